@@ -1,0 +1,39 @@
+# One place that says how our libraries and tests are compiled. Settings go on targets, never on
+# directories: embedding Intarsia in another project changes nothing there.
+
+add_library(intarsia_options INTERFACE)
+target_compile_features(intarsia_options INTERFACE cxx_std_20 c_std_11)
+target_compile_options(intarsia_options INTERFACE
+  -Wall -Wextra $<$<COMPILE_LANGUAGE:CXX>:-Wpedantic -Wno-missing-field-initializers>)
+foreach(sanitizer IN LISTS INTARSIA_SANITIZE)
+  target_compile_options(intarsia_options INTERFACE -fsanitize=${sanitizer} -fno-omit-frame-pointer)
+  target_link_options(intarsia_options INTERFACE -fsanitize=${sanitizer})
+endforeach()
+
+# intarsia_add_library(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...])
+# A folder of host-compiler/src: library intarsia_<name>, alias intarsia::<name>. Its own headers are
+# visible as "<folder>/x.h" to itself and to those that link it, and to nobody else.
+function(intarsia_add_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(intarsia_${name} STATIC ${ARG_SOURCES})
+  add_library(intarsia::${name} ALIAS intarsia_${name})
+  target_link_libraries(intarsia_${name} PUBLIC ${ARG_PUBLIC}
+                                         PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:intarsia_options>)
+  set_target_properties(intarsia_${name} PROPERTIES EXPORT_NAME ${name})
+endfunction()
+
+# intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...])
+# A GoogleTest program, one ctest entry per test case.
+function(intarsia_add_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gmock GTest::gtest_main
+                                        intarsia_options)
+  if(ARG_LABELS)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  else()
+    add_test(NAME ${name} COMMAND ${name})
+  endif()
+endfunction()
