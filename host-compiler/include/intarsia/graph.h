@@ -1,0 +1,144 @@
+// The graph IR: operators on quantised tensors.
+//
+// Semantics. A Module holds named Functions (a name is a GlobalVar), the constants they share, and
+// which function is the entry. A Function is a list of Nodes in executable order: a node may read
+// only function inputs, constants, variables and outputs of earlier nodes (static single assignment:
+// a tensor is written by at most one node, and never if it is an input or a constant). Functions are
+// pure except for `variable` tensors, whose value lasts from one invocation to the next.
+// A quantised tensor of type integer stands for real values scale * (q - zero_point); `axis` selects
+// per-channel scales. A tensor without scales is of plain numbers. All shapes are static.
+// After partitioning a function may name the member of the composite target that owns it; the entry
+// then consists of `call` nodes. Values are never edited behind a back: passes return new modules.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "intarsia/data_type.h"
+#include "intarsia/op_attributes.h"
+#include "intarsia/result.h"
+
+namespace intarsia::graph {
+
+enum class OpKind : uint8_t {
+#define OP(name, text, attrs, least, most, outputs) name,
+#include "intarsia/op_kinds.def"
+#undef OP
+};
+
+std::string_view to_string(OpKind kind);                          // "conv2d"
+std::optional<OpKind> op_kind_from_string(std::string_view text);  // exact inverse
+
+using TensorId = Handle<struct TensorTag>;
+using NodeId = Handle<struct NodeTag>;
+
+// Real value = scale[i] * (q - zero_point[i]); i is the index along `axis`, or 0 when per tensor.
+// Both lists have one length: 0 (not quantised), 1, or the extent of `axis`. Scales are finite, > 0.
+struct Quantization {
+  std::vector<float> scale;
+  std::vector<int64_t> zero_point;
+  int32_t axis = 0;
+
+  bool present() const { return !scale.empty(); }
+  bool per_channel() const { return scale.size() > 1; }
+  bool operator==(const Quantization&) const = default;
+};
+
+struct Tensor {
+  std::string name;  // as in the model; neither unique nor necessarily non-empty
+  DataType type = DataType::Int8;
+  Shape shape;
+  Quantization quantization;
+  ConstantId constant;    // valid: the tensor's value is that constant of the module
+  bool variable = false;  // state: keeps its value between invocations; starts as zero point
+
+  int64_t bytes() const { return byte_size(type, shape); }
+  bool operator==(const Tensor&) const = default;
+};
+
+struct Node {
+  OpKind kind = OpKind::Call;
+  std::string name;  // for people and for pins; unique within the function, never empty
+  Attributes attributes;
+  std::vector<TensorId> inputs;  // an absent optional operand is TensorId{}
+  std::vector<TensorId> outputs;
+  std::string pin;  // member of the composite target that must run it; empty: free
+
+  template <typename A>
+  const A& attrs() const {
+    return std::get<A>(attributes);
+  }
+  bool operator==(const Node&) const = default;
+};
+
+struct Function {
+  std::string name;    // GlobalVar
+  std::string target;  // member that owns it after partitioning; empty before
+  std::string pin;     // member that must run all of it; empty: free
+  std::vector<Tensor> tensors;
+  std::vector<Node> nodes;
+  std::vector<TensorId> inputs, outputs;
+
+  const Tensor& tensor(TensorId id) const { return tensors.at(id.at()); }
+  bool operator==(const Function&) const = default;
+};
+
+// Little-endian bytes of a dense tensor.
+struct Constant {
+  std::string name;
+  std::vector<uint8_t> bytes;
+  bool operator==(const Constant&) const = default;
+};
+
+struct Module {
+  std::string name;  // a C identifier made from the model's file name
+  std::vector<Function> functions;
+  std::vector<Constant> constants;
+  std::string entry;  // GlobalVar of the function that is the model
+
+  const Constant& constant(ConstantId id) const { return constants.at(id.at()); }
+  const Function* find(std::string_view function) const;  // null when absent
+  const Function& entry_function() const;                 // checked to exist
+  bool operator==(const Module&) const = default;
+};
+
+// Text form. `parse(print(m)) == m` for every verified module.
+std::string print(const Module& module);
+Result<Module> parse(std::string_view text, std::string_view file = "text");
+
+// Shape, type and attribute rules of one operator. On success the shapes of the outputs.
+Result<std::vector<Shape>> infer_shapes(const Module& module, const Function& function,
+                                        const Node& node);
+
+// Everything the semantics above promise and that infer_shapes asks; all violations together.
+Result<void> verify(const Module& module);
+
+// Values of one tensor: little-endian bytes as the tensor's type and shape say.
+using TensorValue = std::vector<uint8_t>;
+
+// Reference evaluation of the entry function, operator by operator, in TFLite's arithmetic: the
+// oracle of all tests. `on_result` (optional) sees every node's outputs as they are made.
+// Variables live in the Evaluator, so that repeated calls continue the stream.
+class Evaluator {
+ public:
+  explicit Evaluator(const Module& module);  // module must be verified and outlive the evaluator
+  using Observer = void (*)(void* context, const Node& node, size_t output, const TensorValue&);
+
+  // inputs: one per entry input, in order, each of exactly the tensor's bytes.
+  Result<std::vector<TensorValue>> run(const std::vector<TensorValue>& inputs,
+                                       Observer on_result = nullptr, void* context = nullptr);
+
+ private:
+  Result<std::vector<TensorValue>> run_function(const Function& function,
+                                                const std::vector<TensorValue>& inputs,
+                                                Observer on_result, void* context);
+  const Module& module_;
+  std::vector<std::vector<TensorValue>> variables_;  // per function, per tensor
+};
+
+// Multiply-accumulate operations of one node (0 for operators without a dot product).
+int64_t mac_count(const Function& function, const Node& node);
+
+}  // namespace intarsia::graph

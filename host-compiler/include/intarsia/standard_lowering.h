@@ -1,0 +1,23 @@
+// The portable lowering: what a CPU kind that leaves out the GraphToTir hook gets, and what other
+// targets may reuse operator by operator.
+#pragma once
+
+#include <string>
+
+#include "intarsia/graph.h"
+#include "intarsia/tir.h"
+
+namespace intarsia {
+
+// Null when the portable lowering takes the node, else the reason in words ("operand types ...").
+// It takes every operator of the graph IR in the type combinations listed in docs/operators.md.
+std::optional<std::string> standard_lowering_refuses(const graph::Module& module,
+                                                     const graph::Function& function,
+                                                     const graph::Node& node);
+
+// One leaf Func of loops per node, and a schedule that calls them: parameters are the function's
+// inputs, then its outputs; intermediate tensors are Local buffers of the schedule.
+Result<tir::LoweredFunction> standard_graph_to_tir(const graph::Module& module,
+                                                   const graph::Function& function);
+
+}  // namespace intarsia
