@@ -1,0 +1,57 @@
+// Partition: every operator gets a member of the target, and each region of operators of one member
+// becomes a function of its own that the entry calls. One mechanism for accelerators and for
+// ordinary devices: every member offers, the policy decides.
+//
+//   func @main { conv2d, softmax }   =>   func @main { call npu_0, call c_0 }
+//                                         func @main_npu_0 target=npu { conv2d } ...
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "intarsia/graph.h"
+#include "intarsia/target_kind.h"
+
+namespace intarsia {
+
+enum class PartitionPolicy : uint8_t {
+  Priority,  // each device in order takes as much as it can, the host takes the rest
+  Cost,      // least estimated latency including transfers
+};
+
+struct PartitionOptions {
+  PartitionPolicy policy = PartitionPolicy::Priority;
+  std::map<std::string, std::string> pins;  // operator or function name -> member name
+};
+
+// One member's answer about one operator: it offers, or says why not.
+struct Offer {
+  std::string member;
+  bool taken = false;                 // this member runs the operator
+  std::optional<std::string> reason;  // why it cannot; or why another was preferred
+  bool can = false;
+  double microseconds = 0;            // estimate; 0 when it cannot
+};
+
+// What `explain` prints: for every operator of the (inlined) entry, every member's answer.
+struct Explanation {
+  struct Operator {
+    std::string name, kind, shapes, member;
+    std::vector<Offer> offers;  // in the target's order: host first, then devices
+  };
+  std::vector<Operator> operators;
+  int64_t transfers = 0, transfer_bytes = 0;  // tensors that cross from one member to another
+  double microseconds = 0;                    // estimate of the whole, transfers included
+};
+
+struct Partitioned {
+  graph::Module module;  // the entry consists of calls; every other function has a target
+  Explanation explanation;
+};
+
+Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
+                              const TargetSpec& target, const PartitionOptions& options = {});
+
+}  // namespace intarsia

@@ -1,0 +1,91 @@
+// TargetKind: how a target plugs in. One object per kind, without state: a Target (kind, member name
+// and attribute values) is handed to every question. Inputs are read-only, answers are new values.
+// A kind that leaves a hook out gets the default named beside it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "intarsia/artifacts.h"
+#include "intarsia/graph.h"
+#include "intarsia/pattern.h"
+#include "intarsia/plan.h"
+#include "intarsia/target.h"
+#include "intarsia/tir.h"
+
+namespace intarsia {
+
+// Estimated cost of one operator on one member, in cycles of that member's clock.
+struct CostEstimate {
+  double cycles = 0;
+  double clock_mhz = 100;
+  double microseconds() const { return cycles / clock_mhz; }
+};
+
+// What the device side needs: paths are relative to the target's folder, as it is installed.
+struct RuntimePart {
+  std::vector<std::string> sources;             // compiled into firmware and host program alike
+  std::vector<std::string> include_directories;
+  std::string header;       // declares the driver: "example_npu/driver.h"
+  std::string driver_type;  // C type of one device's state: "struct intarsia_example_npu"
+  std::string open_function;  // intarsia_status f(driver_type *, void *registers, struct intarsia_device *)
+};
+
+// How `--board host` executes the artifacts: sources of the register-level simulator.
+struct SimulatorPart {
+  std::vector<std::string> sources;
+  std::vector<std::string> include_directories;
+  std::string header;
+  std::string attach_function;  // void *f(void): registers of a fresh simulated device
+};
+
+class TargetKind {
+ public:
+  virtual ~TargetKind() = default;
+
+  // Name, role, attributes with defaults and checks, tags.
+  virtual const KindSpec& spec() const = 0;
+
+  // What it can take. Default: every operator of the portable lowering.
+  virtual std::vector<Pattern> patterns(const Target& target) const;
+
+  // GraphToTir. Default: the portable lowering.
+  virtual Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
+                                                    const graph::Function& function) const;
+
+  // TirToRuntime: artifacts for the functions of `module` whose `target` is this member.
+  // Default: one C function per TIR function.
+  virtual Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,
+                                           const Plan& plan) const;
+
+  // Default: a plain scalar core, from multiply-accumulates and elements.
+  virtual CostEstimate cost(const Target& target, const graph::Module& module,
+                            const graph::Function& function, const graph::Node& node) const;
+
+  // Microseconds to make `bytes` of another member's result readable here. Default: one memory copy
+  // at four bytes per cycle plus a fixed hand-over, nothing between two host functions.
+  virtual double transfer_microseconds(const Target& target, int64_t bytes) const;
+
+  // The name boards use in `accessible_by`. Default: "cpu" for CPU kinds, else the kind's name.
+  virtual std::string memory_master(const Target& target) const;
+
+  virtual RuntimePart runtime(const Target& target) const { return (void)target, RuntimePart{}; }
+  virtual SimulatorPart simulator(const Target& target) const { return (void)target, SimulatorPart{}; }
+};
+
+// The kinds this build knows. Made once by the composition root (the command line, a test) and
+// handed in; nothing registers itself.
+class TargetRegistry {
+ public:
+  void add(std::unique_ptr<TargetKind> kind);
+  const TargetKind& kind(std::string_view name) const;  // checked to exist
+  const TargetCatalogue& catalogue() const { return catalogue_; }
+  TargetCatalogue& catalogue() { return catalogue_; }
+
+ private:
+  std::vector<std::unique_ptr<TargetKind>> kinds_;
+  TargetCatalogue catalogue_;
+};
+
+}  // namespace intarsia
