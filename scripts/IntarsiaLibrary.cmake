@@ -17,6 +17,13 @@ function(intarsia_add_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   add_library(intarsia_${name} STATIC ${ARG_SOURCES})
   add_library(intarsia::${name} ALIAS intarsia_${name})
+  # A directory that holds a link to this folder and nothing else, so that no other folder's headers
+  # come into reach with it.
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  set(view ${PROJECT_BINARY_DIR}/include/${name})
+  file(MAKE_DIRECTORY ${view})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${folder} SYMBOLIC)
+  target_include_directories(intarsia_${name} PUBLIC $<BUILD_INTERFACE:${view}>)
   target_link_libraries(intarsia_${name} PUBLIC ${ARG_PUBLIC}
                                          PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:intarsia_options>)
   set_target_properties(intarsia_${name} PROPERTIES EXPORT_NAME ${name})
