@@ -1,0 +1,158 @@
+#include "plan_command.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+namespace intarsia::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+using plan::FitOutcome;
+using plan::FitStatus;
+using plan::PlacementProblem;
+using plan::PlacementSolution;
+
+int fail(const Diagnostics& problems) {
+  std::fputs(problems.to_string().c_str(), stderr);
+  return 1;
+}
+
+Result<std::string> read_text(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return Diagnostics(path, "is a directory", "name a CSV file");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return Diagnostics(path, fmt::format("cannot be read: {}", std::strerror(errno)));
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file.bad()) return Diagnostics(path, "cannot be read to its end");
+  return text;
+}
+
+// A reader of `path` sees the old file or all of the new one, never a part.
+Result<void> replace_file(const std::string& path, const std::string& text) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return Diagnostics(path, "is a directory", "name a CSV file");
+  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
+  const auto give_up = [&](const std::string& reason) {
+    std::error_code ignored;
+    fs::remove(temporary, ignored);
+    return Diagnostics(path, fmt::format("cannot be written: {}", reason),
+                       "does the folder exist, and may you write there?");
+  };
+  errno = 0;
+  std::ofstream file(temporary, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file) return give_up(std::strerror(errno));
+  fs::rename(temporary, path, error);
+  if (error) return give_up(error.message());
+  return {};
+}
+
+// Without a capacity everything fits; with one, the planner stops at the first placement that does.
+Result<FitOutcome> solve(const PlacementProblem& problem, const plan::SearchLimits& limits) {
+  if (problem.capacity) return plan::fit_in_capacity(problem, limits);
+  INTARSIA_TRY(PlacementSolution best, plan::minimise_peak(problem, limits));
+  return FitOutcome{FitStatus::Fits, std::move(best)};
+}
+
+std::string quality(const PlacementSolution& best) {
+  if (best.proven_optimal) return "proven optimal";
+  return fmt::format("at most {} bytes above the optimum", best.peak - best.lower_bound);
+}
+
+Diagnostics explain_failure(const PlanCommandOptions& options, const FitOutcome& outcome) {
+  const PlacementSolution& best = outcome.best;
+  const std::string hint = fmt::format("the best placement found needs --capacity {}", best.peak);
+  if (outcome.status == FitStatus::BudgetEnded)
+    return Diagnostics(
+        options.problem_path,
+        fmt::format(
+            "the search ended after {} steps without a placement in {} bytes (lower bound {})",
+            options.limits.steps, *options.capacity, best.lower_bound),
+        hint);
+  if (best.bound_from_search)
+    return Diagnostics(options.problem_path,
+                       fmt::format("does not fit in {} bytes: the search tried every placement and "
+                                   "none needs less than {}",
+                                   *options.capacity, best.lower_bound),
+                       hint);
+  return Diagnostics(
+      options.problem_path,
+      fmt::format("does not fit in {} bytes: {} bytes are needed at once (lower bound)",
+                  *options.capacity, best.lower_bound),
+      hint);
+}
+
+const char* status_name(FitStatus status) {
+  switch (status) {
+    case FitStatus::Fits:
+      return "fits";
+    case FitStatus::ProvenNotToFit:
+      return "does-not-fit";
+    case FitStatus::BudgetEnded:
+      return "budget-ended";
+  }
+  return "";
+}
+
+void print_report(const PlanCommandOptions& options, const PlacementProblem& problem,
+                  const FitOutcome& outcome) {
+  const PlacementSolution& best = outcome.best;
+  if (options.json) {
+    nlohmann::ordered_json report;
+    report["problem"] = options.problem_path;
+    report["buffers"] = problem.buffers.size();
+    report["capacity"] = nullptr;
+    if (options.capacity) report["capacity"] = *options.capacity;
+    report["status"] = status_name(outcome.status);
+    report["peak"] = best.peak;
+    report["lower_bound"] = best.lower_bound;
+    report["proven_optimal"] = best.proven_optimal;
+    report["method"] = best.method;
+    // A path need not be UTF-8.
+    using Json = nlohmann::ordered_json;
+    fmt::print("{}\n", report.dump(2, ' ', false, Json::error_handler_t::replace));
+  } else if (outcome.status == FitStatus::Fits) {
+    fmt::print("buffers      {}\n", problem.buffers.size());
+    if (options.capacity) fmt::print("capacity     {}\n", *options.capacity);
+    fmt::print("peak         {}\nlower bound  {}\nquality      {}\nmethod       {}\n", best.peak,
+               best.lower_bound, quality(best), best.method);
+  }
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int run_plan_command(const PlanCommandOptions& options) {
+  const Result<std::string> text = read_text(options.problem_path);
+  if (!text) return fail(text.error());
+  Result<PlacementProblem> read = plan::read_problem_csv(*text, options.problem_path);
+  if (!read) return fail(read.error());
+  PlacementProblem problem = std::move(read).value();
+  problem.capacity = options.capacity;
+
+  const Result<FitOutcome> outcome = solve(problem, options.limits);
+  if (!outcome) return fail(outcome.error());
+  if (outcome->status == FitStatus::Fits) {
+    const Diagnostics faults = plan::check_placement(problem, outcome->best);
+    INTARSIA_CHECK(faults.empty(), "a placement passes the checker: " + faults.to_string());
+    if (!options.output_path.empty()) {
+      const auto written =
+          replace_file(options.output_path, plan::write_solution_csv(problem, outcome->best));
+      if (!written) return fail(written.error());
+    }
+  }
+  print_report(options, problem, *outcome);
+  return outcome->status == FitStatus::Fits ? 0 : fail(explain_failure(options, *outcome));
+}
+
+}  // namespace intarsia::cli

@@ -1,0 +1,43 @@
+// What the solvers work on: one group of buffers that time cannot split, with steps compressed to
+// sections between which nothing begins or ends, and sizes divided by what divides them all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "intarsia/memory_plan.h"
+
+namespace intarsia::plan {
+
+struct Instance {
+  struct Item {
+    int first = 0;  // first and last section the buffer is alive in
+    int last = 0;
+    int64_t size = 0;
+    int64_t alignment = 1;
+    int64_t fixed = -1;  // an offset, or -1
+    int64_t weight = 0;  // size times lifetime in steps, for orders by area (saturated)
+    int64_t steps = 0;   // lifetime in steps
+    int buffer = 0;      // its place in the problem
+  };
+  int section_count = 0;
+  int64_t unit = 1;   // every number here times `unit` is bytes
+  int64_t bound = 0;  // in units: no placement has a smaller peak
+  std::vector<Item> items;
+  std::vector<std::vector<int>> in_section;  // the items alive in each section
+  std::vector<int> fixed_items;              // by offset
+
+  bool overlap(int a, int b) const {
+    return items[a].first <= items[b].last && items[b].first <= items[a].last;
+  }
+  // The least allowed offset of `item` that is at least `at_least` and clears every fixed item.
+  int64_t fit_above(int item, int64_t at_least) const;
+  // Drops every item as far as those below let it, in order of their offsets: never raises a peak.
+  void settle(std::vector<int64_t>& offsets) const;
+  int64_t peak(const std::vector<int64_t>& offsets) const;
+};
+
+// The independent groups of a valid problem, without buffers of size zero.
+std::vector<Instance> split_problem(const PlacementProblem& problem);
+
+}  // namespace intarsia::plan

@@ -1,0 +1,128 @@
+// Is a problem well formed, and what can no placement beat?
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "intarsia/memory_plan.h"
+
+namespace intarsia::plan {
+
+namespace {
+
+using Buffer = PlacementProblem::Buffer;
+
+// Sums of sizes with all padding stay below this, so no later arithmetic on offsets overflows.
+constexpr int64_t kLargestSum = int64_t{1} << 60;
+
+std::string where_is(const Buffer& buffer) {
+  return fmt::format("buffer '{}'", buffer.name);
+}
+
+void check_buffer(const Buffer& buffer, Diagnostics& problems) {
+  if (buffer.lower < 0)
+    problems.add(where_is(buffer), fmt::format("begins at step {}, before step 0", buffer.lower));
+  if (buffer.upper <= buffer.lower)
+    problems.add(where_is(buffer),
+                 fmt::format("is alive in [{}, {}), which is empty", buffer.lower, buffer.upper),
+                 "upper is the first step at which it is no longer needed");
+  if (buffer.size < 0)
+    problems.add(where_is(buffer), fmt::format("has the negative size {}", buffer.size));
+  if (buffer.alignment <= 0)
+    problems.add(where_is(buffer), fmt::format("has the alignment {}", buffer.alignment),
+                 "an alignment is at least 1");
+  if (!buffer.fixed_offset) return;
+  if (*buffer.fixed_offset < 0)
+    problems.add(where_is(buffer), fmt::format("is fixed at offset {}", *buffer.fixed_offset));
+  else if (buffer.alignment > 0 && *buffer.fixed_offset % buffer.alignment != 0)
+    problems.add(where_is(buffer),
+                 fmt::format("is fixed at offset {}, not a multiple of its alignment {}",
+                             *buffer.fixed_offset, buffer.alignment));
+}
+
+void check_sum(const PlacementProblem& problem, Diagnostics& problems) {
+  int64_t sum = 0;
+  int64_t fixed_end = 0;
+  const auto add = [](int64_t& total, int64_t value) {
+    total = value > kLargestSum - total ? kLargestSum : total + value;
+  };
+  for (const Buffer& buffer : problem.buffers) {
+    add(sum, buffer.size);
+    add(sum, buffer.alignment);
+    int64_t end = buffer.fixed_offset.value_or(0);
+    add(end, buffer.size);
+    fixed_end = std::max(fixed_end, end);
+  }
+  add(sum, fixed_end);
+  if (sum >= kLargestSum)
+    problems.add("buffers", "the sizes and alignments add up to 2^60 or more",
+                 "is a size wrong by a large factor?");
+}
+
+bool alive_together(const Buffer& a, const Buffer& b) {
+  return a.lower < b.upper && b.lower < a.upper;
+}
+
+void check_fixed(const PlacementProblem& problem, Diagnostics& problems) {
+  std::vector<const Buffer*> fixed;
+  for (const Buffer& buffer : problem.buffers)
+    if (buffer.fixed_offset && buffer.size > 0) fixed.push_back(&buffer);
+  for (size_t i = 0; i < fixed.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      const Buffer& a = *fixed[i];
+      const Buffer& b = *fixed[j];
+      if (alive_together(a, b) && *a.fixed_offset < *b.fixed_offset + b.size &&
+          *b.fixed_offset < *a.fixed_offset + a.size)
+        problems.add(where_is(a),
+                     fmt::format("is fixed at offset {}, where '{}' is fixed while both "
+                                 "are alive",
+                                 *a.fixed_offset, b.name));
+    }
+  }
+}
+
+}  // namespace
+
+Result<void> validate_problem(const PlacementProblem& problem) {
+  Diagnostics problems;
+  for (const Buffer& buffer : problem.buffers) check_buffer(buffer, problems);
+  if (problem.capacity && *problem.capacity < 0)
+    problems.add("capacity", fmt::format("is negative: {}", *problem.capacity));
+  // Sums mean something only when their parts do.
+  if (problems.empty()) check_sum(problem, problems);
+  if (problems.empty()) check_fixed(problem, problems);
+  return Result<void>::from(std::move(problems));
+}
+
+int64_t live_bound(const PlacementProblem& problem) {
+  std::vector<const Buffer*> by_start;
+  int64_t bound = 0;
+  for (const Buffer& buffer : problem.buffers) {
+    if (buffer.size == 0) continue;
+    by_start.push_back(&buffer);
+    bound = std::max(bound, buffer.fixed_offset.value_or(0) + buffer.size);
+  }
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [](const Buffer* a, const Buffer* b) { return a->lower < b->lower; });
+  std::vector<const Buffer*> alive;
+  for (size_t i = 0; i < by_start.size(); ++i) {
+    std::erase_if(alive, [&](const Buffer* b) { return b->upper <= by_start[i]->lower; });
+    alive.push_back(by_start[i]);
+    if (i + 1 < by_start.size() && by_start[i + 1]->lower == by_start[i]->lower) continue;
+    // All offsets are multiples of `grain`, so each buffer but the topmost is followed by padding.
+    int64_t grain = 0;
+    for (const Buffer* b : alive) grain = std::gcd(grain, b->alignment);
+    int64_t sum = 0;
+    int64_t most_padding = 0;
+    for (const Buffer* b : alive) {
+      const int64_t padded = (b->size + grain - 1) / grain * grain;
+      sum += padded;
+      most_padding = std::max(most_padding, padded - b->size);
+    }
+    bound = std::max(bound, sum - most_padding);
+  }
+  return bound;
+}
+
+}  // namespace intarsia::plan

@@ -1,0 +1,216 @@
+// The two questions put to a problem, answered group by group: greedy first, then attempts of the
+// exact search in turn. Search times have heavy tails, so many short attempts with different orders
+// find what one long attempt misses; every round also has a longer one, which can exhaust the
+// space.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "plan/first_fit.h"
+#include "plan/instance.h"
+#include "plan/search.h"
+
+namespace intarsia::plan {
+
+namespace {
+
+constexpr int64_t kShortAttempt = 8'000;
+constexpr int kRound = 12;  // attempts in a round; the last is the long one
+
+class Budget {
+ public:
+  explicit Budget(const SearchLimits& limits) : steps_(limits.steps) {
+    if (limits.seconds) {
+      const auto end = Clock::now() + std::chrono::duration<double>(*limits.seconds);
+      stop_ = [end] { return Clock::now() >= end; };
+    }
+  }
+
+  int64_t steps() const { return stop_ && stop_() ? 0 : steps_; }
+  void spend(int64_t steps) { steps_ -= std::min(steps, steps_); }
+  const std::function<bool()>& stop() const { return stop_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  int64_t steps_;
+  std::function<bool()> stop_;
+};
+
+constexpr Strategy kStrategies[] = {{ValueOrder::Size, 0, "size"},
+                                    {ValueOrder::Area, 0, "area"},
+                                    {ValueOrder::Lifetime, 0, "lifetime"},
+                                    {ValueOrder::Span, 0, "span"}};
+
+struct GroupAnswer {
+  SearchEnd end = SearchEnd::OutOfSteps;
+  std::vector<int64_t> offsets;
+  int64_t peak = 0;
+  std::string method;
+};
+
+GroupAnswer attempt_fit(const Instance& group, int64_t capacity, int64_t share, Budget& budget) {
+  GroupAnswer answer;
+  int64_t long_attempt = 8 * kShortAttempt;
+  for (int k = 0; share > 0 && budget.steps() > 0; ++k) {
+    Strategy strategy = kStrategies[k % std::size(kStrategies)];
+    strategy.seed = static_cast<uint64_t>(k) / std::size(kStrategies);
+    int64_t limit = kShortAttempt;
+    if (k % kRound == kRound - 1) {
+      limit = long_attempt;
+      long_attempt *= 2;
+    }
+    limit = std::min({limit, share, budget.steps()});
+    SearchAnswer found = search_fit(group, capacity, strategy, limit, budget.stop());
+    budget.spend(found.steps);
+    share -= found.steps;
+    if (found.end == SearchEnd::OutOfSteps) continue;
+    answer.end = found.end;
+    if (found.end == SearchEnd::Found) {
+      answer.offsets = std::move(found.offsets);
+      group.settle(answer.offsets);
+      answer.peak = group.peak(answer.offsets);
+      answer.method = fmt::format("search by {}, attempt {}", strategy.name, k + 1);
+    }
+    return answer;
+  }
+  return answer;
+}
+
+// A group with the best placement so far and what is proven about it, both in its units.
+struct Group {
+  Instance instance;
+  std::vector<int64_t> offsets;
+  int64_t peak = 0;
+  int64_t bound = 0;
+  std::string method;
+
+  int64_t units(int64_t bytes) const { return bytes / instance.unit; }
+  void take(GroupAnswer answer) {
+    if (answer.peak >= peak) return;
+    offsets = std::move(answer.offsets);
+    peak = answer.peak;
+    method = std::move(answer.method);
+  }
+};
+
+std::vector<Group> greedy_groups(const PlacementProblem& problem) {
+  std::vector<Group> groups;
+  for (Instance& instance : split_problem(problem)) {
+    Group group;
+    group.instance = std::move(instance);
+    GreedyAnswer greedy = best_greedy(group.instance);
+    group.offsets = std::move(greedy.offsets);
+    group.peak = greedy.peak;
+    group.bound = group.instance.bound;
+    group.method = fmt::format("greedy {}", greedy.method);
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+int64_t bound_bytes(const std::vector<Group>& groups, int64_t at_least) {
+  for (const Group& group : groups)
+    at_least = std::max(at_least, group.bound * group.instance.unit);
+  return at_least;
+}
+
+PlacementSolution assemble(const PlacementProblem& problem, const std::vector<Group>& groups) {
+  PlacementSolution solution;
+  solution.method = "nothing to place";
+  solution.offsets.resize(problem.buffers.size());
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    solution.offsets[i] = problem.buffers[i].fixed_offset.value_or(0);
+  for (const Group& group : groups) {
+    for (size_t i = 0; i < group.offsets.size(); ++i)
+      solution.offsets[group.instance.items[i].buffer] = group.offsets[i] * group.instance.unit;
+    const int64_t peak = group.peak * group.instance.unit;
+    if (peak <= solution.peak) continue;
+    solution.peak = peak;
+    solution.method = group.method;  // the group that decides the peak
+  }
+  const int64_t live = live_bound(problem);
+  solution.lower_bound = bound_bytes(groups, live);
+  solution.bound_from_search = solution.lower_bound > live;
+  solution.proven_optimal = solution.lower_bound == solution.peak;
+  return solution;
+}
+
+// Brings the group's peak down towards `target` units: first the target itself, then by halves.
+void minimise_group(Group& group, int64_t target, Budget& budget) {
+  int64_t low = std::max(target, group.bound);  // the smallest peak still worth asking for
+  for (bool first = true; low < group.peak && budget.steps() > 0; first = false) {
+    const int64_t asked = first ? low : low + (group.peak - low) / 2;
+    const int64_t share = first ? budget.steps() / 2 : budget.steps() / 6 + kShortAttempt;
+    GroupAnswer answer = attempt_fit(group.instance, asked, share, budget);
+    if (answer.end == SearchEnd::Found) {
+      group.take(std::move(answer));
+      continue;
+    }
+    low = asked + 1;
+    if (answer.end == SearchEnd::Exhausted) group.bound = low;
+  }
+}
+
+void minimise(std::vector<Group>& groups, int64_t target_bytes, Budget& budget) {
+  for (Group& group : groups) {
+    const int64_t unit = group.instance.unit;
+    minimise_group(group, target_bytes / unit, budget);
+    // Below the peak of one group the others have nothing to gain.
+    target_bytes = std::max(target_bytes, group.peak * unit);
+  }
+}
+
+}  // namespace
+
+Result<PlacementSolution> place_greedily(const PlacementProblem& problem) {
+  INTARSIA_TRY_VOID(validate_problem(problem));
+  return assemble(problem, greedy_groups(problem));
+}
+
+Result<PlacementSolution> minimise_peak(const PlacementProblem& problem,
+                                        const SearchLimits& limits) {
+  INTARSIA_TRY_VOID(validate_problem(problem));
+  std::vector<Group> groups = greedy_groups(problem);
+  Budget budget(limits);
+  minimise(groups, bound_bytes(groups, live_bound(problem)), budget);
+  return assemble(problem, groups);
+}
+
+Result<FitOutcome> fit_in_capacity(const PlacementProblem& problem, const SearchLimits& limits) {
+  INTARSIA_TRY_VOID(validate_problem(problem));
+  INTARSIA_CHECK(problem.capacity.has_value(), "fit_in_capacity is asked about a capacity");
+  const int64_t capacity = *problem.capacity;
+  std::vector<Group> groups = greedy_groups(problem);
+  FitOutcome outcome;
+  outcome.status = FitStatus::Fits;
+  if (bound_bytes(groups, live_bound(problem)) > capacity)
+    outcome.status = FitStatus::ProvenNotToFit;
+  Budget budget(limits);
+  for (Group& group : groups) {
+    if (outcome.status != FitStatus::Fits) break;
+    const int64_t room = group.units(capacity);
+    if (group.peak <= room) continue;
+    GroupAnswer answer = attempt_fit(group.instance, room, budget.steps(), budget);
+    if (answer.end == SearchEnd::Found) {
+      group.take(std::move(answer));
+    } else if (answer.end == SearchEnd::Exhausted) {
+      group.bound = std::max(group.bound, room + 1);
+      outcome.status = FitStatus::ProvenNotToFit;
+    } else {
+      outcome.status = FitStatus::BudgetEnded;
+    }
+  }
+  if (outcome.status != FitStatus::Fits) {
+    // Say how near one comes: a person decides by it what to shrink.
+    SearchLimits rest = limits;
+    rest.steps = std::min<int64_t>(limits.steps / 8, 1'000'000);
+    Budget consolation(rest);
+    minimise(groups, std::max(capacity + 1, bound_bytes(groups, 0)), consolation);
+  }
+  outcome.best = assemble(problem, groups);
+  if (outcome.best.peak <= capacity) outcome.status = FitStatus::Fits;
+  return outcome;
+}
+
+}  // namespace intarsia::plan
