@@ -17,7 +17,7 @@ struct SourceFile {
 struct StreamRegion {
   enum class Kind : uint8_t { Constants, Pool };
   Kind kind = Kind::Pool;
-  int32_t pool = 0;  // Kind::Pool: index into Plan::pools
+  int32_t pool = 0;  // Kind::Pool: index into Plan::memory.pools
   bool operator==(const StreamRegion&) const = default;
 };
 

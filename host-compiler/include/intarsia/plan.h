@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ struct MemoryPool {
 
 struct MemoryMap {
   std::vector<MemoryPool> pools;
+  // Member of the target -> the name it has in `accessible_by`. A member not listed is the CPU.
+  std::map<std::string, std::string> masters;
+
+  bool reaches(const std::string& member, const MemoryPool& pool) const;
 };
 
 // One placed buffer of the schedule. Buffers that share bytes on purpose (reshape, in-place) have
@@ -42,8 +47,8 @@ struct PoolUse {
 };
 
 struct Plan {
-  std::vector<MemoryPool> pools;      // as given
-  std::vector<PoolUse> use;           // one per pool
+  MemoryMap memory;                   // as given
+  std::vector<PoolUse> use;           // one per pool of `memory`
   std::vector<Placement> placements;  // every planned buffer of the schedule
   int32_t steps = 0;
 

@@ -1,0 +1,40 @@
+/* The package: command streams and their constants in one flatbuffer (schema/package.fbs), read in
+ * place. Opened once, when every offset is checked; nothing is checked again during a run. */
+#ifndef INTARSIA_CONTRACT_PACKAGE_H
+#define INTARSIA_CONTRACT_PACKAGE_H
+
+#include <stdint.h>
+
+#include "intarsia_contract/device.h"
+#include "intarsia_contract/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Format version this runtime reads. The compiler writes the same. */
+#define INTARSIA_PACKAGE_VERSION 1u
+
+/* An opened package. Its members are the runtime's. */
+struct intarsia_package {
+  const uint8_t *bytes;
+  uint32_t size;
+  uint32_t function_count;
+};
+
+/* `bytes` is 16-byte aligned and stays valid as long as the package is used. On any error `package`
+ * is left closed: intarsia_package_run refuses it. */
+intarsia_status intarsia_package_open(struct intarsia_package *package, const void *bytes,
+                                      uint32_t size);
+
+/* Runs function `function` on `device`. pools[i] is the memory of the plan's pool i; a pool that the
+ * function does not use may be null. */
+intarsia_status intarsia_package_run(const struct intarsia_package *package, uint32_t function,
+                                     void *const *pools, uint32_t pool_count,
+                                     struct intarsia_device *device);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,10 @@
+// The targets of this build: one call that adds them all to a registry.
+#pragma once
+
+#include "intarsia/target_kind.h"
+
+namespace intarsia {
+
+void add_builtin_targets(TargetRegistry& registry);
+
+}  // namespace intarsia

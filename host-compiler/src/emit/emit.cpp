@@ -1,0 +1,90 @@
+#include "intarsia/emit.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "emit/model_text.h"
+#include "plan/lifetimes.h"
+
+namespace intarsia {
+namespace {
+
+std::vector<TensorInfo> tensor_infos(const graph::Function& entry, const std::vector<graph::TensorId>& ids) {
+  std::vector<TensorInfo> infos;
+  for (const graph::TensorId id : ids) {
+    const graph::Tensor& tensor = entry.tensor(id);
+    infos.push_back({tensor.name, tensor.type, tensor.shape, tensor.quantization, tensor.bytes()});
+  }
+  return infos;
+}
+
+std::vector<int> used_pools(const Plan& plan) {
+  std::set<int> used;
+  for (const Placement& placement : plan.placements) used.insert(placement.pool);
+  return {used.begin(), used.end()};
+}
+
+// What the targets made, joined in the order of the members.
+struct Collected {
+  std::vector<std::string> functions;
+  std::set<std::string> includes;
+};
+
+}  // namespace
+
+Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const graph::Module& graph,
+                          const TargetRegistry& registry, const TargetSpec& target) {
+  EmittedModel model;
+  model.name = module.name;
+  const graph::Function& entry = graph.entry_function();
+  model.inputs = tensor_infos(entry, entry.inputs);
+  model.outputs = tensor_infos(entry, entry.outputs);
+
+  Collected collected;
+  for (const Target& member : target.members()) {
+    INTARSIA_TRY(Artifacts artifacts, registry.kind(member.kind).tir_to_runtime(member, module, plan));
+    collected.functions.insert(collected.functions.end(), artifacts.functions.begin(), artifacts.functions.end());
+    collected.includes.insert(artifacts.includes.begin(), artifacts.includes.end());
+    for (SourceFile& file : artifacts.sources) {
+      if (file.path.ends_with(".c")) model.c_files.push_back(file.path);
+      model.sources.push_back(std::move(file));
+    }
+    if (!artifacts.streams.empty()) model.members.push_back(member.name);
+    std::move(artifacts.streams.begin(), artifacts.streams.end(), std::back_inserter(model.streams));
+  }
+
+  std::map<std::string, int> stream_of, device_of;
+  for (size_t i = 0; i < model.streams.size(); ++i) stream_of[model.streams[i].func] = static_cast<int>(i);
+  for (size_t i = 0; i < model.members.size(); ++i) device_of[model.members[i]] = static_cast<int>(i);
+
+  emit::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
+  for (const tir::Call& call : plan::schedule_calls(module.entry_func())) {
+    const tir::Func* callee = module.find(call.function);
+    INTARSIA_CHECK(callee != nullptr, "a verified module has every callee");
+    emit::Step step{callee, call.arguments};
+    if (const auto found = stream_of.find(call.function); found != stream_of.end()) {
+      step.stream = found->second;
+      step.device = device_of.at(model.streams[static_cast<size_t>(found->second)].member);
+    }
+    context.steps.push_back(std::move(step));
+  }
+
+  const std::vector<std::string> includes(collected.includes.begin(), collected.includes.end());
+  INTARSIA_TRY(std::string data, emit::data_source_text(context));
+  std::vector<SourceFile> files = {
+      {model.name + ".h", emit::header_text(context)},
+      {model.name + ".c", emit::source_text(context, includes, collected.functions)},
+      {model.name + "_data.h", emit::data_header_text(context)},
+      {model.name + "_data.c", std::move(data)},
+      {model.name + "_descriptor.c", emit::descriptor_text(context)},
+  };
+  for (const SourceFile& file : files)
+    if (file.path.ends_with(".c")) model.c_files.push_back(file.path);
+  std::move(files.begin(), files.end(), std::back_inserter(model.sources));
+  return model;
+}
+
+}  // namespace intarsia

@@ -1,0 +1,260 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "emit/c_function.h"
+#include "emit/model_text.h"
+#include "support/c_writer.h"
+
+namespace intarsia::emit {
+namespace {
+
+const std::string& pool_name(const ModelContext& context, int pool) {
+  return context.plan.memory.pools[static_cast<size_t>(pool)].name;
+}
+
+// "(const int8_t *)(sram + 512)"; constants by their name.
+std::string argument_text(const ModelContext& context, const tir::Func& callee, size_t parameter,
+                          tir::BufferId id) {
+  const tir::Func& schedule = context.module.entry_func();
+  const tir::Buffer& buffer = schedule.buffer(id);
+  if (buffer.scope == tir::Scope::Constant)
+    return context.name() + "_" + context.module.constant(buffer.constant).name;
+  const Placement* place = context.plan.find(id);
+  INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
+  const bool read_only = callee.parameters[parameter].access == tir::Access::Read;
+  const std::string address =
+      place->offset == 0 ? pool_name(context, place->pool)
+                         : fmt::format("{} + {}", pool_name(context, place->pool), place->offset);
+  return fmt::format("({}{} *)({})", read_only ? "const " : "",
+                     c_name(callee.buffers[parameter].type), address);
+}
+
+std::set<int> pools_of_steps(const ModelContext& context) {
+  std::set<int> used;
+  for (const Step& step : context.steps)
+    if (step.stream < 0)
+      for (const tir::BufferId id : step.arguments)
+        if (const Placement* place = context.plan.find(id)) used.insert(place->pool);
+  return used;
+}
+
+void run_function(CWriter& out, const ModelContext& context) {
+  const std::string& name = context.name();
+  const bool has_devices = !context.model.members.empty();
+  out.open(fmt::format("intarsia_status {0}_run(struct {0} *model)", name));
+  for (const int pool : pools_of_steps(context))
+    out.line(fmt::format("uint8_t *{};", pool_name(context, pool)));
+  if (has_devices) {
+    out.line(fmt::format("void *pools[{}];", context.plan.memory.pools.size()));
+    out.line("intarsia_status status;");
+  }
+  out.blank();
+  out.line("if (model == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
+  out.line("if (!model->ready) return INTARSIA_ERROR_NOT_INITIALISED;");
+  for (const int pool : pools_of_steps(context))
+    out.line(fmt::format("{0} = model->resources.{0};", pool_name(context, pool)));
+  if (has_devices)
+    for (size_t pool = 0; pool < context.plan.memory.pools.size(); ++pool) {
+      const bool used = std::find(context.pools.begin(), context.pools.end(),
+                                  static_cast<int>(pool)) != context.pools.end();
+      out.line(fmt::format("pools[{}] = {};", pool,
+                           used ? "model->resources." + pool_name(context, static_cast<int>(pool))
+                                : "NULL"));
+    }
+  out.blank();
+  for (const Step& step : context.steps) {
+    if (step.stream >= 0) {
+      out.comment({fmt::format("{} on {}", step.func->origin,
+                               context.model.members[static_cast<size_t>(step.device)])});
+      out.line(fmt::format("status = intarsia_package_run(&model->package, {}u, pools, {}u, model->resources.device{});",
+                           step.stream, context.plan.memory.pools.size(), step.device));
+      out.line("if (status != INTARSIA_OK) return status;");
+      continue;
+    }
+    std::vector<std::string> arguments;
+    for (size_t i = 0; i < step.arguments.size(); ++i)
+      arguments.push_back(argument_text(context, *step.func, i, step.arguments[i]));
+    out.line(fmt::format("{}_{}({});", name, step.func->name, fmt::join(arguments, ", ")));
+  }
+  out.line("return INTARSIA_OK;");
+  out.close();
+}
+
+void init_function(CWriter& out, const ModelContext& context) {
+  const std::string& name = context.name();
+  const std::string prefix = upper_case(name);
+  out.open(fmt::format("intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources)", name));
+  if (!context.model.members.empty()) {
+    out.line("intarsia_status status;");
+    out.blank();
+  }
+  out.line("if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
+  out.line("model->ready = 0;");
+  for (const int pool : context.pools) {
+    out.line(fmt::format("if (resources->{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;", pool_name(context, pool)));
+    out.line(fmt::format("if ((uintptr_t)resources->{} % {}_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;",
+                         pool_name(context, pool), prefix));
+  }
+  for (size_t i = 0; i < context.model.members.size(); ++i)
+    out.line(fmt::format("if (resources->device{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;", i));
+  if (!context.model.members.empty()) {
+    out.line(fmt::format("status = intarsia_package_open(&model->package, {}_package, {}_PACKAGE_BYTES);", name, prefix));
+    out.line("if (status != INTARSIA_OK) return status;");
+  }
+  out.line("model->resources = *resources;");
+  out.line("model->ready = 1;");
+  out.line("return INTARSIA_OK;");
+  out.close();
+}
+
+// _input or _output: a switch over the planned places.
+void access_function(CWriter& out, const ModelContext& context, bool input) {
+  const std::string& name = context.name();
+  const size_t count = input ? context.model.inputs.size() : context.model.outputs.size();
+  out.open(fmt::format("{0}void *{1}_{2}(const struct {1} *model, int32_t index)", input ? "" : "const ",
+                       name, input ? "input" : "output"));
+  out.line("if (model == NULL || !model->ready) return NULL;");
+  out.open("switch (index)");
+  for (size_t i = 0; i < count; ++i) {
+    const size_t parameter = input ? i : context.model.inputs.size() + i;
+    const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(parameter)});
+    INTARSIA_CHECK(place != nullptr, "inputs and outputs are planned");
+    out.line(fmt::format("case {}: return (uint8_t *)model->resources.{} + {};", i,
+                         pool_name(context, place->pool), place->offset));
+  }
+  out.line("default: return NULL;");
+  out.close();
+  out.close();
+}
+
+}  // namespace
+
+std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
+                        const std::vector<std::string>& functions) {
+  const std::string& name = context.name();
+  const std::string prefix = upper_case(name);
+  CWriter out;
+  out.comment({fmt::format("{}: operators and schedule. Generated file.", name)});
+  out.directive(fmt::format("#include \"{}.h\"", name));
+  out.blank();
+  out.directive("#include <stddef.h>");
+  out.blank();
+  for (const std::string& include : includes) out.directive(fmt::format("#include \"{}\"", include));
+  out.directive(fmt::format("#include \"{}_data.h\"", name));
+  out.blank();
+  for (const int pool : context.pools)
+    out.line(fmt::format("_Static_assert({0}_{1}_BYTES == {2}, \"header and source belong together\");",
+                         prefix, upper_case(pool_name(context, pool)),
+                         context.plan.use[static_cast<size_t>(pool)].peak));
+  out.blank();
+  std::string text = out.text();
+  for (const std::string& function : functions) text += "\n" + function;
+
+  CWriter tail;
+  init_function(tail, context);
+  tail.blank();
+  access_function(tail, context, true);
+  tail.blank();
+  access_function(tail, context, false);
+  tail.blank();
+  run_function(tail, context);
+  return text + "\n" + tail.text();
+}
+
+std::string data_header_text(const ModelContext& context) {
+  const std::string guard = upper_case(context.name()) + "_DATA_H";
+  CWriter out;
+  out.comment({fmt::format("{}: weights and tables. Generated file, private to {}.c.", context.name(), context.name())});
+  out.directive("#ifndef " + guard);
+  out.directive("#define " + guard);
+  out.blank();
+  out.directive("#include <stdint.h>");
+  out.blank();
+  for (const tir::Constant& constant : context.module.constants)
+    if (constant.use != tir::ConstantUse::Stream)
+      out.line(emit_c_constant_declaration(constant, context.name() + "_"));
+  if (!context.model.members.empty()) {
+    out.line(fmt::format("extern const uint8_t {}_package[];", context.name()));
+  }
+  out.blank();
+  out.directive("#endif");
+  return out.text();
+}
+
+Result<std::string> data_source_text(const ModelContext& context) {
+  CWriter out;
+  out.comment({fmt::format("{}: weights and tables. Generated file.", context.name())});
+  out.directive(fmt::format("#include \"{}_data.h\"", context.name()));
+  out.blank();
+  out.directive("#include \"intarsia_contract/placement.h\"");
+  out.blank();
+  std::string text = out.text();
+  for (const tir::Constant& constant : context.module.constants) {
+    if (constant.use == tir::ConstantUse::Stream) continue;
+    INTARSIA_TRY(const std::string definition, emit_c_constant(constant, context.name() + "_"));
+    text += "\n" + definition;
+  }
+  return text;
+}
+
+std::string descriptor_text(const ModelContext& context) {
+  const std::string& name = context.name();
+  const std::string prefix = upper_case(name);
+  CWriter out;
+  out.comment({fmt::format("{}: one instance behind the boards' generic main program. Generated file;", name),
+               "a program of your own does not need it."});
+  out.directive("#include \"intarsia_contract/model_descriptor.h\"");
+  out.blank();
+  out.directive("#include \"intarsia_contract/placement.h\"");
+  out.directive(fmt::format("#include \"{}.h\"", name));
+  out.blank();
+  for (const int pool : context.pools)
+    out.line(fmt::format("static _Alignas({0}_ALIGNMENT) uint8_t {1}_block[{0}_{2}_BYTES] INTARSIA_IN_MEMORY({1});",
+                         prefix, pool_name(context, pool), upper_case(pool_name(context, pool))));
+  out.line(fmt::format("static struct {} instance;", name));
+  out.blank();
+  const auto infos = [&](const char* array, const std::vector<TensorInfo>& tensors) {
+    out.open(fmt::format("static const struct intarsia_tensor_info {}[] =", array));
+    for (const TensorInfo& tensor : tensors) {
+      std::string literal;
+      for (const char c : tensor.name)
+        literal += c == '"' || c == '\\' || !std::isprint(static_cast<unsigned char>(c)) ? '_' : c;
+      out.line(fmt::format("{{\"{}\", {}}},", literal, tensor.bytes));
+    }
+    out.close(";");
+  };
+  infos("inputs", context.model.inputs);
+  infos("outputs", context.model.outputs);
+  out.blank();
+  out.open("static int32_t descriptor_init(void)");
+  out.line(fmt::format("struct {}_resources resources;", name));
+  for (const int pool : context.pools)
+    out.line(fmt::format("resources.{0} = {0}_block;", pool_name(context, pool)));
+  if (!context.model.members.empty()) {
+    for (size_t i = 0; i < context.model.members.size(); ++i)
+      out.line(fmt::format("resources.device{0} = intarsia_board_device({0});", i));
+  }
+  out.line(fmt::format("return {}_init(&instance, &resources);", name));
+  out.close();
+  out.blank();
+  out.line(fmt::format("static void *descriptor_input(int32_t index) {{ return {}_input(&instance, index); }}", name));
+  out.line(fmt::format("static const void *descriptor_output(int32_t index) {{ return {}_output(&instance, index); }}", name));
+  out.line(fmt::format("static int32_t descriptor_run(void) {{ return {}_run(&instance); }}", name));
+  out.blank();
+  out.open("const struct intarsia_model_descriptor intarsia_model =");
+  out.line(fmt::format(".name = \"{}\",", name));
+  out.line(fmt::format(".input_count = {}_INPUT_COUNT,", prefix));
+  out.line(fmt::format(".output_count = {}_OUTPUT_COUNT,", prefix));
+  out.line(".inputs = inputs,");
+  out.line(".outputs = outputs,");
+  out.line(".init = descriptor_init,");
+  out.line(".input = descriptor_input,");
+  out.line(".output = descriptor_output,");
+  out.line(".run = descriptor_run,");
+  out.close(";");
+  return out.text();
+}
+
+}  // namespace intarsia::emit

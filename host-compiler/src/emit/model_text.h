@@ -1,0 +1,40 @@
+// The fixed parts of an emitted model: interface, state, schedule, data. Operator functions come from
+// the targets' hooks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "intarsia/emit.h"
+
+namespace intarsia::emit {
+
+// One step of the schedule as the emitted run function performs it.
+struct Step {
+  const tir::Func* func;
+  std::vector<tir::BufferId> arguments;
+  int stream = -1;  // index of the function in the package; -1: a C function
+  int device = -1;  // index into EmittedModel::members
+};
+
+struct ModelContext {
+  const tir::Module& module;
+  const Plan& plan;
+  const graph::Module& graph;
+  const EmittedModel& model;
+  std::vector<Step> steps;
+  std::vector<int> pools;  // pools of the plan that the model uses, in order
+
+  const std::string& name() const { return model.name; }
+};
+
+std::string upper_case(std::string text);
+
+std::string header_text(const ModelContext& context);      // <model>.h
+std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
+                        const std::vector<std::string>& functions);  // <model>.c
+std::string data_header_text(const ModelContext& context);  // <model>_data.h
+Result<std::string> data_source_text(const ModelContext& context);   // <model>_data.c
+std::string descriptor_text(const ModelContext& context);   // <model>_descriptor.c
+
+}  // namespace intarsia::emit

@@ -1,0 +1,59 @@
+#include "lower/merge.h"
+
+#include <algorithm>
+#include <functional>
+#include <string_view>
+
+#include "tir/walk.h"
+
+namespace intarsia::lowering {
+
+std::string Merger::unique(const std::string& wish) {
+  std::string name = wish;
+  for (int i = 2; !names_.insert(name).second; ++i) name = wish + "_" + std::to_string(i);
+  return name;
+}
+
+ConstantId Merger::add_constant(const tir::Constant& constant) {
+  const std::string_view bytes(reinterpret_cast<const char*>(constant.bytes.data()),
+                               constant.bytes.size());
+  const std::pair key{bytes.size(), std::hash<std::string_view>{}(bytes)};
+  const auto [first, last] = constants_.equal_range(key);
+  for (auto it = first; it != last; ++it) {
+    tir::Constant known = module_.constant(it->second);
+    known.name = constant.name;
+    if (known == constant) return it->second;
+  }
+  const ConstantId id{static_cast<int32_t>(module_.constants.size())};
+  module_.constants.push_back(constant);
+  module_.constants.back().name = unique(constant.name);
+  constants_.emplace(key, id);
+  return id;
+}
+
+std::string Merger::add(const tir::Module& part, const std::string& entry,
+                        const std::string& member) {
+  std::vector<ConstantId> constants;
+  for (const tir::Constant& constant : part.constants) constants.push_back(add_constant(constant));
+
+  std::map<std::string, std::string> renamed;
+  for (const tir::Func& func : part.funcs) renamed[func.name] = unique(func.name);
+
+  for (const tir::Func& original : part.funcs) {
+    tir::Func func = original;
+    func.name = renamed.at(func.name);
+    func.target = member;
+    for (tir::Buffer& buffer : func.buffers)
+      if (buffer.constant.valid()) buffer.constant = constants.at(buffer.constant.at());
+    func.body = tir::rewrite_statements(func.body, [&](const tir::Stmt& stmt) -> tir::Stmt {
+      const auto* call = std::get_if<tir::Call>(&stmt->node);
+      if (call == nullptr) return stmt;
+      return std::make_shared<tir::StmtNode>(
+          tir::StmtNode{tir::Call{renamed.at(call->function), call->arguments}, stmt->comment});
+    });
+    module_.funcs.push_back(std::move(func));
+  }
+  return renamed.at(entry);
+}
+
+}  // namespace intarsia::lowering

@@ -1,0 +1,34 @@
+// Merging the modules that targets return: names that conflict are changed, equal constants shared.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "intarsia/tir.h"
+
+namespace intarsia::lowering {
+
+class Merger {
+ public:
+  explicit Merger(std::string module_name) { module_.name = std::move(module_name); }
+
+  // Adds all functions and constants of `part`, owned by `member`; returns the name that
+  // `part`'s function `entry` has now.
+  std::string add(const tir::Module& part, const std::string& entry, const std::string& member);
+
+  // A C identifier that nothing in the module has yet; it is reserved.
+  std::string unique(const std::string& wish);
+
+  tir::Module& module() { return module_; }
+
+ private:
+  ConstantId add_constant(const tir::Constant& constant);
+
+  tir::Module module_;
+  std::set<std::string> names_;
+  // Constants by everything but the name. Weights may be megabytes: keyed by size and hash first.
+  std::multimap<std::pair<size_t, size_t>, ConstantId> constants_;
+};
+
+}  // namespace intarsia::lowering

@@ -1,0 +1,170 @@
+#include "lower/schedule.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "intarsia/tir_build.h"
+#include "tir/walk.h"
+
+namespace intarsia::lowering {
+namespace {
+
+using tir::Buffer;
+using tir::BufferId;
+using tir::Func;
+
+// Calls of a schedule in order; empty for a leaf.
+std::vector<tir::Call> calls_of(const Func& func) {
+  std::vector<tir::Call> calls;
+  tir::for_each_statement(func.body, [&](const tir::Stmt& stmt) {
+    if (const auto* call = std::get_if<tir::Call>(&stmt->node)) calls.push_back(*call);
+  });
+  return calls;
+}
+
+// Turns Local buffers of a leaf into parameters after its own. Returns what the caller must provide.
+std::vector<Buffer> lift_scratch(Func& leaf) {
+  std::vector<Buffer> scratch, rest;
+  std::vector<BufferId> moved(leaf.buffers.size());
+  const size_t parameters = leaf.parameters.size();
+  for (size_t i = parameters; i < leaf.buffers.size(); ++i)
+    if (leaf.buffers[i].scope == tir::Scope::Local) scratch.push_back(leaf.buffers[i]);
+  if (scratch.empty()) return {};
+
+  size_t next_scratch = parameters, next_rest = parameters + scratch.size();
+  for (size_t i = 0; i < leaf.buffers.size(); ++i) {
+    const bool is_scratch = i >= parameters && leaf.buffers[i].scope == tir::Scope::Local;
+    moved[i].index = static_cast<int32_t>(i < parameters ? i : is_scratch ? next_scratch++ : next_rest++);
+    if (i >= parameters && !is_scratch) rest.push_back(leaf.buffers[i]);
+  }
+  leaf.buffers.resize(parameters);
+  for (Buffer buffer : scratch) {
+    buffer.scope = tir::Scope::Parameter;
+    leaf.buffers.push_back(std::move(buffer));
+    leaf.parameters.push_back({tir::Access::ReadWrite});
+  }
+  leaf.buffers.insert(leaf.buffers.end(), rest.begin(), rest.end());
+  leaf.body = tir::rename_buffers(leaf.body, moved);
+  return scratch;
+}
+
+class Stitcher {
+ public:
+  Stitcher(const graph::Function& entry, Merger& merger) : entry_(entry), merger_(merger) {}
+
+  Func stitch(const std::vector<std::string>& lowered) {
+    schedule_.name = merger_.unique(entry_.name);
+    declare_parameters();
+    for (size_t n = 0; n < entry_.nodes.size(); ++n) {
+      const graph::Node& node = entry_.nodes[n];
+      std::vector<BufferId> arguments;
+      for (const graph::TensorId id : node.inputs) arguments.push_back(buffer_of(id));
+      for (const graph::TensorId id : node.outputs) arguments.push_back(buffer_of(id));
+      append_call(lowered[n], arguments);
+    }
+    schedule_.body = tir::seq(std::move(body_));
+    return std::move(schedule_);
+  }
+
+  const std::set<std::string>& inlined() const { return inlined_; }
+
+ private:
+  void declare_parameters() {
+    for (size_t i = 0; i < entry_.inputs.size(); ++i)
+      declare_parameter(entry_.inputs[i], fmt::format("input{}", i), tir::Access::Read);
+    for (size_t i = 0; i < entry_.outputs.size(); ++i)
+      declare_parameter(entry_.outputs[i], fmt::format("output{}", i), tir::Access::Write);
+  }
+
+  void declare_parameter(graph::TensorId id, const std::string& name, tir::Access access) {
+    const graph::Tensor& tensor = entry_.tensor(id);
+    buffers_[id.index] = add({name, tensor.type, tensor.shape, tir::Scope::Parameter, {}, {}, 16});
+    schedule_.parameters.push_back({access});
+  }
+
+  BufferId add(Buffer buffer) {
+    const std::string wish = buffer.name;
+    for (int i = 2; !names_.insert(buffer.name).second; ++i)
+      buffer.name = wish + "_" + std::to_string(i);
+    schedule_.buffers.push_back(std::move(buffer));
+    return BufferId{static_cast<int32_t>(schedule_.buffers.size() - 1)};
+  }
+
+  // Tensors between regions become buffers when first mentioned.
+  BufferId buffer_of(graph::TensorId id) {
+    const auto [place, fresh] = buffers_.try_emplace(id.index, BufferId{});
+    if (fresh) {
+      const graph::Tensor& tensor = entry_.tensor(id);
+      place->second = add({fmt::format("between{}", between_++), tensor.type, tensor.shape,
+                           tir::Scope::Local, {}, {}, 16});
+    }
+    return place->second;
+  }
+
+  void append_call(const std::string& function, const std::vector<BufferId>& arguments) {
+    const size_t index = index_of(function);
+    const std::vector<tir::Call> calls = calls_of(merger_.module().funcs[index]);
+    if (calls.empty()) {
+      append_leaf(index, arguments);
+      return;
+    }
+    inlined_.insert(function);
+    const Func callee = merger_.module().funcs[index];  // a copy: leaves may be changed below
+    std::vector<BufferId> bound = arguments;
+    for (size_t i = callee.parameters.size(); i < callee.buffers.size(); ++i) {
+      Buffer buffer = callee.buffers[i];
+      if (buffer.alias.valid()) buffer.alias = bound[buffer.alias.at()];
+      bound.push_back(add(std::move(buffer)));
+    }
+    for (const tir::Call& call : calls) {
+      std::vector<BufferId> inner;
+      for (const BufferId id : call.arguments) inner.push_back(bound[id.at()]);
+      append_call(call.function, inner);
+    }
+  }
+
+  void append_leaf(size_t index, std::vector<BufferId> arguments) {
+    Func& leaf = merger_.module().funcs[index];
+    auto [scratch, fresh] = scratch_.try_emplace(leaf.name);
+    if (fresh) scratch->second = lift_scratch(leaf);
+    for (Buffer buffer : scratch->second) {
+      buffer.name = leaf.name + "_" + buffer.name;
+      arguments.push_back(add(std::move(buffer)));
+    }
+    body_.push_back(tir::call_func(leaf.name, std::move(arguments)));
+  }
+
+  size_t index_of(const std::string& function) const {
+    const auto& funcs = merger_.module().funcs;
+    const auto found = std::find_if(funcs.begin(), funcs.end(),
+                                    [&](const Func& func) { return func.name == function; });
+    INTARSIA_CHECK(found != funcs.end(), "a call's function is in the merged module");
+    return static_cast<size_t>(found - funcs.begin());
+  }
+
+  const graph::Function& entry_;
+  Merger& merger_;
+  Func schedule_;
+  std::vector<tir::Stmt> body_;
+  std::map<int32_t, BufferId> buffers_;
+  std::map<std::string, std::vector<Buffer>> scratch_;
+  std::set<std::string> names_, inlined_;
+  int between_ = 0;
+};
+
+}  // namespace
+
+void stitch(const graph::Function& entry, const std::vector<std::string>& lowered, Merger& merger) {
+  Stitcher stitcher(entry, merger);
+  Func schedule = stitcher.stitch(lowered);
+  tir::Module& module = merger.module();
+  std::erase_if(module.funcs,
+                [&](const Func& func) { return stitcher.inlined().contains(func.name); });
+  module.entry = schedule.name;
+  module.funcs.push_back(std::move(schedule));
+}
+
+}  // namespace intarsia::lowering

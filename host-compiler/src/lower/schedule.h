@@ -1,0 +1,15 @@
+// The entry schedule: every region's schedule written out into one list of leaf calls.
+#pragma once
+
+#include "intarsia/graph.h"
+#include "intarsia/tir.h"
+#include "lower/merge.h"
+
+namespace intarsia::lowering {
+
+// `lowered` names, per call node of the graph's entry, the merged function that implements it.
+// Schedules are inlined and dropped; scratch of leaf functions becomes a buffer of the schedule and
+// one more parameter of the leaf, so that the planner sees it.
+void stitch(const graph::Function& entry, const std::vector<std::string>& lowered, Merger& merger);
+
+}  // namespace intarsia::lowering

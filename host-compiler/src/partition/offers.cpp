@@ -1,0 +1,86 @@
+#include "partition/offers.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace intarsia::partitioning {
+namespace {
+
+using graph::Function;
+using graph::NodeId;
+
+std::string place(const graph::Module& module, const graph::Node& node) {
+  return fmt::format("{}: operator '{}' ({})", module.name, node.name, graph::to_string(node.kind));
+}
+
+// Asks one member about the whole function.
+void ask_member(const graph::Module& module, const Function& function, const TargetRegistry& registry,
+                const Target& member, size_t index, OfferTable& table) {
+  const TargetKind& kind = registry.kind(member.kind);
+  const std::vector<Pattern> patterns = kind.patterns(member);
+  for (size_t n = 0; n < function.nodes.size(); ++n) {
+    const NodeId root{static_cast<int32_t>(n)};
+    Cell& cell = table.cells[n][index];
+    cell.microseconds = kind.cost(member, module, function, function.nodes[n]).microseconds();
+    for (const Pattern& pattern : patterns) {
+      const std::optional<PatternMatch> found = match(pattern, module, function, root);
+      if (!found) continue;
+      std::optional<std::string> refused;
+      if (pattern.refuses) refused = pattern.refuses(*found);
+      if (refused) {
+        if (cell.reason.empty()) cell.reason = *refused;
+        continue;
+      }
+      for (const NodeId part : found->nodes)
+        table.cells[part.at()][index].pieces.push_back({found->nodes});
+    }
+  }
+  for (size_t n = 0; n < function.nodes.size(); ++n) {
+    Cell& cell = table.cells[n][index];
+    if (!cell.can() && cell.reason.empty())
+      cell.reason = fmt::format("{} has no pattern for {}", member.kind,
+                                graph::to_string(function.nodes[n].kind));
+  }
+}
+
+}  // namespace
+
+Result<Offers> collect_offers(const graph::Module& module, const Function& function,
+                              const TargetRegistry& registry, const TargetSpec& target) {
+  const auto members = target.members();
+  Offers offers;
+  offers.table.cells.assign(function.nodes.size(), std::vector<Cell>(members.size()));
+  for (size_t m = 0; m < members.size(); ++m)
+    ask_member(module, function, registry, members[m], m, offers.table);
+
+  std::vector<std::string> names;
+  for (const Target& member : members) names.push_back(member.name);
+
+  Diagnostics problems;
+  offers.pinned.assign(function.nodes.size(), -1);
+  for (size_t n = 0; n < function.nodes.size(); ++n) {
+    const graph::Node& node = function.nodes[n];
+    if (node.pin.empty()) continue;
+    const auto found = std::find(names.begin(), names.end(), node.pin);
+    if (found == names.end()) {
+      const std::string near = nearest_name(node.pin, names);
+      problems.add(place(module, node), fmt::format("is pinned to '{}', which the target does not have", node.pin),
+                   near.empty() ? fmt::format("its members are {}", fmt::join(names, ", "))
+                                : fmt::format("did you mean '{}'?", near));
+      continue;
+    }
+    const size_t member = static_cast<size_t>(found - names.begin());
+    const Cell& cell = offers.table.cells[n][member];
+    if (!cell.can()) {
+      problems.add(place(module, node), fmt::format("is pinned to '{}', which cannot take it: {}", node.pin, cell.reason),
+                   "pin it to another member or leave it free");
+      continue;
+    }
+    offers.pinned[n] = static_cast<int>(member);
+  }
+  if (!problems.empty()) return problems;
+  return offers;
+}
+
+}  // namespace intarsia::partitioning

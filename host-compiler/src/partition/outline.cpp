@@ -1,0 +1,149 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "partition/regions.h"
+
+namespace intarsia::partitioning {
+namespace {
+
+using graph::Function;
+using graph::Node;
+using graph::Tensor;
+using graph::TensorId;
+
+std::string identifier(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '_'; }, '_');
+  return name;
+}
+
+// Copies tensors of the whole function into one region's function, once each.
+class TensorCopier {
+ public:
+  TensorCopier(const Function& from, Function& to) : from_(from), to_(to) {}
+
+  TensorId copy(TensorId id) {
+    if (!id.valid()) return id;
+    const auto [place, fresh] = copied_.try_emplace(id.index, TensorId{});
+    if (fresh) {
+      place->second = TensorId{static_cast<int32_t>(to_.tensors.size())};
+      to_.tensors.push_back(from_.tensor(id));
+    }
+    return place->second;
+  }
+
+ private:
+  const Function& from_;
+  Function& to_;
+  std::map<int32_t, TensorId> copied_;
+};
+
+// Tensors that some node outside `region` or the function's caller reads.
+std::set<int32_t> read_outside(const Function& function, const std::set<int32_t>& region) {
+  std::set<int32_t> read;
+  for (size_t n = 0; n < function.nodes.size(); ++n)
+    if (!region.contains(static_cast<int32_t>(n)))
+      for (const TensorId id : function.nodes[n].inputs) read.insert(id.index);
+  for (const TensorId id : function.outputs) read.insert(id.index);
+  return read;
+}
+
+struct OutlinedRegion {
+  Function function;
+  Node call;  // in terms of the entry's tensors
+};
+
+OutlinedRegion outline_region(const Function& function, const Target& member, const std::string& name,
+                              const Region& region) {
+  OutlinedRegion result;
+  Function& made = result.function;
+  made.name = name;
+  made.target = member.name;
+  result.call.kind = graph::OpKind::Call;
+  result.call.name = name;
+  result.call.attributes = graph::CallAttrs{name};
+
+  std::set<int32_t> inside, written;
+  for (const graph::NodeId id : region.nodes) {
+    inside.insert(id.index);
+    for (const TensorId output : function.nodes[id.at()].outputs) written.insert(output.index);
+  }
+  const std::set<int32_t> read = read_outside(function, inside);
+
+  TensorCopier tensors(function, made);
+  std::set<int32_t> passed;
+  for (const graph::NodeId id : region.nodes)
+    for (const TensorId input : function.nodes[id.at()].inputs) {
+      if (!input.valid() || written.contains(input.index) || function.tensor(input).constant.valid() ||
+          function.tensor(input).variable || !passed.insert(input.index).second)
+        continue;
+      made.inputs.push_back(tensors.copy(input));
+      result.call.inputs.push_back(input);
+    }
+  for (const graph::NodeId id : region.nodes) {
+    Node node = function.nodes[id.at()];
+    for (TensorId& input : node.inputs) input = tensors.copy(input);
+    for (TensorId& output : node.outputs) {
+      const TensorId outer = output;
+      output = tensors.copy(output);
+      if (read.contains(outer.index)) {
+        made.outputs.push_back(output);
+        result.call.outputs.push_back(outer);
+      }
+    }
+    made.nodes.push_back(std::move(node));
+  }
+  return result;
+}
+
+// The entry keeps only tensors that its calls, inputs and outputs mention.
+void drop_unused_tensors(Function& function) {
+  std::map<int32_t, TensorId> kept;
+  std::vector<Tensor> tensors;
+  const auto keep = [&](TensorId& id) {
+    if (!id.valid()) return;
+    const auto [place, fresh] =
+        kept.try_emplace(id.index, TensorId{static_cast<int32_t>(tensors.size())});
+    if (fresh) tensors.push_back(function.tensors[id.at()]);
+    id = place->second;
+  };
+  for (TensorId& id : function.inputs) keep(id);
+  for (Node& node : function.nodes) {
+    for (TensorId& id : node.inputs) keep(id);
+    for (TensorId& id : node.outputs) keep(id);
+  }
+  for (TensorId& id : function.outputs) keep(id);
+  function.tensors = std::move(tensors);
+}
+
+}  // namespace
+
+graph::Module outline(const graph::Module& module, const Function& function, const TargetSpec& target,
+                      const std::vector<Region>& regions) {
+  graph::Module result;
+  result.name = module.name;
+  result.constants = module.constants;
+  result.entry = function.name;
+
+  Function entry = function;
+  entry.nodes.clear();
+  std::map<int, int> regions_of_member;
+  std::vector<Function> outlined;
+  for (const Region& region : regions) {
+    const Target& member = target.members()[static_cast<size_t>(region.member)];
+    const std::string name = fmt::format("{}_{}_{}", function.name, identifier(member.name),
+                                         regions_of_member[region.member]++);
+    OutlinedRegion piece = outline_region(function, member, name, region);
+    entry.nodes.push_back(std::move(piece.call));
+    outlined.push_back(std::move(piece.function));
+  }
+  drop_unused_tensors(entry);
+  result.functions.push_back(std::move(entry));
+  std::move(outlined.begin(), outlined.end(), std::back_inserter(result.functions));
+  return result;
+}
+
+}  // namespace intarsia::partitioning

@@ -1,0 +1,96 @@
+#include "intarsia/partition.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "partition/assign.h"
+#include "partition/offers.h"
+#include "partition/regions.h"
+#include "passes/passes.h"
+
+namespace intarsia {
+namespace {
+
+using partitioning::Assignment;
+using partitioning::Offers;
+
+std::string type_text(const graph::Function& function, graph::TensorId id) {
+  if (!id.valid()) return "-";
+  const graph::Tensor& tensor = function.tensor(id);
+  return fmt::format("{}[{}]", to_string(tensor.type), fmt::join(tensor.shape, ","));
+}
+
+std::string shapes_text(const graph::Function& function, const graph::Node& node) {
+  std::string text = node.inputs.empty() ? "" : type_text(function, node.inputs[0]);
+  for (size_t i = 1; i < node.inputs.size(); ++i)
+    if (node.inputs[i].valid() && !function.tensor(node.inputs[i]).constant.valid())
+      text += ", " + type_text(function, node.inputs[i]);
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    text += (i == 0 ? " -> " : ", ") + type_text(function, node.outputs[i]);
+  return text;
+}
+
+// In the words of the policy, why a member that could have taken an operator did not.
+std::string why_not_chosen(const graph::Node& node, const std::string& chosen, size_t member,
+                           size_t taken_by, PartitionPolicy policy) {
+  if (!node.pin.empty()) return fmt::format("the operator is pinned to {}", chosen);
+  if (policy == PartitionPolicy::Cost) return fmt::format("{} costs less with transfers", chosen);
+  if (member == 0 || (taken_by != 0 && taken_by < member))
+    return fmt::format("{} comes first in the target", chosen);
+  return "part of a piece that another member already has";
+}
+
+Explanation explain(const graph::Function& function, const TargetRegistry& registry,
+                    const TargetSpec& target, const Offers& offers, const Assignment& assignment,
+                    PartitionPolicy policy) {
+  Explanation result;
+  for (size_t n = 0; n < function.nodes.size(); ++n) {
+    const graph::Node& node = function.nodes[n];
+    const size_t taken_by = static_cast<size_t>(assignment[n]);
+    Explanation::Operator row{node.name, std::string(graph::to_string(node.kind)),
+                              shapes_text(function, node), target.members()[taken_by].name, {}};
+    for (size_t m = 0; m < target.members().size(); ++m) {
+      const partitioning::Cell& cell = offers.table.cells[n][m];
+      Offer offer{target.members()[m].name, m == taken_by, std::nullopt, cell.can(),
+                  cell.can() ? cell.microseconds : 0};
+      if (!cell.can())
+        offer.reason = cell.reason;
+      else if (!offer.taken)
+        offer.reason = why_not_chosen(node, row.member, m, taken_by, policy);
+      row.offers.push_back(std::move(offer));
+    }
+    result.operators.push_back(std::move(row));
+  }
+  const partitioning::AssignmentCost cost =
+      cost_of(function, registry, target, offers, assignment);
+  result.microseconds = cost.microseconds;
+  result.transfers = cost.transfers;
+  result.transfer_bytes = cost.transfer_bytes;
+  return result;
+}
+
+}  // namespace
+
+Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
+                              const TargetSpec& target, const PartitionOptions& options) {
+  INTARSIA_TRY(const graph::Module pinned, passes::apply_pins(module, options.pins));
+  const graph::Module flat = passes::inline_calls(pinned);
+  const graph::Function& function = flat.entry_function();
+
+  INTARSIA_TRY(const Offers offers,
+               partitioning::collect_offers(flat, function, registry, target));
+  INTARSIA_TRY(const Assignment assignment,
+               options.policy == PartitionPolicy::Cost
+                   ? assign_by_cost(flat, function, registry, target, offers)
+                   : assign_by_priority(flat, function, target, offers));
+
+  Partitioned result;
+  result.explanation = explain(function, registry, target, offers, assignment, options.policy);
+  result.module = partitioning::outline(flat, function, target,
+                                        partitioning::make_regions(function, assignment));
+  INTARSIA_TRY_VOID(graph::verify(result.module));
+  return result;
+}
+
+}  // namespace intarsia

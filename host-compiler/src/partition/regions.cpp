@@ -1,0 +1,43 @@
+#include "partition/regions.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace intarsia::partitioning {
+
+std::vector<Region> make_regions(const graph::Function& function, const Assignment& assignment) {
+  const size_t count = function.nodes.size();
+  std::map<int32_t, size_t> writer;
+  for (size_t n = 0; n < count; ++n)
+    for (const graph::TensorId id : function.nodes[n].outputs) writer[id.index] = n;
+
+  std::vector<std::set<size_t>> waits_for(count);
+  for (size_t n = 0; n < count; ++n)
+    for (const graph::TensorId id : function.nodes[n].inputs)
+      if (id.valid() && writer.contains(id.index)) waits_for[n].insert(writer[id.index]);
+
+  std::vector<bool> done(count, false);
+  const auto next_ready = [&](int member) -> int {  // any member when negative
+    for (size_t n = 0; n < count; ++n)
+      if (!done[n] && (member < 0 || assignment[n] == member) &&
+          std::all_of(waits_for[n].begin(), waits_for[n].end(), [&](size_t w) { return done[w]; }))
+        return static_cast<int>(n);
+    return -1;
+  };
+
+  std::vector<Region> regions;
+  for (size_t scheduled = 0; scheduled < count; ++scheduled) {
+    int next = regions.empty() ? -1 : next_ready(regions.back().member);
+    if (next < 0) {
+      next = next_ready(-1);
+      INTARSIA_CHECK(next >= 0, "a verified function has an executable order");
+      regions.push_back({assignment[static_cast<size_t>(next)], {}});
+    }
+    regions.back().nodes.push_back(graph::NodeId{next});
+    done[static_cast<size_t>(next)] = true;
+  }
+  return regions;
+}
+
+}  // namespace intarsia::partitioning

@@ -1,0 +1,24 @@
+// Regions: operators of one member that run together, in an order without a cycle between regions.
+#pragma once
+
+#include <vector>
+
+#include "partition/assign.h"
+
+namespace intarsia::partitioning {
+
+struct Region {
+  int member;
+  std::vector<graph::NodeId> nodes;  // in executable order
+};
+
+// A list schedule that stays with one member as long as some operator of it is ready; regions are
+// its maximal runs. Since they are runs of one linear order, no two regions wait for each other.
+// With one member the order is the model's own.
+std::vector<Region> make_regions(const graph::Function& function, const Assignment& assignment);
+
+// The module whose entry calls one function per region.
+graph::Module outline(const graph::Module& module, const graph::Function& function,
+                      const TargetSpec& target, const std::vector<Region>& regions);
+
+}  // namespace intarsia::partitioning

@@ -1,0 +1,139 @@
+// Shares nothing with the planner: lives and permissions are found again from the schedule.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "intarsia/plan.h"
+
+namespace intarsia {
+namespace {
+
+struct Life {
+  int first = -1, last = -1;
+};
+
+struct Checker {
+  const tir::Module& module;
+  const Plan& plan;
+  const tir::Func& schedule = module.entry_func();
+  std::vector<tir::Call> calls = {};
+  std::vector<Life> lives = {};  // per buffer, aliases counted with their root
+  Diagnostics problems = {};
+
+  int root(int buffer) const {
+    while (schedule.buffers[static_cast<size_t>(buffer)].alias.valid())
+      buffer = schedule.buffers[static_cast<size_t>(buffer)].alias.index;
+    return buffer;
+  }
+
+  void collect(const tir::Stmt& stmt) {
+    if (const auto* call = std::get_if<tir::Call>(&stmt->node)) calls.push_back(*call);
+    if (const auto* sequence = std::get_if<tir::Seq>(&stmt->node))
+      for (const tir::Stmt& inner : sequence->statements) collect(inner);
+  }
+
+  void find_lives() {
+    lives.assign(schedule.buffers.size(), {});
+    const auto extend = [&](int buffer, int step) {
+      Life& life = lives[static_cast<size_t>(root(buffer))];
+      if (life.first < 0 || step < life.first) life.first = step;
+      life.last = std::max(life.last, step);
+    };
+    for (size_t step = 0; step < calls.size(); ++step)
+      for (const tir::BufferId id : calls[step].arguments) extend(id.index, static_cast<int>(step));
+    for (size_t i = 0; i < schedule.parameters.size(); ++i)
+      extend(static_cast<int>(i), schedule.parameters[i].access == tir::Access::Read
+                                      ? 0
+                                      : std::max(0, static_cast<int>(calls.size()) - 1));
+  }
+
+  // At `step`, may the bytes of root `a` be those of root `b` because the call overwrites one by the
+  // other?
+  bool in_place_at(int step, int a, int b) const {
+    const tir::Call& call = calls[static_cast<size_t>(step)];
+    const tir::Func* callee = module.find(call.function);
+    if (callee == nullptr) return false;
+    return std::any_of(callee->in_place.begin(), callee->in_place.end(), [&](const tir::InPlace& pair) {
+      const int in = root(call.arguments[static_cast<size_t>(pair.input)].index);
+      const int out = root(call.arguments[static_cast<size_t>(pair.output)].index);
+      return (in == a && out == b) || (in == b && out == a);
+    });
+  }
+
+  void check_placement(const Placement& p) {
+    const tir::Buffer& buffer = schedule.buffer(p.buffer);
+    const std::string where = fmt::format("plan of {}: buffer '{}'", module.name, buffer.name);
+    if (p.pool < 0 || p.pool >= static_cast<int>(plan.memory.pools.size())) {
+      problems.add(where, fmt::format("is in pool {}, which does not exist", p.pool));
+      return;
+    }
+    const MemoryPool& pool = plan.memory.pools[static_cast<size_t>(p.pool)];
+    const PoolUse& use = plan.use[static_cast<size_t>(p.pool)];
+    if (p.bytes != buffer.bytes()) problems.add(where, "is planned with another size");
+    if (p.offset < 0 || p.offset % buffer.alignment != 0)
+      problems.add(where, fmt::format("offset {} is not aligned to {}", p.offset, buffer.alignment));
+    if (p.offset + p.bytes > use.peak)
+      problems.add(where, fmt::format("ends at {}, beyond the stated peak {}", p.offset + p.bytes, use.peak));
+    if (pool.size > 0 && p.offset + p.bytes > pool.size)
+      problems.add(where, fmt::format("ends at {}, beyond pool '{}' of {} bytes", p.offset + p.bytes,
+                                      pool.name, pool.size));
+    if (pool.read_only) problems.add(where, fmt::format("is in the read-only pool '{}'", pool.name));
+    for (const tir::Call& call : calls) {
+      const bool used = std::find(call.arguments.begin(), call.arguments.end(), p.buffer) !=
+                        call.arguments.end();
+      const tir::Func* callee = module.find(call.function);
+      if (used && callee != nullptr && !plan.memory.reaches(callee->target, pool))
+        problems.add(where, fmt::format("is in pool '{}', which '{}' does not reach", pool.name,
+                                        callee->target));
+    }
+  }
+
+  void check_pair(const Placement& a, const Placement& b) {
+    if (a.pool != b.pool || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes) return;
+    const int root_a = root(a.buffer.index), root_b = root(b.buffer.index);
+    if (root_a == root_b) {
+      if (a.offset != b.offset)
+        problems.add(fmt::format("plan of {}", module.name), "an alias is not where its root is");
+      return;
+    }
+    const Life x = lives[static_cast<size_t>(root_a)], y = lives[static_cast<size_t>(root_b)];
+    if (x.first < 0 || y.first < 0) return;  // never used
+    const int first = std::max(x.first, y.first), last = std::min(x.last, y.last);
+    if (first > last) return;
+    if (first == last && a.offset == b.offset && a.bytes == b.bytes && in_place_at(first, root_a, root_b))
+      return;
+    problems.add(fmt::format("plan of {}: step {}", module.name, first),
+                 fmt::format("buffers '{}' and '{}' are alive together and share bytes",
+                             schedule.buffer(a.buffer).name, schedule.buffer(b.buffer).name));
+  }
+};
+
+}  // namespace
+
+Result<void> check_plan(const tir::Module& module, const Plan& plan) {
+  Checker checker{module, plan};
+  if (plan.use.size() != plan.memory.pools.size())
+    return Diagnostics("plan of " + module.name, "has figures for another number of pools");
+  checker.collect(checker.schedule.body);
+  checker.find_lives();
+  std::set<int> placed;
+  for (const Placement& p : plan.placements) {
+    if (!placed.insert(p.buffer.index).second)
+      checker.problems.add("plan of " + module.name, "places a buffer twice");
+    checker.check_placement(p);
+  }
+  for (size_t i = 0; i < checker.schedule.buffers.size(); ++i) {
+    const tir::Buffer& buffer = checker.schedule.buffers[i];
+    const bool planned = buffer.scope == tir::Scope::Parameter || buffer.scope == tir::Scope::Local;
+    if (planned && !placed.contains(static_cast<int>(i)))
+      checker.problems.add(fmt::format("plan of {}: buffer '{}'", module.name, buffer.name), "has no place");
+  }
+  for (size_t i = 0; i < plan.placements.size(); ++i)
+    for (size_t j = i + 1; j < plan.placements.size(); ++j)
+      checker.check_pair(plan.placements[i], plan.placements[j]);
+  return Result<void>::from(checker.problems);
+}
+
+}  // namespace intarsia

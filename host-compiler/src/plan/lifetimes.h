@@ -1,0 +1,35 @@
+// From the schedule to what the planner places: groups of buffers that share bytes on purpose, and
+// the steps during which their bytes must stay.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "intarsia/plan.h"
+#include "intarsia/tir.h"
+
+namespace intarsia::plan {
+
+struct Group {
+  std::vector<tir::BufferId> buffers;
+  int64_t bytes = 0;
+  int32_t alignment = 1;
+  int32_t first_step = 0, last_step = 0;  // inclusive
+  bool holds_output = false;              // of the model: must survive the last step
+  std::set<std::string> members;          // who reads or writes it
+};
+
+struct Lifetimes {
+  std::vector<Group> groups;
+  int32_t steps = 0;
+};
+
+// Calls of the schedule, in order: step i is calls[i].
+std::vector<tir::Call> schedule_calls(const tir::Func& schedule);
+
+// Aliases share a group always. With `in_place`, an output joins the group of an input that its
+// function may overwrite and that nobody reads afterwards.
+Lifetimes find_lifetimes(const tir::Module& module, bool in_place);
+
+}  // namespace intarsia::plan

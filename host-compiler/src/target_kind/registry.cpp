@@ -1,0 +1,20 @@
+#include <algorithm>
+
+#include "intarsia/target_kind.h"
+
+namespace intarsia {
+
+void TargetRegistry::add(std::unique_ptr<TargetKind> kind) {
+  const Result<void> added = catalogue_.add_kind(kind->spec());
+  INTARSIA_CHECK(added.ok(), "a kind that is built in is well-formed: " + added.error().to_string());
+  kinds_.push_back(std::move(kind));
+}
+
+const TargetKind& TargetRegistry::kind(std::string_view name) const {
+  const auto found = std::find_if(kinds_.begin(), kinds_.end(),
+                                  [&](const auto& kind) { return kind->spec().name == name; });
+  INTARSIA_CHECK(found != kinds_.end(), "a parsed target has only kinds of the catalogue");
+  return **found;
+}
+
+}  // namespace intarsia

@@ -1,0 +1,86 @@
+// Kind `c`: any CPU with a C compiler. It leaves every code-generating hook to its default, the
+// portable lowering and C emission; what it adds is the table of cores.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "intarsia/builtin_targets.h"
+
+namespace intarsia::targets::c {
+namespace {
+
+struct Core {
+  const char* name;
+  const char* summary;
+  double clock_mhz, instructions_per_mac;
+  const char* float_abi;
+};
+
+constexpr Core kCores[] = {
+#define CORE(name, summary, mhz, per_mac, float_abi) {name, summary, mhz, per_mac, float_abi},
+#include "c/cores.def"
+#undef CORE
+};
+
+const Core* find_core(const std::string& name) {
+  const auto found = std::find_if(std::begin(kCores), std::end(kCores),
+                                  [&](const Core& core) { return core.name == name; });
+  return found == std::end(kCores) ? nullptr : found;
+}
+
+KindSpec make_spec() {
+  KindSpec spec;
+  spec.name = "c";
+  spec.summary = "portable C for any CPU; runs whole models";
+  spec.role = Role::Cpu;
+  std::vector<std::string> cores;
+  for (const Core& core : kCores) cores.push_back(core.name);
+  spec.attributes = {
+      AttributeSpec::word("mcpu", "native", cores, "the core, as the C compiler names it"),
+      AttributeSpec::word("mfloat-abi", std::nullopt, {"soft", "softfp", "hard"},
+                          "calling convention of floating point; follows the core"),
+  };
+  spec.resolve = [](Attributes& attributes) -> Result<void> {
+    if (const Core* core = find_core(attributes.get_string("mcpu")))
+      attributes.derive("mfloat-abi", std::string(core->float_abi));
+    return {};
+  };
+  spec.validate = [](const Attributes& attributes) -> Result<void> {
+    const Core* core = find_core(attributes.get_string("mcpu"));
+    if (core != nullptr && std::string_view(core->float_abi) == "soft" &&
+        attributes.get_string("mfloat-abi") == "hard")
+      return Diagnostics("", fmt::format("{} has no floating-point unit for -mfloat-abi=hard", core->name),
+                         "leave -mfloat-abi out or use soft");
+    return {};
+  };
+  for (const Core& core : kCores)
+    if (std::string_view(core.name) != "native")
+      spec.tags.push_back({core.name, core.summary, fmt::format("c -mcpu={}", core.name)});
+  return spec;
+}
+
+class CKind final : public TargetKind {
+ public:
+  const KindSpec& spec() const override { return spec_; }
+
+  CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
+                    const graph::Node& node) const override {
+    const Core* core = find_core(target.get_string("mcpu"));
+    INTARSIA_CHECK(core != nullptr, "the catalogue admits only cores of the table");
+    int64_t elements = 0;
+    for (const graph::TensorId id : node.outputs) elements += element_count(function.tensor(id).shape);
+    // Requantising and storing one result takes some thirty instructions on any of them.
+    return {core->instructions_per_mac * static_cast<double>(graph::mac_count(function, node)) +
+                30.0 * static_cast<double>(elements),
+            core->clock_mhz};
+  }
+
+ private:
+  KindSpec spec_ = make_spec();
+};
+
+}  // namespace
+
+void add_kinds(TargetRegistry& registry) { registry.add(std::make_unique<CKind>()); }
+
+}  // namespace intarsia::targets::c
