@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,10 @@ enum class OpKind : uint8_t {
 
 std::string_view to_string(OpKind kind);                          // "conv2d"
 std::optional<OpKind> op_kind_from_string(std::string_view text);  // exact inverse
+Attributes default_attributes(OpKind kind);  // the alternative that nodes of the kind carry
+
+inline constexpr size_t kMaxRank = 6;                              // of every tensor
+inline constexpr int64_t kMaxTensorBytes = INT64_C(0x7fffffff);  // of every tensor
 
 using TensorId = Handle<struct TensorTag>;
 using NodeId = Handle<struct NodeTag>;

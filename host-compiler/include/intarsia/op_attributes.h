@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -11,6 +13,9 @@ namespace intarsia::graph {
 
 // Fused activations. The clamp is applied to the quantised result (TFLite's CalculateActivationRange).
 enum class Activation : uint8_t { None, Relu, ReluN1To1, Relu6 };
+
+std::string_view to_string(Activation activation);                          // "relu_n1_to_1"
+std::optional<Activation> activation_from_string(std::string_view text);  // exact inverse
 
 // Elements added around the two spatial axes. TFLite's SAME and VALID become these at import:
 // SAME puts the odd element at the end.
