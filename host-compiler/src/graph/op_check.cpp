@@ -1,0 +1,153 @@
+#include "graph/op_check.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace intarsia::graph {
+namespace {
+
+struct OperandCounts {
+  size_t least, most, outputs;
+};
+
+OperandCounts operand_counts(OpKind kind) {
+  switch (kind) {
+#define OP(name, text, attrs, least, most, outputs) \
+  case OpKind::name:                                \
+    return {least, most, outputs};
+#include "intarsia/op_kinds.def"
+#undef OP
+  }
+  return {0, 0, 0};
+}
+
+std::string combination_text(const TypeCombination& types) {
+  std::vector<std::string_view> inputs;
+  for (size_t i = 0; i + 1 < types.size(); ++i) inputs.push_back(to_string(types[i]));
+  return fmt::format("{} -> {}", fmt::join(inputs, ", "), to_string(types.back()));
+}
+
+}  // namespace
+
+std::string place_of(const Function& function, const Node& node) {
+  return fmt::format("function '{}': operator '{}' ({})", function.name, node.name,
+                     to_string(node.kind));
+}
+
+std::string shape_problem(DataType type, const Shape& shape) {
+  if (shape.size() > kMaxRank)
+    return fmt::format("rank {} is more than {}", shape.size(), kMaxRank);
+  int64_t most_elements = kMaxTensorBytes * 8 / bits(type);
+  for (const int64_t extent : shape) {
+    if (extent < 1) return fmt::format("extent {} is less than 1", extent);
+    most_elements /= extent;
+    if (most_elements == 0)
+      return fmt::format("shape [{}] is more than {} bytes", fmt::join(shape, ","),
+                         kMaxTensorBytes);
+  }
+  return {};
+}
+
+void OpCheck::fail(std::string what, std::string hint) {
+  problems_.add(place_of(function, node), std::move(what), std::move(hint));
+}
+
+bool OpCheck::require(bool condition, std::string what, std::string hint) {
+  if (!condition) fail(std::move(what), std::move(hint));
+  return condition;
+}
+
+bool OpCheck::well_formed() {
+  const OperandCounts counts = operand_counts(node.kind);
+  const bool is_call = node.kind == OpKind::Call;
+  if (node.inputs.size() < counts.least || node.inputs.size() > counts.most)
+    fail(counts.least == counts.most
+             ? fmt::format("has {} operands, needs {}", node.inputs.size(), counts.least)
+             : fmt::format("has {} operands, needs {} to {}", node.inputs.size(), counts.least,
+                           counts.most));
+  if (!is_call && node.outputs.size() != counts.outputs)
+    fail(fmt::format("has {} outputs, needs {}", node.outputs.size(), counts.outputs));
+  require(node.attributes.index() == default_attributes(node.kind).index(),
+          "carries the attributes of another operator");
+
+  const auto operand = [&](TensorId id, const std::string& name) {
+    if (id.index < 0 || id.at() >= function.tensors.size()) {
+      fail(fmt::format("{} is tensor %{}, which does not exist", name, id.index));
+      return;
+    }
+    const Tensor& tensor = function.tensor(id);
+    const std::string problem = shape_problem(tensor.type, tensor.shape);
+    if (!problem.empty()) fail(fmt::format("{} (tensor %{}): {}", name, id.index, problem));
+  };
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const bool optional = !is_call && i >= counts.least;
+    if (!node.inputs[i].valid() && optional) continue;
+    if (node.inputs[i] == TensorId{}) {
+      fail(fmt::format("operand {} is absent", i));
+    } else {
+      operand(node.inputs[i], fmt::format("operand {}", i));
+    }
+  }
+  // The shape of an output may still be unknown: it is what inference is asked for.
+  for (size_t i = 0; i < node.outputs.size(); ++i)
+    if (node.outputs[i].index < 0 || node.outputs[i].at() >= function.tensors.size())
+      fail(fmt::format("output {} is tensor %{}, which does not exist", i, node.outputs[i].index));
+  return ok();
+}
+
+bool OpCheck::rank(size_t operand, size_t expected, std::string_view name) {
+  const size_t actual = in(operand).shape.size();
+  return require(actual == expected,
+                 fmt::format("the {} has rank {}, needs {}", name, actual, expected));
+}
+
+bool OpCheck::in_range(std::string_view attribute, int64_t value, int64_t least) {
+  return require(value >= least && value <= kMostWindow,
+                 fmt::format("{} {} is outside {} .. {}", attribute, value, least, kMostWindow));
+}
+
+std::string OpCheck::types_text() const {
+  std::vector<std::string_view> inputs, outputs;
+  for (size_t i = 0; i < node.inputs.size(); ++i)
+    inputs.push_back(has(i) ? to_string(in(i).type) : "_");
+  for (size_t i = 0; i < node.outputs.size(); ++i) outputs.push_back(to_string(out(i).type));
+  return fmt::format("{} -> {}", fmt::join(inputs, ", "), fmt::join(outputs, ", "));
+}
+
+bool OpCheck::types(std::initializer_list<TypeCombination> allowed) {
+  const auto fits = [&](const TypeCombination& types) {
+    for (size_t i = 0; i + 1 < types.size(); ++i)
+      if (has(i) && in(i).type != types[i]) return false;
+    return out().type == types.back();
+  };
+  if (std::any_of(allowed.begin(), allowed.end(), fits)) return true;
+  std::vector<std::string> texts;
+  for (const TypeCombination& types : allowed) texts.push_back(combination_text(types));
+  fail(fmt::format("has no arithmetic for the types {}", types_text()),
+       fmt::format("it takes {}", fmt::join(texts, " | ")));
+  return false;
+}
+
+bool OpCheck::per_tensor(const Tensor& tensor, std::string_view name, bool symmetric) {
+  const Quantization& q = tensor.quantization;
+  if (q.scale.size() != 1 || q.zero_point.size() != 1) {
+    fail(q.present() ? fmt::format("the {} has a scale per channel, needs one scale", name)
+                     : fmt::format("the {} is not quantised", name));
+    return false;
+  }
+  return require(
+      !symmetric || q.zero_point[0] == 0,
+      fmt::format("the zero point of the {} is {}, needs to be 0", name, q.zero_point[0]));
+}
+
+bool OpCheck::factor(double value, int most_exponent) {
+  return require(value > 0 && value < std::ldexp(1.0, most_exponent),
+                 fmt::format("the scales of its operands give the factor {:.3g}, which is outside "
+                             "0 .. 2^{}",
+                             value, most_exponent));
+}
+
+}  // namespace intarsia::graph
