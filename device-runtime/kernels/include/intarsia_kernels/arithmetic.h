@@ -1,0 +1,31 @@
+// Small scalar arithmetic that generated code calls. C11, no library, no side effects; every
+// function is defined for all arguments its comment allows.
+#ifndef INTARSIA_KERNELS_ARITHMETIC_H_
+#define INTARSIA_KERNELS_ARITHMETIC_H_
+
+#include <stdint.h>
+
+static inline int32_t intarsia_min_i32(int32_t a, int32_t b) {
+  return a < b ? a : b;
+}
+static inline int32_t intarsia_max_i32(int32_t a, int32_t b) {
+  return a > b ? a : b;
+}
+
+// value limited to [low, high]; low <= high.
+static inline int32_t intarsia_clamp_i32(int32_t value, int32_t low, int32_t high) {
+  return intarsia_max_i32(intarsia_min_i32(value, high), low);
+}
+
+// sum / count to the nearest integer, halves away from zero: the rounding of TFLite's integer
+// average pooling. 1 <= count; |sum| + count / 2 < 2^31.
+static inline int32_t intarsia_divide_round_i32(int32_t sum, int32_t count) {
+  const int32_t half = count / 2;
+  return (sum > 0 ? sum + half : sum - half) / count;
+}
+
+static inline float intarsia_divide_f32(float a, float b) {
+  return a / b;
+}
+
+#endif  // INTARSIA_KERNELS_ARITHMETIC_H_

@@ -1,0 +1,10 @@
+// Everything generated C may call.
+#ifndef INTARSIA_KERNELS_KERNELS_H_
+#define INTARSIA_KERNELS_KERNELS_H_
+
+#include "intarsia_kernels/arithmetic.h"
+#include "intarsia_kernels/float_quantize.h"
+#include "intarsia_kernels/requantize.h"
+#include "intarsia_kernels/softmax.h"
+
+#endif  // INTARSIA_KERNELS_KERNELS_H_

@@ -1,0 +1,24 @@
+// exp(x) = 2^k * exp(r), |r| <= ln(2) / 2: Cody and Waite's reduction and the Taylor series to r^7.
+#include <string.h>
+
+#include "intarsia_kernels/fixed_point.h"
+
+float intarsia_exp_f32(float x) {
+  if (x < -87.0f) return 0.0f;
+  if (x > 88.0f) return 3.4028234664e38f;
+  const float scaled = x * 1.44269504089f;
+  const int32_t k = (int32_t)(scaled < 0.0f ? scaled - 0.5f : scaled + 0.5f);
+  // ln(2) in two parts; the first has few enough bits that k times it is exact.
+  const float r = (x - (float)k * 0.693359375f) + (float)k * 2.12194440e-4f;
+  float series = 1.0f / 5040.0f;
+  series = series * r + 1.0f / 720.0f;
+  series = series * r + 1.0f / 120.0f;
+  series = series * r + 1.0f / 24.0f;
+  series = series * r + 1.0f / 6.0f;
+  series = series * r + 0.5f;
+  series = (series * r * r + r) + 1.0f;
+  const uint32_t power_bits = (uint32_t)(k + 127) << 23;
+  float power;
+  memcpy(&power, &power_bits, sizeof power);
+  return series * power;
+}

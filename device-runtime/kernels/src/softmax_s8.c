@@ -1,0 +1,43 @@
+#include "intarsia_kernels/fixed_point.h"
+#include "intarsia_kernels/requantize.h"
+#include "intarsia_kernels/softmax.h"
+
+// exp of a difference (<= 0) in input steps, in Q0.31.
+static int32_t exp_of_steps(int32_t steps, int32_t multiplier, int32_t left_shift) {
+  return intarsia_exp_q5(intarsia_mul_q31((int32_t)((uint32_t)steps << left_shift), multiplier));
+}
+
+static int32_t leading_zeros(uint32_t value) {  // of a value above zero
+  int32_t zeros = 0;
+  for (; (value & UINT32_C(0x80000000)) == 0; value <<= 1) ++zeros;
+  return zeros;
+}
+
+void intarsia_softmax_s8(const int8_t* input, int8_t* output, int32_t count, int32_t multiplier,
+                         int32_t left_shift, int32_t diff_min) {
+  int32_t largest = input[0];
+  for (int32_t i = 1; i < count; ++i) {
+    if (input[i] > largest) largest = input[i];
+  }
+  int32_t sum = 0;  // Q12.19
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t steps = input[i] - largest;
+    if (steps < diff_min) continue;
+    sum += intarsia_shift_right_round(exp_of_steps(steps, multiplier, left_shift), 12);
+  }
+  // sum = (1 + x) * 2^(31 - zeros), x in Q0.31: its reciprocal is that of 1 + x, shifted.
+  const int32_t zeros = leading_zeros((uint32_t)sum);
+  const int32_t x = (int32_t)(((uint32_t)sum << zeros) - UINT32_C(0x80000000));
+  const int32_t reciprocal = intarsia_reciprocal_of_one_plus_q31(x);
+  const int32_t shift = 12 - zeros + 31 - 8;
+  for (int32_t i = 0; i < count; ++i) {
+    const int32_t steps = input[i] - largest;
+    int32_t result = 0;
+    if (steps >= diff_min && shift <= 31) {  // else the result is below one half
+      const int32_t exponential = exp_of_steps(steps, multiplier, left_shift);
+      result = intarsia_shift_right_round(intarsia_mul_q31(reciprocal, exponential), shift);
+      if (result > 255) result = 255;
+    }
+    output[i] = (int8_t)(result - 128);
+  }
+}
