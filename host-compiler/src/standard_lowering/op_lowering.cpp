@@ -1,0 +1,177 @@
+#include "standard_lowering/op_lowering.h"
+
+#include <algorithm>
+
+#include "intarsia/check.h"
+
+namespace intarsia::standard_lowering {
+
+// ---- constants
+// -------------------------------------------------------------------------------------
+
+ConstantId ConstantPool::add(tir::Constant constant) {
+  const std::string base = constant.name;
+  const auto taken = [&] {
+    return std::any_of(module_.constants.begin(), module_.constants.end(),
+                       [&](const tir::Constant& other) { return other.name == constant.name; });
+  };
+  for (int n = 2; taken(); ++n) constant.name = base + "_" + std::to_string(n);
+  module_.constants.push_back(std::move(constant));
+  return ConstantId{static_cast<int32_t>(module_.constants.size()) - 1};
+}
+
+ConstantId ConstantPool::weights(ConstantId source, DataType type, const Shape& shape,
+                                 const std::string& name) {
+  for (const Known& known : known_) {
+    if (known.source == source && known.type == type && known.shape == shape) return known.id;
+  }
+  const ConstantId id =
+      add({name, type, shape, graph_.constant(source).bytes, tir::ConstantUse::Weights});
+  known_.push_back({source, type, shape, id});
+  return id;
+}
+
+ConstantId ConstantPool::table(DataType type, const std::vector<int64_t>& values,
+                               const std::string& name, tir::ConstantUse use) {
+  std::vector<uint8_t> bytes;
+  const int size = bits(type) / 8;
+  for (const int64_t value : values) {
+    for (int byte = 0; byte < size; ++byte) {
+      bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * byte)));
+    }
+  }
+  return add({name, type, {static_cast<int64_t>(values.size())}, std::move(bytes), use});
+}
+
+Expr Table::at(const FuncBuilder& b, const Expr& index) const {
+  if (!buffer_.valid()) return tir::int_imm(value_);
+  return to_i32(b.load(buffer_, {index}));
+}
+
+// ---- operands
+// --------------------------------------------------------------------------------------
+
+void OpLowering::declare(const std::vector<std::optional<Shape>>& inputs, const Shape& output) {
+  static const char* const kInputNames[] = {"input", "input_b", "input_c"};
+  const bool two_inputs = inputs.size() > 1 && inputs[1] && !view.is_constant(1);
+  inputs_.resize(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !view.has(i) || view.is_constant(i)) continue;
+    const graph::TensorId id = view.node.inputs[i];
+    const auto seen = std::find(parameters_.begin(), parameters_.end(), id);
+    const graph::Tensor& tensor = view.in(i);
+    INTARSIA_CHECK(element_count(*inputs[i]) == element_count(tensor.shape),
+                   "an operand's buffer has its elements");
+    if (seen != parameters_.end()) {  // read twice: one parameter
+      inputs_[i] = BufferId{static_cast<int32_t>(seen - parameters_.begin())};
+      continue;
+    }
+    const std::string name = i == 0 && two_inputs ? "input_a" : kInputNames[i];
+    inputs_[i] = b.parameter(name, tensor.type, *inputs[i], tir::Access::Read);
+    parameters_.push_back(id);
+  }
+  INTARSIA_CHECK(element_count(output) == element_count(view.out().shape),
+                 "an operand's buffer has its elements");
+  output_ = b.parameter("output", view.out().type, output, tir::Access::Write);
+  parameters_.push_back(view.node.outputs[0]);
+  static const char* const kConstantNames[] = {"a", "weights", "bias"};
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i] || !view.is_constant(i)) continue;
+    const graph::Tensor& tensor = view.in(i);
+    const std::string role = kConstantNames[i];
+    const ConstantId id =
+        pool_.weights(tensor.constant, tensor.type, *inputs[i], name_ + "_" + role);
+    inputs_[i] = b.constant(role, tensor.type, *inputs[i], id);
+  }
+}
+
+Table OpLowering::table(const std::string& role, DataType type, const std::vector<int64_t>& values,
+                        tir::ConstantUse use) {
+  INTARSIA_CHECK(!values.empty(), "a table has values");
+  if (std::all_of(values.begin(), values.end(), [&](int64_t v) { return v == values[0]; })) {
+    return Table(values[0]);
+  }
+  const ConstantId id = pool_.table(type, values, name_ + "_" + role, use);
+  return Table(b.constant(role, type, {static_cast<int64_t>(values.size())}, id));
+}
+
+Requantizer OpLowering::requantizer(const std::vector<Multiplier>& multipliers, int64_t zero_point,
+                                    Range range, DataType type) {
+  const bool right_only = std::all_of(multipliers.begin(), multipliers.end(),
+                                      [](Multiplier m) { return m.shift <= 0; });
+  const bool identity = std::all_of(multipliers.begin(), multipliers.end(), is_identity);
+  std::vector<int64_t> values, shifts;
+  for (const Multiplier m : multipliers) {
+    values.push_back(m.value);
+    shifts.push_back(right_only ? -m.shift : m.shift);
+  }
+  return {identity ? Table(int64_t{0}) : table("multiplier", DataType::Int32, values),
+          identity ? Table(int64_t{0}) : table("shift", DataType::Int8, shifts),
+          right_only,
+          identity,
+          zero_point,
+          range,
+          type};
+}
+
+void OpLowering::allow_in_place() {
+  const auto output = static_cast<int32_t>(parameters_.size()) - 1;
+  const tir::Buffer& to = b.func().buffer(output_);
+  for (int32_t i = 0; i < output; ++i) {
+    const tir::Buffer& from = b.func().buffer(BufferId{i});
+    if (from.type == to.type && from.extents == to.extents)
+      b.func().in_place.push_back({i, output});
+  }
+}
+
+// ---- expressions
+// -----------------------------------------------------------------------------------
+
+Expr to_i32(Expr value) {
+  return value->type == DataType::Int32 ? value : tir::cast(DataType::Int32, std::move(value));
+}
+
+Expr clamp(Expr value, Range range, DataType narrowed_to) {
+  const Range whole = type_range(DataType::Int32);
+  if (range.high < whole.high) value = tir::min(std::move(value), tir::int_imm(range.high));
+  if (range.low > whole.low) value = tir::max(std::move(value), tir::int_imm(range.low));
+  return narrowed_to == DataType::Int32 ? value : tir::cast(narrowed_to, std::move(value));
+}
+
+Expr clamp(Expr value, const FloatRange& range) {
+  if (range.high) value = tir::min(std::move(value), tir::float_imm(*range.high));
+  if (range.low) value = tir::max(std::move(value), tir::float_imm(*range.low));
+  return value;
+}
+
+namespace {
+
+Expr requantize_call(Expr value, Expr multiplier, Expr shift, bool right_only) {
+  return tir::call(DataType::Int32,
+                   right_only ? "intarsia_requantize_right" : "intarsia_requantize",
+                   {std::move(value), std::move(multiplier), std::move(shift)});
+}
+
+}  // namespace
+
+Expr requantize(Expr value, Multiplier m) {
+  if (is_identity(m)) return value;
+  if (m.shift > 0) {
+    return requantize_call(std::move(value), tir::int_imm(m.value), tir::int_imm(m.shift), false);
+  }
+  return requantize_call(std::move(value), tir::int_imm(m.value), tir::int_imm(-m.shift), true);
+}
+
+Expr Requantizer::operator()(const FuncBuilder& b, Expr value, const Expr& channel) const {
+  if (!identity) {
+    value = requantize_call(std::move(value), multiplier.at(b, channel), shift.at(b, channel),
+                            right_only);
+  }
+  return clamp(std::move(value) + zero_point, range, type);
+}
+
+Stmt accumulate(const FuncBuilder& b, BufferId acc, Expr value) {
+  return b.store(acc, {}, b.load(acc) + std::move(value));
+}
+
+}  // namespace intarsia::standard_lowering

@@ -1,0 +1,122 @@
+// What the lowering of one operator is written with: its operands as buffers of a leaf function,
+// tables for it, and the pieces of arithmetic that families share.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "intarsia/tir_build.h"
+#include "standard_lowering/op_view.h"
+#include "standard_lowering/quantization.h"
+
+namespace intarsia::standard_lowering {
+
+using tir::BufferId;
+using tir::Expr;
+using tir::FuncBuilder;
+using tir::Stmt;
+
+// The constants of the module under construction. A constant of the graph enters once per shape it
+// is read in.
+class ConstantPool {
+ public:
+  ConstantPool(const graph::Module& graph, tir::Module& module) : graph_(graph), module_(module) {}
+
+  ConstantId weights(ConstantId source, DataType type, const Shape& shape, const std::string& name);
+  ConstantId table(DataType type, const std::vector<int64_t>& values, const std::string& name,
+                   tir::ConstantUse use);
+
+ private:
+  ConstantId add(tir::Constant constant);
+
+  struct Known {
+    ConstantId source;
+    DataType type;
+    Shape shape;
+    ConstantId id;
+  };
+  const graph::Module& graph_;
+  tir::Module& module_;
+  std::vector<Known> known_;
+};
+
+// Integer values by index (a channel): one immediate when all are equal, else a table.
+class Table {
+ public:
+  explicit Table(int64_t value) : value_(value) {}
+  explicit Table(BufferId buffer) : buffer_(buffer) {}
+  Expr at(const FuncBuilder& b, const Expr& index) const;  // as i32
+ private:
+  int64_t value_ = 0;
+  BufferId buffer_;
+};
+
+// How accumulators become results: multiplier and shift by channel, zero point, limits.
+struct Requantizer {
+  Table multiplier, shift;
+  bool right_only;  // `shift` holds right shifts
+  bool identity;
+  int64_t zero_point;
+  Range range;
+  DataType type;
+
+  // value: i32. The result is of `type`.
+  Expr operator()(const FuncBuilder& b, Expr value, const Expr& channel) const;
+};
+
+class OpLowering {
+ public:
+  OpLowering(const OpView& view, const std::string& name, ConstantPool& pool)
+      : view(view), b(name), name_(name), pool_(pool) {}
+
+  // Declares operands as buffers of the given extents (of as many elements as the tensor has): a
+  // parameter for each activation, in order, then the output, then constants. Absent: not declared.
+  // Once, before anything else.
+  void declare(const std::vector<std::optional<Shape>>& inputs, const Shape& output);
+  BufferId in(size_t input) const { return inputs_.at(input); }
+  BufferId out() const { return output_; }
+  // The tensors of the parameters, in order.
+  const std::vector<graph::TensorId>& parameters() const { return parameters_; }
+
+  Table table(const std::string& role, DataType type, const std::vector<int64_t>& values,
+              tir::ConstantUse use = tir::ConstantUse::Table);
+  Requantizer requantizer(const std::vector<Multiplier>& multipliers, int64_t zero_point,
+                          Range range, DataType type);
+  // The output may take the place of every activation of its size: the body reads and writes
+  // elements of equal index together.
+  void allow_in_place();
+
+  const OpView& view;
+  FuncBuilder b;
+
+ private:
+  std::string name_;
+  ConstantPool& pool_;
+  std::vector<BufferId> inputs_;
+  BufferId output_;
+  std::vector<graph::TensorId> parameters_;
+};
+
+// ---- expressions that families share
+// ---------------------------------------------------------------
+
+Expr to_i32(Expr value);
+Expr clamp(Expr value, Range range, DataType narrowed_to);  // i32 in, `narrowed_to` out
+Expr clamp(Expr value, const FloatRange& range);
+Expr requantize(Expr value, Multiplier multiplier);  // i32
+
+// acc = acc + value
+Stmt accumulate(const FuncBuilder& b, BufferId acc, Expr value);
+// A loop over lo <= i < hi; none when the bounds are known to hold one iteration.
+template <typename Body>
+Stmt loop_between(FuncBuilder& b, const std::string& name, const Expr& lo, const Expr& hi,
+                  Body&& body) {
+  const auto* first = std::get_if<tir::IntImm>(&lo->node);
+  const auto* last = std::get_if<tir::IntImm>(&hi->node);
+  if (first != nullptr && last != nullptr && last->value == first->value + 1) return body(lo);
+  return b.loop(name, lo, hi, std::forward<Body>(body));
+}
+
+}  // namespace intarsia::standard_lowering

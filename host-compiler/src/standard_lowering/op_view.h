@@ -1,0 +1,29 @@
+// A node of the graph with its operands at hand.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "intarsia/graph.h"
+
+namespace intarsia::standard_lowering {
+
+struct OpView {
+  const graph::Module& module;
+  const graph::Function& function;
+  const graph::Node& node;
+
+  bool has(size_t input) const { return input < node.inputs.size() && node.inputs[input].valid(); }
+  const graph::Tensor& in(size_t input) const { return function.tensor(node.inputs.at(input)); }
+  const graph::Tensor& out() const { return function.tensor(node.outputs.at(0)); }
+  bool is_constant(size_t input) const { return has(input) && in(input).constant.valid(); }
+
+  // The elements of a constant integer operand.
+  std::vector<int64_t> values(size_t input) const;
+  // "conv2d i8[1,49,10,1] -> i8[1,25,5,64]": the operator and the operands that are no constants.
+  std::string signature() const;
+};
+
+std::string describe(const graph::Tensor& tensor);  // "i8[1,25,5,64]"
+
+}  // namespace intarsia::standard_lowering
