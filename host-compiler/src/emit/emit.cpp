@@ -60,11 +60,11 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   for (size_t i = 0; i < model.streams.size(); ++i) stream_of[model.streams[i].func] = static_cast<int>(i);
   for (size_t i = 0; i < model.members.size(); ++i) device_of[model.members[i]] = static_cast<int>(i);
 
-  emit::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
+  emission::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
   for (const tir::Call& call : plan::schedule_calls(module.entry_func())) {
     const tir::Func* callee = module.find(call.function);
     INTARSIA_CHECK(callee != nullptr, "a verified module has every callee");
-    emit::Step step{callee, call.arguments};
+    emission::Step step{callee, call.arguments};
     if (const auto found = stream_of.find(call.function); found != stream_of.end()) {
       step.stream = found->second;
       step.device = device_of.at(model.streams[static_cast<size_t>(found->second)].member);
@@ -73,13 +73,13 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   }
 
   const std::vector<std::string> includes(collected.includes.begin(), collected.includes.end());
-  INTARSIA_TRY(std::string data, emit::data_source_text(context));
+  INTARSIA_TRY(std::string data, emission::data_source_text(context));
   std::vector<SourceFile> files = {
-      {model.name + ".h", emit::header_text(context)},
-      {model.name + ".c", emit::source_text(context, includes, collected.functions)},
-      {model.name + "_data.h", emit::data_header_text(context)},
+      {model.name + ".h", emission::header_text(context)},
+      {model.name + ".c", emission::source_text(context, includes, collected.functions)},
+      {model.name + "_data.h", emission::data_header_text(context)},
       {model.name + "_data.c", std::move(data)},
-      {model.name + "_descriptor.c", emit::descriptor_text(context)},
+      {model.name + "_descriptor.c", emission::descriptor_text(context)},
   };
   for (const SourceFile& file : files)
     if (file.path.ends_with(".c")) model.c_files.push_back(file.path);

@@ -6,7 +6,7 @@
 #include "emit/model_text.h"
 #include "support/c_writer.h"
 
-namespace intarsia::emit {
+namespace intarsia::emission {
 
 std::string upper_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -109,4 +109,4 @@ std::string header_text(const ModelContext& context) {
   return out.text();
 }
 
-}  // namespace intarsia::emit
+}  // namespace intarsia::emission

@@ -7,7 +7,7 @@
 #include "emit/model_text.h"
 #include "support/c_writer.h"
 
-namespace intarsia::emit {
+namespace intarsia::emission {
 namespace {
 
 const std::string& pool_name(const ModelContext& context, int pool) {
@@ -257,4 +257,4 @@ std::string descriptor_text(const ModelContext& context) {
   return out.text();
 }
 
-}  // namespace intarsia::emit
+}  // namespace intarsia::emission

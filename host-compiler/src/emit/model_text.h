@@ -7,7 +7,7 @@
 
 #include "intarsia/emit.h"
 
-namespace intarsia::emit {
+namespace intarsia::emission {
 
 // One step of the schedule as the emitted run function performs it.
 struct Step {
@@ -37,4 +37,4 @@ std::string data_header_text(const ModelContext& context);  // <model>_data.h
 Result<std::string> data_source_text(const ModelContext& context);   // <model>_data.c
 std::string descriptor_text(const ModelContext& context);   // <model>_descriptor.c
 
-}  // namespace intarsia::emit
+}  // namespace intarsia::emission

@@ -61,10 +61,10 @@ Result<Artifacts> TargetKind::tir_to_runtime(const Target& target, const tir::Mo
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs) {
     if (func.target != target.name || func.name == module.entry) continue;
-    emit::CFunctionOptions options;
+    emission::CFunctionOptions options;
     options.symbol_prefix = module.name + "_";
     options.comment_lines = memory_lines(module, plan, func);
-    INTARSIA_TRY(std::string text, emit::emit_c_function(module, func, options));
+    INTARSIA_TRY(std::string text, emission::emit_c_function(module, func, options));
     artifacts.functions.push_back(std::move(text));
   }
   return artifacts;

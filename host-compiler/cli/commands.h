@@ -1,0 +1,46 @@
+// The sub-commands: one function and one file each. They print to standard output, problems to
+// standard error, and return the exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "context.h"
+
+namespace intarsia::cli {
+
+struct CompileCommand {
+  CommonOptions common;
+  std::string output_folder;
+};
+int run_compile(Context& context, const CompileCommand& command);
+
+struct RunCommand {
+  CommonOptions common;
+  std::vector<std::string> inputs;
+  std::string output_folder;
+  int repeat = 1;
+  bool keep_all = false;  // write the outputs of every run, one after another
+  bool count = false;     // count instructions (emulated boards)
+};
+int run_run(Context& context, const RunCommand& command);
+
+struct VerifyCommand {
+  CommonOptions common;
+  int samples = 4;
+};
+int run_verify(Context& context, const VerifyCommand& command);
+
+int run_explain(Context& context, const CommonOptions& options);
+
+struct DumpCommand {
+  CommonOptions common;
+  std::string stage;
+};
+int run_dump(Context& context, const DumpCommand& command);
+
+int run_disasm(Context& context, const std::string& path);
+int run_boards(Context& context, const std::string& name, bool json);
+int run_explain_error(const std::string& code, bool json);
+
+}  // namespace intarsia::cli

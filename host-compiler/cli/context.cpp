@@ -1,0 +1,121 @@
+#include "context.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "intarsia/builtin_targets.h"
+#include "intarsia/package.h"
+#include "support/files.h"
+
+namespace intarsia::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside an installed program, in the source tree of a built one, or where INTARSIA_ROOT says.
+std::string find_resource_root() {
+  if (const char* given = std::getenv("INTARSIA_ROOT")) return given;
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = program.parent_path().parent_path() / "share" / "intarsia";
+  if (!error && fs::exists(installed / "boards", error)) return installed.string();
+  return INTARSIA_SOURCE_DIR;
+}
+
+Result<void> add_pin(const std::string& text, const std::string& where, PartitionOptions& options) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return Diagnostics(where, fmt::format("'{}' is not NAME=MEMBER", text), "for example conv_3=npu");
+  options.pins[text.substr(0, equals)] = text.substr(equals + 1);
+  return {};
+}
+
+Result<PartitionOptions> partition_options(const CommonOptions& options) {
+  PartitionOptions result;
+  result.policy = options.policy == "cost" ? PartitionPolicy::Cost : PartitionPolicy::Priority;
+  if (!options.pins_file.empty()) {
+    INTARSIA_TRY(const std::string text, read_text_file(options.pins_file));
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (line.empty() || line[0] == '#') continue;
+      INTARSIA_TRY_VOID(add_pin(line, fmt::format("{}:{}", options.pins_file, number), result));
+    }
+  }
+  for (const std::string& pin : options.pins) INTARSIA_TRY_VOID(add_pin(pin, "--pin", result));
+  return result;
+}
+
+// The core the C compiler is to compile for: what the host member says, or the board's own when it
+// leaves it open.
+Result<board::Core> core_of(const board::Board& board, const Target& host) {
+  const AttributeValue* mcpu = host.attributes.find("mcpu");
+  const std::string* name = mcpu == nullptr ? nullptr : std::get_if<std::string>(mcpu);
+  if (name == nullptr || *name == "native") {
+    if (board.cores.empty()) return board::Core{"native", {}};
+    return board.cores.front();
+  }
+  return board::core_for(board, *name);
+}
+
+}  // namespace
+
+Context::Context() : resource_root(find_resource_root()) { add_builtin_targets(registry); }
+
+Result<Selection> select(Context& context, const CommonOptions& options) {
+  if (!options.tags_file.empty())
+    INTARSIA_TRY_VOID(context.registry.catalogue().load_tags_file(options.tags_file));
+  INTARSIA_TRY(board::Board board, board::find_board(context.boards_folder(), options.board));
+  std::string text = options.target;
+  if (text.empty()) text = board.native() || board.cores.empty() ? "c" : board.cores.front().name;
+  INTARSIA_TRY(TargetSpec target, parse_target_argument(context.registry.catalogue(), text));
+  INTARSIA_TRY(board::Core core, core_of(board, target.host()));
+  CompileOptions compile_options;
+  INTARSIA_TRY(compile_options.partition, partition_options(options));
+  for (auto& [name, member] : compile_options.partition.pins) {
+    INTARSIA_TRY(const Target* found,
+                 find_member(context.registry.catalogue(), target, member, fmt::format("--pin {}", name)));
+    member = found->name;
+  }
+  compile_options.plan.in_place = !options.no_in_place;
+  compile_options.memory = board::memory_map(board);
+  return Selection{std::move(target), std::move(board), std::move(core), std::move(compile_options)};
+}
+
+Result<CompiledModel> compile_model(const Context& context, const Selection& selection,
+                                    const std::string& path) {
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
+  return compile(bytes, path, context.registry, selection.target, selection.options);
+}
+
+Result<PackageManifest> write_package(const Context& context, const Selection& selection,
+                                      const CompiledModel& model, const std::string& folder) {
+  INTARSIA_TRY(PackageContents package,
+               make_package({model, context.registry, selection.target, selection.board.name,
+                             selection.core.name, context.resource_root, selection.board.native()}));
+  INTARSIA_TRY_VOID(write_folder(folder, package.files));
+  return std::move(package.manifest);
+}
+
+BuildSetting build_setting(const Context& context, const CommonOptions& options,
+                           const Selection& selection, const std::string& folder,
+                           const PackageManifest& manifest) {
+  return {folder, manifest, selection.board, selection.core, context.resource_root, optimise_flag(options)};
+}
+
+std::string optimise_flag(const CommonOptions& options) {
+  return options.optimise == "speed" ? "-O2" : "-Os";
+}
+
+int fail(const Diagnostics& problems) {
+  std::fputs(problems.to_string().c_str(), stderr);
+  return kUserError;
+}
+
+}  // namespace intarsia::cli

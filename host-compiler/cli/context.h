@@ -1,0 +1,66 @@
+// What every sub-command needs: the registry of targets, the folder of resources, and the options
+// they have in common.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "intarsia/board.h"
+#include "intarsia/build.h"
+#include "intarsia/compile.h"
+#include "intarsia/target_kind.h"
+
+namespace intarsia::cli {
+
+// Exit codes of the command line; scripts rely on them.
+enum ExitCode { kDone = 0, kUserError = 1, kUsage = 2, kInternalError = 3 };
+
+struct CommonOptions {
+  std::string model;
+  std::string target;         // empty: the board's own core, or plain C on the host
+  std::string board = "host";
+  std::string policy = "priority";
+  std::vector<std::string> pins;  // NAME=MEMBER
+  std::string pins_file;          // lines NAME=MEMBER
+  std::string tags_file;
+  std::string optimise = "size";  // what the C compiler is asked for: size | speed
+  bool no_in_place = false;
+  bool json = false;
+};
+
+struct Context {
+  TargetRegistry registry;
+  std::string resource_root;
+
+  Context();
+  std::string boards_folder() const { return resource_root + "/boards"; }
+};
+
+// Everything the options say, resolved and checked against each other.
+struct Selection {
+  TargetSpec target;
+  board::Board board;
+  board::Core core;
+  CompileOptions options;
+};
+Result<Selection> select(Context& context, const CommonOptions& options);
+
+Result<CompiledModel> compile_model(const Context& context, const Selection& selection,
+                                    const std::string& path);
+
+// Makes the package of a compiled model in `folder`.
+Result<PackageManifest> write_package(const Context& context, const Selection& selection,
+                                      const CompiledModel& model, const std::string& folder);
+
+BuildSetting build_setting(const Context& context, const CommonOptions& options,
+                           const Selection& selection, const std::string& folder,
+                           const PackageManifest& manifest);
+
+// "-Os" or "-O2".
+std::string optimise_flag(const CommonOptions& options);
+
+// Prints each problem on a line of its own to standard error and returns kUserError.
+int fail(const Diagnostics& problems);
+
+}  // namespace intarsia::cli

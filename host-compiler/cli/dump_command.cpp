@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "intarsia/import.h"
+#include "intarsia/lower.h"
+#include "support/files.h"
+
+namespace intarsia::cli {
+namespace {
+
+std::string plan_text(const CompiledModel& model) {
+  std::string text;
+  for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
+    const PoolUse& use = model.plan.use[p];
+    text += fmt::format("pool {} peak={} lower_bound={} proven={} method={}\n",
+                        model.plan.memory.pools[p].name, use.peak, use.lower_bound, use.proven_optimal,
+                        use.method.empty() ? "-" : use.method);
+  }
+  const tir::Func& schedule = model.lowered.entry_func();
+  for (const Placement& place : model.plan.placements)
+    text += fmt::format("{} pool={} offset={} bytes={} steps={}..{} group={}\n",
+                        schedule.buffer(place.buffer).name,
+                        model.plan.memory.pools[static_cast<size_t>(place.pool)].name, place.offset,
+                        place.bytes, place.first_step, place.last_step, place.group);
+  return text;
+}
+
+Result<std::string> dump(Context& context, const DumpCommand& command) {
+  INTARSIA_TRY(const Selection selection, select(context, command.common));
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
+  INTARSIA_TRY(const graph::Module imported, import_model(bytes, {command.common.model}));
+  if (command.stage == "import") return graph::print(imported);
+  INTARSIA_TRY(const Partitioned partitioned, partition(imported, context.registry, selection.target,
+                                                        selection.options.partition));
+  if (command.stage == "partition") return graph::print(partitioned.module);
+  if (command.stage == "lower") {
+    INTARSIA_TRY(const tir::Module lowered, lower(partitioned.module, context.registry, selection.target));
+    return tir::print(lowered);
+  }
+  INTARSIA_TRY(const CompiledModel model,
+               compile_module(imported, context.registry, selection.target, selection.options));
+  if (command.stage == "plan") return plan_text(model);
+  std::string text;
+  for (const SourceFile& file : model.emitted.sources)
+    text += fmt::format("==== {}\n{}", file.path, file.text);
+  return text;
+}
+
+}  // namespace
+
+int run_dump(Context& context, const DumpCommand& command) {
+  const Result<std::string> text = dump(context, command);
+  if (!text.ok()) return fail(text.error());
+  fmt::print("{}", *text);
+  return kDone;
+}
+
+}  // namespace intarsia::cli

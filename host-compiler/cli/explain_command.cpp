@@ -1,0 +1,70 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "support/files.h"
+
+namespace intarsia::cli {
+namespace {
+
+void print_json(const Explanation& explanation) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["operators"] = Json::array();
+  for (const Explanation::Operator& row : explanation.operators) {
+    Json offers = Json::array();
+    for (const Offer& offer : row.offers) {
+      Json item = {{"member", offer.member}, {"can", offer.can}, {"taken", offer.taken}};
+      if (offer.can) item["microseconds"] = offer.microseconds;
+      if (offer.reason) item["reason"] = *offer.reason;
+      offers.push_back(std::move(item));
+    }
+    json["operators"].push_back({{"name", row.name},
+                                 {"kind", row.kind},
+                                 {"shapes", row.shapes},
+                                 {"member", row.member},
+                                 {"offers", std::move(offers)}});
+  }
+  json["transfers"] = explanation.transfers;
+  json["transfer_bytes"] = explanation.transfer_bytes;
+  json["estimated_microseconds"] = explanation.microseconds;
+  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+}
+
+void print_text(const Explanation& explanation) {
+  size_t width = 8;
+  for (const Explanation::Operator& row : explanation.operators)
+    width = std::max(width, row.name.size());
+  width = std::min<size_t>(width, 48);
+  for (const Explanation::Operator& row : explanation.operators) {
+    fmt::print("{:<{}}  {:<18} {}\n", row.name, width, row.kind, row.shapes);
+    fmt::print("{:<{}}  runs on {}\n", "", width, row.member);
+    for (const Offer& offer : row.offers)
+      if (!offer.taken)
+        fmt::print("{:<{}}  not {}: {}\n", "", width, offer.member, offer.reason.value_or("-"));
+  }
+  fmt::print("\n{} operators; {} transfers between members ({} bytes); estimated {:.1f} us\n",
+             explanation.operators.size(), explanation.transfers, explanation.transfer_bytes,
+             explanation.microseconds);
+}
+
+}  // namespace
+
+int run_explain(Context& context, const CommonOptions& options) {
+  const Result<Selection> selection = select(context, options);
+  if (!selection.ok()) return fail(selection.error());
+  const Result<std::vector<uint8_t>> bytes = read_file(options.model);
+  if (!bytes.ok()) return fail(bytes.error());
+  const Result<FrontEnd> front = compile_front_end(*bytes, options.model, context.registry,
+                                                   selection->target, selection->options.partition);
+  if (!front.ok()) return fail(front.error());
+  if (options.json)
+    print_json(front->partitioned.explanation);
+  else
+    print_text(front->partitioned.explanation);
+  return kDone;
+}
+
+}  // namespace intarsia::cli

@@ -1,0 +1,136 @@
+// The command line: a table of sub-commands. The composition root: nothing else links every target.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+
+#include "commands.h"
+#include "plan_command.h"
+#include "targets_command.h"
+
+namespace intarsia::cli {
+namespace {
+
+void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder) {
+  app.add_option("MODEL", options.model,
+                 model_may_be_folder ? "a .tflite or graph text, or a folder that 'compile' wrote"
+                                     : "a .tflite or graph text")->required();
+  app.add_option("--target", options.target,
+                 "what runs it: a tag, target string or JSON ('intarsia targets'); default: the board's core");
+  app.add_option("--board", options.board, "the board ('intarsia boards'); default: this machine")
+      ->capture_default_str();
+  app.add_option("--policy", options.policy, "who takes what: priority | cost")
+      ->check(CLI::IsMember({"priority", "cost"}))->capture_default_str();
+  app.add_option("--pin", options.pins, "NAME=MEMBER: this operator or function runs there");
+  app.add_option("--pins", options.pins_file, "a file of NAME=MEMBER lines");
+  app.add_option("--tags", options.tags_file, "a JSON file of your own target tags");
+  app.add_option("--optimise", options.optimise, "what the C compiler is asked for: size | speed")
+      ->check(CLI::IsMember({"size", "speed"}))->capture_default_str();
+  app.add_flag("--no-in-place", options.no_in_place, "no operator overwrites its input");
+  app.add_flag("--json", options.json, "print tables as JSON");
+}
+
+int run_main(int argc, char** argv) {
+  CLI::App app{"Intarsia: ahead-of-time deployment of quantised networks to microcontrollers and NPUs",
+               "intarsia"};
+  app.require_subcommand(1);
+  app.set_version_flag("--version", std::string("intarsia ") + INTARSIA_VERSION);
+  Context context;
+  int exit_code = kDone;
+
+  CompileCommand compile;
+  CLI::App* sub = app.add_subcommand("compile", "model to C sources, streams, package and report");
+  add_common(*sub, compile.common, false);
+  sub->add_option("-o,--output", compile.output_folder, "the folder to write")->required();
+  sub->callback([&] { exit_code = run_compile(context, compile); });
+
+  RunCommand run;
+  sub = app.add_subcommand("run", "compile, build, and run on this machine or in the board's emulator");
+  add_common(*sub, run.common, true);
+  sub->add_option("--input", run.inputs, "raw little-endian tensor or .npy, once per model input");
+  sub->add_option("--output-dir", run.output_folder, "where out0.bin, out1.bin, ... are written")->required();
+  sub->add_option("--repeat", run.repeat, "invocations on one state; inputs may hold one slice for each")
+      ->check(CLI::Range(1, 1000000))->capture_default_str();
+  sub->add_flag("--keep-all", run.keep_all, "write the outputs of every invocation, one after another");
+  sub->add_flag("--count-instructions", run.count, "count instructions of each run (emulated boards)");
+  sub->callback([&] { exit_code = run_run(context, run); });
+
+  VerifyCommand verify;
+  sub = app.add_subcommand("verify", "reference evaluation against the built program");
+  add_common(*sub, verify.common, false);
+  sub->add_option("--samples", verify.samples, "zero points, smallest, largest, then random inputs")
+      ->check(CLI::Range(1, 10000))->capture_default_str();
+  sub->callback([&] { exit_code = run_verify(context, verify); });
+
+  CommonOptions explain;
+  sub = app.add_subcommand("explain", "who runs each operator, and why not another");
+  add_common(*sub, explain, false);
+  sub->callback([&] { exit_code = run_explain(context, explain); });
+
+  DumpCommand dump;
+  sub = app.add_subcommand("dump", "the output of one stage");
+  add_common(*sub, dump.common, false);
+  sub->add_option("--stage", dump.stage, "import | partition | lower | plan | emit")
+      ->required()->check(CLI::IsMember({"import", "partition", "lower", "plan", "emit"}));
+  sub->callback([&] { exit_code = run_dump(context, dump); });
+
+  std::string stream;
+  sub = app.add_subcommand("disasm", "a command stream, readable");
+  sub->add_option("FILE", stream, "a package or a stream")->required();
+  sub->callback([&] { exit_code = run_disasm(context, stream); });
+
+  PlanCommandOptions plan;
+  sub = app.add_subcommand("plan", "the memory planner alone, on MiniMalloc's format");
+  sub->add_option("PROBLEM", plan.problem_path, "a .csv: id,lower,upper,size")->required();
+  sub->add_option("--capacity", plan.capacity, "bytes that must suffice; without it: the least");
+  sub->add_option("-o,--output", plan.output_path, "the .csv to write, with offsets")->required();
+  sub->add_flag("--json", plan.json, "print the figures as JSON");
+  sub->callback([&] { exit_code = run_plan_command(plan); });
+
+  std::string target_name, board_name, error_code, targets_tags;
+  bool json = false;
+  sub = app.add_subcommand("targets", "kinds, attributes and tags");
+  sub->add_option("NAME", target_name, "a kind, a tag or a whole target");
+  sub->add_option("--tags", targets_tags, "a JSON file of your own target tags");
+  sub->add_flag("--json", json, "as JSON");
+  sub->callback([&] {
+    if (!targets_tags.empty()) {
+      const Result<void> loaded = context.registry.catalogue().load_tags_file(targets_tags);
+      if (!loaded.ok()) {
+        exit_code = fail(loaded.error());
+        return;
+      }
+    }
+    exit_code = run_targets_command(context.registry.catalogue(),
+                                    target_name.empty() ? std::nullopt : std::optional(target_name), json);
+  });
+
+  sub = app.add_subcommand("boards", "boards and their memories");
+  sub->add_option("NAME", board_name, "a board");
+  sub->add_flag("--json", json, "as JSON");
+  sub->callback([&] { exit_code = run_boards(context, board_name, json); });
+
+  sub = app.add_subcommand("explain-error", "what a status code of the runtime means");
+  sub->add_option("CODE", error_code, "a number or a name")->required();
+  sub->add_flag("--json", json, "as JSON");
+  sub->callback([&] { exit_code = run_explain_error(error_code, json); });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kUsage;
+  }
+  return exit_code;
+}
+
+}  // namespace
+}  // namespace intarsia::cli
+
+int main(int argc, char** argv) {
+  try {
+    return intarsia::cli::run_main(argc, argv);
+  } catch (const std::exception& error) {  // the standard library's, out of memory say
+    std::fprintf(stderr, "intarsia: internal error: %s; please report this\n", error.what());
+    return intarsia::cli::kInternalError;
+  }
+}

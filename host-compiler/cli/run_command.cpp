@@ -1,0 +1,119 @@
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "commands.h"
+#include "support/files.h"
+
+namespace intarsia::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A folder that `compile` wrote, as a setting to build.
+Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options) {
+  INTARSIA_TRY(const PackageManifest manifest, read_manifest(options.model));
+  if (options.board != "host" && options.board != manifest.board)
+    return Diagnostics(options.model,
+                       fmt::format("was compiled for board {}, not {}", manifest.board, options.board),
+                       "compile the model again for the other board");
+  INTARSIA_TRY(const board::Board board, board::find_board(context.boards_folder(), manifest.board));
+  board::Core core{"native", {}};
+  if (!board.native()) {
+    INTARSIA_TRY(core, board::core_for(board, manifest.core));
+  }
+  return BuildSetting{options.model, manifest, board, core, context.resource_root, optimise_flag(options)};
+}
+
+Result<std::vector<std::vector<uint8_t>>> read_inputs(const RunCommand& command,
+                                                      const PackageManifest& manifest) {
+  if (command.inputs.size() != manifest.inputs.size())
+    return Diagnostics("--input",
+                       fmt::format("{} given, {} has {} inputs", command.inputs.size(), manifest.model,
+                                   manifest.inputs.size()),
+                       "give --input once per model input, in order");
+  Diagnostics problems;
+  std::vector<std::vector<uint8_t>> inputs;
+  for (size_t i = 0; i < command.inputs.size(); ++i) {
+    Result<std::vector<uint8_t>> bytes =
+        read_tensor_file(command.inputs[i], manifest.inputs[i], command.repeat);
+    if (bytes.ok())
+      inputs.push_back(std::move(bytes).value());
+    else
+      problems.append(bytes.error());
+  }
+  if (!problems.empty()) return problems;
+  return inputs;
+}
+
+void print_result(const RunCommand& command, const PackageManifest& manifest, const ExecuteResult& result) {
+  nlohmann::ordered_json json;
+  json["model"] = manifest.model;
+  json["outputs"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < manifest.outputs.size(); ++i) {
+    const TensorInfo& tensor = manifest.outputs[i];
+    const std::string file = fmt::format("{}/out{}.bin", command.output_folder, i);
+    nlohmann::ordered_json row = {{"file", file},
+                                  {"name", tensor.name},
+                                  {"type", to_string(tensor.type)},
+                                  {"shape", tensor.shape},
+                                  {"scale", tensor.quantization.scale},
+                                  {"zero_point", tensor.quantization.zero_point}};
+    json["outputs"].push_back(std::move(row));
+    if (command.common.json) continue;
+    fmt::print("{}: '{}' {}[{}]", file, tensor.name, to_string(tensor.type), fmt::join(tensor.shape, ","));
+    if (tensor.quantization.present())
+      fmt::print(" real = {:.9g} * (q - {})", tensor.quantization.scale[0], tensor.quantization.zero_point[0]);
+    fmt::print("\n");
+  }
+  if (result.stack_run >= 0) json["stack_run_bytes"] = result.stack_run;
+  if (!result.instructions.empty()) json["instructions"] = result.instructions;
+  if (command.common.json) {
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return;
+  }
+  if (result.stack_run >= 0) fmt::print("stack used by a run: {} bytes\n", result.stack_run);
+  if (!result.instructions.empty())
+    fmt::print("instructions of the last run: {}\n", result.instructions.back());
+}
+
+Result<int> run(Context& context, const RunCommand& command) {
+  INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
+  std::error_code error;
+  std::optional<BuildSetting> setting;
+  if (fs::is_directory(command.common.model, error)) {
+    INTARSIA_TRY(setting, setting_of_folder(context, command.common));
+  } else {
+    INTARSIA_TRY(const Selection selection, select(context, command.common));
+    INTARSIA_TRY(const CompiledModel model, compile_model(context, selection, command.common.model));
+    const std::string folder = work.path() + "/package";
+    INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, model, folder));
+    setting = build_setting(context, command.common, selection, folder, manifest);
+  }
+  ExecuteRequest request;
+  INTARSIA_TRY(request.inputs, read_inputs(command, setting->manifest));
+  request.repeat = command.repeat;
+  request.keep_all = command.keep_all;
+  request.count_instructions = command.count;
+  fs::create_directories(command.output_folder, error);
+  if (error)
+    return Diagnostics(command.output_folder, "cannot be made: " + error.message(), "check the path and its permissions");
+  INTARSIA_TRY(request.program, build_program(*setting, work.path()));
+  INTARSIA_TRY(const ExecuteResult result, execute(*setting, request, work.path()));
+  for (size_t i = 0; i < result.outputs.size(); ++i)
+    INTARSIA_TRY_VOID(write_file(fmt::format("{}/out{}.bin", command.output_folder, i),
+                                 {reinterpret_cast<const char*>(result.outputs[i].data()),
+                                  result.outputs[i].size()}));
+  print_result(command, setting->manifest, result);
+  return static_cast<int>(kDone);
+}
+
+}  // namespace
+
+int run_run(Context& context, const RunCommand& command) {
+  const Result<int> result = run(context, command);
+  return result.ok() ? *result : fail(result.error());
+}
+
+}  // namespace intarsia::cli

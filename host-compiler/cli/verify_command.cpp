@@ -1,0 +1,161 @@
+// The reference evaluator against the built program, on samples made here; on a difference, the same
+// with every intermediate tensor as an output names the first operator that differs.
+#include <algorithm>
+#include <random>
+
+#include <fmt/format.h>
+
+#include "commands.h"
+#include "intarsia/import.h"
+#include "support/files.h"
+
+namespace intarsia::cli {
+namespace {
+
+using Values = std::vector<graph::TensorValue>;
+
+// Sample 0 is all zero points, 1 and 2 the smallest and largest values, the rest random.
+Values make_sample(const graph::Function& function, int index) {
+  std::mt19937 random(static_cast<uint32_t>(index));
+  Values sample;
+  for (const graph::TensorId id : function.inputs) {
+    const graph::Tensor& tensor = function.tensor(id);
+    graph::TensorValue bytes(static_cast<size_t>(tensor.bytes()));
+    if (tensor.type == DataType::Float32) {
+      std::uniform_real_distribution<float> values(-1, 1);
+      for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+        const float value = index == 0 ? 0.0f : values(random);
+        std::memcpy(&bytes[i], &value, 4);
+      }
+    } else {
+      const size_t width = std::max<size_t>(1, static_cast<size_t>(bits(tensor.type)) / 8);
+      const int64_t zero = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
+      const int64_t low = is_signed(tensor.type) ? -(int64_t{1} << (8 * width - 1)) : 0;
+      const int64_t high = is_signed(tensor.type) ? ~low : (int64_t{1} << (8 * width)) - 1;
+      std::uniform_int_distribution<int64_t> values(low, high);
+      for (size_t i = 0; i + width <= bytes.size(); i += width) {
+        const int64_t value = index == 0 ? zero : index == 1 ? low : index == 2 ? high : values(random);
+        std::memcpy(&bytes[i], &value, width);
+      }
+    }
+    sample.push_back(std::move(bytes));
+  }
+  return sample;
+}
+
+// The entry with every tensor that some node makes as an output, besides its own.
+graph::Module with_all_outputs(graph::Module module) {
+  for (graph::Function& function : module.functions) {
+    if (function.name != module.entry) continue;
+    for (const graph::Node& node : function.nodes)
+      for (const graph::TensorId id : node.outputs)
+        if (std::find(function.outputs.begin(), function.outputs.end(), id) == function.outputs.end())
+          function.outputs.push_back(id);
+  }
+  return module;
+}
+
+struct Runner {
+  Context& context;
+  const VerifyCommand& command;
+  const Selection& selection;
+
+  // Outputs of the built program for every sample.
+  Result<std::vector<Values>> run(const graph::Module& module, const std::vector<Values>& samples) const {
+    INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
+    INTARSIA_TRY(const CompiledModel model,
+                 compile_module(module, context.registry, selection.target, selection.options));
+    const std::string folder = work.path() + "/package";
+    INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, model, folder));
+    const BuildSetting setting = build_setting(context, command.common, selection, folder, manifest);
+    INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
+    std::vector<Values> results;
+    for (const Values& sample : samples) {
+      ExecuteRequest request;
+      request.program = program;
+      request.inputs = sample;
+      INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work.path()));
+      results.push_back(result.outputs);
+    }
+    return results;
+  }
+};
+
+Result<std::vector<Values>> evaluate(const graph::Module& module, const std::vector<Values>& samples) {
+  std::vector<Values> results;
+  for (const Values& sample : samples) {
+    graph::Evaluator evaluator(module);
+    INTARSIA_TRY(Values values, evaluator.run(sample));
+    results.push_back(std::move(values));
+  }
+  return results;
+}
+
+// The floating-point helpers of a C library and of a host differ in the last bits.
+bool agree(const graph::Tensor& tensor, const graph::TensorValue& a, const graph::TensorValue& b) {
+  if (tensor.type != DataType::Float32) return a == b;
+  for (size_t i = 0; i + 4 <= a.size() && i + 4 <= b.size(); i += 4) {
+    float x, y;
+    std::memcpy(&x, &a[i], 4);
+    std::memcpy(&y, &b[i], 4);
+    if (!(std::abs(x - y) <= 4e-5f * std::max(1.0f, std::abs(x)))) return false;
+  }
+  return a.size() == b.size();
+}
+
+// "operator 'conv_3' output 0, sample 2", or empty when all agree.
+std::string first_difference(const graph::Module& module, const std::vector<Values>& expected,
+                             const std::vector<Values>& actual) {
+  const graph::Function& function = module.entry_function();
+  for (const graph::Node& node : function.nodes)
+    for (size_t o = 0; o < function.outputs.size(); ++o) {
+      if (std::find(node.outputs.begin(), node.outputs.end(), function.outputs[o]) == node.outputs.end())
+        continue;
+      const graph::Tensor& tensor = function.tensor(function.outputs[o]);
+      for (size_t s = 0; s < expected.size(); ++s)
+        if (!agree(tensor, expected[s][o], actual[s][o])) {
+          const auto at = std::mismatch(expected[s][o].begin(), expected[s][o].end(), actual[s][o].begin());
+          return fmt::format("operator '{}' ({}), tensor '{}', sample {}, byte {}: reference {:#04x}, program {:#04x}",
+                             node.name, graph::to_string(node.kind), tensor.name, s,
+                             at.first - expected[s][o].begin(), *at.first, *at.second);
+        }
+    }
+  return "";
+}
+
+Result<std::string> verify(Context& context, const VerifyCommand& command) {
+  INTARSIA_TRY(const Selection selection, select(context, command.common));
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
+  INTARSIA_TRY(const graph::Module module, import_model(bytes, {command.common.model}));
+  std::vector<Values> samples;
+  for (int i = 0; i < command.samples; ++i) samples.push_back(make_sample(module.entry_function(), i));
+
+  const Runner runner{context, command, selection};
+  INTARSIA_TRY(const std::vector<Values> expected, evaluate(module, samples));
+  INTARSIA_TRY(const std::vector<Values> actual, runner.run(module, samples));
+  std::string difference = first_difference(module, expected, actual);
+  if (difference.empty())
+    return fmt::format("{}: reference and program agree on {} samples ({} on board {})\n", module.name,
+                       samples.size(), to_string(selection.target), selection.board.name);
+
+  const graph::Module opened = with_all_outputs(module);
+  INTARSIA_TRY(const std::vector<Values> all_expected, evaluate(opened, samples));
+  const Result<std::vector<Values>> all_actual = runner.run(opened, samples);
+  if (all_actual.ok()) {
+    const std::string first = first_difference(opened, all_expected, *all_actual);
+    if (!first.empty()) difference = first;
+  }
+  return Diagnostics(module.name, "reference and program differ, first at " + difference,
+                     "this is a fault of the compiler, please report it with the model");
+}
+
+}  // namespace
+
+int run_verify(Context& context, const VerifyCommand& command) {
+  const Result<std::string> text = verify(context, command);
+  if (!text.ok()) return fail(text.error());
+  fmt::print("{}", *text);
+  return kDone;
+}
+
+}  // namespace intarsia::cli

@@ -1,0 +1,54 @@
+// Build: a package becomes a program for a board, is measured, and is run: on this machine, or in the
+// board's emulator. All tools are called as programs; nothing here goes through a shell.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "intarsia/board.h"
+#include "intarsia/package.h"
+#include "intarsia/report.h"
+
+namespace intarsia {
+
+struct BuildSetting {
+  std::string folder;  // of the package
+  PackageManifest manifest;
+  board::Board board;
+  board::Core core;
+  std::string resource_root;
+  std::string optimise = "-Os";
+};
+
+// Code size and stack bound of the model alone, without board support. Fails with one clear line when
+// the board's compiler is absent.
+Result<Measurements> measure(const BuildSetting& setting);
+
+// A program with the boards' generic main; `work_folder` gets objects, linker script and map.
+Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder);
+
+struct ExecuteRequest {
+  std::string program;
+  std::vector<std::vector<uint8_t>> inputs;  // per model input: one slice, or `repeat` of them
+  int32_t repeat = 1;
+  bool keep_all = false;            // outputs of every run, one after another
+  bool count_instructions = false;  // emulated boards only
+};
+struct ExecuteResult {
+  std::vector<std::vector<uint8_t>> outputs;
+  int64_t stack_run = -1, stack_total = -1;  // bytes used, by the painted stack; -1: not measured
+  std::vector<uint64_t> instructions;        // per run
+  std::string console;                       // what the program printed
+};
+Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
+                              const std::string& work_folder);
+
+// A tensor file: raw little-endian bytes, or .npy of the tensor's type (C order), recognised by its
+// first bytes. `slices` slices, or one for all. Sizes and types are checked against the tensor.
+Result<std::vector<uint8_t>> read_tensor_file(const std::string& path, const TensorInfo& tensor,
+                                              int32_t slices);
+
+}  // namespace intarsia

@@ -1,0 +1,50 @@
+// compile(): all stages in a row. The stages between can be had one by one from their own headers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "intarsia/emit.h"
+#include "intarsia/graph.h"
+#include "intarsia/partition.h"
+#include "intarsia/plan.h"
+#include "intarsia/target_kind.h"
+#include "intarsia/tir.h"
+
+namespace intarsia {
+
+struct CompileOptions {
+  PartitionOptions partition;
+  PlanOptions plan;
+  MemoryMap memory;  // `masters` is filled in from the target
+};
+
+// Every intermediate value, so that reports, dumps and tests need not repeat a stage.
+struct CompiledModel {
+  graph::Module imported;
+  Partitioned partitioned;
+  tir::Module lowered;
+  Plan plan;
+  EmittedModel emitted;
+};
+
+// Everything before memory and code: import and partition. `file` is for messages and names the model.
+struct FrontEnd {
+  graph::Module imported;
+  Partitioned partitioned;
+};
+Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::string& file,
+                                   const TargetRegistry& registry, const TargetSpec& target,
+                                   const PartitionOptions& options);
+
+Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,
+                              const TargetRegistry& registry, const TargetSpec& target,
+                              const CompileOptions& options);
+
+// The same from a module that is already imported.
+Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
+                                     const TargetSpec& target, const CompileOptions& options);
+
+}  // namespace intarsia

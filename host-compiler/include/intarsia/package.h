@@ -1,0 +1,42 @@
+// Package: the folder a firmware project takes over. Sources, the runtime they stand on, build glue
+// for CMake and make, a report, and a manifest from which `run` finds everything again.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "intarsia/compile.h"
+#include "intarsia/report.h"
+
+namespace intarsia {
+
+struct PackageManifest {
+  std::string model, target, board;
+  std::string core;  // -mcpu of the host member; "native" for this machine
+  std::vector<TensorInfo> inputs, outputs;
+  std::vector<std::string> sources;       // C, then C++; relative to the folder
+  std::vector<std::string> include_dirs;  // relative to the folder
+  std::string descriptor;                 // the source that only the generic main program needs
+};
+
+// All files of the package but the report. `resource_root` holds device-runtime/ and targets/ as the
+// repository, or the installed share/intarsia, does. `simulated` adds simulators (board host).
+struct PackageRequest {
+  const CompiledModel& model;
+  const TargetRegistry& registry;
+  const TargetSpec& target;
+  std::string board;
+  std::string core;
+  std::string resource_root;
+  bool simulated = false;
+};
+struct PackageContents {
+  PackageManifest manifest;
+  std::vector<SourceFile> files;
+};
+Result<PackageContents> make_package(const PackageRequest& request);
+
+std::string manifest_json(const PackageManifest& manifest);
+Result<PackageManifest> read_manifest(const std::string& folder);
+
+}  // namespace intarsia

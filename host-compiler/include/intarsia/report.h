@@ -1,0 +1,54 @@
+// Report: the figures of a compiled model that a firmware engineer asks for before flashing.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "intarsia/compile.h"
+
+namespace intarsia {
+
+// What the board's compiler made of the model's sources: unused helpers dropped, weights apart.
+struct Measurements {
+  std::string compiler;     // "arm-none-eabi-gcc 12.2.1 -Os"
+  int64_t code_bytes = 0;   // instructions and read-only data other than the model's constants
+  int64_t constant_bytes = 0;  // weights and tables as linked
+  int64_t stack_bytes = 0;  // deepest chain of calls from <model>_run, library functions included
+  std::vector<std::string> stack_chain;  // that chain
+};
+
+struct OperatorRow {
+  std::string name, origin, member;
+  int64_t macs = 0, weight_bytes = 0, table_bytes = 0, stream_bytes = 0;
+  struct Range {
+    std::string what, pool;  // "input", "sram"
+    int64_t begin = 0, end = 0;
+  };
+  std::vector<Range> memory;
+};
+
+struct PoolRow {
+  std::string name;
+  int64_t size = 0;  // 0: unlimited
+  int64_t peak = 0, lower_bound = 0;
+  bool proven_optimal = false;
+  std::string method;
+};
+
+struct Report {
+  std::string model, target, board;
+  std::vector<OperatorRow> operators;  // in the order they run
+  std::vector<PoolRow> pools;
+  int64_t macs = 0, weight_bytes = 0, table_bytes = 0, stream_bytes = 0;
+  int64_t transfers = 0, transfer_bytes = 0;
+  std::optional<Measurements> measured;
+  std::string not_measured;  // why `measured` is absent
+};
+
+Report make_report(const CompiledModel& model, const std::string& target, const std::string& board);
+std::string report_text(const Report& report);
+std::string report_json(const Report& report);
+
+}  // namespace intarsia

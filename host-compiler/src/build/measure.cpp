@@ -1,0 +1,69 @@
+#include <fmt/format.h>
+
+#include "build/objects.h"
+#include "intarsia/board_firmware.h"
+#include "intarsia/build.h"
+#include "support/files.h"
+#include "support/process.h"
+
+namespace intarsia {
+namespace {
+
+std::string compiler_text(const BuildSetting& setting) {
+  const auto outcome = run_process({setting.board.compiler, "-dumpfullversion"});
+  std::string version = outcome.ok() && outcome->succeeded() ? outcome->out : "";
+  while (!version.empty() && version.back() == '\n') version.pop_back();
+  return fmt::format("{} {} {}", setting.board.compiler, version, setting.optimise);
+}
+
+// Links the model alone, relocatable, keeping only what its interface reaches.
+Result<board::ElfImage> link_model(const BuildSetting& setting, const build::Objects& objects,
+                                   const std::string& work_folder) {
+  const std::string& name = setting.manifest.model;
+  const std::string output = work_folder + "/model.elf";
+  std::vector<std::string> command = {setting.board.compiler};
+  const auto flags = board::compile_flags(setting.board, setting.core);
+  command.insert(command.end(), flags.begin(), flags.end());
+  command.insert(command.end(), {"-r", "-nostdlib", "-Wl,--gc-sections", "-Wl,-e," + name + "_run"});
+  for (const char* symbol : {"_init", "_input", "_output"}) command.push_back("-Wl,-u," + name + symbol);
+  command.insert(command.end(), objects.model.begin(), objects.model.end());
+  command.insert(command.end(), {"-lc", "-lgcc", "-o", output});
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
+  if (!outcome.succeeded())
+    return Diagnostics(name, fmt::format("linking for measurement failed ({}):\n{}", outcome.ending(), outcome.err),
+                       "this is a fault of the emitted code, please report it");
+  return board::read_elf(output);
+}
+
+}  // namespace
+
+Result<Measurements> measure(const BuildSetting& setting) {
+  if (setting.board.native())
+    return Diagnostics(setting.board.name, "code and stack are measured for cross-compiled boards only",
+                       "choose a board with --board");
+  INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
+  INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work.path()));
+  INTARSIA_TRY(const board::ElfImage image, link_model(setting, objects, work.path()));
+
+  Measurements result;
+  result.compiler = compiler_text(setting);
+  for (const board::ElfSection& section : image.sections) {
+    if (section.name.starts_with(".intarsia.weights"))
+      result.constant_bytes += section.size;
+    else if (section.name.starts_with(".text") || section.name.starts_with(".rodata") ||
+             section.name.starts_with(".data"))
+      result.code_bytes += section.size;
+  }
+  std::vector<std::string> graphs;
+  for (const std::string& path : objects.call_graphs) {
+    INTARSIA_TRY(std::string text, read_text_file(path));
+    graphs.push_back(std::move(text));
+  }
+  INTARSIA_TRY(const build::StackBound stack,
+               build::stack_bound(graphs, setting.manifest.model + "_run"));
+  result.stack_bytes = stack.bytes;
+  result.stack_chain = stack.chain;
+  return result;
+}
+
+}  // namespace intarsia

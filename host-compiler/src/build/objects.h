@@ -1,0 +1,31 @@
+// Compiling the sources of a package into objects.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "intarsia/build.h"
+
+namespace intarsia::build {
+
+struct Objects {
+  std::vector<std::string> model;    // everything the model itself needs
+  std::vector<std::string> program;  // the descriptor, for the generic main
+  std::vector<std::string> call_graphs;  // of the model's objects, when the compiler wrote them
+};
+
+// The compiler for a language of a board: "arm-none-eabi-gcc" and "arm-none-eabi-g++".
+std::string compiler_for(const board::Board& board, bool cpp);
+
+// Emitted C is compiled with the warnings we promise it is free of, as errors. Two sources at a time.
+Result<Objects> compile_objects(const BuildSetting& setting, const std::string& work_folder);
+
+// The deepest chain of calls from `entry`, in bytes of stack, from GCC's call graphs (.ci).
+struct StackBound {
+  int64_t bytes = 0;
+  std::vector<std::string> chain;
+};
+Result<StackBound> stack_bound(const std::vector<std::string>& call_graph_texts,
+                               const std::string& entry);
+
+}  // namespace intarsia::build

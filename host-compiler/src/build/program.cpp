@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "build/objects.h"
+#include "intarsia/board_firmware.h"
+#include "intarsia/build.h"
+#include "support/files.h"
+#include "support/process.h"
+
+namespace intarsia {
+
+Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder) {
+  INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work_folder));
+
+  std::string script;
+  if (!setting.board.native()) {
+    script = work_folder + "/link.ld";
+    INTARSIA_TRY_VOID(write_file(script, board::linker_script(setting.board)));
+  }
+  board::BuildRequest request;
+  request.sources = objects.model;
+  request.sources.insert(request.sources.end(), objects.program.begin(), objects.program.end());
+  request.flags = {setting.optimise, "-std=c11"};
+  request.linker_script_path = script;
+  request.output = work_folder + "/program";
+  std::vector<std::string> command =
+      board::build_command(setting.board, setting.core, setting.resource_root, request);
+  const bool cpp = std::any_of(setting.manifest.sources.begin(), setting.manifest.sources.end(),
+                               [](const std::string& s) { return s.ends_with(".cpp"); });
+  if (cpp && setting.board.native()) command.push_back("-lstdc++");
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
+  if (!outcome.succeeded())
+    return Diagnostics(setting.manifest.model,
+                       fmt::format("linking the program for board {} failed ({}):\n{}", setting.board.name,
+                                   outcome.ending(), outcome.err),
+                       "if a memory overflows, choose a larger board");
+  return request.output;
+}
+
+namespace {
+
+// The plugin that counts instructions, and where the markers around a run are.
+Result<board::CountRequest> prepare_count(const BuildSetting& setting, const std::string& program,
+                                          const std::string& work_folder) {
+  board::CountRequest count;
+  count.plugin = work_folder + "/count.so";
+  count.output = work_folder + "/count.txt";
+  INTARSIA_TRY(const ProcessOutcome outcome,
+               run_process(board::count_plugin_command(setting.resource_root, count.plugin)));
+  if (!outcome.succeeded())
+    return Diagnostics("instruction counter", "the emulator's plugin does not compile:\n" + outcome.err,
+                       "install the packages of the set-up script");
+  INTARSIA_TRY(const board::ElfImage image, board::read_elf(program));
+  const auto begin = image.symbols.find("intarsia_mark_begin");
+  const auto end = image.symbols.find("intarsia_mark_end");
+  INTARSIA_CHECK(begin != image.symbols.end() && end != image.symbols.end(),
+                 "the generic main marks the run");
+  count.begin = begin->second;
+  count.end = end->second;
+  return count;
+}
+
+}  // namespace
+
+Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
+                              const std::string& work_folder) {
+  board::RunRequest run;
+  run.repeat = request.repeat;
+  run.keep_all = request.keep_all;
+  run.report = work_folder + "/run_report.json";
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    run.inputs.push_back(fmt::format("{}/in{}.bin", work_folder, i));
+    const std::vector<uint8_t>& bytes = request.inputs[i];
+    INTARSIA_TRY_VOID(write_file(run.inputs.back(),
+                                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  }
+  for (size_t i = 0; i < setting.manifest.outputs.size(); ++i)
+    run.outputs.push_back(fmt::format("{}/out{}.bin", work_folder, i));
+  INTARSIA_TRY(const std::string run_text, board::run_file_text(run));
+  board::StartRequest start;
+  start.program = request.program;
+  start.run_file = work_folder + "/run.txt";
+  INTARSIA_TRY_VOID(write_file(start.run_file, run_text));
+  if (request.count_instructions && !setting.board.native()) {
+    INTARSIA_TRY(start.count, prepare_count(setting, request.program, work_folder));
+  }
+  INTARSIA_TRY(const std::vector<std::string> command, board::run_command(setting.board, start));
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
+
+  const std::string where = fmt::format("{} on board {}", setting.manifest.model, setting.board.name);
+  if (!outcome.succeeded())
+    return Diagnostics(where,
+                       fmt::format("the program ended with {}: {}{}{}", outcome.ending(),
+                                   board::exit_status_meaning(outcome.exit_code),
+                                   outcome.err.empty() && outcome.out.empty() ? "" : "\n",
+                                   outcome.out + outcome.err),
+                       "'intarsia explain-error CODE' explains status codes of the runtime");
+  INTARSIA_TRY(const board::RunReport report, board::read_run_report(run.report));
+  ExecuteResult result;
+  result.stack_run = report.stack_run;
+  result.stack_total = report.stack_total;
+  result.console = outcome.out;
+  for (const std::string& path : run.outputs) {
+    INTARSIA_TRY(std::vector<uint8_t> bytes, read_file(path));
+    result.outputs.push_back(std::move(bytes));
+  }
+  if (start.count) {
+    INTARSIA_TRY(result.instructions, board::read_counts(start.count->output));
+  }
+  return result;
+}
+
+}  // namespace intarsia

@@ -1,0 +1,45 @@
+#include "intarsia/compile.h"
+
+#include "intarsia/import.h"
+#include "intarsia/lower.h"
+
+namespace intarsia {
+namespace {
+
+MemoryMap with_masters(MemoryMap memory, const TargetRegistry& registry, const TargetSpec& target) {
+  for (const Target& member : target.members())
+    memory.masters[member.name] = registry.kind(member.kind).memory_master(member);
+  return memory;
+}
+
+}  // namespace
+
+Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::string& file,
+                                   const TargetRegistry& registry, const TargetSpec& target,
+                                   const PartitionOptions& options) {
+  INTARSIA_TRY(graph::Module imported, import_model(bytes, {file}));
+  INTARSIA_TRY(Partitioned partitioned, partition(imported, registry, target, options));
+  return FrontEnd{std::move(imported), std::move(partitioned)};
+}
+
+Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
+                                     const TargetSpec& target, const CompileOptions& options) {
+  CompiledModel result;
+  result.imported = module;
+  INTARSIA_TRY(result.partitioned, partition(module, registry, target, options.partition));
+  INTARSIA_TRY(result.lowered, lower(result.partitioned.module, registry, target));
+  INTARSIA_TRY(result.plan, plan_memory(result.lowered, with_masters(options.memory, registry, target),
+                                        options.plan));
+  INTARSIA_TRY(result.emitted,
+               emit(result.lowered, result.plan, result.partitioned.module, registry, target));
+  return result;
+}
+
+Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,
+                              const TargetRegistry& registry, const TargetSpec& target,
+                              const CompileOptions& options) {
+  INTARSIA_TRY(const graph::Module module, import_model(bytes, {file}));
+  return compile_module(module, registry, target, options);
+}
+
+}  // namespace intarsia

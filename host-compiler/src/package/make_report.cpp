@@ -1,0 +1,72 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "intarsia/report.h"
+#include "plan/lifetimes.h"
+
+namespace intarsia {
+namespace {
+
+// Constants a function reads, each counted once in the whole report: by whoever runs first.
+void count_constants(const tir::Module& module, const tir::Func& func, const std::set<int32_t>& more,
+                     std::set<int32_t>& counted, OperatorRow& row) {
+  std::set<int32_t> used = more;
+  for (const tir::Buffer& buffer : func.buffers)
+    if (buffer.constant.valid()) used.insert(buffer.constant.index);
+  for (const int32_t index : used) {
+    const tir::Constant& constant = module.constants[static_cast<size_t>(index)];
+    if (!counted.insert(index).second) continue;
+    const int64_t bytes = static_cast<int64_t>(constant.bytes.size());
+    if (constant.use == tir::ConstantUse::Weights) row.weight_bytes += bytes;
+    if (constant.use == tir::ConstantUse::Table) row.table_bytes += bytes;
+  }
+}
+
+}  // namespace
+
+Report make_report(const CompiledModel& model, const std::string& target, const std::string& board) {
+  Report report;
+  report.model = model.emitted.name;
+  report.target = target;
+  report.board = board;
+  report.transfers = model.partitioned.explanation.transfers;
+  report.transfer_bytes = model.partitioned.explanation.transfer_bytes;
+
+  std::map<std::string, int64_t> stream_bytes;
+  for (const CommandStream& stream : model.emitted.streams)
+    stream_bytes[stream.func] = static_cast<int64_t>(stream.commands.size() + stream.constants.size());
+
+  const tir::Func& schedule = model.lowered.entry_func();
+  std::set<int32_t> counted;
+  for (const tir::Call& call : plan::schedule_calls(schedule)) {
+    const tir::Func& func = *model.lowered.find(call.function);
+    OperatorRow row{func.node.empty() ? func.name : func.node, func.origin, func.target, func.macs};
+    std::set<int32_t> passed;  // constants handed over as arguments
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      const tir::Buffer& buffer = schedule.buffer(call.arguments[i]);
+      if (buffer.constant.valid()) passed.insert(buffer.constant.index);
+      if (const Placement* place = model.plan.find(call.arguments[i]))
+        row.memory.push_back({func.buffers[i].name,
+                              model.plan.memory.pools[static_cast<size_t>(place->pool)].name,
+                              place->offset, place->offset + place->bytes});
+    }
+    count_constants(model.lowered, func, passed, counted, row);
+    if (const auto found = stream_bytes.find(func.name); found != stream_bytes.end())
+      row.stream_bytes = found->second;
+    report.macs += row.macs;
+    report.weight_bytes += row.weight_bytes;
+    report.table_bytes += row.table_bytes;
+    report.stream_bytes += row.stream_bytes;
+    report.operators.push_back(std::move(row));
+  }
+  for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
+    const MemoryPool& pool = model.plan.memory.pools[p];
+    if (pool.read_only) continue;
+    const PoolUse& use = model.plan.use[p];
+    report.pools.push_back({pool.name, pool.size, use.peak, use.lower_bound, use.proven_optimal, use.method});
+  }
+  return report;
+}
+
+}  // namespace intarsia

@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "intarsia/report.h"
+
+namespace intarsia {
+namespace {
+
+std::string pools_text(const Report& report) {
+  std::string text = "Memory for activations\n";
+  for (const PoolRow& pool : report.pools) {
+    const std::string of = pool.size > 0 ? fmt::format(" of {}", pool.size) : "";
+    const std::string proof =
+        pool.proven_optimal
+            ? "proven: no plan is smaller"
+            : fmt::format("lower bound {}, gap {} bytes", pool.lower_bound, pool.peak - pool.lower_bound);
+    text += fmt::format("  {:<12} {:>9}{} bytes ({})\n", pool.name, pool.peak, of, proof);
+  }
+  return text;
+}
+
+std::string flash_text(const Report& report) {
+  std::string text = "Flash\n";
+  if (report.measured)
+    text += fmt::format("  {:<12} {:>9} bytes ({})\n", "code", report.measured->code_bytes,
+                        report.measured->compiler);
+  else
+    text += fmt::format("  code: not measured: {}\n", report.not_measured);
+  text += fmt::format("  {:<12} {:>9} bytes\n  {:<12} {:>9} bytes\n", "weights", report.weight_bytes,
+                      "tables", report.table_bytes);
+  if (report.stream_bytes > 0)
+    text += fmt::format("  {:<12} {:>9} bytes\n", "streams", report.stream_bytes);
+  if (report.measured)
+    text += fmt::format("Stack\n  {:<12} {:>9} bytes ({})\n", "bound", report.measured->stack_bytes,
+                        fmt::join(report.measured->stack_chain, " > "));
+  return text;
+}
+
+std::string operators_text(const Report& report) {
+  size_t name_width = 8, member_width = 6;
+  for (const OperatorRow& row : report.operators) {
+    name_width = std::max(name_width, row.name.size());
+    member_width = std::max(member_width, row.member.size());
+  }
+  name_width = std::min<size_t>(name_width, 40);
+  std::string text = fmt::format("Operators\n  {:<{}} {:<{}} {:>10} {:>8} {:>7}  memory\n", "operator",
+                                 name_width, "member", member_width, "MACs", "weights", "tables");
+  for (const OperatorRow& row : report.operators) {
+    text += fmt::format("  {:<{}} {:<{}} {:>10} {:>8} {:>7} ", row.name.substr(0, name_width), name_width,
+                        row.member, member_width, row.macs, row.weight_bytes, row.table_bytes);
+    for (const OperatorRow::Range& range : row.memory)
+      text += fmt::format(" {} {}[{:#x},{:#x})", range.what, range.pool, range.begin, range.end);
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string report_text(const Report& report) {
+  std::string text = fmt::format("{} for {} on board {}\n{} multiply-accumulates", report.model,
+                                 report.target, report.board, report.macs);
+  if (report.transfers > 0)
+    text += fmt::format("; {} transfers between members, {} bytes", report.transfers, report.transfer_bytes);
+  return text + "\n\n" + pools_text(report) + flash_text(report) + "\n" + operators_text(report);
+}
+
+}  // namespace intarsia

@@ -1,0 +1,101 @@
+#include "support/files.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace intarsia {
+namespace {
+
+namespace fs = std::filesystem;
+
+Diagnostics system_failure(const std::string& path, const std::string& what, const std::string& why) {
+  return Diagnostics(path, fmt::format("{}: {}", what, why), "check the path and its permissions");
+}
+
+}  // namespace
+
+Result<std::vector<uint8_t>> read_file(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return Diagnostics(path, "is a folder, not a file", "name a file");
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return system_failure(path, "cannot be read", std::strerror(errno));
+  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (in.bad()) return system_failure(path, "cannot be read", std::strerror(errno));
+  return bytes;
+}
+
+Result<std::string> read_text_file(const std::string& path) {
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
+  return std::string(bytes.begin(), bytes.end());
+}
+
+Result<void> write_file(const std::string& path, std::string_view bytes) {
+  const std::string aside = path + ".part";
+  std::ofstream out(aside, std::ios::binary | std::ios::trunc);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  std::error_code error;
+  if (!out) {
+    const std::string why = std::strerror(errno);
+    fs::remove(aside, error);
+    return system_failure(path, "cannot be written", why);
+  }
+  fs::rename(aside, path, error);
+  if (error) {
+    const std::string why = error.message();
+    fs::remove(aside, error);
+    return system_failure(path, "cannot be written", why);
+  }
+  return {};
+}
+
+Result<void> write_folder(const std::string& folder, const std::vector<SourceFile>& files) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return system_failure(folder, "cannot be made", error.message());
+  const fs::path aside = fs::path(folder) / ".intarsia-part";
+  fs::remove_all(aside, error);
+  const auto give_up = [&](Diagnostics why) {
+    std::error_code ignored;
+    fs::remove_all(aside, ignored);
+    return Result<void>(std::move(why));
+  };
+  for (const SourceFile& file : files) {
+    const fs::path path = aside / file.path;
+    fs::create_directories(path.parent_path(), error);
+    if (error) return give_up(system_failure(folder, "cannot be written", error.message()));
+    if (Result<void> written = write_file(path.string(), file.text); !written.ok())
+      return give_up(written.error());
+  }
+  for (const SourceFile& file : files) {
+    const fs::path path = fs::path(folder) / file.path;
+    fs::create_directories(path.parent_path(), error);
+    if (!error) fs::rename(aside / file.path, path, error);
+    if (error) return give_up(system_failure(path.string(), "cannot be written", error.message()));
+  }
+  fs::remove_all(aside, error);
+  return {};
+}
+
+Result<TemporaryFolder> TemporaryFolder::make() {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  if (error) return system_failure("temporary folder", "cannot be found", error.message());
+  std::string pattern = (base / "intarsia-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr)
+    return system_failure(pattern, "cannot be made", std::strerror(errno));
+  return TemporaryFolder(std::move(pattern));
+}
+
+TemporaryFolder::~TemporaryFolder() {
+  if (path_.empty()) return;
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace intarsia

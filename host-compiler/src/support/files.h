@@ -1,0 +1,38 @@
+// Files, read whole and written whole. Failures are the user's: the path and the system's reason.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "intarsia/artifacts.h"
+#include "intarsia/result.h"
+
+namespace intarsia {
+
+Result<std::vector<uint8_t>> read_file(const std::string& path);
+Result<std::string> read_text_file(const std::string& path);
+
+// Through a temporary name in the same folder: the file is there whole or not at all.
+Result<void> write_file(const std::string& path, std::string_view bytes);
+
+// All files below `folder` (made when absent). They are written aside first and moved in at the end,
+// so that a failure leaves the folder as it was.
+Result<void> write_folder(const std::string& folder, const std::vector<SourceFile>& files);
+
+// A fresh folder of our own for intermediate files; removed with everything in it at the end of the
+// scope.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make();
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace intarsia
