@@ -1,0 +1,153 @@
+// Convolutions, pooling, fully connected.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "import/operator_reader.h"
+
+namespace intarsia::tflite {
+
+namespace {
+
+struct Extents {
+  int64_t begin = 0, end = 0;
+};
+
+// What is added along one axis so that ceil(input / stride) windows fit; the odd element at the
+// end.
+Extents same_padding(int64_t input, int64_t filter, int64_t stride, int64_t dilation) {
+  const int64_t windows = (input + stride - 1) / stride;
+  const int64_t reach = (windows - 1) * stride + (filter - 1) * dilation + 1;
+  const int64_t total = std::max<int64_t>(0, reach - input);
+  return {total / 2, total - total / 2};
+}
+
+graph::Padding2d padding(OperatorReader& in, format::Padding kind, int64_t filter_h,
+                         int64_t filter_w, int64_t stride_h, int64_t stride_w, int64_t dilation_h,
+                         int64_t dilation_w) {
+  if (kind == format::Padding::Valid) return {};
+  if (kind != format::Padding::Same) {
+    in.problem(
+        fmt::format("has padding {}, which is neither SAME nor VALID", static_cast<int>(kind)));
+    return {};
+  }
+  const Shape& shape = in.input(0).shape;
+  const Extents h = same_padding(shape[1], filter_h, stride_h, dilation_h);
+  const Extents w = same_padding(shape[2], filter_w, stride_w, dilation_w);
+  return {h.begin, w.begin, h.end, w.end};
+}
+
+bool has_rank(OperatorReader& in, size_t operand, size_t rank) {
+  const Shape& shape = in.input(operand).shape;
+  if (shape.size() == rank) return true;
+  in.problem(fmt::format("needs rank {} for its {}, but {} has shape [{}]", rank,
+                         operand == 0 ? "input" : "weights", in.input_label(operand),
+                         fmt::join(shape, ",")));
+  return false;
+}
+
+// The rules of weights and bias shared by all three; `axis` is the one of the output channels.
+void check_weights(OperatorReader& in, int32_t axis, int8_t stated_bias_type) {
+  const graph::Quantization& scales = in.input(1).quantization;
+  if (scales.per_channel() && scales.axis != axis) {
+    in.problem(fmt::format("needs per channel scales along axis {}, but {} has them along axis {}",
+                           axis, in.input_label(1), scales.axis));
+  }
+  // TFLite's arithmetic has a place for the weights' zero point in fully_connected per tensor only.
+  const bool must_be_zero =
+      scales.per_channel() || in.op().known->kind != graph::OpKind::FullyConnected;
+  if (must_be_zero &&
+      std::ranges::any_of(scales.zero_point, [](int64_t zero) { return zero != 0; })) {
+    in.problem(
+        fmt::format("needs weights with zero point 0, but {} has others", in.input_label(1)));
+  }
+  constexpr int8_t kInt32 = 2, kInt64 = 4;
+  if (stated_bias_type == 0 || !in.has_input(2)) return;
+  const DataType bias = in.input(2).type;
+  if (!(stated_bias_type == kInt32 && bias == DataType::Int32) &&
+      !(stated_bias_type == kInt64 && bias == DataType::Int64)) {
+    in.problem(fmt::format("states a bias type ({}) other than that of {} ({})",
+                           int{stated_bias_type}, in.input_label(2), to_string(bias)));
+  }
+}
+
+}  // namespace
+
+Converted convert_conv2d(OperatorReader& in) {
+  graph::Conv2dAttrs attrs;
+  const auto* options = in.required_options<format::Conv2dOptions>();
+  if (options == nullptr || !has_rank(in, 0, 4) || !has_rank(in, 1, 4)) return {attrs};
+  attrs.stride_h = in.positive(options->stride_h(), "stride_h");
+  attrs.stride_w = in.positive(options->stride_w(), "stride_w");
+  attrs.dilation_h = in.positive(options->dilation_h(), "dilation_h");
+  attrs.dilation_w = in.positive(options->dilation_w(), "dilation_w");
+  attrs.activation = in.activation(options->activation());
+  const Shape& weights = in.input(1).shape;
+  attrs.padding = padding(in, options->padding(), weights[1], weights[2], attrs.stride_h,
+                          attrs.stride_w, attrs.dilation_h, attrs.dilation_w);
+  check_weights(in, 0, options->bias_type());
+  return {attrs};
+}
+
+Converted convert_depthwise_conv2d(OperatorReader& in) {
+  graph::DepthwiseConv2dAttrs attrs;
+  const auto* options = in.required_options<format::DepthwiseConv2dOptions>();
+  if (options == nullptr || !has_rank(in, 0, 4) || !has_rank(in, 1, 4)) return {attrs};
+  attrs.stride_h = in.positive(options->stride_h(), "stride_h");
+  attrs.stride_w = in.positive(options->stride_w(), "stride_w");
+  attrs.dilation_h = in.positive(options->dilation_h(), "dilation_h");
+  attrs.dilation_w = in.positive(options->dilation_w(), "dilation_w");
+  attrs.activation = in.activation(options->activation());
+  const Shape& weights = in.input(1).shape;
+  attrs.padding = padding(in, options->padding(), weights[1], weights[2], attrs.stride_h,
+                          attrs.stride_w, attrs.dilation_h, attrs.dilation_w);
+  const int64_t channels = in.input(0).shape[3];
+  attrs.multiplier = weights[3] / channels;
+  if (weights[3] % channels != 0) {
+    in.problem(
+        fmt::format("has {} filters for {} channels; a multiple is needed", weights[3], channels));
+  } else if (options->multiplier() != 0 && options->multiplier() != attrs.multiplier) {
+    in.problem(
+        fmt::format("states a depth multiplier of {}, but its weights have {} filters for "
+                    "{} channels",
+                    options->multiplier(), weights[3], channels));
+  }
+  check_weights(in, 3, 0);
+  return {attrs};
+}
+
+Converted convert_pool2d(OperatorReader& in) {
+  graph::Pool2dAttrs attrs;
+  const auto* options = in.required_options<format::Pool2dOptions>();
+  if (options == nullptr || !has_rank(in, 0, 4)) return {attrs};
+  attrs.filter_h = in.positive(options->filter_h(), "filter_height");
+  attrs.filter_w = in.positive(options->filter_w(), "filter_width");
+  attrs.stride_h = in.positive(options->stride_h(), "stride_h");
+  attrs.stride_w = in.positive(options->stride_w(), "stride_w");
+  attrs.activation = in.activation(options->activation());
+  attrs.padding = padding(in, options->padding(), attrs.filter_h, attrs.filter_w, attrs.stride_h,
+                          attrs.stride_w, 1, 1);
+  return {attrs};
+}
+
+Converted convert_fully_connected(OperatorReader& in) {
+  graph::FullyConnectedAttrs attrs;
+  if (const auto* options = in.options<format::FullyConnectedOptions>()) {
+    attrs.keep_dims = options->keep_dims();
+    attrs.activation = in.activation(options->activation());
+    if (options->weights_format() != 0) {
+      in.problem("has shuffled weights, a layout for phones", "convert the model without it");
+    }
+    if (options->asymmetric_inputs()) {
+      in.problem("quantises its inputs as it runs (asymmetric_quantize_inputs)",
+                 "convert the model with full integer quantisation");
+    }
+    check_weights(in, 0, options->bias_type());
+  } else {
+    check_weights(in, 0, 0);
+  }
+  return {attrs};
+}
+
+}  // namespace intarsia::tflite

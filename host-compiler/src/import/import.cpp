@@ -1,0 +1,78 @@
+#include "intarsia/import.h"
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "import/read_tflite.h"
+#include "import/tflite_file.h"
+#include "support/c_identifier.h"
+
+namespace intarsia {
+
+namespace {
+
+constexpr std::string_view kGraphText = "intarsia.graph";
+
+// What a file is that people try because it holds, or is named like, a model.
+struct OtherFormat {
+  std::string_view beginning, what, hint;
+};
+constexpr std::string_view kConvert = "convert the network to .tflite first";
+constexpr std::array<OtherFormat, 8> kOtherFormats = {{
+    {"\x89HDF", "is an HDF5 file (Keras)", kConvert},
+    {"PK\x03\x04", "is a zip archive (Keras, PyTorch, numpy)", kConvert},
+    {"\x08", "looks like an ONNX or TensorFlow protocol buffer", kConvert},
+    {"\x1f\x8b", "is compressed with gzip", "unpack it first"},
+    {"\x89PNG", "is a PNG picture", "give the network; pictures go to --input"},
+    {"\x93NUMPY", "is a numpy array", "give the network; arrays go to --input"},
+    {"\x7f"
+     "ELF",
+     "is a compiled program", "give the network"},
+    {"version https://git-lfs", "is a Git LFS pointer", "fetch the file with git lfs pull"},
+}};
+
+Diagnostics not_a_model(std::string_view content, const std::string& file) {
+  if (content.empty()) return {file, "is empty", "give a .tflite model"};
+  for (const OtherFormat& format : kOtherFormats) {
+    if (content.starts_with(format.beginning)) {
+      return {file, std::string(format.what), std::string(format.hint)};
+    }
+  }
+  return {file, "is neither a .tflite model (no \"TFL3\" at byte 4) nor graph text",
+          "give a .tflite model"};
+}
+
+// The first word outside comments, for text written by people.
+bool begins_as_graph_text(std::string_view content) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  for (;;) {
+    const size_t start = content.find_first_not_of(kBlank);
+    if (start == std::string_view::npos) return false;
+    content.remove_prefix(start);
+    if (!content.starts_with("//")) break;
+    content.remove_prefix(std::min(content.find('\n'), content.size()));
+  }
+  if (!content.starts_with(kGraphText)) return false;
+  content.remove_prefix(kGraphText.size());
+  return content.empty() || kBlank.find(content.front()) != std::string_view::npos;
+}
+
+}  // namespace
+
+Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options) {
+  const std::string file = options.file.empty() ? "model" : options.file;
+  const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (tflite::has_tflite_identifier(bytes)) {
+    const std::string stem = std::filesystem::path(file).stem().string();
+    return tflite::read_tflite(bytes, file, c_identifier(stem, "model"));
+  }
+  if (begins_as_graph_text(content)) {
+    INTARSIA_TRY(graph::Module module, graph::parse(content, file));
+    INTARSIA_TRY_VOID(graph::verify(module));
+    return module;
+  }
+  return not_a_model(content, file);
+}
+
+}  // namespace intarsia

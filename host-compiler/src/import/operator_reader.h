@@ -1,0 +1,80 @@
+// One operator on its way to a node: its operands and options, with every question about them
+// answered or reported. The convert_*.cpp files hold what is particular to each kind.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "import/tflite_operators.h"
+
+namespace intarsia::tflite {
+
+class OperatorReader {
+ public:
+  OperatorReader(const ModelFile& file, const OperatorInfo& op, TensorTable& tensors,
+                 Diagnostics& problems)
+      : file_(file), op_(op), tensors_(tensors), problems_(problems) {}
+
+  const OperatorInfo& op() const { return op_; }
+  void problem(std::string what, std::string hint = {});
+  bool clean() const { return clean_; }  // nothing reported so far
+
+  // Checks the operands' number, presence, tensors, and the rules that hold for every kind.
+  // Afterwards input() and output() may be called.
+  bool open();
+
+  bool has_input(size_t i) const { return i < op_.inputs.size() && op_.inputs[i] >= 0; }
+  const graph::Tensor& input(size_t i) const { return *inputs_[i]; }
+  const graph::Tensor& output() const { return *outputs_[0]; }
+  std::string input_label(size_t i) const { return tensors_.label(op_.inputs[i]); }
+
+  // The values of a constant int32 or int64 operand. Reported and empty when it is none.
+  std::optional<std::vector<int64_t>> integers(size_t i, std::string_view role);
+
+  // The options of type T. Null when the file has none, or (reported) those of another operator.
+  template <typename T>
+  const T* options() {
+    if (const T* own = op_.raw->options_as<T>()) return own;
+    if (op_.raw->options_type() != format::Options::NONE) {
+      problem(std::string("carries the options of another operator (") +
+              format::EnumNameOptions(op_.raw->options_type()) + ")");
+    }
+    return nullptr;
+  }
+  template <typename T>
+  const T* required_options() {
+    const T* own = options<T>();
+    if (own == nullptr && clean_) problem("has no options; the file is incomplete");
+    return own;
+  }
+
+  graph::Activation activation(format::Activation raw);
+  // Strides, dilations and filters: 1..65535.
+  int64_t positive(int32_t value, std::string_view role);
+
+ private:
+  void check_types();
+
+  const ModelFile& file_;
+  const OperatorInfo& op_;
+  TensorTable& tensors_;
+  Diagnostics& problems_;
+  bool clean_ = true;
+  std::vector<const graph::Tensor*> inputs_, outputs_;
+};
+
+// What a kind makes of its operator. Operands beyond `kept` became attributes and vanish.
+struct Converted {
+  graph::Attributes attributes;
+  size_t kept = SIZE_MAX;
+};
+
+// Each is called after open() succeeded, and reports through the reader.
+Converted convert_conv2d(OperatorReader& in);
+Converted convert_depthwise_conv2d(OperatorReader& in);
+Converted convert_pool2d(OperatorReader& in);
+Converted convert_fully_connected(OperatorReader& in);
+Converted convert_plain(OperatorReader& in);  // all other kinds
+
+}  // namespace intarsia::tflite

@@ -1,0 +1,19 @@
+// A .tflite file becomes a graph::Module: subgraph 0, which is the model, as function `main`.
+// Other subgraphs are bodies of control flow, refused with the operators that run them, or further
+// signatures that nothing here calls.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "intarsia/graph.h"
+
+namespace intarsia::tflite {
+
+// Names and order of operators and tensors stay as in the file; tensors that nothing uses are left
+// out. `module_name` is a C identifier, `file` serves messages.
+Result<graph::Module> read_tflite(std::span<const uint8_t> bytes, const std::string& file,
+                                  const std::string& module_name);
+
+}  // namespace intarsia::tflite

@@ -1,0 +1,224 @@
+#include "import/tflite_operators.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "import/node_names.h"
+
+namespace intarsia::tflite {
+
+namespace {
+
+using graph::OpKind;
+
+constexpr int32_t kCustom = 32;
+
+enum Code : int32_t {
+#define TFLITE_OPERATOR(code, name) k##name = code,
+#include "import/tflite_operators.def"
+#undef TFLITE_OPERATOR
+};
+
+const std::vector<KnownOperator>& known_operators() {
+  static const std::vector<KnownOperator> table = {
+      {kCONV_2D, OpKind::Conv2d, 2, 3, {"conv"}},
+      {kDEPTHWISE_CONV_2D, OpKind::DepthwiseConv2d, 2, 3, {"depthwise", "separable", "dw"}},
+      {kFULLY_CONNECTED,
+       OpKind::FullyConnected,
+       2,
+       3,
+       {"dense", "matmul", "fully_connected", "fc"}},
+      {kAVERAGE_POOL_2D, OpKind::AveragePool2d, 1, 1, {"average_pool", "avg", "global_average"}},
+      {kMAX_POOL_2D, OpKind::MaxPool2d, 1, 1, {"max_pool", "maxpool", "global_max"}},
+      {kADD, OpKind::Add, 2, 2, {"add"}},
+      {kMUL, OpKind::Mul, 2, 2, {"mul"}},
+      {kRESHAPE, OpKind::Reshape, 1, 2, {"reshape", "flatten"}},
+      {kSOFTMAX, OpKind::Softmax, 1, 1, {"softmax"}},
+      {kPAD, OpKind::Pad, 2, 2, {"pad", "zero_pad"}},
+      {kMEAN, OpKind::Mean, 2, 2, {"mean", "global_average"}},
+      {kQUANTIZE, OpKind::Quantize, 1, 1, {"quant"}},
+      {kDEQUANTIZE, OpKind::Dequantize, 1, 1, {"dequant"}},
+      {kRELU, OpKind::Relu, 1, 1, {"relu", "re_lu"}},
+      {kRELU6, OpKind::Relu, 1, 1, {"relu", "re_lu"}},
+      {kRELU_N1_TO_1, OpKind::Relu, 1, 1, {"relu", "re_lu"}},
+  };
+  return table;
+}
+
+std::string_view builtin_name(int32_t code) {
+  switch (code) {
+#define TFLITE_OPERATOR(code, name) \
+  case code:                        \
+    return #name;
+#include "import/tflite_operators.def"
+#undef TFLITE_OPERATOR
+    default:
+      return "";
+  }
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return result;
+}
+
+// Fills in what the operator is. False, and a problem, when the file does not say.
+bool identify(const ModelFile& file, OperatorInfo& op, std::string& problem) {
+  const auto* codes = file.model().operator_codes();
+  const size_t count = codes ? codes->size() : 0;
+  const uint32_t at = op.raw->opcode_index();
+  if (at >= count) {
+    problem = fmt::format("names operator code {}, but the file has {}", at, count);
+    return false;
+  }
+  const format::OperatorCode& entry = *codes->Get(at);
+  op.code = std::max<int32_t>(entry.old_code(), entry.code());
+  const std::string_view name = builtin_name(op.code);
+  if (op.code == kCustom) {
+    op.type = fmt::format("custom '{}' v{}", printable(text(entry.custom_code())), entry.version());
+  } else if (name.empty()) {
+    op.type = fmt::format("builtin {} v{}", op.code, entry.version());
+  } else {
+    op.type = fmt::format("{} v{}", name, entry.version());
+  }
+  const auto& table = known_operators();
+  const auto known = std::ranges::find(table, op.code, &KnownOperator::code);
+  if (known != table.end()) op.known = &*known;
+  return true;
+}
+
+std::string suggested_name(const OperatorInfo& op, const TensorTable& tensors) {
+  const std::string_view tensor = op.outputs.empty() ? "" : tensors.name(op.outputs.front());
+  if (op.known != nullptr) {
+    return node_name(tensor, op.known->layer_names, graph::to_string(op.known->kind));
+  }
+  const std::string_view builtin = op.code == kCustom ? "custom" : builtin_name(op.code);
+  const std::string fallback = builtin.empty() ? "unknown" : lower(builtin);
+  const std::string_view word = fallback;
+  return node_name(tensor, std::span(&word, 1), fallback);
+}
+
+std::string bad_index(const OperatorInfo& op, const TensorTable& tensors) {
+  for (const int32_t id : op.inputs) {
+    if (id != -1 && !tensors.in_range(id)) {
+      return fmt::format("reads tensor {}, but there are {}", id, tensors.count());
+    }
+  }
+  for (const int32_t id : op.outputs) {
+    if (!tensors.in_range(id)) {
+      return fmt::format("writes tensor {}, but there are {}", id, tensors.count());
+    }
+  }
+  return "";
+}
+
+std::vector<int64_t> subgraphs_run_by(const format::Operator& op) {
+  if (const auto* o = op.options_as_CallOptions()) return {o->subgraph()};
+  if (const auto* o = op.options_as_IfOptions()) return {o->then_subgraph(), o->else_subgraph()};
+  if (const auto* o = op.options_as_WhileOptions()) {
+    return {o->condition_subgraph(), o->body_subgraph()};
+  }
+  if (const auto* o = op.options_as_CallOnceOptions()) return {o->subgraph()};
+  return {};
+}
+
+std::string describe_subgraphs(const ModelFile& file, const format::Operator& op) {
+  const auto* subgraphs = file.model().subgraphs();
+  std::vector<std::string> labels;
+  for (const int64_t index : subgraphs_run_by(op)) {
+    std::string label = fmt::format("subgraph {}", index);
+    if (index >= 0 && index < static_cast<int64_t>(subgraphs->size())) {
+      const auto* subgraph = subgraphs->Get(static_cast<flatbuffers::uoffset_t>(index));
+      label += fmt::format(" '{}'", printable(text(subgraph->name())));
+    } else {
+      label += " (which does not exist)";
+    }
+    labels.push_back(std::move(label));
+  }
+  return labels.empty() ? "" : fmt::format(", runs {}", fmt::join(labels, " and "));
+}
+
+}  // namespace
+
+std::string OperatorInfo::label() const {
+  return fmt::format("operator {} '{}' ({})", index, name, type);
+}
+
+std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
+                                                        const format::Subgraph& subgraph,
+                                                        const TensorTable& tensors,
+                                                        Diagnostics& problems) {
+  std::vector<OperatorInfo> operators;
+  if (subgraph.operators() == nullptr) return operators;
+  UniqueNames names;
+  bool meaningful = true;
+  for (const format::Operator* raw : *subgraph.operators()) {
+    OperatorInfo op;
+    op.raw = raw;
+    op.index = static_cast<int32_t>(operators.size());
+    op.inputs = values(raw->inputs());
+    op.outputs = values(raw->outputs());
+    std::string problem;
+    if (identify(file, op, problem)) problem = bad_index(op, tensors);
+    if (problem.empty()) {
+      op.name = names.take(suggested_name(op, tensors));
+    } else {
+      const std::string type = op.type.empty() ? "" : fmt::format(" ({})", op.type);
+      problems.add(fmt::format("{}: operator {}{}", file.name(), op.index, type), problem);
+      meaningful = false;
+    }
+    operators.push_back(std::move(op));
+  }
+  if (!meaningful) return std::nullopt;
+  return operators;
+}
+
+void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
+                    const std::vector<OperatorInfo>& operators, Diagnostics& problems) {
+  constexpr size_t kMostReaders = 4;  // named in one line
+  std::map<int32_t, std::vector<std::string>> readers;
+  for (const OperatorInfo& op : operators) {
+    if (op.known == nullptr) {
+      for (const int32_t id : op.outputs) readers.try_emplace(id);
+    }
+  }
+  if (readers.empty() && std::ranges::all_of(operators, &OperatorInfo::known)) return;
+  const auto add_reader = [&](int32_t id, const std::string& label) {
+    const auto found = readers.find(id);
+    if (found == readers.end()) return;
+    if (found->second.empty() || found->second.back() != label) found->second.push_back(label);
+  };
+  for (const OperatorInfo& op : operators) {
+    for (const int32_t id : op.inputs) add_reader(id, op.label());
+  }
+  const std::span<const int32_t> results = values(subgraph.outputs());
+  for (size_t i = 0; i < results.size(); ++i) {
+    add_reader(results[i], fmt::format("model output {}", i));
+  }
+
+  std::string hint;
+  for (const KnownOperator& known : known_operators()) {
+    hint += (hint.empty() ? "supported are " : ", ") + std::string(builtin_name(known.code));
+  }
+  for (const OperatorInfo& op : operators) {
+    if (op.known != nullptr) continue;
+    std::vector<std::string> fed;
+    for (const int32_t id : op.outputs)
+      fed.insert(fed.end(), readers[id].begin(), readers[id].end());
+    const size_t more = fed.size() > kMostReaders ? fed.size() - kMostReaders : 0;
+    fed.resize(fed.size() - more);
+    std::string what =
+        fmt::format("is an operator Intarsia does not have{}", describe_subgraphs(file, *op.raw));
+    what += fed.empty() ? "; nothing reads its output"
+                        : fmt::format("; its output feeds {}{}", fmt::join(fed, ", "),
+                                      more ? fmt::format(" and {} more", more) : "");
+    problems.add(fmt::format("{}: {}", file.name(), op.label()), what, hint);
+    hint.clear();  // the list once is enough
+  }
+}
+
+}  // namespace intarsia::tflite

@@ -1,0 +1,45 @@
+// The operators of one subgraph as the file lists them: identified, named, operands in range, and
+// who reads what. Nothing is converted yet.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "import/tflite_tensors.h"
+
+namespace intarsia::tflite {
+
+// How an operator of the format corresponds to one of ours.
+struct KnownOperator {
+  int32_t code;
+  graph::OpKind kind;
+  size_t least_inputs, most_inputs;           // as the format counts them
+  std::vector<std::string_view> layer_names;  // lower-case beginnings, for node_name
+};
+
+struct OperatorInfo {
+  const format::Operator* raw = nullptr;
+  int32_t index = 0;
+  int32_t code = 0;
+  const KnownOperator* known = nullptr;  // null: we have no such operator
+  std::string type;                      // "CONV_2D v3", "custom 'ethos-u' v1"
+  std::string name;                      // the node's: unique, an identifier
+  std::span<const int32_t> inputs, outputs;
+
+  std::string label() const;  // "operator 3 'conv_7' (CONV_2D v3)"
+};
+
+// Empty when a problem makes the list meaningless (indices out of range); all of them are reported.
+std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
+                                                        const format::Subgraph& subgraph,
+                                                        const TensorTable& tensors,
+                                                        Diagnostics& problems);
+
+// Reports every operator we do not have: what it is, which subgraphs it runs, who reads its
+// outputs.
+void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
+                    const std::vector<OperatorInfo>& operators, Diagnostics& problems);
+
+}  // namespace intarsia::tflite

@@ -1,0 +1,31 @@
+// Models and golden data that lie beside the sources, not among them: $INTARSIA_SHARED or
+// ../shared.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+namespace intarsia::test {
+
+inline std::filesystem::path shared_folder() {
+  const char* folder = std::getenv("INTARSIA_SHARED");
+  return folder ? folder : INTARSIA_SHARED_DEFAULT;
+}
+
+// Empty when there is no such file.
+inline std::vector<uint8_t> read_bytes(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace intarsia::test
+
+// For the first line of a test.
+#define INTARSIA_NEEDS_SHARED(path)                                              \
+  if (!std::filesystem::exists(::intarsia::test::shared_folder() / (path)))      \
+  GTEST_SKIP() << "no " << (::intarsia::test::shared_folder() / (path)).string() \
+               << "; set INTARSIA_SHARED"

@@ -1,0 +1,104 @@
+// The real models beside the sources import, or are refused for what they hold that we do not.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "intarsia/import.h"
+#include "shared_data.h"
+
+namespace intarsia::test {
+namespace {
+
+Result<graph::Module> import_file(const std::filesystem::path& path) {
+  return import_model(read_bytes(path), {path.string()});
+}
+
+// "CONV_2D" and "conv2d" alike.
+std::string letters(std::string name) {
+  std::erase(name, '_');
+  for (char& c : name) c = static_cast<char>(std::tolower(c));
+  return name;
+}
+
+class ImportModel : public testing::TestWithParam<const char*> {};
+
+// The operators in order, with the shapes the reference interpreter found.
+TEST_P(ImportModel, HasTheOperatorsOfItsDescription) {
+  const std::filesystem::path folder = shared_folder() / "models" / GetParam();
+  INTARSIA_NEEDS_SHARED(folder);
+  const auto module = import_file(folder / "model.tflite");
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  std::ifstream file(folder / "meta.json");
+  const auto meta = nlohmann::json::parse(file, nullptr, false);
+  ASSERT_TRUE(meta.is_object());
+  const graph::Function& function = module->entry_function();
+  ASSERT_EQ(function.nodes.size(), meta["ops"].size());
+  for (size_t i = 0; i < function.nodes.size(); ++i) {
+    const graph::Node& node = function.nodes[i];
+    EXPECT_EQ(letters(meta["ops"][i]["op"]), letters(std::string(graph::to_string(node.kind))));
+    std::string shape = "[";
+    for (const int64_t extent : function.tensor(node.outputs[0]).shape) {
+      if (shape.size() > 1) shape += ',';
+      shape += std::to_string(extent);
+    }
+    EXPECT_THAT(meta["ops"][i]["out"][0].get<std::string>(), testing::EndsWith(shape + "]"));
+  }
+  EXPECT_EQ(function.inputs.size(), meta["inputs"].size());
+  EXPECT_EQ(function.outputs.size(), meta["outputs"].size());
+  const auto text = graph::print(*module);
+  const auto again = graph::parse(text);
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  EXPECT_EQ(*again, *module);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shared, ImportModel,
+                         testing::Values("ad01_int8", "hello_world_float", "hello_world_int8",
+                                         "kws_ref_model", "micro_speech_quantized",
+                                         "pretrainedResnet", "pretrainedResnet_quant",
+                                         "simple_add_model", "vww_96_int8"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+TEST(ImportKws, NodesAreCalledAsTheirLayers) {
+  const auto path = shared_folder() / "models/kws_ref_model/model.tflite";
+  INTARSIA_NEEDS_SHARED(path);
+  const auto module = import_file(path);
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  std::vector<std::string> names;
+  for (const graph::Node& node : module->entry_function().nodes) names.push_back(node.name);
+  EXPECT_THAT(names, testing::ElementsAre("conv2d", "depthwise_conv2d", "conv2d_1",
+                                          "depthwise_conv2d_1", "conv2d_2", "depthwise_conv2d_2",
+                                          "conv2d_3", "depthwise_conv2d_3", "conv2d_4",
+                                          "average_pooling2d", "flatten", "dense", "softmax"));
+}
+
+// Every model of a folder imports, or each line of the refusal names an operator we do not have.
+class ImportFolder : public testing::TestWithParam<const char*> {};
+
+TEST_P(ImportFolder, EveryModelImportsOrSaysWhy) {
+  INTARSIA_NEEDS_SHARED(GetParam());
+  int imported = 0, refused = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(shared_folder() / GetParam())) {
+    const auto result = import_file(entry.path() / "model.tflite");
+    if (result.ok()) {
+      ++imported;
+      continue;
+    }
+    ++refused;
+    for (const Diagnostic& item : result.error().items()) {
+      EXPECT_THAT(item.where, testing::HasSubstr("operator ")) << item.to_string();
+      EXPECT_THAT(item.what, testing::HasSubstr("is an operator Intarsia does not have"))
+          << item.to_string();
+    }
+  }
+  EXPECT_GT(imported, 0);
+  RecordProperty("imported", imported);
+  RecordProperty("refused", refused);
+  std::printf("%s: %d of %d models import\n", GetParam(), imported, imported + refused);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shared, ImportFolder, testing::Values("models", "conformance"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+}  // namespace
+}  // namespace intarsia::test
