@@ -67,6 +67,7 @@ Result<Artifacts> TargetKind::tir_to_runtime(const Target& target, const tir::Mo
     INTARSIA_TRY(std::string text, emission::emit_c_function(module, func, options));
     artifacts.functions.push_back(std::move(text));
   }
+  if (!artifacts.functions.empty()) artifacts.includes = {"intarsia_kernels/kernels.h"};
   return artifacts;
 }
 

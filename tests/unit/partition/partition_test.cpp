@@ -1,0 +1,231 @@
+#include "intarsia/partition.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include <fmt/format.h>
+
+#include "fake_kinds.h"
+#include "passes/passes.h"
+
+namespace intarsia {
+namespace {
+
+using testing::HasSubstr;
+
+graph::Module parsed(const std::string& text) {
+  Result<graph::Module> module = graph::parse(text);
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  const Result<void> verified = graph::verify(*module);
+  EXPECT_TRUE(verified.ok()) << verified.error().to_string();
+  return *module;
+}
+
+// relu a -> mul b -> add c(a, b) -> softmax d
+constexpr const char* kDiamond = R"(intarsia.graph m
+func @main(%0) -> (%4) {
+  %0 in: i8[1,4] q(0.5)
+  %1 a: i8[1,4] q(0.5)
+  %2 b: i8[1,4] q(0.5)
+  %3 c: i8[1,4] q(0.5)
+  %4 d: i8[1,4] q(0.00390625:-128)
+  relu a(%0) -> (%1)
+  mul b(%1, %0) -> (%2)
+  add c(%1, %2) -> (%3)
+  softmax d(%3) -> (%4)
+}
+entry @main
+)";
+
+std::map<std::string, std::string> members_of(const Partitioned& result) {
+  std::map<std::string, std::string> members;
+  for (const auto& row : result.explanation.operators) members[row.name] = row.member;
+  return members;
+}
+
+Partitioned partitioned(const graph::Module& module, const std::string& target,
+                        const PartitionOptions& options = {}) {
+  const TargetRegistry registry = testing_kinds::make_registry();
+  const Result<TargetSpec> spec = parse_target(registry.catalogue(), target);
+  EXPECT_TRUE(spec.ok()) << spec.error().to_string();
+  Result<Partitioned> result = partition(module, registry, *spec, options);
+  EXPECT_TRUE(result.ok()) << result.error().to_string();
+  return *result;
+}
+
+std::string failure(const graph::Module& module, const std::string& target, const PartitionOptions& options = {}) {
+  const TargetRegistry registry = testing_kinds::make_registry();
+  const Result<TargetSpec> spec = parse_target(registry.catalogue(), target);
+  EXPECT_TRUE(spec.ok()) << spec.error().to_string();
+  const Result<Partitioned> result = partition(module, registry, *spec, options);
+  return result.ok() ? "" : result.error().to_string();
+}
+
+TEST(Partition, OneMemberIsOneRegion) {
+  const Partitioned result = partitioned(parsed(kDiamond), "cpu");
+  ASSERT_EQ(result.module.functions.size(), 2u);
+  EXPECT_EQ(result.module.functions[1].name, "main_cpu_0");
+  EXPECT_EQ(result.module.functions[1].nodes.size(), 4u);
+  EXPECT_EQ(result.explanation.transfers, 0);
+}
+
+TEST(Partition, PriorityFollowsTheOrderOfDevices) {
+  const auto first = members_of(partitioned(parsed(kDiamond), "cpu + npu + gpu"));
+  EXPECT_EQ(first, (std::map<std::string, std::string>{{"a", "npu"}, {"b", "gpu"}, {"c", "npu"}, {"d", "cpu"}}));
+  const auto second = members_of(partitioned(parsed(kDiamond), "cpu + gpu + npu"));
+  EXPECT_EQ(second, (std::map<std::string, std::string>{{"a", "gpu"}, {"b", "gpu"}, {"c", "gpu"}, {"d", "cpu"}}));
+}
+
+TEST(Partition, RegionsDoNotWaitForEachOther) {
+  // a and c are the NPU's, b between them is not: one NPU region with both would wait for itself.
+  const Partitioned result = partitioned(parsed(kDiamond), "cpu + npu");
+  std::vector<std::string> calls;
+  for (const graph::Node& node : result.module.entry_function().nodes) calls.push_back(node.name);
+  EXPECT_EQ(calls, (std::vector<std::string>{"main_npu_0", "main_cpu_0", "main_npu_1", "main_cpu_1"}));
+}
+
+TEST(Partition, SaysWhyNot) {
+  graph::Module wide = parsed(kDiamond);
+  for (graph::Tensor& tensor : wide.functions[0].tensors) tensor.shape = {1, 32};
+  const Partitioned result = partitioned(wide, "cpu + npu + gpu");
+  const auto& offers = result.explanation.operators[0].offers;
+  EXPECT_EQ(offers[1].reason, "more than 16 channels");
+  EXPECT_EQ(offers[0].reason, "gpu comes first in the target");
+  EXPECT_EQ(result.explanation.operators[3].offers[2].reason, "gpu has no pattern for softmax");
+}
+
+TEST(Partition, PinsBind) {
+  PartitionOptions options;
+  options.pins = {{"c", "cpu"}};
+  EXPECT_EQ(members_of(partitioned(parsed(kDiamond), "cpu + npu", options))["c"], "cpu");
+  options.pins = {{"d", "npu"}};
+  EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options),
+              HasSubstr("operator 'd' (softmax): is pinned to 'npu', which cannot take it: npu has no pattern"));
+  options.pins = {{"e", "npu"}};
+  EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options), HasSubstr("m has no operator or function 'e'"));
+  options.pins = {{"c", "nqu"}};
+  EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options), HasSubstr("did you mean 'npu'?"));
+}
+
+TEST(Partition, SeveralMembersOfOneKind) {
+  PartitionOptions options;
+  options.pins = {{"b", "slow"}, {"d", "slow"}};
+  const auto members = members_of(partitioned(parsed(kDiamond), "slow: cpu -id=1; fast: cpu -id=2", options));
+  EXPECT_EQ(members, (std::map<std::string, std::string>{{"a", "fast"}, {"b", "slow"}, {"c", "fast"}, {"d", "slow"}}));
+}
+
+TEST(Partition, FunctionAndCallPinsReachTheNodes) {
+  const graph::Module module = parsed(R"(intarsia.graph m
+func @main(%0) -> (%2) {
+  %0 in: i8[1,4] q(0.5)
+  %1 x: i8[1,4] q(0.5)
+  %2 y: i8[1,4] q(0.5)
+  call first(%0) -> (%1) {callee=f}
+  call second(%1) -> (%2) {callee=f} [pin=gpu]
+}
+func @f(%0) -> (%1) [pin=npu] {
+  %0 in: i8[1,4] q(0.5)
+  %1 out: i8[1,4] q(0.5)
+  relu r(%0) -> (%1)
+}
+entry @main
+)");
+  const auto members = members_of(partitioned(module, "cpu + npu + gpu"));
+  EXPECT_EQ(members, (std::map<std::string, std::string>{{"first_r", "npu"}, {"second_r", "gpu"}}));
+}
+
+TEST(Partition, ReportsEveryOperatorNobodyTakes) {
+  const graph::Module module = parsed(R"(intarsia.graph m
+func @main(%0) -> (%2) {
+  %0 in: f32[1,4]
+  %1 x: i8[1,4] q(0.5)
+  %2 y: f32[1,4]
+  quantize q(%0) -> (%1)
+  dequantize dq(%1) -> (%2)
+}
+entry @main
+)");
+  const std::string text = failure(module, "cpu + npu");
+  EXPECT_THAT(text, HasSubstr("operator 'q' (quantize): no member of the target can take it (cpu: cpu has no pattern for quantize; npu:"));
+  EXPECT_THAT(text, HasSubstr("operator 'dq'"));
+}
+
+// ---- random graphs ----
+
+graph::Module random_graph(uint32_t seed, int nodes) {
+  std::mt19937 random(seed);
+  graph::Module module;
+  module.name = "m";
+  module.entry = "main";
+  graph::Function function;
+  function.name = "main";
+  const auto tensor = [&] {
+    graph::Tensor t;
+    t.shape = {1, static_cast<int64_t>(4)};
+    t.quantization = {{0.5f}, {0}, 0};
+    function.tensors.push_back(t);
+    return graph::TensorId{static_cast<int32_t>(function.tensors.size() - 1)};
+  };
+  function.inputs = {tensor()};
+  for (int n = 0; n < nodes; ++n) {
+    const auto any = [&] {
+      // Mostly the newest, so that graphs are long rather than flat.
+      const int32_t last = static_cast<int32_t>(function.tensors.size()) - 1;
+      return graph::TensorId{std::max<int32_t>(0, last - static_cast<int32_t>(random() % 4))};
+    };
+    graph::Node node;
+    node.name = "n" + std::to_string(n);
+    switch (random() % 3) {
+      case 0: node.kind = graph::OpKind::Relu, node.attributes = graph::ReluAttrs{}, node.inputs = {any()}; break;
+      case 1: node.kind = graph::OpKind::Add, node.attributes = graph::BinaryAttrs{}, node.inputs = {any(), any()}; break;
+      default: node.kind = graph::OpKind::Mul, node.attributes = graph::BinaryAttrs{}, node.inputs = {any(), any()};
+    }
+    node.outputs = {tensor()};
+    function.nodes.push_back(std::move(node));
+  }
+  function.outputs = {function.nodes.back().outputs[0]};
+  module.functions = {function};
+  return module;
+}
+
+TEST(Partition, RandomGraphsStayExecutableUnderBothPolicies) {
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const graph::Module module = random_graph(seed, 12);
+    for (const PartitionPolicy policy : {PartitionPolicy::Priority, PartitionPolicy::Cost}) {
+      PartitionOptions options;
+      options.policy = policy;
+      const Partitioned result = partitioned(module, "cpu + npu + gpu", options);  // verifies
+      size_t nodes = 0;
+      for (const graph::Function& function : result.module.functions)
+        if (function.name != result.module.entry) nodes += function.nodes.size();
+      EXPECT_EQ(nodes, 12u);
+    }
+  }
+}
+
+// Every assignment of a small graph through pins; none may be cheaper than what the policy found.
+TEST(Partition, CostPolicyIsOptimal) {
+  const std::vector<std::string> names = {"cpu", "npu", "gpu"};
+  for (uint32_t seed = 0; seed < 12; ++seed) {
+    const graph::Module module = random_graph(seed, 5);
+    PartitionOptions options;
+    options.policy = PartitionPolicy::Cost;
+    const double found = partitioned(module, "cpu + npu + gpu", options).explanation.microseconds;
+    double best = 1e30;
+    const TargetRegistry registry = testing_kinds::make_registry();
+    const Result<TargetSpec> spec = parse_target(registry.catalogue(), "cpu + npu + gpu");
+    for (int code = 0; code < 243; ++code) {
+      PartitionOptions pinned;
+      for (int n = 0, rest = code; n < 5; ++n, rest /= 3)
+        pinned.pins["n" + std::to_string(n)] = names[static_cast<size_t>(rest % 3)];
+      const Result<Partitioned> result = partition(module, registry, *spec, pinned);
+      if (result.ok()) best = std::min(best, result->explanation.microseconds);
+    }
+    EXPECT_NEAR(found, best, 1e-9) << "seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace intarsia
