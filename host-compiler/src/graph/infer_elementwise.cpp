@@ -89,6 +89,11 @@ Shapes infer_softmax(OpCheck& check) {
   } else {
     output_is(1.0 / 32768, 0.001, 0);
   }
+  // The sum of that many exponentials still fits into the accumulator.
+  const int64_t most = input.type == Int16 ? 65535 : 4095;
+  check.require(input.shape.back() <= most,
+                fmt::format("the last extent is {}, fixed-point arithmetic sums at most {}",
+                            input.shape.back(), most));
   const double factor = softmax_factor(input, attributes.beta);
   if (input.type == Int16) {
     check.factor(factor, kMostExponent32);

@@ -1,0 +1,143 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "graph/kernels.h"
+#include "graph/op_check.h"
+#include "intarsia/graph.h"
+
+namespace intarsia::graph {
+namespace {
+
+// What a variable holds before the first invocation.
+TensorValue zero_points(const Tensor& tensor) {
+  TensorValue value(static_cast<size_t>(tensor.bytes()), 0);
+  const std::vector<int64_t>& zero_point = tensor.quantization.zero_point;
+  if (zero_point.size() != 1 || zero_point[0] == 0) return value;
+  if (tensor.type == DataType::Int4) {
+    const auto nibble = static_cast<uint8_t>(zero_point[0] & 15);
+    std::fill(value.begin(), value.end(), static_cast<uint8_t>(nibble | nibble << 4));
+    return value;
+  }
+  const auto size = static_cast<size_t>(bits(tensor.type) / 8);
+  for (size_t at = 0; at < value.size(); at += size)
+    std::memcpy(value.data() + at, &zero_point[0], size);  // little-endian: the low bytes
+  return value;
+}
+
+Result<void> evaluate(const Invocation& call) {
+  switch (call.node.kind) {
+    case OpKind::Conv2d:
+      return eval_conv2d(call);
+    case OpKind::DepthwiseConv2d:
+      return eval_depthwise_conv2d(call);
+    case OpKind::FullyConnected:
+      return eval_fully_connected(call);
+    case OpKind::AveragePool2d:
+    case OpKind::MaxPool2d:
+      return eval_pool2d(call);
+    case OpKind::Add:
+      return eval_add(call);
+    case OpKind::Mul:
+      return eval_mul(call);
+    case OpKind::Reshape:
+      return eval_reshape(call);
+    case OpKind::Softmax:
+      return eval_softmax(call);
+    case OpKind::Pad:
+      return eval_pad(call);
+    case OpKind::Mean:
+      return eval_mean(call);
+    case OpKind::Quantize:
+      return eval_quantize(call);
+    case OpKind::Dequantize:
+      return eval_dequantize(call);
+    case OpKind::Relu:
+      return eval_relu(call);
+    case OpKind::Call:
+      break;  // the evaluator's own
+  }
+  return unsupported_types(call);
+}
+
+}  // namespace
+
+Result<void> unsupported_types(const Invocation& call) {
+  std::string types;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    types += i == 0 ? "" : ", ";
+    types += call.has(i) ? to_string(call.in(i).type) : "_";
+  }
+  return Diagnostics(place_of(call.function, call.node),
+                     fmt::format("the reference evaluator has no arithmetic for the types {} -> {}",
+                                 types, to_string(call.out().type)));
+}
+
+Evaluator::Evaluator(const Module& module) : module_(module) {
+  for (const Function& function : module.functions) {
+    std::vector<TensorValue>& values = variables_.emplace_back(function.tensors.size());
+    for (size_t i = 0; i < function.tensors.size(); ++i)
+      if (function.tensors[i].variable) values[i] = zero_points(function.tensors[i]);
+  }
+}
+
+Result<std::vector<TensorValue>> Evaluator::run(const std::vector<TensorValue>& inputs,
+                                                Observer on_result, void* context) {
+  const Function& entry = module_.entry_function();
+  if (inputs.size() != entry.inputs.size())
+    return Diagnostics(fmt::format("function '{}'", entry.name),
+                       fmt::format("got {} inputs, takes {}", inputs.size(), entry.inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& tensor = entry.tensor(entry.inputs[i]);
+    if (static_cast<int64_t>(inputs[i].size()) != tensor.bytes())
+      return Diagnostics(fmt::format("function '{}': input {} '{}'", entry.name, i, tensor.name),
+                         fmt::format("got {} bytes, takes {}", inputs[i].size(), tensor.bytes()));
+  }
+  return run_function(entry, inputs, on_result, context);
+}
+
+Result<std::vector<TensorValue>> Evaluator::run_function(const Function& function,
+                                                         const std::vector<TensorValue>& inputs,
+                                                         Observer on_result, void* context) {
+  std::vector<TensorValue>& variables =
+      variables_[static_cast<size_t>(&function - module_.functions.data())];
+  std::vector<TensorValue> made(function.tensors.size());  // inputs, and outputs of nodes
+  for (size_t i = 0; i < inputs.size(); ++i) made[function.inputs[i].at()] = inputs[i];
+
+  const auto value = [&](TensorId id) -> const TensorValue& {
+    const Tensor& tensor = function.tensor(id);
+    if (tensor.constant.valid()) return module_.constant(tensor.constant).bytes;
+    return tensor.variable ? variables[id.at()] : made[id.at()];
+  };
+  for (const Node& node : function.nodes) {
+    // Results are computed aside: a node may read the variable that it writes.
+    std::vector<TensorValue> results;
+    if (node.kind == OpKind::Call) {
+      std::vector<TensorValue> arguments;
+      for (const TensorId id : node.inputs) arguments.push_back(value(id));
+      const Function* callee = module_.find(node.attrs<CallAttrs>().callee);
+      INTARSIA_CHECK(callee != nullptr, "the callee of a verified module exists");
+      INTARSIA_TRY(results, run_function(*callee, arguments, on_result, context));
+    } else {
+      Invocation call{function, node, {}, {}};
+      for (const TensorId id : node.inputs)
+        call.inputs.push_back(id.valid() ? value(id).data() : nullptr);
+      for (const TensorId id : node.outputs)
+        results.emplace_back(static_cast<size_t>(function.tensor(id).bytes()));
+      for (TensorValue& result : results) call.outputs.push_back(result.data());
+      INTARSIA_TRY_VOID(evaluate(call));
+    }
+    for (size_t i = 0; i < results.size(); ++i) {
+      const TensorId id = node.outputs[i];
+      TensorValue& place = function.tensor(id).variable ? variables[id.at()] : made[id.at()];
+      place = std::move(results[i]);
+      if (on_result != nullptr) on_result(context, node, i, place);
+    }
+  }
+  std::vector<TensorValue> outputs;
+  for (const TensorId id : function.outputs) outputs.push_back(value(id));
+  return outputs;
+}
+
+}  // namespace intarsia::graph
