@@ -5,6 +5,7 @@
 #include "intarsia/check.h"
 #include "intarsia/tir_build.h"
 #include "tir/fold.h"
+#include "tir/walk.h"
 
 namespace intarsia::tir {
 
@@ -25,6 +26,11 @@ const Binary* as_binary(const Expr& expr, BinaryOp op) {
   return node != nullptr && node->op == op ? node : nullptr;
 }
 
+bool preserves_value(DataType from, DataType to) {
+  return from != DataType::Float32 && to != DataType::Float32 && min_value(to) <= min_value(from) &&
+         max_value(from) <= max_value(to);
+}
+
 bool commutes(BinaryOp op) {
   switch (op) {
     case BinaryOp::Add:
@@ -39,6 +45,22 @@ bool commutes(BinaryOp op) {
       return true;
     default:
       return false;
+  }
+}
+
+// c op x as x op' c.
+BinaryOp mirrored(BinaryOp op) {
+  switch (op) {
+    case BinaryOp::Lt:
+      return BinaryOp::Gt;
+    case BinaryOp::Le:
+      return BinaryOp::Ge;
+    case BinaryOp::Gt:
+      return BinaryOp::Lt;
+    case BinaryOp::Ge:
+      return BinaryOp::Le;
+    default:
+      return op;
   }
 }
 
@@ -82,7 +104,42 @@ Expr identity(BinaryOp op, const Expr& x, int64_t c) {
   }
 }
 
-// x op x, both the same node (expressions have no side effects).
+// The range of the operand's value as far as types tell.
+struct Range {
+  int64_t least, most;
+};
+
+Range range_of(const Expr& expr) {
+  const auto* widened = std::get_if<Cast>(&expr->node);
+  const bool keeps = widened != nullptr && preserves_value(widened->operand->type, expr->type);
+  const DataType type = keeps ? widened->operand->type : expr->type;
+  return {min_value(type), max_value(type)};
+}
+
+// x op c where every x gives the same answer; compilers warn of such comparisons.
+Expr always(BinaryOp op, const Expr& x, int64_t c) {
+  const Range range = range_of(x);
+  const auto answer = [](bool value) { return int_imm(value ? 1 : 0, DataType::Bool); };
+  const bool below = range.most<c, above = range.least> c;
+  switch (op) {
+    case BinaryOp::Lt:
+      return below || range.least >= c ? answer(below) : nullptr;
+    case BinaryOp::Le:
+      return above || range.most <= c ? answer(!above) : nullptr;
+    case BinaryOp::Gt:
+      return above || range.most <= c ? answer(above) : nullptr;
+    case BinaryOp::Ge:
+      return below || range.least >= c ? answer(!below) : nullptr;
+    case BinaryOp::Eq:
+      return below || above ? answer(false) : nullptr;
+    case BinaryOp::Ne:
+      return below || above ? answer(true) : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
+// x op x (expressions have no side effects).
 Expr same_operands(BinaryOp op, const Expr& x) {
   switch (op) {
     case BinaryOp::Sub:
@@ -128,6 +185,7 @@ Expr fold_sum(BinaryOp op, const Expr& x, int64_t c) {
 }
 
 Expr fold_with_constant(BinaryOp op, const Expr& x, int64_t c) {
+  if (is_comparison(op)) return always(op, x, c);
   if (Expr known = identity(op, x, c)) return known;
   if (op == BinaryOp::Add || op == BinaryOp::Sub) return fold_sum(op, x, c);
   if (!associates(op)) return nullptr;
@@ -137,11 +195,6 @@ Expr fold_with_constant(BinaryOp op, const Expr& x, int64_t c) {
   if (!inner_c) return nullptr;
   const std::optional<int64_t> combined = fold(op, x->type, *inner_c, c);
   return combined ? binary(op, inner->lhs, int_imm(*combined, x->type)) : nullptr;
-}
-
-bool preserves_value(DataType from, DataType to) {
-  return from != DataType::Float32 && to != DataType::Float32 && min_value(to) <= min_value(from) &&
-         max_value(from) <= max_value(to);
 }
 
 }  // namespace
@@ -189,9 +242,11 @@ Expr binary(BinaryOp op, Expr lhs, Expr rhs) {
     const std::optional<int64_t> left = constant_of(lhs), right = constant_of(rhs);
     if (left && right) {
       if (const auto value = fold(op, lhs->type, *left, *right)) return int_imm(*value, type);
+    } else if (left && is_comparison(op)) {
+      return binary(mirrored(op), rhs, lhs);
     } else if (right) {
       if (Expr folded = fold_with_constant(op, lhs, *right)) return folded;
-    } else if (lhs == rhs) {
+    } else if (equal(lhs, rhs)) {
       if (Expr folded = same_operands(op, lhs)) return folded;
     } else if (left == 0 && op == BinaryOp::Sub) {
       return unary(UnaryOp::Neg, rhs);

@@ -1,0 +1,126 @@
+#include "emit/c_stmt.h"
+
+#include <fmt/format.h>
+
+#include "intarsia/check.h"
+#include "tir/names.h"
+#include "tir/walk.h"
+
+namespace intarsia::emission {
+
+using tir::BinaryOp;
+
+namespace {
+
+// Cheap to evaluate before each iteration, and the same every time.
+bool is_plain_bound(const tir::Expr& expr) {
+  bool plain = true;
+  tir::walk(expr, [&](const tir::ExprNode& e) {
+    const auto* binary = std::get_if<tir::Binary>(&e.node);
+    const bool sum =
+        binary != nullptr &&
+        (binary->op == BinaryOp::Add || binary->op == BinaryOp::Sub || binary->op == BinaryOp::Mul);
+    plain &= sum || std::holds_alternative<tir::IntImm>(e.node) ||
+             std::holds_alternative<tir::VarRef>(e.node);
+  });
+  return plain;
+}
+
+}  // namespace
+
+std::string FreshNames::make(const std::string& wanted) {
+  const std::string name =
+      tir::unique_name(wanted, [&](const std::string& n) { return taken_.count(n) != 0; });
+  taken_.insert(name);
+  return name;
+}
+
+void StmtEmitter::emit(const tir::Stmt& stmt) {
+  if (!stmt->comment.empty()) out_.comment({stmt->comment});
+  std::visit([&](const auto& node) { emit(*stmt, node); }, stmt->node);
+}
+
+void StmtEmitter::emit(const tir::StmtNode&, const tir::Seq& node) {
+  for (const tir::Stmt& inner : node.statements) emit(inner);
+}
+
+void StmtEmitter::emit(const tir::StmtNode&, const tir::For& node) {
+  const std::string& var = names_.vars[node.var.at()];
+  std::string end = expr_.value(node.hi);
+  if (!is_plain_bound(node.hi)) {
+    const std::string name = fresh_.make(var + "_end");
+    out_.line(fmt::format("const int32_t {} = {};", name, end));
+    end = name;
+  }
+  out_.open(fmt::format("for (int32_t {} = {}; {} < {}; ++{})", var, expr_.value(node.lo), var, end,
+                        var));
+  emit(node.body);
+  out_.close();
+}
+
+void StmtEmitter::emit(const tir::StmtNode&, const tir::If& node) {
+  out_.open(fmt::format("if ({})", expr_.condition(node.condition)));
+  emit(node.then_body);
+  tir::Stmt rest = node.else_body;
+  while (rest != nullptr) {
+    const auto* chained = std::get_if<tir::If>(&rest->node);
+    if (chained == nullptr || !rest->comment.empty()) {
+      out_.reopen("else");
+      emit(rest);
+      break;
+    }
+    out_.reopen(fmt::format("else if ({})", expr_.condition(chained->condition)));
+    emit(chained->then_body);
+    rest = chained->else_body;
+  }
+  out_.close();
+}
+
+void StmtEmitter::emit(const tir::StmtNode&, const tir::Let& node) {
+  out_.line(fmt::format("const {} {} = {};", c_name(func_.var(node.var).type),
+                        names_.vars[node.var.at()], expr_.value(node.value)));
+  emit(node.body);
+}
+
+bool StmtEmitter::emit_compound(const tir::Store& node, const std::string& element) {
+  const auto* sum = std::get_if<tir::Binary>(&node.value->node);
+  if (sum == nullptr || (sum->op != BinaryOp::Add && sum->op != BinaryOp::Sub)) return false;
+  const DataType type = node.value->type;
+  // C computes narrow types in int, and gcc sees changes of sign in `u += (uint32_t)(...)`.
+  if (type == DataType::UInt32 || (type != DataType::Float32 && bits(type) < 32)) return false;
+  const auto* old = std::get_if<tir::Load>(&sum->lhs->node);
+  if (old == nullptr || old->buffer != node.buffer || !tir::equal(old->indices, node.indices))
+    return false;
+  out_.line(fmt::format("{} {} {};", element,
+                        sum->op == BinaryOp::Add ? "+=" : "-=", expr_.value(sum->rhs)));
+  return true;
+}
+
+void StmtEmitter::emit(const tir::StmtNode& at, const tir::Store& node) {
+  const RegisterDeclaration& declaration = registers_[node.buffer.at()];
+  const std::string element = expr_.element(node.buffer, node.indices);
+  if (declaration.first_store == &at) {
+    out_.line(fmt::format("{}{} {} = {};", declaration.stores == 1 ? "const " : "",
+                          c_name(func_.buffer(node.buffer).type), element,
+                          expr_.value(node.value)));
+    if (!declaration.loaded) out_.line(fmt::format("(void){};", element));
+  } else if (!emit_compound(node, element)) {
+    out_.line(fmt::format("{} = {};", element, expr_.value(node.value)));
+  }
+}
+
+void StmtEmitter::emit(const tir::StmtNode&, const tir::Call&) {
+  INTARSIA_CHECK(false, "calls stand in schedules only, which are not emitted here");
+}
+
+void StmtEmitter::emit(const tir::StmtNode&, const tir::Intrinsic& node) {
+  std::string arguments;
+  for (const auto& operand : node.operands) {
+    if (!arguments.empty()) arguments += ", ";
+    const auto* run = std::get_if<tir::BufferRun>(&operand);
+    arguments += run != nullptr ? expr_.address(*run) : expr_.value(std::get<tir::Expr>(operand));
+  }
+  out_.line(fmt::format("{}({});", node.name, arguments));
+}
+
+}  // namespace intarsia::emission
