@@ -68,7 +68,7 @@ TEST(CConstant, CompilesToTheSameBytes) {
   for (const tir::Constant& c : constants)
     text += emit_c_constant_declaration(c, "m_") + "\n" + *emit_c_constant(c, "m_", {});
   for (const std::string& compiler : testing::c_compilers()) {
-    const testing::CProgram program(compiler, text, "-Wno-unused-function");
+    const testing::CProgram program(compiler, text, testing::kFlags);
     ASSERT_TRUE(program.ok()) << compiler << ":\n" << program.errors();
     for (const tir::Constant& c : constants) {
       const auto* compiled = static_cast<const uint8_t*>(program.address("m_" + c.name));

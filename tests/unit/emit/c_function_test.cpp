@@ -30,7 +30,7 @@ std::string emitted(const Module& module, const tir::Func& func) {
 void expect_compiles(const std::string& text, const std::string& declarations = {}) {
   for (const std::string& compiler : testing::c_compilers()) {
     const testing::CProgram program(compiler, testing::kPrologue + declarations + text,
-                                    "-Wno-unused-function");
+                                    testing::kFlags);
     EXPECT_TRUE(program.ok()) << compiler << ":\n" << program.errors() << text;
   }
 }
