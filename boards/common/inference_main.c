@@ -1,0 +1,166 @@
+/* The program of `intarsia run`: feeds the linked model (intarsia_model) from files, runs it as
+ * often as the run file says, writes its outputs and a report. The same on the host and on every
+ * board; boards/README.md describes the files. */
+#include <stdint.h>
+
+#include "intarsia_board/marks.h"
+#include "intarsia_board/port.h"
+#include "intarsia_board/stack.h"
+#include "intarsia_contract/model_descriptor.h"
+#include "run_file.h"
+#include "text.h"
+
+struct outcome {
+  int32_t exit_status;  /* enum intarsia_exit */
+  int32_t model_status; /* what the model's init or run returned */
+  int32_t runs;         /* runs that succeeded */
+  int32_t stack_run;    /* the most that one run used, -1 when not measured */
+  int32_t stack_total;  /* the most that was used at all, -1 when not measured */
+};
+
+static int32_t complain(int32_t status, const char* what, int32_t index, const char* detail) {
+  char digits[16];
+  struct intarsia_text number;
+  intarsia_text_start(&number, digits, (int32_t)sizeof digits);
+  intarsia_text_add_number(&number, index);
+  intarsia_port_console("intarsia: ");
+  intarsia_port_console(what);
+  intarsia_port_console(" ");
+  intarsia_port_console(digits);
+  intarsia_port_console(detail);
+  intarsia_port_console("\n");
+  return status;
+}
+
+static int32_t check_counts(const struct intarsia_run_request* request) {
+  if (request->input_count != intarsia_model.input_count) {
+    return complain(INTARSIA_EXIT_INPUT, "the number of inputs is not", intarsia_model.input_count,
+                    ", as the model has");
+  }
+  if (request->output_count != intarsia_model.output_count) {
+    return complain(INTARSIA_EXIT_OUTPUT, "the number of outputs is not",
+                    intarsia_model.output_count, ", as the model has");
+  }
+  return 0;
+}
+
+/* An input file holds one slice for every run, or one that all runs share. */
+static int32_t check_input_sizes(const struct intarsia_run_request* request) {
+  int32_t i;
+  for (i = 0; i < request->input_count; ++i) {
+    const int64_t length = intarsia_port_length(request->inputs[i]);
+    const int64_t slice = intarsia_model.inputs[i].bytes;
+    if (length != slice && length != slice * request->repeat) {
+      return complain(INTARSIA_EXIT_INPUT, "input", i,
+                      ": the file's size is neither the tensor's nor that times the repeats");
+    }
+  }
+  return 0;
+}
+
+static int32_t read_inputs(const struct intarsia_run_request* request) {
+  int32_t i;
+  for (i = 0; i < request->input_count; ++i) {
+    const int32_t file = request->inputs[i];
+    const int32_t bytes = intarsia_model.inputs[i].bytes;
+    if (intarsia_port_length(file) == bytes && intarsia_port_rewind(file) != 0) {
+      return complain(INTARSIA_EXIT_INPUT, "input", i, ": the file cannot be rewound");
+    }
+    if (intarsia_port_read(file, intarsia_model.input(i), bytes) != bytes) {
+      return complain(INTARSIA_EXIT_INPUT, "input", i, ": the file ends early");
+    }
+  }
+  return 0;
+}
+
+static int32_t write_outputs(const struct intarsia_run_request* request) {
+  int32_t i;
+  for (i = 0; i < request->output_count; ++i) {
+    const int32_t bytes = intarsia_model.outputs[i].bytes;
+    if (intarsia_port_write(request->outputs[i], intarsia_model.output(i), bytes) != 0) {
+      return complain(INTARSIA_EXIT_OUTPUT, "output", i, ": the file cannot be written");
+    }
+  }
+  return 0;
+}
+
+static void note_total_stack(struct outcome* outcome) {
+  const int32_t depth = intarsia_stack_depth();
+  if (depth > outcome->stack_total) outcome->stack_total = depth;
+}
+
+/* The run itself, between the marks and over fresh paint. Not inlined, so that the calls of paint
+ * and run happen at one stack level. */
+static __attribute__((noinline)) int32_t run_measured(struct outcome* outcome) {
+  int32_t status;
+  int32_t used;
+  note_total_stack(outcome);
+  intarsia_stack_paint();
+  intarsia_mark_begin();
+  status = intarsia_model.run();
+  intarsia_mark_end();
+  used = intarsia_stack_depth();
+  if (used >= 0) used -= intarsia_stack_level();
+  if (used > outcome->stack_run) outcome->stack_run = used;
+  note_total_stack(outcome);
+  return status;
+}
+
+static int32_t run_all(const struct intarsia_run_request* request, struct outcome* outcome) {
+  int32_t n;
+  int32_t status;
+  outcome->model_status = intarsia_model.init();
+  if (outcome->model_status != 0) {
+    return complain(INTARSIA_EXIT_MODEL, "the model's init returned status", outcome->model_status,
+                    "");
+  }
+  for (n = 0; n < request->repeat; ++n) {
+    if ((status = read_inputs(request)) != 0) return status;
+    outcome->model_status = run_measured(outcome);
+    if (outcome->model_status != 0) {
+      return complain(INTARSIA_EXIT_MODEL, "the model's run returned status", outcome->model_status,
+                      "");
+    }
+    ++outcome->runs;
+    if (request->keep_all || n + 1 == request->repeat) {
+      if ((status = write_outputs(request)) != 0) return status;
+    }
+  }
+  return 0;
+}
+
+static void add_field(struct intarsia_text* text, const char* name, int32_t value) {
+  intarsia_text_add(text, name);
+  intarsia_text_add_number(text, value);
+}
+
+static int32_t write_report(int32_t file, const struct outcome* outcome) {
+  static char buffer[160];
+  struct intarsia_text text;
+  intarsia_text_start(&text, buffer, (int32_t)sizeof buffer);
+  add_field(&text, "{\"exit_status\": ", outcome->exit_status);
+  add_field(&text, ", \"model_status\": ", outcome->model_status);
+  add_field(&text, ", \"runs\": ", outcome->runs);
+  add_field(&text, ", \"stack_run\": ", outcome->stack_run);
+  add_field(&text, ", \"stack_total\": ", outcome->stack_total);
+  add_field(&text, ", \"stack_size\": ", intarsia_stack_size());
+  intarsia_text_add(&text, "}\n");
+  if (intarsia_port_write(file, buffer, text.length) == 0) return 0;
+  return complain(INTARSIA_EXIT_OUTPUT, "report", 0, ": the file cannot be written");
+}
+
+int32_t intarsia_inference_main(void) {
+  static struct intarsia_run_request request;
+  struct outcome outcome = {0, 0, 0, -1, -1};
+  int32_t status = intarsia_read_run_file(&request);
+  if (status == 0) status = check_counts(&request);
+  if (status == 0) status = check_input_sizes(&request);
+  if (status == 0) status = run_all(&request, &outcome);
+  outcome.exit_status = status;
+  if (request.report >= 0) {
+    const int32_t reported = write_report(request.report, &outcome);
+    if (status == 0) status = reported;
+    if (intarsia_port_close(request.report) != 0 && status == 0) status = INTARSIA_EXIT_OUTPUT;
+  }
+  return status;
+}
