@@ -1,0 +1,300 @@
+// Every board from its board.json to a finished run: linker script, build, QEMU, outputs, stack,
+// instruction counts, and failures that are reported as failures.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "intarsia/board_firmware.h"
+#include "support/process.h"
+
+namespace intarsia::board {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+const std::string kRoot = INTARSIA_ROOT;
+const std::string kModels = kRoot + "/tests/e2e/boards/models/";
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+std::string file_bytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+bool can_start(const std::string& program) {
+  return run_process({program, "--version"}).ok();
+}
+
+// Holds the builds of all tests. A space and a comma in its path: both mean something to the
+// programs that paths are handed to.
+std::string scratch_folder() {
+  return (fs::temp_directory_path() / fmt::format("intarsia boards, {}", getpid())).string() + "/";
+}
+
+class ScratchFolder : public testing::Environment {
+ public:
+  void TearDown() override { fs::remove_all(scratch_folder()); }
+};
+const testing::Environment* const kScratchFolder =
+    testing::AddGlobalTestEnvironment(new ScratchFolder);
+
+// An array over all that a memory offers a model, so that linking also proves that `reserved` is
+// enough. The largest memory is only sampled: a C array is below 2 GB.
+std::string pools_source(const Board& board) {
+  std::string text = "#include \"pools.h\"\n#include \"intarsia_contract/placement.h\"\n";
+  std::string table;
+  for (const std::string& name : board.roles.activations) {
+    const Memory& memory = *board.find_memory(name);
+    // What add_one.c itself has in .data and .bss.
+    const uint64_t own = name == board.roles.data ? 64 : 0;
+    const uint64_t bytes = std::min<uint64_t>(available(board, memory) - own, 16u << 20);
+    text += fmt::format("static uint8_t pool_{0}[{1}] INTARSIA_IN_MEMORY({0});\n", name, bytes);
+    table += fmt::format("{{pool_{0}, (int32_t)sizeof pool_{0}}}, ", name);
+  }
+  return text + fmt::format("const struct pool pools[] = {{{}}};\nconst int32_t pool_count = {};\n",
+                            table, board.roles.activations.size());
+}
+
+constexpr const char* kPoolsHeader =
+    "#include <stdint.h>\nstruct pool { volatile uint8_t *start; int32_t bytes; };\n"
+    "extern const struct pool pools[];\nextern const int32_t pool_count;\n";
+
+class BoardsTest : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    Result<Board> found = find_board(kRoot + "/boards", GetParam());
+    ASSERT_TRUE(found.ok()) << found.error().to_string();
+    board_ = *found;
+    if (!can_start(board_.compiler)) GTEST_SKIP() << board_.compiler << " is not installed";
+    if (board_.emulator && !can_start(board_.emulator->program)) {
+      GTEST_SKIP() << board_.emulator->program << " is not installed";
+    }
+    folder_ = scratch_folder() + board_.name + "/";
+    fs::create_directories(folder_);
+  }
+
+  // Builds `source` for `core`, once; fails the test with the compiler's words.
+  void build(const std::string& source, const Core& core) {
+    program_ = folder_ + source + "-" + core.name;
+    if (fs::exists(program_)) return;
+    BuildRequest request;
+    request.sources = {kModels + source};
+    request.flags = {"-Os", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-I" + folder_};
+    if (source == "add_one.c") {
+      write_file(folder_ + "pools.h", kPoolsHeader);
+      write_file(folder_ + "pools.c", pools_source(board_));
+      request.sources.push_back(folder_ + "pools.c");
+    }
+    request.output = program_;
+    if (!board_.native()) {
+      request.linker_script_path = folder_ + "board.ld";
+      write_file(request.linker_script_path, linker_script(board_));
+    }
+    const auto command = build_command(board_, core, kRoot, request);
+    const Result<ProcessOutcome> built = run_process(command);
+    ASSERT_TRUE(built.ok()) << built.error().to_string();
+    ASSERT_TRUE(built->succeeded()) << command_line_text(command) << "\n" << built->err;
+    EXPECT_EQ(built->err, "");
+  }
+
+  ProcessOutcome run(const RunRequest& request, std::optional<CountRequest> count = {}) {
+    const Result<std::string> text = run_file_text(request);
+    EXPECT_TRUE(text.ok());
+    write_file(folder_ + "run.txt", *text);
+    StartRequest start;
+    start.program = program_;
+    start.run_file = folder_ + "run.txt";
+    start.count = std::move(count);
+    const Result<std::vector<std::string>> command = run_command(board_, start);
+    EXPECT_TRUE(command.ok());
+    ProcessOptions options;
+    options.timeout = std::chrono::seconds(60);
+    const Result<ProcessOutcome> outcome = run_process(*command, options);
+    EXPECT_TRUE(outcome.ok()) << command_line_text(*command);
+    return *outcome;
+  }
+
+  RunRequest request(const std::string& input_bytes, int32_t repeat) {
+    write_file(folder_ + "in0.bin", input_bytes);
+    RunRequest request;
+    request.repeat = repeat;
+    request.inputs = {folder_ + "in0.bin"};
+    request.outputs = {folder_ + "out0.bin"};
+    request.report = folder_ + "report.json";
+    return request;
+  }
+
+  Core main_core() const { return board_.native() ? Core{} : board_.cores.front(); }
+
+  Board board_;
+  std::string folder_;
+  std::string program_;
+};
+
+// Three slices of 16 bytes; their first bytes, which set how long the model spins, are 0, 16, 32.
+std::string three_slices() {
+  std::string bytes;
+  for (char i = 0; i < 48; ++i) bytes += i;
+  return bytes;
+}
+
+std::string plus_one(std::string bytes) {
+  for (char& byte : bytes) ++byte;
+  return bytes;
+}
+
+TEST_P(BoardsTest, RunsAModelOverSlices) {
+  std::vector<Core> cores = board_.native() ? std::vector<Core>{Core{}} : board_.cores;
+  cores.insert(cores.end(), board_.also_runs.begin(), board_.also_runs.end());
+  for (const Core& core : cores) {
+    SCOPED_TRACE(core.name);
+    ASSERT_NO_FATAL_FAILURE(build("add_one.c", core));
+    RunRequest wanted = request(three_slices(), 3);
+    ProcessOutcome outcome = run(wanted);
+    ASSERT_TRUE(outcome.succeeded()) << outcome.ending() << outcome.err << outcome.out;
+    EXPECT_EQ(file_bytes(wanted.outputs[0]), plus_one(three_slices().substr(32)));
+
+    wanted.keep_all = true;
+    outcome = run(wanted);
+    ASSERT_TRUE(outcome.succeeded()) << outcome.ending() << outcome.err << outcome.out;
+    EXPECT_EQ(file_bytes(wanted.outputs[0]), plus_one(three_slices()));
+    EXPECT_EQ(outcome.err + outcome.out, "");
+
+    const Result<RunReport> report = read_run_report(wanted.report);
+    ASSERT_TRUE(report.ok()) << report.error().to_string();
+    EXPECT_EQ(report->exit_status, 0);
+    EXPECT_EQ(report->model_status, 0);
+    EXPECT_EQ(report->runs, 3);
+    if (board_.native()) {
+      EXPECT_EQ(report->stack_run, -1);
+    } else {
+      // The model's 600 bytes of scratch and a few registers.
+      EXPECT_GE(report->stack_run, 600);
+      EXPECT_LE(report->stack_run, 720);
+      EXPECT_GT(report->stack_total, report->stack_run);
+      EXPECT_LE(report->stack_total, 1200);
+      EXPECT_EQ(report->stack_size, static_cast<int64_t>(board_.stack_size));
+    }
+  }
+}
+
+TEST_P(BoardsTest, OneSliceServesAllRuns) {
+  ASSERT_NO_FATAL_FAILURE(build("add_one.c", main_core()));
+  RunRequest wanted = request(three_slices().substr(0, 16), 2);
+  wanted.keep_all = true;
+  const ProcessOutcome outcome = run(wanted);
+  ASSERT_TRUE(outcome.succeeded()) << outcome.ending() << outcome.err;
+  const std::string once = plus_one(three_slices().substr(0, 16));
+  EXPECT_EQ(file_bytes(wanted.outputs[0]), once + once);
+}
+
+TEST_P(BoardsTest, CountsInstructionsExactly) {
+  if (board_.native()) GTEST_SKIP() << "instructions are counted in QEMU only";
+  ASSERT_NO_FATAL_FAILURE(build("add_one.c", main_core()));
+  const Result<ProcessOutcome> plugin =
+      run_process(count_plugin_command(kRoot, folder_ + "count.so"));
+  ASSERT_TRUE(plugin.ok() && plugin->succeeded()) << plugin->err;
+  const Result<ElfImage> image = read_elf(program_);
+  ASSERT_TRUE(image.ok()) << image.error().to_string();
+  CountRequest count;
+  count.plugin = folder_ + "count.so";
+  count.begin = image->symbols.at("intarsia_mark_begin");
+  count.end = image->symbols.at("intarsia_mark_end");
+  std::vector<std::vector<uint64_t>> both;
+  for (const char* name : {"first.txt", "second.txt"}) {
+    count.output = folder_ + name;
+    const ProcessOutcome outcome = run(request(three_slices(), 3), count);
+    ASSERT_TRUE(outcome.succeeded()) << outcome.ending() << outcome.err;
+    const Result<std::vector<uint64_t>> counts = read_counts(count.output);
+    ASSERT_TRUE(counts.ok()) << counts.error().to_string();
+    both.push_back(*counts);
+  }
+  EXPECT_EQ(both[0], both[1]);
+  ASSERT_EQ(both[0].size(), 3u);
+  // 16 more in the first byte is 16000 more turns of two instructions.
+  EXPECT_EQ(both[0][1] - both[0][0], 32000u);
+  EXPECT_EQ(both[0][2] - both[0][1], 32000u);
+  EXPECT_GE(both[0][0], 2000u);
+  EXPECT_LE(both[0][0], 5000u);
+}
+
+TEST_P(BoardsTest, FirmwareStaysWithinWhatIsReserved) {
+  if (board_.native()) GTEST_SKIP() << "a native board has no memory map of ours";
+  ASSERT_NO_FATAL_FAILURE(build("broken.c", main_core()));
+  const Result<ElfImage> image = read_elf(program_);
+  ASSERT_TRUE(image.ok()) << image.error().to_string();
+  for (const MemoryUse& use : memory_use(board_, *image)) {
+    const Memory& memory = *board_.find_memory(use.memory);
+    const uint64_t stack = memory.name == board_.roles.stack ? board_.stack_size : 0;
+    EXPECT_LE(use.used - stack, memory.reserved) << memory.name;
+    EXPECT_TRUE(memory.name != board_.roles.code || use.used > 1000) << use.used;
+  }
+}
+
+TEST_P(BoardsTest, AModelsStatusIsReported) {
+  ASSERT_NO_FATAL_FAILURE(build("broken.c", main_core()));
+  const RunRequest wanted = request("s", 1);
+  const ProcessOutcome outcome = run(wanted);
+  EXPECT_EQ(outcome.exit_code, 13) << outcome.ending();
+  EXPECT_THAT(outcome.err + outcome.out, HasSubstr("run returned status 7"));
+  const Result<RunReport> report = read_run_report(wanted.report);
+  ASSERT_TRUE(report.ok()) << report.error().to_string();
+  EXPECT_EQ(report->exit_status, 13);
+  EXPECT_EQ(report->model_status, 7);
+  EXPECT_EQ(report->runs, 0);
+}
+
+TEST_P(BoardsTest, FaultsEndTheRun) {
+  if (board_.native()) GTEST_SKIP() << "faults on the host are the operating system's to report";
+  ASSERT_NO_FATAL_FAILURE(build("broken.c", main_core()));
+  for (const std::string how : {"a", "i", "o"}) {
+    SCOPED_TRACE(how);
+    const ProcessOutcome outcome = run(request(how, 1));
+    EXPECT_EQ(outcome.exit_code, 14) << outcome.ending() << outcome.err;
+    EXPECT_THAT(outcome.err + outcome.out, HasSubstr("intarsia: fault: "));
+    EXPECT_THAT(outcome.err + outcome.out, HasSubstr(how == "o" ? "stack overflow" : "at pc 0x"));
+  }
+}
+
+TEST_P(BoardsTest, WrongFilesAreNamed) {
+  ASSERT_NO_FATAL_FAILURE(build("add_one.c", main_core()));
+  const auto said = [this](const RunRequest& wanted, int exit_code) {
+    const ProcessOutcome outcome = run(wanted);
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.ending();
+    return outcome.err + outcome.out;
+  };
+  EXPECT_THAT(said(request(std::string(17, 'x'), 1), 11), HasSubstr("input 0: the file's size"));
+  EXPECT_THAT(said(request(std::string(32, 'x'), 3), 11), HasSubstr("input 0: the file's size"));
+
+  RunRequest missing = request(std::string(16, 'x'), 1);
+  missing.inputs = {folder_ + "nowhere.bin"};
+  EXPECT_THAT(said(missing, 11), HasSubstr("nowhere.bin'"));
+
+  RunRequest none = request(std::string(16, 'x'), 1);
+  none.inputs.clear();
+  EXPECT_THAT(said(none, 11), HasSubstr("the number of inputs is not 1"));
+
+  RunRequest unwritable = request(std::string(16, 'x'), 1);
+  unwritable.outputs = {folder_ + "no/folder/out.bin"};
+  EXPECT_THAT(said(unwritable, 12), HasSubstr("no/folder/out.bin'"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BoardsTest, testing::ValuesIn(list_boards(kRoot + "/boards")),
+                         [](const auto& name) {
+                           std::string text = name.param;
+                           std::replace(text.begin(), text.end(), '-', '_');
+                           return text;
+                         });
+
+}  // namespace
+}  // namespace intarsia::board

@@ -1,0 +1,181 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sample_board.h"
+
+namespace intarsia::board {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::string kBoards = INTARSIA_ROOT "/boards";
+
+std::string complaint(const std::string& text) {
+  const Result<Board> board = parse_board(text, "sample.json");
+  return board.ok() ? "no complaint" : board.error().to_string();
+}
+
+TEST(ParseBoard, ReadsEveryField) {
+  const Board board = sample_board();
+  EXPECT_EQ(board.name, "sample");
+  EXPECT_EQ(board.summary, "a board for tests");
+  EXPECT_EQ(board.compiler, "arm-none-eabi-gcc");
+  EXPECT_FALSE(board.native());
+  ASSERT_EQ(board.cores.size(), 1u);
+  EXPECT_THAT(board.cores[0].flags, ElementsAre("-mcpu=cortex-m4", "-mthumb"));
+  ASSERT_EQ(board.also_runs.size(), 1u);
+  EXPECT_EQ(board.also_runs[0].name, "cortex-m3");
+  ASSERT_EQ(board.memories.size(), 4u);
+  EXPECT_EQ(board.memories[0].kind, MemoryKind::Flash);
+  EXPECT_EQ(board.memories[0].size, 512u << 10);
+  EXPECT_EQ(board.memories[0].cycles_per_access, 1);
+  EXPECT_EQ(board.memories[1].size, 65536u);
+  EXPECT_EQ(board.memories[2].base, 0x20000000u);
+  EXPECT_EQ(board.memories[2].reserved, 1024u);
+  EXPECT_EQ(board.memories[3].size, 1u << 30);
+  EXPECT_EQ(board.memories[3].end(), 0xA0000000u);
+  EXPECT_THAT(board.memories[3].accessible_by, ElementsAre("cpu", "ethos-u"));
+  EXPECT_EQ(board.roles.constants, "rom");
+  EXPECT_THAT(board.roles.activations, ElementsAre("ram", "ddr"));
+  EXPECT_EQ(board.stack_size, 4096u);
+  ASSERT_TRUE(board.emulator.has_value());
+  EXPECT_EQ(board.emulator->program, "qemu-system-arm");
+  EXPECT_THAT(board.emulator->arguments, ElementsAre("-d", "unimp"));
+  EXPECT_EQ(board.emulator->shared_memory, "ddr");
+}
+
+struct Complaint {
+  const char* from;
+  const char* to;
+  const char* expected;
+};
+
+class ParseBoardComplaints : public testing::TestWithParam<Complaint> {};
+
+TEST_P(ParseBoardComplaints, SayWhereAndWhat) {
+  EXPECT_THAT(complaint(with(GetParam().from, GetParam().to)), HasSubstr(GetParam().expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ParseBoardComplaints,
+    testing::Values(
+        Complaint{"\"summary\": \"a board for tests\",", "",
+                  "sample.json: the key 'summary' is missing"},
+        Complaint{"\"stack_size\"", "\"stacksize\"",
+                  "sample.json: unknown key 'stacksize'; did you mean 'stack_size'?"},
+        Complaint{"\"reserved\": \"8K\"", "\"reserve\": \"8K\"",
+                  "sample.json: memories[0]: unknown key 'reserve'; did you mean 'reserved'?"},
+        Complaint{"\"machine\": \"none\"", "\"machine\": 3",
+                  "sample.json: run: 'machine' is not a text"},
+        Complaint{"\"512K\"", "\"512 kB\"", "sample.json: memories[0]: 'size' is not a number"},
+        Complaint{"\"512K\"", "-1", "sample.json: memories[0]: 'size' is not a number"},
+        Complaint{"\"512K\"", "\"0x\"", "sample.json: memories[0]: 'size' is not a number"},
+        Complaint{"\"512K\"", "\"99999999999999G\"", "'size' is not a number"},
+        Complaint{"\"512K\"", "0", "sample.json: memory 'flash': the size is 0"},
+        Complaint{"\"512K\"", "\"5G\"", "memory 'flash': reaches beyond the 4 GB"},
+        Complaint{"\"512K\"", "1001", "base and size are not multiples of 16"},
+        Complaint{"\"8K\"", "\"1M\"", "memory 'flash': reserves more than its size"},
+        Complaint{"\"kind\": \"flash\", \"base\": 0", "\"kind\": \"rom\", \"base\": 0",
+                  "memories[0]: unknown kind 'rom'; write flash or ram"},
+        Complaint{
+            "\"0x10000000\"", "\"0x70000\"",
+            "memories: 'flash' (0x00000000 to 0x00080000) and 'rom' (0x00070000 to 0x00080000) "
+            "overlap"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"ram\"", "two memories have this name"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"Rom-1\"", "the name is not lower-case"},
+        Complaint{"{\"name\": \"rom\"", "{\"name\": \"weights\"", "this name is taken"},
+        Complaint{"\"data\": \"ram\"", "\"data\": \"rams\"",
+                  "roles: data: there is no memory 'rams'; did you mean 'ram'?"},
+        Complaint{"\"data\": \"ram\"", "\"data\": \"rom\"",
+                  "'rom' is of kind flash, but this role "
+                  "needs ram"},
+        Complaint{"[\"ram\", \"ddr\"]", "[]", "roles: activations: the list is empty"},
+        Complaint{"[\"ram\", \"ddr\"]", "[\"ddr\", \"ddr\"]", "'ddr' is listed twice"},
+        Complaint{"\"4K\"", "0", "stack_size: is not a multiple of 16 above 0"},
+        Complaint{"\"4K\"", "\"1M\"", "stack_size: 1048576 bytes are more than memory 'ram' has"},
+        Complaint{"\"name\": \"cortex-m3\"", "\"name\": \"cortex-m4\"",
+                  "cores: 'cortex-m4' is listed twice"},
+        Complaint{"\"semihosting\"", "\"uart\"", "unknown port 'uart'"},
+        Complaint{"\"semihosting\"", "\"stdio\"", "run: the machine itself needs no emulator"},
+        Complaint{"\"cycles_per_access\": 4", "\"cycles_per_access\": 0",
+                  "memories[1]: 'cycles_per_access' is not between 1 and 10000"},
+        Complaint{"\"shared_memory\": \"ddr\"", "\"shared_memory\": \"dram\"",
+                  "run: shared_memory: there is no memory 'dram'"},
+        Complaint{"[\"cpu\", \"ethos-u\"]", "\"cpu\"", "'accessible_by' is not a list of texts"},
+        Complaint{"\"stack_size\": \"4K\",", "\"stack_size\": \"4K\"",
+                  "sample.json: is not JSON: parse error at line 18"}));
+
+TEST(ParseBoard, ReportsAllProblemsTogether) {
+  std::string text = with("\"512K\"", "\"big\"");
+  text.replace(text.find("\"port\": \"semihosting\",\n"), 23, "\"ports\": 1,\n");
+  const std::string said = complaint(text);
+  EXPECT_THAT(said, HasSubstr("the key 'port' is missing"));
+  EXPECT_THAT(said, HasSubstr("'size' is not a number"));
+  EXPECT_THAT(said, HasSubstr("unknown key 'ports'; did you mean 'port'?"));
+}
+
+TEST(ParseBoard, RefusesWhatIsNoObject) {
+  EXPECT_THAT(complaint("[]"), HasSubstr("a JSON object is expected here"));
+  EXPECT_THAT(complaint(""), HasSubstr("is not JSON"));
+  EXPECT_THAT(complaint("{}"), HasSubstr("the key 'name' is missing"));
+}
+
+TEST(Boards, AllOfTheRepositoryLoad) {
+  const std::vector<std::string> names = list_boards(kBoards);
+  EXPECT_THAT(names, testing::IsSupersetOf({"host", "microbit", "mps2-an385", "mps2-an386",
+                                            "mps2-an500", "mps2-an505", "mps3-an547"}));
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  for (const std::string& name : names) {
+    const Result<Board> board = find_board(kBoards, name);
+    ASSERT_TRUE(board.ok()) << board.error().to_string();
+    EXPECT_EQ(board->name, name);
+  }
+}
+
+TEST(Boards, AnUnknownNameGetsTheNearest) {
+  const Result<Board> board = find_board(kBoards, "mps2-an368");
+  ASSERT_FALSE(board.ok());
+  EXPECT_THAT(board.error().to_string(),
+              HasSubstr("--board: there is no board 'mps2-an368'; did you mean 'mps2-an3"));
+  EXPECT_THAT(board.error().to_string(), HasSubstr("boards: host, microbit, mps2-an385"));
+  EXPECT_FALSE(find_board(kBoards, "../boards/host").ok());
+  EXPECT_TRUE(list_boards(kBoards + "/nowhere").empty());
+}
+
+TEST(Boards, ACoreMustFit) {
+  const Board board = sample_board();
+  ASSERT_TRUE(core_for(board, "cortex-m3").ok());
+  EXPECT_EQ(core_for(board, "cortex-m3")->flags[0], "-mcpu=cortex-m3");
+  const Result<Core> other = core_for(board, "cortex-m55");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().to_string(),
+            "--board sample: the board does not run code for cortex-m55; choose a target for "
+            "cortex-m4 or cortex-m3, or another board\n");
+  const Result<Board> host = find_board(kBoards, "host");
+  ASSERT_TRUE(host.ok());
+  EXPECT_TRUE(core_for(*host, "cortex-m55").ok());
+}
+
+TEST(Boards, MemoryMapLeavesOutWhatIsTaken) {
+  const MemoryMap map = memory_map(sample_board());
+  ASSERT_EQ(map.pools.size(), 4u);
+  EXPECT_EQ(map.pools[0].name, "ram");
+  EXPECT_EQ(map.pools[0].size, (64 << 10) - 1024 - 4096);
+  EXPECT_FALSE(map.pools[0].read_only);
+  EXPECT_EQ(map.pools[1].name, "ddr");
+  EXPECT_EQ(map.pools[1].size, 1 << 30);
+  EXPECT_EQ(map.pools[1].cycles_per_access, 9);
+  EXPECT_THAT(map.pools[1].accessible_by, ElementsAre("cpu", "ethos-u"));
+  EXPECT_EQ(map.pools[2].name, "flash");
+  EXPECT_TRUE(map.pools[2].read_only);
+  EXPECT_EQ(map.pools[2].size, (512 << 10) - 8192);
+  EXPECT_EQ(map.pools[3].name, "rom");
+
+  const Result<Board> host = find_board(kBoards, "host");
+  ASSERT_TRUE(host.ok());
+  for (const MemoryPool& pool : memory_map(*host).pools) EXPECT_EQ(pool.size, 0);
+}
+
+}  // namespace
+}  // namespace intarsia::board
