@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 #include "intarsia/board_firmware.h"
+#include "support/files.h"
 
 namespace intarsia::board {
 namespace {
@@ -106,9 +105,7 @@ Result<ElfImage> parse_elf(std::string_view contents, const std::string& where) 
 }
 
 Result<ElfImage> read_elf(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Diagnostics(path, "cannot be read");
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  INTARSIA_TRY(const std::string bytes, read_text_file(path));
   return parse_elf(bytes, path);
 }
 

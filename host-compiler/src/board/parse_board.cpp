@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
 #include "board/json_reader.h"
 #include "board/validate_board.h"
 #include "intarsia/board.h"
+#include "support/files.h"
 
 namespace intarsia::board {
 namespace {
@@ -141,9 +140,7 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
 }
 
 Result<Board> load_board(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Diagnostics(path, "cannot be read", "a board is a folder with a board.json");
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  INTARSIA_TRY(const std::string text, read_text_file(path));
   INTARSIA_TRY(Board board, parse_board(text, path));
   const std::string folder = std::filesystem::path(path).parent_path().filename().string();
   if (!folder.empty() && folder != board.name) {

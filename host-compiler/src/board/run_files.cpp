@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "intarsia/board_firmware.h"
+#include "support/files.h"
 
 namespace intarsia::board {
 namespace {
@@ -61,8 +61,7 @@ Result<std::vector<uint64_t>> read_counts(const std::string& path) {
 }
 
 Result<RunReport> read_run_report(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  INTARSIA_TRY(const std::string text, read_text_file(path));
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
   const auto field = [&json](const char* key) -> std::optional<int32_t> {
     if (!json.is_object()) return std::nullopt;
