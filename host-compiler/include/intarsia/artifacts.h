@@ -25,10 +25,12 @@ struct StreamRegion {
 struct CommandStream {
   std::string func;                   // the tir::Func it implements
   std::string member;                 // member of the composite target that executes it
+  std::string target;                 // that member's kind and attributes; `emit` fills it in
   std::vector<uint8_t> commands;      // 16-byte aligned in the package
   std::vector<uint8_t> constants;     // weights, scales, tables in the device's format; aligned alike
   std::vector<StreamRegion> regions;  // region i of the stream
   std::vector<std::string> operators;  // names of the model's operators inside, for findings and reports
+  bool operator==(const CommandStream&) const = default;
 };
 
 // What one member of the target contributes.

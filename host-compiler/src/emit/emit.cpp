@@ -53,6 +53,7 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
       model.sources.push_back(std::move(file));
     }
     if (!artifacts.streams.empty()) model.members.push_back(member.name);
+    for (CommandStream& stream : artifacts.streams) stream.target = to_string(member);
     std::move(artifacts.streams.begin(), artifacts.streams.end(), std::back_inserter(model.streams));
   }
 

@@ -11,11 +11,12 @@
 extern "C" {
 #endif
 
-/* One function of a package, in the package's own bytes. All pointers are 16-byte aligned. */
+/* One function of a package, in the package's own bytes. Pointers are 16-byte aligned, and
+ * null where there are no bytes. */
 struct intarsia_stream {
   const uint8_t *commands;
   uint32_t command_bytes;
-  const uint8_t *constants; /* weights, scales, tables; null when there are none */
+  const uint8_t *constants; /* weights, scales, tables */
   uint32_t constant_bytes;
 };
 

@@ -15,6 +15,9 @@ extern "C" {
 /* Format version this runtime reads. The compiler writes the same. */
 #define INTARSIA_PACKAGE_VERSION 1u
 
+/* Base addresses one function may use. */
+#define INTARSIA_PACKAGE_MAX_REGIONS 8u
+
 /* An opened package. Its members are the runtime's. */
 struct intarsia_package {
   const uint8_t *bytes;
@@ -32,6 +35,10 @@ intarsia_status intarsia_package_open(struct intarsia_package *package, const vo
 intarsia_status intarsia_package_run(const struct intarsia_package *package, uint32_t function,
                                      void *const *pools, uint32_t pool_count,
                                      struct intarsia_device *device);
+
+/* What intarsia_package_run would hand to the device as its stream. */
+intarsia_status intarsia_package_stream(const struct intarsia_package *package, uint32_t function,
+                                        struct intarsia_stream *stream);
 
 #ifdef __cplusplus
 }
