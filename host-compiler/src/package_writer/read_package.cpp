@@ -1,0 +1,84 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "intarsia/package_writer.h"
+#include "intarsia_contract/package.h"
+#include "package_format/package_generated.h"
+#include "package_writer/header.h"
+
+namespace intarsia {
+namespace {
+
+std::vector<uint8_t> bytes_of(const flatbuffers::Vector<uint8_t>* vector) {
+  return vector == nullptr ? std::vector<uint8_t>()
+                           : std::vector<uint8_t>(vector->begin(), vector->end());
+}
+
+bool is_aligned(const flatbuffers::Vector<uint8_t>* vector, const uint8_t* payload) {
+  return vector == nullptr || vector->size() == 0 || (vector->data() - payload) % 16 == 0;
+}
+
+std::optional<CommandStream> stream_of(const contract::Function& function, const uint8_t* payload) {
+  if (!is_aligned(function.commands(), payload) || !is_aligned(function.constants(), payload))
+    return {};
+  CommandStream stream;
+  stream.func = function.name()->str();
+  stream.member = function.member()->str();
+  stream.target = function.target()->str();
+  stream.commands = bytes_of(function.commands());
+  stream.constants = bytes_of(function.constants());
+  if (function.regions() != nullptr) {
+    if (function.regions()->size() > INTARSIA_PACKAGE_MAX_REGIONS) return {};
+    for (const contract::Region* region : *function.regions()) {
+      if (region->kind() > contract::RegionKind::MAX) return {};
+      stream.regions.push_back(region->kind() == contract::RegionKind::Constants
+                                   ? StreamRegion{StreamRegion::Kind::Constants, 0}
+                                   : StreamRegion{StreamRegion::Kind::Pool, region->pool()});
+    }
+  }
+  if (function.operators() != nullptr)
+    for (const flatbuffers::String* name : *function.operators())
+      stream.operators.push_back(name->str());
+  return stream;
+}
+
+}  // namespace
+
+Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::string& where) {
+  if (bytes.size() < package_writer::kHeaderBytes ||
+      !std::equal(package_writer::kMagic.begin(), package_writer::kMagic.end(), bytes.begin()))
+    return Diagnostics(where, "these bytes are not an Intarsia package");
+  if (const uint32_t version = package_writer::get_word(bytes, package_writer::kVersionAt);
+      version != INTARSIA_PACKAGE_VERSION)
+    return Diagnostics(where,
+                       fmt::format("the package has format version {}, this program reads {}",
+                                   version, INTARSIA_PACKAGE_VERSION),
+                       "compile the model again");
+  const uint32_t size = package_writer::get_word(bytes, package_writer::kPayloadBytesAt);
+  if (size > bytes.size() - package_writer::kHeaderBytes)
+    return Diagnostics(
+        where, fmt::format("the package is cut short: {} of {} bytes are here", bytes.size(),
+                           uint64_t{size} + package_writer::kHeaderBytes));
+  // In memory of its own, which is aligned as the format asks.
+  const std::vector<uint8_t> payload(bytes.begin() + package_writer::kHeaderBytes,
+                                     bytes.begin() + package_writer::kHeaderBytes + size);
+  if (package_writer::crc32(payload) !=
+      package_writer::get_word(bytes, package_writer::kChecksumAt))
+    return Diagnostics(where, "the package's checksum does not match its contents",
+                       "copy or compile it again");
+  flatbuffers::Verifier verifier(payload.data(), payload.size());
+  if (!contract::VerifyPackageBuffer(verifier))
+    return Diagnostics(where, "the package is damaged", "compile the model again");
+
+  const contract::Package& root = *contract::GetPackage(payload.data());
+  StreamPackage contents{root.model()->str(), {}};
+  for (const contract::Function* function : *root.functions()) {
+    std::optional<CommandStream> stream = stream_of(*function, payload.data());
+    if (!stream) return Diagnostics(where, "the package is damaged", "compile the model again");
+    contents.streams.push_back(std::move(*stream));
+  }
+  return contents;
+}
+
+}  // namespace intarsia

@@ -1,0 +1,73 @@
+#include <algorithm>
+#include <limits>
+
+#include "intarsia/package_writer.h"
+#include "intarsia_contract/package.h"
+#include "package_format/package_generated.h"
+#include "package_writer/header.h"
+
+namespace intarsia {
+namespace {
+
+using flatbuffers::Offset;
+
+constexpr size_t kBlobAlignment = 16;
+
+Offset<flatbuffers::Vector<uint8_t>> blob(flatbuffers::FlatBufferBuilder& builder,
+                                          const std::vector<uint8_t>& bytes) {
+  builder.ForceVectorAlignment(bytes.size(), 1, kBlobAlignment);
+  return builder.CreateVector(bytes);
+}
+
+contract::Region region(const StreamRegion& region) {
+  const bool constants = region.kind == StreamRegion::Kind::Constants;
+  INTARSIA_CHECK(
+      constants || (region.pool >= 0 && region.pool <= std::numeric_limits<uint16_t>::max()),
+      "a pool's index fits sixteen bits");
+  return constants
+             ? contract::Region(contract::RegionKind::Constants, 0)
+             : contract::Region(contract::RegionKind::Pool, static_cast<uint16_t>(region.pool));
+}
+
+Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
+                                    const CommandStream& stream) {
+  INTARSIA_CHECK(stream.regions.size() <= INTARSIA_PACKAGE_MAX_REGIONS,
+                 "a stream has no more regions than the runtime binds");
+  std::vector<contract::Region> regions;
+  for (const StreamRegion& from : stream.regions) regions.push_back(region(from));
+  // Children first, each in a statement of its own: the order of evaluation of arguments is not
+  // fixed, and with it the bytes would not be.
+  const auto name = builder.CreateString(stream.func);
+  const auto member = builder.CreateString(stream.member);
+  const auto target = builder.CreateString(stream.target);
+  const auto commands = blob(builder, stream.commands);
+  const auto constants = stream.constants.empty() ? 0 : blob(builder, stream.constants);
+  const auto region_list = builder.CreateVectorOfStructs(regions);
+  const auto operators = builder.CreateVectorOfStrings(stream.operators);
+  return contract::CreateFunction(builder, name, member, target, commands, constants, region_list,
+                                  operators);
+}
+
+}  // namespace
+
+std::vector<uint8_t> write_package(const std::string& model,
+                                   std::span<const CommandStream> streams) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<Offset<contract::Function>> functions;
+  for (const CommandStream& stream : streams) functions.push_back(function(builder, stream));
+  const auto name = builder.CreateString(model);
+  const auto list = builder.CreateVector(functions);
+  contract::FinishPackageBuffer(builder, contract::CreatePackage(builder, name, list));
+
+  const std::span<const uint8_t> payload(builder.GetBufferPointer(), builder.GetSize());
+  std::vector<uint8_t> bytes(package_writer::kHeaderBytes + payload.size());
+  std::copy(payload.begin(), payload.end(), bytes.begin() + package_writer::kHeaderBytes);
+  std::copy(package_writer::kMagic.begin(), package_writer::kMagic.end(), bytes.begin());
+  package_writer::put_word(bytes, package_writer::kVersionAt, INTARSIA_PACKAGE_VERSION);
+  package_writer::put_word(bytes, package_writer::kPayloadBytesAt,
+                           static_cast<uint32_t>(payload.size()));
+  package_writer::put_word(bytes, package_writer::kChecksumAt, package_writer::crc32(payload));
+  return bytes;
+}
+
+}  // namespace intarsia

@@ -1,0 +1,81 @@
+// What the writer writes, the runtime on the chip and the reader for tools both read back.
+#include "intarsia/package_writer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "intarsia_contract/package.h"
+#include "rt_core/sample_package.h"
+
+namespace intarsia {
+namespace {
+
+using test::AlignedBytes;
+using test::sample_streams;
+using testing::HasSubstr;
+
+void expect_bytes(const uint8_t* bytes, uint32_t count, const std::vector<uint8_t>& expected) {
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes) % 16, 0u);
+  EXPECT_EQ(bytes == nullptr, expected.empty());
+  EXPECT_EQ(std::vector<uint8_t>(bytes, bytes + count), expected);
+}
+
+TEST(WritePackage, BytesDependOnTheArgumentsOnly) {
+  EXPECT_EQ(write_package("kws", sample_streams()), write_package("kws", sample_streams()));
+  EXPECT_NE(write_package("kws", sample_streams()), write_package("other", sample_streams()));
+}
+
+TEST(WritePackage, RuntimeFindsTheSameStreams) {
+  const std::vector<CommandStream> streams = sample_streams();
+  const AlignedBytes bytes(write_package("kws", streams));
+  intarsia_package package;
+  ASSERT_EQ(intarsia_package_open(&package, bytes.data(), bytes.size()), INTARSIA_OK);
+  ASSERT_EQ(package.function_count, streams.size());
+  for (uint32_t i = 0; i < package.function_count; ++i) {
+    intarsia_stream stream;
+    ASSERT_EQ(intarsia_package_stream(&package, i, &stream), INTARSIA_OK);
+    expect_bytes(stream.commands, stream.command_bytes, streams[i].commands);
+    expect_bytes(stream.constants, stream.constant_bytes, streams[i].constants);
+  }
+}
+
+TEST(ReadPackage, GivesBackEverything) {
+  const std::vector<CommandStream> streams = sample_streams();
+  const Result<StreamPackage> contents = read_package(write_package("kws", streams), "kws.pkg");
+  ASSERT_TRUE(contents.ok()) << contents.error().to_string();
+  EXPECT_EQ(contents->model, "kws");
+  EXPECT_EQ(contents->streams, streams);
+}
+
+TEST(ReadPackage, SaysWhatIsWrong) {
+  const std::vector<uint8_t> good = write_package("kws", sample_streams());
+  const auto complaint = [](const std::vector<uint8_t>& bytes) {
+    const Result<StreamPackage> contents = read_package(bytes, "kws.pkg");
+    return contents.ok() ? std::string("accepted") : contents.error().to_string();
+  };
+  EXPECT_THAT(complaint({}), HasSubstr("kws.pkg: these bytes are not an Intarsia package"));
+  std::vector<uint8_t> bad = good;
+  bad[4] = 9;
+  EXPECT_THAT(complaint(bad), HasSubstr("format version 9"));
+  bad = good;
+  bad.pop_back();
+  EXPECT_THAT(complaint(bad), HasSubstr("cut short"));
+  bad = good;
+  bad[good.size() / 2] ^= 1;
+  EXPECT_THAT(complaint(bad), HasSubstr("checksum"));
+}
+
+TEST(PackageSources, HoldEveryByteAndTheSize) {
+  const std::vector<uint8_t> package = {0, 1, 255, 16};
+  const std::vector<SourceFile> files = package_sources("kws", package);
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].path, "kws_package.h");
+  EXPECT_THAT(files[0].text, HasSubstr("#define KWS_PACKAGE_BYTES 4u"));
+  EXPECT_EQ(files[1].path, "kws_package.c");
+  EXPECT_THAT(files[1].text, HasSubstr("0,1,255,16,"));
+  EXPECT_THAT(files[1].text,
+              HasSubstr("_Alignas(16) const uint8_t kws_package[KWS_PACKAGE_BYTES]"));
+}
+
+}  // namespace
+}  // namespace intarsia

@@ -1,0 +1,43 @@
+// The numbers the core knows by heart are those of schema/package.fbs.
+#include "package_layout.h"
+
+#include <cstddef>
+
+#include <gtest/gtest.h>
+
+#include "package_format/package_generated.h"
+
+namespace intarsia::rt {
+namespace {
+
+constexpr uint32_t slot(uint32_t vtable_offset) {
+  return (vtable_offset - 4) / 2;
+}
+
+TEST(PackageLayout, SlotsAreThoseOfTheSchema) {
+  EXPECT_EQ(kPackageModel, slot(contract::Package::VT_MODEL));
+  EXPECT_EQ(kPackageFunctions, slot(contract::Package::VT_FUNCTIONS));
+  EXPECT_EQ(kFunctionName, slot(contract::Function::VT_NAME));
+  EXPECT_EQ(kFunctionMember, slot(contract::Function::VT_MEMBER));
+  EXPECT_EQ(kFunctionTarget, slot(contract::Function::VT_TARGET));
+  EXPECT_EQ(kFunctionCommands, slot(contract::Function::VT_COMMANDS));
+  EXPECT_EQ(kFunctionConstants, slot(contract::Function::VT_CONSTANTS));
+  EXPECT_EQ(kFunctionRegions, slot(contract::Function::VT_REGIONS));
+  EXPECT_EQ(kFunctionOperators, slot(contract::Function::VT_OPERATORS));
+}
+
+TEST(PackageLayout, RegionAndIdentifierAreThoseOfTheSchema) {
+  EXPECT_EQ(kRegionBytes, sizeof(contract::Region));
+  const contract::Region region(contract::RegionKind::Pool, 0x1234);
+  uint8_t bytes[sizeof region];
+  std::memcpy(bytes, &region, sizeof region);
+  EXPECT_EQ(bytes[kRegionKindAt], kRegionPool);
+  EXPECT_EQ(bytes[kRegionPoolAt] | bytes[kRegionPoolAt + 1] << 8, 0x1234);
+  EXPECT_EQ(static_cast<uint8_t>(contract::RegionKind::Constants), kRegionConstants);
+  uint32_t identifier = 0;
+  std::memcpy(&identifier, contract::PackageIdentifier(), 4);
+  EXPECT_EQ(kMagic, identifier);
+}
+
+}  // namespace
+}  // namespace intarsia::rt
