@@ -1,0 +1,88 @@
+// Packages: whatever the bytes, opening answers; what opens can be used without leaving its bytes,
+// and flatbuffers' verifier accepts it too. The first byte chooses how the rest is taken: as it is,
+// as a payload that gets a matching header, or as edits of a valid package that gets a new
+// checksum.
+#include <cstdlib>
+
+#include "intarsia_contract/package.h"
+#include "package_writer/header.h"
+#include "rt_core/sample_package.h"
+
+using namespace intarsia;
+
+namespace {
+
+void seal(std::vector<uint8_t>& bytes) {
+  const std::span<uint8_t> payload = std::span(bytes).subspan(package_writer::kHeaderBytes);
+  package_writer::put_word(bytes, package_writer::kPayloadBytesAt,
+                           static_cast<uint32_t>(payload.size()));
+  package_writer::put_word(bytes, package_writer::kChecksumAt, package_writer::crc32(payload));
+}
+
+const std::vector<uint8_t>& valid_package() {
+  static const std::vector<uint8_t> bytes = write_package("model", test::sample_streams());
+  return bytes;
+}
+
+std::vector<uint8_t> with_header(std::span<const uint8_t> payload) {
+  std::vector<uint8_t> bytes(valid_package().begin(),
+                             valid_package().begin() + package_writer::kHeaderBytes);
+  bytes.insert(bytes.end(), payload.begin(), payload.end());
+  seal(bytes);
+  return bytes;
+}
+
+// Three bytes an edit: where, and what is added there.
+std::vector<uint8_t> edited(std::span<const uint8_t> edits) {
+  std::vector<uint8_t> bytes = valid_package();
+  const size_t payload = bytes.size() - package_writer::kHeaderBytes;
+  for (; edits.size() >= 3; edits = edits.subspan(3)) {
+    const size_t at = (edits[0] | static_cast<size_t>(edits[1]) << 8) % payload;
+    bytes[package_writer::kHeaderBytes + at] += edits[2];
+  }
+  seal(bytes);
+  return bytes;
+}
+
+struct CheckingDevice {
+  intarsia_device device = {run};
+  const test::AlignedBytes* package;
+
+  bool holds(const uint8_t* bytes, uint32_t count) const {
+    return bytes == nullptr
+               ? count == 0
+               : bytes >= package->data() && bytes + count <= package->data() + package->size() &&
+                     reinterpret_cast<uintptr_t>(bytes) % 16 == 0;
+  }
+  static intarsia_status run(intarsia_device* device, const intarsia_stream* stream, void* const*,
+                             uint32_t count) {
+    const auto* self = reinterpret_cast<CheckingDevice*>(device);
+    if (count > INTARSIA_PACKAGE_MAX_REGIONS ||
+        !self->holds(stream->commands, stream->command_bytes) ||
+        !self->holds(stream->constants, stream->constant_bytes))
+      std::abort();
+    return INTARSIA_OK;
+  }
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const std::span<const uint8_t> rest(data + 1, size - 1);
+  const std::vector<uint8_t> bytes = data[0] % 4 == 0
+                                         ? std::vector<uint8_t>(rest.begin(), rest.end())
+                                     : data[0] % 4 == 1 ? with_header(rest)
+                                                        : edited(rest);
+  const test::AlignedBytes memory(bytes);
+  intarsia_package package;
+  if (intarsia_package_open(&package, memory.data(), memory.size()) != INTARSIA_OK) return 0;
+  if (!read_package(bytes, "fuzz").ok()) std::abort();
+
+  CheckingDevice device{.package = &memory};
+  uint8_t pool = 0;
+  void* const pools[] = {&pool, &pool, &pool};
+  for (uint32_t i = 0; i < package.function_count; ++i)
+    (void)intarsia_package_run(&package, i, pools, 3, &device.device);
+  return 0;
+}
