@@ -1,0 +1,41 @@
+/* What a program needs in order to drive a compiled model without knowing its name: the emitter
+ * writes one descriptor per model, and the boards' inference main (boards/common) runs whatever
+ * `intarsia_model` it is linked with. The descriptor owns the model's state. */
+#ifndef INTARSIA_CONTRACT_MODEL_DESCRIPTOR_H
+#define INTARSIA_CONTRACT_MODEL_DESCRIPTOR_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct intarsia_tensor_info {
+  const char* name;
+  int32_t bytes;
+};
+
+struct intarsia_model_descriptor {
+  const char* name;
+  int32_t input_count;
+  int32_t output_count;
+  const struct intarsia_tensor_info* inputs;
+  const struct intarsia_tensor_info* outputs;
+  /* Status 0 is success. init is called once, before anything else; it may not assume that the
+   * state's memory holds zeros. */
+  int32_t (*init)(void);
+  /* Where to put an input and where to find an output, index below the counts. An input's memory
+   * may be reused by run, so inputs are written again before every run; an output is valid until
+   * an input is written. */
+  void* (*input)(int32_t index);
+  const void* (*output)(int32_t index);
+  int32_t (*run)(void);
+};
+
+extern const struct intarsia_model_descriptor intarsia_model;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

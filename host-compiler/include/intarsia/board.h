@@ -1,0 +1,94 @@
+// Board: everything about one board, read from boards/<name>/board.json (boards/README.md describes
+// the fields). The planner's memories, the linker script, the compiler's flags and the emulator's
+// command line all come from this one value, so they cannot disagree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "intarsia/plan.h"
+#include "intarsia/result.h"
+
+namespace intarsia::board {
+
+enum class MemoryKind : uint8_t {
+  Flash,  // holds code and constants, only read while the program runs
+  Ram,
+};
+
+struct Memory {
+  std::string name;  // a C identifier; section .intarsia.<name> lands here
+  MemoryKind kind = MemoryKind::Ram;
+  uint64_t base = 0;
+  uint64_t size = 0;
+  uint64_t reserved = 0;  // for the firmware's own code or data: not offered to the planner
+  int32_t cycles_per_access = 1;
+  std::vector<std::string> accessible_by;  // as MemoryPool's; empty: everyone
+
+  uint64_t end() const { return base + size; }
+};
+
+// Names of memories.
+struct Roles {
+  std::string code;
+  std::string constants;
+  std::string data;
+  std::string stack;
+  std::vector<std::string> activations;  // preferred first
+};
+
+struct Core {
+  std::string name;                // as the target tag: "cortex-m4"
+  std::vector<std::string> flags;  // for the compiler and the linker
+};
+
+enum class Port : uint8_t { Semihosting, Stdio };
+
+struct Emulator {
+  std::string program;  // "qemu-system-arm"
+  std::string machine;
+  std::vector<std::string> arguments;
+  std::string shared_memory;  // the memory a file on the host can stand in for; may be empty
+};
+
+struct Board {
+  std::string name;
+  std::string summary;
+  std::string compiler;
+  Port port = Port::Semihosting;
+  std::vector<Core> cores;      // on the board; the first is the one that boots
+  std::vector<Core> also_runs;  // other cores whose code the first one executes
+  std::vector<Memory> memories;
+  Roles roles;
+  uint64_t stack_size = 0;
+  std::optional<Emulator> emulator;  // none: a program for it cannot be started from here
+
+  // The machine we run on: no memory map of ours, no linker script, programs start directly.
+  bool native() const { return port == Port::Stdio; }
+  const Memory* find_memory(std::string_view memory_name) const;  // null when there is none
+};
+
+// `where` names the text in diagnostics. All problems of the text are reported together.
+Result<Board> parse_board(std::string_view text, const std::string& where);
+// Reads a board.json; its folder must have the board's name.
+Result<Board> load_board(const std::string& path);
+// The folders in `directory` that hold a board.json, sorted. Empty when there is no such directory.
+std::vector<std::string> list_boards(const std::string& directory);
+Result<Board> find_board(const std::string& directory, const std::string& name);
+
+// The board's core, or one it also runs code of. A native board takes any name, without flags.
+Result<Core> core_for(const Board& board, const std::string& core_name);
+
+// What is left of a memory for a model: its size without `reserved` and, in its role, the stack.
+uint64_t available(const Board& board, const Memory& memory);
+// What the planner sees: the memories of the role activations, preferred first, then the read-only
+// ones. Unlimited on a native board.
+MemoryMap memory_map(const Board& board);
+
+// For GNU ld. Not for native boards.
+std::string linker_script(const Board& board);
+
+}  // namespace intarsia::board

@@ -1,0 +1,92 @@
+#include "intarsia/board.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace intarsia::board {
+namespace fs = std::filesystem;
+
+const Memory* Board::find_memory(std::string_view memory_name) const {
+  const auto found = std::find_if(memories.begin(), memories.end(),
+                                  [&](const Memory& memory) { return memory.name == memory_name; });
+  return found == memories.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> list_boards(const std::string& directory) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (fs::is_regular_file(entry->path() / "board.json", ignored)) {
+      names.push_back(entry->path().filename().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<Board> find_board(const std::string& directory, const std::string& name) {
+  const std::vector<std::string> names = list_boards(directory);
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    return load_board((fs::path(directory) / name / "board.json").string());
+  }
+  const std::string meant = nearest_name(name, names);
+  std::string hint = meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant);
+  hint += names.empty() ? fmt::format("there are no boards in {}", directory)
+                        : fmt::format("boards: {}", fmt::join(names, ", "));
+  return Diagnostics("--board", fmt::format("there is no board '{}'", name), hint);
+}
+
+Result<Core> core_for(const Board& board, const std::string& core_name) {
+  if (board.native()) return Core{core_name, {}};
+  std::vector<std::string> names;
+  for (const std::vector<Core>* list : {&board.cores, &board.also_runs}) {
+    for (const Core& core : *list) {
+      if (core.name == core_name) return core;
+      names.push_back(core.name);
+    }
+  }
+  return Diagnostics(
+      fmt::format("--board {}", board.name),
+      fmt::format("the board does not run code for {}", core_name),
+      fmt::format("choose a target for {}, or another board", fmt::join(names, " or ")));
+}
+
+uint64_t available(const Board& board, const Memory& memory) {
+  uint64_t taken = memory.reserved;
+  if (memory.name == board.roles.stack) taken += board.stack_size;
+  return memory.size - taken;
+}
+
+namespace {
+
+MemoryPool pool_of(const Board& board, const Memory& memory) {
+  MemoryPool pool;
+  pool.name = memory.name;
+  pool.size = board.native() ? 0 : static_cast<int64_t>(available(board, memory));
+  pool.read_only = memory.kind == MemoryKind::Flash;
+  pool.cycles_per_access = memory.cycles_per_access;
+  pool.accessible_by = memory.accessible_by;
+  return pool;
+}
+
+}  // namespace
+
+MemoryMap memory_map(const Board& board) {
+  MemoryMap map;
+  for (const std::string& name : board.roles.activations) {
+    const Memory* memory = board.find_memory(name);
+    INTARSIA_CHECK(memory != nullptr, "a role of a loaded board names one of its memories");
+    map.pools.push_back(pool_of(board, *memory));
+  }
+  for (const Memory& memory : board.memories) {
+    if (memory.kind == MemoryKind::Flash) map.pools.push_back(pool_of(board, memory));
+  }
+  return map;
+}
+
+}  // namespace intarsia::board

@@ -1,0 +1,118 @@
+// Command lines that build and start a board's firmware.
+#include <fmt/format.h>
+
+#include "intarsia/board_firmware.h"
+
+namespace intarsia::board {
+namespace {
+
+// In QEMU's comma-separated options a comma of a value is written twice.
+std::string option_value(const std::string& value) {
+  std::string text;
+  for (const char c : value) text += c == ',' ? std::string(",,") : std::string(1, c);
+  return text;
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+}  // namespace
+
+std::vector<std::string> compile_flags(const Board& board, const Core& core) {
+  std::vector<std::string> flags = core.flags;
+  if (!board.native()) {
+    append(flags, {"-ffunction-sections", "-fdata-sections", "-DINTARSIA_BOARD_MEMORIES=1"});
+  }
+  return flags;
+}
+
+std::vector<std::string> include_flags(const std::string& root) {
+  return {"-I" + root + "/device-runtime/contract/include", "-I" + root + "/boards/common/include"};
+}
+
+std::vector<std::string> support_sources(const Board& board, const std::string& root) {
+  const std::string common = root + "/boards/common/";
+  std::vector<std::string> sources = {common + "inference_main.c", common + "run_file.c",
+                                      common + "text.c", common + "marks.c"};
+  switch (board.port) {
+    case Port::Semihosting:
+      append(sources, {common + "startup.c", common + "fault.c", common + "stack.c",
+                       common + "port_semihosting.c"});
+      break;
+    case Port::Stdio:
+      append(sources, {root + "/boards/host/port.c"});
+      break;
+  }
+  return sources;
+}
+
+std::vector<std::string> link_flags(const Board& board, const Core& core,
+                                    const std::string& linker_script_path,
+                                    const std::string& map_path) {
+  std::vector<std::string> flags = core.flags;
+  if (!board.native()) {
+    // -n: sections are not aligned to pages, which no board has. The C library gives memcpy and
+    // the functions of math.h; nothing that needs an operating system is linked.
+    append(flags, {"-nostartfiles", "-T", linker_script_path, "-Wl,--gc-sections", "-Wl,-n"});
+  }
+  if (!map_path.empty()) flags.push_back("-Wl,-Map=" + map_path);
+  flags.push_back("-lm");
+  return flags;
+}
+
+std::vector<std::string> build_command(const Board& board, const Core& core,
+                                       const std::string& root, const BuildRequest& request) {
+  std::vector<std::string> command = {board.compiler, "-std=c11"};
+  append(command, compile_flags(board, core));
+  append(command, include_flags(root));
+  append(command, request.flags);
+  append(command, request.sources);
+  append(command, support_sources(board, root));
+  append(command, link_flags(board, core, request.linker_script_path, request.map_path));
+  append(command, {"-o", request.output});
+  return command;
+}
+
+std::vector<std::string> count_plugin_command(const std::string& root, const std::string& output) {
+  return {"cc", "-std=c11", "-O2", "-shared", "-fPIC", root + "/boards/common/qemu_plugin/count.c",
+          "-o", output};
+}
+
+Result<std::vector<std::string>> run_command(const Board& board, const StartRequest& request) {
+  if (board.native()) return std::vector<std::string>{request.program, request.run_file};
+  if (!board.emulator) {
+    return Diagnostics(
+        fmt::format("--board {}", board.name), "no emulator is known for this board",
+        fmt::format("load {} with a debug probe that offers semihosting", request.program));
+  }
+  const Emulator& emulator = *board.emulator;
+  std::string machine = emulator.machine;
+  std::vector<std::string> command = {emulator.program};
+  if (!request.shared_memory_file.empty()) {
+    const Memory* memory = board.find_memory(emulator.shared_memory);
+    if (memory == nullptr) {
+      return Diagnostics(fmt::format("--board {}", board.name),
+                         "the emulator cannot share a memory of this board with the host");
+    }
+    machine += ",memory-backend=" + memory->name;
+    append(command,
+           {"-m", fmt::format("{}M", memory->size >> 20), "-object",
+            fmt::format("memory-backend-file,id={},size={},mem-path={},share=on", memory->name,
+                        memory->size, option_value(request.shared_memory_file))});
+  }
+  append(command, {"-M", machine});
+  append(command, emulator.arguments);
+  append(command, {"-nographic", "-monitor", "none", "-serial", "null", "-semihosting-config",
+                   "enable=on,target=native,arg=intarsia,arg=" + option_value(request.run_file),
+                   "-kernel", request.program});
+  if (request.count) {
+    append(command,
+           {"-plugin", fmt::format("file={},begin={:#x},end={:#x},out={}",
+                                   option_value(request.count->plugin), request.count->begin,
+                                   request.count->end, option_value(request.count->output))});
+  }
+  return command;
+}
+
+}  // namespace intarsia::board

@@ -1,0 +1,150 @@
+#include "board/json_reader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <optional>
+
+namespace intarsia::board {
+namespace {
+
+using nlohmann::json;
+
+std::optional<uint64_t> parse_amount(std::string_view text) {
+  uint64_t unit = 1;
+  int base = 10;
+  if (text.starts_with("0x")) {
+    text.remove_prefix(2);
+    base = 16;
+  } else if (!text.empty()) {
+    const char suffix = text.back();
+    if (suffix == 'K') unit = uint64_t{1} << 10;
+    if (suffix == 'M') unit = uint64_t{1} << 20;
+    if (suffix == 'G') unit = uint64_t{1} << 30;
+    if (unit > 1) text.remove_suffix(1);
+  }
+  uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  if (value > std::numeric_limits<uint64_t>::max() / unit) return std::nullopt;
+  return value * unit;
+}
+
+std::optional<uint64_t> amount_of(const json& value) {
+  if (value.is_number_unsigned()) return value.get<uint64_t>();
+  if (value.is_string()) return parse_amount(value.get_ref<const std::string&>());
+  return std::nullopt;
+}
+
+}  // namespace
+
+JsonReader::JsonReader(const json& object, std::string where, Diagnostics& problems)
+    : object_(object), where_(std::move(where)), problems_(problems) {
+  if (!object_.is_object()) problems_.add(where_, "a JSON object is expected here");
+}
+
+const json* JsonReader::find(const char* key, bool required) {
+  asked_.push_back(key);
+  if (!object_.is_object()) return nullptr;
+  const auto found = object_.find(key);
+  if (found != object_.end()) return &*found;
+  if (required) problems_.add(where_, fmt::format("the key '{}' is missing", key));
+  return nullptr;
+}
+
+void JsonReader::complain_type(const char* key, const char* wanted) {
+  problems_.add(where_, fmt::format("'{}' is not {}", key, wanted));
+}
+
+std::string JsonReader::text(const char* key) {
+  const json* value = find(key, true);
+  if (value == nullptr) return {};
+  if (value->is_string() && !value->get_ref<const std::string&>().empty()) {
+    return value->get<std::string>();
+  }
+  complain_type(key, "a text");
+  return {};
+}
+
+std::string JsonReader::optional_text(const char* key) {
+  if (object_.is_object() && object_.contains(key)) return text(key);
+  asked_.push_back(key);
+  return {};
+}
+
+uint64_t JsonReader::amount(const char* key) {
+  const json* value = find(key, true);
+  if (value == nullptr) return 0;
+  const std::optional<uint64_t> amount = amount_of(*value);
+  if (!amount) complain_type(key, "a number like 4096, \"0x20000000\", \"512K\", \"4M\" or \"2G\"");
+  return amount.value_or(0);
+}
+
+uint64_t JsonReader::optional_amount(const char* key, uint64_t missing) {
+  if (object_.is_object() && object_.contains(key)) return amount(key);
+  asked_.push_back(key);
+  return missing;
+}
+
+std::vector<std::string> JsonReader::texts(const char* key) {
+  const json* values = find(key, true);
+  std::vector<std::string> result;
+  if (values == nullptr) return result;
+  const bool all_texts =
+      values->is_array() &&
+      std::all_of(values->begin(), values->end(), [](const json& v) { return v.is_string(); });
+  if (!all_texts) {
+    complain_type(key, "a list of texts");
+    return result;
+  }
+  for (const json& value : *values) result.push_back(value.get<std::string>());
+  return result;
+}
+
+std::vector<std::string> JsonReader::optional_texts(const char* key) {
+  if (object_.is_object() && object_.contains(key)) return texts(key);
+  asked_.push_back(key);
+  return {};
+}
+
+const json* JsonReader::array(const char* key) {
+  const json* value = find(key, true);
+  if (value == nullptr || value->is_array()) return value;
+  complain_type(key, "a list");
+  return nullptr;
+}
+
+const json* JsonReader::optional_array(const char* key) {
+  if (object_.is_object() && object_.contains(key)) return array(key);
+  asked_.push_back(key);
+  return nullptr;
+}
+
+const json* JsonReader::object(const char* key) {
+  const json* value = find(key, true);
+  if (value == nullptr || value->is_object()) return value;
+  complain_type(key, "an object");
+  return nullptr;
+}
+
+const json* JsonReader::optional_object(const char* key) {
+  if (object_.is_object() && object_.contains(key)) return object(key);
+  asked_.push_back(key);
+  return nullptr;
+}
+
+void JsonReader::finish() {
+  if (!object_.is_object()) return;
+  for (const auto& [key, value] : object_.items()) {
+    if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    const std::string meant = nearest_name(key, asked_);
+    problems_.add(where_, fmt::format("unknown key '{}'", key),
+                  meant.empty() ? "boards/README.md lists the keys"
+                                : fmt::format("did you mean '{}'?", meant));
+  }
+}
+
+}  // namespace intarsia::board

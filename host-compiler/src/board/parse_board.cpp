@@ -1,0 +1,154 @@
+// board.json as a Board: types and spelling here, sense in validate_board.cpp.
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "board/json_reader.h"
+#include "board/validate_board.h"
+#include "intarsia/board.h"
+#include "support/files.h"
+
+namespace intarsia::board {
+namespace {
+
+using nlohmann::json;
+
+// The one place where the library throws; its message has the line and column.
+Result<json> parse_json(std::string_view text, const std::string& where) {
+  try {
+    return json::parse(text);
+  } catch (const json::exception& error) {
+    std::string what = error.what();
+    // "[json.exception.parse_error.101] parse error at line 3, column 7: ..."
+    if (const size_t bracket = what.find("] "); bracket != std::string::npos) {
+      what = what.substr(bracket + 2);
+    }
+    return Diagnostics(where, "is not JSON: " + what);
+  }
+}
+
+MemoryKind parse_kind(JsonReader& reader, Diagnostics& problems) {
+  const std::string kind = reader.text("kind");
+  if (kind == "flash") return MemoryKind::Flash;
+  if (!kind.empty() && kind != "ram") {
+    problems.add(reader.where(), fmt::format("unknown kind '{}'", kind), "write flash or ram");
+  }
+  return MemoryKind::Ram;
+}
+
+Memory parse_memory(const json& value, const std::string& where, Diagnostics& problems) {
+  JsonReader reader(value, where, problems);
+  Memory memory;
+  memory.name = reader.text("name");
+  memory.kind = parse_kind(reader, problems);
+  memory.base = reader.amount("base");
+  memory.size = reader.amount("size");
+  memory.reserved = reader.optional_amount("reserved", 0);
+  const uint64_t cycles = reader.optional_amount("cycles_per_access", 1);
+  if (cycles < 1 || cycles > 10000) {
+    problems.add(where, "'cycles_per_access' is not between 1 and 10000");
+  } else {
+    memory.cycles_per_access = static_cast<int32_t>(cycles);
+  }
+  memory.accessible_by = reader.optional_texts("accessible_by");
+  reader.finish();
+  return memory;
+}
+
+Core parse_core(const json& value, const std::string& where, Diagnostics& problems) {
+  JsonReader reader(value, where, problems);
+  Core core;
+  core.name = reader.text("name");
+  core.flags = reader.texts("flags");
+  reader.finish();
+  return core;
+}
+
+template <typename Item>
+std::vector<Item> parse_list(const json* values, const std::string& where,
+                             Item (*parse)(const json&, const std::string&, Diagnostics&),
+                             Diagnostics& problems) {
+  std::vector<Item> items;
+  if (values == nullptr) return items;
+  for (const json& value : *values) {
+    items.push_back(parse(value, fmt::format("{}[{}]", where, items.size()), problems));
+  }
+  return items;
+}
+
+Roles parse_roles(const json& value, const std::string& where, Diagnostics& problems) {
+  JsonReader reader(value, where, problems);
+  Roles roles;
+  roles.code = reader.text("code");
+  roles.constants = reader.text("constants");
+  roles.data = reader.text("data");
+  roles.stack = reader.text("stack");
+  roles.activations = reader.texts("activations");
+  reader.finish();
+  return roles;
+}
+
+Emulator parse_emulator(const json& value, const std::string& where, Diagnostics& problems) {
+  JsonReader reader(value, where, problems);
+  Emulator emulator;
+  emulator.program = reader.text("emulator");
+  emulator.machine = reader.text("machine");
+  emulator.arguments = reader.optional_texts("arguments");
+  emulator.shared_memory = reader.optional_text("shared_memory");
+  reader.finish();
+  return emulator;
+}
+
+Port parse_port(JsonReader& reader, Diagnostics& problems) {
+  const std::string port = reader.text("port");
+  if (port == "stdio") return Port::Stdio;
+  if (!port.empty() && port != "semihosting") {
+    problems.add(reader.where(), fmt::format("unknown port '{}'", port),
+                 "write semihosting, or stdio for the machine itself");
+  }
+  return Port::Semihosting;
+}
+
+}  // namespace
+
+Result<Board> parse_board(std::string_view text, const std::string& where) {
+  INTARSIA_TRY(const json root, parse_json(text, where));
+  Diagnostics problems;
+  JsonReader reader(root, where, problems);
+  const auto at = [&where](const char* key) { return fmt::format("{}: {}", where, key); };
+  Board board;
+  board.name = reader.text("name");
+  board.summary = reader.text("summary");
+  board.compiler = reader.text("compiler");
+  board.port = parse_port(reader, problems);
+  board.cores = parse_list(reader.array("cores"), at("cores"), parse_core, problems);
+  board.also_runs =
+      parse_list(reader.optional_array("also_runs"), at("also_runs"), parse_core, problems);
+  board.memories = parse_list(reader.array("memories"), at("memories"), parse_memory, problems);
+  if (const json* roles = reader.object("roles")) {
+    board.roles = parse_roles(*roles, at("roles"), problems);
+  }
+  board.stack_size = reader.amount("stack_size");
+  if (const json* run = reader.optional_object("run")) {
+    board.emulator = parse_emulator(*run, at("run"), problems);
+  }
+  reader.finish();
+  // Checking sense on half-read values would report consequences of what is reported already.
+  if (problems.empty()) validate_board(board, where, problems);
+  if (!problems.empty()) return problems;
+  return board;
+}
+
+Result<Board> load_board(const std::string& path) {
+  INTARSIA_TRY(const std::string text, read_text_file(path));
+  INTARSIA_TRY(Board board, parse_board(text, path));
+  const std::string folder = std::filesystem::path(path).parent_path().filename().string();
+  if (!folder.empty() && folder != board.name) {
+    return Diagnostics(
+        path, fmt::format("the board is called '{}' but its folder is '{}'", board.name, folder),
+        "give both the same name");
+  }
+  return board;
+}
+
+}  // namespace intarsia::board

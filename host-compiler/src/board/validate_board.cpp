@@ -1,0 +1,170 @@
+#include "board/validate_board.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace intarsia::board {
+namespace {
+
+constexpr uint64_t kAddressSpace = uint64_t{1} << 32;
+constexpr uint64_t kAlignment = 16;  // what the linker script aligns to
+
+bool is_identifier(const std::string& name) {
+  return !name.empty() && name[0] >= 'a' && name[0] <= 'z' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+// One board's checks; each reports with the place in the file.
+class Validator {
+ public:
+  Validator(const Board& board, const std::string& where, Diagnostics& problems)
+      : board_(board), where_(where), problems_(problems) {}
+
+  void run() {
+    check_cores();
+    check_memories();
+    check_overlaps();
+    check_roles();
+    check_stack();
+    check_emulator();
+  }
+
+ private:
+  void complain(const std::string& place, std::string what, std::string hint = {}) {
+    problems_.add(fmt::format("{}: {}", where_, place), std::move(what), std::move(hint));
+  }
+
+  void check_cores() {
+    if (board_.native()) {
+      if (!board_.cores.empty() || !board_.also_runs.empty()) {
+        complain("cores", "the port stdio is for the machine itself, which takes any core",
+                 "leave the list empty");
+      }
+      return;
+    }
+    if (board_.cores.empty()) complain("cores", "a board has at least one core");
+    std::vector<std::string> seen;
+    for (const std::vector<Core>* list : {&board_.cores, &board_.also_runs}) {
+      for (const Core& core : *list) {
+        // Two equal cores are one entry: what is built for one is built for the other.
+        if (std::find(seen.begin(), seen.end(), core.name) != seen.end()) {
+          complain("cores", fmt::format("'{}' is listed twice", core.name));
+        }
+        seen.push_back(core.name);
+      }
+    }
+  }
+
+  void check_memories() {
+    std::vector<std::string> seen;
+    for (const Memory& memory : board_.memories) {
+      const std::string place = fmt::format("memory '{}'", memory.name);
+      if (!is_identifier(memory.name)) {
+        complain(place, "the name is not lower-case letters, digits and _ after a letter");
+      }
+      // Section names of our own begin with the same prefix.
+      if (memory.name == "vectors" || memory.name == "weights" || memory.name == "unknown") {
+        complain(place, "this name is taken by a section of the linker script");
+      }
+      if (std::find(seen.begin(), seen.end(), memory.name) != seen.end()) {
+        complain(place, "two memories have this name");
+      }
+      seen.push_back(memory.name);
+      check_range(memory, place);
+    }
+  }
+
+  void check_range(const Memory& memory, const std::string& place) {
+    if (memory.size == 0) complain(place, "the size is 0");
+    if (memory.size > kAddressSpace || memory.base > kAddressSpace - memory.size) {
+      complain(place, "reaches beyond the 4 GB that 32-bit addresses span");
+    }
+    if (memory.base % kAlignment != 0 || memory.size % kAlignment != 0) {
+      complain(place, fmt::format("base and size are not multiples of {}", kAlignment));
+    }
+    if (memory.reserved > memory.size) complain(place, "reserves more than its size");
+  }
+
+  void check_overlaps() {
+    const std::vector<Memory>& all = board_.memories;
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (size_t j = i + 1; j < all.size(); ++j) {
+        if (all[i].base >= all[j].end() || all[j].base >= all[i].end()) continue;
+        complain("memories",
+                 fmt::format("'{}' ({:#010x} to {:#010x}) and '{}' ({:#010x} to {:#010x}) overlap",
+                             all[i].name, all[i].base, all[i].end(), all[j].name, all[j].base,
+                             all[j].end()));
+      }
+    }
+  }
+
+  void check_role(const char* role, const std::string& name, MemoryKind kind) {
+    const std::string place = fmt::format("roles: {}", role);
+    const Memory* memory = board_.find_memory(name);
+    if (memory == nullptr) {
+      std::vector<std::string> names;
+      for (const Memory& candidate : board_.memories) names.push_back(candidate.name);
+      const std::string meant = nearest_name(name, names);
+      complain(place, fmt::format("there is no memory '{}'", name),
+               meant.empty() ? "" : fmt::format("did you mean '{}'?", meant));
+      return;
+    }
+    if (memory->kind != kind) {
+      complain(place, fmt::format("'{}' is of kind {}, but this role needs {}", name,
+                                  kind == MemoryKind::Flash ? "ram" : "flash",
+                                  kind == MemoryKind::Flash ? "flash" : "ram"));
+    }
+  }
+
+  void check_roles() {
+    const Roles& roles = board_.roles;
+    check_role("code", roles.code, MemoryKind::Flash);
+    check_role("constants", roles.constants, MemoryKind::Flash);
+    check_role("data", roles.data, MemoryKind::Ram);
+    check_role("stack", roles.stack, MemoryKind::Ram);
+    if (roles.activations.empty()) complain("roles: activations", "the list is empty");
+    for (size_t i = 0; i < roles.activations.size(); ++i) {
+      const std::string& name = roles.activations[i];
+      check_role("activations", name, MemoryKind::Ram);
+      if (std::count(roles.activations.begin(), roles.activations.end(), name) > 1 &&
+          std::find(roles.activations.begin(), roles.activations.begin() + static_cast<long>(i),
+                    name) == roles.activations.begin() + static_cast<long>(i)) {
+        complain("roles: activations", fmt::format("'{}' is listed twice", name));
+      }
+    }
+  }
+
+  void check_stack() {
+    const Memory* memory = board_.find_memory(board_.roles.stack);
+    if (board_.stack_size == 0 || board_.stack_size % kAlignment != 0) {
+      complain("stack_size", fmt::format("is not a multiple of {} above 0", kAlignment));
+    } else if (memory != nullptr && board_.stack_size > memory->size - memory->reserved) {
+      complain("stack_size", fmt::format("{} bytes are more than memory '{}' has",
+                                         board_.stack_size, memory->name));
+    }
+  }
+
+  void check_emulator() {
+    if (!board_.emulator) return;
+    if (board_.native()) complain("run", "the machine itself needs no emulator");
+    const std::string& shared = board_.emulator->shared_memory;
+    if (!shared.empty() && board_.find_memory(shared) == nullptr) {
+      complain("run: shared_memory", fmt::format("there is no memory '{}'", shared));
+    }
+  }
+
+  const Board& board_;
+  const std::string& where_;
+  Diagnostics& problems_;
+};
+
+}  // namespace
+
+void validate_board(const Board& board, const std::string& where, Diagnostics& problems) {
+  Validator(board, where, problems).run();
+}
+
+}  // namespace intarsia::board
