@@ -133,8 +133,15 @@ Expr to_i32(Expr value) {
 
 Expr clamp(Expr value, Range range, DataType narrowed_to) {
   const Range whole = type_range(DataType::Int32);
-  if (range.high < whole.high) value = tir::min(std::move(value), tir::int_imm(range.high));
-  if (range.low > whole.low) value = tir::max(std::move(value), tir::int_imm(range.low));
+  const bool low = range.low > whole.low, high = range.high < whole.high;
+  if (low && high) {
+    value = tir::call(DataType::Int32, "intarsia_clamp_i32",
+                      {std::move(value), tir::int_imm(range.low), tir::int_imm(range.high)});
+  } else if (high) {
+    value = tir::min(std::move(value), tir::int_imm(range.high));
+  } else if (low) {
+    value = tir::max(std::move(value), tir::int_imm(range.low));
+  }
   return narrowed_to == DataType::Int32 ? value : tir::cast(narrowed_to, std::move(value));
 }
 

@@ -35,12 +35,12 @@ class Schedule {
   const graph::Function& function_;
   tir::Module& module_;
   ConstantPool pool_;
+  std::vector<std::string> func_names_;  // before name_, which is the first of them
   std::string name_;
   FuncBuilder builder_;
   std::vector<graph::TensorId> reshaped_from_;  // per tensor; invalid: not by a reshape
   std::vector<BufferId> storage_;               // per tensor that starts a chain
   std::vector<Stmt> calls_;
-  std::vector<std::string> func_names_;
 };
 
 }  // namespace intarsia::standard_lowering
