@@ -100,8 +100,7 @@ Converted convert_mean(OperatorReader& in) {
     attrs.axes.push_back(axis < 0 ? axis + rank : axis);
   }
   std::ranges::sort(attrs.axes);
-  const auto repeated = std::ranges::unique(attrs.axes);
-  attrs.axes.erase(repeated.begin(), repeated.end());
+  attrs.axes.erase(std::unique(attrs.axes.begin(), attrs.axes.end()), attrs.axes.end());
   return {attrs, 1};
 }
 

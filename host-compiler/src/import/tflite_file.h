@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,11 +42,18 @@ class ModelFile {
 // True for bytes that claim to be a .tflite file.
 bool has_tflite_identifier(std::span<const uint8_t> bytes);
 
-// A vector of the file as a span-like range: empty when the field is absent.
+// A vector of the file; empty when the field is absent. The verifier aligns vectors to their
+// length, which is 4 bytes, so those of wider elements are copied.
 template <typename T>
-std::span<const T> values(const flatbuffers::Vector<T>* vector) {
-  if (vector == nullptr) return {};
-  return {vector->data(), vector->size()};
+auto values(const flatbuffers::Vector<T>* vector) {
+  const size_t count = vector == nullptr ? 0 : vector->size();
+  if constexpr (sizeof(T) <= sizeof(flatbuffers::uoffset_t)) {
+    return count == 0 ? std::span<const T>() : std::span<const T>(vector->data(), count);
+  } else {
+    std::vector<T> copy(count);
+    if (count > 0) std::memcpy(copy.data(), vector->Data(), count * sizeof(T));
+    return copy;
+  }
 }
 
 inline std::string_view text(const flatbuffers::String* string) {

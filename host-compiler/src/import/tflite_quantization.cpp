@@ -44,7 +44,7 @@ std::string read_quantization(const format::Quantization* raw, graph::Tensor& te
            "supported";
   }
   const std::span<const float> scales = values(raw->scale());
-  const std::span<const int64_t> zero_points = values(raw->zero_point());
+  const std::vector<int64_t> zero_points = values(raw->zero_point());
   if (scales.empty()) return "";
   if (zero_points.size() != scales.size()) {
     return fmt::format("has {} scales but {} zero points", scales.size(), zero_points.size());
@@ -72,7 +72,7 @@ std::string read_quantization(const format::Quantization* raw, graph::Tensor& te
     }
   }
   tensor.quantization.scale.assign(scales.begin(), scales.end());
-  tensor.quantization.zero_point.assign(zero_points.begin(), zero_points.end());
+  tensor.quantization.zero_point = zero_points;
   tensor.quantization.axis = axis;
   return "";
 }

@@ -1,0 +1,15 @@
+// Any bytes: the importer refuses them in words or makes a module that survives printing.
+// Models as seeds: make_import_seeds FOLDER.
+#include <cstdint>
+#include <cstdlib>
+
+#include "intarsia/import.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace intarsia;
+  const auto module = import_model({data, size}, {"fuzz.tflite"});
+  if (!module.ok()) return 0;
+  const auto again = graph::parse(graph::print(*module));
+  if (!again.ok() || !(*again == *module)) std::abort();
+  return 0;
+}
