@@ -1,5 +1,6 @@
 #include "intarsia/import.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string_view>
@@ -58,6 +59,18 @@ bool begins_as_graph_text(std::string_view content) {
   return content.empty() || kBlank.find(content.front()) != std::string_view::npos;
 }
 
+// The rules of the IR, for what the readers made; a violation is the file's.
+Result<graph::Module> verified(Result<graph::Module> module, const std::string& file) {
+  if (!module.ok()) return module;
+  const Result<void> rules = graph::verify(*module);
+  if (rules.ok()) return module;
+  Diagnostics problems;
+  for (const Diagnostic& item : rules.error().items()) {
+    problems.add(item.where.empty() ? file : file + ": " + item.where, item.what, item.hint);
+  }
+  return problems;
+}
+
 }  // namespace
 
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options) {
@@ -65,12 +78,10 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
   const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (tflite::has_tflite_identifier(bytes)) {
     const std::string stem = std::filesystem::path(file).stem().string();
-    return tflite::read_tflite(bytes, file, c_identifier(stem, "model"));
+    return verified(tflite::read_tflite(bytes, file, c_identifier(stem, "model")), file);
   }
   if (begins_as_graph_text(content)) {
-    INTARSIA_TRY(graph::Module module, graph::parse(content, file));
-    INTARSIA_TRY_VOID(graph::verify(module));
-    return module;
+    return verified(graph::parse(content, file), file);
   }
   return not_a_model(content, file);
 }

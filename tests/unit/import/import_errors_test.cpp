@@ -376,9 +376,13 @@ TEST(Refusals, RulesOfTheIrCarryTheFile) {
   model.tensors[1].shape = {1, 3, 3, 3};
   const auto result = import(model);
   ASSERT_FALSE(result.ok());
-  for (const Diagnostic& item : result.error().items()) {
-    EXPECT_THAT(item.where, testing::StartsWith("some/m.tflite: "));
-  }
+  EXPECT_THAT(result.error().to_string(), testing::StartsWith("some/m.tflite: "));
+
+  const std::string text = "intarsia.graph broken\nentry @nothing\n";
+  const auto parsed =
+      import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {"some/m.graph"});
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_THAT(parsed.error().to_string(), testing::StartsWith("some/m.graph:"));
 }
 
 }  // namespace

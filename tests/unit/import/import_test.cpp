@@ -164,6 +164,16 @@ TEST(ImportTflite, TensorsThatNothingUsesMayBeBroken) {
   EXPECT_EQ(imported(model).tensors.size(), 2u);
 }
 
+TEST(ImportTflite, VariablesAreFlagged) {
+  ModelSpec model = add_model();
+  model.tensors[1].variable = true;
+  model.inputs = {0};
+  const graph::Function function = imported(model);
+  ASSERT_EQ(function.tensors.size(), 3u);
+  EXPECT_FALSE(function.tensors[0].variable);
+  EXPECT_TRUE(function.tensors[1].variable);
+}
+
 TEST(ImportTflite, DataOutsideTheFlatbuffer) {
   ModelSpec model = fully_connected_model();
   const std::vector<uint8_t> weights = model.tensors[1].data;
