@@ -1,0 +1,113 @@
+#include <fmt/format.h>
+
+#include <set>
+
+#include "tir/verify_parts.h"
+#include "tir/walk.h"
+
+namespace intarsia::tir {
+
+namespace {
+
+class ScheduleVerifier {
+ public:
+  ScheduleVerifier(const Module& module, const Func& func, Diagnostics& problems)
+      : module_(module), func_(func), problems_(problems) {}
+
+  void run() {
+    if (!func_.in_place.empty())
+      problems_.add(place(func_), "is a schedule and cannot be in-place");
+    for (size_t i = 0; i < func_.buffers.size(); ++i)
+      if (func_.buffers[i].scope == Scope::Register)
+        problems_.add(place(func_), fmt::format("is a schedule and cannot have the register '{}'",
+                                                func_.buffers[i].name));
+    for_each_statement(func_.body, [&](const Stmt& stmt) {
+      if (const auto* call = std::get_if<Call>(&stmt->node)) {
+        verify_call(*call);
+      } else if (!std::holds_alternative<Seq>(stmt->node)) {
+        problems_.add(place(func_), "is a schedule but has statements other than calls");
+      }
+    });
+  }
+
+ private:
+  BufferId root(BufferId id) const {
+    while (func_.buffer(id).alias.valid()) id = func_.buffer(id).alias;
+    return id;
+  }
+
+  void verify_call(const Call& call) {
+    const std::string where = fmt::format("{}, call of '{}'", place(func_), call.function);
+    const Func* callee = module_.find(call.function);
+    if (callee == nullptr) {
+      problems_.add(where, "the module has no such function");
+      return;
+    }
+    if (call.arguments.size() != callee->parameters.size()) {
+      problems_.add(where, fmt::format("has {} arguments for {} parameters", call.arguments.size(),
+                                       callee->parameters.size()));
+      return;
+    }
+    for (size_t i = 0; i < call.arguments.size(); ++i)
+      verify_argument(where, *callee, i, call.arguments[i]);
+    verify_distinct(where, *callee, call);
+    for (size_t i = 0; i < call.arguments.size(); ++i)
+      if (callee->parameters[i].access != Access::Read) written_.insert(root(call.arguments[i]));
+  }
+
+  void verify_argument(const std::string& where, const Func& callee, size_t i, BufferId id) {
+    const Buffer& argument = func_.buffer(id);
+    const Buffer& parameter = callee.buffers[i];
+    const Access access = callee.parameters[i].access;
+    const BufferId start = root(id);
+    const auto fail = [&](const std::string& what) {
+      problems_.add(where, fmt::format("argument '{}' {}", argument.name, what));
+    };
+    if (argument.bytes() != parameter.bytes() || bits(argument.type) != bits(parameter.type))
+      fail(fmt::format("has {} bytes of {}, parameter '{}' {} of {}", argument.bytes(),
+                       to_string(argument.type), parameter.name, parameter.bytes(),
+                       to_string(parameter.type)));
+    const bool is_parameter = start.at() < func_.parameters.size();
+    const bool read_only = func_.buffer(start).scope == Scope::Constant ||
+                           (is_parameter && func_.parameters[start.at()].access == Access::Read);
+    if (access != Access::Read && read_only) fail("is read-only but would be written");
+    const bool has_value = read_only || written_.count(start) != 0 ||
+                           (is_parameter && func_.parameters[start.at()].access != Access::Write);
+    if (access == Access::Read && !has_value) fail("is read before any call wrote it");
+  }
+
+  // What is written overlaps nothing else, unless the callee is in-place in it.
+  void verify_distinct(const std::string& where, const Func& callee, const Call& call) {
+    const auto declared = [&](size_t input, size_t output) {
+      for (const InPlace& pair : callee.in_place)
+        if (pair.input == static_cast<int32_t>(input) &&
+            pair.output == static_cast<int32_t>(output))
+          return true;
+      return false;
+    };
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      if (callee.parameters[i].access == Access::Read) continue;
+      for (size_t j = 0; j < call.arguments.size(); ++j) {
+        const bool same = i != j && root(call.arguments[i]) == root(call.arguments[j]);
+        if (same && !declared(j, i) && !declared(i, j))
+          problems_.add(where,
+                        fmt::format("'{}' is written and also passed as argument {}",
+                                    func_.buffer(call.arguments[i]).name, j),
+                        "use another buffer, or declare the callee in-place");
+      }
+    }
+  }
+
+  const Module& module_;
+  const Func& func_;
+  Diagnostics& problems_;
+  std::set<BufferId> written_;
+};
+
+}  // namespace
+
+void verify_schedule(const Module& module, const Func& func, Diagnostics& problems) {
+  ScheduleVerifier(module, func, problems).run();
+}
+
+}  // namespace intarsia::tir
