@@ -26,12 +26,6 @@ inline Module with_main(std::string_view body, std::string_view constants = "") 
                 std::string(body) + "\nentry @main\n");
 }
 
-inline Module verified(Module module) {
-  const Result<void> result = verify(module);
-  if (!result.ok()) ADD_FAILURE() << result.error().to_string() << print(module);
-  return module;
-}
-
 // All messages of a failed verification, or "" when it passes.
 inline std::string complaints(const Module& module) {
   const Result<void> result = verify(module);
