@@ -187,7 +187,7 @@ class RandomModule {
 };
 
 TEST(Text, RoundTripsRandomModules) {
-  for (uint32_t seed = 0; seed < 3000; ++seed) {
+  for (uint32_t seed = 0; seed < 1500; ++seed) {
     const Module module = RandomModule(seed).make();
     const std::string text = print(module);
     const Result<Module> read = parse(text);
@@ -200,7 +200,7 @@ TEST(Text, RoundTripsRandomModules) {
 TEST(Text, SurvivesMutations) {
   std::mt19937 random(3);
   int still_parse = 0;
-  for (uint32_t i = 0; i < 6000; ++i) {
+  for (uint32_t i = 0; i < 2000; ++i) {
     std::string text = i % 2 == 0 ? std::string(kSmall) : print(RandomModule(i).make());
     for (size_t edits = 1 + random() % 4; edits > 0; --edits) {
       const size_t at = random() % text.size();
@@ -230,7 +230,7 @@ TEST(Text, SurvivesMutations) {
     (void)verify(module.value());  // whatever was parsed is safe to look at
     EXPECT_TRUE(parse(print(module.value())).ok());
   }
-  EXPECT_GT(still_parse, 100);
+  EXPECT_GT(still_parse, 30);
 }
 
 TEST(Names, OperatorsAndActivationsRoundTrip) {
