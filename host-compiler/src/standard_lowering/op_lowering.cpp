@@ -119,7 +119,7 @@ void OpLowering::allow_in_place() {
   const tir::Buffer& to = b.func().buffer(output_);
   for (int32_t i = 0; i < output; ++i) {
     const tir::Buffer& from = b.func().buffer(BufferId{i});
-    if (from.type == to.type && from.extents == to.extents)
+    if (bits(from.type) == bits(to.type) && from.extents == to.extents)
       b.func().in_place.push_back({i, output});
   }
 }

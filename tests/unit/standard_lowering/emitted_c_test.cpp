@@ -1,0 +1,90 @@
+// The same modules as C: compiled without a warning, called, and equal to the evaluator. In-place
+// functions are also called with the output in the place of the input.
+#include <functional>
+
+#include "emit/c_constant.h"
+#include "emit/c_function.h"
+#include "lowering_testing.h"
+#include "support/c_program.h"
+
+namespace intarsia::testing {
+
+namespace {
+
+constexpr uint32_t kSeeds = 10;
+
+// The leaf functions of a module and a run function that takes all parameters of leaf 0 as one
+// array.
+std::string c_text(const tir::Module& module, const std::string& prefix) {
+  std::string text;
+  for (const tir::Constant& constant : module.constants) {
+    text += *emission::emit_c_constant(constant, prefix, {emission::CLinkage::Static});
+  }
+  const tir::Func& leaf = module.funcs[0];
+  const Result<std::string> function = emission::emit_c_function(module, leaf, {prefix, {}});
+  EXPECT_TRUE(function.ok()) << (function.ok() ? "" : function.error().to_string());
+  if (!function.ok()) return text;
+  text += *function;
+  text += "void " + prefix + "run(void **p);\nvoid " + prefix + "run(void **p) {\n  " + prefix +
+          leaf.name + "(";
+  for (size_t i = 0; i < leaf.parameters.size(); ++i) {
+    text += (i == 0 ? "p[" : ", p[") + std::to_string(i) + "]";
+  }
+  return text + ");\n}\n";
+}
+
+class EmittedC : public ::testing::TestWithParam<Case> {};
+
+TEST_P(EmittedC, EqualsTheEvaluator) {
+  std::string text =
+      "#include <stdbool.h>\n#include <stdint.h>\n#include \"intarsia_kernels/kernels.h\"\n";
+  std::vector<graph::Module> modules;
+  std::vector<tir::LoweredFunction> lowered;
+  for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
+    Random random(seed + 1000);
+    modules.push_back(lowerable_operator(random, GetParam()));
+    lowered.push_back(*standard_graph_to_tir(modules.back(), modules.back().entry_function()));
+    text += c_text(lowered.back().module, "m" + std::to_string(seed) + "_");
+  }
+  const std::string kernels = INTARSIA_KERNELS_DIR;
+  const CProgram program(
+      "gcc", text,
+      "-ffp-contract=off -Wno-unused-function -I" + kernels + "/include " + kernels + "/src/*.c");
+  ASSERT_TRUE(program.ok()) << program.errors() << text;
+
+  for (uint32_t seed = 1; seed <= kSeeds; ++seed) {
+    Random random(seed + 2000);
+    const graph::Module& module = modules[seed - 1];
+    SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + graph::print(module));
+    const tir::Func& leaf = lowered[seed - 1].module.funcs[0];
+    Values inputs = random_inputs(random, module);
+    const Values expected = evaluate(module, inputs);
+    const DataType type = leaf.buffers[leaf.parameters.size() - 1].type;
+    auto* run = program.find<void(void**)>("m" + std::to_string(seed) + "_run");
+    ASSERT_NE(run, nullptr);
+
+    graph::TensorValue output(expected[0].size());
+    std::vector<void*> arguments;
+    for (graph::TensorValue& value : inputs) arguments.push_back(value.data());
+    arguments.push_back(output.data());
+    ASSERT_EQ(arguments.size(), leaf.parameters.size());
+    run(arguments.data());
+    ASSERT_TRUE(same_values(type, output, expected[0]));
+
+    for (const tir::InPlace& pair : leaf.in_place) {
+      graph::TensorValue& shared = inputs[static_cast<size_t>(pair.input)];
+      const graph::TensorValue kept = shared;
+      arguments[static_cast<size_t>(pair.output)] = shared.data();
+      run(arguments.data());
+      ASSERT_TRUE(same_values(type, shared, expected[0])) << "in the place of " << pair.input;
+      shared = kept;
+      arguments[static_cast<size_t>(pair.output)] = output.data();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Standard, EmittedC, ::testing::ValuesIn(supported_cases()), case_name);
+
+}  // namespace
+
+}  // namespace intarsia::testing

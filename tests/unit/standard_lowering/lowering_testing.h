@@ -1,0 +1,106 @@
+// Lowered functions against the reference evaluator.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "intarsia/standard_lowering.h"
+#include "support/kernel_functions.h"
+#include "support/random_operator.h"
+
+namespace intarsia::testing {
+
+using Values = std::vector<graph::TensorValue>;
+
+// An operator and the type of its activations.
+struct Case {
+  graph::OpKind kind;
+  DataType type;
+};
+
+inline std::vector<Case> supported_cases() {
+  using enum DataType;
+  using graph::OpKind;
+  std::vector<Case> cases;
+  for (const OpKind kind :
+       {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected, OpKind::AveragePool2d,
+        OpKind::MaxPool2d, OpKind::Add, OpKind::Mul, OpKind::Reshape, OpKind::Softmax, OpKind::Pad,
+        OpKind::Mean, OpKind::Relu}) {
+    cases.push_back({kind, Int8});
+    cases.push_back({kind, Float32});
+  }
+  for (const DataType type : {Int8, Int16, UInt8}) {
+    cases.push_back({OpKind::Quantize, type});
+    cases.push_back({OpKind::Dequantize, type});
+  }
+  return cases;
+}
+
+inline std::string case_name(const ::testing::TestParamInfo<Case>& info) {
+  return std::string(to_string(info.param.kind)) + "_" + std::string(to_string(info.param.type));
+}
+
+// Add and mul take scales that other factors refuse; those modules are drawn again.
+inline graph::Module lowerable_operator(Random& random, const Case& c) {
+  for (;;) {
+    graph::Module module = random_operator(random, c.kind, c.type);
+    const graph::Function& function = module.entry_function();
+    if (!standard_lowering_refuses(module, function, function.nodes[0])) return module;
+  }
+}
+
+inline Values evaluate(const graph::Module& module, const Values& inputs) {
+  graph::Evaluator evaluator(module);
+  Result<Values> outputs = evaluator.run(inputs);
+  EXPECT_TRUE(outputs.ok()) << (outputs.ok() ? "" : outputs.error().to_string());
+  return outputs.ok() ? *outputs : Values{};
+}
+
+// Runs the entry of a lowered function in the interpreter, which also stops at overflows and
+// accesses out of bounds.
+inline Values interpret(const tir::LoweredFunction& lowered, Values inputs) {
+  TirInterpreter interpreter(lowered.module);
+  define_kernels(interpreter);
+  const tir::Func& entry = *lowered.module.find(lowered.entry);
+  Values outputs;
+  for (size_t i = inputs.size(); i < entry.parameters.size(); ++i) {
+    outputs.emplace_back(static_cast<size_t>(entry.buffers[i].bytes()), uint8_t{0xCD});
+  }
+  std::vector<std::span<uint8_t>> arguments(inputs.begin(), inputs.end());
+  arguments.insert(arguments.end(), outputs.begin(), outputs.end());
+  const Result<void> ran = interpreter.run(lowered.entry, arguments);
+  EXPECT_TRUE(ran.ok()) << (ran.ok() ? "" : ran.error().to_string());
+  return outputs;
+}
+
+// Bit for bit; float results within rounding of sums in another order.
+inline ::testing::AssertionResult same_values(DataType type, const graph::TensorValue& actual,
+                                              const graph::TensorValue& expected) {
+  if (actual.size() != expected.size()) return ::testing::AssertionFailure() << "sizes differ";
+  if (type != DataType::Float32) {
+    for (size_t i = 0; i < actual.size(); ++i) {
+      if (actual[i] != expected[i]) {
+        return ::testing::AssertionFailure()
+               << "byte " << i << ": " << int{actual[i]} << " instead of " << int{expected[i]};
+      }
+    }
+    return ::testing::AssertionSuccess();
+  }
+  for (size_t i = 0; i + 4 <= actual.size(); i += 4) {
+    float a = 0, e = 0;
+    std::memcpy(&a, &actual[i], sizeof a);
+    std::memcpy(&e, &expected[i], sizeof e);
+    if (!(std::fabs(a - e) <= 4e-6f * (1.0f + std::fabs(e)))) {
+      return ::testing::AssertionFailure()
+             << "element " << i / 4 << ": " << a << " instead of " << e;
+    }
+  }
+  return ::testing::AssertionSuccess();
+}
+
+}  // namespace intarsia::testing
