@@ -135,7 +135,7 @@ static void add_field(struct intarsia_text* text, const char* name, int32_t valu
 }
 
 static int32_t write_report(int32_t file, const struct outcome* outcome) {
-  static char buffer[160];
+  char buffer[160];
   struct intarsia_text text;
   intarsia_text_start(&text, buffer, (int32_t)sizeof buffer);
   add_field(&text, "{\"exit_status\": ", outcome->exit_status);

@@ -14,6 +14,7 @@
 
 #define INTARSIA_CPACR_CP10_CP11 (0xFu << 20) /* the FPU and the vector extension */
 #define INTARSIA_CCR_LOB (1u << 19)           /* low-overhead branches, Armv8.1-M */
+#define INTARSIA_CCR_UNALIGN_TRP (1u << 3)
 #define INTARSIA_CFSR_BFARVALID (1u << 15)
 #define INTARSIA_CFSR_STKOF (1u << 20) /* below the stack limit, Armv8-M */
 

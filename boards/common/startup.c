@@ -72,6 +72,10 @@ static void enable_core_features(void) {
 #if defined(__ARM_ARCH_8_1M_MAIN__)
   INTARSIA_CCR |= INTARSIA_CCR_LOB;
 #endif
+#if defined(__ARM_ARCH_6M__)
+  /* Always so on these cores; a larger core that runs their code is made to fault like them. */
+  INTARSIA_CCR |= INTARSIA_CCR_UNALIGN_TRP;
+#endif
   __asm__ volatile("dsb\n isb" ::: "memory");
 }
 

@@ -55,9 +55,7 @@ std::string pools_source(const Board& board) {
   std::string table;
   for (const std::string& name : board.roles.activations) {
     const Memory& memory = *board.find_memory(name);
-    // What add_one.c itself has in .data and .bss.
-    const uint64_t own = name == board.roles.data ? 64 : 0;
-    const uint64_t bytes = std::min<uint64_t>(available(board, memory) - own, 16u << 20);
+    const uint64_t bytes = std::min<uint64_t>(available(board, memory), 16u << 20);
     text += fmt::format("static uint8_t pool_{0}[{1}] INTARSIA_IN_MEMORY({0});\n", name, bytes);
     table += fmt::format("{{pool_{0}, (int32_t)sizeof pool_{0}}}, ", name);
   }
@@ -115,6 +113,7 @@ class BoardsTest : public testing::TestWithParam<std::string> {
     start.program = program_;
     start.run_file = folder_ + "run.txt";
     start.count = std::move(count);
+    start.shared_memory_file = shared_memory_file_;
     const Result<std::vector<std::string>> command = run_command(board_, start);
     EXPECT_TRUE(command.ok());
     ProcessOptions options;
@@ -139,7 +138,12 @@ class BoardsTest : public testing::TestWithParam<std::string> {
   Board board_;
   std::string folder_;
   std::string program_;
+  std::string shared_memory_file_;
 };
+
+class EmulatedBoardsTest : public BoardsTest {};
+class Armv6BoardsTest : public BoardsTest {};
+class SharingBoardsTest : public BoardsTest {};
 
 // Three slices of 16 bytes; their first bytes, which set how long the model spins, are 0, 16, 32.
 std::string three_slices() {
@@ -188,6 +192,24 @@ TEST_P(BoardsTest, RunsAModelOverSlices) {
   }
 }
 
+// The other compiler's warnings. Syntax only: it has no C library for these cores.
+TEST_P(BoardsTest, SupportIsCleanForClang) {
+  if (!can_start("clang")) GTEST_SKIP() << "clang is not installed";
+  std::vector<std::string> command = {"clang",   "-std=c11",     "-fsyntax-only", "-Wall",
+                                      "-Wextra", "-Wconversion", "-Werror"};
+  const auto add = [&command](const std::vector<std::string>& more) {
+    command.insert(command.end(), more.begin(), more.end());
+  };
+  if (!board_.native()) add({"--target=arm-none-eabi", "-ffreestanding"});
+  add(compile_flags(board_, main_core()));
+  add(include_flags(kRoot));
+  add(support_sources(board_, kRoot));
+  if (board_.native()) add({count_plugin_command(kRoot, "count.so")[5]});
+  const Result<ProcessOutcome> outcome = run_process(command);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_TRUE(outcome->succeeded()) << outcome->err;
+}
+
 TEST_P(BoardsTest, OneSliceServesAllRuns) {
   ASSERT_NO_FATAL_FAILURE(build("add_one.c", main_core()));
   RunRequest wanted = request(three_slices().substr(0, 16), 2);
@@ -198,8 +220,7 @@ TEST_P(BoardsTest, OneSliceServesAllRuns) {
   EXPECT_EQ(file_bytes(wanted.outputs[0]), once + once);
 }
 
-TEST_P(BoardsTest, CountsInstructionsExactly) {
-  if (board_.native()) GTEST_SKIP() << "instructions are counted in QEMU only";
+TEST_P(EmulatedBoardsTest, CountsInstructionsExactly) {
   ASSERT_NO_FATAL_FAILURE(build("add_one.c", main_core()));
   const Result<ProcessOutcome> plugin =
       run_process(count_plugin_command(kRoot, folder_ + "count.so"));
@@ -228,8 +249,7 @@ TEST_P(BoardsTest, CountsInstructionsExactly) {
   EXPECT_LE(both[0][0], 5000u);
 }
 
-TEST_P(BoardsTest, FirmwareStaysWithinWhatIsReserved) {
-  if (board_.native()) GTEST_SKIP() << "a native board has no memory map of ours";
+TEST_P(EmulatedBoardsTest, FirmwareStaysWithinWhatIsReserved) {
   ASSERT_NO_FATAL_FAILURE(build("broken.c", main_core()));
   const Result<ElfImage> image = read_elf(program_);
   ASSERT_TRUE(image.ok()) << image.error().to_string();
@@ -254,8 +274,7 @@ TEST_P(BoardsTest, AModelsStatusIsReported) {
   EXPECT_EQ(report->runs, 0);
 }
 
-TEST_P(BoardsTest, FaultsEndTheRun) {
-  if (board_.native()) GTEST_SKIP() << "faults on the host are the operating system's to report";
+TEST_P(EmulatedBoardsTest, FaultsEndTheRun) {
   ASSERT_NO_FATAL_FAILURE(build("broken.c", main_core()));
   for (const std::string how : {"a", "i", "o"}) {
     SCOPED_TRACE(how);
@@ -264,6 +283,38 @@ TEST_P(BoardsTest, FaultsEndTheRun) {
     EXPECT_THAT(outcome.err + outcome.out, HasSubstr("intarsia: fault: "));
     EXPECT_THAT(outcome.err + outcome.out, HasSubstr(how == "o" ? "stack overflow" : "at pc 0x"));
   }
+}
+
+TEST_P(Armv6BoardsTest, Armv6CodeFaultsOnUnalignedAccess) {
+  std::vector<Core> cores = board_.cores;
+  cores.insert(cores.end(), board_.also_runs.begin(), board_.also_runs.end());
+  std::erase_if(cores, [](const Core& core) { return !core.name.starts_with("cortex-m0"); });
+  for (const Core& core : cores) {
+    SCOPED_TRACE(core.name);
+    ASSERT_NO_FATAL_FAILURE(build("broken.c", core));
+    const ProcessOutcome outcome = run(request("u", 1));
+    EXPECT_EQ(outcome.exit_code, 14) << outcome.ending() << outcome.err;
+    EXPECT_THAT(outcome.err + outcome.out, HasSubstr("at pc 0x"));
+  }
+}
+
+// A host process sees what the firmware writes, where the NPU simulators of an emulated board will
+// find their operands.
+TEST_P(SharingBoardsTest, SharesAMemoryWithTheHost) {
+  ASSERT_NO_FATAL_FAILURE(build("add_one.c", main_core()));
+  const Memory& memory = *board_.find_memory(board_.emulator->shared_memory);
+  shared_memory_file_ = folder_ + "shared.bin";
+  write_file(shared_memory_file_, "");
+  fs::resize_file(shared_memory_file_, memory.size);  // sparse
+  const ProcessOutcome outcome = run(request(three_slices(), 3));
+  ASSERT_TRUE(outcome.succeeded()) << outcome.ending() << outcome.err;
+  const Result<ElfImage> image = read_elf(program_);
+  ASSERT_TRUE(image.ok()) << image.error().to_string();
+  std::ifstream shared(shared_memory_file_, std::ios::binary);
+  shared.seekg(static_cast<std::streamoff>(image->symbols.at("pool_" + memory.name) - memory.base));
+  std::string bytes(16, '\0');
+  shared.read(bytes.data(), 16);
+  EXPECT_EQ(bytes, three_slices().substr(32));
 }
 
 TEST_P(BoardsTest, WrongFilesAreNamed) {
@@ -289,12 +340,43 @@ TEST_P(BoardsTest, WrongFilesAreNamed) {
   EXPECT_THAT(said(unwritable, 12), HasSubstr("no/folder/out.bin'"));
 }
 
-INSTANTIATE_TEST_SUITE_P(All, BoardsTest, testing::ValuesIn(list_boards(kRoot + "/boards")),
-                         [](const auto& name) {
-                           std::string text = name.param;
-                           std::replace(text.begin(), text.end(), '-', '_');
-                           return text;
-                         });
+// The boards of which `holds` is true. A board.json that does not load is kept: the test reports
+// it.
+std::vector<std::string> boards_where(bool (*holds)(const Board&)) {
+  std::vector<std::string> names;
+  for (const std::string& name : list_boards(kRoot + "/boards")) {
+    const Result<Board> board = find_board(kRoot + "/boards", name);
+    if (!board.ok() || holds(*board)) names.push_back(name);
+  }
+  return names;
+}
+
+bool any(const Board&) {
+  return true;
+}
+bool is_emulated(const Board& board) {
+  return board.emulator.has_value();
+}
+bool runs_armv6(const Board& board) {
+  return !board.native() && core_for(board, "cortex-m0").ok();
+}
+bool shares_memory(const Board& board) {
+  return board.emulator && !board.emulator->shared_memory.empty();
+}
+
+std::string test_name(const testing::TestParamInfo<std::string>& info) {
+  std::string text = info.param;
+  std::replace(text.begin(), text.end(), '-', '_');
+  return text;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BoardsTest, testing::ValuesIn(boards_where(any)), test_name);
+INSTANTIATE_TEST_SUITE_P(All, EmulatedBoardsTest, testing::ValuesIn(boards_where(is_emulated)),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(All, Armv6BoardsTest, testing::ValuesIn(boards_where(runs_armv6)),
+                         test_name);
+INSTANTIATE_TEST_SUITE_P(All, SharingBoardsTest, testing::ValuesIn(boards_where(shares_memory)),
+                         test_name);
 
 }  // namespace
 }  // namespace intarsia::board

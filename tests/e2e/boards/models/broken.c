@@ -1,5 +1,5 @@
 /* A model that fails the way its one input byte says: s for a status, a for a bad address, o for a
- * stack overflow, i for an undefined instruction. */
+ * stack overflow, i for an undefined instruction, u for an access that is not aligned. */
 #include <stdint.h>
 
 #include "intarsia_contract/model_descriptor.h"
@@ -28,6 +28,12 @@ static int32_t run(void) {
     case 'a': /* on none of the boards: in the vendor system space */
       *(volatile uint32_t*)(uintptr_t)0xE8000000u = 1;
       return 0;
+    case 'u': {
+      static const uint32_t words[2] = {1, 2};
+      uint32_t value;
+      __asm__ volatile("ldr %0, [%1]" : "=l"(value) : "l"((const char*)words + 1));
+      return value == 0;
+    }
     case 'i':
       __asm__ volatile("udf #0");
       return 0;
