@@ -5,6 +5,7 @@
 #include "plan/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -68,22 +69,24 @@ class Search {
   };
 
   double base_preference(const Instance::Item& item) {
-    double value = 0;
-    switch (strategy_.order) {
-      case ValueOrder::Area:
-        value = static_cast<double>(item.weight);
-        break;
-      case ValueOrder::Lifetime:
-        value = static_cast<double>(item.steps);
-        break;
-      case ValueOrder::Size:
-        value = static_cast<double>(item.size);
-        break;
-      case ValueOrder::Span:
-        value = static_cast<double>(item.last - item.first + 1);
-        break;
-    }
-    if (strategy_.seed != 0) value *= 0.5 + static_cast<double>(random_() >> 11) * 0x1.0p-53;
+    double value = static_cast<double>(item.size);
+    // Square roots are exact to the last bit everywhere; std::pow is not.
+    const double root = std::sqrt(std::sqrt(std::sqrt(static_cast<double>(item.steps))));
+    for (int k = 0; k < strategy_.lifetime_eighths; ++k) value *= root;
+    for (int k = 0; k > strategy_.lifetime_eighths; --k) value /= root;
+    const double random = static_cast<double>(random_() >> 11) * 0x1.0p-52 - 1;  // in [-1, 1)
+    return value * (1 + strategy_.noise * random);
+  }
+
+  double preference(int i, int begin, int end) const {
+    const auto& item = in_.items[i];
+    const int64_t top = least_[i] + item.size;
+    const int64_t left = item.first > begin ? floor_[item.first - 1] : capacity_;
+    const int64_t right = item.last + 1 < end ? floor_[item.last + 1] : capacity_;
+    double value = preference_[i];
+    if (left > least_[i] && right > least_[i]) value *= strategy_.nook_bonus;
+    if (top == left) value *= strategy_.flush_bonus;
+    if (top == right) value *= strategy_.flush_bonus;
     return value;
   }
 
@@ -206,12 +209,10 @@ class Search {
     if (out_of_steps_) return false;
     const int s = choose_section(begin, end);
     const int64_t level = floor_[s];
-    std::vector<int> candidates;
+    std::vector<std::pair<double, int>> candidates;
     for (int i : in_.in_section[s])
-      if (!placed_[i] && least_[i] == level) candidates.push_back(i);
-    std::sort(candidates.begin(), candidates.end(), [&](int a, int b) {
-      return preference_[a] != preference_[b] ? preference_[a] > preference_[b] : a < b;
-    });
+      if (!placed_[i] && least_[i] == level) candidates.push_back({-preference(i, begin, end), i});
+    std::sort(candidates.begin(), candidates.end());
     const size_t mark = trail_.size();
     for (size_t k = 0; k < candidates.size(); ++k) {
       if (k > 0 && twin_tried(candidates, k)) continue;
@@ -219,7 +220,7 @@ class Search {
         out_of_steps_ = true;
         return false;
       }
-      if (place(candidates[k]) && solve(begin, end, depth)) return true;
+      if (place(candidates[k].second) && solve(begin, end, depth)) return true;
       undo_to(mark);
       if (out_of_steps_) return false;
     }
@@ -235,10 +236,10 @@ class Search {
   }
 
   // Two items alike in all respects: the second would repeat the search of the first.
-  bool twin_tried(const std::vector<int>& candidates, size_t k) const {
-    const auto& item = in_.items[candidates[k]];
+  bool twin_tried(const std::vector<std::pair<double, int>>& candidates, size_t k) const {
+    const auto& item = in_.items[candidates[k].second];
     for (size_t j = 0; j < k; ++j) {
-      const auto& other = in_.items[candidates[j]];
+      const auto& other = in_.items[candidates[j].second];
       if (other.first == item.first && other.last == item.last && other.size == item.size &&
           other.alignment == item.alignment && other.fixed < 0 && item.fixed < 0)
         return true;
@@ -269,6 +270,15 @@ class Search {
     return next;
   }
 
+  double urgency(int s) const {
+    const auto share = [&](int64_t units) {
+      return static_cast<double>(units) / static_cast<double>(capacity_);
+    };
+    return trouble_[s] /
+           (1 + strategy_.tightness * share(capacity_ - floor_[s] - waiting_size_[s])) *
+           (1 - strategy_.depth * share(floor_[s]));
+  }
+
   // A section on the floor of a valley with few choices for a place that caused trouble before.
   int choose_section(int begin, int end) {
     int best = -1;
@@ -283,7 +293,7 @@ class Search {
           int choices = capacity_ - floor_[t] - waiting_size_[t] > 0 ? 1 : 0;
           for (int i : in_.in_section[t])
             if (!placed_[i] && least_[i] == floor_[t]) ++choices;
-          const double score = trouble_[t] / choices;
+          const double score = urgency(t) / choices;
           if (best < 0 || score > best_score) {
             best = t;
             best_score = score;

@@ -10,12 +10,16 @@
 
 namespace intarsia::plan {
 
-enum class ValueOrder { Area, Lifetime, Size, Span };
-
+// What the search prefers. It changes how soon a placement is found, never whether one is.
 struct Strategy {
-  ValueOrder order = ValueOrder::Area;
-  uint64_t seed = 0;  // 0: no shuffling
-  const char* name = "";
+  // Larger items first; each eighth multiplies in the eighth root of the lifetime once.
+  int lifetime_eighths = 0;
+  double noise = 0;        // preferences are shuffled by up to this share, by `seed`
+  double nook_bonus = 1;   // for items with a higher wall on either side
+  double flush_bonus = 1;  // for each side on which the item ends level with the wall
+  double tightness = 0;    // decide sections with little slack first
+  double depth = 0;        // decide low sections first; at most 1
+  uint64_t seed = 0;
 };
 
 enum class SearchEnd { Found, Exhausted, OutOfSteps };

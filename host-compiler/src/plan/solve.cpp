@@ -1,11 +1,13 @@
 // The two questions put to a problem, answered group by group: greedy first, then attempts of the
-// exact search in turn. Search times have heavy tails, so many short attempts with different orders
-// find what one long attempt misses; every round also has a longer one, which can exhaust the
-// space.
+// exact search. Search times have heavy tails, so many short attempts with different strategies
+// find what one long attempt misses; a third of the steps goes to ever longer attempts, which
+// exhaust the space when there is nothing to find.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
+#include <random>
 
 #include "plan/first_fit.h"
 #include "plan/instance.h"
@@ -15,8 +17,7 @@ namespace intarsia::plan {
 
 namespace {
 
-constexpr int64_t kShortAttempt = 8'000;
-constexpr int kRound = 12;  // attempts in a round; the last is the long one
+constexpr int64_t kShortAttempt = 1500;
 
 class Budget {
  public:
@@ -37,10 +38,33 @@ class Budget {
   std::function<bool()> stop_;
 };
 
-constexpr Strategy kStrategies[] = {{ValueOrder::Size, 0, "size"},
-                                    {ValueOrder::Area, 0, "area"},
-                                    {ValueOrder::Lifetime, 0, "lifetime"},
-                                    {ValueOrder::Span, 0, "span"}};
+// The first attempts follow the best single recipes; later ones mix ingredients that proved useful
+// on MiniMalloc's instances and on variants of them. What is wrong for one problem is right for
+// another.
+Strategy strategy_for(int attempt) {
+  if (attempt == 0) return {};
+  if (attempt == 1) return {.lifetime_eighths = 8};
+  std::mt19937_64 random(static_cast<uint64_t>(attempt));
+  const auto one_of = [&](const auto& values) { return values[random() % std::size(values)]; };
+  Strategy strategy;
+  strategy.seed = random();
+  strategy.lifetime_eighths = one_of(std::array{0, 0, 1, 2, -1, -2, -3, 8});
+  strategy.noise = one_of(std::array{0.05, 0.1, 0.5});
+  struct Bonus {
+    double nook, flush;
+  };
+  const Bonus bonus = one_of(std::array{Bonus{1, 4}, Bonus{2, 5}, Bonus{3, 2}, Bonus{3, 2}});
+  strategy.nook_bonus = bonus.nook;
+  strategy.flush_bonus = bonus.flush;
+  struct Where {
+    double tightness, depth;
+  };
+  const Where where =
+      one_of(std::array{Where{0, 0}, Where{0, 0}, Where{8, 0}, Where{30, 0}, Where{0, 0.9}});
+  strategy.tightness = where.tightness;
+  strategy.depth = where.depth;
+  return strategy;
+}
 
 struct GroupAnswer {
   SearchEnd end = SearchEnd::OutOfSteps;
@@ -51,26 +75,27 @@ struct GroupAnswer {
 
 GroupAnswer attempt_fit(const Instance& group, int64_t capacity, int64_t share, Budget& budget) {
   GroupAnswer answer;
-  int64_t long_attempt = 8 * kShortAttempt;
+  int64_t long_attempt = 16 * kShortAttempt;
+  int64_t in_short_attempts = 0;
   for (int k = 0; share > 0 && budget.steps() > 0; ++k) {
-    Strategy strategy = kStrategies[k % std::size(kStrategies)];
-    strategy.seed = static_cast<uint64_t>(k) / std::size(kStrategies);
+    const bool is_long = in_short_attempts >= 2 * long_attempt;
     int64_t limit = kShortAttempt;
-    if (k % kRound == kRound - 1) {
+    if (is_long) {
       limit = long_attempt;
       long_attempt *= 2;
     }
     limit = std::min({limit, share, budget.steps()});
-    SearchAnswer found = search_fit(group, capacity, strategy, limit, budget.stop());
+    SearchAnswer found = search_fit(group, capacity, strategy_for(k), limit, budget.stop());
     budget.spend(found.steps);
     share -= found.steps;
+    if (!is_long) in_short_attempts += found.steps;
     if (found.end == SearchEnd::OutOfSteps) continue;
     answer.end = found.end;
     if (found.end == SearchEnd::Found) {
       answer.offsets = std::move(found.offsets);
       group.settle(answer.offsets);
       answer.peak = group.peak(answer.offsets);
-      answer.method = fmt::format("search by {}, attempt {}", strategy.name, k + 1);
+      answer.method = fmt::format("search, attempt {}", k + 1);
     }
     return answer;
   }

@@ -26,7 +26,7 @@ TEST_P(HardInstance, FitsItsCapacity) {
   ASSERT_TRUE(read.ok()) << read.error().to_string();
   PlacementProblem problem = std::move(read).value();
   problem.capacity = 1048576;
-  const auto outcome = fit_in_capacity(problem, {.steps = 1'000'000});
+  const auto outcome = fit_in_capacity(problem, {.steps = 200'000});
   ASSERT_TRUE(outcome.ok());
   EXPECT_EQ(outcome->status, FitStatus::Fits) << "best peak " << outcome->best.peak;
   EXPECT_EQ(check_placement(problem, outcome->best).to_string(), "");
