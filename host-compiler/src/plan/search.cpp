@@ -1,13 +1,15 @@
-// A state is a set of placed items that no later item goes beneath. `floor_[s]` is a bound on where
-// the next item alive in section s can lie, `least_[i]` on the offset of item i; each raises the
-// other until both rest. Every decision is about one section of a valley (floors equal, higher
-// walls): which item lies on its floor, or none. Each canonical placement is met exactly once.
+// Every decision is about one section of a valley (equal floors between higher walls): which item
+// lies on its floor, or none. Items of a valley's floor have nothing beneath them, so each
+// canonical placement is met exactly once, and a search that ends without one has proved that there
+// is none.
 #include "plan/search.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>
+
+#include "plan/search_state.h"
 
 namespace intarsia::plan {
 
@@ -22,51 +24,24 @@ class Search {
         strategy_(strategy),
         step_limit_(step_limit),
         stop_(stop),
-        random_(strategy.seed) {
-    const size_t items = in_.items.size();
-    const size_t sections = static_cast<size_t>(in_.section_count);
-    floor_.assign(sections, 0);
-    waiting_size_.assign(sections, 0);
-    waiting_.assign(sections, 0);
-    across_.assign(sections + 1, 0);
-    queued_.assign(sections, 0);
-    trouble_.assign(sections, 1);
-    least_.assign(items, 0);
-    placed_.assign(items, 0);
-    preference_.assign(items, 0);
-    for (size_t i = 0; i < items; ++i) {
-      const auto& item = in_.items[i];
-      for (int s = item.first; s <= item.last; ++s) {
-        waiting_size_[s] += item.size;
-        ++waiting_[s];
-        if (s > item.first) ++across_[s];
-      }
-      preference_[i] = base_preference(item);
-    }
+        random_(strategy.seed),
+        state_(instance, capacity) {
+    for (const auto& item : in_.items) preference_.push_back(base_preference(item));
   }
 
   SearchAnswer run() {
     SearchAnswer answer;
-    bool possible = true;
-    for (size_t i = 0; i < in_.items.size() && possible; ++i)
-      possible = raise_item(static_cast<int>(i), 0, true);
-    for (int s = 0; s < in_.section_count; ++s) enqueue(s);
-    const bool found = possible && propagate() && solve(0, in_.section_count, 0);
+    const bool found = state_.start() && solve();
     answer.steps = steps_;
     answer.end = found           ? SearchEnd::Found
                  : out_of_steps_ ? SearchEnd::OutOfSteps
                                  : SearchEnd::Exhausted;
-    if (found) answer.offsets = least_;
+    if (found) answer.offsets = state_.offsets();
     return answer;
   }
 
  private:
-  enum class Kind : uint8_t { Floor, Least, Placed };
-  struct Change {
-    Kind kind;
-    int index;
-    int64_t old;
-  };
+  using Range = std::pair<int, int>;  // sections [first, second)
 
   double base_preference(const Instance::Item& item) {
     double value = static_cast<double>(item.size);
@@ -78,160 +53,105 @@ class Search {
     return value * (1 + strategy_.noise * random);
   }
 
-  double preference(int i, int begin, int end) const {
+  double preference(int i, const Range& range) const {
     const auto& item = in_.items[i];
-    const int64_t top = least_[i] + item.size;
-    const int64_t left = item.first > begin ? floor_[item.first - 1] : capacity_;
-    const int64_t right = item.last + 1 < end ? floor_[item.last + 1] : capacity_;
+    const int64_t top = state_.least(i) + item.size;
+    const int64_t left = item.first > range.first ? state_.floor(item.first - 1) : capacity_;
+    const int64_t right = item.last + 1 < range.second ? state_.floor(item.last + 1) : capacity_;
     double value = preference_[i];
-    if (left > least_[i] && right > least_[i]) value *= strategy_.nook_bonus;
+    if (left > state_.least(i) && right > state_.least(i)) value *= strategy_.nook_bonus;
     if (top == left) value *= strategy_.flush_bonus;
     if (top == right) value *= strategy_.flush_bonus;
     return value;
   }
 
-  void enqueue(int s) {
-    if (queued_[s]) return;
-    queued_[s] = 1;
-    queue_.push_back(s);
-  }
+  // A decision about one section and what follows from its present choice. The frames are a stack
+  // of our own: problems are as deep as they have items, and the program's stack is not.
+  struct Frame {
+    Range range;
+    int section = 0;
+    size_t mark = 0;                                 // the state before any choice
+    std::vector<std::pair<double, int>> candidates;  // with negated preference
+    size_t next_candidate = 0;
+    bool none_tried = true;  // "no item lies on this floor" is the last choice
+    std::vector<Range> parts;
+    size_t next_part = 0;
+  };
 
-  void set_floor(int s, int64_t value) {
-    trail_.push_back({Kind::Floor, s, floor_[s]});
-    floor_[s] = value;
-    enqueue(s);
-  }
-
-  bool raise_item(int i, int64_t at_least, bool force = false) {
-    if (at_least <= least_[i] && !force) return true;
-    const auto& item = in_.items[i];
-    const int64_t offset = in_.fit_above(i, at_least);
-    if (item.fixed >= 0 && offset != item.fixed) return false;
-    if (offset + item.size > capacity_) return false;
-    if (offset == least_[i]) return true;
-    trail_.push_back({Kind::Least, i, least_[i]});
-    least_[i] = offset;
-    for (int s = item.first; s <= item.last; ++s) enqueue(s);
-    return true;
-  }
-
-  // Brings floors and least offsets to rest. False when they leave no room in some section.
-  bool propagate() {
-    bool possible = true;
-    while (!queue_.empty()) {
-      const int s = queue_.back();
-      queue_.pop_back();
-      queued_[s] = 0;
-      if (!possible || waiting_[s] == 0) continue;
-      if (!settle_section(s)) {
-        ++trouble_[s];
-        possible = false;
+  bool solve() {
+    std::vector<Frame> frames(1);
+    frames.back().parts = parts_of({0, in_.section_count});
+    while (!frames.empty()) {
+      Frame& frame = frames.back();
+      if (frame.next_part == frame.parts.size()) {
+        // Solved. It is not returned to: later parts do not depend on how this one was solved.
+        frames.pop_back();
+        continue;
+      }
+      const Range part = frame.parts[frame.next_part++];
+      frames.push_back(open(part));
+      while (!choose(frames.back())) {
+        frames.pop_back();
+        if (out_of_steps_ || frames.size() == 1) return false;
       }
     }
-    return possible;
-  }
-
-  bool settle_section(int s) {
-    int64_t lowest = std::numeric_limits<int64_t>::max();
-    for (int i : in_.in_section[s])
-      if (!placed_[i]) lowest = std::min(lowest, least_[i]);
-    if (lowest > floor_[s]) {
-      trail_.push_back({Kind::Floor, s, floor_[s]});
-      floor_[s] = lowest;
-    }
-    if (floor_[s] + waiting_size_[s] > capacity_) return false;
-    for (int i : in_.in_section[s])
-      if (!placed_[i] && least_[i] < floor_[s] && !raise_item(i, floor_[s])) return false;
     return true;
   }
 
-  bool place(int i) {
-    const auto& item = in_.items[i];
-    trail_.push_back({Kind::Placed, i, 0});
-    placed_[i] = 1;
-    for (int s = item.first; s <= item.last; ++s) {
-      waiting_size_[s] -= item.size;
-      --waiting_[s];
-      if (s > item.first) --across_[s];
-      if (waiting_[s] > 0) set_floor(s, least_[i] + item.size);
+  // The groups of sections within `range` that no waiting item connects, the tightest first: a part
+  // without a solution says so at once, whatever was chosen in its neighbours.
+  std::vector<Range> parts_of(const Range& range) const {
+    std::vector<std::pair<int64_t, Range>> parts;
+    int begin = range.first;
+    int64_t least_slack = std::numeric_limits<int64_t>::max();
+    for (int s = range.first; s < range.second; ++s) {
+      least_slack = std::min(least_slack, state_.slack(s));
+      if (s + 1 < range.second && state_.is_crossed(s + 1)) continue;
+      if (state_.has_waiting(begin)) parts.push_back({least_slack, {begin, s + 1}});
+      begin = s + 1;
+      least_slack = std::numeric_limits<int64_t>::max();
     }
-    return propagate();
+    std::sort(parts.begin(), parts.end());
+    std::vector<Range> ranges;
+    for (const auto& part : parts) ranges.push_back(part.second);
+    return ranges;
   }
 
-  void undo_to(size_t mark) {
-    while (trail_.size() > mark) {
-      const Change change = trail_.back();
-      trail_.pop_back();
-      if (change.kind == Kind::Floor) {
-        floor_[change.index] = change.old;
-      } else if (change.kind == Kind::Least) {
-        least_[change.index] = change.old;
-      } else {
-        const auto& item = in_.items[change.index];
-        placed_[change.index] = 0;
-        for (int s = item.first; s <= item.last; ++s) {
-          waiting_size_[s] += item.size;
-          ++waiting_[s];
-          if (s > item.first) ++across_[s];
-        }
-      }
-    }
+  Frame open(const Range& range) {
+    Frame frame;
+    frame.range = range;
+    frame.section = choose_section(range.first, range.second);
+    frame.mark = state_.mark();
+    frame.none_tried = false;
+    for (int i : in_.in_section[frame.section])
+      if (state_.is_waiting(i) && state_.least(i) == state_.floor(frame.section))
+        frame.candidates.push_back({-preference(i, range), i});
+    std::sort(frame.candidates.begin(), frame.candidates.end());
+    return frame;
   }
 
-  // Places what waits in the sections [begin, end), which nothing waiting crosses.
-  bool solve(int begin, int end, int depth) {
-    // Parts that share no waiting item are solved one after the other: a part without a solution
-    // says so at once, whatever was chosen in its neighbours.
-    int part_begin = begin;
-    std::vector<std::pair<int, int>> parts;
-    for (int s = begin + 1; s <= end; ++s) {
-      if (s < end && across_[s] > 0) continue;
-      if (waiting_[part_begin] > 0) parts.push_back({part_begin, s});
-      part_begin = s;
-    }
-    if (parts.size() > 1) {
-      const auto slack = [&](const std::pair<int, int>& part) {
-        int64_t least = std::numeric_limits<int64_t>::max();
-        for (int s = part.first; s < part.second; ++s)
-          least = std::min(least, capacity_ - floor_[s] - waiting_size_[s]);
-        return std::pair(least, part.first);
-      };
-      std::sort(parts.begin(), parts.end(),
-                [&](const auto& a, const auto& b) { return slack(a) < slack(b); });
-    }
-    for (const auto& [first, last] : parts)
-      if (!decide(first, last, depth + 1)) return false;
-    return true;
-  }
-
-  bool decide(int begin, int end, int depth) {
-    if (depth > kMaxDepth) out_of_steps_ = true;
-    if (out_of_steps_) return false;
-    const int s = choose_section(begin, end);
-    const int64_t level = floor_[s];
-    std::vector<std::pair<double, int>> candidates;
-    for (int i : in_.in_section[s])
-      if (!placed_[i] && least_[i] == level) candidates.push_back({-preference(i, begin, end), i});
-    std::sort(candidates.begin(), candidates.end());
-    const size_t mark = trail_.size();
-    for (size_t k = 0; k < candidates.size(); ++k) {
-      if (k > 0 && twin_tried(candidates, k)) continue;
+  // Takes back the present choice and makes the next. False when there is none that leaves room.
+  bool choose(Frame& frame) {
+    state_.undo_to(frame.mark);
+    const auto made = [&] {
+      frame.parts = parts_of(frame.range);
+      frame.next_part = 0;
+      return true;
+    };
+    while (frame.next_candidate < frame.candidates.size()) {
+      const size_t k = frame.next_candidate++;
+      if (twin_tried(frame.candidates, k)) continue;
       if (++steps_ > step_limit_ || ((steps_ & 1023) == 0 && stop_ && stop_())) {
         out_of_steps_ = true;
         return false;
       }
-      if (place(candidates[k].second) && solve(begin, end, depth)) return true;
-      undo_to(mark);
-      if (out_of_steps_) return false;
+      if (state_.place(frame.candidates[k].second)) return made();
+      state_.undo_to(frame.mark);
     }
-    const int64_t next = level_without(s, level);
-    if (next > capacity_ - waiting_size_[s]) {
-      ++trouble_[s];
-      return false;
-    }
-    set_floor(s, next);
-    if (propagate() && solve(begin, end, depth)) return true;
-    undo_to(mark);
+    if (frame.none_tried) return false;
+    frame.none_tried = true;
+    if (state_.raise_floor(frame.section, level_without(frame.section))) return made();
+    state_.undo_to(frame.mark);
     return false;
   }
 
@@ -248,12 +168,13 @@ class Search {
   }
 
   // Where the lowest waiting item of section s lies at least, if not on its floor.
-  int64_t level_without(int s, int64_t level) const {
+  int64_t level_without(int s) const {
+    const int64_t level = state_.floor(s);
     int64_t next = std::numeric_limits<int64_t>::max();
     for (int i : in_.in_section[s]) {
-      if (placed_[i]) continue;
-      if (least_[i] > level) {
-        next = std::min(next, least_[i]);
+      if (!state_.is_waiting(i)) continue;
+      if (state_.least(i) > level) {
+        next = std::min(next, state_.least(i));
         continue;
       }
       if (in_.items[i].fixed >= 0) continue;  // it lies here and nowhere else
@@ -262,8 +183,8 @@ class Search {
         if (t == s) continue;
         for (int j : in_.in_section[t]) {
           const auto& other = in_.items[j];
-          if (placed_[j] || j == i || (other.first <= s && s <= other.last)) continue;
-          next = std::min(next, least_[j] + other.size);
+          if (!state_.is_waiting(j) || j == i || (other.first <= s && s <= other.last)) continue;
+          next = std::min(next, state_.least(j) + other.size);
         }
       }
     }
@@ -274,9 +195,8 @@ class Search {
     const auto share = [&](int64_t units) {
       return static_cast<double>(units) / static_cast<double>(capacity_);
     };
-    return trouble_[s] /
-           (1 + strategy_.tightness * share(capacity_ - floor_[s] - waiting_size_[s])) *
-           (1 - strategy_.depth * share(floor_[s]));
+    return state_.trouble(s) / (1 + strategy_.tightness * share(state_.slack(s))) *
+           (1 - strategy_.depth * share(state_.floor(s)));
   }
 
   // A section on the floor of a valley with few choices for a place that caused trouble before.
@@ -285,14 +205,14 @@ class Search {
     double best_score = 0;
     for (int s = begin; s < end;) {
       int run_end = s + 1;
-      while (run_end < end && floor_[run_end] == floor_[s]) ++run_end;
-      const bool valley = (s == begin || floor_[s - 1] > floor_[s]) &&
-                          (run_end == end || floor_[run_end] > floor_[s]);
+      while (run_end < end && state_.floor(run_end) == state_.floor(s)) ++run_end;
+      const bool valley = (s == begin || state_.floor(s - 1) > state_.floor(s)) &&
+                          (run_end == end || state_.floor(run_end) > state_.floor(s));
       if (valley) {
         for (int t = s; t < run_end; ++t) {
-          int choices = capacity_ - floor_[t] - waiting_size_[t] > 0 ? 1 : 0;
+          int choices = state_.slack(t) > 0 ? 1 : 0;
           for (int i : in_.in_section[t])
-            if (!placed_[i] && least_[i] == floor_[t]) ++choices;
+            if (state_.is_waiting(i) && state_.least(i) == state_.floor(t)) ++choices;
           const double score = urgency(t) / choices;
           if (best < 0 || score > best_score) {
             best = t;
@@ -305,8 +225,6 @@ class Search {
     return best;
   }
 
-  static constexpr int kMaxDepth = 20'000;
-
   const Instance& in_;
   const int64_t capacity_;
   const Strategy strategy_;
@@ -316,17 +234,8 @@ class Search {
   int64_t steps_ = 0;
   bool out_of_steps_ = false;
 
-  std::vector<int64_t> floor_;
-  std::vector<int64_t> waiting_size_;
-  std::vector<int> waiting_;
-  std::vector<double> trouble_;  // how often a section left no room: it is decided early
-  std::vector<int> across_;      // items waiting in both section s - 1 and section s
-  std::vector<int64_t> least_;
-  std::vector<char> placed_;
+  SearchState state_;
   std::vector<double> preference_;
-  std::vector<Change> trail_;
-  std::vector<int> queue_;
-  std::vector<char> queued_;
 };
 
 }  // namespace

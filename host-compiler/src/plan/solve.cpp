@@ -17,7 +17,11 @@ namespace intarsia::plan {
 
 namespace {
 
-constexpr int64_t kShortAttempt = 1500;
+// Placing all items once takes as many steps as there are items; more than a few times that is a
+// search that goes in circles.
+int64_t short_attempt(const Instance& group) {
+  return std::max<int64_t>(1500, 4 * std::ssize(group.items));
+}
 
 class Budget {
  public:
@@ -75,11 +79,12 @@ struct GroupAnswer {
 
 GroupAnswer attempt_fit(const Instance& group, int64_t capacity, int64_t share, Budget& budget) {
   GroupAnswer answer;
-  int64_t long_attempt = 16 * kShortAttempt;
+  const int64_t short_limit = short_attempt(group);
+  int64_t long_attempt = 16 * short_limit;
   int64_t in_short_attempts = 0;
   for (int k = 0; share > 0 && budget.steps() > 0; ++k) {
     const bool is_long = in_short_attempts >= 2 * long_attempt;
-    int64_t limit = kShortAttempt;
+    int64_t limit = short_limit;
     if (is_long) {
       limit = long_attempt;
       long_attempt *= 2;
@@ -166,7 +171,8 @@ void minimise_group(Group& group, int64_t target, Budget& budget) {
   int64_t low = std::max(target, group.bound);  // the smallest peak still worth asking for
   for (bool first = true; low < group.peak && budget.steps() > 0; first = false) {
     const int64_t asked = first ? low : low + (group.peak - low) / 2;
-    const int64_t share = first ? budget.steps() / 2 : budget.steps() / 6 + kShortAttempt;
+    const int64_t share =
+        first ? budget.steps() / 2 : budget.steps() / 6 + short_attempt(group.instance);
     GroupAnswer answer = attempt_fit(group.instance, asked, share, budget);
     if (answer.end == SearchEnd::Found) {
       group.take(std::move(answer));

@@ -1,0 +1,64 @@
+// Where a search stands: which items are placed, and bounds on where the waiting ones can lie.
+// `floor(s)` bounds the next item alive in section s, `least(i)` the offset of item i; each raises
+// the other until both rest. Every change can be undone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/instance.h"
+
+namespace intarsia::plan {
+
+class SearchState {
+ public:
+  SearchState(const Instance& instance, int64_t capacity);
+
+  // These return false when some section is left without room; undo_to() then repairs the state.
+  bool start();
+  bool place(int item);                    // at its least offset; nothing goes beneath it later
+  bool raise_floor(int s, int64_t value);  // the next item alive in s lies no lower than this
+
+  size_t mark() const { return trail_.size(); }
+  void undo_to(size_t mark);
+
+  int64_t floor(int s) const { return floor_[s]; }
+  // Bytes of section s that may still go to waste.
+  int64_t slack(int s) const { return capacity_ - floor_[s] - waiting_size_[s]; }
+  bool has_waiting(int s) const { return waiting_[s] > 0; }
+  bool is_crossed(int s) const { return across_[s] > 0; }  // an item waits in s - 1 and in s
+  double trouble(int s) const { return trouble_[s]; }      // 1 and the times s was without room
+  int64_t least(int item) const { return least_[item]; }
+  bool is_waiting(int item) const { return !placed_[item]; }
+  const std::vector<int64_t>& offsets() const { return least_; }  // once all are placed
+
+ private:
+  enum class Kind : uint8_t { Floor, Least, Placed };
+  struct Change {
+    Kind kind;
+    int index;
+    int64_t old;
+  };
+
+  void enqueue(int s);
+  void set_floor(int s, int64_t value);
+  bool raise_item(int item, int64_t at_least);
+  bool propagate();
+  bool settle_section(int s);
+  void count_waiting(int item, int direction);
+
+  const Instance& in_;
+  const int64_t capacity_;
+  std::vector<int64_t> floor_;
+  std::vector<int64_t> waiting_size_;
+  std::vector<int> waiting_;
+  std::vector<int> across_;
+  std::vector<double> trouble_;
+  std::vector<int64_t> least_;
+  std::vector<char> placed_;
+  std::vector<Change> trail_;
+  std::vector<int> queue_;
+  std::vector<char> queued_;
+};
+
+}  // namespace intarsia::plan
