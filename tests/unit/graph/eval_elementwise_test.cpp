@@ -180,6 +180,22 @@ TEST(EvalSoftmax, IsNearRealArithmetic) {
   }
 }
 
+// Results of TFLite Micro's reference kernels for one row.
+TEST(EvalSoftmax, EqualsRecordedResults) {
+  const std::vector<int8_t> row = {-128, -70, -33, -5, 0, 9, 40, 41, 80, 99};
+  EXPECT_THAT(
+      (result_of<int16_t, int8_t>(
+          softmax("i8[1,{}] q(0.06)", "i16[1,{}] q(1.52587891e-05:-32768)", 10), row)),
+      ElementsAre(-32768, -32766, -32751, -32676, -32644, -32555, -31399, -31315, -17680, 14409));
+  EXPECT_THAT((result_of<int8_t, int8_t>(
+                  softmax("i8[1,{}] q(0.02)", "i8[1,{}] q(0.00390625:-128)", 10), row)),
+              ElementsAre(-127, -125, -122, -117, -116, -113, -100, -100, -67, -38));
+  EXPECT_THAT((result_of<int16_t, int16_t>(
+                  softmax("i16[1,{}] q(0.0006)", "i16[1,{}] q(3.05175781e-05)", 10),
+                  {-9000, -5000, -1234, -5, 0, 77, 400, 1500, 2200, 3000})),
+              ElementsAre(9, 95, 914, 1911, 1917, 2007, 2436, 4714, 7174, 11593));
+}
+
 TEST(EvalSoftmax, Float) {
   const auto result = result_of<float, float>(softmax("f32[1,{}]", "f32[1,{}]", 2), {1000, 1001});
   EXPECT_NEAR(result[0], 0.26894142, 1e-6);
