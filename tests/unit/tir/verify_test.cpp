@@ -1,0 +1,233 @@
+// The verifier's rules, by the words of their refusals. Functions are written as text.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "intarsia/tir.h"
+#include "intarsia/tir_build.h"
+#include "support/tir_interpreter.h"
+
+namespace intarsia::tir {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string verdict(const std::string& text) {
+  const auto module = parse("module m\n" + text);
+  if (!module.ok()) return "does not parse: " + module.error().to_string();
+  const auto result = verify(*module);
+  return result.ok() ? "" : result.error().to_string();
+}
+
+// A leaf with a few buffers and the statements.
+std::string leaf(const std::string& statements) {
+  return verdict(
+      "constant @c: i8[4] weights = x\"01020304\"\n"
+      "func @f(%in: i8[4] read, %out: i8[4] write, %both: i32[4] readwrite) {\n"
+      "constant %table: i8[4] = @c\nregister %acc: i32\nlocal %tmp: i8[4]\n" +
+      statements + "}\n");
+}
+
+TEST(Verify, AcceptsWhatIsRight) {
+  EXPECT_EQ(leaf("for i in 0..4 { store %out[i] = %in[i] + %table[i] }"), "");
+  EXPECT_EQ(leaf("store %acc = 0 for i in 0..4 { store %acc = %acc + %both[i] } "
+                 "store %both[0] = %acc"),
+            "");
+}
+
+TEST(Verify, Access) {
+  EXPECT_EQ(leaf("store %in[0] = 1:i8"), "function 'f': store %in[0]: 'in' is read-only here\n");
+  EXPECT_THAT(leaf("store %table[0] = 1:i8"), HasSubstr("'table' is read-only here"));
+  EXPECT_THAT(leaf("intrinsic k(write %in[0] count 4)"), HasSubstr("'in' is read-only here"));
+  EXPECT_EQ(leaf("let x = %out[0]"),
+            "function 'f': load %out[0]: 'out' may be read before it is written\n");
+  EXPECT_THAT(leaf("intrinsic k(read %tmp[0] count 4)"),
+              HasSubstr("'tmp' may be read before it is written"));
+  EXPECT_EQ(leaf("store %out[0] = 1:i8 let x = %out[0] let y = %both[0]"), "");
+}
+
+TEST(Verify, ScalarsAreWrittenOnEveryWay) {
+  const std::string unwritten = "'acc' may be read before it is written";
+  const std::string use = " store %both[0] = %acc";
+  EXPECT_THAT(leaf("if %in[0] > 0:i8 { store %acc = 1 }" + use), HasSubstr(unwritten));
+  EXPECT_EQ(leaf("if %in[0] > 0:i8 { store %acc = 1 } else { store %acc = 2 }" + use), "");
+  EXPECT_THAT(leaf("for i in 0..%both[0] { store %acc = i }" + use), HasSubstr(unwritten));
+  EXPECT_EQ(leaf("for i in 0..3 { store %acc = i }" + use), "");
+  EXPECT_THAT(leaf("for i in 0..3 { store %acc = %acc + i }"), HasSubstr(unwritten));
+}
+
+TEST(Verify, Types) {
+  EXPECT_THAT(leaf("store %out[0] = 1"), HasSubstr("a value stored to 'out' has type i32"));
+  EXPECT_THAT(leaf("store %out[1:i8] = 1:i8"), HasSubstr("an index of 'out' has type i8"));
+  EXPECT_THAT(leaf("store %out[0, 0] = 1:i8"), HasSubstr("2 indices for 1 extents"));
+  EXPECT_THAT(leaf("let x = 1 + 1:i8"), HasSubstr("binary operation have types i32 and i8"));
+  EXPECT_THAT(leaf("let x = 1 / 0"), HasSubstr("not a positive constant"));
+  EXPECT_THAT(leaf("let x = 7 % %both[0]"), HasSubstr("not a positive constant"));
+  EXPECT_THAT(leaf("let x = true + false"), HasSubstr("not defined for type bool"));
+  EXPECT_THAT(leaf("let x = 1:f32 << 1:f32"), HasSubstr("not defined for type f32"));
+  EXPECT_THAT(leaf("let x = bool(1)"), HasSubstr("a cast to bool"));
+  EXPECT_THAT(leaf("if 1 { store %acc = 1 }"), HasSubstr("the condition of an if has type i32"));
+  EXPECT_THAT(leaf("let x = select(true, 1, 1:i8)"), HasSubstr("an arm of a select"));
+  EXPECT_THAT(leaf("for i in 0..4:i64 { store %acc = i }"), HasSubstr("a loop's end has type i64"));
+  EXPECT_THAT(leaf("let x = !1"), HasSubstr("the operand of a unary operation"));
+}
+
+TEST(Verify, Scopes) {
+  EXPECT_THAT(leaf("for i in 0..4 { store %acc = i } store %acc = i"),
+              HasSubstr("variable 'i' is used outside its scope"));
+  EXPECT_THAT(leaf("vars i: i32, j: i32\nfor i in 0..4 { store %acc = j }"),
+              HasSubstr("variable 'j' is used outside its scope"));
+  EXPECT_THAT(leaf("vars i: i32\nfor i in 0..4 { for i in 0..4 { store %acc = i } }"),
+              HasSubstr("variable 'i' is defined twice"));
+  EXPECT_THAT(leaf("vars i: i8\nlet i = 3 store %acc = 1"),
+              HasSubstr("variable 'i' has type i8 but holds i32"));
+}
+
+TEST(Verify, Declarations) {
+  EXPECT_THAT(verdict("func @f(%a: i8[4] read, %a: i8[4] read) {}"),
+              HasSubstr("two buffers or variables are called 'a'"));
+  EXPECT_THAT(verdict("func @f(%int: i8[4] read) {}"), HasSubstr("reserved in C"));
+  EXPECT_THAT(verdict("func @f(%a: i32[4] read align=2) {}"), HasSubstr("alignment 2"));
+  EXPECT_THAT(verdict("func @f(%a: i8[65536,65536] read) {}"), HasSubstr("more elements"));
+  EXPECT_THAT(verdict("constant @c: i8[4] table = x\"00\""), HasSubstr("has 1 bytes"));
+  EXPECT_THAT(verdict("constant @c: i8[1] table = x\"00\"\nfunc @f() { constant %t: i8[2] = @c }"),
+              HasSubstr("does not fit constant 'c'"));
+  EXPECT_THAT(verdict("func @f() {}\nfunc @f() {}"), HasSubstr("the name is taken"));
+  EXPECT_THAT(verdict("func @f(%a: i8[4] read) in_place=[0 -> 1] {}"),
+              HasSubstr("in-place pair 0 -> 1 names no two parameters"));
+  const auto no_entry = verify(*parse("module m entry=@f"));
+  EXPECT_THAT(no_entry.error().to_string(), HasSubstr("the entry 'f' is not a function"));
+}
+
+std::string schedule(const std::string& body) {
+  return verdict(
+      "func @f(%a: i8[4] read, %b: i8[4] write) {}\n"
+      "func @g(%a: i8[4] read, %b: i8[4] write) in_place=[0 -> 1] {}\n"
+      "func @main(%x: i8[4] read, %y: i8[2,2] write) {\n"
+      "local %t: i8[4]\nlocal %u: i8[4]\nlocal %view: i8[4,1] alias=%t\nlocal %big: i8[5]\n" +
+      body + "}\n");
+}
+
+TEST(Verify, Schedules) {
+  EXPECT_EQ(schedule("call @f(%x, %t) call @g(%view, %t) call @f(%view, %y)"), "");
+  EXPECT_THAT(schedule("call @h(%x)"), HasSubstr("the module has no such function"));
+  EXPECT_THAT(schedule("call @f(%x)"), HasSubstr("has 1 arguments for 2 parameters"));
+  EXPECT_THAT(schedule("call @f(%x, %big)"), HasSubstr("argument 'big' has 5 bytes of i8"));
+  EXPECT_THAT(schedule("call @f(%x, %x)"), HasSubstr("argument 'x' is read-only"));
+  EXPECT_THAT(schedule("call @f(%t, %y)"), HasSubstr("'t' is read before any call wrote it"));
+  EXPECT_THAT(schedule("call @f(%y, %t)"), HasSubstr("'y' is read before any call wrote it"));
+  EXPECT_THAT(schedule("call @f(%x, %t) call @f(%view, %t)"),
+              HasSubstr("'t' is written and also passed as argument 0"));
+  EXPECT_THAT(schedule("call @f(%x, %t) for i in 0..4 { call @f(%t, %u) }"),
+              HasSubstr("statements other than calls"));
+  EXPECT_THAT(schedule("call @main(%x, %y)"), HasSubstr("calls 'main' in a circle"));
+}
+
+std::string in_place(const std::string& statements, const std::string& extents = "[4,3]") {
+  return verdict("func @f(%a: i8[4,3] read, %b: i8" + extents + " write) in_place=[0 -> 1] {\n" +
+                 statements + "}\n");
+}
+
+TEST(Verify, InPlace) {
+  const std::string nest = "for i in 0..4 { for j in 0..3 { ";
+  EXPECT_EQ(in_place(nest + "store %b[i, j] = %a[i, j] } }"), "");
+  EXPECT_EQ(in_place(nest + "let x = %a[i, j] if x > 0:i8 { store %b[i, j] = x } "
+                            "else { store %b[i, j] = -x } } }"),
+            "");
+  EXPECT_EQ(in_place("for i in 0..4 { let k = 3 - i for j in 0..3 { "
+                     "store %b[k, j] = %a[3 - i, j] } }"),
+            "");
+  EXPECT_THAT(in_place(nest + "store %b[i, j] = %a[i, 2 - j] } }"), HasSubstr("different indices"));
+  EXPECT_THAT(in_place(nest + "store %b[i, j] = %a[i, j] } } let x = %a[0, 0]"),
+              HasSubstr("not accessed in one innermost loop"));
+  EXPECT_THAT(in_place(nest + "store %b[i, j] = 1:i8 let x = %a[i, j] } }"),
+              HasSubstr("loaded after the output was stored to"));
+  EXPECT_THAT(in_place(nest + "for k in 0..2 { store %b[i, j] = %a[i, j] + 1:i8 } } }"),
+              HasSubstr("do not tell every iteration apart"));
+  EXPECT_THAT(in_place("for i in 0..2 { for j in 0..3 { store %b[i / 2, j] = %a[i / 2, j] } }"),
+              HasSubstr("do not tell every iteration apart"));
+  EXPECT_THAT(in_place("intrinsic k(read %a[0, 0] count 12, write %b[0, 0] count 12)"),
+              HasSubstr("whose order is not known"));
+  EXPECT_THAT(in_place(nest + "store %b[j, i] = %a[i, j] } }", "[3,4]"),
+              HasSubstr("extents or element sizes differ"));
+}
+
+// Whatever is accepted as in-place computes the same when both are one buffer.
+class InPlaceGenerator {
+ public:
+  explicit InPlaceGenerator(uint32_t seed) : f_("f"), random_(seed) {}
+
+  Module make() {
+    in_ = f_.parameter("a", DataType::Int8, {5, 5}, Access::Read);
+    out_ = f_.parameter("b", DataType::Int8, {5, 5}, Access::Write);
+    f_.func().in_place = {{0, 1}};
+    const Stmt body = f_.loop("i", 5, [&](Expr i) {
+      return f_.loop("j", 5, [&](Expr j) {
+        vars_ = {i, j};
+        if (pick(4) == 0)
+          return f_.loop("k", 2, [&](Expr k) {
+            if (pick(2)) vars_[1] = min(j + k, int_imm(4));
+            return statements();
+          });
+        return statements();
+      });
+    });
+    const Stmt after = pick(5) ? nullptr : f_.store(out_, {int_imm(0), int_imm(0)}, value());
+    Module module;
+    module.funcs.push_back(f_.finish(seq({body, after})));
+    return module;
+  }
+
+ private:
+  int pick(int n) { return static_cast<int>(random_() % static_cast<uint32_t>(n)); }
+
+  Stmt statements() {
+    fixed_ = {index(0), index(1)};
+    std::vector<Stmt> list;
+    for (int n = 1 + pick(2); n > 0; --n) {
+      list.push_back(f_.let("x", value(), [&](Expr x) {
+        return f_.store(out_, pick(6) ? fixed_ : std::vector<Expr>{index(0), index(1)},
+                        x + value());
+      }));
+    }
+    return seq(list);
+  }
+
+  Expr index(size_t d) {
+    const Expr& v = vars_[pick(8) ? d : 1 - d];
+    return pick(4) ? v : pick(2) ? int_imm(4) - v : pick(2) ? int_imm(2) : max(v, int_imm(1));
+  }
+
+  Expr value() {
+    if (pick(3) == 0) return int_imm(pick(9), DataType::Int8);
+    if (vars_.empty() || fixed_.empty()) return f_.load(in_, {int_imm(0), int_imm(1)});
+    return f_.load(in_, pick(6) ? fixed_ : std::vector<Expr>{index(0), index(1)});
+  }
+
+  FuncBuilder f_;
+  std::mt19937 random_;
+  BufferId in_, out_;
+  std::vector<Expr> vars_, fixed_;
+};
+
+TEST(Verify, InPlaceFunctionsMayShareTheirBuffer) {
+  int accepted = 0;
+  for (uint32_t seed = 0; seed < 5000; ++seed) {
+    const Module module = InPlaceGenerator(seed).make();
+    if (!verify(module).ok()) continue;
+    ++accepted;
+    std::vector<uint8_t> input(25), output(25);
+    std::mt19937 random(seed);
+    for (size_t i = 0; i < 25; ++i) output[i] = input[i] = static_cast<uint8_t>(random());
+    std::vector<uint8_t> shared = input;
+    intarsia::testing::TirInterpreter interpreter(module);
+    ASSERT_TRUE(interpreter.run("f", {input, output}).ok());
+    ASSERT_TRUE(interpreter.run("f", {shared, shared}).ok());
+    ASSERT_EQ(output, shared) << print(module);
+  }
+  EXPECT_GT(accepted, 300);
+}
+
+}  // namespace
+}  // namespace intarsia::tir
