@@ -5,11 +5,14 @@
 //  * Integer arithmetic is two's complement of the expression's type; i32 and i64 must not overflow
 //    (C's signed overflow is undefined; lowering chooses a type that is wide enough). Operands of a
 //    Binary have one type; comparisons give bool. Casts are explicit; a narrowing cast keeps the
-//    low bits. Div and Mod round toward zero as in C and need a positive constant divisor.
-//    Shr of a signed value is arithmetic.
+//    low bits, one from f32 rounds toward zero. Div and Mod of integers round toward zero as in C
+//    and need a positive constant divisor. Shr of a signed value is arithmetic. And, Or of bool
+//    evaluate their right side only when it decides, Select only the arm it chooses.
 //  * A Load or Store names one index per extent of the buffer, each of type i32, zero-based; a
 //    buffer of rank 0 is a scalar (`Scope::Register`: a local variable of the emitted function).
-//  * For runs var over lo <= var < hi, ascending, step 1; no iteration when hi <= lo.
+//  * For runs var over lo <= var < hi, ascending, step 1; no iteration when hi <= lo. Both bounds
+//    are evaluated once, before the first iteration.
+//  * What a Write parameter, a Local or a Register holds at first is not defined.
 //  * ExprCall names a pure scalar function of the C helper library (device-runtime/kernels).
 //  * Intrinsic is an operation with buffer operands: a helper that works on a contiguous run of
 //    elements, or a command of an accelerator. Its operands say what it reads and writes, which is

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-
 #include "emit/c_operators.h"
 #include "intarsia/tir_build.h"
 #include "tir/fold.h"
