@@ -4,6 +4,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +72,12 @@ class TargetKind {
   // The name boards use in `accessible_by`. Default: "cpu" for CPU kinds, else the kind's name.
   virtual std::string memory_master(const Target& target) const;
 
+  // A command stream of this kind as readable text, or nothing when `stream` is not one of its own.
+  // Takes what a package holds and, where the kind has them, other tools' files around its streams.
+  virtual std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const {
+    return (void)stream, std::nullopt;
+  }
+
   virtual RuntimePart runtime(const Target& target) const { return (void)target, RuntimePart{}; }
   virtual SimulatorPart simulator(const Target& target) const { return (void)target, SimulatorPart{}; }
 };
@@ -80,6 +88,7 @@ class TargetRegistry {
  public:
   void add(std::unique_ptr<TargetKind> kind);
   const TargetKind& kind(std::string_view name) const;  // checked to exist
+  const std::vector<std::unique_ptr<TargetKind>>& kinds() const { return kinds_; }
   const TargetCatalogue& catalogue() const { return catalogue_; }
   TargetCatalogue& catalogue() { return catalogue_; }
 

@@ -55,8 +55,9 @@ Result<std::string> emit_c_constant(const tir::Constant& constant, const std::st
   if (options.alignment > static_cast<int32_t>(size))
     head += fmt::format("_Alignas({}) ", options.alignment);
   if (options.linkage == CLinkage::Static) head += "static ";
+  const std::string attribute = options.attribute.empty() ? "" : " " + options.attribute;
   CWriter out;
-  out.table(head + declarator(constant, symbol_prefix) + " =", values, ";");
+  out.table(head + declarator(constant, symbol_prefix) + attribute + " =", values, ";");
   return out.text();
 }
 

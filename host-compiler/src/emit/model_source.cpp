@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/c_function.h"
+#include "emit/c_constant.h"
 #include "emit/model_text.h"
 #include "support/c_writer.h"
 
@@ -193,7 +193,8 @@ Result<std::string> data_source_text(const ModelContext& context) {
   std::string text = out.text();
   for (const tir::Constant& constant : context.module.constants) {
     if (constant.use == tir::ConstantUse::Stream) continue;
-    INTARSIA_TRY(const std::string definition, emit_c_constant(constant, context.name() + "_"));
+    INTARSIA_TRY(const std::string definition, emit_c_constant(constant, context.name() + "_",
+                                 {CLinkage::External, 1, "INTARSIA_WEIGHTS"}));
     text += "\n" + definition;
   }
   return text;
