@@ -96,11 +96,16 @@ void join_in_place(const tir::Module& module, const tir::Func& schedule,
       if (from < 0 || to < 0 || from == to) continue;
       const Group& input = lifetimes.groups[static_cast<size_t>(from)];
       const Group& output = lifetimes.groups[static_cast<size_t>(to)];
-      const auto same_group = [&](BufferId id) { return group_of[id.at()] == from; };
+      // Nothing else of the call may be in either group: f(x, x, y), or two inputs onto one output.
+      const auto only_one_in = [&](int group) {
+        return std::count_if(arguments.begin(), arguments.end(), [&](BufferId id) {
+                 return group_of[id.at()] == group;
+               }) == 1;
+      };
       const bool legal = input.last_step == static_cast<int32_t>(step) && !input.holds_output &&
                          output.first_step == static_cast<int32_t>(step) &&
                          schedule.buffer(in).bytes() == schedule.buffer(out).bytes() &&
-                         std::count_if(arguments.begin(), arguments.end(), same_group) == 1;
+                         only_one_in(from) && only_one_in(to);
       if (legal) join(lifetimes, group_of, from, to);
     }
   }
