@@ -127,7 +127,8 @@ Result<void> check_plan(const tir::Module& module, const Plan& plan) {
   for (size_t i = 0; i < checker.schedule.buffers.size(); ++i) {
     const tir::Buffer& buffer = checker.schedule.buffers[i];
     const bool planned = buffer.scope == tir::Scope::Parameter || buffer.scope == tir::Scope::Local;
-    if (planned && !placed.contains(static_cast<int>(i)))
+    const bool used = checker.lives[static_cast<size_t>(checker.root(static_cast<int>(i)))].first >= 0;
+    if (planned && used && !placed.contains(static_cast<int>(i)))
       checker.problems.add(fmt::format("plan of {}: buffer '{}'", module.name, buffer.name), "has no place");
   }
   for (size_t i = 0; i < plan.placements.size(); ++i)

@@ -66,6 +66,8 @@ void find_steps(const tir::Module& module, const tir::Func& schedule,
       group.holds_output = true;
     }
   }
+  for (Group& group : lifetimes.groups)
+    if (group.first_step < 0 && !group.holds_output) group.buffers.clear();  // nobody uses it
   for (Group& group : lifetimes.groups) group.first_step = std::max(group.first_step, 0);
   lifetimes.steps = static_cast<int32_t>(calls.size());
 }

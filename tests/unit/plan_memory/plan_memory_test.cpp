@@ -115,6 +115,7 @@ TEST(PlanMemory, AnAliasIsItsRoot) {
   ASSERT_TRUE(plan.ok()) << plan.error().to_string();
   EXPECT_EQ(plan->find(BufferId{5})->offset, plan->find(BufferId{4})->offset);
   EXPECT_EQ(plan->use[0].peak, 128);
+  EXPECT_EQ(plan->find(BufferId{2}), nullptr);  // nobody uses it
 }
 
 // The checker is asked about plans that the planner would not make.
