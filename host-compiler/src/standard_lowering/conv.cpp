@@ -39,69 +39,95 @@ ConvShape simplified(ConvShape s) {
   return s;
 }
 
-// The sum over one kernel row.
-Stmt dot_row(OpLowering& op, const DotProduct& dot, const ConvShape& s, const Expr& batch,
-             const Expr& iy, const Expr& ky, const Window& column, const Expr& group,
-             const Expr& out_channel) {
-  FuncBuilder& b = op.b;
-  if (s.is_contiguous()) {
-    return loop_between(b, "i", column.first, column.last, [&](const Expr& i) {
-      return dot.accumulate(b.load(op.in(0), {batch, iy, column.origin + i}),
-                            b.load(op.in(1), {out_channel, ky, i}));
-    });
+// One convolution under construction. Weights are [channels / lanes, ky, run, lanes] when columns
+// and channels are one run, else [channels / lanes, ky, kx, ic, lanes]: what one step multiplies
+// lies side by side.
+class Convolution {
+ public:
+  Convolution(OpLowering& op, const ConvShape& shape, graph::Activation activation,
+              const std::vector<Multiplier>& multipliers)
+      : op_(op),
+        b_(op.b),
+        s_(simplified(shape)),
+        lanes_(op.view.is_constant(1) ? lane_count(s_.channels_out / s_.groups) : 1) {
+    declare();
+    dot_.emplace(op, DotProduct::Options{s_.channels_out, lanes_, /*channel_is_first=*/true,
+                                         s_.clips(), activation, multipliers});
   }
-  return window_loop(b, s.x, "kx", column, [&](const Expr& kx, const Expr& ix) {
-    return b.loop("ic", s.channels_per_group(), [&](const Expr& ic) {
-      return dot.accumulate(b.load(op.in(0), {batch, iy, ix, group * s.channels_per_group() + ic}),
-                            b.load(op.in(1), {out_channel, ky, kx, ic}));
-    });
-  });
-}
 
-Stmt lower_conv(OpLowering& op, ConvShape s, graph::Activation activation,
-                const std::vector<Multiplier>& multipliers) {
-  s = simplified(s);
-  const int64_t cpg = s.channels_per_group();
-  if (s.is_contiguous()) {
-    op.declare({Shape{s.batches, s.y.input, s.x.input * s.channels_in},
-                Shape{s.channels_out, s.y.kernel, s.x.kernel * s.channels_in},
-                DotProduct::bias_shape(op.view, s.channels_out)},
-               {s.batches, s.y.output, s.x.output, s.channels_out});
-  } else {
-    op.declare({Shape{s.batches, s.y.input, s.x.input, s.channels_in},
-                Shape{s.channels_out, s.y.kernel, s.x.kernel, cpg},
-                DotProduct::bias_shape(op.view, s.channels_out)},
-               {s.batches, s.y.output, s.x.output, s.channels_out});
-  }
-  FuncBuilder& b = op.b;
-  const DotProduct dot(op, s.channels_out, /*channel_is_first=*/true, s.clips(), activation,
-                       multipliers);
-  const int64_t unit = s.is_contiguous() ? s.channels_in : 1;
-  const int64_t per_group = s.channels_out / s.groups;
-  return b.loop("n", s.batches, [&](const Expr& n) {
-    return b.loop("oy", s.y.output, [&](const Expr& oy) {
-      return with_window(b, s.y, "y", oy, 1, [&](const Window& row) {
-        return b.loop("ox", s.x.output, [&](const Expr& ox) {
-          return with_window(b, s.x, "x", ox, unit, [&](const Window& column) {
-            return b.loop("group", s.groups, [&](const Expr& group) {
-              return b.loop("oc", per_group, [&](const Expr& in_group) {
-                return b.let("out_channel", group * per_group + in_group, [&](const Expr& oc) {
-                  return tir::seq({dot.begin(oc),
-                                   window_loop(b, s.y, "ky", row,
-                                               [&](const Expr& ky, const Expr& iy) {
-                                                 return dot_row(op, dot, s, n, iy, ky, column,
-                                                                group, oc);
-                                               }),
-                                   b.store(op.out(), {n, oy, ox, oc}, dot.result(oc))});
-                });
-              });
-            });
+  Stmt body() const {
+    const int64_t unit = s_.is_contiguous() ? s_.channels_in : 1;
+    const int64_t blocks = s_.channels_out / s_.groups / lanes_;
+    return for_each_place(b_, s_.batches, s_.y, s_.x, unit, [&](const Place& at) {
+      return b_.loop("group", s_.groups, [&](const Expr& group) {
+        return b_.loop(lanes_ == 1 ? "oc" : "block", blocks, [&](const Expr& in_group) {
+          return b_.let("block", group * blocks + in_group, [&](const Expr& block) {
+            const Expr channel = block * lanes_;
+            return tir::seq({dot_->begin(channel), sum(at, group, block),
+                             dot_->finish({at.batch, at.oy, at.ox, channel})});
           });
         });
       });
     });
-  });
-}
+  }
+
+ private:
+  void declare() {
+    const Shape output{s_.batches, s_.y.output, s_.x.output, s_.channels_out};
+    const int64_t blocks = s_.channels_out / lanes_;
+    Shape input{s_.batches, s_.y.input, s_.x.input, s_.channels_in};
+    Shape weights{blocks, s_.y.kernel, s_.x.kernel, s_.channels_per_group(), lanes_};
+    if (s_.is_contiguous()) {
+      input = {s_.batches, s_.y.input, s_.x.input * s_.channels_in};
+      weights = {blocks, s_.y.kernel, s_.x.kernel * s_.channels_in, lanes_};
+    }
+    const std::optional<Shape> bias = DotProduct::bias_shape(op_.view, s_.channels_out);
+    if (lanes_ == 1) {
+      op_.declare({input, weights, bias}, output);
+      weights_ = op_.in(1);
+    } else {
+      op_.declare({input, std::nullopt, bias}, output);
+      weights_ = op_.interleaved_weights(1, lanes_, weights);
+    }
+  }
+
+  // The sum over the window of one position.
+  Stmt sum(const Place& at, const Expr& group, const Expr& block) const {
+    return window_loop(b_, s_.y, "ky", at.row, [&](const Expr& ky, const Expr& iy) {
+      if (s_.is_contiguous()) {
+        const Window& run = at.column;
+        return loop_between(b_, "i", run.first, run.last, [&](const Expr& i) {
+          return dot_->accumulate(b_.load(op_.in(0), {at.batch, iy, run.origin + i}),
+                                  weights({block, ky, i}));
+        });
+      }
+      return window_loop(b_, s_.x, "kx", at.column, [&](const Expr& kx, const Expr& ix) {
+        return b_.loop("ic", s_.channels_per_group(), [&](const Expr& ic) {
+          const Expr channel = group * s_.channels_per_group() + ic;
+          return dot_->accumulate(b_.load(op_.in(0), {at.batch, iy, ix, channel}),
+                                  weights({block, ky, kx, ic}));
+        });
+      });
+    });
+  }
+
+  std::vector<Expr> weights(std::vector<Expr> place) const {
+    std::vector<Expr> loads;
+    place.push_back(nullptr);
+    for (int64_t lane = 0; lane < lanes_; ++lane) {
+      place.back() = tir::int_imm(lane);
+      loads.push_back(b_.load(weights_, place));
+    }
+    return loads;
+  }
+
+  OpLowering& op_;
+  FuncBuilder& b_;
+  ConvShape s_;
+  int64_t lanes_;
+  BufferId weights_;
+  std::optional<DotProduct> dot_;
+};
 
 Refusal refuses_dot_product(const OpView& view) {
   using enum DataType;
@@ -138,7 +164,7 @@ Stmt lower_conv2d(OpLowering& op) {
     multipliers =
         conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
   }
-  return lower_conv(op, s, attrs.activation, multipliers);
+  return Convolution(op, s, attrs.activation, multipliers).body();
 }
 
 Stmt lower_fully_connected(OpLowering& op) {
@@ -150,8 +176,9 @@ Stmt lower_fully_connected(OpLowering& op) {
     multipliers = fully_connected_multipliers(v.in(0).quantization, v.in(1).quantization,
                                               v.out().quantization);
   }
-  return lower_conv(op, {1, {1, 1, 1}, {rows, rows, 1}, weights[1], weights[0], 1},
-                    v.node.attrs<graph::FullyConnectedAttrs>().activation, multipliers);
+  const ConvShape shape{1, {1, 1, 1}, {rows, rows, 1}, weights[1], weights[0], 1};
+  const graph::Activation activation = v.node.attrs<graph::FullyConnectedAttrs>().activation;
+  return Convolution(op, shape, activation, multipliers).body();
 }
 
 }  // namespace intarsia::standard_lowering

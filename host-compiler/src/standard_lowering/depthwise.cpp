@@ -25,7 +25,8 @@ Stmt lower_depthwise_conv2d(OpLowering& op) {
     batches = 1;
   }
   if (x.is_trivial()) std::swap(x, y);  // a single column: its rows are the inner axis
-  const bool clips = y.clips() || x.clips();
+  // Lanes are channels side by side: of different inputs, or filters of the same one.
+  const int64_t lanes = lane_count(multiplier == 1 ? channels_in : multiplier);
 
   op.declare({Shape{batches, y.input, x.input, channels_in},
               Shape{y.kernel, x.kernel, channels_out}, DotProduct::bias_shape(v, channels_out)},
@@ -35,32 +36,39 @@ Stmt lower_depthwise_conv2d(OpLowering& op) {
     multipliers =
         conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
   }
-  const DotProduct dot(op, channels_out, /*channel_is_first=*/false, clips, attrs.activation,
-                       multipliers);
+  const DotProduct dot(op, {channels_out, lanes, /*channel_is_first=*/false, y.clips() || x.clips(),
+                            attrs.activation, multipliers});
 
-  const auto one_output = [&](const Expr& n, const Expr& oy, const Expr& ox, const Window& row,
-                              const Window& column, const Expr& ic, const Expr& oc) {
-    const Stmt window = window_loop(b, y, "ky", row, [&](const Expr& ky, const Expr& iy) {
-      return window_loop(b, x, "kx", column, [&](const Expr& kx, const Expr& ix) {
-        return dot.accumulate(b.load(op.in(0), {n, iy, ix, ic}), b.load(op.in(1), {ky, kx, oc}));
+  const auto lanes_of = [&](BufferId buffer, std::vector<Expr> place) {
+    std::vector<Expr> loads;
+    const Expr first = place.back();
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      place.back() = first + lane;
+      loads.push_back(b.load(buffer, place));
+    }
+    return loads;
+  };
+  const auto outputs = [&](const Place& at, const Expr& ic, const Expr& oc) {
+    const Stmt window = window_loop(b, y, "ky", at.row, [&](const Expr& ky, const Expr& iy) {
+      return window_loop(b, x, "kx", at.column, [&](const Expr& kx, const Expr& ix) {
+        const std::vector<Expr> factors = lanes_of(op.in(1), {ky, kx, oc});
+        const std::vector<Expr> place{at.batch, iy, ix, ic};
+        if (multiplier != 1) return dot.accumulate(b.load(op.in(0), place), factors);
+        return dot.accumulate(lanes_of(op.in(0), place), factors);
       });
     });
-    return tir::seq({dot.begin(oc), window, b.store(op.out(), {n, oy, ox, oc}, dot.result(oc))});
+    return tir::seq({dot.begin(oc), window, dot.finish({at.batch, at.oy, at.ox, oc})});
   };
-  return b.loop("n", batches, [&](const Expr& n) {
-    return b.loop("oy", y.output, [&](const Expr& oy) {
-      return with_window(b, y, "y", oy, 1, [&](const Window& row) {
-        return b.loop("ox", x.output, [&](const Expr& ox) {
-          return with_window(b, x, "x", ox, 1, [&](const Window& column) {
-            return b.loop("ic", channels_in, [&](const Expr& ic) {
-              return b.loop("m", multiplier, [&](const Expr& m) {
-                return b.let("oc", ic * multiplier + m, [&](const Expr& oc) {
-                  return one_output(n, oy, ox, row, column, ic, oc);
-                });
-              });
-            });
-          });
-        });
+  return for_each_place(b, batches, y, x, 1, [&](const Place& at) {
+    if (multiplier == 1) {
+      return b.loop(lanes == 1 ? "c" : "block", channels_in / lanes, [&](const Expr& block) {
+        return b.let("c", block * lanes, [&](const Expr& c) { return outputs(at, c, c); });
+      });
+    }
+    return b.loop("ic", channels_in, [&](const Expr& ic) {
+      return b.loop(lanes == 1 ? "m" : "block", multiplier / lanes, [&](const Expr& block) {
+        return b.let("oc", ic * multiplier + block * lanes,
+                     [&](const Expr& oc) { return outputs(at, ic, oc); });
       });
     });
   });

@@ -30,22 +30,31 @@ std::optional<std::vector<int64_t>> folded_bias(const OpView& view, int64_t chan
 
 }  // namespace
 
+int64_t lane_count(int64_t channels) {
+  for (const int64_t lanes : {4, 3, 2}) {
+    if (channels % lanes == 0) return lanes;
+  }
+  return 1;
+}
+
 std::optional<Shape> DotProduct::bias_shape(const OpView& view, int64_t channels) {
   const bool as_table = is_integer(view.out().type) && view.is_constant(2);
   if (!view.has(2) || as_table) return std::nullopt;
   return Shape{channels};
 }
 
-DotProduct::DotProduct(OpLowering& op, int64_t channels, bool channel_is_first, bool clips,
-                       graph::Activation activation, const std::vector<Multiplier>& multipliers)
-    : op_(op) {
+DotProduct::DotProduct(OpLowering& op, const Options& o) : op_(op) {
   const OpView& v = op.view;
-  if (!is_integer(v.out().type)) {
-    acc_ = op.b.register_("acc", DataType::Float32);
-    float_range_ = activation_range(activation);
+  const bool integer = is_integer(v.out().type);
+  for (int64_t lane = 0; lane < o.lanes; ++lane) {
+    const std::string name = o.lanes == 1 ? "acc" : "acc" + std::to_string(lane);
+    acc_.push_back(op.b.register_(name, integer ? DataType::Int32 : DataType::Float32));
+  }
+  if (!integer) {
+    float_range_ = activation_range(o.activation);
     return;
   }
-  if (const auto folded = folded_bias(v, channels, clips, channel_is_first)) {
+  if (const auto folded = folded_bias(v, o.channels, o.clips, o.channel_is_first)) {
     start_ = op.table("bias", DataType::Int32, *folded, tir::ConstantUse::Weights);
   } else {
     input_zero_point_ = v.in(0).quantization.zero_point[0];
@@ -55,31 +64,66 @@ DotProduct::DotProduct(OpLowering& op, int64_t channels, bool channel_is_first, 
     }
   }
   const graph::Quantization& out = v.out().quantization;
-  const Range range = activation_range(activation, v.out().type, out.scale[0], out.zero_point[0]);
-  requantizer_ = op.requantizer(multipliers, out.zero_point[0], range, v.out().type);
-  acc_ = op.b.register_("acc", DataType::Int32);
+  const Range range = activation_range(o.activation, v.out().type, out.scale[0], out.zero_point[0]);
+  requantizer_ = op.requantizer(o.multipliers, out.zero_point[0], range, v.out().type);
 }
 
 Stmt DotProduct::begin(const Expr& channel) const {
   FuncBuilder& b = op_.b;
-  if (!requantizer_) return b.store(acc_, {}, tir::float_imm(0.0f));
-  if (start_) return b.store(acc_, {}, start_->at(b, channel));
-  return b.store(acc_, {}, b.load(op_.in(2), {channel}));
+  std::vector<Stmt> stores;
+  for (size_t lane = 0; lane < acc_.size(); ++lane) {
+    const Expr at = channel + static_cast<int64_t>(lane);
+    Expr start = tir::float_imm(0.0f);
+    if (requantizer_) start = start_ ? start_->at(b, at) : b.load(op_.in(2), {at});
+    stores.push_back(b.store(acc_[lane], {}, start));
+  }
+  return tir::seq(std::move(stores));
 }
 
-Stmt DotProduct::accumulate(const Expr& input, const Expr& weight) const {
-  if (!requantizer_) return standard_lowering::accumulate(op_.b, acc_, input * weight);
-  return standard_lowering::accumulate(op_.b, acc_,
-                                       (to_i32(input) - input_zero_point_) * to_i32(weight));
+Expr DotProduct::centred(const Expr& input) const {
+  return requantizer_ ? to_i32(input) - input_zero_point_ : input;
 }
 
-Expr DotProduct::result(const Expr& channel) const {
+Stmt DotProduct::accumulate(const Expr& input, const std::vector<Expr>& weights) const {
+  if (acc_.size() == 1) return accumulate(std::vector{input}, weights);
+  return op_.b.let("x", centred(input), [&](const Expr& x) {
+    std::vector<Stmt> sums;
+    for (size_t lane = 0; lane < acc_.size(); ++lane) {
+      const Expr weight = requantizer_ ? to_i32(weights[lane]) : weights[lane];
+      sums.push_back(standard_lowering::accumulate(op_.b, acc_[lane], x * weight));
+    }
+    return tir::seq(std::move(sums));
+  });
+}
+
+Stmt DotProduct::accumulate(const std::vector<Expr>& inputs,
+                            const std::vector<Expr>& weights) const {
+  std::vector<Stmt> sums;
+  for (size_t lane = 0; lane < acc_.size(); ++lane) {
+    const Expr weight = requantizer_ ? to_i32(weights[lane]) : weights[lane];
+    sums.push_back(
+        standard_lowering::accumulate(op_.b, acc_[lane], centred(inputs[lane]) * weight));
+  }
+  return tir::seq(std::move(sums));
+}
+
+Expr DotProduct::result(size_t lane, const Expr& channel) const {
   FuncBuilder& b = op_.b;
-  if (requantizer_) return (*requantizer_)(b, b.load(acc_), channel);
-  Expr sum = b.load(acc_);
+  Expr sum = b.load(acc_[lane]);
+  if (requantizer_) return (*requantizer_)(b, sum, channel);
   // TFLite adds the bias last; so do we, for the same rounding.
   if (op_.view.has(2)) sum = sum + b.load(op_.in(2), {channel});
   return clamp(std::move(sum), float_range_);
+}
+
+Stmt DotProduct::finish(std::vector<Expr> place) const {
+  const Expr channel = place.back();
+  std::vector<Stmt> stores;
+  for (size_t lane = 0; lane < acc_.size(); ++lane) {
+    place.back() = channel + static_cast<int64_t>(lane);
+    stores.push_back(op_.b.store(op_.out(), place, result(lane, place.back())));
+  }
+  return tir::seq(std::move(stores));
 }
 
 }  // namespace intarsia::standard_lowering

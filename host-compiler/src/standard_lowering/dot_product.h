@@ -1,6 +1,7 @@
-// The accumulator of a convolution or fully connected layer, from bias to stored result.
+// The accumulators of a convolution or fully connected layer, from bias to stored result.
 //
-// An input zero point z costs a subtraction per product, unless every output sees all weights of
+// Several output channels (lanes) are computed side by side: they share every load of an input.
+// An input zero point z costs a subtraction per input, unless every output sees all weights of
 // its channel: then -z * sum(weights) is a constant that joins the bias.
 #pragma once
 
@@ -11,24 +12,41 @@
 
 namespace intarsia::standard_lowering {
 
+// The most lanes that divide the channels: as many as Armv6-M has registers for.
+int64_t lane_count(int64_t channels);
+
 class DotProduct {
  public:
-  // The bias's extents when it is an operand to declare, none when it is absent or made a table
-  // here.
+  struct Options {
+    int64_t channels;
+    int64_t lanes;
+    bool channel_is_first;  // weights are [channel, ...], else [..., channel]
+    bool clips;             // some outputs see only part of the weights
+    graph::Activation activation;
+    std::vector<Multiplier> multipliers;  // empty for float
+  };
+
+  // The bias's extents when it is an operand to declare, none when it is absent or becomes a table.
   static std::optional<Shape> bias_shape(const OpView& view, int64_t channels);
 
-  // After the operator's operands are declared. channel_is_first: weights are [channel, ...], else
-  // [..., channel]. clips: some outputs see only part of the weights.
-  DotProduct(OpLowering& op, int64_t channels, bool channel_is_first, bool clips,
-             graph::Activation activation, const std::vector<Multiplier>& multipliers);
+  // After the operator's operands are declared.
+  DotProduct(OpLowering& op, const Options& options);
 
-  Stmt begin(const Expr& channel) const;  // accumulator = bias
-  Stmt accumulate(const Expr& input, const Expr& weight) const;
-  Expr result(const Expr& channel) const;  // of the output's type
+  // `channel` is that of lane 0.
+  Stmt begin(const Expr& channel) const;  // accumulators = bias
+  // accumulators += input * weights[lane]
+  Stmt accumulate(const Expr& input, const std::vector<Expr>& weights) const;
+  // accumulators[lane] += inputs[lane] * weights[lane]
+  Stmt accumulate(const std::vector<Expr>& inputs, const std::vector<Expr>& weights) const;
+  // Stores results at `place`, whose last index is the channel.
+  Stmt finish(std::vector<Expr> place) const;
 
  private:
+  Expr centred(const Expr& input) const;
+  Expr result(size_t lane, const Expr& channel) const;
+
   OpLowering& op_;
-  BufferId acc_;
+  std::vector<BufferId> acc_;     // one per lane
   int64_t input_zero_point_ = 0;  // still to be subtracted from each input
   std::optional<Table> start_;    // integer bias, perhaps folded
   std::optional<Requantizer> requantizer_;

@@ -22,8 +22,7 @@ Range output_range(const OpView& v, graph::Activation activation) {
   return activation_range(activation, v.out().type, scale(v.out()), zero_point(v.out()));
 }
 
-// ---- one operand
-// -----------------------------------------------------------------------------------
+// ---- one operand --------------------------------------------------------------------------------
 
 Stmt map_elements(OpLowering& op, const std::function<Expr(Expr)>& function) {
   const Shape flat{element_count(op.view.out().shape)};
@@ -40,8 +39,7 @@ Expr requantized(const OpView& v, Expr value, double factor, Range range) {
   return clamp(std::move(value) + zero_point(v.out()), range, v.out().type);
 }
 
-// ---- two operands
-// ----------------------------------------------------------------------------------
+// ---- two operands -------------------------------------------------------------------------------
 
 struct Broadcast {
   Shape a, b, out;  // of one rank; extents of 1 are repeated

@@ -38,8 +38,7 @@ Stmt lower_mean(OpLowering& op);
 Stmt lower_pad(OpLowering& op);
 Stmt lower_copy(OpLowering& op);  // a reshape whose bytes must move
 
-// ---- what refusals share
-// ---------------------------------------------------------------------------
+// ---- what refusals share ------------------------------------------------------------------------
 
 // The types of the operands that are present must be these, e.g. {Int8, Int8, Int32} -> Int8.
 // "operand types i16, i8, i64 -> i16" when none of the allowed combinations fits.

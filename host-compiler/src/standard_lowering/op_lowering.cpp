@@ -6,8 +6,7 @@
 
 namespace intarsia::standard_lowering {
 
-// ---- constants
-// -------------------------------------------------------------------------------------
+// ---- constants ----------------------------------------------------------------------------------
 
 ConstantId ConstantPool::add(tir::Constant constant) {
   const std::string base = constant.name;
@@ -48,8 +47,7 @@ Expr Table::at(const FuncBuilder& b, const Expr& index) const {
   return to_i32(b.load(buffer_, {index}));
 }
 
-// ---- operands
-// --------------------------------------------------------------------------------------
+// ---- operands -----------------------------------------------------------------------------------
 
 void OpLowering::declare(const std::vector<std::optional<Shape>>& inputs, const Shape& output) {
   static const char* const kInputNames[] = {"input", "input_b", "input_c"};
@@ -83,6 +81,23 @@ void OpLowering::declare(const std::vector<std::optional<Shape>>& inputs, const 
         pool_.weights(tensor.constant, tensor.type, *inputs[i], name_ + "_" + role);
     inputs_[i] = b.constant(role, tensor.type, *inputs[i], id);
   }
+}
+
+BufferId OpLowering::interleaved_weights(size_t input, int64_t lanes, const Shape& extents) {
+  const graph::Tensor& tensor = view.in(input);
+  INTARSIA_CHECK(view.is_constant(input) && bits(tensor.type) >= 8, "weights are whole bytes");
+  const std::vector<uint8_t>& from = view.module.constant(tensor.constant).bytes;
+  const auto element = static_cast<size_t>(bits(tensor.type)) / 8;
+  const auto width = static_cast<size_t>(lanes);
+  const size_t block = from.size() / static_cast<size_t>(extents[0]), row = block / width;
+  std::vector<uint8_t> bytes(from.size());
+  for (size_t i = 0; i < from.size(); ++i) {
+    const size_t in_block = i % block, lane = in_block / row, column = in_block % row / element;
+    bytes[i - in_block + (column * width + lane) * element + i % element] = from[i];
+  }
+  const ConstantId id = pool_.add(
+      {name_ + "_weights", tensor.type, extents, std::move(bytes), tir::ConstantUse::Weights});
+  return b.constant("weights", tensor.type, extents, id);
 }
 
 Table OpLowering::table(const std::string& role, DataType type, const std::vector<int64_t>& values,
@@ -124,8 +139,7 @@ void OpLowering::allow_in_place() {
   }
 }
 
-// ---- expressions
-// -----------------------------------------------------------------------------------
+// ---- expressions --------------------------------------------------------------------------------
 
 Expr to_i32(Expr value) {
   return value->type == DataType::Int32 ? value : tir::cast(DataType::Int32, std::move(value));

@@ -27,10 +27,9 @@ class ConstantPool {
   ConstantId weights(ConstantId source, DataType type, const Shape& shape, const std::string& name);
   ConstantId table(DataType type, const std::vector<int64_t>& values, const std::string& name,
                    tir::ConstantUse use);
+  ConstantId add(tir::Constant constant);  // its name is made unique
 
  private:
-  ConstantId add(tir::Constant constant);
-
   struct Known {
     ConstantId source;
     DataType type;
@@ -80,6 +79,8 @@ class OpLowering {
   // The tensors of the parameters, in order.
   const std::vector<graph::TensorId>& parameters() const { return parameters_; }
 
+  // A constant operand [channels, rest] as [channels / lanes, rest, lanes], of the given extents.
+  BufferId interleaved_weights(size_t input, int64_t lanes, const Shape& extents);
   Table table(const std::string& role, DataType type, const std::vector<int64_t>& values,
               tir::ConstantUse use = tir::ConstantUse::Table);
   Requantizer requantizer(const std::vector<Multiplier>& multipliers, int64_t zero_point,
@@ -99,8 +100,7 @@ class OpLowering {
   std::vector<graph::TensorId> parameters_;
 };
 
-// ---- expressions that families share
-// ---------------------------------------------------------------
+// ---- expressions that families share ------------------------------------------------------------
 
 Expr to_i32(Expr value);
 Expr clamp(Expr value, Range range, DataType narrowed_to);  // i32 in, `narrowed_to` out

@@ -46,27 +46,18 @@ Stmt lower_pool(OpLowering& op, const PoolShape& s, const Reduction& reduction) 
   op.declare({Shape{s.batches, s.y.input, s.x.input, s.channels}},
              {s.batches, s.y.output, s.x.output, s.channels});
   const BufferId acc = b.register_("acc", reduction.type);
-  const auto one_output = [&](const Expr& n, const Expr& oy, const Expr& ox, const Window& row,
-                              const Window& column, const Expr& c) {
-    const Stmt window = window_loop(b, s.y, "ky", row, [&](const Expr&, const Expr& iy) {
-      return window_loop(b, s.x, "kx", column, [&](const Expr&, const Expr& ix) {
-        return b.store(acc, {}, reduction.step(b.load(acc), b.load(op.in(0), {n, iy, ix, c})));
-      });
-    });
-    const Expr count = (row.last - row.first) * (column.last - column.first);
-    return tir::seq({b.store(acc, {}, reduction.start), window,
-                     b.store(op.out(), {n, oy, ox, c}, reduction.finish(b.load(acc), count))});
-  };
-  return b.loop("n", s.batches, [&](const Expr& n) {
-    return b.loop("oy", s.y.output, [&](const Expr& oy) {
-      return with_window(b, s.y, "y", oy, 1, [&](const Window& row) {
-        return b.loop("ox", s.x.output, [&](const Expr& ox) {
-          return with_window(b, s.x, "x", ox, 1, [&](const Window& column) {
-            return b.loop("c", s.channels,
-                          [&](const Expr& c) { return one_output(n, oy, ox, row, column, c); });
-          });
+  return for_each_place(b, s.batches, s.y, s.x, 1, [&](const Place& at) {
+    return b.loop("c", s.channels, [&](const Expr& c) {
+      const Stmt window = window_loop(b, s.y, "ky", at.row, [&](const Expr&, const Expr& iy) {
+        return window_loop(b, s.x, "kx", at.column, [&](const Expr&, const Expr& ix) {
+          const Expr element = b.load(op.in(0), {at.batch, iy, ix, c});
+          return b.store(acc, {}, reduction.step(b.load(acc), element));
         });
       });
+      const Expr count = (at.row.last - at.row.first) * (at.column.last - at.column.first);
+      const Expr result = reduction.finish(b.load(acc), count);
+      return tir::seq({b.store(acc, {}, reduction.start), window,
+                       b.store(op.out(), {at.batch, at.oy, at.ox, c}, result)});
     });
   });
 }

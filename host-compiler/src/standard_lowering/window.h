@@ -72,4 +72,27 @@ Stmt window_loop(FuncBuilder& b, const Axis& axis, const std::string& name, cons
   });
 }
 
+// One output position of a window operator, for all channels.
+struct Place {
+  Expr batch, oy, ox;
+  Window row, column;
+};
+
+// The loops over batches and output positions: body(Place). `unit` scales columns as above.
+template <typename Body>
+Stmt for_each_place(FuncBuilder& b, int64_t batches, const Axis& y, const Axis& x, int64_t unit,
+                    Body&& body) {
+  return b.loop("n", batches, [&](const Expr& n) {
+    return b.loop("oy", y.output, [&](const Expr& oy) {
+      return with_window(b, y, "y", oy, 1, [&](const Window& row) {
+        return b.loop("ox", x.output, [&](const Expr& ox) {
+          return with_window(b, x, "x", ox, unit, [&](const Window& column) {
+            return body(Place{n, oy, ox, row, column});
+          });
+        });
+      });
+    });
+  });
+}
+
 }  // namespace intarsia::standard_lowering
