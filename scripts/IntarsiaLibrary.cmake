@@ -30,17 +30,17 @@ function(intarsia_add_library name)
 endfunction()
 
 # intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...])
-# A GoogleTest program, one ctest entry per test case.
+# A GoogleTest program, one ctest entry. Without labels it is a `unit` test: quick, and run under the
+# sanitizers too. Others: `golden`, `e2e` (whole roads), `install`, `long` (left out by ./test).
 function(intarsia_add_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gmock GTest::gtest_main
                                         intarsia_options)
-  if(ARG_LABELS)
-    add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
-  else()
-    add_test(NAME ${name} COMMAND ${name})
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
   endif()
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()

@@ -1,0 +1,159 @@
+// Generated C, built and run on this machine and on emulated cores, against recorded outputs of TFLite
+// Micro's reference kernels.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include <nlohmann/json.hpp>
+
+#include "road.h"
+#include "shared_data.h"
+
+namespace intarsia::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+void append(std::vector<uint8_t>& to, const std::vector<uint8_t>& bytes) {
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+// ---- the digits of examples/, which need nothing from outside ----
+
+class Digits : public testing::TestWithParam<const char*> {
+ protected:
+  fs::path folder_ = fs::path(INTARSIA_SOURCE_DIR) / "examples" / "digits";
+
+  RoadRequest request(const std::string& board, int32_t samples) const {
+    RoadRequest request;
+    request.name = "digits";
+    request.bytes = read_bytes(folder_ / "digits.tflite");
+    request.board = board;
+    std::vector<uint8_t> images = read_bytes(folder_ / "test_images.bin");
+    images.resize(static_cast<size_t>(samples) * 64);
+    request.inputs = {images};
+    request.samples = samples;
+    return request;
+  }
+  std::vector<uint8_t> golden(int32_t samples) const {
+    std::vector<uint8_t> golden = read_bytes(folder_ / "golden_outputs.bin");
+    golden.resize(static_cast<size_t>(samples) * 10);
+    return golden;
+  }
+};
+
+TEST_P(Digits, OutputsAreTheRecordedOnes) {
+  if (!can_run(GetParam())) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  RoadRequest asked = request(GetParam(), 12);
+  asked.measure = asked.board != "host";
+  const Result<Road> road = take_road(asked);
+  ASSERT_TRUE(road.ok()) << road.error().to_string();
+  EXPECT_EQ(road->run.outputs[0], golden(12));
+  const size_t pool = 0;
+  EXPECT_TRUE(road->model.plan.use[pool].proven_optimal);
+  if (!road->measured) return;
+  EXPECT_LE(road->measured->code_bytes, 6 * 1024);
+  EXPECT_LE(road->measured->stack_bytes, 512);
+  EXPECT_GT(road->run.stack_run, 0);
+  EXPECT_LE(road->run.stack_run, road->measured->stack_bytes) << "the bound holds on the painted stack";
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryBoard, Digits,
+                         testing::Values("host", "microbit", "mps2-an385", "mps2-an386", "mps2-an500",
+                                         "mps2-an505", "mps3-an547"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST_F(Digits, AllTestImagesOnTheHost) {
+  const Result<Road> road = take_road(request("host", 360));
+  ASSERT_TRUE(road.ok()) << road.error().to_string();
+  EXPECT_EQ(road->run.outputs[0], golden(360));
+  const std::vector<uint8_t> labels = read_bytes(folder_ / "test_labels.bin");
+  size_t correct = 0;
+  for (size_t i = 0; i < labels.size(); ++i) {
+    const auto* scores = reinterpret_cast<const int8_t*>(&road->run.outputs[0][i * 10]);
+    if (std::max_element(scores, scores + 10) - scores == labels[i]) ++correct;
+  }
+  EXPECT_GE(static_cast<double>(correct), 0.97 * static_cast<double>(labels.size()));
+}
+
+// ---- real models beside the repository ----
+
+struct Case {
+  const char* model;
+  const char* board;
+};
+
+class Recorded : public testing::TestWithParam<Case> {};
+
+bool near(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
+  for (size_t i = 0; i + 4 <= b.size(); i += 4) {
+    float x = 0, y = 0;
+    std::memcpy(&x, &a[i], 4);
+    std::memcpy(&y, &b[i], 4);
+    if (!(std::abs(x - y) <= 4e-5f * std::max(1.0f, std::abs(y)))) return false;
+  }
+  return a.size() == b.size();
+}
+
+TEST_P(Recorded, OutputsAreEqual) {
+  const auto [model, board] = GetParam();
+  INTARSIA_NEEDS_SHARED(fs::path("models") / model);
+  if (!can_run(board)) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  const fs::path folder = shared_folder() / "models" / model;
+  const nlohmann::json meta = nlohmann::json::parse(read_bytes(folder / "meta.json"));
+  RoadRequest request;
+  request.name = model;
+  request.bytes = read_bytes(folder / "model.tflite");
+  request.board = board;
+  request.samples = static_cast<int32_t>(meta["samples"].size());
+  request.measure = request.board != "host";
+  request.optimise = request.board == "host" ? "-O2" : "-Os";
+  request.inputs.resize(meta["inputs"].size());
+  std::vector<std::vector<uint8_t>> expected(meta["outputs"].size());
+  for (int32_t sample = 0; sample < request.samples; ++sample) {
+    for (size_t t = 0; t < request.inputs.size(); ++t)
+      append(request.inputs[t], read_bytes(folder / ("in" + std::to_string(sample) + "_" + std::to_string(t) + ".bin")));
+    for (size_t t = 0; t < expected.size(); ++t)
+      append(expected[t], read_bytes(folder / ("out" + std::to_string(sample) + "_" + std::to_string(t) + ".bin")));
+  }
+  const Result<Road> road = take_road(request);
+  ASSERT_TRUE(road.ok()) << road.error().to_string();
+  ASSERT_EQ(road->run.outputs.size(), expected.size());
+  for (size_t t = 0; t < expected.size(); ++t) {
+    if (meta["outputs"][t]["dtype"] == "FLOAT32")
+      EXPECT_TRUE(near(road->run.outputs[t], expected[t]));
+    else
+      EXPECT_EQ(road->run.outputs[t], expected[t]);
+  }
+  for (const PoolUse& use : road->model.plan.use) EXPECT_TRUE(use.proven_optimal);
+  if (!road->measured) return;
+  RecordProperty("code_bytes", std::to_string(road->measured->code_bytes));
+  EXPECT_LE(road->measured->code_bytes, 16 * 1024);
+  EXPECT_LE(road->run.stack_run, road->measured->stack_bytes);
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const char* board : {"host", "mps2-an386", "mps3-an547"})
+    for (const char* model : {"ad01_int8", "hello_world_int8", "kws_ref_model", "micro_speech_quantized",
+                              "pretrainedResnet_quant", "simple_add_model", "vww_96_int8"})
+      cases.push_back({model, board});
+  cases.push_back({"hello_world_float", "host"});
+  cases.push_back({"hello_world_float", "mps2-an386"});
+  cases.push_back({"pretrainedResnet", "host"});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, Recorded, testing::ValuesIn(all_cases()), [](const auto& info) {
+  std::string name = std::string(info.param.model) + "_on_" + info.param.board;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+}  // namespace
+}  // namespace intarsia::test
