@@ -35,7 +35,7 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
   if (command.stage == "partition") return graph::print(partitioned.module);
   if (command.stage == "lower") {
     INTARSIA_TRY(const tir::Module lowered, lower(partitioned.module, context.registry, selection.target));
-    return Diagnostics("dump --stage lower", "the text form of the tensor IR is not in this build", "");
+    return tir::print(lowered);
   }
   INTARSIA_TRY(const CompiledModel model,
                compile_module(imported, context.registry, selection.target, selection.options));
