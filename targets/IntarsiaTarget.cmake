@@ -1,43 +1,71 @@
 # intarsia_add_target(<folder name>
-#   ISA <header folder>          isa/include: tables; seen by compiler, device and sim
-#   COMPILER <sources>           compiler/: the hooks; sees isa and the host compiler, never device or sim
-#   DEVICE <sources>             device/: freestanding driver; sees isa and the runtime core
-#   SIM <sources>)               sim/: register-level simulator; sees isa only
+#   COMPILER <sources>   compiler/: the hooks; sees isa and the host compiler, never device or sim
+#   DEVICE <sources>     device/: freestanding driver; sees isa and the runtime core
+#   SIM <sources>)       sim/: register-level simulator; sees isa only
 #
-# compiler/ defines `void intarsia::targets::<identifier>::add_kinds(TargetRegistry&)`. Each part is a
-# library of its own with no more include paths than that, so a forbidden #include does not compile.
-function(intarsia_add_target name)
-  cmake_parse_arguments(ARG "" "" "ISA;COMPILER;DEVICE;SIM" ${ARGN})
-  string(MAKE_C_IDENTIFIER ${name} identifier)
-  set_property(GLOBAL APPEND PROPERTY INTARSIA_TARGETS ${name})
-  set_property(GLOBAL PROPERTY INTARSIA_TARGET_FOLDER_${name} ${CMAKE_CURRENT_SOURCE_DIR})
+# Headers and tables of isa/, device/ and sim/ are included as "<identifier>/x.h", where <identifier> is
+# the folder's name as a C identifier. Each part is a library of its own that reaches no more than
+# said above, so a forbidden #include does not compile. compiler/ defines
+# `void intarsia::targets::<identifier>::add_kinds(TargetRegistry&)`.
 
-  add_library(intarsia_target_${identifier}_isa INTERFACE)
-  if(ARG_ISA)
-    target_include_directories(intarsia_target_${identifier}_isa INTERFACE ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_ISA})
+# Interface library whose include path holds nothing but <identifier>/, a link to the part's folder.
+function(intarsia_target_view library part identifier)
+  add_library(${library} INTERFACE)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part})
+    set(view ${PROJECT_BINARY_DIR}/include/targets/${identifier}/${part})
+    file(MAKE_DIRECTORY ${view})
+    file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${part} ${view}/${identifier} SYMBOLIC)
+    target_include_directories(${library} INTERFACE ${view})
+  endif()
+endfunction()
+
+function(intarsia_add_target name)
+  cmake_parse_arguments(ARG "" "" "COMPILER;DEVICE;SIM" ${ARGN})
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  string(MAKE_C_IDENTIFIER ${name} identifier)
+  if(NOT folder STREQUAL name)
+    string(MAKE_C_IDENTIFIER ${folder} folder_identifier)
+    message(FATAL_ERROR "${CMAKE_CURRENT_SOURCE_DIR} calls itself '${name}'. If it is a copy, give it its name:\n"
+      "  grep -rlE '${name}|${identifier}' ${CMAKE_CURRENT_SOURCE_DIR} | "
+      "xargs sed -i 's/${name}/${folder}/g; s/${identifier}/${folder_identifier}/g'")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY INTARSIA_TARGETS ${name})
+  # Where packages find the sources of device/ and sim/: below targets/ of the resource root, or
+  # where a target of INTARSIA_EXTRA_TARGETS lies.
+  set(resource_folder ${name})
+  if(NOT CMAKE_CURRENT_SOURCE_DIR STREQUAL "${PROJECT_SOURCE_DIR}/targets/${name}")
+    set(resource_folder ${CMAKE_CURRENT_SOURCE_DIR})
   endif()
 
-  add_library(intarsia_target_${identifier} STATIC ${ARG_COMPILER})
-  target_link_libraries(intarsia_target_${identifier}
+  set(library intarsia_target_${identifier})
+  intarsia_target_view(${library}_isa isa ${identifier})
+  add_library(${library} STATIC ${ARG_COMPILER})
+  target_link_libraries(${library}
     PUBLIC intarsia::target_kind
-    PRIVATE intarsia_target_${identifier}_isa intarsia::standard_lowering fmt::fmt intarsia_options)
-  target_compile_definitions(intarsia_target_${identifier} PRIVATE
-    INTARSIA_TARGET_FOLDER="${name}" INTARSIA_TARGET_ID=${identifier})
+    PRIVATE ${library}_isa intarsia::standard_lowering fmt::fmt intarsia_options)
+  target_compile_definitions(${library} PRIVATE INTARSIA_TARGET_FOLDER="${resource_folder}")
 
   if(ARG_DEVICE)
-    add_library(intarsia_target_${identifier}_device STATIC ${ARG_DEVICE})
-    target_include_directories(intarsia_target_${identifier}_device PUBLIC
-      ${CMAKE_CURRENT_SOURCE_DIR}/device/include)
-    target_link_libraries(intarsia_target_${identifier}_device
-      PUBLIC intarsia::rt_core PRIVATE intarsia_target_${identifier}_isa intarsia_options)
-    target_compile_options(intarsia_target_${identifier}_device PRIVATE
-      -ffreestanding $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+    intarsia_target_view(${library}_device_headers device ${identifier})
+    add_library(${library}_device STATIC ${ARG_DEVICE})
+    target_link_libraries(${library}_device
+      PUBLIC intarsia::rt_core ${library}_device_headers PRIVATE ${library}_isa intarsia_options)
+    target_compile_options(${library}_device PRIVATE
+      -ffreestanding $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti> -Wconversion)
   endif()
   if(ARG_SIM)
-    add_library(intarsia_target_${identifier}_sim STATIC ${ARG_SIM})
-    target_include_directories(intarsia_target_${identifier}_sim PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/sim/include)
-    target_link_libraries(intarsia_target_${identifier}_sim
-      PRIVATE intarsia_target_${identifier}_isa intarsia_options)
+    intarsia_target_view(${library}_sim_headers sim ${identifier})
+    add_library(${library}_sim STATIC ${ARG_SIM})
+    target_link_libraries(${library}_sim
+      PUBLIC intarsia::contract ${library}_sim_headers PRIVATE ${library}_isa intarsia_options)
+    target_compile_features(${library}_sim PUBLIC cxx_std_20)
+  endif()
+  if(INTARSIA_INSTALL AND NOT IS_ABSOLUTE ${resource_folder})
+    foreach(part IN ITEMS isa device sim)
+      if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part})
+        install(DIRECTORY ${part} DESTINATION ${CMAKE_INSTALL_DATADIR}/intarsia/targets/${name})
+      endif()
+    endforeach()
   endif()
 
   if(INTARSIA_BUILD_TESTS AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/tests/CMakeLists.txt)

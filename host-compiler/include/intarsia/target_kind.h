@@ -25,21 +25,24 @@ struct CostEstimate {
   double microseconds() const { return cycles / clock_mhz; }
 };
 
-// What the device side needs: paths are relative to the target's folder, as it is installed.
+// What drives the device in a program. Its files are those of the target's folder: the sources in
+// device/ are compiled, and the headers and tables of device/ and isa/ are included as
+// "<identifier>/x.h", where <identifier> is the folder's name as a C identifier.
 struct RuntimePart {
-  std::vector<std::string> sources;             // compiled into firmware and host program alike
-  std::vector<std::string> include_directories;
-  std::string header;       // declares the driver: "example_npu/driver.h"
-  std::string driver_type;  // C type of one device's state: "struct intarsia_example_npu"
-  std::string open_function;  // intarsia_status f(driver_type *, void *registers, struct intarsia_device *)
+  std::string folder;         // below targets/, or an absolute path; empty: no driver is needed
+  std::string header;         // in C, declares the following: "example_npu/driver.h"
+  std::string driver_type;    // one device's state; has a member `struct intarsia_device device`
+  std::string open_function;  // intarsia_status f(driver_type *, void *registers)
+  bool has_registers = true;  // false: `registers` is null, the driver finds its device itself
+  std::vector<std::string> link_libraries;  // "OpenCL"
 };
 
-// How `--board host` executes the artifacts: sources of the register-level simulator.
+// How `--board host` executes the artifacts. The sources in sim/ are compiled into the program as
+// well, with its headers included in the same way. Without it the driver itself is opened.
 struct SimulatorPart {
-  std::vector<std::string> sources;
-  std::vector<std::string> include_directories;
-  std::string header;
-  std::string attach_function;  // void *f(void): registers of a fresh simulated device
+  std::string header;             // in C: "example_npu/simulator.h"; empty: there is no simulator
+  std::string attach_expression;  // of type struct intarsia_register_bus: a fresh simulated device
+  std::string open_bus_function;  // intarsia_status f(driver_type *, const struct intarsia_register_bus *)
 };
 
 class TargetKind {
