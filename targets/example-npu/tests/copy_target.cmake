@@ -1,0 +1,17 @@
+# intarsia_copy_target(<target folder> <new folder>): what `cp -r` and the rename in targets/README.md do.
+# Files whose text did not change are left alone, so that nothing is built again.
+function(intarsia_copy_target from to)
+  get_filename_component(from ${from} ABSOLUTE)
+  get_filename_component(old_name ${from} NAME)
+  get_filename_component(new_name ${to} NAME)
+  string(MAKE_C_IDENTIFIER ${old_name} old_identifier)
+  string(MAKE_C_IDENTIFIER ${new_name} new_identifier)
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${from} ${from}/*)
+  foreach(file IN LISTS files)
+    file(READ ${from}/${file} text)
+    string(REPLACE ${old_name} ${new_name} text "${text}")
+    string(REPLACE ${old_identifier} ${new_identifier} text "${text}")
+    file(CONFIGURE OUTPUT ${to}/${file} CONTENT "${text}" @ONLY)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${from}/${file})
+  endforeach()
+endfunction()
