@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "intarsia/check.h"
 
 namespace intarsia::testing {
@@ -14,11 +16,11 @@ using namespace graph;
 class Builder {
  public:
   Builder(Random& random, OpKind kind, DataType type) : random_(random), type_(type) {
-    module_.name = "m";
+    module_.name = std::string("m");
     module_.entry = "main";
     function_.name = "main";
     node_.kind = kind;
-    node_.name = std::string(to_string(kind)) + "_1";
+    node_.name = fmt::format("{}_1", to_string(kind));
   }
 
   Quantization quantization(DataType type, int64_t zero_low = -100, int64_t zero_high = 100) {
@@ -40,7 +42,7 @@ class Builder {
     const int64_t count = element_count(shape);
     std::vector<uint8_t> bytes;
     for (int64_t i = 0; i < count; ++i) append_element(bytes, type, low, high);
-    module_.constants.push_back({"c" + std::to_string(module_.constants.size()), std::move(bytes)});
+    module_.constants.push_back({fmt::format("c{}", module_.constants.size()), std::move(bytes)});
     const ConstantId id{static_cast<int32_t>(module_.constants.size()) - 1};
     const TensorId tensor = add({"c", type, std::move(shape), std::move(q), id});
     node_.inputs.push_back(tensor);

@@ -1,5 +1,7 @@
 #include "standard_lowering/dims.h"
 
+#include <fmt/format.h>
+
 namespace intarsia::standard_lowering {
 
 std::vector<size_t> axis_runs(size_t rank, const std::function<bool(size_t)>& joins) {
@@ -17,7 +19,7 @@ Stmt loops_from(FuncBuilder& b, const Shape& extents, std::vector<Expr>& indices
   const size_t depth = indices.size();
   if (depth == extents.size()) return body(indices);
   const bool innermost = depth + 1 == extents.size();
-  const std::string name = innermost ? "i" : "d" + std::to_string(depth);
+  const std::string name = innermost ? "i" : fmt::format("d{}", depth);
   return b.loop(name, extents[depth], [&](const Expr& index) {
     indices.push_back(index);
     Stmt inner = loops_from(b, extents, indices, body);

@@ -6,6 +6,7 @@
 
 #include "intarsia/check.h"
 #include "standard_lowering/families.h"
+#include "support/c_identifier.h"
 
 namespace intarsia::standard_lowering {
 
@@ -14,17 +15,6 @@ namespace {
 // Buffers start at word boundaries, so that kernels may move them by words.
 constexpr int32_t kAlignment = 4;
 
-std::string identifier(const std::string& text) {
-  std::string name;
-  for (const char c : text) {
-    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-    const bool digit = c >= '0' && c <= '9';
-    if (name.empty() && digit) name = "f";
-    name += letter || digit ? c : '_';
-  }
-  return name.empty() ? "f" : name;
-}
-
 }  // namespace
 
 Schedule::Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module)
@@ -32,7 +22,7 @@ Schedule::Schedule(const graph::Module& graph, const graph::Function& function, 
       function_(function),
       module_(module),
       pool_(graph, module),
-      name_(unique_func_name(identifier(function.name))),
+      name_(unique_func_name(c_identifier(function.name, "f"))),
       builder_(name_),
       reshaped_from_(function.tensors.size()),
       storage_(function.tensors.size()) {
@@ -88,7 +78,7 @@ BufferId Schedule::storage(graph::TensorId tensor, const std::string& leaf) {
 }
 
 void Schedule::add_leaf(const graph::Node& node, Stmt (*lower)(OpLowering&)) {
-  const std::string name = unique_func_name(identifier(node.name));
+  const std::string name = unique_func_name(c_identifier(node.name, "f"));
   const OpView view{graph_, function_, node};
   OpLowering op(view, name, pool_);
   Stmt body = lower(op);
@@ -115,7 +105,7 @@ void Schedule::copy_outputs() {
     copy.inputs = {start};
     copy.outputs = {id};
     const BufferId kept = storage_[start.at()];
-    const std::string name = unique_func_name(identifier(copy.name));
+    const std::string name = unique_func_name(c_identifier(copy.name, "f"));
     const OpView view{graph_, function_, copy};
     OpLowering op(view, name, pool_);
     Stmt body = lower_copy(op);

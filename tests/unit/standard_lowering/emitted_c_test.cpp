@@ -2,6 +2,8 @@
 // functions are also called with the output in the place of the input.
 #include <functional>
 
+#include <fmt/format.h>
+
 #include "emit/c_constant.h"
 #include "emit/c_function.h"
 #include "lowering_testing.h"
@@ -12,6 +14,10 @@ namespace intarsia::testing {
 namespace {
 
 constexpr uint32_t kSeeds = 10;
+
+std::string prefix(uint32_t seed) {
+  return fmt::format("m{}_", seed);
+}
 
 // The leaf functions of a module and a run function that takes all parameters of leaf 0 as one
 // array.
@@ -44,7 +50,7 @@ TEST_P(EmittedC, EqualsTheEvaluator) {
     Random random(seed + 1000);
     modules.push_back(lowerable_operator(random, GetParam()));
     lowered.push_back(*standard_graph_to_tir(modules.back(), modules.back().entry_function()));
-    text += c_text(lowered.back().module, "m" + std::to_string(seed) + "_");
+    text += c_text(lowered.back().module, prefix(seed));
   }
   const std::string kernels = INTARSIA_KERNELS_DIR;
   const CProgram program(
@@ -60,7 +66,7 @@ TEST_P(EmittedC, EqualsTheEvaluator) {
     Values inputs = random_inputs(random, module);
     const Values expected = evaluate(module, inputs);
     const DataType type = leaf.buffers[leaf.parameters.size() - 1].type;
-    auto* run = program.find<void(void**)>("m" + std::to_string(seed) + "_run");
+    auto* run = program.find<void(void**)>(prefix(seed) + "run");
     ASSERT_NE(run, nullptr);
 
     graph::TensorValue output(expected[0].size());

@@ -159,7 +159,7 @@ TEST(Schedule, NamesBecomeIdentifiersAndStayApart) {
   x = m.relu(x, "1st");
   x = m.relu(x, "main");
   EXPECT_THAT(names(lowered(m.finish({x}))),
-              ::testing::ElementsAre("block_relu_0", "block_relu_0_2", "f1st", "main_2", "main"));
+              ::testing::ElementsAre("block_relu_0", "block_relu_0_2", "_1st", "main_2", "main"));
 }
 
 TEST(Schedule, ElementwiseFunctionsMayTakeTheirInputsPlace) {
