@@ -16,7 +16,8 @@ struct PackageManifest {
   std::vector<TensorInfo> inputs, outputs;
   std::vector<std::string> sources;       // C, then C++; relative to the folder
   std::vector<std::string> include_dirs;  // relative to the folder
-  std::string descriptor;                 // the source that only the generic main program needs
+  std::vector<std::string> program_sources;  // those that only the boards' generic main needs
+  std::vector<std::string> link_libraries;   // of the host: "OpenCL"
 };
 
 // All files of the package but the report. `resource_root` holds device-runtime/ and targets/ as the

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <thread>
@@ -69,13 +70,17 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
     const fs::path object = fs::path(work_folder) / fmt::format("{:02}_{}.o", i, fs::path(source).stem().string());
     std::vector<std::string> command = {compiler_for(setting.board, cpp)};
     command.insert(command.end(), common.begin(), common.end());
-    if (cpp)
-      command.insert(command.end(), {"-std=c++20", "-fno-exceptions", "-fno-rtti"});
+    if (cpp && setting.board.native())
+      command.push_back("-std=c++20");  // drivers and simulators
+    else if (cpp)
+      command.insert(command.end(), {"-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti",
+                                     "-fno-threadsafe-statics"});
     else
       command.insert(command.end(), {"-std=c11", "-Wconversion", "-Werror"});
     command.insert(command.end(), {"-c", (fs::path(setting.folder) / source).string(), "-o", object.string()});
     jobs.push_back({std::move(command), source});
-    if (source == setting.manifest.descriptor) {
+    const auto& program = setting.manifest.program_sources;
+    if (std::find(program.begin(), program.end(), source) != program.end()) {
       objects.program.push_back(object.string());
     } else {
       objects.model.push_back(object.string());

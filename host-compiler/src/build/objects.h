@@ -10,7 +10,7 @@ namespace intarsia::build {
 
 struct Objects {
   std::vector<std::string> model;    // everything the model itself needs
-  std::vector<std::string> program;  // the descriptor, for the generic main
+  std::vector<std::string> program;  // what only the generic main needs
   std::vector<std::string> call_graphs;  // of the model's objects, when the compiler wrote them
 };
 

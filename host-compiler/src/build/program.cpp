@@ -30,6 +30,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
   const bool cpp = std::any_of(setting.manifest.sources.begin(), setting.manifest.sources.end(),
                                [](const std::string& s) { return s.ends_with(".cpp"); });
   if (cpp && setting.board.native()) command.push_back("-lstdc++");
+  for (const std::string& library : setting.manifest.link_libraries) command.push_back("-l" + library);
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
   if (!outcome.succeeded())
     return Diagnostics(setting.manifest.model,

@@ -143,6 +143,7 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   out.blank();
   for (const std::string& include : includes) out.directive(fmt::format("#include \"{}\"", include));
   out.directive(fmt::format("#include \"{}_data.h\"", name));
+  if (!context.model.members.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
   out.blank();
   for (const int pool : context.pools)
     out.line(fmt::format("_Static_assert({0}_{1}_BYTES == {2}, \"header and source belong together\");",
@@ -175,9 +176,6 @@ std::string data_header_text(const ModelContext& context) {
   for (const tir::Constant& constant : context.module.constants)
     if (constant.use != tir::ConstantUse::Stream)
       out.line(emit_c_constant_declaration(constant, context.name() + "_"));
-  if (!context.model.members.empty()) {
-    out.line(fmt::format("extern const uint8_t {}_package[];", context.name()));
-  }
   out.blank();
   out.directive("#endif");
   return out.text();

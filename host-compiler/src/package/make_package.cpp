@@ -1,9 +1,13 @@
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 
+#include "emit/device_glue.h"
 #include "intarsia/package.h"
+#include "intarsia/package_writer.h"
+#include "support/c_identifier.h"
 #include "support/files.h"
 
 namespace intarsia {
@@ -33,13 +37,18 @@ Result<std::vector<SourceFile>> copy_tree(const std::string& root, const std::st
   return files;
 }
 
+bool is_program_source(const PackageManifest& manifest, const std::string& source) {
+  const auto& program = manifest.program_sources;
+  return std::find(program.begin(), program.end(), source) != program.end();
+}
+
 std::string cmake_text(const PackageManifest& manifest) {
   std::string text = fmt::format(
       "# Library '{0}': the compiled model and the helpers it uses. Generated file.\n"
       "#   add_subdirectory(<this folder>)\n#   target_link_libraries(firmware PRIVATE {0})\n"
       "add_library({0} STATIC\n", manifest.model);
   for (const std::string& source : manifest.sources)
-    if (source != manifest.descriptor) text += "  " + source + "\n";
+    if (!is_program_source(manifest, source)) text += "  " + source + "\n";
   text += fmt::format(")\ntarget_include_directories({} PUBLIC\n", manifest.model);
   for (const std::string& dir : manifest.include_dirs)
     text += fmt::format("  ${{CMAKE_CURRENT_SOURCE_DIR}}/{}\n", dir);
@@ -56,7 +65,7 @@ std::string make_text(const PackageManifest& manifest) {
       "# For make: include this file, compile $({0}_SOURCES) with $({0}_INCLUDES). Generated file.\n"
       "{0}_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))\n{0}_SOURCES := \\\n", prefix);
   for (const std::string& source : manifest.sources)
-    if (source != manifest.descriptor) text += fmt::format("  $({}_DIR)/{} \\\n", prefix, source);
+    if (!is_program_source(manifest, source)) text += fmt::format("  $({}_DIR)/{} \\\n", prefix, source);
   text += fmt::format("\n{}_INCLUDES := \\\n", prefix);
   for (const std::string& dir : manifest.include_dirs)
     text += fmt::format("  -I$({}_DIR)/{} \\\n", prefix, dir);
@@ -67,6 +76,59 @@ void list_sources(const std::vector<SourceFile>& files, const std::string& endin
                   std::vector<std::string>& sources) {
   for (const SourceFile& file : files)
     if (file.path.ends_with(ending)) sources.push_back(file.path);
+}
+
+// The parts of a target's folder that its programs need, each below a folder of its own, so that they
+// are included as "<identifier>/x.h" like in the target itself.
+Result<void> add_target(const PackageRequest& request, const std::string& folder, bool simulated,
+                        PackageContents& package) {
+  const fs::path path(folder);
+  const std::string identifier = c_identifier(path.filename().string(), "target");
+  const bool outside = path.is_absolute();
+  for (const std::string part : {"isa", "device", "sim"}) {
+    if (part == "sim" && !simulated) continue;
+    const std::string from = outside ? (path / part).string() : "targets/" + folder + "/" + part;
+    std::error_code error;
+    if (!fs::exists(outside ? fs::path(from) : fs::path(request.resource_root) / from, error)) continue;
+    INTARSIA_TRY(std::vector<SourceFile> files,
+                 copy_tree(outside ? "" : request.resource_root, from,
+                           "runtime/targets/" + part + "/" + identifier, {".h", ".def", ".c", ".cpp"}));
+    std::move(files.begin(), files.end(), std::back_inserter(package.files));
+    const std::string view = "runtime/targets/" + part;
+    auto& views = package.manifest.include_dirs;
+    if (std::find(views.begin(), views.end(), view) == views.end()) views.push_back(view);
+  }
+  return {};
+}
+
+// What streams need: the package, the runtime core, and per member its driver and, for this machine,
+// its simulator.
+Result<void> add_devices(const PackageRequest& request, PackageContents& package) {
+  const EmittedModel& model = request.model.emitted;
+  const auto take = [&](std::vector<SourceFile> files) {
+    std::move(files.begin(), files.end(), std::back_inserter(package.files));
+  };
+  take(package_sources(model.name, write_package(model.name, model.streams)));
+  INTARSIA_TRY(std::vector<SourceFile> headers,
+               copy_tree(request.resource_root, "device-runtime/core/include", "runtime/include", {".h"}));
+  take(std::move(headers));
+  INTARSIA_TRY(std::vector<SourceFile> core,
+               copy_tree(request.resource_root, "device-runtime/core/src", "runtime/core", {".h", ".cpp"}));
+  take(std::move(core));
+  std::set<std::string> folders;
+  for (const std::string& name : model.members) {
+    const Target* member = request.target.member(name);
+    INTARSIA_CHECK(member != nullptr, "streams belong to members of the target");
+    const RuntimePart part = request.registry.kind(member->kind).runtime(*member);
+    for (const std::string& library : part.link_libraries) package.manifest.link_libraries.push_back(library);
+    if (part.folder.empty() || !folders.insert(part.folder).second) continue;
+    INTARSIA_TRY_VOID(add_target(request, part.folder, request.simulated, package));
+  }
+  const std::string glue = model.name + "_devices.c";
+  package.files.push_back({glue, emission::device_glue_text(model, request.registry, request.target,
+                                                            request.simulated)});
+  package.manifest.program_sources.push_back(glue);
+  return {};
 }
 
 }  // namespace
@@ -94,8 +156,9 @@ Result<PackageContents> make_package(const PackageRequest& request) {
   manifest.core = request.core;
   manifest.inputs = model.inputs;
   manifest.outputs = model.outputs;
-  manifest.descriptor = model.name + "_descriptor.c";
+  manifest.program_sources = {model.name + "_descriptor.c"};
   manifest.include_dirs = {".", "runtime/include"};
+  if (!model.streams.empty()) INTARSIA_TRY_VOID(add_devices(request, package));
   list_sources(package.files, ".c", manifest.sources);
   list_sources(package.files, ".cpp", manifest.sources);
 

@@ -74,7 +74,8 @@ std::string manifest_json(const PackageManifest& manifest) {
   for (const TensorInfo& tensor : manifest.outputs) json["outputs"].push_back(tensor_json(tensor));
   json["sources"] = manifest.sources;
   json["include_dirs"] = manifest.include_dirs;
-  json["descriptor"] = manifest.descriptor;
+  json["program_sources"] = manifest.program_sources;
+  json["link_libraries"] = manifest.link_libraries;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -92,7 +93,8 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
   const bool complete = read_string(json, "model", manifest.model) &&
                         read_string(json, "target", manifest.target) &&
                         read_string(json, "board", manifest.board) && read_string(json, "core", manifest.core) &&
-                        read_string(json, "descriptor", manifest.descriptor) &&
+                        read_strings(json, "program_sources", manifest.program_sources) &&
+                        read_strings(json, "link_libraries", manifest.link_libraries) &&
                         read_strings(json, "sources", manifest.sources) &&
                         read_strings(json, "include_dirs", manifest.include_dirs) &&
                         json.contains("inputs") && json["inputs"].is_array() &&
