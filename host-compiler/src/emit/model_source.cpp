@@ -206,6 +206,7 @@ std::string descriptor_text(const ModelContext& context) {
                "a program of your own does not need it."});
   out.directive("#include \"intarsia_contract/model_descriptor.h\"");
   out.blank();
+  if (!context.model.members.empty()) out.directive("#include \"intarsia_contract/board_devices.h\"");
   out.directive("#include \"intarsia_contract/placement.h\"");
   out.directive(fmt::format("#include \"{}.h\"", name));
   out.blank();
