@@ -108,7 +108,10 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   const auto take = [&](std::vector<SourceFile> files) {
     std::move(files.begin(), files.end(), std::back_inserter(package.files));
   };
-  take(package_sources(model.name, write_package(model.name, model.streams)));
+  const std::vector<uint8_t> bytes = write_package(model.name, model.streams);
+  take(package_sources(model.name, bytes));
+  // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
+  package.files.push_back({model.name + ".intarsia", std::string(bytes.begin(), bytes.end())});
   INTARSIA_TRY(std::vector<SourceFile> headers,
                copy_tree(request.resource_root, "device-runtime/core/include", "runtime/include", {".h"}));
   take(std::move(headers));
