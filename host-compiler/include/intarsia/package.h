@@ -17,6 +17,7 @@ struct PackageManifest {
   std::vector<std::string> sources;       // C, then C++; relative to the folder
   std::vector<std::string> include_dirs;  // relative to the folder
   std::vector<std::string> program_sources;  // those that only the boards' generic main needs
+  std::vector<std::string> devices;          // members that execute streams, in order of device index
   std::vector<std::string> link_libraries;   // of the host: "OpenCL"
 };
 

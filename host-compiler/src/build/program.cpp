@@ -12,6 +12,11 @@
 namespace intarsia {
 
 Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder) {
+  if (!setting.board.native() && !setting.manifest.devices.empty())
+    return Diagnostics(fmt::format("--board {}", setting.board.name),
+                       fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
+                       "run it with --board host, where the device is simulated; 'compile' makes the sources for "
+                       "a board of your own");
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work_folder));
 
   std::string script;

@@ -127,6 +127,7 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
     if (part.folder.empty() || !folders.insert(part.folder).second) continue;
     INTARSIA_TRY_VOID(add_target(request, part.folder, request.simulated, package));
   }
+  package.manifest.devices = model.members;
   const std::string glue = model.name + "_devices.c";
   package.files.push_back({glue, emission::device_glue_text(model, request.registry, request.target,
                                                             request.simulated)});

@@ -94,6 +94,25 @@ Diagnostics does_not_fit(const std::string& model, const MemoryPool& pool,
       "choose a board with more memory or a smaller model");
 }
 
+// Weights and tables go to the first read-only memory, where the linker places them.
+Result<void> place_constants(const tir::Module& module, Plan& plan) {
+  int64_t bytes = 0;
+  for (const tir::Constant& constant : module.constants)
+    if (constant.use != tir::ConstantUse::Stream) bytes += static_cast<int64_t>(constant.bytes.size());
+  for (size_t p = 0; p < plan.memory.pools.size(); ++p) {
+    const MemoryPool& pool = plan.memory.pools[p];
+    if (!pool.read_only) continue;
+    if (pool.size > 0 && bytes > pool.size)
+      return Diagnostics(fmt::format("{}: memory '{}'", module.name, pool.name),
+                         fmt::format("weights and tables need {} bytes, the memory has {}: {} bytes missing",
+                                     bytes, pool.size, bytes - pool.size),
+                         "choose a board with more flash or a smaller model");
+    plan.use[p] = {bytes, bytes, true, "linker"};
+    return {};
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
@@ -117,9 +136,11 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
   Plan result;
   result.memory = memory;
   result.use.resize(memory.pools.size());
+  INTARSIA_TRY_VOID(place_constants(module, result));
   result.steps = lifetimes.steps;
   std::vector<int64_t> offsets(groups.size(), 0);
   std::vector<bool> solved(memory.pools.size(), false);
+  for (size_t p = 0; p < memory.pools.size(); ++p) solved[p] = memory.pools[p].read_only;
   for (;;) {  // ends: each round solves a pool for good, or moves a group to a slower one
     size_t p = 0;
     while (p < memory.pools.size() && solved[p]) ++p;

@@ -92,6 +92,17 @@ TEST(PlanMemory, SpillsToTheSlowerPool) {
   EXPECT_EQ(plan->use[0].peak + plan->use[1].peak, 192);
 }
 
+TEST(PlanMemory, ConstantsHaveToFitTheFlash) {
+  tir::Module module = chain(false);
+  module.constants = {{"weights", DataType::Int8, {300}, std::vector<uint8_t>(300), tir::ConstantUse::Weights}};
+  MemoryMap memory = one_pool(0);
+  memory.pools.push_back({"flash", 256, true});
+  EXPECT_THAT(plan_memory(module, memory).error().to_string(),
+              HasSubstr("memory 'flash': weights and tables need 300 bytes, the memory has 256: 44 bytes missing"));
+  memory.pools[1].size = 512;
+  EXPECT_EQ(plan_memory(module, memory)->use[1].peak, 300);
+}
+
 TEST(PlanMemory, ADeviceReachesOnlyItsMemories) {
   MemoryMap memory;
   memory.pools = {{"core_only", 0, false, 1, {"cpu"}}, {"shared", 0, false, 2, {"cpu", "npu"}}};
