@@ -108,7 +108,7 @@ Result<void> place_constants(const tir::Module& module, Plan& plan) {
                                      bytes, pool.size, bytes - pool.size),
                          "choose a board with more flash or a smaller model");
     plan.use[p] = {bytes, bytes, true, "linker"};
-    return {};
+    bytes = 0;  // further read-only memories stay empty
   }
   return {};
 }
