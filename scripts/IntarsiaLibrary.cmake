@@ -11,6 +11,14 @@ foreach(sanitizer IN LISTS INTARSIA_SANITIZE)
   target_link_options(intarsia_options INTERFACE -fsanitize=${sanitizer})
 endforeach()
 
+# intarsia_install_libraries(<targets>...)
+# They become part of what find_package(Intarsia) offers, as intarsia::<their EXPORT_NAME>.
+function(intarsia_install_libraries)
+  if(INTARSIA_INSTALL)
+    install(TARGETS ${ARGN} EXPORT IntarsiaTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endfunction()
+
 # intarsia_add_library(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...])
 # A folder of host-compiler/src: library intarsia_<name>, alias intarsia::<name>. Its own headers are
 # visible as "<folder>/x.h" to itself and to those that link it, and to nobody else.
@@ -25,9 +33,13 @@ function(intarsia_add_library name)
   file(MAKE_DIRECTORY ${view})
   file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR} ${view}/${folder} SYMBOLIC)
   target_include_directories(intarsia_${name} PUBLIC $<BUILD_INTERFACE:${view}>)
+  # Libraries that are headers only are needed to build this one, not to link it: who uses an installed
+  # Intarsia need not have them.
+  list(TRANSFORM ARG_PRIVATE REPLACE "^((Eigen3|nlohmann_json)::.*)$" "$<BUILD_INTERFACE:\\1>")
   target_link_libraries(intarsia_${name} PUBLIC ${ARG_PUBLIC}
                                          PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:intarsia_options>)
   set_target_properties(intarsia_${name} PROPERTIES EXPORT_NAME ${name})
+  intarsia_install_libraries(intarsia_${name})
 endfunction()
 
 # intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...])

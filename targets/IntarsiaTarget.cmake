@@ -42,7 +42,8 @@ function(intarsia_add_target name)
   add_library(${library} STATIC ${ARG_COMPILER})
   target_link_libraries(${library}
     PUBLIC intarsia::target_kind
-    PRIVATE ${library}_isa intarsia::standard_lowering fmt::fmt intarsia_options)
+    PRIVATE $<BUILD_INTERFACE:${library}_isa> intarsia::standard_lowering fmt::fmt
+            $<BUILD_INTERFACE:intarsia_options>)
   target_compile_definitions(${library} PRIVATE INTARSIA_TARGET_FOLDER="${resource_folder}")
 
   if(ARG_DEVICE)

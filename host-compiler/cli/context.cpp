@@ -21,7 +21,7 @@ std::string find_resource_root() {
   if (const char* given = std::getenv("INTARSIA_ROOT")) return given;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = program.parent_path().parent_path() / "share" / "intarsia";
+  const fs::path installed = (program.parent_path() / INTARSIA_INSTALLED_RESOURCES).lexically_normal();
   if (!error && fs::exists(installed / "boards", error)) return installed.string();
   return INTARSIA_SOURCE_DIR;
 }

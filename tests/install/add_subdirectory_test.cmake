@@ -1,0 +1,13 @@
+# Intarsia as a folder of another project: nothing of it is built but what the project's program links.
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${WORK_DIR})
+set(build ${WORK_DIR}/build)
+configure(${SOURCE_DIR}/tests/install/add-subdirectory ${build} -D INTARSIA_DIR=${SOURCE_DIR})
+file(READ ${build}/options.txt options)
+expect("options of a program that links Intarsia" "${options}" "^\\[\\]$")
+step("building the program" COMMAND ${CMAKE_COMMAND} --build ${build} --target placer)
+step("the program" COMMAND ${build}/placer)
+expect("the program" "${step_output}" "^peak 100\n$")
+step("the tests of the embedding project" COMMAND ${CMAKE_CTEST_COMMAND} --test-dir ${build} -N)
+expect("its tests" "${step_output}" "Total Tests: 0")

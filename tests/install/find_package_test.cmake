@@ -1,0 +1,58 @@
+# Installs the built tree, moves it, marks its resources, and uses it from a project that knows nothing
+# but the prefix. The marks show that the installed resources are read and not the source tree's.
+include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
+file(REMOVE_RECURSE ${WORK_DIR})
+file(MAKE_DIRECTORY ${WORK_DIR}/elsewhere)
+unset(ENV{INTARSIA_ROOT})
+
+step("installing" COMMAND ${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/first)
+set(prefix ${WORK_DIR}/moved)
+file(RENAME ${WORK_DIR}/first ${prefix})
+set(resources ${prefix}/share/intarsia)
+set(intarsia ${prefix}/bin/intarsia)
+
+# What is installed says nothing about where it was built.
+file(GLOB_RECURSE texts ${prefix}/*.cmake ${prefix}/*.h ${prefix}/*.json)
+foreach(file IN LISTS texts)
+  file(STRINGS ${file} lines REGEX "${SOURCE_DIR}|${BUILD_DIR}")
+  if(lines)
+    message(FATAL_ERROR "${file} names the build: ${lines}")
+  endif()
+endforeach()
+
+# A board that only the installed tree has, and a mark in a header of the runtime.
+file(COPY ${resources}/boards/mps2-an386/ DESTINATION ${resources}/boards/marked)
+file(READ ${resources}/boards/marked/board.json text)
+string(REPLACE "\"mps2-an386\"" "\"marked\"" text "${text}")
+file(WRITE ${resources}/boards/marked/board.json "${text}")
+file(APPEND ${resources}/device-runtime/kernels/include/intarsia_kernels/kernels.h "/* installed */\n")
+
+# The program, from a folder far from the sources.
+set(WORK_DIR ${WORK_DIR}/elsewhere)
+step("intarsia boards" COMMAND ${intarsia} boards)
+expect("boards" "${step_output}" "marked .*Cortex-M4")
+step("intarsia targets" COMMAND ${intarsia} targets)
+expect("targets" "${step_output}" "cortex-m4")
+file(COPY ${SOURCE_DIR}/examples/digits/digits.tflite DESTINATION ${WORK_DIR})
+step("intarsia compile" COMMAND ${intarsia} compile digits.tflite --board marked -o digits)
+expect("compile" "${step_output}" "digits")
+file(READ ${WORK_DIR}/digits/runtime/include/intarsia_kernels/kernels.h header)
+expect("the copied runtime" "${header}" "/\\* installed \\*/")
+execute_process(COMMAND head -c 64 ${SOURCE_DIR}/examples/digits/test_images.bin
+                OUTPUT_FILE ${WORK_DIR}/in0.bin COMMAND_ERROR_IS_FATAL ANY)
+step("intarsia run" COMMAND ${intarsia} run digits.tflite --input in0.bin --output-dir out)
+file(READ ${WORK_DIR}/out/out0.bin scores HEX)
+file(READ ${SOURCE_DIR}/examples/digits/golden_outputs.bin golden LIMIT 10 HEX)
+if(NOT scores STREQUAL golden)
+  message(FATAL_ERROR "run: ${scores} instead of ${golden}")
+endif()
+
+# The libraries.
+set(consumer ${WORK_DIR}/build)
+configure(${SOURCE_DIR}/tests/install/find-package ${consumer} -D CMAKE_PREFIX_PATH=${prefix})
+step("building the consumer" COMMAND ${CMAKE_COMMAND} --build ${consumer})
+step("the embedder" COMMAND ${consumer}/embedder
+  ${SOURCE_DIR}/tests/install/find-package/clamp_sum.graph marked)
+expect("the embedder" "${step_output}" "^clamp_sum for marked: [1-9][0-9]* bytes of [a-z_]+, [1-9][0-9]* files\n$")
+step("the application" COMMAND ${consumer}/application)
+expect("the application" "${step_output}" "^0 0 0 5 15 25 35 45 \n$")
