@@ -20,6 +20,15 @@ foreach(file IN LISTS texts)
   endif()
 endforeach()
 
+# Of every target, what packages are made from.
+file(GLOB parts RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/targets/*/isa ${SOURCE_DIR}/targets/*/device
+  ${SOURCE_DIR}/targets/*/sim)
+foreach(part IN LISTS parts)
+  if(NOT EXISTS ${resources}/${part})
+    message(FATAL_ERROR "${part} is not installed")
+  endif()
+endforeach()
+
 # A board that only the installed tree has, and a mark in a header of the runtime.
 file(COPY ${resources}/boards/mps2-an386/ DESTINATION ${resources}/boards/marked)
 file(READ ${resources}/boards/marked/board.json text)
