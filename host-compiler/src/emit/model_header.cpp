@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 
 #include <fmt/format.h>
 
@@ -19,7 +20,8 @@ namespace {
 std::string quantization_text(const graph::Quantization& q) {
   if (!q.present()) return "plain numbers";
   if (q.per_channel()) return fmt::format("{} scales along axis {}", q.scale.size(), q.axis);
-  return fmt::format("real = {:.9g} * (q - {})", q.scale[0], q.zero_point[0]);
+  const int64_t zero = q.zero_point[0];
+  return fmt::format("real = {:.9g} * (q {} {})", q.scale[0], zero < 0 ? '+' : '-', std::abs(zero));
 }
 
 // A name may hold anything, and this goes into a comment.
@@ -27,6 +29,16 @@ std::string comment_safe(std::string text) {
   for (char& c : text)
     if (!std::isprint(static_cast<unsigned char>(c)) || c == '*' || c == '/' || c == '\\') c = '_';
   return text;
+}
+
+// What the constants above claim, where the compiler can see it.
+void size_assertions(CWriter& out, const std::string& prefix, const char* role,
+                     const std::vector<TensorInfo>& tensors) {
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (bits(tensors[i].type) >= 8)
+      out.line(fmt::format("_Static_assert({}_{}{}_BYTES == {} * sizeof({}), \"{}\");", prefix, role, i,
+                           element_count(tensors[i].shape), c_name(tensors[i].type),
+                           "the size follows from the shape"));
 }
 
 void tensor_constants(CWriter& out, const std::string& prefix, const char* role,
@@ -75,6 +87,18 @@ std::string header_text(const ModelContext& context) {
   out.blank();
   tensor_constants(out, prefix, "INPUT", context.model.inputs);
   tensor_constants(out, prefix, "OUTPUT", context.model.outputs);
+
+  out.directive("#ifndef __cplusplus");
+  for (const int pool : context.pools) {
+    const MemoryPool& memory = context.plan.memory.pools[static_cast<size_t>(pool)];
+    if (memory.size > 0)
+      out.line(fmt::format("_Static_assert({}_{}_BYTES <= {}, \"fits the board's memory\");", prefix,
+                           upper_case(memory.name), memory.size));
+  }
+  size_assertions(out, prefix, "INPUT", context.model.inputs);
+  size_assertions(out, prefix, "OUTPUT", context.model.outputs);
+  out.directive("#endif");
+  out.blank();
 
   out.comment({"What the model works with. Blocks are aligned to " + prefix + "_ALIGNMENT."});
   out.open(fmt::format("struct {}_resources", name));

@@ -135,6 +135,7 @@ void CWriter::comment(const std::vector<std::string>& lines) {
   for (size_t i = 0; i < wrapped.size(); ++i) {
     begin_line();
     text_.append(depth_ * kIndent, ' ').append(i == 0 ? "/* " : " * ").append(wrapped[i]);
+    if (wrapped[i].empty()) text_.pop_back();  // no blank at the end of a line
     text_ += i + 1 == wrapped.size() ? " */\n" : "\n";
   }
 }
