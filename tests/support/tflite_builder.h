@@ -83,7 +83,9 @@ OptionsMaker options_of(flatbuffers::Offset<Table> (*create)(flatbuffers::FlatBu
                                                              Parameters...),
                         Values... values) {
   return [=](flatbuffers::FlatBufferBuilder& builder) {
-    return std::pair(format::OptionsTraits<Table>::enum_value, create(builder, values...).Union());
+    // A copy: the generated constant has no definition that a reference could bind to.
+    constexpr format::Options kind = format::OptionsTraits<Table>::enum_value;
+    return std::pair(kind, create(builder, values...).Union());
   };
 }
 
