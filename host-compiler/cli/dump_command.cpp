@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "intarsia/import.h"
@@ -25,6 +26,29 @@ std::string plan_text(const CompiledModel& model) {
   return text;
 }
 
+std::string plan_json(const CompiledModel& model) {
+  using Json = nlohmann::ordered_json;
+  Json pools = Json::array(), buffers = Json::array();
+  for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
+    const PoolUse& use = model.plan.use[p];
+    pools.push_back({{"name", model.plan.memory.pools[p].name},
+                     {"peak", use.peak},
+                     {"lower_bound", use.lower_bound},
+                     {"proven_optimal", use.proven_optimal},
+                     {"method", use.method}});
+  }
+  for (const Placement& place : model.plan.placements)
+    buffers.push_back({{"name", model.lowered.entry_func().buffer(place.buffer).name},
+                       {"pool", model.plan.memory.pools[static_cast<size_t>(place.pool)].name},
+                       {"offset", place.offset},
+                       {"bytes", place.bytes},
+                       {"first_step", place.first_step},
+                       {"last_step", place.last_step},
+                       {"group", place.group}});
+  return Json{{"pools", std::move(pools)}, {"buffers", std::move(buffers)}}.dump(
+             2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 Result<std::string> dump(Context& context, const DumpCommand& command) {
   INTARSIA_TRY(const Selection selection, select(context, command.common));
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
@@ -39,7 +63,7 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
   }
   INTARSIA_TRY(const CompiledModel model,
                compile_module(imported, context.registry, selection.target, selection.options));
-  if (command.stage == "plan") return plan_text(model);
+  if (command.stage == "plan") return command.common.json ? plan_json(model) : plan_text(model);
   std::string text;
   for (const SourceFile& file : model.emitted.sources)
     text += fmt::format("==== {}\n{}", file.path, file.text);
@@ -49,6 +73,10 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
 }  // namespace
 
 int run_dump(Context& context, const DumpCommand& command) {
+  if (command.common.json && command.stage != "plan") {
+    std::fputs("--json: only the stage 'plan' is a table; the others have a text form of their own\n", stderr);
+    return kUsage;
+  }
   const Result<std::string> text = dump(context, command);
   if (!text.ok()) return fail(text.error());
   fmt::print("{}", *text);

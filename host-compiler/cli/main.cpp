@@ -1,8 +1,11 @@
 // The command line: a table of sub-commands. The composition root: nothing else links every target.
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+
+#include <fmt/format.h>
 
 #include "commands.h"
 #include "plan_command.h"
@@ -11,12 +14,16 @@
 namespace intarsia::cli {
 namespace {
 
+// An empty word is more likely a script's unset variable than a wish.
+std::string not_empty(const std::string& text) { return text.empty() ? "is empty" : ""; }
+
 void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder) {
   app.add_option("MODEL", options.model,
                  model_may_be_folder ? "a .tflite or graph text, or a folder that 'compile' wrote"
                                      : "a .tflite or graph text")->required();
   app.add_option("--target", options.target,
-                 "what runs it: a tag, target string or JSON ('intarsia targets'); default: the board's core");
+                 "what runs it: a tag, target string or JSON ('intarsia targets'); default: the board's core")
+      ->check(not_empty);
   app.add_option("--board", options.board, "the board ('intarsia boards'); default: this machine")
       ->capture_default_str();
   app.add_option("--policy", options.policy, "who takes what: priority | cost")
@@ -30,6 +37,19 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
   app.add_flag("--json", options.json, "print tables as JSON");
 }
 
+// Our own line for a command there is not: the parser would only say that one is required.
+std::string unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return "";
+  const std::string near = nearest_name(argv[1], names);
+  return Diagnostics("intarsia", fmt::format("there is no command '{}'", argv[1]),
+                     near.empty() ? fmt::format("commands: {}", fmt::join(names, ", "))
+                                  : fmt::format("did you mean '{}'?", near)).to_string();
+}
+
 int run_main(int argc, char** argv) {
   CLI::App app{"Intarsia: ahead-of-time deployment of quantised networks to microcontrollers and NPUs",
                "intarsia"};
@@ -41,14 +61,14 @@ int run_main(int argc, char** argv) {
   CompileCommand compile;
   CLI::App* sub = app.add_subcommand("compile", "model to C sources, streams, package and report");
   add_common(*sub, compile.common, false);
-  sub->add_option("-o,--output", compile.output_folder, "the folder to write")->required();
+  sub->add_option("-o,--output", compile.output_folder, "the folder to write")->required()->check(not_empty);
   sub->callback([&] { exit_code = run_compile(context, compile); });
 
   RunCommand run;
   sub = app.add_subcommand("run", "compile, build, and run on this machine or in the board's emulator");
   add_common(*sub, run.common, true);
   sub->add_option("--input", run.inputs, "raw little-endian tensor or .npy, once per model input");
-  sub->add_option("--output-dir", run.output_folder, "where out0.bin, out1.bin, ... are written")->required();
+  sub->add_option("--output-dir", run.output_folder, "where out0.bin, out1.bin, ... are written")->required()->check(not_empty);
   sub->add_option("--repeat", run.repeat, "invocations on one state; inputs may hold one slice for each")
       ->check(CLI::Range(1, 1000000))->capture_default_str();
   sub->add_flag("--keep-all", run.keep_all, "write the outputs of every invocation, one after another");
@@ -83,7 +103,7 @@ int run_main(int argc, char** argv) {
   sub = app.add_subcommand("plan", "the memory planner alone, on MiniMalloc's format");
   sub->add_option("PROBLEM", plan.problem_path, "a .csv: id,lower,upper,size")->required();
   sub->add_option("--capacity", plan.capacity, "bytes that must suffice; without it: the least");
-  sub->add_option("-o,--output", plan.output_path, "the .csv to write, with offsets")->required();
+  sub->add_option("-o,--output", plan.output_path, "the .csv to write, with offsets")->required()->check(not_empty);
   sub->add_flag("--json", plan.json, "print the figures as JSON");
   sub->callback([&] { exit_code = run_plan_command(plan); });
 
@@ -115,6 +135,10 @@ int run_main(int argc, char** argv) {
   sub->add_flag("--json", json, "as JSON");
   sub->callback([&] { exit_code = run_explain_error(error_code, json); });
 
+  if (const std::string problem = unknown_command(app, argc, argv); !problem.empty()) {
+    std::fputs(problem.c_str(), stderr);
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -18,6 +18,16 @@ Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& op
     return Diagnostics(options.model,
                        fmt::format("was compiled for board {}, not {}", manifest.board, options.board),
                        "compile the model again for the other board");
+  if (!options.target.empty()) {
+    if (!options.tags_file.empty())
+      INTARSIA_TRY_VOID(context.registry.catalogue().load_tags_file(options.tags_file));
+    INTARSIA_TRY(const TargetSpec target,
+                 parse_target_argument(context.registry.catalogue(), options.target));
+    if (to_string(target) != manifest.target)
+      return Diagnostics(options.model, fmt::format("was compiled for target {}, not {}", manifest.target,
+                                                    to_string(target)),
+                         "compile the model again for the other target");
+  }
   INTARSIA_TRY(const board::Board board, board::find_board(context.boards_folder(), manifest.board));
   board::Core core{"native", {}};
   if (!board.native()) {
@@ -30,7 +40,7 @@ Result<std::vector<std::vector<uint8_t>>> read_inputs(const RunCommand& command,
                                                       const PackageManifest& manifest) {
   if (command.inputs.size() != manifest.inputs.size())
     return Diagnostics("--input",
-                       fmt::format("{} given, {} has {} inputs", command.inputs.size(), manifest.model,
+                       fmt::format("{} given, {} takes {}", command.inputs.size(), manifest.model,
                                    manifest.inputs.size()),
                        "give --input once per model input, in order");
   Diagnostics problems;
@@ -91,6 +101,11 @@ Result<int> run(Context& context, const RunCommand& command) {
     INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, model, folder));
     setting = build_setting(context, command.common, selection, folder, manifest);
   }
+  if (command.count && !setting->board.emulator)
+    return Diagnostics("--count-instructions",
+                       fmt::format("instructions are counted in an emulator, and board {} has none",
+                                   setting->board.name),
+                       "choose another board with --board");
   ExecuteRequest request;
   INTARSIA_TRY(request.inputs, read_inputs(command, setting->manifest));
   request.repeat = command.repeat;

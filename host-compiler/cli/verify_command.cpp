@@ -4,6 +4,7 @@
 #include <random>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "intarsia/import.h"
@@ -134,6 +135,13 @@ Result<std::string> verify(Context& context, const VerifyCommand& command) {
   INTARSIA_TRY(const std::vector<Values> expected, evaluate(module, samples));
   INTARSIA_TRY(const std::vector<Values> actual, runner.run(module, samples));
   std::string difference = first_difference(module, expected, actual);
+  if (difference.empty() && command.common.json)
+    return nlohmann::ordered_json{{"model", module.name},
+                                  {"target", to_string(selection.target)},
+                                  {"board", selection.board.name},
+                                  {"samples", samples.size()},
+                                  {"agree", true}}
+               .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   if (difference.empty())
     return fmt::format("{}: reference and program agree on {} samples ({} on board {})\n", module.name,
                        samples.size(), to_string(selection.target), selection.board.name);
