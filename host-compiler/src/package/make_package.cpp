@@ -7,6 +7,7 @@
 #include "emit/device_glue.h"
 #include "intarsia/package.h"
 #include "intarsia/package_writer.h"
+#include "package/build_glue.h"
 #include "support/c_identifier.h"
 #include "support/files.h"
 
@@ -35,41 +36,6 @@ Result<std::vector<SourceFile>> copy_tree(const std::string& root, const std::st
   std::sort(files.begin(), files.end(),
             [](const SourceFile& a, const SourceFile& b) { return a.path < b.path; });
   return files;
-}
-
-bool is_program_source(const PackageManifest& manifest, const std::string& source) {
-  const auto& program = manifest.program_sources;
-  return std::find(program.begin(), program.end(), source) != program.end();
-}
-
-std::string cmake_text(const PackageManifest& manifest) {
-  std::string text = fmt::format(
-      "# Library '{0}': the compiled model and the helpers it uses. Generated file.\n"
-      "#   add_subdirectory(<this folder>)\n#   target_link_libraries(firmware PRIVATE {0})\n"
-      "add_library({0} STATIC\n", manifest.model);
-  for (const std::string& source : manifest.sources)
-    if (!is_program_source(manifest, source)) text += "  " + source + "\n";
-  text += fmt::format(")\ntarget_include_directories({} PUBLIC\n", manifest.model);
-  for (const std::string& dir : manifest.include_dirs)
-    text += fmt::format("  ${{CMAKE_CURRENT_SOURCE_DIR}}/{}\n", dir);
-  return text + fmt::format(")\ntarget_compile_features({0} PUBLIC c_std_11)\n"
-                            "target_compile_options({0} PRIVATE -ffunction-sections -fdata-sections)\n",
-                            manifest.model);
-}
-
-std::string make_text(const PackageManifest& manifest) {
-  std::string prefix = manifest.model;
-  std::transform(prefix.begin(), prefix.end(), prefix.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  std::string text = fmt::format(
-      "# For make: include this file, compile $({0}_SOURCES) with $({0}_INCLUDES). Generated file.\n"
-      "{0}_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))\n{0}_SOURCES := \\\n", prefix);
-  for (const std::string& source : manifest.sources)
-    if (!is_program_source(manifest, source)) text += fmt::format("  $({}_DIR)/{} \\\n", prefix, source);
-  text += fmt::format("\n{}_INCLUDES := \\\n", prefix);
-  for (const std::string& dir : manifest.include_dirs)
-    text += fmt::format("  -I$({}_DIR)/{} \\\n", prefix, dir);
-  return text + "\n";
 }
 
 void list_sources(const std::vector<SourceFile>& files, const std::string& ending,
@@ -166,8 +132,8 @@ Result<PackageContents> make_package(const PackageRequest& request) {
   list_sources(package.files, ".c", manifest.sources);
   list_sources(package.files, ".cpp", manifest.sources);
 
-  package.files.push_back({"CMakeLists.txt", cmake_text(manifest)});
-  package.files.push_back({model.name + ".mk", make_text(manifest)});
+  package.files.push_back({"CMakeLists.txt", packaging::cmake_text(manifest)});
+  package.files.push_back({model.name + ".mk", packaging::make_text(manifest)});
   package.files.push_back({"manifest.json", manifest_json(manifest)});
   return package;
 }

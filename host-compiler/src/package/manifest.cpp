@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -82,6 +84,10 @@ std::string manifest_json(const PackageManifest& manifest) {
 
 Result<PackageManifest> read_manifest(const std::string& folder) {
   const std::string path = folder + "/manifest.json";
+  std::error_code error;
+  if (!std::filesystem::exists(path, error))
+    return Diagnostics(folder, "is not the folder of a compiled model: it has no manifest.json",
+                       "name a model, or a folder that 'intarsia compile' wrote");
   INTARSIA_TRY(const std::string text, read_text_file(path));
   const Json json = Json::parse(text, nullptr, false);
   const Diagnostics malformed(path, "is not a manifest of a compiled package",

@@ -17,6 +17,17 @@ Diagnostics system_failure(const std::string& path, const std::string& what, con
   return Diagnostics(path, fmt::format("{}: {}", what, why), "check the path and its permissions");
 }
 
+// Whether a file may come to lie at folder/path: what is in the way is found before anything is moved.
+Result<void> check_place(const fs::path& folder, const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(folder / path, error))
+    return system_failure((folder / path).string(), "cannot be written", "is a folder");
+  for (fs::path parent = path.parent_path(); !parent.empty(); parent = parent.parent_path())
+    if (fs::exists(folder / parent, error) && !fs::is_directory(folder / parent, error))
+      return system_failure((folder / parent).string(), "cannot be made", "is a file");
+  return {};
+}
+
 }  // namespace
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
@@ -58,6 +69,8 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return system_failure(folder, "cannot be made", error.message());
+  for (const SourceFile& file : files)
+    INTARSIA_TRY_VOID(check_place(folder, file.path));
   const fs::path aside = fs::path(folder) / ".intarsia-part";
   fs::remove_all(aside, error);
   const auto give_up = [&](Diagnostics why) {

@@ -1,0 +1,17 @@
+// Build glue: what a firmware project includes to build a compiled model, for CMake and for make.
+#pragma once
+
+#include <string>
+
+#include "intarsia/package.h"
+
+namespace intarsia::packaging {
+
+// A library named after the model.
+std::string cmake_text(const PackageManifest& manifest);
+
+// Variables <MODEL>_SOURCES and <MODEL>_INCLUDES, and INTARSIA_RUNTIME_SOURCES, which all models of a
+// program share: each copy of the runtime that is included adds what the others lack.
+std::string make_text(const PackageManifest& manifest);
+
+}  // namespace intarsia::packaging
