@@ -1,0 +1,155 @@
+// What every command prints when all is well, and its JSON.
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+
+namespace intarsia::test {
+namespace {
+
+using Json = nlohmann::json;
+
+class Commands : public Cli {
+ protected:
+  Json json(std::vector<std::string> arguments) const {
+    arguments.push_back("--json");
+    const ProcessOutcome outcome = intarsia(arguments);
+    EXPECT_TRUE(done(outcome));
+    Json parsed = Json::parse(outcome.out, nullptr, false);
+    EXPECT_FALSE(parsed.is_discarded()) << outcome.out;
+    return parsed;
+  }
+  std::string text(const std::vector<std::string>& arguments) const {
+    const ProcessOutcome outcome = intarsia(arguments);
+    EXPECT_TRUE(done(outcome));
+    return outcome.out;
+  }
+  static bool can_emulate() { return have_program("arm-none-eabi-gcc") && have_program("qemu-system-arm"); }
+};
+
+bool contains(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+
+TEST_F(Commands, HelpAndVersion) {
+  const std::string help = text({"--help"});
+  for (const char* command : {"compile", "run", "verify", "explain", "dump", "disasm", "plan", "targets", "boards", "explain-error"})
+    EXPECT_TRUE(contains(help, command)) << command;
+  EXPECT_TRUE(text({"--version"}).starts_with("intarsia "));
+  EXPECT_TRUE(contains(text({"compile", "--help"}), "--board"));
+}
+
+TEST_F(Commands, Compile) {
+  const std::string report = text({"compile", digits_path(), "-o", "out"});
+  EXPECT_TRUE(contains(report, "130816 multiply-accumulates")) << report;
+  EXPECT_EQ(report, *read_text_file(path("out/report.txt")));
+  const Json parsed = json({"compile", digits_path(), "-o", "out"});
+  EXPECT_EQ(parsed["model"], "digits");
+  EXPECT_EQ(parsed, Json::parse(read("out/report.json"), nullptr, false));
+}
+
+TEST_F(Commands, CompileForABoard) {
+  if (!can_emulate()) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  const std::string report = text({"compile", digits_path(), "--board", "microbit", "-o", "out"});
+  EXPECT_TRUE(contains(report, "c -mcpu=cortex-m0 on board microbit")) << report;
+  EXPECT_TRUE(contains(report, "bound")) << report;
+  write_image("in.bin", 7);
+  const Json run = json({"run", "out", "--input", "in.bin", "--output-dir", "scores", "--count-instructions"});
+  EXPECT_EQ(read("scores/out0.bin"), recorded_scores(7));
+  EXPECT_EQ(run["outputs"][0]["file"], "scores/out0.bin");
+  EXPECT_EQ(run["outputs"][0]["shape"], Json({1, 10}));
+  EXPECT_GT(run["stack_run_bytes"], 0);
+  EXPECT_GT(run["instructions"][0], 100000);
+}
+
+TEST_F(Commands, Run) {
+  write_image("in.bin", 3);
+  const std::string table = text({"run", digits_path(), "--input", "in.bin", "--output-dir", "deep/out"});
+  EXPECT_EQ(table, "deep/out/out0.bin: 'scores' i8[1,10] real = 0.00390625 * (q - -128)\n");
+  EXPECT_EQ(read("deep/out/out0.bin"), recorded_scores(3));
+}
+
+TEST_F(Commands, Verify) {
+  EXPECT_TRUE(contains(text({"verify", digits_path()}), "agree on 4 samples"));
+  const Json parsed = json({"verify", digits_path(), "--samples", "2"});
+  EXPECT_EQ(parsed["samples"], 2);
+  EXPECT_EQ(parsed["agree"], true);
+}
+
+TEST_F(Commands, Explain) {
+  const std::string table = text({"explain", digits_path()});
+  EXPECT_TRUE(contains(table, "block1_depthwise")) << table;
+  EXPECT_TRUE(contains(table, "runs on c")) << table;
+  const Json parsed = json({"explain", digits_path(), "--policy", "cost"});
+  ASSERT_GE(parsed["operators"].size(), 12u);
+  for (const Json& row : parsed["operators"]) EXPECT_EQ(row["member"], "c");
+}
+
+TEST_F(Commands, DumpOfEveryStage) {
+  EXPECT_TRUE(text({"dump", digits_path(), "--stage", "import"}).starts_with("intarsia.graph digits\n"));
+  const std::string partitioned = text({"dump", digits_path(), "--stage", "partition"});
+  EXPECT_TRUE(contains(partitioned, "call ")) << "the entry calls regions";
+  EXPECT_TRUE(text({"dump", digits_path(), "--stage", "lower"}).starts_with("module digits "));
+  EXPECT_TRUE(contains(text({"dump", digits_path(), "--stage", "plan"}), "pool ram peak=3072 lower_bound=3072 proven=true"));
+  EXPECT_TRUE(contains(text({"dump", digits_path(), "--stage", "emit"}), "==== digits.c\n"));
+  const Json plan = json({"dump", digits_path(), "--stage", "plan"});
+  EXPECT_EQ(plan["pools"][0]["peak"], 3072);
+  EXPECT_GE(plan["buffers"].size(), 12u);
+}
+
+// What a stage printed is a model like any other.
+TEST_F(Commands, TheImportedGraphCompilesToTheSame) {
+  write("digits.graph", text({"dump", digits_path(), "--stage", "import"}));
+  const std::string from_text = text({"dump", "digits.graph", "--stage", "emit"});
+  EXPECT_EQ(from_text, text({"dump", digits_path(), "--stage", "emit"}));
+}
+
+TEST_F(Commands, Plan) {
+  write("p.csv", std::string("id,lower,upper,size\na,0,2,100\nb,1,3,50\nc,2,4,100\n"));
+  EXPECT_TRUE(contains(text({"plan", "p.csv", "--capacity", "150", "-o", "o.csv"}), "proven optimal"));
+  const std::vector<uint8_t> solution = read("o.csv");
+  EXPECT_TRUE(std::string(solution.begin(), solution.end()).starts_with("id,lower,upper,size,offset\n"));
+  EXPECT_EQ(json({"plan", "p.csv", "-o", "o.csv"})["peak"], 150);
+
+  EXPECT_TRUE(refused(intarsia({"plan", "p.csv", "--capacity", "149", "-o", "none.csv"}), {"p.csv: does not fit in 149 bytes", "--capacity 150"}));
+  EXPECT_TRUE(refused(intarsia({"plan", "absent.csv", "-o", "none.csv"}), {"absent.csv: cannot be read"}));
+  write("bad.csv", std::string("id,lower\na,0\n"));
+  EXPECT_TRUE(refused(intarsia({"plan", "bad.csv", "-o", "none.csv"}), {"bad.csv:1: column 'upper' is missing", "column 'size'"}));
+  EXPECT_TRUE(refused(intarsia({"plan", "p.csv", "-o", "p.csv/none.csv"}), {"cannot be written"}));
+  EXPECT_FALSE(exists("none.csv"));
+}
+
+TEST_F(Commands, Targets) {
+  EXPECT_TRUE(contains(text({"targets"}), "cortex-m55"));
+  EXPECT_TRUE(contains(text({"targets", "c"}), "-mcpu"));
+  EXPECT_TRUE(contains(text({"targets", "cortex-m4"}), "c -mcpu=cortex-m4"));
+  EXPECT_GE(json({"targets"})["tags"].size(), 6u);
+  EXPECT_EQ(json({"targets", "c"})["name"], "c");
+  EXPECT_EQ(json({"targets", "cortex-m4"})["tag"], "cortex-m4");
+  EXPECT_TRUE(refused(intarsia({"targets", "cortex-m44"}), {"did you mean 'cortex-m4'?"}));
+  EXPECT_TRUE(refused(intarsia({"targets", "--tags", "absent.json"}), {"absent.json"}));
+}
+
+TEST_F(Commands, Boards) {
+  const std::string table = text({"boards"});
+  for (const char* board : {"host", "microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547"})
+    EXPECT_TRUE(contains(table, board)) << board;
+  EXPECT_TRUE(contains(text({"boards", "microbit"}), "flash"));
+  EXPECT_GE(json({"boards"}).size(), 7u);
+  EXPECT_EQ(json({"boards", "microbit"})[0]["name"], "microbit");
+  EXPECT_TRUE(refused(intarsia({"boards", "microbitt"}), {"did you mean 'microbit'?"}));
+}
+
+TEST_F(Commands, ExplainError) {
+  EXPECT_TRUE(contains(text({"explain-error", "18"}), "INTARSIA_ERROR_PACKAGE_VERSION (18): "));
+  EXPECT_EQ(text({"explain-error", "INTARSIA_ERROR_PACKAGE_VERSION"}), text({"explain-error", "18"}));
+  EXPECT_EQ(json({"explain-error", "18"})["code"], 18);
+  EXPECT_TRUE(refused(intarsia({"explain-error", "12345"}), {"no status code '12345'"}));
+  EXPECT_TRUE(refused(intarsia({"explain-error", "INTARSIA_ERROR_PACKAGE_VERSIO"}), {"did you mean 'INTARSIA_ERROR_PACKAGE_VERSION'?"}));
+}
+
+TEST_F(Commands, DisasmOfSomethingElse) {
+  EXPECT_TRUE(refused(intarsia({"disasm", "absent"}), {"absent: cannot be read"}));
+  write("noise", std::vector<uint8_t>(100, 7));
+  EXPECT_TRUE(refused(intarsia({"disasm", "noise"}), {"noise: no target of this build knows this kind of stream"}));
+}
+
+}  // namespace
+}  // namespace intarsia::test

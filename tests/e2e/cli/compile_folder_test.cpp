@@ -1,0 +1,51 @@
+// The folder that `compile` writes: the same bytes everywhere, and whole or not at all.
+#include <filesystem>
+
+#include "cli.h"
+
+namespace intarsia::test {
+namespace {
+
+namespace fs = std::filesystem;
+using CompileFolder = Cli;
+
+TEST_F(CompileFolder, SameBytesInEveryFolderAndEveryTime) {
+  write("elsewhere/digits.tflite", digits_bytes());
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "first"})));
+  ASSERT_TRUE(done(intarsia({"compile", "elsewhere/digits.tflite", "-o", path("deep/er/second")})));
+  const auto first = read_folder("first");
+  EXPECT_TRUE(first.contains("digits.c") && first.contains("CMakeLists.txt") && first.contains("report.json"));
+  EXPECT_EQ(first, read_folder("deep/er/second"));
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "first"})));
+  EXPECT_EQ(first, read_folder("first")) << "compiling again changes nothing";
+  for (const auto& [name, text] : first) {
+    EXPECT_EQ(text.find(path("")), std::string::npos) << name << " names the folder";
+    EXPECT_EQ(text.find(INTARSIA_SOURCE_DIR), std::string::npos) << name << " names the source tree";
+  }
+}
+
+TEST_F(CompileFolder, SameBytesForABoard) {
+  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no arm-none-eabi-gcc";
+  for (const char* folder : {"first", "second"})
+    ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--board", "mps2-an386", "-o", folder})));
+  EXPECT_EQ(read_folder("first"), read_folder("second"));
+}
+
+TEST_F(CompileFolder, WhatIsInTheWayIsFoundBeforeAnythingIsWritten) {
+  fs::create_directories(path("out/manifest.json"));
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "out"}), {"out/manifest.json: cannot be written: is a folder"}));
+  EXPECT_TRUE(read_folder("out").empty());
+  fs::remove_all(path("out"));
+  write("out/runtime", std::string("a file"));
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "out"}), {"out/runtime: cannot be made: is a file"}));
+  EXPECT_EQ(read_folder("out").size(), 1u);
+}
+
+TEST_F(CompileFolder, OtherFilesOfTheFolderStay) {
+  write("out/notes.txt", std::string("mine"));
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "out"})));
+  EXPECT_EQ(read_folder("out")["notes.txt"], "mine");
+}
+
+}  // namespace
+}  // namespace intarsia::test
