@@ -86,11 +86,12 @@ class EmittedC : public Cli {
     }
   }
 
-  // Both models in folders of the test, the two-instance program, and images for it.
+  // Both models in folders of the test, one of them compiled for a board whose memory has the same
+  // name; the two-instance program, and images for it.
   void compile_two_models() const {
     write("clamp_sum.graph", std::string(kSum));
     write("main.c", std::string(kMain));
-    ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "digits"})));
+    ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--board", "microbit", "-o", "digits"})));
     ASSERT_TRUE(done(intarsia({"compile", "clamp_sum.graph", "-o", "clamp_sum"})));
     write_image("a.bin", 1);
     write_image("b.bin", 2);
