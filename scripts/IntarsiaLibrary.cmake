@@ -40,6 +40,7 @@ function(intarsia_add_library name)
                                          PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:intarsia_options>)
   set_target_properties(intarsia_${name} PROPERTIES EXPORT_NAME ${name})
   intarsia_install_libraries(intarsia_${name})
+  set_property(GLOBAL APPEND PROPERTY INTARSIA_HOST_LIBRARIES intarsia_${name})
 endfunction()
 
 # intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...])

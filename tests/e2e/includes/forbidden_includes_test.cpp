@@ -1,0 +1,283 @@
+// Where the house has no arrow there is no include path: one-line programs, compiled with the include
+// paths of the real libraries, must not find their header. Next to each such try stands one that must,
+// so that a wrong command line does not pass for a wall.
+//
+//   contract <- host-compiler <- targets/*/compiler <- cli;  core <- targets/*/device
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "support/files.h"
+#include "support/process.h"
+
+namespace intarsia::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Strings = std::vector<std::string>;
+
+const fs::path kRoot = INTARSIA_SOURCE_DIR;
+
+struct Library {
+  std::string kind;  // host, runtime; of a target: compiler, device, sim
+  std::string name;  // of a target's part: the target
+  Strings paths;
+};
+
+std::vector<Library> all_libraries() {
+  std::vector<Library> libraries;
+  std::istringstream lines(*read_text_file(INTARSIA_INCLUDE_PATHS));
+  for (std::string line; std::getline(lines, line);) {
+    const size_t space = line.find(' '), bar = line.find('|');
+    Library library{line.substr(0, space), line.substr(space + 1, bar - space - 1), {}};
+    std::istringstream paths(line.substr(bar + 1));
+    for (std::string path; std::getline(paths, path, ';');)
+      if (!path.empty()) library.paths.push_back(path);
+    libraries.push_back(std::move(library));
+  }
+  return libraries;
+}
+
+std::vector<Library> libraries_of(const std::string& kind) {
+  std::vector<Library> some;
+  for (Library& library : all_libraries())
+    if (library.kind == kind) some.push_back(std::move(library));
+  return some;
+}
+
+// Every header and table below a folder, by its path in it.
+Strings headers_below(const fs::path& folder) {
+  Strings headers;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    const std::string ending = it->path().extension().string();
+    if (ending == ".h" || ending == ".def")
+      headers.push_back(fs::relative(it->path(), folder).generic_string());
+  }
+  std::sort(headers.begin(), headers.end());
+  return headers;
+}
+
+class Includes : public testing::Test {
+ protected:
+  void SetUp() override {
+    Result<TemporaryFolder> folder = TemporaryFolder::make();
+    ASSERT_TRUE(folder.ok());
+    folder_.emplace(std::move(folder).value());
+  }
+
+  // Whether the preprocessor finds `header`. Any other complaint fails the test.
+  bool finds(const Library& library, const std::string& header) const {
+    const std::string source = folder_->path() + "/try.cpp";
+    EXPECT_TRUE(write_file(source, fmt::format("#include \"{}\"\n", header)).ok());
+    Strings command = {INTARSIA_CXX, "-std=c++20", "-E", "-o", "/dev/null"};
+    for (const std::string& path : library.paths) command.push_back("-I" + path);
+    command.push_back(source);
+    const auto outcome = run_process(command);
+    EXPECT_TRUE(outcome.ok()) << outcome.error().to_string();
+    if (!outcome.ok()) return false;
+    if (outcome->succeeded()) return true;
+    const bool missing = outcome->err.find(header) != std::string::npos &&
+                         (outcome->err.find("No such file") != std::string::npos ||
+                          outcome->err.find("file not found") != std::string::npos);
+    EXPECT_TRUE(missing) << outcome->err;
+    return false;
+  }
+  void expect_wall(const Library& library, const std::string& header) const {
+    EXPECT_FALSE(finds(library, header)) << library.kind << " " << library.name << " reaches " << header;
+  }
+  void expect_way(const Library& library, const std::string& header) const {
+    EXPECT_TRUE(finds(library, header)) << library.kind << " " << library.name << " does not reach " << header;
+  }
+
+  // The same for a header named in a test: it has to be there, or the wall would be no wall.
+  void expect_wall_before(const Library& library, const std::string& header) const {
+    const Strings places = {"host-compiler/include", "host-compiler/src", "host-compiler/cli",
+                            "device-runtime/core/include", "device-runtime/kernels/include"};
+    EXPECT_TRUE(std::any_of(places.begin(), places.end(), [&](const std::string& place) {
+      return fs::exists(kRoot / place / header);
+    })) << "there is no " << header << " any more";
+    expect_wall(library, header);
+  }
+
+  // One header of each part of each target, as sources include it: "<identifier>/x.h". Of names that
+  // several parts have, only one that no allowed part has tells anything.
+  struct TargetHeader {
+    std::string target, part, name;
+  };
+  static std::vector<TargetHeader> target_headers() {
+    std::vector<TargetHeader> headers;
+    for (const Library& library : libraries_of("compiler")) {
+      std::string folder = library.name;
+      if (!fs::exists(kRoot / "targets" / folder)) std::replace(folder.begin(), folder.end(), '_', '-');
+      std::map<std::string, int> uses;
+      for (const char* part : {"isa", "device", "sim", "compiler"})
+        for (const std::string& header : headers_below(kRoot / "targets" / folder / part)) ++uses[header];
+      for (const char* part : {"isa", "device", "sim", "compiler"})
+        for (const std::string& header : headers_below(kRoot / "targets" / folder / part))
+          if (uses[header] == 1) {
+            headers.push_back({library.name, part, header});
+            break;
+          }
+    }
+    return headers;
+  }
+  static Strings spellings(const TargetHeader& header) {
+    if (header.part != "compiler") return {header.target + "/" + header.name};
+    return {header.target + "/" + header.name, "compiler/" + header.name, header.name};
+  }
+
+ private:
+  std::optional<TemporaryFolder> folder_;
+};
+
+TEST_F(Includes, TheListIsComplete) {
+  std::map<std::string, int> count;
+  for (const Library& library : all_libraries()) {
+    EXPECT_FALSE(library.paths.empty()) << library.name;
+    ++count[library.kind];
+  }
+  EXPECT_GE(count["host"], 15);
+  EXPECT_EQ(count["runtime"], 2);
+  EXPECT_GE(count["compiler"], 2);
+  EXPECT_GE(count["device"], 1);
+  EXPECT_GE(count["sim"], 1);
+}
+
+TEST_F(Includes, NoPathLeadsToTheRootOrToAllTargets) {
+  for (const Library& library : all_libraries())
+    for (const std::string& path : library.paths)
+      for (const fs::path& wide : {kRoot, kRoot / "targets", kRoot / "host-compiler", kRoot / "host-compiler/src",
+                                   kRoot / "device-runtime"})
+        EXPECT_FALSE(fs::equivalent(path, wide)) << library.name << " sees " << path;
+}
+
+TEST_F(Includes, HostCompilerReachesNoTarget) {
+  for (const Library& library : libraries_of("host")) {
+    expect_way(library, "intarsia/result.h");
+    for (const TargetHeader& header : target_headers())
+      if (header.part != "compiler") expect_wall(library, header.target + "/" + header.name);
+  }
+}
+
+TEST_F(Includes, HostCompilerReachesNoDeviceCode) {
+  for (const Library& library : libraries_of("host")) {
+    expect_wall_before(library, "intarsia_rt/register_bus.h");
+    expect_wall_before(library, "intarsia_kernels/kernels.h");
+  }
+  for (const Library& library : libraries_of("runtime"))
+    expect_way(library, library.name == "intarsia_kernels" ? "intarsia_kernels/kernels.h" : "intarsia_rt/register_bus.h");
+}
+
+TEST_F(Includes, TargetsReachNoOtherTarget) {
+  for (const char* kind : {"compiler", "device", "sim"})
+    for (const Library& library : libraries_of(kind))
+      for (const TargetHeader& header : target_headers()) {
+        if (header.target == library.name) {
+          if (header.part == "isa") expect_way(library, header.target + "/" + header.name);
+          continue;
+        }
+        for (const std::string& spelling : spellings(header)) expect_wall(library, spelling);
+      }
+}
+
+// The parts of one target share the tables of isa/ and nothing else.
+TEST_F(Includes, PartsOfATargetReachOnlyTheirTables) {
+  const std::map<std::string, std::set<std::string>> allowed = {
+      {"compiler", {"isa", "compiler"}}, {"device", {"isa", "device"}}, {"sim", {"isa", "sim"}}};
+  int walls = 0;
+  for (const auto& [kind, parts] : allowed)
+    for (const Library& library : libraries_of(kind))
+      for (const TargetHeader& header : target_headers()) {
+        if (header.target != library.name) continue;
+        if (parts.contains(header.part)) {
+          if (header.part != "compiler") expect_way(library, header.target + "/" + header.name);
+          continue;
+        }
+        for (const std::string& spelling : spellings(header)) expect_wall(library, spelling), ++walls;
+      }
+  EXPECT_GE(walls, 6);
+}
+
+TEST_F(Includes, DeviceAndSimulatorReachNothingOfTheHost) {
+  for (const char* kind : {"runtime", "device", "sim"})
+    for (const Library& library : libraries_of(kind)) {
+      for (const char* header : {"intarsia/result.h", "intarsia/graph.h", "intarsia/target_kind.h", "support/files.h",
+                                 "tir/linear.h", "emit/c_expr.h"})
+        expect_wall_before(library, header);
+      if (library.name != "intarsia_kernels") expect_way(library, "intarsia_contract/status.h");
+      if (library.kind == "device") expect_way(library, "intarsia_rt/register_bus.h");
+      if (library.kind == "sim") expect_wall_before(library, "intarsia_rt/register_bus.h");
+    }
+}
+
+// Compilers of targets stand on the public headers and on what their link line names.
+TEST_F(Includes, TargetCompilersReachThePublicHeaders) {
+  for (const Library& library : libraries_of("compiler")) {
+    expect_way(library, "intarsia/target_kind.h");
+    for (const char* header : {"partition/offers.h", "lower/merge.h", "import/read_tflite.h", "package/build_glue.h",
+                               "context.h", "intarsia_rt/register_bus.h"})
+      expect_wall_before(library, header);
+  }
+}
+
+// The lines `#include "..."` of a file.
+Strings includes_of(const fs::path& file) {
+  const std::string text = *read_text_file(file.string());
+  static const std::regex line("(?:^|\n)[ \t]*#[ \t]*include[ \t]*\"([^\"]*)\"");
+  Strings found;
+  for (std::sregex_iterator it(text.begin(), text.end(), line), end; it != end; ++it) found.push_back((*it)[1]);
+  return found;
+}
+
+std::vector<fs::path> sources_below(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    static const std::set<std::string> kEndings = {".h", ".def", ".c", ".cpp"};
+    if (entry.is_regular_file() && kEndings.contains(entry.path().extension().string())) files.push_back(entry.path());
+  }
+  return files;
+}
+
+// A path upwards would go round every wall above.
+TEST(Sources, NoIncludeClimbs) {
+  size_t files = 0, includes = 0;
+  for (const char* folder : {"host-compiler", "device-runtime", "targets", "boards"})
+    for (const fs::path& file : sources_below(kRoot / folder)) {
+      ++files;
+      for (const std::string& include : includes_of(file)) {
+        ++includes;
+        EXPECT_EQ(include.find(".."), std::string::npos) << file << " includes " << include;
+        EXPECT_FALSE(include.starts_with("/")) << file << " includes " << include;
+      }
+    }
+  EXPECT_GT(files, 150u);
+  EXPECT_GT(includes, 500u);
+}
+
+// A stage takes values and returns values; who calls whom is written down in compile.cpp alone.
+TEST(Sources, NoStageIncludesAnother) {
+  const Strings stages = {"import", "partition", "lower", "plan", "emit", "package"};
+  for (const std::string& stage : stages) {
+    bool own = false;
+    for (const fs::path& file : sources_below(kRoot / "host-compiler/src" / stage))
+      for (const std::string& include : includes_of(file)) {
+        own = own || include == "intarsia/" + stage + ".h";
+        for (const std::string& other : stages)
+          EXPECT_TRUE(other == stage || include != "intarsia/" + other + ".h") << file << " includes " << include;
+        EXPECT_NE(include, "intarsia/compile.h") << file;
+        EXPECT_NE(include, "intarsia/build.h") << file;
+      }
+    EXPECT_TRUE(own) << stage << " has no source that includes its own header";
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test
