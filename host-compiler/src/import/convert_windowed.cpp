@@ -72,12 +72,9 @@ void check_weights(OperatorReader& in, int32_t axis, int8_t stated_bias_type) {
   }
 }
 
-}  // namespace
-
-Converted convert_conv2d(OperatorReader& in) {
-  graph::Conv2dAttrs attrs;
-  const auto* options = in.required_options<format::Conv2dOptions>();
-  if (options == nullptr || !has_rank(in, 0, 4) || !has_rank(in, 1, 4)) return {attrs};
+// What both convolutions carry: strides, dilations, activation, and the padding these make.
+template <typename Options, typename Attrs>
+void read_convolution(OperatorReader& in, const Options* options, Attrs& attrs) {
   attrs.stride_h = in.positive(options->stride_h(), "stride_h");
   attrs.stride_w = in.positive(options->stride_w(), "stride_w");
   attrs.dilation_h = in.positive(options->dilation_h(), "dilation_h");
@@ -86,6 +83,15 @@ Converted convert_conv2d(OperatorReader& in) {
   const Shape& weights = in.input(1).shape;
   attrs.padding = padding(in, options->padding(), weights[1], weights[2], attrs.stride_h,
                           attrs.stride_w, attrs.dilation_h, attrs.dilation_w);
+}
+
+}  // namespace
+
+Converted convert_conv2d(OperatorReader& in) {
+  graph::Conv2dAttrs attrs;
+  const auto* options = in.required_options<format::Conv2dOptions>();
+  if (options == nullptr || !has_rank(in, 0, 4) || !has_rank(in, 1, 4)) return {attrs};
+  read_convolution(in, options, attrs);
   check_weights(in, 0, options->bias_type());
   return {attrs};
 }
@@ -94,14 +100,8 @@ Converted convert_depthwise_conv2d(OperatorReader& in) {
   graph::DepthwiseConv2dAttrs attrs;
   const auto* options = in.required_options<format::DepthwiseConv2dOptions>();
   if (options == nullptr || !has_rank(in, 0, 4) || !has_rank(in, 1, 4)) return {attrs};
-  attrs.stride_h = in.positive(options->stride_h(), "stride_h");
-  attrs.stride_w = in.positive(options->stride_w(), "stride_w");
-  attrs.dilation_h = in.positive(options->dilation_h(), "dilation_h");
-  attrs.dilation_w = in.positive(options->dilation_w(), "dilation_w");
-  attrs.activation = in.activation(options->activation());
+  read_convolution(in, options, attrs);
   const Shape& weights = in.input(1).shape;
-  attrs.padding = padding(in, options->padding(), weights[1], weights[2], attrs.stride_h,
-                          attrs.stride_w, attrs.dilation_h, attrs.dilation_w);
   const int64_t channels = in.input(0).shape[3];
   attrs.multiplier = weights[3] / channels;
   if (weights[3] % channels != 0) {
