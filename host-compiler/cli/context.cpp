@@ -83,6 +83,12 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
                  find_member(context.registry.catalogue(), target, member, fmt::format("--pin {}", name)));
     member = found->name;
   }
+  using Optimise = LoweringOptions::Optimise;
+  compile_options.lowering.optimise = options.optimise == "speed" ? Optimise::Speed : Optimise::Size;
+  compile_options.lowering.sram_limit = options.sram_limit;
+  compile_options.lowering.ram_budget = options.ram_budget;
+  compile_options.lowering.flash_budget = options.flash_budget;
+  compile_options.lowering.slim = !options.no_slim;
   compile_options.plan.in_place = !options.no_in_place;
   compile_options.memory = board::memory_map(board);
   return Selection{std::move(target), std::move(board), std::move(core), std::move(compile_options)};

@@ -24,7 +24,9 @@ struct CommonOptions {
   std::vector<std::string> pins;  // NAME=MEMBER
   std::string pins_file;          // lines NAME=MEMBER
   std::string tags_file;
-  std::string optimise = "size";  // what the C compiler is asked for: size | speed
+  std::string optimise = "size";  // what targets and the C compiler are asked for: size | speed
+  std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes
+  bool no_slim = false;
   bool no_in_place = false;
   bool json = false;
 };

@@ -58,7 +58,12 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
                                                         selection.options.partition));
   if (command.stage == "partition") return graph::print(partitioned.module);
   if (command.stage == "lower") {
-    INTARSIA_TRY(const tir::Module lowered, lower(partitioned.module, context.registry, selection.target));
+    const MemoryMap memory =
+        planning_memory(selection.options.memory, context.registry, selection.target);
+    LoweringOptions options = selection.options.lowering;
+    options.memory = &memory;
+    INTARSIA_TRY(const tir::Module lowered,
+                 lower(partitioned.module, context.registry, selection.target, options));
     return tir::print(lowered);
   }
   INTARSIA_TRY(const CompiledModel model,

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -31,8 +32,17 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
   app.add_option("--pin", options.pins, "NAME=MEMBER: this operator or function runs there");
   app.add_option("--pins", options.pins_file, "a file of NAME=MEMBER lines");
   app.add_option("--tags", options.tags_file, "a JSON file of your own target tags");
-  app.add_option("--optimise", options.optimise, "what the C compiler is asked for: size | speed")
+  app.add_option("--optimise", options.optimise,
+                 "what targets and the C compiler are asked for: size | speed")
       ->check(CLI::IsMember({"size", "speed"}))->capture_default_str();
+  const auto bytes = CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max());
+  app.add_option("--sram-limit", options.sram_limit,
+                 "BYTES of fast memory an accelerator may keep alive at once")->check(bytes);
+  app.add_option("--ram-budget", options.ram_budget,
+                 "BYTES of activations and scratch to stay within")->check(bytes);
+  app.add_option("--flash-budget", options.flash_budget,
+                 "BYTES of code and constants to stay within")->check(bytes);
+  app.add_flag("--no-slim", options.no_slim, "keep what provably does not change the results");
   app.add_flag("--no-in-place", options.no_in_place, "no operator overwrites its input");
   app.add_flag("--json", options.json, "print tables as JSON");
 }

@@ -17,9 +17,14 @@ namespace intarsia {
 
 struct CompileOptions {
   PartitionOptions partition;
+  LoweringOptions lowering;  // `memory` is filled in from the one below
   PlanOptions plan;
   MemoryMap memory;  // `masters` is filled in from the target
 };
+
+// The memories the plan is made for: the board's, and by which name each member reaches them.
+MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
+                          const TargetSpec& target);
 
 // Every intermediate value, so that reports, dumps and tests need not repeat a stage.
 struct CompiledModel {

@@ -10,6 +10,6 @@ namespace intarsia {
 
 // `module` is partitioned. The result is verified: every access is proven in bounds.
 Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& registry,
-                          const TargetSpec& target);
+                          const TargetSpec& target, const LoweringOptions& options = {});
 
 }  // namespace intarsia

@@ -11,6 +11,7 @@
 
 #include "intarsia/artifacts.h"
 #include "intarsia/graph.h"
+#include "intarsia/lowering_options.h"
 #include "intarsia/pattern.h"
 #include "intarsia/plan.h"
 #include "intarsia/target.h"
@@ -57,7 +58,8 @@ class TargetKind {
 
   // GraphToTir. Default: the portable lowering.
   virtual Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
-                                                    const graph::Function& function) const;
+                                                    const graph::Function& function,
+                                                    const LoweringOptions& options) const;
 
   // TirToRuntime: artifacts for the functions of `module` whose `target` is this member.
   // Default: one C function per TIR function.

@@ -4,15 +4,14 @@
 #include "intarsia/lower.h"
 
 namespace intarsia {
-namespace {
 
-MemoryMap with_masters(MemoryMap memory, const TargetRegistry& registry, const TargetSpec& target) {
+MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
+                          const TargetSpec& target) {
+  MemoryMap memory = board;
   for (const Target& member : target.members())
     memory.masters[member.name] = registry.kind(member.kind).memory_master(member);
   return memory;
 }
-
-}  // namespace
 
 Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::string& file,
                                    const TargetRegistry& registry, const TargetSpec& target,
@@ -27,9 +26,11 @@ Result<CompiledModel> compile_module(const graph::Module& module, const TargetRe
   CompiledModel result;
   result.imported = module;
   INTARSIA_TRY(result.partitioned, partition(module, registry, target, options.partition));
-  INTARSIA_TRY(result.lowered, lower(result.partitioned.module, registry, target));
-  INTARSIA_TRY(result.plan, plan_memory(result.lowered, with_masters(options.memory, registry, target),
-                                        options.plan));
+  const MemoryMap memory = planning_memory(options.memory, registry, target);
+  LoweringOptions lowering = options.lowering;
+  lowering.memory = &memory;
+  INTARSIA_TRY(result.lowered, lower(result.partitioned.module, registry, target, lowering));
+  INTARSIA_TRY(result.plan, plan_memory(result.lowered, memory, options.plan));
   INTARSIA_TRY(result.emitted,
                emit(result.lowered, result.plan, result.partitioned.module, registry, target));
   return result;

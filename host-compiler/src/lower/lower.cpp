@@ -34,7 +34,7 @@ Result<void> check_signature(const graph::Function& function, const tir::Lowered
 }  // namespace
 
 Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& registry,
-                          const TargetSpec& target) {
+                          const TargetSpec& target, const LoweringOptions& options) {
   const graph::Function& entry = module.entry_function();
   lowering::Merger merger(module.name);
   Diagnostics problems;
@@ -45,7 +45,7 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
     const Target* member = target.member(function->target);
     INTARSIA_CHECK(member != nullptr, "a partitioned function belongs to a member of the target");
     Result<tir::LoweredFunction> lowered =
-        registry.kind(member->kind).graph_to_tir(*member, module, *function);
+        registry.kind(member->kind).graph_to_tir(*member, module, *function, options);
     if (!lowered.ok()) {
       problems.append(lowered.error());
       continue;

@@ -52,7 +52,8 @@ std::vector<Pattern> TargetKind::patterns(const Target&) const {
 }
 
 Result<tir::LoweredFunction> TargetKind::graph_to_tir(const Target&, const graph::Module& module,
-                                                      const graph::Function& function) const {
+                                                      const graph::Function& function,
+                                                      const LoweringOptions&) const {
   return standard_graph_to_tir(module, function);
 }
 

@@ -23,7 +23,8 @@ class NpuKind final : public TargetKind {
   std::vector<Pattern> patterns(const Target&) const override { return example_npu::patterns(); }
 
   Result<tir::LoweredFunction> graph_to_tir(const Target&, const graph::Module& module,
-                                            const graph::Function& function) const override {
+                                            const graph::Function& function,
+                                            const LoweringOptions&) const override {
     return lower(module, function);
   }
 

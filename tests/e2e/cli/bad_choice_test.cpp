@@ -94,6 +94,8 @@ TEST_F(BadChoice, Usage) {
   EXPECT_TRUE(usage_error(compile({"--policy", "luck"}), "--policy"));
   EXPECT_TRUE(usage_error(compile({"--target", ""}), "--target: is empty"));
   EXPECT_TRUE(usage_error(compile({"-o", ""}), "--output: is empty"));
+  EXPECT_TRUE(usage_error(compile({"--sram-limit", "0"}), "--sram-limit"));
+  EXPECT_TRUE(usage_error(compile({"--ram-budget", "much"}), "--ram-budget"));
   EXPECT_TRUE(usage_error(compile({"--frobnicate"}), "--frobnicate"));
   EXPECT_TRUE(usage_error(intarsia({"dump", digits_path(), "--stage", "guess"}), "--stage"));
   EXPECT_TRUE(usage_error(intarsia({"dump", digits_path(), "--stage", "import", "--json"}), "--json"));

@@ -1,0 +1,68 @@
+// What the user asks for arrives at every target's lowering, with the memories of the plan.
+#include <gtest/gtest.h>
+
+#include "intarsia/compile.h"
+
+namespace intarsia {
+namespace {
+
+// A CPU that notes what it is asked for.
+class CuriousKind final : public TargetKind {
+ public:
+  explicit CuriousKind(std::vector<LoweringOptions>& seen) : seen_(seen) {
+    spec_.name = "curious";
+    spec_.summary = "for tests";
+    spec_.role = Role::Cpu;
+  }
+  const KindSpec& spec() const override { return spec_; }
+  Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
+                                            const graph::Function& function,
+                                            const LoweringOptions& options) const override {
+    seen_.push_back(options);
+    EXPECT_NE(options.memory, nullptr);
+    if (options.memory != nullptr) {
+      EXPECT_EQ(options.memory->pools.at(0).name, "ram");
+      EXPECT_EQ(options.memory->masters.at("curious"), "cpu");
+    }
+    return TargetKind::graph_to_tir(target, module, function, options);
+  }
+
+ private:
+  KindSpec spec_;
+  std::vector<LoweringOptions>& seen_;
+};
+
+TEST(LoweringOptions, ReachTheHook) {
+  std::vector<LoweringOptions> seen;
+  TargetRegistry registry;
+  registry.add(std::make_unique<CuriousKind>(seen));
+  const Result<graph::Module> module = graph::parse(R"(intarsia.graph m
+func @main(%0) -> (%1) {
+  %0 in: i8[1,4] q(0.5)
+  %1 out: i8[1,4] q(0.5)
+  relu a(%0) -> (%1)
+}
+entry @main
+)");
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  CompileOptions options;
+  options.memory.pools = {{"ram", 64}};
+  options.lowering.optimise = LoweringOptions::Optimise::Speed;
+  options.lowering.sram_limit = 1000;
+  options.lowering.ram_budget = 2000;
+  options.lowering.flash_budget = 3000;
+  options.lowering.slim = false;
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), "curious");
+  ASSERT_TRUE(target.ok()) << target.error().to_string();
+  const Result<CompiledModel> compiled = compile_module(*module, registry, *target, options);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
+  ASSERT_EQ(seen.size(), 1u);
+  EXPECT_EQ(seen[0].optimise, LoweringOptions::Optimise::Speed);
+  EXPECT_EQ(seen[0].sram_limit, 1000);
+  EXPECT_EQ(seen[0].ram_budget, 2000);
+  EXPECT_EQ(seen[0].flash_budget, 3000);
+  EXPECT_FALSE(seen[0].slim);
+}
+
+}  // namespace
+}  // namespace intarsia
