@@ -1,0 +1,93 @@
+#include "ethos_u_kind.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "intarsia/builtin_targets.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+constexpr std::string_view U55 = "u55", U65 = "u65";  // the words of the attribute `product`
+
+constexpr Configuration kConfigurations[] = {
+#define PRODUCT(...)
+#define CONFIGURATION(name, tag, product, macs, cores, ofm_w, ofm_h, ofm_c, ifm_w, ifm_h, ifm_c, \
+                      elementwise_units, shram_kib)                                              \
+  {tag, product, macs, cores, shram_kib},
+#define GRANULES(...)
+#include "ethos_u/configurations.def"
+#undef PRODUCT
+#undef CONFIGURATION
+#undef GRANULES
+};
+
+const Configuration* find_configuration(const Attributes& attributes) {
+  const auto found = std::find_if(
+      std::begin(kConfigurations), std::end(kConfigurations), [&](const Configuration& row) {
+        return row.product == attributes.get_string("product") &&
+               row.macs == attributes.get_int("macs");
+      });
+  return found == std::end(kConfigurations) ? nullptr : found;
+}
+
+KindSpec make_spec() {
+  KindSpec spec;
+  spec.name = "ethos-u";
+  spec.summary = "Arm Ethos-U55 and Ethos-U65 NPUs";
+  spec.role = Role::Accelerator;
+  std::vector<int64_t> macs;
+  for (const Configuration& row : kConfigurations)
+    if (std::find(macs.begin(), macs.end(), row.macs) == macs.end()) macs.push_back(row.macs);
+  spec.attributes = {
+      AttributeSpec::word("product", std::string(U55), {std::string(U55), std::string(U65)},
+                          "which Ethos"),
+      AttributeSpec::one_of("macs", 128, macs, "multiply-accumulates per cycle"),
+  };
+  spec.validate = [](const Attributes& attributes) -> Result<void> {
+    if (find_configuration(attributes) != nullptr) return {};
+    std::vector<int64_t> there;
+    for (const Configuration& row : kConfigurations)
+      if (row.product == attributes.get_string("product")) there.push_back(row.macs);
+    return Diagnostics("",
+                       fmt::format("there is no Ethos-{} with {} MACs",
+                                   attributes.get_string("product"), attributes.get_int("macs")),
+                       fmt::format("write -macs={}", fmt::join(there, " or -macs=")));
+  };
+  for (const Configuration& row : kConfigurations)
+    spec.tags.push_back({std::string(row.tag), fmt::format("{} MACs a cycle, {} core{}", row.macs,
+                                                           row.cores, row.cores == 1 ? "" : "s"),
+                         fmt::format("ethos-u -product={} -macs={}", row.product, row.macs),
+                         "c -mcpu=cortex-m55"});
+  return spec;
+}
+
+class EthosUKind final : public TargetKind {
+ public:
+  const KindSpec& spec() const override { return spec_; }
+
+  std::vector<Pattern> patterns(const Target&) const override { return {}; }
+
+ private:
+  KindSpec spec_ = make_spec();
+};
+
+}  // namespace
+
+std::span<const Configuration> configurations() {
+  return kConfigurations;
+}
+
+const Configuration& configuration_of(const Target& member) {
+  const Configuration* row = find_configuration(member.attributes);
+  INTARSIA_CHECK(row != nullptr, "the kind admits only configurations of the table");
+  return *row;
+}
+
+void add_kinds(TargetRegistry& registry) {
+  registry.add(std::make_unique<EthosUKind>());
+}
+
+}  // namespace intarsia::targets::ethos_u

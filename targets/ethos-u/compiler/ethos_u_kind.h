@@ -1,0 +1,25 @@
+// Kind `ethos-u`: Arm Ethos-U55 and Ethos-U65.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "intarsia/target_kind.h"
+
+namespace intarsia::targets::ethos_u {
+
+// A member of the family: a row of isa/configurations.def.
+struct Configuration {
+  std::string_view tag;      // "ethos-u55-128"
+  std::string_view product;  // "u55"
+  int64_t macs;              // of all cores
+  int64_t cores;
+  int64_t shram_kib;         // of one core
+};
+
+std::span<const Configuration> configurations();
+// The one that the member is. The kind admits no others.
+const Configuration& configuration_of(const Target& member);
+
+}  // namespace intarsia::targets::ethos_u
