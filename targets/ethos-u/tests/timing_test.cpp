@@ -1,0 +1,153 @@
+// The timing tables and functions against sums done by hand.
+#include "ethos_u/timing.h"
+
+#include <gtest/gtest.h>
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using namespace isa::ethos_u;
+
+const NpuTiming& npu(std::string_view name) {
+  return *find_npu_timing(name);
+}
+
+OperationTiming pointwise(const MemoryTiming& memory) {
+  OperationTiming op;
+  op.ifm = {.extent = {24, 8, 64}, .bits = 8, .bricks = true, .memory = memory};
+  op.ofm = op.ifm;
+  op.constants = memory;
+  op.ofm_block = {8, 8, 64};
+  op.weight_bytes = 4096;
+  op.scale_bytes = 640;
+  return op;
+}
+
+TEST(Timing, EveryConfigurationHasItsRates) {
+  ASSERT_EQ(kNpuTimings.size(), 6u);
+  for (const NpuTiming& each : kNpuTimings) {
+    // A micro-block and a dot product of eight, in every core, in every cycle.
+    EXPECT_EQ(each.ofm_ublock.elements() * 8 * each.cores, each.macs) << each.name;
+    EXPECT_GT(each.other_output, 0) << each.name;
+    EXPECT_GT(each.table, 0) << each.name;
+    EXPECT_GT(each.delay_acc40, 0) << each.name;
+    EXPECT_EQ(each.bus_bytes, each.is_u65 ? 16 : 8) << each.name;
+  }
+  EXPECT_EQ(find_npu_timing("ethos-u65-512"), find_npu_timing("u65_512"));
+  EXPECT_EQ(find_npu_timing("u85_256"), nullptr);
+}
+
+TEST(Timing, MemoriesLieBehindThePortsOfTheMode) {
+  const auto shared = memory_system(npu("u55_128"), "", "shared-sram");
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->memory_of_region(0).name, "OffChipFlash");
+  EXPECT_EQ(shared->memory_of_region(0).bytes_per_cycle, 1.0);  // 0.5 GB/s at 500 MHz
+  EXPECT_EQ(shared->memory_of_region(1).bytes_per_cycle, 8.0);
+  EXPECT_EQ(shared->port_of_region(1), shared->port_of_region(2));
+
+  const auto only = memory_system(npu("u55_128"), "Ethos_U55_Deep_Embedded", "Sram_Only");
+  ASSERT_TRUE(only);
+  EXPECT_EQ(only->memory_of_region(0).bytes_per_cycle, 8.0);
+  EXPECT_NE(only->port_of_region(0), only->port_of_region(1));
+
+  const auto dedicated = memory_system(npu("u65_256"), "Ethos_U65_Client_Server", "Dedicated_Sram");
+  ASSERT_TRUE(dedicated);
+  EXPECT_EQ(dedicated->memory_of_region(1).name, "Dram");
+  EXPECT_EQ(dedicated->memory_of_region(1).bytes_per_cycle, 12.0);
+  EXPECT_EQ(dedicated->memory_of_region(2).name, "Sram");
+  EXPECT_EQ(dedicated->cache_bytes, 384 * 1024);
+
+  EXPECT_FALSE(memory_system(npu("u65_256"), "Ethos_U55_Deep_Embedded", "Sram_Only"));
+  EXPECT_FALSE(memory_system(npu("u65_256"), "", "Sram"));
+}
+
+TEST(Timing, DmaTakesTheSlowerSideAndTheLatencyOfTheSource) {
+  const auto system = memory_system(npu("u55_128"), "", "Shared_Sram");
+  EXPECT_EQ(dma_cycles(system->memory_of_region(0), system->memory_of_region(1), 4752), 64 + 4752);
+  EXPECT_EQ(dma_cycles(system->memory_of_region(1), system->memory_of_region(0), 4752), 4752);
+  EXPECT_EQ(dma_cycles(system->memory_of_region(1), system->ports[kShramPort], 1024), 32 + 128);
+}
+
+TEST(Timing, FullBlocksUseEveryMac) {
+  const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
+  const OperationTiming op = pointwise(system->memory_of_region(1));
+  const OperationCycles cycles = operation_cycles(npu("u55_128"), op);
+  EXPECT_EQ(cycles.macs, 24 * 8 * 64 * 64);
+  EXPECT_EQ(cycles.blocks, 3);
+  EXPECT_EQ(cycles.mac, 24 * 8 * 64 * 64 / 128);
+  EXPECT_EQ(cycles.output, 24 * 8 * 64 / 2);
+  EXPECT_EQ(cycles.ifm.bytes, 24 * 8 * 64);
+  EXPECT_EQ(cycles.ifm.cycles, 24 * 8 * 64 / 8);
+  EXPECT_EQ(cycles.weights.bytes, 3 * 4096);
+  EXPECT_EQ(cycles.ofm.bytes, 24 * 8 * 64);
+  // MACs and output take 2048 cycles a block each; the output of the last is seen alone.
+  EXPECT_EQ(cycles.pipeline, 4 * 2048);
+  EXPECT_EQ(total_cycles(op, cycles), 4 * 2048);
+}
+
+TEST(Timing, TwoCoresShareABlock) {
+  const auto system = memory_system(npu("u65_256"), "", "Sram_Only");
+  const OperationTiming op = pointwise(system->memory_of_region(1));
+  EXPECT_EQ(operation_cycles(npu("u65_512"), op).mac * 2, operation_cycles(npu("u65_256"), op).mac);
+}
+
+TEST(Timing, EdgesCountAsLargeAsTheyAre) {
+  const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
+  OperationTiming op = pointwise(system->memory_of_region(1));
+  op.ofm.extent.height = op.ifm.extent.height = 18;  // 8, 8 and 2 rows
+  EXPECT_EQ(operation_cycles(npu("u55_128"), op).mac, 18 * 8 * 64 * 64 / 128);
+  // A single row is too little to hide that its weights come at eight bytes a cycle.
+  op.ofm.extent.height = op.ifm.extent.height = 17;
+  EXPECT_EQ(operation_cycles(npu("u55_128"), op).mac, 18 * 8 * 64 * 64 / 128);
+}
+
+TEST(Timing, FewChannelsGainFromPartKernels) {
+  const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
+  OperationTiming op = pointwise(system->memory_of_region(1));
+  op.ifm = {.extent = {32, 16, 8}, .bits = 8, .bricks = false, .memory = op.ifm.memory};
+  op.kernel_height = op.kernel_width = 4;
+  const double depth_first = operation_cycles(npu("u55_128"), op).mac;
+  op.part_kernel_first = true;
+  const double part_kernel = operation_cycles(npu("u55_128"), op).mac;
+  EXPECT_EQ(depth_first, 4 * part_kernel);
+  EXPECT_EQ(part_kernel, 24 * 8 * 64 * 8 * 16 / 128);
+}
+
+TEST(Timing, WindowsAreFetchedOnceABlockAndSubKernel) {
+  const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
+  OperationTiming op = pointwise(system->memory_of_region(1));
+  op.work = Work::Depthwise;
+  op.kernel_height = 3;
+  // Blocks of 8 rows see 10, of 26 in the IFM.
+  op.ifm.extent.height = 26;
+  EXPECT_EQ(operation_cycles(npu("u55_128"), op).ifm.bytes, 30 * 8 * 64);
+  // A window of 12 rows is two sub-kernels: 8 + 7 and 8 + 3 rows.
+  op.kernel_height = 12;
+  op.ifm.extent.height = 35;
+  EXPECT_EQ(operation_cycles(npu("u55_128"), op).ifm.bytes, 3 * (15 + 11) * 8 * 64);
+}
+
+TEST(Timing, ShortRunsWasteBursts) {
+  const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
+  const MemoryTiming& sram = system->memory_of_region(1);
+  EXPECT_EQ(port_cycles(sram, 64, 32), 8);
+  EXPECT_EQ(port_cycles(sram, 64, 8), 32);
+  EXPECT_EQ(port_cycles(sram, 64, 4096), 8);
+}
+
+TEST(Timing, TinyElementwiseCostsItsLatency) {
+  const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
+  OperationTiming op;
+  op.work = Work::AddSub;
+  op.is_binary = true;
+  op.ifm = {.extent = {1, 1, 1}, .bits = 32, .bricks = false, .memory = system->memory_of_region(1)};
+  op.ifm2 = op.ofm = op.ifm;
+  op.ofm_block = {1, 2, 8};
+  const OperationCycles cycles = operation_cycles(npu("u55_128"), op);
+  EXPECT_EQ(cycles.macs, 0);
+  EXPECT_GT(cycles.pipeline, (32 + 32) / 4.0);
+  EXPECT_LT(cycles.pipeline, 32 + 32);
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
