@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "disassemble.h"
 #include "intarsia/builtin_targets.h"
 
 namespace intarsia::targets::ethos_u {
@@ -69,6 +70,10 @@ class EthosUKind final : public TargetKind {
   const KindSpec& spec() const override { return spec_; }
 
   std::vector<Pattern> patterns(const Target&) const override { return {}; }
+
+  std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
+    return ethos_u::disassemble(stream);
+  }
 
  private:
   KindSpec spec_ = make_spec();
