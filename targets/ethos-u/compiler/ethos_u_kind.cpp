@@ -6,7 +6,9 @@
 #include <fmt/ranges.h>
 
 #include "disassemble.h"
+#include "estimate.h"
 #include "intarsia/builtin_targets.h"
+#include "patterns.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -34,6 +36,18 @@ const Configuration* find_configuration(const Attributes& attributes) {
   return found == std::end(kConfigurations) ? nullptr : found;
 }
 
+std::vector<std::string> memory_modes() {
+  return {
+#define SYSTEM(...)
+#define SYSTEM_MEMORY(...)
+#define MEMORY_MODE(name, tag, constants, arena, cache, bytes) tag,
+#include "ethos_u/memory_systems.def"
+#undef SYSTEM
+#undef SYSTEM_MEMORY
+#undef MEMORY_MODE
+  };
+}
+
 KindSpec make_spec() {
   KindSpec spec;
   spec.name = "ethos-u";
@@ -46,6 +60,13 @@ KindSpec make_spec() {
       AttributeSpec::word("product", std::string(U55), {std::string(U55), std::string(U65)},
                           "which Ethos"),
       AttributeSpec::one_of("macs", 128, macs, "multiply-accumulates per cycle"),
+      AttributeSpec::word("memory-mode", std::nullopt, memory_modes(),
+                          "where constants and feature maps lie; follows the product"),
+  };
+  spec.resolve = [](Attributes& attributes) -> Result<void> {
+    const bool shares = attributes.get_string("product") == U55;
+    attributes.derive("memory-mode", std::string(shares ? "shared-sram" : "dedicated-sram"));
+    return {};
   };
   spec.validate = [](const Attributes& attributes) -> Result<void> {
     if (find_configuration(attributes) != nullptr) return {};
@@ -69,7 +90,20 @@ class EthosUKind final : public TargetKind {
  public:
   const KindSpec& spec() const override { return spec_; }
 
-  std::vector<Pattern> patterns(const Target&) const override { return {}; }
+  std::vector<Pattern> patterns(const Target&) const override { return ethos_u::patterns(); }
+
+  CostEstimate cost(const Target& member, const graph::Module&, const graph::Function& function,
+                    const graph::Node& node) const override {
+    return estimate(member, function, node);
+  }
+
+  // The NPU reads what the host wrote where it lies. What is left is an interrupt there and back, and
+  // in a dedicated SRAM the copy into it.
+  double transfer_microseconds(const Target& member, int64_t bytes) const override {
+    const double hand_over = 2;
+    if (member.get_string("memory-mode") != "dedicated-sram") return hand_over;
+    return hand_over + static_cast<double>(bytes) / 4 / 500;
+  }
 
   std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
     return ethos_u::disassemble(stream);

@@ -40,6 +40,20 @@ TEST(Kind, EveryTagIsAReadyComposite) {
     EXPECT_THAT(parsed(tag), HasSubstr("c -mcpu=cortex-m55 + ethos-u -macs=")) << tag;
 }
 
+TEST(Kind, TheMemoryModeFollowsTheProduct) {
+  const TargetRegistry registry = make_registry();
+  const auto mode = [&](const std::string& text) {
+    const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
+    return target.ok() ? target->devices()[0].get_string("memory-mode") : target.error().to_string();
+  };
+  EXPECT_EQ(mode("ethos-u55-256"), "shared-sram");
+  EXPECT_EQ(mode("ethos-u65-256"), "dedicated-sram");
+  EXPECT_EQ(mode("ethos-u65-256 -memory-mode=sram-only"), "sram-only");
+  EXPECT_EQ(parsed("ethos-u55-128 -memory-mode=sram-only"),
+            "c -mcpu=cortex-m55 + ethos-u -memory-mode=sram-only");
+  EXPECT_THAT(mode("ethos-u55-128 -memory-mode=fast"), HasSubstr("dedicated-sram"));
+}
+
 TEST(Kind, SaysWhichConfigurationsThereAre) {
   EXPECT_THAT(parsed("c + ethos-u -product=u65 -macs=128"),
               HasSubstr("there is no Ethos-u65 with 128 MACs; write -macs=256 or -macs=512"));

@@ -1,0 +1,242 @@
+#include "elementwise.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "limits.h"
+#include "scaling.h"
+#include "wide.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+using graph::Node;
+using graph::TensorId;
+
+// How an operand's images and rows repeat. `Whole`: as one box; `ByImage`: one operation per image.
+enum class Repeats { Whole, ByImage, Otherwise };
+
+Repeats repeats(const Shape& operand, const Shape& out) {
+  if (out.size() < 3) return Repeats::Whole;
+  const size_t missing = out.size() - operand.size(), leading = out.size() - 2;
+  bool all = true, none = true;
+  for (size_t i = 0; i < leading; ++i) {
+    const int64_t extent = i < missing ? 1 : operand[i - missing];
+    if (extent != out[i]) all = false;
+    if (extent != 1) none = false;
+  }
+  if (all || none) return Repeats::Whole;
+  return out.size() == 4 ? Repeats::ByImage : Repeats::Otherwise;
+}
+
+struct Pairing {
+  bool swapped = false;  // the node's second operand is the one that does not repeat
+  bool by_image = false;
+};
+
+std::optional<Pairing> pairing_of(const Site& site) {
+  const Shape &a = site.in(0).shape, &b = site.in(1).shape, &out = site.out().shape;
+  const bool a_whole = element_count(a) == element_count(out);
+  const bool b_whole = element_count(b) == element_count(out);
+  if (!a_whole && !b_whole) return std::nullopt;
+  const Repeats of_a = repeats(a, out), of_b = repeats(b, out);
+  if (of_a == Repeats::Otherwise || of_b == Repeats::Otherwise) return std::nullopt;
+  return Pairing{.swapped = !a_whole || (b_whole && site.in(0).constant.valid()),
+                 .by_image = of_a == Repeats::ByImage || of_b == Repeats::ByImage};
+}
+
+int32_t first_element(const Site& site, const graph::Tensor& constant) {
+  const uint8_t* bytes = site.module.constant(constant.constant).bytes.data();
+  if (constant.type == DataType::Int8) return static_cast<int8_t>(bytes[0]);
+  int16_t value = 0;
+  std::memcpy(&value, bytes, 2);
+  return value;
+}
+
+}  // namespace
+
+Reason refuses_pairing(const Site& site) {
+  if (site.in(0).constant.valid() && site.in(1).constant.valid())
+    return std::string("both operands are constant");
+  if (!pairing_of(site))
+    return fmt::format("operands of shapes [{}] and [{}] both repeat, the NPU repeats one",
+                       fmt::join(site.in(0).shape, ","), fmt::join(site.in(1).shape, ","));
+  return std::nullopt;
+}
+
+Operands operands_of(Builder& builder, const Node& node) {
+  return {builder.read(node.inputs.at(0)), builder.read(node.inputs.at(1)),
+          builder.write(node.outputs.at(0))};
+}
+
+void emit_binary(Builder& builder, const Node& node, OperationKind kind, const Operands& operands,
+                 const std::function<void(Operation&)>& complete) {
+  const Site site{builder.module(), builder.function(), node};
+  const Pairing pairing = *pairing_of(site);
+  const size_t second = pairing.swapped ? 0 : 1;
+  const int64_t images = pairing.by_image ? site.out().shape.at(0) : 1;
+  const auto of_image = [&](size_t operand, int64_t n) {
+    const Operand& all = operand == 0 ? operands.a : operands.b;
+    const Shape& shape = site.in(operand).shape;
+    const bool has_images = shape.size() == site.out().shape.size() && shape.at(0) == images;
+    return has_images ? image(all, n, images) : all;
+  };
+  for (int64_t n = 0; n < images; ++n) {
+    Operation op = builder.start(kind, of_image(1 - second, n), image(operands.out, n, images));
+    op.reverse_operands = pairing.swapped;
+    const Operand b = of_image(second, n);
+    const NpuTensor& tensor = builder.program().tensors.at(static_cast<size_t>(b.tensor));
+    op.ifm2_type = tensor.type;
+    if (tensor.kind == NpuTensor::Kind::Constant && tensor.type != DataType::Int32 &&
+        tensor.extent.elements() == 1) {
+      op.ifm2_scalar = first_element(site, site.in(second));
+      op.ifm2_zero_point = b.zero_point;
+    } else {
+      op.ifm2 = b;
+    }
+    complete(op);
+    builder.emit(std::move(op));
+  }
+}
+
+namespace {
+
+// TFLite's sum: both operands shifted left, the one with the smaller scale multiplied, the other
+// halved, their sum multiplied.
+struct Sum {
+  int left_shift = 20;
+  bool first_is_smaller = false;
+  FixedFactor smaller, sum;
+
+  explicit Sum(const Site& site) {
+    const double a = scale_of(site.in(0)), b = scale_of(site.in(1));
+    const double twice_largest = 2 * std::max(a, b);
+    left_shift = site.out().type == DataType::Int16 ? 15 : 20;
+    first_is_smaller = a < b;
+    smaller = fixed_factor(std::min(a, b) / twice_largest);
+    sum = fixed_factor(twice_largest / ((1 << left_shift) * scale_of(site.out())));
+  }
+
+  int32_t scaled_smaller(int32_t x) const { return multiply(x * (1 << left_shift), smaller); }
+};
+
+struct SumScales {
+  ChannelScale operand, sum;
+};
+
+// The registers that add as TFLite does for every pair of operands, or nothing. The NPU rounds the
+// smaller operand once where TFLite rounds it twice, so it is tried out: on the operand, which
+// settles it for all pairs, and where that differs, on the pairs.
+std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
+  const Sum tfl(site);
+  FixedFactor shifted = tfl.smaller;
+  shifted.exponent += tfl.left_shift;
+  const auto operand = channel_scale(shifted), sum = channel_scale(tfl.sum);
+  if (!operand || !sum) return std::nullopt;
+  const graph::Tensor& out = site.out();
+  const Clamp range = range_of(out.type);
+  const size_t smaller = tfl.first_is_smaller ? 0 : 1;
+  const int32_t zero = zero_point_of(site.in(smaller)),
+                other_zero = zero_point_of(site.in(1 - smaller));
+  const bool small_is_negated = kind == OperationKind::Sub && !tfl.first_is_smaller;
+  const bool other_is_negated = kind == OperationKind::Sub && tfl.first_is_smaller;
+  const int halved = tfl.left_shift - 1;
+  for (int32_t x = range.low; x <= range.high; ++x) {
+    const int32_t expected = tfl.scaled_smaller(x - zero);
+    const auto got = static_cast<int32_t>(scaled(x - zero, *operand, Rounding::Tfl));
+    if (expected == got) continue;
+    if (out.type != DataType::Int8) return std::nullopt;
+    for (int32_t y = range.low; y <= range.high; ++y) {
+      const int32_t other = (other_is_negated ? -1 : 1) * ((y - other_zero) * (1 << halved));
+      const int32_t sign = small_is_negated ? -1 : 1;
+      const int32_t want = multiply(sign * expected + other, tfl.sum);
+      const auto is = static_cast<int32_t>(scaled(sign * got + other, *sum, Rounding::Tfl));
+      const auto clamped = [&](int32_t v) {
+        return std::clamp(v + zero_point_of(out), range.low, range.high);
+      };
+      if (clamped(want) != clamped(is)) return std::nullopt;
+    }
+  }
+  return SumScales{*operand, *sum};
+}
+
+// Scaled by registers where they are exact, else in TFLite's own steps on 32 bits.
+void emit_sum(Builder& builder, const Node& node, OperationKind kind,
+              graph::Activation activation) {
+  const Site site{builder.module(), builder.function(), node};
+  const Clamp clamp = clamp_of(activation, site.out());
+  const Sum tfl(site);
+  Operands operands = operands_of(builder, node);
+  if (const std::optional<SumScales> scales = sum_scales(site, kind)) {
+    emit_binary(builder, node, kind, operands, [&](Operation& op) {
+      op.operand_scaling = tfl.first_is_smaller ? OperandScaling::First : OperandScaling::Second;
+      if (kind == OperationKind::Add && op.reverse_operands) {  // it commutes
+        op.reverse_operands = false;
+        op.operand_scaling = tfl.first_is_smaller ? OperandScaling::Second : OperandScaling::First;
+      }
+      op.ifm_scale = scales->operand;
+      op.global_scale = scales->sum;
+      op.clamp_low = clamp.low;
+      op.clamp_high = clamp.high;
+    });
+    return;
+  }
+  const Operand out = operands.out;
+  for (size_t i = 0; i < 2; ++i) {
+    Operand& operand = i == 0 ? operands.a : operands.b;
+    const bool is_smaller = (i == 0) == tfl.first_is_smaller;
+    operand = widened(builder, operand, tfl.left_shift - (is_smaller ? 0 : 1));
+    if (is_smaller) operand = wide_product(builder, operand, tfl.smaller);
+  }
+  operands.out = builder.inner("sum", DataType::Int32, out.extent);
+  emit_binary(builder, node, kind, operands, [&](Operation& op) {
+    op.global_scale = op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
+  });
+  Operation last =
+      wide_operation(builder, OperationKind::Mul, operands.out,
+                     wide_constant(builder, tfl.sum.value), out, 31 - tfl.sum.exponent);
+  last.clamp_low = clamp.low;
+  last.clamp_high = clamp.high;
+  builder.emit(std::move(last));
+}
+
+double mul_factor(const Site& site) {
+  return scale_of(site.in(0)) * scale_of(site.in(1)) / scale_of(site.out());
+}
+
+}  // namespace
+
+Reason refuses_add(const Site& site) {
+  if (Reason reason = refuses_pairing(site)) return reason;
+  const Sum tfl(site);
+  if (tfl.sum.exponent > 0)
+    return std::string("the output's scale is too small for the operands' scales");
+  return std::nullopt;
+}
+
+Reason refuses_mul(const Site& site) {
+  if (Reason reason = refuses_pairing(site)) return reason;
+  if (!channel_scale(mul_factor(site)))
+    return std::string("the output's scale is too small for the operands' scales");
+  return std::nullopt;
+}
+
+void legalise_add(Builder& builder, const Node& node) {
+  emit_sum(builder, node, OperationKind::Add, node.attrs<graph::BinaryAttrs>().activation);
+}
+
+void legalise_mul(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const Clamp clamp = clamp_of(node.attrs<graph::BinaryAttrs>().activation, site.out());
+  emit_binary(builder, node, OperationKind::Mul, operands_of(builder, node), [&](Operation& op) {
+    op.reverse_operands = false;
+    op.global_scale = *channel_scale(mul_factor(site));
+    op.clamp_low = clamp.low;
+    op.clamp_high = clamp.high;
+  });
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,168 @@
+// Softmax of int8 in gemmlowp's fixed point, step by step as TFLM computes it: exponentials from a
+// table of 256 words (Q0.31), their sum in Q12.19, its reciprocal by three steps of Newton and
+// Raphson.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "limits.h"
+#include "operators.h"
+#include "scaling.h"
+#include "wide.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+using graph::Node;
+using enum OperationKind;
+
+constexpr int kScaledDiffIntegerBits = 5;     // differences in Q5.26
+constexpr int kAccumulationIntegerBits = 12;  // the sum in Q12.19
+
+// Fixed-point values as the host computes them for the table.
+int32_t high_product(int32_t a, int32_t b) {
+  return multiply(a, {b, 0});
+}
+
+// e^x in Q0.31 for x <= 0 in Q5.26: a polynomial around -1/8 for the part in (-1/4, 0], then one
+// factor for each binary digit above.
+int32_t exponential(int32_t x) {
+  if (x == 0) return std::numeric_limits<int32_t>::max();
+  constexpr int32_t kQuarter = 1 << 24, kExpOfMinusEighth = 1895147668, kThird = 715827883;
+  constexpr std::array<int32_t, 7> kExpOfMinusPowers = {
+      1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
+  const int32_t part = (x & (kQuarter - 1)) - kQuarter;
+  const int32_t y = part * 32 + (1 << 28);
+  const int32_t y2 = high_product(y, y), y3 = high_product(y2, y), y4 = high_product(y2, y2);
+  const int32_t cubic = high_product(rounding_shift_right(y4, 2) + y3, kThird) + y2;
+  int32_t result =
+      kExpOfMinusEighth + high_product(kExpOfMinusEighth, y + rounding_shift_right(cubic, 1));
+  const int64_t rest = int64_t{part} - x;
+  for (size_t i = 0; i < kExpOfMinusPowers.size(); ++i)
+    if ((rest >> (24 + i) & 1) != 0) result = high_product(result, kExpOfMinusPowers[i]);
+  return result;
+}
+
+FixedFactor difference_factor(const Site& site) {
+  const double beta = static_cast<double>(site.node.attrs<graph::SoftmaxAttrs>().beta);
+  const double units = std::ldexp(1.0, 31 - kScaledDiffIntegerBits);
+  return fixed_factor(std::min(beta * scale_of(site.in()) * units, std::ldexp(1.0, 31) - 1.0));
+}
+
+// Entry i is e^(scale * (i - 255)): differences to the largest element.
+LookUpTable exponentials(const Site& site) {
+  const FixedFactor factor = difference_factor(site);
+  const double most = std::ldexp((1 << kScaledDiffIntegerBits) - 1, 31 - kScaledDiffIntegerBits);
+  const auto least = -static_cast<int64_t>(std::floor(std::ldexp(most, -factor.exponent)));
+  LookUpTable table{fmt::format("{}_exp", site.node.name), {}};
+  for (int32_t difference = -255; difference <= 0; ++difference) {
+    const int32_t value = difference < least ? 0 : exponential(multiply(difference, factor));
+    for (int byte = 0; byte < 4; ++byte)
+      table.bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(value) >> (8 * byte)));
+  }
+  return table;
+}
+
+}  // namespace
+
+Reason refuses_softmax(const Site& site) {
+  if (site.out().type != DataType::Int8)
+    return fmt::format("the output is {}, softmax of i8 is made into i8",
+                       to_string(site.out().type));
+  if (zero_point_of(site.out()) != -128 || scale_of(site.out()) != 1.0 / 256)
+    return std::string("the output's scale is not 1/256 from -128 on");
+  const int64_t depth = site.in().shape.back();
+  if (depth > kMostSoftmaxDepth)
+    return fmt::format("{} elements are above {}: their sum would need shifts beyond 31 bits",
+                       depth, kMostSoftmaxDepth);
+  if (element_count(site.in().shape) / depth > kMostExtent)
+    return fmt::format("{} rows are above {}", element_count(site.in().shape) / depth, kMostExtent);
+  return std::nullopt;
+}
+
+void legalise_softmax(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const auto depth = static_cast<int32_t>(site.in().shape.back());
+  const auto rows = static_cast<int32_t>(element_count(site.in().shape) / depth);
+  const Extent all = {rows, 1, depth}, one = {rows, 1, 1};
+  const graph::TensorId in = node.inputs.at(0);
+  const auto constant = [&](int32_t value) { return wide_constant(builder, value); };
+  const auto high = [&](const Operand& a, const Operand& b) {
+    return wide(builder, Mul, a, b, 31);
+  };
+
+  const auto minus = [&](int32_t a, const Operand& b) {
+    Operation op = wide_operation(builder, Sub, b, constant(a),
+                                  builder.inner("wide", DataType::Int32, b.extent));
+    op.reverse_operands = true;
+    const Operand out = op.ofm;
+    builder.emit(std::move(op));
+    return out;
+  };
+
+  const Operand largest = builder.inner("largest", DataType::Int8, one);
+  Operation max = builder.start(MaxPool, builder.read_as(in, {rows, depth, 1}), largest);
+  max.ifm.zero_point = 0;
+  max.kernel.width = depth;
+  builder.emit(std::move(max));
+
+  // The difference, at most 0, indexes the table from its end: with the zero point 127 it is an
+  // int8.
+  const Operand exps = builder.inner("exps", DataType::Int32, all, 127);
+  Operation subtract = builder.start(Sub, builder.read_as(in, all), exps);
+  subtract.ifm.zero_point = 0;
+  subtract.ifm2 = largest;
+  subtract.ifm2_type = DataType::Int8;
+  subtract.ifm_scale = subtract.ifm2_scale = ChannelScale{.multiplier = 1};
+  subtract.global_scale = ChannelScale{.multiplier = 1};
+  subtract.activation = Activation::Lut;
+  subtract.lut = builder.table(exponentials(site));
+  subtract.force_int8_lut_range = true;
+  subtract.clamp_low = -128;
+  subtract.clamp_high = 127;
+  builder.emit(std::move(subtract));
+  Operand exponentials_q31 = exps;
+  exponentials_q31.zero_point = 0;
+
+  const Operand shifted = builder.inner("exps_q19", DataType::Int32, all);
+  Operation shift = wide_operation(builder, ShiftRight, exponentials_q31,
+                                   constant(kAccumulationIntegerBits), shifted);
+  shift.rounding = Rounding::Natural;
+  builder.emit(std::move(shift));
+
+  const Operand sum = builder.inner("sum", DataType::Int32, one);
+  Operation reduce = builder.start(ReduceSum, shifted, sum);
+  reduce.global_scale = ChannelScale{.multiplier = 1};
+  builder.emit(std::move(reduce));
+
+  const Operand zeros = builder.inner("leading_zeros", DataType::Int32, one);
+  builder.emit(builder.start(CountLeadingZeros, sum, zeros));
+  // 1 / sum = 1 / (1 + f) * 2^-n with 0 <= f < 1. f in Q0.31: the sum without its leading one.
+  const Operand minus_one = wide(builder, Sub, zeros, constant(1));
+  const Operand leading = wide(builder, ShiftLeft, sum, minus_one);
+  const Operand tail = wide(builder, Sub, leading, constant(1 << 30));
+  const Operand fraction = wide(builder, ShiftLeft, tail, constant(1));
+  // (1 + f) / 2, then x = 48/17 - 32/17 * (1 + f) / 2 in Q2.29.
+  const Operand half =
+      wide(builder, Add, fraction, constant(std::numeric_limits<int32_t>::max()), 1);
+  Operand x = wide(builder, Add, high(half, constant(-1010580540)), constant(1515870810));
+  for (int step = 0; step < 3; ++step) {
+    const Operand error = minus(1 << 29, high(x, half));
+    const Operand correction = wide(builder, Mul, high(x, error), constant(4));
+    x = wide(builder, Add, x, correction);
+  }
+  const Operand reciprocal = wide(builder, Mul, x, constant(2));
+
+  const Operand product = high(exponentials_q31, reciprocal);
+  // 2^-n, and from Q0.31 to 1/256.
+  const Operand right = minus(kAccumulationIntegerBits + 31 - 8, zeros);
+  Operation last = wide_operation(builder, ShiftRight, product, right,
+                                  builder.write_as(node.outputs.at(0), all));
+  last.rounding = Rounding::Natural;
+  builder.emit(std::move(last));
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,115 @@
+// What legalisation makes of an operator computes what the reference evaluator computes, bit for
+// bit.
+#include "compiler/legalise.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "compiler/patterns.h"
+#include "intarsia/import.h"
+#include "program_interpreter.h"
+#include "support/random_operator.h"
+#include "support/shared_data.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using targets::ethos_u::legalise;
+
+// Why the NPU does not take a node; empty when it does.
+std::string refusal(const graph::Module& module, const graph::Function& function,
+                    const graph::Node& node) {
+  const graph::NodeId id{static_cast<int32_t>(&node - function.nodes.data())};
+  for (const Pattern& pattern : targets::ethos_u::patterns())
+    if (const auto found = match(pattern, module, function, id))
+      return pattern.refuses(*found).value_or("");
+  return "no pattern";
+}
+
+void expect_same(const graph::Module& module, const std::vector<graph::TensorValue>& inputs) {
+  const Program program = legalise(module, module.entry_function());
+  const std::vector<std::string> wrong = violations(program);
+  ASSERT_TRUE(wrong.empty()) << wrong[0] << "\n" << print(program) << graph::print(module);
+  const auto expected = graph::Evaluator(module).run(inputs);
+  ASSERT_TRUE(expected.ok()) << expected.error().to_string();
+  std::vector<std::string> seen;
+  const auto got = execute(program, inputs, &seen);
+  EXPECT_TRUE(seen.empty()) << seen[0] << "\n" << print(program);
+  EXPECT_EQ(got, *expected) << print(program) << graph::print(module);
+}
+
+struct Sweep {
+  int taken = 0, refused = 0;
+  std::string last_refusal;
+};
+
+Sweep sweep(OpKind kind, DataType type, int count) {
+  Sweep result;
+  testing::Random random(static_cast<uint32_t>(kind) * 100 + 1);
+  for (int i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
+    const graph::Module module = testing::random_operator(random, kind, type);
+    const graph::Function& main = module.entry_function();
+    const std::string reason = refusal(module, main, main.nodes[0]);
+    if (!reason.empty()) {
+      ++result.refused;
+      result.last_refusal = reason;
+      continue;
+    }
+    ++result.taken;
+    for (int round = 0; round < 3; ++round)
+      expect_same(module, testing::random_inputs(random, module));
+  }
+  return result;
+}
+
+class RandomOperators : public ::testing::TestWithParam<OpKind> {};
+
+TEST_P(RandomOperators, Int8) {
+  const Sweep result = sweep(GetParam(), DataType::Int8, 300);
+  RecordProperty("taken", result.taken);
+  EXPECT_GT(result.taken, 150) << result.last_refusal;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Legalise, RandomOperators,
+    ::testing::Values(OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected,
+                      OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Add, OpKind::Mul,
+                      OpKind::Softmax, OpKind::Pad, OpKind::Mean, OpKind::Relu),
+    [](const auto& info) { return std::string(graph::to_string(info.param)); });
+
+class Models : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(Models, AreTakenWholeAndExact) {
+  const std::string folder = std::string("models/") + GetParam();
+  INTARSIA_NEEDS_SHARED(folder);
+  const auto path = shared_folder() / folder;
+  const Result<graph::Module> module =
+      import_model(read_bytes(path / "model.tflite"), {"model.tflite"});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const graph::Function& main = module->entry_function();
+  for (const graph::Node& node : main.nodes)
+    EXPECT_EQ(refusal(*module, main, node), "") << node.name;
+  const Program program = legalise(*module, main);
+  const std::vector<std::string> wrong = violations(program);
+  ASSERT_TRUE(wrong.empty()) << wrong[0];
+  for (int sample = 0; sample < 3; ++sample) {
+    std::vector<std::vector<uint8_t>> inputs;
+    for (size_t i = 0; i < main.inputs.size(); ++i)
+      inputs.push_back(read_bytes(path / fmt::format("in{}_{}.bin", sample, i)));
+    std::vector<std::string> seen;
+    const auto got = execute(program, inputs, &seen);
+    EXPECT_TRUE(seen.empty()) << seen[0];
+    for (size_t i = 0; i < got.size(); ++i)
+      EXPECT_EQ(got[i], read_bytes(path / fmt::format("out{}_{}.bin", sample, i)));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Legalise, Models,
+                         ::testing::Values("ad01_int8", "hello_world_int8", "kws_ref_model",
+                                           "micro_speech_quantized", "pretrainedResnet_quant",
+                                           "simple_add_model", "vww_96_int8"),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
