@@ -114,8 +114,6 @@ void TirInterpreter::call(const tir::Func& func, const std::vector<std::span<uin
       if (static_cast<int64_t>(arguments[i].size()) != buffer.bytes())
         fail("wrong size of argument " + buffer.name);
       frame.buffers.push_back(arguments[i]);
-    } else if (buffer.alias.valid()) {
-      frame.buffers.push_back(frame.buffers[buffer.alias.at()]);
     } else {
       if (buffer.scope == tir::Scope::Constant) {
         frame.owned[i] = module_.constant(buffer.constant).bytes;
@@ -124,6 +122,11 @@ void TirInterpreter::call(const tir::Func& func, const std::vector<std::span<uin
       }
       frame.buffers.emplace_back(frame.owned[i]);
     }
+  }
+  for (size_t i = arguments.size(); i < func.buffers.size(); ++i) {
+    const tir::AliasRoot root = tir::alias_root(func, {static_cast<int32_t>(i)});
+    frame.buffers[i] = frame.buffers[root.buffer.at()].subspan(
+        static_cast<size_t>(root.offset), static_cast<size_t>(func.buffers[i].bytes()));
   }
   if (!failed()) exec(frame, func.body);
 }

@@ -29,13 +29,15 @@ struct MemoryMap {
   bool reaches(const std::string& member, const MemoryPool& pool) const;
 };
 
-// One placed buffer of the schedule. Buffers that share bytes on purpose (reshape, in-place) have
+// One placed buffer of the schedule. Buffers that share bytes on purpose (aliases, in-place) have
 // equal `group`.
 struct Placement {
   tir::BufferId buffer;
   int32_t pool = 0;
   int64_t offset = 0, bytes = 0;
-  int32_t first_step = 0, last_step = 0;  // inclusive; steps are the schedule's calls in order
+  // Inclusive. Steps are the schedule's calls in order; a call of a stepwise function has as many
+  // as the function has statements.
+  int32_t first_step = 0, last_step = 0;
   int32_t group = 0;
 };
 

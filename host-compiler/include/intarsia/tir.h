@@ -17,8 +17,9 @@
 //  * Intrinsic is an operation with buffer operands: a helper that works on a contiguous run of
 //    elements, or a command of an accelerator. Its operands say what it reads and writes, which is
 //    all that the planner and the verifier know of it.
-//  * Two different buffers never overlap, except an `alias` and its root, and a parameter pair that
-//    the function declares as in-place.
+//  * Two different buffers never overlap, except an `alias` and its root, a parameter pair that
+//    the function declares as in-place, and parameters of a stepwise function that its caller lets
+//    overlap: such a function is commands on bytes, run one after another.
 // A schedule function's body is a Seq of Calls; the module after lowering has one schedule, the
 // entry, whose local buffers are what the planner places. Every other Func is a leaf.
 #pragma once
@@ -155,8 +156,15 @@ struct Buffer {
   Shape extents;
   Scope scope = Scope::Local;
   ConstantId constant;           // Scope::Constant only
-  BufferId alias;                // schedule only: the same bytes as this earlier buffer (reshape)
+  // The bytes of another buffer of the function from `alias_offset` on: a reshape, a slice, a tensor
+  // at its place in an arena. Only of schedules (where parameters may have one as well, whose root is
+  // a local buffer) and of stepwise functions.
+  BufferId alias;
   int32_t alignment = 1;         // bytes; a power of two; at least the element's size
+  int64_t alias_offset = 0;      // bytes
+  // The memory pool it should be in; the planner takes another one that its users reach when there is
+  // no such pool or no room. Empty: the fastest.
+  std::string memory;
 
   int64_t bytes() const { return byte_size(type, extents); }
   bool operator==(const Buffer&) const = default;
@@ -188,6 +196,9 @@ struct Func {
   std::vector<Buffer> buffers;
   std::vector<Var> vars;
   std::vector<InPlace> in_place;
+  // A program of an accelerator: the body is a sequence of intrinsics, and each is a step of the
+  // memory plan, so that a parameter needs its bytes only from the first to the last that mentions it.
+  bool stepwise = false;
   Stmt body;
   int64_t macs = 0;  // for reports
   // Which operator of the model this function came from, by Node::name; empty for the schedule.
@@ -196,6 +207,16 @@ struct Func {
   const Buffer& buffer(BufferId id) const { return buffers.at(id.at()); }
   const Var& var(VarId id) const { return vars.at(id.at()); }
 };
+
+// The buffer whose bytes `id` names, and where in it. The aliases are sound (verify).
+struct AliasRoot {
+  BufferId buffer;
+  int64_t offset = 0;
+};
+AliasRoot alias_root(const Func& func, BufferId id);
+
+// Whether the body is nothing but a sequence of intrinsics, which `stepwise` asks for.
+bool is_intrinsics_only(const Func& func);
 
 // What a constant is for: weights are counted apart from tables in reports.
 enum class ConstantUse : uint8_t { Weights, Table, Stream };

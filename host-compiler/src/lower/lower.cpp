@@ -51,10 +51,12 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
       continue;
     }
     INTARSIA_TRY_VOID(check_signature(*function, *lowered, *member));
-    lowered_names.push_back(merger.add(lowered->module, lowered->entry, member->name));
+    lowered_names.push_back(merger.add(
+        lowered->module, lowered->entry,
+        {member->name, registry.kind(member->kind).spec().role == Role::Accelerator}));
   }
   if (!problems.empty()) return problems;
-  lowering::stitch(entry, lowered_names, merger);
+  INTARSIA_TRY_VOID(lowering::stitch(entry, lowered_names, merger));
   INTARSIA_TRY_VOID(tir::verify(merger.module()));
   return std::move(merger.module());
 }

@@ -32,7 +32,7 @@ ConstantId Merger::add_constant(const tir::Constant& constant) {
 }
 
 std::string Merger::add(const tir::Module& part, const std::string& entry,
-                        const std::string& member) {
+                        const Owner& owner) {
   std::vector<ConstantId> constants;
   for (const tir::Constant& constant : part.constants) constants.push_back(add_constant(constant));
 
@@ -42,7 +42,8 @@ std::string Merger::add(const tir::Module& part, const std::string& entry,
   for (const tir::Func& original : part.funcs) {
     tir::Func func = original;
     func.name = renamed.at(func.name);
-    func.target = member;
+    func.target = owner.member;
+    func.stepwise |= owner.is_accelerator && tir::is_intrinsics_only(func);
     for (tir::Buffer& buffer : func.buffers)
       if (buffer.constant.valid()) buffer.constant = constants.at(buffer.constant.at());
     func.body = tir::rewrite_statements(func.body, [&](const tir::Stmt& stmt) -> tir::Stmt {

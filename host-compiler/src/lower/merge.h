@@ -13,9 +13,12 @@ class Merger {
  public:
   explicit Merger(std::string module_name) { module_.name = std::move(module_name); }
 
-  // Adds all functions and constants of `part`, owned by `member`; returns the name that
-  // `part`'s function `entry` has now.
-  std::string add(const tir::Module& part, const std::string& entry, const std::string& member);
+  struct Owner {
+    std::string member;
+    bool is_accelerator = false;  // its functions of commands are stepwise
+  };
+  // Adds all functions and constants of `part`; returns the name that its function `entry` has now.
+  std::string add(const tir::Module& part, const std::string& entry, const Owner& owner);
 
   // A C identifier that nothing in the module has yet; it is reserved.
   std::string unique(const std::string& wish);

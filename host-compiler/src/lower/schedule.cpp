@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/tir_build.h"
+#include "lower/aliases.h"
 #include "tir/walk.h"
 
 namespace intarsia::lowering {
@@ -25,7 +26,8 @@ std::vector<tir::Call> calls_of(const Func& func) {
   return calls;
 }
 
-// Turns Local buffers of a leaf into parameters after its own. Returns what the caller must provide.
+// Turns Local buffers of a leaf into parameters after its own. Returns what the caller must provide;
+// aliases among it name the leaf's parameters, the new ones included.
 std::vector<Buffer> lift_scratch(Func& leaf) {
   std::vector<Buffer> scratch, rest;
   std::vector<BufferId> moved(leaf.buffers.size());
@@ -41,9 +43,10 @@ std::vector<Buffer> lift_scratch(Func& leaf) {
     if (i >= parameters && !is_scratch) rest.push_back(leaf.buffers[i]);
   }
   leaf.buffers.resize(parameters);
-  for (Buffer buffer : scratch) {
-    buffer.scope = tir::Scope::Parameter;
-    leaf.buffers.push_back(std::move(buffer));
+  for (Buffer& buffer : scratch) {
+    if (buffer.alias.valid()) buffer.alias = moved[buffer.alias.at()];
+    Buffer parameter{buffer.name, buffer.type, buffer.extents, tir::Scope::Parameter, {}, {}, buffer.alignment};
+    leaf.buffers.push_back(std::move(parameter));
     leaf.parameters.push_back({tir::Access::ReadWrite});
   }
   leaf.buffers.insert(leaf.buffers.end(), rest.begin(), rest.end());
@@ -55,7 +58,7 @@ class Stitcher {
  public:
   Stitcher(const graph::Function& entry, Merger& merger) : entry_(entry), merger_(merger) {}
 
-  Func stitch(const std::vector<std::string>& lowered) {
+  Result<Func> stitch(const std::vector<std::string>& lowered) {
     schedule_.name = merger_.unique(entry_.name);
     declare_parameters();
     for (size_t n = 0; n < entry_.nodes.size(); ++n) {
@@ -66,6 +69,7 @@ class Stitcher {
       append_call(lowered[n], arguments);
     }
     schedule_.body = tir::seq(std::move(body_));
+    INTARSIA_TRY_VOID(fulfil_aliases(schedule_, wishes_));
     return std::move(schedule_);
   }
 
@@ -114,11 +118,10 @@ class Stitcher {
     inlined_.insert(function);
     const Func callee = merger_.module().funcs[index];  // a copy: leaves may be changed below
     std::vector<BufferId> bound = arguments;
-    for (size_t i = callee.parameters.size(); i < callee.buffers.size(); ++i) {
-      Buffer buffer = callee.buffers[i];
-      if (buffer.alias.valid()) buffer.alias = bound[buffer.alias.at()];
-      bound.push_back(add(std::move(buffer)));
-    }
+    bind({callee.buffers.begin() + static_cast<ptrdiff_t>(arguments.size()), callee.buffers.end()}, bound);
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (const Buffer& parameter = callee.buffers[i]; parameter.alias.valid())
+        wishes_.push_back({bound[i], bound[parameter.alias.at()], parameter.alias_offset});
     for (const tir::Call& call : calls) {
       std::vector<BufferId> inner;
       for (const BufferId id : call.arguments) inner.push_back(bound[id.at()]);
@@ -130,11 +133,22 @@ class Stitcher {
     Func& leaf = merger_.module().funcs[index];
     auto [scratch, fresh] = scratch_.try_emplace(leaf.name);
     if (fresh) scratch->second = lift_scratch(leaf);
-    for (Buffer buffer : scratch->second) {
-      buffer.name = leaf.name + "_" + buffer.name;
-      arguments.push_back(add(std::move(buffer)));
-    }
+    std::vector<Buffer> buffers = scratch->second;
+    for (Buffer& buffer : buffers) buffer.name = leaf.name + "_" + buffer.name;
+    bind(std::move(buffers), arguments);
     body_.push_back(tir::call_func(leaf.name, std::move(arguments)));
+  }
+
+  // Adds a callee's buffers behind what is bound already. Their aliases are numbers in that list.
+  void bind(std::vector<Buffer> buffers, std::vector<BufferId>& bound) {
+    const size_t first = bound.size();
+    for (const Buffer& buffer : buffers) {
+      bound.push_back(add(buffer));
+      schedule_.buffers.back().alias = {};
+    }
+    for (size_t i = 0; i < buffers.size(); ++i)
+      if (buffers[i].alias.valid())
+        schedule_.buffers[bound[first + i].at()].alias = bound[buffers[i].alias.at()];
   }
 
   size_t index_of(const std::string& function) const {
@@ -149,6 +163,7 @@ class Stitcher {
   Merger& merger_;
   Func schedule_;
   std::vector<tir::Stmt> body_;
+  std::vector<AliasWish> wishes_;
   std::map<int32_t, BufferId> buffers_;
   std::map<std::string, std::vector<Buffer>> scratch_;
   std::set<std::string> names_, inlined_;
@@ -157,14 +172,16 @@ class Stitcher {
 
 }  // namespace
 
-void stitch(const graph::Function& entry, const std::vector<std::string>& lowered, Merger& merger) {
+Result<void> stitch(const graph::Function& entry, const std::vector<std::string>& lowered,
+                    Merger& merger) {
   Stitcher stitcher(entry, merger);
-  Func schedule = stitcher.stitch(lowered);
+  INTARSIA_TRY(Func schedule, stitcher.stitch(lowered));
   tir::Module& module = merger.module();
   std::erase_if(module.funcs,
                 [&](const Func& func) { return stitcher.inlined().contains(func.name); });
   module.entry = schedule.name;
   module.funcs.push_back(std::move(schedule));
+  return {};
 }
 
 }  // namespace intarsia::lowering

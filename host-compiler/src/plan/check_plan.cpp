@@ -1,4 +1,5 @@
-// Shares nothing with the planner: lives and permissions are found again from the schedule.
+// Shares nothing with the planner: lives and permissions are found again from the schedule, which is
+// written out as the list of moments at which something happens.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -19,6 +20,7 @@ struct Checker {
   const Plan& plan;
   const tir::Func& schedule = module.entry_func();
   std::vector<tir::Call> calls = {};
+  std::vector<size_t> call_at = {};  // per moment, which call it belongs to
   std::vector<Life> lives = {};  // per buffer, aliases counted with their root
   Diagnostics problems = {};
 
@@ -26,6 +28,10 @@ struct Checker {
     while (schedule.buffers[static_cast<size_t>(buffer)].alias.valid())
       buffer = schedule.buffers[static_cast<size_t>(buffer)].alias.index;
     return buffer;
+  }
+  int64_t place_in_root(int buffer) const {
+    const tir::Buffer& declared = schedule.buffers[static_cast<size_t>(buffer)];
+    return declared.alias.valid() ? declared.alias_offset + place_in_root(declared.alias.index) : 0;
   }
 
   void collect(const tir::Stmt& stmt) {
@@ -41,18 +47,50 @@ struct Checker {
       if (life.first < 0 || step < life.first) life.first = step;
       life.last = std::max(life.last, step);
     };
-    for (size_t step = 0; step < calls.size(); ++step)
-      for (const tir::BufferId id : calls[step].arguments) extend(id.index, static_cast<int>(step));
+    for (size_t c = 0; c < calls.size(); ++c) {
+      const std::vector<std::set<size_t>> moments = mentioned_at(calls[c]);
+      std::set<size_t> missing;  // arguments that no moment mentions
+      for (size_t i = 0; i < calls[c].arguments.size(); ++i) missing.insert(i);
+      for (const std::set<size_t>& at : moments)
+        for (const size_t argument : at) missing.erase(argument);
+      for (size_t m = 0; m < moments.size(); ++m) {
+        const int now = static_cast<int>(call_at.size());
+        for (const size_t argument : moments[m]) extend(calls[c].arguments[argument].index, now);
+        for (const size_t argument : missing) extend(calls[c].arguments[argument].index, now);
+        call_at.push_back(c);
+      }
+    }
     for (size_t i = 0; i < schedule.parameters.size(); ++i)
       extend(static_cast<int>(i), schedule.parameters[i].access == tir::Access::Read
                                       ? 0
-                                      : std::max(0, static_cast<int>(calls.size()) - 1));
+                                      : std::max(0, static_cast<int>(call_at.size()) - 1));
+  }
+
+  // The moments of a call, each with the arguments it touches: one for all of a function that may do
+  // anything in any order, one per command of a stepwise function.
+  std::vector<std::set<size_t>> mentioned_at(const tir::Call& call) const {
+    std::vector<std::set<size_t>> moments;
+    const tir::Func* callee = module.find(call.function);
+    if (callee != nullptr && callee->stepwise)
+      if (const auto* commands = std::get_if<tir::Seq>(&callee->body->node))
+        for (const tir::Stmt& command : commands->statements) {
+          std::set<size_t> touched;
+          for (const auto& operand : std::get<tir::Intrinsic>(command->node).operands)
+            if (const auto* run = std::get_if<tir::BufferRun>(&operand))
+              if (run->buffer.at() < call.arguments.size()) touched.insert(run->buffer.at());
+          moments.push_back(std::move(touched));
+        }
+    if (!moments.empty()) return moments;
+    std::set<size_t> everything;
+    for (size_t i = 0; i < call.arguments.size(); ++i) everything.insert(i);
+    return {everything};
   }
 
   // At `step`, may the bytes of root `a` be those of root `b` because the call overwrites one by the
   // other?
   bool in_place_at(int step, int a, int b) const {
-    const tir::Call& call = calls[static_cast<size_t>(step)];
+    if (static_cast<size_t>(step) >= call_at.size()) return false;
+    const tir::Call& call = calls[call_at[static_cast<size_t>(step)]];
     const tir::Func* callee = module.find(call.function);
     if (callee == nullptr) return false;
     return std::any_of(callee->in_place.begin(), callee->in_place.end(), [&](const tir::InPlace& pair) {
@@ -90,14 +128,20 @@ struct Checker {
     }
   }
 
+  void check_alias(const Placement& p) {
+    const int whole = root(p.buffer.index);
+    if (whole == p.buffer.index) return;
+    const Placement* place = plan.find({whole});
+    if (place == nullptr || place->pool != p.pool ||
+        place->offset + place_in_root(p.buffer.index) != p.offset)
+      problems.add(fmt::format("plan of {}: buffer '{}'", module.name, schedule.buffer(p.buffer).name),
+                   "an alias is not where its root is");
+  }
+
   void check_pair(const Placement& a, const Placement& b) {
     if (a.pool != b.pool || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes) return;
     const int root_a = root(a.buffer.index), root_b = root(b.buffer.index);
-    if (root_a == root_b) {
-      if (a.offset != b.offset)
-        problems.add(fmt::format("plan of {}", module.name), "an alias is not where its root is");
-      return;
-    }
+    if (root_a == root_b) return;  // check_alias
     const Life x = lives[static_cast<size_t>(root_a)], y = lives[static_cast<size_t>(root_b)];
     if (x.first < 0 || y.first < 0) return;  // never used
     const int first = std::max(x.first, y.first), last = std::min(x.last, y.last);
@@ -123,6 +167,7 @@ Result<void> check_plan(const tir::Module& module, const Plan& plan) {
     if (!placed.insert(p.buffer.index).second)
       checker.problems.add("plan of " + module.name, "places a buffer twice");
     checker.check_placement(p);
+    checker.check_alias(p);
   }
   for (size_t i = 0; i < checker.schedule.buffers.size(); ++i) {
     const tir::Buffer& buffer = checker.schedule.buffers[i];

@@ -9,11 +9,6 @@ namespace {
 
 using tir::BufferId;
 
-tir::BufferId alias_root(const tir::Func& schedule, BufferId id) {
-  while (schedule.buffer(id).alias.valid()) id = schedule.buffer(id).alias;
-  return id;
-}
-
 bool needs_memory(const tir::Buffer& buffer) {
   return buffer.scope == tir::Scope::Parameter || buffer.scope == tir::Scope::Local;
 }
@@ -23,39 +18,84 @@ Lifetimes group_aliases(const tir::Func& schedule, std::vector<int>& group_of) {
   Lifetimes result;
   group_of.assign(schedule.buffers.size(), -1);
   for (size_t i = 0; i < schedule.buffers.size(); ++i) {
+    if (!needs_memory(schedule.buffers[i]) || schedule.buffers[i].alias.valid()) continue;
+    group_of[i] = static_cast<int>(result.groups.size());
+    result.groups.emplace_back();
+    result.groups.back().first_step = -1;
+  }
+  for (size_t i = 0; i < schedule.buffers.size(); ++i) {
     const tir::Buffer& buffer = schedule.buffers[i];
     if (!needs_memory(buffer)) continue;
     const BufferId id{static_cast<int32_t>(i)};
-    const BufferId root = alias_root(schedule, id);
-    if (root == id) {
-      group_of[i] = static_cast<int>(result.groups.size());
-      result.groups.emplace_back();
-      result.groups.back().first_step = -1;
-    } else {
-      group_of[i] = group_of[root.at()];
-    }
+    group_of[i] = group_of[tir::alias_root(schedule, id).buffer.at()];
     Group& group = result.groups[static_cast<size_t>(group_of[i])];
     group.buffers.push_back(id);
     group.bytes = std::max(group.bytes, buffer.bytes());
     group.alignment = std::max(group.alignment, buffer.alignment);
+    if (group.memory.empty()) group.memory = buffer.memory;
   }
   return result;
 }
 
+// The steps of one call, and of them those that mention each argument.
+struct CallSteps {
+  struct Span {
+    int32_t first = 0, last = 0;
+  };
+  Span all;
+  std::vector<Span> arguments;
+};
+
+CallSteps steps_of_call(const tir::Func& callee, int32_t first) {
+  CallSteps result;
+  const auto* sequence = std::get_if<tir::Seq>(&callee.body->node);
+  const bool stepwise = callee.stepwise && sequence != nullptr && !sequence->statements.empty();
+  const int32_t count = stepwise ? static_cast<int32_t>(sequence->statements.size()) : 1;
+  result.all = {first, first + count - 1};
+  // A parameter that no statement mentions is counted for the whole call.
+  result.arguments.assign(callee.parameters.size(), result.all);
+  if (!stepwise) return result;
+  std::vector<bool> mentioned(callee.parameters.size(), false);
+  for (int32_t step = 0; step < count; ++step)
+    for (const auto& operand :
+         std::get<tir::Intrinsic>(sequence->statements[static_cast<size_t>(step)]->node).operands) {
+      const auto* run = std::get_if<tir::BufferRun>(&operand);
+      if (run == nullptr || run->buffer.at() >= mentioned.size()) continue;
+      CallSteps::Span& span = result.arguments[run->buffer.at()];
+      if (!mentioned[run->buffer.at()]) span.first = first + step;
+      span.last = first + step;
+      mentioned[run->buffer.at()] = true;
+    }
+  return result;
+}
+
+std::vector<CallSteps> number_steps(const tir::Module& module, const std::vector<tir::Call>& calls) {
+  std::vector<CallSteps> steps;
+  int32_t next = 0;
+  for (const tir::Call& call : calls) {
+    steps.push_back(steps_of_call(*module.find(call.function), next));
+    next = steps.back().all.last + 1;
+  }
+  return steps;
+}
+
 void find_steps(const tir::Module& module, const tir::Func& schedule,
-                const std::vector<tir::Call>& calls, const std::vector<int>& group_of,
-                Lifetimes& lifetimes) {
-  for (size_t step = 0; step < calls.size(); ++step) {
-    const tir::Func* callee = module.find(calls[step].function);
-    for (const BufferId id : calls[step].arguments) {
-      if (group_of[id.at()] < 0) continue;
-      Group& group = lifetimes.groups[static_cast<size_t>(group_of[id.at()])];
-      if (group.first_step < 0) group.first_step = static_cast<int32_t>(step);
-      group.last_step = static_cast<int32_t>(step);
+                const std::vector<tir::Call>& calls, const std::vector<CallSteps>& steps,
+                const std::vector<int>& group_of, Lifetimes& lifetimes) {
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const tir::Func* callee = module.find(calls[c].function);
+    for (size_t i = 0; i < calls[c].arguments.size(); ++i) {
+      const int index = group_of[calls[c].arguments[i].at()];
+      if (index < 0) continue;
+      Group& group = lifetimes.groups[static_cast<size_t>(index)];
+      const CallSteps::Span span = steps[c].arguments[i];
+      group.first_step = group.first_step < 0 ? span.first : std::min(group.first_step, span.first);
+      group.last_step = std::max(group.last_step, span.last);
       group.members.insert(callee->target);
     }
   }
-  const int32_t last = std::max<int32_t>(0, static_cast<int32_t>(calls.size()) - 1);
+  lifetimes.steps = steps.empty() ? 0 : steps.back().all.last + 1;
+  const int32_t last = std::max<int32_t>(0, lifetimes.steps - 1);
   for (size_t i = 0; i < schedule.parameters.size(); ++i) {
     Group& group = lifetimes.groups[static_cast<size_t>(group_of[i])];
     group.members.insert("");  // the caller reads and writes it on the CPU
@@ -69,7 +109,6 @@ void find_steps(const tir::Module& module, const tir::Func& schedule,
   for (Group& group : lifetimes.groups)
     if (group.first_step < 0 && !group.holds_output) group.buffers.clear();  // nobody uses it
   for (Group& group : lifetimes.groups) group.first_step = std::max(group.first_step, 0);
-  lifetimes.steps = static_cast<int32_t>(calls.size());
 }
 
 // Joins `output`'s group into `input`'s.
@@ -82,16 +121,17 @@ void join(Lifetimes& lifetimes, std::vector<int>& group_of, int input, int outpu
   kept.alignment = std::max(kept.alignment, moved.alignment);
   kept.last_step = moved.last_step;
   kept.holds_output |= moved.holds_output;
+  if (kept.memory.empty()) kept.memory = moved.memory;
   kept.members.insert(moved.members.begin(), moved.members.end());
   moved.buffers.clear();
 }
 
 void join_in_place(const tir::Module& module, const tir::Func& schedule,
-                   const std::vector<tir::Call>& calls, std::vector<int>& group_of,
-                   Lifetimes& lifetimes) {
-  for (size_t step = 0; step < calls.size(); ++step) {
-    const auto& arguments = calls[step].arguments;
-    for (const tir::InPlace& pair : module.find(calls[step].function)->in_place) {
+                   const std::vector<tir::Call>& calls, const std::vector<CallSteps>& steps,
+                   std::vector<int>& group_of, Lifetimes& lifetimes) {
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const auto& arguments = calls[c].arguments;
+    for (const tir::InPlace& pair : module.find(calls[c].function)->in_place) {
       const BufferId in = arguments[static_cast<size_t>(pair.input)];
       const BufferId out = arguments[static_cast<size_t>(pair.output)];
       const int from = group_of[in.at()], to = group_of[out.at()];
@@ -104,10 +144,13 @@ void join_in_place(const tir::Module& module, const tir::Func& schedule,
                  return group_of[id.at()] == group;
                }) == 1;
       };
-      const bool legal = input.last_step == static_cast<int32_t>(step) && !input.holds_output &&
-                         output.first_step == static_cast<int32_t>(step) &&
-                         schedule.buffer(in).bytes() == schedule.buffer(out).bytes() &&
-                         only_one_in(from) && only_one_in(to);
+      // Both are all of their groups: an output that is a part of an arena has its place there.
+      const int64_t bytes = schedule.buffer(in).bytes();
+      const bool legal = input.last_step == output.first_step &&
+                         input.last_step >= steps[c].all.first &&
+                         input.last_step <= steps[c].all.last && !input.holds_output &&
+                         schedule.buffer(out).bytes() == bytes && input.bytes == bytes &&
+                         output.bytes == bytes && only_one_in(from) && only_one_in(to);
       if (legal) join(lifetimes, group_of, from, to);
     }
   }
@@ -132,8 +175,9 @@ Lifetimes find_lifetimes(const tir::Module& module, bool in_place) {
   const std::vector<tir::Call> calls = schedule_calls(schedule);
   std::vector<int> group_of;
   Lifetimes lifetimes = group_aliases(schedule, group_of);
-  find_steps(module, schedule, calls, group_of, lifetimes);
-  if (in_place) join_in_place(module, schedule, calls, group_of, lifetimes);
+  const std::vector<CallSteps> steps = number_steps(module, calls);
+  find_steps(module, schedule, calls, steps, group_of, lifetimes);
+  if (in_place) join_in_place(module, schedule, calls, steps, group_of, lifetimes);
   std::erase_if(lifetimes.groups, [](const Group& group) { return group.buffers.empty(); });
   return lifetimes;
 }

@@ -17,6 +17,7 @@ struct Group {
   int32_t alignment = 1;
   int32_t first_step = 0, last_step = 0;  // inclusive
   bool holds_output = false;              // of the model: must survive the last step
+  std::string memory;                     // the pool it should be in; may be empty
   std::set<std::string> members;          // who reads or writes it
 };
 
@@ -25,7 +26,7 @@ struct Lifetimes {
   int32_t steps = 0;
 };
 
-// Calls of the schedule, in order: step i is calls[i].
+// Calls of the schedule, in order.
 std::vector<tir::Call> schedule_calls(const tir::Func& schedule);
 
 // Aliases share a group always. With `in_place`, an output joins the group of an input that its

@@ -27,7 +27,7 @@ namespace {
 
 using plan::Group;
 
-// Pools a group may live in, fastest first.
+// Pools a group may live in: the one it asks for, then the fastest first.
 std::vector<int> candidate_pools(const Group& group, const MemoryMap& memory) {
   std::vector<int> pools;
   for (size_t p = 0; p < memory.pools.size(); ++p) {
@@ -37,8 +37,10 @@ std::vector<int> candidate_pools(const Group& group, const MemoryMap& memory) {
     if (!pool.read_only && reached) pools.push_back(static_cast<int>(p));
   }
   std::stable_sort(pools.begin(), pools.end(), [&](int a, int b) {
-    return memory.pools[static_cast<size_t>(a)].cycles_per_access <
-           memory.pools[static_cast<size_t>(b)].cycles_per_access;
+    const MemoryPool &x = memory.pools[static_cast<size_t>(a)], &y = memory.pools[static_cast<size_t>(b)];
+    const bool x_wished = x.name == group.memory, y_wished = y.name == group.memory;
+    if (x_wished != y_wished) return x_wished;
+    return x.cycles_per_access < y.cycles_per_access;
   });
   return pools;
 }
@@ -63,22 +65,32 @@ struct Choice {
 };
 
 // The group to move out of a pool that is too small: of those alive at its fullest step that have
-// another pool to go to, the one that takes most room. -1 when none can move.
-int group_to_move(const std::vector<Group>& groups, const Choice& choice, int pool, int32_t steps) {
-  int64_t fullest = -1;
+// another pool to go to, one that did not ask for this pool, and of these the one that takes most
+// room. -1 when none can move.
+int group_to_move(const std::vector<Group>& groups, const Choice& choice, const MemoryMap& memory,
+                  int pool, int32_t steps) {
+  std::vector<int64_t> change(static_cast<size_t>(steps) + 2, 0);  // of the live bytes, at each step
+  for (size_t g = 0; g < groups.size(); ++g)
+    if (choice.pool(g) == pool) {
+      change[static_cast<size_t>(groups[g].first_step)] += groups[g].bytes;
+      change[static_cast<size_t>(groups[g].last_step) + 1] -= groups[g].bytes;
+    }
+  int64_t live = 0, fullest = -1;
   int32_t fullest_step = 0;
   for (int32_t step = 0; step < std::max(steps, 1); ++step) {
-    int64_t live = 0;
-    for (size_t g = 0; g < groups.size(); ++g)
-      if (choice.pool(g) == pool && groups[g].first_step <= step && step <= groups[g].last_step)
-        live += groups[g].bytes;
+    live += change[static_cast<size_t>(step)];
     if (live > fullest) fullest = live, fullest_step = step;
   }
+  const auto asked = [&](size_t g) {
+    return groups[g].memory == memory.pools[static_cast<size_t>(pool)].name;
+  };
   int moved = -1;
   for (size_t g = 0; g < groups.size(); ++g) {
     const bool here = choice.pool(g) == pool && choice.chosen[g] + 1 < choice.candidates[g].size();
     const bool alive = groups[g].first_step <= fullest_step && fullest_step <= groups[g].last_step;
-    if (here && alive && (moved < 0 || groups[g].bytes > groups[static_cast<size_t>(moved)].bytes))
+    if (!here || !alive) continue;
+    const auto best = static_cast<size_t>(moved);
+    if (moved < 0 || std::pair(!asked(g), groups[g].bytes) > std::pair(!asked(best), groups[best].bytes))
       moved = static_cast<int>(g);
   }
   return moved;
@@ -157,7 +169,7 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
     INTARSIA_CHECK(wrong.empty(), "the solver's placement passes the checker: " + wrong.to_string());
 
     if (memory.pools[p].size > 0 && solution.peak > memory.pools[p].size) {
-      const int moved = group_to_move(groups, choice, static_cast<int>(p), lifetimes.steps);
+      const int moved = group_to_move(groups, choice, memory, static_cast<int>(p), lifetimes.steps);
       if (moved < 0) return does_not_fit(module.name, memory.pools[p], solution);
       ++choice.chosen[static_cast<size_t>(moved)];
       solved[static_cast<size_t>(choice.pool(static_cast<size_t>(moved)))] = false;
@@ -171,7 +183,8 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
 
   for (size_t g = 0; g < groups.size(); ++g)
     for (const tir::BufferId id : groups[g].buffers)
-      result.placements.push_back({id, choice.pool(g), offsets[g], schedule.buffer(id).bytes(),
+      result.placements.push_back({id, choice.pool(g), offsets[g] + tir::alias_root(schedule, id).offset,
+                                   schedule.buffer(id).bytes(),
                                    groups[g].first_step, groups[g].last_step,
                                    static_cast<int32_t>(g)});
   std::sort(result.placements.begin(), result.placements.end(),

@@ -122,6 +122,26 @@ Func FuncBuilder::finish(Stmt body) {
 // ---- Module
 // --------------------------------------------------------------------------------------
 
+AliasRoot alias_root(const Func& func, BufferId id) {
+  AliasRoot root{id, 0};
+  while (func.buffer(root.buffer).alias.valid()) {
+    root.offset += func.buffer(root.buffer).alias_offset;
+    root.buffer = func.buffer(root.buffer).alias;
+  }
+  return root;
+}
+
+bool is_intrinsics_only(const Func& func) {
+  const auto is_intrinsic = [](const Stmt& stmt) {
+    return std::holds_alternative<Intrinsic>(stmt->node);
+  };
+  if (func.body == nullptr) return false;
+  const auto* sequence = std::get_if<Seq>(&func.body->node);
+  return sequence == nullptr ? is_intrinsic(func.body)
+                             : std::all_of(sequence->statements.begin(), sequence->statements.end(),
+                                           is_intrinsic);
+}
+
 const Func* Module::find(std::string_view func) const {
   const auto found = std::find_if(funcs.begin(), funcs.end(),
                                   [&](const Func& candidate) { return candidate.name == func; });

@@ -29,6 +29,7 @@ class FuncParser {
     in_.expect("{");
     while (in_.ok() && declaration()) {
     }
+    for (const auto& [index, token] : aliases_) func_.buffers[index].alias = named_buffer(token);
     if (in_.is("vars")) variables();
     func_.body = block();
     in_.expect("}");
@@ -57,10 +58,33 @@ class FuncParser {
     return buffer;
   }
 
-  void alignment(Buffer& buffer) {
-    if (!in_.accept("align")) return;
-    in_.expect("=");
-    buffer.alignment = static_cast<int32_t>(in_.integer("an alignment", 1, 1 << 20));
+  // Aliases may name buffers that are declared below, so they are looked up at the end.
+  void place_wishes(Buffer& buffer) {
+    if (in_.accept("alias")) {
+      in_.expect("=");
+      in_.expect("%");
+      aliases_.emplace_back(func_.buffers.size(), in_.peek());
+      in_.word("a buffer's name");
+    }
+    if (in_.accept("at")) {
+      in_.expect("=");
+      buffer.alias_offset = in_.integer("an offset in bytes", 0, INT64_MAX);
+    }
+    if (in_.accept("memory")) {
+      in_.expect("=");
+      buffer.memory = in_.string("a memory's name");
+    }
+    if (in_.accept("align")) {
+      in_.expect("=");
+      buffer.alignment = static_cast<int32_t>(in_.integer("an alignment", 1, 1 << 20));
+    }
+  }
+
+  BufferId named_buffer(const Token& token) {
+    for (size_t i = 0; i < func_.buffers.size(); ++i)
+      if (func_.buffers[i].name == token.text) return {static_cast<int32_t>(i)};
+    if (in_.ok()) in_.fail_at(token, fmt::format("no buffer is called '{}'", token.text));
+    return {};
   }
 
   Access access() {
@@ -73,7 +97,7 @@ class FuncParser {
   void parameter() {
     Buffer buffer = declared(Scope::Parameter);
     func_.parameters.push_back({access()});
-    alignment(buffer);
+    place_wishes(buffer);
     func_.buffers.push_back(std::move(buffer));
   }
 
@@ -96,9 +120,11 @@ class FuncParser {
         const auto output = static_cast<int32_t>(in_.integer("a parameter's number", 0, INT32_MAX));
         func_.in_place.push_back({input, output});
       });
+    } else if (name == "stepwise") {
+      func_.stepwise = in_.integer("0 or 1", 0, 1) != 0;
     } else if (in_.ok()) {
       in_.fail_at(token, fmt::format("'{}' is no attribute of a function", name),
-                  "target, origin, node, macs or in_place");
+                  "target, origin, node, macs, in_place or stepwise");
     }
   }
 
@@ -113,11 +139,7 @@ class FuncParser {
     }
     Buffer buffer = declared(scope);
     if (scope == Scope::Constant) buffer.constant = constant();
-    if (in_.accept("alias")) {
-      in_.expect("=");
-      buffer.alias = expressions_.buffer();
-    }
-    alignment(buffer);
+    place_wishes(buffer);
     func_.buffers.push_back(std::move(buffer));
     return true;
   }
@@ -266,6 +288,7 @@ class FuncParser {
   Func func_;
   ExprParser expressions_;
   bool declares_vars_ = false;
+  std::vector<std::pair<size_t, Token>> aliases_;  // by name, of the buffer with this number
   int depth_ = 0;
 };
 

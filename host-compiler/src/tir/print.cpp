@@ -17,7 +17,7 @@ class Printer {
     for (size_t i = 0; i < func_.parameters.size(); ++i)
       parameters.push_back(fmt::format("{} {}{}", declared(func_.buffers[i]),
                                        kAccessText[static_cast<size_t>(func_.parameters[i].access)],
-                                       alignment(func_.buffers[i])));
+                                       place_wishes(func_.buffers[i])));
     line(fmt::format("func @{}({}){} {{", func_.name, fmt::join(parameters, ", "), attributes()));
     ++depth_;
     for (size_t i = func_.parameters.size(); i < func_.buffers.size(); ++i)
@@ -39,10 +39,14 @@ class Printer {
     return fmt::format("%{}: {}{}", buffer.name, to_string(buffer.type), extents);
   }
 
-  static std::string alignment(const Buffer& buffer) {
-    return buffer.alignment == natural_alignment(buffer.type)
-               ? std::string()
-               : fmt::format(" align={}", buffer.alignment);
+  std::string place_wishes(const Buffer& buffer) const {
+    std::string text;
+    if (buffer.alias.valid()) text += fmt::format(" alias=%{}", func_.buffer(buffer.alias).name);
+    if (buffer.alias_offset != 0) text += fmt::format(" at={}", buffer.alias_offset);
+    if (!buffer.memory.empty()) text += fmt::format(" memory={}", text_quoted(buffer.memory));
+    if (buffer.alignment != natural_alignment(buffer.type))
+      text += fmt::format(" align={}", buffer.alignment);
+    return text;
   }
 
   std::string attributes() const {
@@ -55,6 +59,7 @@ class Printer {
     for (const InPlace& pair : func_.in_place)
       pairs.push_back(fmt::format("{} -> {}", pair.input, pair.output));
     if (!pairs.empty()) text += fmt::format(" in_place=[{}]", fmt::join(pairs, ", "));
+    if (func_.stepwise) text += " stepwise=1";
     return text;
   }
 
@@ -66,8 +71,7 @@ class Printer {
       text += known ? fmt::format(" = @{}", module_->constant(buffer.constant).name)
                     : fmt::format(" = {}", buffer.constant.index);
     }
-    if (buffer.alias.valid()) text += fmt::format(" alias=%{}", func_.buffer(buffer.alias).name);
-    line(text + alignment(buffer));
+    line(text + place_wishes(buffer));
   }
 
   // Only when the statements do not say it: an order of their own, or variables nobody defines.

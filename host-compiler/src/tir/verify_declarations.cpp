@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
 
 #include "tir/names.h"
@@ -55,20 +56,47 @@ void verify_constant(const Module& module, const Buffer& buffer, const std::stri
                  fmt::format("does not fit constant '{}': type or size differ", constant.name));
 }
 
+// Follows the aliases from `index` to their root; nothing when they name no buffer, or a circle.
+std::optional<size_t> find_root(const Func& func, size_t index) {
+  for (size_t hops = 0; hops <= func.buffers.size(); ++hops) {
+    const BufferId next = func.buffers[index].alias;
+    if (next == BufferId{}) return index;
+    if (!next.valid() || next.at() >= func.buffers.size()) return std::nullopt;
+    index = next.at();
+  }
+  return std::nullopt;
+}
+
 void verify_alias(const Func& func, size_t index, const std::string& where, Diagnostics& problems) {
   const Buffer& buffer = func.buffers[index];
-  if (buffer.alias == BufferId{}) return;
-  if (!buffer.alias.valid() || buffer.alias.at() >= index) {
-    problems.add(where, "is an alias of no earlier buffer");
+  if (buffer.alias == BufferId{}) {
+    if (buffer.alias_offset != 0) problems.add(where, "has an offset but is no alias");
     return;
   }
-  const Buffer& root = func.buffer(buffer.alias);
-  if (buffer.scope != Scope::Local) problems.add(where, "is an alias but not a local buffer");
+  const std::optional<size_t> found = find_root(func, index);
+  if (!found) {
+    problems.add(where, "is an alias of no buffer");
+    return;
+  }
+  const Buffer& root = func.buffers[*found];
+  const Buffer& target = func.buffer(buffer.alias);
+  const bool of_schedule = func.body != nullptr && has_calls(func);
+  if (!of_schedule && !func.stepwise)
+    problems.add(where, "is an alias, which only schedules and stepwise functions have");
+  const bool is_parameter = of_schedule && buffer.scope == Scope::Parameter;
+  if (buffer.scope != Scope::Local && !is_parameter)
+    problems.add(where, "is an alias but not a local buffer");
   if (root.scope == Scope::Register || root.scope == Scope::Constant)
     problems.add(where,
                  fmt::format("is an alias of '{}', which has no memory to share", root.name));
-  if (root.bytes() != buffer.bytes())
-    problems.add(where, fmt::format("is an alias of '{}' of another size", root.name));
+  if (is_parameter && root.scope == Scope::Parameter)
+    problems.add(where, fmt::format("and '{}' are parameters of the same bytes", root.name));
+  if (buffer.alias_offset < 0 || buffer.alias_offset > target.bytes() - buffer.bytes())
+    problems.add(where, fmt::format("is an alias of '{}' and does not lie within it: {} bytes at {} of {}",
+                                    target.name, buffer.bytes(), buffer.alias_offset, target.bytes()));
+  else if (buffer.alignment > 0 && buffer.alias_offset % buffer.alignment != 0)
+    problems.add(where, fmt::format("is an alias at {}, which its alignment of {} forbids",
+                                    buffer.alias_offset, buffer.alignment));
 }
 
 }  // namespace
@@ -93,6 +121,8 @@ void verify_declarations(const Module& module, const Func& func, Diagnostics& pr
       problems.add(place(func), fmt::format("in-place pair {} -> {} names no two parameters",
                                             pair.input, pair.output));
   if (func.body == nullptr) problems.add(place(func), "has no body");
+  if (func.body != nullptr && func.stepwise && !is_intrinsics_only(func))
+    problems.add(place(func), "is stepwise but not a sequence of intrinsics");
 }
 
 }  // namespace intarsia::tir

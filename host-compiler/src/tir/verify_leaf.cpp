@@ -17,7 +17,8 @@ class LeafVerifier {
  public:
   LeafVerifier(const Module& module, const Func& func, Diagnostics& problems)
       : func_(func), problems_(problems), bounds_(module, func), access_(func.buffers.size()) {
-    for (size_t i = 0; i < func.buffers.size(); ++i) access_[i] = allowed(i);
+    for (size_t i = 0; i < func.buffers.size(); ++i)
+      access_[i] = allowed(root({static_cast<int32_t>(i)}).at());
   }
 
   void stmt(const Stmt& s) {
@@ -43,6 +44,8 @@ class LeafVerifier {
     }
   }
 
+  BufferId root(BufferId id) const { return alias_root(func_, id).buffer; }
+
   bool is_scalar(BufferId id) const {
     return func_.buffer(id).scope == Scope::Register && func_.buffer(id).extents.empty();
   }
@@ -54,7 +57,7 @@ class LeafVerifier {
   // ---- what an access may do ----
 
   void loaded(BufferId id, const std::string& access) {
-    if (access_[id.at()].load_first || written_.count(id) != 0) return;
+    if (access_[id.at()].load_first || written_.count(root(id)) != 0) return;
     if (reported_.insert(id).second)
       fail(access, fmt::format("'{}' may be read before it is written", func_.buffer(id).name));
   }
@@ -62,7 +65,7 @@ class LeafVerifier {
   void stored(BufferId id, const std::string& access) {
     if (!access_[id.at()].store)
       fail(access, fmt::format("'{}' is read-only here", func_.buffer(id).name));
-    written_.insert(id);
+    written_.insert(root(id));
   }
 
   void prove_indices(BufferId id, const std::vector<Expr>& indices, const std::string& access) {

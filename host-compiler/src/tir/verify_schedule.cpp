@@ -21,6 +21,10 @@ class ScheduleVerifier {
       if (func_.buffers[i].scope == Scope::Register)
         problems_.add(place(func_), fmt::format("is a schedule and cannot have the register '{}'",
                                                 func_.buffers[i].name));
+    // A parameter at a place of a local buffer: what the caller wrote is there.
+    for (size_t i = 0; i < func_.parameters.size(); ++i)
+      if (func_.buffers[i].alias.valid() && func_.parameters[i].access != Access::Write)
+        written_.insert(root({static_cast<int32_t>(i)}));
     for_each_statement(func_.body, [&](const Stmt& stmt) {
       if (const auto* call = std::get_if<Call>(&stmt->node)) {
         verify_call(*call);
@@ -31,10 +35,7 @@ class ScheduleVerifier {
   }
 
  private:
-  BufferId root(BufferId id) const {
-    while (func_.buffer(id).alias.valid()) id = func_.buffer(id).alias;
-    return id;
-  }
+  BufferId root(BufferId id) const { return alias_root(func_, id).buffer; }
 
   void verify_call(const Call& call) {
     const std::string where = fmt::format("{}, call of '{}'", place(func_), call.function);
@@ -76,8 +77,9 @@ class ScheduleVerifier {
     if (access == Access::Read && !has_value) fail("is read before any call wrote it");
   }
 
-  // What is written overlaps nothing else, unless the callee is in-place in it.
+  // What is written overlaps nothing else, unless the callee is in-place in it or stepwise.
   void verify_distinct(const std::string& where, const Func& callee, const Call& call) {
+    if (callee.stepwise) return;
     const auto declared = [&](size_t input, size_t output) {
       for (const InPlace& pair : callee.in_place)
         if (pair.input == static_cast<int32_t>(input) &&

@@ -129,6 +129,106 @@ TEST(PlanMemory, AnAliasIsItsRoot) {
   EXPECT_EQ(plan->find(BufferId{2}), nullptr);  // nobody uses it
 }
 
+// npu(in, out, t0, t1, t2): in -> t0 -> t1 -> t2 -> out, a command each; 64 bytes every one.
+tir::Module stepwise(bool flag) {
+  tir::FuncBuilder build("npu");
+  std::vector<BufferId> at;
+  for (const char* name : {"in", "out", "t0", "t1", "t2"})
+    at.push_back(build.parameter(name, DataType::Int8, {64}, at.empty() ? Access::Read : Access::ReadWrite));
+  const auto move = [&](size_t from, size_t to) {
+    return tir::intrinsic("npu.move", {tir::BufferRun{at[from], {tir::int_imm(0)}, 64, Access::Read},
+                                       tir::BufferRun{at[to], {tir::int_imm(0)}, 64, Access::Write}});
+  };
+  tir::Func func = build.finish(tir::seq({move(0, 2), move(2, 3), move(3, 4), move(4, 1)}));
+  func.stepwise = flag;
+  func.target = "npu";
+  tir::Func schedule;
+  schedule.name = "main";
+  schedule.parameters = {{Access::Read}, {Access::Write}};
+  schedule.buffers = {buffer("in", 64, tir::Scope::Parameter), buffer("out", 64, tir::Scope::Parameter)};
+  for (const char* name : {"a", "t0", "t1", "t2"}) schedule.buffers.push_back(buffer(name, 64, tir::Scope::Local));
+  schedule.body = tir::seq({tir::call_func("f", {BufferId{0}, BufferId{2}}),
+                            tir::call_func("npu", {BufferId{2}, BufferId{1}, BufferId{3}, BufferId{4}, BufferId{5}})});
+  tir::Module module;
+  module.name = "m";
+  module.entry = "main";
+  module.funcs = {leaf("f", 1, 64, false), func, schedule};
+  return module;
+}
+
+TEST(PlanMemory, CommandsOfADeviceAreSteps) {
+  const Result<Plan> whole = plan_memory(stepwise(false), one_pool(0));
+  ASSERT_TRUE(whole.ok()) << whole.error().to_string();
+  EXPECT_EQ(whole->use[0].peak, 320);  // a, out and all scratch
+  const Result<Plan> fine = plan_memory(stepwise(true), one_pool(0));
+  ASSERT_TRUE(fine.ok()) << fine.error().to_string();
+  EXPECT_EQ(fine->use[0].peak, 128);
+  EXPECT_EQ(fine->use[0].lower_bound, 128);
+  EXPECT_EQ(fine->steps, 5);
+  const Placement* t1 = fine->find(BufferId{4});
+  EXPECT_EQ(t1->first_step, 2);
+  EXPECT_EQ(t1->last_step, 3);
+  EXPECT_EQ(fine->find(BufferId{1})->first_step, 4);  // the output begins at its writer
+}
+
+TEST(PlanMemory, TheCheckerCountsCommandsItself) {
+  const tir::Module module = stepwise(true);
+  Plan plan = *plan_memory(module, one_pool(0));
+  for (Placement& place : plan.placements)
+    if (place.buffer == BufferId{4}) place.offset = plan.find(BufferId{3})->offset;
+  EXPECT_THAT(check_plan(module, plan).error().to_string(),
+              HasSubstr("step 2: buffers 't0' and 't1' are alive together and share bytes"));
+}
+
+TEST(PlanMemory, PartsLieWhereTheirWholeIs) {
+  tir::Module module = chain(false);
+  tir::Func& schedule = module.funcs.back();
+  schedule.buffers.push_back(buffer("arena", 256, tir::Scope::Local));
+  const BufferId arena{5};
+  schedule.buffers[0].alias = schedule.buffers[2].alias = schedule.buffers[4].alias = arena;
+  schedule.buffers[0].alias_offset = 128;
+  schedule.buffers[4].alias_offset = 192;
+  const Result<Plan> plan = plan_memory(module, one_pool(0));
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  const Placement* whole = plan->find(arena);
+  EXPECT_EQ(plan->find(BufferId{0})->offset, whole->offset + 128);
+  EXPECT_EQ(plan->find(BufferId{2})->offset, whole->offset);
+  EXPECT_EQ(plan->find(BufferId{4})->offset, whole->offset + 192);
+  EXPECT_EQ(plan->use[0].peak, 256 + 64);  // b, later out, beside the arena
+
+  Plan wrong = *plan;
+  for (Placement& place : wrong.placements)
+    if (place.buffer == BufferId{2}) place.offset += 64;
+  EXPECT_THAT(check_plan(module, wrong).error().to_string(), HasSubstr("an alias is not where its root is"));
+}
+
+TEST(PlanMemory, BuffersMayAskForAMemory) {
+  tir::Module module = chain(false);
+  module.funcs.back().buffers[3].memory = "slow";
+  MemoryMap memory;
+  memory.pools = {{"fast", 0}, {"slow", 100, false, 5}};
+  const Result<Plan> plan = plan_memory(module, memory);
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  EXPECT_EQ(plan->find(BufferId{3})->pool, 1);
+  EXPECT_EQ(plan->find(BufferId{2})->pool, 0);
+  memory.pools[1].size = 60;  // no room
+  EXPECT_EQ(plan_memory(module, memory)->find(BufferId{3})->pool, 0);
+  module.funcs.back().buffers[3].memory = "elsewhere";
+  EXPECT_TRUE(plan_memory(module, memory).ok());
+}
+
+// What did not ask for a memory leaves it first.
+TEST(PlanMemory, WishesStayLongest) {
+  tir::Module module = chain(false);
+  module.funcs.back().buffers[2].memory = "fast";
+  MemoryMap memory;
+  memory.pools = {{"fast", 64}, {"slow", 0, false, 5}};
+  const Result<Plan> plan = plan_memory(module, memory);
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  EXPECT_EQ(plan->find(BufferId{2})->pool, 0);
+  EXPECT_EQ(plan->find(BufferId{3})->pool, 1);
+}
+
 // The checker is asked about plans that the planner would not make.
 class CheckPlan : public testing::Test {
  protected:

@@ -60,6 +60,18 @@ func @main(%x: i8[4,3] read, %y: i8[8] write) {
   call @conv(%x, %between)
   call @copy(%flat, %y)
 }
+
+func @device(%in: i8[4] read, %out: i8[4] write) target="npu" stepwise=1 {
+  local %half: i8[2] alias=%whole at=2
+  local %whole: i8[4] memory="sram" align=4
+  intrinsic npu.move(read %in[0] count 4, write %whole[0] count 4)
+  intrinsic npu.move(read %half[0] count 2, write %out[0] count 2)
+}
+
+func @arena(%in: i8[4] read alias=%all at=4, %out: i8[4] write alias=%all) {
+  local %all: i8[8]
+  call @device(%in, %out)
+}
 )";
 
 TEST(Text, PrintIsTheInverseOfParse) {
@@ -144,6 +156,9 @@ TEST(Equal, SeesEveryDifference) {
   differs("x\"01", "x\"02");
   differs("alias=%between", "");
   differs("-(7)", "-7");
+  differs(" at=2", "");
+  differs(" memory=\"sram\"", "");
+  differs(" stepwise=1", "");
 }
 
 }  // namespace

@@ -109,6 +109,39 @@ std::string schedule(const std::string& body) {
       body + "}\n");
 }
 
+std::string aliases(const std::string& locals, const std::string& parameters = "%x: i8[8] read") {
+  return verdict("func @f(%a: i8[8] read) {}\nfunc @main(" + parameters + ") {\n" + locals +
+                 "\ncall @f(%x)}\n");
+}
+
+TEST(Verify, Aliases) {
+  EXPECT_EQ(aliases("local %part: i8[4] alias=%all at=4\nlocal %all: i8[8]"), "");
+  EXPECT_EQ(aliases("local %all: i8[16]", "%x: i8[8] read alias=%all at=8"), "");
+  EXPECT_THAT(aliases("local %part: i8[4] alias=%all at=5\nlocal %all: i8[8]"),
+              HasSubstr("does not lie within it: 4 bytes at 5 of 8"));
+  EXPECT_THAT(aliases("local %part: i8[4] alias=%all at=2 align=4\nlocal %all: i8[8]"),
+              HasSubstr("at 2, which its alignment of 4 forbids"));
+  EXPECT_THAT(aliases("local %a: i8[4] alias=%b\nlocal %b: i8[4] alias=%a"),
+              HasSubstr("is an alias of no buffer"));
+  EXPECT_THAT(aliases("local %a: i8[4] at=4"), HasSubstr("has an offset but is no alias"));
+  EXPECT_THAT(aliases("", "%x: i8[8] read alias=%y, %y: i8[8] write"),
+              HasSubstr("and 'y' are parameters of the same bytes"));
+  EXPECT_THAT(verdict("func @f(%a: i8[8] read) {local %b: i8[8] alias=%a\n}"),
+              HasSubstr("which only schedules and stepwise functions have"));
+}
+
+TEST(Verify, StepwiseFunctions) {
+  const auto device = [](const std::string& body) {
+    return verdict("func @f(%a: i8[8] read, %b: i8[8] write) stepwise=1 {\nlocal %t: i8[4] alias=%a at=4\n" +
+                   body + "}\nfunc @main(%x: i8[8] read, %y: i8[8] write) {\n"
+                   "local %u: i8[8]\nlocal %v: i8[8] alias=%u\ncall @f(%x, %u) call @f(%u, %v) call @f(%v, %y)}\n");
+  };
+  EXPECT_EQ(device("intrinsic n.m(read %t[0] count 4, write %b[0] count 4)"), "");
+  EXPECT_THAT(device("intrinsic n.m(write %t[0] count 4)"), HasSubstr("'t' is read-only here"));
+  EXPECT_THAT(device("for i in 0..2 { intrinsic n.m(write %b[i] count 1) }"),
+              HasSubstr("is stepwise but not a sequence of intrinsics"));
+}
+
 TEST(Verify, Schedules) {
   EXPECT_EQ(schedule("call @f(%x, %t) call @g(%view, %t) call @f(%view, %y)"), "");
   EXPECT_THAT(schedule("call @h(%x)"), HasSubstr("the module has no such function"));
