@@ -264,7 +264,7 @@ void read_block(Reader& read, Operation& op) {
                   read.get(field::SET_OFM_BLK_DEPTH_M1_depth_m1) + 1};
   op.shram.ifm_ib_end = read.get(field::SET_IFM_IB_END_ib_end);
   op.shram.ab_start = read.get(field::SET_AB_START_ab_start);
-  if (op.has_ifm2 || op.has_scalar)
+  if (op.has_ifm2)
     op.shram.ifm2_ib_start = read.get(field::SET_IFM2_IB_START_ib_start);
   const int32_t format = read.get(field::SET_ACC_FORMAT_acc_format);
   if (format > value::acc_format_F16) read.fail("an acc_format without a meaning");

@@ -1,0 +1,81 @@
+#include "ethos_u/byte_ranges.h"
+
+#include <algorithm>
+
+namespace intarsia::simulators::ethos_u {
+namespace {
+
+bool any_overlap(const std::vector<ByteRange>& a, const std::vector<ByteRange>& b) {
+  for (const ByteRange& range : a)
+    for (const ByteRange& other : b)
+      if (range.overlaps(other)) return true;
+  return false;
+}
+
+std::vector<ByteRange> sorted_runs(const FeatureMap& map, const Box& part) {
+  std::vector<ByteRange> runs;
+  for_each_run(map, part, [&](const ByteRange& run) {
+    if (!runs.empty() && runs.back().end == run.first)
+      runs.back().end = run.end;
+    else
+      runs.push_back(run);
+    return true;
+  });
+  std::sort(runs.begin(), runs.end(),
+            [](const ByteRange& a, const ByteRange& b) { return a.first < b.first; });
+  return runs;
+}
+
+}  // namespace
+
+std::vector<ByteRange> tile_ranges(const FeatureMap& map) {
+  std::vector<ByteRange> ranges;
+  const auto add = [&](int32_t y0, int32_t y1, int32_t x0, int32_t x1) {
+    if (y0 >= y1 || x0 >= x1) return;
+    // Strides are not negative, but the channels of the last brick need not reach as far as those of
+    // the one before.
+    const auto bytes = static_cast<uint64_t>(element_bytes(map.type));
+    uint64_t end = map.address(y1 - 1, x1 - 1, map.depth - 1) + bytes;
+    if (map.brick && map.depth > kBrickDepth) {
+      const int32_t last_full = map.depth / static_cast<int32_t>(kBrickDepth) * static_cast<int32_t>(kBrickDepth) - 1;
+      end = std::max(end, map.address(y1 - 1, x1 - 1, last_full) + bytes);
+    }
+    ranges.push_back({map.address(y0, x0, 0), end});
+  };
+  const int32_t seam = std::min(map.width, map.width0);
+  add(0, std::min(map.height, map.height0), 0, seam);
+  add(0, std::min(map.height, map.height1), seam, map.width);
+  add(map.height0, map.height, 0, seam);
+  add(map.height1, map.height, seam, map.width);
+  return ranges;
+}
+
+bool same_layout(const FeatureMap& a, const FeatureMap& b) {
+  return a.region == b.region && a.base == b.base && a.height0 == b.height0 && a.height1 == b.height1 &&
+         a.width0 == b.width0 && a.brick == b.brick && element_bytes(a.type) == element_bytes(b.type) &&
+         a.stride_y == b.stride_y && (a.brick ? a.stride_c == b.stride_c : a.stride_x == b.stride_x);
+}
+
+bool parts_meet(const FeatureMap& a, const Box& part_a, const FeatureMap& b, const Box& part_b) {
+  if (a.region != b.region || part_a.empty() || part_b.empty()) return false;
+  if (!any_overlap(tile_ranges(a), tile_ranges(b))) return false;
+  if (same_layout(a, b)) return part_a.meets(part_b);
+  const std::vector<ByteRange> runs_a = sorted_runs(a, part_a), runs_b = sorted_runs(b, part_b);
+  for (size_t i = 0, j = 0; i < runs_a.size() && j < runs_b.size();) {
+    if (runs_a[i].overlaps(runs_b[j])) return true;
+    if (runs_a[i].end < runs_b[j].end)
+      ++i;
+    else
+      ++j;
+  }
+  return false;
+}
+
+bool part_meets(const FeatureMap& map, const Box& part, uint32_t region, const ByteRange& range) {
+  if (map.region != region) return false;
+  const std::vector<ByteRange> tiles = tile_ranges(map);
+  if (!any_overlap(tiles, {range})) return false;
+  return !for_each_run(map, part, [&](const ByteRange& run) { return !run.overlaps(range); });
+}
+
+}  // namespace intarsia::simulators::ethos_u
