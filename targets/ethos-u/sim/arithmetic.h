@@ -35,7 +35,7 @@ constexpr int64_t shift_round(Wide value, int32_t shift, Rounding rounding) {
 // value * multiplier / 2^shift.
 constexpr int64_t scale_round(int64_t value, const Scale& scale, Rounding rounding) {
   // 64 bits are enough for 32-bit values.
-  if (value >= INT32_MIN && value <= INT32_MAX && scale.shift < 62)
+  if (value >= INT32_MIN && value <= INT32_MAX && scale.multiplier <= INT32_MAX && scale.shift < 62)
     return shift_round<int64_t>(value * int64_t{scale.multiplier}, scale.shift, rounding);
   return shift_round<Int128>(Int128{value} * scale.multiplier, scale.shift, rounding);
 }

@@ -30,7 +30,7 @@ class Observer {
 struct RunOptions {
   bool execute = true;  // false: only decode, for observers that do not look at memory
   // The largest operation that is executed, so that no garbage keeps the machine busy for hours.
-  uint64_t max_macs = uint64_t{1} << 38;
+  uint64_t max_macs = uint64_t{1} << 34;
 };
 
 struct Outcome {
