@@ -1,0 +1,87 @@
+// The device behind the APB registers: holds them, runs a stream when it is started, and reports in
+// STATUS what came of it. Knows the tables of isa/ and nothing of the compiler or the driver.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "ethos_u/memory.h"
+#include "ethos_u/run.h"
+#include "intarsia_contract/register_bus.h"
+
+namespace intarsia::simulators::ethos_u {
+
+// Memory that answers on the device's bus.
+struct Window {
+  uint64_t first = 0, bytes = 0;
+  bool writable = true;
+};
+
+// Watches one run and knows afterwards what the performance monitor would have counted.
+class CycleModel : public Observer {
+ public:
+  virtual uint64_t cycles() const = 0;
+  // PMU_EVENT numbers of registers.def; zero for what the model does not know.
+  virtual uint64_t events(uint32_t number) const = 0;
+};
+
+class Device {
+ public:
+  // Base pointers are addresses in this program, all of which the device can reach. A region whose
+  // base pointer is null does not answer.
+  explicit Device(const Configuration& configuration);
+  // Only these windows answer: any access outside of the one in which a base pointer lies is a bus
+  // error.
+  Device(const Configuration& configuration, std::vector<Window> windows);
+
+  uint32_t read(uint32_t offset);
+  void write(uint32_t offset, uint32_t value);
+  // The two above as functions; the device must outlive them.
+  intarsia_register_bus bus();
+
+  // How many reads of STATUS see the device running after it was started, or under reset.
+  void set_busy_reads(uint32_t reads) { busy_reads_ = reads; }
+  // Sees every run from now on; must outlive the device.
+  void set_observer(Observer* observer) { observer_ = observer; }
+  // Makes the model that counts for the performance monitor; without one the counters stand still.
+  void set_cycle_model(std::function<std::unique_ptr<CycleModel>(const Configuration&)> make) {
+    make_cycle_model_ = std::move(make);
+  }
+  // Called with the fault of a run that failed.
+  void set_fault_handler(std::function<void(const Fault&)> handler) {
+    fault_handler_ = std::move(handler);
+  }
+  // What the last run failed with.
+  const std::optional<Fault>& last_fault() const { return last_fault_; }
+
+ private:
+  static constexpr uint32_t kBytes = 0x1000;
+
+  uint32_t& at(uint32_t offset) { return registers_[offset / 4]; }
+  uint64_t pair(uint32_t low) { return at(low) | uint64_t{at(low + 4)} << 32; }
+  Region region_at(uint64_t base) const;
+  void reset();
+  void command(uint32_t value);
+  void start();
+  void finish(const Outcome& outcome);
+  void fail(Fault fault);
+  void monitor(uint32_t offset, uint32_t value);
+  void count(const CycleModel& model);
+
+  const Configuration& configuration_;
+  Memory memory_;
+  std::vector<Window> windows_;
+  bool restricted_ = false;
+  std::array<uint32_t, kBytes / 4> registers_ = {};
+  uint32_t busy_reads_ = 1, busy_left_ = 0, busy_status_ = 0;
+  Observer* observer_ = nullptr;
+  std::function<std::unique_ptr<CycleModel>(const Configuration&)> make_cycle_model_;
+  std::function<void(const Fault&)> fault_handler_;
+  std::optional<Fault> last_fault_;
+};
+
+}  // namespace intarsia::simulators::ethos_u
