@@ -88,6 +88,7 @@ intarsia_status intarsia_package_run(const intarsia_package* package, uint32_t f
   const intarsia_stream stream = stream_of(reader, table);
   void* bases[INTARSIA_PACKAGE_MAX_REGIONS] = {};
   const FlatVector regions = reader.vector(table, kFunctionRegions);
+  const FlatVector offsets = reader.vector(table, kFunctionRegionOffsets);
   for (uint32_t i = 0; i < regions.count; ++i) {
     const uint32_t region = regions.first + kRegionBytes * i;
     if (reader.u8(region + kRegionKindAt) == kRegionConstants) {
@@ -98,7 +99,8 @@ intarsia_status intarsia_package_run(const intarsia_package* package, uint32_t f
     const uint32_t pool = reader.u16(region + kRegionPoolAt);
     if (pool >= pool_count) return INTARSIA_ERROR_BAD_INDEX;
     if (pools[pool] == nullptr) return INTARSIA_ERROR_NULL_ARGUMENT;
-    bases[i] = pools[pool];
+    const uint32_t offset = offsets.count == 0 ? 0 : reader.u32(offsets.first + 4 * i);
+    bases[i] = static_cast<uint8_t*>(pools[pool]) + offset;
   }
   return device->run(device, &stream, bases, regions.count);
 }

@@ -91,7 +91,7 @@ class PayloadCheck {
 
   bool function(uint32_t place) const {
     FlatVector commands, constants;
-    return table(place, kFunctionOperators + 1) && string(place, kFunctionName) &&
+    return table(place, kFunctionRegionOffsets + 1) && string(place, kFunctionName) &&
            string(place, kFunctionMember) && string(place, kFunctionTarget) &&
            vector(place, kFunctionCommands, 0, kBlobAlignment, Presence::Required, &commands) &&
            vector(place, kFunctionConstants, 0, kBlobAlignment, Presence::Optional, &constants) &&
@@ -105,7 +105,9 @@ class PayloadCheck {
     if (list.count > INTARSIA_PACKAGE_MAX_REGIONS) return false;
     for (uint32_t i = 0; i < list.count; ++i)
       if (reader_.u8(list.first + kRegionBytes * i + kRegionKindAt) > kRegionPool) return false;
-    return true;
+    FlatVector offsets;
+    return vector(function, kFunctionRegionOffsets, 2, 4, Presence::Optional, &offsets) &&
+           (offsets.count == 0 || offsets.count == list.count);
   }
 
   bool operators(uint32_t function) const {

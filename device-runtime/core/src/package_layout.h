@@ -14,7 +14,7 @@ inline constexpr uint32_t kPackageModel = 0, kPackageFunctions = 1;
 
 inline constexpr uint32_t kFunctionName = 0, kFunctionMember = 1, kFunctionTarget = 2,
                           kFunctionCommands = 3, kFunctionConstants = 4, kFunctionRegions = 5,
-                          kFunctionOperators = 6;
+                          kFunctionOperators = 6, kFunctionRegionOffsets = 7;
 
 // struct Region
 inline constexpr uint32_t kRegionShift = 2, kRegionBytes = 1 << kRegionShift, kRegionKindAt = 0,

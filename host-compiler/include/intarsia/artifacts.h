@@ -18,6 +18,7 @@ struct StreamRegion {
   enum class Kind : uint8_t { Constants, Pool };
   Kind kind = Kind::Pool;
   int32_t pool = 0;  // Kind::Pool: index into Plan::memory.pools
+  int64_t offset = 0;  // Kind::Pool: bytes from the pool's beginning to the base
   bool operator==(const StreamRegion&) const = default;
 };
 

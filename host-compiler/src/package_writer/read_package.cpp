@@ -30,11 +30,16 @@ std::optional<CommandStream> stream_of(const contract::Function& function, const
   stream.constants = bytes_of(function.constants());
   if (function.regions() != nullptr) {
     if (function.regions()->size() > INTARSIA_PACKAGE_MAX_REGIONS) return {};
+    const auto* offsets = function.region_offsets();
+    if (offsets != nullptr && offsets->size() == 0) offsets = nullptr;
+    if (offsets != nullptr && offsets->size() != function.regions()->size()) return {};
     for (const contract::Region* region : *function.regions()) {
       if (region->kind() > contract::RegionKind::MAX) return {};
+      const uint32_t offset =
+          offsets == nullptr ? 0 : offsets->Get(static_cast<uint32_t>(stream.regions.size()));
       stream.regions.push_back(region->kind() == contract::RegionKind::Constants
                                    ? StreamRegion{StreamRegion::Kind::Constants, 0}
-                                   : StreamRegion{StreamRegion::Kind::Pool, region->pool()});
+                                   : StreamRegion{StreamRegion::Kind::Pool, region->pool(), offset});
     }
   }
   if (function.operators() != nullptr)

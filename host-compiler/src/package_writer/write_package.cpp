@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "intarsia/package_writer.h"
@@ -29,6 +30,21 @@ contract::Region region(const StreamRegion& region) {
              : contract::Region(contract::RegionKind::Pool, static_cast<uint16_t>(region.pool));
 }
 
+// Absent when every region begins where its pool does.
+Offset<flatbuffers::Vector<uint32_t>> region_offsets(flatbuffers::FlatBufferBuilder& builder,
+                                                     const std::vector<StreamRegion>& regions) {
+  std::vector<uint32_t> offsets;
+  bool needed = false;
+  for (const StreamRegion& region : regions) {
+    const bool constants = region.kind == StreamRegion::Kind::Constants;
+    INTARSIA_CHECK(region.offset >= 0 && region.offset <= (constants ? 0 : UINT32_MAX),
+                   "a region's base is in its pool");
+    needed |= region.offset != 0;
+    offsets.push_back(static_cast<uint32_t>(region.offset));
+  }
+  return needed ? builder.CreateVector(offsets) : Offset<flatbuffers::Vector<uint32_t>>(0);
+}
+
 Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
                                     const CommandStream& stream) {
   INTARSIA_CHECK(stream.regions.size() <= INTARSIA_PACKAGE_MAX_REGIONS,
@@ -44,8 +60,9 @@ Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
   const auto constants = stream.constants.empty() ? 0 : blob(builder, stream.constants);
   const auto region_list = builder.CreateVectorOfStructs(regions);
   const auto operators = builder.CreateVectorOfStrings(stream.operators);
+  const auto offsets = region_offsets(builder, stream.regions);
   return contract::CreateFunction(builder, name, member, target, commands, constants, region_list,
-                                  operators);
+                                  operators, offsets);
 }
 
 }  // namespace

@@ -163,12 +163,22 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
 
     const plan::PlacementProblem problem =
         problem_of(schedule, groups, members);
+    // What must be alive together is too much already: no search needed to see it.
+    const int64_t size = memory.pools[p].size;
+    if (size > 0 && plan::live_bound(problem) > size) {
+      const int moved = group_to_move(groups, choice, memory, static_cast<int>(p), lifetimes.steps);
+      if (moved >= 0) {
+        ++choice.chosen[static_cast<size_t>(moved)];
+        solved[static_cast<size_t>(choice.pool(static_cast<size_t>(moved)))] = false;
+        continue;
+      }
+    }
     INTARSIA_TRY(const plan::PlacementSolution solution,
                  plan::minimise_peak(problem, {options.search_budget, std::nullopt}));
     const Diagnostics wrong = plan::check_placement(problem, solution);
     INTARSIA_CHECK(wrong.empty(), "the solver's placement passes the checker: " + wrong.to_string());
 
-    if (memory.pools[p].size > 0 && solution.peak > memory.pools[p].size) {
+    if (size > 0 && solution.peak > size) {
       const int moved = group_to_move(groups, choice, memory, static_cast<int>(p), lifetimes.steps);
       if (moved < 0) return does_not_fit(module.name, memory.pools[p], solution);
       ++choice.chosen[static_cast<size_t>(moved)];

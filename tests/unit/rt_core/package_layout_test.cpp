@@ -24,6 +24,7 @@ TEST(PackageLayout, SlotsAreThoseOfTheSchema) {
   EXPECT_EQ(kFunctionConstants, slot(contract::Function::VT_CONSTANTS));
   EXPECT_EQ(kFunctionRegions, slot(contract::Function::VT_REGIONS));
   EXPECT_EQ(kFunctionOperators, slot(contract::Function::VT_OPERATORS));
+  EXPECT_EQ(kFunctionRegionOffsets, slot(contract::Function::VT_REGION_OFFSETS));
 }
 
 TEST(PackageLayout, RegionAndIdentifierAreThoseOfTheSchema) {

@@ -53,6 +53,12 @@ TEST_F(PackageRun, BindsConstantsAndPools) {
   EXPECT_EQ(noting_.stream.constants[1], 254);
 }
 
+TEST_F(PackageRun, ARegionMayBeginInsideOfItsPool) {
+  uint8_t pool[64];
+  ASSERT_EQ(run(1, {nullptr, pool}), INTARSIA_OK);
+  EXPECT_EQ(noting_.bases, (std::vector<void*>{pool, pool + 48}));
+}
+
 TEST_F(PackageRun, FunctionWithoutRegionsAndConstants) {
   ASSERT_EQ(run(2, {}), INTARSIA_OK);
   EXPECT_TRUE(noting_.bases.empty());
