@@ -40,6 +40,8 @@ struct NpuTensor {
 
 // A box of a tensor as an operand: slices, concatenation and strided slices are views, not copies.
 // Element (y, x, c) of the operand is tensor element (origin + step * (y, x, c)).
+// The IFM of a window is what the window reads: extent = (OFM extent - 1) * stride + dilated kernel -
+// pads; rows and columns of the tensor beyond it are not part of the operand.
 struct Operand {
   int32_t tensor = -1;  // index into Program::tensors
   Extent origin = {0, 0, 0};
@@ -81,7 +83,10 @@ bool has_weights(OperationKind kind);
 
 enum class Rounding : uint8_t { Tfl, Truncate, Natural };
 enum class Activation : uint8_t { None, Tanh, Sigmoid, Lut };
-enum class OperandScaling : uint8_t { Both, First, Second };  // IFM_PRECISION.op_to_scale
+// IFM_PRECISION.op_to_scale of ADD and SUB. `First` is the left operand: ifm2 where the operands are
+// reversed. Both: each times its multiplier. Else that operand is scaled with OPA_SCALE (`ifm_scale`)
+// and rounded, the other is shifted left by 19 bits (16-bit operands: 14).
+enum class OperandScaling : uint8_t { Both, First, Second };
 
 struct Operation {
   OperationKind kind = OperationKind::Conv;
@@ -100,7 +105,9 @@ struct Operation {
 
   Weights weights;                    // Conv, Depthwise
   std::vector<ChannelScale> scales;   // one per OFM channel; Conv and Depthwise
-  // Everything else (and pools): OFM_PRECISION.global_scale and OFM_SCALE. Absent: bit clear.
+  // Everything else (and pools): OFM_PRECISION.global_scale and OFM_SCALE. Absent: bit clear. An
+  // average pool without it is a padded one, which divides by the elements inside of the image.
+  // On 32-bit operands only the shift counts: round(a OP b, shift), saturated to 32 bits.
   std::optional<ChannelScale> global_scale;
   OperandScaling operand_scaling = OperandScaling::Both;
   ChannelScale ifm_scale, ifm2_scale;  // OPA_SCALE, OPB_SCALE of ADD and SUB; bias unused
