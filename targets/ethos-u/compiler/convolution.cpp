@@ -15,6 +15,8 @@ namespace {
 
 using graph::Node;
 
+constexpr int64_t kExpandedChannels = 8;  // the depth of the NPU's micro-blocks
+
 // The window of either convolution, with the padding of a pad that it takes over.
 struct Window {
   WindowAxis y, x;
@@ -139,10 +141,88 @@ Reason check_kernel(const WindowAxis& y, const WindowAxis& x) {
   return std::nullopt;
 }
 
-Reason check_window(const Window& w) {
-  if (Reason reason = check_strides(w.y, w.x)) return reason;
-  if (Reason reason = check_kernel(w.y, w.x)) return reason;
-  return check_pads(w.y, w.x);
+// How a window becomes one of the hardware's.
+//
+// A window of one element takes any stride: its input is every stride-th element. Along a row
+// `fold` neighbours can become the channels of one element where fold divides the stride and the
+// row; the stride shrinks by that factor, and few channels become many, which the MAC array
+// prefers.
+struct Route {
+  Window window;
+  int64_t step_y = 1, step_x = 1;  // of the input's elements
+  int64_t fold = 1, ahead = 0;     // `ahead`: zeros before each row of weights
+};
+
+// Steps of the MAC array for one micro-block: four taps of eight channels each, or a tap of 32.
+int64_t mac_steps(int64_t kernel_h, int64_t kernel_w, int64_t channels) {
+  constexpr int64_t kSubKernel = 8;
+  const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  int64_t by_parts = 0;
+  for (int64_t y = 0; y < kernel_h; y += kSubKernel)
+    for (int64_t x = 0; x < kernel_w; x += kSubKernel)
+      by_parts += up(std::min(kSubKernel, kernel_h - y) * std::min(kSubKernel, kernel_w - x), 4) *
+                  up(channels, 8);
+  return std::min(by_parts, kernel_h * kernel_w * up(channels, 32));
+}
+
+Route folded(const Route& route, int64_t fold) {
+  Route result = route;
+  WindowAxis& x = result.window.x;
+  const int64_t before = (x.before + fold - 1) / fold;
+  result.fold = fold;
+  result.ahead = before * fold - x.before;
+  x.kernel = (result.ahead + x.kernel + fold - 1) / fold;
+  x.extent /= fold;
+  x.stride /= fold;
+  x.before = before;
+  return result;
+}
+
+// `channels` of the input where its rows can be folded, 0 where not.
+Route route_of(const Window& window, int64_t channels) {
+  constexpr int64_t kFewChannels = 16;  // more fill the array as they are
+  Route route{window};
+  const auto step_over = [](WindowAxis& axis) -> int64_t {
+    if (axis.kernel != 1 || axis.before != 0 || axis.step() <= kMostStride) return 1;
+    const int64_t step = axis.stride;
+    axis.extent = axis.places;
+    axis.stride = 1;
+    return step;
+  };
+  route.step_y = step_over(route.window.y);
+  route.step_x = step_over(route.window.x);
+  const WindowAxis& x = route.window.x;
+  if (channels == 0 || x.dilation != 1 || route.step_x != 1 || x.places == 1) return route;
+  Route best = route;
+  const auto cost = [&](const Route& r) {
+    return mac_steps(r.window.y.kernel, r.window.x.kernel, channels * r.fold);
+  };
+  for (int64_t fold = 2; fold <= x.stride && channels * fold <= kMostExtent; ++fold) {
+    if (x.stride % fold != 0 || x.extent % fold != 0) continue;
+    const Route candidate = folded(route, fold);
+    const bool needed = best.window.x.stride > kMostStride;
+    if (needed || (channels < kFewChannels && cost(candidate) < cost(best))) best = candidate;
+  }
+  return best;
+}
+
+Reason check_window(const Window& w, int64_t channels) {
+  const Window& mapped = route_of(w, channels).window;
+  if (check_strides(mapped.y, mapped.x)) return check_strides(w.y, w.x);
+  if (Reason reason = check_kernel(mapped.y, mapped.x)) return reason;
+  return check_pads(mapped.y, mapped.x);
+}
+
+int64_t foldable_channels(const Site& site) {
+  const int64_t channels = site.in(0).shape.at(3);
+  if (site.node.kind == graph::OpKind::Conv2d)
+    return site.in(1).shape.at(3) == channels ? channels : 0;
+  const int64_t multiplier = site.node.attrs<graph::DepthwiseConv2dAttrs>().multiplier;
+  return multiplier > 1 && channels <= kExpandedChannels ? channels : 0;
+}
+
+Reason check_window(const Site& site, const Node* pad = nullptr) {
+  return check_window(window_of(site, pad), foldable_channels(site));
 }
 
 // The hardware dilates by 1 or 2; the rest of a dilation becomes zeros between the weights.
@@ -164,21 +244,6 @@ Weights dilate(const Weights& weights, int64_t outer, int64_t kh, int64_t kw, in
         std::copy_n(weights.begin() + ((o * kh + ky) * kw + kx) * inner, inner,
                     result.begin() + ((o * to_h + ky * y.zeros) * to_w + kx * x.zeros) * inner);
   return result;
-}
-
-Operation with_window(Operation op, const Window& w) {
-  const Dilated y(w.y.dilation), x(w.x.dilation);
-  op.kernel = {static_cast<int32_t>(y.kernel(w.y.kernel)),
-               static_cast<int32_t>(x.kernel(w.x.kernel)),
-               static_cast<int32_t>(w.y.step()),
-               static_cast<int32_t>(w.x.step()),
-               static_cast<int32_t>(y.by),
-               static_cast<int32_t>(x.by)};
-  op.pads = {static_cast<int32_t>(w.y.before), static_cast<int32_t>(w.x.before),
-             static_cast<int32_t>(w.y.after()), static_cast<int32_t>(w.x.after())};
-  op.ifm.extent.height = static_cast<int32_t>(w.y.read());
-  op.ifm.extent.width = static_cast<int32_t>(w.x.read());
-  return op;
 }
 
 void finish(Builder& builder, Operation op, const Site& site, graph::Activation activation) {
@@ -204,7 +269,52 @@ graph::TensorId input_of(const Builder& builder, const Node& node) {
   return pad == nullptr ? node.inputs.at(0) : pad->inputs.at(0);
 }
 
-constexpr int64_t kExpandedChannels = 8;  // the depth of the NPU's micro-blocks
+// Weights of folded rows: [outer][kh][kw][inner] -> [outer][kh][folded kw][fold * inner].
+Weights fold_weights(const Weights& weights, int64_t outer, int64_t kw, int64_t inner,
+                     const Route& route) {
+  const int64_t to_w = route.window.x.kernel * route.fold;  // in unfolded elements
+  Weights result(static_cast<size_t>(outer * to_w * inner), 0);
+  for (int64_t o = 0; o < outer; ++o)
+    std::copy_n(weights.begin() + o * kw * inner, kw * inner,
+                result.begin() + (o * to_w + route.ahead) * inner);
+  return result;
+}
+
+// One CONV or DEPTHWISE on an image, or channels of it. `weights` are those of the undilated
+// window, [outer][kh][kw][inner].
+void emit_window(Builder& builder, const Site& site, Operation op, const Route& route,
+                 const Weights& weights, int64_t inner, graph::Activation activation) {
+  const Window& w = route.window;
+  const Dilated y(w.y.dilation), x(w.x.dilation);
+  if (route.fold != 1) {
+    const int64_t kw = site.in(1).shape.at(2);
+    const auto rows = static_cast<int64_t>(weights.size()) / (kw * inner);
+    op.weights = fold_weights(weights, rows, kw, inner, route);
+    inner *= route.fold;
+    Extent extent = op.ifm.extent;
+    extent.width = static_cast<int32_t>(extent.width / route.fold);
+    extent.depth = static_cast<int32_t>(extent.depth * route.fold);
+    op.ifm = builder.reshaped(op.ifm, extent);
+  } else {
+    op.weights = weights;
+  }
+  const int64_t each = w.y.kernel * w.x.kernel * inner;
+  op.weights = dilate(op.weights, static_cast<int64_t>(op.weights.size()) / each, w.y.kernel,
+                      w.x.kernel, inner, y, x);
+  op.kernel = {static_cast<int32_t>(y.kernel(w.y.kernel)),
+               static_cast<int32_t>(x.kernel(w.x.kernel)),
+               static_cast<int32_t>(w.y.step()),
+               static_cast<int32_t>(w.x.step()),
+               static_cast<int32_t>(y.by),
+               static_cast<int32_t>(x.by)};
+  op.pads = {static_cast<int32_t>(w.y.before), static_cast<int32_t>(w.x.before),
+             static_cast<int32_t>(w.y.after()), static_cast<int32_t>(w.x.after())};
+  op.ifm.step.height *= static_cast<int32_t>(route.step_y);
+  op.ifm.step.width *= static_cast<int32_t>(route.step_x);
+  op.ifm.extent.height = static_cast<int32_t>(w.y.read());
+  op.ifm.extent.width = static_cast<int32_t>(w.x.read());
+  finish(builder, std::move(op), site, activation);
+}
 
 }  // namespace
 
@@ -232,13 +342,13 @@ Reason check_pads(const WindowAxis& y, const WindowAxis& x) {
 Reason refuses_conv2d(const Site& site) {
   const Shape& weights = site.in(1).shape;
   const auto each = static_cast<size_t>(weights.at(1) * weights.at(2) * weights.at(3));
-  if (Reason reason = check_window(window_of(site))) return reason;
+  if (Reason reason = check_window(site)) return reason;
   return check_weighted(site, static_cast<size_t>(weights.at(0)), each, each, 1);
 }
 
 Reason refuses_depthwise_conv2d(const Site& site) {
   const Shape& weights = site.in(1).shape;
-  if (Reason reason = check_window(window_of(site))) return reason;
+  if (Reason reason = check_window(site)) return reason;
   const auto channels = static_cast<size_t>(weights.at(3));
   return check_weighted(site, channels, static_cast<size_t>(weights.at(1) * weights.at(2)), 1,
                         channels);
@@ -264,32 +374,30 @@ bool folds_into_window(const Site& pad, const Site& window) {
   const auto& a = pad.node.attrs<graph::PadAttrs>();
   if (a.before.size() != 4 || a.before[0] + a.after[0] + a.before[3] + a.after[3] != 0)
     return false;
-  return !check_window(window_of(window, &pad.node)).has_value();
+  return !check_window(window, &pad.node).has_value();
 }
 
 void legalise_conv2d(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   const Shape& shape = site.in(1).shape;  // [O, KH, KW, C / groups]
-  const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
+  const Route route =
+      route_of(window_of(site, builder.folded_pad(node.inputs.at(0))), foldable_channels(site));
   const Operand ifm = builder.read(input_of(builder, node)),
                 ofm = builder.write(node.outputs.at(0));
   const int64_t groups = ifm.extent.depth / shape.at(3), filters = shape.at(0) / groups;
-  const Dilated y(window.y.dilation), x(window.x.dilation);
-  const Weights weights =
-      dilate(read_weights(site), shape.at(0), shape.at(1), shape.at(2), shape.at(3), y, x);
-  const auto each = static_cast<int64_t>(weights.size()) / shape.at(0);
+  const Weights weights = read_weights(site);
+  const int64_t each = shape.at(1) * shape.at(2) * shape.at(3);
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(shape.at(0)));
   const int64_t images = site.out().shape.at(0);
   for (int64_t n = 0; n < images; ++n)
     for (int64_t g = 0; g < groups; ++g) {
-      Operation op =
-          with_window(builder.start(OperationKind::Conv,
-                                    channels(image(ifm, n, images), g * shape.at(3), shape.at(3)),
-                                    channels(image(ofm, n, images), g * filters, filters)),
-                      window);
-      op.weights = slice(weights, g * filters * each, filters * each);
+      Operation op = builder.start(OperationKind::Conv,
+                                   channels(image(ifm, n, images), g * shape.at(3), shape.at(3)),
+                                   channels(image(ofm, n, images), g * filters, filters));
       op.scales = slice(scales, g * filters, filters);
-      finish(builder, std::move(op), site, node.attrs<graph::Conv2dAttrs>().activation);
+      emit_window(builder, site, std::move(op), route,
+                  slice(weights, g * filters * each, filters * each), shape.at(3),
+                  node.attrs<graph::Conv2dAttrs>().activation);
     }
 }
 
@@ -300,10 +408,10 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   const auto& a = node.attrs<graph::DepthwiseConv2dAttrs>();
   const Shape& shape = site.in(1).shape;  // [1, KH, KW, C * multiplier]
-  const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
+  const Route route =
+      route_of(window_of(site, builder.folded_pad(node.inputs.at(0))), foldable_channels(site));
   const Operand ifm = builder.read(input_of(builder, node)),
                 ofm = builder.write(node.outputs.at(0));
-  const Dilated y(window.y.dilation), x(window.x.dilation);
   const int64_t all = shape.at(3), kernel = shape.at(1) * shape.at(2), m = a.multiplier;
   const Weights from = read_weights(site);
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(all));
@@ -317,16 +425,12 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
       for (int64_t k = 0; k < kernel; ++k)
         weights[static_cast<size_t>((o * kernel + k) * inner + (m == 1 ? 0 : o / m))] =
             from[static_cast<size_t>(k * all + first * m + o)];
-    weights = dilate(weights, out, shape.at(1), shape.at(2), inner, y, x);
     for (int64_t n = 0; n < images; ++n) {
-      Operation op =
-          with_window(builder.start(m == 1 ? OperationKind::Depthwise : OperationKind::Conv,
-                                    channels(image(ifm, n, images), first, in),
-                                    channels(image(ofm, n, images), first * m, out)),
-                      window);
-      op.weights = weights;
+      Operation op = builder.start(m == 1 ? OperationKind::Depthwise : OperationKind::Conv,
+                                   channels(image(ifm, n, images), first, in),
+                                   channels(image(ofm, n, images), first * m, out));
       op.scales = slice(scales, first * m, out);
-      finish(builder, std::move(op), site, a.activation);
+      emit_window(builder, site, std::move(op), route, weights, inner, a.activation);
     }
   }
 }

@@ -140,14 +140,10 @@ void legalise_softmax(Builder& builder, const Node& node) {
 
   const Operand zeros = builder.inner("leading_zeros", DataType::Int32, one);
   builder.emit(builder.start(CountLeadingZeros, sum, zeros));
-  // 1 / sum = 1 / (1 + f) * 2^-n with 0 <= f < 1. f in Q0.31: the sum without its leading one.
-  const Operand minus_one = wide(builder, Sub, zeros, constant(1));
-  const Operand leading = wide(builder, ShiftLeft, sum, minus_one);
-  const Operand tail = wide(builder, Sub, leading, constant(1 << 30));
-  const Operand fraction = wide(builder, ShiftLeft, tail, constant(1));
-  // (1 + f) / 2, then x = 48/17 - 32/17 * (1 + f) / 2 in Q2.29.
-  const Operand half =
-      wide(builder, Add, fraction, constant(std::numeric_limits<int32_t>::max()), 1);
+  // sum = (1 + f) / 2 * 2^n with 0 <= f < 1; `half` is (1 + f) / 2 in Q0.31. TFLM goes there
+  // through f, to the same bits.
+  const Operand half = wide(builder, ShiftLeft, sum, wide(builder, Sub, zeros, constant(1)));
+  // 1 / half from 48/17 - 32/17 * half on, in Q2.29.
   Operand x = wide(builder, Add, high(half, constant(-1010580540)), constant(1515870810));
   for (int step = 0; step < 3; ++step) {
     const Operand error = minus(1 << 29, high(x, half));
