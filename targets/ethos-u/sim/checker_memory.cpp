@@ -80,9 +80,10 @@ void check_map_place(const char* what, const FeatureMap& map, bool is_output, co
 
 ByteRange table_range(const Operation& op, const Configuration& configuration) {
   const int32_t bytes = element_bytes(op.ofm.type);
-  const int64_t slot = bytes == 1 ? kLutSlotBytes8 : bytes == 2 ? kLutSlotBytes16 : kLutSlotBytes32;
-  const auto first = static_cast<uint64_t>(configuration.lut_base() + slot * op.activation.table);
-  return {first, first + static_cast<uint64_t>(slot)};
+  const int64_t size = bytes == 1 ? kLutTableBytes8 : bytes == 2 ? kLutTableBytes16 : kLutTableBytes32;
+  const auto first =
+      static_cast<uint64_t>(configuration.lut_base() + kLutSlotBytes * op.activation.table);
+  return {first, first + static_cast<uint64_t>(size)};
 }
 
 ShadowMemory::ShadowMemory(const Configuration& configuration)

@@ -64,12 +64,12 @@ class Sum {
     const int32_t shift = unscaled_shift(op_.ifm.type);
     switch (op_.operand_scale) {
       case OperandScale::A32:
-        a = scale_round(a, op_.opa_scale, op_.rounding);
+        a = scale_round(a, op_.opa_scale, op_.operand_rounding);
         b *= int64_t{1} << shift;
         break;
       case OperandScale::B32:
         a *= int64_t{1} << shift;
-        b = scale_round(b, op_.opa_scale, op_.rounding);
+        b = scale_round(b, op_.opa_scale, op_.operand_rounding);
         break;
       case OperandScale::Both16:
         a *= op_.opa_scale.multiplier & 0xFFFF;

@@ -189,7 +189,7 @@ void read_operands(Reader& read, Operation& op) {
               std::to_string(op.ofm.depth));
   if (op.is_unary()) return;
   op.reversed =
-      read.get(field::SET_IFM2_BROADCAST_operand_order) == value::operand_order_ORDER_B;
+      read.get(field::SET_IFM2_BROADCAST_operand_order) == value::operand_order_ORDER_A;
   op.has_scalar = read.get(field::SET_IFM2_BROADCAST_broadcast_constant) != 0;
   op.has_ifm2 = !op.has_scalar;
   if (op.has_scalar) {
@@ -214,6 +214,9 @@ void read_elementwise_scales(Reader& read, Operation& op) {
       const int32_t mode = read.get(field::SET_IFM_PRECISION_scale_mode);
       if (mode > value::ifm_scale_mode_OPB_32) read.fail("a scale_mode without a meaning");
       op.operand_scale = static_cast<OperandScale>(mode);
+      const int32_t rounding = read.get(field::SET_IFM_PRECISION_round_mode);
+      if (rounding > value::round_mode_NATURAL) read.fail("a round_mode without a meaning");
+      op.operand_rounding = static_cast<Rounding>(rounding);
       op.opa_scale = read.scale(Command::SET_OPA_SCALE, &field::SET_OPA_SCALE_shift);
       op.opb_scale = read.scale(Command::SET_OPB_SCALE, nullptr);
       break;
@@ -334,8 +337,6 @@ std::optional<Fault> make_operation(const CommandState& state, const DecodedComm
   op.ofm.depth = read.get(field::SET_OFM_DEPTH_M1_depth_m1) + 1;
   read_map(read, kIfm, op.ifm);
   op.ifm.depth = read.get(field::SET_IFM_DEPTH_M1_depth_m1) + 1;
-  if (read.get(field::SET_IFM_PRECISION_round_mode) != 0)
-    read.fail("IFM_PRECISION.round_mode is not 0");
   const int32_t upscale = read.get(field::SET_IFM_UPSCALE_mode);
   if (upscale > value::resampling_mode_TRANSPOSE) read.fail("an upscale mode without a meaning");
   op.upscale = static_cast<Upscale>(upscale);

@@ -122,6 +122,7 @@ struct Operation {
   bool reversed = false;
   OperandScale operand_scale = OperandScale::Both16;
   Scale opa_scale, opb_scale;
+  Rounding operand_rounding = Rounding::Tfl;  // of the operand that has a 32-bit factor
 
   // Conv, Depthwise: per core; core c makes OFM channels c, c + cores, ...
   int32_t cores = 1;

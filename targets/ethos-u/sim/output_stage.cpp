@@ -41,14 +41,14 @@ int32_t interpolate(uint32_t magnitude, uint32_t step_bits, int32_t most) {
   return (here << step_bits) + rest * (next - here);
 }
 
-size_t slot_bytes(ElementType type) {
+size_t table_bytes(ElementType type) {
   switch (element_bytes(type)) {
     case 1:
-      return kLutSlotBytes8;
+      return kLutTableBytes8;
     case 2:
-      return kLutSlotBytes16;
+      return kLutTableBytes16;
     default:
-      return kLutSlotBytes32;
+      return kLutTableBytes32;
   }
 }
 
@@ -75,7 +75,7 @@ std::optional<Fault> OutputStage::check(const Operation& op) {
     if (op.ofm.type != ElementType::S16)
       return fault("the units for tanh and sigmoid are known for OFMs of S16 alone");
   if (activation.function != ActivationFunction::Table) return std::nullopt;
-  if (static_cast<size_t>(activation.table + 1) * slot_bytes(op.ofm.type) > kLutBytes)
+  if (static_cast<size_t>(activation.table * kLutSlotBytes) + table_bytes(op.ofm.type) > kLutBytes)
     return fault("the table lies beyond the end of SHRAM");
   if (op.ofm.type == ElementType::S32 && activation.forced_range != ElementType::S8 &&
       activation.forced_range != ElementType::U8)
@@ -95,7 +95,7 @@ OutputStage::OutputStage(const Operation& op, const Configuration& configuration
   high_ = std::min<int64_t>(op.activation.maximum, highest(range));
   table_lowest_ = lowest(range);
   table_ = memory.shram().data() + configuration.lut_base() +
-           static_cast<size_t>(op.activation.table) * slot_bytes(op.ofm.type);
+           op.activation.table * kLutSlotBytes;
 }
 
 int32_t OutputStage::activated(int64_t scaled) const {

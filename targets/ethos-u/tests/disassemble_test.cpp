@@ -57,7 +57,7 @@ TEST(Disassemble, APlainStreamFieldByField) {
   EXPECT_THAT(text, HasSubstr("zero_point=-128\n"));
   EXPECT_THAT(text, HasSubstr("000010: 00024025 00004000  SET_OPA_SCALE          16384 shift=2\n"));
   EXPECT_THAT(text, HasSubstr("000018: 00124000 89abcdef  SET_IFM_BASE0          0x1289abcdef\n"));
-  EXPECT_THAT(text, HasSubstr("broadcast_h broadcast_w broadcast_c ORDER_A broadcast_constant\n"));
+  EXPECT_THAT(text, HasSubstr("broadcast_h broadcast_w broadcast_c ORDER_B broadcast_constant\n"));
   EXPECT_THAT(text, HasSubstr("OP_POOL                REDUCE_SUM ; reduce_sum pool "));
   EXPECT_THAT(text, HasSubstr("OP_KERNEL_WAIT         n=1\n"));
   EXPECT_THAT(text, HasSubstr("OP_STOP                mask=65535\n"));
