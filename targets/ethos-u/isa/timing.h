@@ -204,7 +204,9 @@ struct OperationCycles {
   int64_t macs = 0;
   int64_t blocks = 0;
   double mac = 0, output = 0;  // busy cycles of the MAC array and of the output unit
-  double pipeline = 0;         // from the first fetch to the last write, were the ports infinitely wide
+  double pipeline = 0;         // of all blocks, were the ports infinitely wide
+  double first_fetch = 0;      // before the first block has its input, when nothing hides it
+  double drain = 0;            // of the last block, behind the stage that sets the pace
   Transfer ifm, ifm2, weights, scales, ofm;
 };
 
@@ -446,7 +448,8 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
         // The stage that is not the narrow one is seen once.
         fill = std::max(fill, std::min(std::max(mac, own / 4), std::max(output, own / 4)));
       }
-  if (!is_elementwise(op.work)) out.pipeline += fill;
+  if (!is_elementwise(op.work)) out.pipeline += out.drain = fill;
+  out.first_fetch = latency + (out.ifm.cycles + out.ifm2.cycles) / blocks;
   return out;
 }
 

@@ -58,6 +58,7 @@ void Checker::finish(const Outcome& outcome) {
   if (fault.cause == Cause::Bus && (findings_.has(fault.offset, FindingKind::OutsideRegion) ||
                                     findings_.has(fault.offset, FindingKind::ReadOnlyWrite)))
     return;
+  if (fault.cause == Cause::Operand && findings_.has(fault.offset, FindingKind::WeightStream)) return;
   const bool is_last = fault.offset == last_.offset && !fault.command.empty();
   findings_.add({fault.cause == Cause::WeightDecoder ? FindingKind::WeightStream : FindingKind::Stopped, fault.offset,
                  is_last ? command_text(last_) : fault.command,

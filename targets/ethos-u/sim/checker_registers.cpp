@@ -96,6 +96,19 @@ void check_stream(const char* name, const Range& range, const Report& report) {
                                        " is no multiple of " + std::to_string(unit));
 }
 
+// A record for every channel of the core, padded to the alignment and no further.
+void check_scales(const Operation& op, int32_t core, const Report& report) {
+  const auto length = static_cast<int64_t>(op.scales[static_cast<size_t>(core)].length);
+  const int64_t channels = (op.ofm.depth + op.cores - 1 - core) / op.cores;
+  const int64_t needed = channels * kScaleBytes;
+  if (length < needed)
+    report(FindingKind::WeightStream, "scales of " + text(length) + " bytes are too few for " + text(channels) +
+                                          " channels of core " + text(core));
+  else if (length >= needed + kStreamAlignment)
+    report(FindingKind::WeightStream, "scales of " + text(length) + " bytes are too many for " + text(channels) +
+                                          " channels of core " + text(core));
+}
+
 void check_values(const Operation& op, const Configuration& configuration, const Report& report) {
   const auto complain = [&](const std::string& what) { report(FindingKind::Registers, what); };
   if (op.activation.minimum > op.activation.maximum)
@@ -126,6 +139,7 @@ void check_registers(const Operation& op, const Configuration& configuration, co
       const auto i = static_cast<size_t>(core);
       check_stream(core == 0 ? "WEIGHT" : "WEIGHT1", op.weights[i], report);
       check_stream(core == 0 ? "SCALE" : "SCALE1", op.scales[i], report);
+      check_scales(op, core, report);
     }
   check_values(op, configuration, report);
 }

@@ -1,0 +1,307 @@
+// A stream without mistakes, then with one: the checker names the mistake and the command.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ethos_u/checker.h"
+#include "editable_stream.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using namespace simulators::ethos_u;
+using testing::HasSubstr;
+
+constexpr uint32_t kNhwc8 = 1, kNhwc16 = 1 | 1 << 2, kBricks8 = 1 | 1 << 6;  // IFM_PRECISION, signed
+
+struct Map {
+  uint32_t region = 1;
+  uint64_t base = 0;
+  uint32_t height = 1, width = 1, depth = 1;
+};
+
+// Where things are in the arena, region 1, of 0x2000 bytes. The network's input comes first.
+constexpr uint64_t kInput = 0, kFirst = 0x400, kSecond = 0x800, kThird = 0x900, kWeights = 0x1000;
+constexpr uint64_t kTableAddress = 22 * 1024;  // U55-128: the last two of 24 banks
+
+void put_map(EditableStream& stream, const std::string& name, const Map& map) {
+  const std::string set = "SET_" + name + "_";
+  stream.put(set + "REGION", map.region).put_wide(set + "BASE0", map.base);
+  stream.put(set + "HEIGHT0_M1", map.height - 1).put(set + "HEIGHT1_M1", map.height - 1);
+  stream.put(set + "WIDTH0_M1", map.width - 1);
+  stream.put_wide(set + "STRIDE_X", map.depth).put_wide(set + "STRIDE_Y", map.depth * map.width);
+  stream.put_wide(set + "STRIDE_C", 1).put(set + "ZERO_POINT", 0);
+}
+
+void put_ofm(EditableStream& stream, const Map& map) {
+  put_map(stream, "OFM", map);
+  stream.put("SET_OFM_HEIGHT_M1", map.height - 1).put("SET_OFM_WIDTH_M1", map.width - 1);
+  stream.put("SET_OFM_DEPTH_M1", map.depth - 1).put("SET_OFM_PRECISION", 1);
+}
+
+void put_ifm(EditableStream& stream, const Map& map) {
+  put_map(stream, "IFM", map);
+  stream.put("SET_IFM_DEPTH_M1", map.depth - 1).put("SET_IFM_PRECISION", kNhwc8).put("SET_IFM_UPSCALE", 0);
+}
+
+void put_window(EditableStream& stream, uint32_t size, uint32_t stride) {
+  for (const char* side : {"TOP", "LEFT", "RIGHT", "BOTTOM"})
+    stream.put(std::string("SET_IFM_PAD_") + side, 0);
+  stream.put("SET_KERNEL_WIDTH_M1", size - 1).put("SET_KERNEL_HEIGHT_M1", size - 1);
+  stream.put("SET_KERNEL_STRIDE", stride == 2 ? 3 : 0);
+}
+
+void put_block(EditableStream& stream, uint32_t width, uint32_t height, uint32_t depth, uint32_t ib_end,
+               uint32_t ab_start) {
+  stream.put("SET_OFM_BLK_WIDTH_M1", width - 1).put("SET_OFM_BLK_HEIGHT_M1", height - 1);
+  stream.put("SET_OFM_BLK_DEPTH_M1", depth - 1).put("SET_IFM_IB_END", ib_end).put("SET_AB_START", ab_start);
+}
+
+// A pointwise convolution whose weights come by DMA, a pool of what it made, and an absolute value
+// through a table on top. OP commands: DMA 0, CONV, POOL, DMA 1, ELEMENTWISE.
+EditableStream good_stream() {
+  EditableStream s;
+  s.put("SET_DMA0_SRC_REGION", 0).put_wide("SET_DMA0_SRC", 0x100).put("SET_DMA0_DST_REGION", 1);
+  s.put_wide("SET_DMA0_DST", kWeights).put_wide("SET_DMA0_LEN", 0x200).put("OP_DMA_START");
+  put_ifm(s, {1, kInput, 8, 8, 16});
+  put_ofm(s, {1, kFirst, 8, 8, 16});
+  put_window(s, 1, 1);
+  s.put("SET_WEIGHT_REGION", 1).put_wide("SET_WEIGHT_BASE", kWeights).put_wide("SET_WEIGHT_LENGTH", 0x100);
+  s.put("SET_SCALE_REGION", 1).put_wide("SET_SCALE_BASE", kWeights + 0x100).put_wide("SET_SCALE_LENGTH", 160);
+  s.put("SET_ACTIVATION", 0).put("SET_ACTIVATION_MIN", 0xFF80).put("SET_ACTIVATION_MAX", 127);
+  put_block(s, 8, 2, 16, 6, 14);
+  s.put("SET_ACC_FORMAT", 0).put("SET_BLOCKDEP", 0).put("OP_DMA_WAIT", 0).put("OP_CONV");
+
+  put_ifm(s, {1, kFirst, 8, 8, 16});
+  put_ofm(s, {1, kSecond, 4, 4, 16});
+  put_window(s, 2, 2);
+  put_block(s, 4, 2, 16, 6, 14);
+  s.put("SET_BLOCKDEP", 1).put("OP_POOL", 0);
+
+  s.put_wide("SET_DMA0_SRC", 0x600).put("SET_DMA0_DST_REGION", 1 << 8).put_wide("SET_DMA0_DST", kTableAddress);
+  s.put_wide("SET_DMA0_LEN", 256).put("OP_DMA_START");
+  put_ifm(s, {1, kSecond, 4, 4, 16});
+  put_ofm(s, {1, kThird, 4, 4, 16});
+  s.put("SET_ACTIVATION", 16).put_wide("SET_OFM_SCALE", 1);
+  put_block(s, 4, 4, 16, 22, 22);
+  s.put("SET_BLOCKDEP", 0).put("OP_DMA_WAIT", 0).put("OP_ELEMENTWISE", 6);
+  return s.put("OP_STOP", 0xFFFF);
+}
+
+FindingList check(const EditableStream& stream, const char* tag = "ethos-u55-128") {
+  const Configuration& configuration = *find_configuration(tag);
+  const std::vector<uint8_t> bytes = stream.bytes();
+  std::vector<uint8_t> constants(0x800), arena(0x2000);
+  Memory memory(configuration);
+  memory.regions[0] = {constants.data(), constants.size(), false};
+  memory.regions[1] = {arena.data(), arena.size(), true};
+  Checker checker(configuration, bytes, {[](uint32_t offset) { return offset > 0x200 ? "late" : "early"; }});
+  checker.forget(1, arena.size());
+  checker.set(1, kInput, 8 * 8 * 16);
+  RunOptions options;
+  options.execute = false;  // the weights are no weights
+  checker.finish(run(bytes, configuration, memory, &checker, options));
+  return checker.findings();
+}
+
+// Exactly one finding, of this kind at this command.
+void expect_one(const EditableStream& stream, FindingKind kind, const char* operation, int n,
+                const std::string& part, const char* tag = "ethos-u55-128") {
+  const FindingList findings = check(stream, tag);
+  std::string all;
+  for (const Finding& finding : findings.all()) all += finding.to_string() + "\n";
+  ASSERT_EQ(findings.all().size(), 1u) << all;
+  const Finding& finding = findings.all()[0];
+  EXPECT_EQ(finding.kind, kind) << all;
+  EXPECT_EQ(finding.offset, stream.offset(operation, n)) << all;
+  EXPECT_TRUE(finding.command.starts_with(operation)) << all;
+  EXPECT_EQ(finding.node, finding.offset > 0x200 ? "late" : "early");
+  EXPECT_THAT(finding.what, HasSubstr(part));
+}
+
+// This one among those that follow from the same mistake.
+void expect_among(const EditableStream& stream, FindingKind kind, const char* operation, int n,
+                  const std::string& part) {
+  const FindingList findings = check(stream);
+  std::string all;
+  bool found = false;
+  for (const Finding& finding : findings.all()) {
+    all += finding.to_string() + "\n";
+    found |= finding.kind == kind && finding.offset == stream.offset(operation, n) &&
+             finding.what.find(part) != std::string::npos;
+  }
+  EXPECT_TRUE(found) << all;
+}
+
+TEST(Checker, IsSilentOnAGoodStream) {
+  const FindingList findings = check(good_stream());
+  for (const Finding& finding : findings.all()) ADD_FAILURE() << finding.to_string();
+}
+
+TEST(Checker, Waits) {
+  const EditableStream good = good_stream();
+  expect_one(good.without("OP_DMA_WAIT", 0), FindingKind::MissingDmaWait, "OP_CONV", 0, "the weights of OP");
+  expect_one(good.without("OP_DMA_WAIT", 1), FindingKind::MissingDmaWait, "OP_ELEMENTWISE", 0,
+             "the look-up table of OP");
+  expect_one(good.with("OP_DMA_WAIT", 0, 1), FindingKind::MissingDmaWait, "OP_CONV", 0, "OP_DMA_START at 0x");
+  // A second transfer over the weights while the convolution may still read them.
+  EditableStream again = good_stream().without("OP_STOP", 0);
+  again.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kThird).put("OP_DMA_START").put("OP_STOP", 0xFFFF);
+  expect_one(again, FindingKind::MissingKernelWait, "OP_DMA_START", 2, "the OFM of OP");
+  EditableStream waited = good_stream().without("OP_STOP", 0);
+  waited.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kThird).put("OP_KERNEL_WAIT", 0);
+  EXPECT_TRUE(check(waited.put("OP_DMA_START").put("OP_STOP", 0xFFFF)).all().empty());
+}
+
+TEST(Checker, WhatIsOutstandingIsLimited) {
+  // Two operations after the convolution its weights may be overwritten without a wait.
+  EditableStream third = good_stream().without("OP_STOP", 0);
+  third.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kWeights).put("OP_DMA_START").put("OP_STOP", 0);
+  EXPECT_TRUE(check(third).all().empty());
+  // After one it may not.
+  const EditableStream good = good_stream();
+  expect_one(good.with("SET_DMA0_DST_REGION", 1, 1).with("SET_DMA0_DST", 1, kWeights).with("SET_ACTIVATION", 1, 0),
+             FindingKind::MissingKernelWait, "OP_DMA_START", 1, "the weights of OP");
+}
+
+TEST(Checker, BlockDependency) {
+  const EditableStream good = good_stream();
+  // Four blocks of two rows, read four rows at a time: the last block is input of the pool's second,
+  // which one job comes before.
+  expect_one(good.with("SET_BLOCKDEP", 1, 2), FindingKind::BlockDependency, "OP_POOL", 0, "it may be 1 at most");
+  expect_one(good.with("SET_BLOCKDEP", 1, 3), FindingKind::BlockDependency, "OP_POOL", 0, "it may be 1 at most");
+  expect_one(good.with("SET_BLOCKDEP", 2, 1), FindingKind::BlockDependency, "OP_ELEMENTWISE", 0,
+             "it may be 0 at most");
+  // Of what does not touch the operation before any number is right.
+  EXPECT_TRUE(check(good.with("SET_BLOCKDEP", 2, 3).with("SET_IFM_BASE0", 2, kFirst)).all().empty());
+}
+
+TEST(Checker, MemoryNobodyWrote) {
+  const EditableStream good = good_stream();
+  expect_one(good.with("SET_IFM_BASE0", 0, 0x1800), FindingKind::UninitialisedRead, "OP_CONV", 0,
+             "the IFM includes byte 0x1800 of region 1");
+  expect_one(good.with("SET_DMA0_LEN", 0, 0x100), FindingKind::UninitialisedRead, "OP_CONV", 0,
+             "the scales include byte 0x1100 of region 1");
+  expect_one(good.with("SET_IFM_BASE0", 2, 0xA00), FindingKind::UninitialisedRead, "OP_ELEMENTWISE", 0,
+             "the IFM includes byte 0xa00");
+  // Rows that no window looks at do not matter: every second row is written, and read with stride 2.
+  const EditableStream rows = good.with("SET_OFM_HEIGHT_M1", 0, 3).with("SET_OFM_HEIGHT0_M1", 0, 3)
+                                .with("SET_OFM_STRIDE_Y", 0, 256);
+  EXPECT_TRUE(check(rows.with("SET_KERNEL_HEIGHT_M1", 1, 0)).all().empty());
+  expect_one(rows, FindingKind::UninitialisedRead, "OP_POOL", 0, "the IFM includes byte 0x480");
+}
+
+TEST(Checker, Regions) {
+  const EditableStream good = good_stream();
+  EXPECT_EQ(check(good.with("SET_IFM_REGION", 0, 4)).all().at(0).kind, FindingKind::OutsideRegion);
+  EXPECT_EQ(check(good.with("SET_OFM_BASE0", 2, 0x1FF0)).all().at(0).to_string(),
+            "0x2a4 OP_ELEMENTWISE elementwise_mode=6 (late): outside-region: the OFM uses bytes 0x1ff0 to "
+            "0x20f0 of region 1, which has 8192");
+  expect_one(good.with("SET_OFM_REGION", 2, 0).with("SET_OFM_BASE0", 2, 0), FindingKind::ReadOnlyWrite,
+             "OP_ELEMENTWISE", 0, "only may be read");
+  expect_among(good.with("SET_DMA0_DST", 1, kTableAddress + 2048), FindingKind::OutsideRegion, "OP_DMA_START", 1,
+               "of SHRAM, which has 24576 bytes");
+}
+
+TEST(Checker, OutputOverInput) {
+  const EditableStream good = good_stream();
+  // In place, element by element, is legal; shifted by a pixel it is not when there are two blocks.
+  EXPECT_TRUE(check(good.with("SET_OFM_BASE0", 2, kSecond)).all().empty());
+  const EditableStream shifted = good.with("SET_OFM_BASE0", 2, kSecond + 16).with("SET_OFM_BLK_HEIGHT_M1", 2, 1);
+  expect_one(shifted, FindingKind::OutputOverInput, "OP_ELEMENTWISE", 0,
+             "block 0 writes byte 0x880 of region 1, which is the IFM of block 1");
+  // One block has read everything before it writes.
+  EXPECT_TRUE(check(good.with("SET_OFM_BASE0", 2, kSecond + 16)).all().empty());
+  expect_among(good.with("SET_OFM_STRIDE_X", 0, 8), FindingKind::OutputOverOutput, "OP_CONV", 0, "strides are too small");
+}
+
+TEST(Checker, Blocks) {
+  const EditableStream good = good_stream();
+  expect_one(good.with("SET_OFM_BLK_WIDTH_M1", 0, 6), FindingKind::BlockConfiguration, "OP_CONV", 0,
+             "OFM_BLK_WIDTH is 7, no multiple of the micro-block's 2");
+  expect_one(good.with("SET_OFM_BLK_DEPTH_M1", 0, 11), FindingKind::BlockConfiguration, "OP_CONV", 0, "is 12");
+  expect_one(good.with("SET_IFM_IB_END", 0, 5), FindingKind::ShramLayout, "OP_CONV", 0,
+             "leaves 3 banks for the IFM, of which OFM blocks of 8x2x16 need 4");
+  expect_one(good.with("SET_AB_START", 0, 4), FindingKind::ShramLayout, "OP_CONV", 0, "lies inside the input buffer");
+  expect_among(good.with("SET_AB_START", 0, 16), FindingKind::ShramLayout, "OP_CONV", 0,
+             "need 8 banks for OFM blocks of 8x2x16 and may use them up to 22");
+  expect_one(good.with("SET_IFM_IB_END", 2, 23), FindingKind::ShramLayout, "OP_ELEMENTWISE", 0,
+             "reaches into the banks from 22 on");
+}
+
+TEST(Checker, Alignment) {
+  const EditableStream good = good_stream();
+  expect_one(good.with("SET_WEIGHT_BASE", 0, kWeights + 8), FindingKind::Alignment, "OP_CONV", 0,
+             "WEIGHT_BASE 0x1008 is no multiple of 16");
+  expect_among(good.with("SET_SCALE_LENGTH", 0, 161), FindingKind::Alignment, "OP_CONV", 0, "SCALE_LENGTH 161");
+  expect_one(good.with("SET_DMA0_SRC", 0, 0x104), FindingKind::Alignment, "OP_DMA_START", 0, "DMA0_SRC 0x104");
+  expect_among(good.with("SET_IFM_PRECISION", 2, kNhwc16).with("SET_IFM_STRIDE_X", 2, 33), FindingKind::Alignment,
+               "OP_ELEMENTWISE", 0, "IFM_STRIDE_X 33 is no multiple of 2");
+  expect_among(good.with("SET_IFM_PRECISION", 2, kBricks8).with("SET_IFM_STRIDE_Y", 2, 72), FindingKind::Alignment,
+               "OP_ELEMENTWISE", 0, "IFM_STRIDE_Y 72 is no multiple of 16");
+}
+
+TEST(Checker, Tables) {
+  const EditableStream good = good_stream();
+  expect_one(good.with("SET_ACTIVATION", 1, 17), FindingKind::LookUpTable, "OP_ELEMENTWISE", 0,
+             "table 1 at 0x5900 of SHRAM was not loaded");
+  expect_one(good.with("SET_DMA0_LEN", 1, 240), FindingKind::LookUpTable, "OP_ELEMENTWISE", 0, "table 0");
+}
+
+TEST(Checker, Registers) {
+  const EditableStream good = good_stream();
+  expect_one(good.without("SET_ACTIVATION_MAX", 0), FindingKind::Stopped, "OP_CONV", 0,
+             "needs register ACTIVATION_MAX, which nobody set");
+  expect_among(good.with("SET_ACTIVATION_MAX", 0, 0xFF00), FindingKind::Registers, "OP_CONV", 0, "is more than");
+}
+
+TEST(Checker, Scales) {
+  const EditableStream good = good_stream();
+  expect_one(good.with("SET_SCALE_LENGTH", 0, 144), FindingKind::WeightStream, "OP_CONV", 0,
+             "scales of 144 bytes are too few for 16 channels of core 0");
+  expect_one(good.with("SET_SCALE_LENGTH", 0, 176), FindingKind::WeightStream, "OP_CONV", 0, "are too many");
+}
+
+// Sixteen banks leave none for the tables: an operation without one may use theirs.
+TEST(Checker, TablesInTheWayOfBlocks) {
+  EditableStream s;
+  s.put("SET_DMA0_SRC_REGION", 0).put_wide("SET_DMA0_SRC", 0x600).put("SET_DMA0_DST_REGION", 1 << 8);
+  s.put_wide("SET_DMA0_DST", 14 * 1024).put_wide("SET_DMA0_LEN", 256).put("OP_DMA_START");
+  put_ifm(s, {1, kInput, 4, 4, 16});
+  put_ofm(s, {1, kFirst, 4, 4, 16});
+  s.put("SET_ACTIVATION", 16).put("SET_ACTIVATION_MIN", 0xFF80).put("SET_ACTIVATION_MAX", 127);
+  put_block(s, 4, 4, 16, 14, 14);
+  s.put("SET_ACC_FORMAT", 0).put_wide("SET_OFM_SCALE", 1).put("SET_BLOCKDEP", 0);
+  s.put("OP_DMA_WAIT", 0).put("OP_ELEMENTWISE", 6);
+  s.put("SET_ACTIVATION", 0).put("SET_IFM_IB_END", 16).put("SET_AB_START", 16).put_wide("SET_OFM_BASE0", kSecond);
+  s.put("SET_BLOCKDEP", 0).put("OP_ELEMENTWISE", 6).put("OP_STOP", 0xFFFF);
+  EXPECT_TRUE(check(s, "ethos-u55-64").all().empty());
+  expect_one(s.with("SET_BLOCKDEP", 1, 3), FindingKind::BlockDependency, "OP_ELEMENTWISE", 1, "overwrite the table",
+             "ethos-u55-64");
+  EditableStream again = s.without("OP_STOP", 0);
+  again.put("SET_ACTIVATION", 16).put("SET_IFM_IB_END", 14).put("SET_AB_START", 14).put("OP_ELEMENTWISE", 6);
+  expect_one(again.put("OP_STOP", 0xFFFF), FindingKind::LookUpTable, "OP_ELEMENTWISE", 2, "overwrote it",
+             "ethos-u55-64");
+}
+
+TEST(Checker, EndsOfStreams) {
+  const EditableStream good = good_stream();
+  EditableStream longer = good;
+  expect_one(longer.raw(0), FindingKind::StreamEnd, "OP_STOP", 0, "4 bytes of the stream lie behind OP_STOP");
+  const FindingList cut = check(good.without("OP_STOP", 0));
+  ASSERT_EQ(cut.all().size(), 1u);
+  EXPECT_THAT(cut.all()[0].to_string(), HasSubstr("stopped: the stream ends here without OP_STOP"));
+  EditableStream unknown = good.without("OP_STOP", 0);
+  EXPECT_THAT(check(unknown.raw(0x3FF)).all().at(0).what, HasSubstr("0x3ff is no command"));
+}
+
+TEST(Checker, AThousandMistakesAreNotListed) {
+  EditableStream stream = good_stream().without("OP_STOP", 0);
+  stream.put_wide("SET_WEIGHT_BASE", kWeights + 8).put("SET_ACTIVATION", 0);
+  for (int i = 0; i < 300; ++i) stream.put("OP_CONV");
+  const FindingList findings = check(stream.put("OP_STOP", 0));
+  EXPECT_EQ(findings.all().size(), FindingList::kMost);
+  EXPECT_GT(findings.left_out(), 300u);
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
