@@ -125,6 +125,20 @@ void ShadowMemory::check_read(const char* what, uint32_t region, const ByteRange
                                                ", which nobody wrote");
 }
 
+// A length is rounded up to what the engine moves at once, so that bytes behind the data come along;
+// whoever then computes with them is told. A transfer of nothing but such bytes is a mistake itself.
+void ShadowMemory::check_source(const ByteRange& range, uint32_t region, const Memory& memory,
+                                const Report& report) const {
+  if (!in_region(memory, region, range))
+    return check_read("the source's bytes", region, range, memory, report);
+  if (region >= kRegions || !written_[region] || range.first >= range.end) return;
+  const std::vector<uint8_t>& shadow = *written_[region];
+  if (range.end > shadow.size()) return;
+  const uint8_t* first = shadow.data() + range.first;
+  if (std::memchr(first, 1, static_cast<size_t>(range.end - range.first)) == nullptr)
+    check_read("the source's bytes", region, range, memory, report);
+}
+
 void ShadowMemory::check_map_read(const char* what, const Operation& op, const FeatureMap& map,
                                   const Memory& memory, const Report& report) const {
   check_map_place(what, map, false, memory, report);
@@ -165,7 +179,7 @@ void ShadowMemory::check_inputs(const Operation& op, const Memory& memory, const
 
 void ShadowMemory::check_inputs(const DmaTransfer& dma, const Memory& memory, const Report& report) {
   const ByteRange source{dma.source, dma.source + dma.length};
-  if (!dma.source_internal) check_read("the source's bytes", dma.source_region, source, memory, report);
+  if (!dma.source_internal) check_source(source, dma.source_region, memory, report);
   const ByteRange target{dma.target, dma.target + dma.length};
   if (dma.target_internal) {
     if (target.end > shram_.size())
@@ -196,10 +210,22 @@ void ShadowMemory::apply_outputs(const Operation& op) {
 }
 
 void ShadowMemory::apply_outputs(const DmaTransfer& dma) {
-  if (!dma.target_internal) return set(dma.target_region, {dma.target, dma.target + dma.length});
-  const uint64_t end = std::min<uint64_t>(dma.target + dma.length, shram_.size());
-  if (dma.target < end)
-    std::memset(shram_.data() + dma.target, 1, static_cast<size_t>(end - dma.target));
+  std::vector<uint8_t>* to = dma.target_internal                 ? &shram_
+                             : dma.target_region < kRegions && written_[dma.target_region]
+                                 ? &*written_[dma.target_region]
+                                 : nullptr;
+  if (to == nullptr || dma.target >= to->size()) return;
+  const std::vector<uint8_t>* from = dma.source_internal          ? &shram_
+                                     : dma.source_region < kRegions && written_[dma.source_region]
+                                         ? &*written_[dma.source_region]
+                                         : nullptr;
+  // What nobody wrote stays so at the other end.
+  const uint64_t length = std::min<uint64_t>(dma.length, to->size() - dma.target);
+  uint8_t* target = to->data() + dma.target;
+  if (from == nullptr || dma.source > from->size() || length > from->size() - dma.source)
+    std::memset(target, 1, static_cast<size_t>(length));
+  else
+    std::memmove(target, from->data() + dma.source, static_cast<size_t>(length));
 }
 
 void check_overwriting(const Operation& op, const Report& report) {

@@ -37,6 +37,8 @@ class ShadowMemory {
   std::optional<uint64_t> first_unwritten(uint32_t region, const ByteRange& range) const;
   void check_read(const char* what, uint32_t region, const ByteRange& range, const Memory& memory,
                   const Report& report) const;
+  void check_source(const ByteRange& range, uint32_t region, const Memory& memory,
+                    const Report& report) const;
   void check_map_read(const char* what, const Operation& operation, const FeatureMap& map,
                       const Memory& memory, const Report& report) const;
   void check_table(const Operation& operation, const Report& report) const;

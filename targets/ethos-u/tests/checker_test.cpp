@@ -190,6 +190,31 @@ TEST(Checker, MemoryNobodyWrote) {
   expect_one(rows, FindingKind::UninitialisedRead, "OP_POOL", 0, "the IFM includes byte 0x480");
 }
 
+// A transfer moves whole units, so bytes behind the data may come along; what they are is known at the
+// other end, and a transfer of nothing else is a mistake.
+TEST(Checker, TransfersCarryWhatNobodyWrote) {
+  const auto copied = [](uint32_t length, uint64_t ifm) {
+    EditableStream s;
+    s.put("SET_DMA0_SRC_REGION", 1).put_wide("SET_DMA0_SRC", kInput + 8 * 8 * 16 - length / 2);
+    s.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kWeights).put_wide("SET_DMA0_LEN", length);
+    s.put("OP_DMA_START");
+    put_ifm(s, {1, ifm, 4, 4, 16});
+    put_ofm(s, {1, kThird, 2, 2, 16});
+    put_window(s, 2, 2);
+    put_block(s, 4, 2, 16, 6, 14);
+    s.put("SET_ACTIVATION", 0).put("SET_ACTIVATION_MIN", 0xFF80).put("SET_ACTIVATION_MAX", 127);
+    s.put("SET_ACC_FORMAT", 0).put("SET_BLOCKDEP", 0).put("OP_DMA_WAIT", 0).put("OP_POOL", 0);
+    return s.put("OP_STOP", 0xFFFF);
+  };
+  // Half of the source is input. 256 bytes of it are read afterwards, then 256 bytes across its end.
+  EXPECT_TRUE(check(copied(512, kWeights)).all().empty());
+  expect_one(copied(512, kWeights + 0x10), FindingKind::UninitialisedRead, "OP_POOL", 0,
+             "the IFM includes byte 0x1100 of region 1");
+  const EditableStream good = copied(512, kInput);
+  expect_one(good.with("SET_DMA0_SRC", 0, 0x1800), FindingKind::UninitialisedRead, "OP_DMA_START", 0,
+             "the source's bytes include byte 0x1800 of region 1");
+}
+
 TEST(Checker, Regions) {
   const EditableStream good = good_stream();
   EXPECT_EQ(check(good.with("SET_IFM_REGION", 0, 4)).all().at(0).kind, FindingKind::OutsideRegion);
