@@ -59,7 +59,8 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
   if (command.stage == "partition") return graph::print(partitioned.module);
   if (command.stage == "lower") {
     const MemoryMap memory =
-        planning_memory(selection.options.memory, context.registry, selection.target);
+        planning_memory(selection.options.memory, context.registry, selection.target,
+                        selection.options.lowering);
     LoweringOptions options = selection.options.lowering;
     options.memory = &memory;
     INTARSIA_TRY(const tir::Module lowered,

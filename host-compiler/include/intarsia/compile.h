@@ -22,9 +22,10 @@ struct CompileOptions {
   MemoryMap memory;  // `masters` is filled in from the target
 };
 
-// The memories the plan is made for: the board's, and by which name each member reaches them.
+// The memories the plan is made for: the board's, by which name each member reaches them, and where the
+// board leaves it open those that the members bring.
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
-                          const TargetSpec& target);
+                          const TargetSpec& target, const LoweringOptions& options);
 
 // Every intermediate value, so that reports, dumps and tests need not repeat a stage.
 struct CompiledModel {

@@ -25,6 +25,9 @@ struct MemoryMap {
   std::vector<MemoryPool> pools;
   // Member of the target -> the name it has in `accessible_by`. A member not listed is the CPU.
   std::map<std::string, std::string> masters;
+  // Nobody has said what the board's memories are (the development machine): targets bring those they
+  // reckon with.
+  bool open = false;
 
   bool reaches(const std::string& member, const MemoryPool& pool) const;
 };

@@ -74,6 +74,13 @@ class TargetKind {
   // at four bytes per cycle plus a fixed hand-over, nothing between two host functions.
   virtual double transfer_microseconds(const Target& target, int64_t bytes) const;
 
+  // Memories that the target reckons with, for where the board does not say what it has: a fast SRAM
+  // of limited size beside unlimited RAM. A buffer asks for one by its name (tir::Buffer::memory). A
+  // pool of the same name that is there already stays. Default: none.
+  virtual std::vector<MemoryPool> memories(const Target& target, const LoweringOptions& options) const {
+    return (void)target, (void)options, std::vector<MemoryPool>{};
+  }
+
   // The name boards use in `accessible_by`. Default: "cpu" for CPU kinds, else the kind's name.
   virtual std::string memory_master(const Target& target) const;
 

@@ -78,6 +78,7 @@ MemoryPool pool_of(const Board& board, const Memory& memory) {
 
 MemoryMap memory_map(const Board& board) {
   MemoryMap map;
+  map.open = board.native();
   for (const std::string& name : board.roles.activations) {
     const Memory* memory = board.find_memory(name);
     INTARSIA_CHECK(memory != nullptr, "a role of a loaded board names one of its memories");

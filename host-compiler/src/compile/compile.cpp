@@ -1,15 +1,25 @@
 #include "intarsia/compile.h"
 
+#include <algorithm>
+
 #include "intarsia/import.h"
 #include "intarsia/lower.h"
 
 namespace intarsia {
 
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
-                          const TargetSpec& target) {
+                          const TargetSpec& target, const LoweringOptions& options) {
   MemoryMap memory = board;
-  for (const Target& member : target.members())
-    memory.masters[member.name] = registry.kind(member.kind).memory_master(member);
+  for (const Target& member : target.members()) {
+    const TargetKind& kind = registry.kind(member.kind);
+    memory.masters[member.name] = kind.memory_master(member);
+    if (!board.open) continue;
+    for (MemoryPool& pool : kind.memories(member, options)) {
+      const bool known = std::any_of(memory.pools.begin(), memory.pools.end(),
+                                     [&](const MemoryPool& other) { return other.name == pool.name; });
+      if (!known) memory.pools.push_back(std::move(pool));
+    }
+  }
   return memory;
 }
 
@@ -26,7 +36,7 @@ Result<CompiledModel> compile_module(const graph::Module& module, const TargetRe
   CompiledModel result;
   result.imported = module;
   INTARSIA_TRY(result.partitioned, partition(module, registry, target, options.partition));
-  const MemoryMap memory = planning_memory(options.memory, registry, target);
+  const MemoryMap memory = planning_memory(options.memory, registry, target, options.lowering);
   LoweringOptions lowering = options.lowering;
   lowering.memory = &memory;
   INTARSIA_TRY(result.lowered, lower(result.partitioned.module, registry, target, lowering));

@@ -1,0 +1,51 @@
+// Memories that a target brings along where the board leaves it open.
+#include <gtest/gtest.h>
+
+#include "intarsia/compile.h"
+
+namespace intarsia {
+namespace {
+
+class KindWithSram final : public TargetKind {
+ public:
+  KindWithSram() {
+    spec_.name = "quick";
+    spec_.summary = "for tests";
+    spec_.role = Role::Cpu;
+  }
+  const KindSpec& spec() const override { return spec_; }
+  std::vector<MemoryPool> memories(const Target&, const LoweringOptions& options) const override {
+    return {{"sram", options.sram_limit.value_or(4096)}, {"ram", 7}};
+  }
+
+ private:
+  KindSpec spec_;
+};
+
+class Memories : public testing::Test {
+ protected:
+  void SetUp() override { registry_.add(std::make_unique<KindWithSram>()); }
+  MemoryMap planned(bool open, const LoweringOptions& options = {}) const {
+    MemoryMap board;
+    board.pools = {{"ram", 0}};
+    board.open = open;
+    return planning_memory(board, registry_, *parse_target(registry_.catalogue(), "quick"), options);
+  }
+  TargetRegistry registry_;
+};
+
+TEST_F(Memories, JoinThoseOfAnOpenBoard) {
+  const MemoryMap memory = planned(true);
+  ASSERT_EQ(memory.pools.size(), 2u);
+  EXPECT_EQ(memory.pools[0].size, 0);  // the board's own "ram" stays
+  EXPECT_EQ(memory.pools[1].name, "sram");
+  EXPECT_EQ(memory.pools[1].size, 4096);
+  LoweringOptions options;
+  options.sram_limit = 512;
+  EXPECT_EQ(planned(true, options).pools[1].size, 512);
+}
+
+TEST_F(Memories, AreLeftOutWhereTheBoardKnowsItsOwn) { EXPECT_EQ(planned(false).pools.size(), 1u); }
+
+}  // namespace
+}  // namespace intarsia
