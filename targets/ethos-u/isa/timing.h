@@ -206,7 +206,7 @@ struct OperationCycles {
   double mac = 0, output = 0;  // busy cycles of the MAC array and of the output unit
   double pipeline = 0;         // of all blocks, were the ports infinitely wide
   double first_fetch = 0;      // before the first block has its input, when nothing hides it
-  double drain = 0;            // of the last block, behind the stage that sets the pace
+  double drain = 0;            // output of the last block, when the MAC array has nothing left to do
   Transfer ifm, ifm2, weights, scales, ofm;
 };
 
@@ -429,7 +429,7 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
   const double block_ports = (out.ifm.cycles + out.ifm2.cycles + out.ofm.cycles) / blocks;
   const double per_element = output_cycles_per_element(npu, op);
   const int64_t stored_last = op.ofm.bricks && is_elementwise(op.work) ? 16 : 1;
-  double fill = 0;
+  double first_mac = 0;
   for (int i = 0; i < 2; ++i)
     for (int j = 0; j < 2; ++j)
       for (int k = 0; k < 2; ++k) {
@@ -445,10 +445,11 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
         out.mac += static_cast<double>(count) * mac;
         out.output += static_cast<double>(count) * output;
         out.pipeline += static_cast<double>(count) * interval;
-        // The stage that is not the narrow one is seen once.
-        fill = std::max(fill, std::min(std::max(mac, own / 4), std::max(output, own / 4)));
+        if (first_mac == 0) first_mac = mac;
+        out.drain = output;  // the last block is the smallest
       }
-  if (!is_elementwise(op.work)) out.pipeline += out.drain = fill;
+  // The stage that does not set the pace is seen once: the last output, or the first accumulation.
+  if (!is_elementwise(op.work)) out.pipeline += out.mac >= out.output ? out.drain : first_mac;
   out.first_fetch = latency + (out.ifm.cycles + out.ifm2.cycles) / blocks;
   return out;
 }

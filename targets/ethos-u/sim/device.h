@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "ethos_u/cycle_model.h"
 #include "ethos_u/memory.h"
 #include "ethos_u/run.h"
 #include "intarsia_contract/register_bus.h"
@@ -19,14 +20,6 @@ namespace intarsia::simulators::ethos_u {
 struct Window {
   uint64_t first = 0, bytes = 0;
   bool writable = true;
-};
-
-// Watches one run and knows afterwards what the performance monitor would have counted.
-class CycleModel : public Observer {
- public:
-  virtual uint64_t cycles() const = 0;
-  // PMU_EVENT numbers of registers.def; zero for what the model does not know.
-  virtual uint64_t events(uint32_t number) const = 0;
 };
 
 class Device {

@@ -12,7 +12,7 @@
 #include <deque>
 #include <vector>
 
-#include "ethos_u/run.h"
+#include "ethos_u/cycle_model.h"
 #include "ethos_u/timing.h"
 
 namespace intarsia::simulators::ethos_u {
@@ -62,21 +62,25 @@ struct CycleTotals {
   }
 };
 
-class CycleModel final : public Observer {
+class Timeline final : public CycleModel {
  public:
-  CycleModel(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories);
+  Timeline(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories);
 
   void command(const DecodedCommand& command) override;
   void before(const Operation& operation, const Memory& memory) override;
   void before(const DmaTransfer& transfer, const Memory& memory) override;
   void wait(const Wait& wait) override;
-  // After the run: what is still under way comes to its end.
+  void stop(const DecodedCommand&) override { finish(); }
+  // What is still under way comes to its end. After a run without OP_STOP it has to be asked for.
   void finish();
+
+  uint64_t cycles() const override;
+  uint64_t events(uint32_t number) const override;
 
   const std::vector<TimedCommand>& commands() const { return commands_; }
   const std::vector<Stall>& stalls() const { return stalls_; }
   const CycleTotals& totals() const { return totals_; }
-  const isa::ethos_u::NpuTiming& npu() const { return npu_; }
+  const isa::ethos_u::NpuTiming& npu() const { return *npu_; }
   const isa::ethos_u::MemorySystem& memories() const { return memories_; }
 
  private:
@@ -93,7 +97,7 @@ class CycleModel final : public Observer {
   void pass();
   void complete(Queue& queue);
 
-  const isa::ethos_u::NpuTiming& npu_;
+  const isa::ethos_u::NpuTiming* npu_;
   isa::ethos_u::MemorySystem memories_;
   std::vector<TimedCommand> commands_;
   std::vector<Stall> stalls_;

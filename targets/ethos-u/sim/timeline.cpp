@@ -1,4 +1,4 @@
-#include "ethos_u/cycles.h"
+#include "ethos_u/timeline.h"
 
 #include <algorithm>
 #include <cmath>
@@ -26,21 +26,31 @@ Work work_of(const Operation& op) {
   return Work::OtherElementwise;
 }
 
-uint64_t whole_bytes(double bytes) {
+uint64_t whole(double bytes) {
   return static_cast<uint64_t>(std::llround(bytes));
 }
 
+enum PmuEvent : uint32_t {
+#define REGISTER(...)
+#define REGISTER_FIELD(...)
+#define PMU_EVENT(name, number) name = number,
+#include "ethos_u/registers.def"
+#undef REGISTER
+#undef REGISTER_FIELD
+#undef PMU_EVENT
+};
+
 }  // namespace
 
-CycleModel::CycleModel(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories)
-    : npu_(*isa::ethos_u::find_npu_timing(configuration.tag)), memories_(memories) {}
+Timeline::Timeline(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories)
+    : npu_(isa::ethos_u::find_npu_timing(configuration.tag)), memories_(memories) {}
 
-void CycleModel::command(const DecodedCommand& command) {
+void Timeline::command(const DecodedCommand& command) {
   last_ = command;
   totals_.stream_bytes += 4 * command.words;
 }
 
-OperationTiming CycleModel::timing_of(const Operation& op) const {
+OperationTiming Timeline::timing_of(const Operation& op) const {
   const auto map = [&](const FeatureMap& from) {
     return MapTiming{{from.height, from.width, from.depth}, 8 * element_bytes(from.type), from.brick,
                      memories_.memory_of_region(from.region)};
@@ -73,19 +83,19 @@ OperationTiming CycleModel::timing_of(const Operation& op) const {
   return out;
 }
 
-void CycleModel::before(const Operation& op, const Memory&) {
+void Timeline::before(const Operation& op, const Memory&) {
   const OperationTiming timing = timing_of(op);
   TimedCommand out;
   out.kind = TimedKind::Operation;
   out.offset = op.offset;
   out.command = last_.command;
   out.parameter = last_.parameter;
-  out.work = operation_cycles(npu_, timing);
+  out.work = operation_cycles(*npu_, timing);
 
   const auto count = [&](uint32_t region, const isa::ethos_u::Transfer& transfer, bool is_write) {
     out.port_cycles[static_cast<size_t>(memories_.port_of_region(region))] += transfer.cycles;
     RegionTraffic& traffic = out.traffic[region];
-    (is_write ? traffic.written_bytes : traffic.read_bytes) += whole_bytes(transfer.bytes);
+    (is_write ? traffic.written_bytes : traffic.read_bytes) += whole(transfer.bytes);
   };
   count(op.ifm.region, out.work.ifm, false);
   if (op.has_ifm2) count(op.ifm2.region, out.work.ifm2, false);
@@ -107,10 +117,10 @@ void CycleModel::before(const Operation& op, const Memory&) {
   totals_.macs += out.work.macs;
   totals_.mac_cycles += out.work.mac;
   totals_.output_cycles += out.work.output;
-  enqueue(operations_, std::move(out), npu_.outstanding_kernels, hidden);
+  enqueue(operations_, std::move(out), npu_->outstanding_kernels, hidden);
 }
 
-void CycleModel::before(const DmaTransfer& dma, const Memory&) {
+void Timeline::before(const DmaTransfer& dma, const Memory&) {
   const auto port = [&](uint32_t region, bool internal) {
     return static_cast<size_t>(internal ? isa::ethos_u::kShramPort : memories_.port_of_region(region));
   };
@@ -127,15 +137,15 @@ void CycleModel::before(const DmaTransfer& dma, const Memory&) {
   out.alone = std::max(out.alone, *std::max_element(out.port_cycles.begin(), out.port_cycles.end()));
   if (!dma.source_internal) out.traffic[dma.source_region].read_bytes += dma.length;
   if (!dma.target_internal) out.traffic[dma.target_region].written_bytes += dma.length;
-  enqueue(transfers_, std::move(out), npu_.outstanding_dma, 0);
+  enqueue(transfers_, std::move(out), npu_->outstanding_dma, 0);
 }
 
-void CycleModel::wait(const Wait& wait) {
+void Timeline::wait(const Wait& wait) {
   drain(wait.kind == WaitKind::Kernel ? operations_ : transfers_,
         static_cast<size_t>(std::max(0, wait.outstanding)), wait.offset);
 }
 
-void CycleModel::enqueue(Queue& queue, TimedCommand command, int64_t most, double hidden) {
+void Timeline::enqueue(Queue& queue, TimedCommand command, int64_t most, double hidden) {
   drain(queue, static_cast<size_t>(most - 1), command.offset);
   command.issued = now_;
   // Nothing is hidden behind work that is over.
@@ -151,7 +161,7 @@ void CycleModel::enqueue(Queue& queue, TimedCommand command, int64_t most, doubl
   commands_.push_back(std::move(command));
 }
 
-void CycleModel::drain(Queue& queue, size_t left, uint32_t offset) {
+void Timeline::drain(Queue& queue, size_t left, uint32_t offset) {
   if (queue.size() <= left) return;
   const double from = now_;
   while (queue.size() > left) pass();
@@ -159,7 +169,7 @@ void CycleModel::drain(Queue& queue, size_t left, uint32_t offset) {
 }
 
 // Until the first of what runs is complete.
-void CycleModel::pass() {
+void Timeline::pass() {
   Queue* const queues[] = {&operations_, &transfers_};
   // What the two together ask of a port in a cycle; more than one port can give slows both down.
   double pressure = 1;
@@ -188,15 +198,41 @@ void CycleModel::pass() {
   }
 }
 
-void CycleModel::complete(Queue& queue) {
+void Timeline::complete(Queue& queue) {
   commands_[queue.front().command].ended = now_;
   queue.pop_front();
   if (!queue.empty()) commands_[queue.front().command].started = now_;
 }
 
-void CycleModel::finish() {
+void Timeline::finish() {
   while (!operations_.empty() || !transfers_.empty()) pass();
   totals_.cycles = now_;
+}
+
+uint64_t Timeline::cycles() const {
+  return whole(totals_.cycles);
+}
+
+uint64_t Timeline::events(uint32_t number) const {
+  const auto beats = [&](size_t port, bool written) {
+    uint64_t bytes = 0;
+    for (uint32_t region = 0; region < kRegions; ++region)
+      if (static_cast<size_t>(memories_.port_of_region(region)) == port)
+        bytes += written ? totals_.traffic[region].written_bytes : totals_.traffic[region].read_bytes;
+    return bytes / static_cast<uint64_t>(npu_->bus_bytes);
+  };
+  switch (number) {
+    case CYCLE: return cycles();
+    case NPU_ACTIVE: return whole(totals_.operation_cycles + totals_.transfer_only);
+    case NPU_IDLE: return whole(totals_.cycles - totals_.operation_cycles - totals_.transfer_only);
+    case MAC_ACTIVE: return whole(totals_.mac_cycles);
+    case AO_ACTIVE: return whole(totals_.output_cycles);
+    case AXI0_RD_DATA_BEAT_RECEIVED: return beats(0, false);
+    case AXI0_WR_DATA_BEAT_WRITTEN: return beats(0, true);
+    case AXI1_RD_DATA_BEAT_RECEIVED: return beats(1, false);
+    case AXI1_WR_DATA_BEAT_WRITTEN: return beats(1, true);
+    default: return 0;
+  }
 }
 
 }  // namespace intarsia::simulators::ethos_u
