@@ -1,0 +1,15 @@
+// Ethos-U weight streams: the hardware's lossless compression of weights in the order of
+// `order_weights`. A stream is a list of slices; each has its Golomb-Rice parameters for weights and,
+// optionally, for runs of zeros between them, and may start a new palette.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace intarsia::targets::ethos_u {
+
+// Values are -255..255; at least one. The result ends at a multiple of 16 bytes.
+std::vector<uint8_t> encode_weights(std::span<const int16_t> weights);
+
+}  // namespace intarsia::targets::ethos_u
