@@ -428,4 +428,8 @@ std::vector<uint8_t> encode_weights(std::span<const int16_t> weights) {
   return best.finish(16);
 }
 
+int64_t estimate_weight_bytes(std::span<const int16_t> weights) {
+  return SectionSearch(statistics_of(weights), false).run().bits / 8;
+}
+
 }  // namespace intarsia::targets::ethos_u

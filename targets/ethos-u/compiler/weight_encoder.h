@@ -12,4 +12,7 @@ namespace intarsia::targets::ethos_u {
 // Values are -255..255; at least one. The result ends at a multiple of 16 bytes.
 std::vector<uint8_t> encode_weights(std::span<const int16_t> weights);
 
+// About how many bytes they take, whatever their order.
+int64_t estimate_weight_bytes(std::span<const int16_t> weights);
+
 }  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,98 @@
+#include "cost.h"
+
+#include "intarsia/check.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+namespace isa = intarsia::isa::ethos_u;
+
+isa::Volume volume(const Extent& extent) {
+  return {extent.height, extent.width, extent.depth};
+}
+
+isa::Work work_of(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::Conv:
+      return isa::Work::Conv;
+    case OperationKind::Depthwise:
+      return isa::Work::Depthwise;
+    case OperationKind::MaxPool:
+      return isa::Work::MaxPool;
+    case OperationKind::AveragePool:
+      return isa::Work::OtherPool;
+    case OperationKind::ReduceSum:
+      return isa::Work::ReduceSum;
+    case OperationKind::Mul:
+      return isa::Work::Multiply;
+    case OperationKind::Add:
+    case OperationKind::Sub:
+      return isa::Work::AddSub;
+    default:
+      return isa::Work::OtherElementwise;
+  }
+}
+
+const isa::NpuTiming& timing_of(const Hardware& hardware) {
+  const isa::NpuTiming* npu = isa::find_npu_timing(hardware.tag);
+  INTARSIA_CHECK(npu != nullptr, "every configuration has a timing");
+  return *npu;
+}
+
+bool clamps(const Operation& operation, DataType type) {
+  const auto [low, high] = type == DataType::UInt8   ? std::pair(0, 255)
+                           : type == DataType::Int8  ? std::pair(-128, 127)
+                                                     : std::pair(-32768, 32767);
+  return operation.clamp_low > low || operation.clamp_high < high;
+}
+
+}  // namespace
+
+CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
+    : npu_(timing_of(hardware)), system_(system) {}
+
+const isa::MemoryTiming& CostModel::memory(Memory which) const {
+  const int port = which == Memory::Constants ? system_.constants
+                   : which == Memory::Arena   ? system_.arena
+                                              : system_.cache;
+  return system_.ports[static_cast<size_t>(port)];
+}
+
+double CostModel::cycles(const Operation& operation, const Step& step, const Places& places,
+                         int64_t weight_bytes, int64_t scale_bytes) const {
+  const auto map = [&](const FeatureMap& from, Memory where) {
+    return isa::MapTiming{volume(from.extent), 8 * byte_size(from.type),
+                          from.layout == Layout::Nhcwb16, memory(where)};
+  };
+  isa::OperationTiming timing;
+  timing.work = work_of(operation.kind);
+  timing.ifm = map(step.ifm, places.ifm);
+  timing.ofm = map(step.ofm, places.ofm);
+  if (step.ifm2) timing.ifm2 = map(*step.ifm2, places.ifm2);
+  timing.is_binary = is_elementwise(operation.kind) && !is_unary(operation.kind);
+  timing.ofm_block = volume(step.block.ofm);
+  if (!is_elementwise(operation.kind)) {
+    const Kernel& kernel = operation.kernel;
+    timing.kernel_height = kernel.height;
+    timing.kernel_width = kernel.width;
+    timing.stride_y = kernel.stride_y;
+    timing.stride_x = kernel.stride_x;
+    timing.dilation_y = kernel.dilation_y;
+    timing.dilation_x = kernel.dilation_x;
+    timing.upscale = operation.upscale == Upscale::None ? 1 : 2;
+  }
+  timing.part_kernel_first = step.block.part_kernel;
+  timing.acc40 = step.block.accumulators == AccumulatorFormat::Int40;
+  timing.uses_table = operation.activation != Activation::None;
+  timing.uses_clamp = clamps(operation, step.ofm.type);
+  timing.weight_bytes = weight_bytes;
+  timing.scale_bytes = scale_bytes;
+  timing.constants = memory(places.weights);
+  return isa::total_cycles(timing, isa::operation_cycles(npu_, timing));
+}
+
+double CostModel::transfer_cycles(Memory from, Memory to, int64_t bytes) const {
+  return isa::dma_cycles(memory(from), memory(to), bytes);
+}
+
+}  // namespace intarsia::targets::ethos_u

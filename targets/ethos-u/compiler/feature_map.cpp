@@ -1,0 +1,57 @@
+#include "feature_map.h"
+
+#include "hardware.h"
+#include "intarsia/check.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+int64_t bricks(int64_t channels) {
+  return (channels + kBrickDepth - 1) / kBrickDepth;
+}
+
+}  // namespace
+
+int64_t stored_bytes(const Extent& extent, DataType type, Layout layout) {
+  const int64_t depth =
+      layout == Layout::Nhwc ? extent.depth : bricks(extent.depth) * kBrickDepth;
+  return int64_t{extent.height} * extent.width * depth * byte_size(type);
+}
+
+FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const TensorPlace& place) {
+  const int64_t size = byte_size(tensor.type);
+  FeatureMap map;
+  map.type = tensor.type;
+  map.layout = place.layout;
+  map.extent = operand.extent;
+  map.zero_point = operand.zero_point;
+  const Extent& origin = operand.origin;
+  const Extent last = {(operand.extent.height - 1) * operand.step.height,
+                       (operand.extent.width - 1) * operand.step.width,
+                       (operand.extent.depth - 1) * operand.step.depth};
+  if (place.layout == Layout::Nhwc) {
+    INTARSIA_CHECK(operand.step.depth == 1 || operand.extent.depth == 1,
+                   "channels of an operand are neighbours");
+    const int64_t x = size * tensor.extent.depth, y = x * tensor.extent.width;
+    map.base = place.offset + origin.height * y + origin.width * x + origin.depth * size;
+    map.stride_y = y * operand.step.height;
+    map.stride_x = x * operand.step.width;
+    map.stride_c = size;
+    map.span = {place.storage, map.base, last.height * y + last.width * x + (last.depth + 1) * size};
+    return map;
+  }
+  INTARSIA_CHECK(operand.step == Extent{} && origin.depth % kBrickDepth == 0,
+                 "operands in NHCWB16 are boxes of whole bricks");
+  const int64_t x = size * kBrickDepth, c = x * tensor.extent.width;
+  const int64_t y = c * bricks(tensor.extent.depth);
+  map.base = place.offset + origin.height * y + origin.depth / kBrickDepth * c + origin.width * x;
+  map.stride_y = y;
+  map.stride_x = x;
+  map.stride_c = c;
+  // The last brick is written whole.
+  map.span = {place.storage, map.base,
+              last.height * y + last.depth / kBrickDepth * c + (last.width + 1) * x};
+  return map;
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,21 @@
+// Where the elements of tensors lie.
+#pragma once
+
+#include "program.h"
+#include "schedule.h"
+
+namespace intarsia::targets::ethos_u {
+
+// A tensor, or part of one, in a storage.
+struct TensorPlace {
+  int32_t storage = -1;
+  int64_t offset = 0;
+  Layout layout = Layout::Nhwc;
+};
+
+int64_t stored_bytes(const Extent& extent, DataType type, Layout layout);
+
+// `operand` of `tensor`, which lies at `place`.
+FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const TensorPlace& place);
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,18 @@
+// From the NPU program to its schedule.
+#pragma once
+
+#include "cost.h"
+#include "hardware.h"
+#include "schedule.h"
+
+namespace intarsia::targets::ethos_u {
+
+struct ScheduleOptions {
+  isa::ethos_u::MemorySystem memory;
+  bool for_size = false;
+};
+
+Schedule make_schedule(const Hardware& hardware, const Program& program,
+                       const ScheduleOptions& options);
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,14 @@
+// A schedule as a TIR function: its storages are buffers, its steps intrinsics.
+#pragma once
+
+#include "hardware.h"
+#include "intarsia/graph.h"
+#include "intarsia/tir.h"
+#include "schedule.h"
+
+namespace intarsia::targets::ethos_u {
+
+tir::LoweredFunction to_tir(const Hardware& hardware, const graph::Function& function,
+                            const Program& program, const Schedule& schedule);
+
+}  // namespace intarsia::targets::ethos_u
