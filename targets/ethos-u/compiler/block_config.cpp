@@ -64,7 +64,7 @@ BlockRequest block_request(const Operation& operation, DataType ifm_type, const 
   request.kind = operation.kind;
   request.ifm = operation.ifm.extent;
   request.ofm = ofm;
-  request.ifm_bits = static_cast<int32_t>(8 * byte_size(ifm_type));
+  request.ifm_bits = static_cast<int32_t>(8 * element_bytes(ifm_type));
   request.kernel = operation.kernel;
   request.upscale = operation.upscale;
   request.lut = operation.activation == Activation::Lut;

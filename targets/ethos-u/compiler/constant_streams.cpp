@@ -50,7 +50,7 @@ ConstantStream make_constant_stream(const Hardware& hardware, const Operation& o
       traversal.dilation_x = kernel.dilation_x;
       traversal.depthwise = depthwise;
       traversal.part_kernel = block.part_kernel;
-      traversal.ifm_16bit = byte_size(ifm_type) == 2;
+      traversal.ifm_16bit = element_bytes(ifm_type) == 2;
       const std::vector<uint8_t> stream =
           encode_weights(order_weights(tensor, channels, traversal));
       result.bytes.insert(result.bytes.end(), stream.begin(), stream.end());

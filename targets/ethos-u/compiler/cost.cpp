@@ -61,7 +61,7 @@ const isa::MemoryTiming& CostModel::memory(Memory which) const {
 double CostModel::cycles(const Operation& operation, const Step& step, const Places& places,
                          int64_t weight_bytes, int64_t scale_bytes) const {
   const auto map = [&](const FeatureMap& from, Memory where) {
-    return isa::MapTiming{volume(from.extent), 8 * byte_size(from.type),
+    return isa::MapTiming{volume(from.extent), 8 * element_bytes(from.type),
                           from.layout == Layout::Nhcwb16, memory(where)};
   };
   isa::OperationTiming timing;

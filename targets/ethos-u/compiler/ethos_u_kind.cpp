@@ -8,7 +8,9 @@
 #include "disassemble.h"
 #include "estimate.h"
 #include "intarsia/builtin_targets.h"
+#include "lower.h"
 #include "patterns.h"
+#include "stream.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -91,6 +93,17 @@ class EthosUKind final : public TargetKind {
   const KindSpec& spec() const override { return spec_; }
 
   std::vector<Pattern> patterns(const Target&) const override { return ethos_u::patterns(); }
+
+  Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
+                                            const graph::Function& function,
+                                            const LoweringOptions& options) const override {
+    return lower(member, module, function, options);
+  }
+
+  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module,
+                                   const Plan& plan) const override {
+    return make_streams(member, module, plan);
+  }
 
   CostEstimate cost(const Target& member, const graph::Module&, const graph::Function& function,
                     const graph::Node& node) const override {

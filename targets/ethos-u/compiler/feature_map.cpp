@@ -15,11 +15,11 @@ int64_t bricks(int64_t channels) {
 int64_t stored_bytes(const Extent& extent, DataType type, Layout layout) {
   const int64_t depth =
       layout == Layout::Nhwc ? extent.depth : bricks(extent.depth) * kBrickDepth;
-  return int64_t{extent.height} * extent.width * depth * byte_size(type);
+  return int64_t{extent.height} * extent.width * depth * element_bytes(type);
 }
 
 FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const TensorPlace& place) {
-  const int64_t size = byte_size(tensor.type);
+  const int64_t size = element_bytes(tensor.type);
   FeatureMap map;
   map.type = tensor.type;
   map.layout = place.layout;

@@ -34,6 +34,10 @@ struct Hardware {
 #include "ethos_u/constants.def"
 #undef CONSTANT
 
+inline int64_t element_bytes(DataType type) {
+  return bits(type) / 8;
+}
+
 const Hardware& hardware_of(const Target& member);
 // By tag ("ethos-u55-128"); checked to exist.
 const Hardware& hardware_named(std::string_view tag);

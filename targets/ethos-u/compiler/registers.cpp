@@ -10,12 +10,9 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-bool is_signed(DataType type) {
-  return type != DataType::UInt8;
-}
 
 std::string_view precision_name(DataType type) {
-  switch (byte_size(type)) {
+  switch (element_bytes(type)) {
     case 1:
       return "B8";
     case 2:

@@ -153,8 +153,8 @@ class StreamWriter {
       element = element * buffer.extents[axis] + index->value;
     }
     AddressRange range = place(run.buffer);
-    range.begin += element * byte_size(buffer.type);
-    range.end = range.begin + run.count * byte_size(buffer.type);
+    range.begin += element * element_bytes(buffer.type);
+    range.end = range.begin + run.count * element_bytes(buffer.type);
     return range;
   }
 

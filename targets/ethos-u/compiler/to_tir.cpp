@@ -89,7 +89,7 @@ class Writer {
   tir::BufferRun run_of(const Span& span, Access access) {
     const BufferId id = buffers_.at(static_cast<size_t>(span.storage));
     const tir::Buffer& buffer = builder_.func().buffer(id);
-    const int64_t size = byte_size(buffer.type);
+    const int64_t size = element_bytes(buffer.type);
     int64_t element = span.offset / size;
     const int64_t count = (span.offset + span.bytes + size - 1) / size - element;
     std::vector<tir::Expr> start(buffer.extents.size(), tir::int_imm(0));
