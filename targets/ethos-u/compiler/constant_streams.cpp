@@ -55,11 +55,9 @@ ConstantStream make_constant_stream(const Hardware& hardware, const Operation& o
           encode_weights(order_weights(tensor, channels, traversal));
       result.bytes.insert(result.bytes.end(), stream.begin(), stream.end());
     }
-    // A core without channels reads nothing, from the place of the first.
-    const bool any = channels.count() > 0;
-    result.scales.push_back({-1, any ? scales_at : 0, weights_at - scales_at});
-    result.weights.push_back({-1, any ? weights_at : result.weights.front().offset,
-                              static_cast<int64_t>(result.bytes.size()) - weights_at});
+    result.scales.push_back({-1, scales_at, weights_at - scales_at});
+    result.weights.push_back(
+        {-1, weights_at, static_cast<int64_t>(result.bytes.size()) - weights_at});
   }
   return result;
 }

@@ -27,11 +27,11 @@ class TableSlots {
                     entries_.begin() + static_cast<int64_t>(i) + 1, entries_.end());
         return {entries_.back().number, false};
       }
-    const auto count = static_cast<int32_t>(kLutBytes / bytes);
+    // Tables lie at multiples of their size; of the places the one whose last user is longest ago.
+    const auto slots = static_cast<int32_t>(bytes / kLutSlotBytes);
     int32_t best = 0;
     size_t best_age = 0;
-    for (int32_t number = 0; number < count; ++number) {
-      // The slot whose most recent user is the longest ago.
+    for (int32_t number = 0; number + slots <= kLutBytes / kLutSlotBytes; number += slots) {
       size_t age = entries_.size();
       for (size_t i = 0; i < entries_.size(); ++i)
         if (overlaps(entries_[i], number, bytes)) age = entries_.size() - 1 - i;
@@ -55,8 +55,8 @@ class TableSlots {
     int64_t bytes;
   };
   static bool overlaps(const Entry& entry, int32_t number, int64_t bytes) {
-    return entry.number * entry.bytes < (number + 1) * bytes &&
-           number * bytes < (entry.number + 1) * entry.bytes;
+    const int64_t mine = entry.number * kLutSlotBytes, other = number * kLutSlotBytes;
+    return mine < other + bytes && other < mine + entry.bytes;
   }
   const Hardware& hardware_;
   std::vector<Entry> entries_;  // least recently used first
@@ -198,7 +198,7 @@ class Scheduler {
     Step transfer;
     transfer.node = operation.node;
     transfer.from = {storage, 0, bytes};
-    transfer.to = {-1, hardware_.lut_address() + slot.number * bytes, bytes};
+    transfer.to = {-1, hardware_.lut_address() + slot.number * kLutSlotBytes, bytes};
     result_.steps.push_back(std::move(transfer));
   }
 

@@ -151,12 +151,12 @@ StreamOperation view_operation(const Hardware& hardware, const Intrinsic& intrin
   result.uses_lut = function >= enumerator("activation_function", "TABLE_0");
   const int64_t end = hardware.banks * kShramBankBytes;
   if (result.uses_lut) {
-    const int64_t slot_bytes = result.ofm.element_bytes == 4   ? kLutSlotBytes32
-                               : result.ifm.element_bytes == 2 ? kLutSlotBytes16
-                                                               : kLutSlotBytes8;
+    const int64_t bytes = result.ofm.element_bytes == 4   ? kLutTableBytes32
+                          : result.ifm.element_bytes == 2 ? kLutTableBytes16
+                                                          : kLutTableBytes8;
     const int64_t slot = function - enumerator("activation_function", "TABLE_0");
-    const int64_t begin = hardware.lut_address() + slot * slot_bytes;
-    result.reads.push_back(shram(begin, begin + slot_bytes));
+    const int64_t begin = hardware.lut_address() + slot * kLutSlotBytes;
+    result.reads.push_back(shram(begin, begin + bytes));
   }
   const bool keeps_tables = result.uses_lut || hardware.reserved_banks() > 0;
   result.writes.push_back(shram(0, keeps_tables ? hardware.lut_address() : end));

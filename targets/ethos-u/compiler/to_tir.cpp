@@ -33,6 +33,7 @@ class Writer {
     for (const Step& step : schedule_.steps)
       body.push_back(tir::with_comment(one_line(step.node), statement(step)));
     tir::Func func = builder_.finish(tir::seq(std::move(body)));
+    func.stepwise = true;
     func.node = function_.nodes.at(0).name;
     func.origin = fmt::format("{}: {} operators as {} operations on {}", function_.name,
                               function_.nodes.size(), program_.operations.size(), hardware_.tag);
@@ -114,8 +115,10 @@ class Writer {
       touch("SET_IFM_BASE0", step.ifm.span, Access::Read);
       if (step.ifm2) touch("SET_IFM2_BASE0", step.ifm2->span, Access::Read);
       for (size_t core = 0; core < step.weights.size(); ++core) {
-        touch(core == 0 ? "SET_WEIGHT_BASE" : "SET_WEIGHT1_BASE", step.weights[core], Access::Read);
-        touch(core == 0 ? "SET_SCALE_BASE" : "SET_SCALE1_BASE", step.scales[core], Access::Read);
+        // A core without channels reads nothing, but its registers name a place.
+        const size_t shown = step.weights[core].bytes > 0 ? core : 0;
+        touch(core == 0 ? "SET_WEIGHT_BASE" : "SET_WEIGHT1_BASE", step.weights[shown], Access::Read);
+        touch(core == 0 ? "SET_SCALE_BASE" : "SET_SCALE1_BASE", step.scales[shown], Access::Read);
       }
       touch("SET_OFM_BASE0", step.ofm.span, Access::Write);
       encoded = encode_operation(

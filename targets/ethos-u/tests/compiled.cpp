@@ -1,0 +1,170 @@
+#include "compiled.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ethos_u/checker.h"
+#include "ethos_u/payload.h"
+#include "ethos_u/run.h"
+#include "intarsia/target_kind.h"
+
+namespace intarsia::targets {
+namespace c {
+void add_kinds(TargetRegistry& registry);
+}
+namespace ethos_u {
+void add_kinds(TargetRegistry& registry);
+}
+}  // namespace intarsia::targets
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+namespace sim = simulators::ethos_u;
+
+constexpr int64_t kCacheBytes = 384 * 1024;
+
+const TargetRegistry& registry() {
+  static const TargetRegistry* const all = [] {
+    auto* made = new TargetRegistry;
+    targets::c::add_kinds(*made);
+    targets::ethos_u::add_kinds(*made);
+    return made;
+  }();
+  return *all;
+}
+
+bool is_dedicated(const CompileRequest& request) {
+  const std::string mode = request.memory_mode.empty() && request.target.starts_with("ethos-u65")
+                               ? "dedicated-sram"
+                               : request.memory_mode;
+  return mode.starts_with("dedicated");
+}
+
+// Pools as bytes, and the regions of one stream on them.
+class Machine {
+ public:
+  explicit Machine(const CompiledModel& model) : model_(model) {
+    for (const PoolUse& use : model.plan.use)
+      pools_.emplace_back(static_cast<size_t>(use.peak + 16), uint8_t{0xA5});
+  }
+
+  void write(tir::BufferId buffer, const std::vector<uint8_t>& bytes) {
+    const Placement* place = model_.plan.find(buffer);
+    std::memcpy(at(*place), bytes.data(), bytes.size());
+  }
+  std::vector<uint8_t> read(tir::BufferId buffer) {
+    const Placement* place = model_.plan.find(buffer);
+    const uint8_t* begin = at(*place);
+    return {begin, begin + place->bytes};
+  }
+
+  std::string run(const CommandStream& stream, const tir::Call& call, const tir::Func& func) {
+    sim::Payload payload;
+    if (auto failure = sim::read_payload(stream.commands, payload)) return *failure;
+    sim::Memory memory(*payload.made_for);
+    std::vector<uint8_t> constants = stream.constants;
+    sim::Checker checker(*payload.made_for, payload.stream);
+    for (size_t i = 0; i < stream.regions.size(); ++i) {
+      const StreamRegion& region = stream.regions[i];
+      if (region.kind == StreamRegion::Kind::Constants) {
+        memory.regions[i] = {constants.data(), constants.size(), false};
+        continue;
+      }
+      std::vector<uint8_t>& pool = pools_.at(static_cast<size_t>(region.pool));
+      const auto offset = static_cast<size_t>(region.offset);
+      memory.regions[i] = {pool.data() + offset, pool.size() - offset};
+      checker.forget(static_cast<uint32_t>(i), pool.size() - offset);
+    }
+    // What the caller provides is defined.
+    for (size_t p = 0; p < func.parameters.size(); ++p) {
+      const Placement* place = model_.plan.find(call.arguments[p]);
+      if (place == nullptr || func.parameters[p].access != tir::Access::Read) continue;
+      for (size_t i = 0; i < stream.regions.size(); ++i)
+        if (stream.regions[i].kind == StreamRegion::Kind::Pool &&
+            stream.regions[i].pool == place->pool)
+          checker.set(static_cast<uint32_t>(i),
+                      static_cast<uint64_t>(place->offset - stream.regions[i].offset),
+                      static_cast<uint64_t>(place->bytes));
+    }
+    checker.finish(sim::run(payload.stream, *payload.made_for, memory, &checker));
+    std::string problem;
+    for (const sim::Finding& finding : checker.findings().all())
+      problem += finding.to_string() + "\n";
+    return problem;
+  }
+
+ private:
+  uint8_t* at(const Placement& place) {
+    return pools_.at(static_cast<size_t>(place.pool)).data() + place.offset;
+  }
+
+  const CompiledModel& model_;
+  std::vector<std::vector<uint8_t>> pools_;
+};
+
+}  // namespace
+
+MemoryMap memories(const CompileRequest& request) {
+  MemoryMap map;
+  map.pools = is_dedicated(request)
+                  ? std::vector<MemoryPool>{{"dram", 0, false, 4, {}, 16},
+                                            {"sram", kCacheBytes, false, 1, {"ethos-u"}, 16}}
+                  : std::vector<MemoryPool>{{"sram", 0, false, 1, {}, 16}};
+  return map;
+}
+
+Result<CompiledModel> compile_for(const std::vector<uint8_t>& model, const CompileRequest& request) {
+  std::string text = request.target;
+  if (!request.memory_mode.empty()) {
+    // A tag is a whole composite; the attribute belongs to its device.
+    const auto composite = parse_target(registry().catalogue(), request.target);
+    if (!composite.ok()) return composite.error();
+    text = to_string(*composite) + " -memory-mode=" + request.memory_mode;
+  }
+  const auto target = parse_target(registry().catalogue(), text);
+  if (!target.ok()) return target.error();
+  CompileOptions options;
+  options.memory = memories(request);
+  options.lowering.optimise = request.optimise;
+  options.lowering.sram_limit = request.sram_limit;
+  return compile(model, "model.tflite", registry(), *target, options);
+}
+
+int64_t sram_bytes(const CompiledModel& model) {
+  for (size_t i = 0; i < model.plan.use.size(); ++i)
+    if (model.plan.memory.pools[i].name == "sram") return model.plan.use[i].peak;
+  return 0;
+}
+
+SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<uint8_t>>& inputs) {
+  SimulatedRun result;
+  Machine machine(model);
+  const tir::Func& entry = model.lowered.entry_func();
+  size_t next_input = 0;
+  for (size_t i = 0; i < entry.parameters.size(); ++i)
+    if (entry.parameters[i].access == tir::Access::Read)
+      machine.write(tir::BufferId{static_cast<int32_t>(i)}, inputs.at(next_input++));
+  const auto* body = std::get_if<tir::Seq>(&entry.body->node);
+  const std::vector<tir::Stmt> statements =
+      body != nullptr ? body->statements : std::vector<tir::Stmt>{entry.body};
+  for (const tir::Stmt& statement : statements) {
+    const auto& call = std::get<tir::Call>(statement->node);
+    const auto& streams = model.emitted.streams;
+    const auto stream =
+        std::find_if(streams.begin(), streams.end(),
+                     [&](const CommandStream& candidate) { return candidate.func == call.function; });
+    if (stream == streams.end()) {
+      result.problem = call.function + " does not run on the NPU";
+      return result;
+    }
+    result.problem = machine.run(*stream, call, *model.lowered.find(call.function));
+    if (!result.problem.empty()) return result;
+  }
+  for (size_t i = 0; i < entry.parameters.size(); ++i)
+    if (entry.parameters[i].access != tir::Access::Read)
+      result.outputs.push_back(machine.read(tir::BufferId{static_cast<int32_t>(i)}));
+  return result;
+}
+
+}  // namespace intarsia::test::ethos_u

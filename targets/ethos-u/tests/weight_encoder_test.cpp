@@ -1,0 +1,116 @@
+// Weight streams of our encoder, read by the simulator's decoder, which shares no code with it.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "compiler/weight_encoder.h"
+#include "compiler/weight_order.h"
+#include "ethos_u/weight_stream.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using targets::ethos_u::encode_weights;
+
+std::vector<int16_t> decoded(const std::vector<uint8_t>& stream, size_t count) {
+  std::vector<int16_t> weights;
+  const auto failure = simulators::ethos_u::decode_weights(stream, count, weights);
+  EXPECT_FALSE(failure.has_value()) << *failure;
+  return weights;
+}
+
+void expect_round_trip(const std::vector<int16_t>& weights) {
+  const std::vector<uint8_t> stream = encode_weights(weights);
+  EXPECT_EQ(stream.size() % 16, 0u);
+  EXPECT_EQ(decoded(stream, weights.size()), weights);
+}
+
+std::vector<int16_t> normal(size_t count, double deviation, double zeros, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<double> values(0, deviation);
+  std::bernoulli_distribution zero(zeros);
+  std::vector<int16_t> weights(count);
+  for (int16_t& weight : weights)
+    weight = zero(random) ? int16_t{0}
+                          : static_cast<int16_t>(std::clamp(values(random), -255.0, 255.0));
+  return weights;
+}
+
+TEST(WeightEncoder, KeepsWeightsOfManyDistributions) {
+  uint32_t seed = 1;
+  for (const size_t count : {1, 2, 15, 16, 333, 4096})
+    for (const double deviation : {0.3, 2.0, 20.0, 90.0})
+      for (const double zeros : {0.0, 0.3, 0.9, 0.999})
+        expect_round_trip(normal(count, deviation, zeros, seed++));
+}
+
+TEST(WeightEncoder, KeepsExtremes) {
+  expect_round_trip(std::vector<int16_t>(1, 0));
+  expect_round_trip(std::vector<int16_t>(100'000, 0));
+  expect_round_trip(std::vector<int16_t>(40'000, -255));
+  std::vector<int16_t> all;
+  for (int16_t value = -255; value <= 255; ++value) all.push_back(value);
+  expect_round_trip(all);
+  std::vector<int16_t> lonely(70'000, 0);
+  lonely[35'000] = 255;
+  expect_round_trip(lonely);
+}
+
+TEST(WeightEncoder, KeepsWeightsWhoseStatisticsChange) {
+  std::vector<int16_t> weights = normal(3000, 90, 0, 5);
+  const auto append = [&](const std::vector<int16_t>& more) {
+    weights.insert(weights.end(), more.begin(), more.end());
+  };
+  append(normal(3000, 1.5, 0.8, 6));
+  append(std::vector<int16_t>(2000, 0));
+  append(normal(3000, 10, 0, 7));
+  expect_round_trip(weights);
+}
+
+TEST(WeightEncoder, IsSmall) {
+  // Nothing but the few headers that the longest run of zeros needs.
+  EXPECT_LE(encode_weights(std::vector<int16_t>(8192, 0)).size(), 144u);
+  // Two values: a bit each.
+  std::vector<int16_t> two(8192);
+  for (size_t i = 0; i < two.size(); ++i) two[i] = std::minstd_rand(static_cast<uint32_t>(i))() % 2 == 0 ? 100 : -3;
+  EXPECT_LE(encode_weights(two).size(), 8192u / 8 + 16);
+  // Evenly spread over 8 bits: no more than the bytes they were, and a header.
+  std::mt19937 random(9);
+  std::vector<int16_t> even(8192);
+  for (int16_t& weight : even) weight = static_cast<int16_t>(random() % 256) - 128;
+  EXPECT_LE(encode_weights(even).size(), 8192u + 32);
+}
+
+TEST(WeightOrder, IsTheSimulators) {
+  namespace compiler = targets::ethos_u;
+  namespace sim = simulators::ethos_u;
+  for (const bool depthwise : {false, true})
+    for (const bool part_kernel : {false, true})
+      for (const bool wide : {false, true})
+        for (const int32_t dilation : {1, 2}) {
+          if (depthwise && part_kernel) continue;
+          const int32_t ofm = 37, height = 9, width = 3, ifm = depthwise ? 1 : 21;
+          const std::vector<int16_t> values =
+              normal(static_cast<size_t>(ofm * height * width * ifm), 50, 0.1, 3);
+          const compiler::WeightTraversal ours = {16, 8,         8,          dilation, dilation,
+                                                  depthwise, part_kernel, wide};
+          const compiler::ChannelRange channels = {5, ofm, 2};
+          const std::vector<int16_t> order =
+              compiler::order_weights({values, ofm, height, width, ifm}, channels, ours);
+          const sim::Traversal theirs = {channels.count(), ifm, height, width, 16, 8, 8,
+                                         8 / dilation, 8 / dilation, depthwise, part_kernel, wide};
+          std::vector<int16_t> expected;
+          sim::traverse(
+              theirs,
+              [&](int32_t o, int32_t y, int32_t x, int32_t i) {
+                const int32_t channel = channels.first + o * channels.step;
+                expected.push_back(
+                    values[static_cast<size_t>(((channel * height + y) * width + x) * ifm + i)]);
+              },
+              [&] { expected.push_back(0); });
+          EXPECT_EQ(order, expected) << depthwise << part_kernel << wide << dilation;
+        }
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
