@@ -1,15 +1,18 @@
-// What the device's performance monitor asks.
+// What watches one run for the device: it may find the run wrong, and counts for the performance monitor.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "ethos_u/run.h"
 
 namespace intarsia::simulators::ethos_u {
 
-// Watches one run and knows afterwards what the performance monitor would have counted.
 class CycleModel : public Observer {
  public:
+  // After the run. A fault makes the run fail that had none itself.
+  virtual std::optional<Fault> finish(const Outcome&) { return std::nullopt; }
+  // What the performance monitor would have counted.
   virtual uint64_t cycles() const = 0;
   // PMU_EVENT numbers of registers.def; zero for what the model does not know.
   virtual uint64_t events(uint32_t number) const = 0;

@@ -192,10 +192,14 @@ void Device::start() {
   if (base % kStreamAlignment != 0)
     return fail({Cause::Bus, 0, "", "the stream does not begin at a multiple of 16 bytes"});
 
+  const std::span<const uint8_t> bytes(stream.data, size);
   const std::unique_ptr<CycleModel> model =
-      make_cycle_model_ ? make_cycle_model_(configuration_) : nullptr;
+      make_cycle_model_ ? make_cycle_model_(configuration_, bytes) : nullptr;
   Both observers(observer_, model.get());
-  finish(run({stream.data, size}, configuration_, memory_, &observers));
+  Outcome outcome = run(bytes, configuration_, memory_, &observers);
+  if (model != nullptr)
+    if (auto fault = model->finish(outcome); fault && !outcome.fault) outcome.fault = std::move(fault);
+  finish(outcome);
   if (model != nullptr) count(*model);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ethos_u/cycle_model.h"
@@ -40,10 +41,9 @@ class Device {
   void set_busy_reads(uint32_t reads) { busy_reads_ = reads; }
   // Sees every run from now on; must outlive the device.
   void set_observer(Observer* observer) { observer_ = observer; }
-  // Makes the model that counts for the performance monitor; without one the counters stand still.
-  void set_cycle_model(std::function<std::unique_ptr<CycleModel>(const Configuration&)> make) {
-    make_cycle_model_ = std::move(make);
-  }
+  // Makes what watches a run of a stream; without one the performance monitor's counters stand still.
+  using MakeCycleModel = std::function<std::unique_ptr<CycleModel>(const Configuration&, std::span<const uint8_t>)>;
+  void set_cycle_model(MakeCycleModel make) { make_cycle_model_ = std::move(make); }
   // Called with the fault of a run that failed.
   void set_fault_handler(std::function<void(const Fault&)> handler) {
     fault_handler_ = std::move(handler);
@@ -72,7 +72,7 @@ class Device {
   std::array<uint32_t, kBytes / 4> registers_ = {};
   uint32_t busy_reads_ = 1, busy_left_ = 0, busy_status_ = 0;
   Observer* observer_ = nullptr;
-  std::function<std::unique_ptr<CycleModel>(const Configuration&)> make_cycle_model_;
+  MakeCycleModel make_cycle_model_;
   std::function<void(const Fault&)> fault_handler_;
   std::optional<Fault> last_fault_;
 };

@@ -73,6 +73,7 @@ class Timeline final : public CycleModel {
   void stop(const DecodedCommand&) override { finish(); }
   // What is still under way comes to its end. After a run without OP_STOP it has to be asked for.
   void finish();
+  std::optional<Fault> finish(const Outcome&) override { return finish(), std::nullopt; }
 
   uint64_t cycles() const override;
   uint64_t events(uint32_t number) const override;

@@ -155,7 +155,7 @@ class FixedCycles final : public sim::CycleModel {
 };
 
 TEST_F(DeviceTest, CountersTakeTheModelsCyclesWhereTheyAreEnabled) {
-  device.set_cycle_model([](const sim::Configuration&) { return std::make_unique<FixedCycles>(); });
+  device.set_cycle_model([](const sim::Configuration&, std::span<const uint8_t>) { return std::make_unique<FixedCycles>(); });
   start();
   EXPECT_EQ(device.read(sim::reg::PMCCNTR_LO), 0u) << "not enabled";
   device.write(sim::reg::PMCR, sim::bits::PMCR_cnt_en);

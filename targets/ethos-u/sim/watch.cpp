@@ -1,0 +1,73 @@
+#include "ethos_u/watch.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "ethos_u/profile.h"
+
+namespace intarsia::simulators::ethos_u {
+namespace {
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? std::string() : std::string(value);
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (!written) std::fprintf(stderr, "ethos-u simulator: %s cannot be written\n", path.c_str());
+  if (file != nullptr) std::fclose(file);
+}
+
+}  // namespace
+
+Recorder::Recorder()
+    : trace_file_(from_environment("INTARSIA_DEVICE_TRACE")),
+      profile_file_(from_environment("INTARSIA_DEVICE_PROFILE")) {}
+
+Recorder::~Recorder() {
+  if (!trace_file_.empty()) write_file(trace_file_, trace_.text());
+  if (profile_file_.empty()) return;
+  std::string all = "[";
+  for (const Profile& profile : profiles_) (all += all.size() > 1 ? "," : "") += profile.text;
+  write_file(profile_file_, all += "]\n");
+}
+
+void Recorder::add(int device, std::string_view tag, const void* stream, const Timeline& timeline) {
+  if (!trace_file_.empty()) trace_.add(device + 1, tag, timeline, {});
+  if (profile_file_.empty()) return;
+  for (Profile& profile : profiles_)
+    if (profile.device == device && profile.stream == stream) {
+      profile.text = profile_text(tag, timeline, {});
+      return;
+    }
+  profiles_.push_back({device, stream, profile_text(tag, timeline, {})});
+}
+
+Watch::Watch(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories,
+             std::span<const uint8_t> stream, Recorder& recorder, int device)
+    : configuration_(configuration),
+      stream_(stream),
+      checker_(configuration, stream),
+      timeline_(configuration, memories),
+      recorder_(recorder),
+      device_(device) {}
+
+std::optional<Fault> Watch::finish(const Outcome& outcome) {
+  checker_.finish(outcome);
+  timeline_.finish();
+  recorder_.add(device_, configuration_.tag, stream_.data(), timeline_);
+  const FindingList& findings = checker_.findings();
+  for (const Finding& finding : findings.all())
+    if (finding.kind != FindingKind::Stopped)  // which the device reports as a fault
+      std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(configuration_.tag.size()), configuration_.tag.data(),
+                   finding.to_string().c_str());
+  if (findings.left_out() > 0)
+    std::fprintf(stderr, "and %zu findings more\n", findings.left_out());
+  if (findings.all().empty() || outcome.fault) return std::nullopt;
+  const Finding& first = findings.all()[0];
+  return Fault{Cause::Operand, first.offset, "", "the stream checker found a mistake: " + std::string(to_string(first.kind))};
+}
+
+}  // namespace intarsia::simulators::ethos_u

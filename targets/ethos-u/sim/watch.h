@@ -1,0 +1,81 @@
+// What watches the runs of a simulated device: the checker, which is always on, and the timeline, from
+// which traces and profiles are written when somebody asks for them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ethos_u/checker.h"
+#include "ethos_u/timeline.h"
+#include "ethos_u/trace.h"
+
+namespace intarsia::simulators::ethos_u {
+
+// Collects runs of all devices of a program and writes the files when it ends. Files are named by the
+// environment: INTARSIA_DEVICE_TRACE (trace.h) and INTARSIA_DEVICE_PROFILE (an array of profile.h's
+// objects: of each stream the last run).
+class Recorder {
+ public:
+  Recorder();
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  int add_device() { return devices_++; }
+  void add(int device, std::string_view tag, const void* stream, const Timeline& timeline);
+
+ private:
+  struct Profile {
+    int device;
+    const void* stream;
+    std::string text;
+  };
+  std::string trace_file_, profile_file_;
+  Trace trace_;
+  std::vector<Profile> profiles_;
+  int devices_ = 0;
+};
+
+// Of one run.
+class Watch final : public CycleModel {
+ public:
+  Watch(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories,
+        std::span<const uint8_t> stream, Recorder& recorder, int device);
+
+  void command(const DecodedCommand& command) override { each([&](Observer& o) { o.command(command); }); }
+  void before(const Operation& op, const Memory& memory) override {
+    each([&](Observer& o) { o.before(op, memory); });
+  }
+  void after(const Operation& op, const Memory& memory) override {
+    each([&](Observer& o) { o.after(op, memory); });
+  }
+  void before(const DmaTransfer& dma, const Memory& memory) override {
+    each([&](Observer& o) { o.before(dma, memory); });
+  }
+  void after(const DmaTransfer& dma, const Memory& memory) override {
+    each([&](Observer& o) { o.after(dma, memory); });
+  }
+  void wait(const Wait& wait) override { each([&](Observer& o) { o.wait(wait); }); }
+  void stop(const DecodedCommand& command) override { each([&](Observer& o) { o.stop(command); }); }
+
+  std::optional<Fault> finish(const Outcome& outcome) override;
+  uint64_t cycles() const override { return timeline_.cycles(); }
+  uint64_t events(uint32_t number) const override { return timeline_.events(number); }
+
+ private:
+  template <typename Call>
+  void each(const Call& call) {
+    call(checker_);
+    call(timeline_);
+  }
+
+  const Configuration& configuration_;
+  std::span<const uint8_t> stream_;
+  Checker checker_;
+  Timeline timeline_;
+  Recorder& recorder_;
+  int device_;
+};
+
+}  // namespace intarsia::simulators::ethos_u

@@ -1,0 +1,139 @@
+// What a simulated device reports of its runs: traces, profiles, findings.
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "editable_stream.h"
+#include "ethos_u/device.h"
+#include "ethos_u/watch.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using namespace simulators::ethos_u;
+using testing::HasSubstr;
+
+constexpr const char* kTag = "ethos-u55-128";
+
+// Two transfers; the second waits for the first.
+EditableStream transfers(uint64_t bytes) {
+  EditableStream s;
+  s.put("SET_DMA0_SRC_REGION", 0).put_wide("SET_DMA0_SRC", 0).put("SET_DMA0_DST_REGION", 1);
+  s.put_wide("SET_DMA0_DST", 0).put_wide("SET_DMA0_LEN", bytes).put("OP_DMA_START");
+  return s.put("OP_DMA_WAIT", 0).put("OP_DMA_START").put("OP_STOP", 0xFFFF);
+}
+
+class WatchTest : public testing::Test {
+ protected:
+  WatchTest() {
+    std::filesystem::create_directories(folder_);
+    setenv("INTARSIA_DEVICE_TRACE", trace_.c_str(), 1);
+    setenv("INTARSIA_DEVICE_PROFILE", profile_.c_str(), 1);
+  }
+  ~WatchTest() override {
+    unsetenv("INTARSIA_DEVICE_TRACE");
+    unsetenv("INTARSIA_DEVICE_PROFILE");
+    std::filesystem::remove_all(folder_);
+  }
+
+  // Runs the streams one after the other on one device.
+  void run_all(const std::vector<EditableStream>& streams) {
+    Recorder recorder;
+    const Configuration& configuration = *find_configuration(kTag);
+    const auto& npu = *isa::ethos_u::find_npu_timing(kTag);
+    const auto memories = *isa::ethos_u::memory_system(npu, "", "Shared_Sram");
+    Device device(configuration);
+    const int number = recorder.add_device();
+    device.set_cycle_model([&](const Configuration& it, std::span<const uint8_t> stream) {
+      return std::make_unique<Watch>(it, memories, stream, recorder, number);
+    });
+    device.set_fault_handler([&](const Fault& fault) { faults_ += fault.to_string() + "\n"; });
+    for (const EditableStream& stream : streams) {
+      streams_.push_back(stream.bytes());
+      start(device, streams_.back());
+    }
+  }
+  void start(Device& device, const std::vector<uint8_t>& stream) {
+    // Bytes that begin at a multiple of 16.
+    auto& room = rooms_.emplace_back(stream.size() + 16);
+    uint8_t* first = room.data() + (16 - reinterpret_cast<uintptr_t>(room.data()) % 16) % 16;
+    std::copy(stream.begin(), stream.end(), first);
+    const auto write_pair = [&](uint32_t at, const void* pointer) {
+      const auto value = reinterpret_cast<uintptr_t>(pointer);
+      device.write(at, static_cast<uint32_t>(value));
+      device.write(at + 4, static_cast<uint32_t>(uint64_t{value} >> 32));
+    };
+    write_pair(reg::QBASE_LO, first);
+    device.write(reg::QSIZE, static_cast<uint32_t>(stream.size()));
+    write_pair(reg::BASEP0_LO, constants_);
+    write_pair(reg::BASEP1_LO, arena_);
+    device.write(reg::CMD, bits::CMD_transition_to_running_state);
+  }
+  static nlohmann::json read(const std::string& path) {
+    std::ifstream file(path);
+    return nlohmann::json::parse(file);
+  }
+
+  std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
+                                  ("intarsia_watch_" + std::to_string(reinterpret_cast<uintptr_t>(this)));
+  std::string trace_ = (folder_ / "trace.json").string(), profile_ = (folder_ / "profile.json").string();
+  std::string faults_;
+  std::vector<std::vector<uint8_t>> streams_;
+  std::deque<std::vector<uint8_t>> rooms_;
+  alignas(16) uint8_t constants_[2048] = {};
+  alignas(16) uint8_t arena_[2048] = {};
+};
+
+TEST_F(WatchTest, TraceHasARowForEachPartyInMicroseconds) {
+  run_all({transfers(1024)});
+  EXPECT_EQ(faults_, "");
+  std::map<std::string, int> names;
+  double end = 0;
+  const nlohmann::json trace = read(trace_);
+  for (const nlohmann::json& event : trace.at("traceEvents")) {
+    if (event.at("ph") == "M") {
+      ++names[event.at("args").at("name").get<std::string>()];
+      continue;
+    }
+    ++names[event.at("name").get<std::string>()];
+    end = std::max(end, event.at("ts").get<double>() + event.at("dur").get<double>());
+  }
+  EXPECT_EQ(names[kTag], 1);
+  EXPECT_EQ(names["DMA"], 1);
+  EXPECT_EQ(names["dma"], 2);
+  EXPECT_EQ(names["wait"], 1);
+  EXPECT_NEAR(end, 2 * (64 + 1024) / 500.0, 1e-3);  // 500 MHz
+}
+
+TEST_F(WatchTest, ProfileIsOfTheLastRunOfEachStream) {
+  run_all({transfers(1024), transfers(1024), transfers(512)});
+  const nlohmann::json profile = read(profile_);
+  ASSERT_EQ(profile.size(), 3u) << "every start has a stream of its own here";
+  const nlohmann::json& first = profile.at(0);
+  EXPECT_EQ(first.at("device"), kTag);
+  EXPECT_EQ(first.at("system"), "Ethos_U55_High_End_Embedded");
+  EXPECT_EQ(first.at("cycles"), 2 * (64 + 1024));
+  EXPECT_EQ(first.at("transfer_only_cycles"), 2 * (64 + 1024));
+  EXPECT_EQ(first.at("regions").at(0).at("read_bytes"), 2 * 1024);
+  EXPECT_EQ(first.at("regions").at(1).at("written_bytes"), 2 * 1024);
+  ASSERT_EQ(first.at("commands").size(), 2u);
+  EXPECT_EQ(first.at("commands").at(1).at("work"), "dma");
+  EXPECT_EQ(first.at("commands").at(1).at("start"), 64 + 1024);
+  EXPECT_EQ(profile.at(2).at("cycles"), 2 * (64 + 512));
+}
+
+TEST_F(WatchTest, AFindingMakesTheRunFail) {
+  run_all({transfers(1000)});
+  EXPECT_THAT(faults_, HasSubstr("the stream checker found a mistake: alignment"));
+}
+
+TEST(JsonText, IsEscaped) {
+  EXPECT_EQ(json_escaped("a\"b\\c\n"), "a\\\"b\\\\c\\u000a");
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
