@@ -73,4 +73,7 @@ function(intarsia_add_target name)
     # After every other part of the project, whose libraries the tests may use.
     set_property(GLOBAL APPEND PROPERTY INTARSIA_TARGET_TESTS ${CMAKE_CURRENT_SOURCE_DIR}/tests)
   endif()
+  if(INTARSIA_BUILD_BENCH AND EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/bench/CMakeLists.txt)
+    set_property(GLOBAL APPEND PROPERTY INTARSIA_TARGET_BENCHES ${CMAKE_CURRENT_SOURCE_DIR}/bench)
+  endif()
 endfunction()
