@@ -35,7 +35,8 @@ int64_t plain_scale(int64_t value, const sim::Scale& scale, sim::Rounding roundi
 }
 
 int64_t plain_output(const sim::Operation& op, int64_t scaled) {
-  if (op.ofm.type == sim::ElementType::S32) return static_cast<int32_t>(scaled);
+  if (op.ofm.type == sim::ElementType::S32)
+    return std::clamp<int64_t>(scaled, INT32_MIN, INT32_MAX);
   const int64_t low = std::max<int64_t>(op.activation.minimum, sim::lowest(op.ofm.type));
   const int64_t high = std::min<int64_t>(op.activation.maximum, sim::highest(op.ofm.type));
   return std::clamp(scaled + op.ofm.zero_point, low, high);
