@@ -44,14 +44,22 @@ inline int64_t first_difference(const TensorValue& actual, const TensorValue& ex
   return -1;
 }
 
-// "" when the value is as expected, else where it is not.
+// "" when the value is as expected, else where it is not. Elements of int16 may be `steps` off.
 inline std::string difference(DataType type, const TensorValue& actual,
-                              const TensorValue& expected) {
+                              const TensorValue& expected, int64_t steps = 0) {
   if (actual.size() != expected.size())
     return std::to_string(actual.size()) + " bytes instead of " + std::to_string(expected.size());
   if (type == DataType::Float32) {
     const int64_t at = first_difference(actual, expected);
     return at == -1 ? "" : "element " + std::to_string(at) + " differs too much";
+  }
+  if (steps != 0 && type == DataType::Int16) {
+    for (size_t at = 0; at + 2 <= expected.size(); at += 2) {
+      int16_t a, e;
+      std::memcpy(&a, &actual[at], 2), std::memcpy(&e, &expected[at], 2);
+      if (std::abs(a - e) > steps) return "element " + std::to_string(at / 2) + " differs too much";
+    }
+    return "";
   }
   const auto [a, e] = std::mismatch(actual.begin(), actual.end(), expected.begin());
   if (a == actual.end()) return "";

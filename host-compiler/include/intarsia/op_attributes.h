@@ -139,6 +139,174 @@ struct ReluAttrs {
   }
 };
 
+struct TransposeConv2dAttrs {  // the window of input (y, x) begins at (y * stride_h - pad_top, x * stride_w - pad_left)
+  int64_t stride_h = 1;
+  int64_t stride_w = 1;
+  int64_t pad_top = 0;
+  int64_t pad_left = 0;
+  int64_t out_h = 1;
+  int64_t out_w = 1;
+  Activation activation = Activation::None;
+  bool operator==(const TransposeConv2dAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("stride_h", self.stride_h);
+    f("stride_w", self.stride_w);
+    f("pad_top", self.pad_top);
+    f("pad_left", self.pad_left);
+    f("out_h", self.out_h);
+    f("out_w", self.out_w);
+    f("activation", self.activation);
+  }
+};
+
+struct LeakyReluAttrs {
+  float alpha = 0;
+  bool operator==(const LeakyReluAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("alpha", self.alpha);
+  }
+};
+
+struct AxisAttrs {  // 0 .. rank-1 (pack: of the output)
+  int64_t axis = 0;
+  bool operator==(const AxisAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("axis", self.axis);
+  }
+};
+
+struct SplitAttrs {  // one size per output; they add up to the extent
+  int64_t axis = 0;
+  std::vector<int64_t> sizes;
+  bool operator==(const SplitAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("axis", self.axis);
+    f("sizes", self.sizes);
+  }
+};
+
+struct SliceAttrs {  // per axis; strides may be negative; `drop`: axes of size 1 that vanish
+  std::vector<int64_t> begin;
+  std::vector<int64_t> size;
+  std::vector<int64_t> stride;
+  std::vector<int64_t> drop;
+  bool operator==(const SliceAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("begin", self.begin);
+    f("size", self.size);
+    f("stride", self.stride);
+    f("drop", self.drop);
+  }
+};
+
+struct TransposeAttrs {
+  std::vector<int64_t> permutation;
+  bool operator==(const TransposeAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("permutation", self.permutation);
+  }
+};
+
+struct MirrorPadAttrs {  // symmetric: the edge is repeated
+  std::vector<int64_t> before;
+  std::vector<int64_t> after;
+  bool symmetric = false;
+  bool operator==(const MirrorPadAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("before", self.before);
+    f("after", self.after);
+    f("symmetric", self.symmetric);
+  }
+};
+
+struct BlockAttrs {
+  int64_t block = 1;
+  bool operator==(const BlockAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("block", self.block);
+  }
+};
+
+struct BatchSpaceAttrs {  // one of each per axis after the first
+  std::vector<int64_t> block;
+  std::vector<int64_t> before;
+  std::vector<int64_t> after;
+  bool operator==(const BatchSpaceAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("block", self.block);
+    f("before", self.before);
+    f("after", self.after);
+  }
+};
+
+struct GatherAttrs {
+  int64_t axis = 0;
+  int64_t batch_dims = 0;
+  bool operator==(const GatherAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("axis", self.axis);
+    f("batch_dims", self.batch_dims);
+  }
+};
+
+struct ResizeAttrs {
+  int64_t height = 1;
+  int64_t width = 1;
+  bool align_corners = false;
+  bool half_pixel_centers = false;
+  bool operator==(const ResizeAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("height", self.height);
+    f("width", self.width);
+    f("align_corners", self.align_corners);
+    f("half_pixel_centers", self.half_pixel_centers);
+  }
+};
+
+struct BatchMatmulAttrs {
+  bool transpose_a = false;
+  bool transpose_b = false;
+  bool operator==(const BatchMatmulAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("transpose_a", self.transpose_a);
+    f("transpose_b", self.transpose_b);
+  }
+};
+
+struct SvdfAttrs {
+  int64_t rank = 1;
+  Activation activation = Activation::None;
+  bool operator==(const SvdfAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("rank", self.rank);
+    f("activation", self.activation);
+  }
+};
+
+struct LstmAttrs {  // a clip of 0 is none
+  bool time_major = false;
+  float cell_clip = 0;
+  bool operator==(const LstmAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("time_major", self.time_major);
+    f("cell_clip", self.cell_clip);
+  }
+};
+
 struct CallAttrs {
   std::string callee;  // a GlobalVar: the name of a Function of the module
   bool operator==(const CallAttrs&) const = default;
@@ -150,6 +318,9 @@ struct CallAttrs {
 
 using Attributes =
     std::variant<NoAttrs, Conv2dAttrs, DepthwiseConv2dAttrs, FullyConnectedAttrs, Pool2dAttrs,
-                 BinaryAttrs, ReshapeAttrs, SoftmaxAttrs, PadAttrs, ReduceAttrs, ReluAttrs, CallAttrs>;
+                 BinaryAttrs, ReshapeAttrs, SoftmaxAttrs, PadAttrs, ReduceAttrs, ReluAttrs,
+                 TransposeConv2dAttrs, LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs,
+                 TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs, ResizeAttrs,
+                 BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CallAttrs>;
 
 }  // namespace intarsia::graph

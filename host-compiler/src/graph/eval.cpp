@@ -48,13 +48,84 @@ Result<void> evaluate(const Invocation& call) {
     case OpKind::Pad:
       return eval_pad(call);
     case OpKind::Mean:
-      return eval_mean(call);
+    case OpKind::Sum:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+      return eval_reduce(call);
     case OpKind::Quantize:
       return eval_quantize(call);
     case OpKind::Dequantize:
       return eval_dequantize(call);
     case OpKind::Relu:
       return eval_relu(call);
+    case OpKind::Sub:
+      return eval_sub(call);
+    case OpKind::Div:
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+    case OpKind::SquaredDifference:
+    case OpKind::Equal:
+    case OpKind::NotEqual:
+    case OpKind::Greater:
+    case OpKind::GreaterEqual:
+    case OpKind::Less:
+    case OpKind::LessEqual:
+    case OpKind::LogicalAnd:
+    case OpKind::LogicalOr:
+    case OpKind::Select:
+    case OpKind::Prelu:
+      return eval_binary(call);
+    case OpKind::LeakyRelu:
+    case OpKind::Logistic:
+    case OpKind::Tanh:
+    case OpKind::HardSwish:
+    case OpKind::Elu:
+    case OpKind::Exp:
+    case OpKind::Log:
+    case OpKind::Abs:
+    case OpKind::Neg:
+    case OpKind::Square:
+    case OpKind::Sqrt:
+    case OpKind::Rsqrt:
+    case OpKind::Ceil:
+    case OpKind::Floor:
+    case OpKind::Round:
+    case OpKind::LogicalNot:
+      return eval_unary(call);
+    case OpKind::Cast:
+      return eval_cast(call);
+    case OpKind::BatchMatmul:
+      return eval_batch_matmul(call);
+    case OpKind::TransposeConv2d:
+      return eval_transpose_conv2d(call);
+    case OpKind::LogSoftmax:
+      return eval_log_softmax(call);
+    case OpKind::L2Normalization:
+      return eval_l2_normalization(call);
+    case OpKind::ArgMax:
+    case OpKind::ArgMin:
+      return eval_arg(call);
+    case OpKind::PadV2:
+    case OpKind::MirrorPad:
+    case OpKind::Concat:
+    case OpKind::Pack:
+    case OpKind::Split:
+    case OpKind::Unpack:
+    case OpKind::Slice:
+    case OpKind::Transpose:
+    case OpKind::SpaceToDepth:
+    case OpKind::DepthToSpace:
+    case OpKind::SpaceToBatch:
+    case OpKind::BatchToSpace:
+    case OpKind::Gather:
+      return eval_move(call);
+    case OpKind::ResizeNearest:
+    case OpKind::ResizeBilinear:
+      return eval_resize(call);
+    case OpKind::Svdf:
+      return eval_svdf(call);
+    case OpKind::Lstm:
+      return eval_lstm(call);
     case OpKind::Call:
       break;  // the evaluator's own
   }

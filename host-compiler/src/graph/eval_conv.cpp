@@ -217,6 +217,37 @@ void convolve_depthwise(const Invocation& call) {
   }
 }
 
+// Every input element is spread over a window of the output.
+template <typename Types>
+void convolve_transposed(const Invocation& call) {
+  using Sum = typename Types::Sum;
+  const auto& a = call.node.attrs<TransposeConv2dAttrs>();
+  const Shape &in = call.in().shape, &w = call.in(1).shape, &out = call.out().shape;
+  const int64_t filters = out[3], depth = in[3], patch = w[1] * w[2] * depth;
+  const Finish<Types> finish(call, a.activation, filters, convolution_factor);
+  const Matrix<Sum> weights = weight_rows<Sum>(call, 0, filters, patch);
+  std::vector<Sum> sums(static_cast<size_t>(element_count(out)));
+  std::vector<Sum> pixel(static_cast<size_t>(depth));
+  for (int64_t place = 0; place < in[0] * in[1] * in[2]; ++place) {
+    const int64_t left = place % in[2] * a.stride_w - a.pad_left;
+    const int64_t top = place / in[2] % in[1] * a.stride_h - a.pad_top;
+    const int64_t batch = place / in[2] / in[1];
+    for (int64_t c = 0; c < depth; ++c)
+      pixel[static_cast<size_t>(c)] = input_value<Types>(call, place * depth + c);
+    for (int64_t i = 0; i < w[1] * w[2]; ++i) {
+      const int64_t y = top + i / w[2], x = left + i % w[2];
+      if (y < 0 || y >= out[1] || x < 0 || x >= out[2]) continue;
+      Sum* sum = &sums[static_cast<size_t>(((batch * out[1] + y) * out[2] + x) * filters)];
+      for (int64_t filter = 0; filter < filters; ++filter)
+        for (int64_t c = 0; c < depth; ++c)
+          sum[filter] += pixel[static_cast<size_t>(c)] * weights(filter, i * depth + c);
+    }
+  }
+  for (size_t i = 0; i < sums.size(); ++i)
+    call.result<typename Types::Element>()[i] =
+        finish(sums[i], static_cast<int64_t>(i) % filters);
+}
+
 template <typename Types>
 void connect(const Invocation& call) {
   using Sum = typename Types::Sum;
@@ -239,6 +270,10 @@ Result<void> eval_conv2d(const Invocation& call) {
 
 Result<void> eval_depthwise_conv2d(const Invocation& call) {
   return by_types(call, [&](auto types) { convolve_depthwise<decltype(types)>(call); });
+}
+
+Result<void> eval_transpose_conv2d(const Invocation& call) {
+  return by_types(call, [&](auto types) { convolve_transposed<decltype(types)>(call); });
 }
 
 Result<void> eval_fully_connected(const Invocation& call) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/broadcast.h"
 #include "graph/fixed_point.h"
 #include "graph/kernels.h"
 #include "graph/scales.h"
@@ -12,37 +13,9 @@ namespace {
 
 using enum DataType;
 
-// result[i] = f(a, b) with numpy's broadcasting.
-template <typename T, typename F>
-void broadcast(const Invocation& call, F&& f) {
-  const Shape& out = call.out().shape;
-  const auto strides = [&](const Shape& shape) {  // along each axis of the output; 0 where repeated
-    std::vector<int64_t> result(out.size(), 0);
-    int64_t next = 1;
-    for (size_t i = 0; i < shape.size(); ++i) {
-      const size_t axis = shape.size() - 1 - i;
-      if (shape[axis] != 1) result[out.size() - 1 - i] = next;
-      next *= shape[axis];
-    }
-    return result;
-  };
-  const std::vector<int64_t> a_strides = strides(call.in(0).shape);
-  const std::vector<int64_t> b_strides = strides(call.in(1).shape);
-  const T *a = call.data<T>(0), *b = call.data<T>(1);
-  T* result = call.result<T>();
-  for (int64_t i = 0; i < element_count(out); ++i) {
-    int64_t at_a = 0, at_b = 0, rest = i;
-    for (size_t axis = out.size(); axis-- > 0; rest /= out[axis]) {
-      at_a += rest % out[axis] * a_strides[axis];
-      at_b += rest % out[axis] * b_strides[axis];
-    }
-    result[i] = f(a[at_a], b[at_b]);
-  }
-}
-
+// a + sign * b
 template <typename T>
-void add_quantized(const Invocation& call) {
-  const AddFactors factors = add_factors(call.in(0), call.in(1), call.out());
+void add_quantized(const Invocation& call, const AddFactors& factors, int32_t sign) {
   const FixedFactor a_factor = fixed_factor(factors.a), b_factor = fixed_factor(factors.b);
   const FixedFactor out_factor = fixed_factor(factors.output);
   const auto a_zero = static_cast<int32_t>(call.in_zero_point(0));
@@ -53,7 +26,7 @@ void add_quantized(const Invocation& call) {
   broadcast<T>(call, [&](T a, T b) {
     const int32_t x = multiply(wrapping_mul(a - a_zero, unit), a_factor);
     const int32_t y = multiply(wrapping_mul(b - b_zero, unit), b_factor);
-    return requantized<T>(multiply(wrapping_add(x, y), out_factor), call.out_zero_point(), range);
+    return requantized<T>(multiply(wrapping_add(x, sign * y), out_factor), call.out_zero_point(), range);
   });
 }
 
@@ -132,13 +105,28 @@ bool with_type(DataType type, F&& f) {
 Result<void> eval_add(const Invocation& call) {
   const Range<float> range = float_range(call.node.attrs<BinaryAttrs>().activation);
   if (call.type() == Int8)
-    add_quantized<int8_t>(call);
+    add_quantized<int8_t>(call, add_factors(call.in(0), call.in(1), call.out()), 1);
   else if (call.type() == Int16)
-    add_quantized<int16_t>(call);
+    add_quantized<int16_t>(call, add_factors(call.in(0), call.in(1), call.out()), 1);
   else if (call.type() == Int32)
     broadcast<int32_t>(call, wrapping_add);
   else if (call.type() == Float32)
     broadcast<float>(call, [&](float a, float b) { return range.clamp(a + b); });
+  else
+    return unsupported_types(call);
+  return {};
+}
+
+Result<void> eval_sub(const Invocation& call) {
+  const Range<float> range = float_range(call.node.attrs<BinaryAttrs>().activation);
+  if (call.type() == Int8)
+    add_quantized<int8_t>(call, sub_factors(call.in(0), call.in(1), call.out()), -1);
+  else if (call.type() == Int16)
+    add_quantized<int16_t>(call, sub_factors(call.in(0), call.in(1), call.out()), -1);
+  else if (call.type() == Int32)
+    broadcast<int32_t>(call, wrapping_sub);
+  else if (call.type() == Float32)
+    broadcast<float>(call, [&](float a, float b) { return range.clamp(a - b); });
   else
     return unsupported_types(call);
   return {};

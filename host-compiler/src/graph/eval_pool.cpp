@@ -1,4 +1,4 @@
-// Pooling and means.
+// Pooling and reductions.
 #include <algorithm>
 #include <limits>
 #include <type_traits>
@@ -89,20 +89,23 @@ std::vector<int64_t> reduced_places(const Shape& shape, const std::vector<int64_
 }
 
 template <typename T>
-void mean_of_integers(const Invocation& call, const std::vector<int64_t>& places, int64_t count) {
+void sum_integers(const Invocation& call, const std::vector<int64_t>& places, int64_t count) {
   const auto outputs = static_cast<size_t>(element_count(call.out().shape));
   std::vector<int32_t> sums(outputs);
   for (size_t i = 0; i < places.size(); ++i) {
     int32_t& sum = sums[static_cast<size_t>(places[i])];
     sum = wrapping_add(sum, call.data<T>(0)[i]);
   }
-  // The division is part of the factor: shifted left as far as the count's size lets it keep bits.
   FixedFactor factor = fixed_factor(rescale_factor(call.in(), call.out()));
-  int shift = 0;
-  while (shift < 32 && (count >> (shift + 1)) != 0) ++shift;
-  shift = std::min(shift, 31 + factor.shift);
-  factor.value = static_cast<int32_t>((static_cast<int64_t>(factor.value) << shift) / count);
-  factor.shift -= shift;
+  if (call.node.kind == OpKind::Mean) {
+    // The division is part of the factor: shifted left as far as the count's size lets it keep
+    // bits.
+    int shift = 0;
+    while (shift < 32 && (count >> (shift + 1)) != 0) ++shift;
+    shift = std::min(shift, 31 + factor.shift);
+    factor.value = static_cast<int32_t>((static_cast<int64_t>(factor.value) << shift) / count);
+    factor.shift -= shift;
+  }
 
   const Range<int64_t> range = quantized_range<T>(Activation::None, call.out());
   const auto zeros = static_cast<int32_t>(call.in_zero_point() * count);
@@ -125,20 +128,39 @@ Result<void> eval_pool2d(const Invocation& call) {
   return unsupported_types(call);
 }
 
-Result<void> eval_mean(const Invocation& call) {
+Result<void> eval_reduce(const Invocation& call) {
   const std::vector<int64_t> places =
       reduced_places(call.in().shape, call.node.attrs<ReduceAttrs>().axes);
   const auto outputs = static_cast<size_t>(element_count(call.out().shape));
   const auto count = static_cast<int64_t>(places.size() / outputs);
+  const auto extreme = [&]<typename T>(T) {
+    const bool largest = call.node.kind == OpKind::ReduceMax;
+    T* out = call.result<T>();
+    std::fill_n(out, outputs,
+                largest ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::max());
+    for (size_t i = 0; i < places.size(); ++i) {
+      const T value = call.data<T>(0)[i];
+      T& place = out[places[i]];
+      place = largest ? std::max(place, value) : std::min(place, value);
+    }
+    return Result<void>();
+  };
+  if (call.node.kind == OpKind::ReduceMax || call.node.kind == OpKind::ReduceMin) {
+    if (call.type() == Int8) return extreme(int8_t{});
+    if (call.type() == Int16) return extreme(int16_t{});
+    if (call.type() == Float32) return extreme(float{});
+    return unsupported_types(call);
+  }
   if (call.type() == Int8) {
-    mean_of_integers<int8_t>(call, places, count);
+    sum_integers<int8_t>(call, places, count);
   } else if (call.type() == Int16) {
-    mean_of_integers<int16_t>(call, places, count);
+    sum_integers<int16_t>(call, places, count);
   } else if (call.type() == Float32) {
     auto* out = call.result<float>();
     std::fill_n(out, outputs, 0.0f);
     for (size_t i = 0; i < places.size(); ++i) out[places[i]] += call.data<float>(0)[i];
-    for (size_t i = 0; i < outputs; ++i) out[i] /= static_cast<float>(count);
+    if (call.node.kind == OpKind::Mean)
+      for (size_t i = 0; i < outputs; ++i) out[i] /= static_cast<float>(count);
   } else {
     return unsupported_types(call);
   }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "graph/fixed_functions.h"
 #include "graph/fixed_point.h"
 #include "graph/kernels.h"
 #include "graph/scales.h"
@@ -14,56 +15,6 @@ namespace intarsia::graph {
 namespace {
 
 using enum DataType;
-
-// A left shift that saturates.
-int32_t saturating_shift_left(int32_t x, int exponent) {
-  const int64_t shifted = static_cast<int64_t>(x) * (INT64_C(1) << exponent);
-  return static_cast<int32_t>(std::clamp<int64_t>(shifted, std::numeric_limits<int32_t>::min(),
-                                                  std::numeric_limits<int32_t>::max()));
-}
-
-// e^a for a in Q0.31, -1/4 <= a < 0: a Taylor polynomial around -1/8.
-int32_t exp_of_quarter(int32_t a) {
-  constexpr int32_t kExpOfMinusEighth = 1895147668, kThird = 715827883;
-  const int32_t x = a + (1 << 28);
-  const int32_t x2 = doubling_high_product(x, x);
-  const int32_t x3 = doubling_high_product(x2, x);
-  const int32_t x4 = doubling_high_product(x2, x2);
-  const int32_t quarter_x4 = rounding_shift_right(x4, 2);
-  const int32_t high_terms =
-      rounding_shift_right(doubling_high_product(quarter_x4 + x3, kThird) + x2, 1);
-  return kExpOfMinusEighth + doubling_high_product(kExpOfMinusEighth, x + high_terms);
-}
-
-// e^a in Q0.31 for a <= 0 in Q5.26: the quarter by polynomial, each binary digit by a factor.
-int32_t exp_of_negative(int32_t a) {
-  if (a == 0) return std::numeric_limits<int32_t>::max();
-  constexpr int32_t kQuarter = 1 << 24;
-  constexpr std::array<int32_t, 7> kFactors = {
-      // e^-(1/4), e^-(1/2), ... e^-16
-      1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
-  const int32_t quarter = (a & (kQuarter - 1)) - kQuarter;
-  int32_t result = exp_of_quarter(saturating_shift_left(quarter, 5));
-  const int32_t rest = wrapping_sub(quarter, a);
-  for (size_t i = 0; i < kFactors.size(); ++i)
-    if ((static_cast<uint32_t>(rest) >> (24 + i) & 1) != 0)
-      result = doubling_high_product(result, kFactors[i]);
-  return result;
-}
-
-// 1 / (1 + x) in Q0.31 for 0 <= x < 1 in Q0.31: three steps of Newton and Raphson from 48/17 -
-// 32/17 d.
-int32_t reciprocal_of_one_plus(int32_t x) {
-  constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540;  // Q2.29
-  const auto half =
-      static_cast<int32_t>((static_cast<int64_t>(x) + std::numeric_limits<int32_t>::max() + 1) / 2);
-  int32_t estimate = k48Over17 + doubling_high_product(half, kMinus32Over17);
-  for (int step = 0; step < 3; ++step) {
-    const int32_t error = (1 << 29) - doubling_high_product(half, estimate);
-    estimate += saturating_shift_left(doubling_high_product(estimate, error), 2);
-  }
-  return saturating_shift_left(estimate, 1);
-}
 
 template <typename To>
 void softmax_of_int8(const Invocation& call) {
@@ -80,7 +31,7 @@ void softmax_of_int8(const Invocation& call) {
   for (int64_t i = 0; i < element_count(call.in().shape) / depth; ++i) {
     const int32_t largest = *std::max_element(row, row + depth);
     const auto exponential = [&](int8_t value) {
-      return exp_of_negative(multiply(value - largest, factor));
+      return exp_of_negative<5>(multiply(value - largest, factor));
     };
     int32_t sum = 0;
     for (int64_t c = 0; c < depth; ++c)

@@ -17,7 +17,9 @@ Shapes infer(OpCheck& check) {
     case OpKind::MaxPool2d:
       return infer_pool2d(check);
     case OpKind::Add:
+    case OpKind::Sub:
     case OpKind::Mul:
+    case OpKind::Div:
       return infer_binary(check);
     case OpKind::Reshape:
       return infer_reshape(check);
@@ -26,13 +28,98 @@ Shapes infer(OpCheck& check) {
     case OpKind::Pad:
       return infer_pad(check);
     case OpKind::Mean:
-      return infer_mean(check);
+    case OpKind::Sum:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+      return infer_reduce(check);
     case OpKind::Quantize:
       return infer_quantize(check);
     case OpKind::Dequantize:
       return infer_dequantize(check);
     case OpKind::Relu:
       return infer_relu(check);
+    case OpKind::TransposeConv2d:
+      return infer_transpose_conv2d(check);
+    case OpKind::BatchMatmul:
+      return infer_batch_matmul(check);
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+      return infer_minimum_maximum(check);
+    case OpKind::SquaredDifference:
+      return infer_squared_difference(check);
+    case OpKind::Equal:
+    case OpKind::NotEqual:
+    case OpKind::Greater:
+    case OpKind::GreaterEqual:
+    case OpKind::Less:
+    case OpKind::LessEqual:
+      return infer_comparison(check);
+    case OpKind::LogicalAnd:
+    case OpKind::LogicalOr:
+      return infer_logical(check);
+    case OpKind::Select:
+      return infer_select(check);
+    case OpKind::LeakyRelu:
+      return infer_leaky_relu(check);
+    case OpKind::Prelu:
+      return infer_prelu(check);
+    case OpKind::Logistic:
+    case OpKind::Tanh:
+      return infer_sigmoid(check);
+    case OpKind::HardSwish:
+    case OpKind::Elu:
+    case OpKind::Exp:
+    case OpKind::Log:
+    case OpKind::Abs:
+    case OpKind::Neg:
+    case OpKind::Square:
+    case OpKind::Sqrt:
+    case OpKind::Rsqrt:
+    case OpKind::Ceil:
+    case OpKind::Floor:
+    case OpKind::Round:
+    case OpKind::LogicalNot:
+      return infer_unary(check);
+    case OpKind::Cast:
+      return infer_cast(check);
+    case OpKind::LogSoftmax:
+      return infer_log_softmax(check);
+    case OpKind::L2Normalization:
+      return infer_l2_normalization(check);
+    case OpKind::ArgMax:
+    case OpKind::ArgMin:
+      return infer_arg(check);
+    case OpKind::PadV2:
+      return infer_pad_v2(check);
+    case OpKind::MirrorPad:
+      return infer_mirror_pad(check);
+    case OpKind::Concat:
+      return infer_concat(check);
+    case OpKind::Pack:
+      return infer_pack(check);
+    case OpKind::Split:
+      return infer_split(check);
+    case OpKind::Unpack:
+      return infer_unpack(check);
+    case OpKind::Slice:
+      return infer_slice(check);
+    case OpKind::Transpose:
+      return infer_transpose(check);
+    case OpKind::SpaceToDepth:
+    case OpKind::DepthToSpace:
+      return infer_space_depth(check);
+    case OpKind::SpaceToBatch:
+    case OpKind::BatchToSpace:
+      return infer_batch_space(check);
+    case OpKind::Gather:
+      return infer_gather(check);
+    case OpKind::ResizeNearest:
+    case OpKind::ResizeBilinear:
+      return infer_resize(check);
+    case OpKind::Svdf:
+      return infer_svdf(check);
+    case OpKind::Lstm:
+      return infer_lstm(check);
     case OpKind::Call:
       return infer_call(check);
   }

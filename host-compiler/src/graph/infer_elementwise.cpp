@@ -9,11 +9,10 @@
 #include "graph/scales.h"
 
 namespace intarsia::graph {
-namespace {
 
 using enum DataType;
 
-Shape broadcast(OpCheck& check, const Shape& a, const Shape& b) {
+Shape broadcast_shape(OpCheck& check, const Shape& a, const Shape& b) {
   Shape result(std::max(a.size(), b.size()), 1);
   for (size_t i = 0; i < result.size(); ++i) {  // from the last axis
     const int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1;
@@ -28,15 +27,17 @@ Shape broadcast(OpCheck& check, const Shape& a, const Shape& b) {
   return result;
 }
 
-}  // namespace
-
 Shapes infer_binary(OpCheck& check) {
   const auto& attributes = check.node.attrs<BinaryAttrs>();
-  const bool is_add = check.node.kind == OpKind::Add;
-  check.types({{Int8, Int8, Int8},
-               {Int16, Int16, Int16},
-               {Int32, Int32, Int32},
-               {Float32, Float32, Float32}});
+  const OpKind kind = check.node.kind;
+  const bool is_add = kind == OpKind::Add || kind == OpKind::Sub;
+  if (kind == OpKind::Div)
+    check.types({{Float32, Float32, Float32}});
+  else
+    check.types({{Int8, Int8, Int8},
+                 {Int16, Int16, Int16},
+                 {Int32, Int32, Int32},
+                 {Float32, Float32, Float32}});
   const Tensor &a = check.in(0), &b = check.in(1), &output = check.out();
   if (check.ok() && output.type == Int32) {
     check.require(!a.quantization.present() && !b.quantization.present(),
@@ -48,10 +49,13 @@ Shapes infer_binary(OpCheck& check) {
     check.per_tensor(b, "second operand", symmetric);
     check.per_tensor(output, "output", symmetric);
     // TFLite represents the output's factor of an addition by a right shift only.
-    if (check.ok() && is_add) check.factor(add_factors(a, b, output).output, 0);
+    if (check.ok() && is_add) {
+      const bool is_sub = kind == OpKind::Sub;
+      check.factor((is_sub ? sub_factors(a, b, output) : add_factors(a, b, output)).output, 0);
+    }
     if (check.ok() && !is_add) check.factor(mul_factor(a, b, output), kMostExponent32);
   }
-  return {broadcast(check, a.shape, b.shape)};
+  return {broadcast_shape(check, a.shape, b.shape)};
 }
 
 Shapes infer_relu(OpCheck& check) {
@@ -108,17 +112,21 @@ Shapes infer_quantize(OpCheck& check) {
   check.types({{Float32, Int8},
                {Float32, UInt8},
                {Float32, Int16},
+               {Float32, Int32},
                {Int8, Int8},
                {Int8, UInt8},
                {Int8, Int16},
                {Int8, Int32},
                {UInt8, Int8},
                {UInt8, UInt8},
+               {UInt8, Int16},
                {Int16, Int8},
+               {Int16, UInt8},
                {Int16, Int16},
                {Int16, Int32},
                {Int32, Int8},
-               {Int32, Int16}});
+               {Int32, Int16},
+               {Int32, Int32}});
   const Tensor &input = check.in(0), &output = check.out();
   check.per_tensor(output, "output");
   if (input.type != Float32 && check.per_tensor(input, "input") && check.ok())
@@ -127,7 +135,7 @@ Shapes infer_quantize(OpCheck& check) {
 }
 
 Shapes infer_dequantize(OpCheck& check) {
-  check.types({{Int8, Float32}, {UInt8, Float32}, {Int16, Float32}});
+  check.types({{Int8, Float32}, {UInt8, Float32}, {Int16, Float32}, {Int32, Float32}});
   check.per_tensor(check.in(0), "input");
   return {check.in(0).shape};
 }

@@ -26,10 +26,14 @@ Shapes infer_reshape(OpCheck& check) {
 }
 
 Shapes infer_pad(OpCheck& check) {
-  const auto& a = check.node.attrs<PadAttrs>();
-  const Shape& input = check.in(0).shape;
   check.types({{Int8, Int8}, {UInt8, UInt8}, {Int16, Int16}, {Int32, Int32}, {Float32, Float32}});
   if (check.out().quantization.present()) check.per_tensor(check.out(), "output");
+  return infer_pad_extents(check);
+}
+
+Shapes infer_pad_extents(OpCheck& check) {
+  const auto& a = check.node.attrs<PadAttrs>();
+  const Shape& input = check.in(0).shape;
   if (!check.require(a.before.size() == input.size() && a.after.size() == input.size(),
                      fmt::format("has {} and {} amounts of padding for rank {}", a.before.size(),
                                  a.after.size(), input.size())))
@@ -42,13 +46,17 @@ Shapes infer_pad(OpCheck& check) {
   return {output};
 }
 
-Shapes infer_mean(OpCheck& check) {
+Shapes infer_reduce(OpCheck& check) {
   const auto& a = check.node.attrs<ReduceAttrs>();
   const Tensor &input = check.in(0), &output = check.out();
+  const bool sums = check.node.kind == OpKind::Mean || check.node.kind == OpKind::Sum;
   check.types({{Int8, Int8}, {Int16, Int16}, {Float32, Float32}});
-  if (input.type != Float32 && check.per_tensor(input, "input") &&
+  if (sums && input.type != Float32 && check.per_tensor(input, "input") &&
       check.per_tensor(output, "output") && check.ok())
     check.factor(rescale_factor(input, output), kMostExponent32);
+  if (!sums)
+    check.require(input.quantization == output.quantization,
+                  "input and output have to have the same quantisation");
 
   const auto rank = static_cast<int64_t>(input.shape.size());
   const bool in_range = std::all_of(a.axes.begin(), a.axes.end(),

@@ -125,6 +125,22 @@ Shapes infer_conv2d(OpCheck& check) {
   return convolution_shape(check, a, filters);
 }
 
+Shapes infer_transpose_conv2d(OpCheck& check) {
+  const auto& a = check.node.attrs<TransposeConv2dAttrs>();
+  weighted_types(check);
+  check.rank(0, 4, "input"), check.rank(1, 4, "weights");
+  check.in_range("stride_h", a.stride_h, 1), check.in_range("stride_w", a.stride_w, 1);
+  check.in_range("pad_top", a.pad_top, 0), check.in_range("pad_left", a.pad_left, 0);
+  check.in_range("out_h", a.out_h, 1), check.in_range("out_w", a.out_w, 1);
+  if (!check.ok()) return {};
+  const Shape &input = check.in(0).shape, &weights = check.in(1).shape;
+  check.require(weights[3] == input[3],
+                fmt::format("the weights have {} channels, the input {}", weights[3], input[3]));
+  check_bias(check, weights[0]);
+  check_weighted_quantization(check, 0, weights[0], convolution_factor);
+  return {{input[0], a.out_h, a.out_w, weights[0]}};
+}
+
 Shapes infer_depthwise_conv2d(OpCheck& check) {
   const auto& a = check.node.attrs<DepthwiseConv2dAttrs>();
   weighted_types(check);

@@ -18,14 +18,14 @@ struct Invocation {
 
   bool has(size_t operand) const { return operand < inputs.size() && inputs[operand] != nullptr; }
   const Tensor& in(size_t operand = 0) const { return function.tensor(node.inputs[operand]); }
-  const Tensor& out() const { return function.tensor(node.outputs[0]); }
+  const Tensor& out(size_t output = 0) const { return function.tensor(node.outputs[output]); }
   template <typename T>
   const T* data(size_t operand) const {
     return has(operand) ? reinterpret_cast<const T*>(inputs[operand]) : nullptr;
   }
   template <typename T>
-  T* result() const {
-    return reinterpret_cast<T*>(outputs[0]);
+  T* result(size_t output = 0) const {
+    return reinterpret_cast<T*>(outputs[output]);
   }
   DataType type() const { return in().type; }
   int64_t in_zero_point(size_t operand = 0) const { return in(operand).quantization.zero_point[0]; }
@@ -40,9 +40,22 @@ Result<void> eval_fully_connected(const Invocation& call);
 Result<void> eval_pool2d(const Invocation& call);
 Result<void> eval_add(const Invocation& call);
 Result<void> eval_mul(const Invocation& call);
+Result<void> eval_sub(const Invocation& call);
+Result<void> eval_binary(const Invocation& call);  // the other binary kinds, and select
+Result<void> eval_unary(const Invocation& call);
+Result<void> eval_cast(const Invocation& call);
+Result<void> eval_batch_matmul(const Invocation& call);
+Result<void> eval_transpose_conv2d(const Invocation& call);
+Result<void> eval_log_softmax(const Invocation& call);
+Result<void> eval_l2_normalization(const Invocation& call);
+Result<void> eval_arg(const Invocation& call);
+Result<void> eval_reduce(const Invocation& call);
+Result<void> eval_move(const Invocation& call);  // kinds that copy elements
+Result<void> eval_resize(const Invocation& call);
+Result<void> eval_svdf(const Invocation& call);
+Result<void> eval_lstm(const Invocation& call);
 Result<void> eval_relu(const Invocation& call);
 Result<void> eval_softmax(const Invocation& call);
-Result<void> eval_mean(const Invocation& call);
 Result<void> eval_quantize(const Invocation& call);
 Result<void> eval_dequantize(const Invocation& call);
 Result<void> eval_reshape(const Invocation& call);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "intarsia/graph.h"
 
@@ -41,6 +42,49 @@ inline AddFactors add_factors(const Tensor& a, const Tensor& b, const Tensor& ou
           twice_largest / ((1 << left_shift) * scale_of(output))};
 }
 
+// TFLite Micro computes the factors of a subtraction in single precision.
+inline AddFactors sub_factors(const Tensor& a, const Tensor& b, const Tensor& output) {
+  const int left_shift = output.type == DataType::Int16 ? 15 : 20;
+  const float a_scale = a.quantization.scale[0], b_scale = b.quantization.scale[0];
+  const float twice_largest = 2 * std::max(a_scale, b_scale);
+  const float unit = static_cast<float>(1 << left_shift) * output.quantization.scale[0];
+  return {left_shift, static_cast<double>(a_scale / twice_largest),
+          static_cast<double>(b_scale / twice_largest), static_cast<double>(twice_largest / unit)};
+}
+
+inline AddFactors squared_difference_factors(const Tensor& a, const Tensor& b,
+                                             const Tensor& output) {
+  const int left_shift = output.type == DataType::Int16 ? 0 : 7;
+  const double twice_largest = 2 * std::max(scale_of(a), scale_of(b));
+  const float unit = static_cast<float>(1 << (2 * left_shift)) * output.quantization.scale[0];
+  return {left_shift, scale_of(a) / twice_largest, scale_of(b) / twice_largest,
+          twice_largest * twice_largest / static_cast<double>(unit)};
+}
+
+// Of the operands' product, rounded to float first: a matrix product.
+inline double product_factor(const Tensor& a, const Tensor& b, const Tensor& output) {
+  const float product = a.quantization.scale[0] * b.quantization.scale[0];
+  return static_cast<double>(product) / scale_of(output);
+}
+
+struct LeakyReluFactors {
+  double positive, negative;
+};
+
+inline LeakyReluFactors leaky_relu_factors(const Tensor& input, const Tensor& output, float alpha) {
+  const float in = input.quantization.scale[0], out = output.quantization.scale[0];
+  return {static_cast<double>(in / out), static_cast<double>(in * alpha / out)};
+}
+
+struct PreluFactors {
+  double positive, negative;
+};
+
+inline PreluFactors prelu_factors(const Tensor& input, const Tensor& alpha, const Tensor& output) {
+  return {scale_of(input) / scale_of(output),
+          scale_of(input) * scale_of(alpha) / scale_of(output)};
+}
+
 inline double mul_factor(const Tensor& a, const Tensor& b, const Tensor& output) {
   return scale_of(a) * scale_of(b) / scale_of(output);
 }
@@ -60,6 +104,57 @@ inline double softmax_factor(const Tensor& input, float beta) {
   if (input.type == DataType::Int16)
     return scale_of(input) * static_cast<double>(beta) / (10.0 / 65535.0);
   return std::min(scaled * (1 << 26), static_cast<double>((INT64_C(1) << 31) - 1));
+}
+
+// The input with 7 bits more, on the output's scale and on that of the gate (3 is 32768).
+struct HardSwishFactors {
+  double output, gate;
+};
+
+inline HardSwishFactors hard_swish_factors(const Tensor& input, const Tensor& output) {
+  const float fine = (1.0f / 128.0f) * input.quantization.scale[0];
+  return {static_cast<double>(fine / output.quantization.scale[0]),
+          static_cast<double>(fine / (3.0f / 32768.0f))};
+}
+
+inline double rsqrt_factor(const Tensor& input, const Tensor& output) {
+  return 1.0 / static_cast<double>(std::sqrt(input.quantization.scale[0]) *
+                                   output.quantization.scale[0]);
+}
+
+struct SvdfFactors {
+  double feature, time;
+};
+
+inline SvdfFactors svdf_factors(const Tensor& input, const Tensor& feature, const Tensor& time,
+                                const Tensor& state, const Tensor& output) {
+  const auto scale = [](const Tensor& tensor) { return tensor.quantization.scale[0]; };
+  return {static_cast<double>(scale(input) * scale(feature) / scale(state)),
+          static_cast<double>(scale(state) * scale(time) / scale(output))};
+}
+
+// Gates are computed in Q3.12.
+inline double lstm_gate_factor(const Tensor& input, const Tensor& weights) {
+  const float product = input.quantization.scale[0] * weights.quantization.scale[0];
+  return static_cast<double>(product) / std::ldexp(1.0, -12);
+}
+
+// Products of gates (Q0.15) with each other and with the cell state.
+struct LstmFactors {
+  double forget, input, output;
+  int cell_exponent;
+};
+
+// tanh takes the scale of the cell state for the nearest power of two.
+inline int lstm_cell_exponent(const Tensor& cell) {
+  const float log2 = std::log(cell.quantization.scale[0]) * (1.0f / std::log(2.0f));
+  return static_cast<int>(std::round(log2));
+}
+
+inline LstmFactors lstm_factors(const Tensor& hidden, const Tensor& cell) {
+  const double gate = std::ldexp(1.0, -15);
+  return {gate * scale_of(cell) / scale_of(cell), gate * gate / scale_of(cell),
+          gate * gate / scale_of(hidden), lstm_cell_exponent(cell)};
 }
 
 }  // namespace intarsia::graph

@@ -13,14 +13,20 @@ namespace {
 
 using graph::OpKind;
 
-graph::BinaryAttrs convert_add(OperatorReader& in) {
-  const auto* options = in.options<format::AddOptions>();
+template <typename Options>
+graph::BinaryAttrs convert_binary(OperatorReader& in) {
+  const auto* options = in.options<Options>();
   return {options ? in.activation(options->activation()) : graph::Activation::None};
 }
 
-graph::BinaryAttrs convert_mul(OperatorReader& in) {
-  const auto* options = in.options<format::MulOptions>();
-  return {options ? in.activation(options->activation()) : graph::Activation::None};
+// The bytes stay; the output tensor has the shape.
+Converted convert_changed_rank(OperatorReader& in) {
+  const Shape &from = in.input(0).shape, &to = in.output().shape;
+  if (element_count(from) != element_count(to)) {
+    in.problem(fmt::format("makes [{}] of [{}], which has another number of elements",
+                           fmt::join(to, ","), fmt::join(from, ",")));
+  }
+  return {graph::ReshapeAttrs{to}, 1};
 }
 
 // The output tensor has the whole shape; what the operator asks for must agree where it is known.
@@ -60,31 +66,7 @@ graph::SoftmaxAttrs convert_softmax(OperatorReader& in) {
   return {beta};
 }
 
-Converted convert_pad(OperatorReader& in) {
-  graph::PadAttrs attrs;
-  const size_t rank = in.input(0).shape.size();
-  const Shape& shape = in.input(1).shape;
-  const auto amounts = in.integers(1, "its padding");
-  if (!amounts) return {attrs, 1};
-  if (shape != Shape{static_cast<int64_t>(rank), 2}) {
-    in.problem(fmt::format("needs one pair of amounts per axis, [{},2], but {} has shape [{}]",
-                           rank, in.input_label(1), fmt::join(shape, ",")));
-    return {attrs, 1};
-  }
-  for (size_t axis = 0; axis < rank; ++axis) {
-    attrs.before.push_back((*amounts)[2 * axis]);
-    attrs.after.push_back((*amounts)[2 * axis + 1]);
-  }
-  const bool possible = std::ranges::all_of(
-      *amounts, [](int64_t amount) { return amount >= 0 && amount <= kLargestTensor; });
-  if (!possible) {
-    in.problem(fmt::format("pads by [{}]; amounts must be 0 or more and fit memory",
-                           fmt::join(*amounts, ",")));
-  }
-  return {attrs, 1};
-}
-
-Converted convert_mean(OperatorReader& in) {
+Converted convert_reduce(OperatorReader& in) {
   graph::ReduceAttrs attrs;
   if (const auto* options = in.options<format::ReducerOptions>()) {
     attrs.keep_dims = options->keep_dims();
@@ -104,6 +86,29 @@ Converted convert_mean(OperatorReader& in) {
   return {attrs, 1};
 }
 
+graph::LeakyReluAttrs convert_leaky_relu(OperatorReader& in) {
+  const auto* options = in.required_options<format::LeakyReluOptions>();
+  const float alpha = options ? options->alpha() : 0.0f;
+  if (!std::isfinite(alpha)) in.problem("has an alpha that is no number");
+  return {alpha};
+}
+
+Converted convert_arg(OperatorReader& in) {
+  const auto axis = in.integers(1, "its axis");
+  if (!axis) return {graph::AxisAttrs{}, 1};
+  if (axis->size() != 1) {
+    in.problem(fmt::format("has {} axes, but takes 1", axis->size()));
+    return {graph::AxisAttrs{}, 1};
+  }
+  return {graph::AxisAttrs{in.axis(axis->front(), in.input(0).shape.size())}, 1};
+}
+
+graph::BatchMatmulAttrs convert_batch_matmul(OperatorReader& in) {
+  const auto* options = in.options<format::BatchMatmulOptions>();
+  if (options == nullptr) return {};
+  return {options->adjoint_a(), options->adjoint_b()};
+}
+
 graph::ReluAttrs convert_relu(const OperatorReader& in) {
   if (in.op().type.starts_with("RELU6")) return {graph::Activation::Relu6};
   if (in.op().type.starts_with("RELU_N1_TO_1")) return {graph::Activation::ReluN1To1};
@@ -115,20 +120,36 @@ graph::ReluAttrs convert_relu(const OperatorReader& in) {
 Converted convert_plain(OperatorReader& in) {
   switch (in.op().known->kind) {
     case OpKind::Add:
-      return {convert_add(in)};
+      return {convert_binary<format::AddOptions>(in)};
     case OpKind::Mul:
-      return {convert_mul(in)};
+      return {convert_binary<format::MulOptions>(in)};
+    case OpKind::Sub:
+      return {convert_binary<format::SubOptions>(in)};
+    case OpKind::Div:
+      return {convert_binary<format::DivOptions>(in)};
+    case OpKind::LeakyRelu:
+      return {convert_leaky_relu(in)};
+    case OpKind::ArgMax:
+    case OpKind::ArgMin:
+      return convert_arg(in);
+    case OpKind::BatchMatmul:
+      return {convert_batch_matmul(in)};
     case OpKind::Reshape:
+      if (!in.op().type.starts_with("RESHAPE")) return convert_changed_rank(in);
       return convert_reshape(in);
     case OpKind::Softmax:
       return {convert_softmax(in)};
     case OpKind::Pad:
       return convert_pad(in);
     case OpKind::Mean:
-      return convert_mean(in);
+    case OpKind::Sum:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+      return convert_reduce(in);
     case OpKind::Relu:
       return {convert_relu(in)};
     default:
+      if (std::optional<Converted> moved = convert_move(in)) return std::move(*moved);
       return {graph::NoAttrs{}};
   }
 }

@@ -10,6 +10,8 @@ namespace intarsia::tflite {
 
 namespace {
 
+constexpr int8_t kInt32 = 2, kInt64 = 4;  // types of biases, as the format numbers them
+
 struct Extents {
   int64_t begin = 0, end = 0;
 };
@@ -62,7 +64,6 @@ void check_weights(OperatorReader& in, int32_t axis, int8_t stated_bias_type) {
     in.problem(
         fmt::format("needs weights with zero point 0, but {} has others", in.input_label(1)));
   }
-  constexpr int8_t kInt32 = 2, kInt64 = 4;
   if (stated_bias_type == 0 || !in.has_input(2)) return;
   const DataType bias = in.input(2).type;
   if (!(stated_bias_type == kInt32 && bias == DataType::Int32) &&
@@ -70,6 +71,17 @@ void check_weights(OperatorReader& in, int32_t axis, int8_t stated_bias_type) {
     in.problem(fmt::format("states a bias type ({}) other than that of {} ({})",
                            int{stated_bias_type}, in.input_label(2), to_string(bias)));
   }
+}
+
+// An int16 operator without a bias sums in 64 bits, unless it states the type of the bias it lacks.
+std::optional<MadeConstant> zero_bias(OperatorReader& in, int64_t channels, int8_t stated_type) {
+  if (in.has_input(2) || stated_type != kInt32 || in.input(0).type != DataType::Int16) return {};
+  MadeConstant made;
+  made.tensor.name = in.op().name + "_bias";
+  made.tensor.type = DataType::Int32;
+  made.tensor.shape = {channels};
+  made.bytes.assign(static_cast<size_t>(4 * channels), 0);
+  return made;
 }
 
 // What both convolutions carry: strides, dilations, activation, and the padding these make.
@@ -93,7 +105,44 @@ Converted convert_conv2d(OperatorReader& in) {
   if (options == nullptr || !has_rank(in, 0, 4) || !has_rank(in, 1, 4)) return {attrs};
   read_convolution(in, options, attrs);
   check_weights(in, 0, options->bias_type());
-  return {attrs};
+  Converted result{attrs};
+  result.bias = zero_bias(in, in.input(1).shape[0], options->bias_type());
+  return result;
+}
+
+// The format's operands: shape of the output, weights, input, bias.
+Converted convert_transpose_conv2d(OperatorReader& in) {
+  graph::TransposeConv2dAttrs attrs;
+  Converted result{attrs};
+  const auto* options = in.required_options<format::TransposeConvOptions>();
+  const Shape &weights = in.input(1).shape, &out = in.output().shape;
+  if (options == nullptr) return result;
+  if (weights.size() != 4 || in.input(2).shape.size() != 4 || out.size() != 4) {
+    in.problem("needs rank 4 for its input, weights and output");
+    return result;
+  }
+  attrs.stride_h = in.positive(options->stride_h(), "stride_h");
+  attrs.stride_w = in.positive(options->stride_w(), "stride_w");
+  attrs.activation = in.activation(options->activation());
+  attrs.out_h = out[1], attrs.out_w = out[2];
+  if (options->padding() == format::Padding::Same) {
+    attrs.pad_top = same_padding(out[1], weights[1], attrs.stride_h, 1).begin;
+    attrs.pad_left = same_padding(out[2], weights[2], attrs.stride_w, 1).begin;
+  }
+  result.attributes = attrs;
+  result.operands = {2, 1, in.has_input(3) ? size_t{3} : Converted::kAbsent};
+  if (in.has_input(3) && in.input(3).type == DataType::Int16 && in.is_constant(3)) {
+    // Old converters wrote biases of 16 bits for sums of 64.
+    MadeConstant made{in.input(3), {}};
+    made.tensor.type = DataType::Int64;
+    for (const int64_t value : in.constant_values(3)) {
+      for (int byte = 0; byte < 8; ++byte) {
+        made.bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * byte)));
+      }
+    }
+    result.bias = std::move(made);
+  }
+  return result;
 }
 
 Converted convert_depthwise_conv2d(OperatorReader& in) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 namespace intarsia::tflite {
 
@@ -16,6 +15,31 @@ constexpr int32_t kLargestFactor = 65535;
 bool has_weights(OpKind kind) {
   return kind == OpKind::Conv2d || kind == OpKind::DepthwiseConv2d ||
          kind == OpKind::FullyConnected;
+}
+
+// Kinds that ask no meaning of the bytes.
+bool moves(OpKind kind) {
+  switch (kind) {
+    case OpKind::Reshape:
+    case OpKind::Concat:
+    case OpKind::Pack:
+    case OpKind::Split:
+    case OpKind::Unpack:
+    case OpKind::Slice:
+    case OpKind::Transpose:
+    case OpKind::SpaceToDepth:
+    case OpKind::DepthToSpace:
+    case OpKind::Gather:
+    case OpKind::PadV2:
+    case OpKind::MirrorPad:
+    case OpKind::Cast:
+    case OpKind::Select:
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool is_narrow_integer(DataType type) {
@@ -37,7 +61,8 @@ bool OperatorReader::open() {
                                   : fmt::format("{} to {}", known.least_inputs, known.most_inputs);
     problem(fmt::format("has {} inputs, but takes {}", op_.inputs.size(), range));
   }
-  if (op_.outputs.size() != 1) {
+  const bool any_outputs = known.kind == OpKind::Split || known.kind == OpKind::Unpack;
+  if (any_outputs ? op_.outputs.empty() : op_.outputs.size() != 1) {
     problem(fmt::format("has {} outputs, but makes 1", op_.outputs.size()));
   }
   if (!clean_) return false;
@@ -46,11 +71,14 @@ bool OperatorReader::open() {
   for (size_t i = 0; i < op_.inputs.size(); ++i) {
     const int32_t id = op_.inputs[i];
     inputs_.push_back(id < 0 ? nullptr : tensors_.get(id, reads));
-    if (id < 0 && i < known.least_inputs) problem(fmt::format("lacks its input {}", i));
+    const bool variants = known.kind == OpKind::Svdf || known.kind == OpKind::Lstm;
+    if (id < 0 && i < known.least_inputs && !variants) problem(fmt::format("lacks its input {}", i));
     if (id >= 0 && inputs_.back() == nullptr) clean_ = false;  // reported by the table
   }
-  outputs_.push_back(tensors_.get(op_.outputs[0], writes));
-  if (outputs_[0] == nullptr) clean_ = false;
+  for (const int32_t id : op_.outputs) {
+    outputs_.push_back(tensors_.get(id, writes));
+    if (outputs_.back() == nullptr) clean_ = false;
+  }
   if (clean_) check_types();
   return clean_;
 }
@@ -65,7 +93,7 @@ void OperatorReader::check_types() {
     return;
   }
   const auto check = [&](const graph::Tensor& tensor, int32_t id, bool is_weights) {
-    if (kind == OpKind::Reshape) return;  // moves bytes, whatever they mean
+    if (moves(kind)) return;
     if (tensor.type == DataType::UInt8 && !converts) {
       problem(fmt::format("computes on {}, which is of type u8, the quantisation of old converters",
                           tensors_.label(id)),
@@ -81,9 +109,33 @@ void OperatorReader::check_types() {
   // Operands after the first become attributes in these kinds; their types are checked there.
   const bool first_only = kind == OpKind::Pad || kind == OpKind::Mean;
   for (size_t i = 0; i < (first_only ? 1 : op_.inputs.size()) && clean_; ++i) {
-    if (has_input(i)) check(input(i), op_.inputs[i], has_weights(kind) && i > 0);
+    const bool is_weights = (has_weights(kind) || kind == OpKind::TransposeConv2d) && i > 0;
+    if (has_input(i)) check(input(i), op_.inputs[i], is_weights);
   }
   if (clean_) check(output(), op_.outputs[0], false);
+}
+
+int64_t OperatorReader::axis(int64_t axis, size_t rank) {
+  const auto axes = static_cast<int64_t>(rank);
+  if (axis < -axes || axis >= axes) {
+    problem(fmt::format("names axis {} of a tensor of rank {}", axis, rank));
+    return 0;
+  }
+  return axis < 0 ? axis + axes : axis;
+}
+
+std::vector<int64_t> OperatorReader::constant_values(size_t i) const {
+  const graph::Tensor& tensor = input(i);
+  const std::span<const uint8_t> bytes = tensors_.data(op_.inputs[i]);
+  const auto size = static_cast<size_t>(bits(tensor.type) / 8);
+  std::vector<int64_t> result;
+  for (size_t at = 0; at + size <= bytes.size(); at += size) {
+    uint64_t raw = 0;
+    for (size_t b = 0; b < size; ++b) raw |= uint64_t{bytes[at + b]} << (8 * b);
+    const int unused = static_cast<int>(64 - 8 * size);
+    result.push_back(static_cast<int64_t>(raw << unused) >> unused);
+  }
+  return result;
 }
 
 std::optional<std::vector<int64_t>> OperatorReader::integers(size_t i, std::string_view role) {
@@ -100,17 +152,7 @@ std::optional<std::vector<int64_t>> OperatorReader::integers(size_t i, std::stri
                         to_string(tensor.type), input_label(i)));
     return std::nullopt;
   }
-  std::vector<int64_t> result(static_cast<size_t>(element_count(tensor.shape)));
-  for (size_t k = 0; k < result.size(); ++k) {
-    if (tensor.type == DataType::Int64) {
-      std::memcpy(&result[k], bytes.data() + 8 * k, 8);
-    } else {
-      int32_t value;
-      std::memcpy(&value, bytes.data() + 4 * k, 4);
-      result[k] = value;
-    }
-  }
-  return result;
+  return constant_values(i);
 }
 
 graph::Activation OperatorReader::activation(format::Activation raw) {

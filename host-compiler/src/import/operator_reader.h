@@ -26,9 +26,17 @@ class OperatorReader {
 
   bool has_input(size_t i) const { return i < op_.inputs.size() && op_.inputs[i] >= 0; }
   const graph::Tensor& input(size_t i) const { return *inputs_[i]; }
-  const graph::Tensor& output() const { return *outputs_[0]; }
+  size_t input_count() const { return op_.inputs.size(); }
+  const graph::Tensor& output(size_t i = 0) const { return *outputs_[i]; }
+  size_t output_count() const { return op_.outputs.size(); }
+  bool is_variable(size_t i) const { return has_input(i) && tensors_.is_variable(op_.inputs[i]); }
   std::string input_label(size_t i) const { return tensors_.label(op_.inputs[i]); }
 
+  // The values of a constant integer operand of any signed width.
+  std::vector<int64_t> constant_values(size_t i) const;
+  bool is_constant(size_t i) const { return has_input(i) && tensors_.has_data(op_.inputs[i]); }
+  // `axis` counted from the front; reported when it is none of `rank` axes.
+  int64_t axis(int64_t axis, size_t rank);
   // The values of a constant int32 or int64 operand. Reported and empty when it is none.
   std::optional<std::vector<int64_t>> integers(size_t i, std::string_view role);
 
@@ -64,10 +72,22 @@ class OperatorReader {
   std::vector<const graph::Tensor*> inputs_, outputs_;
 };
 
+// A constant that the file does not hold.
+struct MadeConstant {
+  graph::Tensor tensor;
+  std::vector<uint8_t> bytes;
+};
+
 // What a kind makes of its operator. Operands beyond `kept` became attributes and vanish.
 struct Converted {
   graph::Attributes attributes;
   size_t kept = SIZE_MAX;
+  // When not empty: the operands, as numbers of inputs (kAbsent: none), instead of the first `kept`.
+  std::vector<size_t> operands = {};
+  std::vector<size_t> states = {};         // inputs that the operator writes as well
+  std::optional<MadeConstant> bias = {};  // takes the place of operand 2
+
+  static constexpr size_t kAbsent = SIZE_MAX;
 };
 
 // Each is called after open() succeeded, and reports through the reader.
@@ -75,6 +95,11 @@ Converted convert_conv2d(OperatorReader& in);
 Converted convert_depthwise_conv2d(OperatorReader& in);
 Converted convert_pool2d(OperatorReader& in);
 Converted convert_fully_connected(OperatorReader& in);
+Converted convert_transpose_conv2d(OperatorReader& in);
+Converted convert_pad(OperatorReader& in);
+std::optional<Converted> convert_move(OperatorReader& in);  // none: another family's kind
+Converted convert_svdf(OperatorReader& in);
+Converted convert_lstm(OperatorReader& in);
 Converted convert_plain(OperatorReader& in);  // all other kinds
 
 }  // namespace intarsia::tflite

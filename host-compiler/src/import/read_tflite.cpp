@@ -28,7 +28,7 @@ class SubgraphReader {
   // A converted operator; operands are still the file's tensor numbers.
   struct Draft {
     graph::Node node;
-    std::span<const int32_t> inputs, outputs;
+    std::vector<int32_t> inputs, outputs;
   };
 
   const ModelFile& file_;
@@ -36,6 +36,8 @@ class SubgraphReader {
   Diagnostics problems_;
   TensorTable tensors_;
   std::vector<Draft> drafts_;
+  // Constants that the file does not hold; their numbers follow those of the file's tensors.
+  std::vector<MadeConstant> made_;
 };
 
 // Model inputs and outputs: in range, convertible, and not each other.
@@ -136,6 +138,15 @@ void SubgraphReader::convert(const OperatorInfo& op) {
     case graph::OpKind::FullyConnected:
       converted = convert_fully_connected(in);
       break;
+    case graph::OpKind::TransposeConv2d:
+      converted = convert_transpose_conv2d(in);
+      break;
+    case graph::OpKind::Svdf:
+      converted = convert_svdf(in);
+      break;
+    case graph::OpKind::Lstm:
+      converted = convert_lstm(in);
+      break;
     default:
       converted = convert_plain(in);
   }
@@ -144,13 +155,25 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   draft.node.kind = op.known->kind;
   draft.node.name = op.name;
   draft.node.attributes = std::move(converted.attributes);
-  draft.inputs = op.inputs.first(std::min(converted.kept, op.inputs.size()));
-  draft.outputs = op.outputs;
+  const size_t kept = std::min(converted.kept, op.inputs.size());
+  if (converted.operands.empty()) {
+    draft.inputs.assign(op.inputs.begin(), op.inputs.begin() + static_cast<ptrdiff_t>(kept));
+  }
+  for (const size_t i : converted.operands) {
+    draft.inputs.push_back(i < op.inputs.size() ? op.inputs[i] : -1);
+  }
+  if (converted.bias) {
+    draft.inputs.resize(3, -1);
+    draft.inputs[2] = static_cast<int32_t>(tensors_.count() + made_.size());
+    made_.push_back(std::move(*converted.bias));
+  }
+  draft.outputs.assign(op.outputs.begin(), op.outputs.end());
+  for (const size_t i : converted.states) draft.outputs.push_back(op.inputs[i]);
   drafts_.push_back(std::move(draft));
 }
 
 graph::Module SubgraphReader::assemble(const std::string& module_name) {
-  std::vector<graph::TensorId> ids(tensors_.count());
+  std::vector<graph::TensorId> ids(tensors_.count() + made_.size());
   const auto mark = [&](std::span<const int32_t> used) {
     for (const int32_t id : used) {
       if (id >= 0) ids[static_cast<size_t>(id)].index = 0;
@@ -174,6 +197,13 @@ graph::Module SubgraphReader::assemble(const std::string& module_name) {
   for (size_t i = 0; i < ids.size(); ++i) {
     if (!ids[i].valid()) continue;
     ids[i].index = static_cast<int32_t>(function.tensors.size());
+    if (i >= tensors_.count()) {
+      MadeConstant& made = made_[i - tensors_.count()];
+      made.tensor.constant.index = static_cast<int32_t>(module.constants.size());
+      module.constants.push_back({made.tensor.name, std::move(made.bytes)});
+      function.tensors.push_back(std::move(made.tensor));
+      continue;
+    }
     const auto id = static_cast<int32_t>(i);
     const graph::Tensor* converted = tensors_.get(id, "");
     INTARSIA_CHECK(converted != nullptr, "a model without problems uses good tensors only");
