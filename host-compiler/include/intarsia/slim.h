@@ -1,0 +1,58 @@
+// Lossless slimming: what provably does not change a result is taken out of the graph, for every target.
+//
+//   relu that cannot clamp, reshape of reshape, quantize after quantize ...   one operator or none
+//   pad before a convolution                                                  the convolution's padding
+//   channels whose value no input changes, or that nobody reads               removed; constants go to biases
+//
+// Every quantised output keeps every bit. What a step relies on is proven on this very graph: functions
+// of one element by evaluating them on all elements there are, constant channels by the dependence on
+// the inputs together with one reference evaluation. Names of operators and tensors stay.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "intarsia/graph.h"
+
+namespace intarsia {
+
+struct SlimOptions {
+  std::set<std::string> keep;  // operators that must remain: somebody pins them by name
+};
+
+// One thing done, for `explain`.
+struct SlimAction {
+  std::string pass;  // "identity" | "chain" | "activation" | "constant" | "padding" | "channels" | "unread"
+  std::string node;  // the operator that it was done to
+  std::string what;  // "971 of 1496 output channels removed"
+  std::string why;   // why no result changes
+};
+
+struct SlimFigures {
+  int64_t operators = 0;
+  int64_t macs = 0;
+  int64_t channels = 0;      // output channels of convolutions and fully connected layers
+  int64_t weight_bytes = 0;  // their weights, without biases
+};
+SlimFigures slim_figures(const graph::Module& module);
+
+struct Slimmed {
+  graph::Module module;
+  std::vector<SlimAction> actions;
+  SlimFigures before, after;
+};
+
+// `module` is verified, and so is the result. Inputs and outputs of functions stay as they are.
+Result<Slimmed> slim(const graph::Module& module, const SlimOptions& options = {});
+
+// What `slim` does when it is switched off.
+Slimmed not_slimmed(const graph::Module& module);
+
+// Both modules, evaluated by the reference on `samples` inputs (zero points, smallest, largest, then
+// random ones; consecutive samples continue the state of streaming models), give the same outputs.
+// Integers are compared bit by bit, floats to four parts in 10^5.
+Result<void> check_slimmed(const graph::Module& before, const graph::Module& after, int samples);
+
+}  // namespace intarsia

@@ -1,0 +1,34 @@
+// The steps of slim() that look at one operator and its neighbours. Each edits one function of a module
+// that the caller owns until nothing is left to do, appends what it did, and leaves the module verified
+// (unused tensors and constants apart).
+#pragma once
+
+#include "intarsia/slim.h"
+
+namespace intarsia::passes {
+
+// A function to be slimmed, in a module that is a copy.
+struct SlimJob {
+  graph::Module& module;
+  size_t index;  // of the function
+  const SlimOptions& options;
+  std::vector<SlimAction>& actions;
+
+  graph::Function& function() const { return module.functions[index]; }
+  // Pinned operators stay where their user put them.
+  bool must_stay(const graph::Node& node) const {
+    return !node.pin.empty() || options.keep.contains(node.name);
+  }
+};
+
+// Operators that give back what they get; chains of operators on single elements; activations of their
+// own; operators on constants; operators nobody reads. True when something changed.
+bool simplify(const SlimJob& job);
+
+// pad -> convolution, max-pool or pad. True when something changed.
+bool fold_padding(const SlimJob& job);
+
+// Channels that are the same for every input, or unread. True when something changed.
+bool remove_channels(const SlimJob& job);
+
+}  // namespace intarsia::passes
