@@ -54,7 +54,9 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
   INTARSIA_TRY(const graph::Module imported, import_model(bytes, {command.common.model}));
   if (command.stage == "import") return graph::print(imported);
-  INTARSIA_TRY(const Partitioned partitioned, partition(imported, context.registry, selection.target,
+  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(imported, selection.options));
+  if (command.stage == "slim") return graph::print(slimmed.module);
+  INTARSIA_TRY(const Partitioned partitioned, partition(slimmed.module, context.registry, selection.target,
                                                         selection.options.partition));
   if (command.stage == "partition") return graph::print(partitioned.module);
   if (command.stage == "lower") {

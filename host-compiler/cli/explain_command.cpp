@@ -4,12 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "package/slimming_json.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
 namespace {
 
-void print_json(const Explanation& explanation) {
+void print_json(const Explanation& explanation, const Slimmed& slimmed) {
   using Json = nlohmann::ordered_json;
   Json json;
   json["operators"] = Json::array();
@@ -27,13 +28,25 @@ void print_json(const Explanation& explanation) {
                                  {"member", row.member},
                                  {"offers", std::move(offers)}});
   }
+  json["slimming"] = slimming_json(slimmed.before, slimmed.after, slimmed.actions);
   json["transfers"] = explanation.transfers;
   json["transfer_bytes"] = explanation.transfer_bytes;
   json["estimated_microseconds"] = explanation.microseconds;
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
-void print_text(const Explanation& explanation) {
+// What is no longer there, and why no result changes.
+void print_slimming(const Slimmed& slimmed) {
+  if (slimmed.actions.empty()) return;
+  const SlimFigures &a = slimmed.before, &b = slimmed.after;
+  fmt::print("\nslimmed without changing a result: {} of {} operators, {} of {} channels, {} of {} "
+             "multiply-accumulates, {} of {} weight bytes remain (--no-slim keeps all)\n",
+             b.operators, a.operators, b.channels, a.channels, b.macs, a.macs, b.weight_bytes, a.weight_bytes);
+  for (const SlimAction& action : slimmed.actions)
+    fmt::print("  {}: {}: {}\n", action.node, action.what, action.why);
+}
+
+void print_text(const Explanation& explanation, const Slimmed& slimmed) {
   size_t width = 8;
   for (const Explanation::Operator& row : explanation.operators)
     width = std::max(width, row.name.size());
@@ -48,6 +61,7 @@ void print_text(const Explanation& explanation) {
   fmt::print("\n{} operators; {} transfers between members ({} bytes); estimated {:.1f} us\n",
              explanation.operators.size(), explanation.transfers, explanation.transfer_bytes,
              explanation.microseconds);
+  print_slimming(slimmed);
 }
 
 }  // namespace
@@ -58,12 +72,12 @@ int run_explain(Context& context, const CommonOptions& options) {
   const Result<std::vector<uint8_t>> bytes = read_file(options.model);
   if (!bytes.ok()) return fail(bytes.error());
   const Result<FrontEnd> front = compile_front_end(*bytes, options.model, context.registry,
-                                                   selection->target, selection->options.partition);
+                                                   selection->target, selection->options);
   if (!front.ok()) return fail(front.error());
   if (options.json)
-    print_json(front->partitioned.explanation);
+    print_json(front->partitioned.explanation, front->slimmed);
   else
-    print_text(front->partitioned.explanation);
+    print_text(front->partitioned.explanation, front->slimmed);
   return kDone;
 }
 

@@ -100,8 +100,8 @@ int run_main(int argc, char** argv) {
   DumpCommand dump;
   sub = app.add_subcommand("dump", "the output of one stage");
   add_common(*sub, dump.common, false);
-  sub->add_option("--stage", dump.stage, "import | partition | lower | plan | emit")
-      ->required()->check(CLI::IsMember({"import", "partition", "lower", "plan", "emit"}));
+  sub->add_option("--stage", dump.stage, "import | slim | partition | lower | plan | emit")
+      ->required()->check(CLI::IsMember({"import", "slim", "partition", "lower", "plan", "emit"}));
   sub->callback([&] { exit_code = run_dump(context, dump); });
 
   std::string stream;

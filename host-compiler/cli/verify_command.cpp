@@ -59,7 +59,7 @@ graph::Module with_all_outputs(graph::Module module) {
 struct Runner {
   Context& context;
   const VerifyCommand& command;
-  const Selection& selection;
+  Selection selection;
 
   // Outputs of the built program for every sample.
   Result<std::vector<Values>> run(const graph::Module& module, const std::vector<Values>& samples) const {
@@ -131,7 +131,7 @@ Result<std::string> verify(Context& context, const VerifyCommand& command) {
   std::vector<Values> samples;
   for (int i = 0; i < command.samples; ++i) samples.push_back(make_sample(module.entry_function(), i));
 
-  const Runner runner{context, command, selection};
+  Runner runner{context, command, selection};
   INTARSIA_TRY(const std::vector<Values> expected, evaluate(module, samples));
   INTARSIA_TRY(const std::vector<Values> actual, runner.run(module, samples));
   std::string difference = first_difference(module, expected, actual);
@@ -146,7 +146,11 @@ Result<std::string> verify(Context& context, const VerifyCommand& command) {
     return fmt::format("{}: reference and program agree on {} samples ({} on board {})\n", module.name,
                        samples.size(), to_string(selection.target), selection.board.name);
 
-  const graph::Module opened = with_all_outputs(module);
+  // Is it the slimmed graph that differs, or what was made of it?
+  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(module, selection.options));
+  INTARSIA_TRY_VOID(check_slimmed(module, slimmed.module, command.samples));
+  const graph::Module opened = with_all_outputs(slimmed.module);
+  runner.selection.options.lowering.slim = false;  // outputs hold every channel: there is less to slim
   INTARSIA_TRY(const std::vector<Values> all_expected, evaluate(opened, samples));
   const Result<std::vector<Values>> all_actual = runner.run(opened, samples);
   if (all_actual.ok()) {

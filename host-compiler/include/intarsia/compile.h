@@ -10,6 +10,7 @@
 #include "intarsia/graph.h"
 #include "intarsia/partition.h"
 #include "intarsia/plan.h"
+#include "intarsia/slim.h"
 #include "intarsia/target_kind.h"
 #include "intarsia/tir.h"
 
@@ -30,20 +31,27 @@ MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry
 // Every intermediate value, so that reports, dumps and tests need not repeat a stage.
 struct CompiledModel {
   graph::Module imported;
+  Slimmed slimmed;
   Partitioned partitioned;
   tir::Module lowered;
   Plan plan;
   EmittedModel emitted;
 };
 
-// Everything before memory and code: import and partition. `file` is for messages and names the model.
+// Everything before memory and code: import, slimming and partition. `file` is for messages and names
+// the model.
 struct FrontEnd {
   graph::Module imported;
+  Slimmed slimmed;
   Partitioned partitioned;
 };
 Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::string& file,
                                    const TargetRegistry& registry, const TargetSpec& target,
-                                   const PartitionOptions& options);
+                                   const CompileOptions& options);
+
+// What is partitioned: the imported module, slimmed unless the user says no. Operators that pins name
+// remain.
+Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions& options);
 
 Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,
                               const TargetRegistry& registry, const TargetSpec& target,

@@ -25,17 +25,29 @@ MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry
 
 Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::string& file,
                                    const TargetRegistry& registry, const TargetSpec& target,
-                                   const PartitionOptions& options) {
-  INTARSIA_TRY(graph::Module imported, import_model(bytes, {file}));
-  INTARSIA_TRY(Partitioned partitioned, partition(imported, registry, target, options));
-  return FrontEnd{std::move(imported), std::move(partitioned)};
+                                   const CompileOptions& options) {
+  FrontEnd result;
+  INTARSIA_TRY(result.imported, import_model(bytes, {file}));
+  INTARSIA_TRY(result.slimmed, slim_as_asked(result.imported, options));
+  INTARSIA_TRY(result.partitioned,
+               partition(result.slimmed.module, registry, target, options.partition));
+  return result;
+}
+
+Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions& options) {
+  if (!options.lowering.slim) return not_slimmed(module);
+  SlimOptions slim_options;
+  for (const auto& [name, member] : options.partition.pins) slim_options.keep.insert(name);
+  return slim(module, slim_options);
 }
 
 Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
                                      const TargetSpec& target, const CompileOptions& options) {
   CompiledModel result;
   result.imported = module;
-  INTARSIA_TRY(result.partitioned, partition(module, registry, target, options.partition));
+  INTARSIA_TRY(result.slimmed, slim_as_asked(module, options));
+  INTARSIA_TRY(result.partitioned,
+               partition(result.slimmed.module, registry, target, options.partition));
   const MemoryMap memory = planning_memory(options.memory, registry, target, options.lowering);
   LoweringOptions lowering = options.lowering;
   lowering.memory = &memory;

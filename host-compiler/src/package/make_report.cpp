@@ -32,6 +32,9 @@ Report make_report(const CompiledModel& model, const std::string& target, const 
   report.board = board;
   report.transfers = model.partitioned.explanation.transfers;
   report.transfer_bytes = model.partitioned.explanation.transfer_bytes;
+  report.before_slimming = model.slimmed.before;
+  report.after_slimming = model.slimmed.after;
+  report.slimming = model.slimmed.actions;
 
   std::map<std::string, int64_t> stream_bytes;
   for (const CommandStream& stream : model.emitted.streams)

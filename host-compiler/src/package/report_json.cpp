@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "intarsia/report.h"
+#include "package/slimming_json.h"
 
 namespace intarsia {
 
@@ -16,6 +17,7 @@ std::string report_json(const Report& report) {
                     {"stream_bytes", report.stream_bytes},
                     {"transfers", report.transfers},
                     {"transfer_bytes", report.transfer_bytes}};
+  json["slimming"] = slimming_json(report.before_slimming, report.after_slimming, report.slimming);
   json["pools"] = Json::array();
   for (const PoolRow& pool : report.pools)
     json["pools"].push_back({{"name", pool.name},

@@ -7,6 +7,14 @@
 namespace intarsia {
 namespace {
 
+std::string slimming_text(const Report& report) {
+  if (report.slimming.empty()) return "";
+  const SlimFigures &a = report.before_slimming, &b = report.after_slimming;
+  return fmt::format("slimmed without changing a result ({} steps, see 'intarsia explain'): {} of {} "
+                     "multiply-accumulates, {} of {} weight bytes remain\n",
+                     report.slimming.size(), b.macs, a.macs, b.weight_bytes, a.weight_bytes);
+}
+
 std::string pools_text(const Report& report) {
   std::string text = "Memory for activations\n";
   for (const PoolRow& pool : report.pools) {
@@ -63,7 +71,7 @@ std::string report_text(const Report& report) {
                                  report.target, report.board, report.macs);
   if (report.transfers > 0)
     text += fmt::format("; {} transfers between members, {} bytes", report.transfers, report.transfer_bytes);
-  return text + "\n\n" + pools_text(report) + flash_text(report) + "\n" + operators_text(report);
+  return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + flash_text(report) + "\n" + operators_text(report);
 }
 
 }  // namespace intarsia

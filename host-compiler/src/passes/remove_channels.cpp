@@ -183,10 +183,6 @@ class Decision {
   std::vector<Sum> sums_;
 };
 
-std::string count_text(size_t count, size_t all, const char* what) {
-  return fmt::format("{} of {} {} channels removed", count, all, what);
-}
-
 // What happened to one convolution, depthwise convolution or fully connected layer.
 void report(const SlimJob& job, const Node& node, const ChannelCut& cut, const KnownChannels& known,
             bool bias_changed) {
@@ -202,15 +198,15 @@ void report(const SlimJob& job, const Node& node, const ChannelCut& cut, const K
       constant += known.known(y, k);
   }
   std::vector<std::string> what, why;
-  if (outputs > 0) what.push_back(count_text(outputs, all(y), "output"));
-  if (inputs > 0) what.push_back(count_text(inputs, all(x), "input"));
-  if (constant > 0) why.push_back(fmt::format("{} outputs are the same for every input", constant));
+  if (outputs > 0) what.push_back(fmt::format("{} of {} output", outputs, all(y)));
+  if (inputs > 0) what.push_back(fmt::format("{} of {} input", inputs, all(x)));
+  if (constant > 0) why.push_back(fmt::format("outputs that no input changes: {}", constant));
   if (outputs > constant)
-    why.push_back(fmt::format("{} outputs are read with zero weights only", outputs - constant));
-  if (inputs > 0)
-    why.push_back(bias_changed ? "what the removed inputs add to a sum is the same at every place, and went to the bias"
-                               : "the removed inputs add nothing to any sum");
-  job.actions.push_back({"channels", node.name, fmt::format("{}", fmt::join(what, ", ")),
+    why.push_back(fmt::format("outputs read with zero weights only: {}", outputs - constant));
+  if (inputs > 0 && node.kind != OpKind::DepthwiseConv2d)
+    why.push_back(bias_changed ? "what the inputs add to a sum is the same at every place, and went to the bias"
+                               : "the inputs add nothing to any sum");
+  job.actions.push_back({"channels", node.name, fmt::format("{} channels removed", fmt::join(what, " and ")),
                          fmt::format("{}", fmt::join(why, "; "))});
 }
 

@@ -1,0 +1,26 @@
+// What slimming did, for reports and `explain --json`.
+#pragma once
+
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "intarsia/slim.h"
+
+namespace intarsia {
+
+inline nlohmann::ordered_json slimming_json(const SlimFigures& before, const SlimFigures& after,
+                                            const std::vector<SlimAction>& actions) {
+  const auto figures = [](const SlimFigures& f) {
+    return nlohmann::ordered_json{{"operators", f.operators},
+                                  {"channels", f.channels},
+                                  {"macs", f.macs},
+                                  {"weight_bytes", f.weight_bytes}};
+  };
+  nlohmann::ordered_json steps = nlohmann::ordered_json::array();
+  for (const SlimAction& action : actions)
+    steps.push_back({{"pass", action.pass}, {"operator", action.node}, {"what", action.what}, {"why", action.why}});
+  return {{"before", figures(before)}, {"after", figures(after)}, {"steps", std::move(steps)}};
+}
+
+}  // namespace intarsia
