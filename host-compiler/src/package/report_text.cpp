@@ -10,9 +10,9 @@ namespace {
 std::string slimming_text(const Report& report) {
   if (report.slimming.empty()) return "";
   const SlimFigures &a = report.before_slimming, &b = report.after_slimming;
-  return fmt::format("slimmed without changing a result ({} steps, see 'intarsia explain'): {} of {} "
+  return fmt::format("slimmed without changing a result ({} step{}, see 'intarsia explain'): {} of {} "
                      "multiply-accumulates, {} of {} weight bytes remain\n",
-                     report.slimming.size(), b.macs, a.macs, b.weight_bytes, a.weight_bytes);
+                     report.slimming.size(), report.slimming.size() == 1 ? "" : "s", b.macs, a.macs, b.weight_bytes, a.weight_bytes);
 }
 
 std::string pools_text(const Report& report) {

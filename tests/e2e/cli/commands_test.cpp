@@ -82,8 +82,36 @@ TEST_F(Commands, Explain) {
   for (const Json& row : parsed["operators"]) EXPECT_EQ(row["member"], "c");
 }
 
+// A relu that the convolution does as well; a user's pin keeps it.
+TEST_F(Commands, Slimming) {
+  write("m.graph", std::string(R"(intarsia.graph m
+const @0 w = i8[2, 0, 3, 1]
+func @main(%0) -> (%3) {
+  %0 x: i8[1,2,2,2] q(0.5:1)
+  %1 w: i8[2,1,1,2] q(1) = @0
+  %2 t: i8[1,2,2,2] q(1:-3)
+  %3 y: i8[1,2,2,2] q(1:-3)
+  conv2d c(%0, %1) -> (%2)
+  relu r(%2) -> (%3)
+}
+entry @main
+)"));
+  const std::string table = text({"explain", "m.graph"});
+  EXPECT_TRUE(contains(table, "1 of 2 operators")) << table;
+  EXPECT_TRUE(contains(table, "r: became the activation of 'c': both clamp")) << table;
+  const Json slimming = json({"explain", "m.graph"})["slimming"];
+  EXPECT_EQ(slimming["before"]["operators"], 2);
+  EXPECT_EQ(slimming["after"]["operators"], 1);
+  EXPECT_EQ(slimming["steps"][0]["operator"], "r");
+  EXPECT_TRUE(json({"explain", "m.graph", "--no-slim"})["slimming"]["steps"].empty());
+  EXPECT_EQ(json({"explain", "m.graph", "--pin", "r=c"})["operators"].size(), 2u);
+  EXPECT_TRUE(contains(text({"compile", "m.graph", "-o", "out"}), "slimmed without changing a result (1 step"));
+  EXPECT_TRUE(contains(text({"verify", "m.graph"}), "agree on 4 samples"));
+}
+
 TEST_F(Commands, DumpOfEveryStage) {
   EXPECT_TRUE(text({"dump", digits_path(), "--stage", "import"}).starts_with("intarsia.graph digits\n"));
+  EXPECT_TRUE(text({"dump", digits_path(), "--stage", "slim"}).starts_with("intarsia.graph digits\n"));
   const std::string partitioned = text({"dump", digits_path(), "--stage", "partition"});
   EXPECT_TRUE(contains(partitioned, "call ")) << "the entry calls regions";
   EXPECT_TRUE(text({"dump", digits_path(), "--stage", "lower"}).starts_with("module digits "));
