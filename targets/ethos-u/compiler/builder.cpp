@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fuse.h"
 #include "legalise.h"
 #include "operators.h"
 #include "scaling.h"
@@ -28,6 +29,13 @@ bool contiguous(const Operand& box, const Extent& tensor) {
   const Extent& e = box.extent;
   return box.step == kUnitStep && (e.depth == tensor.depth || (e.height == 1 && e.width == 1)) &&
          (e.width == tensor.width || e.height == 1);
+}
+
+bool joins(const Node& node) {
+  return node.kind == OpKind::Concat || node.kind == OpKind::Pack;
+}
+bool splits(const Node& node) {
+  return node.kind == OpKind::Split || node.kind == OpKind::Unpack || node.kind == OpKind::Slice;
 }
 
 }  // namespace
@@ -170,6 +178,10 @@ void Builder::place_backwards() {
       if (contiguous(to, program_.tensors.at(static_cast<size_t>(to.tensor)).extent))
         move_to(node->inputs.at(0), reshaped(to, extent_of(tensor(node->inputs.at(0)).shape)));
     }
+    if (joins(*node))
+      for (const Part& each : parts_of(function_, *node))
+        if (extent_of(each.size) == extent_of(tensor(each.tensor).shape))
+          move_to(each.tensor, part(out, each.begin, each.size));
     if (node->kind == OpKind::Pad && !folded_pads_.contains(out.index))
       move_to(node->inputs.at(0),
               part(out, node->attrs<graph::PadAttrs>().before, tensor(node->inputs.at(0)).shape));
@@ -178,6 +190,13 @@ void Builder::place_backwards() {
 
 // Outputs that are another view of an input.
 void Builder::place_views(const Node& node) {
+  if (splits(node)) {
+    for (const Part& each : parts_of(function_, node))
+      if (extent_of(each.size) == extent_of(tensor(each.tensor).shape))
+        places_.try_emplace(each.tensor.index,
+                            part(node.inputs.at(0), each.begin, each.size, each.stride));
+    return;
+  }
   if (node.kind != OpKind::Reshape || places_.contains(node.outputs.at(0).index)) return;
   const TensorId in = node.inputs.at(0), out = node.outputs.at(0);
   places_[out.index] = reshaped(place(in), extent_of(tensor(out).shape));
@@ -217,10 +236,19 @@ Operand Builder::write_as(TensorId id, const Extent& extent) {
   return made;
 }
 
-Operand Builder::part(TensorId whole, const Shape& begin, const Shape& size) {
+Operand Builder::part(TensorId whole, const Shape& begin, const Shape& size, const Shape& stride) {
   const std::optional<Box> b = box_of(tensor(whole).shape, begin, size);
   INTARSIA_CHECK(b.has_value(), "rules take only what is a box");
-  return box(write(whole), b->origin, b->extent);
+  Operand result = box(write(whole), b->origin, b->extent);
+  // Where a leading axis is stepped over, it is the only one.
+  for (size_t i = 0; i < stride.size(); ++i) {
+    if (size[i] == 1) continue;
+    int32_t& step = i + 1 == stride.size()   ? result.step.depth
+                    : i + 2 == stride.size() ? result.step.width
+                                             : result.step.height;
+    step *= static_cast<int32_t>(stride[i]);
+  }
+  return result;
 }
 
 Operand Builder::reshaped(const Operand& operand, const Extent& extent) {
@@ -330,7 +358,9 @@ void Builder::look_up(const Operand& from, const Operand& to, std::string name,
 }
 
 Program legalise(const graph::Module& module, const graph::Function& function) {
-  return Builder(module, function).run();
+  Program program = Builder(module, function).run();
+  fuse(program);
+  return program;
 }
 
 }  // namespace intarsia::targets::ethos_u

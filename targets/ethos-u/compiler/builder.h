@@ -51,7 +51,8 @@ class Builder {
   Operand write(graph::TensorId id);
   Operand write_as(graph::TensorId id, const Extent& extent);
   // The box of `whole` that begins at `begin` and has the shape `size`, which `box_of` takes.
-  Operand part(graph::TensorId whole, const Shape& begin, const Shape& size);
+  Operand part(graph::TensorId whole, const Shape& begin, const Shape& size,
+               const Shape& stride = {});
   // The bytes of an operand under another extent of as many elements.
   Operand reshaped(const Operand& operand, const Extent& extent);
 

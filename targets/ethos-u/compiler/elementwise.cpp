@@ -112,12 +112,21 @@ struct Sum {
   FixedFactor smaller, sum;
 
   explicit Sum(const Site& site) {
-    const double a = scale_of(site.in(0)), b = scale_of(site.in(1));
-    const double twice_largest = 2 * std::max(a, b);
     left_shift = site.out().type == DataType::Int16 ? 15 : 20;
+    if (site.node.kind == graph::OpKind::Sub)  // in float, as TFLM computes them for differences
+      set(site.in(0).quantization.scale.at(0), site.in(1).quantization.scale.at(0),
+          site.out().quantization.scale.at(0));
+    else
+      set(scale_of(site.in(0)), scale_of(site.in(1)), scale_of(site.out()));
+  }
+
+  template <typename Real>
+  void set(Real a, Real b, Real out) {
+    const Real twice_largest = 2 * std::max(a, b);
     first_is_smaller = a < b;
-    smaller = fixed_factor(std::min(a, b) / twice_largest);
-    sum = fixed_factor(twice_largest / ((1 << left_shift) * scale_of(site.out())));
+    smaller = fixed_factor(static_cast<double>(std::min(a, b) / twice_largest));
+    sum = fixed_factor(
+        static_cast<double>(twice_largest / (static_cast<Real>(1 << left_shift) * out)));
   }
 
   int32_t scaled_smaller(int32_t x) const { return multiply(x * (1 << left_shift), smaller); }
@@ -226,6 +235,34 @@ Reason refuses_mul(const Site& site) {
 
 void legalise_add(Builder& builder, const Node& node) {
   emit_sum(builder, node, OperationKind::Add, node.attrs<graph::BinaryAttrs>().activation);
+}
+
+// The sum's scales serve the difference.
+Reason refuses_sub(const Site& site) {
+  return refuses_add(site);
+}
+
+void legalise_sub(Builder& builder, const Node& node) {
+  emit_sum(builder, node, OperationKind::Sub, node.attrs<graph::BinaryAttrs>().activation);
+}
+
+// Of the stored values, whatever they stand for: so TFLM does.
+Reason refuses_extremum(const Site& site) {
+  return refuses_pairing(site);
+}
+
+static void emit_extremum(Builder& builder, const Node& node, OperationKind kind) {
+  Operands operands = operands_of(builder, node);
+  operands.a.zero_point = operands.b.zero_point = operands.out.zero_point = 0;
+  emit_binary(builder, node, kind, operands, [](Operation& op) { op.reverse_operands = false; });
+}
+
+void legalise_minimum(Builder& builder, const Node& node) {
+  emit_extremum(builder, node, OperationKind::Minimum);
+}
+
+void legalise_maximum(Builder& builder, const Node& node) {
+  emit_extremum(builder, node, OperationKind::Maximum);
 }
 
 void legalise_mul(Builder& builder, const Node& node) {

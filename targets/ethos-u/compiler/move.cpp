@@ -70,4 +70,79 @@ void legalise_pad(Builder& builder, const Node& node) {
   }
 }
 
+namespace {
+
+// Copies between boxes of as many elements, whatever extents they have.
+void copy_box(Builder& builder, const Operand& from, const Operand& to) {
+  if (from.tensor == to.tensor && from.origin == to.origin) return;  // it is there already
+  builder.copy(builder.reshaped(from, to.extent), to);
+}
+
+Shape with_axis(Shape shape, int64_t axis, int64_t extent) {
+  shape.at(static_cast<size_t>(axis)) = extent;
+  return shape;
+}
+
+}  // namespace
+
+std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
+  using graph::OpKind;
+  std::vector<Part> parts;
+  const auto shape = [&](graph::TensorId id) -> const Shape& { return function.tensor(id).shape; };
+  const bool joins = node.kind == OpKind::Concat || node.kind == OpKind::Pack;
+  const graph::TensorId whole = joins ? node.outputs.at(0) : node.inputs.at(0);
+  if (node.kind == OpKind::Slice) {
+    const auto& a = node.attrs<graph::SliceAttrs>();
+    return {{node.outputs.at(0), a.begin, a.size, a.stride}};
+  }
+  int64_t axis = 0, next = 0;
+  if (node.kind == OpKind::Split)
+    axis = node.attrs<graph::SplitAttrs>().axis;
+  else
+    axis = node.attrs<graph::AxisAttrs>().axis;
+  const bool drops_axis = node.kind == OpKind::Pack || node.kind == OpKind::Unpack;
+  for (const graph::TensorId id : joins ? node.inputs : node.outputs) {
+    const int64_t extent = drops_axis ? 1 : shape(id).at(static_cast<size_t>(axis));
+    parts.push_back({id,
+                     with_axis(Shape(shape(whole).size(), 0), axis, next),
+                     with_axis(shape(whole), axis, extent),
+                     {}});
+    next += extent;
+  }
+  return parts;
+}
+
+Reason refuses_parts(const Site& site) {
+  using graph::OpKind;
+  const bool joins = site.node.kind == OpKind::Concat || site.node.kind == OpKind::Pack;
+  const Shape& whole = joins ? site.out().shape : site.in().shape;
+  for (const Part& part : parts_of(site.function, site.node)) {
+    for (size_t i = 0; i < part.stride.size(); ++i) {
+      if (part.size[i] == 1 || part.stride[i] == 1) continue;
+      if (part.stride[i] < 0) return std::string("the NPU does not read backwards");
+      if (i + 1 == part.stride.size()) return std::string("the NPU does not skip channels");
+      if (i + 2 < part.stride.size() &&
+          element_count(whole) != whole[i] * whole[whole.size() - 1] * whole[whole.size() - 2])
+        return std::string("images are skipped beside rows");
+    }
+    Shape size = part.size;
+    if (!box_of(whole, part.begin, size)) return std::string("a piece is no box of one image");
+  }
+  return std::nullopt;
+}
+
+void legalise_parts(Builder& builder, const Node& node) {
+  using graph::OpKind;
+  const bool joins = node.kind == OpKind::Concat || node.kind == OpKind::Pack;
+  for (const Part& part : parts_of(builder.function(), node)) {
+    if (joins) {
+      copy_box(builder, builder.read(part.tensor),
+               builder.part(node.outputs.at(0), part.begin, part.size));
+      continue;
+    }
+    const Operand from = builder.part(node.inputs.at(0), part.begin, part.size, part.stride);
+    copy_box(builder, from, builder.write_as(part.tensor, from.extent));
+  }
+}
+
 }  // namespace intarsia::targets::ethos_u

@@ -61,8 +61,31 @@ Reason refuses_mul(const Site& site);
 void legalise_add(Builder& builder, const graph::Node& node);
 void legalise_mul(Builder& builder, const graph::Node& node);
 
+Reason refuses_sub(const Site& site);
+Reason refuses_extremum(const Site& site);
+void legalise_sub(Builder& builder, const graph::Node& node);
+void legalise_minimum(Builder& builder, const graph::Node& node);
+void legalise_maximum(Builder& builder, const graph::Node& node);
+
+// leaky_relu.cpp
+Reason refuses_leaky_relu(const Site& site);
+void legalise_leaky_relu(Builder& builder, const graph::Node& node);
+
+// lookup.cpp: any function of one element
+Reason refuses_table(const Site& site);
+void legalise_table(Builder& builder, const graph::Node& node);
+
+// resize.cpp
+Reason refuses_resize(const Site& site);
+void legalise_resize(Builder& builder, const graph::Node& node);
+
+// transpose_convolution.cpp
+Reason refuses_transpose_conv2d(const Site& site);
+void legalise_transpose_conv2d(Builder& builder, const graph::Node& node);
+
 // rescale.cpp
 Reason refuses_rescale(const Site& site);
+Reason refuses_quantize(const Site& site);
 void legalise_relu(Builder& builder, const graph::Node& node);
 void legalise_quantize(Builder& builder, const graph::Node& node);
 
@@ -75,6 +98,14 @@ Reason refuses_reshape(const Site& site);
 Reason refuses_pad(const Site& site);
 void legalise_reshape(Builder& builder, const graph::Node& node);
 void legalise_pad(Builder& builder, const graph::Node& node);
+// Concatenation, packing, splitting, unpacking, slices: what belongs to a box of the whole.
+struct Part {
+  graph::TensorId tensor;
+  Shape begin, size, stride;  // no strides: 1
+};
+std::vector<Part> parts_of(const graph::Function& function, const graph::Node& node);
+Reason refuses_parts(const Site& site);
+void legalise_parts(Builder& builder, const graph::Node& node);
 // Whether a window that reads this pad's output can do without it.
 bool folds_into_window(const Site& pad, const Site& window);
 

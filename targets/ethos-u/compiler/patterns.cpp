@@ -14,7 +14,7 @@ namespace {
 using enum graph::OpKind;
 
 // Operators, and the element types of the values they take.
-constexpr unsigned kInt8 = 1, kInt16 = 2, kBoth = 3;
+constexpr unsigned kInt8 = 1, kInt16 = 2, kBoth = 3, kInt32In = 4;  // 32 bits: inputs only
 struct Row {
   OperatorRule rule;
   unsigned types;
@@ -29,10 +29,29 @@ constexpr Row kRows[] = {
     {{Add, refuses_add, legalise_add}, kBoth},
     {{Mul, refuses_mul, legalise_mul}, kBoth},
     {{Relu, refuses_rescale, legalise_relu}, kBoth},
-    {{Quantize, refuses_rescale, legalise_quantize}, kBoth},
+    {{Quantize, refuses_quantize, legalise_quantize}, kBoth | kInt32In},
     {{Softmax, refuses_softmax, legalise_softmax}, kInt8},
     {{Reshape, refuses_reshape, legalise_reshape}, kBoth},
     {{Pad, refuses_pad, legalise_pad}, kBoth},
+    {{TransposeConv2d, refuses_transpose_conv2d, legalise_transpose_conv2d}, kBoth},
+    {{Sub, refuses_sub, legalise_sub}, kBoth},
+    {{Minimum, refuses_extremum, legalise_minimum}, kBoth},
+    {{Maximum, refuses_extremum, legalise_maximum}, kBoth},
+    {{LeakyRelu, refuses_leaky_relu, legalise_leaky_relu}, kBoth},
+    {{Logistic, refuses_table, legalise_table}, kBoth},
+    {{Tanh, refuses_table, legalise_table}, kBoth},
+    {{HardSwish, refuses_table, legalise_table}, kInt8},
+    {{Elu, refuses_table, legalise_table}, kInt8},
+    {{Exp, refuses_table, legalise_table}, kBoth},
+    {{Abs, refuses_table, legalise_table}, kInt8},
+    {{Rsqrt, refuses_table, legalise_table}, kInt8},
+    {{Concat, refuses_parts, legalise_parts}, kBoth},
+    {{Pack, refuses_parts, legalise_parts}, kBoth},
+    {{Split, refuses_parts, legalise_parts}, kBoth},
+    {{Unpack, refuses_parts, legalise_parts}, kBoth},
+    {{Slice, refuses_parts, legalise_parts}, kBoth},
+    {{ResizeNearest, refuses_resize, legalise_resize}, kBoth},
+    {{ResizeBilinear, refuses_resize, legalise_resize}, kInt8},
 };
 
 const Row* find_row(graph::OpKind kind) {
@@ -44,7 +63,8 @@ const Row* find_row(graph::OpKind kind) {
 // What the operator computes with and computes; weights and bias are its rule's affair.
 Reason check_value(const char* role, const graph::Tensor& tensor, unsigned types) {
   const bool known = (tensor.type == DataType::Int8 && (types & kInt8) != 0) ||
-                     (tensor.type == DataType::Int16 && (types & kInt16) != 0);
+                     (tensor.type == DataType::Int16 && (types & kInt16) != 0) ||
+                     (tensor.type == DataType::Int32 && (types & kInt32In) != 0);
   if (!known)
     return fmt::format("the {} is {}, the NPU takes {} here", role, to_string(tensor.type),
                        types == kBoth   ? "i8 and i16"
@@ -66,7 +86,8 @@ Reason check_value(const char* role, const graph::Tensor& tensor, unsigned types
 }
 
 bool is_weighted(graph::OpKind kind) {
-  return kind == Conv2d || kind == DepthwiseConv2d || kind == FullyConnected;
+  return kind == Conv2d || kind == DepthwiseConv2d || kind == FullyConnected ||
+         kind == TransposeConv2d;
 }
 
 }  // namespace
@@ -88,7 +109,8 @@ Reason refuses(const Site& site) {
     if (Reason reason = check_value(role, site.in(i), row->types)) return reason;
   }
   for (const graph::TensorId id : site.node.outputs)
-    if (Reason reason = check_value("output", site.function.tensor(id), row->types)) return reason;
+    if (Reason reason = check_value("output", site.function.tensor(id), row->types & kBoth))
+      return reason;
   if (values == 1 && site.in(0).constant.valid()) return std::string("the input is constant");
   return row->rule.refuses(site);
 }

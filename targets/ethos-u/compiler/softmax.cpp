@@ -66,6 +66,24 @@ LookUpTable exponentials(const Site& site) {
   return table;
 }
 
+// Whether exp * 2x may be made in one product, without 2x = 2^31 becoming 2^31 - 1 on the way: the
+// sum is a power of two then, and every value of the table must come out the same.
+bool doubling_may_wait(const LookUpTable& table) {
+  for (size_t i = 0; i < table.bytes.size(); i += 4) {
+    int32_t value = 0;
+    for (size_t b = 0; b < 4; ++b)
+      value |= static_cast<int32_t>(uint32_t{table.bytes[i + b]} << (8 * b));
+    const int32_t saturated = high_product(value, std::numeric_limits<int32_t>::max());
+    // Sums from one exponential of 1 (2^19) up to 511 of them.
+    for (int sum = 19; sum < 28; ++sum) {
+      const int shift = kAccumulationIntegerBits + 31 - 8 - (31 - sum);
+      if (rounding_shift_right(value, shift) != rounding_shift_right(saturated, shift))
+        return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 Reason refuses_softmax(const Site& site) {
@@ -119,7 +137,8 @@ void legalise_softmax(Builder& builder, const Node& node) {
   subtract.ifm_scale = subtract.ifm2_scale = ChannelScale{.multiplier = 1};
   subtract.global_scale = ChannelScale{.multiplier = 1};
   subtract.activation = Activation::Lut;
-  subtract.lut = builder.table(exponentials(site));
+  const int32_t table = builder.table(exponentials(site));
+  subtract.lut = table;
   subtract.force_int8_lut_range = true;
   subtract.clamp_low = -128;
   subtract.clamp_high = 127;
@@ -150,9 +169,12 @@ void legalise_softmax(Builder& builder, const Node& node) {
     const Operand correction = wide(builder, Mul, high(x, error), constant(4));
     x = wide(builder, Add, x, correction);
   }
-  const Operand reciprocal = wide(builder, Mul, x, constant(2));
-
-  const Operand product = high(exponentials_q31, reciprocal);
+  // TFLM doubles x to Q0.31, where 1 saturates, before it multiplies.
+  const bool saturates_alike =
+      doubling_may_wait(builder.program().tables[static_cast<size_t>(table)]);
+  const Operand product = saturates_alike
+                              ? wide(builder, Mul, exponentials_q31, x, 30)
+                              : high(exponentials_q31, wide(builder, Mul, x, constant(2)));
   // 2^-n, and from Q0.31 to 1/256.
   const Operand right = minus(kAccumulationIntegerBits + 31 - 8, zeros);
   Operation last = wide_operation(builder, ShiftRight, product, right,

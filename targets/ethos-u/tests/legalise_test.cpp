@@ -1,13 +1,10 @@
 // What legalisation makes of an operator computes what the reference evaluator computes, bit for
 // bit.
-#include "compiler/legalise.h"
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "compiler/patterns.h"
 #include "intarsia/import.h"
-#include "program_interpreter.h"
+#include "legalise_testing.h"
 #include "support/random_operator.h"
 #include "support/shared_data.h"
 
@@ -16,28 +13,6 @@ namespace {
 
 using graph::OpKind;
 using targets::ethos_u::legalise;
-
-// Why the NPU does not take a node; empty when it does.
-std::string refusal(const graph::Module& module, const graph::Function& function,
-                    const graph::Node& node) {
-  const graph::NodeId id{static_cast<int32_t>(&node - function.nodes.data())};
-  for (const Pattern& pattern : targets::ethos_u::patterns())
-    if (const auto found = match(pattern, module, function, id))
-      return pattern.refuses(*found).value_or("");
-  return "no pattern";
-}
-
-void expect_same(const graph::Module& module, const std::vector<graph::TensorValue>& inputs) {
-  const Program program = legalise(module, module.entry_function());
-  const std::vector<std::string> wrong = violations(program);
-  ASSERT_TRUE(wrong.empty()) << wrong[0] << "\n" << print(program) << graph::print(module);
-  const auto expected = graph::Evaluator(module).run(inputs);
-  ASSERT_TRUE(expected.ok()) << expected.error().to_string();
-  std::vector<std::string> seen;
-  const auto got = execute(program, inputs, &seen);
-  EXPECT_TRUE(seen.empty()) << seen[0] << "\n" << print(program);
-  EXPECT_EQ(got, *expected) << print(program) << graph::print(module);
-}
 
 struct Sweep {
   int taken = 0, refused = 0;

@@ -1,0 +1,287 @@
+// Operators of which graphs are written here, and graphs of several operators: what is a view, what
+// is folded, what is fused.
+#include <cmath>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "legalise_testing.h"
+#include "support/random_operator.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+using testing::Random;
+
+// A graph under construction: every node's output shapes are inferred.
+class Graph {
+ public:
+  Graph() {
+    module_.name = module_.entry = "main";
+    function_.name = "main";
+  }
+
+  TensorId input(DataType type, Shape shape, float scale, int64_t zero) {
+    const TensorId id = tensor({"x", type, std::move(shape), {{scale}, {zero}, 0}, {}});
+    function_.inputs.push_back(id);
+    return id;
+  }
+  TensorId constant(Random& random, DataType type, Shape shape, graph::Quantization q) {
+    std::vector<uint8_t> bytes;
+    for (int64_t i = 0; i < element_count(shape); ++i)
+      for (int64_t v = random.range(-120, 120), b = 0; b < bits(type) / 8; ++b)
+        bytes.push_back(static_cast<uint8_t>(v >> (8 * b)));
+    module_.constants.push_back({fmt::format("c{}", module_.constants.size()), bytes});
+    return tensor({"c", type, std::move(shape), std::move(q),
+                   ConstantId{static_cast<int32_t>(module_.constants.size()) - 1}});
+  }
+  std::vector<TensorId> node(OpKind kind, graph::Attributes attributes,
+                             std::vector<TensorId> inputs, size_t outputs, DataType type,
+                             float scale, int64_t zero) {
+    graph::Node node{kind,
+                     fmt::format("n{}", function_.nodes.size()),
+                     std::move(attributes),
+                     std::move(inputs),
+                     {},
+                     {}};
+    for (size_t i = 0; i < outputs; ++i)
+      node.outputs.push_back(tensor({"y", type, {}, {{scale}, {zero}, 0}, {}}));
+    const Result<std::vector<Shape>> shapes = graph::infer_shapes(module_, function_, node);
+    INTARSIA_CHECK(shapes.ok(), shapes.ok() ? "" : shapes.error().to_string());
+    for (size_t i = 0; i < outputs; ++i)
+      function_.tensors[node.outputs[i].at()].shape = (*shapes)[i];
+    function_.nodes.push_back(node);
+    return node.outputs;
+  }
+  // Of the quantisation of its first input.
+  std::vector<TensorId> like(OpKind kind, graph::Attributes attributes,
+                             std::vector<TensorId> inputs, size_t outputs = 1) {
+    const graph::Tensor first = function_.tensor(inputs[0]);
+    return node(kind, std::move(attributes), std::move(inputs), outputs, first.type,
+                first.quantization.scale[0], first.quantization.zero_point[0]);
+  }
+  graph::Module finish(const std::vector<TensorId>& outputs) {
+    function_.outputs = outputs;
+    module_.functions = {function_};
+    const Result<void> verified = graph::verify(module_);
+    INTARSIA_CHECK(verified.ok(), verified.ok() ? "" : verified.error().to_string());
+    return module_;
+  }
+
+ private:
+  TensorId tensor(graph::Tensor t) {
+    function_.tensors.push_back(std::move(t));
+    return {static_cast<int32_t>(function_.tensors.size()) - 1};
+  }
+  graph::Module module_;
+  graph::Function function_;
+};
+
+void expect_taken_and_same(Random& random, const graph::Module& module) {
+  for (const graph::Node& node : module.entry_function().nodes)
+    ASSERT_EQ(refusal(module, module.entry_function(), node), "") << graph::print(module);
+  for (int round = 0; round < 2; ++round)
+    expect_same(module, testing::random_inputs(random, module));
+}
+
+size_t operation_count(const graph::Module& module) {
+  return targets::ethos_u::legalise(module, module.entry_function()).operations.size();
+}
+
+constexpr DataType kTypes[] = {DataType::Int8, DataType::Int16};
+int64_t zero_for(Random& random, DataType type) {
+  return type == DataType::Int8 ? random.range(-90, 90) : 0;
+}
+
+TEST(Legalise, TransposeConvolution) {
+  Random random(5);
+  for (int i = 0; i < 200 && !::testing::Test::HasFailure(); ++i) {
+    const DataType type = kTypes[random.range(0, 1)];
+    const bool narrow = type == DataType::Int8;
+    const int64_t channels = random.range(1, 3), filters = random.range(1, 3);
+    const int64_t h = random.range(1, 5), w = random.range(1, 5);
+    const Shape kernel = {filters, random.range(1, 5), random.range(1, 5), channels};
+    graph::TransposeConv2dAttrs a;
+    a.stride_h = random.range(1, 5), a.stride_w = random.range(1, 3);
+    // Shapes of VALID and SAME, as TFLite has them.
+    const auto extent = [&](int64_t in, int64_t stride, int64_t size, int64_t& pad) {
+      const int64_t beyond = std::max<int64_t>(size - stride, 0);
+      const bool valid = random.chance(50);
+      pad = valid ? 0 : beyond / 2;
+      return in * stride + (valid ? beyond : 0);
+    };
+    a.out_h = extent(h, a.stride_h, kernel[1], a.pad_top);
+    a.out_w = extent(w, a.stride_w, kernel[2], a.pad_left);
+    Graph g;
+    const TensorId x =
+        g.input(type, {random.range(1, 2), h, w, channels}, 0.05f, zero_for(random, type));
+    const TensorId weights = g.constant(random, DataType::Int8, kernel, {{0.03f}, {0}, 0});
+    const TensorId bias = g.constant(random, narrow ? DataType::Int32 : DataType::Int64, {filters},
+                                     {{0.0015f}, {0}, 0});
+    const auto y = g.node(OpKind::TransposeConv2d, a, {x, weights, bias}, 1, type,
+                          narrow ? 0.3f : 0.02f, zero_for(random, type));
+    expect_taken_and_same(random, g.finish(y));
+  }
+}
+
+TEST(Legalise, FunctionsOfOneElement) {
+  Random random(6);
+  for (const OpKind kind : {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::LeakyRelu,
+                            OpKind::Abs, OpKind::Elu}) {
+    for (int i = 0; i < 8; ++i) {
+      Graph g;
+      const TensorId x =
+          g.input(DataType::Int8, {2, 3, 70}, random.real(0.01f, 0.1f), random.range(-90, 90));
+      graph::Attributes attributes = graph::NoAttrs{};
+      if (kind == OpKind::LeakyRelu) attributes = graph::LeakyReluAttrs{random.real(-0.5f, 1.5f)};
+      const bool fixed = kind == OpKind::Logistic || kind == OpKind::Tanh;
+      const float scale = kind == OpKind::Logistic ? 1.0f / 256
+                          : fixed                  ? 1.0f / 128
+                                                   : random.real(0.01f, 0.1f);
+      const int64_t zero = kind == OpKind::Logistic ? -128 : fixed ? 0 : random.range(-90, 90);
+      const auto y = g.node(kind, attributes, {x}, 1, DataType::Int8, scale, zero);
+      expect_taken_and_same(random, g.finish(y));
+    }
+  }
+}
+
+TEST(Legalise, LeakyReluOfInt16) {
+  Random random(7);
+  for (int i = 0; i < 30; ++i) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {2, 700}, random.real(0.001f, 0.01f), 0);
+    const graph::LeakyReluAttrs alpha{i % 3 == 0 ? 1.0f - 1e-4f * static_cast<float>(i)
+                                                 : random.real(0.0f, 1.5f)};
+    const auto y = i % 2 == 0 ? g.like(OpKind::LeakyRelu, alpha, {x})
+                              : g.node(OpKind::LeakyRelu, alpha, {x}, 1, DataType::Int16,
+                                       random.real(0.001f, 0.01f), 0);
+    expect_taken_and_same(random, g.finish(y));
+  }
+}
+
+TEST(Legalise, DifferencesAndExtrema) {
+  Random random(8);
+  const std::vector<std::pair<Shape, Shape>> shapes = {
+      {{1, 3, 4, 5}, {1, 3, 4, 5}}, {{2, 3, 4, 5}, {5}},          {{1, 1, 1, 5}, {1, 3, 4, 5}},
+      {{2, 3, 4, 5}, {2, 1, 1, 5}}, {{2, 3, 4, 5}, {1, 3, 1, 5}}, {{3, 7}, {1}},
+  };
+  for (const OpKind kind : {OpKind::Sub, OpKind::Add, OpKind::Minimum, OpKind::Maximum})
+    for (const DataType type : kTypes)
+      for (const auto& [a, b] : shapes) {
+        Graph g;
+        const bool scales = kind == OpKind::Sub || kind == OpKind::Add;
+        const float scale = random.real(0.01f, 0.1f);
+        const int64_t zero = zero_for(random, type);
+        const TensorId x = g.input(type, a, scale, zero);
+        const TensorId y = g.input(type, b, scales ? random.real(0.01f, 0.1f) : scale,
+                                   scales ? zero_for(random, type) : zero);
+        graph::Attributes attributes = graph::NoAttrs{};
+        if (scales)
+          attributes = graph::BinaryAttrs{random.chance(50) ? graph::Activation::Relu
+                                                            : graph::Activation::None};
+        const auto out = scales ? g.node(kind, attributes, {x, y}, 1, type,
+                                         random.real(0.01f, 0.2f), zero_for(random, type))
+                                : g.like(kind, attributes, {x, y});
+        expect_taken_and_same(random, g.finish(out));
+      }
+}
+
+TEST(Legalise, PiecesAreViews) {
+  Random random(9);
+  for (const DataType type : kTypes) {
+    Graph g;
+    const TensorId x = g.input(type, {1, 4, 6, 8}, 0.05f, 0);
+    const auto pieces = g.like(OpKind::Split, graph::SplitAttrs{3, {3, 5}}, {x}, 2);
+    const auto a = g.like(OpKind::Relu, graph::ReluAttrs{}, {pieces[0]});
+    const auto b = g.like(OpKind::Relu, graph::ReluAttrs{graph::Activation::Relu6}, {pieces[1]});
+    const auto all = g.like(OpKind::Concat, graph::AxisAttrs{2}, {a[0], a[0]});
+    const auto rows = g.like(
+        OpKind::Slice, graph::SliceAttrs{{0, 1, 0, 1}, {1, 2, 6, 2}, {1, 2, 2, 1}, {}}, {all[0]});
+    const graph::Module module = g.finish({all[0], b[0], rows[0]});
+    expect_taken_and_same(random, module);
+    // Two relus write where the results belong; the second half of the concatenation and the slice
+    // are copies.
+    EXPECT_EQ(operation_count(module), 4u)
+        << print(targets::ethos_u::legalise(module, module.entry_function()));
+  }
+}
+
+TEST(Legalise, PackAndUnpack) {
+  Random random(10);
+  for (const int64_t axis : {0, 1, 2}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {3, 5}, 0.05f, 3),
+                   y = g.input(DataType::Int8, {3, 5}, 0.05f, 3);
+    const auto sum = g.like(OpKind::Minimum, graph::NoAttrs{}, {x, y});
+    const auto packed = g.like(OpKind::Pack, graph::AxisAttrs{axis}, {sum[0], y});
+    const auto back = g.like(OpKind::Unpack, graph::AxisAttrs{axis}, {packed[0]}, 2);
+    const auto last = g.like(OpKind::Maximum, graph::NoAttrs{}, {back[0], back[1]});
+    expect_taken_and_same(random, g.finish({packed[0], back[1], last[0]}));
+  }
+}
+
+TEST(Legalise, Resizing) {
+  Random random(11);
+  for (const OpKind kind : {OpKind::ResizeNearest, OpKind::ResizeBilinear})
+    for (const int64_t factor : {2, 3, 4, 8})
+      for (const bool half_pixel : {false, true}) {
+        Graph g;
+        const int64_t h = random.range(1, 4), w = random.range(2, 4);
+        const TensorId x = g.input(DataType::Int8, {2, h, w, 3}, 0.05f, 7);
+        const auto y =
+            g.like(kind, graph::ResizeAttrs{h * factor, w * factor, false, half_pixel}, {x});
+        const graph::Module module = g.finish(y);
+        const std::string reason =
+            refusal(module, module.entry_function(), module.entry_function().nodes[0]);
+        if (kind == OpKind::ResizeNearest || factor == 2 || (!half_pixel && factor != 3)) {
+          EXPECT_EQ(reason, "");
+        }
+        if (reason.empty()) expect_taken_and_same(random, module);
+      }
+}
+
+TEST(Legalise, APadBecomesPaddingOfItsWindows) {
+  Random random(12);
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 6, 6, 4}, 0.05f, -7);
+  const auto padded = g.like(OpKind::Pad, graph::PadAttrs{{0, 1, 0, 0}, {0, 1, 2, 0}}, {x});
+  const TensorId w = g.constant(random, DataType::Int8, {5, 3, 3, 4}, {{0.02f}, {0}, 0});
+  const auto y =
+      g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {padded[0], w}, 1, DataType::Int8, 0.3f, 9);
+  const graph::Module module = g.finish(y);
+  expect_taken_and_same(random, module);
+  EXPECT_EQ(operation_count(module), 1u);
+}
+
+TEST(Legalise, TablesAndClampsJoinWhatMakesTheirInput) {
+  Random random(13);
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 6, 6, 4}, 0.05f, -7);
+  const TensorId w = g.constant(random, DataType::Int8, {5, 3, 3, 4}, {{0.02f}, {0}, 0});
+  const auto y = g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {x, w}, 1, DataType::Int8, 0.1f, 9);
+  const auto t = g.node(OpKind::Tanh, graph::NoAttrs{}, {y[0]}, 1, DataType::Int8, 1.0f / 128, 0);
+  const auto z =
+      g.like(OpKind::Conv2d, graph::Conv2dAttrs{},
+             {t[0], g.constant(random, DataType::Int8, {3, 1, 1, 5}, {{0.002f}, {0}, 0})});
+  const auto r = g.like(OpKind::Relu, graph::ReluAttrs{graph::Activation::ReluN1To1}, {z[0]});
+  const graph::Module module = g.finish(r);
+  expect_taken_and_same(random, module);
+  EXPECT_EQ(operation_count(module), 2u);
+}
+
+TEST(Legalise, QuantizeFromWords) {
+  Random random(14);
+  for (const DataType to : kTypes)
+    for (const DataType from : {DataType::Int8, DataType::Int16, DataType::Int32}) {
+      Graph g;
+      const TensorId x = g.input(from, {1, 3, 40}, from == DataType::Int32 ? 1.3e-8f : 0.013f, 0);
+      const auto y =
+          g.node(OpKind::Quantize, graph::NoAttrs{}, {x}, 1, to, 0.017f, zero_for(random, to));
+      expect_taken_and_same(random, g.finish(y));
+    }
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
