@@ -50,6 +50,26 @@ ChannelRule binary(const Function& function, const Node& node) {
   return rule;
 }
 
+ChannelRule concat(const Function& function, const Node& node) {
+  const auto axis = static_cast<size_t>(node.attrs<graph::AxisAttrs>().axis);
+  const bool along_channels = axis + 1 == function.tensor(node.outputs[0]).shape.size();
+  ChannelRule rule{ChannelFlow::Tied, {}, {}};
+  int64_t first = 0;
+  for (size_t operand = 0; operand < node.inputs.size(); ++operand) {
+    const Tensor& tensor = function.tensor(node.inputs[operand]);
+    if (tensor.constant.valid()) return {};
+    for (int64_t k = 0; k < channel_count(tensor); ++k) rule.ties.push_back({operand, k, first + k});
+    if (along_channels) first += channel_count(tensor);
+  }
+  return rule;
+}
+
+// A slice of places, not of channels.
+bool keeps_last_axis(const graph::SliceAttrs& a, const Shape& input) {
+  return !input.empty() && a.begin.back() == 0 && a.size.back() == input.back() && a.stride.back() == 1 &&
+         std::ranges::find(a.drop, static_cast<int64_t>(input.size()) - 1) == a.drop.end();
+}
+
 ChannelRule pad(const Function& function, const Node& node) {
   if (function.tensor(node.inputs[0]).shape.empty()) return {};
   ChannelRule rule{ChannelFlow::Tied, {}, {}};
@@ -70,6 +90,58 @@ ChannelNumbers::ChannelNumbers(const Function& function) {
   }
 }
 
+bool is_binary(OpKind kind) {
+  switch (kind) {
+    case OpKind::Add:
+    case OpKind::Sub:
+    case OpKind::Mul:
+    case OpKind::Div:
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+    case OpKind::SquaredDifference:
+    case OpKind::Prelu:
+    case OpKind::Equal:
+    case OpKind::NotEqual:
+    case OpKind::Greater:
+    case OpKind::GreaterEqual:
+    case OpKind::Less:
+    case OpKind::LessEqual:
+    case OpKind::LogicalAnd:
+    case OpKind::LogicalOr:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_unary(OpKind kind) {
+  switch (kind) {
+    case OpKind::Relu:
+    case OpKind::Quantize:
+    case OpKind::Dequantize:
+    case OpKind::LeakyRelu:
+    case OpKind::Logistic:
+    case OpKind::Tanh:
+    case OpKind::HardSwish:
+    case OpKind::Elu:
+    case OpKind::Exp:
+    case OpKind::Log:
+    case OpKind::Abs:
+    case OpKind::Neg:
+    case OpKind::Square:
+    case OpKind::Sqrt:
+    case OpKind::Rsqrt:
+    case OpKind::Ceil:
+    case OpKind::Floor:
+    case OpKind::Round:
+    case OpKind::LogicalNot:
+    case OpKind::Cast:
+      return true;
+    default:
+      return false;
+  }
+}
+
 ChannelRule channel_rule(const Function& function, const Node& node) {
   const auto is_constant = [&](size_t operand) {
     return operand >= node.inputs.size() || !node.inputs[operand].valid() ||
@@ -77,6 +149,9 @@ ChannelRule channel_rule(const Function& function, const Node& node) {
   };
   const Tensor* input = node.inputs.empty() || !node.inputs[0].valid() ? nullptr : &function.tensor(node.inputs[0]);
   if (input == nullptr) return {};
+  if (is_unary(node.kind)) return is_constant(0) ? ChannelRule{} : each_channel(function, node);
+  if (is_binary(node.kind))
+    return is_constant(0) && is_constant(1) ? ChannelRule{} : binary(function, node);
   switch (node.kind) {
     case OpKind::Conv2d:
     case OpKind::FullyConnected:
@@ -91,11 +166,13 @@ ChannelRule channel_rule(const Function& function, const Node& node) {
     }
     case OpKind::AveragePool2d:
     case OpKind::MaxPool2d:
-    case OpKind::Relu:
-    case OpKind::Quantize:
-    case OpKind::Dequantize:
+    case OpKind::ResizeNearest:
+    case OpKind::ResizeBilinear:
       return is_constant(0) ? ChannelRule{} : each_channel(function, node);
-    case OpKind::Mean: {
+    case OpKind::Mean:
+    case OpKind::Sum:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin: {
       const auto& axes = node.attrs<graph::ReduceAttrs>().axes;
       const auto last = static_cast<int64_t>(input->shape.size()) - 1;
       if (is_constant(0) || std::ranges::binary_search(axes, last)) return {};
@@ -105,9 +182,14 @@ ChannelRule channel_rule(const Function& function, const Node& node) {
       return is_constant(0) ? ChannelRule{} : reshape(function, node);
     case OpKind::Pad:
       return is_constant(0) ? ChannelRule{} : pad(function, node);
-    case OpKind::Add:
-    case OpKind::Mul:
-      return is_constant(0) && is_constant(1) ? ChannelRule{} : binary(function, node);
+    case OpKind::PadV2:
+      return is_constant(0) || !is_constant(1) ? ChannelRule{} : pad(function, node);
+    case OpKind::Concat:
+      return concat(function, node);
+    case OpKind::Slice:
+      return !is_constant(0) && keeps_last_axis(node.attrs<graph::SliceAttrs>(), input->shape)
+                 ? each_channel(function, node)
+                 : ChannelRule{};
     default:
       return {};
   }

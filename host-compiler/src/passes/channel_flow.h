@@ -45,6 +45,11 @@ struct ChannelRule {
   // Operands with one channel that all output channels read; they need it.
   std::vector<size_t> broadcast;
 };
+// Two operands, broadcast, each output channel made of the same channel of both.
+bool is_binary(graph::OpKind kind);
+// One operand; every output element is made of one input element and of nothing else.
+bool is_unary(graph::OpKind kind);
+
 ChannelRule channel_rule(const graph::Function& function, const graph::Node& node);
 
 // The weights of a Weighted node as W[output channel][position][column]. A column belongs to input

@@ -40,6 +40,12 @@ class Cutter {
     if (rule.flow == ChannelFlow::Opaque) return;
     Node& node = function_.nodes[n];
     const std::vector<int64_t>& outputs = kept(node.outputs[0]);
+    if (is_binary(node.kind))
+      for (const size_t operand : {size_t{0}, size_t{1}}) {
+        const Tensor& tensor = function_.tensor(node.inputs[operand]);
+        if (tensor.constant.valid() && channel_count(tensor) > 1)
+          cut_constant(node, operand, tensor.shape.size() - 1, outputs);
+      }
     switch (node.kind) {
       case OpKind::Conv2d:
         cut_constant(node, 1, 0, outputs);
@@ -61,15 +67,11 @@ class Cutter {
         cut_constant(node, 1, 3, outputs);
         if (node.inputs.size() > 2 && node.inputs[2].valid()) cut_constant(node, 2, 0, outputs);
         break;
-      case OpKind::Add:
-      case OpKind::Mul:
-        for (const size_t operand : {size_t{0}, size_t{1}}) {
-          const Tensor& tensor = function_.tensor(node.inputs[operand]);
-          if (tensor.constant.valid() && channel_count(tensor) > 1)
-            cut_constant(node, operand, tensor.shape.size() - 1, outputs);
-        }
+      case OpKind::Slice:
+        std::get<graph::SliceAttrs>(node.attributes).size.back() = static_cast<int64_t>(outputs.size());
         break;
       case OpKind::Pad:
+      case OpKind::PadV2:
         cut_pad(std::get<graph::PadAttrs>(node.attributes), function_.tensor(node.inputs[0]), outputs);
         break;
       default:

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "graph/fixed_point.h"
+#include "passes/channel_flow.h"
 
 namespace intarsia::passes {
 namespace {
@@ -41,6 +42,7 @@ std::optional<graph::Activation> fused_activation(const Node& node) {
     case OpKind::MaxPool2d:
       return node.attrs<graph::Pool2dAttrs>().activation;
     case OpKind::Add:
+    case OpKind::Sub:
     case OpKind::Mul:
       return node.attrs<graph::BinaryAttrs>().activation;
     default:
@@ -108,12 +110,10 @@ std::vector<int64_t> possible(const Function& function, const Uses& uses, Tensor
 }
 
 bool every_element_alone(const Function& function, const Node& node) {
+  if (is_unary(node.kind)) return true;
   switch (node.kind) {
-    case OpKind::Relu:
-    case OpKind::Quantize:
-    case OpKind::Dequantize:
-      return true;
     case OpKind::Add:
+    case OpKind::Sub:
     case OpKind::Mul:
       return function.tensor(node.inputs[0]).constant.valid() != function.tensor(node.inputs[1]).constant.valid();
     case OpKind::AveragePool2d:
@@ -152,7 +152,7 @@ std::vector<int64_t> possible_values(const Function& function, const Uses& uses,
 std::optional<TensorValue> on_elements(const Module& module, const Function& function, const Node& node,
                                        const TensorValue& values) {
   if (!every_element_alone(function, node)) return std::nullopt;
-  const bool binary = node.kind == OpKind::Add || node.kind == OpKind::Mul;
+  const bool binary = is_binary(node.kind);
   const bool pool = node.kind == OpKind::AveragePool2d || node.kind == OpKind::MaxPool2d;
   const size_t other = binary && function.tensor(node.inputs[0]).constant.valid() ? 1 : 0;
 

@@ -21,7 +21,7 @@ std::vector<int64_t> possible_values(const graph::Function& function, const Uses
 // input element each; `values` are dense elements of the operand's type, and the result is as many
 // elements of the output's type for every distinct element of a constant operand, these innermost.
 // Nothing when the node is not of that kind, or the reference has no arithmetic for it.
-//   relu, quantize, dequantize; add and mul with a constant; 1x1 pools; means of one element
+//   relu, quantize, tanh ...; add, sub and mul with a constant; 1x1 pools; means of one element
 std::optional<graph::TensorValue> on_elements(const graph::Module& module, const graph::Function& function,
                                               const graph::Node& node, const graph::TensorValue& values);
 

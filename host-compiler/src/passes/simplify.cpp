@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "graph/fixed_point.h"
+#include "passes/channel_flow.h"
 #include "passes/element_values.h"
 #include "passes/graph_edit.h"
 
@@ -125,10 +126,42 @@ class Simplifier {
     return pack(tensor(id).type, possible_values(function_, uses_, id));
   }
 
+  static bool only_moves(OpKind kind) {
+    switch (kind) {
+      case OpKind::Reshape:
+      case OpKind::Pad:
+      case OpKind::PadV2:
+      case OpKind::MirrorPad:
+      case OpKind::Slice:
+      case OpKind::Concat:
+      case OpKind::Transpose:
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  // All elements of x and no others, in their order.
+  bool keeps_order(const Node& node, TensorId x, TensorId y) const {
+    const Shape& shape = tensor(x).shape;
+    if (element_count(shape) != element_count(tensor(y).shape)) return false;
+    if (node.kind == OpKind::Slice) {
+      const auto& stride = node.attrs<graph::SliceAttrs>().stride;
+      return std::ranges::all_of(stride, [](int64_t step) { return step > 0; });
+    }
+    if (node.kind != OpKind::Transpose) return true;
+    int64_t last = -1;  // of the axes that have an extent
+    for (const int64_t axis : node.attrs<graph::TransposeAttrs>().permutation) {
+      if (shape[static_cast<size_t>(axis)] == 1) continue;
+      if (axis < last) return false;
+      last = axis;
+    }
+    return true;
+  }
+
   bool moves_nothing(const Node& node, TensorId x, TensorId y) const {
     if (tensor(x).type != tensor(y).type) return false;
-    if (node.kind == OpKind::Reshape) return true;
-    if (node.kind == OpKind::Pad) return tensor(x).shape == tensor(y).shape;
+    if (only_moves(node.kind)) return keeps_order(node, x, y);
     const std::optional<TensorValue> elements = elements_of(x);
     return elements && keeps_elements(job_.module, function_, node, *elements);
   }
@@ -143,24 +176,27 @@ class Simplifier {
         !moves_nothing(original, x, y))
       return false;
     const std::string name = original.name, kind(to_string(original.kind));
-    const bool by_value = original.kind != OpKind::Reshape && original.kind != OpKind::Pad;
+    const bool by_value = !only_moves(original.kind);
     if (!bypass(n, x, y)) return false;
     return done("identity", name, "removed",
                 by_value ? fmt::format("this {} gives back every value that its input can have", kind)
                          : fmt::format("this {} changes neither bytes nor shape", kind));
   }
 
-  // A mean of one element, say: the same elements in another shape.
+  // A mean of one element, a transpose of extents of 1: the same elements in another shape.
   bool reshape_only(size_t n) {
     Node& original = node(n);
-    if (original.kind != OpKind::Mean || !removable(original)) return false;
+    const bool candidate = original.kind == OpKind::Mean || original.kind == OpKind::Slice ||
+                           original.kind == OpKind::Transpose;
+    if (!candidate || !removable(original) || tensor(original.inputs[0]).constant.valid()) return false;
     const TensorId x = original.inputs[0], y = original.outputs[0];
     if (element_count(tensor(x).shape) != element_count(tensor(y).shape) || !moves_nothing(original, x, y))
       return false;
+    const std::string kind(to_string(original.kind));
     original.kind = OpKind::Reshape;
     original.attributes = graph::ReshapeAttrs{tensor(y).shape};
     return done("identity", original.name, "became a reshape",
-                "a mean of one element gives back every value that its input can have");
+                fmt::format("this {} gives back all elements in their order", kind));
   }
 
   bool reshape_of_reshape(size_t n) {
@@ -187,6 +223,7 @@ class Simplifier {
       case OpKind::MaxPool2d:
         return &std::get<graph::Pool2dAttrs>(node.attributes).activation;
       case OpKind::Add:
+      case OpKind::Sub:
       case OpKind::Mul:
         return &std::get<graph::BinaryAttrs>(node.attributes).activation;
       default:
@@ -234,18 +271,21 @@ class Simplifier {
     return true;
   }
 
-  static bool unary(const Node& node) {
-    return node.kind == OpKind::Relu || node.kind == OpKind::Quantize || node.kind == OpKind::Dequantize;
+  // Those of TFLite's converter, which every CPU target takes.
+  static bool usual_requantisation(DataType from, DataType to) {
+    if (from == DataType::UInt8) return to == DataType::Int8;
+    if (to == DataType::UInt8) return from == DataType::Int8;
+    return to == DataType::Int8 || to == DataType::Int16 || to == DataType::Int32;
   }
 
   // second(first(x)), both on single elements: x itself, second(x), or one requantisation of x.
   bool chain(size_t n) {
     const Node second = node(n);
-    if (!unary(second) || !removable(second)) return false;
+    if (!is_unary(second.kind) || !removable(second)) return false;
     const int maker = uses_.producer(second.inputs[0]);
     if (maker < 0) return false;
     const Node first = node(static_cast<size_t>(maker));
-    if (!unary(first) || !removable(first)) return false;
+    if (!is_unary(first.kind) || !removable(first)) return false;
     const TensorId x = first.inputs[0], y = second.outputs[0];
     const std::optional<TensorValue> elements = elements_of(x);
     if (!elements) return false;
@@ -261,16 +301,16 @@ class Simplifier {
                   "together they give back every value that the first one's input can have");
     Node alone = second;
     alone.inputs[0] = x;
-    if (same_as(alone, *elements, *made)) {
+    const bool requantised = usual_requantisation(tensor(x).type, tensor(y).type);
+    const bool same_types = tensor(x).type == tensor(second.inputs[0]).type;
+    if ((same_types || (second.kind == OpKind::Quantize && requantised)) && same_as(alone, *elements, *made)) {
       node(n) = std::move(alone);
       return done("chain", second.name, fmt::format("reads the input of '{}'", first.name),
                   fmt::format("{} gives what it alone gives, for every value of the input", both));
     }
     alone.kind = OpKind::Quantize;
     alone.attributes = graph::NoAttrs{};
-    const bool integers = tensor(y).type != DataType::Float32 &&
-                          !(tensor(x).type == DataType::UInt8 && tensor(y).type == DataType::UInt8);
-    if (integers && same_as(alone, *elements, *made)) {
+    if (requantised && same_as(alone, *elements, *made)) {
       node(n) = std::move(alone);
       return done("chain", second.name, fmt::format("{} became one requantisation", both),
                   "it gives the same for every value of the input");

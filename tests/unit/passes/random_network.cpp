@@ -147,9 +147,21 @@ class NetworkBuilder {
     return finish({OpKind::Pad, "", attrs, {x}, {}, ""}, tensor(x).quantization);
   }
 
+  // Beside an earlier picture of the same extents; pieces of one quantisation.
+  TensorId concat(TensorId x) {
+    std::vector<TensorId> pieces{x};
+    for (const TensorId other : images_)
+      if (tensor(other).shape == tensor(x).shape && other != x && pieces.size() < 3) pieces.push_back(other);
+    for (TensorId& piece : pieces)
+      if (tensor(piece).quantization != tensor(x).quantization)
+        piece = finish({OpKind::Quantize, "", NoAttrs{}, {piece}, {}, ""}, tensor(x).quantization);
+    const int64_t axis = r_.chance(70) ? 3 : 1;
+    return finish({OpKind::Concat, "", AxisAttrs{axis}, pieces, {}, ""}, tensor(x).quantization);
+  }
+
   // With an earlier picture of the shape, or with a constant per channel.
   TensorId binary(TensorId x) {
-    Node node{r_.chance(70) ? OpKind::Add : OpKind::Mul, "", BinaryAttrs{activation()}, {x}, {}, ""};
+    Node node{r_.pick<OpKind>({OpKind::Add, OpKind::Add, OpKind::Mul, OpKind::Sub}), "", BinaryAttrs{activation()}, {x}, {}, ""};
     for (const TensorId other : images_)
       if (other != x && tensor(other).shape == tensor(x).shape && r_.chance(80)) node.inputs.push_back(other);
     node.inputs.resize(std::min<size_t>(node.inputs.size(), 2));
@@ -176,7 +188,7 @@ class NetworkBuilder {
   }
 
   TensorId image_layer(TensorId x) {
-    switch (r_.range(0, 10)) {
+    switch (r_.range(0, 11)) {
       case 0:
       case 1:
       case 2:
@@ -191,6 +203,8 @@ class NetworkBuilder {
       case 7:
       case 8:
         return pointwise(r_.chance(50) ? pointwise(x) : x);
+      case 9:
+        return concat(x);
       default:
         return binary(x);
     }

@@ -221,6 +221,25 @@ TEST(SlimChannels, ABroadcastOperandIsReadByEveryChannel) {
   EXPECT_TRUE(result.actions.empty());
 }
 
+TEST(SlimChannels, PiecesOfAConcatenationLoseTheirOwn) {
+  const Slimmed result = slimmed(parsed(R"((%0) -> (%6) {
+    %0 x: i8[1,2,2,2] q(1:1)
+    %1 w: i8[2,1,1,2] q(1) = @0
+    %2 b: i32[2] = @1
+    %3 t: i8[1,2,2,2] q(1:1)
+    %4 all: i8[1,2,2,4] q(1:1)
+    %5 v: i8[1,1,1,4] q(1) = @2
+    %6 y: i8[1,2,2,1] q(1)
+    conv2d first(%0, %1, %2) -> (%3)
+    concat all(%3, %0) -> (%4) {axis=3}
+    conv2d last(%4, %5) -> (%6)
+  })", "const @0 w = i8[0, 0, 2, 3] const @1 b = i32[6, 10] const @2 v = i8[1, 2, 3, 4]"));
+  EXPECT_EQ(output_channels(result, "first"), 1);
+  EXPECT_EQ(output_channels(result, "all"), 3);
+  EXPECT_THAT(constant<int8_t>(result, "last", 1), ElementsAre(2, 3, 4));
+  EXPECT_THAT(constant<int32_t>(result, "last", 2), ElementsAre(6));
+}
+
 TEST(SlimChannels, AFlattenedPictureLosesColumns) {
   const Slimmed result = slimmed(parsed(R"((%0) -> (%7) {
     %0 x: i8[1,1,2,1] q(0.5:1)
@@ -446,6 +465,21 @@ TEST(SlimOperators, AMeanOfOneElementIsAReshape) {
     %1 y: i8[1,3] q(0.5:1)
     mean m(%0) -> (%1) {axes=[1,2]}
   })"))), ElementsAre("reshape m"));
+}
+
+TEST(SlimOperators, WhatOnlyMovesAndMovesNothing) {
+  const Slimmed result = slimmed(parsed(R"((%0) -> (%4) {
+    %0 x: i8[1,2,1,3] q(0.5:1)
+    %1 a: i8[1,2,1,3] q(0.5:1)
+    %2 b: i8[1,1,2,3] q(0.5:1)
+    %3 c: i8[1,1,3,2] q(0.5:1)
+    %4 y: i8[1,1,3,2] q(0.25:1)
+    slice s(%0) -> (%1) {begin=[0,0,0,0], size=[1,2,1,3], stride=[1,1,1,1]}
+    transpose t(%1) -> (%2) {permutation=[2,0,1,3]}
+    transpose u(%2) -> (%3) {permutation=[0,1,3,2]}
+    quantize q(%3) -> (%4)
+  })"));
+  EXPECT_THAT(nodes(result), ElementsAre("reshape t", "transpose u", "quantize q"));
 }
 
 TEST(CheckSlimmed, FindsADifference) {
