@@ -11,8 +11,8 @@
 namespace intarsia::test::ethos_u {
 namespace {
 
-// Upstream allows the first an error of 1; the others state 32-bit accumulation without a bias, which
-// has no place in the graph IR.
+// Upstream allows the first an error of 1; the others state 32-bit accumulation without a bias,
+// which has no place in the graph IR.
 bool is_tolerant(const std::string& name) {
   return name.starts_with("seanet_sub") || name == "int16xint8xint32_1" ||
          name == "int16xint8xint32_2";
@@ -27,7 +27,8 @@ Tally run_all(const CompileRequest& request) {
   for (const auto& entry : std::filesystem::directory_iterator(shared_folder() / "conformance")) {
     const std::string name = entry.path().filename().string();
     SCOPED_TRACE(name);
-    const Result<CompiledModel> model = compile_for(read_bytes(entry.path() / "model.tflite"), request);
+    const Result<CompiledModel> model =
+        compile_for(read_bytes(entry.path() / "model.tflite"), request);
     if (!model.ok()) {
       ++tally.other;
       continue;

@@ -1,57 +1,16 @@
-// What legalisation makes of an operator computes what the reference evaluator computes, bit for
-// bit.
+// What legalisation makes of whole models and of the conformance cases computes the recorded
+// outputs.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "intarsia/import.h"
 #include "legalise_testing.h"
-#include "support/random_operator.h"
 #include "support/shared_data.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
 
-using graph::OpKind;
 using targets::ethos_u::legalise;
-
-struct Sweep {
-  int taken = 0, refused = 0;
-  std::string last_refusal;
-};
-
-Sweep sweep(OpKind kind, DataType type, int count) {
-  Sweep result;
-  testing::Random random(static_cast<uint32_t>(kind) * 100 + 1);
-  for (int i = 0; i < count && !::testing::Test::HasFailure(); ++i) {
-    const graph::Module module = testing::random_operator(random, kind, type);
-    const graph::Function& main = module.entry_function();
-    const std::string reason = refusal(module, main, main.nodes[0]);
-    if (!reason.empty()) {
-      ++result.refused;
-      result.last_refusal = reason;
-      continue;
-    }
-    ++result.taken;
-    for (int round = 0; round < 3; ++round)
-      expect_same(module, testing::random_inputs(random, module));
-  }
-  return result;
-}
-
-class RandomOperators : public ::testing::TestWithParam<OpKind> {};
-
-TEST_P(RandomOperators, Int8) {
-  const Sweep result = sweep(GetParam(), DataType::Int8, 300);
-  RecordProperty("taken", result.taken);
-  EXPECT_GT(result.taken, 150) << result.last_refusal;
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Legalise, RandomOperators,
-    ::testing::Values(OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected,
-                      OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Add, OpKind::Mul,
-                      OpKind::Softmax, OpKind::Pad, OpKind::Mean, OpKind::Relu),
-    [](const auto& info) { return std::string(graph::to_string(info.param)); });
 
 class Models : public ::testing::TestWithParam<const char*> {};
 
