@@ -105,6 +105,11 @@ class EthosUKind final : public TargetKind {
     return make_streams(member, module, plan);
   }
 
+  std::vector<MemoryPool> memories(const Target& member,
+                                   const LoweringOptions& options) const override {
+    return own_memories(member, options);
+  }
+
   CostEstimate cost(const Target& member, const graph::Module&, const graph::Function& function,
                     const graph::Node& node) const override {
     return estimate(member, function, node);

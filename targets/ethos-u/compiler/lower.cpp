@@ -1,5 +1,8 @@
 #include "lower.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include "hardware.h"
 #include "intarsia/check.h"
 #include "legalise.h"
@@ -15,6 +18,41 @@ isa::ethos_u::MemorySystem memory_system_of(const Target& member) {
   const auto system = isa::ethos_u::memory_system(*npu, "", member.get_string("memory-mode"));
   INTARSIA_CHECK(system.has_value(), "the kind admits only memory modes of the table");
   return *system;
+}
+
+namespace {
+
+constexpr std::string_view kOwnSram = "npu_sram";
+
+bool is_dedicated(const Target& member) {
+  return member.get_string("memory-mode").starts_with("dedicated");
+}
+
+}  // namespace
+
+std::vector<MemoryPool> own_memories(const Target& member, const LoweringOptions& options) {
+  if (!is_dedicated(member)) return {};
+  const int64_t bytes = memory_system_of(member).cache_bytes;
+  return {{std::string(kOwnSram), std::min(bytes, options.sram_limit.value_or(bytes)), false, 1,
+           {"ethos-u"}, static_cast<int32_t>(kStreamAlignment)}};
+}
+
+int32_t fast_pool(const Target& member, const MemoryMap& memory) {
+  if (!is_dedicated(member)) return -1;
+  int32_t fastest = -1;
+  bool differ = false;
+  for (size_t i = 0; i < memory.pools.size(); ++i) {
+    const MemoryPool& pool = memory.pools[i];
+    if (pool.read_only || !memory.reaches(member.name, pool)) continue;
+    if (pool.name == kOwnSram) return static_cast<int32_t>(i);
+    if (fastest >= 0) {
+      const int32_t least = memory.pools[static_cast<size_t>(fastest)].cycles_per_access;
+      differ = differ || pool.cycles_per_access != least;
+      if (pool.cycles_per_access >= least) continue;
+    }
+    fastest = static_cast<int32_t>(i);
+  }
+  return differ ? fastest : -1;
 }
 
 tir::LoweredFunction lower(const Target& member, const graph::Module& module,

@@ -3,6 +3,7 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/lowering_options.h"
+#include "intarsia/plan.h"
 #include "intarsia/target.h"
 #include "intarsia/tir.h"
 #include "ethos_u/timing.h"
@@ -11,6 +12,12 @@ namespace intarsia::targets::ethos_u {
 
 // The memory system that the member's attributes name.
 isa::ethos_u::MemorySystem memory_system_of(const Target& member);
+
+// The SRAM of its own that the member has in this memory mode where no board says otherwise; none in
+// the modes that share one with the host.
+std::vector<MemoryPool> own_memories(const Target& member, const LoweringOptions& options);
+// The pool that is the fast copy's in a dedicated mode; -1 when there is none.
+int32_t fast_pool(const Target& member, const MemoryMap& memory);
 
 tir::LoweredFunction lower(const Target& member, const graph::Module& module,
                            const graph::Function& function, const LoweringOptions& options);

@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "hardware.h"
+#include "lower.h"
 #include "intarsia/check.h"
 #include "intrinsics.h"
 #include "payload.h"
@@ -85,9 +86,9 @@ class CommandWriter {
 class StreamWriter {
  public:
   StreamWriter(const Hardware& hardware, const tir::Module& module, const Plan& plan,
-               const tir::Func& func)
+               const tir::Func& func, std::vector<StreamRegion> regions)
       : hardware_(hardware), module_(module), plan_(plan), func_(func), arguments_(arguments()) {
-    stream_.regions.push_back({StreamRegion::Kind::Constants, 0});
+    stream_.regions = std::move(regions);
   }
 
   CommandStream run(const std::string& member) {
@@ -200,6 +201,20 @@ class StreamWriter {
   std::map<int32_t, int64_t> constants_;
 };
 
+// Region 0 holds constants, 1 the arena, 2 the fast memory of a dedicated SRAM; further memories follow.
+std::vector<StreamRegion> regions_of(const Target& member, const MemoryMap& memory) {
+  std::vector<StreamRegion> regions = {{StreamRegion::Kind::Constants, 0, 0}};
+  const int32_t fast = fast_pool(member, memory);
+  for (size_t i = 0; i < memory.pools.size(); ++i)
+    if (static_cast<int32_t>(i) != fast && !memory.pools[i].read_only &&
+        memory.reaches(member.name, memory.pools[i]))
+      regions.push_back({StreamRegion::Kind::Pool, static_cast<int32_t>(i), 0});
+  if (fast >= 0)
+    regions.insert(regions.begin() + std::min<ptrdiff_t>(2, std::ssize(regions)),
+                   {StreamRegion::Kind::Pool, fast, 0});
+  return regions;
+}
+
 }  // namespace
 
 Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan) {
@@ -212,7 +227,7 @@ Result<Artifacts> make_streams(const Target& member, const tir::Module& module, 
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs) {
     if (func.target != member.name || func.name == module.entry) continue;
-    CommandStream stream = StreamWriter(hardware, module, plan, func).run(member.name);
+    CommandStream stream = StreamWriter(hardware, module, plan, func, regions_of(member, plan.memory)).run(member.name);
     if (static_cast<int64_t>(stream.commands.size()) > kStreamBytesMax)
       return Diagnostics(func.origin, fmt::format("its command stream of {} bytes is longer than the "
                                                   "{} that the device takes",

@@ -133,7 +133,7 @@ Result<CompiledModel> compile_for(const std::vector<uint8_t>& model, const Compi
 
 int64_t sram_bytes(const CompiledModel& model) {
   for (size_t i = 0; i < model.plan.use.size(); ++i)
-    if (model.plan.memory.pools[i].name == "sram") return model.plan.use[i].peak;
+    if (model.plan.memory.pools[i].name.ends_with("sram")) return model.plan.use[i].peak;
   return 0;
 }
 
