@@ -1,5 +1,7 @@
 #include "cost.h"
 
+#include <algorithm>
+
 #include "intarsia/check.h"
 
 namespace intarsia::targets::ethos_u {
@@ -40,6 +42,7 @@ const isa::NpuTiming& timing_of(const Hardware& hardware) {
 }
 
 bool clamps(const Operation& operation, DataType type) {
+  if (type == DataType::Int32) return false;
   const auto [low, high] = type == DataType::UInt8   ? std::pair(0, 255)
                            : type == DataType::Int8  ? std::pair(-128, 127)
                                                      : std::pair(-32768, 32767);
@@ -51,15 +54,23 @@ bool clamps(const Operation& operation, DataType type) {
 CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
     : npu_(timing_of(hardware)), system_(system) {}
 
-const isa::MemoryTiming& CostModel::memory(Memory which) const {
+double OperationCost::alone() const {
+  return std::max(pipeline, *std::max_element(ports.begin(), ports.end()));
+}
+
+size_t CostModel::port(Memory which) const {
   const int port = which == Memory::Constants ? system_.constants
                    : which == Memory::Arena   ? system_.arena
                                               : system_.cache;
-  return system_.ports[static_cast<size_t>(port)];
+  return static_cast<size_t>(port);
 }
 
-double CostModel::cycles(const Operation& operation, const Step& step, const Places& places,
-                         int64_t weight_bytes, int64_t scale_bytes) const {
+const isa::MemoryTiming& CostModel::memory(Memory which) const {
+  return system_.ports[port(which)];
+}
+
+OperationCost CostModel::cost(const Operation& operation, const Step& step, const Places& places,
+                              int64_t weight_bytes, int64_t scale_bytes) const {
   const auto map = [&](const FeatureMap& from, Memory where) {
     return isa::MapTiming{volume(from.extent), 8 * element_bytes(from.type),
                           from.layout == Layout::Nhcwb16, memory(where)};
@@ -84,15 +95,33 @@ double CostModel::cycles(const Operation& operation, const Step& step, const Pla
   timing.part_kernel_first = step.block.part_kernel;
   timing.acc40 = step.block.accumulators == AccumulatorFormat::Int40;
   timing.uses_table = operation.activation != Activation::None;
-  timing.uses_clamp = clamps(operation, step.ofm.type);
+  timing.uses_clamp = !timing.uses_table && clamps(operation, step.ofm.type);
   timing.weight_bytes = weight_bytes;
   timing.scale_bytes = scale_bytes;
   timing.constants = memory(places.weights);
-  return isa::total_cycles(timing, isa::operation_cycles(npu_, timing));
+  const isa::OperationCycles cycles = isa::operation_cycles(npu_, timing);
+  OperationCost result;
+  result.pipeline = cycles.pipeline;
+  result.first_fetch = cycles.first_fetch;
+  result.drain = cycles.drain;
+  result.ports[port(places.ifm)] += cycles.ifm.cycles;
+  if (step.ifm2) result.ports[port(places.ifm2)] += cycles.ifm2.cycles;
+  result.ports[port(places.weights)] += cycles.weights.cycles + cycles.scales.cycles;
+  result.ports[port(places.ofm)] += cycles.ofm.cycles;
+  return result;
 }
 
-double CostModel::transfer_cycles(Memory from, Memory to, int64_t bytes) const {
-  return isa::dma_cycles(memory(from), memory(to), bytes);
+TransferCost CostModel::transfer(Memory from, std::optional<Memory> to, int64_t bytes) const {
+  const size_t target = to ? port(*to) : static_cast<size_t>(isa::kShramPort);
+  const size_t source = port(from);
+  TransferCost result;
+  result.cycles = isa::dma_cycles(system_.ports[source], system_.ports[target], bytes);
+  const auto size = static_cast<double>(bytes);
+  result.ports[source] += size / system_.ports[source].bytes_per_cycle;
+  result.ports[target] += size / system_.ports[target].bytes_per_cycle;
+  result.cycles =
+      std::max(result.cycles, *std::max_element(result.ports.begin(), result.ports.end()));
+  return result;
 }
 
 }  // namespace intarsia::targets::ethos_u

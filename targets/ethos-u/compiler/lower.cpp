@@ -62,6 +62,7 @@ tir::LoweredFunction lower(const Target& member, const graph::Module& module,
   ScheduleOptions schedule_options;
   schedule_options.memory = memory_system_of(member);
   schedule_options.for_size = options.optimise == LoweringOptions::Optimise::Size;
+  schedule_options.sram_limit = options.sram_limit;
   const Schedule schedule = make_schedule(hardware, program, schedule_options);
   return to_tir(hardware, function, program, schedule);
 }

@@ -25,6 +25,7 @@ struct Storage {
   int32_t parameter = -1;
   int64_t bytes = 0;
   std::vector<uint8_t> contents;  // Constant
+  bool fast = false;              // Inner: in the SRAM that is the NPU's own, where there is one
 };
 
 struct Span {

@@ -1,6 +1,8 @@
 // From the NPU program to its schedule.
 #pragma once
 
+#include <optional>
+
 #include "cost.h"
 #include "hardware.h"
 #include "schedule.h"
@@ -10,6 +12,7 @@ namespace intarsia::targets::ethos_u {
 struct ScheduleOptions {
   isa::ethos_u::MemorySystem memory;
   bool for_size = false;
+  std::optional<int64_t> sram_limit;
 };
 
 Schedule make_schedule(const Hardware& hardware, const Program& program,

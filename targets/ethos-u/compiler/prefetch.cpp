@@ -1,0 +1,117 @@
+#include "prefetch.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+class Planner {
+ public:
+  Planner(const Hardware& hardware, const std::vector<PrefetchUnit>& units, int64_t budget)
+      : hardware_(hardware), units_(units), budget_(budget) {}
+
+  PrefetchPlan run() {
+    PrefetchPlan best;
+    best.fetched.assign(units_.size(), false);
+    place(best);
+    PrefetchPlan all = best;
+    for (size_t i = 0; i < units_.size(); ++i) all.fetched[i] = units_[i].bytes > 0;
+    place(all);
+    if (all.cycles < best.cycles) best = all;
+    // One at a time, the other way, as long as it helps.
+    for (int round = 0; round < 3; ++round) {
+      bool better = false;
+      for (size_t i = 0; i < units_.size(); ++i) {
+        if (units_[i].bytes == 0) continue;
+        PrefetchPlan other = best;
+        other.fetched[i] = !other.fetched[i];
+        place(other);
+        if (other.cycles < best.cycles) {
+          best = std::move(other);
+          better = true;
+        }
+      }
+      if (!better) break;
+    }
+    return best;
+  }
+
+ private:
+  const OperationCost& cost(const PrefetchPlan& plan, size_t i) const {
+    return plan.fetched[i] ? units_[i].fetched : units_[i].direct;
+  }
+
+  // Starts every transfer as late as its operation need not wait for it, but not where memory is short.
+  void place(PrefetchPlan& plan) const {
+    const size_t count = units_.size();
+    std::vector<double> starts(count + 1, 0);
+    for (size_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + cost(plan, i).alone();
+    plan.position.assign(count, -1);
+    plan.table_position.assign(count, -1);
+    double engine = starts[count];
+    for (size_t i = count; i-- > 0;) {
+      const auto before = [&](const TransferCost& transfer) {
+        engine = std::min(engine, starts[i]) - transfer.cycles;
+        const auto after = std::upper_bound(starts.begin(), starts.begin() + static_cast<int64_t>(i) + 1, engine);
+        return std::max(0, static_cast<int32_t>(after - starts.begin()) - 1);
+      };
+      if (plan.fetched[i]) plan.position[i] = before(units_[i].transfer);
+      if (units_[i].has_table)
+        plan.table_position[i] = std::max(before(units_[i].table), units_[i].table_earliest);
+    }
+    fit(plan);
+    plan.cycles = measure(plan);
+  }
+
+  void fit(PrefetchPlan& plan) const {
+    std::vector<int64_t> used(units_.size());
+    for (size_t i = 0; i < units_.size(); ++i) used[i] = units_[i].live_bytes;
+    for (size_t i = 0; i < units_.size(); ++i) {
+      if (!plan.fetched[i]) continue;
+      // From the unit itself towards the wished position, as far as there is room.
+      auto from = static_cast<int32_t>(i) + 1;
+      while (from > plan.position[i] &&
+             used[static_cast<size_t>(from - 1)] + units_[i].bytes <= budget_)
+        --from;
+      if (from > static_cast<int32_t>(i)) {
+        plan.fetched[i] = false;
+        plan.position[i] = -1;
+        continue;
+      }
+      plan.position[i] = from;
+      for (size_t k = static_cast<size_t>(from); k <= i; ++k) used[k] += units_[i].bytes;
+    }
+    plan.peak_bytes = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
+  }
+
+  double measure(const PrefetchPlan& plan) const {
+    TimelineEstimate timeline(hardware_.outstanding_kernels, hardware_.outstanding_dma);
+    std::vector<int64_t> weights(units_.size(), -1), tables(units_.size(), -1);
+    for (size_t k = 0; k < units_.size(); ++k) {
+      for (size_t i = k; i < units_.size(); ++i) {
+        if (plan.table_position[i] == static_cast<int32_t>(k))
+          tables[i] = timeline.transfer(units_[i].table);
+        if (plan.position[i] == static_cast<int32_t>(k))
+          weights[i] = timeline.transfer(units_[i].transfer);
+      }
+      if (weights[k] >= 0) timeline.wait_for(weights[k]);
+      if (tables[k] >= 0) timeline.wait_for(tables[k]);
+      timeline.operation(cost(plan, k));
+    }
+    return timeline.finish();
+  }
+
+  const Hardware& hardware_;
+  const std::vector<PrefetchUnit>& units_;
+  int64_t budget_;
+};
+
+}  // namespace
+
+PrefetchPlan plan_prefetch(const Hardware& hardware, const std::vector<PrefetchUnit>& units,
+                           int64_t budget) {
+  return Planner(hardware, units, budget).run();
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,36 @@
+// Which constants are copied into fast memory before they are used, and how early.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hardware.h"
+#include "timeline_estimate.h"
+
+namespace intarsia::targets::ethos_u {
+
+// One operation, or slice of one, in the order of execution.
+struct PrefetchUnit {
+  OperationCost direct;   // constants read where they are
+  OperationCost fetched;  // from fast memory
+  TransferCost transfer;
+  int64_t bytes = 0;        // of constants; 0: none
+  int64_t live_bytes = 0;   // of fast memory that other things take while it runs
+  bool has_table = false;   // a look-up table must be loaded before
+  TransferCost table;
+  int32_t table_earliest = 0;  // before which unit the table may be loaded at the earliest
+};
+
+struct PrefetchPlan {
+  std::vector<bool> fetched;      // per unit
+  std::vector<int32_t> position;  // before which unit the transfer starts; -1: none
+  std::vector<int32_t> table_position;
+  double cycles = 0;
+  int64_t peak_bytes = 0;
+};
+
+// Uses at most `budget` bytes where it adds anything to what is live.
+PrefetchPlan plan_prefetch(const Hardware& hardware, const std::vector<PrefetchUnit>& units,
+                           int64_t budget);
+
+}  // namespace intarsia::targets::ethos_u

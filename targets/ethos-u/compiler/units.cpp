@@ -1,0 +1,101 @@
+#include "units.h"
+
+#include <limits>
+
+#include "weight_encoder.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Weights and zeros between them in the stream: padding costs a little space.
+double padded_share(const Operation& operation, const BlockConfig& block, int32_t ifm_bits) {
+  if (operation.kind != OperationKind::Conv) return 1;
+  const auto up = [](int32_t value, int32_t to) { return (value + to - 1) / to * to; };
+  const int32_t elements = operation.kernel.height * operation.kernel.width;
+  const int32_t depth = operation.ifm.extent.depth;
+  const double real = static_cast<double>(elements) * depth;
+  const double padded = block.part_kernel
+                            ? static_cast<double>(up(elements, ifm_bits == 16 ? 2 : 4)) * up(depth, 8)
+                            : static_cast<double>(elements) * up(depth, ifm_bits == 16 ? 16 : 32);
+  return padded / real;
+}
+
+// What the padding of the stream is taken to cost beside cycles.
+constexpr double kPaddingWeight = 0.03;
+
+}  // namespace
+
+FeatureMap UnitMaker::map_of(const Operand& operand) const {
+  const auto tensor = static_cast<size_t>(operand.tensor);
+  return feature_map(program_.tensors.at(tensor), operand, places_.at(tensor));
+}
+
+Unit UnitMaker::make(int32_t index, int32_t first, int32_t end) {
+  const Operation& operation = program_.operations.at(static_cast<size_t>(index));
+  Unit unit;
+  unit.operation = index;
+  unit.first = first;
+  unit.end = end;
+  Operand ifm = operation.ifm, ofm = operation.ofm;
+  ofm.origin.depth += first;
+  ofm.extent.depth = end - first;
+  if (operation.kind == OperationKind::Depthwise) {
+    ifm.origin.depth += first;
+    ifm.extent.depth = end - first;
+  }
+  unit.ifm = map_of(ifm);
+  unit.ofm = map_of(ofm);
+  if (operation.ifm2) unit.ifm2 = map_of(*operation.ifm2);
+  if (has_weights(operation.kind)) {
+    int64_t& whole = weight_bytes_.at(static_cast<size_t>(index));
+    if (whole < 0) whole = estimate_weight_bytes(operation.weights);
+    unit.estimated_bytes =
+        (whole + static_cast<int64_t>(operation.scales.size()) * kScaleBytes) * (end - first) /
+        operation.ofm.extent.depth;
+  }
+  choose_blocks(operation, unit);
+  return unit;
+}
+
+void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
+  Step step;
+  step.ifm = unit.ifm;
+  step.ofm = unit.ofm;
+  step.ifm2 = unit.ifm2;
+  CostModel::Places places;
+  places.ifm = memory_of(unit.ifm);
+  places.ofm = memory_of(unit.ofm);
+  if (unit.ifm2) places.ifm2 = memory_of(*unit.ifm2);
+  const int64_t scale_bytes =
+      operation.scales.empty() ? 0 : (unit.end - unit.first) * kScaleBytes;
+  const bool weighted = has_weights(operation.kind);
+  double best_direct = std::numeric_limits<double>::infinity(), best_fetched = best_direct;
+  const int32_t bits = static_cast<int32_t>(8 * element_bytes(unit.ifm.type));
+  BlockRequest request = block_request(operation, unit.ifm.type, unit.ofm.extent);
+  request.ifm = unit.ifm.extent;
+  for (const BlockConfig& block : block_candidates(hardware_, request)) {
+    step.block = block;
+    const double padding =
+        weighted ? 1 + kPaddingWeight * (padded_share(operation, block, bits) - 1) : 1;
+    places.weights = Memory::Constants;
+    const OperationCost direct =
+        cost_.cost(operation, step, places, unit.estimated_bytes - scale_bytes, scale_bytes);
+    if (direct.alone() * padding < best_direct) {
+      best_direct = direct.alone() * padding;
+      unit.direct_block = block;
+      unit.direct = direct;
+    }
+    if (!weighted) continue;
+    places.weights = Memory::Cache;
+    const OperationCost fetched =
+        cost_.cost(operation, step, places, unit.estimated_bytes - scale_bytes, scale_bytes);
+    if (fetched.alone() * padding < best_fetched) {
+      best_fetched = fetched.alone() * padding;
+      unit.fetched_block = block;
+      unit.fetched = fetched;
+    }
+  }
+  if (!weighted) unit.fetched = unit.direct;
+}
+
+}  // namespace intarsia::targets::ethos_u
