@@ -3,7 +3,8 @@
 //   BASE code, buffer run    what lies there; region and address are known when memory is planned
 //   SET code, value          a register's value (commands.h: with_payload)
 //   OP code, parameter       last: the operation
-// A feature map's run is all that it may touch; the bases of its tiles are values from there on.
+// A destination of DMA among the operands of an operation is memory that a later transfer may already
+// write. A feature map's run is all that it may touch; the bases of its tiles are values from there on.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "lower.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "hardware.h"
 #include "intarsia/check.h"
@@ -22,8 +21,6 @@ isa::ethos_u::MemorySystem memory_system_of(const Target& member) {
 
 namespace {
 
-constexpr std::string_view kOwnSram = "npu_sram";
-
 bool is_dedicated(const Target& member) {
   return member.get_string("memory-mode").starts_with("dedicated");
 }
@@ -33,7 +30,7 @@ bool is_dedicated(const Target& member) {
 std::vector<MemoryPool> own_memories(const Target& member, const LoweringOptions& options) {
   if (!is_dedicated(member)) return {};
   const int64_t bytes = memory_system_of(member).cache_bytes;
-  return {{std::string(kOwnSram), std::min(bytes, options.sram_limit.value_or(bytes)), false, 1,
+  return {{kOwnSram, std::min(bytes, options.sram_limit.value_or(bytes)), false, 1,
            {"ethos-u"}, static_cast<int32_t>(kStreamAlignment)}};
 }
 

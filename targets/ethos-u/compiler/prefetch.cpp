@@ -48,6 +48,7 @@ class Planner {
     std::vector<double> starts(count + 1, 0);
     for (size_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + cost(plan, i).alone();
     plan.position.assign(count, -1);
+    plan.reserved_from.assign(count, -1);
     plan.table_position.assign(count, -1);
     double engine = starts[count];
     for (size_t i = count; i-- > 0;) {
@@ -56,12 +57,18 @@ class Planner {
         const auto after = std::upper_bound(starts.begin(), starts.begin() + static_cast<int64_t>(i) + 1, engine);
         return std::max(0, static_cast<int32_t>(after - starts.begin()) - 1);
       };
-      if (plan.fetched[i]) plan.position[i] = before(units_[i].transfer);
+      if (plan.fetched[i]) plan.reserved_from[i] = before(units_[i].transfer);
       if (units_[i].has_table)
-        plan.table_position[i] = std::max(before(units_[i].table), units_[i].table_earliest);
+        plan.table_position[i] =
+            std::max(issue_position(before(units_[i].table), i), units_[i].table_earliest);
     }
     fit(plan);
     plan.cycles = measure(plan);
+  }
+
+  // Commands in front of unit k are executed when unit k - 2 begins.
+  int32_t issue_position(int32_t running, size_t unit) const {
+    return std::min(static_cast<int32_t>(unit), running + hardware_.outstanding_kernels);
   }
 
   void fit(PrefetchPlan& plan) const {
@@ -71,15 +78,16 @@ class Planner {
       if (!plan.fetched[i]) continue;
       // From the unit itself towards the wished position, as far as there is room.
       auto from = static_cast<int32_t>(i) + 1;
-      while (from > plan.position[i] &&
+      while (from > plan.reserved_from[i] &&
              used[static_cast<size_t>(from - 1)] + units_[i].bytes <= budget_)
         --from;
       if (from > static_cast<int32_t>(i)) {
         plan.fetched[i] = false;
-        plan.position[i] = -1;
+        plan.reserved_from[i] = -1;
         continue;
       }
-      plan.position[i] = from;
+      plan.reserved_from[i] = from;
+      plan.position[i] = issue_position(from, i);
       for (size_t k = static_cast<size_t>(from); k <= i; ++k) used[k] += units_[i].bytes;
     }
     plan.peak_bytes = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
@@ -92,8 +100,10 @@ class Planner {
       for (size_t i = k; i < units_.size(); ++i) {
         if (plan.table_position[i] == static_cast<int32_t>(k))
           tables[i] = timeline.transfer(units_[i].table);
-        if (plan.position[i] == static_cast<int32_t>(k))
+        if (plan.position[i] == static_cast<int32_t>(k)) {
+          timeline.wait_for_operations(plan.position[i] - plan.reserved_from[i]);
           weights[i] = timeline.transfer(units_[i].transfer);
+        }
       }
       if (weights[k] >= 0) timeline.wait_for(weights[k]);
       if (tables[k] >= 0) timeline.wait_for(tables[k]);

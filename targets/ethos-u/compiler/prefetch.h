@@ -23,7 +23,9 @@ struct PrefetchUnit {
 
 struct PrefetchPlan {
   std::vector<bool> fetched;      // per unit
-  std::vector<int32_t> position;  // before which unit the transfer starts; -1: none
+  std::vector<int32_t> position;  // before which unit the transfer is issued; -1: none
+  // While which unit it may begin to write: commands are issued up to two operations ahead.
+  std::vector<int32_t> reserved_from;
   std::vector<int32_t> table_position;
   double cycles = 0;
   int64_t peak_bytes = 0;

@@ -57,6 +57,9 @@ struct Step {
   std::vector<Span> weights, scales;  // one per core; empty spans where a core has no channels
   int32_t table_slot = 0;             // of Activation::Lut: the register's number
 
+  // Storages that a transfer issued later may already write while this operation runs.
+  std::vector<int32_t> reserved;
+
   // DMA: into a storage, or into SHRAM where `to.storage` is -1.
   Span from, to;
 };

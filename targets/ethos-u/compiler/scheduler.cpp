@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "constant_streams.h"
@@ -22,8 +23,11 @@ int64_t aligned(int64_t bytes) {
 
 // More fast memory than the feature maps need has to pay for itself: so many percent of memory are
 // worth one percent of time.
-constexpr double kMemoryPerTime = 5;
-constexpr double kBudgets[] = {1.0, 1.05, 1.15, 1.35};
+constexpr double kMemoryPerTime = 2;
+constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.3, 1.38};
+// Slicing an operation has to save so much of the whole time.
+constexpr double kSliceGain = 0.003;
+constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 
 class Scheduler {
  public:
@@ -42,7 +46,7 @@ class Scheduler {
       units_.push_back(maker.make(static_cast<int32_t>(i), 0,
                                   program_.operations[i].ofm.extent.depth));
     plan_tables();
-    plan_ = choose_plan();
+    plan_ = choose_plan(maker);
     emit();
     return std::move(result_);
   }
@@ -84,6 +88,7 @@ class Scheduler {
         break;
       case NpuTensor::Kind::Inner:
         memory = Memory::Cache;
+        storage.fast = true;
         break;
       case NpuTensor::Kind::Constant:
         storage.kind = Storage::Kind::Constant;
@@ -132,7 +137,7 @@ class Scheduler {
 
   void plan_tables() {
     TableSlots slots(hardware_);
-    slots_.resize(units_.size());
+    slots_.assign(units_.size(), {});
     for (size_t i = 0; i < units_.size(); ++i) {
       const Operation& op = operation(units_[i]);
       if (op.activation != Activation::Lut) {
@@ -159,7 +164,7 @@ class Scheduler {
            cost_.memory(Memory::Cache).bytes_per_cycle;
   }
 
-  PrefetchPlan choose_plan() {
+  std::vector<PrefetchUnit> prefetch_units(bool exact) {
     const std::vector<int64_t> live = live_bytes();
     std::vector<PrefetchUnit> units(units_.size());
     for (size_t i = 0; i < units_.size(); ++i) {
@@ -169,7 +174,10 @@ class Scheduler {
       out.fetched = unit.fetched;
       out.live_bytes = live[i];
       if (has_weights(operation(unit).kind) && constants_are_slow()) {
-        out.bytes = static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size());
+        const bool whole = unit.end - unit.first == operation(unit).ofm.extent.depth;
+        out.bytes = exact || whole
+                        ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
+                        : aligned(unit.estimated_bytes + 2 * kStreamAlignment);
         out.transfer = cost_.transfer(Memory::Constants, Memory::Cache, out.bytes);
       }
       out.has_table = slots_[i].load;
@@ -180,29 +188,98 @@ class Scheduler {
         out.table_earliest = slots_[i].earliest;
       }
     }
+    return units;
+  }
+
+  PrefetchPlan choose_plan(UnitMaker& maker) {
+    const std::vector<int64_t> live = live_bytes();
     const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
-    if (options_.sram_limit)
-      return plan_prefetch(hardware_, units, std::max(base, *options_.sram_limit));
-    if (options_.for_size) return plan_prefetch(hardware_, units, base);
-    PrefetchPlan best;
+    std::vector<int64_t> budgets = {base};
+    if (options_.sram_limit) {
+      budgets = {std::max(base, *options_.sram_limit)};
+    } else if (!options_.for_size) {
+      budgets.clear();
+      for (const double factor : kBudgets)
+        budgets.push_back(static_cast<int64_t>(static_cast<double>(base) * factor));
+    }
+    struct Option {
+      PrefetchPlan plan;
+      std::vector<Unit> units;
+      std::vector<TableSlots::Slot> slots;
+    };
+    std::optional<Option> best;
     double best_score = std::numeric_limits<double>::infinity();
-    for (const double factor : kBudgets) {
-      PrefetchPlan plan = plan_prefetch(
-          hardware_, units, static_cast<int64_t>(static_cast<double>(base) * factor));
+    const std::vector<Unit> whole = units_;
+    const std::vector<TableSlots::Slot> whole_slots = slots_;
+    for (const int64_t budget : budgets) {
+      units_ = whole;
+      slots_ = whole_slots;
+      PrefetchPlan plan = plan_prefetch(hardware_, prefetch_units(false), budget);
+      if (constants_are_slow()) plan = slice_units(maker, budget, std::move(plan));
       const double memory = static_cast<double>(std::max(plan.peak_bytes, base)) /
                             static_cast<double>(std::max<int64_t>(base, 1));
       const double score = plan.cycles * std::pow(memory, 1 / kMemoryPerTime);
       if (score < best_score) {
         best_score = score;
-        best = std::move(plan);
+        best = Option{std::move(plan), units_, slots_};
       }
     }
-    return best;
+    units_ = std::move(best->units);
+    slots_ = std::move(best->slots);
+    const bool sliced = units_.size() > whole.size();
+    return sliced ? plan_prefetch(hardware_, prefetch_units(true),
+                                  std::max(best->plan.peak_bytes, base))
+                  : std::move(best->plan);
+  }
+
+  // Slices of the output's depth, whose constants take less memory at a time and arrive earlier.
+  PrefetchPlan slice_units(UnitMaker& maker, int64_t budget, PrefetchPlan plan) {
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const Unit unit = units_[i];
+      if (unit.estimated_bytes < kLeastSliced) continue;
+      for (const int32_t count : {2, 4}) {
+        const int32_t depth = unit.end - unit.first;
+        const auto brick = static_cast<int32_t>(kBrickDepth);
+        const int32_t slice = (depth / count + brick - 1) / brick * brick;
+        if (slice >= depth) break;
+        const std::vector<Unit> before = units_;
+        const std::vector<TableSlots::Slot> slots_before = slots_;
+        const auto at = static_cast<ptrdiff_t>(i);
+        units_.erase(units_.begin() + at);
+        ptrdiff_t next = at;
+        for (int32_t first = unit.first; first < unit.end; first += slice)
+          units_.insert(units_.begin() + next++,
+                        maker.make(unit.operation, first, std::min(first + slice, unit.end)));
+        plan_tables();
+        PrefetchPlan sliced = plan_prefetch(hardware_, prefetch_units(false), budget);
+        if (sliced.cycles < plan.cycles * (1 - kSliceGain)) {
+          plan = std::move(sliced);
+          i += static_cast<size_t>(next - at) - 1;
+          break;
+        }
+        units_ = before;
+        slots_ = slots_before;
+      }
+    }
+    return plan;
   }
 
   // ---- steps ----
 
+  // A buffer for what is fetched for each unit.
+  void make_buffers() {
+    for (size_t i = 0; i < units_.size(); ++i) {
+      if (!plan_.fetched[i]) continue;
+      Storage buffer;
+      buffer.name = operation(units_[i]).node;
+      buffer.bytes = static_cast<int64_t>(stream(units_[i], units_[i].fetched_block).bytes.size());
+      buffer.fast = true;
+      buffers_[i] = add_storage(std::move(buffer), Memory::Cache);
+    }
+  }
+
   void emit() {
+    make_buffers();
     for (size_t k = 0; k < units_.size(); ++k) {
       for (size_t i = k; i < units_.size(); ++i) {
         if (plan_.table_position[i] == static_cast<int32_t>(k)) emit_table(i);
@@ -239,15 +316,10 @@ class Scheduler {
   void emit_transfer(size_t i) {
     const int32_t from = constant_storage(i);
     const int64_t bytes = result_.storages[static_cast<size_t>(from)].bytes;
-    Storage buffer;
-    buffer.name = operation(units_[i]).node;
-    buffer.bytes = bytes;
-    const int32_t to = add_storage(std::move(buffer), Memory::Cache);
-    buffers_[i] = to;
     Step transfer;
     transfer.node = operation(units_[i]).node;
     transfer.from = {from, 0, bytes};
-    transfer.to = {to, 0, bytes};
+    transfer.to = {buffers_.at(i), 0, bytes};
     result_.steps.push_back(std::move(transfer));
   }
 
@@ -263,6 +335,10 @@ class Scheduler {
     step.pads = op.pads;
     step.block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
     step.table_slot = slots_[i].number;
+    for (size_t later = i; later < units_.size(); ++later)
+      if (plan_.fetched[later] && plan_.reserved_from[later] <= static_cast<int32_t>(i) &&
+          plan_.position[later] > static_cast<int32_t>(i))
+        step.reserved.push_back(buffers_.at(later));
     if (has_weights(op.kind)) {
       const int32_t storage = plan_.fetched[i] ? buffers_.at(i) : constant_storage(i);
       const ConstantStream& constants = stream(unit, step.block);

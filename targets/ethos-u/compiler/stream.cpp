@@ -117,8 +117,10 @@ class StreamWriter {
 
   void append(const Intrinsic& intrinsic, WaitTracker& tracker) {
     std::vector<PlacedOperand> operands;
+    const bool is_transfer = intrinsic.operation == command_named("OP_DMA_START").code;
     for (const MemoryOperand& operand : intrinsic.memory)
-      operands.push_back({operand.base, place(operand.run)});
+      if (is_transfer || operand.base != command_named("SET_DMA0_DST").code)
+        operands.push_back({operand.base, place(operand.run)});
     const Waits waits = tracker.next(view_operation(hardware_, intrinsic, operands));
 
     for (const PlacedOperand& operand : operands) {
@@ -138,7 +140,7 @@ class StreamWriter {
         writer_.set(value.code, 0);  // never read, but every register has a value
       }
     }
-    if (intrinsic.operation != command_named("OP_DMA_START").code)
+    if (!is_transfer)
       writer_.set("SET_BLOCKDEP", waits.blockdep);
     if (waits.kernel) writer_.start("OP_KERNEL_WAIT", *waits.kernel);
     if (waits.dma) writer_.start("OP_DMA_WAIT", *waits.dma);

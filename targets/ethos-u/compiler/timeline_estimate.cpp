@@ -33,6 +33,10 @@ void TimelineEstimate::wait_for(int64_t transfer) {
   while (done() <= transfer) pass();
 }
 
+void TimelineEstimate::wait_for_operations(int32_t under_way) {
+  while (operations_.running.size() > static_cast<size_t>(under_way)) pass();
+}
+
 void TimelineEstimate::pass() {
   double pressure = 1;
   for (size_t port = 0; port < kPorts; ++port) {

@@ -20,6 +20,7 @@ class TimelineEstimate {
   int64_t transfer(const TransferCost& cost);
   void operation(const OperationCost& cost);
   void wait_for(int64_t transfer);
+  void wait_for_operations(int32_t under_way);  // until at most so many are
   double finish();
 
  private:

@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "intarsia/tir_build.h"
 #include "intrinsics.h"
+#include "lower.h"
 #include "registers.h"
 
 namespace intarsia::targets::ethos_u {
@@ -75,6 +76,7 @@ class Writer {
       case Storage::Kind::Inner:
         buffers_[index] = builder_.local(fmt::format("inner{}", index), DataType::Int8,
                                          {storage.bytes}, kAlignment);
+        if (storage.fast) builder_.func().buffers.back().memory = kOwnSram;
         return;
       case Storage::Kind::Constant: {
         const ConstantId id{static_cast<int32_t>(result_.module.constants.size())};
@@ -121,6 +123,9 @@ class Writer {
         touch(core == 0 ? "SET_SCALE_BASE" : "SET_SCALE1_BASE", step.scales[shown], Access::Read);
       }
       touch("SET_OFM_BASE0", step.ofm.span, Access::Write);
+      for (const int32_t storage : step.reserved)
+        touch("SET_DMA0_DST",
+              {storage, 0, schedule_.storages.at(static_cast<size_t>(storage)).bytes}, Access::Write);
       encoded = encode_operation(
           hardware_, program_.operations.at(static_cast<size_t>(step.operation)), step);
     }
