@@ -40,6 +40,7 @@ class Scheduler {
         table_storage_(program.tables.size(), -1) {}
 
   Schedule run() {
+    find_in_place();
     for (size_t i = 0; i < program_.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));
     UnitMaker maker(hardware_, program_, cost_, places_, memories_);
     for (size_t i = 0; i < program_.operations.size(); ++i)
@@ -65,10 +66,58 @@ class Scheduler {
     return static_cast<int32_t>(result_.storages.size() - 1);
   }
 
+  bool is_whole(const Operand& operand) const {
+    return operand.extent == tensor(operand.tensor).extent && operand.step == Extent{};
+  }
+
+  // An element-wise result takes the place of an operand that nobody reads afterwards: every block is
+  // read before it is written.
+  void find_in_place() {
+    const size_t count = program_.tensors.size();
+    std::vector<int32_t> last_use(count, -1), writers(count, 0);
+    std::vector<bool> aliased(count, false);
+    for (size_t i = 0; i < count; ++i)
+      if (const int32_t root = program_.tensors[i].alias_of; root >= 0)
+        aliased[i] = aliased[static_cast<size_t>(root)] = true;
+    for (size_t i = 0; i < program_.operations.size(); ++i) {
+      const Operation& op = program_.operations[i];
+      const auto use = [&](const Operand& operand) {
+        last_use[static_cast<size_t>(operand.tensor)] = static_cast<int32_t>(i);
+      };
+      use(op.ifm);
+      if (op.ifm2) use(*op.ifm2);
+      ++writers[static_cast<size_t>(op.ofm.tensor)];
+    }
+    const auto free_standing = [&](const Operand& operand) {
+      return tensor(operand.tensor).kind == NpuTensor::Kind::Inner && is_whole(operand) &&
+             !aliased[static_cast<size_t>(operand.tensor)] &&
+             writers[static_cast<size_t>(operand.tensor)] == 1;
+    };
+    in_place_of_.assign(count, -1);
+    for (size_t i = 0; i < program_.operations.size(); ++i) {
+      const Operation& op = program_.operations[i];
+      if (!is_elementwise(op.kind) || !free_standing(op.ofm)) continue;
+      const auto take = [&](const Operand& operand) {
+        const NpuTensor &from = tensor(operand.tensor), &to = tensor(op.ofm.tensor);
+        if (in_place_of_[static_cast<size_t>(op.ofm.tensor)] < 0 && free_standing(operand) &&
+            last_use[static_cast<size_t>(operand.tensor)] == static_cast<int32_t>(i) &&
+            from.extent == to.extent && from.type == to.type)
+          in_place_of_[static_cast<size_t>(op.ofm.tensor)] = operand.tensor;
+      };
+      take(op.ifm);
+      if (op.ifm2) take(*op.ifm2);
+    }
+  }
+
   const TensorPlace& place_tensor(int32_t id) {
     TensorPlace& place = places_.at(static_cast<size_t>(id));
     if (place.storage >= 0) return place;
     const NpuTensor& t = tensor(id);
+    if (const int32_t taken = in_place_of_.at(static_cast<size_t>(id)); taken >= 0) {
+      const TensorPlace from = place_tensor(taken);
+      place = from;
+      return place;
+    }
     if (t.alias_of >= 0) {
       const TensorPlace root = place_tensor(t.alias_of);
       place = {root.storage, root.offset + t.alias_offset, Layout::Nhwc};
@@ -355,6 +404,7 @@ class Scheduler {
   const ScheduleOptions& options_;
   CostModel cost_;
   std::vector<TensorPlace> places_;
+  std::vector<int32_t> in_place_of_;  // by tensor: whose place it takes; -1
   std::vector<Memory> memories_;  // by storage
   std::vector<int32_t> table_storage_;
   std::vector<Unit> units_;
