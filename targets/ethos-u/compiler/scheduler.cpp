@@ -23,7 +23,7 @@ int64_t aligned(int64_t bytes) {
 
 // More fast memory than the feature maps need has to pay for itself: so many percent of memory are
 // worth one percent of time.
-constexpr double kMemoryPerTime = 2;
+constexpr double kMemoryPerTime = 4;
 constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.3, 1.38};
 // Slicing an operation has to save so much of the whole time.
 constexpr double kSliceGain = 0.003;
@@ -226,7 +226,7 @@ class Scheduler {
         const bool whole = unit.end - unit.first == operation(unit).ofm.extent.depth;
         out.bytes = exact || whole
                         ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
-                        : aligned(unit.estimated_bytes + 2 * kStreamAlignment);
+                        : aligned(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
         out.transfer = cost_.transfer(Memory::Constants, Memory::Cache, out.bytes);
       }
       out.has_table = slots_[i].load;
@@ -255,6 +255,7 @@ class Scheduler {
       PrefetchPlan plan;
       std::vector<Unit> units;
       std::vector<TableSlots::Slot> slots;
+      int64_t budget;
     };
     std::optional<Option> best;
     double best_score = std::numeric_limits<double>::infinity();
@@ -270,14 +271,13 @@ class Scheduler {
       const double score = plan.cycles * std::pow(memory, 1 / kMemoryPerTime);
       if (score < best_score) {
         best_score = score;
-        best = Option{std::move(plan), units_, slots_};
+        best = Option{std::move(plan), units_, slots_, budget};
       }
     }
     units_ = std::move(best->units);
     slots_ = std::move(best->slots);
     const bool sliced = units_.size() > whole.size();
-    return sliced ? plan_prefetch(hardware_, prefetch_units(true),
-                                  std::max(best->plan.peak_bytes, base))
+    return sliced ? plan_prefetch(hardware_, prefetch_units(true), best->budget)
                   : std::move(best->plan);
   }
 
