@@ -41,12 +41,28 @@ TEST_P(RandomOperators, Int8) {
   EXPECT_GT(result.taken, 150) << result.last_refusal;
 }
 
+class RandomWideOperators : public RandomOperators {};
+
+TEST_P(RandomWideOperators, Int16) {
+  const Sweep result = sweep(GetParam(), DataType::Int16, 100);
+  EXPECT_GT(result.taken, 50) << result.last_refusal;
+}
+
+std::string name_of(const ::testing::TestParamInfo<OpKind>& info) {
+  return std::string(graph::to_string(info.param));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Legalise, RandomOperators,
     ::testing::Values(OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected,
                       OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Add, OpKind::Mul,
                       OpKind::Softmax, OpKind::Pad, OpKind::Mean, OpKind::Relu),
-    [](const auto& info) { return std::string(graph::to_string(info.param)); });
+    name_of);
+INSTANTIATE_TEST_SUITE_P(Legalise, RandomWideOperators,
+                         ::testing::Values(OpKind::Conv2d, OpKind::FullyConnected,
+                                           OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Add,
+                                           OpKind::Mul, OpKind::Pad, OpKind::Mean, OpKind::Relu),
+                         name_of);
 
 }  // namespace
 }  // namespace intarsia::test::ethos_u
