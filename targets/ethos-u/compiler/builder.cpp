@@ -182,7 +182,8 @@ void Builder::place_backwards() {
       for (const Part& each : parts_of(function_, *node))
         if (extent_of(each.size) == extent_of(tensor(each.tensor).shape))
           move_to(each.tensor, part(out, each.begin, each.size));
-    if (node->kind == OpKind::Pad && !folded_pads_.contains(out.index))
+    if ((node->kind == OpKind::Pad || node->kind == OpKind::PadV2) &&
+        !folded_pads_.contains(out.index))
       move_to(node->inputs.at(0),
               part(out, node->attrs<graph::PadAttrs>().before, tensor(node->inputs.at(0)).shape));
   }

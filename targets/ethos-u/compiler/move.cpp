@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "limits.h"
 #include "operators.h"
 #include "scaling.h"
 
@@ -35,13 +36,115 @@ Reason refuses_reshape(const Site& site) {
   return std::string("no operator beside it runs on the NPU");
 }
 
+// What the border holds: the zero point, or a constant operand.
+static int64_t pad_value(const Site& site) {
+  if (!site.has(1)) return zero_point_of(site.out());
+  const std::vector<uint8_t>& bytes = site.module.constant(site.in(1).constant).bytes;
+  const auto low = static_cast<int64_t>(bytes.at(0));
+  if (site.in(1).type == DataType::Int8) return static_cast<int8_t>(low);
+  return static_cast<int16_t>(low | bytes.at(1) << 8);
+}
+
 Reason refuses_pad(const Site& site) {
+  if (site.has(1) && !site.in(1).constant.valid())
+    return std::string("the value to pad with is not constant");
   const auto& a = site.node.attrs<graph::PadAttrs>();
   if (site.in().quantization != site.out().quantization)
     return std::string("input and output differ in quantisation");
   const Shape &in = site.in().shape, &out = site.out().shape;
   if (!box_of(out, a.before, in)) return std::string("several leading axes are padded");
   return std::nullopt;
+}
+
+namespace {
+
+// Adjacent axes that stay beside each other are one; axes of one element are none. What is left of
+// a transposition that the NPU makes is [outer, rows, columns, inner] with rows and columns
+// exchanged.
+struct Exchange {
+  int64_t outer = 1, rows = 1, columns = 1, inner = 1;
+};
+
+std::optional<Exchange> exchange_of(const Shape& shape, const std::vector<int64_t>& permutation) {
+  struct Group {
+    int64_t first, last, extent;  // axes of the input
+  };
+  std::vector<Group> groups;  // in the output's order
+  for (const int64_t axis : permutation) {
+    const int64_t extent = shape.at(static_cast<size_t>(axis));
+    if (extent == 1) continue;
+    const auto follows = [&](int64_t from) {  // only axes of one element lie between
+      for (int64_t i = from + 1; i < axis; ++i)
+        if (shape.at(static_cast<size_t>(i)) != 1) return false;
+      return from < axis;
+    };
+    if (!groups.empty() && follows(groups.back().last)) {
+      groups.back().last = axis;
+      groups.back().extent *= extent;
+    } else {
+      groups.push_back({axis, axis, extent});
+    }
+  }
+  Exchange result;
+  if (groups.size() > 1 && groups.front().first < groups[1].first) {
+    result.outer = groups.front().extent;
+    groups.erase(groups.begin());
+  }
+  if (groups.size() > 1 && groups.back().first > groups[groups.size() - 2].first) {
+    result.inner = groups.back().extent;
+    groups.pop_back();
+  }
+  if (groups.empty()) return result;
+  if (groups.size() == 1) return result.inner *= groups[0].extent, result;
+  if (groups.size() != 2 || groups[0].first < groups[1].first) return std::nullopt;
+  result.columns = groups[0].extent;
+  result.rows = groups[1].extent;
+  return result;
+}
+
+constexpr int64_t kMostSlices = 64;
+
+int64_t slices_of(const Exchange& e) {
+  return e.outer * std::min(e.rows, e.columns);
+}
+
+}  // namespace
+
+Reason refuses_transpose(const Site& site) {
+  const auto e = exchange_of(site.in().shape, site.node.attrs<graph::TransposeAttrs>().permutation);
+  if (!e) return std::string("more than two groups of axes change places");
+  if (slices_of(*e) > kMostSlices)
+    return fmt::format("exchanging {} x {} of {} images takes more than {} copies", e->rows,
+                       e->columns, e->outer, kMostSlices);
+  for (const int64_t extent : {e->rows * e->outer, e->columns * e->outer, e->inner})
+    if (extent > kMostExtent)
+      return fmt::format("an extent of {} is above {}", extent, kMostExtent);
+  return std::nullopt;
+}
+
+// Row by row, or column by column where there are fewer: a row of the input becomes a column.
+void legalise_transpose(Builder& builder, const Node& node) {
+  const Exchange e = *exchange_of(builder.tensor(node.inputs.at(0)).shape,
+                                  node.attrs<graph::TransposeAttrs>().permutation);
+  const auto rows = static_cast<int32_t>(e.rows), columns = static_cast<int32_t>(e.columns);
+  const auto inner = static_cast<int32_t>(e.inner), outer = static_cast<int32_t>(e.outer);
+  const bool by_rows = rows <= columns;
+  // The side whose lines lie in one piece is seen as a single column.
+  const Operand from =
+      builder.read_as(node.inputs.at(0), by_rows ? Extent{outer * rows * columns, 1, inner}
+                                                 : Extent{outer * rows, columns, inner});
+  const Operand to =
+      builder.write_as(node.outputs.at(0), by_rows ? Extent{outer * columns, rows, inner}
+                                                   : Extent{outer * rows * columns, 1, inner});
+  for (int32_t o = 0; o < outer; ++o)
+    for (int32_t i = 0; i < std::min(rows, columns); ++i) {
+      const Extent line = {by_rows ? columns : rows, 1, inner};
+      builder.copy(
+          box(from, by_rows ? Extent{(o * rows + i) * columns, 0, 0} : Extent{o * rows, i, 0},
+              line),
+          box(to, by_rows ? Extent{o * columns, i, 0} : Extent{(o * columns + i) * rows, 0, 0},
+              line));
+    }
 }
 
 // The input goes into the middle; the rest is filled axis by axis, from the outermost on.
@@ -52,6 +155,7 @@ void legalise_pad(Builder& builder, const Node& node) {
   const Operand from = builder.read(in_id), middle = builder.part(out_id, a.before, in);
   if (from.tensor != middle.tensor || from.origin != middle.origin) builder.copy(from, middle);
 
+  const int64_t value = pad_value({builder.module(), builder.function(), node});
   Shape begin(out.size(), 0), size = out;
   const auto fill = [&](size_t axis, int64_t first, int64_t count) {
     if (count == 0) return;
@@ -59,8 +163,7 @@ void legalise_pad(Builder& builder, const Node& node) {
     at[axis] = first;
     of[axis] = count;
     const Operand to = builder.part(out_id, at, of);
-    const graph::Tensor& t = builder.tensor(out_id);
-    builder.copy(builder.filled(t.type, to.extent, zero_point_of(t)), to);
+    builder.copy(builder.filled(builder.tensor(out_id).type, to.extent, value), to);
   };
   for (size_t axis = 0; axis < out.size(); ++axis) {
     fill(axis, 0, a.before[axis]);

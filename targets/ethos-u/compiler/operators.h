@@ -51,9 +51,11 @@ void legalise_fully_connected(Builder& builder, const graph::Node& node);
 Reason refuses_max_pool2d(const Site& site);
 Reason refuses_average_pool2d(const Site& site);
 Reason refuses_mean(const Site& site);
+Reason refuses_reduce_max(const Site& site);
 void legalise_max_pool2d(Builder& builder, const graph::Node& node);
 void legalise_average_pool2d(Builder& builder, const graph::Node& node);
 void legalise_mean(Builder& builder, const graph::Node& node);
+void legalise_reduce_max(Builder& builder, const graph::Node& node);
 
 // elementwise.cpp
 Reason refuses_add(const Site& site);
@@ -96,8 +98,10 @@ void legalise_softmax(Builder& builder, const graph::Node& node);
 // move.cpp
 Reason refuses_reshape(const Site& site);
 Reason refuses_pad(const Site& site);
+Reason refuses_transpose(const Site& site);
 void legalise_reshape(Builder& builder, const graph::Node& node);
 void legalise_pad(Builder& builder, const graph::Node& node);
+void legalise_transpose(Builder& builder, const graph::Node& node);
 // Concatenation, packing, splitting, unpacking, slices: what belongs to a box of the whole.
 struct Part {
   graph::TensorId tensor;

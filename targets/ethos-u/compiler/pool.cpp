@@ -145,15 +145,40 @@ void legalise_average_pool2d(Builder& builder, const Node& node) {
              w.padded() ? std::nullopt : divide_by(w.y.kernel * w.x.kernel, site.out().type));
 }
 
-Reason refuses_mean(const Site& site) {
+static Reason check_reduction(const Site& site) {
   const std::optional<Reduction> r =
       reduction_of(site.in().shape, site.node.attrs<graph::ReduceAttrs>().axes);
   if (!r) return std::string("the reduced axes do not lie beside each other");
   if (r->reduced > kMostPoolElements)
-    return fmt::format("a mean of {} elements is above {}", r->reduced, kMostPoolElements);
+    return fmt::format("a reduction of {} elements is above {}", r->reduced, kMostPoolElements);
   if (r->outer > kMostExtent || r->inner > kMostExtent)
-    return fmt::format("{} x {} means are above {} x {}", r->outer, r->inner, kMostExtent,
+    return fmt::format("{} x {} reductions are above {} x {}", r->outer, r->inner, kMostExtent,
                        kMostExtent);
+  return std::nullopt;
+}
+
+Reason refuses_reduce_max(const Site& site) {
+  if (site.in().quantization != site.out().quantization)
+    return std::string("input and output differ in quantisation");
+  return check_reduction(site);
+}
+
+void legalise_reduce_max(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const Reduction r = *reduction_of(site.in().shape, node.attrs<graph::ReduceAttrs>().axes);
+  const Extent in = {static_cast<int32_t>(r.outer), static_cast<int32_t>(r.reduced),
+                     static_cast<int32_t>(r.inner)};
+  Operation op = builder.start(OperationKind::MaxPool, builder.read_as(node.inputs.at(0), in),
+                               builder.write_as(node.outputs.at(0), {in.height, 1, in.depth}));
+  op.ifm.zero_point = op.ofm.zero_point = 0;
+  op.kernel.width = in.width;
+  builder.emit(std::move(op));
+}
+
+Reason refuses_mean(const Site& site) {
+  if (Reason reason = check_reduction(site)) return reason;
+  const std::optional<Reduction> r =
+      reduction_of(site.in().shape, site.node.attrs<graph::ReduceAttrs>().axes);
   if (!channel_scale(mean_factor(site, r->reduced)))
     return std::string("the scales of input and output are too far apart");
   return std::nullopt;

@@ -255,6 +255,51 @@ TEST(Legalise, APadBecomesPaddingOfItsWindows) {
   EXPECT_EQ(operation_count(module), 1u);
 }
 
+TEST(Legalise, Transpositions) {
+  Random random(15);
+  const std::vector<std::pair<Shape, Shape>> cases = {{{3, 7}, {1, 0}},
+                                                      {{2, 3, 4}, {1, 0, 2}},
+                                                      {{2, 3, 4}, {0, 2, 1}},
+                                                      {{2, 3, 4}, {2, 0, 1}},
+                                                      {{1, 5, 3, 4}, {0, 2, 1, 3}},
+                                                      {{2, 3, 5, 4}, {0, 3, 1, 2}},
+                                                      {{2, 1, 5, 1}, {3, 2, 1, 0}}};
+  for (const DataType type : kTypes)
+    for (const auto& [shape, permutation] : cases) {
+      Graph g;
+      const TensorId x = g.input(type, shape, 0.05f, 0);
+      expect_taken_and_same(
+          random, g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{permutation}, {x})));
+    }
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {2, 3, 4}, 0.05f, 0);
+  const graph::Module module =
+      g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{{2, 1, 0}}, {x}));
+  EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
+            "more than two groups of axes change places");
+}
+
+TEST(Legalise, LargestAlongAxes) {
+  Random random(16);
+  for (const std::vector<int64_t>& axes : {std::vector<int64_t>{3}, {1, 2}, {0}, {0, 1, 2, 3}}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {2, 3, 4, 5}, 0.05f, 4);
+    expect_taken_and_same(
+        random, g.finish(g.like(OpKind::ReduceMax, graph::ReduceAttrs{axes, false}, {x})));
+  }
+}
+
+TEST(Legalise, PadsWithAConstant) {
+  Random random(17);
+  for (const DataType type : kTypes) {
+    Graph g;
+    const TensorId x = g.input(type, {1, 3, 4, 5}, 0.05f, 0);
+    const TensorId value = g.constant(random, type, {}, {{0.05f}, {0}, 0});
+    const graph::PadAttrs pads{{0, 1, 0, 2}, {0, 0, 3, 1}};
+    expect_taken_and_same(random, g.finish(g.like(OpKind::PadV2, pads, {x, value})));
+  }
+}
+
 TEST(Legalise, TablesAndClampsJoinWhatMakesTheirInput) {
   Random random(13);
   Graph g;

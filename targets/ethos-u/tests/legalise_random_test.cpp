@@ -52,12 +52,13 @@ std::string name_of(const ::testing::TestParamInfo<OpKind>& info) {
   return std::string(graph::to_string(info.param));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Legalise, RandomOperators,
-    ::testing::Values(OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected,
-                      OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Add, OpKind::Mul,
-                      OpKind::Softmax, OpKind::Pad, OpKind::Mean, OpKind::Relu),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(Legalise, RandomOperators,
+                         ::testing::Values(OpKind::Conv2d, OpKind::DepthwiseConv2d,
+                                           OpKind::FullyConnected, OpKind::AveragePool2d,
+                                           OpKind::MaxPool2d, OpKind::Add, OpKind::Mul,
+                                           OpKind::Softmax, OpKind::Pad, OpKind::Mean,
+                                           OpKind::Relu),
+                         name_of);
 INSTANTIATE_TEST_SUITE_P(Legalise, RandomWideOperators,
                          ::testing::Values(OpKind::Conv2d, OpKind::FullyConnected,
                                            OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Add,
