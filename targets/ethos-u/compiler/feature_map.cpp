@@ -38,6 +38,15 @@ FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const Te
     map.stride_x = x * operand.step.width;
     map.stride_c = size;
     map.span = {place.storage, map.base, last.height * y + last.width * x + (last.depth + 1) * size};
+    if (place.rolling_rows > 0) {
+      const int32_t row = origin.height % place.rolling_rows;
+      map.base -= (origin.height - row) * y;
+      map.span = {place.storage, place.offset, place.rolling_rows * y};
+      if (row + operand.extent.height > place.rolling_rows) {
+        map.wrap_height = place.rolling_rows - row;
+        map.wrap_base = map.base - row * y;
+      }
+    }
     return map;
   }
   INTARSIA_CHECK(operand.step == Extent{} && origin.depth % kBrickDepth == 0,

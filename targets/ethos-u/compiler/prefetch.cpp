@@ -39,7 +39,8 @@ class Planner {
 
  private:
   const OperationCost& cost(const PrefetchPlan& plan, size_t i) const {
-    return plan.fetched[i] ? units_[i].fetched : units_[i].direct;
+    const size_t owner = units_[i].owner < 0 ? i : static_cast<size_t>(units_[i].owner);
+    return plan.fetched[owner] ? units_[i].fetched : units_[i].direct;
   }
 
   // Starts every transfer as late as its operation need not wait for it, but not where memory is short.
@@ -77,8 +78,11 @@ class Planner {
     for (size_t i = 0; i < units_.size(); ++i) {
       if (!plan.fetched[i]) continue;
       // From the unit itself towards the wished position, as far as there is room.
+      const size_t last = units_[i].last_user < 0 ? i : static_cast<size_t>(units_[i].last_user);
+      bool fits = true;
+      for (size_t k = i + 1; k <= last; ++k) fits = fits && used[k] + units_[i].bytes <= budget_;
       auto from = static_cast<int32_t>(i) + 1;
-      while (from > plan.reserved_from[i] &&
+      while (fits && from > plan.reserved_from[i] &&
              used[static_cast<size_t>(from - 1)] + units_[i].bytes <= budget_)
         --from;
       if (from > static_cast<int32_t>(i)) {
@@ -88,7 +92,7 @@ class Planner {
       }
       plan.reserved_from[i] = from;
       plan.position[i] = issue_position(from, i);
-      for (size_t k = static_cast<size_t>(from); k <= i; ++k) used[k] += units_[i].bytes;
+      for (size_t k = static_cast<size_t>(from); k <= last; ++k) used[k] += units_[i].bytes;
     }
     plan.peak_bytes = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
   }

@@ -16,6 +16,8 @@ struct PrefetchUnit {
   TransferCost transfer;
   int64_t bytes = 0;        // of constants; 0: none
   int64_t live_bytes = 0;   // of fast memory that other things take while it runs
+  int32_t owner = -1;       // an earlier unit whose constants serve this one too
+  int32_t last_user = -1;   // the last unit that these constants serve; -1: itself
   bool has_table = false;   // a look-up table must be loaded before
   TransferCost table;
   int32_t table_earliest = 0;  // before which unit the table may be loaded at the earliest

@@ -27,6 +27,12 @@ constexpr double kMemoryPerTime = 4;
 constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.3, 1.38};
 // Slicing an operation has to save so much of the whole time.
 constexpr double kSliceGain = 0.003;
+// Cascades: operations at most, stripes at most, how much slower all operations may become, and how
+// many percent of memory one percent of time is worth.
+constexpr int32_t kLongestCascade = 4;
+constexpr size_t kMostStripes = 100;
+constexpr double kMostCascadeCost = 1.5;
+constexpr double kCascadeTimeWeight = 0.25;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 
 class Scheduler {
@@ -46,6 +52,7 @@ class Scheduler {
     for (size_t i = 0; i < program_.operations.size(); ++i)
       units_.push_back(maker.make(static_cast<int32_t>(i), 0,
                                   program_.operations[i].ofm.extent.depth));
+    cascade(maker);
     plan_tables();
     plan_ = choose_plan(maker);
     emit();
@@ -182,6 +189,118 @@ class Scheduler {
     return bytes;
   }
 
+  int64_t peak_bytes() const {
+    const std::vector<int64_t> live = live_bytes();
+    return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+  }
+
+  // ---- cascades ----
+
+  double total_cycles() const {
+    double total = 0;
+    for (const Unit& unit : units_) total += unit.fetched.alone();
+    return total;
+  }
+
+  void set_rolling(int32_t id, int32_t rows) {
+    TensorPlace& place = places_.at(static_cast<size_t>(id));
+    const NpuTensor& t = tensor(id);
+    Extent kept = t.extent;
+    if (rows > 0) kept.height = rows;
+    place.rolling_rows = rows > 0 && rows < t.extent.height ? rows : 0;
+    result_.storages[static_cast<size_t>(place.storage)].bytes =
+        stored_bytes(kept, t.type, place.layout);
+  }
+
+  // Replaces the units of operations first .. last by stripes.
+  std::vector<Unit> striped(UnitMaker& maker, const Cascade& cascade, int32_t first, int32_t last) {
+    for (const auto& [id, rows] : cascade.rolling) set_rolling(id, rows);
+    std::vector<Unit> units;
+    bool placed = false;
+    for (const Unit& unit : units_) {
+      if (unit.operation < first || unit.operation > last) {
+        units.push_back(unit);
+        continue;
+      }
+      if (placed) continue;
+      placed = true;
+      std::map<int32_t, size_t> owners;
+      for (const Stripe& stripe : cascade.stripes) {
+        const auto owner = owners.find(stripe.operation);
+        const Unit* like = owner == owners.end() ? nullptr : &units[owner->second];
+        Unit made = maker.make_stripe(stripe.operation, {stripe.first_row, stripe.end_row}, like);
+        if (like != nullptr) made.owner = static_cast<int32_t>(owner->second);
+        owners.try_emplace(stripe.operation, units.size());
+        units.push_back(std::move(made));
+      }
+    }
+    // Owners of cascades further down have moved.
+    std::map<int32_t, int32_t> first_stripe;
+    for (size_t i = 0; i < units.size(); ++i) {
+      const auto [at, fresh] = first_stripe.try_emplace(units[i].operation, static_cast<int32_t>(i));
+      units[i].owner = fresh ? -1 : at->second;
+    }
+    return units;
+  }
+
+  // While feature maps need more than is wished for, the operations around the peak run in turns.
+  void cascade(UnitMaker& maker) {
+    if (!options_.for_size && !options_.sram_limit) return;
+    const int64_t wished = options_.sram_limit.value_or(0);
+    const std::vector<bool> rolls = rolls_into_next(program_);
+    std::vector<bool> used(program_.operations.size(), false);
+    const double most_cycles = total_cycles() * kMostCascadeCost;
+    for (int64_t peak = peak_bytes(); peak > wished;) {
+      const std::vector<int64_t> live = live_bytes();
+      const auto at = static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin());
+      const int32_t middle = units_[at].operation;
+      std::vector<Unit> best;
+      std::map<int32_t, int32_t> best_rolling;
+      int32_t best_first = 0, best_last = 0;
+      double best_score = std::numeric_limits<double>::infinity();
+      const std::vector<Unit> before = units_;
+      for (int32_t first = std::max(0, middle - kLongestCascade); first <= middle; ++first)
+        for (int32_t last = std::max(first + 1, middle - 1); last < first + kLongestCascade; ++last) {
+          if (!can_cascade(rolls, used, first, last) || last < middle - 1) break;
+          const int32_t height = program_.operations[static_cast<size_t>(last)].ofm.extent.height;
+          for (int32_t rows = height / 2; rows >= 1; rows /= 2) {
+            const Cascade plan = plan_cascade(program_, first, last, rows);
+            if (plan.stripes.size() > kMostStripes) break;
+            units_ = striped(maker, plan, first, last);
+            const int64_t now = peak_bytes();
+            const double cycles = total_cycles();
+            const double memory = static_cast<double>(std::max(now, wished));
+            const double score = memory * std::pow(cycles, kCascadeTimeWeight);
+            if (now < peak && cycles <= most_cycles && score < best_score) {
+              best_score = score;
+              best = units_;
+              best_rolling = plan.rolling;
+              best_first = first;
+              best_last = last;
+            }
+            for (const auto& [id, kept] : plan.rolling) set_rolling(id, 0);
+            units_ = before;
+          }
+        }
+      if (best.empty()) return;
+      units_ = std::move(best);
+      for (const auto& [id, kept] : best_rolling) set_rolling(id, kept);
+      for (int32_t i = best_first; i <= best_last; ++i) used[static_cast<size_t>(i)] = true;
+      cascaded_ = true;
+      const int64_t now = peak_bytes();
+      if (now >= peak) return;
+      peak = now;
+    }
+  }
+
+  static bool can_cascade(const std::vector<bool>& rolls, const std::vector<bool>& used,
+                          int32_t first, int32_t last) {
+    if (static_cast<size_t>(last) >= rolls.size()) return false;
+    for (int32_t i = first; i <= last; ++i)
+      if (used[static_cast<size_t>(i)] || (i < last && !rolls[static_cast<size_t>(i)])) return false;
+    return true;
+  }
+
   // ---- constants ----
 
   void plan_tables() {
@@ -222,7 +341,9 @@ class Scheduler {
       out.direct = unit.direct;
       out.fetched = unit.fetched;
       out.live_bytes = live[i];
-      if (has_weights(operation(unit).kind) && constants_are_slow()) {
+      out.owner = unit.owner;
+      if (unit.owner >= 0) units[static_cast<size_t>(unit.owner)].last_user = static_cast<int32_t>(i);
+      if (has_weights(operation(unit).kind) && constants_are_slow() && unit.owner < 0) {
         const bool whole = unit.end - unit.first == operation(unit).ofm.extent.depth;
         out.bytes = exact || whole
                         ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
@@ -285,7 +406,7 @@ class Scheduler {
   PrefetchPlan slice_units(UnitMaker& maker, int64_t budget, PrefetchPlan plan) {
     for (size_t i = 0; i < units_.size(); ++i) {
       const Unit unit = units_[i];
-      if (unit.estimated_bytes < kLeastSliced) continue;
+      if (unit.estimated_bytes < kLeastSliced || cascaded_) continue;
       for (const int32_t count : {2, 4}) {
         const int32_t depth = unit.end - unit.first;
         const auto brick = static_cast<int32_t>(kBrickDepth);
@@ -338,13 +459,19 @@ class Scheduler {
     }
   }
 
+  size_t owner_of(size_t i) const {
+    return units_[i].owner < 0 ? i : static_cast<size_t>(units_[i].owner);
+  }
+
   int32_t constant_storage(size_t i) {
     const Unit& unit = units_[i];
+    if (unit.owner >= 0) return constants_.at(owner_of(i));
     const BlockConfig& block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
     const ConstantStream& constants = stream(unit, block);
-    return add_storage({operation(unit).node, Storage::Kind::Constant, -1,
-                        static_cast<int64_t>(constants.bytes.size()), constants.bytes},
-                       Memory::Constants);
+    constants_[i] = add_storage({operation(unit).node, Storage::Kind::Constant, -1,
+                                 static_cast<int64_t>(constants.bytes.size()), constants.bytes},
+                                Memory::Constants);
+    return constants_[i];
   }
 
   void emit_table(size_t i) {
@@ -381,16 +508,17 @@ class Scheduler {
     step.ifm = unit.ifm;
     step.ofm = unit.ofm;
     step.ifm2 = unit.ifm2;
-    step.pads = op.pads;
-    step.block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
+    step.pads = unit.pads;
+    const bool fetched = plan_.fetched[owner_of(i)];
+    step.block = fetched ? unit.fetched_block : unit.direct_block;
     step.table_slot = slots_[i].number;
     for (size_t later = i; later < units_.size(); ++later)
       if (plan_.fetched[later] && plan_.reserved_from[later] <= static_cast<int32_t>(i) &&
           plan_.position[later] > static_cast<int32_t>(i))
         step.reserved.push_back(buffers_.at(later));
     if (has_weights(op.kind)) {
-      const int32_t storage = plan_.fetched[i] ? buffers_.at(i) : constant_storage(i);
-      const ConstantStream& constants = stream(unit, step.block);
+      const int32_t storage = fetched ? buffers_.at(owner_of(i)) : constant_storage(i);
+      const ConstantStream& constants = stream(units_[owner_of(i)], step.block);
       step.weights = constants.weights;
       step.scales = constants.scales;
       for (Span& span : step.weights) span.storage = storage;
@@ -410,6 +538,8 @@ class Scheduler {
   std::vector<Unit> units_;
   std::vector<TableSlots::Slot> slots_;  // by unit
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool>, ConstantStream> streams_;
+  bool cascaded_ = false;
+  std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
   std::map<size_t, int32_t> buffers_;  // of fetched constants, by unit
   PrefetchPlan plan_;
   Schedule result_;

@@ -1,5 +1,6 @@
 #include "units.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "weight_encoder.h"
@@ -30,18 +31,32 @@ FeatureMap UnitMaker::map_of(const Operand& operand) const {
   return feature_map(program_.tensors.at(tensor), operand, places_.at(tensor));
 }
 
-Unit UnitMaker::make(int32_t index, int32_t first, int32_t end) {
+Unit UnitMaker::describe(int32_t index, int32_t first, int32_t end, const RowRange& rows) {
   const Operation& operation = program_.operations.at(static_cast<size_t>(index));
   Unit unit;
   unit.operation = index;
   unit.first = first;
   unit.end = end;
+  unit.rows = rows;
+  unit.pads = operation.pads;
   Operand ifm = operation.ifm, ofm = operation.ofm;
   ofm.origin.depth += first;
   ofm.extent.depth = end - first;
   if (operation.kind == OperationKind::Depthwise) {
     ifm.origin.depth += first;
     ifm.extent.depth = end - first;
+  }
+  if (rows.end - rows.first < ofm.extent.height) {
+    const Kernel& kernel = operation.kernel;
+    const int32_t window = (kernel.height - 1) * kernel.dilation_y + 1;
+    const RowRange input = input_rows(operation, rows);
+    unit.pads.top = std::max(0, operation.pads.top - rows.first * kernel.stride_y);
+    unit.pads.bottom = std::max(0, (rows.end - 1) * kernel.stride_y - operation.pads.top + window -
+                                       operation.ifm.extent.height);
+    ofm.origin.height += rows.first * ofm.step.height;
+    ofm.extent.height = rows.end - rows.first;
+    ifm.origin.height += input.first * ifm.step.height;
+    ifm.extent.height = input.end - input.first;
   }
   unit.ifm = map_of(ifm);
   unit.ofm = map_of(ofm);
@@ -53,42 +68,68 @@ Unit UnitMaker::make(int32_t index, int32_t first, int32_t end) {
         (whole + static_cast<int64_t>(operation.scales.size()) * kScaleBytes) * (end - first) /
         operation.ofm.extent.depth;
   }
+  return unit;
+}
+
+Unit UnitMaker::make(int32_t index, int32_t first, int32_t end) {
+  const Operation& operation = program_.operations.at(static_cast<size_t>(index));
+  Unit unit = describe(index, first, end, {0, operation.ofm.extent.height});
   choose_blocks(operation, unit);
   return unit;
 }
 
-void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
+Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* like) {
+  const Operation& operation = program_.operations.at(static_cast<size_t>(index));
+  Unit unit = describe(index, 0, operation.ofm.extent.depth, rows);
+  if (like == nullptr) {
+    choose_blocks(operation, unit);
+    // One encoding of the constants serves both.
+    if (has_weights(operation.kind)) unit.direct_block = unit.fetched_block;
+  } else {
+    unit.direct_block = like->direct_block;
+    unit.fetched_block = like->fetched_block;
+  }
+  unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+  unit.fetched = has_weights(operation.kind)
+                     ? cost_of(operation, unit, unit.fetched_block, Memory::Cache)
+                     : unit.direct;
+  return unit;
+}
+
+OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
+                                 const BlockConfig& block, Memory constants) const {
   Step step;
   step.ifm = unit.ifm;
   step.ofm = unit.ofm;
   step.ifm2 = unit.ifm2;
+  step.block = block;
   CostModel::Places places;
   places.ifm = memory_of(unit.ifm);
   places.ofm = memory_of(unit.ofm);
   if (unit.ifm2) places.ifm2 = memory_of(*unit.ifm2);
+  places.weights = constants;
   const int64_t scale_bytes =
       operation.scales.empty() ? 0 : (unit.end - unit.first) * kScaleBytes;
+  return cost_.cost(operation, step, places, unit.estimated_bytes - scale_bytes, scale_bytes);
+}
+
+void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
   const bool weighted = has_weights(operation.kind);
   double best_direct = std::numeric_limits<double>::infinity(), best_fetched = best_direct;
   const int32_t bits = static_cast<int32_t>(8 * element_bytes(unit.ifm.type));
   BlockRequest request = block_request(operation, unit.ifm.type, unit.ofm.extent);
   request.ifm = unit.ifm.extent;
   for (const BlockConfig& block : block_candidates(hardware_, request)) {
-    step.block = block;
     const double padding =
         weighted ? 1 + kPaddingWeight * (padded_share(operation, block, bits) - 1) : 1;
-    places.weights = Memory::Constants;
-    const OperationCost direct =
-        cost_.cost(operation, step, places, unit.estimated_bytes - scale_bytes, scale_bytes);
+    const OperationCost direct = cost_of(operation, unit, block, Memory::Constants);
     if (direct.alone() * padding < best_direct) {
       best_direct = direct.alone() * padding;
       unit.direct_block = block;
       unit.direct = direct;
     }
     if (!weighted) continue;
-    places.weights = Memory::Cache;
-    const OperationCost fetched =
-        cost_.cost(operation, step, places, unit.estimated_bytes - scale_bytes, scale_bytes);
+    const OperationCost fetched = cost_of(operation, unit, block, Memory::Cache);
     if (fetched.alone() * padding < best_fetched) {
       best_fetched = fetched.alone() * padding;
       unit.fetched_block = block;

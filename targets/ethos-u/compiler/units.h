@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "cascade.h"
 #include "constant_streams.h"
 #include "cost.h"
 #include "feature_map.h"
@@ -16,7 +17,10 @@ namespace intarsia::targets::ethos_u {
 struct Unit {
   int32_t operation = -1;
   int32_t first = 0, end = 0;  // output channels
+  RowRange rows;               // of the output
+  int32_t owner = -1;          // an earlier unit with the same constants: another stripe
   FeatureMap ifm, ofm;
+  Pads pads;
   std::optional<FeatureMap> ifm2;
   BlockConfig direct_block, fetched_block;  // for constants where they are, and in fast memory
   OperationCost direct, fetched;
@@ -36,13 +40,18 @@ class UnitMaker {
 
   // Output channels first .. end-1 of an operation.
   Unit make(int32_t operation, int32_t first, int32_t end);
+  // All channels of some output rows, with the block of `like`, if any.
+  Unit make_stripe(int32_t operation, const RowRange& rows, const Unit* like);
 
  private:
   Memory memory_of(const FeatureMap& map) const {
     return memories_.at(static_cast<size_t>(map.span.storage));
   }
   FeatureMap map_of(const Operand& operand) const;
+  Unit describe(int32_t index, int32_t first, int32_t end, const RowRange& rows);
   void choose_blocks(const Operation& operation, Unit& unit) const;
+  OperationCost cost_of(const Operation& operation, const Unit& unit, const BlockConfig& block,
+                        Memory constants) const;
 
   const Hardware& hardware_;
   const Program& program_;
