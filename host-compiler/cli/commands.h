@@ -22,6 +22,7 @@ struct RunCommand {
   int repeat = 1;
   bool keep_all = false;  // write the outputs of every run, one after another
   bool count = false;     // count instructions (emulated boards)
+  std::string trace_file;  // of the simulated devices
 };
 int run_run(Context& context, const RunCommand& command);
 

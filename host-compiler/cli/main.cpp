@@ -83,6 +83,8 @@ int run_main(int argc, char** argv) {
       ->check(CLI::Range(1, 1000000))->capture_default_str();
   sub->add_flag("--keep-all", run.keep_all, "write the outputs of every invocation, one after another");
   sub->add_flag("--count-instructions", run.count, "count instructions of each run (emulated boards)");
+  sub->add_option("--trace", run.trace_file,
+                  "write what simulated devices did, cycle by cycle, for ui.perfetto.dev (--board host)")->check(not_empty);
   sub->callback([&] { exit_code = run_run(context, run); });
 
   VerifyCommand verify;

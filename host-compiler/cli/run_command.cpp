@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "device_profile.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -79,6 +80,8 @@ void print_result(const RunCommand& command, const PackageManifest& manifest, co
   }
   if (result.stack_run >= 0) json["stack_run_bytes"] = result.stack_run;
   if (!result.instructions.empty()) json["instructions"] = result.instructions;
+  const nlohmann::ordered_json devices = read_device_profile(result.device_profile);
+  if (!devices.empty()) json["devices"] = devices;
   if (command.common.json) {
     fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
     return;
@@ -86,6 +89,7 @@ void print_result(const RunCommand& command, const PackageManifest& manifest, co
   if (result.stack_run >= 0) fmt::print("stack used by a run: {} bytes\n", result.stack_run);
   if (!result.instructions.empty())
     fmt::print("instructions of the last run: {}\n", result.instructions.back());
+  fmt::print("{}", device_profile_text(devices));
 }
 
 Result<int> run(Context& context, const RunCommand& command) {
@@ -106,7 +110,11 @@ Result<int> run(Context& context, const RunCommand& command) {
                        fmt::format("instructions are counted in an emulator, and board {} has none",
                                    setting->board.name),
                        "choose another board with --board");
+  if (!command.trace_file.empty() && !setting->board.native())
+    return Diagnostics("--trace", fmt::format("devices are simulated on this machine, not on board {}", setting->board.name),
+                       "leave --board out");
   ExecuteRequest request;
+  if (!command.trace_file.empty()) request.trace_file = work.path() + "/trace.json";
   INTARSIA_TRY(request.inputs, read_inputs(command, setting->manifest));
   request.repeat = command.repeat;
   request.keep_all = command.keep_all;
@@ -120,6 +128,13 @@ Result<int> run(Context& context, const RunCommand& command) {
     INTARSIA_TRY_VOID(write_file(fmt::format("{}/out{}.bin", command.output_folder, i),
                                  {reinterpret_cast<const char*>(result.outputs[i].data()),
                                   result.outputs[i].size()}));
+  if (!command.trace_file.empty()) {
+    if (!fs::exists(request.trace_file, error))
+      return Diagnostics("--trace", fmt::format("no part of {} runs on a simulated device", setting->manifest.model),
+                         "choose a target with one; 'intarsia explain' says who runs each operator");
+    INTARSIA_TRY(const std::vector<uint8_t> trace, read_file(request.trace_file));
+    INTARSIA_TRY_VOID(write_file(command.trace_file, {reinterpret_cast<const char*>(trace.data()), trace.size()}));
+  }
   print_result(command, setting->manifest, result);
   return static_cast<int>(kDone);
 }

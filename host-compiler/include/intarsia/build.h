@@ -36,12 +36,17 @@ struct ExecuteRequest {
   int32_t repeat = 1;
   bool keep_all = false;            // outputs of every run, one after another
   bool count_instructions = false;  // emulated boards only
+  // On this machine, where devices are simulated: a file for a trace of what they did, in Chrome's JSON format.
+  // Not written when the program has no such device.
+  std::string trace_file;
 };
 struct ExecuteResult {
   std::vector<std::vector<uint8_t>> outputs;
   int64_t stack_run = -1, stack_total = -1;  // bytes used, by the painted stack; -1: not measured
   std::vector<uint64_t> instructions;        // per run
   std::string console;                       // what the program printed
+  // What the simulated devices tell of the last run of each of their streams: a JSON array. Empty: there are none.
+  std::string device_profile;
 };
 Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
                               const std::string& work_folder);

@@ -93,7 +93,13 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
     INTARSIA_TRY(start.count, prepare_count(setting, request.program, work_folder));
   }
   INTARSIA_TRY(const std::vector<std::string> command, board::run_command(setting.board, start));
-  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
+  ProcessOptions options;
+  const std::string profile = work_folder + "/device_profile.json";
+  if (setting.board.native()) {
+    options.environment.push_back("INTARSIA_DEVICE_PROFILE=" + profile);
+    if (!request.trace_file.empty()) options.environment.push_back("INTARSIA_DEVICE_TRACE=" + request.trace_file);
+  }
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, options));
 
   const std::string where = fmt::format("{} on board {}", setting.manifest.model, setting.board.name);
   if (!outcome.succeeded())
@@ -111,6 +117,10 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   for (const std::string& path : run.outputs) {
     INTARSIA_TRY(std::vector<uint8_t> bytes, read_file(path));
     result.outputs.push_back(std::move(bytes));
+  }
+  if (std::filesystem::exists(profile)) {
+    INTARSIA_TRY(const std::vector<uint8_t> text, read_file(profile));
+    result.device_profile.assign(text.begin(), text.end());
   }
   if (start.count) {
     INTARSIA_TRY(result.instructions, board::read_counts(start.count->output));

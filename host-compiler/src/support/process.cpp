@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <string_view>
 
 extern char** environ;
 
@@ -61,23 +62,32 @@ struct Pipe {
 
 // 0 and the process, or an errno. The child stays in our process group: an interrupt from the
 // terminal ends it together with us.
-int spawn(const std::vector<std::string>& command, const std::string& directory, const Pipe& out,
+int spawn(const std::vector<std::string>& command, const ProcessOptions& options, const Pipe& out,
           const Pipe& err, pid_t* process) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out.write_end.get(), STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, err.write_end.get(), STDERR_FILENO);
-  if (!directory.empty()) {
-    posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
+  if (!options.directory.empty()) {
+    posix_spawn_file_actions_addchdir_np(&actions, options.directory.c_str());
   }
   std::vector<char*> arguments;
   for (const std::string& argument : command) {
     arguments.push_back(const_cast<char*>(argument.c_str()));
   }
   arguments.push_back(nullptr);
-  const int problem =
-      posix_spawnp(process, arguments[0], &actions, nullptr, arguments.data(), environ);
+  std::vector<char*> environment;
+  for (const std::string& variable : options.environment)
+    environment.push_back(const_cast<char*>(variable.c_str()));
+  for (char** inherited = environ; *inherited != nullptr; ++inherited) {
+    const std::string_view name = std::string_view(*inherited).substr(0, std::string_view(*inherited).find('=') + 1);
+    const bool is_replaced = std::any_of(options.environment.begin(), options.environment.end(),
+                                         [&](const std::string& own) { return own.starts_with(name); });
+    if (!is_replaced) environment.push_back(*inherited);
+  }
+  environment.push_back(nullptr);
+  const int problem = posix_spawnp(process, arguments[0], &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   return problem;
 }
@@ -152,7 +162,7 @@ Result<ProcessOutcome> run_process(const std::vector<std::string>& command,
     return Diagnostics(command[0], fmt::format("no pipe to read its output: {}", strerror(errno)));
   }
   pid_t process = 0;
-  const int problem = spawn(command, options.directory, out, err, &process);
+  const int problem = spawn(command, options, out, err, &process);
   if (problem != 0) {
     return Diagnostics(command[0], fmt::format("cannot be started: {}", strerror(problem)),
                        problem == ENOENT ? "install it or put it in PATH" : "");

@@ -15,6 +15,8 @@ struct ProcessOptions {
   std::string directory;                 // working directory; empty: ours
   std::chrono::milliseconds timeout{0};  // 0: none
   std::function<void()> on_wait;         // called about ten times a second while it runs
+  // NAME=VALUE, beside what our own environment holds; a name that is there already gets this value.
+  std::vector<std::string> environment;
 };
 
 struct ProcessOutcome {
