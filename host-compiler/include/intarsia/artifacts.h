@@ -31,6 +31,9 @@ struct CommandStream {
   std::vector<uint8_t> constants;     // weights, scales, tables in the device's format; aligned alike
   std::vector<StreamRegion> regions;  // region i of the stream
   std::vector<std::string> operators;  // names of the model's operators inside, for findings and reports
+  // Which commands are of which operator: text for the device's simulator, in lines, in a form of the
+  // kind's own. It goes beside the package and not into it.
+  std::string marks;
   bool operator==(const CommandStream&) const = default;
 };
 

@@ -97,6 +97,7 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   const std::string profile = work_folder + "/device_profile.json";
   if (setting.board.native()) {
     options.environment.push_back("INTARSIA_DEVICE_PROFILE=" + profile);
+    options.environment.push_back(fmt::format("INTARSIA_DEVICE_MARKS={}/{}.marks", setting.folder, setting.manifest.model));
     if (!request.trace_file.empty()) options.environment.push_back("INTARSIA_DEVICE_TRACE=" + request.trace_file);
   }
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, options));

@@ -78,6 +78,9 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   take(package_sources(model.name, bytes));
   // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
   package.files.push_back({model.name + ".intarsia", std::string(bytes.begin(), bytes.end())});
+  std::string marks;
+  for (const CommandStream& stream : model.streams) marks += stream.marks;
+  if (request.simulated && !marks.empty()) package.files.push_back({model.name + ".marks", marks});
   INTARSIA_TRY(std::vector<SourceFile> headers,
                copy_tree(request.resource_root, "device-runtime/core/include", "runtime/include", {".h"}));
   take(std::move(headers));

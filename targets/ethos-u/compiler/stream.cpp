@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "ethos_u/marks.h"
 #include "hardware.h"
 #include "lower.h"
 #include "intarsia/check.h"
@@ -68,6 +69,7 @@ class CommandWriter {
     append(command_named(command).code, parameter);
   }
   std::vector<uint32_t> finish() { return std::move(words_); }
+  size_t bytes() const { return 4 * words_.size(); }
 
  private:
   void append(uint32_t code, int64_t value) {
@@ -93,7 +95,14 @@ class StreamWriter {
 
   CommandStream run(const std::string& member) {
     WaitTracker tracker(hardware_);
+    struct Mark {
+      size_t offset;
+      std::string_view name;
+    };
+    std::vector<Mark> marks;
     for (const tir::Stmt& statement : statements_of(func_.body)) {
+      if (marks.empty() || marks.back().name != statement->comment)
+        marks.push_back({writer_.bytes(), statement->comment});
       append(from_statement(statement), tracker);
       if (stream_.operators.empty() || stream_.operators.back() != statement->comment)
         stream_.operators.push_back(statement->comment);
@@ -101,7 +110,13 @@ class StreamWriter {
     writer_.start("OP_STOP", 0xFFFF);
     stream_.func = func_.name;
     stream_.member = member;
-    stream_.commands = make_payload(hardware_, writer_.finish());
+    const std::vector<uint32_t> words = writer_.finish();
+    std::vector<uint8_t> bytes;
+    for (const uint32_t word : words)
+      for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(word >> (8 * i)));
+    const uint64_t key = isa::ethos_u::stream_key(bytes);
+    for (const Mark& mark : marks) stream_.marks += fmt::format("{:016x} {} {}\n", key, mark.offset, mark.name);
+    stream_.commands = make_payload(hardware_, words);
     return std::move(stream_);
   }
 

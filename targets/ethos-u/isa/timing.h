@@ -241,12 +241,13 @@ constexpr int64_t seen(int64_t ofm, int64_t stride, int64_t window, int64_t upsc
 constexpr int64_t fetched(const Axis& axis, int64_t ifm, int64_t kernel, int64_t stride,
                           int64_t dilation, int64_t upscale) {
   int64_t total = 0;
-  for (int64_t at = 0; at < kernel; at += kSubKernel) {
-    const int64_t window = (std::min(kSubKernel, kernel - at) - 1) * dilation + 1;
-    for (int i = 0; i < 2; ++i)
-      if (axis.count[i] > 0)
-        total += axis.count[i] * std::min(ifm, seen(axis.size[i], stride, window, upscale));
-  }
+  const Axis sub_kernels = split(kernel, kSubKernel);
+  for (int k = 0; k < 2; ++k)
+    for (int i = 0; i < 2; ++i) {
+      const int64_t count = sub_kernels.count[k] * axis.count[i];
+      if (count > 0)
+        total += count * std::min(ifm, seen(axis.size[i], stride, (sub_kernels.size[k] - 1) * dilation + 1, upscale));
+    }
   return total;
 }
 
@@ -323,10 +324,12 @@ inline double mac_cycles_of_block(const NpuTiming& npu, const OperationTiming& o
   const bool slow_16 = op.ifm.bits == 16;
 
   double cycles = 0;
-  for (int64_t y = 0; y < op.kernel_height; y += kSubKernel)
-    for (int64_t x = 0; x < op.kernel_width; x += kSubKernel) {
-      const int64_t taps =
-          std::min(kSubKernel, op.kernel_height - y) * std::min(kSubKernel, op.kernel_width - x);
+  const Axis sub_y = split(op.kernel_height, kSubKernel), sub_x = split(op.kernel_width, kSubKernel);
+  for (int y = 0; y < 2; ++y)
+    for (int x = 0; x < 2; ++x) {
+      const int64_t count = sub_y.count[y] * sub_x.count[x];
+      if (count == 0) continue;
+      const int64_t taps = sub_y.size[y] * sub_x.size[x];
       int64_t steps = taps, busy = 0;
       switch (op.work) {
         case Work::MaxPool:
@@ -357,7 +360,7 @@ inline double mac_cycles_of_block(const NpuTiming& npu, const OperationTiming& o
       if (npu.macs == 32 && op.acc40 && (across == 1 || down == 1) && deep > 1)
         waits += delay * static_cast<double>(deep);
       if (op.work == Work::Conv && op.part_kernel_first) waits *= static_cast<double>(ifm_steps);
-      cycles += static_cast<double>(busy) + waits;
+      cycles += static_cast<double>(count) * (static_cast<double>(busy) + waits);
     }
   if (op.work == Work::Conv || op.work == Work::ReduceSum)
     cycles *= static_cast<double>(ceil_div(op.ifm.extent.depth, std::max<int64_t>(1, ifm_depth)));

@@ -22,6 +22,7 @@ std::vector<Span> used_positions(int32_t ofm, int32_t stride, int32_t taps, int3
                                  int32_t upscaled, Upscale upscale, int32_t extent) {
   // A window without holes that moves by no more than its size sees everything between its ends.
   if (dilation == 1 && stride <= taps && upscale != Upscale::Zeros) return {{0, extent}};
+  if (int64_t{ofm} * taps > ShadowMemory::kMostElements) return {{0, extent}};
   std::vector<uint8_t> used(static_cast<size_t>(extent));
   for (int32_t o = 0; o < ofm; ++o)
     for (int32_t k = 0; k < taps; ++k) {
@@ -53,6 +54,10 @@ std::vector<Box> used_boxes(const Operation& op, const FeatureMap& map) {
   for (const Span& y : rows)
     for (const Span& x : columns) boxes.push_back({y.first, y.end, x.first, x.end, 0, map.depth});
   return boxes;
+}
+
+int64_t elements(const FeatureMap& map) {
+  return int64_t{map.height} * map.width * map.depth;
 }
 
 bool in_region(const Memory& memory, uint32_t region, const ByteRange& range) {
@@ -142,7 +147,7 @@ void ShadowMemory::check_source(const ByteRange& range, uint32_t region, const M
 void ShadowMemory::check_map_read(const char* what, const Operation& op, const FeatureMap& map,
                                   const Memory& memory, const Report& report) const {
   check_map_place(what, map, false, memory, report);
-  if (!written_[map.region]) return;
+  if (!written_[map.region] || elements(map) > kMostElements) return;
   for (const Box& box : used_boxes(op, map)) {
     std::optional<uint64_t> hole;
     for_each_run(map, box, [&](const ByteRange& run) { return !(hole = first_unwritten(map.region, run)); });
@@ -202,7 +207,7 @@ void ShadowMemory::apply_outputs(const Operation& op) {
   // Blocks pass through SHRAM; where no banks are kept free the tables go with them.
   const auto used = static_cast<size_t>(shram_used(op, configuration_));
   std::fill_n(shram_.begin(), std::min(used, shram_.size()), uint8_t{0});
-  if (op.ofm.region >= kRegions || !written_[op.ofm.region]) return;
+  if (op.ofm.region >= kRegions || !written_[op.ofm.region] || elements(op.ofm) > kMostElements) return;
   for_each_run(op.ofm, whole(op.ofm), [&](const ByteRange& run) {
     set(op.ofm.region, run);
     return true;
@@ -229,6 +234,7 @@ void ShadowMemory::apply_outputs(const DmaTransfer& dma) {
 }
 
 void check_overwriting(const Operation& op, const Report& report) {
+  if (elements(op.ofm) > ShadowMemory::kMostElements || elements(op.ifm) > ShadowMemory::kMostElements) return;
   // The cheap questions first: most maps are dense, and input and output lie apart.
   const auto bytes = static_cast<uint64_t>(element_bytes(op.ofm.type));
   const uint64_t step_x = op.ofm.brick ? kBrickDepth * bytes : op.ofm.stride_x;

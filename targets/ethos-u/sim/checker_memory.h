@@ -18,6 +18,8 @@ class ShadowMemory {
  public:
   // Regions larger than this are not shadowed: who does not know their size gives all there is.
   static constexpr uint64_t kMostBytes = uint64_t{1} << 28;
+  // Nor are larger maps looked through byte by byte.
+  static constexpr int64_t kMostElements = int64_t{1} << 24;
 
   explicit ShadowMemory(const Configuration& configuration);
 

@@ -1,8 +1,12 @@
 #include "ethos_u/watch.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 
+#include "ethos_u/marks.h"
 #include "ethos_u/profile.h"
 
 namespace intarsia::simulators::ethos_u {
@@ -24,7 +28,28 @@ void write_file(const std::string& path, const std::string& text) {
 
 Recorder::Recorder()
     : trace_file_(from_environment("INTARSIA_DEVICE_TRACE")),
-      profile_file_(from_environment("INTARSIA_DEVICE_PROFILE")) {}
+      profile_file_(from_environment("INTARSIA_DEVICE_PROFILE")) {
+  std::ifstream file(from_environment("INTARSIA_DEVICE_MARKS"));
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream fields(line);
+    uint64_t key = 0;
+    uint32_t offset = 0;
+    std::string name;
+    if (fields >> std::hex >> key >> std::dec >> offset && std::getline(fields >> std::ws, name))
+      marks_[key].emplace_back(offset, name);
+  }
+}
+
+NodeOf Recorder::nodes_of(std::span<const uint8_t> stream) const {
+  if (marks_.empty()) return {};
+  const auto found = marks_.find(isa::ethos_u::stream_key(stream));
+  if (found == marks_.end()) return {};
+  return [&marks = found->second](uint32_t offset) {
+    const auto next = std::upper_bound(marks.begin(), marks.end(), offset,
+                                       [](uint32_t at, const auto& mark) { return at < mark.first; });
+    return next == marks.begin() ? std::string() : std::prev(next)->second;
+  };
+}
 
 Recorder::~Recorder() {
   if (!trace_file_.empty()) write_file(trace_file_, trace_.text());
@@ -34,22 +59,24 @@ Recorder::~Recorder() {
   write_file(profile_file_, all += "]\n");
 }
 
-void Recorder::add(int device, std::string_view tag, const void* stream, const Timeline& timeline) {
-  if (!trace_file_.empty()) trace_.add(device + 1, tag, timeline, {});
+void Recorder::add(int device, std::string_view tag, std::span<const uint8_t> stream, const Timeline& timeline) {
+  const NodeOf node_of = nodes_of(stream);
+  if (!trace_file_.empty()) trace_.add(device + 1, tag, timeline, node_of);
   if (profile_file_.empty()) return;
-  for (Profile& profile : profiles_)
-    if (profile.device == device && profile.stream == stream) {
-      profile.text = profile_text(tag, timeline, {});
-      return;
-    }
-  profiles_.push_back({device, stream, profile_text(tag, timeline, {})});
+  const auto known = std::find_if(profiles_.begin(), profiles_.end(), [&](const Profile& profile) {
+    return profile.device == device && profile.stream == stream.data();
+  });
+  if (known != profiles_.end())
+    known->text = profile_text(tag, timeline, node_of);
+  else
+    profiles_.push_back({device, stream.data(), profile_text(tag, timeline, node_of)});
 }
 
 Watch::Watch(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories,
              std::span<const uint8_t> stream, Recorder& recorder, int device)
     : configuration_(configuration),
       stream_(stream),
-      checker_(configuration, stream),
+      checker_(configuration, stream, {recorder.nodes_of(stream)}),
       timeline_(configuration, memories),
       recorder_(recorder),
       device_(device) {}
@@ -57,7 +84,7 @@ Watch::Watch(const Configuration& configuration, const isa::ethos_u::MemorySyste
 std::optional<Fault> Watch::finish(const Outcome& outcome) {
   checker_.finish(outcome);
   timeline_.finish();
-  recorder_.add(device_, configuration_.tag, stream_.data(), timeline_);
+  recorder_.add(device_, configuration_.tag, stream_, timeline_);
   const FindingList& findings = checker_.findings();
   for (const Finding& finding : findings.all())
     if (finding.kind != FindingKind::Stopped)  // which the device reports as a fault

@@ -2,8 +2,10 @@
 // which traces and profiles are written when somebody asks for them.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "ethos_u/checker.h"
@@ -14,7 +16,7 @@ namespace intarsia::simulators::ethos_u {
 
 // Collects runs of all devices of a program and writes the files when it ends. Files are named by the
 // environment: INTARSIA_DEVICE_TRACE (trace.h) and INTARSIA_DEVICE_PROFILE (an array of profile.h's
-// objects: of each stream the last run).
+// objects: of each stream the last run). Names of operators come from the file INTARSIA_DEVICE_MARKS (isa/marks.h).
 class Recorder {
  public:
   Recorder();
@@ -23,7 +25,9 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   int add_device() { return devices_++; }
-  void add(int device, std::string_view tag, const void* stream, const Timeline& timeline);
+  void add(int device, std::string_view tag, std::span<const uint8_t> stream, const Timeline& timeline);
+  // Which operator of the model a command of the stream is of; empty: not known.
+  NodeOf nodes_of(std::span<const uint8_t> stream) const;
 
  private:
   struct Profile {
@@ -34,6 +38,8 @@ class Recorder {
   std::string trace_file_, profile_file_;
   Trace trace_;
   std::vector<Profile> profiles_;
+  // By key of the stream: offsets of the first commands, in order, and names.
+  std::map<uint64_t, std::vector<std::pair<uint32_t, std::string>>> marks_;
   int devices_ = 0;
 };
 

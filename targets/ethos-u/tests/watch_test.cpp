@@ -9,6 +9,7 @@
 
 #include "editable_stream.h"
 #include "ethos_u/device.h"
+#include "ethos_u/marks.h"
 #include "ethos_u/watch.h"
 
 namespace intarsia::test::ethos_u {
@@ -124,6 +125,21 @@ TEST_F(WatchTest, ProfileIsOfTheLastRunOfEachStream) {
   EXPECT_EQ(first.at("commands").at(1).at("work"), "dma");
   EXPECT_EQ(first.at("commands").at(1).at("start"), 64 + 1024);
   EXPECT_EQ(profile.at(2).at("cycles"), 2 * (64 + 512));
+}
+
+TEST_F(WatchTest, OperatorsHaveTheNamesOfTheMarks) {
+  const std::string marks = (folder_ / "marks").string();
+  const EditableStream stream = transfers(1024);
+  const uint64_t key = isa::ethos_u::stream_key(stream.bytes());
+  std::ofstream(marks) << std::hex << key << std::dec << " 0 conv 1\n"
+                       << std::hex << key << std::dec << " " << stream.offset("OP_DMA_START", 1) << " conv \"2\"\n"
+                       << "1234 0 of another stream\n";
+  setenv("INTARSIA_DEVICE_MARKS", marks.c_str(), 1);
+  run_all({stream});
+  unsetenv("INTARSIA_DEVICE_MARKS");
+  const nlohmann::json profile = read(profile_);
+  EXPECT_EQ(profile.at(0).at("commands").at(0).at("node"), "conv 1");
+  EXPECT_EQ(profile.at(0).at("commands").at(1).at("node"), "conv \"2\"");
 }
 
 TEST_F(WatchTest, AFindingMakesTheRunFail) {

@@ -27,6 +27,15 @@ TEST(Process, ArgumentsReachTheProgramUntouched) {
   EXPECT_EQ(outcome->out, "a b|$HOME||it's|*|");
 }
 
+TEST(Process, TheEnvironmentMayBeExtended) {
+  ProcessOptions options;
+  options.environment = {"INTARSIA_TEST_VARIABLE=a b=c", "HOME=/nowhere"};
+  const Result<ProcessOutcome> outcome =
+      run_process({"sh", "-c", "echo \"$INTARSIA_TEST_VARIABLE|$HOME|${PATH:+path}\""}, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_EQ(outcome->out, "a b=c|/nowhere|path\n");
+}
+
 TEST(Process, TakesMoreOutputThanAPipeHolds) {
   const Result<ProcessOutcome> outcome =
       run_process({"sh", "-c", "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2"});
