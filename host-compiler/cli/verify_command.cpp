@@ -56,6 +56,30 @@ graph::Module with_all_outputs(graph::Module module) {
   return module;
 }
 
+bool has_state(const graph::Module& module) {
+  for (const graph::Function& function : module.functions)
+    for (const graph::Tensor& tensor : function.tensors)
+      if (tensor.variable) return true;
+  return false;
+}
+
+// One value after another, per tensor; and one of `count` such slices.
+Values joined(const std::vector<Values>& samples) {
+  Values all(samples.front().size());
+  for (const Values& sample : samples)
+    for (size_t i = 0; i < sample.size(); ++i) all[i].insert(all[i].end(), sample[i].begin(), sample[i].end());
+  return all;
+}
+Values slice(const Values& all, size_t index, size_t count) {
+  Values one;
+  for (const graph::TensorValue& values : all) {
+    const auto bytes = static_cast<int64_t>(values.size() / count);
+    const auto begin = values.begin() + static_cast<int64_t>(index) * bytes;
+    one.emplace_back(begin, begin + bytes);
+  }
+  return one;
+}
+
 struct Runner {
   Context& context;
   const VerifyCommand& command;
@@ -70,13 +94,18 @@ struct Runner {
     INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, model, folder));
     const BuildSetting setting = build_setting(context, command.common, selection, folder, manifest);
     INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
+    // Samples are independent of each other: a program with state starts anew for each.
+    const size_t at_once = has_state(module) ? 1 : samples.size();
     std::vector<Values> results;
-    for (const Values& sample : samples) {
+    for (size_t first = 0; first < samples.size(); first += at_once) {
       ExecuteRequest request;
       request.program = program;
-      request.inputs = sample;
+      request.inputs = joined({samples.begin() + static_cast<int64_t>(first),
+                               samples.begin() + static_cast<int64_t>(first + at_once)});
+      request.repeat = static_cast<int32_t>(at_once);
+      request.keep_all = true;
       INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work.path()));
-      results.push_back(result.outputs);
+      for (size_t run = 0; run < at_once; ++run) results.push_back(slice(result.outputs, run, at_once));
     }
     return results;
   }

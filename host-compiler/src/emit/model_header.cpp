@@ -1,19 +1,13 @@
 #include <algorithm>
-#include <cctype>
 #include <cstdlib>
 
 #include <fmt/format.h>
 
 #include "emit/model_text.h"
+#include "support/c_identifier.h"
 #include "support/c_writer.h"
 
 namespace intarsia::emission {
-
-std::string upper_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 namespace {
 

@@ -5,6 +5,7 @@
 
 #include "emit/c_constant.h"
 #include "emit/model_text.h"
+#include "support/c_identifier.h"
 #include "support/c_writer.h"
 
 namespace intarsia::emission {

@@ -28,8 +28,6 @@ struct ModelContext {
   const std::string& name() const { return model.name; }
 };
 
-std::string upper_case(std::string text);
-
 std::string header_text(const ModelContext& context);      // <model>.h
 std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
                         const std::vector<std::string>& functions);  // <model>.c

@@ -1,10 +1,11 @@
 #include "package/build_glue.h"
 
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "support/c_identifier.h"
 
 namespace intarsia::packaging {
 namespace {
@@ -18,12 +19,6 @@ std::vector<std::string> library_sources(const PackageManifest& manifest) {
                  return std::find(program.begin(), program.end(), source) == program.end();
                });
   return sources;
-}
-
-std::string upper(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
 }
 
 }  // namespace
@@ -55,7 +50,7 @@ std::string cmake_text(const PackageManifest& manifest) {
 }
 
 std::string make_text(const PackageManifest& manifest) {
-  const std::string prefix = upper(manifest.model);
+  const std::string prefix = upper_case(manifest.model);
   std::string own, shared;
   for (const std::string& source : library_sources(manifest))
     if (source.starts_with("runtime/"))

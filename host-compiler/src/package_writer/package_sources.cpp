@@ -1,20 +1,14 @@
 #include <algorithm>
-#include <cctype>
 
 #include <fmt/format.h>
 
 #include "intarsia/package_writer.h"
+#include "support/c_identifier.h"
 
 namespace intarsia {
 namespace {
 
 constexpr size_t kBytesPerLine = 16;
-
-std::string upper_case(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return text;
-}
 
 std::string header_text(const std::string& model, size_t bytes) {
   return fmt::format(

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "partition/regions.h"
+#include "support/c_identifier.h"
 
 namespace intarsia::partitioning {
 namespace {
@@ -13,12 +14,6 @@ using graph::Function;
 using graph::Node;
 using graph::Tensor;
 using graph::TensorId;
-
-std::string identifier(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(), [](unsigned char c) { return !std::isalnum(c) && c != '_'; }, '_');
-  return name;
-}
 
 // Copies tensors of the whole function into one region's function, once each.
 class TensorCopier {
@@ -134,8 +129,8 @@ graph::Module outline(const graph::Module& module, const Function& function, con
   std::vector<Function> outlined;
   for (const Region& region : regions) {
     const Target& member = target.members()[static_cast<size_t>(region.member)];
-    const std::string name = fmt::format("{}_{}_{}", function.name, identifier(member.name),
-                                         regions_of_member[region.member]++);
+    const std::string name = c_identifier(
+        fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++), "region");
     OutlinedRegion piece = outline_region(function, member, name, region);
     entry.nodes.push_back(std::move(piece.call));
     outlined.push_back(std::move(piece.function));

@@ -124,4 +124,10 @@ std::string c_identifier(std::string_view text, std::string_view fallback) {
   return name;
 }
 
+std::string upper_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return text;
+}
+
 }  // namespace intarsia

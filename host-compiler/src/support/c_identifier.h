@@ -10,4 +10,7 @@ namespace intarsia {
 // '_' before it, a keyword of C or C++ one behind it. `fallback` when nothing is left.
 std::string c_identifier(std::string_view text, std::string_view fallback);
 
+// ASCII letters as capitals, for macros.
+std::string upper_case(std::string text);
+
 }  // namespace intarsia

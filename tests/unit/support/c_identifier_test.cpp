@@ -18,6 +18,11 @@ TEST(CIdentifier, AvoidsKeywordsOfBothLanguages) {
   EXPECT_EQ(c_identifier("class", "m"), "class_");
 }
 
+TEST(UpperCase, LettersOfAsciiOnly) {
+  EXPECT_EQ(upper_case("sram_2"), "SRAM_2");
+  EXPECT_EQ(upper_case("Caf\xc3\xa9"), "CAF\xc3\xa9");
+}
+
 TEST(CIdentifier, FallsBackWhenNothingIsLeft) {
   EXPECT_EQ(c_identifier("", "model"), "model");
   EXPECT_EQ(c_identifier("\xc3\xa4\xc3\xb6", "model"), "model");
