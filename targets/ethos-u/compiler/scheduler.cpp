@@ -23,8 +23,9 @@ int64_t aligned(int64_t bytes) {
 
 // More fast memory than the feature maps need has to pay for itself: so many percent of memory are
 // worth one percent of time.
-constexpr double kMemoryPerTime = 4;
-constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.3, 1.38};
+constexpr double kMemoryPerTime = 2;
+constexpr double kSizeBudget = 1.025;
+constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.38};
 // Slicing an operation has to save so much of the whole time.
 constexpr double kSliceGain = 0.003;
 // Cascades: operations at most, stripes at most, how much slower all operations may become, and how
@@ -53,6 +54,7 @@ class Scheduler {
       units_.push_back(maker.make(static_cast<int32_t>(i), 0,
                                   program_.operations[i].ofm.extent.depth));
     cascade(maker);
+    find_owners();
     plan_tables();
     plan_ = choose_plan(maker);
     emit();
@@ -229,16 +231,9 @@ class Scheduler {
         const auto owner = owners.find(stripe.operation);
         const Unit* like = owner == owners.end() ? nullptr : &units[owner->second];
         Unit made = maker.make_stripe(stripe.operation, {stripe.first_row, stripe.end_row}, like);
-        if (like != nullptr) made.owner = static_cast<int32_t>(owner->second);
         owners.try_emplace(stripe.operation, units.size());
         units.push_back(std::move(made));
       }
-    }
-    // Owners of cascades further down have moved.
-    std::map<int32_t, int32_t> first_stripe;
-    for (size_t i = 0; i < units.size(); ++i) {
-      const auto [at, fresh] = first_stripe.try_emplace(units[i].operation, static_cast<int32_t>(i));
-      units[i].owner = fresh ? -1 : at->second;
     }
     return units;
   }
@@ -286,7 +281,6 @@ class Scheduler {
       units_ = std::move(best);
       for (const auto& [id, kept] : best_rolling) set_rolling(id, kept);
       for (int32_t i = best_first; i <= best_last; ++i) used[static_cast<size_t>(i)] = true;
-      cascaded_ = true;
       const int64_t now = peak_bytes();
       if (now >= peak) return;
       peak = now;
@@ -345,7 +339,8 @@ class Scheduler {
       if (unit.owner >= 0) units[static_cast<size_t>(unit.owner)].last_user = static_cast<int32_t>(i);
       if (has_weights(operation(unit).kind) && constants_are_slow() && unit.owner < 0) {
         const bool whole = unit.end - unit.first == operation(unit).ofm.extent.depth;
-        out.bytes = exact || whole
+        // Encoding takes time: not for what is divided, or does not fit, anyway.
+        out.bytes = exact || (whole && unit.estimated_bytes <= most_budget_)
                         ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
                         : aligned(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
         out.transfer = cost_.transfer(Memory::Constants, Memory::Cache, out.bytes);
@@ -367,11 +362,14 @@ class Scheduler {
     std::vector<int64_t> budgets = {base};
     if (options_.sram_limit) {
       budgets = {std::max(base, *options_.sram_limit)};
-    } else if (!options_.for_size) {
+    } else if (options_.for_size) {
+      budgets = {static_cast<int64_t>(static_cast<double>(base) * kSizeBudget)};
+    } else {
       budgets.clear();
       for (const double factor : kBudgets)
         budgets.push_back(static_cast<int64_t>(static_cast<double>(base) * factor));
     }
+    most_budget_ = *std::max_element(budgets.begin(), budgets.end());
     struct Option {
       PrefetchPlan plan;
       std::vector<Unit> units;
@@ -383,6 +381,8 @@ class Scheduler {
     const std::vector<Unit> whole = units_;
     const std::vector<TableSlots::Slot> whole_slots = slots_;
     for (const int64_t budget : budgets) {
+      // What is too little for any slice changes nothing.
+      if (best && budget - base < kLeastSliced / 4) continue;
       units_ = whole;
       slots_ = whole_slots;
       PrefetchPlan plan = plan_prefetch(hardware_, prefetch_units(false), budget);
@@ -397,38 +397,70 @@ class Scheduler {
     }
     units_ = std::move(best->units);
     slots_ = std::move(best->slots);
-    const bool sliced = units_.size() > whole.size();
-    return sliced ? plan_prefetch(hardware_, prefetch_units(true), best->budget)
-                  : std::move(best->plan);
+    return plan_prefetch(hardware_, prefetch_units(true), best->budget);
   }
 
-  // Slices of the output's depth, whose constants take less memory at a time and arrive earlier.
+  // The unit in slices of the output's depth; itself alone where that is not possible.
+  std::vector<Unit> slices(UnitMaker& maker, const Unit& unit, int32_t count) {
+    const int32_t depth = unit.end - unit.first;
+    const auto brick = static_cast<int32_t>(kBrickDepth);
+    const int32_t slice = (depth / count + brick - 1) / brick * brick;
+    const bool is_stripe =
+        unit.rows.end - unit.rows.first < operation(unit).ofm.extent.height;
+    if (unit.estimated_bytes < kLeastSliced || is_stripe || slice >= depth) return {unit};
+    std::vector<Unit> result;
+    for (int32_t first = unit.first; first < unit.end; first += slice)
+      result.push_back(maker.make(unit.operation, first, std::min(first + slice, unit.end)));
+    return result;
+  }
+
+  // Stripes of an operation share its constants.
+  void find_owners() {
+    std::map<std::tuple<int32_t, int32_t, int32_t>, int32_t> owners;
+    for (size_t i = 0; i < units_.size(); ++i) {
+      Unit& unit = units_[i];
+      const auto [at, fresh] = owners.try_emplace({unit.operation, unit.first, unit.end},
+                                                  static_cast<int32_t>(i));
+      unit.owner = fresh ? -1 : at->second;
+    }
+  }
+
+  // Takes `units` when they make the plan better.
+  bool try_units(std::vector<Unit> units, int64_t budget, PrefetchPlan& plan) {
+    std::swap(units, units_);
+    const std::vector<TableSlots::Slot> slots = slots_;
+    find_owners();
+    plan_tables();
+    PrefetchPlan other = plan_prefetch(hardware_, prefetch_units(false), budget);
+    if (other.cycles < plan.cycles * (1 - kSliceGain)) {
+      plan = std::move(other);
+      return true;
+    }
+    std::swap(units, units_);
+    slots_ = slots;
+    return false;
+  }
+
+  // Slices' constants take less memory at a time and arrive earlier: all operations in two, then one
+  // after the other in two or four.
   PrefetchPlan slice_units(UnitMaker& maker, int64_t budget, PrefetchPlan plan) {
+    std::vector<Unit> all;
+    for (const Unit& unit : units_) {
+      const std::vector<Unit> parts = slices(maker, unit, 2);
+      all.insert(all.end(), parts.begin(), parts.end());
+    }
+    try_units(std::move(all), budget, plan);
     for (size_t i = 0; i < units_.size(); ++i) {
       const Unit unit = units_[i];
-      if (unit.estimated_bytes < kLeastSliced || cascaded_) continue;
       for (const int32_t count : {2, 4}) {
-        const int32_t depth = unit.end - unit.first;
-        const auto brick = static_cast<int32_t>(kBrickDepth);
-        const int32_t slice = (depth / count + brick - 1) / brick * brick;
-        if (slice >= depth) break;
-        const std::vector<Unit> before = units_;
-        const std::vector<TableSlots::Slot> slots_before = slots_;
-        const auto at = static_cast<ptrdiff_t>(i);
-        units_.erase(units_.begin() + at);
-        ptrdiff_t next = at;
-        for (int32_t first = unit.first; first < unit.end; first += slice)
-          units_.insert(units_.begin() + next++,
-                        maker.make(unit.operation, first, std::min(first + slice, unit.end)));
-        plan_tables();
-        PrefetchPlan sliced = plan_prefetch(hardware_, prefetch_units(false), budget);
-        if (sliced.cycles < plan.cycles * (1 - kSliceGain)) {
-          plan = std::move(sliced);
-          i += static_cast<size_t>(next - at) - 1;
-          break;
-        }
-        units_ = before;
-        slots_ = slots_before;
+        const std::vector<Unit> parts = slices(maker, unit, count);
+        if (parts.size() == 1) break;
+        std::vector<Unit> units = units_;
+        const auto at = units.erase(units.begin() + static_cast<ptrdiff_t>(i));
+        units.insert(at, parts.begin(), parts.end());
+        if (!try_units(std::move(units), budget, plan)) continue;
+        i += parts.size() - 1;
+        break;
       }
     }
     return plan;
@@ -538,7 +570,7 @@ class Scheduler {
   std::vector<Unit> units_;
   std::vector<TableSlots::Slot> slots_;  // by unit
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool>, ConstantStream> streams_;
-  bool cascaded_ = false;
+  int64_t most_budget_ = 0;
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
   std::map<size_t, int32_t> buffers_;  // of fetched constants, by unit
   PrefetchPlan plan_;
