@@ -38,12 +38,51 @@ void define_kernels(TirInterpreter& t) {
   t.define("intarsia_requantize_right", [](const Args& a) {
     return i32(intarsia_requantize_right(arg(a, 0), arg(a, 1), arg(a, 2)));
   });
+  t.define("intarsia_requantize_wide", [](const Args& a) {
+    return i32(intarsia_requantize_wide(a.at(0).i, arg(a, 1), arg(a, 2)));
+  });
+  t.define("intarsia_square_i32", [](const Args& a) { return i32(intarsia_square_i32(arg(a, 0))); });
+  t.define("intarsia_sigmoid_s16", [](const Args& a) {
+    return i32(intarsia_sigmoid_s16(arg(a, 0), arg(a, 1), arg(a, 2)));
+  });
+  t.define("intarsia_tanh_s16", [](const Args& a) {
+    return i32(intarsia_tanh_s16(arg(a, 0), arg(a, 1), arg(a, 2)));
+  });
+  t.define("intarsia_truncate_f32",
+           [](const Args& a) { return i32(intarsia_truncate_f32(a.at(0).f)); });
+  const auto define_f32 = [&](const char* name, float (*function)(float)) {
+    t.define(name, [function](const Args& a) {
+      return Scalar{DataType::Float32, 0, function(a.at(0).f)};
+    });
+  };
+  define_f32("intarsia_exp_f32", intarsia_exp_f32);
+  define_f32("intarsia_log_f32", intarsia_log_f32);
+  define_f32("intarsia_sqrt_f32", intarsia_sqrt_f32);
+  define_f32("intarsia_tanh_f32", intarsia_tanh_f32);
+  define_f32("intarsia_logistic_f32", intarsia_logistic_f32);
+  define_f32("intarsia_floor_f32", intarsia_floor_f32);
+  define_f32("intarsia_ceil_f32", intarsia_ceil_f32);
+  define_f32("intarsia_round_even_f32", intarsia_round_even_f32);
   t.define("intarsia_quantize_f32", [](const Args& a) {
     return i32(intarsia_quantize_f32(a.at(0).f, a.at(1).f, arg(a, 2), arg(a, 3), arg(a, 4)));
   });
   t.define_intrinsic("intarsia_softmax_s8", [](std::vector<Operand>& o) {
     intarsia_softmax_s8(elements<int8_t>(o.at(0)), elements<int8_t>(o.at(1)), arg(o, 2), arg(o, 3),
                         arg(o, 4), arg(o, 5));
+  });
+  t.define_intrinsic("intarsia_softmax_s16", [](std::vector<Operand>& o) {
+    intarsia_softmax_s16(elements<int16_t>(o.at(0)), elements<int16_t>(o.at(1)), arg(o, 2),
+                         arg(o, 3), arg(o, 4));
+  });
+  t.define_intrinsic("intarsia_l2_normalize_s8", [](std::vector<Operand>& o) {
+    intarsia_l2_normalize_s8(elements<int8_t>(o.at(0)), elements<int8_t>(o.at(1)), arg(o, 2),
+                             arg(o, 3));
+  });
+  t.define_intrinsic("intarsia_l2_normalize_f32", [](std::vector<Operand>& o) {
+    intarsia_l2_normalize_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2));
+  });
+  t.define_intrinsic("intarsia_log_softmax_f32", [](std::vector<Operand>& o) {
+    intarsia_log_softmax_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2));
   });
   t.define_intrinsic("intarsia_softmax_f32", [](std::vector<Operand>& o) {
     intarsia_softmax_f32(elements<float>(o.at(0)), elements<float>(o.at(1)), arg(o, 2),

@@ -165,6 +165,9 @@ struct Buffer {
   // The memory pool it should be in; the planner takes another one that its users reach when there is
   // no such pool or no room. Empty: the fastest.
   std::string memory;
+  // State, of schedules only: a local buffer that keeps its bytes from one run to the next; every
+  // element is this number at first and after a reset.
+  std::optional<int64_t> initial = {};
 
   int64_t bytes() const { return byte_size(type, extents); }
   bool operator==(const Buffer&) const = default;

@@ -49,6 +49,24 @@ void tensor_constants(CWriter& out, const std::string& prefix, const char* role,
 
 }  // namespace
 
+namespace {
+
+bool uses_bool(const tir::Module& module) {
+  return std::any_of(module.funcs.begin(), module.funcs.end(), [](const tir::Func& func) {
+    const auto is_bool = [](const auto& declared) { return declared.type == DataType::Bool; };
+    return std::any_of(func.buffers.begin(), func.buffers.end(), is_bool) ||
+           std::any_of(func.vars.begin(), func.vars.end(), is_bool);
+  });
+}
+
+}  // namespace
+
+bool has_state(const ModelContext& context) {
+  const std::vector<tir::Buffer>& buffers = context.module.entry_func().buffers;
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [](const tir::Buffer& buffer) { return buffer.initial.has_value(); });
+}
+
 std::string header_text(const ModelContext& context) {
   const std::string& name = context.name();
   const std::string prefix = upper_case(name);
@@ -61,6 +79,7 @@ std::string header_text(const ModelContext& context) {
   out.directive(fmt::format("#ifndef {}_H", prefix));
   out.directive(fmt::format("#define {}_H", prefix));
   out.blank();
+  if (uses_bool(context.module)) out.directive("#include <stdbool.h>");
   out.directive("#include <stdint.h>");
   out.blank();
   if (has_devices) out.directive("#include \"intarsia_contract/device.h\"");
@@ -115,6 +134,11 @@ std::string header_text(const ModelContext& context) {
   out.comment({"0 on success, else a code of intarsia_contract/status.h."});
   out.line(fmt::format("intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources);", name));
   out.line(fmt::format("intarsia_status {0}_run(struct {0} *model);", name));
+  if (has_state(context)) {
+    out.comment({"Forgets what earlier runs have left in the model's state; init does so as well. The state",
+                 "lies in the blocks above, so that an instance with state needs blocks of its own."});
+    out.line(fmt::format("intarsia_status {0}_reset(struct {0} *model);", name));
+  }
   out.comment({"Null when the index is out of range or the model is not initialised."});
   out.line(fmt::format("void *{0}_input(const struct {0} *model, int32_t index);", name));
   out.line(fmt::format("const void *{0}_output(const struct {0} *model, int32_t index);", name));

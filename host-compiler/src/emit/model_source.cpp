@@ -83,6 +83,31 @@ void run_function(CWriter& out, const ModelContext& context) {
   out.close();
 }
 
+// State as it is before the first run.
+void reset_function(CWriter& out, const ModelContext& context) {
+  const tir::Func& schedule = context.module.entry_func();
+  const std::string& name = context.name();
+  out.open(fmt::format("intarsia_status {0}_reset(struct {0} *model)", name));
+  out.line("int32_t i;");
+  out.blank();
+  out.line("if (model == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
+  out.line("if (!model->ready) return INTARSIA_ERROR_NOT_INITIALISED;");
+  for (size_t b = 0; b < schedule.buffers.size(); ++b) {
+    const tir::Buffer& buffer = schedule.buffers[b];
+    if (!buffer.initial) continue;
+    const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(b)});
+    if (place == nullptr) continue;  // nobody uses it
+    const bool is_float = buffer.type == DataType::Float32;
+    out.line(fmt::format("for (i = 0; i < {}; ++i) (({} *)((uint8_t *)model->resources.{} + {}))[i] = {};",
+                         element_count(buffer.extents), c_name(buffer.type),
+                         pool_name(context, place->pool), place->offset,
+                         is_float ? fmt::format("{}.0f", *buffer.initial)
+                                  : fmt::format("{}", *buffer.initial)));
+  }
+  out.line("return INTARSIA_OK;");
+  out.close();
+}
+
 void init_function(CWriter& out, const ModelContext& context) {
   const std::string& name = context.name();
   const std::string prefix = upper_case(name);
@@ -106,7 +131,8 @@ void init_function(CWriter& out, const ModelContext& context) {
   }
   out.line("model->resources = *resources;");
   out.line("model->ready = 1;");
-  out.line("return INTARSIA_OK;");
+  out.line(has_state(context) ? fmt::format("return {}_reset(model);", name)
+                              : std::string("return INTARSIA_OK;"));
   out.close();
 }
 
@@ -155,6 +181,10 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   for (const std::string& function : functions) text += "\n" + function;
 
   CWriter tail;
+  if (has_state(context)) {
+    reset_function(tail, context);
+    tail.blank();
+  }
   init_function(tail, context);
   tail.blank();
   access_function(tail, context, true);

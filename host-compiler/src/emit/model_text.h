@@ -28,6 +28,8 @@ struct ModelContext {
   const std::string& name() const { return model.name; }
 };
 
+bool has_state(const ModelContext& context);  // some buffer keeps its value between runs
+
 std::string header_text(const ModelContext& context);      // <model>.h
 std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
                         const std::vector<std::string>& functions);  // <model>.c

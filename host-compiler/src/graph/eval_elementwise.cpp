@@ -120,9 +120,9 @@ Result<void> eval_add(const Invocation& call) {
 Result<void> eval_sub(const Invocation& call) {
   const Range<float> range = float_range(call.node.attrs<BinaryAttrs>().activation);
   if (call.type() == Int8)
-    add_quantized<int8_t>(call, sub_factors(call.in(0), call.in(1), call.out()), -1);
+    add_quantized<int8_t>(call, add_factors(call.in(0), call.in(1), call.out()), -1);
   else if (call.type() == Int16)
-    add_quantized<int16_t>(call, sub_factors(call.in(0), call.in(1), call.out()), -1);
+    add_quantized<int16_t>(call, add_factors(call.in(0), call.in(1), call.out()), -1);
   else if (call.type() == Int32)
     broadcast<int32_t>(call, wrapping_sub);
   else if (call.type() == Float32)

@@ -49,10 +49,7 @@ Shapes infer_binary(OpCheck& check) {
     check.per_tensor(b, "second operand", symmetric);
     check.per_tensor(output, "output", symmetric);
     // TFLite represents the output's factor of an addition by a right shift only.
-    if (check.ok() && is_add) {
-      const bool is_sub = kind == OpKind::Sub;
-      check.factor((is_sub ? sub_factors(a, b, output) : add_factors(a, b, output)).output, 0);
-    }
+    if (check.ok() && is_add) check.factor(add_factors(a, b, output).output, 0);
     if (check.ok() && !is_add) check.factor(mul_factor(a, b, output), kMostExponent32);
   }
   return {broadcast_shape(check, a.shape, b.shape)};

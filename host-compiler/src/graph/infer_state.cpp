@@ -73,11 +73,8 @@ Shapes infer_svdf(OpCheck& check) {
 Shapes infer_lstm(OpCheck& check) {
   const auto& a = check.node.attrs<LstmAttrs>();
   const auto gates = [&](DataType x, DataType weights, DataType bias, DataType cell) {
-    TypeCombination types{x};
-    types.insert(types.end(), 8, weights);
-    types.insert(types.end(), 4, bias);
-    types.insert(types.end(), {x, cell, x});
-    return types;
+    const DataType w = weights;
+    return TypeCombination{x, w, w, w, w, w, w, w, w, bias, bias, bias, bias, x, cell, x};
   };
   check.types({gates(Int8, Int8, Int32, Int16), gates(Int16, Int8, Int64, Int16),
                gates(Float32, Float32, Float32, Float32)});

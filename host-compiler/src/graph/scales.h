@@ -42,16 +42,6 @@ inline AddFactors add_factors(const Tensor& a, const Tensor& b, const Tensor& ou
           twice_largest / ((1 << left_shift) * scale_of(output))};
 }
 
-// TFLite Micro computes the factors of a subtraction in single precision.
-inline AddFactors sub_factors(const Tensor& a, const Tensor& b, const Tensor& output) {
-  const int left_shift = output.type == DataType::Int16 ? 15 : 20;
-  const float a_scale = a.quantization.scale[0], b_scale = b.quantization.scale[0];
-  const float twice_largest = 2 * std::max(a_scale, b_scale);
-  const float unit = static_cast<float>(1 << left_shift) * output.quantization.scale[0];
-  return {left_shift, static_cast<double>(a_scale / twice_largest),
-          static_cast<double>(b_scale / twice_largest), static_cast<double>(twice_largest / unit)};
-}
-
 inline AddFactors squared_difference_factors(const Tensor& a, const Tensor& b,
                                              const Tensor& output) {
   const int left_shift = output.type == DataType::Int16 ? 0 : 7;

@@ -15,7 +15,12 @@ std::vector<Region> make_regions(const graph::Function& function, const Assignme
   std::vector<std::set<size_t>> waits_for(count);
   for (size_t n = 0; n < count; ++n)
     for (const graph::TensorId id : function.nodes[n].inputs)
-      if (id.valid() && writer.contains(id.index)) waits_for[n].insert(writer[id.index]);
+      if (id.valid() && writer.contains(id.index)) {
+        const size_t w = writer[id.index];
+        // What a variable held before is read before it is written again.
+        if (w < n) waits_for[n].insert(w);
+        if (w > n) waits_for[w].insert(n);
+      }
 
   std::vector<bool> done(count, false);
   const auto next_ready = [&](int member) -> int {  // any member when negative

@@ -60,6 +60,11 @@ struct Checker {
         call_at.push_back(c);
       }
     }
+    for (size_t i = 0; i < schedule.buffers.size(); ++i)
+      if (schedule.buffers[i].initial) {  // state: before the first moment and after the last
+        extend(static_cast<int>(i), 0);
+        extend(static_cast<int>(i), std::max(0, static_cast<int>(call_at.size()) - 1));
+      }
     for (size_t i = 0; i < schedule.parameters.size(); ++i)
       extend(static_cast<int>(i), schedule.parameters[i].access == tir::Access::Read
                                       ? 0

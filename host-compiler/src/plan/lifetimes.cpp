@@ -106,6 +106,14 @@ void find_steps(const tir::Module& module, const tir::Func& schedule,
       group.holds_output = true;
     }
   }
+  // State lives before the first run and after the last.
+  for (Group& group : lifetimes.groups)
+    for (const BufferId id : group.buffers)
+      if (schedule.buffer(id).initial) {
+        group.first_step = 0, group.last_step = last;
+        group.holds_output = true;
+        group.members.insert("");
+      }
   for (Group& group : lifetimes.groups)
     if (group.first_step < 0 && !group.holds_output) group.buffers.clear();  // nobody uses it
   for (Group& group : lifetimes.groups) group.first_step = std::max(group.first_step, 0);

@@ -2,7 +2,7 @@
 // quantisation.
 #include <functional>
 
-#include "standard_lowering/dims.h"
+#include "standard_lowering/broadcast.h"
 #include "standard_lowering/families.h"
 
 namespace intarsia::standard_lowering {
@@ -24,15 +24,6 @@ Range output_range(const OpView& v, graph::Activation activation) {
 
 // ---- one operand --------------------------------------------------------------------------------
 
-Stmt map_elements(OpLowering& op, const std::function<Expr(Expr)>& function) {
-  const Shape flat{element_count(op.view.out().shape)};
-  op.declare({flat}, flat);
-  op.allow_in_place();
-  return op.b.loop("i", flat[0], [&](const Expr& i) {
-    return op.b.store(op.out(), {i}, function(op.b.load(op.in(0), {i})));
-  });
-}
-
 // value of the input's quantisation in the output's, limited to `range`.
 Expr requantized(const OpView& v, Expr value, double factor, Range range) {
   value = requantize(to_i32(std::move(value)) - zero_point(v.in(0)), quantize_multiplier(factor));
@@ -41,51 +32,11 @@ Expr requantized(const OpView& v, Expr value, double factor, Range range) {
 
 // ---- two operands -------------------------------------------------------------------------------
 
-struct Broadcast {
-  Shape a, b, out;  // of one rank; extents of 1 are repeated
-};
-
-Broadcast broadcast(const OpView& v) {
-  const Shape& out = v.out().shape;
-  const auto extended = [&](Shape shape) {
-    shape.insert(shape.begin(), out.size() - shape.size(), 1);
-    return shape;
-  };
-  const Shape a = extended(v.in(0).shape), b = extended(v.in(1).shape);
-  const auto repeats = [&](const Shape& s, size_t axis) { return s[axis] != out[axis]; };
-  // An axis of extent 1 repeats nothing and may join any run; it is dropped by multiplication.
-  Broadcast result;
-  std::optional<std::pair<bool, bool>> run;
-  for (size_t axis = 0; axis < out.size(); ++axis) {
-    if (out[axis] == 1) continue;
-    const std::pair<bool, bool> here{repeats(a, axis), repeats(b, axis)};
-    if (run != here) {
-      result.a.push_back(1), result.b.push_back(1), result.out.push_back(1);
-      run = here;
-    }
-    result.a.back() *= a[axis], result.b.back() *= b[axis], result.out.back() *= out[axis];
-  }
-  if (result.out.empty()) result = {{1}, {1}, {1}};
-  return result;
-}
-
 Stmt combine_elements(OpLowering& op, const std::function<Expr(Expr, Expr)>& function) {
-  const Broadcast shapes = broadcast(op.view);
-  op.declare({shapes.a, shapes.b}, shapes.out);
-  op.allow_in_place();
-  const auto element = [&](size_t input, const Shape& shape, std::vector<Expr> indices) {
-    for (size_t axis = 0; axis < shape.size(); ++axis) {
-      if (shape[axis] == 1) indices[axis] = tir::int_imm(0);
-    }
-    return op.b.load(op.in(input), std::move(indices));
-  };
-  return nested_loops(op.b, shapes.out, [&](const std::vector<Expr>& indices) {
-    return op.b.store(op.out(), indices,
-                      function(element(0, shapes.a, indices), element(1, shapes.b, indices)));
-  });
+  return combine_operands(op, [&](const std::vector<Expr>& x) { return function(x[0], x[1]); });
 }
 
-std::optional<AddRescaling> add_rescaling(const OpView& v) {
+std::optional<AddRescaling> rescaling_of(const OpView& v) {
   return standard_lowering::add_rescaling(v.out().type, scale(v.in(0)), scale(v.in(1)),
                                           scale(v.out()));
 }
@@ -103,34 +54,69 @@ Expr widened(Expr value, const graph::Tensor& tensor, int32_t left_shift, Multip
 
 Refusal refuses_binary(const OpView& view) {
   using enum DataType;
-  const TypeList allowed{{{Int8, Int8}, Int8}, {{Float32, Float32}, Float32}};
-  if (Refusal types = refuses_types(view, allowed)) return types;
+  const bool is_div = view.node.kind == graph::OpKind::Div;
+  const TypeList allowed{{{Int8, Int8}, Int8},
+                         {{Int16, Int16}, Int16},
+                         {{Int32, Int32}, Int32},
+                         {{Float32, Float32}, Float32}};
+  if (Refusal types = refuses_types(view, is_div ? TypeList{allowed.back()} : allowed)) return types;
+  if (view.out().type == Int32) return std::nullopt;
   if (Refusal quantization = refuses_quantization(view)) return quantization;
-  if (view.node.kind == graph::OpKind::Add && is_integer(view.out().type) && !add_rescaling(view)) {
+  const bool is_sum =
+      view.node.kind == graph::OpKind::Add || view.node.kind == graph::OpKind::Sub;
+  if (is_sum && is_integer(view.out().type) && !rescaling_of(view)) {
     return "the scales of operands and output are too far apart";
   }
   return std::nullopt;
 }
 
-Stmt lower_add(OpLowering& op) {
+namespace {
+
+// Plain numbers wrap around.
+Stmt combine_plain(OpLowering& op, tir::BinaryOp operation) {
+  return combine_elements(op, [&](Expr a, Expr b) {
+    const DataType wide = DataType::UInt32;
+    return tir::cast(DataType::Int32,
+                     tir::binary(operation, tir::cast(wide, std::move(a)), tir::cast(wide, std::move(b))));
+  });
+}
+
+}  // namespace
+
+Stmt lower_sum(OpLowering& op) {
   const OpView& v = op.view;
+  const bool is_sub = v.node.kind == graph::OpKind::Sub;
   const graph::Activation activation = v.node.attrs<graph::BinaryAttrs>().activation;
+  if (v.out().type == DataType::Int32)
+    return combine_plain(op, is_sub ? tir::BinaryOp::Sub : tir::BinaryOp::Add);
   if (!is_integer(v.out().type)) {
-    return combine_elements(
-        op, [&](Expr a, Expr b) { return clamp(a + b, activation_range(activation)); });
+    return combine_elements(op, [&](Expr a, Expr b) {
+      return clamp(is_sub ? a - b : a + b, activation_range(activation));
+    });
   }
-  const AddRescaling rescaling = *add_rescaling(v);
+  const AddRescaling rescaling = *rescaling_of(v);
   const Range range = output_range(v, activation);
   return combine_elements(op, [&](Expr a, Expr b) {
-    const Expr sum = widened(std::move(a), v.in(0), rescaling.left_shift, rescaling.a) +
-                     widened(std::move(b), v.in(1), rescaling.left_shift, rescaling.b);
+    const Expr x = widened(std::move(a), v.in(0), rescaling.left_shift, rescaling.a);
+    const Expr y = widened(std::move(b), v.in(1), rescaling.left_shift, rescaling.b);
+    const Expr sum = is_sub ? x - y : x + y;
     return clamp(requantize(sum, rescaling.output) + zero_point(v.out()), range, v.out().type);
+  });
+}
+
+Stmt lower_div(OpLowering& op) {
+  const graph::Activation activation = op.view.node.attrs<graph::BinaryAttrs>().activation;
+  return combine_elements(op, [&](Expr a, Expr b) {
+    const Expr quotient =
+        tir::call(DataType::Float32, "intarsia_divide_f32", {std::move(a), std::move(b)});
+    return clamp(quotient, activation_range(activation));
   });
 }
 
 Stmt lower_mul(OpLowering& op) {
   const OpView& v = op.view;
   const graph::Activation activation = v.node.attrs<graph::BinaryAttrs>().activation;
+  if (v.out().type == DataType::Int32) return combine_plain(op, tir::BinaryOp::Mul);
   if (!is_integer(v.out().type)) {
     return combine_elements(
         op, [&](Expr a, Expr b) { return clamp(a * b, activation_range(activation)); });
@@ -146,7 +132,9 @@ Stmt lower_mul(OpLowering& op) {
 
 Refusal refuses_relu(const OpView& view) {
   using enum DataType;
-  if (Refusal types = refuses_types(view, {{{Int8}, Int8}, {{Float32}, Float32}})) return types;
+  if (Refusal types =
+          refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
+    return types;
   return refuses_quantization(view);
 }
 
@@ -167,8 +155,12 @@ Refusal refuses_quantize(const OpView& view) {
   using enum DataType;
   const TypeList allowed{{{Float32}, Int8}, {{Float32}, Int16}, {{Float32}, UInt8}, {{Int8}, Int8},
                          {{Int8}, Int16},   {{Int8}, Int32},    {{Int8}, UInt8},    {{UInt8}, Int8},
-                         {{Int16}, Int8},   {{Int16}, Int16},   {{Int16}, Int32}};
+                         {{Int16}, Int8},   {{Int16}, Int16},   {{Int16}, Int32},
+                         {{UInt8}, UInt8},  {{UInt8}, Int16},   {{Int16}, UInt8},
+                         {{Int32}, Int8},   {{Int32}, Int16},   {{Int32}, Int32}};
   if (Refusal types = refuses_types(view, allowed)) return types;
+  if (view.in(0).type == Int32 && view.in(0).quantization.present() && zero_point(view.in(0)) != 0)
+    return "the input's zero point is not 0";
   return refuses_quantization(view);
 }
 
@@ -191,7 +183,8 @@ Stmt lower_quantize(OpLowering& op) {
 
 Refusal refuses_dequantize(const OpView& view) {
   using enum DataType;
-  const TypeList allowed{{{Int8}, Float32}, {{UInt8}, Float32}, {{Int16}, Float32}};
+  const TypeList allowed{
+      {{Int8}, Float32}, {{UInt8}, Float32}, {{Int16}, Float32}, {{Int32}, Float32}};
   if (Refusal types = refuses_types(view, allowed)) return types;
   return refuses_quantization(view);
 }

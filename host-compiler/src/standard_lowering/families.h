@@ -20,7 +20,26 @@ Refusal refuses_relu(const OpView& view);
 Refusal refuses_quantize(const OpView& view);
 Refusal refuses_dequantize(const OpView& view);
 Refusal refuses_softmax(const OpView& view);
-Refusal refuses_mean(const OpView& view);
+Refusal refuses_reduce(const OpView& view);
+Refusal refuses_transpose_conv2d(const OpView& view);
+Refusal refuses_minimum_maximum(const OpView& view);
+Refusal refuses_squared_difference(const OpView& view);
+Refusal refuses_comparison(const OpView& view);
+Refusal refuses_logical(const OpView& view);
+Refusal refuses_select(const OpView& view);
+Refusal refuses_prelu(const OpView& view);
+Refusal refuses_unary(const OpView& view);
+Refusal refuses_cast(const OpView& view);
+Refusal refuses_move(const OpView& view);
+Refusal refuses_pad_v2(const OpView& view);
+Refusal refuses_gather(const OpView& view);
+Refusal refuses_resize(const OpView& view);
+Refusal refuses_batch_matmul(const OpView& view);
+Refusal refuses_arg(const OpView& view);
+Refusal refuses_log_softmax(const OpView& view);
+Refusal refuses_l2_normalization(const OpView& view);
+Refusal refuses_svdf(const OpView& view);
+Refusal refuses_lstm(const OpView& view);
 Refusal refuses_pad(const OpView& view);
 
 Stmt lower_conv2d(OpLowering& op);
@@ -28,15 +47,48 @@ Stmt lower_depthwise_conv2d(OpLowering& op);
 Stmt lower_fully_connected(OpLowering& op);
 Stmt lower_average_pool2d(OpLowering& op);
 Stmt lower_max_pool2d(OpLowering& op);
-Stmt lower_add(OpLowering& op);
+Stmt lower_sum(OpLowering& op);  // add, sub
+Stmt lower_div(OpLowering& op);
 Stmt lower_mul(OpLowering& op);
 Stmt lower_relu(OpLowering& op);
 Stmt lower_quantize(OpLowering& op);
 Stmt lower_dequantize(OpLowering& op);
 Stmt lower_softmax(OpLowering& op);
-Stmt lower_mean(OpLowering& op);
+Stmt lower_reduce(OpLowering& op);
+Stmt lower_transpose_conv2d(OpLowering& op);
+Stmt lower_minimum_maximum(OpLowering& op);
+Stmt lower_squared_difference(OpLowering& op);
+Stmt lower_comparison(OpLowering& op);
+Stmt lower_logical(OpLowering& op);
+Stmt lower_select(OpLowering& op);
+Stmt lower_prelu(OpLowering& op);
+Stmt lower_unary(OpLowering& op);
+Stmt lower_cast(OpLowering& op);
+Stmt lower_pad_v2(OpLowering& op);
+Stmt lower_mirror_pad(OpLowering& op);
+Stmt lower_concat(OpLowering& op);  // and pack
+Stmt lower_split(OpLowering& op);   // and unpack
+Stmt lower_slice(OpLowering& op);
+Stmt lower_transpose(OpLowering& op);
+Stmt lower_space_depth(OpLowering& op);
+Stmt lower_batch_space(OpLowering& op);
+Stmt lower_gather(OpLowering& op);
+Stmt lower_resize_nearest(OpLowering& op);
+Stmt lower_resize_bilinear(OpLowering& op);
+Stmt lower_batch_matmul(OpLowering& op);
+Stmt lower_arg(OpLowering& op);
+Stmt lower_log_softmax(OpLowering& op);
+Stmt lower_l2_normalization(OpLowering& op);
+Stmt lower_svdf(OpLowering& op);
+Stmt lower_lstm(OpLowering& op);
 Stmt lower_pad(OpLowering& op);
 Stmt lower_copy(OpLowering& op);  // a reshape whose bytes must move
+
+// What the table of int16 sigmoids multiplies its argument by: multiplier / 2^shift.
+struct SigmoidScaling {
+  int32_t multiplier, shift;
+};
+SigmoidScaling sigmoid_scaling(double input_scale, bool is_tanh);
 
 // ---- what refusals share ------------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 // Operators that only move bytes: pad, and the copy a reshape needs when its output cannot be the
 // same memory as its input.
+#include <cstring>
+
 #include "standard_lowering/dims.h"
 #include "standard_lowering/families.h"
 
@@ -23,7 +25,9 @@ Refusal refuses_pad(const OpView& view) {
   return std::nullopt;
 }
 
-Stmt lower_pad(OpLowering& op) {
+namespace {
+
+Stmt pad_with(OpLowering& op, const Expr& value) {
   const OpView& v = op.view;
   FuncBuilder& b = op.b;
   const auto& attrs = v.node.attrs<graph::PadAttrs>();
@@ -41,9 +45,9 @@ Stmt lower_pad(OpLowering& op) {
     }
   }
   if (inner.empty()) inner = {1}, before = {0}, padded = {1};
-  op.declare({inner}, {element_count(padded)});
+  op.declare({inner}, Shape{element_count(padded)});
   const Stmt fill = b.loop("i", element_count(padded), [&](const Expr& i) {
-    return b.store(op.out(), {i}, fill_value(v.out()));
+    return b.store(op.out(), {i}, value);
   });
   const Stmt copy = nested_loops(b, inner, [&](const std::vector<Expr>& indices) {
     Expr place = tir::int_imm(0);
@@ -53,6 +57,18 @@ Stmt lower_pad(OpLowering& op) {
     return b.store(op.out(), {place}, b.load(op.in(0), indices));
   });
   return tir::seq({tir::with_comment("everything, then the part that is not padding", fill), copy});
+}
+
+}  // namespace
+
+Stmt lower_pad(OpLowering& op) { return pad_with(op, fill_value(op.view.out())); }
+
+Stmt lower_pad_v2(OpLowering& op) {
+  const OpView& v = op.view;
+  if (is_integer(v.out().type)) return pad_with(op, tir::int_imm(v.values(1)[0], v.out().type));
+  float value = 0;
+  std::memcpy(&value, v.stored_bytes(1).data(), sizeof value);
+  return pad_with(op, tir::float_imm(value));
 }
 
 Stmt lower_copy(OpLowering& op) {

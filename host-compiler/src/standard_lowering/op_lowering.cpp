@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "intarsia/check.h"
 
 namespace intarsia::standard_lowering {
@@ -24,8 +26,11 @@ ConstantId ConstantPool::weights(ConstantId source, DataType type, const Shape& 
   for (const Known& known : known_) {
     if (known.source == source && known.type == type && known.shape == shape) return known.id;
   }
+  const std::vector<uint8_t>& bytes = graph_.constant(source).bytes;
+  const bool packed = type == DataType::Int4;
   const ConstantId id =
-      add({name, type, shape, graph_.constant(source).bytes, tir::ConstantUse::Weights});
+      add({name, packed ? DataType::Int8 : type, shape,
+           packed ? unpacked_int4(bytes, element_count(shape)) : bytes, tir::ConstantUse::Weights});
   known_.push_back({source, type, shape, id});
   return id;
 }
@@ -42,17 +47,23 @@ ConstantId ConstantPool::table(DataType type, const std::vector<int64_t>& values
   return add({name, type, {static_cast<int64_t>(values.size())}, std::move(bytes), use});
 }
 
-Expr Table::at(const FuncBuilder& b, const Expr& index) const {
-  if (!buffer_.valid()) return tir::int_imm(value_);
-  return to_i32(b.load(buffer_, {index}));
+Expr Table::at(const FuncBuilder& b, const Expr& index, DataType type) const {
+  if (!buffer_.valid()) return tir::int_imm(value_, type);
+  const Expr value = b.load(buffer_, {index});
+  return value->type == type ? value : tir::cast(type, value);
 }
 
 // ---- operands -----------------------------------------------------------------------------------
 
-void OpLowering::declare(const std::vector<std::optional<Shape>>& inputs, const Shape& output) {
+void OpLowering::declare(const std::vector<std::optional<Shape>>& inputs,
+                         const std::vector<Shape>& outputs) {
   static const char* const kInputNames[] = {"input", "input_b", "input_c"};
   const bool two_inputs = inputs.size() > 1 && inputs[1] && !view.is_constant(1);
   inputs_.resize(inputs.size());
+  const auto is_written = [&](graph::TensorId id) {
+    return std::find(view.node.outputs.begin(), view.node.outputs.end(), id) !=
+           view.node.outputs.end();
+  };
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i] || !view.has(i) || view.is_constant(i)) continue;
     const graph::TensorId id = view.node.inputs[i];
@@ -64,30 +75,38 @@ void OpLowering::declare(const std::vector<std::optional<Shape>>& inputs, const 
       inputs_[i] = BufferId{static_cast<int32_t>(seen - parameters_.begin())};
       continue;
     }
-    const std::string name = i == 0 && two_inputs ? "input_a" : kInputNames[i];
-    inputs_[i] = b.parameter(name, tensor.type, *inputs[i], tir::Access::Read);
+    const bool is_state = is_written(id);
+    std::string name = i < std::size(kInputNames) ? kInputNames[i] : fmt::format("input{}", i);
+    if (i == 0 && two_inputs) name = "input_a";
+    if (is_state) name = fmt::format("state{}", i);
+    inputs_[i] = b.parameter(name, tensor.type, *inputs[i],
+                             is_state ? tir::Access::ReadWrite : tir::Access::Read);
     parameters_.push_back(id);
   }
-  INTARSIA_CHECK(element_count(output) == element_count(view.out().shape),
-                 "an operand's buffer has its elements");
-  output_ = b.parameter("output", view.out().type, output, tir::Access::Write);
-  parameters_.push_back(view.node.outputs[0]);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const graph::TensorId id = view.node.outputs[i];
+    INTARSIA_CHECK(element_count(outputs[i]) == element_count(view.out(i).shape),
+                   "an operand's buffer has its elements");
+    const std::string name = i == 0 ? "output" : fmt::format("output{}", i);
+    outputs_.push_back(b.parameter(name, view.out(i).type, outputs[i], tir::Access::Write));
+    parameters_.push_back(id);
+  }
   static const char* const kConstantNames[] = {"a", "weights", "bias"};
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i] || !view.is_constant(i)) continue;
     const graph::Tensor& tensor = view.in(i);
-    const std::string role = kConstantNames[i];
+    const std::string role =
+        i < std::size(kConstantNames) ? kConstantNames[i] : fmt::format("constant{}", i);
     const ConstantId id =
         pool_.weights(tensor.constant, tensor.type, *inputs[i], name_ + "_" + role);
-    inputs_[i] = b.constant(role, tensor.type, *inputs[i], id);
+    inputs_[i] = b.constant(role, view.stored_type(i), *inputs[i], id);
   }
 }
 
 BufferId OpLowering::interleaved_weights(size_t input, int64_t lanes, const Shape& extents) {
-  const graph::Tensor& tensor = view.in(input);
-  INTARSIA_CHECK(view.is_constant(input) && bits(tensor.type) >= 8, "weights are whole bytes");
-  const std::vector<uint8_t>& from = view.module.constant(tensor.constant).bytes;
-  const auto element = static_cast<size_t>(bits(tensor.type)) / 8;
+  const DataType type = view.stored_type(input);
+  const std::vector<uint8_t> from = view.stored_bytes(input);
+  const auto element = static_cast<size_t>(bits(type)) / 8;
   const auto width = static_cast<size_t>(lanes);
   const size_t block = from.size() / static_cast<size_t>(extents[0]), row = block / width;
   std::vector<uint8_t> bytes(from.size());
@@ -96,8 +115,15 @@ BufferId OpLowering::interleaved_weights(size_t input, int64_t lanes, const Shap
     bytes[i - in_block + (column * width + lane) * element + i % element] = from[i];
   }
   const ConstantId id = pool_.add(
-      {name_ + "_weights", tensor.type, extents, std::move(bytes), tir::ConstantUse::Weights});
-  return b.constant("weights", tensor.type, extents, id);
+      {name_ + "_weights", type, extents, std::move(bytes), tir::ConstantUse::Weights});
+  return b.constant("weights", type, extents, id);
+}
+
+BufferId OpLowering::raw_table(const std::string& role, DataType type, const Shape& extents,
+                               std::vector<uint8_t> bytes) {
+  const ConstantId id =
+      pool_.add({name_ + "_" + role, type, extents, std::move(bytes), tir::ConstantUse::Table});
+  return b.constant(role, type, extents, id);
 }
 
 Table OpLowering::table(const std::string& role, DataType type, const std::vector<int64_t>& values,
@@ -111,7 +137,22 @@ Table OpLowering::table(const std::string& role, DataType type, const std::vecto
 }
 
 Requantizer OpLowering::requantizer(const std::vector<Multiplier>& multipliers, int64_t zero_point,
-                                    Range range, DataType type) {
+                                    Range range, DataType type, bool wide) {
+  if (wide) {
+    std::vector<int64_t> values, shifts;
+    for (const Multiplier m : multipliers) {
+      values.push_back(wide_multiplier(m).value);
+      shifts.push_back(wide_multiplier(m).shift);
+    }
+    return {table("multiplier", DataType::Int16, values),
+            table("shift", DataType::Int8, shifts),
+            true,
+            false,
+            true,
+            zero_point,
+            range,
+            type};
+  }
   const bool right_only = std::all_of(multipliers.begin(), multipliers.end(),
                                       [](Multiplier m) { return m.shift <= 0; });
   const bool identity = std::all_of(multipliers.begin(), multipliers.end(), is_identity);
@@ -124,6 +165,7 @@ Requantizer OpLowering::requantizer(const std::vector<Multiplier>& multipliers, 
           identity ? Table(int64_t{0}) : table("shift", DataType::Int8, shifts),
           right_only,
           identity,
+          false,
           zero_point,
           range,
           type};
@@ -131,7 +173,7 @@ Requantizer OpLowering::requantizer(const std::vector<Multiplier>& multipliers, 
 
 void OpLowering::allow_in_place() {
   const auto output = static_cast<int32_t>(parameters_.size()) - 1;
-  const tir::Buffer& to = b.func().buffer(output_);
+  const tir::Buffer& to = b.func().buffer(outputs_.at(0));
   for (int32_t i = 0; i < output; ++i) {
     const tir::Buffer& from = b.func().buffer(BufferId{i});
     if (bits(from.type) == bits(to.type) && from.extents == to.extents)
@@ -183,8 +225,17 @@ Expr requantize(Expr value, Multiplier m) {
   return requantize_call(std::move(value), tir::int_imm(m.value), tir::int_imm(-m.shift), true);
 }
 
+Expr requantize_wide(Expr value, Multiplier m) {
+  const WideMultiplier wide = wide_multiplier(m);
+  return tir::call(DataType::Int32, "intarsia_requantize_wide",
+                   {std::move(value), tir::int_imm(wide.value), tir::int_imm(wide.shift)});
+}
+
 Expr Requantizer::operator()(const FuncBuilder& b, Expr value, const Expr& channel) const {
-  if (!identity) {
+  if (wide) {
+    value = tir::call(DataType::Int32, "intarsia_requantize_wide",
+                      {std::move(value), multiplier.at(b, channel), shift.at(b, channel)});
+  } else if (!identity) {
     value = requantize_call(std::move(value), multiplier.at(b, channel), shift.at(b, channel),
                             right_only);
   }

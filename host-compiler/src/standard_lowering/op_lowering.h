@@ -46,7 +46,7 @@ class Table {
  public:
   explicit Table(int64_t value) : value_(value) {}
   explicit Table(BufferId buffer) : buffer_(buffer) {}
-  Expr at(const FuncBuilder& b, const Expr& index) const;  // as i32
+  Expr at(const FuncBuilder& b, const Expr& index, DataType type = DataType::Int32) const;
  private:
   int64_t value_ = 0;
   BufferId buffer_;
@@ -57,11 +57,12 @@ struct Requantizer {
   Table multiplier, shift;
   bool right_only;  // `shift` holds right shifts
   bool identity;
+  bool wide;  // of 64-bit values: multipliers have 15 bits, and one rounding right shift follows
   int64_t zero_point;
   Range range;
   DataType type;
 
-  // value: i32. The result is of `type`.
+  // value: i32 (wide: i64). The result is of `type`.
   Expr operator()(const FuncBuilder& b, Expr value, const Expr& channel) const;
 };
 
@@ -73,9 +74,13 @@ class OpLowering {
   // Declares operands as buffers of the given extents (of as many elements as the tensor has): a
   // parameter for each activation, in order, then the output, then constants. Absent: not declared.
   // Once, before anything else.
-  void declare(const std::vector<std::optional<Shape>>& inputs, const Shape& output);
+  // A variable that the operator writes as well is one parameter, in its place among the inputs.
+  void declare(const std::vector<std::optional<Shape>>& inputs, const std::vector<Shape>& outputs);
+  void declare(const std::vector<std::optional<Shape>>& inputs, const Shape& output) {
+    declare(inputs, std::vector<Shape>{output});
+  }
   BufferId in(size_t input) const { return inputs_.at(input); }
-  BufferId out() const { return output_; }
+  BufferId out(size_t output = 0) const { return outputs_.at(output); }
   // The tensors of the parameters, in order.
   const std::vector<graph::TensorId>& parameters() const { return parameters_; }
 
@@ -83,8 +88,11 @@ class OpLowering {
   BufferId interleaved_weights(size_t input, int64_t lanes, const Shape& extents);
   Table table(const std::string& role, DataType type, const std::vector<int64_t>& values,
               tir::ConstantUse use = tir::ConstantUse::Table);
+  // Bytes of a table of any type and extents.
+  BufferId raw_table(const std::string& role, DataType type, const Shape& extents,
+                     std::vector<uint8_t> bytes);
   Requantizer requantizer(const std::vector<Multiplier>& multipliers, int64_t zero_point,
-                          Range range, DataType type);
+                          Range range, DataType type, bool wide = false);
   // The output may take the place of every activation of its size: the body reads and writes
   // elements of equal index together.
   void allow_in_place();
@@ -96,7 +104,7 @@ class OpLowering {
   std::string name_;
   ConstantPool& pool_;
   std::vector<BufferId> inputs_;
-  BufferId output_;
+  std::vector<BufferId> outputs_;
   std::vector<graph::TensorId> parameters_;
 };
 
@@ -106,6 +114,7 @@ Expr to_i32(Expr value);
 Expr clamp(Expr value, Range range, DataType narrowed_to);  // i32 in, `narrowed_to` out
 Expr clamp(Expr value, const FloatRange& range);
 Expr requantize(Expr value, Multiplier multiplier);  // i32
+Expr requantize_wide(Expr value, Multiplier multiplier);  // i64 in, i32 out
 
 // acc = acc + value
 Stmt accumulate(const FuncBuilder& b, BufferId acc, Expr value);

@@ -7,11 +7,31 @@
 
 namespace intarsia::standard_lowering {
 
+std::vector<uint8_t> unpacked_int4(const std::vector<uint8_t>& packed, int64_t count) {
+  std::vector<uint8_t> bytes;
+  for (int64_t i = 0; i < count; ++i) {
+    const uint8_t pair = packed[static_cast<size_t>(i / 2)];
+    const int nibble = i % 2 == 0 ? pair & 15 : pair >> 4;
+    bytes.push_back(static_cast<uint8_t>(nibble < 8 ? nibble : nibble - 16));
+  }
+  return bytes;
+}
+
+DataType OpView::stored_type(size_t input) const {
+  return in(input).type == DataType::Int4 ? DataType::Int8 : in(input).type;
+}
+
+std::vector<uint8_t> OpView::stored_bytes(size_t input) const {
+  INTARSIA_CHECK(is_constant(input), "bytes are asked of a constant");
+  const std::vector<uint8_t>& bytes = module.constant(in(input).constant).bytes;
+  if (in(input).type != DataType::Int4) return bytes;
+  return unpacked_int4(bytes, element_count(in(input).shape));
+}
+
 std::vector<int64_t> OpView::values(size_t input) const {
-  const graph::Tensor& tensor = in(input);
-  INTARSIA_CHECK(is_constant(input) && is_integer(tensor.type) && bits(tensor.type) >= 8,
-                 "values are asked of a constant of whole-byte integers");
-  const std::vector<uint8_t>& bytes = module.constant(tensor.constant).bytes;
+  const graph::Tensor tensor{"", stored_type(input), in(input).shape, {}, {}};
+  INTARSIA_CHECK(is_integer(tensor.type), "values are asked of a constant of integers");
+  const std::vector<uint8_t> bytes = stored_bytes(input);
   const size_t size = static_cast<size_t>(bits(tensor.type)) / 8;
   std::vector<int64_t> values(bytes.size() / size);
   for (size_t i = 0; i < values.size(); ++i) {

@@ -22,6 +22,11 @@ Multiplier quantize_multiplier(double factor) {
   return {static_cast<int32_t>(value), exponent};
 }
 
+WideMultiplier wide_multiplier(Multiplier m) {
+  const int32_t reduced = m.value < 0x7fff0000 ? (m.value + (1 << 15)) >> 16 : 0x7fff;
+  return {reduced, 15 - m.shift};
+}
+
 Range type_range(DataType type) {
   INTARSIA_CHECK(is_integer(type) && bits(type) <= 32, "a range is asked of an integer type");
   const int64_t values = int64_t{1} << bits(type);
@@ -83,6 +88,17 @@ std::optional<AddRescaling> add_rescaling(DataType type, double a, double b, dou
   result.output = quantize_multiplier(common / (scale * output));
   const bool representable = result.a.shift <= 0 && result.b.shift <= 0 && result.output.shift <= 0;
   return representable ? std::optional(result) : std::nullopt;
+}
+
+std::optional<AddRescaling> squared_difference_rescaling(DataType type, double a, double b,
+                                                         float output) {
+  AddRescaling result{type == DataType::Int16 ? 0 : 7, {}, {}, {}};
+  const double common = 2.0 * std::max(a, b);
+  const float unit = static_cast<float>(1 << (2 * result.left_shift)) * output;
+  result.a = quantize_multiplier(a / common);
+  result.b = quantize_multiplier(b / common);
+  result.output = quantize_multiplier(common * common / static_cast<double>(unit));
+  return result;
 }
 
 std::optional<SoftmaxScaling> softmax_scaling(double scale, double beta) {

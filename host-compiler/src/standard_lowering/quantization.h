@@ -22,6 +22,12 @@ struct Multiplier {
 // The nearest multiplier; halves away from zero. Factors below 2^-32 become zero.
 Multiplier quantize_multiplier(double factor);
 
+// How a 64-bit value is multiplied: value * 2^-shift, value below 2^15.
+struct WideMultiplier {
+  int32_t value = 0, shift = 0;
+};
+WideMultiplier wide_multiplier(Multiplier m);
+
 // The factor is exactly one: requantising is a change of zero point.
 inline bool is_identity(Multiplier m) {
   return m.value == 1 << 30 && m.shift == 1;
@@ -58,6 +64,9 @@ struct AddRescaling {
 };
 // None when a factor is not below one (scales too far apart for the arithmetic).
 std::optional<AddRescaling> add_rescaling(DataType type, double a, double b, double output);
+
+std::optional<AddRescaling> squared_difference_rescaling(DataType type, double a, double b,
+                                                         float output);
 
 // The factor scale * beta of the exponent in Q5.26 and the smallest difference that matters.
 struct SoftmaxScaling {

@@ -1,18 +1,70 @@
-// Mean over any set of axes.
+// Mean, sum and extremes over any set of axes.
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 #include "standard_lowering/dims.h"
 #include "standard_lowering/families.h"
 
 namespace intarsia::standard_lowering {
 
-Refusal refuses_mean(const OpView& view) {
+Refusal refuses_reduce(const OpView& view) {
   using enum DataType;
-  if (Refusal types = refuses_types(view, {{{Int8}, Int8}, {{Float32}, Float32}})) return types;
-  return refuses_quantization(view);
+  if (Refusal types =
+          refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
+    return types;
+  const int64_t count = element_count(view.in(0).shape) / element_count(view.out().shape);
+  if (view.in(0).type == Int16 && count > 65535) return "more than 65535 int16 are added up";
+  const bool is_sum =
+      view.node.kind == graph::OpKind::Mean || view.node.kind == graph::OpKind::Sum;
+  return is_sum ? refuses_quantization(view) : std::nullopt;
 }
 
-Stmt lower_mean(OpLowering& op) {
+namespace {
+
+// What becomes of the elements that are reduced into one.
+struct Reduction {
+  Expr start;
+  std::function<Expr(Expr acc, Expr element)> step;
+  std::function<Expr(Expr acc)> finish;
+};
+
+Reduction reduction(const OpView& v, int64_t count) {
+  using graph::OpKind;
+  const DataType type = v.out().type;
+  const bool integer = is_integer(type);
+  const OpKind kind = v.node.kind;
+  const auto narrowed = [type](Expr x) { return x->type == type ? x : tir::cast(type, x); };
+  if (kind == OpKind::ReduceMax || kind == OpKind::ReduceMin) {
+    const bool largest = kind == OpKind::ReduceMax;
+    constexpr float kMost = std::numeric_limits<float>::max();
+    const Expr start = !integer ? tir::float_imm(largest ? -kMost : kMost)
+                                : tir::int_imm(largest ? type_range(type).low : type_range(type).high);
+    return {start,
+            [largest](Expr acc, Expr x) { return largest ? tir::max(acc, x) : tir::min(acc, x); },
+            narrowed};
+  }
+  const auto add = [](Expr acc, Expr x) { return acc + x; };
+  if (!integer) {
+    if (kind == OpKind::Sum) return {tir::float_imm(0), add, narrowed};
+    const Expr divisor = tir::float_imm(static_cast<float>(count));
+    return {tir::float_imm(0), add, [divisor](Expr acc) {
+              return tir::call(DataType::Float32, "intarsia_divide_f32", {acc, divisor});
+            }};
+  }
+  const graph::Quantization &from = v.in(0).quantization, &to = v.out().quantization;
+  const double in_scale = from.scale[0], out_scale = to.scale[0];
+  const Multiplier m = kind == OpKind::Mean ? mean_multiplier(in_scale, out_scale, count)
+                                            : quantize_multiplier(in_scale / out_scale);
+  const int64_t zeros = from.zero_point[0] * count, zero = to.zero_point[0];
+  return {tir::int_imm(0), add, [=](Expr acc) {
+            return clamp(requantize(acc - zeros, m) + zero, type_range(type), type);
+          }};
+}
+
+}  // namespace
+
+Stmt lower_reduce(OpLowering& op) {
   const OpView& v = op.view;
   FuncBuilder& b = op.b;
   const Shape& in = v.in(0).shape;
@@ -39,16 +91,7 @@ Stmt lower_mean(OpLowering& op) {
   const int64_t count = element_count(summed);
   const bool integer = is_integer(v.out().type);
   const BufferId acc = b.register_("acc", integer ? DataType::Int32 : DataType::Float32);
-  const auto result = [&]() -> Expr {
-    if (!integer) {
-      const Expr divisor = tir::float_imm(static_cast<float>(count));
-      return tir::call(DataType::Float32, "intarsia_divide_f32", {b.load(acc), divisor});
-    }
-    const graph::Quantization &from = v.in(0).quantization, &to = v.out().quantization;
-    const Expr sum = b.load(acc) - from.zero_point[0] * count;
-    const Expr mean = requantize(sum, mean_multiplier(from.scale[0], to.scale[0], count));
-    return clamp(mean + to.zero_point[0], type_range(v.out().type), v.out().type);
-  };
+  const Reduction reduces = reduction(v, count);
   return nested_loops(b, kept, [&](const std::vector<Expr>& place) {
     const Stmt sum = nested_loops(b, summed, [&](const std::vector<Expr>& position) {
       std::vector<Expr> indices;
@@ -57,10 +100,10 @@ Stmt lower_mean(OpLowering& op) {
         indices.push_back(is_reduced ? position[next_summed++] : place[next_kept++]);
       }
       const Expr element = b.load(op.in(0), indices);
-      return accumulate(b, acc, integer ? to_i32(element) : element);
+      return b.store(acc, {}, reduces.step(b.load(acc), integer ? to_i32(element) : element));
     });
-    const Expr start = integer ? tir::int_imm(0) : tir::float_imm(0.0f);
-    return tir::seq({b.store(acc, {}, start), sum, b.store(op.out(), place, result())});
+    return tir::seq({b.store(acc, {}, reduces.start), sum,
+                     b.store(op.out(), place, reduces.finish(b.load(acc)))});
   });
 }
 

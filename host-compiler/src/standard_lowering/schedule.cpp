@@ -1,6 +1,8 @@
 #include "standard_lowering/schedule.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -50,7 +52,11 @@ Schedule::Schedule(const graph::Module& graph, const graph::Function& function, 
 
 std::string Schedule::unique_func_name(const std::string& wish) {
   std::string name = wish;
+  // The emitted model's own functions: <model>_init and so on.
+  static constexpr std::array<std::string_view, 6> kReserved = {"init",   "run",   "input",
+                                                                "output", "reset", "package"};
   const auto taken = [&] {
+    if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) return true;
     return std::find(func_names_.begin(), func_names_.end(), name) != func_names_.end();
   };
   for (int n = 2; taken(); ++n) name = fmt::format("{}_{}", wish, n);
@@ -72,7 +78,11 @@ BufferId Schedule::storage(graph::TensorId tensor, const std::string& leaf) {
   BufferId& buffer = storage_[start.at()];
   if (!buffer.valid()) {
     const graph::Tensor& value = function_.tensor(start);
-    buffer = builder_.local(leaf + "_out", value.type, value.shape, kAlignment);
+    buffer = builder_.local(leaf + (value.variable ? "_state" : "_out"), value.type, value.shape,
+                            kAlignment);
+    if (value.variable)
+      builder_.func().buffers[buffer.at()].initial =
+          value.quantization.present() ? value.quantization.zero_point[0] : 0;
   }
   return buffer;
 }

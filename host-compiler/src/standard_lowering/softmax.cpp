@@ -12,13 +12,22 @@ std::optional<SoftmaxScaling> scaling(const OpView& v) {
   return softmax_scaling(v.in(0).quantization.scale[0], v.node.attrs<graph::SoftmaxAttrs>().beta);
 }
 
+// From the input's scale to 65536 steps over -10 .. 0.
+double wide_factor(const OpView& v) {
+  return static_cast<double>(v.in(0).quantization.scale[0]) *
+         static_cast<double>(v.node.attrs<graph::SoftmaxAttrs>().beta) / (10.0 / 65535.0);
+}
+
 }  // namespace
 
 Refusal refuses_softmax(const OpView& view) {
   using enum DataType;
-  if (Refusal types = refuses_types(view, {{{Int8}, Int8}, {{Float32}, Float32}})) return types;
+  if (Refusal types =
+          refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
+    return types;
   if (Refusal quantization = refuses_quantization(view)) return quantization;
   if (!is_integer(view.out().type)) return std::nullopt;
+  if (view.out().type == Int16) return std::nullopt;
   const graph::Quantization& out = view.out().quantization;
   if (out.zero_point[0] != -128 || out.scale[0] != 1.0f / 256.0f) {
     return "the output's quantisation is not scale 1/256, zero point -128";
@@ -42,6 +51,12 @@ Stmt lower_softmax(OpLowering& op) {
     if (!is_integer(v.out().type)) {
       operands.emplace_back(tir::float_imm(v.node.attrs<graph::SoftmaxAttrs>().beta));
       return tir::intrinsic("intarsia_softmax_f32", std::move(operands));
+    }
+    if (v.out().type == DataType::Int16) {
+      const Multiplier m = quantize_multiplier(wide_factor(v));
+      operands.emplace_back(tir::int_imm(m.value));
+      operands.emplace_back(tir::int_imm(m.shift));
+      return tir::intrinsic("intarsia_softmax_s16", std::move(operands));
     }
     const SoftmaxScaling s = *scaling(v);
     operands.emplace_back(tir::int_imm(s.multiplier.value));

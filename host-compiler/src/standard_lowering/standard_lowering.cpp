@@ -38,7 +38,10 @@ std::optional<Family> family(graph::OpKind kind) {
     case OpKind::MaxPool2d:
       return Family{refuses_pool, lower_max_pool2d};
     case OpKind::Add:
-      return Family{refuses_binary, lower_add};
+    case OpKind::Sub:
+      return Family{refuses_binary, lower_sum};
+    case OpKind::Div:
+      return Family{refuses_binary, lower_div};
     case OpKind::Mul:
       return Family{refuses_binary, lower_mul};
     case OpKind::Reshape:
@@ -48,7 +51,89 @@ std::optional<Family> family(graph::OpKind kind) {
     case OpKind::Pad:
       return Family{refuses_pad, lower_pad};
     case OpKind::Mean:
-      return Family{refuses_mean, lower_mean};
+    case OpKind::Sum:
+    case OpKind::ReduceMax:
+    case OpKind::ReduceMin:
+      return Family{refuses_reduce, lower_reduce};
+    case OpKind::TransposeConv2d:
+      return Family{refuses_transpose_conv2d, lower_transpose_conv2d};
+    case OpKind::Minimum:
+    case OpKind::Maximum:
+      return Family{refuses_minimum_maximum, lower_minimum_maximum};
+    case OpKind::SquaredDifference:
+      return Family{refuses_squared_difference, lower_squared_difference};
+    case OpKind::Equal:
+    case OpKind::NotEqual:
+    case OpKind::Greater:
+    case OpKind::GreaterEqual:
+    case OpKind::Less:
+    case OpKind::LessEqual:
+      return Family{refuses_comparison, lower_comparison};
+    case OpKind::LogicalAnd:
+    case OpKind::LogicalOr:
+      return Family{refuses_logical, lower_logical};
+    case OpKind::Select:
+      return Family{refuses_select, lower_select};
+    case OpKind::Prelu:
+      return Family{refuses_prelu, lower_prelu};
+    case OpKind::LeakyRelu:
+    case OpKind::Logistic:
+    case OpKind::Tanh:
+    case OpKind::HardSwish:
+    case OpKind::Elu:
+    case OpKind::Exp:
+    case OpKind::Log:
+    case OpKind::Abs:
+    case OpKind::Neg:
+    case OpKind::Square:
+    case OpKind::Sqrt:
+    case OpKind::Rsqrt:
+    case OpKind::Ceil:
+    case OpKind::Floor:
+    case OpKind::Round:
+    case OpKind::LogicalNot:
+      return Family{refuses_unary, lower_unary};
+    case OpKind::Cast:
+      return Family{refuses_cast, lower_cast};
+    case OpKind::PadV2:
+      return Family{refuses_pad_v2, lower_pad_v2};
+    case OpKind::MirrorPad:
+      return Family{refuses_move, lower_mirror_pad};
+    case OpKind::Concat:
+    case OpKind::Pack:
+      return Family{refuses_move, lower_concat};
+    case OpKind::Split:
+    case OpKind::Unpack:
+      return Family{refuses_move, lower_split};
+    case OpKind::Slice:
+      return Family{refuses_move, lower_slice};
+    case OpKind::Transpose:
+      return Family{refuses_move, lower_transpose};
+    case OpKind::SpaceToDepth:
+    case OpKind::DepthToSpace:
+      return Family{refuses_move, lower_space_depth};
+    case OpKind::SpaceToBatch:
+    case OpKind::BatchToSpace:
+      return Family{refuses_move, lower_batch_space};
+    case OpKind::Gather:
+      return Family{refuses_gather, lower_gather};
+    case OpKind::ResizeNearest:
+      return Family{refuses_resize, lower_resize_nearest};
+    case OpKind::ResizeBilinear:
+      return Family{refuses_resize, lower_resize_bilinear};
+    case OpKind::BatchMatmul:
+      return Family{refuses_batch_matmul, lower_batch_matmul};
+    case OpKind::ArgMax:
+    case OpKind::ArgMin:
+      return Family{refuses_arg, lower_arg};
+    case OpKind::LogSoftmax:
+      return Family{refuses_log_softmax, lower_log_softmax};
+    case OpKind::L2Normalization:
+      return Family{refuses_l2_normalization, lower_l2_normalization};
+    case OpKind::Svdf:
+      return Family{refuses_svdf, lower_svdf};
+    case OpKind::Lstm:
+      return Family{refuses_lstm, lower_lstm};
     case OpKind::Quantize:
       return Family{refuses_quantize, lower_quantize};
     case OpKind::Dequantize:
@@ -61,8 +146,10 @@ std::optional<Family> family(graph::OpKind kind) {
 }
 
 Refusal refuses_operands(const OpView& view) {
-  const auto unfit = [](const graph::Tensor& tensor) -> Refusal {
-    if (tensor.variable) return "an operand is a variable that lives between invocations";
+  using graph::OpKind;
+  const bool keeps_state = view.node.kind == OpKind::Svdf || view.node.kind == OpKind::Lstm;
+  const auto unfit = [&](const graph::Tensor& tensor) -> Refusal {
+    if (tensor.variable && !keeps_state) return "an operand is a variable that lives between invocations";
     if (byte_size(tensor.type, tensor.shape) > INT32_MAX) return "an operand exceeds 2 GB";
     return std::nullopt;
   };

@@ -74,6 +74,10 @@ class FuncParser {
       in_.expect("=");
       buffer.memory = in_.string("a memory's name");
     }
+    if (in_.accept("initial")) {
+      in_.expect("=");
+      buffer.initial = in_.integer("the elements at first", INT64_MIN, INT64_MAX);
+    }
     if (in_.accept("align")) {
       in_.expect("=");
       buffer.alignment = static_cast<int32_t>(in_.integer("an alignment", 1, 1 << 20));

@@ -44,6 +44,7 @@ class Printer {
     if (buffer.alias.valid()) text += fmt::format(" alias=%{}", func_.buffer(buffer.alias).name);
     if (buffer.alias_offset != 0) text += fmt::format(" at={}", buffer.alias_offset);
     if (!buffer.memory.empty()) text += fmt::format(" memory={}", text_quoted(buffer.memory));
+    if (buffer.initial) text += fmt::format(" initial={}", *buffer.initial);
     if (buffer.alignment != natural_alignment(buffer.type))
       text += fmt::format(" align={}", buffer.alignment);
     return text;

@@ -72,7 +72,7 @@ class ScheduleVerifier {
     const bool read_only = func_.buffer(start).scope == Scope::Constant ||
                            (is_parameter && func_.parameters[start.at()].access == Access::Read);
     if (access != Access::Read && read_only) fail("is read-only but would be written");
-    const bool has_value = read_only || written_.count(start) != 0 ||
+    const bool has_value = read_only || func_.buffer(start).initial || written_.count(start) != 0 ||
                            (is_parameter && func_.parameters[start.at()].access != Access::Write);
     if (access == Access::Read && !has_value) fail("is read before any call wrote it");
   }

@@ -110,7 +110,11 @@ TEST_P(Recorded, OutputsAreEqual) {
   request.name = model;
   request.bytes = read_bytes(folder / "model.tflite");
   request.board = board;
-  request.samples = static_cast<int32_t>(meta["samples"].size());
+  // The samples of models with state are recorded from a fresh start each.
+  const bool has_state = std::string_view(model) == "keyword_scrambled_8bit" ||
+                         std::string_view(model) == "trained_lstm_int8" ||
+                         std::string_view(model) == "dtln_noise_suppression";
+  request.samples = has_state ? 1 : static_cast<int32_t>(meta["samples"].size());
   request.measure = request.board != "host";
   request.optimise = request.board == "host" ? "-O2" : "-Os";
   request.inputs.resize(meta["inputs"].size());
@@ -141,7 +145,8 @@ std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const char* board : {"host", "mps2-an386", "mps3-an547"})
     for (const char* model : {"ad01_int8", "hello_world_int8", "kws_ref_model", "micro_speech_quantized",
-                              "pretrainedResnet_quant", "simple_add_model", "vww_96_int8"})
+                              "pretrainedResnet_quant", "simple_add_model", "vww_96_int8",
+                              "keyword_scrambled_8bit", "trained_lstm_int8", "dtln_noise_suppression"})
       cases.push_back({model, board});
   cases.push_back({"hello_world_float", "host"});
   cases.push_back({"hello_world_float", "mps2-an386"});

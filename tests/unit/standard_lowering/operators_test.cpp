@@ -50,6 +50,7 @@ TEST_P(Operators, AreDescribed) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Standard, Operators, ::testing::ValuesIn(supported_cases()), case_name);
+INSTANTIATE_TEST_SUITE_P(Many, Operators, ::testing::ValuesIn(cases_of_many_results()), case_name);
 
 }  // namespace
 

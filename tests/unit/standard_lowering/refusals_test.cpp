@@ -31,8 +31,8 @@ TEST(Refusals, NoneForWhatIsSupported) {
 
 TEST(Refusals, OperandTypes) {
   graph::Module module = conv();
-  operand(module, 1).type = DataType::Int4;
-  EXPECT_THAT(reason(module), Optional(HasSubstr("operand types i8, i4")));
+  operand(module, 1).type = DataType::UInt8;
+  EXPECT_THAT(reason(module), Optional(HasSubstr("operand types i8, u8")));
 }
 
 TEST(Refusals, WeightsWithAZeroPoint) {
@@ -77,7 +77,7 @@ TEST(Refusals, CallsAndAllProblemsTogether) {
   graph::Node second = function.nodes[0];
   second.name = "second";
   function.nodes.push_back(second);
-  operand(module, 1).type = DataType::Int4;
+  operand(module, 1).type = DataType::UInt8;
   const Result<tir::LoweredFunction> lowered = standard_graph_to_tir(module, function);
   ASSERT_FALSE(lowered.ok());
   ASSERT_EQ(lowered.error().items().size(), 2u);

@@ -27,6 +27,11 @@ static inline int32_t intarsia_divide_round_i32(int32_t sum, int32_t count) {
   return (sum > 0 ? sum + half : sum - half) / count;
 }
 
+// The square, modulo 2^32.
+static inline int32_t intarsia_square_i32(int32_t a) {
+  return (int32_t)((uint32_t)a * (uint32_t)a);
+}
+
 static inline float intarsia_divide_f32(float a, float b) {
   return a / b;
 }

@@ -34,4 +34,11 @@ static inline int32_t intarsia_requantize(int32_t value, int32_t multiplier, int
   return intarsia_requantize_right((int32_t)((uint32_t)value << left), multiplier, right);
 }
 
+// value * multiplier / 2^right_shift, halves up: of 64-bit sums, with a multiplier of 15 bits.
+// |value| < 2^47; 0 <= multiplier < 2^15; 1 <= right_shift <= 62. What leaves 32 bits is lost.
+static inline int32_t intarsia_requantize_wide(int64_t value, int32_t multiplier,
+                                               int32_t right_shift) {
+  return (int32_t)((value * multiplier + (INT64_C(1) << (right_shift - 1))) >> right_shift);
+}
+
 #endif  // INTARSIA_KERNELS_REQUANTIZE_H_

@@ -18,6 +18,12 @@ extern "C" {
 void intarsia_softmax_s8(const int8_t* input, int8_t* output, int32_t count, int32_t multiplier,
                          int32_t left_shift, int32_t diff_min);
 
+// The same of int16, with a result of scale 1/32768 and zero point 0. multiplier * 2^(shift - 31) is
+// beta * scale * 6553.5: differences from the maximum become steps of -10 / 65535.
+// 1 <= count <= 65535. output may be input.
+void intarsia_softmax_s16(const int16_t* input, int16_t* output, int32_t count, int32_t multiplier,
+                          int32_t shift);
+
 // output[i] = exp(beta * (input[i] - maximum)) / sum. 1 <= count. output may be input.
 void intarsia_softmax_f32(const float* input, float* output, int32_t count, float beta);
 

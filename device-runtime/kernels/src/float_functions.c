@@ -1,0 +1,95 @@
+#include "intarsia_kernels/float_functions.h"
+
+#include <string.h>
+
+static float from_bits(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static uint32_t to_bits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+float intarsia_logistic_f32(float x) {
+  if (x >= 0.0f) return 1.0f / (1.0f + intarsia_exp_f32(-x));
+  const float e = intarsia_exp_f32(x);
+  return e / (1.0f + e);
+}
+
+// Near 0 the quotient of exponentials loses its bits: there the odd series.
+float intarsia_tanh_f32(float x) {
+  const float magnitude = x < 0.0f ? -x : x;
+  if (magnitude < 0.25f) {
+    const float y = x * x;
+    return x * (1.0f + y * (-1.0f / 3.0f + y * (2.0f / 15.0f + y * (-17.0f / 315.0f +
+                                                                     y * (62.0f / 2835.0f)))));
+  }
+  if (magnitude > 10.0f) return x < 0.0f ? -1.0f : 1.0f;
+  const float e = intarsia_exp_f32(-2.0f * magnitude);
+  const float result = (1.0f - e) / (1.0f + e);
+  return x < 0.0f ? -result : result;
+}
+
+// x = m * 2^k with m near 1: k * ln 2 + 2 atanh((m - 1) / (m + 1)).
+float intarsia_log_f32(float x) {
+  if (!(x > 0.0f)) return from_bits(x == 0.0f ? UINT32_C(0xff800000) : UINT32_C(0x7fc00000));
+  int32_t k = 0;
+  if (x < 1.17549435e-38f) {  // subnormal
+    x *= 8388608.0f;
+    k = -23;
+  }
+  uint32_t bits = to_bits(x);
+  if (bits >= UINT32_C(0x7f800000)) return x;
+  k += (int32_t)(bits >> 23) - 127;
+  bits = (bits & UINT32_C(0x007fffff)) | UINT32_C(0x3f800000);
+  float m = from_bits(bits);
+  if (m > 1.41421356f) {
+    m *= 0.5f;
+    ++k;
+  }
+  const float s = (m - 1.0f) / (m + 1.0f), y = s * s;
+  const float series =
+      2.0f * s * (1.0f + y * (1.0f / 3.0f + y * (1.0f / 5.0f + y * (1.0f / 7.0f + y / 9.0f))));
+  return (float)k * 0.69314718056f + series;
+}
+
+// From halving the exponent, by Newton's iteration.
+float intarsia_sqrt_f32(float x) {
+  if (x == 0.0f) return x;
+  if (!(x > 0.0f)) return from_bits(UINT32_C(0x7fc00000));
+  if (to_bits(x) >= UINT32_C(0x7f800000)) return x;
+  float scale = 1.0f;
+  if (x < 1.17549435e-38f) {  // subnormal
+    x *= 16777216.0f;
+    scale = 1.0f / 4096.0f;
+  }
+  float y = from_bits((to_bits(x) >> 1) + UINT32_C(0x1fbd1df5));
+  for (int i = 0; i < 4; ++i) y = 0.5f * (y + x / y);
+  return y * scale;
+}
+
+float intarsia_floor_f32(float x) {
+  if (!(x > -8388608.0f && x < 8388608.0f)) return x;  // whole already, or not a number
+  const float whole = (float)(int32_t)x;
+  return whole > x ? whole - 1.0f : whole;
+}
+
+float intarsia_ceil_f32(float x) { return -intarsia_floor_f32(-x); }
+
+float intarsia_round_even_f32(float x) {
+  const float below = intarsia_floor_f32(x), difference = x - below;
+  if (!(below > -8388608.0f && below < 8388608.0f)) return below;
+  const int32_t whole = (int32_t)below;
+  const int up = difference > 0.5f || (difference == 0.5f && (whole & 1) != 0);
+  return up ? below + 1.0f : below;
+}
+
+int32_t intarsia_truncate_f32(float x) {
+  if (x >= 2147483648.0f) return INT32_MAX;
+  if (x <= -2147483648.0f) return INT32_MIN;
+  return x == x ? (int32_t)x : 0;
+}
