@@ -17,8 +17,9 @@ using graph::TensorId;
 // Beyond this many placements of the live tensors the search keeps the cheapest.
 constexpr size_t kMaxStates = 4096;
 
+// State stays with the member that keeps it.
 bool travels(const Function& function, TensorId id) {
-  return id.valid() && !function.tensor(id).constant.valid();
+  return id.valid() && !function.tensor(id).constant.valid() && !function.tensor(id).variable;
 }
 
 // Which members hold a valid copy of a tensor: one bit each. The lowest-numbered holder sends.
