@@ -67,6 +67,12 @@ Blend real_blend(int64_t in, int64_t out, const graph::ResizeAttrs& attrs) {
   return result;
 }
 
+// The second neighbour's part vanishes from the program.
+bool takes_low_only(const Blend& blend) {
+  return !blend.weight.empty() &&
+         std::all_of(blend.weight.begin(), blend.weight.end(), [](int64_t w) { return w == 0; });
+}
+
 // The tables of one axis in the emitted program.
 struct AxisTables {
   Table low, high, weight;
@@ -74,7 +80,8 @@ struct AxisTables {
 
   AxisTables(OpLowering& op, const std::string& name, const Blend& blend)
       : low(op.table(name + "_low", Int32, blend.low)),
-        high(op.table(name + "_high", Int32, blend.high)),
+        high(takes_low_only(blend) ? Table(int64_t{0})
+                                   : op.table(name + "_high", Int32, blend.high)),
         weight(blend.weight.empty() ? Table(int64_t{0})
                                     : op.table(name + "_weight", Int16, blend.weight)) {
     if (blend.real_weight.empty()) return;
