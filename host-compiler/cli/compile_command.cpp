@@ -16,7 +16,8 @@ int run_compile(Context& context, const CompileCommand& command) {
   Report report = make_report(*model, to_string(selection->target), selection->board.name);
   Result<PackageContents> package =
       make_package({*model, context.registry, selection->target, selection->board.name,
-                    selection->core.name, context.resource_root, selection->board.native()});
+                    selection->core.name, context.resource_root, selection->board.native(),
+                    selection->board.takes_simulated_devices()});
   if (!package.ok()) return fail(package.error());
 
   // Measured in a folder of our own, so that the user's appears whole or not at all.

@@ -104,7 +104,8 @@ Result<PackageManifest> write_package(const Context& context, const Selection& s
                                       const CompiledModel& model, const std::string& folder) {
   INTARSIA_TRY(PackageContents package,
                make_package({model, context.registry, selection.target, selection.board.name,
-                             selection.core.name, context.resource_root, selection.board.native()}));
+                             selection.core.name, context.resource_root, selection.board.native(),
+                             selection.board.takes_simulated_devices()}));
   INTARSIA_TRY_VOID(write_folder(folder, package.files));
   return std::move(package.manifest);
 }

@@ -37,6 +37,7 @@ struct Roles {
   std::string constants;
   std::string data;
   std::string stack;
+  std::string streams;                   // command streams and what they read; as `constants` if not given
   std::vector<std::string> activations;  // preferred first
 };
 
@@ -52,6 +53,8 @@ struct Emulator {
   std::string machine;
   std::vector<std::string> arguments;
   std::string shared_memory;  // the memory a file on the host can stand in for; may be empty
+  // In it, where simulated devices are attached (remote_device.h); size 0: they cannot be.
+  uint64_t device_window = 0, device_window_size = 0;
 };
 
 struct Board {
@@ -66,6 +69,8 @@ struct Board {
   uint64_t stack_size = 0;
   std::optional<Emulator> emulator;  // none: a program for it cannot be started from here
 
+  // Whether devices that the board itself lacks can be simulated beside its emulator.
+  bool takes_simulated_devices() const { return emulator && emulator->device_window_size > 0; }
   // The machine we run on: no memory map of ours, no linker script, programs start directly.
   bool native() const { return port == Port::Stdio; }
   const Memory* find_memory(std::string_view memory_name) const;  // null when there is none

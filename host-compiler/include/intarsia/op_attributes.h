@@ -307,6 +307,22 @@ struct LstmAttrs {  // a clip of 0 is none
   }
 };
 
+// A piece of the model that another compiler has turned into a device's own program. Its tensors have
+// addresses in an arena that the program knows.
+struct CompiledAttrs {
+  std::string device;            // as the file calls it: "ethos-u"
+  int64_t arena_bytes = 0;       // what the program needs; its tensors are in it
+  int64_t fast_arena_bytes = 0;  // a second one in fast memory; may be unused
+  std::vector<int64_t> input_offsets, output_offsets;  // in the arena, one per input and output
+  bool operator==(const CompiledAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("device", self.device), f("arena_bytes", self.arena_bytes);
+    f("fast_arena_bytes", self.fast_arena_bytes);
+    f("input_offsets", self.input_offsets), f("output_offsets", self.output_offsets);
+  }
+};
+
 struct CallAttrs {
   std::string callee;  // a GlobalVar: the name of a Function of the module
   bool operator==(const CallAttrs&) const = default;
@@ -321,6 +337,6 @@ using Attributes =
                  BinaryAttrs, ReshapeAttrs, SoftmaxAttrs, PadAttrs, ReduceAttrs, ReluAttrs,
                  TransposeConv2dAttrs, LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs,
                  TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs, ResizeAttrs,
-                 BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CallAttrs>;
+                 BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs>;
 
 }  // namespace intarsia::graph

@@ -19,10 +19,13 @@ struct PackageManifest {
   std::vector<std::string> program_sources;  // those that only the boards' generic main needs
   std::vector<std::string> devices;          // members that execute streams, in order of device index
   std::vector<std::string> link_libraries;   // of the host: "OpenCL"
+  // The program that simulates the devices beside the board's emulator: C++, relative to the folder.
+  std::vector<std::string> simulator_sources, simulator_include_dirs;
 };
 
 // All files of the package but the report. `resource_root` holds device-runtime/ and targets/ as the
-// repository, or the installed share/intarsia, does. `simulated` adds simulators (board host).
+// repository, or the installed share/intarsia, does. `simulated` adds simulators (board host);
+// `simulated_remotely` a program of its own with them, for boards that take_simulated_devices().
 struct PackageRequest {
   const CompiledModel& model;
   const TargetRegistry& registry;
@@ -31,6 +34,7 @@ struct PackageRequest {
   std::string core;
   std::string resource_root;
   bool simulated = false;
+  bool simulated_remotely = false;
 };
 struct PackageContents {
   PackageManifest manifest;

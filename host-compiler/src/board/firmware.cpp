@@ -39,6 +39,7 @@ std::vector<std::string> support_sources(const Board& board, const std::string& 
     case Port::Semihosting:
       append(sources, {common + "startup.c", common + "fault.c", common + "stack.c",
                        common + "port_semihosting.c"});
+      if (board.takes_simulated_devices()) sources.push_back(common + "remote_device.c");
       break;
     case Port::Stdio:
       append(sources, {root + "/boards/host/port.c"});

@@ -37,8 +37,14 @@ std::string program_sections(const Roles& roles) {
     *(.intarsia.weights .intarsia.weights.*)
   }} > {constants}
 
+  /* What devices read: INTARSIA_STREAMS. */
+  .streams : ALIGN(16) {{
+    *(.intarsia.streams .intarsia.streams.*)
+  }} > {streams}
+
 )",
-                     fmt::arg("code", roles.code), fmt::arg("constants", roles.constants));
+                     fmt::arg("code", roles.code), fmt::arg("constants", roles.constants),
+                     fmt::arg("streams", roles.streams));
 }
 
 // The largest region (its size is 2 to this power) that ends where the stack begins, overlaps no
@@ -139,6 +145,8 @@ std::string linker_script(const Board& board) {
   text += writable_sections(board);
   for (const Memory& memory : board.memories) text += pool_section(memory);
   text += closing_sections(board);
+  if (board.takes_simulated_devices())
+    text += fmt::format("\n  __intarsia_device_window = {:#x};\n", board.emulator->device_window);
   return text + "}\n";
 }
 

@@ -83,6 +83,8 @@ Roles parse_roles(const json& value, const std::string& where, Diagnostics& prob
   roles.constants = reader.text("constants");
   roles.data = reader.text("data");
   roles.stack = reader.text("stack");
+  roles.streams = reader.optional_text("streams");
+  if (roles.streams.empty()) roles.streams = roles.constants;
   roles.activations = reader.texts("activations");
   reader.finish();
   return roles;
@@ -95,6 +97,8 @@ Emulator parse_emulator(const json& value, const std::string& where, Diagnostics
   emulator.machine = reader.text("machine");
   emulator.arguments = reader.optional_texts("arguments");
   emulator.shared_memory = reader.optional_text("shared_memory");
+  emulator.device_window = reader.optional_amount("device_window", 0);
+  emulator.device_window_size = reader.optional_amount("device_window_size", 0);
   reader.finish();
   return emulator;
 }

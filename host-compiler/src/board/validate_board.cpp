@@ -125,6 +125,8 @@ class Validator {
     check_role("constants", roles.constants, MemoryKind::Flash);
     check_role("data", roles.data, MemoryKind::Ram);
     check_role("stack", roles.stack, MemoryKind::Ram);
+    if (const Memory* streams = board_.find_memory(roles.streams); streams == nullptr)
+      check_role("streams", roles.streams, MemoryKind::Flash);  // says that there is none
     if (roles.activations.empty()) complain("roles: activations", "the list is empty");
     for (size_t i = 0; i < roles.activations.size(); ++i) {
       const std::string& name = roles.activations[i];
@@ -154,6 +156,15 @@ class Validator {
     if (!shared.empty() && board_.find_memory(shared) == nullptr) {
       complain("run: shared_memory", fmt::format("there is no memory '{}'", shared));
     }
+    if (board_.emulator->device_window_size == 0) return;
+    const Memory* memory = board_.find_memory(shared);
+    const uint64_t begin = board_.emulator->device_window, size = board_.emulator->device_window_size;
+    // The end of the memory is what its `reserved` keeps free.
+    if (memory == nullptr || begin < memory->end() - memory->reserved || begin % 64 != 0 ||
+        size > memory->end() - begin)
+      complain("run: device_window",
+               fmt::format("{:#x} and {:#x} bytes from there are not in the reserved end of the shared memory", begin, size),
+               "the firmware and the devices talk there");
   }
 
   const Board& board_;

@@ -91,4 +91,31 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
   return objects;
 }
 
+Result<void> build_simulators(const BuildSetting& setting, const std::string& work_folder,
+                              const std::string& output) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> common = {"c++", "-std=c++20", "-O2"};
+  for (const std::string& dir : setting.manifest.simulator_include_dirs)
+    common.push_back("-I" + (fs::path(setting.folder) / dir).string());
+  std::vector<std::string> sources = {setting.resource_root + "/boards/host/device_server.cpp"};
+  for (const std::string& source : setting.manifest.simulator_sources)
+    sources.push_back((fs::path(setting.folder) / source).string());
+  std::vector<Job> jobs;
+  std::vector<std::string> link = {"c++"};
+  for (size_t i = 0; i < sources.size(); ++i) {
+    const std::string object =
+        (fs::path(work_folder) / fmt::format("simulator_{:02}_{}.o", i, fs::path(sources[i]).stem().string())).string();
+    std::vector<std::string> command = common;
+    command.insert(command.end(), {"-c", sources[i], "-o", object});
+    jobs.push_back({std::move(command), sources[i]});
+    link.push_back(object);
+  }
+  INTARSIA_TRY_VOID(run_jobs(jobs));
+  link.insert(link.end(), {"-o", output});
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(link));
+  if (!outcome.succeeded())
+    return Diagnostics(setting.manifest.model, "linking the program that simulates its devices failed:\n" + outcome.err);
+  return {};
+}
+
 }  // namespace intarsia::build

@@ -20,6 +20,10 @@ std::string compiler_for(const board::Board& board, bool cpp);
 // Emitted C is compiled with the warnings we promise it is free of, as errors. Two sources at a time.
 Result<Objects> compile_objects(const BuildSetting& setting, const std::string& work_folder);
 
+// The program that simulates the devices of a package beside an emulator, for this machine.
+Result<void> build_simulators(const BuildSetting& setting, const std::string& work_folder,
+                              const std::string& output);
+
 // The deepest chain of calls from `entry`, in bytes of stack, from GCC's call graphs (.ci).
 struct StackBound {
   int64_t bytes = 0;

@@ -10,9 +10,15 @@
 #include "support/process.h"
 
 namespace intarsia {
+namespace {
+
+constexpr const char* kSimulators = "/simulators";  // in the work folder
+
+}  // namespace
 
 Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder) {
-  if (!setting.board.native() && !setting.manifest.devices.empty())
+  const bool simulates = setting.board.takes_simulated_devices() && !setting.manifest.simulator_sources.empty();
+  if (!setting.board.native() && !setting.manifest.devices.empty() && !simulates)
     return Diagnostics(fmt::format("--board {}", setting.board.name),
                        fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
                        "run it with --board host, where the device is simulated; 'compile' makes the sources for "
@@ -42,10 +48,26 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
                        fmt::format("linking the program for board {} failed ({}):\n{}", setting.board.name,
                                    outcome.ending(), outcome.err),
                        "if a memory overflows, choose a larger board");
+  if (simulates) INTARSIA_TRY_VOID(build::build_simulators(setting, work_folder, work_folder + kSimulators));
   return request.output;
 }
 
 namespace {
+
+// The emulator's command line, started by the program that simulates its devices.
+Result<std::vector<std::string>> beside_simulators(const BuildSetting& setting, board::StartRequest start,
+                                                   const std::string& work_folder) {
+  const board::Emulator& emulator = *setting.board.emulator;
+  const board::Memory* memory = setting.board.find_memory(emulator.shared_memory);
+  INTARSIA_CHECK(memory != nullptr, "a board's window is in the memory that its emulator shares");
+  start.shared_memory_file = work_folder + "/shared_memory";
+  std::vector<std::string> command = {work_folder + kSimulators, start.shared_memory_file,
+                                      fmt::format("{:#x}", memory->base), fmt::format("{:#x}", memory->size),
+                                      fmt::format("{:#x}", emulator.device_window), "--"};
+  INTARSIA_TRY(const std::vector<std::string> started, board::run_command(setting.board, start));
+  command.insert(command.end(), started.begin(), started.end());
+  return command;
+}
 
 // The plugin that counts instructions, and where the markers around a run are.
 Result<board::CountRequest> prepare_count(const BuildSetting& setting, const std::string& program,
@@ -92,10 +114,12 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   if (request.count_instructions && !setting.board.native()) {
     INTARSIA_TRY(start.count, prepare_count(setting, request.program, work_folder));
   }
-  INTARSIA_TRY(const std::vector<std::string> command, board::run_command(setting.board, start));
+  const bool simulates = setting.board.takes_simulated_devices() && !setting.manifest.simulator_sources.empty();
+  INTARSIA_TRY(const std::vector<std::string> command, simulates ? beside_simulators(setting, start, work_folder)
+                                                                 : board::run_command(setting.board, start));
   ProcessOptions options;
   const std::string profile = work_folder + "/device_profile.json";
-  if (setting.board.native()) {
+  if (setting.board.native() || simulates) {
     options.environment.push_back("INTARSIA_DEVICE_PROFILE=" + profile);
     options.environment.push_back(fmt::format("INTARSIA_DEVICE_MARKS={}/{}.marks", setting.folder, setting.manifest.model));
     if (!request.trace_file.empty()) options.environment.push_back("INTARSIA_DEVICE_TRACE=" + request.trace_file);

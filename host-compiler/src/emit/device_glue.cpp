@@ -38,16 +38,21 @@ std::vector<Device> devices_of(const EmittedModel& model, const TargetRegistry& 
   return devices;
 }
 
-bool is_simulated(const Device& device, bool simulated) {
-  return simulated && !device.simulator.header.empty();
+DevicePlace place_of(const Device& device, DevicePlace place) {
+  return device.simulator.header.empty() ? DevicePlace::Board : place;
 }
 
-void open_function(CWriter& out, const Device& device, size_t index, bool simulated) {
+void open_function(CWriter& out, const Device& device, size_t index, DevicePlace place) {
   out.comment({fmt::format("{}: {}", device.member->name, to_string(*device.member))});
   out.open(fmt::format("static struct intarsia_device *open_device{}(void)", index));
   out.line(fmt::format("static {} driver;", device.runtime.driver_type));
   std::string call;
-  if (is_simulated(device, simulated)) {
+  if (place_of(device, place) == DevicePlace::Remote) {
+    out.line("static struct intarsia_register_bus bus;");
+    out.line(fmt::format("bus = intarsia_remote_bus({});", index));
+    out.line("if (bus.read == NULL) return NULL;");
+    call = fmt::format("{}(&driver, &bus)", device.simulator.open_bus_function);
+  } else if (place_of(device, place) == DevicePlace::InProgram) {
     out.line("static struct intarsia_register_bus bus;");
     out.line(fmt::format("if (bus.read == NULL) bus = {};", device.simulator.attach_expression));
     call = fmt::format("{}(&driver, &bus)", device.simulator.open_bus_function);
@@ -67,7 +72,7 @@ void open_function(CWriter& out, const Device& device, size_t index, bool simula
 }  // namespace
 
 std::string device_glue_text(const EmittedModel& model, const TargetRegistry& registry,
-                             const TargetSpec& target, bool simulated) {
+                             const TargetSpec& target, DevicePlace place) {
   const std::vector<Device> devices = devices_of(model, registry, target);
   CWriter out;
   out.comment(
@@ -76,18 +81,19 @@ std::string device_glue_text(const EmittedModel& model, const TargetRegistry& re
            model.name),
        "file; a program of your own does not need it."});
   out.directive("#include \"intarsia_contract/board_devices.h\"");
+  if (place == DevicePlace::Remote) out.directive("#include \"intarsia_contract/remote_device.h\"");
   out.blank();
   out.directive("#include <stddef.h>");
   out.blank();
   std::set<std::string> headers;
   for (const Device& device : devices) {
     headers.insert(device.runtime.header);
-    if (is_simulated(device, simulated)) headers.insert(device.simulator.header);
+    if (place_of(device, place) == DevicePlace::InProgram) headers.insert(device.simulator.header);
   }
   for (const std::string& header : headers) out.directive(fmt::format("#include \"{}\"", header));
   out.blank();
   for (size_t i = 0; i < devices.size(); ++i) {
-    open_function(out, devices[i], i, simulated);
+    open_function(out, devices[i], i, place);
     out.blank();
   }
   out.open("struct intarsia_device *intarsia_board_device(int32_t index)");
@@ -96,6 +102,28 @@ std::string device_glue_text(const EmittedModel& model, const TargetRegistry& re
     out.line(fmt::format("case {0}: return open_device{0}();", i));
   out.line("default: return NULL;");
   out.close();
+  out.close();
+  return out.text();
+}
+
+std::string device_server_text(const EmittedModel& model, const TargetRegistry& registry,
+                               const TargetSpec& target) {
+  const std::vector<Device> devices = devices_of(model, registry, target);
+  CWriter out;
+  out.comment({fmt::format("{}: its devices simulated, for firmware in an emulator. Generated file.", model.name)});
+  out.directive("#include \"intarsia_contract/remote_device.h\"");
+  out.blank();
+  std::set<std::string> headers;
+  for (const Device& device : devices)
+    if (!device.simulator.header.empty()) headers.insert(device.simulator.header);
+  for (const std::string& header : headers) out.directive(fmt::format("#include \"{}\"", header));
+  out.blank();
+  out.open("int main(int argc, char **argv)");
+  out.line(fmt::format("struct intarsia_register_bus devices[{}] = {{}};", devices.size()));
+  for (size_t i = 0; i < devices.size(); ++i)
+    if (!devices[i].simulator.header.empty())
+      out.line(fmt::format("devices[{}] = {};", i, devices[i].simulator.attach_expression));
+  out.line(fmt::format("return intarsia_serve_devices(argc, argv, devices, {});", devices.size()));
   out.close();
   return out.text();
 }

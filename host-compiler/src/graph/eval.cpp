@@ -126,6 +126,11 @@ Result<void> evaluate(const Invocation& call) {
       return eval_svdf(call);
     case OpKind::Lstm:
       return eval_lstm(call);
+    case OpKind::Compiled:
+      return Diagnostics(place_of(call.function, call.node),
+                         fmt::format("was compiled for {}: there is no reference to evaluate",
+                                     call.node.attrs<CompiledAttrs>().device),
+                         "verify the model it was compiled from");
     case OpKind::Call:
       break;  // the evaluator's own
   }

@@ -120,6 +120,8 @@ Shapes infer(OpCheck& check) {
       return infer_svdf(check);
     case OpKind::Lstm:
       return infer_lstm(check);
+    case OpKind::Compiled:
+      return infer_compiled(check);
     case OpKind::Call:
       return infer_call(check);
   }

@@ -77,6 +77,40 @@ Shapes infer_reduce(OpCheck& check) {
   return {shape};
 }
 
+// The outputs have the shapes that the other compiler gave them.
+Shapes infer_compiled(OpCheck& check) {
+  const auto& a = check.node.attrs<CompiledAttrs>();
+  check.require(!a.device.empty(), "does not say for which device it was compiled");
+  check.require(check.in(0).constant.valid(), "its payload is not constant");
+  check.require(!check.has(1) || check.in(1).constant.valid(), "its constants are not constant");
+  check.require(a.arena_bytes >= 0 && a.arena_bytes <= kMaxTensorBytes && a.fast_arena_bytes >= 0 &&
+                    a.fast_arena_bytes <= kMaxTensorBytes,
+                fmt::format("needs arenas of {} and {} bytes", a.arena_bytes, a.fast_arena_bytes));
+  const size_t inputs = check.node.inputs.size() < 2 ? 0 : check.node.inputs.size() - 2;
+  if (!check.require(a.input_offsets.size() == inputs &&
+                         a.output_offsets.size() == check.node.outputs.size(),
+                     fmt::format("has {} inputs and {} outputs, but {} and {} addresses", inputs,
+                                 check.node.outputs.size(), a.input_offsets.size(),
+                                 a.output_offsets.size())))
+    return {};
+  const auto in_arena = [&](const Tensor& tensor, int64_t offset) {
+    check.require(offset >= 0 && offset <= a.arena_bytes - tensor.bytes(),
+                  fmt::format("has '{}', {} bytes, at {} of its arena of {} bytes", tensor.name,
+                              tensor.bytes(), offset, a.arena_bytes));
+  };
+  for (size_t i = 0; i < inputs; ++i) {
+    if (!check.require(check.has(i + 2), fmt::format("lacks its input {}", i))) return {};
+    in_arena(check.in(i + 2), a.input_offsets[i]);
+  }
+  Shapes shapes;
+  for (size_t i = 0; i < check.node.outputs.size(); ++i) {
+    if (shape_problem(check.out(i).type, check.out(i).shape).empty())  // else it is reported with the shape
+      in_arena(check.out(i), a.output_offsets[i]);
+    shapes.push_back(check.out(i).shape);
+  }
+  return shapes;
+}
+
 Shapes infer_call(OpCheck& check) {
   const std::string& name = check.node.attrs<CallAttrs>().callee;
   const Function* callee = check.module.find(name);

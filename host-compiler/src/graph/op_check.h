@@ -113,5 +113,6 @@ Shapes infer_lstm(OpCheck& check);
 Shapes infer_quantize(OpCheck& check);
 Shapes infer_dequantize(OpCheck& check);
 Shapes infer_call(OpCheck& check);
+Shapes infer_compiled(OpCheck& check);
 
 }  // namespace intarsia::graph

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "import/convert_compiled.h"
 #include "import/operator_reader.h"
 
 namespace intarsia::tflite {
@@ -23,6 +24,7 @@ class SubgraphReader {
   void check_model_operands();
   void check_data_flow(const std::vector<OperatorInfo>& operators);
   void convert(const OperatorInfo& op);
+  void keep_compiled(const OperatorInfo& op);
   graph::Module assemble(const std::string& module_name);
 
   // A converted operator; operands are still the file's tensor numbers.
@@ -92,8 +94,9 @@ void SubgraphReader::check_data_flow(const std::vector<OperatorInfo>& operators)
   };
   for (const OperatorInfo& op : operators) {
     const std::string where = fmt::format("{}: {}", file_.name(), op.label());
-    for (const int32_t id : op.inputs) {
-      if (id == -1 || is_known(id)) continue;
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      const int32_t id = op.inputs[i];
+      if (id == -1 || op.is_scratch(i) || is_known(id)) continue;
       problems_.add(where, fmt::format("reads {}, which is no model input, has no data, and no "
                                        "earlier operator writes",
                                        tensors_.label(id)));
@@ -121,6 +124,7 @@ void SubgraphReader::check_data_flow(const std::vector<OperatorInfo>& operators)
 }
 
 void SubgraphReader::convert(const OperatorInfo& op) {
+  if (op.known->kind == graph::OpKind::Compiled) return keep_compiled(op);
   OperatorReader in(file_, op, tensors_, problems_);
   if (!in.open()) return;
   Converted converted;
@@ -169,6 +173,18 @@ void SubgraphReader::convert(const OperatorInfo& op) {
   }
   draft.outputs.assign(op.outputs.begin(), op.outputs.end());
   for (const size_t i : converted.states) draft.outputs.push_back(op.inputs[i]);
+  drafts_.push_back(std::move(draft));
+}
+
+void SubgraphReader::keep_compiled(const OperatorInfo& op) {
+  std::optional<CompiledOperator> compiled = convert_compiled(file_, op, tensors_, problems_);
+  if (!compiled) return;
+  Draft draft;
+  draft.node.kind = op.known->kind;
+  draft.node.name = op.name;
+  draft.node.attributes = std::move(compiled->attributes);
+  draft.inputs = std::move(compiled->inputs);
+  draft.outputs.assign(op.outputs.begin(), op.outputs.end());
   drafts_.push_back(std::move(draft));
 }
 

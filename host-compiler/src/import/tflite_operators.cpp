@@ -111,6 +111,12 @@ const std::vector<KnownOperator>& known_operators() {
   return table;
 }
 
+// Operators of other compilers, by their custom code.
+const KnownOperator* known_custom(std::string_view code) {
+  static const KnownOperator ethos_u = {kCustom, OpKind::Compiled, 4, 1000, {"ethos_u", "npu"}};
+  return code == "ethos-u" ? &ethos_u : nullptr;
+}
+
 std::string_view builtin_name(int32_t code) {
   switch (code) {
 #define TFLITE_OPERATOR(code, name) \
@@ -151,6 +157,7 @@ bool identify(const ModelFile& file, OperatorInfo& op, std::string& problem) {
   const auto& table = known_operators();
   const auto known = std::ranges::find(table, op.code, &KnownOperator::code);
   if (known != table.end()) op.known = &*known;
+  if (op.code == kCustom) op.known = known_custom(text(entry.custom_code()));
   return true;
 }
 
@@ -206,6 +213,11 @@ std::string describe_subgraphs(const ModelFile& file, const format::Operator& op
 }
 
 }  // namespace
+
+// Vela's order: payload, constants, arena, fast arena, inputs.
+bool OperatorInfo::is_scratch(size_t input) const {
+  return known != nullptr && known->kind == OpKind::Compiled && (input == 2 || input == 3);
+}
 
 std::string OperatorInfo::label() const {
   return fmt::format("operator {} '{}' ({})", index, name, type);

@@ -28,6 +28,9 @@ struct OperatorInfo {
   std::string name;                      // the node's: unique, an identifier
   std::span<const int32_t> inputs, outputs;
 
+  // Memory that a compiled operator works in: operands without a value.
+  bool is_scratch(size_t input) const;
+
   std::string label() const;  // "operator 3 'conv_7' (CONV_2D v3)"
 };
 

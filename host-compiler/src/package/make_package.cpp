@@ -38,31 +38,39 @@ Result<std::vector<SourceFile>> copy_tree(const std::string& root, const std::st
   return files;
 }
 
-void list_sources(const std::vector<SourceFile>& files, const std::string& ending,
+constexpr std::string_view kSimulatorFolder = "simulator/";
+
+// Of the firmware, or of the program that simulates its devices.
+void list_sources(const std::vector<SourceFile>& files, const std::string& ending, bool of_simulator,
                   std::vector<std::string>& sources) {
   for (const SourceFile& file : files)
-    if (file.path.ends_with(ending)) sources.push_back(file.path);
+    if (file.path.ends_with(ending) && file.path.starts_with(kSimulatorFolder) == of_simulator)
+      sources.push_back(file.path);
+}
+
+void add_once(std::vector<std::string>& list, const std::string& item) {
+  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
 // The parts of a target's folder that its programs need, each below a folder of its own, so that they
 // are included as "<identifier>/x.h" like in the target itself.
-Result<void> add_target(const PackageRequest& request, const std::string& folder, bool simulated,
-                        PackageContents& package) {
+Result<void> add_target(const PackageRequest& request, const std::string& folder, PackageContents& package) {
   const fs::path path(folder);
   const std::string identifier = c_identifier(path.filename().string(), "target");
   const bool outside = path.is_absolute();
   for (const std::string part : {"isa", "device", "sim"}) {
-    if (part == "sim" && !simulated) continue;
+    const bool remote = part == "sim" && request.simulated_remotely;
+    if (part == "sim" && !request.simulated && !remote) continue;
     const std::string from = outside ? (path / part).string() : "targets/" + folder + "/" + part;
     std::error_code error;
     if (!fs::exists(outside ? fs::path(from) : fs::path(request.resource_root) / from, error)) continue;
+    const std::string view = remote ? std::string(kSimulatorFolder) + "targets" : "runtime/targets/" + part;
     INTARSIA_TRY(std::vector<SourceFile> files,
-                 copy_tree(outside ? "" : request.resource_root, from,
-                           "runtime/targets/" + part + "/" + identifier, {".h", ".def", ".c", ".cpp"}));
+                 copy_tree(outside ? "" : request.resource_root, from, view + "/" + identifier,
+                           {".h", ".def", ".c", ".cpp"}));
     std::move(files.begin(), files.end(), std::back_inserter(package.files));
-    const std::string view = "runtime/targets/" + part;
-    auto& views = package.manifest.include_dirs;
-    if (std::find(views.begin(), views.end(), view) == views.end()) views.push_back(view);
+    if (!remote) add_once(package.manifest.include_dirs, view);
+    if (request.simulated_remotely && part != "device") add_once(package.manifest.simulator_include_dirs, view);
   }
   return {};
 }
@@ -94,13 +102,21 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
     const RuntimePart part = request.registry.kind(member->kind).runtime(*member);
     for (const std::string& library : part.link_libraries) package.manifest.link_libraries.push_back(library);
     if (part.folder.empty() || !folders.insert(part.folder).second) continue;
-    INTARSIA_TRY_VOID(add_target(request, part.folder, request.simulated, package));
+    INTARSIA_TRY_VOID(add_target(request, part.folder, package));
   }
   package.manifest.devices = model.members;
+  using Place = emission::DevicePlace;
+  const Place place = request.simulated            ? Place::InProgram
+                      : request.simulated_remotely ? Place::Remote
+                                                   : Place::Board;
   const std::string glue = model.name + "_devices.c";
   package.files.push_back({glue, emission::device_glue_text(model, request.registry, request.target,
-                                                            request.simulated)});
+                                                            place)});
   package.manifest.program_sources.push_back(glue);
+  if (!request.simulated_remotely) return {};
+  package.manifest.simulator_include_dirs.push_back("runtime/include");
+  package.files.push_back({std::string(kSimulatorFolder) + model.name + "_simulators.cpp",
+                           emission::device_server_text(model, request.registry, request.target)});
   return {};
 }
 
@@ -132,8 +148,9 @@ Result<PackageContents> make_package(const PackageRequest& request) {
   manifest.program_sources = {model.name + "_descriptor.c"};
   manifest.include_dirs = {".", "runtime/include"};
   if (!model.streams.empty()) INTARSIA_TRY_VOID(add_devices(request, package));
-  list_sources(package.files, ".c", manifest.sources);
-  list_sources(package.files, ".cpp", manifest.sources);
+  list_sources(package.files, ".c", false, manifest.sources);
+  list_sources(package.files, ".cpp", false, manifest.sources);
+  list_sources(package.files, ".cpp", true, manifest.simulator_sources);
 
   package.files.push_back({"CMakeLists.txt", packaging::cmake_text(manifest)});
   package.files.push_back({model.name + ".mk", packaging::make_text(manifest)});

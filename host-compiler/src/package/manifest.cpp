@@ -79,6 +79,8 @@ std::string manifest_json(const PackageManifest& manifest) {
   json["program_sources"] = manifest.program_sources;
   json["devices"] = manifest.devices;
   json["link_libraries"] = manifest.link_libraries;
+  json["simulator_sources"] = manifest.simulator_sources;
+  json["simulator_include_dirs"] = manifest.simulator_include_dirs;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -103,6 +105,8 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
                         read_strings(json, "program_sources", manifest.program_sources) &&
                         read_strings(json, "devices", manifest.devices) &&
                         read_strings(json, "link_libraries", manifest.link_libraries) &&
+                        read_strings(json, "simulator_sources", manifest.simulator_sources) &&
+                        read_strings(json, "simulator_include_dirs", manifest.simulator_include_dirs) &&
                         read_strings(json, "sources", manifest.sources) &&
                         read_strings(json, "include_dirs", manifest.include_dirs) &&
                         json.contains("inputs") && json["inputs"].is_array() &&

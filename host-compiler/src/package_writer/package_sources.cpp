@@ -33,7 +33,7 @@ std::string source_text(const std::string& model, std::span<const uint8_t> packa
       "\n"
       "#include \"intarsia_contract/placement.h\"\n"
       "\n"
-      "_Alignas(16) const uint8_t {0}_package[{1}_PACKAGE_BYTES] INTARSIA_WEIGHTS = {{\n",
+      "_Alignas(16) const uint8_t {0}_package[{1}_PACKAGE_BYTES] INTARSIA_STREAMS = {{\n",
       model, upper_case(model));
   text.reserve(text.size() + package.size() * 5);
   for (size_t i = 0; i < package.size(); ++i) {

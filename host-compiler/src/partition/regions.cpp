@@ -33,7 +33,13 @@ std::vector<Region> make_regions(const graph::Function& function, const Assignme
 
   std::vector<Region> regions;
   for (size_t scheduled = 0; scheduled < count; ++scheduled) {
+    // A program that another compiler made stays by itself.
+    const auto is_alone = [&](int n) {
+      return function.nodes[static_cast<size_t>(n)].kind == graph::OpKind::Compiled;
+    };
     int next = regions.empty() ? -1 : next_ready(regions.back().member);
+    if (next >= 0 && (is_alone(next) || is_alone(regions.back().nodes.back().index)))
+      regions.push_back({regions.back().member, {}});
     if (next < 0) {
       next = next_ready(-1);
       INTARSIA_CHECK(next >= 0, "a verified function has an executable order");

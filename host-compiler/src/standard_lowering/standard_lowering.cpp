@@ -166,6 +166,8 @@ std::optional<std::string> standard_lowering_refuses(const graph::Module& module
                                                      const graph::Function& function,
                                                      const graph::Node& node) {
   const std::optional<Family> known = family(node.kind);
+  if (node.kind == graph::OpKind::Compiled)
+    return fmt::format("was compiled for {}, and only that can run it", node.attrs<graph::CompiledAttrs>().device);
   if (!known) {
     return fmt::format("{} is not supported by the portable lowering", to_string(node.kind));
   }

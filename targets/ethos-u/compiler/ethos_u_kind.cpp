@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiled_stream.h"
 #include "disassemble.h"
 #include "estimate.h"
 #include "intarsia/builtin_targets.h"
@@ -92,11 +93,16 @@ class EthosUKind final : public TargetKind {
  public:
   const KindSpec& spec() const override { return spec_; }
 
-  std::vector<Pattern> patterns(const Target&) const override { return ethos_u::patterns(); }
+  std::vector<Pattern> patterns(const Target& member) const override {
+    std::vector<Pattern> patterns = ethos_u::patterns();
+    patterns.push_back(compiled_stream_pattern(member));
+    return patterns;
+  }
 
   Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
                                             const graph::Function& function,
                                             const LoweringOptions& options) const override {
+    if (is_compiled_stream(function)) return lower_compiled_stream(module, function);
     return lower(member, module, function, options);
   }
 
@@ -121,6 +127,19 @@ class EthosUKind final : public TargetKind {
     const double hand_over = 2;
     if (member.get_string("memory-mode") != "dedicated-sram") return hand_over;
     return hand_over + static_cast<double>(bytes) / 4 / 500;
+  }
+
+  RuntimePart runtime(const Target&) const override {
+    return {.folder = INTARSIA_TARGET_FOLDER,
+            .header = "ethos_u/driver.h",
+            .driver_type = "struct intarsia_ethos_u",
+            .open_function = "intarsia_ethos_u_open"};
+  }
+
+  SimulatorPart simulator(const Target& member) const override {
+    return {.header = "ethos_u/simulator.h",
+            .attach_expression = fmt::format("intarsia_ethos_u_simulator(\"{}\")", configuration_of(member).tag),
+            .open_bus_function = "intarsia_ethos_u_open_bus"};
   }
 
   std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {

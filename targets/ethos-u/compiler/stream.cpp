@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "compiled_stream.h"
 #include "ethos_u/marks.h"
 #include "hardware.h"
 #include "lower.h"
@@ -244,7 +245,10 @@ Result<Artifacts> make_streams(const Target& member, const tir::Module& module, 
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs) {
     if (func.target != member.name || func.name == module.entry) continue;
-    CommandStream stream = StreamWriter(hardware, module, plan, func, regions_of(member, plan.memory)).run(member.name);
+    CommandStream stream =
+        is_compiled_stream(func)
+            ? write_compiled_stream(member, module, plan, func)
+            : StreamWriter(hardware, module, plan, func, regions_of(member, plan.memory)).run(member.name);
     if (static_cast<int64_t>(stream.commands.size()) > kStreamBytesMax)
       return Diagnostics(func.origin, fmt::format("its command stream of {} bytes is longer than the "
                                                   "{} that the device takes",

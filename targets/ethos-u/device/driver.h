@@ -1,0 +1,73 @@
+/* Driver of Arm Ethos-U55 and Ethos-U65. Its state is the caller's; nothing is allocated and nothing is
+ * global.
+ *
+ * It runs driver payloads (isa/actions.def), which say for which configuration their stream was made:
+ * those in our packages, and those of Vela. */
+#ifndef intarsia_ethos_u_driver_h
+#define intarsia_ethos_u_driver_h
+
+#include <stdint.h>
+
+#include "intarsia_contract/device.h"
+#include "intarsia_contract/register_bus.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define INTARSIA_ETHOS_U_EVENT_COUNTERS 4
+
+struct intarsia_ethos_u {
+  struct intarsia_device device; /* first: what emitted code is handed */
+
+  /* Everything down to the next comment may be changed after open, which sets defaults. */
+
+  /* How often the status is read before a run is given up. */
+  uint32_t poll_limit;
+  /* Called while the NPU works, before each further look at its status: waits for the interrupt
+   * (`interrupts` changes), or lets others run. Null: the status is read over and over. */
+  void (*wait)(struct intarsia_ethos_u *npu, void *context);
+  void *wait_context;
+  /* Registers QCONFIG, REGIONCFG and AXI_LIMIT0..3: over which port, and with how many transactions
+   * under way, the stream and the regions are read. Default: stream and region 0 (constants) over AXI1,
+   * other regions over AXI0. */
+  uint32_t queue_config, region_config, axi_limits[4];
+  /* The privilege the NPU runs with, as register RESET takes it: bit 0 privileged, bit 1 non-secure. */
+  uint32_t protection;
+  /* Counting: what each counter is to count (PMU_EVENT of isa/registers.def). */
+  uint8_t counting;
+  uint16_t events[INTARSIA_ETHOS_U_EVENT_COUNTERS];
+
+  /* Of the last run, when `counting` was set. */
+  uint64_t cycles;
+  uint32_t event_counts[INTARSIA_ETHOS_U_EVENT_COUNTERS];
+  /* Of the last run that ended in INTARSIA_ERROR_DEVICE_FAULT: register STATUS, and how many bytes of the
+   * stream the NPU had read. */
+  uint32_t fault_status, fault_offset;
+  /* Registers ID and CONFIG as open found them. */
+  uint32_t id, config;
+  /* How often intarsia_ethos_u_interrupt was called. */
+  volatile uint32_t interrupts;
+
+  uint8_t over_bus;
+  union {
+    void *registers;
+    struct intarsia_register_bus bus;
+  } access;
+};
+
+/* INTARSIA_ERROR_DEVICE_ABSENT when no Ethos-U55 or -U65 answers, or it does not come out of reset. */
+intarsia_status intarsia_ethos_u_open(struct intarsia_ethos_u *npu, void *registers);
+
+/* The same over functions: a simulated device, or one behind another bus. */
+intarsia_status intarsia_ethos_u_open_bus(struct intarsia_ethos_u *npu,
+                                          const struct intarsia_register_bus *bus);
+
+/* For the NPU's interrupt handler: acknowledges, and counts `interrupts`. */
+void intarsia_ethos_u_interrupt(struct intarsia_ethos_u *npu);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
