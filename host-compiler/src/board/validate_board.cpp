@@ -66,7 +66,8 @@ class Validator {
         complain(place, "the name is not lower-case letters, digits and _ after a letter");
       }
       // Section names of our own begin with the same prefix.
-      if (memory.name == "vectors" || memory.name == "weights" || memory.name == "unknown") {
+      if (memory.name == "vectors" || memory.name == "weights" || memory.name == "streams" ||
+          memory.name == "unknown") {
         complain(place, "this name is taken by a section of the linker script");
       }
       if (std::find(seen.begin(), seen.end(), memory.name) != seen.end()) {

@@ -8,6 +8,7 @@
 #include "command_text.h"
 #include "ethos_u_kind.h"
 #include "intarsia/tir_build.h"
+#include "lower.h"
 #include "payload_reader.h"
 
 namespace intarsia::targets::ethos_u {
@@ -233,7 +234,7 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const gr
   std::vector<tir::BufferId> arguments = {whole_arena};
   if (has_fast_arena) {
     arguments.push_back(schedule.local("fast_arena", DataType::Int8, {attributes.fast_arena_bytes}, kStreamAlignment));
-    schedule.func().buffers.back().memory = "sram";
+    schedule.func().buffers.back().memory = kOwnSram;
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
     tir::Buffer& buffer = schedule.func().buffers[i];

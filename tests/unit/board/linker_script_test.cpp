@@ -35,6 +35,17 @@ TEST(LinkerScript, FollowsTheRoles) {
   EXPECT_LT(script.find("  .stack"), script.find("  .data"));
 }
 
+TEST(LinkerScript, StreamsLieWhereDevicesReadThem) {
+  EXPECT_THAT(section(linker_script(sample_board()), "  .streams"), HasSubstr("} > rom"));
+  Board board = sample_board();
+  board.roles.streams = "ddr";
+  EXPECT_THAT(section(linker_script(board), "  .streams"), HasSubstr("} > ddr"));
+  EXPECT_THAT(linker_script(board), testing::Not(HasSubstr("__intarsia_device_window")));
+  board.emulator->device_window = 0x9FFF0000;
+  board.emulator->device_window_size = 0x10000;
+  EXPECT_THAT(linker_script(board), HasSubstr("__intarsia_device_window = 0x9fff0000;"));
+}
+
 TEST(LinkerScript, GivesEveryMemoryASection) {
   const std::string script = linker_script(sample_board());
   EXPECT_THAT(section(script, "  .pool.ddr"), HasSubstr("(NOLOAD)"));

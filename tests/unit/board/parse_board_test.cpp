@@ -45,6 +45,14 @@ TEST(ParseBoard, ReadsEveryField) {
   EXPECT_EQ(board.emulator->shared_memory, "ddr");
 }
 
+TEST(ParseBoard, DevicesBesideTheEmulator) {
+  EXPECT_FALSE(sample_board().takes_simulated_devices());
+  const Result<Board> board = load_board(kBoards + "/mps3-an547/board.json");
+  ASSERT_TRUE(board.ok()) << board.error().to_string();
+  EXPECT_TRUE(board->takes_simulated_devices());
+  EXPECT_EQ(board->roles.streams, "ddr");
+}
+
 struct Complaint {
   const char* from;
   const char* to;
@@ -102,6 +110,11 @@ INSTANTIATE_TEST_SUITE_P(
                   "memories[1]: 'cycles_per_access' is not between 1 and 10000"},
         Complaint{"\"shared_memory\": \"ddr\"", "\"shared_memory\": \"dram\"",
                   "run: shared_memory: there is no memory 'dram'"},
+        Complaint{"\"data\": \"ram\"", "\"data\": \"ram\", \"streams\": \"dram\"",
+                  "roles: streams: there is no memory 'dram'"},
+        Complaint{"\"shared_memory\": \"ddr\"",
+                  "\"shared_memory\": \"ddr\", \"device_window\": \"0x9FFF0000\", \"device_window_size\": \"64K\"",
+                  "run: device_window: 0x9fff0000 and 0x10000 bytes from there are not in the reserved end"},
         Complaint{"[\"cpu\", \"ethos-u\"]", "\"cpu\"", "'accessible_by' is not a list of texts"},
         Complaint{"\"stack_size\": \"4K\",", "\"stack_size\": \"4K\"",
                   "sample.json: is not JSON: parse error at line 18"}));
