@@ -184,13 +184,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(UnknownOperators, AreAllNamedWithTheirReaders) {
   ModelSpec model = chain_model();
-  model.operators[0] = {kCustom, {0}, {3}, {}, 2, "ethos-u"};
+  model.operators[0] = {kCustom, {0}, {3}, {}, 2, "edge-tpu"};
   model.operators[3] = {kCumsum, {7}, {8}, {}, 5};
   model.operators[4] = {215, {5}, {9}};
   const std::string text = errors(model);
   const auto at = [&](const std::string& line) { return text.find(line); };
   EXPECT_EQ(
-      at("some/m.tflite: operator 0 'act_Relu' (custom 'ethos-u' v2): is an operator Intarsia "
+      at("some/m.tflite: operator 0 'act_Relu' (custom 'edge-tpu' v2): is an operator Intarsia "
          "does not have; its output feeds operator 1 'flatten' (RESHAPE v1); supported are "
          "CONV_2D, "),
       0u);
