@@ -70,6 +70,10 @@ void define_kernels(TirInterpreter& t) {
     intarsia_softmax_s8(elements<int8_t>(o.at(0)), elements<int8_t>(o.at(1)), arg(o, 2), arg(o, 3),
                         arg(o, 4), arg(o, 5));
   });
+  t.define_intrinsic("intarsia_softmax_s8_s16", [](std::vector<Operand>& o) {
+    intarsia_softmax_s8_s16(elements<int8_t>(o.at(0)), elements<int16_t>(o.at(1)), arg(o, 2),
+                            arg(o, 3), arg(o, 4), arg(o, 5));
+  });
   t.define_intrinsic("intarsia_softmax_s16", [](std::vector<Operand>& o) {
     intarsia_softmax_s16(elements<int16_t>(o.at(0)), elements<int16_t>(o.at(1)), arg(o, 2),
                          arg(o, 3), arg(o, 4));

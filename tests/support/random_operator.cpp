@@ -540,9 +540,11 @@ Module reshape(Builder& b) {
 
 Module softmax(Builder& b) {
   Random& r = b.random();
-  b.input({r.range(1, 4), r.range(1, 12)});
+  const bool widens = b.type() == DataType::Int16 && r.chance(40);
+  b.input({r.range(1, 4), r.range(1, 12)}, widens ? DataType::Int8 : b.type());
   b.node().attributes = SoftmaxAttrs{r.chance(50) ? 1.0f : r.real(0.3f, 3.0f)};
   if (!is_integer(b.type())) return b.finish();
+  if (widens) return b.finish(b.type(), {{1.0f / 65536.0f}, {-32768}, 0});
   if (b.type() == DataType::Int16) return b.finish(b.type(), {{1.0f / 32768.0f}, {0}, 0});
   return b.finish(b.type(), {{1.0f / 256.0f}, {-128}, 0});
 }

@@ -23,13 +23,13 @@ double wide_factor(const OpView& v) {
 Refusal refuses_softmax(const OpView& view) {
   using enum DataType;
   if (Refusal types =
-          refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
+          refuses_types(view, {{{Int8}, Int8}, {{Int8}, Int16}, {{Int16}, Int16}, {{Float32}, Float32}}))
     return types;
   if (Refusal quantization = refuses_quantization(view)) return quantization;
   if (!is_integer(view.out().type)) return std::nullopt;
-  if (view.out().type == Int16) return std::nullopt;
+  if (view.in(0).type == Int16) return std::nullopt;
   const graph::Quantization& out = view.out().quantization;
-  if (out.zero_point[0] != -128 || out.scale[0] != 1.0f / 256.0f) {
+  if (view.out().type == Int8 && (out.zero_point[0] != -128 || out.scale[0] != 1.0f / 256.0f)) {
     return "the output's quantisation is not scale 1/256, zero point -128";
   }
   if (view.in(0).shape.back() > kMaxRow) return "rows are longer than 4095 elements";
@@ -52,7 +52,7 @@ Stmt lower_softmax(OpLowering& op) {
       operands.emplace_back(tir::float_imm(v.node.attrs<graph::SoftmaxAttrs>().beta));
       return tir::intrinsic("intarsia_softmax_f32", std::move(operands));
     }
-    if (v.out().type == DataType::Int16) {
+    if (v.in(0).type == DataType::Int16) {
       const Multiplier m = quantize_multiplier(wide_factor(v));
       operands.emplace_back(tir::int_imm(m.value));
       operands.emplace_back(tir::int_imm(m.shift));
@@ -62,7 +62,9 @@ Stmt lower_softmax(OpLowering& op) {
     operands.emplace_back(tir::int_imm(s.multiplier.value));
     operands.emplace_back(tir::int_imm(s.multiplier.shift));
     operands.emplace_back(tir::int_imm(s.diff_min));
-    return tir::intrinsic("intarsia_softmax_s8", std::move(operands));
+    const bool wide = v.out().type == DataType::Int16;
+    return tir::intrinsic(wide ? "intarsia_softmax_s8_s16" : "intarsia_softmax_s8",
+                          std::move(operands));
   });
 }
 

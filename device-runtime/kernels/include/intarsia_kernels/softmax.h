@@ -18,6 +18,10 @@ extern "C" {
 void intarsia_softmax_s8(const int8_t* input, int8_t* output, int32_t count, int32_t multiplier,
                          int32_t left_shift, int32_t diff_min);
 
+// The same as an int16 of scale 1/65536 and zero point -32768.
+void intarsia_softmax_s8_s16(const int8_t* input, int16_t* output, int32_t count,
+                             int32_t multiplier, int32_t left_shift, int32_t diff_min);
+
 // The same of int16, with a result of scale 1/32768 and zero point 0. multiplier * 2^(shift - 31) is
 // beta * scale * 6553.5: differences from the maximum become steps of -10 / 65535.
 // 1 <= count <= 65535. output may be input.
