@@ -148,17 +148,28 @@ TEST(Road, GlueOpensSimulatorsOrRegisters) {
       {"first", "first"}, {"second one", "npu"}, {"third", "npu"}, {"fourth", "npu"}};
   const Result<CompiledModel> model = compile_module(module, registry, target, options);
   ASSERT_TRUE(model.ok()) << model.error().to_string();
-  const std::string simulated = emission::device_glue_text(model->emitted, registry, target, true);
+  using emission::DevicePlace;
+  const std::string simulated =
+      emission::device_glue_text(model->emitted, registry, target, DevicePlace::InProgram);
   EXPECT_THAT(simulated, HasSubstr("#include \"example_npu/simulator.h\"\n"));
   EXPECT_THAT(simulated,
               HasSubstr("if (bus.read == NULL) bus = intarsia_example_npu_simulator();"));
   EXPECT_THAT(simulated, HasSubstr("intarsia_example_npu_open_bus(&driver, &bus)"));
   EXPECT_THAT(simulated, HasSubstr("case 1: return open_device1();"));
-  const std::string firmware = emission::device_glue_text(model->emitted, registry, target, false);
+  const std::string firmware =
+      emission::device_glue_text(model->emitted, registry, target, DevicePlace::Board);
   EXPECT_THAT(firmware, HasSubstr("/* npu: example-npu -clock-mhz=50 */"));
   EXPECT_THAT(firmware, HasSubstr("intarsia_board_registers(\"example-npu\", 1)"));
   EXPECT_THAT(firmware, HasSubstr("intarsia_example_npu_open(&driver, registers)"));
   EXPECT_THAT(firmware, testing::Not(HasSubstr("simulator")));
+  const std::string beside =
+      emission::device_glue_text(model->emitted, registry, target, DevicePlace::Remote);
+  EXPECT_THAT(beside, HasSubstr("bus = intarsia_remote_bus(1);"));
+  EXPECT_THAT(beside, HasSubstr("intarsia_example_npu_open_bus(&driver, &bus)"));
+  EXPECT_THAT(beside, testing::Not(HasSubstr("simulator")));
+  const std::string server = emission::device_server_text(model->emitted, registry, target);
+  EXPECT_THAT(server, HasSubstr("devices[1] = intarsia_example_npu_simulator();"));
+  EXPECT_THAT(server, HasSubstr("intarsia_serve_devices(argc, argv, devices, 2)"));
 }
 
 }  // namespace
