@@ -1,0 +1,53 @@
+// How the kind presents itself, and what it says of the operators it leaves to the host.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "intarsia/target_kind.h"
+
+namespace intarsia::targets {
+namespace c {
+void add_kinds(TargetRegistry& registry);
+}
+namespace ethos_n {
+void add_kinds(TargetRegistry& registry);
+}
+}  // namespace intarsia::targets
+
+namespace intarsia::test::ethos_n {
+namespace {
+
+using testing::HasSubstr;
+
+TargetRegistry make_registry() {
+  TargetRegistry registry;
+  targets::c::add_kinds(registry);
+  targets::ethos_n::add_kinds(registry);
+  return registry;
+}
+
+std::string parsed(const std::string& text) {
+  const TargetRegistry registry = make_registry();
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
+  return target.ok() ? to_string(*target) : target.error().to_string();
+}
+
+TEST(Kind, EveryTagIsAReadyComposite) {
+  EXPECT_TRUE(make_registry().catalogue().check_tags().ok());
+  EXPECT_EQ(parsed("ethos-n78-4tops-4ple"), "c + ethosn");
+  for (const char* variant : {"1tops-4ple", "4tops-2ple", "8tops-2ple"})
+    EXPECT_EQ(parsed(std::string("ethos-n78-") + variant),
+              std::string("c + ethosn -variant=") + variant);
+}
+
+TEST(Kind, SaysWhichVariantsHaveKernels) {
+  for (const char* variant : {"1tops-2ple", "2tops-2ple", "2tops-4ple"})
+    EXPECT_THAT(
+        parsed(std::string("c + ethosn -variant=") + variant),
+        HasSubstr("no PLE kernels exist for the Ethos-N78 variant " + std::string(variant) +
+                  "; write -variant=1tops-4ple or -variant=4tops-2ple or -variant=4tops-4ple or "
+                  "-variant=8tops-2ple"));
+  EXPECT_THAT(parsed("c + ethosn -variant=16tops"), HasSubstr("16tops"));
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_n
