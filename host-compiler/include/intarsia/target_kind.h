@@ -26,11 +26,11 @@ struct CostEstimate {
   double microseconds() const { return cycles / clock_mhz; }
 };
 
-// What drives the device in a program. Its files are those of the target's folder: the sources in
+// What drives the device in a program; without a driver_type, the C that its functions call. Its files are those of the target's folder: the sources in
 // device/ are compiled, and the headers and tables of device/ and isa/ are included as
 // "<identifier>/x.h", where <identifier> is the folder's name as a C identifier.
 struct RuntimePart {
-  std::string folder;         // below targets/, or an absolute path; empty: no driver is needed
+  std::string folder;         // below targets/, or an absolute path; empty: nothing of it is needed
   std::string header;         // in C, declares the following: "example_npu/driver.h"
   std::string driver_type;    // one device's state; has a member `struct intarsia_device device`
   std::string open_function;  // intarsia_status f(driver_type *, void *registers)
@@ -52,6 +52,10 @@ class TargetKind {
 
   // Name, role, attributes with defaults and checks, tags.
   virtual const KindSpec& spec() const = 0;
+
+  // A kind may be refined: another object with the same spec().name, made known by
+  // TargetRegistry::refine, answers every question about the targets for which this is true.
+  virtual bool refines(const Target& target) const { return (void)target, false; }
 
   // What it can take. Default: every operator of the portable lowering.
   virtual std::vector<Pattern> patterns(const Target& target) const;
@@ -99,13 +103,17 @@ class TargetKind {
 class TargetRegistry {
  public:
   void add(std::unique_ptr<TargetKind> kind);
+  // Its spec() names the kind it refines and is not looked at otherwise.
+  void refine(std::unique_ptr<TargetKind> refinement) { refinements_.push_back(std::move(refinement)); }
   const TargetKind& kind(std::string_view name) const;  // checked to exist
+  // Who answers for the target: its kind, or what refines it for this target.
+  const TargetKind& kind_of(const Target& target) const;
   const std::vector<std::unique_ptr<TargetKind>>& kinds() const { return kinds_; }
   const TargetCatalogue& catalogue() const { return catalogue_; }
   TargetCatalogue& catalogue() { return catalogue_; }
 
  private:
-  std::vector<std::unique_ptr<TargetKind>> kinds_;
+  std::vector<std::unique_ptr<TargetKind>> kinds_, refinements_;
   TargetCatalogue catalogue_;
 };
 

@@ -11,7 +11,7 @@ MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry
                           const TargetSpec& target, const LoweringOptions& options) {
   MemoryMap memory = board;
   for (const Target& member : target.members()) {
-    const TargetKind& kind = registry.kind(member.kind);
+    const TargetKind& kind = registry.kind_of(member);
     memory.masters[member.name] = kind.memory_master(member);
     if (!board.open) continue;
     for (MemoryPool& pool : kind.memories(member, options)) {

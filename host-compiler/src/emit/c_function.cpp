@@ -144,7 +144,7 @@ Result<std::string> emit_c_function(const tir::Module& module, const tir::Func& 
     if (is_pointer(func.buffers[i]) && !used[i]) out.line("(void)" + names.buffers[i] + ";");
   declare_registers(func, names, registers, out);
   FreshNames fresh(taken);
-  StmtEmitter(func, names, registers, fresh, out).emit(body);
+  StmtEmitter(func, names, registers, fresh, options.structs, out).emit(body);
   out.close();
   return out.text();
 }

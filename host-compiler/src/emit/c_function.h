@@ -1,6 +1,7 @@
 // C11 source of one leaf function of the tensor IR, written to be read with a debugger open.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,18 @@
 
 namespace intarsia::emission {
 
+// A kernel that takes its many numbers as one constant struct: those operands of the intrinsic that
+// are numbers become its fields, in order, and its address is the first argument.
+struct ConstantStruct {
+  std::string type, name;  // "struct intarsia_window", "window"
+  std::vector<std::string> fields;
+};
+using ConstantStructs = std::map<std::string, ConstantStruct, std::less<>>;  // by intrinsic
+
 struct CFunctionOptions {
   std::string symbol_prefix;               // of the function and of the constants it reads: "kws_"
   std::vector<std::string> comment_lines;  // after the function's origin: memory ranges, MACs
+  ConstantStructs structs = {};
 };
 
 // static void kws_conv_3(const int8_t *input, int8_t *restrict output) { ... }

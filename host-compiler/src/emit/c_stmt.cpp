@@ -1,5 +1,7 @@
 #include "emit/c_stmt.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "intarsia/check.h"
@@ -113,9 +115,31 @@ void StmtEmitter::emit(const tir::StmtNode&, const tir::Call&) {
   INTARSIA_CHECK(false, "calls stand in schedules only, which are not emitted here");
 }
 
+std::string StmtEmitter::constant_struct(const tir::Intrinsic& node, const ConstantStruct& declared) {
+  constexpr size_t kFieldsPerLine = 6;
+  const std::string name = fresh_.make(declared.name);
+  out_.open(fmt::format("static const {} {} =", declared.type, name));
+  std::string line;
+  size_t field = 0;
+  for (const auto& operand : node.operands) {
+    const auto* number = std::get_if<tir::Expr>(&operand);
+    if (number == nullptr) continue;
+    INTARSIA_CHECK(field < declared.fields.size(), "a kernel's numbers are the fields of its struct");
+    line += fmt::format("{}.{} = {},", line.empty() ? "" : " ", declared.fields[field], expr_.value(*number));
+    if (++field % kFieldsPerLine == 0) out_.line(std::exchange(line, {}));
+  }
+  INTARSIA_CHECK(field == declared.fields.size(), "a kernel's numbers are the fields of its struct");
+  if (!line.empty()) out_.line(line);
+  out_.close(";");
+  return "&" + name;
+}
+
 void StmtEmitter::emit(const tir::StmtNode&, const tir::Intrinsic& node) {
   std::string arguments;
+  const auto declared = structs_.find(node.name);
+  if (declared != structs_.end()) arguments = constant_struct(node, declared->second);
   for (const auto& operand : node.operands) {
+    if (declared != structs_.end() && std::holds_alternative<tir::Expr>(operand)) continue;
     if (!arguments.empty()) arguments += ", ";
     const auto* run = std::get_if<tir::BufferRun>(&operand);
     arguments += run != nullptr ? expr_.address(*run) : expr_.value(std::get<tir::Expr>(operand));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "emit/c_expr.h"
+#include "emit/c_function.h"
 #include "intarsia/tir.h"
 #include "support/c_writer.h"
 
@@ -35,12 +36,14 @@ class FreshNames {
 class StmtEmitter {
  public:
   StmtEmitter(const tir::Func& func, const Names& names,
-              const std::vector<RegisterDeclaration>& registers, FreshNames& fresh, CWriter& out)
+              const std::vector<RegisterDeclaration>& registers, FreshNames& fresh,
+              const ConstantStructs& structs, CWriter& out)
       : func_(func),
         names_(names),
         expr_(func, names),
         registers_(registers),
         fresh_(fresh),
+        structs_(structs),
         out_(out) {}
 
   void emit(const tir::Stmt& stmt);
@@ -60,7 +63,11 @@ class StmtEmitter {
   const Names& names_;
   ExprEmitter expr_;
   const std::vector<RegisterDeclaration>& registers_;
+  // Declares the constant struct of an intrinsic; the argument that stands for it.
+  std::string constant_struct(const tir::Intrinsic& node, const ConstantStruct& declared);
+
   FreshNames& fresh_;
+  const ConstantStructs& structs_;
   CWriter& out_;
 };
 

@@ -24,14 +24,14 @@ std::vector<Device> devices_of(const EmittedModel& model, const TargetRegistry& 
     Device device;
     device.member = target.member(member_name);
     INTARSIA_CHECK(device.member != nullptr, "streams belong to members of the target");
-    const TargetKind& kind = registry.kind(device.member->kind);
+    const TargetKind& kind = registry.kind_of(*device.member);
     device.runtime = kind.runtime(*device.member);
     device.simulator = kind.simulator(*device.member);
     INTARSIA_CHECK(!device.runtime.driver_type.empty(), "a kind with streams has a driver");
     device.name = kind.memory_master(*device.member);
     for (const Target& other : target.devices()) {
       if (&other == device.member) break;
-      if (registry.kind(other.kind).memory_master(other) == device.name) ++device.unit;
+      if (registry.kind_of(other).memory_master(other) == device.name) ++device.unit;
     }
     devices.push_back(std::move(device));
   }

@@ -45,7 +45,7 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
 
   Collected collected;
   for (const Target& member : target.members()) {
-    INTARSIA_TRY(Artifacts artifacts, registry.kind(member.kind).tir_to_runtime(member, module, plan));
+    INTARSIA_TRY(Artifacts artifacts, registry.kind_of(member).tir_to_runtime(member, module, plan));
     collected.functions.insert(collected.functions.end(), artifacts.functions.begin(), artifacts.functions.end());
     collected.includes.insert(artifacts.includes.begin(), artifacts.includes.end());
     for (SourceFile& file : artifacts.sources) {

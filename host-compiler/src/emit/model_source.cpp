@@ -11,6 +11,8 @@
 namespace intarsia::emission {
 namespace {
 
+constexpr int32_t kWordAlignment = 4;  // of constants: kernels read weights by words
+
 const std::string& pool_name(const ModelContext& context, int pool) {
   return context.plan.memory.pools[static_cast<size_t>(pool)].name;
 }
@@ -223,7 +225,7 @@ Result<std::string> data_source_text(const ModelContext& context) {
   for (const tir::Constant& constant : context.module.constants) {
     if (constant.use == tir::ConstantUse::Stream) continue;
     INTARSIA_TRY(const std::string definition, emit_c_constant(constant, context.name() + "_",
-                                 {CLinkage::External, 1, "INTARSIA_WEIGHTS"}));
+                                 {CLinkage::External, kWordAlignment, "INTARSIA_WEIGHTS"}));
     text += "\n" + definition;
   }
   return text;

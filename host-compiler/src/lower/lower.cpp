@@ -45,7 +45,7 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
     const Target* member = target.member(function->target);
     INTARSIA_CHECK(member != nullptr, "a partitioned function belongs to a member of the target");
     Result<tir::LoweredFunction> lowered =
-        registry.kind(member->kind).graph_to_tir(*member, module, *function, options);
+        registry.kind_of(*member).graph_to_tir(*member, module, *function, options);
     if (!lowered.ok()) {
       problems.append(lowered.error());
       continue;

@@ -99,7 +99,7 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   for (const std::string& name : model.members) {
     const Target* member = request.target.member(name);
     INTARSIA_CHECK(member != nullptr, "streams belong to members of the target");
-    const RuntimePart part = request.registry.kind(member->kind).runtime(*member);
+    const RuntimePart part = request.registry.kind_of(*member).runtime(*member);
     for (const std::string& library : part.link_libraries) package.manifest.link_libraries.push_back(library);
     if (part.folder.empty() || !folders.insert(part.folder).second) continue;
     INTARSIA_TRY_VOID(add_target(request, part.folder, package));
@@ -117,6 +117,22 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   package.manifest.simulator_include_dirs.push_back("runtime/include");
   package.files.push_back({std::string(kSimulatorFolder) + model.name + "_simulators.cpp",
                            emission::device_server_text(model, request.registry, request.target)});
+  return {};
+}
+
+// The kernels of members that compute with C of their own.
+Result<void> add_kernels(const PackageRequest& request, PackageContents& package) {
+  std::set<std::string> folders;
+  for (const Target& member : request.target.members()) {
+    const RuntimePart part = request.registry.kind_of(member).runtime(member);
+    const auto& streams = request.model.emitted.members;
+    if (part.folder.empty() || std::find(streams.begin(), streams.end(), member.name) != streams.end()) continue;
+    const auto& funcs = request.model.lowered.funcs;
+    const bool runs_code = part.driver_type.empty() &&
+        std::any_of(funcs.begin(), funcs.end(), [&](const tir::Func& f) { return f.target == member.name; });
+    if (runs_code && folders.insert(part.folder).second)
+      INTARSIA_TRY_VOID(add_target(request, part.folder, package));
+  }
   return {};
 }
 
@@ -148,6 +164,7 @@ Result<PackageContents> make_package(const PackageRequest& request) {
   manifest.program_sources = {model.name + "_descriptor.c"};
   manifest.include_dirs = {".", "runtime/include"};
   if (!model.streams.empty()) INTARSIA_TRY_VOID(add_devices(request, package));
+  INTARSIA_TRY_VOID(add_kernels(request, package));
   list_sources(package.files, ".c", false, manifest.sources);
   list_sources(package.files, ".cpp", false, manifest.sources);
   list_sources(package.files, ".cpp", true, manifest.simulator_sources);

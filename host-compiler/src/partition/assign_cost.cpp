@@ -159,7 +159,7 @@ double transfer_cost(const TargetRegistry& registry, const TargetSpec& target, i
   if (from == to) return 0;
   const auto side = [&](int member) {
     const Target& value = target.members()[static_cast<size_t>(member)];
-    return registry.kind(value.kind).transfer_microseconds(value, bytes);
+    return registry.kind_of(value).transfer_microseconds(value, bytes);
   };
   return side(from) + side(to);
 }

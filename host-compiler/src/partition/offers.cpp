@@ -17,7 +17,7 @@ std::string place(const graph::Module& module, const graph::Node& node) {
 // Asks one member about the whole function.
 void ask_member(const graph::Module& module, const Function& function, const TargetRegistry& registry,
                 const Target& member, size_t index, OfferTable& table) {
-  const TargetKind& kind = registry.kind(member.kind);
+  const TargetKind& kind = registry.kind_of(member);
   const std::vector<Pattern> patterns = kind.patterns(member);
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const NodeId root{static_cast<int32_t>(n)};

@@ -126,6 +126,12 @@ BufferId OpLowering::raw_table(const std::string& role, DataType type, const Sha
   return b.constant(role, type, extents, id);
 }
 
+BufferId OpLowering::constant(const std::string& role, DataType type, const Shape& extents,
+                              std::vector<uint8_t> bytes, tir::ConstantUse use) {
+  const ConstantId id = pool_.add({name_ + "_" + role, type, extents, std::move(bytes), use});
+  return b.constant(role, type, extents, id);
+}
+
 Table OpLowering::table(const std::string& role, DataType type, const std::vector<int64_t>& values,
                         tir::ConstantUse use) {
   INTARSIA_CHECK(!values.empty(), "a table has values");

@@ -86,6 +86,9 @@ class OpLowering {
 
   // A constant operand [channels, rest] as [channels / lanes, rest, lanes], of the given extents.
   BufferId interleaved_weights(size_t input, int64_t lanes, const Shape& extents);
+  // A constant in a layout of its own, of the operator's data.
+  BufferId constant(const std::string& role, DataType type, const Shape& extents,
+                    std::vector<uint8_t> bytes, tir::ConstantUse use);
   Table table(const std::string& role, DataType type, const std::vector<int64_t>& values,
               tir::ConstantUse use = tir::ConstantUse::Table);
   // Bytes of a table of any type and extents.

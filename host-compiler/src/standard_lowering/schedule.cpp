@@ -87,7 +87,7 @@ BufferId Schedule::storage(graph::TensorId tensor, const std::string& leaf) {
   return buffer;
 }
 
-void Schedule::add_leaf(const graph::Node& node, Stmt (*lower)(OpLowering&)) {
+void Schedule::add_leaf(const graph::Node& node, const LowerLeaf& lower) {
   const std::string name = unique_func_name(c_identifier(node.name, "f"));
   const OpView view{graph_, function_, node};
   OpLowering op(view, name, pool_);

@@ -7,6 +7,7 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/tir_build.h"
+#include "standard_lowering/leaves.h"
 #include "standard_lowering/op_lowering.h"
 
 namespace intarsia::standard_lowering {
@@ -21,7 +22,7 @@ class Schedule {
   // A reshape of something that has storage.
   bool needs_no_code(const graph::Node& node) const;
   // Lowers the node into a leaf and calls it.
-  void add_leaf(const graph::Node& node, Stmt (*lower)(OpLowering&));
+  void add_leaf(const graph::Node& node, const LowerLeaf& lower);
   // Adds the schedule to the module; its name.
   std::string finish();
 

@@ -4,6 +4,7 @@
 
 #include "intarsia/check.h"
 #include "standard_lowering/families.h"
+#include "standard_lowering/leaves.h"
 #include "standard_lowering/schedule.h"
 
 namespace intarsia {
@@ -178,6 +179,12 @@ std::optional<std::string> standard_lowering_refuses(const graph::Module& module
 
 Result<tir::LoweredFunction> standard_graph_to_tir(const graph::Module& module,
                                                    const graph::Function& function) {
+  return standard_lowering::graph_to_tir(module, function, nullptr);
+}
+
+Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module& module,
+                                                             const graph::Function& function,
+                                                             const ChooseLeaf& choose) {
   Diagnostics problems;
   for (const graph::Node& node : function.nodes) {
     if (const auto reason = standard_lowering_refuses(module, function, node)) {
@@ -191,7 +198,8 @@ Result<tir::LoweredFunction> standard_graph_to_tir(const graph::Module& module,
   Schedule schedule(module, function, result.module);
   for (const graph::Node& node : function.nodes) {
     if (schedule.needs_no_code(node)) continue;
-    schedule.add_leaf(node, family(node.kind)->lower);
+    const LowerLeaf own = choose ? choose(OpView{module, function, node}) : nullptr;
+    schedule.add_leaf(node, own ? own : family(node.kind)->lower);
   }
   result.entry = schedule.finish();
   return result;

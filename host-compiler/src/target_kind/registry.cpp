@@ -17,4 +17,10 @@ const TargetKind& TargetRegistry::kind(std::string_view name) const {
   return **found;
 }
 
+const TargetKind& TargetRegistry::kind_of(const Target& target) const {
+  for (const auto& refinement : refinements_)
+    if (refinement->spec().name == target.kind && refinement->refines(target)) return *refinement;
+  return kind(target.kind);
+}
+
 }  // namespace intarsia

@@ -1,0 +1,146 @@
+// Convolution, fully connected, and depthwise convolution of a single channel, which is a convolution.
+#include <algorithm>
+
+#include "channels.h"
+#include "kernels.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+using namespace standard_lowering;
+
+// A scratch larger than this costs more memory than the kernel saves time.
+constexpr int64_t kMostScratch = 16 * 1024;
+
+struct Conv {
+  Window window;
+  WeightRows rows;  // [out_c][kernel_h * kernel_w * in_c]
+  std::vector<Multiplier> multipliers;
+};
+
+int8_t as_int8(int64_t value) { return static_cast<int8_t>(value); }
+
+void set_range(const OpView& v, graph::Activation activation, Window& w) {
+  const Range range = output_range(v, activation);
+  w.low = range.low, w.high = range.high;
+  w.in_zero = v.in(0).quantization.zero_point[0];
+}
+
+// [channel][rest] as rows.
+WeightRows rows_of(const OpView& v, int64_t channels) {
+  const std::vector<int64_t> values = v.values(1);
+  const size_t row = values.size() / static_cast<size_t>(channels);
+  WeightRows rows(static_cast<size_t>(channels), std::vector<int8_t>(row));
+  for (size_t i = 0; i < values.size(); ++i) rows[i / row][i % row] = as_int8(values[i]);
+  return rows;
+}
+
+std::optional<Conv> read_conv2d(const OpView& v) {
+  const auto& a = v.node.attrs<graph::Conv2dAttrs>();
+  const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
+  if (weights[3] != in[3] || (a.dilation_w != 1 && weights[2] != 1)) return std::nullopt;
+  Conv conv;
+  conv.window = {in[0], in[1], in[2], in[3], out[1], out[2], out[3], weights[1], weights[2],
+                 a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left, 0, 0, 0};
+  set_range(v, a.activation, conv.window);
+  conv.rows = rows_of(v, out[3]);
+  conv.multipliers = conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
+  return conv;
+}
+
+// Weights [1, kernel_h, kernel_w, out_c] of a depthwise convolution with one input channel.
+std::optional<Conv> read_depthwise(const OpView& v) {
+  const auto& a = v.node.attrs<graph::DepthwiseConv2dAttrs>();
+  const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
+  if (in[3] != 1 || (a.dilation_w != 1 && weights[2] != 1)) return std::nullopt;
+  Conv conv;
+  conv.window = {in[0], in[1], in[2], 1, out[1], out[2], out[3], weights[1], weights[2],
+                 a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left, 0, 0, 0};
+  set_range(v, a.activation, conv.window);
+  const std::vector<int64_t> values = v.values(1);
+  const auto channels = static_cast<size_t>(out[3]);
+  conv.rows.assign(channels, std::vector<int8_t>(values.size() / channels));
+  for (size_t i = 0; i < values.size(); ++i) conv.rows[i % channels][i / channels] = as_int8(values[i]);
+  conv.multipliers = conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
+  return conv;
+}
+
+Conv read_fully_connected(const OpView& v) {
+  const Shape& weights = v.in(1).shape;
+  const int64_t rows = element_count(v.in(0).shape) / weights[1];
+  Conv conv;
+  conv.window = {1, 1, rows, weights[1], 1, rows, weights[0], 1, 1, 1, 1, 1, 0, 0, 0, 0, 0};
+  set_range(v, v.node.attrs<graph::FullyConnectedAttrs>().activation, conv.window);
+  conv.rows = rows_of(v, weights[0]);
+  conv.multipliers =
+      fully_connected_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
+  return conv;
+}
+
+std::optional<Conv> read(const OpView& v) {
+  switch (v.node.kind) {
+    case graph::OpKind::Conv2d:
+      return read_conv2d(v);
+    case graph::OpKind::DepthwiseConv2d:
+      return read_depthwise(v);
+    default:
+      return read_fully_connected(v);
+  }
+}
+
+// A pointwise convolution is a fully connected layer over its pixels: one long row.
+void simplify(Window& w) {
+  if (w.kernel_h != 1 || w.kernel_w != 1 || w.stride_h != 1 || w.stride_w != 1 || w.in_h != w.out_h ||
+      w.in_w != w.out_w || w.pixels() > INT16_MAX)
+    return;
+  w.in_w = w.out_w = w.pixels();
+  w.batches = w.in_h = w.out_h = 1;
+}
+
+int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+// [out_c][kernel_h][kernel_w * in_c, filled with zeros to a multiple of `unit`].
+std::vector<uint8_t> packed_rows(const Conv& conv, int64_t unit) {
+  const int64_t run = conv.window.kernel_w * conv.window.in_c;
+  std::vector<uint8_t> bytes;
+  for (const std::vector<int8_t>& row : conv.rows) {
+    for (int64_t at = 0; at < static_cast<int64_t>(row.size()); at += run) {
+      for (int64_t i = 0; i < round_up(run, unit); ++i)
+        bytes.push_back(i < run ? static_cast<uint8_t>(row[static_cast<size_t>(at + i)]) : 0);
+    }
+  }
+  return bytes;
+}
+
+Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64_t scratch_bytes) {
+  const Window& w = conv.window;
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  const int64_t run = round_up(w.kernel_w * w.in_c, 4);
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {scratch_bytes}, 4);
+  const BufferId weights = op.constant("weights", DataType::Int8, {w.out_c, w.kernel_h, run},
+                                       packed_rows(conv, 4), tir::ConstantUse::Weights);
+  const BufferId table =
+      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.bytes, tir::ConstantUse::Weights);
+  const char* kernel = channels.quick ? "intarsia_dsp_conv_s8" : "intarsia_dsp_conv_any_s8";
+  return call_kernel(op.b.func(), {kernel, w, {op.in(0)}, op.out(), scratch, {weights, table}});
+}
+
+}  // namespace
+
+LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
+  if (core == CoreClass::Thumb || !is_int8_dot_product(view)) return nullptr;
+  std::optional<Conv> conv = read(view);
+  if (!conv) return nullptr;
+  simplify(conv->window);
+  const std::optional<Channels> channels = make_channels(view, conv->rows, conv->multipliers);
+  if (!channels || !conv->window.fits()) return nullptr;
+  const Window& w = conv->window;
+  const int64_t weights = w.kernel_h * round_up(w.kernel_w * w.in_c, 4);
+  const int64_t scratch = weights * (w.pixels() >= 4 ? 8 : 2);
+  if (scratch > kMostScratch) return nullptr;
+  return [conv = *conv, channels = *channels, scratch](OpLowering& op) {
+    return lower_dsp(op, conv, channels, scratch);
+  };
+}
+
+}  // namespace intarsia::targets::cortex_m

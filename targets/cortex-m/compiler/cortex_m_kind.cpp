@@ -1,0 +1,70 @@
+// Refines kind `c` for Cortex-M cores: `c -mcpu=cortex-m4` is lowered to kernels made for the core's
+// instructions where there are some, and to the portable loops elsewhere.
+#include <algorithm>
+#include <iterator>
+
+#include "intarsia/builtin_targets.h"
+#include "kernels.h"
+#include "target_kind/c_artifacts.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+struct Core {
+  const char* name;
+  CoreClass core_class;
+};
+
+constexpr Core kCores[] = {
+#define CORE(name, core_class) {name, CoreClass::core_class},
+#include "cortex_m/cores.def"
+#undef CORE
+};
+
+const Core* find_core(const Target& target) {
+  const AttributeValue* mcpu = target.attributes.find("mcpu");
+  const std::string* name = mcpu == nullptr ? nullptr : std::get_if<std::string>(mcpu);
+  const auto found = std::find_if(std::begin(kCores), std::end(kCores),
+                                  [&](const Core& core) { return name != nullptr && *name == core.name; });
+  return found == std::end(kCores) ? nullptr : found;
+}
+
+class CortexMKind final : public TargetKind {
+ public:
+  CortexMKind() {
+    spec_.name = "c";
+    spec_.role = Role::Cpu;
+  }
+  const KindSpec& spec() const override { return spec_; }
+
+  bool refines(const Target& target) const override {
+    const AttributeValue* kernels = target.attributes.find("kernels");
+    return find_core(target) != nullptr && (kernels == nullptr || *kernels == AttributeValue(std::string("tuned")));
+  }
+
+  Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
+                                            const graph::Function& function,
+                                            const LoweringOptions&) const override {
+    const CoreClass core = find_core(target)->core_class;
+    return standard_lowering::graph_to_tir(module, function,
+                                           [core](const OpView& view) { return choose_leaf(core, view); });
+  }
+
+  Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,
+                                   const Plan& plan) const override {
+    INTARSIA_TRY(Artifacts artifacts, emission::c_artifacts(target, module, plan, kernel_structs()));
+    if (!artifacts.functions.empty()) artifacts.includes.push_back("cortex_m/kernels.h");
+    return artifacts;
+  }
+
+  RuntimePart runtime(const Target&) const override { return {.folder = INTARSIA_TARGET_FOLDER}; }
+
+ private:
+  KindSpec spec_;
+};
+
+}  // namespace
+
+void add_kinds(TargetRegistry& registry) { registry.refine(std::make_unique<CortexMKind>()); }
+
+}  // namespace intarsia::targets::cortex_m

@@ -1,0 +1,90 @@
+// Depthwise convolution with one filter per channel.
+#include "channels.h"
+#include "kernels.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+using namespace standard_lowering;
+
+constexpr int64_t kMostScratch = 16 * 1024;
+constexpr int64_t kDspLanes = 4;
+
+struct Depthwise {
+  Window window;
+  WeightRows rows;  // [out_c][kernel_h * kernel_w]
+};
+
+Depthwise read(const OpView& v) {
+  const auto& a = v.node.attrs<graph::DepthwiseConv2dAttrs>();
+  const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
+  const Range range = output_range(v, a.activation);
+  Depthwise d;
+  d.window = {in[0], in[1], in[2], in[3], out[1], out[2], out[3], weights[1], weights[2], a.stride_h, a.stride_w,
+              a.dilation_h, a.padding.top, a.padding.left, v.in(0).quantization.zero_point[0], range.low, range.high};
+  const std::vector<int64_t> values = v.values(1);
+  const auto channels = static_cast<size_t>(out[3]);
+  d.rows.assign(channels, std::vector<int8_t>(values.size() / channels));
+  for (size_t i = 0; i < values.size(); ++i) d.rows[i % channels][i / channels] = static_cast<int8_t>(values[i]);
+  return d;
+}
+
+// The geometry of device/dsp_depthwise.h.
+struct DspLayout {
+  int64_t phases, pairs, columns;
+  explicit DspLayout(const Window& w)
+      : phases(w.stride_h % 2 == 0 ? 1 : 2),
+        pairs(phases == 1 ? (w.kernel_h + 1) / 2 : w.kernel_h / 2 + 1),
+        columns((w.out_w - 1) * w.stride_w + w.kernel_w) {}
+  int64_t scratch_bytes(const Window& w) const { return 16 * pairs * (phases * w.kernel_w + columns); }
+};
+
+std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
+  const Window& w = d.window;
+  const auto weight = [&](int64_t channel, int64_t ky, int64_t kx) {
+    if (ky < 0 || ky >= w.kernel_h) return uint8_t{0};
+    return static_cast<uint8_t>(d.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * w.kernel_w + kx)]);
+  };
+  std::vector<uint8_t> bytes;
+  for (int64_t block = 0; block < w.out_c; block += kDspLanes)
+    for (int64_t phase = 0; phase < layout.phases; ++phase)
+      for (int64_t pair = 0; pair < layout.pairs; ++pair)
+        for (int64_t kx = 0; kx < w.kernel_w; ++kx)
+          for (int64_t two = 0; two < kDspLanes; two += 2)
+            for (int64_t row = 0; row < 2; ++row)
+              for (int64_t lane = 0; lane < 2; ++lane)
+                bytes.push_back(weight(block + two + lane, 2 * pair + row - phase, kx));
+  return bytes;
+}
+
+Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
+  const Window& w = d.window;
+  const DspLayout layout(w);
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes(w)}, 4);
+  const Shape extents{w.out_c / kDspLanes, layout.phases, layout.pairs, w.kernel_w, 2 * kDspLanes};
+  const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout), tir::ConstantUse::Weights);
+  const BufferId table =
+      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.bytes, tir::ConstantUse::Weights);
+  const char* kernel = channels.quick ? "intarsia_dsp_depthwise_s8" : "intarsia_dsp_depthwise_any_s8";
+  return call_kernel(op.b.func(), {kernel, w, {op.in(0)}, op.out(), scratch, {weights, table}});
+}
+
+}  // namespace
+
+LowerLeaf depthwise_leaf(CoreClass core, const OpView& view) {
+  if (core == CoreClass::Thumb || !is_int8_dot_product(view)) return nullptr;
+  if (view.in(0).shape[3] == 1) return conv_leaf(core, view);
+  const auto& attrs = view.node.attrs<graph::DepthwiseConv2dAttrs>();
+  if (view.in(0).shape[3] != view.out().shape[3] || attrs.dilation_h != 1 || attrs.dilation_w != 1 ||
+      view.out().shape[3] % kDspLanes != 0)
+    return nullptr;
+  const Depthwise d = read(view);
+  const auto multipliers =
+      conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization);
+  const std::optional<Channels> channels = make_channels(view, d.rows, multipliers);
+  if (!channels || !d.window.fits() || DspLayout(d.window).scratch_bytes(d.window) > kMostScratch) return nullptr;
+  return [d, channels = *channels](OpLowering& op) { return lower_dsp(op, d, channels); };
+}
+
+}  // namespace intarsia::targets::cortex_m

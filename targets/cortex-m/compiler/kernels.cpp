@@ -1,0 +1,66 @@
+#include "kernels.h"
+
+#include <limits>
+
+#include "intarsia/tir_build.h"
+
+namespace intarsia::targets::cortex_m {
+
+std::vector<int64_t> Window::values() const {
+  return {
+#define FIELD(name) name,
+#include "cortex_m/window.def"
+#undef FIELD
+  };
+}
+
+bool Window::fits() const {
+  for (const int64_t value : values())
+    if (value < std::numeric_limits<int16_t>::min() || value > std::numeric_limits<int16_t>::max()) return false;
+  return true;
+}
+
+tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call) {
+  std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
+  const auto whole = [&](tir::BufferId id, tir::Access access) {
+    const Shape& extents = func.buffer(id).extents;
+    operands.push_back(tir::BufferRun{id, std::vector<tir::Expr>(extents.size(), tir::int_imm(0)),
+                                      element_count(extents), access});
+  };
+  for (const tir::BufferId id : call.read) whole(id, tir::Access::Read);
+  whole(call.written, tir::Access::Write);
+  if (call.scratch.valid()) whole(call.scratch, tir::Access::Write);
+  for (const tir::BufferId id : call.constants) whole(id, tir::Access::Read);
+  for (const int64_t value : call.window.values()) operands.push_back(tir::int_imm(value));
+  return tir::intrinsic(call.kernel, std::move(operands));
+}
+
+const emission::ConstantStructs& kernel_structs() {
+  static const emission::ConstantStructs structs = [] {
+    const emission::ConstantStruct window{"struct intarsia_window", "window", {
+#define FIELD(name) #name,
+#include "cortex_m/window.def"
+#undef FIELD
+    }};
+    emission::ConstantStructs all;
+#define KERNEL(name) all[#name] = window;
+#include "cortex_m/kernels.def"
+#undef KERNEL
+    return all;
+  }();
+  return structs;
+}
+
+LowerLeaf choose_leaf(CoreClass core, const OpView& view) {
+  switch (view.node.kind) {
+    case graph::OpKind::Conv2d:
+    case graph::OpKind::FullyConnected:
+      return conv_leaf(core, view);
+    case graph::OpKind::DepthwiseConv2d:
+      return depthwise_leaf(core, view);
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace intarsia::targets::cortex_m

@@ -1,0 +1,50 @@
+// The kernels in device/: what the compiler hands over.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "emit/c_function.h"
+#include "standard_lowering/leaves.h"
+
+namespace intarsia::targets::cortex_m {
+
+using standard_lowering::LowerLeaf;
+using standard_lowering::OpLowering;
+using standard_lowering::OpView;
+
+enum class CoreClass { Thumb, Dsp, Mve };
+
+// struct intarsia_window.
+struct Window {
+#define FIELD(name) int64_t name = 0;
+#include "cortex_m/window.def"
+#undef FIELD
+
+  int64_t pixels() const { return batches * out_h * out_w; }
+  std::vector<int64_t> values() const;
+  bool fits() const;  // every field in 16 bits
+};
+
+// One call of a kernel over whole buffers: `kernel(&window, input, output, scratch, weights, channels)`.
+struct KernelCall {
+  std::string kernel;
+  Window window;
+  std::vector<tir::BufferId> read;
+  tir::BufferId written;
+  tir::BufferId scratch;  // may be invalid
+  std::vector<tir::BufferId> constants;
+};
+tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call);
+
+// The structs that kernels take, for the C writer.
+const emission::ConstantStructs& kernel_structs();
+
+// The leaf a class of cores has for the operator; empty where the portable loops serve as well.
+LowerLeaf choose_leaf(CoreClass core, const OpView& view);
+
+// Families. Each returns an empty leaf for what its kernels do not cover.
+LowerLeaf conv_leaf(CoreClass core, const OpView& view);
+LowerLeaf depthwise_leaf(CoreClass core, const OpView& view);
+
+}  // namespace intarsia::targets::cortex_m

@@ -1,0 +1,169 @@
+// Depthwise convolution on cores with the DSP extension, four channels at a time.
+//
+// SMLAD wants two inputs of one channel in a word; in memory neighbours are of different channels. Two
+// rows of the input are merged into such words once, with their padding, and serve all outputs that see
+// them: scratch holds the pairs of rows that the current row of outputs needs, as a ring.
+#include "cortex_m/dsp_depthwise.h"
+
+#include "cortex_m/dsp_dot.h"
+#include "cortex_m/optimise.h"
+
+enum { kLanes = 4 };  // channels of a block: words per column of a pair of rows
+
+struct ring {
+  uint32_t *words;
+  int32_t pairs;        // slots
+  int32_t row_words;    // of one slot
+  int32_t columns;      // of the padded input that outputs see
+  int32_t staged;       // pairs of rows merged so far
+};
+
+// Channel by channel: `upper`'s element below, `lower`'s above.
+INTARSIA_INLINE void merge(uint32_t *to, uint32_t upper, uint32_t lower) {
+#if INTARSIA_HAS_DSP
+  uint32_t first, second;
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(first) : "r"(upper), "r"(lower));
+  __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(second) : "r"(upper), "r"(lower));
+#else
+  const uint32_t first = (upper & 0xffffu) | lower << 16, second = upper >> 16 | (lower & 0xffff0000u);
+#endif
+  to[0] = intarsia_even_pair(first);
+  to[1] = intarsia_odd_pair(first);
+  to[2] = intarsia_even_pair(second);
+  to[3] = intarsia_odd_pair(second);
+}
+
+// Merges the next pair of rows of the channels that `image` begins with.
+INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image, struct ring *ring) {
+  const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
+  uint32_t *to = ring->words + ring->staged % ring->pairs * ring->row_words;
+  const int32_t y = 2 * ring->staged++ - w->pad_top;
+  const bool upper_inside = y >= 0 && y < w->in_h, lower_inside = y + 1 >= 0 && y + 1 < w->in_h;
+  const int32_t step = w->in_c;
+  const int8_t *upper = upper_inside ? image + y * w->in_w * step : (const int8_t *)&zero;
+  const int8_t *lower = lower_inside ? image + (y + 1) * w->in_w * step : (const int8_t *)&zero;
+  const int32_t upper_step = upper_inside ? step : 0, lower_step = lower_inside ? step : 0;
+  int32_t column = 0;
+  for (; column < w->pad_left; ++column, to += kLanes) merge(to, zero, zero);
+  const int32_t end = w->pad_left + w->in_w < ring->columns ? w->pad_left + w->in_w : ring->columns;
+  for (; column < end; ++column, to += kLanes) {
+    merge(to, intarsia_load_word(upper), intarsia_load_word(lower));
+    upper += upper_step;
+    lower += lower_step;
+  }
+  for (; column < ring->columns; ++column, to += kLanes) merge(to, zero, zero);
+}
+
+// Weights as bytes to pairs of halfwords.
+static void expand_weights(uint32_t *to, const int8_t *from, int32_t words) {
+  for (; words > 0; --words, from += 4, to += 2) {
+    const uint32_t word = intarsia_load_word(from);
+    to[0] = intarsia_even_pair(word);
+    to[1] = intarsia_odd_pair(word);
+  }
+}
+
+#if INTARSIA_HAS_DSP
+#define INTARSIA_COLUMN                      \
+  "ldmia %[row]!, {r2, r3, r4, r5}\n"        \
+  "ldrd %[a], %[b], [%[weights]], #8\n"      \
+  "smlad %[sum0], r2, %[a], %[sum0]\n"       \
+  "smlad %[sum1], r3, %[b], %[sum1]\n"       \
+  "ldrd %[a], %[b], [%[weights]], #8\n"      \
+  "smlad %[sum2], r4, %[a], %[sum2]\n"       \
+  "smlad %[sum3], r5, %[b], %[sum3]\n"
+#endif
+
+// sums += one pair of rows, `columns` of it; the next weights.
+INTARSIA_INLINE const uint32_t *add_row(const uint32_t *row, const uint32_t *weights, int32_t columns,
+                                        int32_t sums[4]) {
+#if INTARSIA_HAS_DSP
+  int32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
+  uint32_t a, b;
+  if (columns == 3) {
+    __asm__ volatile(INTARSIA_COLUMN INTARSIA_COLUMN INTARSIA_COLUMN
+                     : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [a] "=&r"(a),
+                       [b] "=&r"(b), [row] "+r"(row), [weights] "+r"(weights)
+                     :
+                     : "r2", "r3", "r4", "r5", "memory");
+  } else {
+    __asm__ volatile("1:\n" INTARSIA_COLUMN
+                     "subs %[columns], #1\n"
+                     "bne 1b\n"
+                     : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [a] "=&r"(a),
+                       [b] "=&r"(b), [row] "+r"(row), [weights] "+r"(weights), [columns] "+r"(columns)
+                     :
+                     : "r2", "r3", "r4", "r5", "cc", "memory");
+  }
+  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
+  return weights;
+#else
+  for (; columns > 0; --columns, row += kLanes, weights += kLanes)
+    for (int32_t lane = 0; lane < kLanes; ++lane)
+      sums[lane] = intarsia_pair_product(row[lane], weights[lane], sums[lane]);
+  return weights;
+#endif
+}
+
+INTARSIA_OUTLINE void output_row(const struct intarsia_window *w, const struct ring *ring, int32_t first_pair,
+                                const uint32_t *weights, int8_t *output,
+                                const struct intarsia_channel *channels, bool quick) {
+  const bool whole = intarsia_whole_range(w);
+  const int32_t kernel_w = w->kernel_w, out_c = w->out_c, step = w->stride_w * kLanes;
+  const int32_t slot = first_pair % ring->pairs;
+  const uint32_t *row0 = ring->words + slot * ring->row_words;
+  const uint32_t *row1 = ring->words + (slot + 1) % ring->pairs * ring->row_words;
+  for (int32_t x = w->out_w; x > 0; --x, output += out_c, row0 += step, row1 += step) {
+    int32_t sums[4] = {channels[0].bias, channels[1].bias, channels[2].bias, channels[3].bias};
+    if (ring->pairs == 2 && kernel_w == 3) {
+      add_row(row1, add_row(row0, weights, 3, sums), 3, sums);
+    } else {
+      const uint32_t *next = weights;
+      const int32_t offset = (int32_t)(row0 - (ring->words + slot * ring->row_words));
+      for (int32_t pair = 0; pair < ring->pairs; ++pair)
+        next = add_row(ring->words + (slot + pair) % ring->pairs * ring->row_words + offset, next, kernel_w, sums);
+    }
+    for (int32_t lane = 0; lane < kLanes; ++lane)
+      output[lane] = intarsia_result(sums[lane], &channels[lane], quick, whole, w);
+  }
+}
+
+INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                               int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
+                               bool quick) {
+  const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
+  const int32_t phases = w->stride_h % 2 == 0 ? 1 : 2;
+  struct ring ring;
+  ring.pairs = phases == 1 ? (w->kernel_h + 1) / 2 : w->kernel_h / 2 + 1;
+  ring.columns = (w->out_w - 1) * w->stride_w + w->kernel_w;
+  ring.row_words = ring.columns * kLanes;
+  const int32_t phase_words = ring.pairs * w->kernel_w * kLanes;
+  uint32_t *expanded = (uint32_t *)(void *)scratch;
+  ring.words = expanded + phases * phase_words;
+
+  for (int32_t block = 0; block < w->out_c; block += kLanes) {
+    expand_weights(expanded, weights, phases * phase_words / 2);
+    weights += 2 * phases * phase_words;
+    const int8_t *image = input + block;
+    int8_t *to = output + block;
+    for (int32_t n = 0; n < w->batches; ++n, image += w->in_h * w->in_w * w->in_c) {
+      ring.staged = 0;
+      for (int32_t y = 0; y < w->out_h; ++y, to += w->out_w * w->out_c) {
+        const int32_t first_row = y * w->stride_h, first_pair = first_row / 2;
+        if (ring.staged < first_pair) ring.staged = first_pair;
+        while (ring.staged < first_pair + ring.pairs) stage(w, image, &ring);
+        output_row(w, &ring, first_pair, expanded + first_row % 2 * phase_words, to, channels + block, quick);
+      }
+    }
+  }
+}
+
+void intarsia_dsp_depthwise_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
+                               int8_t *scratch, const int8_t *weights, const int32_t *channels) {
+  depthwise(window, input, output, scratch, weights, channels, true);
+}
+
+void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
+                                   int8_t *scratch, const int8_t *weights, const int32_t *channels) {
+  depthwise(window, input, output, scratch, weights, channels, false);
+}

@@ -1,0 +1,151 @@
+// Dot products for cores with the DSP extension. SMLAD multiplies two pairs of halfwords, SXTB16 makes
+// a pair from bytes 0 and 2 of a word (rotated: 1 and 3). Inputs are made into pairs once, by the kernel,
+// and serve every output channel; weights stay bytes in flash and are made into pairs on the way,
+// which serves several pixels.
+//
+// Pairs of a run of inputs, four elements (a group) at a time, `pixels` of them side by side:
+//   word 0 .. pixels-1: elements 0, 2 of each pixel; then as many with elements 1, 3.
+// Every function has a portable twin that reads the same layout.
+#ifndef INTARSIA_CORTEX_M_DSP_DOT_H_
+#define INTARSIA_CORTEX_M_DSP_DOT_H_
+
+#include <stdint.h>
+#include <string.h>
+
+#include "cortex_m/results.h"
+
+// Bytes 0 and 2 as a pair.
+INTARSIA_INLINE uint32_t intarsia_even_pair(uint32_t bytes) {
+#if INTARSIA_HAS_DSP
+  uint32_t pair;
+  __asm__("sxtb16 %0, %1" : "=r"(pair) : "r"(bytes));
+  return pair;
+#else
+  return ((uint32_t)(int8_t)(bytes >> 16) << 16) | ((uint32_t)(int8_t)bytes & 0xffffu);
+#endif
+}
+
+// Bytes 1 and 3 as a pair.
+INTARSIA_INLINE uint32_t intarsia_odd_pair(uint32_t bytes) {
+#if INTARSIA_HAS_DSP
+  uint32_t pair;
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(pair) : "r"(bytes));
+  return pair;
+#else
+  return intarsia_even_pair(bytes >> 8);
+#endif
+}
+
+INTARSIA_INLINE uint32_t intarsia_load_word(const int8_t *bytes) {
+  uint32_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+#if !INTARSIA_HAS_DSP
+INTARSIA_INLINE int32_t intarsia_pair_product(uint32_t a, uint32_t b, int32_t sum) {
+  const int32_t low = (int32_t)(int16_t)a * (int16_t)b;
+  const int32_t high = (int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16);
+  return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);
+}
+#endif
+
+// sums[p] = start + products of one channel's weights with four pixels, over `groups` groups.
+INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weights, int32_t groups, int32_t start,
+                                      int32_t sums[4]) {
+#if INTARSIA_HAS_DSP
+  int32_t sum0 = start, sum1 = start, sum2 = start, sum3 = start;
+  uint32_t even, odd;
+  // One group: thirteen instructions for sixteen products.
+#define INTARSIA_GROUP                       \
+  "ldr %[odd], [%[weights]], #4\n"           \
+  "ldmia %[pairs]!, {r2, r3, r4, r5}\n"      \
+  "sxtb16 %[even], %[odd]\n"                 \
+  "sxtb16 %[odd], %[odd], ror #8\n"          \
+  "smlad %[sum0], r2, %[even], %[sum0]\n"    \
+  "smlad %[sum1], r3, %[even], %[sum1]\n"    \
+  "smlad %[sum2], r4, %[even], %[sum2]\n"    \
+  "smlad %[sum3], r5, %[even], %[sum3]\n"    \
+  "ldmia %[pairs]!, {r2, r3, r4, r5}\n"      \
+  "smlad %[sum0], r2, %[odd], %[sum0]\n"     \
+  "smlad %[sum1], r3, %[odd], %[sum1]\n"     \
+  "smlad %[sum2], r4, %[odd], %[sum2]\n"     \
+  "smlad %[sum3], r5, %[odd], %[sum3]\n"
+  __asm__ volatile(
+      "subs %[groups], #4\n"
+      "blt 2f\n"
+      "1:\n" INTARSIA_GROUP INTARSIA_GROUP INTARSIA_GROUP INTARSIA_GROUP
+      "subs %[groups], #4\n"
+      "bge 1b\n"
+      "2: adds %[groups], #4\n"
+      "beq 4f\n"
+      "3:\n" INTARSIA_GROUP
+      "subs %[groups], #1\n"
+      "bne 3b\n"
+      "4:\n"
+      : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [even] "=&r"(even),
+        [odd] "=&r"(odd), [pairs] "+r"(pairs), [weights] "+r"(weights), [groups] "+r"(groups)
+      :
+      : "r2", "r3", "r4", "r5", "cc", "memory");
+#undef INTARSIA_GROUP
+  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
+#else
+  for (int32_t pixel = 0; pixel < 4; ++pixel) sums[pixel] = start;
+  for (int32_t group = 0; group < groups; ++group) {
+    const uint32_t word = intarsia_load_word(weights + 4 * group);
+    for (int32_t pixel = 0; pixel < 4; ++pixel) {
+      sums[pixel] = intarsia_pair_product(pairs[8 * group + pixel], intarsia_even_pair(word), sums[pixel]);
+      sums[pixel] = intarsia_pair_product(pairs[8 * group + 4 + pixel], intarsia_odd_pair(word), sums[pixel]);
+    }
+  }
+#endif
+}
+
+// sums[c] += products of two channels' weights with one pixel.
+INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weights0, const int8_t *weights1,
+                                      int32_t groups, int32_t sums[2]) {
+#if INTARSIA_HAS_DSP
+  int32_t sum0 = sums[0], sum1 = sums[1];
+  uint32_t even, odd;
+  // One group: eleven instructions for eight products.
+#define INTARSIA_CHANNEL(weights, sum)           \
+  "ldr %[odd], [%[" weights "]], #4\n"           \
+  "sxtb16 %[even], %[odd]\n"                     \
+  "sxtb16 %[odd], %[odd], ror #8\n"              \
+  "smlad %[" sum "], r2, %[even], %[" sum "]\n"  \
+  "smlad %[" sum "], r3, %[odd], %[" sum "]\n"
+#define INTARSIA_GROUP \
+  "ldmia %[pairs]!, {r2, r3}\n" INTARSIA_CHANNEL("weights0", "sum0") INTARSIA_CHANNEL("weights1", "sum1")
+  __asm__ volatile(
+      "subs %[groups], #4\n"
+      "blt 2f\n"
+      "1:\n" INTARSIA_GROUP INTARSIA_GROUP INTARSIA_GROUP INTARSIA_GROUP
+      "subs %[groups], #4\n"
+      "bge 1b\n"
+      "2: adds %[groups], #4\n"
+      "beq 4f\n"
+      "3:\n" INTARSIA_GROUP
+      "subs %[groups], #1\n"
+      "bne 3b\n"
+      "4:\n"
+      : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [even] "=&r"(even), [odd] "=&r"(odd), [pairs] "+r"(pairs),
+        [weights0] "+r"(weights0), [weights1] "+r"(weights1), [groups] "+r"(groups)
+      :
+      : "r2", "r3", "cc", "memory");
+#undef INTARSIA_GROUP
+#undef INTARSIA_CHANNEL
+  sums[0] = sum0, sums[1] = sum1;
+#else
+  for (int32_t group = 0; group < groups; ++group) {
+    const uint32_t even = pairs[2 * group], odd = pairs[2 * group + 1];
+    const uint32_t word0 = intarsia_load_word(weights0 + 4 * group);
+    const uint32_t word1 = intarsia_load_word(weights1 + 4 * group);
+    sums[0] = intarsia_pair_product(odd, intarsia_odd_pair(word0),
+                                    intarsia_pair_product(even, intarsia_even_pair(word0), sums[0]));
+    sums[1] = intarsia_pair_product(odd, intarsia_odd_pair(word1),
+                                    intarsia_pair_product(even, intarsia_even_pair(word1), sums[1]));
+  }
+#endif
+}
+
+#endif  // INTARSIA_CORTEX_M_DSP_DOT_H_

@@ -1,0 +1,8 @@
+// Everything that emitted code for a Cortex-M may call beside the portable kernels.
+#ifndef INTARSIA_CORTEX_M_KERNELS_H_
+#define INTARSIA_CORTEX_M_KERNELS_H_
+
+#include "cortex_m/dsp_conv.h"
+#include "cortex_m/dsp_depthwise.h"
+
+#endif  // INTARSIA_CORTEX_M_KERNELS_H_
