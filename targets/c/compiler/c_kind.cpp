@@ -39,6 +39,8 @@ KindSpec make_spec() {
       AttributeSpec::word("mcpu", "native", cores, "the core, as the C compiler names it"),
       AttributeSpec::word("mfloat-abi", std::nullopt, {"soft", "softfp", "hard"},
                           "calling convention of floating point; follows the core"),
+      AttributeSpec::word("kernels", "tuned", {"tuned", "portable"},
+                          "tuned: kernels made for the core, where a target folder brings them"),
   };
   spec.resolve = [](Attributes& attributes) -> Result<void> {
     if (const Core* core = find_core(attributes.get_string("mcpu")))

@@ -1,5 +1,6 @@
 #include "channels.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <limits>
 
@@ -28,31 +29,81 @@ Sum sum_of(int64_t bias, int64_t zero_point, const std::vector<int8_t>& row) {
   return {start, std::abs(start) + magnitudes * kLargestInput};
 }
 
+int64_t requantized(int64_t value, Multiplier m) {
+  if (m.shift > 0) value = value * (int64_t{1} << m.shift);
+  const int64_t scaled = (value * m.value + (int64_t{1} << 30)) >> 31;
+  if (m.shift >= 0) return scaled;
+  const int64_t half = int64_t{1} << (-m.shift - 1);
+  return (scaled + half - (scaled < 0)) >> -m.shift;
+}
+
+// Channels whose weights are all zero come with scales of any size; so do some whose results never
+// leave the zero point. They get numbers in the middle of the range that give the same results.
+Channel without_extremes(Channel channel, const Sum& sum, int64_t out_zero) {
+  const Multiplier m = channel.multiplier;
+  const bool constant = sum.most == std::abs(sum.start);
+  if (constant && std::abs(sum.start) < (int64_t{1} << 31 >> std::max(m.shift, 0))) {
+    const int64_t result = std::clamp<int64_t>(requantized(sum.start, m), -128 - out_zero, 127 - out_zero);
+    return {4 * result, {1 << 30, -1}};
+  }
+  // The sum times a multiplier below one, halved more often than it has bits, rounds to zero.
+  const bool vanishes = m.shift < -kLargestQuickShift && sum.most < (int64_t{1} << (-m.shift - 1));
+  if (vanishes) return {channel.bias, {0, -1}};
+  return channel;
+}
+
 }  // namespace
+
+std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes) {
+  std::vector<int64_t> blocks;
+  for (int64_t next = 0; next < channels; next += lanes) blocks.push_back(std::min(next, channels - lanes));
+  return blocks;
+}
 
 std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
                                       const std::vector<Multiplier>& multipliers) {
   const int64_t in_zero = view.in(0).quantization.zero_point[0];
-  const int64_t out_zero = view.out().quantization.zero_point[0];
   const std::vector<int64_t> bias =
       view.has(2) ? view.values(2) : std::vector<int64_t>(rows.size(), 0);
-  std::vector<Sum> sums;
-  bool quick = true;
+  Channels channels{{}, view.out().quantization.zero_point[0], true};
   for (size_t c = 0; c < rows.size(); ++c) {
-    sums.push_back(sum_of(bias[c], in_zero, rows[c]));
-    const Multiplier m = multipliers[multipliers.size() == 1 ? 0 : c];
-    if (sums.back().most > std::numeric_limits<int32_t>::max()) return std::nullopt;
-    quick &= sums.back().most < kQuickLimit && m.shift <= -1 && m.shift >= -kLargestQuickShift;
-  }
-  Channels channels{quick, {}};
-  for (size_t c = 0; c < rows.size(); ++c) {
-    const Multiplier m = multipliers[multipliers.size() == 1 ? 0 : c];
-    append(channels.bytes, sums[c].start);
-    append(channels.bytes, m.value);
-    append(channels.bytes, quick ? (int64_t{1} << (-m.shift - 1)) + out_zero * (int64_t{1} << -m.shift) : out_zero);
-    append(channels.bytes, quick ? -m.shift : m.shift);
+    const Sum sum = sum_of(bias[c], in_zero, rows[c]);
+    if (sum.most > std::numeric_limits<int32_t>::max()) return std::nullopt;
+    const Channel channel =
+        without_extremes({sum.start, multipliers[multipliers.size() == 1 ? 0 : c]}, sum, channels.out_zero);
+    const int shift = channel.multiplier.shift;
+    const int64_t most = sum.most - std::abs(sum.start) + std::abs(channel.bias);
+    channels.quick &= most < kQuickLimit && shift <= -1 && shift >= -kLargestQuickShift;
+    channels.list.push_back(channel);
   }
   return channels;
+}
+
+std::vector<uint8_t> Channels::table() const {
+  std::vector<uint8_t> bytes;
+  for (const auto& [bias, multiplier] : list) {
+    const int64_t last_bit = quick ? int64_t{1} << -multiplier.shift : 1;
+    append(bytes, bias);
+    append(bytes, multiplier.value);
+    append(bytes, quick ? last_bit / 2 + out_zero * last_bit : out_zero);
+    append(bytes, quick ? -multiplier.shift : multiplier.shift);
+  }
+  return bytes;
+}
+
+std::vector<uint8_t> Channels::vector_table(const std::vector<std::vector<int64_t>>& blocks) const {
+  std::vector<uint8_t> bytes;
+  for (const std::vector<int64_t>& block : blocks) {
+    for (const int64_t c : block) append(bytes, list[static_cast<size_t>(c)].bias);
+    for (const int64_t c : block) append(bytes, list[static_cast<size_t>(c)].multiplier.value);
+    for (const int64_t c : block) append(bytes, list[static_cast<size_t>(c)].multiplier.shift);
+  }
+  return bytes;
+}
+
+std::string kernel_for(const std::string& family, const Channels& channels, const Window& window) {
+  if (!channels.quick) return family + "_any_s8";
+  return family + (window.low == -128 && window.high == 127 ? "_s8" : "_limited_s8");
 }
 
 bool is_int8_dot_product(const OpView& view) {

@@ -12,14 +12,32 @@ namespace intarsia::targets::cortex_m {
 // Weights of one operator as rows, one per output channel.
 using WeightRows = std::vector<std::vector<int8_t>>;
 
-struct Channels {
-  bool quick;  // the quick arithmetic of device/results.h covers them
-  std::vector<uint8_t> bytes;
+struct Channel {
+  int64_t bias;  // with the input's zero point
+  standard_lowering::Multiplier multiplier;
 };
+
+struct Channels {
+  std::vector<Channel> list;
+  int64_t out_zero;
+  bool quick;  // the quick arithmetic of device/results.h covers them
+
+  // struct intarsia_channel, one after another.
+  std::vector<uint8_t> table() const;
+  // Blocks of `lanes` channels: their biases, multipliers and shifts as VRSHL takes them.
+  std::vector<uint8_t> vector_table(const std::vector<std::vector<int64_t>>& blocks) const;
+};
+
+// The first channels of blocks of `lanes` <= channels; the last overlaps the one before rather than
+// reach beyond.
+std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes);
 
 // None when a folded bias leaves 32 bits.
 std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
                                       const std::vector<standard_lowering::Multiplier>& multipliers);
+
+// The kernel of a family for the way from sums to results: _s8, _limited_s8 or _any_s8.
+std::string kernel_for(const std::string& family, const Channels& channels, const Window& window);
 
 // Int8 throughout with constant weights and a constant or absent 32-bit bias.
 bool is_int8_dot_product(const OpView& view);

@@ -24,6 +24,7 @@ void set_range(const OpView& v, graph::Activation activation, Window& w) {
   const Range range = output_range(v, activation);
   w.low = range.low, w.high = range.high;
   w.in_zero = v.in(0).quantization.zero_point[0];
+  w.out_zero = v.out().quantization.zero_point[0];
 }
 
 // [channel][rest] as rows.
@@ -41,7 +42,7 @@ std::optional<Conv> read_conv2d(const OpView& v) {
   if (weights[3] != in[3] || (a.dilation_w != 1 && weights[2] != 1)) return std::nullopt;
   Conv conv;
   conv.window = {in[0], in[1], in[2], in[3], out[1], out[2], out[3], weights[1], weights[2],
-                 a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left, 0, 0, 0};
+                 a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left};
   set_range(v, a.activation, conv.window);
   conv.rows = rows_of(v, out[3]);
   conv.multipliers = conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
@@ -55,7 +56,7 @@ std::optional<Conv> read_depthwise(const OpView& v) {
   if (in[3] != 1 || (a.dilation_w != 1 && weights[2] != 1)) return std::nullopt;
   Conv conv;
   conv.window = {in[0], in[1], in[2], 1, out[1], out[2], out[3], weights[1], weights[2],
-                 a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left, 0, 0, 0};
+                 a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left};
   set_range(v, a.activation, conv.window);
   const std::vector<int64_t> values = v.values(1);
   const auto channels = static_cast<size_t>(out[3]);
@@ -69,7 +70,7 @@ Conv read_fully_connected(const OpView& v) {
   const Shape& weights = v.in(1).shape;
   const int64_t rows = element_count(v.in(0).shape) / weights[1];
   Conv conv;
-  conv.window = {1, 1, rows, weights[1], 1, rows, weights[0], 1, 1, 1, 1, 1, 0, 0, 0, 0, 0};
+  conv.window = {1, 1, rows, weights[1], 1, rows, weights[0], 1, 1, 1, 1, 1};
   set_range(v, v.node.attrs<graph::FullyConnectedAttrs>().activation, conv.window);
   conv.rows = rows_of(v, weights[0]);
   conv.multipliers =
@@ -120,9 +121,42 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
   const BufferId weights = op.constant("weights", DataType::Int8, {w.out_c, w.kernel_h, run},
                                        packed_rows(conv, 4), tir::ConstantUse::Weights);
   const BufferId table =
-      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.bytes, tir::ConstantUse::Weights);
-  const char* kernel = channels.quick ? "intarsia_dsp_conv_s8" : "intarsia_dsp_conv_any_s8";
+      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
+  const std::string kernel = kernel_for("intarsia_dsp_conv", channels, w);
   return call_kernel(op.b.func(), {kernel, w, {op.in(0)}, op.out(), scratch, {weights, table}});
+}
+
+// Both of device/mve_conv.h.
+constexpr int64_t kVector = 16;
+
+int64_t vector_run(const Window& w) { return round_up(w.kernel_h * w.kernel_w * w.in_c, kVector); }
+
+std::vector<uint8_t> mve_weights(const Conv& conv) {
+  std::vector<uint8_t> bytes;
+  for (const int64_t first : blocks_of(conv.window.out_c, 2))
+    for (int64_t at = 0; at < vector_run(conv.window); at += kVector)
+      for (int64_t c = first; c < first + 2; ++c) {
+        const std::vector<int8_t>& row = conv.rows[static_cast<size_t>(c)];
+        for (auto i = static_cast<size_t>(at); i < static_cast<size_t>(at + kVector); ++i)
+          bytes.push_back(i < row.size() ? static_cast<uint8_t>(row[i]) : 0);
+      }
+  return bytes;
+}
+
+Stmt lower_mve(OpLowering& op, const Conv& conv, const Channels& channels) {
+  const Window& w = conv.window;
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  const int64_t run = vector_run(w), pairs = (w.out_c + 1) / 2;
+  const bool direct = w.kernel_h == 1 && w.kernel_w == 1 && w.in_c % kVector == 0;
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {direct ? 4 : 2 * run}, 4);
+  const BufferId weights = op.constant("weights", DataType::Int8, {pairs, run / kVector, 2, kVector},
+                                       mve_weights(conv), tir::ConstantUse::Weights);
+  std::vector<std::vector<int64_t>> blocks;
+  for (const int64_t first : blocks_of(w.out_c, 2)) blocks.push_back({first, first + 1});
+  const BufferId table = op.constant("channels", DataType::Int32, {pairs, 6}, channels.vector_table(blocks),
+                                     tir::ConstantUse::Weights);
+  return call_kernel(op.b.func(),
+                     {"intarsia_mve_conv_s8", w, {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace
@@ -135,6 +169,10 @@ LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
   const std::optional<Channels> channels = make_channels(view, conv->rows, conv->multipliers);
   if (!channels || !conv->window.fits()) return nullptr;
   const Window& w = conv->window;
+  const bool padded = w.pad_top != 0 || w.pad_left != 0 || (w.out_h - 1) * w.stride_h >= w.in_h ||
+                      (w.out_w - 1) * w.stride_w >= w.in_w;
+  if (core == CoreClass::Mve && channels->quick && w.out_c >= 2 && !(padded && w.kernel_h * w.kernel_w == 1))
+    return [conv = *conv, channels = *channels](OpLowering& op) { return lower_mve(op, conv, channels); };
   const int64_t weights = w.kernel_h * round_up(w.kernel_w * w.in_c, 4);
   const int64_t scratch = weights * (w.pixels() >= 4 ? 8 : 2);
   if (scratch > kMostScratch) return nullptr;

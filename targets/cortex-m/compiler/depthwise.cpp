@@ -1,4 +1,6 @@
 // Depthwise convolution with one filter per channel.
+#include <algorithm>
+
 #include "channels.h"
 #include "kernels.h"
 
@@ -21,7 +23,8 @@ Depthwise read(const OpView& v) {
   const Range range = output_range(v, a.activation);
   Depthwise d;
   d.window = {in[0], in[1], in[2], in[3], out[1], out[2], out[3], weights[1], weights[2], a.stride_h, a.stride_w,
-              a.dilation_h, a.padding.top, a.padding.left, v.in(0).quantization.zero_point[0], range.low, range.high};
+              a.dilation_h, a.padding.top, a.padding.left, v.in(0).quantization.zero_point[0],
+              v.out().quantization.zero_point[0], range.low, range.high};
   const std::vector<int64_t> values = v.values(1);
   const auto channels = static_cast<size_t>(out[3]);
   d.rows.assign(channels, std::vector<int8_t>(values.size() / channels));
@@ -46,7 +49,7 @@ std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
     return static_cast<uint8_t>(d.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * w.kernel_w + kx)]);
   };
   std::vector<uint8_t> bytes;
-  for (int64_t block = 0; block < w.out_c; block += kDspLanes)
+  for (const int64_t block : blocks_of(w.out_c, kDspLanes))
     for (int64_t phase = 0; phase < layout.phases; ++phase)
       for (int64_t pair = 0; pair < layout.pairs; ++pair)
         for (int64_t kx = 0; kx < w.kernel_w; ++kx)
@@ -62,11 +65,11 @@ Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
   const DspLayout layout(w);
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes(w)}, 4);
-  const Shape extents{w.out_c / kDspLanes, layout.phases, layout.pairs, w.kernel_w, 2 * kDspLanes};
+  const Shape extents{(w.out_c + kDspLanes - 1) / kDspLanes, layout.phases, layout.pairs, w.kernel_w, 2 * kDspLanes};
   const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout), tir::ConstantUse::Weights);
   const BufferId table =
-      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.bytes, tir::ConstantUse::Weights);
-  const char* kernel = channels.quick ? "intarsia_dsp_depthwise_s8" : "intarsia_dsp_depthwise_any_s8";
+      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
+  const std::string kernel = kernel_for("intarsia_dsp_depthwise", channels, w);
   return call_kernel(op.b.func(), {kernel, w, {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
@@ -77,7 +80,7 @@ LowerLeaf depthwise_leaf(CoreClass core, const OpView& view) {
   if (view.in(0).shape[3] == 1) return conv_leaf(core, view);
   const auto& attrs = view.node.attrs<graph::DepthwiseConv2dAttrs>();
   if (view.in(0).shape[3] != view.out().shape[3] || attrs.dilation_h != 1 || attrs.dilation_w != 1 ||
-      view.out().shape[3] % kDspLanes != 0)
+      view.out().shape[3] < kDspLanes)
     return nullptr;
   const Depthwise d = read(view);
   const auto multipliers =

@@ -29,6 +29,38 @@ INTARSIA_INLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t c
   return column;
 }
 
+// `words` words of four elements each into one of four columns.
+INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int32_t words) {
+#if INTARSIA_HAS_DSP
+  uint32_t even, odd;
+#define INTARSIA_WORD               \
+  "ldr %[odd], [%[from]], #4\n"     \
+  "sxtb16 %[even], %[odd]\n"        \
+  "sxtb16 %[odd], %[odd], ror #8\n" \
+  "str %[even], [%[to]], #16\n"     \
+  "str %[odd], [%[to]], #16\n"
+  __asm__ volatile(
+      "subs %[words], #4\n"
+      "blt 2f\n"
+      "1:\n" INTARSIA_WORD INTARSIA_WORD INTARSIA_WORD INTARSIA_WORD
+      "subs %[words], #4\n"
+      "bge 1b\n"
+      "2: adds %[words], #4\n"
+      "beq 4f\n"
+      "3:\n" INTARSIA_WORD
+      "subs %[words], #1\n"
+      "bne 3b\n"
+      "4:\n"
+      : [to] "+r"(column), [from] "+r"(from), [words] "+r"(words), [even] "=&r"(even), [odd] "=&r"(odd)
+      :
+      : "cc", "memory");
+#undef INTARSIA_WORD
+  return column;
+#else
+  return expand(column, from, 4 * words, 4);
+#endif
+}
+
 INTARSIA_INLINE uint32_t *fill(uint32_t *column, int32_t value, int32_t count, int32_t pixels) {
   const uint32_t pair = (uint32_t)value << 16 | ((uint32_t)value & 0xffffu);
   for (; count > 0; count -= 4, column += 2 * pixels) {
@@ -72,6 +104,12 @@ INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct place
   const int32_t first = x < 0 ? -x : 0;
   const int32_t last = w->in_w - x < w->kernel_w ? w->in_w - x : w->kernel_w;
   const bool inside = first == 0 && last == w->kernel_w;
+  if (inside && pixels == 4 && run % 4 == 0 && y >= 0 && y + (w->kernel_h - 1) * w->dilation_h < w->in_h) {
+    const int8_t *row = at->image + (y * w->in_w + x) * w->in_c;
+    const int32_t pitch = w->dilation_h * w->in_w * w->in_c, words = run / 4;
+    for (int32_t ky = w->kernel_h; ky > 0; --ky, row += pitch) column = expand_words(column, row, words);
+    return;
+  }
   for (int32_t ky = 0; ky < w->kernel_h; ++ky, y += w->dilation_h) {
     const int8_t *row = at->image + (y * w->in_w + x) * w->in_c;
     if (y < 0 || y >= w->in_h || first >= last)
@@ -91,36 +129,124 @@ INTARSIA_INLINE void advance(const struct intarsia_window *w, struct place *at) 
   at->image += w->in_h * w->in_w * w->in_c;
 }
 
-INTARSIA_OUTLINE void four_pixels(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
+// What the assembly of four pixels works on; its registers are taken.
+struct four_pixels {
+  const struct intarsia_channel *channels;
+  int8_t *output;
+  int32_t out_c;
+  const uint32_t *columns;
+  int32_t groups, left;
+  const int8_t *weights;
+  int32_t low, high;
+};
+
+INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
                                  const int8_t *weights, const struct intarsia_channel *channels,
-                                 int32_t groups, bool quick) {
-  const int32_t out_c = w->out_c;
-  const bool whole = intarsia_whole_range(w);
-  for (const struct intarsia_channel *end = channels + out_c; channels != end; ++channels) {
+                                 int32_t groups, enum intarsia_way way) {
+  const int32_t out_c = w->out_c, low = w->low, high = w->high;
+  for (const struct intarsia_channel *end = channels + out_c; channels != end; ++channels, ++output) {
     int32_t sums[4];
     intarsia_dot_1x4(columns, weights, groups, channels->bias, sums);
     weights += 4 * groups;
-    int8_t *out = output++;
-    for (int32_t pixel = 0; pixel < 4; ++pixel, out += out_c)
-      *out = intarsia_result(sums[pixel], channels, quick, whole, w);
+    // Before the stores: the compiler cannot know that they leave the table alone.
+    const struct intarsia_channel channel = *channels;
+    output[0] = intarsia_result(sums[0], &channel, low, high, way);
+    output[out_c] = intarsia_result(sums[1], &channel, low, high, way);
+    output[2 * out_c] = intarsia_result(sums[2], &channel, low, high, way);
+    output[3 * out_c] = intarsia_result(sums[3], &channel, low, high, way);
   }
 }
 
-INTARSIA_OUTLINE void one_pixel(const struct intarsia_window *w, const uint32_t *column, int8_t *output,
+#if INTARSIA_HAS_DSP
+// The quick ways: sums r8-r11, weights r7, columns r12, groups left lr; then limits r1, lr.
+#define INTARSIA_NO_LIMIT(sum)
+#define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r1", "lr")
+#define INTARSIA_FOUR_PIXELS(limit)                                                               \
+  struct four_pixels work = {channels, output, w->out_c, columns, groups, w->out_c,               \
+                             weights,  w->low, w->high};                                          \
+  register struct four_pixels *at __asm__("r0") = &work;                                          \
+  __asm__ volatile(                                                                               \
+      "ldr r7, [r0, #24]\n"                                                                       \
+      "1: ldr r5, [r0]\n"                                                                         \
+      "ldr r12, [r0, #12]\n"                                                                      \
+      "ldr lr, [r0, #16]\n"                                                                       \
+      "ldr r8, [r5]\n"                                                                            \
+      "mov r9, r8\n"                                                                              \
+      "mov r10, r8\n"                                                                             \
+      "mov r11, r8\n"                                                                             \
+      "subs lr, lr, #4\n"                                                                         \
+      "blt 3f\n"                                                                                  \
+      "2:\n" INTARSIA_GROUP_1X4 INTARSIA_GROUP_1X4 INTARSIA_GROUP_1X4 INTARSIA_GROUP_1X4          \
+      "subs lr, lr, #4\n"                                                                         \
+      "bge 2b\n"                                                                                  \
+      "3: adds lr, lr, #4\n"                                                                      \
+      "beq 5f\n"                                                                                  \
+      "4:\n" INTARSIA_GROUP_1X4                                                                   \
+      "subs lr, lr, #1\n"                                                                         \
+      "bne 4b\n"                                                                                  \
+      "5: ldr r5, [r0]\n"                                                                         \
+      "ldrd r6, r12, [r0, #4]\n"                                                                  \
+      "ldmia r5!, {r1, r2, r3, r4}\n"                                                             \
+      "add lr, r6, #1\n"                                                                          \
+      "strd r5, lr, [r0]\n"                                                                       \
+      "ldrd r1, lr, [r0, #28]\n"                                                                  \
+      INTARSIA_RESULT("r8", "r2", "r3", "r4") limit("r8")                                         \
+      "strb r8, [r6]\n"                                                                           \
+      INTARSIA_RESULT("r9", "r2", "r3", "r4") limit("r9")                                         \
+      "strb r9, [r6, r12]\n"                                                                      \
+      INTARSIA_RESULT("r10", "r2", "r3", "r4") limit("r10")                                       \
+      "add r6, r6, r12, lsl #1\n"                                                                 \
+      "strb r10, [r6]\n"                                                                          \
+      INTARSIA_RESULT("r11", "r2", "r3", "r4") limit("r11")                                       \
+      "strb r11, [r6, r12]\n"                                                                     \
+      "ldr r1, [r0, #20]\n"                                                                       \
+      "subs r1, r1, #1\n"                                                                         \
+      "str r1, [r0, #20]\n"                                                                       \
+      "bne 1b\n"                                                                                  \
+      : "+r"(at)                                                                                  \
+      :                                                                                           \
+      : "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
+#else
+#define INTARSIA_NO_LIMIT INTARSIA_WHOLE
+#define INTARSIA_LIMITS INTARSIA_LIMITED
+#define INTARSIA_FOUR_PIXELS(way) pixels_by_four(w, columns, output, weights, channels, groups, way)
+#endif
+
+INTARSIA_OUTLINE void four_whole(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
+                                 const int8_t *weights, const struct intarsia_channel *channels,
+                                 int32_t groups) {
+  INTARSIA_FOUR_PIXELS(INTARSIA_NO_LIMIT);
+}
+INTARSIA_OUTLINE void four_limited(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
+                                   const int8_t *weights, const struct intarsia_channel *channels,
+                                   int32_t groups) {
+  INTARSIA_FOUR_PIXELS(INTARSIA_LIMITS);
+}
+INTARSIA_OUTLINE void four_any(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
                                const int8_t *weights, const struct intarsia_channel *channels,
-                               int32_t groups, bool quick) {
-  const bool whole = intarsia_whole_range(w);
+                               int32_t groups) {
+  pixels_by_four(w, columns, output, weights, channels, groups, INTARSIA_ANY);
+}
+
+INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *column, int8_t *output,
+                               const int8_t *weights, const struct intarsia_channel *channels,
+                               int32_t groups, enum intarsia_way way) {
+  const int32_t low = w->low, high = w->high;
   for (int32_t left = w->out_c; left > 0; left -= 2, channels += 2, weights += 8 * groups) {
     const int32_t second = left > 1 ? 1 : 0;  // the last of an odd number goes twice
     int32_t sums[2] = {channels[0].bias, channels[second].bias};
     intarsia_dot_2x1(column, weights, weights + second * 4 * groups, groups, sums);
-    *output++ = intarsia_result(sums[0], channels, quick, whole, w);
-    if (second != 0) *output++ = intarsia_result(sums[1], channels + 1, quick, whole, w);
+    *output++ = intarsia_result(sums[0], channels, low, high, way);
+    if (second != 0) *output++ = intarsia_result(sums[1], channels + 1, low, high, way);
   }
 }
 
-INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                              const int8_t *weights, const int32_t *channel_words, bool quick) {
+typedef void pixels_function(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
+                             const int8_t *weights, const struct intarsia_channel *channels, int32_t groups);
+
+static void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
+                     const int8_t *weights, const int32_t *channel_words, pixels_function *four,
+                     pixels_function *one) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   uint32_t *columns = (uint32_t *)(void *)scratch;
   const int32_t groups = w->kernel_h * ((w->kernel_w * w->in_c + 3) / 4);
@@ -128,20 +254,25 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
   int32_t pixels = w->batches * w->out_h * w->out_w;
   for (; pixels >= 4; pixels -= 4, output += 4 * w->out_c) {
     for (int32_t i = 0; i < 4; ++i, advance(w, &at)) gather(w, &at, columns + i, 4);
-    four_pixels(w, columns, output, weights, channels, groups, quick);
+    four(w, columns, output, weights, channels, groups);
   }
   for (; pixels > 0; --pixels, output += w->out_c, advance(w, &at)) {
     gather(w, &at, columns, 1);
-    one_pixel(w, columns, output, weights, channels, groups, quick);
+    one(w, columns, output, weights, channels, groups);
   }
 }
 
-void intarsia_dsp_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                          int8_t *scratch, const int8_t *weights, const int32_t *channels) {
-  convolve(window, input, output, scratch, weights, channels, true);
-}
+#define INTARSIA_KERNEL(name, suffix, way)                                                                    \
+  INTARSIA_OUTLINE void one_##suffix(const struct intarsia_window *w, const uint32_t *columns, int8_t *output, \
+                                     const int8_t *weights, const struct intarsia_channel *channels,           \
+                                     int32_t groups) {                                                         \
+    one_pixel(w, columns, output, weights, channels, groups, way);                                             \
+  }                                                                                                            \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, int8_t *scratch,        \
+            const int8_t *weights, const int32_t *channels) {                                                  \
+    convolve(window, input, output, scratch, weights, channels, four_##suffix, one_##suffix);                  \
+  }
 
-void intarsia_dsp_conv_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                              int8_t *scratch, const int8_t *weights, const int32_t *channels) {
-  convolve(window, input, output, scratch, weights, channels, false);
-}
+INTARSIA_KERNEL(intarsia_dsp_conv_s8, whole, INTARSIA_WHOLE)
+INTARSIA_KERNEL(intarsia_dsp_conv_limited_s8, limited, INTARSIA_LIMITED)
+INTARSIA_KERNEL(intarsia_dsp_conv_any_s8, any, INTARSIA_ANY)

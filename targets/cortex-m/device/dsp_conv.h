@@ -11,9 +11,12 @@ extern "C" {
 // weights: [out_c][kernel_h][kernel_w * in_c, filled with zeros to a multiple of four], word-aligned.
 // channels: out_c times struct intarsia_channel.
 // scratch: 32 bytes per four weights of one channel, word-aligned.
-// _any: for multipliers and sums that the quick arithmetic of results.h does not cover.
+// The first is for results in the whole range of int8, _limited for those that an activation limits,
+// _any for multipliers and sums that the quick arithmetic of results.h does not cover.
 void intarsia_dsp_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
                           int8_t *scratch, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_conv_limited_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
+                                  int8_t *scratch, const int8_t *weights, const int32_t *channels);
 void intarsia_dsp_conv_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
                               int8_t *scratch, const int8_t *weights, const int32_t *channels);
 

@@ -105,32 +105,121 @@ INTARSIA_INLINE const uint32_t *add_row(const uint32_t *row, const uint32_t *wei
 #endif
 }
 
-INTARSIA_OUTLINE void output_row(const struct intarsia_window *w, const struct ring *ring, int32_t first_pair,
+#if INTARSIA_HAS_DSP
+// What the assembly of a row works on; its registers are taken.
+struct row_3x3 {
+  int32_t bias[4];
+  struct {
+    int32_t multiplier, round, shift;
+  } scale[4];
+  int32_t to_second_row, to_next, out_c, left;  // in bytes; pixels
+  int32_t low, high;
+};
+
+#define INTARSIA_COLUMN_3X3(offset0, offset1)  \
+  "ldmia r6!, {r1, r2, r3, r4}\n"              \
+  "ldrd r5, r12, [r7, #" offset0 "]\n"         \
+  "smlad r8, r1, r5, r8\n"                     \
+  "smlad r9, r2, r12, r9\n"                    \
+  "ldrd r5, r12, [r7, #" offset1 "]\n"         \
+  "smlad r10, r3, r5, r10\n"                   \
+  "smlad r11, r4, r12, r11\n"
+#define INTARSIA_STORE_3X3(sum, at, limit)                 \
+  "ldmia r12!, {r1, r2, r3}\n"                             \
+  INTARSIA_RESULT(sum, "r1", "r2", "r3") limit(sum)        \
+  "strb " sum ", [lr, #" at "]\n"
+
+#define INTARSIA_NO_LIMIT(sum)
+#define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r4", "r5")
+
+// The quick ways: sums r8-r11, columns r6, weights r7, output lr; limits r4, r5.
+#define INTARSIA_ROW_3X3(limit)                                                                             \
+  __asm__ volatile(                                                                                         \
+      "1: ldmia r0, {r8, r9, r10, r11}\n"                                                                   \
+      INTARSIA_COLUMN_3X3("0", "8") INTARSIA_COLUMN_3X3("16", "24") INTARSIA_COLUMN_3X3("32", "40")         \
+      "ldr r1, [r0, #64]\n"                                                                                 \
+      "add r6, r6, r1\n"                                                                                    \
+      INTARSIA_COLUMN_3X3("48", "56") INTARSIA_COLUMN_3X3("64", "72") INTARSIA_COLUMN_3X3("80", "88")       \
+      "ldr r1, [r0, #68]\n"                                                                                 \
+      "add r6, r6, r1\n"                                                                                    \
+      "add r12, r0, #16\n"                                                                                  \
+      "ldrd r4, r5, [r0, #80]\n"                                                                            \
+      INTARSIA_STORE_3X3("r8", "0", limit) INTARSIA_STORE_3X3("r9", "1", limit)                             \
+      INTARSIA_STORE_3X3("r10", "2", limit) INTARSIA_STORE_3X3("r11", "3", limit)                           \
+      "ldrd r1, r2, [r0, #72]\n"                                                                            \
+      "add lr, lr, r1\n"                                                                                    \
+      "subs r2, r2, #1\n"                                                                                   \
+      "str r2, [r0, #76]\n"                                                                                 \
+      "bne 1b\n"                                                                                            \
+      : "+r"(at), "+r"(column), "+r"(weight), "+r"(to)                                                      \
+      :                                                                                                     \
+      : "r1", "r2", "r3", "r4", "r5", "r8", "r9", "r10", "r11", "r12", "cc", "memory")
+
+INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *row0, const uint32_t *row1,
+                             const uint32_t *weights, int8_t *output,
+                             const struct intarsia_channel *channels, enum intarsia_way way) {
+  struct row_3x3 work;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    work.bias[lane] = channels[lane].bias;
+    work.scale[lane].multiplier = channels[lane].multiplier;
+    work.scale[lane].round = channels[lane].round;
+    work.scale[lane].shift = channels[lane].shift;
+  }
+  const int32_t between = (int32_t)((uintptr_t)row1 - (uintptr_t)row0), three = 3 * kLanes * 4;
+  work.to_second_row = between - three;
+  work.to_next = w->stride_w * kLanes * 4 - between - three;
+  work.out_c = w->out_c;
+  work.left = w->out_w;
+  work.low = w->low;
+  work.high = w->high;
+  register struct row_3x3 *at __asm__("r0") = &work;
+  register const uint32_t *column __asm__("r6") = row0;
+  register const uint32_t *weight __asm__("r7") = weights;
+  register int8_t *to __asm__("lr") = output;
+  if (way == INTARSIA_WHOLE)
+    INTARSIA_ROW_3X3(INTARSIA_NO_LIMIT);
+  else
+    INTARSIA_ROW_3X3(INTARSIA_LIMITS);
+}
+#endif
+
+INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ring *ring, int32_t first_pair,
                                 const uint32_t *weights, int8_t *output,
-                                const struct intarsia_channel *channels, bool quick) {
-  const bool whole = intarsia_whole_range(w);
+                                const struct intarsia_channel *channels, enum intarsia_way way) {
   const int32_t kernel_w = w->kernel_w, out_c = w->out_c, step = w->stride_w * kLanes;
+  const int32_t low = w->low, high = w->high;
   const int32_t slot = first_pair % ring->pairs;
   const uint32_t *row0 = ring->words + slot * ring->row_words;
   const uint32_t *row1 = ring->words + (slot + 1) % ring->pairs * ring->row_words;
-  for (int32_t x = w->out_w; x > 0; --x, output += out_c, row0 += step, row1 += step) {
+  const bool is_3x3 = ring->pairs == 2 && kernel_w == 3;
+#if INTARSIA_HAS_DSP
+  if (is_3x3 && way != INTARSIA_ANY) {
+    row_3x3(w, row0, row1, weights, output, channels, way);
+    return;
+  }
+#endif
+  int32_t offset = 0;
+  for (int32_t x = w->out_w; x > 0; --x, output += out_c, offset += step) {
     int32_t sums[4] = {channels[0].bias, channels[1].bias, channels[2].bias, channels[3].bias};
-    if (ring->pairs == 2 && kernel_w == 3) {
-      add_row(row1, add_row(row0, weights, 3, sums), 3, sums);
+    if (is_3x3) {
+      add_row(row1 + offset, add_row(row0 + offset, weights, 3, sums), 3, sums);
     } else {
       const uint32_t *next = weights;
-      const int32_t offset = (int32_t)(row0 - (ring->words + slot * ring->row_words));
       for (int32_t pair = 0; pair < ring->pairs; ++pair)
         next = add_row(ring->words + (slot + pair) % ring->pairs * ring->row_words + offset, next, kernel_w, sums);
     }
-    for (int32_t lane = 0; lane < kLanes; ++lane)
-      output[lane] = intarsia_result(sums[lane], &channels[lane], quick, whole, w);
+    output[0] = intarsia_result(sums[0], &channels[0], low, high, way);
+    output[1] = intarsia_result(sums[1], &channels[1], low, high, way);
+    output[2] = intarsia_result(sums[2], &channels[2], low, high, way);
+    output[3] = intarsia_result(sums[3], &channels[3], low, high, way);
   }
 }
 
-INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                               int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
-                               bool quick) {
+typedef void row_function(const struct intarsia_window *w, const struct ring *ring, int32_t first_pair,
+                          const uint32_t *weights, int8_t *output, const struct intarsia_channel *channels);
+
+static void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
+                      const int8_t *weights, const int32_t *channel_words, row_function *row) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   const int32_t phases = w->stride_h % 2 == 0 ? 1 : 2;
   struct ring ring;
@@ -141,7 +230,8 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   uint32_t *expanded = (uint32_t *)(void *)scratch;
   ring.words = expanded + phases * phase_words;
 
-  for (int32_t block = 0; block < w->out_c; block += kLanes) {
+  for (int32_t next = 0; next < w->out_c; next += kLanes) {
+    const int32_t block = next + kLanes <= w->out_c ? next : w->out_c - kLanes;
     expand_weights(expanded, weights, phases * phase_words / 2);
     weights += 2 * phases * phase_words;
     const int8_t *image = input + block;
@@ -152,18 +242,23 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
         const int32_t first_row = y * w->stride_h, first_pair = first_row / 2;
         if (ring.staged < first_pair) ring.staged = first_pair;
         while (ring.staged < first_pair + ring.pairs) stage(w, image, &ring);
-        output_row(w, &ring, first_pair, expanded + first_row % 2 * phase_words, to, channels + block, quick);
+        row(w, &ring, first_pair, expanded + first_row % 2 * phase_words, to, channels + block);
       }
     }
   }
 }
 
-void intarsia_dsp_depthwise_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                               int8_t *scratch, const int8_t *weights, const int32_t *channels) {
-  depthwise(window, input, output, scratch, weights, channels, true);
-}
+#define INTARSIA_KERNEL(name, suffix, way)                                                                    \
+  INTARSIA_OUTLINE void row_##suffix(const struct intarsia_window *w, const struct ring *ring,                 \
+                                  int32_t first_pair, const uint32_t *weights, int8_t *output,              \
+                                  const struct intarsia_channel *channels) {                                \
+    output_row(w, ring, first_pair, weights, output, channels, way);                                        \
+  }                                                                                                         \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, int8_t *scratch,     \
+            const int8_t *weights, const int32_t *channels) {                                               \
+    depthwise(window, input, output, scratch, weights, channels, row_##suffix);                                \
+  }
 
-void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                   int8_t *scratch, const int8_t *weights, const int32_t *channels) {
-  depthwise(window, input, output, scratch, weights, channels, false);
-}
+INTARSIA_KERNEL(intarsia_dsp_depthwise_s8, whole, INTARSIA_WHOLE)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_limited_s8, limited, INTARSIA_LIMITED)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_any_s8, any, INTARSIA_ANY)

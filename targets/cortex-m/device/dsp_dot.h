@@ -42,54 +42,22 @@ INTARSIA_INLINE uint32_t intarsia_load_word(const int8_t *bytes) {
   return word;
 }
 
-#if !INTARSIA_HAS_DSP
+// sum + both products.
 INTARSIA_INLINE int32_t intarsia_pair_product(uint32_t a, uint32_t b, int32_t sum) {
+#if INTARSIA_HAS_DSP
+  int32_t result;
+  __asm__("smlad %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+  return result;
+#else
   const int32_t low = (int32_t)(int16_t)a * (int16_t)b;
   const int32_t high = (int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16);
   return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);
-}
 #endif
+}
 
 // sums[p] = start + products of one channel's weights with four pixels, over `groups` groups.
 INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weights, int32_t groups, int32_t start,
                                       int32_t sums[4]) {
-#if INTARSIA_HAS_DSP
-  int32_t sum0 = start, sum1 = start, sum2 = start, sum3 = start;
-  uint32_t even, odd;
-  // One group: thirteen instructions for sixteen products.
-#define INTARSIA_GROUP                       \
-  "ldr %[odd], [%[weights]], #4\n"           \
-  "ldmia %[pairs]!, {r2, r3, r4, r5}\n"      \
-  "sxtb16 %[even], %[odd]\n"                 \
-  "sxtb16 %[odd], %[odd], ror #8\n"          \
-  "smlad %[sum0], r2, %[even], %[sum0]\n"    \
-  "smlad %[sum1], r3, %[even], %[sum1]\n"    \
-  "smlad %[sum2], r4, %[even], %[sum2]\n"    \
-  "smlad %[sum3], r5, %[even], %[sum3]\n"    \
-  "ldmia %[pairs]!, {r2, r3, r4, r5}\n"      \
-  "smlad %[sum0], r2, %[odd], %[sum0]\n"     \
-  "smlad %[sum1], r3, %[odd], %[sum1]\n"     \
-  "smlad %[sum2], r4, %[odd], %[sum2]\n"     \
-  "smlad %[sum3], r5, %[odd], %[sum3]\n"
-  __asm__ volatile(
-      "subs %[groups], #4\n"
-      "blt 2f\n"
-      "1:\n" INTARSIA_GROUP INTARSIA_GROUP INTARSIA_GROUP INTARSIA_GROUP
-      "subs %[groups], #4\n"
-      "bge 1b\n"
-      "2: adds %[groups], #4\n"
-      "beq 4f\n"
-      "3:\n" INTARSIA_GROUP
-      "subs %[groups], #1\n"
-      "bne 3b\n"
-      "4:\n"
-      : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [even] "=&r"(even),
-        [odd] "=&r"(odd), [pairs] "+r"(pairs), [weights] "+r"(weights), [groups] "+r"(groups)
-      :
-      : "r2", "r3", "r4", "r5", "cc", "memory");
-#undef INTARSIA_GROUP
-  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
-#else
   for (int32_t pixel = 0; pixel < 4; ++pixel) sums[pixel] = start;
   for (int32_t group = 0; group < groups; ++group) {
     const uint32_t word = intarsia_load_word(weights + 4 * group);
@@ -98,8 +66,42 @@ INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weigh
       sums[pixel] = intarsia_pair_product(pairs[8 * group + 4 + pixel], intarsia_odd_pair(word), sums[pixel]);
     }
   }
-#endif
 }
+
+#if INTARSIA_HAS_DSP
+// In assembly: a group of one channel and four pixels. Pairs r12, weights r7, sums r8-r11; changes r1-r6.
+// Thirteen instructions for sixteen products.
+#define INTARSIA_GROUP_1X4          \
+  "ldr r6, [r7], #4\n"              \
+  "ldmia r12!, {r1, r2, r3, r4}\n"  \
+  "sxtb16 r5, r6\n"                 \
+  "sxtb16 r6, r6, ror #8\n"         \
+  "smlad r8, r1, r5, r8\n"          \
+  "smlad r9, r2, r5, r9\n"          \
+  "smlad r10, r3, r5, r10\n"        \
+  "smlad r11, r4, r5, r11\n"        \
+  "ldmia r12!, {r1, r2, r3, r4}\n"  \
+  "smlad r8, r1, r6, r8\n"          \
+  "smlad r9, r2, r6, r9\n"          \
+  "smlad r10, r3, r6, r10\n"        \
+  "smlad r11, r4, r6, r11\n"
+// A sum becomes a result of the whole range (intarsia_result).
+#define INTARSIA_RESULT(sum, multiplier, round, shift) \
+  "add " sum ", " sum ", " sum "\n"                    \
+  "smmulr " sum ", " sum ", " multiplier "\n"          \
+  "add " sum ", " sum ", " sum ", asr #31\n"           \
+  "add " sum ", " sum ", " round "\n"                  \
+  "asr " sum ", " sum ", " shift "\n"                  \
+  "ssat " sum ", #8, " sum "\n"
+// Or one within limits.
+#define INTARSIA_LIMIT(sum, low, high) \
+  "cmp " sum ", " low "\n"             \
+  "it lt\n"                            \
+  "movlt " sum ", " low "\n"           \
+  "cmp " sum ", " high "\n"            \
+  "it gt\n"                            \
+  "movgt " sum ", " high "\n"
+#endif
 
 // sums[c] += products of two channels' weights with one pixel.
 INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weights0, const int8_t *weights1,

@@ -4,5 +4,6 @@
 
 #include "cortex_m/dsp_conv.h"
 #include "cortex_m/dsp_depthwise.h"
+#include "cortex_m/mve_conv.h"
 
 #endif  // INTARSIA_CORTEX_M_KERNELS_H_

@@ -46,27 +46,24 @@ INTARSIA_INLINE int32_t intarsia_saturate_s8(int32_t value) {
 #endif
 }
 
-// Before the clamp. Halves are rounded away from zero: a negative value is one less before the half
-// is added.
-INTARSIA_INLINE int32_t intarsia_result_quick(int32_t sum, const struct intarsia_channel *channel) {
+// The ways from sums to results, a constant wherever kernels are inlined.
+enum intarsia_way {
+  INTARSIA_WHOLE,    // quick; the range is that of int8
+  INTARSIA_LIMITED,  // quick; window->low .. window->high
+  INTARSIA_ANY,      // every multiplier and sum; window->low .. window->high
+};
+
+// Halves are rounded away from zero: a negative value is one less before the half is added.
+INTARSIA_INLINE int8_t intarsia_result(int32_t sum, const struct intarsia_channel *channel, int32_t low,
+                                       int32_t high, enum intarsia_way way) {
+  if (way == INTARSIA_ANY) {
+    const int32_t scaled = intarsia_requantize(sum, channel->multiplier, channel->shift);
+    return (int8_t)intarsia_clamp_i32(scaled + channel->round, low, high);
+  }
   const int32_t scaled = intarsia_high_product(sum + sum, channel->multiplier);
-  return (scaled + (scaled >> 31) + channel->round) >> channel->shift;
-}
-
-INTARSIA_INLINE int32_t intarsia_result_any(int32_t sum, const struct intarsia_channel *channel) {
-  return intarsia_requantize(sum, channel->multiplier, channel->shift) + channel->round;
-}
-
-// `quick` and `whole` (the range is that of int8) are constants, or nearly, where this is inlined.
-INTARSIA_INLINE int8_t intarsia_result(int32_t sum, const struct intarsia_channel *channel, bool quick,
-                                       bool whole, const struct intarsia_window *window) {
-  const int32_t value = quick ? intarsia_result_quick(sum, channel) : intarsia_result_any(sum, channel);
-  if (whole) return (int8_t)intarsia_saturate_s8(value);
-  return (int8_t)intarsia_clamp_i32(value, window->low, window->high);
-}
-
-INTARSIA_INLINE bool intarsia_whole_range(const struct intarsia_window *window) {
-  return window->low == -128 && window->high == 127;
+  const int32_t value = (scaled + (scaled >> 31) + channel->round) >> channel->shift;
+  if (way == INTARSIA_WHOLE) return (int8_t)intarsia_saturate_s8(value);
+  return (int8_t)intarsia_clamp_i32(value, low, high);
 }
 
 #endif  // INTARSIA_CORTEX_M_RESULTS_H_

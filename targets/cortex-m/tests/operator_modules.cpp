@@ -1,0 +1,120 @@
+#include "operator_modules.h"
+
+#include <cmath>
+
+#include "intarsia/check.h"
+
+namespace intarsia::test::cortex_m {
+namespace {
+
+using namespace graph;
+
+class Builder {
+ public:
+  explicit Builder(Random& random) : random_(random) {
+    module_.name = "m";
+    module_.entry = function_.name = "main";
+  }
+
+  TensorId add(Tensor tensor) {
+    function_.tensors.push_back(std::move(tensor));
+    return {static_cast<int32_t>(function_.tensors.size()) - 1};
+  }
+
+  TensorId input(Shape shape) {
+    const TensorId id = add({"x", DataType::Int8, std::move(shape), {{0.05f}, {random_.range(-128, 127)}, 0}, {}});
+    function_.inputs.push_back(id);
+    return id;
+  }
+
+  // Weights [..] with per-channel scales along `axis`, and a bias.
+  void constants(Node& node, Shape shape, int32_t axis) {
+    const int64_t channels = shape[static_cast<size_t>(axis)];
+    Quantization weights{{}, {}, axis}, bias{{}, {}, 0};
+    for (int64_t c = 0; c < channels; ++c) {
+      weights.scale.push_back(random_.real(0.001f, 0.01f));
+      weights.zero_point.push_back(0);
+      bias.scale.push_back(0.05f * weights.scale.back());
+      bias.zero_point.push_back(0);
+    }
+    // Saturated weights now and then: the largest sums.
+    const bool saturated = random_.chance(10);
+    std::vector<uint8_t> bytes;
+    for (int64_t i = 0; i < element_count(shape); ++i)
+      bytes.push_back(static_cast<uint8_t>(saturated ? (random_.chance(50) ? -127 : 127) : random_.range(-127, 127)));
+    node.inputs.push_back(add({"w", DataType::Int8, shape, weights, constant(std::move(bytes))}));
+    std::vector<uint8_t> words;
+    for (int64_t c = 0; c < channels; ++c) {
+      const auto value = static_cast<uint32_t>(random_.range(-20000, 20000));
+      for (int byte = 0; byte < 4; ++byte) words.push_back(static_cast<uint8_t>(value >> (8 * byte)));
+    }
+    node.inputs.push_back(add({"b", DataType::Int32, {channels}, bias, constant(std::move(words))}));
+  }
+
+  // The scale of results follows from how far sums of `taps` products reach.
+  Module finish(Node node, int64_t taps, bool small_multipliers) {
+    const float reach = 0.05f * 0.01f * 5000.0f * std::sqrt(static_cast<float>(taps)) / 128.0f;
+    const float scale = small_multipliers ? std::max(reach, 0.0011f) : random_.real(0.0003f, 0.002f);
+    node.name = "op";
+    node.outputs.push_back(add({"y", DataType::Int8, {}, {{scale}, {random_.range(-128, 127)}, 0}, {}}));
+    const Result<std::vector<Shape>> shapes = infer_shapes(module_, function_, node);
+    INTARSIA_CHECK(shapes.ok(), shapes.ok() ? "" : shapes.error().to_string());
+    function_.tensors.back().shape = (*shapes)[0];
+    function_.outputs.push_back(node.outputs[0]);
+    function_.nodes.push_back(std::move(node));
+    module_.functions.push_back(std::move(function_));
+    const Result<void> verified = verify(module_);
+    INTARSIA_CHECK(verified.ok(), verified.ok() ? "" : verified.error().to_string());
+    return std::move(module_);
+  }
+
+ private:
+  ConstantId constant(std::vector<uint8_t> bytes) {
+    module_.constants.push_back({"c" + std::to_string(module_.constants.size()), std::move(bytes)});
+    return {static_cast<int32_t>(module_.constants.size()) - 1};
+  }
+
+  Random& random_;
+  Module module_;
+  Function function_;
+};
+
+}  // namespace
+
+Module window_module(Random& random, const WindowCase& c) {
+  Builder builder(random);
+  Node node;
+  node.kind = c.kind;
+  node.inputs.push_back(builder.input({c.batches, c.height, c.width, c.channels}));
+  if (c.kind == OpKind::Conv2d) {
+    Conv2dAttrs attrs;
+    attrs.stride_h = attrs.stride_w = c.stride;
+    attrs.dilation_h = c.dilation_h;
+    attrs.padding = c.padding;
+    attrs.activation = c.activation;
+    node.attributes = attrs;
+    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, c.channels}, 0);
+    return builder.finish(std::move(node), c.kernel_h * c.kernel_w * c.channels, c.small_multipliers);
+  }
+  DepthwiseConv2dAttrs attrs;
+  attrs.stride_h = attrs.stride_w = c.stride;
+  attrs.dilation_h = c.dilation_h;
+  attrs.multiplier = c.out_channels / c.channels;
+  attrs.padding = c.padding;
+  attrs.activation = c.activation;
+  node.attributes = attrs;
+  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3);
+  return builder.finish(std::move(node), c.kernel_h * c.kernel_w, c.small_multipliers);
+}
+
+Module fully_connected_module(Random& random, int64_t rows, int64_t inputs, int64_t outputs) {
+  Builder builder(random);
+  Node node;
+  node.kind = OpKind::FullyConnected;
+  node.attributes = FullyConnectedAttrs{};
+  node.inputs.push_back(builder.input({rows, inputs}));
+  builder.constants(node, {outputs, inputs}, 0);
+  return builder.finish(std::move(node), inputs, true);
+}
+
+}  // namespace intarsia::test::cortex_m

@@ -1,0 +1,24 @@
+// Modules of one int8 operator with shapes that a test chooses; weights, bias and scales are random.
+#pragma once
+
+#include "intarsia/graph.h"
+#include "support/random_operator.h"
+
+namespace intarsia::test::cortex_m {
+
+using testing::Random;
+
+struct WindowCase {
+  graph::OpKind kind = graph::OpKind::Conv2d;  // or DepthwiseConv2d
+  int64_t batches = 1, height = 1, width = 1, channels = 1, out_channels = 1;
+  int64_t kernel_h = 1, kernel_w = 1, stride = 1, dilation_h = 1;
+  graph::Padding2d padding;
+  graph::Activation activation = graph::Activation::None;
+  // Multipliers below one half, as trained networks have them; otherwise anything up to two.
+  bool small_multipliers = true;
+};
+graph::Module window_module(Random& random, const WindowCase& c);
+
+graph::Module fully_connected_module(Random& random, int64_t rows, int64_t inputs, int64_t outputs);
+
+}  // namespace intarsia::test::cortex_m
