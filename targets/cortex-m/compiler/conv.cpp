@@ -123,7 +123,7 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
   const BufferId table =
       op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
   const std::string kernel = kernel_for("intarsia_dsp_conv", channels, w);
-  return call_kernel(op.b.func(), {kernel, w, {op.in(0)}, op.out(), scratch, {weights, table}});
+  return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 // Both of device/mve_conv.h.
@@ -156,13 +156,34 @@ Stmt lower_mve(OpLowering& op, const Conv& conv, const Channels& channels) {
   const BufferId table = op.constant("channels", DataType::Int32, {pairs, 6}, channels.vector_table(blocks),
                                      tir::ConstantUse::Weights);
   return call_kernel(op.b.func(),
-                     {"intarsia_mve_conv_s8", w, {op.in(0)}, op.out(), scratch, {weights, table}});
+                     {"intarsia_mve_conv_s8", w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+}
+
+// device/thumb_conv.h
+constexpr int64_t kThumbLanes = 4;
+
+Stmt lower_thumb(OpLowering& op, const Conv& conv, const Channels& channels) {
+  const Window& w = conv.window;
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  const int64_t length = w.kernel_h * w.kernel_w * w.in_c, run = round_up(length, 4);
+  const bool direct = w.kernel_h == 1 && w.kernel_w == 1 && w.in_c % 4 == 0;
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {direct ? 4 : run}, 4);
+  std::vector<uint8_t> bytes;
+  for (const std::vector<int8_t>& row : conv.rows)
+    for (int64_t i = 0; i < run; ++i)
+      bytes.push_back(i < length ? static_cast<uint8_t>(row[static_cast<size_t>(i)]) : 0);
+  const BufferId weights =
+      op.constant("weights", DataType::Int8, {w.out_c, run}, std::move(bytes), tir::ConstantUse::Weights);
+  const BufferId table =
+      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
+  return call_kernel(op.b.func(), {"intarsia_thumb_conv_s8", w.values(), {op.in(0)}, op.out(), scratch,
+                                   {weights, table}});
 }
 
 }  // namespace
 
 LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
-  if (core == CoreClass::Thumb || !is_int8_dot_product(view)) return nullptr;
+  if (!is_int8_dot_product(view)) return nullptr;
   std::optional<Conv> conv = read(view);
   if (!conv) return nullptr;
   simplify(conv->window);
@@ -171,7 +192,12 @@ LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
   const Window& w = conv->window;
   const bool padded = w.pad_top != 0 || w.pad_left != 0 || (w.out_h - 1) * w.stride_h >= w.in_h ||
                       (w.out_w - 1) * w.stride_w >= w.in_w;
-  if (core == CoreClass::Mve && channels->quick && w.out_c >= 2 && !(padded && w.kernel_h * w.kernel_w == 1))
+  const bool whole_window = !(padded && w.kernel_h * w.kernel_w == 1);
+  if (core == CoreClass::Thumb) {
+    if (!channels->quick || w.out_c < kThumbLanes || !whole_window) return nullptr;
+    return [conv = *conv, channels = *channels](OpLowering& op) { return lower_thumb(op, conv, channels); };
+  }
+  if (core == CoreClass::Mve && channels->quick && w.out_c >= 2 && whole_window)
     return [conv = *conv, channels = *channels](OpLowering& op) { return lower_mve(op, conv, channels); };
   const int64_t weights = w.kernel_h * round_up(w.kernel_w * w.in_c, 4);
   const int64_t scratch = weights * (w.pixels() >= 4 ? 8 : 2);

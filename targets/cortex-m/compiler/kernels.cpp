@@ -31,7 +31,7 @@ tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call) {
   whole(call.written, tir::Access::Write);
   if (call.scratch.valid()) whole(call.scratch, tir::Access::Write);
   for (const tir::BufferId id : call.constants) whole(id, tir::Access::Read);
-  for (const int64_t value : call.window.values()) operands.push_back(tir::int_imm(value));
+  for (const int64_t value : call.numbers) operands.push_back(tir::int_imm(value));
   return tir::intrinsic(call.kernel, std::move(operands));
 }
 
@@ -46,6 +46,11 @@ const emission::ConstantStructs& kernel_structs() {
 #define KERNEL(name) all[#name] = window;
 #include "cortex_m/kernels.def"
 #undef KERNEL
+    all["intarsia_add_s8"] = {"struct intarsia_add", "add", {
+#define FIELD(name) #name,
+#include "cortex_m/add.def"
+#undef FIELD
+    }};
     return all;
   }();
   return structs;
@@ -58,6 +63,8 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view) {
       return conv_leaf(core, view);
     case graph::OpKind::DepthwiseConv2d:
       return depthwise_leaf(core, view);
+    case graph::OpKind::Add:
+      return core == CoreClass::Thumb ? nullptr : add_leaf(view);
     default:
       return nullptr;
   }

@@ -29,7 +29,7 @@ struct Window {
 // One call of a kernel over whole buffers: `kernel(&window, input, output, scratch, weights, channels)`.
 struct KernelCall {
   std::string kernel;
-  Window window;
+  std::vector<int64_t> numbers;  // the fields of its struct
   std::vector<tir::BufferId> read;
   tir::BufferId written;
   tir::BufferId scratch;  // may be invalid
@@ -46,5 +46,6 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view);
 // Families. Each returns an empty leaf for what its kernels do not cover.
 LowerLeaf conv_leaf(CoreClass core, const OpView& view);
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view);
+LowerLeaf add_leaf(const OpView& view);
 
 }  // namespace intarsia::targets::cortex_m

@@ -244,7 +244,7 @@ INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *
 typedef void pixels_function(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
                              const int8_t *weights, const struct intarsia_channel *channels, int32_t groups);
 
-static void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
+INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
                      const int8_t *weights, const int32_t *channel_words, pixels_function *four,
                      pixels_function *one) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;

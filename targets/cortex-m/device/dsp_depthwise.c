@@ -218,7 +218,7 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ri
 typedef void row_function(const struct intarsia_window *w, const struct ring *ring, int32_t first_pair,
                           const uint32_t *weights, int8_t *output, const struct intarsia_channel *channels);
 
-static void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
+INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
                       const int8_t *weights, const int32_t *channel_words, row_function *row) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   const int32_t phases = w->stride_h % 2 == 0 ? 1 : 2;

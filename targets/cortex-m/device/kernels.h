@@ -2,8 +2,11 @@
 #ifndef INTARSIA_CORTEX_M_KERNELS_H_
 #define INTARSIA_CORTEX_M_KERNELS_H_
 
+#include "cortex_m/add.h"
 #include "cortex_m/dsp_conv.h"
 #include "cortex_m/dsp_depthwise.h"
 #include "cortex_m/mve_conv.h"
+#include "cortex_m/mve_depthwise.h"
+#include "cortex_m/thumb_conv.h"
 
 #endif  // INTARSIA_CORTEX_M_KERNELS_H_

@@ -21,18 +21,31 @@
 #define INTARSIA_HAS_DSP 0
 #endif
 
+#if defined(__ARM_FEATURE_MVE) && defined(__OPTIMIZE__)
+#define INTARSIA_HAS_MVE 1
+#else
+#define INTARSIA_HAS_MVE 0
+#endif
+
 #define INTARSIA_INLINE static inline __attribute__((always_inline))
 // Around assembly: the registers are all for it.
 #define INTARSIA_OUTLINE static __attribute__((noinline))
 
-// (a * b + 2^31) / 2^32
+// (a * b + 2^31) / 2^32; b >= 0.
 INTARSIA_INLINE int32_t intarsia_high_product(int32_t a, int32_t b) {
 #if INTARSIA_HAS_DSP
   int32_t result;
   __asm__("smmulr %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
   return result;
-#else
+#elif defined(__ARM_ARCH) && __ARM_ARCH > 6
   return (int32_t)(((int64_t)a * b + (INT64_C(1) << 31)) >> 32);
+#else
+  // Where a 64-bit product is a call: by halves. b >= 0.
+  const uint32_t a_low = (uint32_t)a & 0xffffu, b_low = (uint32_t)b & 0xffffu;
+  const int32_t a_high = a >> 16, b_high = b >> 16;
+  const int32_t middle = a_high * (int32_t)b_low, other = (int32_t)(a_low * (uint32_t)b_high);
+  const uint32_t below = (a_low * b_low >> 16) + ((uint32_t)middle & 0xffffu) + ((uint32_t)other & 0xffffu);
+  return a_high * b_high + (middle >> 16) + (other >> 16) + (int32_t)((below + 0x8000u) >> 16);
 #endif
 }
 

@@ -1,0 +1,24 @@
+// Element-wise addition of int8 tensors of one shape.
+#ifndef INTARSIA_CORTEX_M_ADD_H_
+#define INTARSIA_CORTEX_M_ADD_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct intarsia_add {
+#define FIELD(name) int32_t name;
+#include "cortex_m/add.def"
+#undef FIELD
+};
+
+// Shifts are to the right: 0 <= a_shift, b_shift <= 30, 1 <= out_shift <= 22.
+void intarsia_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b, int8_t *output);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // INTARSIA_CORTEX_M_ADD_H_

@@ -1,0 +1,23 @@
+// Convolution on cores that multiply single elements; a fully connected layer is one whose window is 1 x 1.
+#ifndef INTARSIA_CORTEX_M_THUMB_CONV_H_
+#define INTARSIA_CORTEX_M_THUMB_CONV_H_
+
+#include "cortex_m/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Output channels go in blocks of four, the last of which overlaps the one before where they are no
+// multiple of four; out_c >= 4. A run is the kernel_h * kernel_w * in_c weights of a channel, filled with
+// zeros to a multiple of four.
+// weights: [out_c][run]. channels: out_c times struct intarsia_channel.
+// scratch: a run; none when the window is 1 x 1 without padding and in_c a multiple of four.
+void intarsia_thumb_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
+                            int8_t *scratch, const int8_t *weights, const int32_t *channels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // INTARSIA_CORTEX_M_THUMB_CONV_H_
