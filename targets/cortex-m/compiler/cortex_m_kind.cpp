@@ -32,7 +32,7 @@ const Core* find_core(const Target& target) {
 class CortexMKind final : public TargetKind {
  public:
   CortexMKind() {
-    spec_.name = "c";
+    spec_.name = std::string("c");
     spec_.role = Role::Cpu;
   }
   const KindSpec& spec() const override { return spec_; }

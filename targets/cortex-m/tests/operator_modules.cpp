@@ -12,8 +12,8 @@ using namespace graph;
 class Builder {
  public:
   explicit Builder(Random& random) : random_(random) {
-    module_.name = "m";
-    module_.entry = function_.name = "main";
+    module_.name = std::string("m");
+    module_.entry = function_.name = std::string("main");
   }
 
   TensorId add(Tensor tensor) {
@@ -55,7 +55,7 @@ class Builder {
   Module finish(Node node, int64_t taps, bool small_multipliers) {
     const float reach = 0.05f * 0.01f * 5000.0f * std::sqrt(static_cast<float>(taps)) / 128.0f;
     const float scale = small_multipliers ? std::max(reach, 0.0011f) : random_.real(0.0003f, 0.002f);
-    node.name = "op";
+    node.name = std::string("op");
     node.outputs.push_back(add({"y", DataType::Int8, {}, {{scale}, {random_.range(-128, 127)}, 0}, {}}));
     const Result<std::vector<Shape>> shapes = infer_shapes(module_, function_, node);
     INTARSIA_CHECK(shapes.ok(), shapes.ok() ? "" : shapes.error().to_string());
