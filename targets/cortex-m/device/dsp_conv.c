@@ -12,7 +12,7 @@ struct place {
   int32_t y, x;
 };
 
-INTARSIA_INLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t count, int32_t pixels) {
+INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t count, int32_t pixels) {
   for (; count >= 4; count -= 4, from += 4, column += 2 * pixels) {
     const uint32_t word = intarsia_load_word(from);
     column[0] = intarsia_even_pair(word);
@@ -61,7 +61,7 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
 #endif
 }
 
-INTARSIA_INLINE uint32_t *fill(uint32_t *column, int32_t value, int32_t count, int32_t pixels) {
+INTARSIA_OUTLINE uint32_t *fill(uint32_t *column, int32_t value, int32_t count, int32_t pixels) {
   const uint32_t pair = (uint32_t)value << 16 | ((uint32_t)value & 0xffffu);
   for (; count > 0; count -= 4, column += 2 * pixels) {
     column[0] = pair;
@@ -72,7 +72,7 @@ INTARSIA_INLINE uint32_t *fill(uint32_t *column, int32_t value, int32_t count, i
 
 // One row of the window where it reaches over the left or right edge: `first` .. `last` - 1 of its
 // columns are inside.
-static uint32_t *clipped_row(const struct intarsia_window *w, uint32_t *column, const int8_t *row,
+INTARSIA_OUTLINE uint32_t *clipped_row(const struct intarsia_window *w, uint32_t *column, const int8_t *row,
                              int32_t first, int32_t last, int32_t pixels) {
   const int32_t channels = w->in_c;
   if (channels % 4 == 0) {

@@ -63,46 +63,13 @@ static void expand_weights(uint32_t *to, const int8_t *from, int32_t words) {
   }
 }
 
-#if INTARSIA_HAS_DSP
-#define INTARSIA_COLUMN                      \
-  "ldmia %[row]!, {r2, r3, r4, r5}\n"        \
-  "ldrd %[a], %[b], [%[weights]], #8\n"      \
-  "smlad %[sum0], r2, %[a], %[sum0]\n"       \
-  "smlad %[sum1], r3, %[b], %[sum1]\n"       \
-  "ldrd %[a], %[b], [%[weights]], #8\n"      \
-  "smlad %[sum2], r4, %[a], %[sum2]\n"       \
-  "smlad %[sum3], r5, %[b], %[sum3]\n"
-#endif
-
 // sums += one pair of rows, `columns` of it; the next weights.
 INTARSIA_INLINE const uint32_t *add_row(const uint32_t *row, const uint32_t *weights, int32_t columns,
                                         int32_t sums[4]) {
-#if INTARSIA_HAS_DSP
-  int32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
-  uint32_t a, b;
-  if (columns == 3) {
-    __asm__ volatile(INTARSIA_COLUMN INTARSIA_COLUMN INTARSIA_COLUMN
-                     : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [a] "=&r"(a),
-                       [b] "=&r"(b), [row] "+r"(row), [weights] "+r"(weights)
-                     :
-                     : "r2", "r3", "r4", "r5", "memory");
-  } else {
-    __asm__ volatile("1:\n" INTARSIA_COLUMN
-                     "subs %[columns], #1\n"
-                     "bne 1b\n"
-                     : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [a] "=&r"(a),
-                       [b] "=&r"(b), [row] "+r"(row), [weights] "+r"(weights), [columns] "+r"(columns)
-                     :
-                     : "r2", "r3", "r4", "r5", "cc", "memory");
-  }
-  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
-  return weights;
-#else
   for (; columns > 0; --columns, row += kLanes, weights += kLanes)
     for (int32_t lane = 0; lane < kLanes; ++lane)
       sums[lane] = intarsia_pair_product(row[lane], weights[lane], sums[lane]);
   return weights;
-#endif
 }
 
 #if INTARSIA_HAS_DSP
@@ -189,11 +156,10 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ri
   const int32_t kernel_w = w->kernel_w, out_c = w->out_c, step = w->stride_w * kLanes;
   const int32_t low = w->low, high = w->high;
   const int32_t slot = first_pair % ring->pairs;
-  const uint32_t *row0 = ring->words + slot * ring->row_words;
-  const uint32_t *row1 = ring->words + (slot + 1) % ring->pairs * ring->row_words;
-  const bool is_3x3 = ring->pairs == 2 && kernel_w == 3;
 #if INTARSIA_HAS_DSP
-  if (is_3x3 && way != INTARSIA_ANY) {
+  if (ring->pairs == 2 && kernel_w == 3 && way != INTARSIA_ANY) {
+    const uint32_t *row0 = ring->words + slot * ring->row_words;
+    const uint32_t *row1 = ring->words + (slot + 1) % ring->pairs * ring->row_words;
     row_3x3(w, row0, row1, weights, output, channels, way);
     return;
   }
@@ -201,13 +167,9 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ri
   int32_t offset = 0;
   for (int32_t x = w->out_w; x > 0; --x, output += out_c, offset += step) {
     int32_t sums[4] = {channels[0].bias, channels[1].bias, channels[2].bias, channels[3].bias};
-    if (is_3x3) {
-      add_row(row1 + offset, add_row(row0 + offset, weights, 3, sums), 3, sums);
-    } else {
-      const uint32_t *next = weights;
-      for (int32_t pair = 0; pair < ring->pairs; ++pair)
-        next = add_row(ring->words + (slot + pair) % ring->pairs * ring->row_words + offset, next, kernel_w, sums);
-    }
+    const uint32_t *next = weights;
+    for (int32_t pair = 0; pair < ring->pairs; ++pair)
+      next = add_row(ring->words + (slot + pair) % ring->pairs * ring->row_words + offset, next, kernel_w, sums);
     output[0] = intarsia_result(sums[0], &channels[0], low, high, way);
     output[1] = intarsia_result(sums[1], &channels[1], low, high, way);
     output[2] = intarsia_result(sums[2], &channels[2], low, high, way);

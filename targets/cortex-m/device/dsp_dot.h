@@ -107,34 +107,45 @@ INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weigh
 INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weights0, const int8_t *weights1,
                                       int32_t groups, int32_t sums[2]) {
 #if INTARSIA_HAS_DSP
-  int32_t sum0 = sums[0], sum1 = sums[1];
-  uint32_t even, odd;
-  // One group: eleven instructions for eight products.
-#define INTARSIA_CHANNEL(weights, sum)           \
-  "ldr %[odd], [%[" weights "]], #4\n"           \
-  "sxtb16 %[even], %[odd]\n"                     \
-  "sxtb16 %[odd], %[odd], ror #8\n"              \
-  "smlad %[" sum "], r2, %[even], %[" sum "]\n"  \
-  "smlad %[" sum "], r3, %[odd], %[" sum "]\n"
-#define INTARSIA_GROUP \
-  "ldmia %[pairs]!, {r2, r3}\n" INTARSIA_CHANNEL("weights0", "sum0") INTARSIA_CHANNEL("weights1", "sum1")
+  register int32_t sum0 __asm__("r8") = sums[0];
+  register int32_t sum1 __asm__("r9") = sums[1];
+  register const uint32_t *from __asm__("r12") = pairs;
+  register const int8_t *row0 __asm__("r7") = weights0;
+  register const int8_t *row1 __asm__("r10") = weights1;
+  register int32_t left __asm__("lr") = groups;
+  // Two groups of pairs in r2-r5: nineteen instructions for sixteen products.
+#define INTARSIA_CHANNEL(row, sum)        \
+  "ldrd r1, r6, [" row "], #8\n"          \
+  "sxtb16 r0, r1\n"                       \
+  "sxtb16 r1, r1, ror #8\n"               \
+  "smlad " sum ", r2, r0, " sum "\n"      \
+  "smlad " sum ", r3, r1, " sum "\n"      \
+  "sxtb16 r0, r6\n"                       \
+  "sxtb16 r6, r6, ror #8\n"               \
+  "smlad " sum ", r4, r0, " sum "\n"      \
+  "smlad " sum ", r5, r6, " sum "\n"
+#define INTARSIA_LAST_GROUP(row, sum)     \
+  "ldr r1, [" row "]\n"                   \
+  "sxtb16 r0, r1\n"                       \
+  "sxtb16 r1, r1, ror #8\n"               \
+  "smlad " sum ", r2, r0, " sum "\n"      \
+  "smlad " sum ", r3, r1, " sum "\n"
   __asm__ volatile(
-      "subs %[groups], #4\n"
+      "subs lr, lr, #2\n"
       "blt 2f\n"
-      "1:\n" INTARSIA_GROUP INTARSIA_GROUP INTARSIA_GROUP INTARSIA_GROUP
-      "subs %[groups], #4\n"
+      "1: ldmia r12!, {r2, r3, r4, r5}\n"
+      INTARSIA_CHANNEL("r7", "r8") INTARSIA_CHANNEL("r10", "r9")
+      "subs lr, lr, #2\n"
       "bge 1b\n"
-      "2: adds %[groups], #4\n"
-      "beq 4f\n"
-      "3:\n" INTARSIA_GROUP
-      "subs %[groups], #1\n"
-      "bne 3b\n"
-      "4:\n"
-      : [sum0] "+r"(sum0), [sum1] "+r"(sum1), [even] "=&r"(even), [odd] "=&r"(odd), [pairs] "+r"(pairs),
-        [weights0] "+r"(weights0), [weights1] "+r"(weights1), [groups] "+r"(groups)
+      "2: adds lr, lr, #2\n"
+      "beq 3f\n"
+      "ldmia r12!, {r2, r3}\n"
+      INTARSIA_LAST_GROUP("r7", "r8") INTARSIA_LAST_GROUP("r10", "r9")
+      "3:\n"
+      : "+r"(sum0), "+r"(sum1), "+r"(from), "+r"(row0), "+r"(row1), "+r"(left)
       :
-      : "r2", "r3", "cc", "memory");
-#undef INTARSIA_GROUP
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "cc", "memory");
+#undef INTARSIA_LAST_GROUP
 #undef INTARSIA_CHANNEL
   sums[0] = sum0, sums[1] = sum1;
 #else

@@ -13,7 +13,7 @@
 #include "operator_modules.h"
 #include "support/c_program.h"
 
-#include "../compiler/kernels.h"
+#include "compiler/kernels.h"
 
 namespace intarsia::targets::c {
 void add_kinds(TargetRegistry& registry);
