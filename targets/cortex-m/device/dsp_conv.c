@@ -121,7 +121,7 @@ INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct place
   }
 }
 
-INTARSIA_INLINE void advance(const struct intarsia_window *w, struct place *at) {
+INTARSIA_OUTLINE void advance(const struct intarsia_window *w, struct place *at) {
   if (++at->x < w->out_w) return;
   at->x = 0;
   if (++at->y < w->out_h) return;

@@ -131,13 +131,20 @@ INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weigh
   "smlad " sum ", r2, r0, " sum "\n"      \
   "smlad " sum ", r3, r1, " sum "\n"
   __asm__ volatile(
-      "subs lr, lr, #2\n"
+      "subs lr, lr, #4\n"
       "blt 2f\n"
       "1: ldmia r12!, {r2, r3, r4, r5}\n"
       INTARSIA_CHANNEL("r7", "r8") INTARSIA_CHANNEL("r10", "r9")
-      "subs lr, lr, #2\n"
+      "ldmia r12!, {r2, r3, r4, r5}\n"
+      INTARSIA_CHANNEL("r7", "r8") INTARSIA_CHANNEL("r10", "r9")
+      "subs lr, lr, #4\n"
       "bge 1b\n"
       "2: adds lr, lr, #2\n"
+      "blt 4f\n"
+      "ldmia r12!, {r2, r3, r4, r5}\n"
+      INTARSIA_CHANNEL("r7", "r8") INTARSIA_CHANNEL("r10", "r9")
+      "subs lr, lr, #2\n"
+      "4: adds lr, lr, #2\n"
       "beq 3f\n"
       "ldmia r12!, {r2, r3}\n"
       INTARSIA_LAST_GROUP("r7", "r8") INTARSIA_LAST_GROUP("r10", "r9")
