@@ -28,7 +28,7 @@ LowerLeaf add_leaf(const OpView& view) {
                                   r->output.value, -r->output.shift, out.quantization.zero_point[0],
                                   range.low, range.high};
   return [numbers, count](OpLowering& op) {
-    op.declare({Shape{count}, Shape{count}}, {count});
+    op.declare({Shape{count}, Shape{count}}, Shape{count});
     return call_kernel(op.b.func(), {"intarsia_add_s8", numbers, {op.in(0), op.in(1)}, op.out(), {}, {}});
   };
 }

@@ -115,7 +115,7 @@ std::vector<uint8_t> packed_rows(const Conv& conv, int64_t unit) {
 
 Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64_t scratch_bytes) {
   const Window& w = conv.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const int64_t run = round_up(w.kernel_w * w.in_c, 4);
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {scratch_bytes}, 4);
   const BufferId weights = op.constant("weights", DataType::Int8, {w.out_c, w.kernel_h, run},
@@ -145,7 +145,7 @@ std::vector<uint8_t> mve_weights(const Conv& conv) {
 
 Stmt lower_mve(OpLowering& op, const Conv& conv, const Channels& channels) {
   const Window& w = conv.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const int64_t run = vector_run(w), pairs = (w.out_c + 1) / 2;
   const bool direct = w.kernel_h == 1 && w.kernel_w == 1 && w.in_c % kVector == 0;
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {direct ? 4 : 2 * run}, 4);
@@ -164,7 +164,7 @@ constexpr int64_t kThumbLanes = 4;
 
 Stmt lower_thumb(OpLowering& op, const Conv& conv, const Channels& channels) {
   const Window& w = conv.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const int64_t length = w.kernel_h * w.kernel_w * w.in_c, run = round_up(length, 4);
   const bool direct = w.kernel_h == 1 && w.kernel_w == 1 && w.in_c % 4 == 0;
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {direct ? 4 : run}, 4);

@@ -64,7 +64,7 @@ std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
 Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
   const Window& w = d.window;
   const DspLayout layout(w);
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes(w)}, 4);
   const Shape extents{(w.out_c + kDspLanes - 1) / kDspLanes, layout.phases, layout.pairs, w.kernel_w, 2 * kDspLanes};
   const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout), tir::ConstantUse::Weights);
@@ -91,7 +91,7 @@ bool pairs_fit(const WeightRows& rows) {
 // device/mve_depthwise.h
 Stmt lower_mve(OpLowering& op, const Depthwise& d, const Channels& channels) {
   const Window& w = d.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, {w.batches, w.out_h, w.out_w, w.out_c});
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {mve_scratch_bytes(w)}, 4);
   std::vector<uint8_t> bytes;
   std::vector<std::vector<int64_t>> blocks;
