@@ -84,7 +84,9 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
     member = found->name;
   }
   using Optimise = LoweringOptions::Optimise;
-  compile_options.lowering.optimise = options.optimise == "speed" ? Optimise::Speed : Optimise::Size;
+  compile_options.lowering.optimise = options.optimise == "speed"  ? Optimise::Speed
+                                      : options.optimise == "size" ? Optimise::Size
+                                                                   : Optimise::Balanced;
   compile_options.lowering.sram_limit = options.sram_limit;
   compile_options.lowering.ram_budget = options.ram_budget;
   compile_options.lowering.flash_budget = options.flash_budget;

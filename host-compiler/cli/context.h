@@ -24,7 +24,7 @@ struct CommonOptions {
   std::vector<std::string> pins;  // NAME=MEMBER
   std::string pins_file;          // lines NAME=MEMBER
   std::string tags_file;
-  std::string optimise = "size";  // what targets and the C compiler are asked for: size | speed
+  std::string optimise = "balanced";  // LoweringOptions::Optimise in lower case
   std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes
   bool no_slim = false;
   bool no_in_place = false;

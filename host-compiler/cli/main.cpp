@@ -33,8 +33,8 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
   app.add_option("--pins", options.pins_file, "a file of NAME=MEMBER lines");
   app.add_option("--tags", options.tags_file, "a JSON file of your own target tags");
   app.add_option("--optimise", options.optimise,
-                 "what targets and the C compiler are asked for: size | speed")
-      ->check(CLI::IsMember({"size", "speed"}))->capture_default_str();
+                 "size | speed | balanced: small code from a CPU, speed from an NPU")
+      ->check(CLI::IsMember({"size", "speed", "balanced"}))->capture_default_str();
   const auto bytes = CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max());
   app.add_option("--sram-limit", options.sram_limit,
                  "BYTES of fast memory an accelerator may keep alive at once")->check(bytes);

@@ -110,7 +110,7 @@ Result<int> run(Context& context, const RunCommand& command) {
                        fmt::format("instructions are counted in an emulator, and board {} has none",
                                    setting->board.name),
                        "choose another board with --board");
-  if (!command.trace_file.empty() && !setting->board.native())
+  if (!command.trace_file.empty() && !setting->board.native() && !setting->board.takes_simulated_devices())
     return Diagnostics("--trace", fmt::format("devices are simulated on this machine, not on board {}", setting->board.name),
                        "leave --board out");
   ExecuteRequest request;

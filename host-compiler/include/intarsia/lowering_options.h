@@ -10,8 +10,9 @@ namespace intarsia {
 struct MemoryMap;
 
 struct LoweringOptions {
-  enum class Optimise : uint8_t { Size, Speed };
-  Optimise optimise = Optimise::Size;
+  // Balanced: each target what its users expect unasked; small code from a CPU, speed from an NPU.
+  enum class Optimise : uint8_t { Balanced, Size, Speed };
+  Optimise optimise = Optimise::Balanced;
   // Bytes of fast memory that an accelerator's function may keep alive at once, its inputs and
   // outputs included.
   std::optional<int64_t> sram_limit;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
@@ -15,14 +17,35 @@ namespace {
 struct Job {
   std::vector<std::string> command;
   std::string source;
+  std::string directory;  // where the command runs; empty: here
 };
+
+bool is_in_path(const std::string& program) {
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "");
+  std::error_code error;
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (std::filesystem::is_regular_file(folder + "/" + program, error)) return true;
+  return false;
+}
+
+// For C++ on this machine: drivers and simulators, the same files for every model of a target. With a
+// compiler cache they are compiled once; the command has no path of the package in it, so that the cache
+// knows it again.
+std::vector<std::string> host_cpp_command() {
+  static const bool cached = is_in_path("ccache");
+  std::vector<std::string> command;
+  if (cached) command.push_back("ccache");
+  command.insert(command.end(), {"c++", "-std=c++20"});
+  return command;
+}
 
 Result<void> run_jobs(const std::vector<Job>& jobs) {
   std::vector<Result<void>> results(jobs.size());
   std::atomic<size_t> next{0};
   const auto work = [&] {
     for (size_t i; (i = next.fetch_add(1)) < jobs.size();) {
-      const Result<ProcessOutcome> outcome = run_process(jobs[i].command);
+      const Result<ProcessOutcome> outcome = run_process(jobs[i].command, {.directory = jobs[i].directory});
       if (!outcome.ok())
         results[i] = outcome.error();
       else if (!outcome->succeeded())
@@ -57,8 +80,7 @@ std::string compiler_for(const board::Board& board, bool cpp) {
 Result<Objects> compile_objects(const BuildSetting& setting, const std::string& work_folder) {
   namespace fs = std::filesystem;
   std::vector<std::string> common = board::compile_flags(setting.board, setting.core);
-  for (const std::string& dir : setting.manifest.include_dirs)
-    common.push_back("-I" + (fs::path(setting.folder) / dir).string());
+  for (const std::string& dir : setting.manifest.include_dirs) common.push_back("-I" + dir);
   common.insert(common.end(), {setting.optimise, "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra"});
   if (!setting.board.native()) common.push_back("-fcallgraph-info=su");
 
@@ -67,18 +89,19 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
   for (size_t i = 0; i < setting.manifest.sources.size(); ++i) {
     const std::string& source = setting.manifest.sources[i];
     const bool cpp = source.ends_with(".cpp");
-    const fs::path object = fs::path(work_folder) / fmt::format("{:02}_{}.o", i, fs::path(source).stem().string());
-    std::vector<std::string> command = {compiler_for(setting.board, cpp)};
+    const fs::path object =
+        fs::absolute(fs::path(work_folder) / fmt::format("{:02}_{}.o", i, fs::path(source).stem().string()));
+    std::vector<std::string> command = cpp && setting.board.native()
+                                           ? host_cpp_command()
+                                           : std::vector<std::string>{compiler_for(setting.board, cpp)};
     command.insert(command.end(), common.begin(), common.end());
-    if (cpp && setting.board.native())
-      command.push_back("-std=c++20");  // drivers and simulators
-    else if (cpp)
+    if (cpp && !setting.board.native())
       command.insert(command.end(), {"-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti",
                                      "-fno-threadsafe-statics"});
-    else
+    else if (!cpp)
       command.insert(command.end(), {"-std=c11", "-Wconversion", "-Werror"});
-    command.insert(command.end(), {"-c", (fs::path(setting.folder) / source).string(), "-o", object.string()});
-    jobs.push_back({std::move(command), source});
+    command.insert(command.end(), {"-c", source, "-o", object.string()});
+    jobs.push_back({std::move(command), source, setting.folder});
     const auto& program = setting.manifest.program_sources;
     if (std::find(program.begin(), program.end(), source) != program.end()) {
       objects.program.push_back(object.string());
@@ -94,20 +117,19 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
 Result<void> build_simulators(const BuildSetting& setting, const std::string& work_folder,
                               const std::string& output) {
   namespace fs = std::filesystem;
-  std::vector<std::string> common = {"c++", "-std=c++20", "-O2"};
-  for (const std::string& dir : setting.manifest.simulator_include_dirs)
-    common.push_back("-I" + (fs::path(setting.folder) / dir).string());
-  std::vector<std::string> sources = {setting.resource_root + "/boards/host/device_server.cpp"};
-  for (const std::string& source : setting.manifest.simulator_sources)
-    sources.push_back((fs::path(setting.folder) / source).string());
+  std::vector<std::string> sources = {fs::absolute(setting.resource_root + "/boards/host/device_server.cpp").string()};
+  sources.insert(sources.end(), setting.manifest.simulator_sources.begin(), setting.manifest.simulator_sources.end());
   std::vector<Job> jobs;
   std::vector<std::string> link = {"c++"};
   for (size_t i = 0; i < sources.size(); ++i) {
     const std::string object =
-        (fs::path(work_folder) / fmt::format("simulator_{:02}_{}.o", i, fs::path(sources[i]).stem().string())).string();
-    std::vector<std::string> command = common;
+        fs::absolute(fs::path(work_folder) /
+                     fmt::format("simulator_{:02}_{}.o", i, fs::path(sources[i]).stem().string())).string();
+    std::vector<std::string> command = host_cpp_command();
+    command.push_back("-O2");
+    for (const std::string& dir : setting.manifest.simulator_include_dirs) command.push_back("-I" + dir);
     command.insert(command.end(), {"-c", sources[i], "-o", object});
-    jobs.push_back({std::move(command), sources[i]});
+    jobs.push_back({std::move(command), sources[i], setting.folder});
     link.push_back(object);
   }
   INTARSIA_TRY_VOID(run_jobs(jobs));

@@ -138,7 +138,8 @@ class EthosUKind final : public TargetKind {
 
   SimulatorPart simulator(const Target& member) const override {
     return {.header = "ethos_u/simulator.h",
-            .attach_expression = fmt::format("intarsia_ethos_u_simulator(\"{}\")", configuration_of(member).tag),
+            .attach_expression = fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
+                                             configuration_of(member).tag, member.get_string("memory-mode")),
             .open_bus_function = "intarsia_ethos_u_open_bus"};
   }
 
