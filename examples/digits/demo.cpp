@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "intarsia/build.h"
 #include "intarsia/builtin_targets.h"
@@ -33,8 +35,16 @@ struct Outcome {
   size_t correct = 0;
   std::vector<uint8_t> scores;  // int8, kClasses per image
   uint64_t instructions = 0;    // of the last inference
+  uint64_t npu_cycles = 0;      // of the last inference; 0: no NPU
   int64_t stack = -1;
 };
+
+// Of all streams in the profile.
+uint64_t cycles_of(const std::string& profile) {
+  double cycles = 0;
+  for (const nlohmann::json& stream : nlohmann::json::parse(profile, nullptr, false)) cycles += stream.value("cycles", 0.0);
+  return static_cast<uint64_t>(cycles);
+}
 
 void draw_progress(size_t done, size_t all) {
   if (!isatty(STDOUT_FILENO)) return;
@@ -66,6 +76,7 @@ Result<Outcome> classify_all(const BuildSetting& setting, const std::string& pro
     outcome.scores.insert(outcome.scores.end(), result.outputs[0].begin(), result.outputs[0].end());
     outcome.stack = std::max(outcome.stack, result.stack_run);
     if (!result.instructions.empty()) outcome.instructions = result.instructions.back();
+    if (!result.device_profile.empty()) outcome.npu_cycles = cycles_of(result.device_profile);
     draw_progress(first + count, set.size());
   }
   for (size_t i = 0; i < set.size(); ++i)
@@ -89,51 +100,116 @@ void draw_digit(const TestSet& set, const Outcome& outcome, size_t index) {
   }
 }
 
-Result<void> demo(const std::string& folder, const std::string& root, const std::string& board_name) {
+// One way to run the network on the board: its program, and what it costs.
+struct Deployment {
+  std::string target;
+  Measurements measured;
+  Report report;
+  Outcome outcome;
+};
+
+Result<Deployment> deploy(const std::string& folder, const std::string& root, const board::Board& board,
+                          const std::string& target_text, const TestSet& set) {
   TargetRegistry registry;
   add_builtin_targets(registry);
-  INTARSIA_TRY(const board::Board board, board::find_board(root + "/boards", board_name));
   const board::Core core = board.cores.front();
-  INTARSIA_TRY(const TargetSpec target, parse_target(registry.catalogue(), core.name));
+  INTARSIA_TRY(const TargetSpec target, parse_target(registry.catalogue(), target_text));
 
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(folder + "/digits.tflite"));
   CompileOptions options;
   options.memory = board::memory_map(board);
   INTARSIA_TRY(const CompiledModel model, compile(bytes, "digits.tflite", registry, target, options));
-  INTARSIA_TRY(const PackageContents package, make_package({model, registry, target, board.name, core.name, root, false}));
+  INTARSIA_TRY(const PackageContents package,
+               make_package({model, registry, target, board.name, core.name, root, false,
+                             board.takes_simulated_devices()}));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY_VOID(write_folder(work.path() + "/package", package.files));
   const BuildSetting setting{work.path() + "/package", package.manifest, board, core, root};
-  INTARSIA_TRY(const Measurements measured, measure(setting));
+  Deployment result;
+  result.target = target_text;
+  result.report = make_report(model, core.name, board.name);
+  INTARSIA_TRY(result.measured, measure(setting));
   INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
-  fmt::print("digits.tflite compiled to C for {} and built for board {} ({})\n", core.name, board.name,
-             board.summary);
+  fmt::print("digits.tflite compiled for {}, built for board {} ({})\n", target_text, board.name, board.summary);
+  fmt::print("running the firmware in {} over {} held-out images\n", board.emulator->program, set.size());
+  INTARSIA_TRY(result.outcome, classify_all(setting, program, set, work.path()));
+  return result;
+}
 
+struct Row {
+  std::string name;
+  std::function<std::string(const Deployment&)> value;
+};
+
+std::string ram_text(const Deployment& d) {
+  int64_t ram = 0;
+  bool proven = true;
+  for (const PoolRow& pool : d.report.pools) ram += pool.peak, proven &= pool.proven_optimal;
+  return fmt::format("{} bytes{}", ram, proven ? ", proven minimal" : "");
+}
+
+// One column for each deployment.
+void print_figures(const std::vector<Deployment>& deployments, const std::vector<uint8_t>& golden) {
+  const std::vector<Row> rows = {
+      {"", [](const Deployment& d) { return d.target; }},
+      {"accuracy", [](const Deployment& d) {
+         const size_t all = d.outcome.scores.size() / kClasses;
+         return fmt::format("{:.2f} %  ({} of {})",
+                            100.0 * static_cast<double>(d.outcome.correct) / static_cast<double>(all),
+                            d.outcome.correct, all);
+       }},
+      {"code", [](const Deployment& d) { return fmt::format("{} bytes", d.measured.code_bytes); }},
+      {"constants", [](const Deployment& d) { 
+         return d.report.stream_bytes > 0
+                    ? fmt::format("{} bytes with the NPU's commands", d.measured.constant_bytes + d.report.stream_bytes)
+                    : fmt::format("{} bytes", d.measured.constant_bytes);
+       }},
+      {"activations", ram_text},
+      {"stack", [](const Deployment& d) {
+         return fmt::format("{} bytes at most, {} used", d.measured.stack_bytes, d.outcome.stack);
+       }},
+      {"CPU", [](const Deployment& d) {
+         // Beside a simulated device the CPU waits for as long as the simulation takes.
+         return d.outcome.npu_cycles > 0 ? std::string("waits for the NPU")
+                                         : fmt::format("{} instructions", d.outcome.instructions);
+       }},
+      {"NPU", [](const Deployment& d) {
+         return d.outcome.npu_cycles > 0 ? fmt::format("{} cycles (our model of its timing)", d.outcome.npu_cycles)
+                                         : std::string("-");
+       }},
+      {"outputs", [&](const Deployment& d) {
+         return std::string(d.outcome.scores == golden ? "equal to TFLite Micro's, bit for bit" : "DIFFER from TFLite Micro's");
+       }},
+  };
+  fmt::print("\n");
+  for (const Row& row : rows) {
+    fmt::print("  {:<12}", row.name);
+    for (const Deployment& deployment : deployments) fmt::print("  {:<46}", row.value(deployment));
+    fmt::print("\n");
+  }
+}
+
+Result<void> demo(const std::string& folder, const std::string& root, const std::string& board_name) {
+  INTARSIA_TRY(const board::Board board, board::find_board(root + "/boards", board_name));
   TestSet set;
   INTARSIA_TRY(set.images, read_file(folder + "/test_images.bin"));
   INTARSIA_TRY(set.labels, read_file(folder + "/test_labels.bin"));
   INTARSIA_TRY(const std::vector<uint8_t> golden, read_file(folder + "/golden_outputs.bin"));
-  fmt::print("running the firmware in {} over {} held-out images\n", board.emulator->program, set.size());
-  INTARSIA_TRY(const Outcome outcome, classify_all(setting, program, set, work.path()));
 
-  const Report report = make_report(model, core.name, board.name);
-  int64_t ram = 0;
-  bool proven = true;
-  for (const PoolRow& pool : report.pools) ram += pool.peak, proven &= pool.proven_optimal;
-  fmt::print("\n  accuracy      {:8.2f} %  ({} of {})\n", 100.0 * static_cast<double>(outcome.correct) /
-                 static_cast<double>(set.size()), outcome.correct, set.size());
-  fmt::print("  flash         {:8} bytes: code {}, weights {}, tables {}\n",
-             measured.code_bytes + measured.constant_bytes, measured.code_bytes, report.weight_bytes,
-             report.table_bytes);
-  fmt::print("  RAM           {:8} bytes for activations{}\n", ram, proven ? ", proven minimal" : "");
-  fmt::print("  stack         {:8} bytes at most, {} used\n", measured.stack_bytes, outcome.stack);
-  fmt::print("  instructions  {:8} per inference ({:.2f} per multiply-accumulate)\n", outcome.instructions,
-             static_cast<double>(outcome.instructions) / static_cast<double>(report.macs));
-  fmt::print("  outputs       {}\n", outcome.scores == golden ? "equal to TensorFlow Lite Micro's, bit for bit"
-                                                              : "DIFFER from TensorFlow Lite Micro's");
-  draw_digit(set, outcome, kShown);
-  if (outcome.scores != golden)
-    return Diagnostics("digits", "the firmware's outputs differ from the golden ones", "please report this");
+  const std::string core = board.cores.front().name;
+  std::vector<std::string> targets = {core};
+  if (board.takes_simulated_devices()) targets.push_back(core + "+ethos-u55-128");
+  std::vector<Deployment> deployments;
+  for (const std::string& target : targets) {
+    INTARSIA_TRY(Deployment deployment, deploy(folder, root, board, target, set));
+    deployments.push_back(std::move(deployment));
+  }
+  print_figures(deployments, golden);
+  draw_digit(set, deployments.front().outcome, kShown);
+  for (const Deployment& deployment : deployments)
+    if (deployment.outcome.scores != golden)
+      return Diagnostics(fmt::format("digits on {}", deployment.target),
+                         "the firmware's outputs differ from the golden ones", "please report this");
   return {};
 }
 
