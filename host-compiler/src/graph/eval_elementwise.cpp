@@ -83,9 +83,10 @@ void requantize(const Invocation& call) {
 template <typename From>
 void dequantize(const Invocation& call) {
   const double scale = scale_of(call.in());
-  const auto zero = static_cast<int32_t>(call.in_zero_point());
+  const int64_t zero = call.in_zero_point();
   for (int64_t i = 0; i < element_count(call.out().shape); ++i)
-    call.result<float>()[i] = static_cast<float>(scale * (call.data<From>(0)[i] - zero));
+    call.result<float>()[i] =
+        static_cast<float>(scale * static_cast<double>(call.data<From>(0)[i] - zero));
 }
 
 // Calls f with a value of the element type; false when the type is none of the list.

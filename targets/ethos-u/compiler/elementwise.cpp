@@ -113,20 +113,11 @@ struct Sum {
 
   explicit Sum(const Site& site) {
     left_shift = site.out().type == DataType::Int16 ? 15 : 20;
-    if (site.node.kind == graph::OpKind::Sub)  // in float, as TFLM computes them for differences
-      set(site.in(0).quantization.scale.at(0), site.in(1).quantization.scale.at(0),
-          site.out().quantization.scale.at(0));
-    else
-      set(scale_of(site.in(0)), scale_of(site.in(1)), scale_of(site.out()));
-  }
-
-  template <typename Real>
-  void set(Real a, Real b, Real out) {
-    const Real twice_largest = 2 * std::max(a, b);
+    const double a = scale_of(site.in(0)), b = scale_of(site.in(1));
+    const double twice_largest = 2 * std::max(a, b);
     first_is_smaller = a < b;
-    smaller = fixed_factor(static_cast<double>(std::min(a, b) / twice_largest));
-    sum = fixed_factor(
-        static_cast<double>(twice_largest / (static_cast<Real>(1 << left_shift) * out)));
+    smaller = fixed_factor(std::min(a, b) / twice_largest);
+    sum = fixed_factor(twice_largest / ((1 << left_shift) * scale_of(site.out())));
   }
 
   int32_t scaled_smaller(int32_t x) const { return multiply(x * (1 << left_shift), smaller); }
