@@ -159,7 +159,7 @@ void print_figures(const std::vector<Deployment>& deployments, const std::vector
                             d.outcome.correct, all);
        }},
       {"code", [](const Deployment& d) { return fmt::format("{} bytes", d.measured.code_bytes); }},
-      {"constants", [](const Deployment& d) { 
+      {"constants", [](const Deployment& d) {
          return d.report.stream_bytes > 0
                     ? fmt::format("{} bytes with the NPU's commands", d.measured.constant_bytes + d.report.stream_bytes)
                     : fmt::format("{} bytes", d.measured.constant_bytes);

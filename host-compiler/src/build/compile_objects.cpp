@@ -32,11 +32,11 @@ bool is_in_path(const std::string& program) {
 // For C++ on this machine: drivers and simulators, the same files for every model of a target. With a
 // compiler cache they are compiled once; the command has no path of the package in it, so that the cache
 // knows it again.
-std::vector<std::string> host_cpp_command() {
+std::vector<std::string> host_cpp_command(const std::string& compiler) {
   static const bool cached = is_in_path("ccache");
   std::vector<std::string> command;
   if (cached) command.push_back("ccache");
-  command.insert(command.end(), {"c++", "-std=c++20"});
+  command.insert(command.end(), {compiler, "-std=c++20"});
   return command;
 }
 
@@ -91,9 +91,9 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
     const bool cpp = source.ends_with(".cpp");
     const fs::path object =
         fs::absolute(fs::path(work_folder) / fmt::format("{:02}_{}.o", i, fs::path(source).stem().string()));
-    std::vector<std::string> command = cpp && setting.board.native()
-                                           ? host_cpp_command()
-                                           : std::vector<std::string>{compiler_for(setting.board, cpp)};
+    const std::string compiler = compiler_for(setting.board, cpp);
+    std::vector<std::string> command =
+        cpp && setting.board.native() ? host_cpp_command(compiler) : std::vector<std::string>{compiler};
     command.insert(command.end(), common.begin(), common.end());
     if (cpp && !setting.board.native())
       command.insert(command.end(), {"-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti",
@@ -125,7 +125,7 @@ Result<void> build_simulators(const BuildSetting& setting, const std::string& wo
     const std::string object =
         fs::absolute(fs::path(work_folder) /
                      fmt::format("simulator_{:02}_{}.o", i, fs::path(sources[i]).stem().string())).string();
-    std::vector<std::string> command = host_cpp_command();
+    std::vector<std::string> command = host_cpp_command("c++");
     command.push_back("-O2");
     for (const std::string& dir : setting.manifest.simulator_include_dirs) command.push_back("-I" + dir);
     command.insert(command.end(), {"-c", sources[i], "-o", object});

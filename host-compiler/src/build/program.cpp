@@ -14,10 +14,14 @@ namespace {
 
 constexpr const char* kSimulators = "/simulators";  // in the work folder
 
+bool runs_beside_simulators(const BuildSetting& setting) {
+  return setting.board.takes_simulated_devices() && !setting.manifest.simulator_sources.empty();
+}
+
 }  // namespace
 
 Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder) {
-  const bool simulates = setting.board.takes_simulated_devices() && !setting.manifest.simulator_sources.empty();
+  const bool simulates = runs_beside_simulators(setting);
   if (!setting.board.native() && !setting.manifest.devices.empty() && !simulates)
     return Diagnostics(fmt::format("--board {}", setting.board.name),
                        fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
@@ -114,7 +118,7 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   if (request.count_instructions && !setting.board.native()) {
     INTARSIA_TRY(start.count, prepare_count(setting, request.program, work_folder));
   }
-  const bool simulates = setting.board.takes_simulated_devices() && !setting.manifest.simulator_sources.empty();
+  const bool simulates = runs_beside_simulators(setting);
   INTARSIA_TRY(const std::vector<std::string> command, simulates ? beside_simulators(setting, start, work_folder)
                                                                  : board::run_command(setting.board, start));
   ProcessOptions options;

@@ -1,0 +1,13 @@
+// Models with recorded outputs, through our compiler and the simulator.
+#pragma once
+
+#include <string>
+
+#include "compiled.h"
+
+namespace intarsia::test::ethos_u {
+
+// Every sample's outputs are the recorded ones, and the checker has nothing to say.
+void expect_exact(const std::string& name, const CompileRequest& request);
+
+}  // namespace intarsia::test::ethos_u
