@@ -91,12 +91,16 @@ std::vector<uint8_t> Channels::table() const {
   return bytes;
 }
 
-std::vector<uint8_t> Channels::vector_table(const std::vector<std::vector<int64_t>>& blocks) const {
+std::vector<uint8_t> Channels::vector_table(const std::vector<std::vector<int64_t>>& blocks,
+                                            const std::vector<std::vector<int64_t>>& multipliers) const {
   std::vector<uint8_t> bytes;
-  for (const std::vector<int64_t>& block : blocks) {
-    for (const int64_t c : block) append(bytes, list[static_cast<size_t>(c)].bias);
-    for (const int64_t c : block) append(bytes, list[static_cast<size_t>(c)].multiplier.value);
-    for (const int64_t c : block) append(bytes, list[static_cast<size_t>(c)].multiplier.shift);
+  const auto channel = [&](int64_t c) {
+    return c < static_cast<int64_t>(list.size()) ? list[static_cast<size_t>(c)] : Channel{0, {0, -1}};
+  };
+  for (size_t block = 0; block < blocks.size(); ++block) {
+    for (const int64_t c : blocks[block]) append(bytes, channel(c).bias);
+    for (const int64_t c : multipliers[block]) append(bytes, channel(c).multiplier.value);
+    for (const int64_t c : multipliers[block]) append(bytes, channel(c).multiplier.shift);
   }
   return bytes;
 }

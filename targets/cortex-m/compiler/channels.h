@@ -24,8 +24,10 @@ struct Channels {
 
   // struct intarsia_channel, one after another.
   std::vector<uint8_t> table() const;
-  // Blocks of `lanes` channels: their biases, multipliers and shifts as VRSHL takes them.
-  std::vector<uint8_t> vector_table(const std::vector<std::vector<int64_t>>& blocks) const;
+  // Blocks of channels: their biases, then multipliers and shifts as VRSHL takes them in an order of their
+  // own. Channels beyond the last have zeros.
+  std::vector<uint8_t> vector_table(const std::vector<std::vector<int64_t>>& blocks,
+                                    const std::vector<std::vector<int64_t>>& multipliers) const;
 };
 
 // The first channels of blocks of `lanes` <= channels; the last overlaps the one before rather than

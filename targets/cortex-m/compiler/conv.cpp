@@ -1,8 +1,7 @@
 // Convolution, fully connected, and depthwise convolution of a single channel, which is a convolution.
 #include <algorithm>
 
-#include "channels.h"
-#include "kernels.h"
+#include "conv.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -11,12 +10,6 @@ using namespace standard_lowering;
 
 // A scratch larger than this costs more memory than the kernel saves time.
 constexpr int64_t kMostScratch = 16 * 1024;
-
-struct Conv {
-  Window window;
-  WeightRows rows;  // [out_c][kernel_h * kernel_w * in_c]
-  std::vector<Multiplier> multipliers;
-};
 
 int8_t as_int8(int64_t value) { return static_cast<int8_t>(value); }
 
@@ -98,8 +91,6 @@ void simplify(Window& w) {
   w.batches = w.in_h = w.out_h = 1;
 }
 
-int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
-
 // [out_c][kernel_h][kernel_w * in_c, filled with zeros to a multiple of `unit`].
 std::vector<uint8_t> packed_rows(const Conv& conv, int64_t unit) {
   const int64_t run = conv.window.kernel_w * conv.window.in_c;
@@ -124,39 +115,6 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
       op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
   const std::string kernel = kernel_for("intarsia_dsp_conv", channels, w);
   return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
-}
-
-// Both of device/mve_conv.h.
-constexpr int64_t kVector = 16;
-
-int64_t vector_run(const Window& w) { return round_up(w.kernel_h * w.kernel_w * w.in_c, kVector); }
-
-std::vector<uint8_t> mve_weights(const Conv& conv) {
-  std::vector<uint8_t> bytes;
-  for (const int64_t first : blocks_of(conv.window.out_c, 2))
-    for (int64_t at = 0; at < vector_run(conv.window); at += kVector)
-      for (int64_t c = first; c < first + 2; ++c) {
-        const std::vector<int8_t>& row = conv.rows[static_cast<size_t>(c)];
-        for (auto i = static_cast<size_t>(at); i < static_cast<size_t>(at + kVector); ++i)
-          bytes.push_back(i < row.size() ? static_cast<uint8_t>(row[i]) : 0);
-      }
-  return bytes;
-}
-
-Stmt lower_mve(OpLowering& op, const Conv& conv, const Channels& channels) {
-  const Window& w = conv.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const int64_t run = vector_run(w), pairs = (w.out_c + 1) / 2;
-  const bool direct = w.kernel_h == 1 && w.kernel_w == 1 && w.in_c % kVector == 0;
-  const BufferId scratch = op.b.local("scratch", DataType::Int8, {direct ? 4 : 2 * run}, 4);
-  const BufferId weights = op.constant("weights", DataType::Int8, {pairs, run / kVector, 2, kVector},
-                                       mve_weights(conv), tir::ConstantUse::Weights);
-  std::vector<std::vector<int64_t>> blocks;
-  for (const int64_t first : blocks_of(w.out_c, 2)) blocks.push_back({first, first + 1});
-  const BufferId table = op.constant("channels", DataType::Int32, {pairs, 6}, channels.vector_table(blocks),
-                                     tir::ConstantUse::Weights);
-  return call_kernel(op.b.func(),
-                     {"intarsia_mve_conv_s8", w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 // device/thumb_conv.h
@@ -197,8 +155,9 @@ LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
     if (!channels->quick || w.out_c < kThumbLanes || !whole_window) return nullptr;
     return [conv = *conv, channels = *channels](OpLowering& op) { return lower_thumb(op, conv, channels); };
   }
-  if (core == CoreClass::Mve && channels->quick && w.out_c >= 2 && whole_window)
-    return [conv = *conv, channels = *channels](OpLowering& op) { return lower_mve(op, conv, channels); };
+  if (core == CoreClass::Mve) {
+    if (LowerLeaf leaf = mve_conv_leaf(*conv, *channels)) return leaf;
+  }
   const int64_t weights = w.kernel_h * round_up(w.kernel_w * w.in_c, 4);
   const int64_t scratch = weights * (w.pixels() >= 4 ? 8 : 2);
   if (scratch > kMostScratch) return nullptr;

@@ -109,7 +109,7 @@ Stmt lower_mve(OpLowering& op, const Depthwise& d, const Channels& channels) {
   const BufferId weights = op.constant("weights", DataType::Int8, {count, even_taps(w), kMveLanes}, std::move(bytes),
                                        tir::ConstantUse::Weights);
   const BufferId table = op.constant("channels", DataType::Int32, {count, 3 * kMveLanes},
-                                     channels.vector_table(blocks), tir::ConstantUse::Weights);
+                                     channels.vector_table(blocks, blocks), tir::ConstantUse::Weights);
   return call_kernel(op.b.func(), {"intarsia_mve_depthwise_s8", w.values(), {op.in(0)}, op.out(), scratch,
                                    {weights, table}});
 }

@@ -1,121 +1,220 @@
-// Convolution on cores with Helium: VMLADAVA adds sixteen products to a register. Two pixels by two
-// channels share their loads, eight instructions for 64 products; four results are one vector.
+// Convolution on cores with Helium: VMLADAVA adds sixteen products to a register. Two pixels by four
+// channels share their loads, 14 instructions for 128 products, and their eight sums take all even registers.
 #include "cortex_m/mve_conv.h"
 
+#include <stddef.h>
+#include <string.h>
+
+#include "cortex_m/mve_results.h"
+#include "cortex_m/mve_strip.h"
 #include "cortex_m/optimise.h"
-#include "cortex_m/runs.h"
 
-enum { kVector = 16 };
+enum { kVector = 16, kQuad = 4, kUnrolled = 4, kStepBytes = 14 * 4 };
 
-// `pairs` > 0 pairs of channels of two pixels. Lanes: channels 0, 1 of the first pixel, then of the second,
-// whose results are `apart` bytes on; 0 when the pixels are the same one.
+// Two pixels; the assembly knows the layout.
+struct block {
+  const int8_t *runs[2];
+  int32_t passes;   // through the unrolled loop
+  uint32_t entry;   // where the first of them enters it
+  int8_t *output;   // of the first pixel
+  const int8_t *end;
+  uint32_t skipped;  // bytes of the loop before the entry, and the bit of the instruction set
+  int32_t zero;
+  uint16_t offsets[8];  // of results from the output: channel by channel, both pixels
+  int8_t low[kVector], high[kVector];
+};
+
 #if INTARSIA_HAS_MVE
-INTARSIA_OUTLINE void pairs_of_channels(const struct intarsia_window *w, const int8_t *const runs[2],
-                                        int8_t *output, int32_t apart, const int8_t *weights,
-                                        const int32_t *channels, int32_t vectors, int32_t pairs) {
-  // Addresses of a pair's multipliers, less what each load adds first.
-  const uint32_t table = (uint32_t)(uintptr_t)channels - 16;
-  const uint32_t multipliers[4] = {table, table + 4, table, table + 4};
-  const uint32_t at[4] = {0, 1, (uint32_t)apart, (uint32_t)apart + 1};
-  const int32_t limits[3] = {w->low, w->high, w->out_zero};
-  register const int32_t *biases __asm__("r7") = channels;
+_Static_assert(offsetof(struct block, passes) == 8 && offsetof(struct block, entry) == 12 &&
+                   offsetof(struct block, output) == 16 && offsetof(struct block, skipped) == 24 &&
+                   offsetof(struct block, offsets) == 32 && offsetof(struct block, low) == 48 &&
+                   offsetof(struct block, high) == 64,
+               "the assembly's numbers");
+#endif
+
+INTARSIA_INLINE void all_channels(struct block *block, const int8_t *weights, const int32_t *channels,
+                                  int32_t steps, enum intarsia_mve_way way) {
+#if INTARSIA_HAS_MVE
+  (void)steps;
+  register struct block *b __asm__("r11") = block;
   register const int8_t *weight __asm__("r5") = weights;
-  register int8_t *to __asm__("r9") = output;
-  register const int8_t *first __asm__("r10") = runs[0];
-  register const int8_t *second __asm__("r11") = runs[1];
-  register int32_t count __asm__("r12") = vectors;
-  register int32_t left __asm__("r0") = pairs;
-  register const uint32_t *addresses __asm__("r1") = multipliers;
-  register const uint32_t *offsets __asm__("r2") = at;
-  register const int32_t *limit __asm__("r3") = limits;
-  // Sums r2, r6 of the first pixel (r1 its elements), r4, r8 of the second (r3).
-  __asm__ volatile(
-      "vldrw.32 q4, [r1]\n"
-      "vldrw.32 q5, [r2]\n"
-      "ldrd r4, r6, [r3]\n"
-      "vdup.32 q6, r4\n"
-      "vdup.32 q7, r6\n"
-      "1: ldrd r2, r6, [r7], #24\n"
-      "mov r1, r10\n"
-      "mov r3, r11\n"
-      "mov r4, r2\n"
-      "mov r8, r6\n"
-      "dls lr, r12\n"
-      "2: vldrb.8 q0, [r1], #16\n"
-      "vldrb.8 q2, [r5], #16\n"
-      "vmladava.s8 r2, q0, q2\n"
-      "vldrb.8 q1, [r3], #16\n"
-      "vmladava.s8 r4, q1, q2\n"
-      "vldrb.8 q3, [r5], #16\n"
-      "vmladava.s8 r6, q0, q3\n"
-      "vmladava.s8 r8, q1, q3\n"
-      "le lr, 2b\n"
-      "vmov q0[2], q0[0], r2, r4\n"
-      "vmov q0[3], q0[1], r6, r8\n"
-      "vldrw.32 q1, [q4, #24]!\n"
-      "vqrdmulh.s32 q0, q0, q1\n"
-      "vldrw.32 q1, [q4, #8]\n"
-      // VRSHL rounds halves up; a negative value is one less first, so that they go away from zero.
-      "vshr.s32 q2, q0, #31\n"
-      "vadd.i32 q0, q0, q2\n"
-      "vrshl.s32 q0, q0, q1\n"
-      "ldr lr, %[zero]\n"
-      "vadd.i32 q0, q0, lr\n"
-      "vmax.s32 q0, q0, q6\n"
-      "vmin.s32 q0, q0, q7\n"
-      "vstrb.32 q0, [r9, q5]\n"
-      "add r9, r9, #2\n"
-      "subs r0, r0, #1\n"
-      "bne 1b\n"
-      : "+r"(biases), "+r"(weight), "+r"(to), "+r"(left), "+r"(addresses), "+r"(offsets), "+r"(limit)
-      : "r"(first), "r"(second), "r"(count), [zero] "m"(limits[2])
-      : "r4", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "cc", "memory");
-}
+  register const int32_t *table __asm__("r9") = channels;
+  // Sums of the first pixel (r1) r0, r2, r4, r6; of the second (r3) r8, r10, r12, lr.
+#define STEP                   \
+  "vldrb.8 q0, [r5], #16\n"    \
+  "vldrb.8 q4, [r1], #16\n"    \
+  "vmladava.s8 r0, q0, q4\n"   \
+  "vldrb.8 q5, [r3], #16\n"    \
+  "vmladava.s8 r8, q0, q5\n"   \
+  "vldrb.8 q1, [r5], #16\n"    \
+  "vmladava.s8 r2, q1, q4\n"   \
+  "vmladava.s8 r10, q1, q5\n"  \
+  "vldrb.8 q2, [r5], #16\n"    \
+  "vmladava.s8 r4, q2, q4\n"   \
+  "vmladava.s8 r12, q2, q5\n"  \
+  "vldrb.8 q3, [r5], #16\n"    \
+  "vmladava.s8 r6, q3, q4\n"   \
+  "vmladava.s8 lr, q3, q5\n"
+#define QUADS(fix, limit)                        \
+  __asm__ volatile(                              \
+      "ldrd r0, r2, [r11, #24]\n"                \
+      "vldrh.16 q7, [r11, #32]\n"                \
+      "adr.w r1, 2f\n"                           \
+      "add r0, r0, r1\n"                         \
+      "str r0, [r11, #12]\n"                     \
+      "vdup.16 q6, r2\n"                         \
+      "1: ldrd r1, r3, [r11]\n"                  \
+      "ldm r9, {r0, r2, r4, r6}\n"               \
+      "ldr r7, [r11, #8]\n"                      \
+      "ldm r9!, {r8, r10, r12, lr}\n"            \
+      "ldr pc, [r11, #12]\n"                     \
+      "2:\n" STEP STEP STEP STEP                 \
+      "subs r7, r7, #1\n"                        \
+      "bne.w 2b\n"                               \
+      "vldrw.32 q2, [r9], #16\n"                 \
+      "vmov q0[2], q0[0], r0, r4\n"              \
+      "vmov q0[3], q0[1], r2, r6\n"              \
+      "vqrdmulh.s32 q0, q0, q2\n"                \
+      "vmov q1[2], q1[0], r8, r12\n"             \
+      "vmov q1[3], q1[1], r10, lr\n"             \
+      "vqrdmulh.s32 q1, q1, q2\n"                \
+      "vldrw.32 q2, [r9], #16\n" fix             \
+      "vrshl.s32 q0, q0, q2\n"                   \
+      "vrshl.s32 q1, q1, q2\n"                   \
+      "ldrd r0, r2, [r11, #16]\n"                \
+      INTARSIA_MVE_NARROW limit                  \
+      "subs r2, r2, r0\n"                        \
+      "vctp.32 r2\n"                             \
+      "vpst\n"                                   \
+      "vstrbt.16 q0, [r0, q7]\n"                 \
+      "add r0, r0, #4\n"                         \
+      "str r0, [r11, #16]\n"                     \
+      "cmp r2, #4\n"                             \
+      "bgt.w 1b\n"                               \
+      : "+r"(b), "+r"(weight), "+r"(table)       \
+      :                                          \
+      : "r0", "r1", "r2", "r3", "r4", "r6", "r7", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", \
+        "q5", "q6", "q7", "cc", "memory")
+  if (way == INTARSIA_MVE_RECTIFIED) {
+    QUADS("", "");
+  } else if (way == INTARSIA_MVE_WHOLE) {
+    QUADS(INTARSIA_MVE_FIX, "");
+  } else {
+    QUADS(INTARSIA_MVE_FIX, INTARSIA_MVE_LIMIT("48", "64"));
+  }
+#undef QUADS
+#undef STEP
 #else
-INTARSIA_OUTLINE void pairs_of_channels(const struct intarsia_window *w, const int8_t *const runs[2],
-                                        int8_t *output, int32_t apart, const int8_t *weights,
-                                        const int32_t *channels, int32_t vectors, int32_t pairs) {
-  for (; pairs > 0; --pairs, channels += 6, weights += 2 * kVector * vectors, output += 2) {
+  const int32_t count = (int32_t)(block->end - block->output);
+  for (int32_t c = 0; c < count; ++c) {
+    const int8_t *quad = weights + c / kQuad * steps * kQuad * kVector + c % kQuad * kVector;
+    const int32_t *channel = channels + c / kQuad * 3 * kQuad + c % kQuad;
     for (int32_t pixel = 0; pixel < 2; ++pixel) {
-      for (int32_t channel = 0; channel < 2; ++channel) {
-        int32_t sum = channels[channel];
-        for (int32_t i = 0; i < vectors * kVector; ++i)
-          sum += runs[pixel][i] * weights[i / kVector * 2 * kVector + channel * kVector + i % kVector];
-        const int32_t value =
-            intarsia_requantize_right(sum, channels[2 + channel], -channels[4 + channel]) + w->out_zero;
-        output[pixel * apart + channel] = (int8_t)intarsia_clamp_i32(value, w->low, w->high);
+      int32_t sum = channel[0];
+      for (int32_t i = 0; i < steps * kVector; ++i)
+        sum += block->runs[pixel][i] * quad[i / kVector * kQuad * kVector + i % kVector];
+      block->output[c + block->offsets[pixel]] = intarsia_mve_result(
+          sum, channel[kQuad], channel[2 * kQuad], block->zero, block->low[0], block->high[0], way);
+    }
+  }
+#endif
+}
+
+// Pixels whose results follow one another in the output.
+struct pixels {
+  const int8_t *at;
+  int32_t step;      // from a run to the next
+  int32_t in_row;    // after so many of them
+  int32_t gap;       // so many bytes more
+  int32_t count;
+  int8_t *output;
+};
+
+struct convolution {
+  const struct intarsia_window *window;
+  const int8_t *weights;
+  const int32_t *channels;
+  int32_t run, steps;
+  const int8_t *last;  // no run after this one can be read to a multiple of 16 bytes
+  int8_t *copies;      // of those that come after
+  struct block block;
+};
+
+INTARSIA_INLINE void set_offsets(struct block *block, int32_t apart) {
+  for (int32_t i = 0; i < 8; ++i) block->offsets[i] = (uint16_t)(i / 2 + i % 2 * apart);
+}
+
+INTARSIA_INLINE void all_pixels(struct convolution *c, struct pixels p, enum intarsia_mve_way way) {
+  const int32_t out_c = c->window->out_c;
+  int32_t x = 0;
+  set_offsets(&c->block, out_c);
+  for (; p.count > 0; p.count -= 2) {
+    const int32_t pixels = p.count > 1 ? 2 : 1;
+    for (int32_t i = 0; i < pixels; ++i) {
+      c->block.runs[i] = p.at;
+      if (p.at > c->last) {
+        c->block.runs[i] = c->copies + i * c->steps * kVector;
+        intarsia_copy(c->copies + i * c->steps * kVector, p.at, c->run);
+      }
+      p.at += p.step;
+      if (++x == p.in_row) x = 0, p.at += p.gap;
+    }
+    if (pixels == 1) {
+      c->block.runs[1] = c->block.runs[0];
+      set_offsets(&c->block, 0);
+    }
+    c->block.output = p.output;
+    c->block.end = p.output + out_c;
+    all_channels(&c->block, c->weights, c->channels, c->steps, way);
+    p.output += 2 * out_c;
+  }
+}
+
+INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
+                              const int8_t *weights, const int32_t *channels, enum intarsia_mve_way way) {
+  const int32_t column = w->kernel_h * w->in_c, run = w->kernel_w * column, step = w->stride_w * column;
+  const int32_t steps = (run + kVector - 1) / kVector, image = w->in_h * w->in_w * w->in_c;
+  struct convolution c = {.window = w, .weights = weights, .channels = channels, .run = run, .steps = steps};
+  c.block.passes = (steps + kUnrolled - 1) / kUnrolled;
+  c.block.skipped = (uint32_t)(c.block.passes * kUnrolled - steps) * kStepBytes | 1u;
+  c.block.zero = w->out_zero;
+  memset(c.block.low, w->low, sizeof c.block.low);
+  memset(c.block.high, w->high, sizeof c.block.high);
+  // Without strips, the image is one.
+  const bool strips = w->strip_h > 0;
+  const int32_t strip_h = strips ? w->strip_h : w->out_h, strip_w = strips ? w->strip_w : w->out_w;
+  uint8_t offsets[kStripLanes];
+  const bool spread = strips && w->in_c <= kStripLanes / 2 && intarsia_strip_offsets(w, offsets);
+  c.copies = scratch;
+  c.last = strips ? scratch + ((strip_w - 1) * w->stride_w + w->kernel_w) * column * strip_h
+                  : input + w->batches * image - steps * kVector;
+  for (int32_t n = 0; n < w->batches; ++n, input += image) {
+    for (int32_t oy = 0; oy < w->out_h; oy += strip_h) {
+      const int32_t rows = w->out_h - oy < strip_h ? w->out_h - oy : strip_h;
+      for (int32_t ox = 0; ox < w->out_w; ox += strip_w) {
+        const int32_t in_row = w->out_w - ox < strip_w ? w->out_w - ox : strip_w;
+        struct pixels p = {input, step, in_row, w->stride_h * w->in_w * w->in_c - in_row * step, rows * in_row, output};
+        if (strips) {
+          const int32_t columns = (in_row - 1) * w->stride_w + w->kernel_w;
+          for (int32_t row = 0; row < rows; ++row)
+            intarsia_strip(w, input, (oy + row) * w->stride_h - w->pad_top, ox * w->stride_w - w->pad_left, columns,
+                           spread ? offsets : NULL, scratch + row * columns * column);
+          p.at = scratch;
+          p.gap = columns * column - in_row * step;
+        }
+        all_pixels(&c, p, way);
+        output += p.count * w->out_c;
       }
     }
   }
 }
-#endif
 
-INTARSIA_INLINE void two_pixels(const struct intarsia_window *w, const int8_t *const runs[2], int8_t *output,
-                                int32_t apart, const int8_t *weights, const int32_t *channels,
-                                int32_t vectors) {
-  const int32_t pairs = w->out_c / 2;
-  pairs_of_channels(w, runs, output, apart, weights, channels, vectors, pairs);
-  if (w->out_c % 2 != 0)  // the last pair overlaps
-    pairs_of_channels(w, runs, output + w->out_c - 2, apart, weights + pairs * 2 * kVector * vectors,
-                      channels + 6 * pairs, vectors, 1);
-}
-
-void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                          const int8_t *weights, const int32_t *channels) {
-  const int32_t vectors = (w->kernel_h * w->kernel_w * w->in_c + kVector - 1) / kVector;
-  const bool direct = w->kernel_h == 1 && w->kernel_w == 1 && w->in_c % kVector == 0;
-  const int8_t *runs[2] = {scratch, scratch + vectors * kVector};  // of the two pixels
-  struct intarsia_place at = {input, 0, 0};
-  for (int32_t pixels = w->batches * w->out_h * w->out_w; pixels > 0; pixels -= 2) {
-    const int32_t both = pixels > 1 ? 2 : 1;
-    for (int32_t i = 0; i < both; ++i, intarsia_advance(w, &at)) {
-      if (direct)
-        runs[i] = at.image + (at.y * w->stride_h * w->in_w + at.x * w->stride_w) * w->in_c;
-      else
-        intarsia_gather(w, &at, scratch + i * vectors * kVector);
-    }
-    if (both == 1) runs[1] = runs[0];
-    two_pixels(w, runs, output, both == 2 ? w->out_c : 0, weights, channels, vectors);
-    output += both * w->out_c;
+#define INTARSIA_DEFINE(name, way)                                                                   \
+  void intarsia_mve_conv##name##_s8(const struct intarsia_window *w, const int8_t *input,            \
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,          \
+                                    const int32_t *channels) {                                       \
+    convolve(w, input, output, scratch, weights, channels, way);                                     \
   }
-}
+INTARSIA_DEFINE(_rectified, INTARSIA_MVE_RECTIFIED)
+INTARSIA_DEFINE(, INTARSIA_MVE_WHOLE)
+INTARSIA_DEFINE(_limited, INTARSIA_MVE_LIMITED)

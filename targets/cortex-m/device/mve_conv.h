@@ -8,14 +8,36 @@
 extern "C" {
 #endif
 
-// Output channels go in pairs, the last of which overlaps the one before when their number is odd;
-// out_c >= 2. A run is the kernel_h * kernel_w * in_c weights of a channel, filled with zeros to a
-// multiple of 16.
-// weights: [pair][run / 16][2][16].
-// channels: [pair] of two biases, two multipliers, two shifts (negative: to the right, as VRSHL).
-// scratch: two runs; none when the window is 1 x 1 without padding and in_c a multiple of 16.
-void intarsia_mve_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                          int8_t *scratch, const int8_t *weights, const int32_t *channels);
+// A run is what an output pixel sees, kernel_h * kernel_w * in_c bytes. With strip_h == 0 runs lie in the
+// input: kernel_h is 1 and there is no padding. Otherwise strip_h output rows of strip_w pixels are computed
+// at a time, from strips (mve_strip.h); strip_h > 1 only with strip_w == out_w.
+//
+// weights: [out_c / 4][run / 16][4][16], filled with zeros; of a strip's run in its order.
+// channels: [out_c / 4] of four biases, four multipliers, four shifts (negative: to the right, as VRSHL).
+// scratch: strip_h strips of (strip_w - 1) * stride_w + kernel_w columns, and 16 bytes; with strip_h == 0
+// two runs, each filled to a multiple of 16.
+//
+// Names as the ways of mve_results.h.
+#define INTARSIA_DECLARE(name)                                                                       \
+  void intarsia_mve_conv##name##_s8(const struct intarsia_window *window, const int8_t *input,       \
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,          \
+                                    const int32_t *channels)
+INTARSIA_DECLARE(_rectified);
+INTARSIA_DECLARE();
+INTARSIA_DECLARE(_limited);
+#undef INTARSIA_DECLARE
+
+// One output pixel, eight channels at a time. weights: [out_c / 8][run / 16][8][16].
+// channels: [out_c / 8] of eight biases; multipliers of channels 0, 2, 4, 6, and of 1, 3, 5, 7; shifts alike.
+// scratch: a run filled to a multiple of 16; unused when it is one already.
+#define INTARSIA_DECLARE(name)                                                                       \
+  void intarsia_mve_dense##name##_s8(const struct intarsia_window *window, const int8_t *input,      \
+                                     int8_t *output, int8_t *scratch, const int8_t *weights,         \
+                                     const int32_t *channels)
+INTARSIA_DECLARE(_rectified);
+INTARSIA_DECLARE();
+INTARSIA_DECLARE(_limited);
+#undef INTARSIA_DECLARE
 
 #ifdef __cplusplus
 }

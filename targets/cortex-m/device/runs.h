@@ -3,51 +3,13 @@
 #ifndef INTARSIA_CORTEX_M_RUNS_H_
 #define INTARSIA_CORTEX_M_RUNS_H_
 
-#include "cortex_m/results.h"
+#include "cortex_m/bytes.h"
 
 // An output pixel.
 struct intarsia_place {
   const int8_t *image;
   int32_t y, x;
 };
-
-INTARSIA_INLINE int8_t *intarsia_copy(int8_t *to, const int8_t *from, int32_t count) {
-#if INTARSIA_HAS_MVE
-  if (count <= 0) return to;
-  int8_t *end = to + count;
-  __asm__ volatile(
-      "dlstp.8 lr, %[count]\n"
-      "1: vldrb.8 q0, [%[from]], #16\n"
-      "vstrb.8 q0, [%[to]], #16\n"
-      "letp lr, 1b\n"
-      : [to] "+r"(to), [from] "+r"(from)
-      : [count] "r"(count)
-      : "q0", "lr", "memory");
-  return end;
-#else
-  for (; count > 0; --count) *to++ = *from++;
-  return to;
-#endif
-}
-
-INTARSIA_INLINE int8_t *intarsia_fill(int8_t *to, int32_t value, int32_t count) {
-#if INTARSIA_HAS_MVE
-  if (count <= 0) return to;
-  int8_t *end = to + count;
-  __asm__ volatile(
-      "vdup.8 q0, %[value]\n"
-      "dlstp.8 lr, %[count]\n"
-      "1: vstrb.8 q0, [%[to]], #16\n"
-      "letp lr, 1b\n"
-      : [to] "+r"(to)
-      : [count] "r"(count), [value] "r"(value)
-      : "q0", "lr", "memory");
-  return end;
-#else
-  for (; count > 0; --count) *to++ = (int8_t)value;
-  return to;
-#endif
-}
 
 // The window of one output pixel as one run.
 INTARSIA_OUTLINE void intarsia_gather(const struct intarsia_window *w, const struct intarsia_place *at, int8_t *to) {

@@ -1,0 +1,111 @@
+// Convolution and fully connected layers on cores with Helium: device/mve_conv.h.
+#include <algorithm>
+
+#include "conv.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+using namespace standard_lowering;
+
+constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8;
+// Strips of more pixels gain little; wider ones cost memory.
+constexpr int64_t kStripPixels = 8, kStripBytes = 2048, kMostScratch = 16 * 1024;
+
+bool padded(const Window& w) {
+  return w.pad_top != 0 || w.pad_left != 0 || (w.out_h - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h >= w.in_h ||
+         (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;
+}
+
+// A window as wide as the image slides one way only: rows become pixels.
+void simplify(Window& w) {
+  if (w.kernel_h == 1 || w.kernel_w != w.in_w || w.out_w != 1 || w.pad_left != 0 || w.dilation_h != 1) return;
+  w.in_c *= w.in_w, w.in_w = w.in_h, w.in_h = 1;
+  w.kernel_w = w.kernel_h, w.kernel_h = 1;
+  w.stride_w = w.stride_h, w.stride_h = 1;
+  w.pad_left = w.pad_top, w.pad_top = 0;
+  w.out_w = w.out_h, w.out_h = 1;
+}
+
+int64_t strip_bytes(const Window& w, int64_t rows, int64_t pixels) {
+  return rows * ((pixels - 1) * w.stride_w + w.kernel_w) * w.kernel_h * w.in_c;
+}
+
+// An even number of pixels, and not too few of them.
+void choose_strips(Window& w) {
+  w.strip_h = 1, w.strip_w = w.out_w;
+  while (w.strip_h < w.out_h && (w.strip_w % 2 != 0 || w.strip_h * w.strip_w < kStripPixels) &&
+         strip_bytes(w, w.strip_h + 1, w.strip_w) <= kStripBytes)
+    ++w.strip_h;
+  while (w.strip_h == 1 && w.strip_w > 2 && strip_bytes(w, 1, w.strip_w) > kStripBytes)
+    w.strip_w = round_up(w.strip_w, 2) - 2;
+}
+
+// A run's bytes lie [x][y][c] in a strip, [y][x][c] in a row of weights; [y] is one without strips.
+std::vector<uint8_t> weights_of_run(const Conv& conv, const Window& w, int64_t channel, int64_t run) {
+  std::vector<uint8_t> bytes;
+  if (channel < w.out_c) {
+    for (int64_t x = 0; x < w.kernel_w; ++x)
+      for (int64_t y = 0; y < w.kernel_h; ++y)
+        for (int64_t c = 0; c < w.in_c; ++c)
+          bytes.push_back(static_cast<uint8_t>(
+              conv.rows[static_cast<size_t>(channel)][static_cast<size_t>((y * w.kernel_w + x) * w.in_c + c)]));
+  }
+  bytes.resize(static_cast<size_t>(run), 0);
+  return bytes;
+}
+
+std::string way_of(const std::string& family, const Window& w) {
+  if (w.low != -128 || w.high != 127) return family + "_limited_s8";
+  return family + (w.out_zero == -128 ? "_rectified_s8" : "_s8");
+}
+
+Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Window& w, bool one_pixel) {
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
+  const int64_t lanes = one_pixel ? kOctet : kQuad, count = (w.out_c + lanes - 1) / lanes;
+  std::vector<uint8_t> bytes;
+  std::vector<std::vector<int64_t>> blocks, multipliers;
+  for (int64_t first = 0; first < w.out_c; first += lanes) {
+    std::vector<std::vector<uint8_t>> runs;
+    blocks.emplace_back();
+    multipliers.emplace_back();
+    for (int64_t c = first; c < first + lanes; ++c) {
+      runs.push_back(weights_of_run(conv, w, c, run));
+      blocks.back().push_back(c);
+    }
+    for (int64_t at = 0; at < run; at += kVector)
+      for (const std::vector<uint8_t>& weights : runs)
+        bytes.insert(bytes.end(), weights.begin() + at, weights.begin() + at + kVector);
+    if (one_pixel) {
+      for (int64_t start = 0; start < 2; ++start)
+        for (int64_t c = start; c < lanes; c += 2) multipliers.back().push_back(first + c);
+    } else {
+      multipliers.back() = blocks.back();
+    }
+  }
+  const int64_t strip = w.strip_h > 0 ? strip_bytes(w, w.strip_h, w.strip_w) + kVector : (one_pixel ? 1 : 2) * run;
+  const bool unused = w.strip_h == 0 && (w.kernel_w * w.in_c) % kVector == 0;
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {unused ? 4 : strip}, 4);
+  const BufferId weights = op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
+                                       std::move(bytes), tir::ConstantUse::Weights);
+  const BufferId table = op.constant("channels", DataType::Int32, {count, 3 * lanes},
+                                     channels.vector_table(blocks, multipliers), tir::ConstantUse::Weights);
+  const std::string kernel = way_of(one_pixel ? "intarsia_mve_dense" : "intarsia_mve_conv", w);
+  return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+}
+
+}  // namespace
+
+LowerLeaf mve_conv_leaf(const Conv& conv, const Channels& channels) {
+  if (!channels.quick) return nullptr;
+  Window w = conv.window;
+  simplify(w);
+  const bool in_place = w.kernel_h == 1 && !padded(w);
+  if (!in_place) choose_strips(w);
+  if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
+  const bool one_pixel = in_place && w.pixels() == 1;
+  return [conv, channels, w, one_pixel](OpLowering& op) { return lower(op, conv, channels, w, one_pixel); };
+}
+
+}  // namespace intarsia::targets::cortex_m
