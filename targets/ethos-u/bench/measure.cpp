@@ -1,6 +1,7 @@
 // Figures of one stream in our own cycle model, as a line of JSON. Usage:
 //   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | SRAM-LIMIT]
 //   bench_ethos_u stream VELA-OUTPUT.tflite MEMORY-MODE
+// With `profile` in front of either, a line of text for each operation and transfer instead.
 #include <ctime>
 #include <cstdio>
 #include <filesystem>
@@ -27,6 +28,49 @@ struct Figures {
   double compile_ms = 0;                      // processor time
 };
 
+// Prints each operation and transfer as it is met, and hands everything on to the timeline.
+class Profile final : public sim::Observer {
+ public:
+  explicit Profile(sim::Timeline& timeline) : timeline_(timeline) {}
+  void command(const sim::DecodedCommand& command) override { timeline_.command(command); }
+  void before(const sim::Operation& op, const sim::Memory& memory) override {
+    timeline_.before(op, memory);
+    const auto map = [](const sim::FeatureMap& m) {
+      return fmt::format("{}x{}x{}{}", m.height, m.width, m.depth, m.brick ? "b" : "");
+    };
+    constexpr const char* kKinds[] = {"conv", "depthwise", "pool", "elementwise"};
+    std::string text = fmt::format("{:11} {:>11} -> {:>11}", kKinds[static_cast<int>(op.kind)], map(op.ifm), map(op.ofm));
+    if (op.kind != sim::OperationKind::Elementwise)
+      text += fmt::format(" k{}x{}/{}", op.kernel.height, op.kernel.width, op.kernel.stride_x);
+    text += fmt::format(" block {}x{}x{}{} dep {}", op.ofm_block.height, op.ofm_block.width, op.ofm_block.depth,
+                        op.kernel.part_kernel_first ? "p" : "", op.blockdep);
+    if (op.has_weights())
+      text += fmt::format(" weights r{} {}", op.weight_region, op.weights[0].length + op.weights[1].length);
+    lines_.push_back(std::move(text));
+  }
+  void before(const sim::DmaTransfer& dma, const sim::Memory& memory) override {
+    timeline_.before(dma, memory);
+    lines_.push_back(fmt::format("  dma {} bytes{}", dma.length, dma.target_internal ? " to SHRAM" : ""));
+  }
+  void wait(const sim::Wait& wait) override { timeline_.wait(wait); }
+
+  void print() const {
+    const std::vector<sim::TimedCommand>& commands = timeline_.commands();
+    for (size_t i = 0; i < lines_.size(); ++i) {
+      const sim::TimedCommand& c = commands[i];
+      fmt::print("{:8.0f} {:8.0f} {:7.0f} pipe {:7.0f} mac {:7.0f} out {:6.0f} axi {:6.0f} {:6.0f}  {}\n", c.started,
+                 c.ended, c.cycles(), c.work.pipeline, c.work.mac, c.work.output, c.port_cycles[0], c.port_cycles[1],
+                 lines_[i]);
+    }
+  }
+
+ private:
+  sim::Timeline& timeline_;
+  std::vector<std::string> lines_;
+};
+
+bool profiles = false;
+
 int fail(const std::string& why) {
   std::fprintf(stderr, "%s\n", why.c_str());
   return 1;
@@ -49,9 +93,11 @@ std::string add_stream(std::span<const uint8_t> bytes, const std::string& mode, 
   sim::Timeline timeline(*payload.made_for, *memories);
   sim::RunOptions options;
   options.execute = false;
-  const sim::Outcome outcome = sim::run(payload.stream, *payload.made_for, memory, &timeline, options);
+  Profile profile(timeline);
+  const sim::Outcome outcome = sim::run(payload.stream, *payload.made_for, memory, &profile, options);
   if (outcome.fault) return outcome.fault->to_string();
   timeline.finish();
+  if (profiles) profile.print();
   figures.cycles += timeline.totals().cycles;
   figures.macs += timeline.totals().macs;
   figures.stream += static_cast<int64_t>(payload.stream.size());
@@ -100,10 +146,14 @@ int measure_stream(const std::string& path, const std::string& mode) {
 }  // namespace intarsia::bench
 
 int main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "profile") {
+    intarsia::bench::profiles = true;
+    --argc, ++argv;
+  }
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "compile" && (argc == 5 || argc == 6))
     return intarsia::bench::measure_compiled(argv[2], argv[3], argv[4], argc == 6 ? argv[5] : "");
   if (what == "stream" && argc == 4) return intarsia::bench::measure_stream(argv[2], argv[3]);
-  std::fprintf(stderr, "usage: bench_ethos_u compile MODEL NPU MODE [size|SRAM-LIMIT] | stream FILE MODE\n");
+  std::fprintf(stderr, "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|SRAM-LIMIT] | stream FILE MODE\n");
   return 2;
 }

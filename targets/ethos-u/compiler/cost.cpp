@@ -72,8 +72,10 @@ const isa::MemoryTiming& CostModel::memory(Memory which) const {
 OperationCost CostModel::cost(const Operation& operation, const Step& step, const Places& places,
                               int64_t weight_bytes, int64_t scale_bytes) const {
   const auto map = [&](const FeatureMap& from, Memory where) {
+    const bool packed =
+        from.stride_x == from.extent.depth * element_bytes(from.type) || from.extent.width == 1;
     return isa::MapTiming{volume(from.extent), 8 * element_bytes(from.type),
-                          from.layout == Layout::Nhcwb16, memory(where)};
+                          from.layout == Layout::Nhcwb16, packed, memory(where)};
   };
   isa::OperationTiming timing;
   timing.work = work_of(operation.kind);

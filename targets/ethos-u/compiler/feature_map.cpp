@@ -32,13 +32,16 @@ FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const Te
   if (place.layout == Layout::Nhwc) {
     INTARSIA_CHECK(operand.step.depth == 1 || operand.extent.depth == 1,
                    "channels of an operand are neighbours");
-    const int64_t x = size * tensor.extent.depth, y = x * tensor.extent.width;
+    const int64_t pixel = tensor.extent.depth, line = pixel * tensor.extent.width;
+    const Walk walk = operand.walk.value_or(Walk{line, pixel});
+    const int64_t x = size * walk.x, y = size * walk.y;
     map.base = place.offset + origin.height * y + origin.width * x + origin.depth * size;
     map.stride_y = y * operand.step.height;
     map.stride_x = x * operand.step.width;
     map.stride_c = size;
     map.span = {place.storage, map.base, last.height * y + last.width * x + (last.depth + 1) * size};
     if (place.rolling_rows > 0) {
+      INTARSIA_CHECK(walk.y == line, "rolling buffers are walked over row by row");
       const int32_t row = origin.height % place.rolling_rows;
       map.base -= (origin.height - row) * y;
       map.span = {place.storage, place.offset, place.rolling_rows * y};
@@ -49,7 +52,7 @@ FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const Te
     }
     return map;
   }
-  INTARSIA_CHECK(operand.step == Extent{} && origin.depth % kBrickDepth == 0,
+  INTARSIA_CHECK(!operand.walk && operand.step == Extent{} && origin.depth % kBrickDepth == 0,
                  "operands in NHCWB16 are boxes of whole bricks");
   const int64_t x = size * kBrickDepth, c = x * tensor.extent.width;
   const int64_t y = c * bricks(tensor.extent.depth);

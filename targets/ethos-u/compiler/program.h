@@ -42,12 +42,21 @@ struct NpuTensor {
 // Element (y, x, c) of the operand is tensor element (origin + step * (y, x, c)).
 // The IFM of a window is what the window reads: extent = (OFM extent - 1) * stride + dilated kernel -
 // pads; rows and columns of the tensor beyond it are not part of the operand.
+//
+// With a `walk` an operand goes through the tensor's memory in other steps than its rows and pixels, in
+// elements of a tensor in NHWC; origin and step count in these. Channels stay neighbours. So rows and
+// columns change places, or a pixel of many channels becomes several of few.
+struct Walk {
+  int64_t y = 0, x = 0;
+  bool operator==(const Walk&) const = default;
+};
 struct Operand {
   int32_t tensor = -1;  // index into Program::tensors
   Extent origin = {0, 0, 0};
   Extent step = {1, 1, 1};  // other than 1: the tensor must be NHWC
   Extent extent;
   int32_t zero_point = 0;
+  std::optional<Walk> walk;
 };
 
 struct Kernel {

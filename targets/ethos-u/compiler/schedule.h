@@ -47,7 +47,7 @@ struct FeatureMap {
 };
 
 struct Step {
-  int32_t operation = -1;  // of the program; -1: a DMA transfer
+  int32_t operation = -1;  // of the schedule; -1: a DMA transfer
   std::string node;
 
   FeatureMap ifm, ofm;
@@ -65,6 +65,7 @@ struct Step {
 };
 
 struct Schedule {
+  std::vector<Operation> operations;  // the program's, and behind them other views of these
   std::vector<Storage> storages;
   std::vector<Step> steps;
 };

@@ -49,10 +49,12 @@ class Scheduler {
   Schedule run() {
     find_in_place();
     for (size_t i = 0; i < program_.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));
-    UnitMaker maker(hardware_, program_, cost_, places_, memories_);
+    result_.operations = program_.operations;
+    UnitMaker maker(hardware_, program_, result_.operations, cost_, places_, memories_);
     for (size_t i = 0; i < program_.operations.size(); ++i)
       units_.push_back(maker.make(static_cast<int32_t>(i), 0,
-                                  program_.operations[i].ofm.extent.depth));
+                                  program_.operations[i].ofm.extent.depth,
+                                  i > 0 && maker.by_columns(units_.back())));
     cascade(maker);
     find_owners();
     plan_tables();
@@ -313,11 +315,12 @@ class Scheduler {
   }
 
   const ConstantStream& stream(const Unit& unit, const BlockConfig& block) {
-    const auto key = std::tuple(unit.operation, unit.first, unit.end, block.ofm.depth, block.part_kernel);
+    const auto key = std::tuple(unit.view, unit.first, unit.end, block.ofm.depth, block.part_kernel);
     const auto [place, fresh] = streams_.try_emplace(key);
     if (fresh)
-      place->second = make_constant_stream(hardware_, operation(unit), unit.ifm.type, block,
-                                           unit.first, unit.end);
+      place->second =
+          make_constant_stream(hardware_, result_.operations.at(static_cast<size_t>(unit.view)),
+                               unit.ifm.type, block, unit.first, unit.end);
     return place->second;
   }
 
@@ -356,6 +359,17 @@ class Scheduler {
     return units;
   }
 
+  // Fast memory with which every operation may have its own constants there and those of the next.
+  int64_t room_for_two(const std::vector<int64_t>& live) const {
+    int64_t most = 0, next = 0;
+    for (size_t i = units_.size(); i-- > 0;) {
+      const int64_t own = aligned(units_[i].estimated_bytes);
+      most = std::max(most, live[i] + own + next);
+      if (own > 0) next = own;
+    }
+    return most;
+  }
+
   PrefetchPlan choose_plan(UnitMaker& maker) {
     const std::vector<int64_t> live = live_bytes();
     const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
@@ -366,9 +380,12 @@ class Scheduler {
       budgets = {static_cast<int64_t>(static_cast<double>(base) * kSizeBudget)};
     } else {
       budgets.clear();
+      const int64_t most = room_for_two(live);
       for (const double factor : kBudgets)
-        budgets.push_back(static_cast<int64_t>(static_cast<double>(base) * factor));
+        budgets.push_back(
+            std::min(most, static_cast<int64_t>(static_cast<double>(base) * factor)));
     }
+    budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
     most_budget_ = *std::max_element(budgets.begin(), budgets.end());
     struct Option {
       PrefetchPlan plan;
@@ -381,8 +398,6 @@ class Scheduler {
     const std::vector<Unit> whole = units_;
     const std::vector<TableSlots::Slot> whole_slots = slots_;
     for (const int64_t budget : budgets) {
-      // What is too little for any slice changes nothing.
-      if (best && budget - base < kLeastSliced / 4) continue;
       units_ = whole;
       slots_ = whole_slots;
       PrefetchPlan plan = plan_prefetch(hardware_, prefetch_units(false), budget);
@@ -405,12 +420,12 @@ class Scheduler {
     const int32_t depth = unit.end - unit.first;
     const auto brick = static_cast<int32_t>(kBrickDepth);
     const int32_t slice = (depth / count + brick - 1) / brick * brick;
-    const bool is_stripe =
-        unit.rows.end - unit.rows.first < operation(unit).ofm.extent.height;
+    const Extent& whole = result_.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
+    const bool is_stripe = unit.rows.end - unit.rows.first < whole.height;
     if (unit.estimated_bytes < kLeastSliced || is_stripe || slice >= depth) return {unit};
     std::vector<Unit> result;
     for (int32_t first = unit.first; first < unit.end; first += slice)
-      result.push_back(maker.make(unit.operation, first, std::min(first + slice, unit.end)));
+      result.push_back(maker.make_part(unit, first, std::min(first + slice, unit.end)));
     return result;
   }
 
@@ -535,7 +550,7 @@ class Scheduler {
     const Unit& unit = units_[i];
     const Operation& op = operation(unit);
     Step step;
-    step.operation = unit.operation;
+    step.operation = unit.view;
     step.node = op.node;
     step.ifm = unit.ifm;
     step.ofm = unit.ofm;

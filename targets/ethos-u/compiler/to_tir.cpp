@@ -127,7 +127,7 @@ class Writer {
         touch("SET_DMA0_DST",
               {storage, 0, schedule_.storages.at(static_cast<size_t>(storage)).bytes}, Access::Write);
       encoded = encode_operation(
-          hardware_, program_.operations.at(static_cast<size_t>(step.operation)), step);
+          hardware_, schedule_.operations.at(static_cast<size_t>(step.operation)), step);
     }
     intrinsic.registers = std::move(encoded.registers);
     intrinsic.operation = encoded.operation;

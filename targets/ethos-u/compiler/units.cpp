@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "views.h"
 #include "weight_encoder.h"
 
 namespace intarsia::targets::ethos_u {
@@ -23,6 +24,9 @@ double padded_share(const Operation& operation, const BlockConfig& block, int32_
 
 // What the padding of the stream is taken to cost beside cycles.
 constexpr double kPaddingWeight = 0.03;
+// What it costs to go through columns behind an operation that went through rows: the first block needs
+// some of the last.
+constexpr double kTurnCycles = 300;
 
 }  // namespace
 
@@ -31,10 +35,46 @@ FeatureMap UnitMaker::map_of(const Operand& operand) const {
   return feature_map(program_.tensors.at(tensor), operand, places_.at(tensor));
 }
 
-Unit UnitMaker::describe(int32_t index, int32_t first, int32_t end, const RowRange& rows) {
-  const Operation& operation = program_.operations.at(static_cast<size_t>(index));
+UnitMaker::UnitMaker(const Hardware& hardware, const Program& program,
+                     std::vector<Operation>& operations, const CostModel& cost,
+                     const std::vector<TensorPlace>& places, const std::vector<Memory>& memories)
+    : hardware_(hardware),
+      program_(program),
+      operations_(operations),
+      views_(program.operations.size()),
+      cost_(cost),
+      places_(places),
+      memories_(memories),
+      weight_bytes_(program.operations.size(), -1) {}
+
+// Other steps than those of pixels and rows are possible where bytes lie in that order.
+bool UnitMaker::can_walk(const Operation& operation) const {
+  const auto is_plain = [&](const Operand& operand) {
+    const TensorPlace& place = places_.at(static_cast<size_t>(operand.tensor));
+    return place.layout == Layout::Nhwc && place.rolling_rows == 0;
+  };
+  return is_plain(operation.ifm) && is_plain(operation.ofm);
+}
+
+const std::vector<int32_t>& UnitMaker::views_of(int32_t operation) {
+  std::optional<std::vector<int32_t>>& views = views_.at(static_cast<size_t>(operation));
+  if (!views) {
+    views.emplace(1, operation);
+    for (Operation& view : other_views(hardware_, program_,
+                                       program_.operations.at(static_cast<size_t>(operation)))) {
+      views->push_back(static_cast<int32_t>(operations_.size()));
+      operations_.push_back(std::move(view));
+    }
+  }
+  return *views;
+}
+
+Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end,
+                         const RowRange& rows) {
+  const Operation& operation = operations_.at(static_cast<size_t>(view));
   Unit unit;
   unit.operation = index;
+  unit.view = view;
   unit.first = first;
   unit.end = end;
   unit.rows = rows;
@@ -71,24 +111,60 @@ Unit UnitMaker::describe(int32_t index, int32_t first, int32_t end, const RowRan
   return unit;
 }
 
-Unit UnitMaker::make(int32_t index, int32_t first, int32_t end) {
-  const Operation& operation = program_.operations.at(static_cast<size_t>(index));
-  Unit unit = describe(index, first, end, {0, operation.ofm.extent.height});
+Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_columns) {
+  Unit best;
+  double least = std::numeric_limits<double>::infinity();
+  const bool walks = can_walk(program_.operations.at(static_cast<size_t>(index)));
+  for (const int32_t view : views_of(index)) {
+    if (view != index && !walks) continue;
+    const Operation& operation = operations_.at(static_cast<size_t>(view));
+    Unit unit = describe(index, view, first, end, {0, operation.ofm.extent.height});
+    choose_blocks(operation, unit);
+    double cycles = unit.fetched.alone();
+    if (is_window(operation) && by_columns(unit) != after_columns) cycles += kTurnCycles;
+    if (cycles >= least) continue;
+    least = cycles;
+    best = std::move(unit);
+  }
+  return best;
+}
+
+Unit UnitMaker::make_part(const Unit& whole, int32_t first, int32_t end) {
+  const Operation& operation = operations_.at(static_cast<size_t>(whole.view));
+  Unit unit = describe(whole.operation, whole.view, first, end, {0, operation.ofm.extent.height});
   choose_blocks(operation, unit);
   return unit;
 }
 
+bool UnitMaker::by_columns(const Unit& unit) const {
+  return !keeps_rows(program_.operations.at(static_cast<size_t>(unit.operation)),
+                     operations_.at(static_cast<size_t>(unit.view)));
+}
+
 Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* like) {
-  const Operation& operation = program_.operations.at(static_cast<size_t>(index));
-  Unit unit = describe(index, 0, operation.ofm.extent.depth, rows);
   if (like == nullptr) {
-    choose_blocks(operation, unit);
-    // One encoding of the constants serves both.
-    if (has_weights(operation.kind)) unit.direct_block = unit.fetched_block;
-  } else {
-    unit.direct_block = like->direct_block;
-    unit.fetched_block = like->fetched_block;
+    Unit best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const int32_t view : views_of(index)) {
+      const Operation& operation = operations_.at(static_cast<size_t>(view));
+      if (!keeps_rows(program_.operations.at(static_cast<size_t>(index)), operation)) continue;
+      Unit unit = describe(index, view, 0, operation.ofm.extent.depth, rows);
+      choose_blocks(operation, unit);
+      // One encoding of the constants serves both.
+      if (has_weights(operation.kind)) {
+        unit.direct_block = unit.fetched_block;
+        unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+      }
+      if (unit.fetched.alone() >= least) continue;
+      least = unit.fetched.alone();
+      best = std::move(unit);
+    }
+    return best;
   }
+  const Operation& operation = operations_.at(static_cast<size_t>(like->view));
+  Unit unit = describe(index, like->view, 0, operation.ofm.extent.depth, rows);
+  unit.direct_block = like->direct_block;
+  unit.fetched_block = like->fetched_block;
   unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
   unit.fetched = has_weights(operation.kind)
                      ? cost_of(operation, unit, unit.fetched_block, Memory::Cache)

@@ -15,7 +15,8 @@
 namespace intarsia::targets::ethos_u {
 
 struct Unit {
-  int32_t operation = -1;
+  int32_t operation = -1;      // of the program
+  int32_t view = -1;           // of the schedule: the operation as it is walked over
   int32_t first = 0, end = 0;  // output channels
   RowRange rows;               // of the output
   int32_t owner = -1;          // an earlier unit with the same constants: another stripe
@@ -29,32 +30,37 @@ struct Unit {
 
 class UnitMaker {
  public:
-  UnitMaker(const Hardware& hardware, const Program& program, const CostModel& cost,
-            const std::vector<TensorPlace>& places, const std::vector<Memory>& memories)
-      : hardware_(hardware),
-        program_(program),
-        cost_(cost),
-        places_(places),
-        memories_(memories),
-        weight_bytes_(program.operations.size(), -1) {}
+  // `operations` are the program's; other views of them are put behind these.
+  UnitMaker(const Hardware& hardware, const Program& program, std::vector<Operation>& operations,
+            const CostModel& cost, const std::vector<TensorPlace>& places,
+            const std::vector<Memory>& memories);
 
-  // Output channels first .. end-1 of an operation.
-  Unit make(int32_t operation, int32_t first, int32_t end);
+  // Output channels first .. end-1 of an operation, walked over as suits it best behind an operation that
+  // goes through rows, or columns, first.
+  Unit make(int32_t operation, int32_t first, int32_t end, bool after_columns = false);
+  // The same in the view of `whole`.
+  Unit make_part(const Unit& whole, int32_t first, int32_t end);
   // All channels of some output rows, with the block of `like`, if any.
   Unit make_stripe(int32_t operation, const RowRange& rows, const Unit* like);
+  // Whether it goes through columns first.
+  bool by_columns(const Unit& unit) const;
 
  private:
   Memory memory_of(const FeatureMap& map) const {
     return memories_.at(static_cast<size_t>(map.span.storage));
   }
   FeatureMap map_of(const Operand& operand) const;
-  Unit describe(int32_t index, int32_t first, int32_t end, const RowRange& rows);
+  Unit describe(int32_t index, int32_t view, int32_t first, int32_t end, const RowRange& rows);
+  const std::vector<int32_t>& views_of(int32_t operation);
+  bool can_walk(const Operation& operation) const;
   void choose_blocks(const Operation& operation, Unit& unit) const;
   OperationCost cost_of(const Operation& operation, const Unit& unit, const BlockConfig& block,
                         Memory constants) const;
 
   const Hardware& hardware_;
   const Program& program_;
+  std::vector<Operation>& operations_;
+  std::vector<std::optional<std::vector<int32_t>>> views_;  // by operation
   const CostModel& cost_;
   const std::vector<TensorPlace>& places_;
   const std::vector<Memory>& memories_;  // by storage

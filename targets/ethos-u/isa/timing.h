@@ -177,6 +177,7 @@ struct MapTiming {
   Volume extent;
   int64_t bits = 8;
   bool bricks = false;  // NHCWB16
+  bool packed = true;   // NHWC: a pixel begins where the one before it ends
   MemoryTiming memory;
 };
 
@@ -256,14 +257,14 @@ inline double read_run(const MapTiming& map, int64_t width, int64_t depth) {
   const double bytes = static_cast<double>(map.bits) / 8;
   const int64_t channels = map.bricks ? std::min<int64_t>(16, round_up(map.extent.depth, 16))
                                       : std::min(depth, map.extent.depth);
-  const bool whole_pixels = map.bricks || channels == map.extent.depth;
+  const bool whole_pixels = map.bricks || (map.packed && channels == map.extent.depth);
   return bytes * static_cast<double>(channels * (whole_pixels ? width : 1));
 }
 // The output unit of each core writes 16 channels at a time.
 inline double write_run(const NpuTiming& npu, const MapTiming& map, int64_t width, int64_t depth) {
   const double bytes = static_cast<double>(map.bits) / 8;
   if (map.bricks) return bytes * static_cast<double>(16 * width * npu.cores);
-  if (depth <= 16 && depth >= map.extent.depth)
+  if (map.packed && depth <= 16 && depth >= map.extent.depth)
     return bytes * static_cast<double>(map.extent.depth * width);
   return bytes * static_cast<double>(std::min({depth, 16 * npu.cores, int64_t{64}}));
 }

@@ -52,8 +52,9 @@ void Timeline::command(const DecodedCommand& command) {
 
 OperationTiming Timeline::timing_of(const Operation& op) const {
   const auto map = [&](const FeatureMap& from) {
+    const auto pixel = static_cast<uint64_t>(from.depth * element_bytes(from.type));
     return MapTiming{{from.height, from.width, from.depth}, 8 * element_bytes(from.type), from.brick,
-                     memories_.memory_of_region(from.region)};
+                     from.stride_x == pixel || from.width == 1, memories_.memory_of_region(from.region)};
   };
   OperationTiming out;
   out.work = work_of(op);
