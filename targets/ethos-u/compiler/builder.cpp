@@ -341,10 +341,11 @@ void Builder::emit(Operation operation) {
   program_.operations.push_back(std::move(operation));
 }
 
-void Builder::copy(const Operand& from, const Operand& to) {
+void Builder::copy(const Operand& from, const Operand& to, std::optional<int32_t> fill) {
   Operation pool = start(OperationKind::AveragePool, from, to);
   pool.ifm.zero_point = pool.ofm.zero_point = 0;
   pool.global_scale = ChannelScale{.multiplier = 1};
+  if (fill) pool.clamp_low = pool.clamp_high = *fill;
   emit(std::move(pool));
 }
 

@@ -68,11 +68,13 @@ class Builder {
   Operation start(OperationKind kind, const Operand& ifm, const Operand& ofm);
   void emit(Operation operation);
 
-  // `from` as it is into `to`, of equal extents and element types.
-  void copy(const Operand& from, const Operand& to);
+  // `from` as it is into `to`, of equal extents and element types; with `fill` only that value arrives.
+  void copy(const Operand& from, const Operand& to, std::optional<int32_t> fill = std::nullopt);
   // Every byte of `from` through a table of 256 bytes, indexed from the least value on.
   void look_up(const Operand& from, const Operand& to, std::string name,
                std::vector<uint8_t> bytes);
+
+  DataType type_of(const Operand& operand) const;
 
   // A pad that all its readers do themselves, by the padding of their window; null: none.
   const graph::Node* folded_pad(graph::TensorId id) const;
@@ -86,7 +88,6 @@ class Builder {
   const Operand& place(graph::TensorId id);
   const graph::Node* producer(graph::TensorId id) const;
   std::string name_of(graph::TensorId id) const;
-  DataType type_of(const Operand& operand) const;
 
   struct Copy {
     Operand from, to;

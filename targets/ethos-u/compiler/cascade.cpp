@@ -75,14 +75,14 @@ std::vector<bool> rolls_into_next(const Program& program) {
     const auto tensor = static_cast<size_t>(from.ofm.tensor);
     const NpuTensor& between = program.tensors[tensor];
     const auto plain = [&](const Operand& operand) {
-      return operand.step == Extent{} && operand.origin == Extent{0, 0, 0} &&
+      return !operand.walk && operand.step == Extent{} && operand.origin == Extent{0, 0, 0} &&
              operand.extent.width == between.extent.width &&
              operand.extent.depth == between.extent.depth;
     };
     result[i] = is_window(from) && is_window(to) && from.ofm.tensor == to.ifm.tensor &&
                 between.kind == NpuTensor::Kind::Inner && !aliased[tensor] &&
                 readers[tensor] == 1 && writers[tensor] == 1 &&
-                from.ofm.extent == between.extent && plain(to.ifm) && between.extent.height > 1;
+                from.ofm.extent == between.extent && plain(from.ofm) && plain(to.ifm) && between.extent.height > 1;
   }
   return result;
 }

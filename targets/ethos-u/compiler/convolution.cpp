@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "gather.h"
 #include "limits.h"
 #include "operators.h"
 #include "scaling.h"
@@ -57,18 +58,6 @@ struct Route {
   int64_t step_y = 1, step_x = 1;  // of the input's elements
   int64_t fold = 1, ahead = 0;     // `ahead`: zeros before each row of weights
 };
-
-// Steps of the MAC array for one micro-block: four taps of eight channels each, or a tap of 32.
-int64_t mac_steps(int64_t kernel_h, int64_t kernel_w, int64_t channels) {
-  constexpr int64_t kSubKernel = 8;
-  const auto up = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
-  int64_t by_parts = 0;
-  for (int64_t y = 0; y < kernel_h; y += kSubKernel)
-    for (int64_t x = 0; x < kernel_w; x += kSubKernel)
-      by_parts += up(std::min(kSubKernel, kernel_h - y) * std::min(kSubKernel, kernel_w - x), 4) *
-                  up(channels, 8);
-  return std::min(by_parts, kernel_h * kernel_w * up(channels, 32));
-}
 
 Route folded(const Route& route, int64_t fold) {
   Route result = route;
@@ -174,11 +163,22 @@ Weights fold_weights(const Weights& weights, int64_t outer, int64_t kw, int64_t 
 
 // One CONV or DEPTHWISE on an image, or channels of it. `weights` are those of the undilated
 // window, [outer][kh][kw][inner].
-void emit_window(Builder& builder, const Site& site, Operation op, const Route& route,
-                 const Weights& weights, int64_t inner, graph::Activation activation) {
-  const Window& w = route.window;
+void emit_window(Builder& builder, const Site& site, Operation op, const Window& window,
+                 const Route& route, const Weights& weights, int64_t inner,
+                 graph::Activation activation) {
+  std::optional<Gather> gather;
+  if (op.kind == OperationKind::Conv && inner == op.ifm.extent.depth) {
+    const WindowAxis& rows = route.window.y;
+    const int64_t steps =
+        mac_steps(rows.kernel, route.window.x.kernel, inner * route.fold);
+    gather = gather_rows(builder.program(), op.ifm, op.ofm.extent, rows, window.x, steps);
+  }
+  const Window& w = gather ? window : route.window;
   const Dilated y(w.y.dilation), x(w.x.dilation);
-  if (route.fold != 1) {
+  if (gather) {
+    op.weights = weights;
+    op.ifm = gathered(builder, op.ifm, *gather, window.x);
+  } else if (route.fold != 1) {
     const int64_t kw = site.in(1).shape.at(2);
     const auto rows = static_cast<int64_t>(weights.size()) / (kw * inner);
     op.weights = fold_weights(weights, rows, kw, inner, route);
@@ -205,6 +205,12 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Route& 
   op.ifm.step.width *= static_cast<int32_t>(route.step_x);
   op.ifm.extent.height = static_cast<int32_t>(w.y.read());
   op.ifm.extent.width = static_cast<int32_t>(w.x.read());
+  if (gather) {
+    // A row of the window is one element.
+    op.kernel.width = op.kernel.stride_x = op.kernel.dilation_x = 1;
+    op.pads.left = op.pads.right = 0;
+    op.ifm.extent.width = op.ofm.extent.width;
+  }
   emit_weighted(builder, std::move(op), site, activation);
 }
 
@@ -251,8 +257,8 @@ bool folds_into_window(const Site& pad, const Site& window) {
 void legalise_conv2d(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   const Shape& shape = site.in(1).shape;  // [O, KH, KW, C / groups]
-  const Route route =
-      route_of(window_of(site, builder.folded_pad(node.inputs.at(0))), foldable_channels(site));
+  const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
+  const Route route = route_of(window, foldable_channels(site));
   const Operand ifm = builder.read(input_of(builder, node)),
                 ofm = builder.write(node.outputs.at(0));
   const int64_t groups = ifm.extent.depth / shape.at(3), filters = shape.at(0) / groups;
@@ -266,7 +272,7 @@ void legalise_conv2d(Builder& builder, const Node& node) {
                                    channels(image(ifm, n, images), g * shape.at(3), shape.at(3)),
                                    channels(image(ofm, n, images), g * filters, filters));
       op.scales = slice(scales, g * filters, filters);
-      emit_window(builder, site, std::move(op), route,
+      emit_window(builder, site, std::move(op), window, route,
                   slice(weights, g * filters * each, filters * each), shape.at(3),
                   node.attrs<graph::Conv2dAttrs>().activation);
     }
@@ -279,8 +285,8 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
   const Site site{builder.module(), builder.function(), node};
   const auto& a = node.attrs<graph::DepthwiseConv2dAttrs>();
   const Shape& shape = site.in(1).shape;  // [1, KH, KW, C * multiplier]
-  const Route route =
-      route_of(window_of(site, builder.folded_pad(node.inputs.at(0))), foldable_channels(site));
+  const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
+  const Route route = route_of(window, foldable_channels(site));
   const Operand ifm = builder.read(input_of(builder, node)),
                 ofm = builder.write(node.outputs.at(0));
   const int64_t all = shape.at(3), kernel = shape.at(1) * shape.at(2), m = a.multiplier;
@@ -301,7 +307,7 @@ void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
                                    channels(image(ifm, n, images), first, in),
                                    channels(image(ofm, n, images), first * m, out));
       op.scales = slice(scales, first * m, out);
-      emit_window(builder, site, std::move(op), route, weights, inner, a.activation);
+      emit_window(builder, site, std::move(op), window, route, weights, inner, a.activation);
     }
   }
 }

@@ -60,7 +60,7 @@ class Fusion {
   }
   bool is_whole(const Operand& operand) const {
     const NpuTensor& t = tensor(operand);
-    return t.kind == NpuTensor::Kind::Inner && t.alias_of < 0 && operand.extent == t.extent &&
+    return t.kind == NpuTensor::Kind::Inner && t.alias_of < 0 && !operand.walk && operand.extent == t.extent &&
            operand.origin == Extent{0, 0, 0} && operand.step == Extent{};
   }
 

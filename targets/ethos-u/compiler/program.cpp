@@ -16,9 +16,10 @@ std::string text(const ChannelScale& scale) {
 std::string text(const Program& program, const Operand& operand) {
   const NpuTensor& tensor = program.tensors.at(static_cast<size_t>(operand.tensor));
   std::string result = fmt::format("%{}", operand.tensor);
-  if (operand.extent != tensor.extent || operand.origin != Extent{0, 0, 0}) {
+  if (operand.extent != tensor.extent || operand.origin != Extent{0, 0, 0} || operand.walk) {
     result += fmt::format("[{}:{}", text(operand.origin), text(operand.extent));
     if (operand.step != Extent{}) result += fmt::format("/{}", text(operand.step));
+    if (operand.walk) result += fmt::format(" walk {} {}", operand.walk->y, operand.walk->x);
     result += "]";
   }
   if (operand.zero_point != 0) result += fmt::format(" zp {}", operand.zero_point);

@@ -5,8 +5,10 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
+#include "constant_groups.h"
 #include "constant_streams.h"
 #include "feature_map.h"
 #include "intarsia/check.h"
@@ -48,6 +50,7 @@ class Scheduler {
 
   Schedule run() {
     find_in_place();
+    if (constants_are_slow()) place_groups();
     for (size_t i = 0; i < program_.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));
     result_.operations = program_.operations;
     UnitMaker maker(hardware_, program_, result_.operations, cost_, places_, memories_);
@@ -78,7 +81,7 @@ class Scheduler {
   }
 
   bool is_whole(const Operand& operand) const {
-    return operand.extent == tensor(operand.tensor).extent && operand.step == Extent{};
+    return operand.extent == tensor(operand.tensor).extent && operand.step == Extent{} && !operand.walk;
   }
 
   // An element-wise result takes the place of an operand that nobody reads afterwards: every block is
@@ -158,6 +161,25 @@ class Scheduler {
     }
     place = {add_storage(std::move(storage), memory), 0, Layout::Nhwc};
     return place;
+  }
+
+  void place_groups() {
+    for (ConstantGroup& group : constant_groups(program_)) {
+      const int32_t storage =
+          add_storage({"constants", Storage::Kind::Constant, -1,
+                       static_cast<int64_t>(group.bytes.size()), std::move(group.bytes)},
+                      Memory::Constants);
+      groups_.insert(storage);
+      for (const ConstantGroup::Member& member : group.members)
+        places_.at(static_cast<size_t>(member.tensor)) = {storage, member.offset, Layout::Nhwc};
+    }
+  }
+
+  // The group of constants that the unit reads as feature maps; -1: none.
+  int32_t group_of(const Unit& unit) const {
+    for (const FeatureMap* map : {&unit.ifm, unit.ifm2 ? &*unit.ifm2 : nullptr})
+      if (map != nullptr && groups_.contains(map->span.storage)) return map->span.storage;
+    return -1;
   }
 
   bool is_fast(int32_t storage) const {
@@ -340,6 +362,10 @@ class Scheduler {
       out.live_bytes = live[i];
       out.owner = unit.owner;
       if (unit.owner >= 0) units[static_cast<size_t>(unit.owner)].last_user = static_cast<int32_t>(i);
+      if (const int32_t group = group_of(unit); group >= 0 && unit.owner < 0) {
+        out.bytes = result_.storages[static_cast<size_t>(group)].bytes;
+        out.transfer = cost_.transfer(Memory::Constants, Memory::Cache, out.bytes);
+      }
       if (has_weights(operation(unit).kind) && constants_are_slow() && unit.owner < 0) {
         const bool whole = unit.end - unit.first == operation(unit).ofm.extent.depth;
         // Encoding takes time: not for what is divided, or does not fit, anyway.
@@ -429,13 +455,15 @@ class Scheduler {
     return result;
   }
 
-  // Stripes of an operation share its constants.
+  // Stripes of an operation share its constants, readers of a group of constants the group.
   void find_owners() {
     std::map<std::tuple<int32_t, int32_t, int32_t>, int32_t> owners;
     for (size_t i = 0; i < units_.size(); ++i) {
       Unit& unit = units_[i];
-      const auto [at, fresh] = owners.try_emplace({unit.operation, unit.first, unit.end},
-                                                  static_cast<int32_t>(i));
+      const int32_t group = group_of(unit);
+      const auto key = group >= 0 ? std::tuple(-1, group, 0)
+                                  : std::tuple(unit.operation, unit.first, unit.end);
+      const auto [at, fresh] = owners.try_emplace(key, static_cast<int32_t>(i));
       unit.owner = fresh ? -1 : at->second;
     }
   }
@@ -489,7 +517,10 @@ class Scheduler {
       if (!plan_.fetched[i]) continue;
       Storage buffer;
       buffer.name = operation(units_[i]).node;
-      buffer.bytes = static_cast<int64_t>(stream(units_[i], units_[i].fetched_block).bytes.size());
+      const int32_t group = group_of(units_[i]);
+      buffer.bytes =
+          group >= 0 ? result_.storages[static_cast<size_t>(group)].bytes
+                     : static_cast<int64_t>(stream(units_[i], units_[i].fetched_block).bytes.size());
       buffer.fast = true;
       buffers_[i] = add_storage(std::move(buffer), Memory::Cache);
     }
@@ -512,6 +543,7 @@ class Scheduler {
 
   int32_t constant_storage(size_t i) {
     const Unit& unit = units_[i];
+    if (const int32_t group = group_of(unit); group >= 0) return group;
     if (unit.owner >= 0) return constants_.at(owner_of(i));
     const BlockConfig& block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
     const ConstantStream& constants = stream(unit, block);
@@ -563,6 +595,11 @@ class Scheduler {
       if (plan_.fetched[later] && plan_.reserved_from[later] <= static_cast<int32_t>(i) &&
           plan_.position[later] > static_cast<int32_t>(i))
         step.reserved.push_back(buffers_.at(later));
+    if (fetched && !has_weights(op.kind)) {
+      for (FeatureMap* map : {&step.ifm, step.ifm2 ? &*step.ifm2 : nullptr})
+        if (map != nullptr && groups_.contains(map->span.storage))
+          map->span.storage = buffers_.at(owner_of(i));
+    }
     if (has_weights(op.kind)) {
       const int32_t storage = fetched ? buffers_.at(owner_of(i)) : constant_storage(i);
       const ConstantStream& constants = stream(units_[owner_of(i)], step.block);
@@ -581,6 +618,7 @@ class Scheduler {
   std::vector<TensorPlace> places_;
   std::vector<int32_t> in_place_of_;  // by tensor: whose place it takes; -1
   std::vector<Memory> memories_;  // by storage
+  std::set<int32_t> groups_;       // storages of constants that are read as feature maps
   std::vector<int32_t> table_storage_;
   std::vector<Unit> units_;
   std::vector<TableSlots::Slot> slots_;  // by unit

@@ -180,9 +180,14 @@ OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
   step.ifm2 = unit.ifm2;
   step.block = block;
   CostModel::Places places;
-  places.ifm = memory_of(unit.ifm);
-  places.ofm = memory_of(unit.ofm);
-  if (unit.ifm2) places.ifm2 = memory_of(*unit.ifm2);
+  // Constants that are read as a feature map are fetched like weights.
+  const auto place = [&](const FeatureMap& map) {
+    const Memory memory = memory_of(map);
+    return memory == Memory::Constants ? constants : memory;
+  };
+  places.ifm = place(unit.ifm);
+  places.ofm = place(unit.ofm);
+  if (unit.ifm2) places.ifm2 = place(*unit.ifm2);
   places.weights = constants;
   const int64_t scale_bytes =
       operation.scales.empty() ? 0 : (unit.end - unit.first) * kScaleBytes;
@@ -212,7 +217,9 @@ void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
       unit.fetched = fetched;
     }
   }
-  if (!weighted) unit.fetched = unit.direct;
+  if (weighted) return;
+  unit.fetched_block = unit.direct_block;
+  unit.fetched = cost_of(operation, unit, unit.direct_block, Memory::Cache);
 }
 
 }  // namespace intarsia::targets::ethos_u

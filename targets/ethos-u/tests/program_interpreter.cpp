@@ -75,7 +75,8 @@ class Machine {
     const int64_t w = o.origin.width + int64_t{o.step.width} * x;
     const int64_t d = o.origin.depth + int64_t{o.step.depth} * c;
     const int64_t size = bits(t.type) / 8;
-    const int64_t element = (h * t.extent.width + w) * t.extent.depth + d;
+    const int64_t element = o.walk ? h * o.walk->y + w * o.walk->x + d
+                                   : (h * t.extent.width + w) * t.extent.depth + d;
     const size_t root = static_cast<size_t>(t.alias_of < 0 ? o.tensor : t.alias_of);
     return {root, static_cast<size_t>(element * size + t.alias_offset), static_cast<size_t>(size),
             t.type};
@@ -300,9 +301,20 @@ class Checks {
               fmt::format("the {} leaves its tensor", role));
       require(extent <= 65536, fmt::format("the {} is too large", role));
     };
-    axis(o.origin.height, o.step.height, o.extent.height, t.extent.height);
-    axis(o.origin.width, o.step.width, o.extent.width, t.extent.width);
-    axis(o.origin.depth, o.step.depth, o.extent.depth, t.extent.depth);
+    if (o.walk) {
+      const auto last = [](int32_t origin, int32_t step, int32_t extent) {
+        return origin + int64_t{step} * (extent - 1);
+      };
+      require(last(o.origin.height, o.step.height, o.extent.height) * o.walk->y +
+                      last(o.origin.width, o.step.width, o.extent.width) * o.walk->x +
+                      last(o.origin.depth, o.step.depth, o.extent.depth) <
+                  t.extent.elements(),
+              fmt::format("the {} leaves its tensor", role));
+    } else {
+      axis(o.origin.height, o.step.height, o.extent.height, t.extent.height);
+      axis(o.origin.width, o.step.width, o.extent.width, t.extent.width);
+      axis(o.origin.depth, o.step.depth, o.extent.depth, t.extent.depth);
+    }
     require(o.step.depth == 1, fmt::format("the {} skips channels", role));
     if (t.alias_of >= 0) {
       const NpuTensor& root = program_.tensors.at(static_cast<size_t>(t.alias_of));

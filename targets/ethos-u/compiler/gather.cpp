@@ -1,0 +1,87 @@
+#include "gather.h"
+
+#include <algorithm>
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Where a step is four cycles for 16 results, as on a configuration of 128 MACs. On the others all of
+// these become longer or shorter together.
+constexpr double kStepPerResult = 4.0 / 16;
+constexpr double kCopyPerByte = 0.6;     // copied or filled
+constexpr double kCopyCycles = 1600;     // two more operations, and room for doubt
+
+int64_t divide_up(int64_t value, int64_t by) {
+  return (value + by - 1) / by;
+}
+
+Operand walked(Operand operand, const Walk& walk, int64_t first, const Extent& extent) {
+  operand.walk = walk;
+  operand.origin = {0, 0, static_cast<int32_t>(first)};
+  operand.extent = extent;
+  return operand;
+}
+
+}  // namespace
+
+int64_t mac_steps(int64_t kernel_height, int64_t kernel_width, int64_t channels) {
+  constexpr int64_t kSubKernel = 8, kOutputSteps = 2;
+  int64_t by_parts = 0;
+  for (int64_t y = 0; y < kernel_height; y += kSubKernel)
+    for (int64_t x = 0; x < kernel_width; x += kSubKernel)
+      by_parts += divide_up(std::min(kSubKernel, kernel_height - y) *
+                                std::min(kSubKernel, kernel_width - x),
+                            4) *
+                  divide_up(channels, 8);
+  return std::max(kOutputSteps,
+                  std::min(by_parts, kernel_height * kernel_width * divide_up(channels, 32)));
+}
+
+std::optional<Gather> gather_rows(const Program& program, const Operand& ifm, const Extent& ofm,
+                                  const WindowAxis& y, const WindowAxis& x, int64_t steps) {
+  const NpuTensor& tensor = program.tensors.at(static_cast<size_t>(ifm.tensor));
+  const bool is_whole = !ifm.walk && ifm.extent == tensor.extent && ifm.step == Extent{};
+  const int64_t depth = ifm.extent.depth;
+  if (!is_whole || x.dilation != 1 || x.kernel == 1 || bits(tensor.type) != 8) return std::nullopt;
+
+  Gather gather;
+  gather.before = x.before;
+  const int64_t width = (x.places - 1) * x.step() + x.kernel;
+  gather.columns = std::min(x.extent, width - x.before);
+  gather.after = width - x.before - gather.columns;
+  const int64_t padding = gather.before + gather.after;
+  if (gather.columns <= padding || gather.columns * depth > kMostExtent) return std::nullopt;
+  const int64_t copied =
+      padding == 0 ? 0 : x.extent * depth * ifm.extent.height + padding * depth * (ifm.extent.height + 1);
+  const double saved = static_cast<double>((steps - mac_steps(y.kernel, 1, x.kernel * depth)) *
+                                           ofm.elements()) *
+                       kStepPerResult;
+  const double cost = padding == 0 ? 0 : kCopyPerByte * static_cast<double>(copied) + kCopyCycles;
+  return saved > cost ? std::optional(gather) : std::nullopt;
+}
+
+// Rows of the copy overlap: the padding behind a row is in front of the next row's, and one strip of
+// both begins every row of memory.
+Operand gathered(Builder& builder, const Operand& ifm, const Gather& gather, const WindowAxis& x) {
+  const int64_t depth = ifm.extent.depth, padding = (gather.before + gather.after) * depth;
+  const auto windows = [&](const Operand& from, int64_t row, int64_t first) {
+    return walked(from, {row, x.step() * depth}, first,
+                  {ifm.extent.height, static_cast<int32_t>(x.places),
+                   static_cast<int32_t>(x.kernel * depth)});
+  };
+  if (padding == 0) return windows(ifm, x.extent * depth, 0);
+
+  const int64_t row = gather.width() * depth;
+  const int32_t height = ifm.extent.height;
+  Operand to = builder.inner("windows", builder.type_of(ifm),
+                             {height + 1, static_cast<int32_t>(gather.width()), ifm.extent.depth},
+                             ifm.zero_point);
+  // Whatever the input holds is clamped to what the padding is.
+  const Extent strips = {1, height + 1, static_cast<int32_t>(padding)};
+  builder.copy(walked(ifm, {0, padding}, 0, strips), walked(to, {0, row}, 0, strips), ifm.zero_point);
+  const Extent rows = {1, height, static_cast<int32_t>(gather.columns * depth)};
+  builder.copy(walked(ifm, {0, x.extent * depth}, 0, rows), walked(to, {0, row}, padding, rows));
+  return windows(to, row, gather.after * depth);
+}
+
+}  // namespace intarsia::targets::ethos_u
