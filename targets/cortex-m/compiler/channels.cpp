@@ -91,6 +91,16 @@ std::vector<uint8_t> Channels::table() const {
   return bytes;
 }
 
+std::vector<uint8_t> Channels::scalar_table() const {
+  std::vector<uint8_t> bytes;
+  for (const auto& [bias, multiplier] : list) {
+    append(bytes, multiplier.value);
+    append(bytes, multiplier.shift);
+    append(bytes, bias);
+  }
+  return bytes;
+}
+
 std::vector<uint8_t> Channels::vector_table(const std::vector<std::vector<int64_t>>& blocks,
                                             const std::vector<std::vector<int64_t>>& multipliers) const {
   std::vector<uint8_t> bytes;

@@ -24,6 +24,8 @@ struct Channels {
 
   // struct intarsia_channel, one after another.
   std::vector<uint8_t> table() const;
+  // Of each channel its multiplier, its shift as VRSHL takes it, its bias.
+  std::vector<uint8_t> scalar_table() const;
   // Blocks of channels: their biases, then multipliers and shifts as VRSHL takes them in an order of their
   // own. Channels beyond the last have zeros.
   std::vector<uint8_t> vector_table(const std::vector<std::vector<int64_t>>& blocks,

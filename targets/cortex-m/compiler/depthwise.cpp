@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "channels.h"
-#include "kernels.h"
+#include "depthwise.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -12,11 +11,6 @@ using namespace standard_lowering;
 
 constexpr int64_t kMostScratch = 16 * 1024;
 constexpr int64_t kDspLanes = 4;
-
-struct Depthwise {
-  Window window;
-  WeightRows rows;  // [out_c][kernel_h * kernel_w]
-};
 
 Depthwise read(const OpView& v) {
   const auto& a = v.node.attrs<graph::DepthwiseConv2dAttrs>();
@@ -74,46 +68,6 @@ Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
   return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
-constexpr int64_t kMveLanes = 16;
-
-int64_t even_taps(const Window& w) { return (w.kernel_h * w.kernel_w + 1) / 2 * 2; }
-
-int64_t mve_scratch_bytes(const Window& w) { return even_taps(w) * (8 + w.in_c); }
-
-// Two products of int8 in 16 bits.
-bool pairs_fit(const WeightRows& rows) {
-  for (const std::vector<int8_t>& row : rows)
-    for (size_t tap = 0; tap + 1 < row.size(); tap += 2)
-      if (std::abs(static_cast<int>(row[tap])) + std::abs(static_cast<int>(row[tap + 1])) > 255) return false;
-  return true;
-}
-
-// device/mve_depthwise.h
-Stmt lower_mve(OpLowering& op, const Depthwise& d, const Channels& channels) {
-  const Window& w = d.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const BufferId scratch = op.b.local("scratch", DataType::Int8, {mve_scratch_bytes(w)}, 4);
-  std::vector<uint8_t> bytes;
-  std::vector<std::vector<int64_t>> blocks;
-  for (const int64_t first : blocks_of(w.out_c, kMveLanes)) {
-    for (size_t tap = 0; tap < static_cast<size_t>(even_taps(w)); ++tap)
-      for (int64_t lane = 0; lane < kMveLanes; ++lane) {
-        const std::vector<int8_t>& row = d.rows[static_cast<size_t>(first + lane)];
-        bytes.push_back(tap < row.size() ? static_cast<uint8_t>(row[tap]) : 0);
-      }
-    blocks.emplace_back();
-    for (const int64_t start : {0, 2, 1, 3})
-      for (int64_t lane = start; lane < kMveLanes; lane += 4) blocks.back().push_back(first + lane);
-  }
-  const auto count = static_cast<int64_t>(blocks.size());
-  const BufferId weights = op.constant("weights", DataType::Int8, {count, even_taps(w), kMveLanes}, std::move(bytes),
-                                       tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {count, 3 * kMveLanes},
-                                     channels.vector_table(blocks, blocks), tir::ConstantUse::Weights);
-  return call_kernel(op.b.func(), {"intarsia_mve_depthwise_s8", w.values(), {op.in(0)}, op.out(), scratch,
-                                   {weights, table}});
-}
-
 }  // namespace
 
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view) {
@@ -121,17 +75,17 @@ LowerLeaf depthwise_leaf(CoreClass core, const OpView& view) {
   if (view.in(0).shape[3] == 1) return conv_leaf(core, view);
   if (core == CoreClass::Thumb) return nullptr;
   const auto& attrs = view.node.attrs<graph::DepthwiseConv2dAttrs>();
-  if (view.in(0).shape[3] != view.out().shape[3] || attrs.dilation_h != 1 || attrs.dilation_w != 1 ||
-      view.out().shape[3] < kDspLanes)
-    return nullptr;
   const Depthwise d = read(view);
   const auto multipliers =
       conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization);
   const std::optional<Channels> channels = make_channels(view, d.rows, multipliers);
   if (!channels || !d.window.fits()) return nullptr;
-  if (core == CoreClass::Mve && channels->quick && d.window.out_c >= kMveLanes && pairs_fit(d.rows) &&
-      mve_scratch_bytes(d.window) <= kMostScratch)
-    return [d, channels = *channels](OpLowering& op) { return lower_mve(op, d, channels); };
+  if (core == CoreClass::Mve) {
+    if (LowerLeaf leaf = mve_depthwise_leaf(d, attrs.dilation_w, *channels)) return leaf;
+  }
+  if (view.in(0).shape[3] != view.out().shape[3] || attrs.dilation_h != 1 || attrs.dilation_w != 1 ||
+      view.out().shape[3] < kDspLanes)
+    return nullptr;
   if (DspLayout(d.window).scratch_bytes(d.window) > kMostScratch) return nullptr;
   return [d, channels = *channels](OpLowering& op) { return lower_dsp(op, d, channels); };
 }

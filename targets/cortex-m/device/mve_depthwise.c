@@ -1,163 +1,322 @@
-// Depthwise convolution on cores with Helium, 16 channels at a time. The products of two taps fit 16 bits
-// together, so that every second tap alone is widened to 32. A window that reaches over an edge is
-// copied with its padding first.
+// Depthwise convolution on cores with Helium. VMLADAVA adds sixteen products of one channel, so channels
+// become planes first, 16 at a time: column by column, with the rows that a strip of outputs sees side by
+// side. A load then holds the windows of up to four outputs, which differ in where the weights begin.
 #include "cortex_m/mve_depthwise.h"
 
+#include <stddef.h>
 #include <string.h>
 
+#include "cortex_m/bytes.h"
+#include "cortex_m/mve_results.h"
 #include "cortex_m/optimise.h"
-#include "cortex_m/results.h"
 
-enum { kLanes = 16, kTableWords = 3 * kLanes };
+enum { kVector = 16, kResults = 8, kHalf = 4, kMostVectors = 4 };
+enum family { DENSE, HALVING, WIDE };
 
-struct block {
-  const int8_t *input;    // of the first tap
-  const int32_t *steps;   // in bytes, from each tap to the next
+// Outputs of a strip, channel by channel; the assembly knows the layout.
+struct strip {
   const int8_t *weights;
-  const int32_t *table;
+  const int32_t *channels;
+  int32_t plane_step;   // from the end of a plane's loads to the next plane
+  int32_t output_step;  // from the end of a channel's results to the next channel's
+  const int8_t *plane;
   int8_t *output;
-  int32_t pairs;
+  int32_t columns;  // of outputs
+  int32_t swapped;  // rows 0, 1 of the strip lie after rows 2, 3
+  int32_t zero;
+  int32_t group_step;  // from eight results to the next eight
+  int32_t count;       // of channels
+  int32_t pixel_step;  // of the plane
+  uint16_t offsets[kResults];
+  int16_t positions[kResults];  // columns of the eight results, from the first; beyond all for none
+  int8_t low[kVector], high[kVector];
 };
 
-INTARSIA_INLINE void one_block(const struct intarsia_window *w, const struct block *b) {
 #if INTARSIA_HAS_MVE
-  register const int8_t *input __asm__("r1") = b->input;
-  register int32_t zero __asm__("r2") = w->out_zero;
-  register int32_t low __asm__("r3") = w->low;
-  register const int8_t *weights __asm__("r5") = b->weights;
-  register const int32_t *steps __asm__("r6") = b->steps;
-  register const int32_t *table __asm__("r8") = b->table;
-  register int8_t *output __asm__("r9") = b->output;
-  register int32_t pairs __asm__("r10") = b->pairs;
-  register int32_t high __asm__("r11") = w->high;
-  // Even channels of a pair of taps q2, odd ones q3; sums q4-q7.
-#define INTARSIA_SCALE(sums, multiplier, shift)  \
-  "vldrw.32 q0, [r8, #" multiplier "]\n"         \
-  "vldrw.32 q1, [r8, #" shift "]\n"              \
-  "vqrdmulh.s32 " sums ", " sums ", q0\n"        \
-  "vshr.s32 q0, " sums ", #31\n"                 \
-  "vadd.i32 " sums ", " sums ", q0\n"            \
-  "vrshl.s32 " sums ", " sums ", q1\n"
-  __asm__ volatile(
-      "vldrw.32 q4, [r8]\n"
-      "vldrw.32 q5, [r8, #16]\n"
-      "vldrw.32 q6, [r8, #32]\n"
-      "vldrw.32 q7, [r8, #48]\n"
-      "dls lr, r10\n"
-      "1: vldrb.8 q0, [r1]\n"
-      "vldrb.8 q1, [r5], #16\n"
-      "ldrd r4, r12, [r6], #8\n"
-      "vmullb.s8 q2, q0, q1\n"
-      "vmullt.s8 q3, q0, q1\n"
-      "add r1, r1, r4\n"
-      "vldrb.8 q0, [r1]\n"
-      "vldrb.8 q1, [r5], #16\n"
-      "vmullb.s8 q0, q0, q1\n"
-      "vadd.i16 q2, q2, q0\n"
-      "vldrb.8 q0, [r1]\n"
-      "vmullt.s8 q0, q0, q1\n"
-      "vadd.i16 q3, q3, q0\n"
-      "add r1, r1, r12\n"
-      "vmovlb.s16 q0, q2\n"
-      "vadd.i32 q4, q4, q0\n"
-      "vmovlt.s16 q0, q2\n"
-      "vadd.i32 q5, q5, q0\n"
-      "vmovlb.s16 q0, q3\n"
-      "vadd.i32 q6, q6, q0\n"
-      "vmovlt.s16 q0, q3\n"
-      "vadd.i32 q7, q7, q0\n"
-      "le lr, 1b\n"
-      INTARSIA_SCALE("q4", "64", "128") INTARSIA_SCALE("q5", "80", "144")
-      INTARSIA_SCALE("q6", "96", "160") INTARSIA_SCALE("q7", "112", "176")
-      "vqmovnb.s32 q4, q4\n"
-      "vqmovnt.s32 q4, q5\n"
-      "vqmovnb.s32 q6, q6\n"
-      "vqmovnt.s32 q6, q7\n"
-      "vqadd.s16 q4, q4, r2\n"
-      "vqadd.s16 q6, q6, r2\n"
-      "vqmovnb.s16 q4, q4\n"
-      "vqmovnt.s16 q4, q6\n"
-      "vdup.8 q0, r3\n"
-      "vdup.8 q1, r11\n"
-      "vmax.s8 q4, q4, q0\n"
-      "vmin.s8 q4, q4, q1\n"
-      "vstrb.8 q4, [r9]\n"
-      : "+r"(input), "+r"(weights), "+r"(steps)
-      : "r"(zero), "r"(low), "r"(high), "r"(table), "r"(output), "r"(pairs)
-      : "r4", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "memory");
-#undef INTARSIA_SCALE
-#else
-  for (int32_t lane = 0; lane < kLanes; ++lane) {
-    // Where the table has the channel: 0, 4, 8, 12, 2, ... , 1, ... , 3, ...
-    const int32_t place = (lane % 4 == 0 ? 0 : lane % 4 == 2 ? 4 : lane % 4 == 1 ? 8 : 12) + lane / 4;
-    const int8_t *input = b->input;
-    int32_t sum = b->table[place];
-    for (int32_t tap = 0; tap < 2 * b->pairs; ++tap) {
-      sum += input[lane] * b->weights[tap * kLanes + lane];
-      input += b->steps[tap];
-    }
-    const int32_t value =
-        intarsia_requantize_right(sum, b->table[kLanes + place], -b->table[2 * kLanes + place]) + w->out_zero;
-    b->output[lane] = (int8_t)intarsia_clamp_i32(value, w->low, w->high);
+_Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip, plane) == 16 &&
+                   offsetof(struct strip, columns) == 24 && offsetof(struct strip, zero) == 32 &&
+                   offsetof(struct strip, count) == 40 && offsetof(struct strip, offsets) == 48 &&
+                   offsetof(struct strip, positions) == 64 && offsetof(struct strip, low) == 80 &&
+                   offsetof(struct strip, high) == 96,
+               "the assembly's numbers");
+
+// Four sums become q7, the next four q4; then results.
+#define SUMS(to) "vmov " to "[2], " to "[0], r0, r4\n" "vmov " to "[3], " to "[1], r2, r6\n"
+#define FIX                                                \
+  "vshr.s32 q6, q7, #31\n" "vadd.i32 q7, q7, q6\n"         \
+  "vshr.s32 q6, q4, #31\n" "vadd.i32 q4, q4, q6\n"         \
+  "vldrh.16 q6, [r11, #48]\n"
+#define LIMIT                                              \
+  "vldrb.8 q4, [r11, #80]\n" "vmax.s8 q7, q7, q4\n"        \
+  "vldrb.8 q4, [r11, #96]\n" "vmin.s8 q7, q7, q4\n"
+#define CHANNELS(weights, before, sums, results, fix, limit)                                      \
+  __asm__ volatile(                                                                               \
+      "ldrd r0, r2, [r11, #40]\n"                                                                 \
+      "dls lr, r0\n"                                                                              \
+      "mov r12, r2\n"                                                                             \
+      "ldrd r1, r3, [r11, #16]\n"                                                                 \
+      "ldr r9, [r11, #32]\n"                                                                      \
+      "vldrh.16 q6, [r11, #48]\n"                                                                 \
+      "vldrh.16 q5, [r11, #64]\n"                                                                 \
+      "1: ldrd r0, r2, [r11]\n"                                                                   \
+      weights                                                                                     \
+      "ldm r2!, {r5, r7, r8}\n"                                                                   \
+      "strd r0, r2, [r11]\n"                                                                      \
+      "ldrd r10, r4, [r11, #24]\n"                                                                \
+      before                                                                                      \
+      "2:\n" sums                                                                                 \
+      "vadd.i32 q7, q7, r8\n"                                                                     \
+      "vadd.i32 q4, q4, r8\n"                                                                     \
+      "vqrdmulh.s32 q7, q7, r5\n"                                                                 \
+      "vqrdmulh.s32 q4, q4, r5\n" fix                                                             \
+      "vrshl.s32 q7, r7\n"                                                                        \
+      "vrshl.s32 q4, r7\n"                                                                        \
+      "vqmovnb.s32 q7, q7\n"                                                                      \
+      "vqmovnt.s32 q7, q4\n"                                                                      \
+      "vqadd.s16 q7, q7, r9\n"                                                                    \
+      "vqmovnb.s16 q7, q7\n" limit                                                                \
+      "ldr r0, [r11, #36]\n"                                                                      \
+      "vpt.s16 lt, q5, r10\n"                                                                     \
+      "vstrbt.16 q7, [r3, q6]\n"                                                                  \
+      "add r3, r3, r0\n"                                                                          \
+      "subs r10, r10, #" results "\n"                                                             \
+      "bgt.w 2b\n"                                                                                \
+      "ldrd r0, r2, [r11, #8]\n"                                                                  \
+      "add r1, r1, r0\n"                                                                          \
+      "add r3, r3, r2\n"                                                                          \
+      "le lr, 1b\n"                                                                               \
+      : "+r"(s)                                                                                   \
+      :                                                                                           \
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r12", "lr", "q0", "q1", "q2", \
+        "q3", "q4", "q5", "q6", "q7", "cc", "memory")
+#define WAYS(weights, before, sums, results)                          \
+  if (way == INTARSIA_MVE_RECTIFIED) {                                \
+    CHANNELS(weights, before, sums, results, "", "");                 \
+  } else if (way == INTARSIA_MVE_WHOLE) {                             \
+    CHANNELS(weights, before, sums, results, FIX, "");                \
+  } else {                                                            \
+    CHANNELS(weights, before, sums, results, FIX, LIMIT);             \
   }
+
+// Two columns by two rows of outputs.
+#define DENSE_FOUR(to)           \
+  "vldrb.8 q4, [r1], #8\n"       \
+  "vmladav.s8 r0, q0, q4\n"      \
+  "vmladav.s8 r2, q1, q4\n"      \
+  "vmladav.s8 r4, q2, q4\n"      \
+  "vmladav.s8 r6, q3, q4\n" SUMS(to)
+// One column by two rows, twice.
+#define HALVING_FOUR(to)         \
+  "vldrb.8 q4, [r1], #10\n"      \
+  "vmladav.s8 r0, q0, q4\n"      \
+  "vmladav.s8 r2, q1, q4\n"      \
+  "vldrb.8 q4, [r1], #10\n"      \
+  "vmladav.s8 r4, q0, q4\n"      \
+  "vmladav.s8 r6, q1, q4\n" SUMS(to)
+// One output each.
+#define WIDE_1(sum) "vldrb.8 q4, [r1]\n" "vmladav.s8 " sum ", q0, q4\n"
+#define WIDE_2(sum) WIDE_1(sum) "vldrb.8 q4, [r1, #16]\n" "vmladava.s8 " sum ", q1, q4\n"
+#define WIDE_4(sum)                                                                               \
+  WIDE_2(sum) "vldrb.8 q4, [r1, #32]\n" "vmladava.s8 " sum ", q2, q4\n"                           \
+  "vldrb.8 q4, [r1, #48]\n" "vmladava.s8 " sum ", q3, q4\n"
+#define NEXT "add r1, r1, r12\n"
+#define WIDE_FOUR(one, to) one("r0") NEXT one("r2") NEXT one("r4") NEXT one("r6") NEXT SUMS(to)
+#endif
+
+#if !INTARSIA_HAS_MVE
+// Weights of the results of a load, as bytes beyond the channel's first.
+static const uint8_t kDenseShifts[4] = {5, 1, 4, 0}, kHalvingShifts[2] = {2, 0};
+
+INTARSIA_INLINE void all_channels_portably(struct strip *s, int32_t vectors, enum family family,
+                                           enum intarsia_mve_way way) {
+  const int32_t bytes = vectors * kVector, columns = family == WIDE ? kResults : kHalf;
+  for (; s->count > 0; --s->count, s->weights += bytes, s->channels += 3) {
+    const int32_t groups = (s->columns + columns - 1) / columns;
+    for (int32_t group = 0; group < groups; ++group) {
+      for (int32_t lane = 0; lane < kResults; ++lane) {
+        if (s->positions[lane] >= s->columns - group * columns) continue;
+        const int32_t of_half = lane / 2, half = lane % 2;
+        const int8_t *seen = s->plane, *weights = s->weights;
+        if (family == DENSE) {
+          seen += group * 16 + half * 8;
+          weights += kDenseShifts[of_half];
+        } else if (family == HALVING) {
+          seen += group * 40 + half * 20 + of_half / 2 * 10;
+          weights += kHalvingShifts[of_half % 2];
+        } else {
+          seen += (group * kResults + half * kHalf + of_half) * s->pixel_step;
+        }
+        int32_t sum = s->channels[2];
+        for (int32_t i = 0; i < bytes; ++i) sum += seen[i] * weights[s->swapped != 0 ? i ^ 2 : i];
+        s->output[group * s->group_step + s->offsets[lane]] = intarsia_mve_result(
+            sum, s->channels[0], s->channels[1], s->zero, s->low[0], s->high[0], way);
+      }
+    }
+    s->plane += groups * columns * s->pixel_step + s->plane_step;
+    s->output += groups * s->group_step + s->output_step;
+  }
+}
+#endif
+
+INTARSIA_INLINE void all_channels(struct strip *strip, int32_t vectors, enum family family,
+                                  enum intarsia_mve_way way) {
+#if INTARSIA_HAS_MVE
+  register struct strip *s __asm__("r11") = strip;
+  if (family == DENSE) {
+    WAYS("vldrb.8 q3, [r0]\n" "vldrb.8 q1, [r0, #1]\n" "vldrb.8 q2, [r0, #4]\n" "vldrb.8 q0, [r0, #5]\n"
+         "add r0, r0, #16\n",
+         "cbz r4, 2f\n" "vrev32.16 q0, q0\n" "vrev32.16 q1, q1\n" "vrev32.16 q2, q2\n" "vrev32.16 q3, q3\n",
+         DENSE_FOUR("q7") DENSE_FOUR("q4"), "4")
+  } else if (family == HALVING) {
+    WAYS("vldrb.8 q1, [r0]\n" "vldrb.8 q0, [r0, #2]\n" "add r0, r0, #16\n", "",
+         HALVING_FOUR("q7") HALVING_FOUR("q4"), "4")
+  } else if (vectors == 1) {
+    WAYS("vldrb.8 q0, [r0], #16\n", "", WIDE_FOUR(WIDE_1, "q7") WIDE_FOUR(WIDE_1, "q4"), "8")
+  } else if (vectors == 2) {
+    WAYS("vldrb.8 q0, [r0], #16\n" "vldrb.8 q1, [r0], #16\n", "",
+         WIDE_FOUR(WIDE_2, "q7") WIDE_FOUR(WIDE_2, "q4"), "8")
+  } else {
+    WAYS("vldrb.8 q0, [r0], #16\n" "vldrb.8 q1, [r0], #16\n" "vldrb.8 q2, [r0], #16\n" "vldrb.8 q3, [r0], #16\n",
+         "", WIDE_FOUR(WIDE_4, "q7") WIDE_FOUR(WIDE_4, "q4"), "8")
+  }
+#else
+  all_channels_portably(strip, vectors, family, way);
 #endif
 }
 
-// All channels of one output pixel.
-INTARSIA_OUTLINE void one_pixel(const struct intarsia_window *w, struct block b) {
-  for (int32_t channel = 0; channel < w->out_c; channel += kLanes) {
-    if (channel + kLanes > w->out_c) {  // the last block overlaps
-      const int32_t back = channel + kLanes - w->out_c;
-      b.input -= back;
-      b.output -= back;
-    }
-    one_block(w, &b);
-    b.input += kLanes;
-    b.output += kLanes;
-    b.weights += 2 * b.pairs * kLanes;
-    b.table += kTableWords;
+// A row of `columns` >= 1 pixels, `channels` of each: one every `step` bytes of its plane.
+INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, int32_t step, int32_t pitch,
+                           int32_t columns, int32_t channels) {
+#if INTARSIA_HAS_MVE
+  for (; channels >= 16; channels -= 16, from += 16, to += 16 * pitch) {
+    const int8_t *source = from;
+    int8_t *target = to;
+    uint32_t lane = 0;
+    __asm__ volatile(
+        "vidup.u16 q2, %[lane], #1\n"
+        "vmul.i16 q2, q2, %[pitch]\n"
+        "vadd.i16 q3, q2, %[half]\n"
+        "dls lr, %[columns]\n"
+        "1: vldrb.u16 q0, [%[source]]\n"
+        "vldrb.u16 q1, [%[source], #8]\n"
+        "add %[source], %[source], %[from_step]\n"
+        "vstrb.16 q0, [%[target], q2]\n"
+        "vstrb.16 q1, [%[target], q3]\n"
+        "add %[target], %[target], %[step]\n"
+        "le lr, 1b\n"
+        : [source] "+l"(source), [target] "+r"(target), [lane] "+Te"(lane)
+        : [pitch] "r"(pitch), [half] "r"(8 * pitch), [columns] "r"(columns), [from_step] "r"(from_step),
+          [step] "r"(step)
+        : "q0", "q1", "q2", "q3", "lr", "memory");
+  }
+  for (; channels > 0; channels -= 8, from += 8, to += 8 * pitch) {
+    const int8_t *source = from;
+    int8_t *target = to;
+    uint32_t lane = 0;
+    __asm__ volatile(
+        "vidup.u16 q2, %[lane], #1\n"
+        "vmul.i16 q2, q2, %[pitch]\n"
+        "vctp.16 %[channels]\n"
+        "dls lr, %[columns]\n"
+        "1: vpstt\n"
+        "vldrbt.u16 q0, [%[source]]\n"
+        "vstrbt.16 q0, [%[target], q2]\n"
+        "add %[source], %[source], %[from_step]\n"
+        "add %[target], %[target], %[step]\n"
+        "le lr, 1b\n"
+        : [source] "+l"(source), [target] "+r"(target), [lane] "+Te"(lane)
+        : [pitch] "r"(pitch), [channels] "r"(channels), [columns] "r"(columns), [from_step] "r"(from_step),
+          [step] "r"(step)
+        : "q0", "q2", "lr", "memory");
+  }
+#else
+  for (; columns > 0; --columns, from += from_step, to += step)
+    for (int32_t c = 0; c < channels; ++c) to[c * pitch] = from[c];
+#endif
+}
+
+// Where the eight results of a group go, and which columns of outputs they are.
+INTARSIA_INLINE void place_results(struct strip *s, enum family family, int32_t row, int32_t column, int32_t rows) {
+  for (int32_t lane = 0; lane < kResults; ++lane) {
+    const int32_t of_half = lane / 2, half = lane % 2;
+    const int32_t x = family == DENSE ? half * 2 + of_half % 2
+                      : family == HALVING ? half * 2 + of_half / 2 : half * kHalf + of_half;
+    const int32_t y = family == DENSE ? of_half / 2 : family == HALVING ? of_half % 2 : 0;
+    s->offsets[lane] = (uint16_t)(y * row + x * column);
+    s->positions[lane] = (int16_t)(y < rows ? x : INT16_MAX);
   }
 }
 
-// The window at row y, column x of the input, [tap][in_c].
-INTARSIA_OUTLINE void copy_window(const struct intarsia_window *w, const int8_t *image, int32_t y, int32_t x,
-                                  int8_t *to) {
-  const int32_t channels = w->in_c;
-  for (int32_t ky = 0; ky < w->kernel_h; ++ky) {
-    for (int32_t kx = 0; kx < w->kernel_w; ++kx, to += channels) {
-      const int32_t iy = y + ky, ix = x + kx;
-      if (iy >= 0 && iy < w->in_h && ix >= 0 && ix < w->in_w)
-        memcpy(to, image + (iy * w->in_w + ix) * channels, (uint32_t)channels);
-      else
-        memset(to, w->in_zero, (uint32_t)channels);
-    }
-  }
-}
-
-void intarsia_mve_depthwise_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                               int8_t *scratch, const int8_t *weights, const int32_t *channels) {
-  const int32_t taps = w->kernel_h * w->kernel_w, even_taps = taps + taps % 2, in_c = w->in_c;
-  int32_t *in_image = (int32_t *)(void *)scratch, *in_window = in_image + even_taps;
-  int8_t *window = (int8_t *)(in_window + even_taps);
-  for (int32_t tap = 0; tap < even_taps; ++tap) {
-    const bool last = tap >= taps - 1, row_ends = tap % w->kernel_w == w->kernel_w - 1;
-    in_window[tap] = last ? 0 : in_c;
-    in_image[tap] = last ? 0 : row_ends ? (w->in_w - w->kernel_w + 1) * in_c : in_c;
-  }
-  for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * in_c) {
-    for (int32_t oy = 0; oy < w->out_h; ++oy) {
-      const int32_t y = oy * w->stride_h - w->pad_top;
-      const bool rows_inside = y >= 0 && y + w->kernel_h <= w->in_h;
-      for (int32_t ox = 0; ox < w->out_w; ++ox, output += w->out_c) {
-        const int32_t x = ox * w->stride_w - w->pad_left;
-        struct block b = {input + (y * w->in_w + x) * in_c, in_image, weights, channels, output, even_taps / 2};
-        if (!rows_inside || x < 0 || x + w->kernel_w > w->in_w) {
-          copy_window(w, input, y, x, window);
-          b.input = window;
-          b.steps = in_window;
+INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
+                               const int8_t *weights, const int32_t *channels, enum family family,
+                               enum intarsia_mve_way way) {
+  const int32_t in_c = w->in_c, out_c = w->out_c, multiplier = out_c / in_c;
+  const bool transposed = w->transposed != 0;
+  const int32_t in_column = transposed ? w->in_h * in_c : in_c, in_row = transposed ? in_c : w->in_w * in_c;
+  const int32_t out_column = transposed ? w->out_h * out_c : out_c, out_row = transposed ? out_c : w->out_w * out_c;
+  const int32_t rows = family == DENSE ? 4 : family == HALVING ? 5 : w->kernel_h;  // of a strip
+  const int32_t out_rows = family == WIDE ? 1 : 2, results = family == WIDE ? kResults : kHalf;
+  const int32_t wanted = (w->kernel_h * w->kernel_w + kVector - 1) / kVector;
+  const int32_t vectors = family != WIDE ? 1 : wanted == 3 ? kMostVectors : wanted;
+  const int32_t groups = (w->out_w + results - 1) / results;
+  const int32_t pixel_step = w->stride_w * rows, travel = groups * results * pixel_step;
+  const int32_t pitch = travel + (family == WIDE ? kMostVectors * kVector : kVector);
+  const int32_t used = (w->out_w - 1) * w->stride_w + w->kernel_w - w->pad_left;
+  const int32_t columns = used < w->in_w ? used : w->in_w;
+  int8_t padding[kVector];
+  memset(padding, w->in_zero, sizeof padding);
+  struct strip s = {.zero = w->out_zero, .columns = w->out_w, .pixel_step = pixel_step};
+  memset(s.low, w->low, sizeof s.low);
+  memset(s.high, w->high, sizeof s.high);
+  s.group_step = results * out_column;
+  s.output_step = 1 - groups * s.group_step;
+  s.plane_step = multiplier == 1 ? pitch - travel : -travel;
+  for (int32_t n = 0; n < w->batches; ++n) {
+    for (int32_t c = 0; c < in_c; c += w->group) {
+      const int32_t together = in_c - c < w->group ? in_c - c : w->group;
+      intarsia_fill(scratch, w->in_zero, together * pitch);
+      place_results(&s, family, out_row, out_column, out_rows);
+      for (int32_t oy = 0; oy < w->out_h; oy += out_rows) {
+        const int32_t y = oy * w->stride_h - w->pad_top;
+        // Of the dense strip, two rows are those of the strip before.
+        for (int32_t row = family == DENSE && oy > 0 ? 2 : 0; row < rows && columns > 0; ++row) {
+          const int32_t iy = y + row * w->dilation_h;
+          const bool inside = iy >= 0 && iy < w->in_h;
+          turn(inside ? input + iy * in_row + c : padding, inside ? in_column : 0,
+               scratch + w->pad_left * rows + (family == DENSE ? (row + (oy & 2)) & 3 : row), rows, pitch, columns,
+               together);
         }
-        one_pixel(w, b);
+        if (family != WIDE && oy + 1 == w->out_h) place_results(&s, family, out_row, out_column, 1);
+        s.swapped = family == DENSE ? oy & 2 : 0;
+        s.weights = weights + c * multiplier * vectors * kVector;
+        s.channels = channels + c * multiplier * 3;
+        s.output = output + oy * out_row + c * multiplier;
+        for (int32_t plane = 0; plane < together; plane += multiplier == 1 ? together : 1) {
+          s.plane = scratch + plane * pitch;
+          s.count = multiplier == 1 ? together : multiplier;
+          int8_t *next = s.output + multiplier;
+          all_channels(&s, vectors, family, way);
+          s.output = next;
+        }
       }
     }
+    input += w->in_h * w->in_w * in_c;
+    output += w->out_h * w->out_w * out_c;
   }
 }
+
+#define INTARSIA_DEFINE(name, family, way)                                                                \
+  void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *w, const int8_t *input,           \
+                                          int8_t *output, int8_t *scratch, const int8_t *weights,         \
+                                          const int32_t *channels) {                                      \
+    depthwise(w, input, output, scratch, weights, channels, family, way);                                 \
+  }
+INTARSIA_DEFINE(dense_rectified, DENSE, INTARSIA_MVE_RECTIFIED)
+INTARSIA_DEFINE(dense, DENSE, INTARSIA_MVE_WHOLE)
+INTARSIA_DEFINE(dense_limited, DENSE, INTARSIA_MVE_LIMITED)
+INTARSIA_DEFINE(halving_rectified, HALVING, INTARSIA_MVE_RECTIFIED)
+INTARSIA_DEFINE(halving, HALVING, INTARSIA_MVE_WHOLE)
+INTARSIA_DEFINE(halving_limited, HALVING, INTARSIA_MVE_LIMITED)
+INTARSIA_DEFINE(wide_rectified, WIDE, INTARSIA_MVE_RECTIFIED)
+INTARSIA_DEFINE(wide, WIDE, INTARSIA_MVE_WHOLE)
+INTARSIA_DEFINE(wide_limited, WIDE, INTARSIA_MVE_LIMITED)

@@ -8,15 +8,33 @@
 extern "C" {
 #endif
 
-// Channels in blocks of 16, the last of which overlaps the one before where they are no multiple of 16;
-// in_c == out_c >= 16. Taps (the kernel_h * kernel_w weights of a channel) go in pairs, an odd number
-// with a tap of zeros at the end; in each pair the magnitudes of the weights add up to 255 at most.
-// weights: [block][tap][16].
-// channels: [block] of 16 biases, 16 multipliers, 16 shifts (negative: to the right, as VRSHL); in each
-// the channels 0, 4, 8, 12, then 2, 6, ..., then 1, 5, ..., then 3, 7, ... of the block.
-// scratch: taps (odd number: and one more) times (8 + in_c) bytes, word-aligned.
-void intarsia_mve_depthwise_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                               int8_t *scratch, const int8_t *weights, const int32_t *channels);
+// `group` channels at a time are turned into planes [column][row of the strip], so that what an output sees
+// is 16 bytes or a few times 16. Output channel c reads input channel c / (out_c / in_c). Families:
+//   dense    strides of 1, windows up to 3 x 3, no dilation. Strips have 4 rows and serve 2 rows of outputs.
+//   halving  strides of 2, otherwise alike; 5 rows for 2.
+//   wide     everything whose kernel_h * kernel_w (width with the gaps of dilation) is 64 at most.
+// Each in the ways of mve_results.h.
+//
+// weights: of each output channel, the byte of tap (y, x), all others zero:
+//   dense    5 + 4 * x + y of 16; halving  2 + 5 * x + y of 16; after the last channel 16 zeros.
+//   wide     kernel_h * x + y of 16, 32 or 64.
+// channels: of each a multiplier, a shift (negative: to the right, as VRSHL), a bias.
+// scratch: group planes of ceil(out_w / p) * p * stride_w * rows + more bytes; p and more are 4 and 16,
+// for wide 8 and 64.
+#define INTARSIA_DECLARE(name)                                                                            \
+  void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *window, const int8_t *input,      \
+                                          int8_t *output, int8_t *scratch, const int8_t *weights,         \
+                                          const int32_t *channels)
+INTARSIA_DECLARE(dense_rectified);
+INTARSIA_DECLARE(dense);
+INTARSIA_DECLARE(dense_limited);
+INTARSIA_DECLARE(halving_rectified);
+INTARSIA_DECLARE(halving);
+INTARSIA_DECLARE(halving_limited);
+INTARSIA_DECLARE(wide_rectified);
+INTARSIA_DECLARE(wide);
+INTARSIA_DECLARE(wide_limited);
+#undef INTARSIA_DECLARE
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,17 @@
+// Depthwise convolutions, read into one form.
+#pragma once
+
+#include "channels.h"
+#include "kernels.h"
+
+namespace intarsia::targets::cortex_m {
+
+struct Depthwise {
+  Window window;
+  WeightRows rows;  // [out_c][kernel_h * kernel_w]
+};
+
+// Empty where the kernels for Helium do not cover it.
+LowerLeaf mve_depthwise_leaf(const Depthwise& d, int64_t dilation_w, const Channels& channels);
+
+}  // namespace intarsia::targets::cortex_m

@@ -1,0 +1,118 @@
+// Depthwise convolution on cores with Helium: device/mve_depthwise.h.
+#include <algorithm>
+#include <utility>
+
+#include "depthwise.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+using namespace standard_lowering;
+
+constexpr int64_t kVector = 16, kMostTaps = 64;
+// Of planes: fewer channels at a time where they would take more.
+constexpr int64_t kPlaneBytes = 4 * 1024, kMostScratch = 16 * 1024;
+
+enum class Family { Dense, Halving, Wide };
+
+struct Layout {
+  Window window;  // kernel_w with the gaps of dilation
+  Family family;
+  int64_t tap_x, tap_y;   // distance of taps in a channel's weights
+  int64_t first, bytes;   // of its first tap; of all of them
+
+  int64_t strip_rows() const { return family == Family::Dense ? 4 : family == Family::Halving ? 5 : window.kernel_h; }
+  int64_t out_rows() const { return family == Family::Wide ? 1 : 2; }
+  int64_t results() const { return family == Family::Wide ? 8 : 4; }
+  int64_t groups() const { return (window.out_w + results() - 1) / results(); }
+  int64_t pitch() const {
+    return groups() * results() * window.stride_w * strip_rows() + (family == Family::Wide ? kMostTaps : kVector);
+  }
+  int64_t scratch() const { return window.group * pitch(); }
+  // Instructions, roughly.
+  int64_t cost() const {
+    const int64_t strips = (window.out_h + out_rows() - 1) / out_rows();
+    const int64_t group = family == Family::Wide ? 24 + bytes : 30;
+    const int64_t turned = family == Family::Dense ? 2 : strip_rows();
+    return strips * (window.out_c * (14 + groups() * group) + turned * window.in_w * window.in_c / 2);
+  }
+};
+
+// Rows and columns change places.
+Window transposed(Window w) {
+  std::swap(w.in_h, w.in_w), std::swap(w.out_h, w.out_w), std::swap(w.kernel_h, w.kernel_w);
+  std::swap(w.stride_h, w.stride_w), std::swap(w.pad_top, w.pad_left);
+  w.transposed = 1;
+  return w;
+}
+
+std::optional<Layout> lay_out(Window w, int64_t dilation_w) {
+  Layout layout{w, Family::Wide, dilation_w * w.kernel_h, 1, 0, 0};
+  layout.window.kernel_w = (w.kernel_w - 1) * dilation_w + 1;
+  const bool small = w.kernel_h <= 3 && w.kernel_w <= 3 && w.dilation_h == 1 && dilation_w == 1;
+  if (small && w.stride_h == 1 && w.stride_w == 1) {
+    layout.family = Family::Dense, layout.tap_x = 4, layout.first = 5, layout.bytes = kVector;
+  } else if (small && w.stride_h == 2 && w.stride_w == 2) {
+    layout.family = Family::Halving, layout.tap_x = 5, layout.first = 2, layout.bytes = kVector;
+  } else {
+    const int64_t taps = w.kernel_h * layout.window.kernel_w;
+    if (taps > kMostTaps) return std::nullopt;
+    layout.bytes = taps <= kVector ? kVector : taps <= 2 * kVector ? 2 * kVector : kMostTaps;
+  }
+  layout.window.group = std::min<int64_t>(kVector, w.in_c);
+  if (layout.scratch() > kPlaneBytes) layout.window.group = std::min<int64_t>(kVector / 2, w.in_c);
+  if (layout.scratch() > kMostScratch || layout.pitch() * kVector > UINT16_MAX || !layout.window.fits())
+    return std::nullopt;
+  return layout;
+}
+
+std::vector<uint8_t> weights_of(const Depthwise& d, const Layout& layout) {
+  const int64_t kernel_h = d.window.kernel_h, kernel_w = d.window.kernel_w;
+  const auto channels = static_cast<int64_t>(d.rows.size());
+  std::vector<uint8_t> bytes(static_cast<size_t>(channels * layout.bytes + kVector), 0);
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t y = 0; y < kernel_h; ++y)
+      for (int64_t x = 0; x < kernel_w; ++x) {
+        const bool turned = layout.window.transposed != 0;
+        const int64_t place = layout.first + (turned ? y : x) * layout.tap_x + (turned ? x : y) * layout.tap_y;
+        bytes[static_cast<size_t>(c * layout.bytes + place)] =
+            static_cast<uint8_t>(d.rows[static_cast<size_t>(c)][static_cast<size_t>(y * kernel_w + x)]);
+      }
+  return bytes;
+}
+
+std::string kernel_of(const Layout& layout) {
+  const Window& w = layout.window;
+  const std::string family = layout.family == Family::Dense ? "dense" : layout.family == Family::Halving ? "halving" : "wide";
+  const bool whole = w.low == -128 && w.high == 127;
+  return "intarsia_mve_depthwise_" + family + (!whole ? "_limited_s8" : w.out_zero == -128 ? "_rectified_s8" : "_s8");
+}
+
+Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const Layout& layout) {
+  const Window& w = d.window;
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch()}, 4);
+  std::vector<uint8_t> bytes = weights_of(d, layout);
+  const auto size = static_cast<int64_t>(bytes.size());
+  const BufferId weights =
+      op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
+  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 3}, channels.scalar_table(),
+                                     tir::ConstantUse::Weights);
+  return call_kernel(op.b.func(),
+                     {kernel_of(layout), layout.window.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+}
+
+}  // namespace
+
+LowerLeaf mve_depthwise_leaf(const Depthwise& d, int64_t dilation_w, const Channels& channels) {
+  if (!channels.quick) return nullptr;
+  std::optional<Layout> layout = lay_out(d.window, dilation_w);
+  Window turned = transposed(d.window);
+  turned.dilation_h = dilation_w;
+  const std::optional<Layout> other = lay_out(turned, d.window.dilation_h);
+  if (other && (!layout || other->cost() < layout->cost())) layout = other;
+  if (!layout) return nullptr;
+  return [d, channels, layout = *layout](OpLowering& op) { return lower(op, d, channels, layout); };
+}
+
+}  // namespace intarsia::targets::cortex_m
