@@ -47,7 +47,8 @@ class Planner {
   void place(PrefetchPlan& plan) const {
     const size_t count = units_.size();
     std::vector<double> starts(count + 1, 0);
-    for (size_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + cost(plan, i).alone();
+    for (size_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + cost(plan, i).alone() +
+                                                  (units_[i].waits ? cost(plan, i).first_fetch : 0);
     plan.position.assign(count, -1);
     plan.reserved_from.assign(count, -1);
     plan.table_position.assign(count, -1);
@@ -111,7 +112,7 @@ class Planner {
       }
       if (weights[k] >= 0) timeline.wait_for(weights[k]);
       if (tables[k] >= 0) timeline.wait_for(tables[k]);
-      timeline.operation(cost(plan, k));
+      timeline.operation(cost(plan, k), units_[k].waits);
     }
     return timeline.finish();
   }

@@ -14,6 +14,7 @@ struct PrefetchUnit {
   OperationCost direct;   // constants read where they are
   OperationCost fetched;  // from fast memory
   TransferCost transfer;
+  bool waits = false;       // for the last block of the unit before it
   int64_t bytes = 0;        // of constants; 0: none
   int64_t live_bytes = 0;   // of fast memory that other things take while it runs
   int32_t owner = -1;       // an earlier unit whose constants serve this one too

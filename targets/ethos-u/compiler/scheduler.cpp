@@ -10,6 +10,7 @@
 
 #include "constant_groups.h"
 #include "constant_streams.h"
+#include "dependencies.h"
 #include "feature_map.h"
 #include "intarsia/check.h"
 #include "prefetch.h"
@@ -26,6 +27,8 @@ int64_t aligned(int64_t bytes) {
 // More fast memory than the feature maps need has to pay for itself: so many percent of memory are
 // worth one percent of time.
 constexpr double kMemoryPerTime = 2;
+// And any more has to save so much of the time.
+constexpr double kMemoryGain = 0.03;
 constexpr double kSizeBudget = 1.025;
 constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.38};
 // Slicing an operation has to save so much of the whole time.
@@ -359,6 +362,7 @@ class Scheduler {
       PrefetchUnit& out = units[i];
       out.direct = unit.direct;
       out.fetched = unit.fetched;
+      out.waits = i > 0 && dependency(units_[i - 1], unit) == 0;
       out.live_bytes = live[i];
       out.owner = unit.owner;
       if (unit.owner >= 0) units[static_cast<size_t>(unit.owner)].last_user = static_cast<int32_t>(i);
@@ -396,6 +400,20 @@ class Scheduler {
     return most;
   }
 
+  int32_t dependency(const Unit& before, const Unit& unit) {
+    const auto block = [](const Extent& e) { return std::tuple(e.height, e.width, e.depth); };
+    const auto side = [&](const Unit& u) {
+      return std::tuple(u.view, u.first, u.end, u.rows.first, block(u.fetched_block.ofm));
+    };
+    const auto [known, fresh] = dependencies_.try_emplace({side(before), side(unit)});
+    if (fresh)
+      known->second = unit_dependency(
+          hardware_, result_.operations.at(static_cast<size_t>(before.view)), before,
+          before.fetched_block, result_.operations.at(static_cast<size_t>(unit.view)), unit,
+          unit.fetched_block);
+    return known->second;
+  }
+
   PrefetchPlan choose_plan(UnitMaker& maker) {
     const std::vector<int64_t> live = live_bytes();
     const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
@@ -430,7 +448,8 @@ class Scheduler {
       if (constants_are_slow()) plan = slice_units(maker, budget, std::move(plan));
       const double memory = static_cast<double>(std::max(plan.peak_bytes, base)) /
                             static_cast<double>(std::max<int64_t>(base, 1));
-      const double score = plan.cycles * std::pow(memory, 1 / kMemoryPerTime);
+      const double score = plan.cycles * std::pow(memory, 1 / kMemoryPerTime) *
+                           (plan.peak_bytes > base ? 1 + kMemoryGain : 1);
       if (score < best_score) {
         best_score = score;
         best = Option{std::move(plan), units_, slots_, budget};
@@ -623,6 +642,8 @@ class Scheduler {
   std::vector<Unit> units_;
   std::vector<TableSlots::Slot> slots_;  // by unit
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool>, ConstantStream> streams_;
+  using Side = std::tuple<int32_t, int32_t, int32_t, int32_t, std::tuple<int32_t, int32_t, int32_t>>;
+  std::map<std::pair<Side, Side>, int32_t> dependencies_;  // BLOCKDEP of a unit behind another
   int64_t most_budget_ = 0;
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
   std::map<size_t, int32_t> buffers_;  // of fetched constants, by unit

@@ -14,10 +14,10 @@ int64_t TimelineEstimate::transfer(const TransferCost& cost) {
   return transfers_started_++;
 }
 
-void TimelineEstimate::operation(const OperationCost& cost) {
+void TimelineEstimate::operation(const OperationCost& cost, bool waits_for_last) {
   make_room(operations_);
   double alone = cost.alone(), hidden = 0;
-  if (!any_operation_)
+  if (!any_operation_ || waits_for_last)
     alone += cost.first_fetch;
   else if (!operations_.running.empty())
     hidden = std::min(last_drain_, cost.pipeline / 2);

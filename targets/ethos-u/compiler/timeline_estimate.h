@@ -18,7 +18,7 @@ class TimelineEstimate {
 
   // Starts a transfer; its number is for wait_for.
   int64_t transfer(const TransferCost& cost);
-  void operation(const OperationCost& cost);
+  void operation(const OperationCost& cost, bool waits_for_last);
   void wait_for(int64_t transfer);
   void wait_for_operations(int32_t under_way);  // until at most so many are
   double finish();

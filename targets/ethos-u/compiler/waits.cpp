@@ -1,6 +1,7 @@
 #include "waits.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -81,7 +82,51 @@ std::optional<Box> input_of_job(const StreamOperation& operation, const PlacedMa
     box.c1 = std::min<int64_t>(box.c0 + job_depth, map.extent.depth);
   }
   box.x1 = std::min<int64_t>(box.x1, map.tile_width);
+  if (map.bases[2] == kNoTile) box.y1 = std::min<int64_t>(box.y1, map.tile_height);
   return box;
+}
+
+constexpr int64_t kMostPixels = 4096;  // of boxes that are compared byte by byte
+
+struct Bytes {
+  int64_t begin, end;
+};
+
+// The bytes of a box, sorted. Pixels that lie beside each other are one range.
+std::vector<Bytes> bytes_of(const PlacedMap& map, const Box& box) {
+  std::vector<Bytes> result;
+  const int64_t most = map.bricks ? kBrickDepth : box.c1;
+  for (int64_t y = box.y0; y < box.y1; ++y)
+    for (int64_t c = box.c0; c < box.c1;) {
+      const int64_t end = std::min(box.c1, map.bricks ? (c / most + 1) * most : most);
+      for (int64_t x = box.x0; x < box.x1; ++x) {
+        const AddressRange pixel = map.row(y, x, x, c, end - 1);
+        if (!result.empty() && result.back().end == pixel.begin)
+          result.back().end = pixel.end;
+        else
+          result.push_back({pixel.begin, pixel.end});
+      }
+      c = end;
+    }
+  std::sort(result.begin(), result.end(),
+            [](const Bytes& a, const Bytes& b) { return a.begin < b.begin; });
+  return result;
+}
+
+bool bytes_touch(const PlacedMap& read, const Box& in, const PlacedMap& written, const Box& out) {
+  const std::vector<Bytes> a = bytes_of(read, in), b = bytes_of(written, out);
+  // Ranges of one box may overlap; the furthest end so far is what counts.
+  size_t j = 0;
+  int64_t reached = std::numeric_limits<int64_t>::min();
+  for (const Bytes& range : a) {
+    for (; j < b.size() && b[j].begin < range.end; ++j) reached = std::max(reached, b[j].end);
+    if (reached > range.begin) return true;
+  }
+  return false;
+}
+
+int64_t pixels(const Box& box) {
+  return (box.y1 - box.y0) * (box.x1 - box.x0);
 }
 
 bool boxes_touch(const PlacedMap& read, const Box& in, const PlacedMap& written, const Box& out) {
@@ -91,7 +136,9 @@ bool boxes_touch(const PlacedMap& read, const Box& in, const PlacedMap& written,
   for (int64_t y = in.y0; y < in.y1; ++y) {
     const AddressRange from = read.row(y, in.x0, in.x1 - 1, in.c0, in.c1 - 1);
     for (int64_t row = out.y0; row < out.y1; ++row)
-      if (from.overlaps(written.row(row, out.x0, out.x1 - 1, out.c0, out.c1 - 1))) return true;
+      if (from.overlaps(written.row(row, out.x0, out.x1 - 1, out.c0, out.c1 - 1)))
+        return pixels(in) > kMostPixels || pixels(out) > kMostPixels ||
+               bytes_touch(read, in, written, out);
   }
   return false;
 }
