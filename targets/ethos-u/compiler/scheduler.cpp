@@ -31,8 +31,10 @@ constexpr double kMemoryPerTime = 2;
 constexpr double kMemoryGain = 0.03;
 constexpr double kSizeBudget = 1.025;
 constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.38};
-// Slicing an operation has to save so much of the whole time.
-constexpr double kSliceGain = 0.003;
+// Slicing an operation has to save so much of the whole time. All slices together may add so much to the
+// constants, of which each takes about so many bytes for a core: its palette and padding.
+constexpr double kSliceGain = 0.003, kMostSliceBytes = 0.006;
+constexpr double kSliceBytes = 24;
 // Cascades: operations at most, stripes at most, how much slower all operations may become, and how
 // many percent of memory one percent of time is worth.
 constexpr int32_t kLongestCascade = 4;
@@ -487,8 +489,19 @@ class Scheduler {
     }
   }
 
+  // What slices add to the constants, as a part of them.
+  double slice_bytes(const std::vector<Unit>& units) const {
+    double bytes = 0, slices = 0;
+    for (const Unit& unit : units) {
+      if (unit.owner < 0) bytes += static_cast<double>(unit.estimated_bytes);
+      if (unit.first > 0) ++slices;
+    }
+    return bytes > 0 ? slices * kSliceBytes * hardware_.cores / bytes : 0;
+  }
+
   // Takes `units` when they make the plan better.
   bool try_units(std::vector<Unit> units, int64_t budget, PrefetchPlan& plan) {
+    if (slice_bytes(units) > kMostSliceBytes) return false;
     std::swap(units, units_);
     const std::vector<TableSlots::Slot> slots = slots_;
     find_owners();

@@ -2,187 +2,20 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
-#include <limits>
 
 #include "intarsia/check.h"
+#include "weight_choice.h"
+#include "weight_sections.h"
 #include "weight_slice.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
 
-constexpr int32_t kSymbols = 512;
-constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 4;
-// Places where a palette may start: so many at most in a stream, and so far apart at least.
-constexpr int64_t kMostCells = 20, kLeastCell = 160;
-// Places where the parameters may change within a palette.
-constexpr size_t kBlock = 16;
-// What a further slice costs beside its header: half a unary field left empty in each of its parts.
-constexpr int64_t kSliceCost = kSliceHeaderBits + 6, kZeroSliceCost = 5;
-
-uint16_t symbol_of(int32_t weight) {
-  return static_cast<uint16_t>(2 * std::abs(weight) + (weight < 0));
+// Places where the parameters may change within a palette: so many values apart. Fewer places in long
+// sections, where each change gains less of the whole and takes as long to find.
+size_t block_of(size_t values) {
+  return values <= 2048 ? 1 : values <= 8192 ? 2 : values <= 32768 ? 4 : 8;
 }
-
-// Everything that the size of a section depends on.
-struct Statistics {
-  std::array<int32_t, kSymbols> count = {};
-  int64_t total = 0;
-  std::array<int64_t, kZeroDivisors> zero_unary = {};  // of the runs in front of non-zero weights
-  int64_t tail = 0;                                    // zeros after the last of them
-
-  int64_t non_zero() const { return total - count[0]; }
-  void add(const Statistics& other) {
-    for (size_t i = 0; i < count.size(); ++i) count[i] += other.count[i];
-    for (size_t i = 0; i < zero_unary.size(); ++i) zero_unary[i] += other.zero_unary[i];
-    total += other.total;
-    tail += other.tail;
-  }
-};
-
-// A way to code a section in one slice, and its size.
-struct Choice {
-  int64_t bits = kNever;
-  bool zero_runs = false;
-  Palette palette;
-  WeightCode code;
-  int32_t zero_divisor = 0;
-};
-
-int32_t bits_for(int32_t most) {
-  int32_t bits = 0;
-  while (most >> bits != 0) ++bits;
-  return bits;
-}
-
-struct Counted {
-  uint16_t symbol;
-  int32_t count;
-};
-
-class SectionSearch {
- public:
-  SectionSearch(const Statistics& statistics, bool thorough)
-      : statistics_(statistics), thorough_(thorough) {}
-
-  Choice run() {
-    try_mode(false);
-    if (statistics_.count[0] > 0) try_mode(true);
-    INTARSIA_CHECK(best_.bits < kNever, "plain Golomb-Rice codes take every weight");
-    return best_;
-  }
-
- private:
-  void try_mode(bool zero_runs) {
-    zero_runs_ = zero_runs;
-    values_ = zero_runs ? std::max<int64_t>(statistics_.non_zero(), 1) : statistics_.total;
-    by_symbol_.clear();
-    for (size_t s = zero_runs ? 1 : 0; s < kSymbols; ++s)
-      if (statistics_.count[s] > 0)
-        by_symbol_.push_back({static_cast<uint16_t>(s), statistics_.count[s]});
-    // Nothing but zeros: the first of them is coded as a weight.
-    if (by_symbol_.empty()) by_symbol_.push_back({0, 1});
-    choose_zero_divisor();
-
-    by_count_ = by_symbol_;
-    std::stable_sort(by_count_.begin(), by_count_.end(),
-                     [](const Counted& a, const Counted& b) { return a.count > b.count; });
-    const size_t distinct = by_count_.size();
-    try_palette(0);
-    if (distinct <= 32) try_palette(std::max<size_t>(distinct, 2));
-    static constexpr size_t kQuick[] = {8, 32};
-    static constexpr size_t kThorough[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
-    if (thorough_) {
-      for (const size_t size : kThorough)
-        if (size < distinct) try_palette(size);
-    } else {
-      for (const size_t size : kQuick)
-        if (size < distinct) try_palette(size);
-    }
-  }
-
-  void choose_zero_divisor() {
-    zero_bits_ = 0;
-    if (!zero_runs_) return;
-    zero_bits_ = kNever;
-    for (int32_t divisor = 0; divisor < kZeroDivisors; ++divisor) {
-      int64_t tail = statistics_.tail;
-      int64_t unary = statistics_.zero_unary[static_cast<size_t>(divisor)];
-      if (statistics_.non_zero() == 0) {
-        tail = statistics_.total - 1;
-        unary = 1;
-      }
-      const int64_t bits = zero_bits(divisor, values_ + 1, unary + (tail >> divisor) + 1);
-      if (bits < zero_bits_) {
-        zero_bits_ = bits;
-        zero_divisor_ = divisor;
-      }
-    }
-  }
-
-  // The `size` most frequent symbols are the palette.
-  void try_palette(size_t size) {
-    Palette palette;
-    indexed_.clear();
-    int32_t most_entry = 0, least_direct = kSymbols, most_direct = 0;
-    for (size_t i = 0; i < size; ++i) {
-      // A palette has no single entry; the second is never used.
-      const Counted entry = i < by_count_.size() ? by_count_[i] : Counted{by_count_[0].symbol, 0};
-      palette.symbols.push_back(entry.symbol);
-      most_entry = std::max<int32_t>(most_entry, entry.symbol);
-      if (entry.count > 0) indexed_.push_back({static_cast<uint16_t>(i), entry.count});
-    }
-    const size_t in_palette = indexed_.size();
-    for (size_t i = size; i < by_count_.size(); ++i) {
-      least_direct = std::min<int32_t>(least_direct, by_count_[i].symbol);
-      most_direct = std::max<int32_t>(most_direct, by_count_[i].symbol);
-      indexed_.push_back(by_count_[i]);
-    }
-    const bool direct = by_count_.size() > size;
-    palette.direct_offset = direct ? std::min(least_direct, 31) : 0;
-    const int32_t move = static_cast<int32_t>(size) - palette.direct_offset;
-    if (most_direct + move >= kSymbols) return;
-    for (size_t i = in_palette; i < indexed_.size(); ++i)
-      indexed_[i].symbol = static_cast<uint16_t>(indexed_[i].symbol + move);
-    palette.bits = std::max(2, bits_for(size > 0 ? most_entry : most_direct + move));
-
-    const int64_t fixed = kSliceHeaderBits * ((values_ + kSliceValues - 1) / kSliceValues) +
-                          palette.header_bits() + zero_bits_;
-    if (size == 0 || !direct) {
-      const int32_t raw = size == 0 ? palette.bits : bits_for(static_cast<int32_t>(size) - 1);
-      take(fixed + values_ * raw, palette, {WeightCode::Kind::Uncompressed, raw});
-    }
-    for (int32_t divisor = 0; divisor < kWeightDivisors; ++divisor) {
-      take(fixed + coded_bits({WeightCode::Kind::GolombRice, divisor}), palette,
-           {WeightCode::Kind::GolombRice, divisor});
-      take(fixed + coded_bits({WeightCode::Kind::Truncated, divisor}), palette,
-           {WeightCode::Kind::Truncated, divisor});
-    }
-  }
-
-  int64_t coded_bits(const WeightCode& code) const {
-    int64_t first = 0, second = 0;
-    for (const Counted& entry : indexed_) {
-      if (!codable(code, entry.symbol)) return kNever;
-      const UnaryBits bits = unary_bits(code, entry.symbol);
-      first += int64_t{bits.first} * entry.count;
-      second += int64_t{bits.second} * entry.count;
-    }
-    return weight_bits(code, values_, first, second);
-  }
-
-  void take(int64_t bits, const Palette& palette, const WeightCode& code) {
-    if (bits < best_.bits) best_ = {bits, zero_runs_, palette, code, zero_divisor_};
-  }
-
-  const Statistics& statistics_;
-  bool thorough_;
-  bool zero_runs_ = false;
-  int64_t values_ = 0, zero_bits_ = 0;
-  int32_t zero_divisor_ = 0;
-  std::vector<Counted> by_symbol_, by_count_, indexed_;
-  Choice best_;
-};
 
 // A section's weights as the indices and runs that its palette and mode make of them.
 struct Coded {
@@ -191,13 +24,7 @@ struct Coded {
 };
 
 Coded code_values(std::span<const int16_t> weights, const Choice& choice) {
-  std::array<uint16_t, kSymbols> index_of = {};
-  const Palette& palette = choice.palette;
-  const int32_t move = static_cast<int32_t>(palette.symbols.size()) - palette.direct_offset;
-  for (int32_t s = 0; s < kSymbols; ++s)
-    index_of[static_cast<size_t>(s)] = static_cast<uint16_t>(s + move);
-  for (size_t i = palette.symbols.size(); i-- > 0;)
-    index_of[palette.symbols[i]] = static_cast<uint16_t>(i);
+  const std::array<int32_t, kSymbols> index_of = indices_under(choice.palette);
   Coded coded;
   int32_t run = 0;
   const bool only_zeros =
@@ -207,7 +34,7 @@ Coded code_values(std::span<const int16_t> weights, const Choice& choice) {
       ++run;
       continue;
     }
-    coded.indices.push_back(index_of[symbol_of(weights[i])]);
+    coded.indices.push_back(static_cast<uint16_t>(index_of[symbol_of(weights[i])]));
     coded.runs.push_back(run);
     run = 0;
   }
@@ -222,75 +49,82 @@ struct SliceChoice {
 };
 
 // Where the parameters change within a section: the shortest path through blocks of values, whose
-// states are the parameters.
-std::vector<SliceChoice> choose_slices(const Coded& coded, const Choice& choice) {
-  std::vector<WeightCode> codes;
-  for (int32_t divisor = 0; divisor < kWeightDivisors; ++divisor) {
-    codes.push_back({WeightCode::Kind::GolombRice, divisor});
-    codes.push_back({WeightCode::Kind::Truncated, divisor});
+// states are a code and, with runs of zeros, their divisor.
+class SliceSearch {
+ public:
+  SliceSearch(const Coded& coded, const Choice& choice)
+      : coded_(coded),
+        codes_(codes_for(choice.palette, *std::max_element(coded.indices.begin(), coded.indices.end()))),
+        states_(kColumns * (choice.zero_runs ? kZeroDivisors : 1)) {
+    INTARSIA_CHECK(codes_.size() <= kColumns, "every code has its column");
+    change_.fill(kImpossible);
+    for (size_t c = 0; c < codes_.size(); ++c)
+      change_[c] = static_cast<int32_t>(slice_bits(codes_[c], choice.zero_runs));
+    const uint16_t most = *std::max_element(coded.indices.begin(), coded.indices.end());
+    rows_.resize(size_t{most} + 1);
+    for (size_t v = 0; v < rows_.size(); ++v)
+      for (size_t c = 0; c < kColumns; ++c) {
+        const auto index = static_cast<int32_t>(v);
+        rows_[v][c] = c < codes_.size() && codable(codes_[c], index) ? bits_of(codes_[c], index) : kImpossible;
+      }
   }
-  const int32_t entries = static_cast<int32_t>(choice.palette.symbols.size());
-  const uint16_t most = *std::max_element(coded.indices.begin(), coded.indices.end());
-  if (entries == 0 || most < entries)
-    codes.push_back({WeightCode::Kind::Uncompressed,
-                     entries == 0 ? choice.palette.bits : bits_for(entries - 1)});
-  const size_t zero_states = choice.zero_runs ? kZeroDivisors : 1;
-  const size_t states = codes.size() * zero_states;
-  const size_t blocks = (coded.indices.size() + kBlock - 1) / kBlock;
-  const int64_t change = kSliceCost + (choice.zero_runs ? kZeroSliceCost : 0);
 
-  // bits[code][value], in the unary and remainder parts together.
-  const size_t table_size = size_t{most} + 1;
-  std::vector<int32_t> table(codes.size() * table_size);
-  for (size_t c = 0; c < codes.size(); ++c)
-    for (size_t v = 0; v < table_size; ++v) {
-      const auto value = static_cast<int32_t>(v);
-      int32_t& bits = table[c * table_size + v];
-      if (!codable(codes[c], value)) {
-        bits = 1 << 20;
-      } else if (codes[c].kind == WeightCode::Kind::Uncompressed) {
-        bits = codes[c].divisor;
-      } else {
-        const UnaryBits unary = unary_bits(codes[c], value);
-        bits = unary.first + unary.second + codes[c].divisor;
+  std::vector<SliceChoice> run() {
+    const size_t values = coded_.indices.size(), block = block_of(values);
+    const size_t blocks = (values + block - 1) / block;
+    std::array<int32_t, kMostStates> cost = {};
+    for (size_t s = 0; s < states_; ++s) cost[s] = change_[s % kColumns];
+    std::vector<uint8_t> changed(blocks * states_), least(blocks);
+    for (size_t b = 0; b < blocks; ++b) {
+      const size_t begin = b * block, end = std::min(begin + block, values);
+      Row bits = {};
+      for (size_t i = begin; i < end; ++i)
+        for (size_t c = 0; c < kColumns; ++c) bits[c] += rows_[coded_.indices[i]][c];
+      const auto first = std::min_element(cost.begin(), cost.begin() + static_cast<ptrdiff_t>(states_));
+      const int32_t base = *first;
+      least[b] = static_cast<uint8_t>(first - cost.begin());
+      for (size_t z = 0; z * kColumns < states_; ++z) {
+        const int32_t zeros = states_ > kColumns ? zero_bits_of(begin, end, z) : 0;
+        int32_t* const costs = &cost[z * kColumns];
+        uint8_t* const flags = &changed[b * states_ + z * kColumns];
+        // Costs are kept relative to the least, so that they stay small.
+        for (size_t c = 0; c < kColumns; ++c) {
+          flags[c] = change_[c] < costs[c] - base;
+          costs[c] = std::min(costs[c] - base, change_[c]) + bits[c] + zeros;
+        }
       }
     }
+    const auto end_state = std::min_element(cost.begin(), cost.begin() + static_cast<ptrdiff_t>(states_));
+    size_t state = static_cast<size_t>(end_state - cost.begin()), end = values;
+    std::vector<SliceChoice> slices;
+    for (size_t b = blocks; b-- > 0;) {
+      if (b > 0 && changed[b * states_ + state] == 0) continue;
+      slices.push_back({end, codes_.at(state % kColumns), static_cast<int32_t>(state / kColumns)});
+      end = b * block;
+      state = least[b];
+    }
+    std::reverse(slices.begin(), slices.end());
+    return slices;
+  }
 
-  std::vector<int64_t> cost(states, 0), code_cost(codes.size());
-  std::vector<uint8_t> from(blocks * states);  // the state before; its own when nothing changes
-  for (size_t b = 0; b < blocks; ++b) {
-    const size_t begin = b * kBlock, end = std::min(begin + kBlock, coded.indices.size());
-    for (size_t c = 0; c < codes.size(); ++c) {
-      int64_t bits = 0;
-      for (size_t i = begin; i < end; ++i) bits += table[c * table_size + coded.indices[i]];
-      code_cost[c] = bits;
-    }
-    std::array<int64_t, kZeroDivisors> zero_cost = {};
-    if (choice.zero_runs)
-      for (size_t z = 0; z < zero_states; ++z)
-        for (size_t i = begin; i < end; ++i)
-          zero_cost[z] += (coded.runs[i + 1] >> z) + 1 + static_cast<int64_t>(z);
-    const size_t least = static_cast<size_t>(std::min_element(cost.begin(), cost.end()) - cost.begin());
-    const int64_t entered = cost[least] + (b > 0 ? change : 0);
-    for (size_t s = 0; s < states; ++s) {
-      const bool enter = entered < cost[s];
-      from[b * states + s] = static_cast<uint8_t>(enter ? least : s);
-      cost[s] = (enter ? entered : cost[s]) + code_cost[s / zero_states] + zero_cost[s % zero_states];
-    }
+ private:
+  static constexpr size_t kColumns = 16, kMostStates = kColumns * kZeroDivisors;
+  static constexpr int32_t kImpossible = 1 << 20;
+  using Row = std::array<int32_t, kColumns>;  // bits, by code
+
+  int32_t zero_bits_of(size_t begin, size_t end, size_t divisor) const {
+    int32_t bits = begin == 0 ? coded_.runs[0] >> divisor : 0;
+    for (size_t i = begin; i < end; ++i)
+      bits += (coded_.runs[i + 1] >> divisor) + 1 + static_cast<int32_t>(divisor);
+    return bits;
   }
-  size_t state = static_cast<size_t>(std::min_element(cost.begin(), cost.end()) - cost.begin());
-  std::vector<SliceChoice> slices;
-  size_t end = coded.indices.size();
-  for (size_t b = blocks; b-- > 0;) {
-    const size_t before = from[b * states + state];
-    if (before == state && b > 0) continue;
-    slices.push_back({end, codes[state / zero_states], static_cast<int32_t>(state % zero_states)});
-    end = b * kBlock;
-    state = before;
-  }
-  std::reverse(slices.begin(), slices.end());
-  return slices;
-}
+
+  const Coded& coded_;
+  std::vector<WeightCode> codes_;
+  size_t states_;
+  Row change_;
+  std::vector<Row> rows_;  // by index
+};
 
 // Slices longer than the format allows are cut.
 std::vector<SliceChoice> within_limit(const std::vector<SliceChoice>& slices) {
@@ -307,10 +141,99 @@ std::vector<SliceChoice> within_limit(const std::vector<SliceChoice>& slices) {
   return result;
 }
 
+// The exact size of a section in slices, whose ends move by a few values where that makes it smaller: a
+// unary field that is full, or one less.
+class ExactSlices {
+ public:
+  ExactSlices(const Coded& coded, const Choice& choice, std::vector<SliceChoice> slices)
+      : coded_(coded), choice_(choice), slices_(within_limit(slices)) {
+    size_t begin = 0;
+    for (const SliceChoice& slice : slices_) {
+      Sums sums;
+      if (begin == 0) add_run(slice, 0, 1, sums);
+      for (size_t i = begin; i < slice.end; ++i) add(slice, i, 1, sums);
+      sums_.push_back(sums);
+      begin = slice.end;
+    }
+    for (int round = 0; round < kRounds; ++round)
+      for (size_t i = 0; i + 1 < slices_.size(); ++i) move_end(i);
+  }
+
+  const std::vector<SliceChoice>& slices() const { return slices_; }
+  int64_t bits() const {
+    int64_t total = choice_.palette.header_bits();
+    for (size_t i = 0; i < slices_.size(); ++i) total += kSliceHeaderBits + size(i, sums_[i]);
+    return total;
+  }
+
+ private:
+  static constexpr int kRounds = 2;
+  static constexpr size_t kFarthest = 12;
+
+  struct Sums {
+    int64_t values = 0, first = 0, second = 0, zeros = 0;
+  };
+
+  void add_run(const SliceChoice& slice, size_t run, int64_t times, Sums& sums) const {
+    if (choice_.zero_runs) sums.zeros += times * ((coded_.runs[run] >> slice.zero_divisor) + 1);
+  }
+  void add(const SliceChoice& slice, size_t value, int64_t times, Sums& sums) const {
+    sums.values += times;
+    if (slice.code.kind != WeightCode::Kind::Uncompressed) {
+      const UnaryBits bits = unary_bits(slice.code, coded_.indices[value]);
+      sums.first += times * bits.first;
+      sums.second += times * bits.second;
+    }
+    add_run(slice, value + 1, times, sums);
+  }
+  int64_t size(size_t i, const Sums& sums) const {
+    const SliceChoice& slice = slices_[i];
+    return weight_bits(slice.code, sums.values, sums.first, sums.second) +
+           (choice_.zero_runs ? zero_bits(slice.zero_divisor, sums.values + (i == 0 ? 1 : 0), sums.zeros) : 0);
+  }
+
+  void move_end(size_t i) {
+    SliceChoice &left = slices_[i], &right = slices_[i + 1];
+    const size_t begin = i == 0 ? 0 : slices_[i - 1].end, end = left.end;
+    Sums best_left = sums_[i], best_right = sums_[i + 1];
+    size_t best_end = end;
+    int64_t least = size(i, best_left) + size(i + 1, best_right);
+    const auto take = [&](const Sums& l, const Sums& r, size_t at) {
+      const int64_t bits = size(i, l) + size(i + 1, r);
+      if (bits >= least) return;
+      least = bits;
+      best_left = l;
+      best_right = r;
+      best_end = at;
+    };
+    Sums l = sums_[i], r = sums_[i + 1];
+    for (size_t at = end; at < std::min(end + kFarthest, right.end - 1); take(l, r, ++at)) {
+      if (l.values == kSliceValues || !codable(left.code, coded_.indices[at])) break;
+      add(left, at, 1, l);
+      add(right, at, -1, r);
+    }
+    l = sums_[i];
+    r = sums_[i + 1];
+    for (size_t at = end; at > begin + 1 && at + kFarthest > end; take(l, r, --at)) {
+      if (r.values == kSliceValues || !codable(right.code, coded_.indices[at - 1])) break;
+      add(left, at - 1, -1, l);
+      add(right, at - 1, 1, r);
+    }
+    left.end = best_end;
+    sums_[i] = best_left;
+    sums_[i + 1] = best_right;
+  }
+
+  const Coded& coded_;
+  const Choice& choice_;
+  std::vector<SliceChoice> slices_;
+  std::vector<Sums> sums_;
+};
+
 void write_section(const Coded& coded, const Choice& choice, const std::vector<SliceChoice>& slices,
                    BitWriter& out) {
   size_t begin = 0;
-  for (const SliceChoice& part : within_limit(slices)) {
+  for (const SliceChoice& part : slices) {
     Slice slice;
     slice.values = std::span(coded.indices).subspan(begin, part.end - begin);
     slice.has_zero_runs = choice.zero_runs;
@@ -324,112 +247,69 @@ void write_section(const Coded& coded, const Choice& choice, const std::vector<S
   }
 }
 
-// The smaller of one slice and several, written behind what `out` holds.
-void append_section(std::span<const int16_t> weights, const Choice& choice, BitWriter& out) {
-  const Coded coded = code_values(weights, choice);
-  const std::vector<SliceChoice> one = {{coded.indices.size(), choice.code, choice.zero_divisor}};
-  const std::vector<SliceChoice> several = choose_slices(coded, choice);
-  BitWriter with_one = out;
-  write_section(coded, choice, one, with_one);
-  if (several.size() > 1) {
-    BitWriter with_several = out;
-    write_section(coded, choice, several, with_several);
-    if (with_several.bits() < with_one.bits()) {
-      out = std::move(with_several);
-      return;
-    }
+struct Section {
+  Choice choice;
+  Coded coded;
+  std::vector<SliceChoice> slices;
+  int64_t bits = kNever;
+};
+
+// The smallest way to code the weights behind one palette.
+Section make_section(std::span<const int16_t> weights) {
+  Section best;
+  for (const Choice& choice : choose_each(statistics_of(weights), true)) {
+    const Coded coded = code_values(weights, choice);
+    const auto take = [&](const std::vector<SliceChoice>& slices) {
+      const ExactSlices exact(coded, choice, slices);
+      if (exact.bits() >= best.bits) return;
+      best.choice = choice;
+      best.coded = coded;
+      best.slices = exact.slices();
+      best.bits = exact.bits();
+    };
+    take({{coded.indices.size(), choice.code, choice.zero_divisor}});
+    const std::vector<SliceChoice> several = SliceSearch(coded, choice).run();
+    if (several.size() > 1) take(several);
   }
-  out = std::move(with_one);
+  return best;
 }
 
-// Cuts behind non-zero weights, so that no run of zeros is divided.
-std::vector<size_t> cell_ends(std::span<const int16_t> weights) {
-  const auto size = static_cast<int64_t>(weights.size());
-  const int64_t cell = std::max(kLeastCell, (size + kMostCells - 1) / kMostCells);
-  std::vector<size_t> ends;
+struct Stream {
+  std::vector<Section> sections;
+  int64_t bits = 0;
+};
+
+Stream make_stream(std::span<const int16_t> weights, const std::vector<size_t>& ends) {
+  Stream stream;
   size_t begin = 0;
-  for (size_t i = 0; i < weights.size(); ++i)
-    if (weights[i] != 0 && static_cast<int64_t>(i + 1 - begin) >= cell) {
-      ends.push_back(i + 1);
-      begin = i + 1;
-    }
-  if (begin < weights.size()) ends.push_back(weights.size());
-  return ends;
-}
-
-Statistics statistics_of(std::span<const int16_t> weights) {
-  Statistics result;
-  int64_t run = 0;
-  for (const int16_t weight : weights) {
-    ++result.count[symbol_of(weight)];
-    if (weight == 0) {
-      ++run;
-      continue;
-    }
-    for (int32_t z = 0; z < kZeroDivisors; ++z)
-      result.zero_unary[static_cast<size_t>(z)] += (run >> z) + 1;
-    run = 0;
-  }
-  result.total = static_cast<int64_t>(weights.size());
-  result.tail = run;
-  return result;
-}
-
-// Where palettes start, by dynamic programming over the cuts.
-std::vector<size_t> choose_sections(std::span<const int16_t> weights) {
-  const std::vector<size_t> ends = cell_ends(weights);
-  std::vector<Statistics> cells;
-  for (size_t i = 0; i < ends.size(); ++i) {
-    const size_t begin = i == 0 ? 0 : ends[i - 1];
-    cells.push_back(statistics_of(weights.subspan(begin, ends[i] - begin)));
-  }
-  std::vector<int64_t> best(cells.size() + 1, kNever);
-  std::vector<size_t> from(cells.size() + 1, 0);
-  best[0] = 0;
-  for (size_t i = 0; i < cells.size(); ++i) {
-    Statistics section;
-    for (size_t j = i; j < cells.size(); ++j) {
-      section.add(cells[j]);
-      const int64_t bits = best[i] + SectionSearch(section, false).run().bits;
-      if (bits < best[j + 1]) {
-        best[j + 1] = bits;
-        from[j + 1] = i;
-      }
-    }
-  }
-  std::vector<size_t> sections;
-  for (size_t j = cells.size(); j > 0; j = from[j]) sections.push_back(ends[j - 1]);
-  std::reverse(sections.begin(), sections.end());
-  return sections;
-}
-
-BitWriter write_sections(std::span<const int16_t> weights, const std::vector<size_t>& sections) {
-  BitWriter out;
-  size_t begin = 0;
-  for (const size_t end : sections) {
-    const std::span<const int16_t> section = weights.subspan(begin, end - begin);
-    append_section(section, SectionSearch(statistics_of(section), true).run(), out);
+  for (const size_t end : ends) {
+    stream.sections.push_back(make_section(weights.subspan(begin, end - begin)));
+    stream.bits += stream.sections.back().bits;
     begin = end;
   }
-  write_end_of_stream(out);
-  return out;
+  return stream;
 }
 
 }  // namespace
 
 std::vector<uint8_t> encode_weights(std::span<const int16_t> weights) {
   INTARSIA_CHECK(!weights.empty(), "a stream has at least one weight");
-  const std::vector<size_t> sections = choose_sections(weights);
-  BitWriter best = write_sections(weights, sections);
-  if (sections.size() > 1) {
-    BitWriter whole = write_sections(weights, {weights.size()});
-    if (whole.bits() < best.bits()) best = std::move(whole);
+  const std::vector<size_t> ends = choose_sections(weights);
+  Stream best = make_stream(weights, {weights.size()});
+  if (ends.size() > 1) {
+    Stream several = make_stream(weights, ends);
+    if (several.bits < best.bits) best = std::move(several);
   }
-  return best.finish(16);
+  BitWriter out;
+  for (const Section& section : best.sections)
+    write_section(section.coded, section.choice, section.slices, out);
+  INTARSIA_CHECK(out.bits() == best.bits, "sections have the size that they were chosen for");
+  write_end_of_stream(out);
+  return out.finish(16);
 }
 
 int64_t estimate_weight_bytes(std::span<const int16_t> weights) {
-  return SectionSearch(statistics_of(weights), false).run().bits / 8;
+  return choose(statistics_of(weights), false).bits / 8;
 }
 
 }  // namespace intarsia::targets::ethos_u
