@@ -15,6 +15,7 @@
 #include "ethos_u/timeline.h"
 #include "shared_data.h"
 #include "vela_file.h"
+#include "stream_weights.h"
 
 namespace intarsia::bench {
 namespace {
@@ -24,7 +25,8 @@ namespace sim = simulators::ethos_u;
 struct Figures {
   double cycles = 0;
   int64_t macs = 0;
-  int64_t sram = 0, weights = 0, stream = 0;  // bytes; weights with scales, tables and padding
+  // Bytes: weights with scales and their padding, constants with tables and everything else too.
+  int64_t sram = 0, weights = 0, constants = 0, stream = 0;
   double compile_ms = 0;                      // processor time
 };
 
@@ -77,8 +79,8 @@ int fail(const std::string& why) {
 }
 
 void print(const Figures& figures) {
-  fmt::print("{{\"cycles\": {:.0f}, \"macs\": {}, \"sram\": {}, \"weights\": {}, \"stream\": {}, \"compile_ms\": {:.1f}}}\n",
-             figures.cycles, figures.macs, figures.sram, figures.weights, figures.stream, figures.compile_ms);
+  fmt::print("{{\"cycles\": {:.0f}, \"macs\": {}, \"sram\": {}, \"weights\": {}, \"constants\": {}, \"stream\": {}, \"compile_ms\": {:.1f}}}\n",
+             figures.cycles, figures.macs, figures.sram, figures.weights, figures.constants, figures.stream, figures.compile_ms);
 }
 
 // Adds what one payload costs; an empty string when it could be read to its end. Nothing is computed, so
@@ -101,6 +103,7 @@ std::string add_stream(std::span<const uint8_t> bytes, const std::string& mode, 
   figures.cycles += timeline.totals().cycles;
   figures.macs += timeline.totals().macs;
   figures.stream += static_cast<int64_t>(payload.stream.size());
+  figures.weights += test::ethos_u::weight_bytes(bytes);
   return "";
 }
 
@@ -119,7 +122,7 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
     return fail("not every operator is the NPU's");
   for (const CommandStream& stream : model->emitted.streams) {
     if (const std::string why = add_stream(stream.commands, mode, figures); !why.empty()) return fail(why);
-    figures.weights += static_cast<int64_t>(stream.constants.size());
+    figures.constants += static_cast<int64_t>(stream.constants.size());
   }
   figures.sram = test::ethos_u::sram_bytes(*model);
   print(figures);
@@ -132,7 +135,7 @@ int measure_stream(const std::string& path, const std::string& mode) {
   Figures figures;
   for (const test::ethos_u::VelaOperator& npu : file.operators) {
     if (const std::string why = add_stream(npu.payload, mode, figures); !why.empty()) return fail(why);
-    figures.weights += static_cast<int64_t>(npu.constants.size());
+    figures.constants += static_cast<int64_t>(npu.constants.size());
     // In the dedicated mode the arena is DRAM and the fast copy is the SRAM.
     const bool dedicated = mode.starts_with("dedicated");
     const auto sram = static_cast<int64_t>(dedicated ? npu.cache_bytes : npu.arena_bytes);

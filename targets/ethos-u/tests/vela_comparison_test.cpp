@@ -2,6 +2,8 @@
 // simulator's timeline.
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -10,6 +12,7 @@
 #include "ethos_u/run.h"
 #include "ethos_u/timeline.h"
 #include "shared_data.h"
+#include "stream_weights.h"
 #include "vela_file.h"
 
 namespace intarsia::test::ethos_u {
@@ -93,6 +96,30 @@ TEST(BesideVela, NoSlowerWithNoMoreMemoryAndSmallerConstants) {
     EXPECT_LE(static_cast<uint64_t>(sram_bytes(*model)), vela.sram) << where;
     EXPECT_LE(stream.constants.size(), vela.constants) << where;
   }
+}
+
+// Weights and scales of every file of Arm's compiler that holds a whole model, for the same aim.
+TEST(BesideVela, WeightsAreNoLarger) {
+  INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
+  const std::map<std::string, std::string> modes = {
+      {"Sram_Only", "sram-only"}, {"Shared_Sram", "shared-sram"}, {"Dedicated_Sram", "dedicated-sram"}};
+  int compared = 0;
+  for (const VelaFile& file : read_vela_files(shared_folder() / "npu-streams/ethos-u")) {
+    SCOPED_TRACE(file.name);
+    int64_t velas = 0, ours = 0;
+    for (const VelaOperator& op : file.operators) velas += weight_bytes(op.payload);
+    if (!file.npu_alone || velas == 0) continue;
+    const bool is_case = std::filesystem::exists(shared_folder() / "conformance" / file.model);
+    CompileRequest request{.target = file.tag, .memory_mode = modes.at(file.memory_mode)};
+    if (file.name.ends_with("-Size")) request.optimise = LoweringOptions::Optimise::Size;
+    const auto model = compile_for(
+        read_bytes(shared_folder() / (is_case ? "conformance" : "models") / file.model / "model.tflite"), request);
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    for (const CommandStream& stream : model->emitted.streams) ours += weight_bytes(stream.commands);
+    EXPECT_LE(ours, velas);
+    ++compared;
+  }
+  EXPECT_GE(compared, 50);
 }
 
 TEST(BesideVela, SizeTakesNoMoreMemory) {
