@@ -1,15 +1,12 @@
 // Convolution, fully connected, and depthwise convolution of a single channel, which is a convolution.
 #include <algorithm>
 
-#include "conv.h"
+#include "operators.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
 
 using namespace standard_lowering;
-
-// A scratch larger than this costs more memory than the kernel saves time.
-constexpr int64_t kMostScratch = 16 * 1024;
 
 int8_t as_int8(int64_t value) { return static_cast<int8_t>(value); }
 
@@ -36,6 +33,7 @@ std::optional<Conv> read_conv2d(const OpView& v) {
   Conv conv;
   conv.window = {in[0], in[1], in[2], in[3], out[1], out[2], out[3], weights[1], weights[2],
                  a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left};
+  conv.window.dilation_w = a.dilation_w;
   set_range(v, a.activation, conv.window);
   conv.rows = rows_of(v, out[3]);
   conv.multipliers = conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
@@ -50,6 +48,7 @@ std::optional<Conv> read_depthwise(const OpView& v) {
   Conv conv;
   conv.window = {in[0], in[1], in[2], 1, out[1], out[2], out[3], weights[1], weights[2],
                  a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left};
+  conv.window.dilation_w = a.dilation_w;
   set_range(v, a.activation, conv.window);
   const std::vector<int64_t> values = v.values(1);
   const auto channels = static_cast<size_t>(out[3]);
@@ -64,6 +63,7 @@ Conv read_fully_connected(const OpView& v) {
   const int64_t rows = element_count(v.in(0).shape) / weights[1];
   Conv conv;
   conv.window = {1, 1, rows, weights[1], 1, rows, weights[0], 1, 1, 1, 1, 1};
+  conv.window.dilation_w = 1;
   set_range(v, v.node.attrs<graph::FullyConnectedAttrs>().activation, conv.window);
   conv.rows = rows_of(v, weights[0]);
   conv.multipliers =
@@ -117,27 +117,6 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
   return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
-// device/thumb_conv.h
-constexpr int64_t kThumbLanes = 4;
-
-Stmt lower_thumb(OpLowering& op, const Conv& conv, const Channels& channels) {
-  const Window& w = conv.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const int64_t length = w.kernel_h * w.kernel_w * w.in_c, run = round_up(length, 4);
-  const bool direct = w.kernel_h == 1 && w.kernel_w == 1 && w.in_c % 4 == 0;
-  const BufferId scratch = op.b.local("scratch", DataType::Int8, {direct ? 4 : run}, 4);
-  std::vector<uint8_t> bytes;
-  for (const std::vector<int8_t>& row : conv.rows)
-    for (int64_t i = 0; i < run; ++i)
-      bytes.push_back(i < length ? static_cast<uint8_t>(row[static_cast<size_t>(i)]) : 0);
-  const BufferId weights =
-      op.constant("weights", DataType::Int8, {w.out_c, run}, std::move(bytes), tir::ConstantUse::Weights);
-  const BufferId table =
-      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
-  return call_kernel(op.b.func(), {"intarsia_thumb_conv_s8", w.values(), {op.in(0)}, op.out(), scratch,
-                                   {weights, table}});
-}
-
 }  // namespace
 
 LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
@@ -151,10 +130,8 @@ LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
   const bool padded = w.pad_top != 0 || w.pad_left != 0 || (w.out_h - 1) * w.stride_h >= w.in_h ||
                       (w.out_w - 1) * w.stride_w >= w.in_w;
   const bool whole_window = !(padded && w.kernel_h * w.kernel_w == 1);
-  if (core == CoreClass::Thumb) {
-    if (!channels->quick || w.out_c < kThumbLanes || !whole_window) return nullptr;
-    return [conv = *conv, channels = *channels](OpLowering& op) { return lower_thumb(op, conv, channels); };
-  }
+  if (core == CoreClass::Thumb || core == CoreClass::Long)
+    return whole_window ? thumb_conv_leaf(core, *conv, *channels) : nullptr;
   if (core == CoreClass::Mve) {
     if (LowerLeaf leaf = mve_conv_leaf(*conv, *channels)) return leaf;
   }

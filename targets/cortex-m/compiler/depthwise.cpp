@@ -2,14 +2,13 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "depthwise.h"
+#include "operators.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
 
 using namespace standard_lowering;
 
-constexpr int64_t kMostScratch = 16 * 1024;
 constexpr int64_t kDspLanes = 4;
 
 Depthwise read(const OpView& v) {
@@ -19,7 +18,7 @@ Depthwise read(const OpView& v) {
   Depthwise d;
   d.window = {in[0], in[1], in[2], in[3], out[1], out[2], out[3], weights[1], weights[2], a.stride_h, a.stride_w,
               a.dilation_h, a.padding.top, a.padding.left, v.in(0).quantization.zero_point[0],
-              v.out().quantization.zero_point[0], range.low, range.high};
+              v.out().quantization.zero_point[0], range.low, range.high, a.dilation_w};
   const std::vector<int64_t> values = v.values(1);
   const auto channels = static_cast<size_t>(out[3]);
   d.rows.assign(channels, std::vector<int8_t>(values.size() / channels));
@@ -73,18 +72,17 @@ Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view) {
   if (!is_int8_dot_product(view)) return nullptr;
   if (view.in(0).shape[3] == 1) return conv_leaf(core, view);
-  if (core == CoreClass::Thumb) return nullptr;
-  const auto& attrs = view.node.attrs<graph::DepthwiseConv2dAttrs>();
   const Depthwise d = read(view);
   const auto multipliers =
       conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization);
   const std::optional<Channels> channels = make_channels(view, d.rows, multipliers);
   if (!channels || !d.window.fits()) return nullptr;
+  if (core == CoreClass::Thumb || core == CoreClass::Long) return thumb_depthwise_leaf(d, *channels);
   if (core == CoreClass::Mve) {
-    if (LowerLeaf leaf = mve_depthwise_leaf(d, attrs.dilation_w, *channels)) return leaf;
+    if (LowerLeaf leaf = mve_depthwise_leaf(d, d.window.dilation_w, *channels)) return leaf;
   }
-  if (view.in(0).shape[3] != view.out().shape[3] || attrs.dilation_h != 1 || attrs.dilation_w != 1 ||
-      view.out().shape[3] < kDspLanes)
+  if (d.window.in_c != d.window.out_c || d.window.dilation_h != 1 || d.window.dilation_w != 1 ||
+      d.window.out_c < kDspLanes)
     return nullptr;
   if (DspLayout(d.window).scratch_bytes(d.window) > kMostScratch) return nullptr;
   return [d, channels = *channels](OpLowering& op) { return lower_dsp(op, d, channels); };

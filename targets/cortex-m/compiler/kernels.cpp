@@ -64,7 +64,7 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view) {
     case graph::OpKind::DepthwiseConv2d:
       return depthwise_leaf(core, view);
     case graph::OpKind::Add:
-      return core == CoreClass::Thumb ? nullptr : add_leaf(view);
+      return core == CoreClass::Thumb || core == CoreClass::Long ? nullptr : add_leaf(view);
     default:
       return nullptr;
   }

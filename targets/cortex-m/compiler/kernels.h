@@ -13,7 +13,7 @@ using standard_lowering::LowerLeaf;
 using standard_lowering::OpLowering;
 using standard_lowering::OpView;
 
-enum class CoreClass { Thumb, Dsp, Mve };
+enum class CoreClass { Thumb, Long, Dsp, Mve };
 
 // struct intarsia_window.
 struct Window {

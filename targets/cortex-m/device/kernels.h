@@ -5,8 +5,10 @@
 #include "cortex_m/add.h"
 #include "cortex_m/dsp_conv.h"
 #include "cortex_m/dsp_depthwise.h"
+#include "cortex_m/long_conv.h"
 #include "cortex_m/mve_conv.h"
 #include "cortex_m/mve_depthwise.h"
 #include "cortex_m/thumb_conv.h"
+#include "cortex_m/thumb_depthwise.h"
 
 #endif  // INTARSIA_CORTEX_M_KERNELS_H_

@@ -27,6 +27,18 @@
 #define INTARSIA_HAS_MVE 0
 #endif
 
+// Armv6-M, and Armv7-M without the extensions above.
+#if defined(__ARM_ARCH_6M__) && defined(__OPTIMIZE__)
+#define INTARSIA_HAS_THUMB1 1
+#else
+#define INTARSIA_HAS_THUMB1 0
+#endif
+#if defined(__ARM_ARCH_7M__) && defined(__OPTIMIZE__)
+#define INTARSIA_HAS_THUMB2 1
+#else
+#define INTARSIA_HAS_THUMB2 0
+#endif
+
 #define INTARSIA_INLINE static inline __attribute__((always_inline))
 // Around assembly: the registers are all for it.
 #define INTARSIA_OUTLINE static __attribute__((noinline))
@@ -40,17 +52,17 @@ INTARSIA_INLINE int32_t intarsia_high_product(int32_t a, int32_t b) {
 #elif defined(__ARM_ARCH) && __ARM_ARCH > 6
   return (int32_t)(((int64_t)a * b + (INT64_C(1) << 31)) >> 32);
 #else
-  // Where a 64-bit product is a call: by halves. b >= 0.
+  // Where a 64-bit product is a call: by halves. Neither sum of partial products leaves 32 bits.
   const uint32_t a_low = (uint32_t)a & 0xffffu, b_low = (uint32_t)b & 0xffffu;
   const int32_t a_high = a >> 16, b_high = b >> 16;
-  const int32_t middle = a_high * (int32_t)b_low, other = (int32_t)(a_low * (uint32_t)b_high);
-  const uint32_t below = (a_low * b_low >> 16) + ((uint32_t)middle & 0xffffu) + ((uint32_t)other & 0xffffu);
-  return a_high * b_high + (middle >> 16) + (other >> 16) + (int32_t)((below + 0x8000u) >> 16);
+  const int32_t middle = a_high * (int32_t)b_low + (int32_t)(a_low * b_low >> 16);
+  const uint32_t other = a_low * (uint32_t)b_high + 0x8000u + ((uint32_t)middle & 0xffffu);
+  return a_high * b_high + (middle >> 16) + (int32_t)(other >> 16);
 #endif
 }
 
 INTARSIA_INLINE int32_t intarsia_saturate_s8(int32_t value) {
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP || INTARSIA_HAS_THUMB2
   int32_t result;
   __asm__("ssat %0, #8, %1" : "=r"(result) : "r"(value));
   return result;

@@ -159,6 +159,22 @@ TEST_P(EveryCore, DepthwiseConvolutions) {
   kernels.check();
 }
 
+TEST_P(EveryCore, DilatedDepthwiseConvolutionsAndMultipliers) {
+  Kernels kernels(GetParam());
+  Random random(9);
+  for (int i = 0; i < 60; ++i) {
+    WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2), random.range(7, 14), random.range(7, 14),
+                 random.range(2, 12), 0, random.range(1, 4), random.range(1, 4), random.range(1, 3)};
+    c.out_channels = c.channels * random.range(1, 3);
+    c.dilation_h = random.range(1, 2), c.dilation_w = random.range(1, 2);
+    c.padding = {random.range(0, 2), random.range(0, 2), random.range(0, 2), random.range(0, 2)};
+    c.activation = any_activation(random);
+    c.small_multipliers = i % 5 != 0;
+    kernels.add(window_module(random, c));
+  }
+  kernels.check();
+}
+
 TEST_P(EveryCore, FullyConnected) {
   Kernels kernels(GetParam());
   Random random(4);
@@ -198,13 +214,13 @@ TEST_P(EveryCore, TakesWhatNetworksAreMadeOf) {
   kernels.add(window_module(random, {OpKind::Conv2d, 1, 9, 9, 3, 8, 3, 3, 2}));
   kernels.add(window_module(random, {OpKind::Conv2d, 1, 5, 5, 64, 64, 1, 1, 1}));
   kernels.add(fully_connected_module(random, 1, 64, 12));
-  if (GetParam() != std::string("cortex-m0"))
-    kernels.add(window_module(random, {OpKind::DepthwiseConv2d, 1, 5, 5, 64, 64, 3, 3, 1}));
+  kernels.add(window_module(random, {OpKind::DepthwiseConv2d, 1, 5, 5, 64, 64, 3, 3, 1}));
+  kernels.add(window_module(random, {OpKind::DepthwiseConv2d, 1, 9, 9, 24, 24, 5, 5, 2}));
   EXPECT_EQ(kernels.tuned(), kernels.count());
   kernels.check();
 }
 
-INSTANTIATE_TEST_SUITE_P(CortexM, EveryCore, ::testing::Values("cortex-m0", "cortex-m4", "cortex-m55"),
+INSTANTIATE_TEST_SUITE_P(CortexM, EveryCore, ::testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');

@@ -90,6 +90,7 @@ Module window_module(Random& random, const WindowCase& c) {
     Conv2dAttrs attrs;
     attrs.stride_h = attrs.stride_w = c.stride;
     attrs.dilation_h = c.dilation_h;
+    attrs.dilation_w = c.dilation_w;
     attrs.padding = c.padding;
     attrs.activation = c.activation;
     node.attributes = attrs;
@@ -99,6 +100,7 @@ Module window_module(Random& random, const WindowCase& c) {
   DepthwiseConv2dAttrs attrs;
   attrs.stride_h = attrs.stride_w = c.stride;
   attrs.dilation_h = c.dilation_h;
+  attrs.dilation_w = c.dilation_w;
   attrs.multiplier = c.out_channels / c.channels;
   attrs.padding = c.padding;
   attrs.activation = c.activation;

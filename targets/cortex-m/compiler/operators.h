@@ -1,0 +1,17 @@
+// What the families of kernels share.
+#pragma once
+
+#include "conv.h"
+#include "depthwise.h"
+
+namespace intarsia::targets::cortex_m {
+
+// A scratch larger than this costs more memory than a kernel saves time.
+constexpr int64_t kMostScratch = 16 * 1024;
+
+// Cores without SIMD (device/thumb_conv.h, device/long_conv.h, device/thumb_depthwise.h). Empty where the
+// kernels do not cover the operator.
+LowerLeaf thumb_conv_leaf(CoreClass core, const Conv& conv, const Channels& channels);
+LowerLeaf thumb_depthwise_leaf(const Depthwise& depthwise, const Channels& channels);
+
+}  // namespace intarsia::targets::cortex_m
