@@ -64,9 +64,17 @@ std::vector<uint8_t> build(const ModelSpec& model) {
   for (const std::string& name : model.more_subgraphs) {
     subgraphs.push_back(format::CreateSubgraph(b, 0, 0, 0, 0, b.CreateString(name)));
   }
+  std::vector<flatbuffers::Offset<format::Metadata>> metadata;
+  if (!model.arena_addresses.empty()) {
+    std::vector<int32_t> words = {0, 1, static_cast<int32_t>(model.arena_addresses.size())};
+    words.insert(words.end(), model.arena_addresses.begin(), model.arena_addresses.end());
+    metadata.push_back(format::CreateMetadata(b, b.CreateString("OfflineMemoryAllocation"),
+                                              static_cast<uint32_t>(buffers.size())));
+    buffers.push_back(format::CreateBuffer(b, b.CreateVector(bytes_of(words))));
+  }
   format::FinishModelBuffer(
       b, format::CreateModel(b, model.version, b.CreateVector(codes), b.CreateVector(subgraphs),
-                             b.CreateVector(buffers)));
+                             b.CreateVector(buffers), b.CreateVector(metadata)));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 

@@ -104,6 +104,8 @@ struct ModelSpec {
   std::vector<int32_t> inputs, outputs;
   std::vector<std::string> more_subgraphs;  // names; empty subgraphs after the model
   uint32_t version = 3;
+  // Metadata "OfflineMemoryAllocation": for each tensor where it is in its arena, -1 for nowhere.
+  std::vector<int32_t> arena_addresses;
 
   // Adds a tensor and returns its number.
   int32_t add(TensorSpec tensor) {

@@ -24,9 +24,11 @@ OperandCounts operand_counts(OpKind kind) {
   return {0, 0, 0};
 }
 
-// Operands of the kinds that take one more than they need, and the biases of recurrent layers.
+// Operands of the kinds that take one more than they need, the biases of recurrent layers, and the constants of
+// what is compiled already.
 bool may_be_absent(OpKind kind, size_t operand) {
   if (kind == OpKind::Svdf) return operand == 3;
+  if (kind == OpKind::Compiled) return operand == 1;
   const OperandCounts counts = operand_counts(kind);
   return kind != OpKind::Call && operand >= counts.least && counts.most == counts.least + 1;
 }

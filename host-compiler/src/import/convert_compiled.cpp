@@ -75,8 +75,15 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
   const int32_t constants = op.inputs[kConstants];
   const bool has_constants = constants >= 0 && tensors.has_data(constants);
   if (has_constants) tensor(constants, reads);
-  if (const graph::Tensor* arena = tensor(op.inputs[kArena], reads)) attributes.arena_bytes = arena->bytes();
-  if (const graph::Tensor* fast = tensor(op.inputs[kFastArena], reads)) attributes.fast_arena_bytes = fast->bytes();
+  const auto room = [&](size_t operand) -> int64_t {
+    const int32_t id = op.inputs[operand];
+    if (id < 0) fail("lacks an operand");
+    const std::optional<int64_t> bytes = id < 0 ? std::nullopt : tensors.room(id, reads);
+    good &= bytes.has_value();
+    return bytes.value_or(0);
+  };
+  attributes.arena_bytes = room(kArena);
+  attributes.fast_arena_bytes = room(kFastArena);
 
   // The arena begins where the metadata puts it; tensors are found in it.
   const auto address = [&](int32_t id) { return int64_t{(*addresses)[static_cast<size_t>(id)]}; };

@@ -214,9 +214,10 @@ std::string describe_subgraphs(const ModelFile& file, const format::Operator& op
 
 }  // namespace
 
-// Vela's order: payload, constants, arena, fast arena, inputs.
+// Vela's order: payload, constants, arena, fast arena, inputs. A program without weights has no data in its
+// constants.
 bool OperatorInfo::is_scratch(size_t input) const {
-  return known != nullptr && known->kind == OpKind::Compiled && (input == 2 || input == 3);
+  return known != nullptr && known->kind == OpKind::Compiled && input >= 1 && input <= 3;
 }
 
 std::string OperatorInfo::label() const {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 
 #include "import/node_names.h"
@@ -74,6 +75,13 @@ const graph::Tensor* TensorTable::get(int32_t id, const std::string& used_by) {
     }
   }
   return entry.state == Entry::State::Good ? &entry.tensor : nullptr;
+}
+
+std::optional<int64_t> TensorTable::room(int32_t id, const std::string& used_by) {
+  const std::span<const int32_t> shape = values(raw(id).shape());
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  const graph::Tensor* tensor = get(id, used_by);
+  return tensor == nullptr ? std::nullopt : std::optional(tensor->bytes());
 }
 
 std::string TensorTable::read_type_and_shape(const format::Tensor& raw,

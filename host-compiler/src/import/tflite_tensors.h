@@ -2,6 +2,7 @@
 // carry broken or exotic tensors as long as nothing uses them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ class TensorTable {
   // The converted tensor, or null when it cannot be; then the problem is reported, with `used_by`
   // ("read by operator 3 'conv'") to lead the reader to it. The pointer stays good.
   const graph::Tensor* get(int32_t id, const std::string& used_by);
+  // Bytes of a tensor that is only room to work in, for which an extent of 0 is good. None after a report.
+  std::optional<int64_t> room(int32_t id, const std::string& used_by);
   // A constant's bytes; exactly the tensor's size once get() has accepted it.
   std::span<const uint8_t> data(int32_t id) const { return entries_[static_cast<size_t>(id)].data; }
 

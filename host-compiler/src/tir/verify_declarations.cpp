@@ -108,8 +108,8 @@ void verify_declarations(const Module& module, const Func& func, Diagnostics& pr
   for (size_t i = 0; i < func.buffers.size(); ++i) {
     const Buffer& buffer = func.buffers[i];
     const std::string where = fmt::format("{}, buffer '{}'", place(func), buffer.name);
-    if (buffer.initial && (buffer.scope != Scope::Local || buffer.alias.valid()))
-      problems.add(where, "keeps state but is no local buffer of its own");
+    if (buffer.initial && buffer.scope != Scope::Local)
+      problems.add(where, "keeps state but is no local buffer");
     verify_extents(buffer, where, problems);
     verify_constant(module, buffer, where, problems);
     verify_alias(func, i, where, problems);

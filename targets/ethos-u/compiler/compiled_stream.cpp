@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -240,6 +241,19 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const gr
     tir::Buffer& buffer = schedule.func().buffers[i];
     buffer.alias = whole_arena;
     buffer.alias_offset = offsets.at(parameters[i].index);
+  }
+  // A variable is where the stream reads it and leaves it for the next run.
+  std::set<int64_t> states;
+  for (size_t i = 0; i < attributes.input_offsets.size(); ++i) {
+    const graph::Tensor& tensor = function.tensor(node.inputs[kFirstInput + i]);
+    const int64_t offset = attributes.input_offsets[i];
+    if (!tensor.variable || !states.insert(offset).second) continue;
+    const tir::BufferId state = schedule.local(fmt::format("state{}", states.size()), tensor.type, tensor.shape,
+                                               kStreamAlignment);
+    tir::Buffer& buffer = schedule.func().buffers[state.at()];
+    buffer.alias = whole_arena;
+    buffer.alias_offset = offset;
+    buffer.initial = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
   }
   result.module.funcs.push_back(schedule.finish(tir::seq({tir::call_func(leaf_name, std::move(arguments))})));
   result.entry = function.name;

@@ -33,6 +33,12 @@ int64_t rounded_quotient(int64_t sum, int64_t count) {
   return sum >= 0 ? (sum + count / 2) / count : -((-sum + count / 2) / count);
 }
 
+// An average with padding, and any without a global scale, is divided by the device by what lies inside of
+// the IFM. Arm's newer compilers ask for a global scale beside padding too: 1, without a shift.
+bool device_divides(const Operation& op) {
+  return !op.global_scale || op.padding.any();
+}
+
 template <typename Combine>
 void over_window(const Operation& op, const PaddedMap<int32_t>& ifm, int32_t y, int32_t x,
                  const Combine& combine) {
@@ -64,6 +70,7 @@ void average_pool(const Operation& op, const Memory& memory, const OutputStage& 
   const PaddedMap<int32_t> ifm = padded_ifm<int32_t>(op, memory, 0);
   const auto depth = static_cast<size_t>(op.ofm.depth);
   std::vector<int64_t> sums(depth);
+  const bool divides = device_divides(op);
   int32_t* to = ofm.data();
   for (int32_t y = 0; y < op.ofm.height; ++y)
     for (int32_t x = 0; x < op.ofm.width; ++x) {
@@ -71,11 +78,10 @@ void average_pool(const Operation& op, const Memory& memory, const OutputStage& 
       over_window(op, ifm, y, x, [&](const int32_t* row) {
         for (size_t c = 0; c < depth; ++c) sums[c] += row[c];
       });
-      // Without a global scale the device divides by what lies inside of the IFM.
-      const int64_t count = op.global_scale ? 1 : valid_count(op, y, x);
+      const int64_t count = divides ? valid_count(op, y, x) : 1;
       for (size_t c = 0; c < depth; ++c)
-        *to++ = output(op.global_scale ? scale_round(sums[c], op.ofm_scale, op.rounding)
-                                       : rounded_quotient(sums[c], count));
+        *to++ = output(divides ? rounded_quotient(sums[c], count)
+                               : scale_round(sums[c], op.ofm_scale, op.rounding));
     }
 }
 
@@ -105,6 +111,9 @@ std::optional<Fault> execute_pool(const Operation& op, const Memory& memory,
       max_pool(op, memory, output, ofm);
       break;
     case PoolingMode::Average:
+      if (op.global_scale && device_divides(op) && (op.ofm_scale.multiplier != 1 || op.ofm_scale.shift != 0))
+        return Fault{Cause::Operand, 0, "",
+                     "an average with padding and a scale of its own: what the device does is not known"};
       average_pool(op, memory, output, ofm);
       break;
     case PoolingMode::ReduceSum:

@@ -5,13 +5,13 @@
 
 #include "ethos_u/driver.h"
 #include "ethos_u/simulator.h"
-#include "road.h"
 #include "shared_data.h"
+#include "whole_program.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr const char* kStreams = "npu-streams/ethos-u";
 

@@ -2,7 +2,9 @@
 // hardware's is what streams_test.cpp proves; here weights are written uncompressed.
 #include <gtest/gtest.h>
 
+#include "ethos_u/run.h"
 #include "operations.h"
+#include "stream_writer.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -258,6 +260,40 @@ TEST(WeightStream, GarbageIsRefusedAndNeverCrashes) {
     refused += sim::decode_weights(bytes, 1000, weights).has_value();
   }
   EXPECT_EQ(refused, 3000u);
+}
+
+// One output channel is the first core's; of the second one newer compilers set a length of 0 and no more.
+TEST(SecondCore, NeedsNoBaseForNothing) {
+  const sim::Configuration& device = *sim::find_configuration(std::string_view("ethos-u65-512"));
+  const auto fault_with = [&](uint64_t length) -> std::string {
+    StreamWriter stream;
+    for (const char* map : {"IFM", "OFM"}) {
+      const std::string name = std::string("SET_") + map;
+      for (const char* extent : {"_HEIGHT0_M1", "_HEIGHT1_M1", "_WIDTH0_M1", "_DEPTH_M1", "_REGION", "_ZERO_POINT"})
+        stream.set(name + extent, 0);
+      for (const char* address : {"_BASE0", "_BASE1", "_BASE2", "_BASE3", "_STRIDE_X", "_STRIDE_Y", "_STRIDE_C"})
+        stream.address(name + address, 0);
+    }
+    for (const char* command : {"SET_IFM_UPSCALE", "SET_IFM_PAD_TOP", "SET_IFM_PAD_LEFT", "SET_IFM_PAD_BOTTOM",
+                                "SET_IFM_PAD_RIGHT", "SET_OFM_HEIGHT_M1", "SET_OFM_WIDTH_M1", "SET_KERNEL_HEIGHT_M1",
+                                "SET_KERNEL_WIDTH_M1", "SET_KERNEL_STRIDE", "SET_WEIGHT_REGION", "SET_SCALE_REGION",
+                                "SET_ACTIVATION", "SET_ACTIVATION_MIN", "SET_ACTIVATION_MAX", "SET_ACC_FORMAT",
+                                "SET_OFM_BLK_HEIGHT_M1", "SET_OFM_BLK_WIDTH_M1", "SET_BLOCKDEP"})
+      stream.set(command, 0);
+    stream.set("SET_IFM_PRECISION", 1).set("SET_OFM_PRECISION", 1).set("SET_OFM_BLK_DEPTH_M1", 7);
+    stream.set("SET_IFM_IB_END", 6).set("SET_AB_START", 14).set("SET_PARALLEL_MODE", 1);
+    stream.address("SET_WEIGHT_BASE", 0).address("SET_WEIGHT_LENGTH", 16);
+    stream.address("SET_SCALE_BASE", 0).address("SET_SCALE_LENGTH", 16);
+    stream.address("SET_WEIGHT1_LENGTH", length).address("SET_SCALE1_LENGTH", length);
+    stream.set("OP_CONV", 0).set("OP_STOP", 0xFFFF);
+    sim::Memory memory(device);
+    sim::RunOptions decode_only;
+    decode_only.execute = false;
+    const sim::Outcome outcome = sim::run(stream.bytes(), device, memory, nullptr, decode_only);
+    return outcome.fault ? outcome.fault->what : "";
+  };
+  EXPECT_EQ(fault_with(0), "");
+  EXPECT_EQ(fault_with(16), "needs register WEIGHT1_BASE, which nobody set");
 }
 
 }  // namespace

