@@ -10,6 +10,17 @@ int64_t bricks(int64_t channels) {
   return (channels + kBrickDepth - 1) / kBrickDepth;
 }
 
+// Rows of a rolling buffer, of `y` bytes each: the upper ones up to its end, the rest from its beginning.
+void roll(const TensorPlace& place, const Operand& operand, int64_t y, FeatureMap& map) {
+  if (place.rolling_rows == 0) return;
+  const int32_t row = operand.origin.height % place.rolling_rows;
+  map.base -= (operand.origin.height - row) * y;
+  map.span = {place.storage, place.offset, place.rolling_rows * y};
+  if (row + operand.extent.height <= place.rolling_rows) return;
+  map.wrap_height = place.rolling_rows - row;
+  map.wrap_base = map.base - row * y;
+}
+
 }  // namespace
 
 int64_t stored_bytes(const Extent& extent, DataType type, Layout layout) {
@@ -40,16 +51,9 @@ FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const Te
     map.stride_x = x * operand.step.width;
     map.stride_c = size;
     map.span = {place.storage, map.base, last.height * y + last.width * x + (last.depth + 1) * size};
-    if (place.rolling_rows > 0) {
-      INTARSIA_CHECK(walk.y == line, "rolling buffers are walked over row by row");
-      const int32_t row = origin.height % place.rolling_rows;
-      map.base -= (origin.height - row) * y;
-      map.span = {place.storage, place.offset, place.rolling_rows * y};
-      if (row + operand.extent.height > place.rolling_rows) {
-        map.wrap_height = place.rolling_rows - row;
-        map.wrap_base = map.base - row * y;
-      }
-    }
+    INTARSIA_CHECK(place.rolling_rows == 0 || walk.y == line,
+                   "rolling buffers are walked over row by row");
+    roll(place, operand, y, map);
     return map;
   }
   INTARSIA_CHECK(!operand.walk && operand.step == Extent{} && origin.depth % kBrickDepth == 0,
@@ -63,6 +67,7 @@ FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const Te
   // The last brick is written whole.
   map.span = {place.storage, map.base,
               last.height * y + last.depth / kBrickDepth * c + (last.width + 1) * x};
+  roll(place, operand, y, map);
   return map;
 }
 

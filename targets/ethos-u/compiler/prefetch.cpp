@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -101,13 +102,30 @@ class Planner {
   double measure(const PrefetchPlan& plan) const {
     TimelineEstimate timeline(hardware_.outstanding_kernels, hardware_.outstanding_dma);
     std::vector<int64_t> weights(units_.size(), -1), tables(units_.size(), -1);
+    // Units whose constants or tables are issued in front of unit k, as lists.
+    const auto none = static_cast<int32_t>(units_.size());
+    std::vector<int32_t> first(units_.size(), none), next(units_.size(), none);
+    std::vector<int32_t> first_table(units_.size(), none), next_table(units_.size(), none);
+    for (int32_t i = none; i-- > 0;) {
+      const auto add = [&](int32_t at, std::vector<int32_t>& heads, std::vector<int32_t>& links) {
+        if (at < 0 || at > i) return;
+        links[static_cast<size_t>(i)] = std::exchange(heads[static_cast<size_t>(at)], i);
+      };
+      add(plan.position[static_cast<size_t>(i)], first, next);
+      add(plan.table_position[static_cast<size_t>(i)], first_table, next_table);
+    }
     for (size_t k = 0; k < units_.size(); ++k) {
-      for (size_t i = k; i < units_.size(); ++i) {
-        if (plan.table_position[i] == static_cast<int32_t>(k))
+      // In the order of the units, a table before constants.
+      for (int32_t weight = first[k], table = first_table[k]; weight < none || table < none;) {
+        const bool is_table = table <= weight;
+        const auto i = static_cast<size_t>(is_table ? table : weight);
+        if (is_table) {
           tables[i] = timeline.transfer(units_[i].table);
-        if (plan.position[i] == static_cast<int32_t>(k)) {
+          table = next_table[i];
+        } else {
           timeline.wait_for_operations(plan.position[i] - plan.reserved_from[i]);
           weights[i] = timeline.transfer(units_[i].transfer);
+          weight = next[i];
         }
       }
       if (weights[k] >= 0) timeline.wait_for(weights[k]);

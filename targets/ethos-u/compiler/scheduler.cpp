@@ -7,12 +7,14 @@
 #include <optional>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "constant_groups.h"
 #include "constant_streams.h"
 #include "dependencies.h"
 #include "feature_map.h"
 #include "intarsia/check.h"
+#include "layouts.h"
 #include "prefetch.h"
 #include "table_slots.h"
 #include "units.h"
@@ -33,8 +35,11 @@ constexpr double kSizeBudget = 1.025;
 constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.38};
 // Slicing an operation has to save so much of the whole time. All slices together may add so much to the
 // constants, of which each takes about so many bytes for a core: its palette and padding.
-constexpr double kSliceGain = 0.003, kMostSliceBytes = 0.006;
+constexpr double kSliceGain = 0.002, kMostSliceBytes = 0.006;
 constexpr double kSliceBytes = 24;
+constexpr int kSliceRounds = 2;
+// And another layout of a tensor.
+constexpr double kLayoutGain = 0.001;
 // Cascades: operations at most, stripes at most, how much slower all operations may become, and how
 // many percent of memory one percent of time is worth.
 constexpr int32_t kLongestCascade = 4;
@@ -59,10 +64,9 @@ class Scheduler {
     for (size_t i = 0; i < program_.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));
     result_.operations = program_.operations;
     UnitMaker maker(hardware_, program_, result_.operations, cost_, places_, memories_);
-    for (size_t i = 0; i < program_.operations.size(); ++i)
-      units_.push_back(maker.make(static_cast<int32_t>(i), 0,
-                                  program_.operations[i].ofm.extent.depth,
-                                  i > 0 && maker.by_columns(units_.back())));
+    units_.resize(program_.operations.size());
+    for (size_t i = 0; i < units_.size(); ++i) make_whole(maker, i);
+    choose_layouts(maker);
     cascade(maker);
     find_owners();
     plan_tables();
@@ -223,6 +227,74 @@ class Scheduler {
   int64_t peak_bytes() const {
     const std::vector<int64_t> live = live_bytes();
     return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+  }
+
+  // ---- layouts ----
+
+  void make_whole(UnitMaker& maker, size_t i) {
+    units_[i] = maker.make(static_cast<int32_t>(i), 0, program_.operations[i].ofm.extent.depth,
+                           i > 0 && maker.by_columns(units_[i - 1]));
+  }
+
+  void set_layout(const std::vector<int32_t>& tensors, Layout layout) {
+    for (const int32_t id : tensors) places_.at(static_cast<size_t>(id)).layout = layout;
+  }
+
+  // Cycles of all units, each with what it waits for.
+  double chain_cycles() {
+    double total = 0;
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const OperationCost& cost = units_[i].fetched;
+      total += cost.alone();
+      if (i == 0 || dependency(units_[i - 1], units_[i]) == 0)
+        total += cost.first_fetch;
+      else
+        total -= std::min(units_[i - 1].fetched.drain, cost.pipeline / 2);
+    }
+    return total;
+  }
+
+  // Tries the layout for some tensors; keeps it when all operations together take less time.
+  bool try_layout(UnitMaker& maker, const std::vector<const std::vector<int32_t>*>& sets, Layout layout,
+                  double& cycles) {
+    const std::vector<Unit> before = units_;
+    const Layout other = layout == Layout::Nhwc ? Layout::Nhcwb16 : Layout::Nhwc;
+    std::set<int32_t> changed;
+    for (const std::vector<int32_t>* set : sets) {
+      set_layout(*set, layout);
+      changed.insert(set->begin(), set->end());
+    }
+    for (size_t i = 0; i < units_.size(); ++i) {
+      const Operation& op = program_.operations[i];
+      if (changed.contains(op.ifm.tensor) || changed.contains(op.ofm.tensor) ||
+          (op.ifm2 && changed.contains(op.ifm2->tensor)))
+        make_whole(maker, i);
+    }
+    const double now = chain_cycles();
+    if (now < cycles * (1 - kLayoutGain)) {
+      cycles = now;
+      return true;
+    }
+    units_ = before;
+    for (const std::vector<int32_t>* set : sets) set_layout(*set, other);
+    return false;
+  }
+
+  // All tensors that can in bricks, and then each otherwise.
+  void choose_layouts(UnitMaker& maker) {
+    const std::vector<std::vector<int32_t>> sets = brick_candidates(program_, [&](int32_t id) {
+      while (in_place_of_[static_cast<size_t>(id)] >= 0) id = in_place_of_[static_cast<size_t>(id)];
+      return id;
+    });
+    if (sets.empty()) return;
+    double cycles = chain_cycles();
+    std::vector<const std::vector<int32_t>*> all;
+    for (const std::vector<int32_t>& set : sets) all.push_back(&set);
+    try_layout(maker, all, Layout::Nhcwb16, cycles);
+    for (const std::vector<int32_t>& set : sets) {
+      const Layout now = places_.at(static_cast<size_t>(set[0])).layout;
+      try_layout(maker, {&set}, now == Layout::Nhwc ? Layout::Nhcwb16 : Layout::Nhwc, cycles);
+    }
   }
 
   // ---- cascades ----
@@ -405,7 +477,9 @@ class Scheduler {
   int32_t dependency(const Unit& before, const Unit& unit) {
     const auto block = [](const Extent& e) { return std::tuple(e.height, e.width, e.depth); };
     const auto side = [&](const Unit& u) {
-      return std::tuple(u.view, u.first, u.end, u.rows.first, block(u.fetched_block.ofm));
+      const bool bricks[] = {u.ifm.layout == Layout::Nhcwb16, u.ofm.layout == Layout::Nhcwb16};
+      return std::tuple(u.view, u.first, u.end, u.rows.first,
+                        block(u.fetched_block.ofm), bricks[0] + 2 * bricks[1]);
     };
     const auto [known, fresh] = dependencies_.try_emplace({side(before), side(unit)});
     if (fresh)
@@ -462,17 +536,25 @@ class Scheduler {
     return plan_prefetch(hardware_, prefetch_units(true), best->budget);
   }
 
+  bool can_slice(const Unit& unit) const {
+    const Extent& whole = result_.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
+    const bool is_stripe = unit.rows.end - unit.rows.first < whole.height;
+    return unit.estimated_bytes >= kLeastSliced && !is_stripe && unit.end - unit.first > kBrickDepth;
+  }
+
   // The unit in slices of the output's depth; itself alone where that is not possible.
   std::vector<Unit> slices(UnitMaker& maker, const Unit& unit, int32_t count) {
     const int32_t depth = unit.end - unit.first;
     const auto brick = static_cast<int32_t>(kBrickDepth);
-    const int32_t slice = (depth / count + brick - 1) / brick * brick;
-    const Extent& whole = result_.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
-    const bool is_stripe = unit.rows.end - unit.rows.first < whole.height;
-    if (unit.estimated_bytes < kLeastSliced || is_stripe || slice >= depth) return {unit};
+    const int32_t slice = std::max(brick, (depth / count + brick - 1) / brick * brick);
+    if (!can_slice(unit) || slice >= depth) return {unit};
     std::vector<Unit> result;
-    for (int32_t first = unit.first; first < unit.end; first += slice)
-      result.push_back(maker.make_part(unit, first, std::min(first + slice, unit.end)));
+    for (int32_t first = unit.first; first < unit.end; first += slice) {
+      const int32_t end = std::min(first + slice, unit.end);
+      const auto [known, fresh] = parts_.try_emplace({unit.view, first, end});
+      if (fresh) known->second = maker.make_part(unit, first, end);
+      result.push_back(known->second);
+    }
     return result;
   }
 
@@ -516,27 +598,53 @@ class Scheduler {
     return false;
   }
 
-  // Slices' constants take less memory at a time and arrive earlier: all operations in two, then one
-  // after the other in two or four.
-  PrefetchPlan slice_units(UnitMaker& maker, int64_t budget, PrefetchPlan plan) {
-    std::vector<Unit> all;
+  // The units with those of one operation in `count` slices.
+  std::vector<Unit> resliced(UnitMaker& maker, const std::vector<Unit>& whole, size_t operation,
+                             int32_t count) {
+    std::vector<Unit> result;
+    bool placed = false;
     for (const Unit& unit : units_) {
-      const std::vector<Unit> parts = slices(maker, unit, 2);
-      all.insert(all.end(), parts.begin(), parts.end());
-    }
-    try_units(std::move(all), budget, plan);
-    for (size_t i = 0; i < units_.size(); ++i) {
-      const Unit unit = units_[i];
-      for (const int32_t count : {2, 4}) {
-        const std::vector<Unit> parts = slices(maker, unit, count);
-        if (parts.size() == 1) break;
-        std::vector<Unit> units = units_;
-        const auto at = units.erase(units.begin() + static_cast<ptrdiff_t>(i));
-        units.insert(at, parts.begin(), parts.end());
-        if (!try_units(std::move(units), budget, plan)) continue;
-        i += parts.size() - 1;
-        break;
+      if (unit.operation != whole[operation].operation) {
+        result.push_back(unit);
+      } else if (!std::exchange(placed, true)) {
+        const std::vector<Unit> parts = slices(maker, whole[operation], count);
+        result.insert(result.end(), parts.begin(), parts.end());
       }
+    }
+    return result;
+  }
+
+  // Slices' constants take less memory at a time and arrive earlier: all operations in two or four, then
+  // each otherwise, as long as it helps.
+  PrefetchPlan slice_units(UnitMaker& maker, int64_t budget, PrefetchPlan plan) {
+    const std::vector<Unit> whole = units_;
+    for (const int32_t count : {2, 4}) {
+      std::vector<Unit> all;
+      for (const Unit& unit : whole) {
+        const std::vector<Unit> parts = slices(maker, unit, count);
+        all.insert(all.end(), parts.begin(), parts.end());
+      }
+      try_units(std::move(all), budget, plan);
+    }
+    for (int round = 0; round < kSliceRounds; ++round) {
+      bool better = false;
+      for (size_t i = 0; i < whole.size(); ++i) {
+        if (!can_slice(whole[i])) continue;
+        const auto now = std::count_if(units_.begin(), units_.end(), [&](const Unit& unit) {
+          return unit.operation == whole[i].operation;
+        });
+        auto tried = static_cast<size_t>(now);
+        for (const int32_t count : {1, 2, 3, 4, 6}) {
+          std::vector<Unit> units = resliced(maker, whole, i, count);
+          const size_t parts = units.size() - units_.size() + static_cast<size_t>(now);
+          if (parts == tried || parts == static_cast<size_t>(now)) continue;
+          tried = parts;
+          if (!try_units(std::move(units), budget, plan)) continue;
+          better = true;
+          break;
+        }
+      }
+      if (!better) break;
     }
     return plan;
   }
@@ -655,7 +763,9 @@ class Scheduler {
   std::vector<Unit> units_;
   std::vector<TableSlots::Slot> slots_;  // by unit
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool>, ConstantStream> streams_;
-  using Side = std::tuple<int32_t, int32_t, int32_t, int32_t, std::tuple<int32_t, int32_t, int32_t>>;
+  std::map<std::tuple<int32_t, int32_t, int32_t>, Unit> parts_;  // slices, by view and channels
+  using Side =
+      std::tuple<int32_t, int32_t, int32_t, int32_t, std::tuple<int32_t, int32_t, int32_t>, int>;
   std::map<std::pair<Side, Side>, int32_t> dependencies_;  // BLOCKDEP of a unit behind another
   int64_t most_budget_ = 0;
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them

@@ -27,6 +27,12 @@ constexpr double kPaddingWeight = 0.03;
 // What it costs to go through columns behind an operation that went through rows: the first block needs
 // some of the last.
 constexpr double kTurnCycles = 300;
+// What the estimate of a stream leaves out: zeros between weights, and its end.
+constexpr int64_t kStreamTail = 16;
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + kStreamAlignment - 1) / kStreamAlignment * kStreamAlignment;
+}
 
 }  // namespace
 
@@ -104,9 +110,11 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
   if (has_weights(operation.kind)) {
     int64_t& whole = weight_bytes_.at(static_cast<size_t>(index));
     if (whole < 0) whole = estimate_weight_bytes(operation.weights);
+    unit.scale_bytes = hardware_.cores * aligned((end - first + hardware_.cores - 1) /
+                                                 hardware_.cores * kScaleBytes);
     unit.estimated_bytes =
-        (whole + static_cast<int64_t>(operation.scales.size()) * kScaleBytes) * (end - first) /
-        operation.ofm.extent.depth;
+        unit.scale_bytes +
+        aligned(whole * (end - first) / operation.ofm.extent.depth + hardware_.cores * kStreamTail);
   }
   return unit;
 }
@@ -189,9 +197,8 @@ OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
   places.ofm = place(unit.ofm);
   if (unit.ifm2) places.ifm2 = place(*unit.ifm2);
   places.weights = constants;
-  const int64_t scale_bytes =
-      operation.scales.empty() ? 0 : (unit.end - unit.first) * kScaleBytes;
-  return cost_.cost(operation, step, places, unit.estimated_bytes - scale_bytes, scale_bytes);
+  return cost_.cost(operation, step, places, unit.estimated_bytes - unit.scale_bytes,
+                    unit.scale_bytes);
 }
 
 void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {

@@ -26,6 +26,7 @@ struct Unit {
   BlockConfig direct_block, fetched_block;  // for constants where they are, and in fast memory
   OperationCost direct, fetched;
   int64_t estimated_bytes = 0;  // of weights and scales
+  int64_t scale_bytes = 0;      // of these
 };
 
 class UnitMaker {
