@@ -13,8 +13,9 @@ struct ImportOptions {
   std::string file;  // for messages; its stem names the module
 };
 
-// Picks the reader by content: .tflite (identifier "TFL3") or our own graph text. Every problem of
-// the model is reported together: each unknown operator with its version, place and readers.
+// Picks the reader by content: .tflite (identifier "TFL3"), a compiled Ethos-N network ("ENCN") or our
+// own graph text. Every problem of the model is reported together: each unknown operator with its
+// version, place and readers.
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options);
 
 }  // namespace intarsia

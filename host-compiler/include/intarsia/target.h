@@ -64,6 +64,10 @@ struct TagSpec {
   std::string origin = {};  // for listings: the kind that brings it (filled in), or a file
 };
 
+struct AbsentTag {
+  std::string name, what, hint;
+};
+
 // What a kind is, apart from what it does (target_kind.h).
 struct KindSpec {
   std::string name;  // [A-Za-z][A-Za-z0-9_.-]*
@@ -77,6 +81,8 @@ struct KindSpec {
   // The check across attributes, after resolve. May be null.
   std::function<Result<void>(const Attributes&)> validate;
   std::vector<TagSpec> tags;
+  // Names that people have reason to try and that cannot work: why, and what to write instead.
+  std::vector<AbsentTag> absent_tags = {};
 
   const AttributeSpec* attribute(std::string_view attribute_name) const;
 };

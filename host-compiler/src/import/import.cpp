@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "import/read_encn.h"
 #include "import/read_tflite.h"
 #include "import/tflite_file.h"
 #include "support/c_identifier.h"
@@ -76,9 +77,12 @@ Result<graph::Module> verified(Result<graph::Module> module, const std::string& 
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options) {
   const std::string file = options.file.empty() ? "model" : options.file;
   const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string stem = std::filesystem::path(file).stem().string();
   if (tflite::has_tflite_identifier(bytes)) {
-    const std::string stem = std::filesystem::path(file).stem().string();
     return verified(tflite::read_tflite(bytes, file, c_identifier(stem, "model")), file);
+  }
+  if (encn::has_encn_identifier(bytes)) {
+    return verified(encn::read_encn(bytes, file, c_identifier(stem, "model")), file);
   }
   if (begins_as_graph_text(content)) {
     return verified(graph::parse(content, file), file);

@@ -92,6 +92,12 @@ std::optional<Piece> TargetReader::read_word(const std::string& word, const std:
                      "write 'host + device', or JSON with 'target_host' and 'devices'");
     return std::nullopt;
   }
+  for (const KindSpec& kind : catalogue_.kinds())
+    for (const AbsentTag& absent : kind.absent_tags) {
+      if (absent.name != word) continue;
+      diagnostics_.add(where, fmt::format("{}: {}", word, absent.what), absent.hint);
+      return std::nullopt;
+    }
   std::string hint = did_you_mean(word, all_names(catalogue_));
   if (hint.empty()) hint = "'intarsia targets' lists the kinds and tags there are";
   diagnostics_.add(where, fmt::format("there is no target kind or tag {}", in_quotes(word)), hint);

@@ -1,5 +1,4 @@
-// Kind `ethosn`: Arm Ethos-N78. It names the variants and takes no operator: what there is of this
-// target is the device's tables and its simulator.
+// Kind `ethosn`: Arm Ethos-N78.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -7,27 +6,13 @@
 
 #include "intarsia/builtin_targets.h"
 #include "intarsia/target_kind.h"
+#include "disassemble.h"
+#include "lower.h"
+#include "network_function.h"
+#include "tables.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {
-
-struct Variant {
-  std::string_view tag;
-  int64_t ces = 0, banks = 0, sram_kib = 0, tops = 0;  // zero: it has no kernels
-
-  bool has_kernels() const { return ces != 0; }
-  // What follows "ethos-n78-".
-  std::string word() const { return std::string(tag.substr(tag.find('-', tag.find('-') + 1) + 1)); }
-};
-
-constexpr Variant kVariants[] = {
-#define VARIANT(name, tag, stack_name, prefix, ces, igs, ogs, emcs, lanes, emc_kib, tops) \
-  {tag, ces, (ces) * (emcs), (ces) * (emcs) * (emc_kib), tops},
-#define VARIANT_WITHOUT_KERNELS(tag, stack_name) {tag},
-#include "ethos_n/variants.def"
-#undef VARIANT
-#undef VARIANT_WITHOUT_KERNELS
-};
 
 KindSpec make_spec() {
   KindSpec spec;
@@ -35,10 +20,9 @@ KindSpec make_spec() {
   spec.summary = "Arm Ethos-N78 NPUs";
   spec.role = Role::Accelerator;
   std::vector<std::string> words, with_kernels;
-  for (const Variant& row : kVariants) {
-    words.push_back(row.word());
-    if (row.has_kernels()) with_kernels.push_back(row.word());
-  }
+  for (const Variant& row : variants()) with_kernels.push_back(word_of(row.tag));
+  words = with_kernels;
+  for (const std::string_view tag : variants_without_kernels()) words.push_back(word_of(tag));
   spec.attributes = {AttributeSpec::word("variant", std::string("4tops-4ple"), words,
                                          "tera-operations a second, and the ratio of PLEs")};
   spec.validate = [with_kernels](const Attributes& attributes) -> Result<void> {
@@ -49,12 +33,16 @@ KindSpec make_spec() {
                        fmt::format("no PLE kernels exist for the Ethos-N78 variant {}", variant),
                        fmt::format("write -variant={}", fmt::join(with_kernels, " or -variant=")));
   };
-  for (const Variant& row : kVariants)
-    if (row.has_kernels())
-      spec.tags.push_back({std::string(row.tag),
-                           fmt::format("{} TOPS, {} compute engines, {} KiB of SRAM", row.tops,
-                                       row.ces, row.sram_kib),
-                           fmt::format("ethosn -variant={}", row.word()), "c"});
+  for (const Variant& row : variants())
+    spec.tags.push_back({std::string(row.tag),
+                         fmt::format("{} TOPS, {} compute engines, {} KiB of SRAM", row.tops,
+                                     row.ces, row.sram_bytes() / 1024),
+                         fmt::format("ethosn -variant={}", word_of(row.tag)), "c"});
+  std::vector<std::string_view> tags;
+  for (const Variant& row : variants()) tags.push_back(row.tag);
+  for (const std::string_view tag : variants_without_kernels())
+    spec.absent_tags.push_back({std::string(tag), "no PLE kernels exist for this Ethos-N78 variant",
+                                fmt::format("write {}", fmt::join(tags, " or "))});
   return spec;
 }
 
@@ -62,22 +50,39 @@ class EthosNKind final : public TargetKind {
  public:
   const KindSpec& spec() const override { return spec_; }
 
-  // One for every operator, so that each says why it stays on the host.
-  std::vector<Pattern> patterns(const Target&) const override {
-    std::vector<Pattern> patterns;
-    for (const graph::OpKind kind : {
-#define OP(name, text, attrs, least, most, outputs) graph::OpKind::name,
-#include "intarsia/op_kinds.def"
-#undef OP
-         }) {
-      if (kind == graph::OpKind::Call) continue;
-      patterns.push_back({std::string(graph::to_string(kind)),
-                          {kind, {}},
-                          [](const PatternMatch&) -> std::optional<std::string> {
-                            return "there is no code generator for the Ethos-N, only its simulator";
-                          }});
-    }
+  std::vector<Pattern> patterns(const Target& member) const override {
+    std::vector<Pattern> patterns = operator_patterns(member);
+    patterns.push_back(compiled_network_pattern(member));
     return patterns;
+  }
+
+  Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
+                                            const graph::Function& function,
+                                            const LoweringOptions&) const override {
+    if (is_compiled_network(function)) return lower_compiled_network(module, function);
+    return lower(member, module, function);
+  }
+
+  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module,
+                                   const Plan& plan) const override {
+    return make_streams(member, module, plan);
+  }
+
+  RuntimePart runtime(const Target&) const override {
+    return {.folder = INTARSIA_TARGET_FOLDER,
+            .header = "ethos_n/driver.h",
+            .driver_type = "struct intarsia_ethos_n",
+            .open_function = "intarsia_ethos_n_open"};
+  }
+
+  SimulatorPart simulator(const Target& member) const override {
+    return {.header = "ethos_n/simulator.h",
+            .attach_expression = fmt::format("intarsia_ethos_n_simulator(\"{}\")", variant_of(member).tag),
+            .open_bus_function = "intarsia_ethos_n_open_bus"};
+  }
+
+  std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
+    return ethos_n::disassemble(stream);
   }
 
  private:

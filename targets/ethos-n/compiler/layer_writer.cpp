@@ -1,0 +1,199 @@
+#include "layer_writer.h"
+
+#include <algorithm>
+
+#include "weight_layout.h"
+
+namespace intarsia::targets::ethos_n {
+namespace {
+
+// Of PLE_SCHEDULER.
+enum InputMode : uint32_t { FromAllOgs = 0, FromOneOg = 1, FromSram = 2, FromSramTwice = 3 };
+
+uint32_t flags_of(int64_t stripe, int64_t count) {
+  return static_cast<uint32_t>(kFlagLeft | kFlagRight | (stripe == 0 ? kFlagTop : 0) |
+                               (stripe == count - 1 ? kFlagBottom : 0));
+}
+
+Access sram_access(int64_t begin, int64_t bytes, bool is_write) { return {kSramMemory, begin, begin + bytes, is_write}; }
+
+// Rows of stripe `index` of `size` in stripes of `rows`.
+int64_t rows_of(int64_t index, int64_t rows, int64_t size) { return std::min(rows, size - index * rows); }
+
+}  // namespace
+
+LayerWriter::Sram LayerWriter::take(const StripePlan& plan, size_t inputs) {
+  const int64_t bytes = plan.bank_bytes(inputs);
+  if (next_ + bytes > variant_.emc_bytes) next_ = 0;
+  Sram sram;
+  sram.kernel = next_;
+  sram.inputs = sram.kernel + kKernelBytes;
+  sram.weights = sram.inputs + static_cast<int64_t>(inputs) * plan.input_slots * plan.input_slot_bytes;
+  sram.outputs = sram.weights + plan.weight_slots * plan.weight_slot_bytes;
+  next_ += bytes;
+  return sram;
+}
+
+void LayerWriter::write(const Layer& layer) {
+  const std::optional<StripePlan> plan = plan_stripes(variant_, layer);
+  INTARSIA_CHECK(plan.has_value(), "layers that do not fit are refused before");
+  if (layer.mce) return write_mce(layer, *plan);
+  if (layer.ple) return write_ple(layer, *plan);
+  write_copy(layer, *plan);
+}
+
+// The PLE keeps its program until it is given another one.
+LayerWriter::PleAgent LayerWriter::add_ple(const Layer& layer, int64_t kernel_at, uint32_t input_mode) {
+  const PleKernel& kernel = kernel_for(layer);
+  const uint32_t number = kernel_number(kernel);
+  const bool is_new = loaded_ != &kernel;
+  if (is_new)
+    transfers_.load_kernel(
+        stream_.add_agent(AgentRecord(AgentType::PLE_LOADER).set(agent_field::PLE_LOADER_kernel, number)), kernel_at);
+  const uint32_t agent = stream_.add_agent(AgentRecord(AgentType::PLE_SCHEDULER)
+                                               .set(agent_field::PLE_SCHEDULER_input_mode, input_mode)
+                                               .set(agent_field::PLE_SCHEDULER_kernel, number)
+                                               .set(agent_field::PLE_SCHEDULER_kernel_address,
+                                                    static_cast<uint32_t>(kernel_at)));
+  if (is_new)
+    stream_.load_kernel_into_ple(CommandWords(CommandType::LoadPleCodeIntoPleSram).set(word::Config_agent, agent),
+                                 {sram_access(kernel_at, kKernelBytes, false)});
+  loaded_ = &kernel;
+  return {agent, &kernel};
+}
+
+void LayerWriter::write_mce(const Layer& layer, const StripePlan& plan) {
+  const MceStep& step = *layer.mce;
+  const FeatureMap &in = layer.inputs[0], &out = layer.output;
+  const bool vector = step.mode == MceMode::FullyConnected;
+  const Sram sram = take(plan, 1);
+
+  // Weights of all stripes, one after another in one buffer.
+  const WeightLayout layout(variant_, step);
+  std::vector<WeightStripe> weights;
+  std::vector<int64_t> weights_at;
+  std::vector<uint8_t> bytes;
+  for (int64_t d = 0; d < plan.depth_count; ++d) {
+    weights.push_back(layout.stripe(d * plan.depth, rows_of(d, plan.depth, step.depth)));
+    INTARSIA_CHECK(weights.back().bank_bytes <= plan.weight_slot_bytes, "the bound of weights holds");
+    weights_at.push_back(static_cast<int64_t>(bytes.size()));
+    bytes.insert(bytes.end(), weights.back().bytes.begin(), weights.back().bytes.end());
+  }
+  const uint32_t buffer = network_.add_weights(bytes);
+
+  FeatureMap streamed = in;
+  if (vector) streamed.layout = Layout::Nhwcb;  // as bricks, whatever it is
+  const uint32_t loader = transfers_.add_loader(streamed);
+  const uint32_t weight_loader =
+      stream_.add_agent(AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, buffer));
+  const PleAgent ple =
+      add_ple(layer, sram.kernel, step.mode == MceMode::Depthwise ? FromOneOg : FromAllOgs);
+  const uint32_t mce =
+      stream_.add_agent(mce_agent(layer, plan, *ple.kernel, kernel_number(*ple.kernel), sram.inputs));
+  const uint32_t storer = transfers_.add_storer(out);
+
+  const int64_t inputs = input_stripes(layer, plan);
+  int64_t loaded_inputs = 0, loaded_weights = 0;
+  const auto slot_at = [](int64_t base, int64_t bytes_of_slot, int64_t slot) { return base + slot * bytes_of_slot; };
+  const auto load_inputs = [&](int64_t end) {
+    for (; loaded_inputs < std::min(end, inputs); ++loaded_inputs) {
+      const int64_t at = slot_at(sram.inputs, plan.input_slot_bytes, loaded_inputs % plan.input_slots);
+      if (vector)
+        transfers_.load_vector(loader, streamed, at, plan.input_slot_bytes);
+      else
+        transfers_.load(loader, in, loaded_inputs * plan.input_rows, rows_of(loaded_inputs, plan.input_rows, in.height),
+                        at, plan.input_slot_bytes);
+    }
+  };
+  const int64_t weight_loads = plan.keeps_weights ? plan.depth_count : plan.count * plan.depth_count;
+  const auto load_weights = [&](int64_t end) {
+    for (; loaded_weights < std::min(end, weight_loads); ++loaded_weights) {
+      const auto d = static_cast<size_t>(loaded_weights % plan.depth_count);
+      transfers_.load_weights(weight_loader, weights_at[d], static_cast<int64_t>(weights[d].bytes.size()),
+                              slot_at(sram.weights, plan.weight_slot_bytes, loaded_weights % plan.weight_slots),
+                              plan.weight_slot_bytes);
+    }
+  };
+
+  Event configured;
+  for (int64_t s = 0; s < plan.count; ++s)
+    for (int64_t d = 0; d < plan.depth_count; ++d) {
+      const int64_t turn = s * plan.depth_count + d;
+      // What this stripe needs, and the first of what the next one does.
+      load_inputs(s + 1 + (plan.needs_neighbours ? 1 : 0));
+      load_weights(turn + 1);
+      if (plan.input_slots > 1) load_inputs(s + 2 + (plan.needs_neighbours ? 1 : 0));
+      if (plan.weight_slots > 1) load_weights(turn + 2);
+
+      const auto part = static_cast<size_t>(d);
+      const int64_t weight_slot = plan.keeps_weights ? d : turn % plan.weight_slots;
+      MceStripe stripe;
+      stripe.index = s;
+      stripe.rows = rows_of(s, plan.mce_rows, step.height);
+      stripe.ofms = rows_of(d, plan.depth, step.depth);
+      stripe.weights_at = slot_at(sram.weights, plan.weight_slot_bytes, weight_slot);
+      stripe.second_og_at = weights[part].second_og_at;
+      std::vector<Access> reads = {sram_access(stripe.weights_at, weights[part].bank_bytes, false)};
+      for (const int64_t slot : input_slots(layer, plan, s))
+        reads.push_back(sram_access(slot_at(sram.inputs, plan.input_slot_bytes, slot), plan.input_slot_bytes, false));
+      stream_.append(Queue::Mce, program_mce(variant_, layer, plan, *ple.kernel, mce, stripe));
+      if (turn == 0) {
+        // The buffers between MCE and PLE are empty when all before is done.
+        stream_.wait(Queue::Mce, {Counter::PleStripe, stream_.count(Counter::PleStripe)});
+        configured = stream_.config_mceif(CommandWords(CommandType::ConfigMceif).set(word::Config_agent, mce));
+      }
+      stream_.start_mce(CommandWords(CommandType::StartMceStripe)
+                            .set(word::StartMce_agent, mce)
+                            .set(word::StartMce_CE_ENABLES,
+                                 vector ? 0 : static_cast<uint32_t>(std::min(stripe.ofms, variant_.ces))),
+                        reads);
+      stream_.wait(Queue::Ple, configured);
+      const int64_t output_at = slot_at(sram.outputs, plan.output_slot_bytes, turn % plan.output_slots);
+      const int64_t rows = rows_of(s, plan.output_rows, out.height);
+      stream_.start_ple(start_ple(layer, ple.agent, flags_of(s, plan.count), {0, 0}, output_at, out.width, rows,
+                                  stripe.ofms == step.depth ? out.depth : stripe.ofms),
+                        {sram_access(output_at, plan.output_slot_bytes, true)});
+      transfers_.store(storer, out, s * plan.output_rows, rows, d * plan.depth,
+                       stripe.ofms == step.depth ? out.depth : stripe.ofms, output_at, plan.output_slot_bytes);
+    }
+}
+
+void LayerWriter::write_ple(const Layer& layer, const StripePlan& plan) {
+  const FeatureMap& out = layer.output;
+  const size_t inputs = layer.inputs.size();
+  const Sram sram = take(plan, inputs);
+  std::vector<uint32_t> loaders;
+  for (const FeatureMap& in : layer.inputs) loaders.push_back(transfers_.add_loader(in));
+  const PleAgent ple = add_ple(layer, sram.kernel, inputs == 2 ? FromSramTwice : FromSram);
+  const uint32_t storer = transfers_.add_storer(out);
+  for (int64_t s = 0; s < plan.count; ++s) {
+    std::array<int64_t, 2> inputs_at = {};
+    std::vector<Access> accesses;
+    for (size_t i = 0; i < inputs; ++i) {
+      inputs_at[i] = sram.inputs + (static_cast<int64_t>(i) * plan.input_slots + s % plan.input_slots) * plan.input_slot_bytes;
+      transfers_.load(loaders[i], layer.inputs[i], s * plan.input_rows,
+                      rows_of(s, plan.input_rows, layer.inputs[i].height), inputs_at[i], plan.input_slot_bytes);
+      accesses.push_back(sram_access(inputs_at[i], plan.input_slot_bytes, false));
+    }
+    const int64_t output_at = sram.outputs + s % plan.output_slots * plan.output_slot_bytes;
+    const int64_t rows = rows_of(s, plan.output_rows, out.height);
+    accesses.push_back(sram_access(output_at, plan.output_slot_bytes, true));
+    stream_.start_ple(start_ple(layer, ple.agent, flags_of(s, plan.count), inputs_at, output_at, out.width, rows, out.depth),
+                      accesses);
+    transfers_.store(storer, out, s * plan.output_rows, rows, 0, out.depth, output_at, plan.output_slot_bytes);
+  }
+}
+
+void LayerWriter::write_copy(const Layer& layer, const StripePlan& plan) {
+  const FeatureMap &in = layer.inputs[0], &out = layer.output;
+  const Sram sram = take(plan, 1);
+  const uint32_t loader = transfers_.add_loader(in), storer = transfers_.add_storer(out);
+  for (int64_t s = 0; s < plan.count; ++s) {
+    const int64_t at = sram.inputs + s % plan.input_slots * plan.input_slot_bytes;
+    const int64_t rows = rows_of(s, plan.input_rows, in.height);
+    transfers_.load(loader, in, s * plan.input_rows, rows, at, plan.input_slot_bytes);
+    transfers_.store(storer, out, s * plan.input_rows, rows, 0, out.depth, at, plan.input_slot_bytes);
+  }
+}
+
+}  // namespace intarsia::targets::ethos_n

@@ -1,0 +1,38 @@
+#include "lower.h"
+
+#include <fmt/format.h>
+
+#include "generate.h"
+#include "legalise.h"
+#include "network_function.h"
+
+namespace intarsia::targets::ethos_n {
+
+std::vector<Pattern> operator_patterns(const Target& member) {
+  const Variant& variant = variant_of(member);
+  std::vector<Pattern> patterns;
+  for (const graph::OpKind kind : {
+#define OP(name, text, attrs, least, most, outputs) graph::OpKind::name,
+#include "intarsia/op_kinds.def"
+#undef OP
+       }) {
+    if (kind == graph::OpKind::Call || kind == graph::OpKind::Compiled) continue;
+    patterns.push_back({std::string(graph::to_string(kind)), {kind, {}}, [&variant](const PatternMatch& match) {
+                          return refuses_operator(variant, match.module, match.function, match.node());
+                        }});
+  }
+  return patterns;
+}
+
+Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module, const graph::Function& function) {
+  const Variant& variant = variant_of(member);
+  Legaliser legaliser(variant, module, function, function.inputs, function.outputs);
+  for (const graph::Node& node : function.nodes)
+    if (const Reason reason = legaliser.add(node))
+      return Diagnostics(fmt::format("operator '{}'", node.name), *reason, "leave it to the host (--pin)");
+  GeneratedNetwork network = generate(variant, legaliser.finish());
+  return to_tir(function, {std::move(network.bytes), network.intermediate_bytes,
+                           fmt::format("{}: {} operators on {}", function.name, function.nodes.size(), variant.tag)});
+}
+
+}  // namespace intarsia::targets::ethos_n

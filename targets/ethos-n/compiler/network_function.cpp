@@ -1,0 +1,141 @@
+#include "network_function.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "intarsia/tir_build.h"
+#include "network_file.h"
+#include "payload.h"
+
+namespace intarsia::targets::ethos_n {
+namespace {
+
+constexpr std::string_view kDevice = "ethos-n", kIntrinsic = "ethos_n.network";
+constexpr int32_t kAlignment = 16;
+constexpr size_t kNetworkOperand = 0, kFirstInput = 2;  // of graph nodes
+
+using Refusal = std::optional<std::string>;
+
+const std::vector<uint8_t>& bytes_of(const graph::Module& module, const graph::Function& function,
+                                     const graph::Node& node) {
+  return module.constant(function.tensor(node.inputs.at(kNetworkOperand)).constant).bytes;
+}
+
+Refusal refuses(const PatternMatch& match, const Variant& variant) {
+  const graph::Node& node = match.node();
+  const auto& attributes = node.attrs<graph::CompiledAttrs>();
+  if (attributes.device != kDevice) return fmt::format("it was compiled for {}", attributes.device);
+  const Result<NetworkFile> network = read_network(bytes_of(match.module, match.function, node));
+  if (!network.ok()) return network.error().items().front().what;
+  const Result<StreamFile> stream = read_stream(*network);
+  if (!stream.ok()) return stream.error().items().front().what;
+  if (network->inputs.size() != node.inputs.size() - kFirstInput || network->outputs.size() != node.outputs.size())
+    return fmt::format("it has {} inputs and {} outputs, the operator {} and {}", network->inputs.size(),
+                       network->outputs.size(), node.inputs.size() - kFirstInput, node.outputs.size());
+  const int64_t number = variant_number(*stream);
+  if (number < 0) return "its stream names no PLE kernel, by which its variant is known";
+  if (number == variant.number) return std::nullopt;
+  for (const Variant& other : variants())
+    if (other.number == number) return fmt::format("it was compiled for {}, the device is {}", other.tag, variant.tag);
+  return fmt::format("it was compiled for an unknown variant, the device is {}", variant.tag);
+}
+
+std::vector<tir::Stmt> statements_of(const tir::Stmt& body) {
+  if (const auto* sequence = std::get_if<tir::Seq>(&body->node)) return sequence->statements;
+  return {body};
+}
+
+// What the schedule hands over: the buffers behind the parameters.
+std::vector<tir::BufferId> arguments_of(const tir::Module& module, const tir::Func& func) {
+  for (const tir::Stmt& statement : statements_of(module.entry_func().body))
+    if (const auto* call = std::get_if<tir::Call>(&statement->node); call && call->function == func.name)
+      return call->arguments;
+  INTARSIA_CHECK(false, "a device's function is called by the schedule");
+}
+
+CommandStream make_stream(const Target& member, const tir::Module& module, const Plan& plan, const tir::Func& func) {
+  CommandStream stream;
+  stream.func = func.name;
+  stream.member = member.name;
+  stream.operators = {func.node};
+  std::vector<BufferPlace> places;
+  const std::vector<tir::BufferId> arguments = arguments_of(module, func);
+  for (const tir::BufferId argument : arguments) {
+    const Placement* placement = plan.find(argument);
+    INTARSIA_CHECK(placement != nullptr, "every buffer of the schedule is planned");
+    const StreamRegion region{StreamRegion::Kind::Pool, placement->pool, 0};
+    const auto found = std::find(stream.regions.begin(), stream.regions.end(), region);
+    places.push_back({static_cast<uint32_t>(found - stream.regions.begin()), static_cast<uint32_t>(placement->offset)});
+    if (found == stream.regions.end()) stream.regions.push_back(region);
+  }
+  for (const tir::Buffer& buffer : func.buffers)
+    if (buffer.scope == tir::Scope::Constant)
+      stream.commands = make_payload(variant_of(member).number, places, module.constant(buffer.constant).bytes);
+  return stream;
+}
+
+}  // namespace
+
+tir::LoweredFunction to_tir(const graph::Function& function, NetworkFunction network) {
+  tir::LoweredFunction result;
+  tir::FuncBuilder builder(function.name);
+  std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
+  const auto touch = [&](tir::BufferId id, tir::Access access) {
+    const tir::Buffer& buffer = builder.func().buffer(id);
+    operands.push_back(tir::BufferRun{id, std::vector<tir::Expr>(buffer.extents.size(), tir::int_imm(0)),
+                                      element_count(buffer.extents), access});
+  };
+  const auto add = [&](const std::vector<graph::TensorId>& tensors, const char* name, tir::Access access) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      const graph::Tensor& tensor = function.tensor(tensors[i]);
+      touch(builder.parameter(fmt::format("{}{}", name, i), tensor.type, tensor.shape, access, kAlignment), access);
+    }
+  };
+  add(function.inputs, "input", tir::Access::Read);
+  add(function.outputs, "output", tir::Access::Write);
+  if (network.intermediate_bytes > 0)
+    touch(builder.local("intermediates", DataType::Int8, {network.intermediate_bytes}, kAlignment),
+          tir::Access::ReadWrite);
+  const auto bytes = static_cast<int64_t>(network.network.size());
+  result.module.constants.push_back({fmt::format("{}_network", function.name), DataType::UInt8, {bytes},
+                                     std::move(network.network), tir::ConstantUse::Stream});
+  touch(builder.constant("network", DataType::UInt8, {bytes}, ConstantId{0}), tir::Access::Read);
+  tir::Func func = builder.finish(
+      tir::seq({tir::with_comment("", tir::intrinsic(std::string(kIntrinsic), std::move(operands)))}));
+  func.stepwise = true;
+  func.node = function.nodes.at(0).name;
+  func.origin = std::move(network.origin);
+  result.entry = func.name;
+  result.module.funcs.push_back(std::move(func));
+  return result;
+}
+
+Pattern compiled_network_pattern(const Target& member) {
+  const Variant& variant = variant_of(member);
+  return {"compiled network", {graph::OpKind::Compiled}, [&variant](const PatternMatch& match) {
+            return refuses(match, variant);
+          }};
+}
+
+bool is_compiled_network(const graph::Function& function) {
+  return function.nodes.size() == 1 && function.nodes[0].kind == graph::OpKind::Compiled;
+}
+
+Result<tir::LoweredFunction> lower_compiled_network(const graph::Module& module, const graph::Function& function) {
+  const graph::Node& node = function.nodes.at(0);
+  const std::vector<uint8_t>& bytes = bytes_of(module, function, node);
+  INTARSIA_TRY(const NetworkFile network, read_network(bytes));
+  return to_tir(function, {bytes, network.intermediate_bytes(),
+                           fmt::format("{}: a network of another compiler", node.name)});
+}
+
+Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan) {
+  Artifacts artifacts;
+  for (const tir::Func& func : module.funcs)
+    if (func.target == member.name && func.name != module.entry)
+      artifacts.streams.push_back(make_stream(member, module, plan, func));
+  return artifacts;
+}
+
+}  // namespace intarsia::targets::ethos_n

@@ -1,0 +1,34 @@
+// Writes a compiled network: ENCN 2.0.0.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace intarsia::targets::ethos_n {
+
+class NetworkWriter {
+ public:
+  // Numbers of buffers are given as they are added; the command stream is buffer 0.
+  uint32_t add_input(int64_t bytes, std::string name);
+  uint32_t add_output(int64_t bytes, std::string name);
+  uint32_t add_weights(std::span<const uint8_t> bytes);
+  uint32_t add_intermediate(int64_t offset, int64_t bytes, std::string name);
+
+  std::vector<uint8_t> finish(std::span<const uint8_t> command_stream) const;
+
+ private:
+  struct Row {
+    uint32_t id, offset, bytes;
+    std::string name;
+  };
+  uint32_t add(std::vector<Row>& rows, int64_t offset, int64_t bytes, std::string name);
+
+  uint32_t next_ = 1;
+  int64_t input_end_ = 0, output_end_ = 0;
+  std::vector<uint8_t> weights_;
+  std::vector<Row> inputs_, outputs_, constants_, intermediates_;
+};
+
+}  // namespace intarsia::targets::ethos_n

@@ -1,0 +1,20 @@
+// The support library's answer about one operator of a graph.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "intarsia/graph.h"
+#include "support_queries.h"
+
+namespace intarsia::targets::ethos_n {
+
+// The queries that an operator amounts to; none: the library has no operation for it. The operator's
+// tensors are quantised, of batch 1 and rank 4, or vectors.
+std::optional<Query> query_of(const graph::Function& function, const graph::Node& node);
+
+// Why the operator cannot be, in the library's words where they are its; nothing when it is supported.
+std::optional<std::string> refuses_by_support(const Variant& variant, const graph::Module& module,
+                                              const graph::Function& function, const graph::Node& node);
+
+}  // namespace intarsia::targets::ethos_n

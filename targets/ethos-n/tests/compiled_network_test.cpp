@@ -1,0 +1,84 @@
+// Arm's compiled networks as models: through import, partition, plan, package, driver and simulator;
+// and what is refused, with the reason.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "encn_files.h"
+#include "intarsia/import.h"
+#include "intarsia/target_kind.h"
+#include "road.h"
+#include "shared_data.h"
+
+namespace intarsia::targets::ethos_n {
+void add_kinds(TargetRegistry& registry);
+}
+
+namespace intarsia::test::ethos_n {
+namespace {
+
+using testing::HasSubstr;
+
+Result<graph::Module> imported(const std::vector<uint8_t>& bytes) {
+  return import_model(bytes, {"network.encn"});
+}
+
+TEST(CompiledNetwork, GivesTheReference) {
+  INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
+  size_t runs = 0;
+  for (const EncnFile& file : encn_files()) {
+    if (file.tolerance != 0) continue;
+    const Result<graph::Module> model = imported(file.bytes());
+    ASSERT_TRUE(model.ok()) << file.name << ": " << model.error().to_string();
+    const std::string tag(file.variant->tag);
+    const Result<CompiledModel> compiled = compile_for(*model, tag);
+    ASSERT_TRUE(compiled.ok()) << file.name << ": " << compiled.error().to_string();
+    EXPECT_EQ(network_of(*compiled), file.bytes()) << file.name;
+    std::vector<graph::TensorValue> outputs;
+    ASSERT_EQ(run_on(tag, *compiled, file.inputs_of(0), outputs), "") << file.name;
+    ASSERT_EQ(outputs.size(), file.outputs.size());
+    for (size_t i = 0; i < outputs.size(); ++i)
+      EXPECT_EQ(outputs[i], file.expected(0, i)) << file.name;
+    ++runs;
+  }
+  EXPECT_GE(runs, 84u);
+}
+
+TEST(CompiledNetwork, IsForOneVariant) {
+  INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
+  const EncnFile file = encn_files().front();
+  const std::string other = file.variant->tag == "ethos-n78-8tops-2ple" ? "ethos-n78-1tops-4ple" : "ethos-n78-8tops-2ple";
+  const Result<CompiledModel> compiled = compile_for(*imported(file.bytes()), other);
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_THAT(compiled.error().to_string(),
+              HasSubstr("it was compiled for " + std::string(file.variant->tag) + ", the device is " + other));
+}
+
+TEST(CompiledNetwork, ThatIsDamagedIsNoModel) {
+  INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
+  std::vector<uint8_t> bytes = encn_files().front().bytes();
+  const auto problem = [&] {
+    const Result<graph::Module> model = imported(bytes);
+    return model.ok() ? "" : model.error().to_string();
+  };
+  bytes.push_back(0);
+  EXPECT_THAT(problem(), HasSubstr("1 bytes behind the end"));
+  bytes.resize(bytes.size() - 2);
+  EXPECT_THAT(problem(), HasSubstr("cut short"));
+  bytes[4] = 3;
+  EXPECT_THAT(problem(), HasSubstr("of version 3, not 2"));
+}
+
+TEST(CompiledNetwork, IsReadable) {
+  INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
+  TargetRegistry registry;
+  targets::ethos_n::add_kinds(registry);
+  for (const EncnFile& file : encn_files()) {
+    const auto text = registry.kind("ethosn").disassemble(file.bytes());
+    ASSERT_TRUE(text && text->ok()) << file.name;
+    EXPECT_THAT(**text, HasSubstr("Ethos-N network for " + std::string(file.variant->tag)));
+    EXPECT_THAT(**text, HasSubstr("LoadPleCodeIntoPleSram agent="));
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_n
