@@ -119,6 +119,7 @@ bool output_exists(const Asked& a) {
 }
 bool bias_zero_point_is_0(const Asked& a) { return a.query.bias.zero_point == 0; }
 bool bias_scale_matches(const Asked& a) { return a.query.bias.scales == weight_scales_of_accumulator(a.query); }
+bool bias_is_of_the_accumulator(const Asked& a) { return bias_zero_point_is_0(a) && bias_scale_matches(a); }
 bool is_known_size(int64_t size) { return size == 1 || size == 2 || size == 3 || size == 5 || size == 7 || size == 9; }
 bool kernel_is_known(const Asked& a) { return is_known_size(a.query.kernel_h) && is_known_size(a.query.kernel_w); }
 bool kernel_is_known_and_square(const Asked& a) {
