@@ -1,8 +1,9 @@
 // Softmax of int8 in gemmlowp's fixed point, step by step as TFLM computes it: exponentials from a
 // table of 256 words (Q0.31), their sum in Q12.19, its reciprocal by three steps of Newton and
-// Raphson.
+// Raphson. Results of two elements depend on their difference alone: a table.
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -21,6 +22,10 @@ using enum OperationKind;
 
 constexpr int kScaledDiffIntegerBits = 5;     // differences in Q5.26
 constexpr int kAccumulationIntegerBits = 12;  // the sum in Q12.19
+
+// 48/17 and -32/17 in Q2.29, where the approximation of 1 / half begins, and 1.
+constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540, kOne = 1 << 29;
+constexpr int kNewtonSteps = 3;
 
 // Fixed-point values as the host computes them for the table.
 int32_t high_product(int32_t a, int32_t b) {
@@ -66,13 +71,18 @@ LookUpTable exponentials(const Site& site) {
   return table;
 }
 
+int32_t entry(const LookUpTable& table, size_t index) {
+  uint32_t value = 0;
+  for (size_t byte = 0; byte < 4; ++byte)
+    value |= uint32_t{table.bytes[4 * index + byte]} << (8 * byte);
+  return static_cast<int32_t>(value);
+}
+
 // Whether exp * 2x may be made in one product, without 2x = 2^31 becoming 2^31 - 1 on the way: the
 // sum is a power of two then, and every value of the table must come out the same.
 bool doubling_may_wait(const LookUpTable& table) {
-  for (size_t i = 0; i < table.bytes.size(); i += 4) {
-    int32_t value = 0;
-    for (size_t b = 0; b < 4; ++b)
-      value |= static_cast<int32_t>(uint32_t{table.bytes[i + b]} << (8 * b));
+  for (size_t i = 0; i < table.bytes.size() / 4; ++i) {
+    const int32_t value = entry(table, i);
     const int32_t saturated = high_product(value, std::numeric_limits<int32_t>::max());
     // Sums from one exponential of 1 (2^19) up to 511 of them.
     for (int sum = 19; sum < 28; ++sum) {
@@ -82,6 +92,65 @@ bool doubling_may_wait(const LookUpTable& table) {
     }
   }
   return true;
+}
+
+// 1 / half in Q0.31, for 1/2 <= half <= 1 in Q0.31: what the commands below compute.
+int32_t reciprocal(int32_t half) {
+  int32_t x = high_product(half, kMinus32Over17) + k48Over17;
+  for (int step = 0; step < kNewtonSteps; ++step)
+    x += 4 * high_product(x, kOne - high_product(x, half));
+  return static_cast<int32_t>(
+      std::min<int64_t>(2 * int64_t{x}, std::numeric_limits<int32_t>::max()));
+}
+
+// Of two elements, the result of one that is `difference` above the other.
+int8_t result_of_pair(const LookUpTable& exponentials, int32_t difference) {
+  const auto exponential_of = [&](int32_t d) {
+    return entry(exponentials, static_cast<size_t>(255 + std::min(d, 0)));
+  };
+  const int32_t own = exponential_of(difference);
+  const int32_t sum = rounding_shift_right(own, kAccumulationIntegerBits) +
+                      rounding_shift_right(exponential_of(-difference), kAccumulationIntegerBits);
+  const int headroom = std::countl_zero(static_cast<uint32_t>(sum));
+  const int32_t value =
+      rounding_shift_right(high_product(own, reciprocal(sum << (headroom - 1))),
+                           kAccumulationIntegerBits - headroom + 31 - 8);
+  return static_cast<int8_t>(std::min(value - 128, 127));
+}
+
+// A table of the results of pairs by their difference, which as an int8 ends at -128 and 127; nothing
+// where results still differ beyond.
+std::optional<std::vector<uint8_t>> results_of_pairs(const LookUpTable& exponentials) {
+  std::vector<uint8_t> results;
+  for (int32_t difference = -128; difference <= 127; ++difference)
+    results.push_back(static_cast<uint8_t>(result_of_pair(exponentials, difference)));
+  for (int32_t beyond = 128; beyond <= 255; ++beyond)
+    if (static_cast<uint8_t>(result_of_pair(exponentials, beyond)) != results.back() ||
+        static_cast<uint8_t>(result_of_pair(exponentials, -beyond)) != results.front())
+      return std::nullopt;
+  return results;
+}
+
+// Each of two elements minus the other, through the table.
+void emit_pair(Builder& builder, const Node& node, int32_t rows, std::vector<uint8_t> results) {
+  const int32_t table = builder.table({fmt::format("{}_pairs", node.name), std::move(results)});
+  const Operand in = builder.read_as(node.inputs.at(0), {rows, 1, 2});
+  const Operand out = builder.write_as(node.outputs.at(0), {rows, 1, 2});
+  for (int32_t which = 0; which < 2; ++which) {
+    const auto element = [&](const Operand& of, int32_t index) {
+      Operand one = box(of, {0, 0, index}, {rows, 1, 1});
+      one.zero_point = 0;
+      return one;
+    };
+    Operation op = builder.start(Sub, element(in, which), element(out, which));
+    op.ifm2 = element(in, 1 - which);
+    op.ifm2_type = DataType::Int8;
+    op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
+    op.global_scale = ChannelScale{.multiplier = 1};
+    op.activation = Activation::Lut;
+    op.lut = table;
+    builder.emit(std::move(op));
+  }
 }
 
 }  // namespace
@@ -106,6 +175,10 @@ void legalise_softmax(Builder& builder, const Node& node) {
   const auto depth = static_cast<int32_t>(site.in().shape.back());
   const auto rows = static_cast<int32_t>(element_count(site.in().shape) / depth);
   const Extent all = {rows, 1, depth}, one = {rows, 1, 1};
+  LookUpTable exponential_table = exponentials(site);
+  if (depth == 2)
+    if (std::optional<std::vector<uint8_t>> results = results_of_pairs(exponential_table))
+      return emit_pair(builder, node, rows, std::move(*results));
   const graph::TensorId in = node.inputs.at(0);
   const auto constant = [&](int32_t value) { return wide_constant(builder, value); };
   const auto high = [&](const Operand& a, const Operand& b) {
@@ -137,7 +210,7 @@ void legalise_softmax(Builder& builder, const Node& node) {
   subtract.ifm_scale = subtract.ifm2_scale = ChannelScale{.multiplier = 1};
   subtract.global_scale = ChannelScale{.multiplier = 1};
   subtract.activation = Activation::Lut;
-  const int32_t table = builder.table(exponentials(site));
+  const int32_t table = builder.table(std::move(exponential_table));
   subtract.lut = table;
   subtract.force_int8_lut_range = true;
   subtract.clamp_low = -128;
@@ -163,9 +236,9 @@ void legalise_softmax(Builder& builder, const Node& node) {
   // through f, to the same bits.
   const Operand half = wide(builder, ShiftLeft, sum, wide(builder, Sub, zeros, constant(1)));
   // 1 / half from 48/17 - 32/17 * half on, in Q2.29.
-  Operand x = wide(builder, Add, high(half, constant(-1010580540)), constant(1515870810));
-  for (int step = 0; step < 3; ++step) {
-    const Operand error = minus(1 << 29, high(x, half));
+  Operand x = wide(builder, Add, high(half, constant(kMinus32Over17)), constant(k48Over17));
+  for (int step = 0; step < kNewtonSteps; ++step) {
+    const Operand error = minus(kOne, high(x, half));
     const Operand correction = wide(builder, Mul, high(x, error), constant(4));
     x = wide(builder, Add, x, correction);
   }

@@ -279,6 +279,52 @@ TEST(Legalise, Transpositions) {
             "more than two groups of axes change places");
 }
 
+// Every pair of inputs, by the table of differences and, where differences beyond an int8 still matter,
+// without it.
+TEST(Legalise, SoftmaxOfPairs) {
+  for (const float scale : {0.004f, 0.03f, 0.09f, 0.2f, 1.7f}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {65536, 2}, scale, 3);
+    const graph::Module module = g.finish(
+        g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1, DataType::Int8, 1.0f / 256, -128));
+    graph::TensorValue pairs;
+    for (int a = 0; a < 256; ++a)
+      for (int b = 0; b < 256; ++b) pairs.insert(pairs.end(), {static_cast<uint8_t>(a), static_cast<uint8_t>(b)});
+    expect_same(module, {pairs});
+    EXPECT_EQ(operation_count(module) == 2, scale > 0.08f) << scale;
+  }
+}
+
+// A first convolution of few channels reads windows that overlap: with padding from a copy (a fill of the
+// padding, a copy, the convolution), without in place.
+TEST(Legalise, WindowsOfFewChannelsOverlap) {
+  Random random(19);
+  struct Case {
+    Shape in, weights;
+    int64_t stride;
+    graph::Padding2d padding;
+    size_t operations;
+  };
+  for (const Case& c : {Case{{1, 49, 10, 1}, {64, 10, 4, 1}, 2, {4, 1, 5, 1}, 3},
+                        Case{{1, 32, 32, 3}, {16, 3, 3, 3}, 1, {1, 1, 1, 1}, 3},
+                        Case{{1, 49, 40, 1}, {8, 10, 8, 1}, 2, {4, 3, 5, 3}, 3},
+                        Case{{1, 21, 24, 2}, {16, 5, 5, 2}, 1, {0, 0, 0, 0}, 1},
+                        Case{{1, 20, 23, 1}, {24, 7, 7, 1}, 2, {3, 3, 3, 3}, 3}}) {
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, c.in, 0.05f, -7);
+    const TensorId weights = g.constant(random, DataType::Int8, c.weights, {{0.01f}, {0}, 0});
+    const TensorId bias =
+        g.constant(random, DataType::Int32, {c.weights[0]}, {{0.05f * 0.01f}, {0}, 0});
+    graph::Conv2dAttrs attributes;
+    attributes.stride_h = attributes.stride_w = c.stride;
+    attributes.padding = c.padding;
+    const graph::Module module = g.finish(
+        g.node(OpKind::Conv2d, attributes, {x, weights, bias}, 1, DataType::Int8, 0.1f, 5));
+    expect_taken_and_same(random, module);
+    EXPECT_EQ(operation_count(module), c.operations) << c.in[2];
+  }
+}
+
 TEST(Legalise, LargestAlongAxes) {
   Random random(16);
   for (const std::vector<int64_t>& axes : {std::vector<int64_t>{3}, {1, 2}, {0}, {0, 1, 2, 3}}) {
