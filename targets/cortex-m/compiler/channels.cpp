@@ -79,6 +79,15 @@ std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows
   return channels;
 }
 
+std::vector<uint8_t> filled_rows(const WeightRows& rows, int64_t run) {
+  std::vector<uint8_t> bytes;
+  for (const std::vector<int8_t>& row : rows) {
+    for (const int8_t weight : row) bytes.push_back(static_cast<uint8_t>(weight));
+    bytes.resize(bytes.size() + static_cast<size_t>(run) - row.size());
+  }
+  return bytes;
+}
+
 std::vector<uint8_t> Channels::table() const {
   std::vector<uint8_t> bytes;
   for (const auto& [bias, multiplier] : list) {

@@ -11,6 +11,8 @@ namespace intarsia::targets::cortex_m {
 
 // Weights of one operator as rows, one per output channel.
 using WeightRows = std::vector<std::vector<int8_t>>;
+// One after another, each filled with zeros to `run` bytes.
+std::vector<uint8_t> filled_rows(const WeightRows& rows, int64_t run);
 
 struct Channel {
   int64_t bias;  // with the input's zero point

@@ -91,26 +91,13 @@ void simplify(Window& w) {
   w.batches = w.in_h = w.out_h = 1;
 }
 
-// [out_c][kernel_h][kernel_w * in_c, filled with zeros to a multiple of `unit`].
-std::vector<uint8_t> packed_rows(const Conv& conv, int64_t unit) {
-  const int64_t run = conv.window.kernel_w * conv.window.in_c;
-  std::vector<uint8_t> bytes;
-  for (const std::vector<int8_t>& row : conv.rows) {
-    for (int64_t at = 0; at < static_cast<int64_t>(row.size()); at += run) {
-      for (int64_t i = 0; i < round_up(run, unit); ++i)
-        bytes.push_back(i < run ? static_cast<uint8_t>(row[static_cast<size_t>(at + i)]) : 0);
-    }
-  }
-  return bytes;
-}
-
 Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64_t scratch_bytes) {
   const Window& w = conv.window;
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const int64_t run = round_up(w.kernel_w * w.in_c, 4);
+  const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, 4);
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {scratch_bytes}, 4);
-  const BufferId weights = op.constant("weights", DataType::Int8, {w.out_c, w.kernel_h, run},
-                                       packed_rows(conv, 4), tir::ConstantUse::Weights);
+  const BufferId weights = op.constant("weights", DataType::Int8, {w.out_c, run}, filled_rows(conv.rows, run),
+                                       tir::ConstantUse::Weights);
   const BufferId table =
       op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
   const std::string kernel = kernel_for("intarsia_dsp_conv", channels, w);
@@ -135,8 +122,12 @@ LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
   if (core == CoreClass::Mve) {
     if (LowerLeaf leaf = mve_conv_leaf(*conv, *channels)) return leaf;
   }
-  const int64_t weights = w.kernel_h * round_up(w.kernel_w * w.in_c, 4);
-  const int64_t scratch = weights * (w.pixels() >= 4 ? 8 : 2);
+  if (LowerLeaf leaf = dsp_dense_leaf(*conv, *channels)) return leaf;
+  const bool copied = w.kernel_w * w.in_c % 4 != 0 || w.pad_top != 0 || w.pad_left != 0 ||
+                      (w.out_h - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h >= w.in_h ||
+                      (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;
+  const int64_t scratch =
+      round_up(w.kernel_h * w.kernel_w * w.in_c, 4) * ((w.pixels() >= 4 ? 8 : 2) + (copied ? 1 : 0));
   if (scratch > kMostScratch) return nullptr;
   return [conv = *conv, channels = *channels, scratch](OpLowering& op) {
     return lower_dsp(op, conv, channels, scratch);

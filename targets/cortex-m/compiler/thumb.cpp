@@ -8,15 +8,6 @@ using namespace standard_lowering;
 
 constexpr int64_t kWord = 4;
 
-std::vector<uint8_t> filled_rows(const WeightRows& rows, int64_t run) {
-  std::vector<uint8_t> bytes;
-  for (const std::vector<int8_t>& row : rows) {
-    for (const int8_t weight : row) bytes.push_back(static_cast<uint8_t>(weight));
-    bytes.resize(bytes.size() + static_cast<size_t>(run) - row.size());
-  }
-  return bytes;
-}
-
 struct Layout {
   std::string family;
   int64_t scratch_bytes;

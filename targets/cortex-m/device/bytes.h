@@ -2,6 +2,8 @@
 #ifndef INTARSIA_CORTEX_M_BYTES_H_
 #define INTARSIA_CORTEX_M_BYTES_H_
 
+#include <string.h>
+
 #include "cortex_m/results.h"
 
 INTARSIA_INLINE int8_t *intarsia_copy(int8_t *to, const int8_t *from, int32_t count) {
@@ -18,6 +20,9 @@ INTARSIA_INLINE int8_t *intarsia_copy(int8_t *to, const int8_t *from, int32_t co
       : "q0", "lr", "memory");
   return end;
 #else
+#if INTARSIA_HAS_DSP || INTARSIA_HAS_THUMB2  // words anywhere
+  for (; count >= 4; count -= 4, to += 4, from += 4) memcpy(to, from, 4);
+#endif
   for (; count > 0; --count) *to++ = *from++;
   return to;
 #endif

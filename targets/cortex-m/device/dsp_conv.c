@@ -5,31 +5,19 @@
 
 #include "cortex_m/dsp_dot.h"
 #include "cortex_m/optimise.h"
+#include "cortex_m/runs.h"
 
-// The columns of `pixels` pixels stand side by side; `column` is one of them.
-struct place {
-  const int8_t *image;
-  int32_t y, x;
-};
-
-INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t count, int32_t pixels) {
-  for (; count >= 4; count -= 4, from += 4, column += 2 * pixels) {
+// `words` words of four elements each into one of `pixels` columns that stand side by side.
+INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t words, int32_t pixels) {
+  for (; words > 0; --words, from += 4, column += 2 * pixels) {
     const uint32_t word = intarsia_load_word(from);
     column[0] = intarsia_even_pair(word);
     column[pixels] = intarsia_odd_pair(word);
   }
-  if (count > 0) {  // the weights of the missing elements are zero
-    uint32_t word = (uint8_t)from[0];
-    if (count > 1) word |= (uint32_t)(uint8_t)from[1] << 8;
-    if (count > 2) word |= (uint32_t)(uint8_t)from[2] << 16;
-    column[0] = intarsia_even_pair(word);
-    column[pixels] = intarsia_odd_pair(word);
-    column += 2 * pixels;
-  }
   return column;
 }
 
-// `words` words of four elements each into one of four columns.
+// The same into one of four columns.
 INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int32_t words) {
 #if INTARSIA_HAS_DSP
   uint32_t even, odd;
@@ -57,76 +45,27 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
 #undef INTARSIA_WORD
   return column;
 #else
-  return expand(column, from, 4 * words, 4);
+  return expand(column, from, words, 4);
 #endif
 }
 
-INTARSIA_OUTLINE uint32_t *fill(uint32_t *column, int32_t value, int32_t count, int32_t pixels) {
-  const uint32_t pair = (uint32_t)value << 16 | ((uint32_t)value & 0xffffu);
-  for (; count > 0; count -= 4, column += 2 * pixels) {
-    column[0] = pair;
-    column[pixels] = pair;
-  }
-  return column;
-}
-
-// One row of the window where it reaches over the left or right edge: `first` .. `last` - 1 of its
-// columns are inside.
-INTARSIA_OUTLINE uint32_t *clipped_row(const struct intarsia_window *w, uint32_t *column, const int8_t *row,
-                             int32_t first, int32_t last, int32_t pixels) {
-  const int32_t channels = w->in_c;
-  if (channels % 4 == 0) {
-    column = fill(column, w->in_zero, first * channels, pixels);
-    column = expand(column, row + first * channels, (last - first) * channels, pixels);
-    return fill(column, w->in_zero, (w->kernel_w - last) * channels, pixels);
-  }
-  // Groups of four begin anywhere: element by element.
-  const int32_t begin = first * channels, end = last * channels, run = w->kernel_w * channels;
-  for (int32_t at = 0; at < run; at += 4, column += 2 * pixels) {
-    uint32_t word = 0;
-    for (int32_t i = 0; i < 4; ++i) {
-      const int32_t k = at + i;
-      const int8_t value = k >= begin && k < end ? row[k] : (int8_t)w->in_zero;
-      word |= (uint32_t)(uint8_t)value << (8 * i);
-    }
-    column[0] = intarsia_even_pair(word);
-    column[pixels] = intarsia_odd_pair(word);
-  }
-  return column;
-}
-
-// The column of one output pixel.
-INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct place *at, uint32_t *column,
-                             int32_t pixels) {
+// The column of one output pixel. Windows that reach over an edge, or whose rows are not made of words, are
+// copied first.
+INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct intarsia_place *at, uint32_t *column,
+                             int32_t pixels, int8_t *window) {
   const int32_t run = w->kernel_w * w->in_c;
-  const int32_t x = at->x * w->stride_w - w->pad_left;
-  int32_t y = at->y * w->stride_h - w->pad_top;
-  const int32_t first = x < 0 ? -x : 0;
-  const int32_t last = w->in_w - x < w->kernel_w ? w->in_w - x : w->kernel_w;
-  const bool inside = first == 0 && last == w->kernel_w;
-  if (inside && pixels == 4 && run % 4 == 0 && y >= 0 && y + (w->kernel_h - 1) * w->dilation_h < w->in_h) {
-    const int8_t *row = at->image + (y * w->in_w + x) * w->in_c;
-    const int32_t pitch = w->dilation_h * w->in_w * w->in_c, words = run / 4;
-    for (int32_t ky = w->kernel_h; ky > 0; --ky, row += pitch) column = expand_words(column, row, words);
-    return;
+  const int32_t x = at->x * w->stride_w - w->pad_left, y = at->y * w->stride_h - w->pad_top;
+  const int8_t *row = window;
+  int32_t rows = 1, words = (w->kernel_h * run + 3) / 4, pitch = 0;
+  if (run % 4 == 0 && x >= 0 && x + w->kernel_w <= w->in_w && y >= 0 &&
+      y + (w->kernel_h - 1) * w->dilation_h < w->in_h) {
+    row = at->image + (y * w->in_w + x) * w->in_c;
+    rows = w->kernel_h, words = run / 4, pitch = w->dilation_h * w->in_w * w->in_c;
+  } else {
+    intarsia_gather(w, at, window);
   }
-  for (int32_t ky = 0; ky < w->kernel_h; ++ky, y += w->dilation_h) {
-    const int8_t *row = at->image + (y * w->in_w + x) * w->in_c;
-    if (y < 0 || y >= w->in_h || first >= last)
-      column = fill(column, w->in_zero, run, pixels);
-    else if (inside)
-      column = expand(column, row, run, pixels);
-    else
-      column = clipped_row(w, column, row, first, last, pixels);
-  }
-}
-
-INTARSIA_OUTLINE void advance(const struct intarsia_window *w, struct place *at) {
-  if (++at->x < w->out_w) return;
-  at->x = 0;
-  if (++at->y < w->out_h) return;
-  at->y = 0;
-  at->image += w->in_h * w->in_w * w->in_c;
+  for (; rows > 0; --rows, row += pitch)
+    column = pixels == 4 ? expand_words(column, row, words) : expand(column, row, words, pixels);
 }
 
 // What the assembly of four pixels works on; its registers are taken.
@@ -249,15 +188,25 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
                      pixels_function *one) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   uint32_t *columns = (uint32_t *)(void *)scratch;
-  const int32_t groups = w->kernel_h * ((w->kernel_w * w->in_c + 3) / 4);
-  struct place at = {input, 0, 0};
+  const int32_t groups = (w->kernel_h * w->kernel_w * w->in_c + 3) / 4;
   int32_t pixels = w->batches * w->out_h * w->out_w;
+  int8_t *window = scratch + (pixels < 4 ? 8 : 32) * groups;
+  struct intarsia_place at = {input, 0, 0};
+  // Rows of pixels as they are.
+  const bool plain = w->kernel_h == 1 && w->kernel_w == 1 && w->stride_w == 1 && w->out_h == 1 && w->batches == 1 &&
+                     w->pad_left == 0 && w->in_w == w->out_w && w->in_c % 4 == 0;
   for (; pixels >= 4; pixels -= 4, output += 4 * w->out_c) {
-    for (int32_t i = 0; i < 4; ++i, advance(w, &at)) gather(w, &at, columns + i, 4);
+    if (plain) {
+      const int8_t *from = input + at.x * w->in_c;
+      for (int32_t i = 0; i < 4; ++i, from += w->in_c) expand_words(columns + i, from, groups);
+      at.x += 4;
+    } else {
+      for (int32_t i = 0; i < 4; ++i, intarsia_advance(w, &at)) gather(w, &at, columns + i, 4, window);
+    }
     four(w, columns, output, weights, channels, groups);
   }
-  for (; pixels > 0; --pixels, output += w->out_c, advance(w, &at)) {
-    gather(w, &at, columns, 1);
+  for (; pixels > 0; --pixels, output += w->out_c, intarsia_advance(w, &at)) {
+    gather(w, &at, columns, 1, window);
     one(w, columns, output, weights, channels, groups);
   }
 }

@@ -8,9 +8,11 @@
 extern "C" {
 #endif
 
-// weights: [out_c][kernel_h][kernel_w * in_c, filled with zeros to a multiple of four], word-aligned.
+// A run is the kernel_h * kernel_w * in_c weights of a channel, filled with zeros to a multiple of four.
+// weights: [out_c][run], word-aligned.
 // channels: out_c times struct intarsia_channel.
-// scratch: 32 bytes per four weights of one channel, word-aligned.
+// scratch, word-aligned: from four pixels on eight times a run, otherwise twice a run; and a run where rows of the
+// window are no multiple of four bytes or reach over an edge.
 // The first is for results in the whole range of int8, _limited for those that an activation limits,
 // _any for multipliers and sums that the quick arithmetic of results.h does not cover.
 void intarsia_dsp_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,

@@ -4,6 +4,7 @@
 
 #include "cortex_m/add.h"
 #include "cortex_m/dsp_conv.h"
+#include "cortex_m/dsp_dense.h"
 #include "cortex_m/dsp_depthwise.h"
 #include "cortex_m/long_conv.h"
 #include "cortex_m/mve_conv.h"
