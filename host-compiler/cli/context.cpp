@@ -1,5 +1,6 @@
 #include "context.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -64,6 +65,15 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
   return board::core_for(board, *name);
 }
 
+// A model that runs without a device it was compiled for is no error, but nobody should learn it from a profile.
+void report_idle_devices(const CompiledModel& model, const TargetSpec& target) {
+  const auto& operators = model.partitioned.explanation.operators;
+  for (const Target& device : target.devices())
+    if (std::none_of(operators.begin(), operators.end(), [&](const auto& row) { return row.member == device.name; }))
+      fmt::print(stderr, "note: {} runs nothing of {}; 'intarsia explain' says why, operator by operator\n", device.name,
+                 model.emitted.name);
+}
+
 }  // namespace
 
 Context::Context() : resource_root(find_resource_root()) { add_builtin_targets(registry); }
@@ -99,7 +109,9 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
 Result<CompiledModel> compile_model(const Context& context, const Selection& selection,
                                     const std::string& path) {
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
-  return compile(bytes, path, context.registry, selection.target, selection.options);
+  INTARSIA_TRY(CompiledModel model, compile(bytes, path, context.registry, selection.target, selection.options));
+  report_idle_devices(model, selection.target);
+  return model;
 }
 
 Result<PackageManifest> write_package(const Context& context, const Selection& selection,

@@ -10,6 +10,7 @@
 #include "ethos_u_kind.h"
 #include "intarsia/tir_build.h"
 #include "lower.h"
+#include "memory_marks.h"
 #include "payload_reader.h"
 
 namespace intarsia::targets::ethos_u {
@@ -121,6 +122,8 @@ Refusal refuses_commands(std::span<const uint32_t> words, const Regions& regions
 }
 
 Refusal refuses_device(const StreamDevice& device, const Configuration& configuration) {
+  if (device.name.starts_with("ethos-u85"))
+    return fmt::format("it was compiled for {}, an architecture that is neither simulated nor driven yet", device.name);
   if (device.name != configuration.tag)
     return fmt::format("it was compiled for {}, the device is {}", device.name, configuration.tag);
   if (device.shram_kib != configuration.shram_kib * configuration.cores)
@@ -197,6 +200,10 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const gr
   const bool has_fast_arena = uses_fast_arena(payload);
   const tir::BufferId arena = add_arena("arena", attributes.arena_bytes);
   operands.push_back(whole(arena, attributes.arena_bytes, tir::Access::ReadWrite));
+  // What it reads of the arena, for those who watch a run.
+  for (size_t i = 0; i < attributes.input_offsets.size(); ++i)
+    operands.push_back(tir::BufferRun{arena, {tir::int_imm(attributes.input_offsets[i])},
+                                      function.tensor(node.inputs[kFirstInput + i]).bytes(), tir::Access::Read});
   if (has_fast_arena)
     operands.push_back(whole(add_arena("fast_arena", attributes.fast_arena_bytes), attributes.fast_arena_bytes,
                              tir::Access::ReadWrite));
@@ -260,11 +267,16 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const gr
   return result;
 }
 
-bool is_compiled_stream(const tir::Func& func) {
+// Null: it is no compiled stream.
+static const tir::Intrinsic* intrinsic_of(const tir::Func& func) {
   const auto* sequence = std::get_if<tir::Seq>(&func.body->node);
   const tir::Stmt& only = sequence != nullptr && sequence->statements.size() == 1 ? sequence->statements[0] : func.body;
   const auto* intrinsic = std::get_if<tir::Intrinsic>(&only->node);
-  return intrinsic != nullptr && intrinsic->name == kIntrinsic;
+  return intrinsic != nullptr && intrinsic->name == kIntrinsic ? intrinsic : nullptr;
+}
+
+bool is_compiled_stream(const tir::Func& func) {
+  return intrinsic_of(func) != nullptr;
 }
 
 CommandStream write_compiled_stream(const Target& member, const tir::Module& module, const Plan& plan,
@@ -287,11 +299,24 @@ CommandStream write_compiled_stream(const Target& member, const tir::Module& mod
     }
     break;
   }
+  std::vector<KnownBytes> holds;
+  for (const auto& operand : intrinsic_of(func)->operands) {
+    const auto* run = std::get_if<tir::BufferRun>(&operand);
+    const bool is_input = run != nullptr && run->access == tir::Access::Read && run->buffer.at() < func.parameters.size();
+    if (is_input) holds.push_back({1, std::get<tir::IntImm>(run->start.at(0)->node).value, run->count});
+  }
   std::vector<const tir::Buffer*> constants;
   for (const tir::Buffer& buffer : func.buffers)
     if (buffer.scope == tir::Scope::Constant) constants.push_back(&buffer);
   stream.commands = module.constant(constants.at(0)->constant).bytes;
   if (constants.size() > 1) stream.constants = module.constant(constants[1]->constant).bytes;
+  std::vector<int64_t> sizes = {static_cast<int64_t>(stream.constants.size())};
+  for (size_t i = 0; i < func.parameters.size(); ++i) sizes.push_back(func.buffers[i].bytes());
+  const std::vector<uint32_t> words = words_of(stream.commands);
+  const Result<PayloadView> view = read_payload(words);
+  INTARSIA_CHECK(view.ok(), "the pattern has read this payload");
+  stream.marks = memory_marks(std::span(stream.commands).subspan(4 * view->first_word, 4 * view->word_count), stream,
+                              sizes, holds);
   return stream;
 }
 

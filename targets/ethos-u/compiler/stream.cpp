@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "compiled_stream.h"
 #include "ethos_u/marks.h"
+#include "memory_marks.h"
 #include "hardware.h"
 #include "lower.h"
 #include "intarsia/check.h"
@@ -117,11 +118,30 @@ class StreamWriter {
       for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(word >> (8 * i)));
     const uint64_t key = isa::ethos_u::stream_key(bytes);
     for (const Mark& mark : marks) stream_.marks += fmt::format("{:016x} {} {}\n", key, mark.offset, mark.name);
+    stream_.marks += marks_of_memory(bytes);
     stream_.commands = make_payload(hardware_, words);
     return std::move(stream_);
   }
 
  private:
+  // Regions begin with their pools; the caller provides what is only read.
+  std::string marks_of_memory(std::span<const uint8_t> words) const {
+    std::vector<int64_t> sizes;
+    std::vector<KnownBytes> holds;
+    for (size_t i = 0; i < stream_.regions.size(); ++i) {
+      const StreamRegion& region = stream_.regions[i];
+      const bool is_pool = region.kind == StreamRegion::Kind::Pool;
+      sizes.push_back(is_pool ? plan_.use.at(static_cast<size_t>(region.pool)).peak - region.offset
+                              : static_cast<int64_t>(stream_.constants.size()));
+      for (size_t p = 0; is_pool && p < arguments_.size(); ++p) {
+        const Placement* place = plan_.find(arguments_[p]);
+        if (place != nullptr && place->pool == region.pool && func_.parameters[p].access == tir::Access::Read)
+          holds.push_back({static_cast<int32_t>(i), place->offset - region.offset, place->bytes});
+      }
+    }
+    return memory_marks(words, stream_, sizes, holds);
+  }
+
   // What the schedule hands over: the buffers behind the parameters.
   std::vector<tir::BufferId> arguments() const {
     for (const tir::Stmt& statement : statements_of(module_.entry_func().body))

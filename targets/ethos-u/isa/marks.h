@@ -1,7 +1,9 @@
-// Marks: which operator of the model the commands of a stream belong to. The compiler writes them beside its
-// streams for those who look at a run; no device reads them. Text, a line for each first command of an
-// operator: the stream's key in hexadecimal, the command's byte offset in the stream, and the name, which goes
-// to the end of the line.
+// Marks: what is known of a stream and no device reads. The compiler writes them beside its streams for those
+// who look at a run. Text, in lines that begin with the stream's key in hexadecimal:
+//
+//   KEY OFFSET NAME...             an operator of the model begins with the command at this byte of the stream
+//   KEY region INDEX BYTES [const] so much memory belongs to a region; the stream does not write to it
+//   KEY holds INDEX OFFSET BYTES   of a region that is not const: what has a value before the stream begins
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,8 @@ namespace intarsia::simulators::ethos_u {
 
 class CycleModel : public Observer {
  public:
+  // Takes from the memory behind the base pointers, which have no ends, what the stream is not meant to reach.
+  virtual void limit(Memory&) {}
   // After the run. A fault makes the run fail that had none itself.
   virtual std::optional<Fault> finish(const Outcome&) { return std::nullopt; }
   // What the performance monitor would have counted.

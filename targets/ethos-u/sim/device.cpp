@@ -195,6 +195,7 @@ void Device::start() {
   const std::span<const uint8_t> bytes(stream.data, size);
   const std::unique_ptr<CycleModel> model =
       make_cycle_model_ ? make_cycle_model_(configuration_, bytes) : nullptr;
+  if (model != nullptr) model->limit(memory_);
   Both observers(observer_, model.get());
   Outcome outcome = run(bytes, configuration_, memory_, &observers);
   if (model != nullptr)

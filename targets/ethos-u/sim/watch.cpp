@@ -1,6 +1,7 @@
 #include "ethos_u/watch.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -33,11 +34,27 @@ Recorder::Recorder()
   for (std::string line; std::getline(file, line);) {
     std::istringstream fields(line);
     uint64_t key = 0;
-    uint32_t offset = 0;
-    std::string name;
-    if (fields >> std::hex >> key >> std::dec >> offset && std::getline(fields >> std::ws, name))
-      marks_[key].emplace_back(offset, name);
+    std::string what, name;
+    if (!(fields >> std::hex >> key >> std::dec >> what)) continue;
+    uint32_t index = 0;
+    uint64_t offset = 0, bytes = 0;
+    if (what == "region" && fields >> index >> bytes) {
+      // Streams of the same bytes may have memory of different sizes.
+      KnownRegion& region = memories_[key][index];
+      region.bytes = std::max(region.bytes, bytes);
+      region.is_constant = static_cast<bool>(fields >> name) && name == "const";
+    } else if (what == "holds" && fields >> index >> offset >> bytes) {
+      memories_[key][index].holds.emplace_back(offset, bytes);
+    } else if (std::isdigit(static_cast<unsigned char>(what[0])) && std::getline(fields >> std::ws, name)) {
+      marks_[key].emplace_back(static_cast<uint32_t>(std::stoul(what)), name);
+    }
   }
+}
+
+const Recorder::KnownMemory* Recorder::memory_of(std::span<const uint8_t> stream) const {
+  if (memories_.empty()) return nullptr;
+  const auto found = memories_.find(isa::ethos_u::stream_key(stream));
+  return found == memories_.end() ? nullptr : &found->second;
 }
 
 NodeOf Recorder::nodes_of(std::span<const uint8_t> stream) const {
@@ -79,7 +96,29 @@ Watch::Watch(const Configuration& configuration, const isa::ethos_u::MemorySyste
       checker_(configuration, stream, {recorder.nodes_of(stream)}),
       timeline_(configuration, memories),
       recorder_(recorder),
-      device_(device) {}
+      device_(device) {
+  const Recorder::KnownMemory* known = recorder.memory_of(stream);
+  if (known == nullptr) return;
+  for (const auto& [index, region] : *known) {
+    if (region.is_constant) continue;
+    checker_.forget(index, region.bytes);
+    for (const auto& [offset, bytes] : region.holds) checker_.set(index, offset, bytes);
+  }
+}
+
+void Watch::limit(Memory& memory) {
+  const Recorder::KnownMemory* known = recorder_.memory_of(stream_);
+  if (known == nullptr) return;
+  for (uint32_t i = 0; i < kRegions; ++i) {
+    const auto region = known->find(i);
+    if (region == known->end()) {
+      memory.regions[i] = {};
+      continue;
+    }
+    memory.regions[i].bytes = std::min(memory.regions[i].bytes, region->second.bytes);
+    memory.regions[i].writable &= !region->second.is_constant;
+  }
+}
 
 std::optional<Fault> Watch::finish(const Outcome& outcome) {
   checker_.finish(outcome);

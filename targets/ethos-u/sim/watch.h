@@ -28,6 +28,14 @@ class Recorder {
   void add(int device, std::string_view tag, std::span<const uint8_t> stream, const Timeline& timeline);
   // Which operator of the model a command of the stream is of; empty: not known.
   NodeOf nodes_of(std::span<const uint8_t> stream) const;
+  // The memory that the stream was made for; null: not known.
+  struct KnownRegion {
+    uint64_t bytes = 0;
+    bool is_constant = false;
+    std::vector<std::pair<uint64_t, uint64_t>> holds;  // offsets and lengths
+  };
+  using KnownMemory = std::map<uint32_t, KnownRegion>;
+  const KnownMemory* memory_of(std::span<const uint8_t> stream) const;
 
  private:
   struct Profile {
@@ -40,6 +48,7 @@ class Recorder {
   std::vector<Profile> profiles_;
   // By key of the stream: offsets of the first commands, in order, and names.
   std::map<uint64_t, std::vector<std::pair<uint32_t, std::string>>> marks_;
+  std::map<uint64_t, KnownMemory> memories_;
   int devices_ = 0;
 };
 
@@ -65,6 +74,7 @@ class Watch final : public CycleModel {
   void wait(const Wait& wait) override { each([&](Observer& o) { o.wait(wait); }); }
   void stop(const DecodedCommand& command) override { each([&](Observer& o) { o.stop(command); }); }
 
+  void limit(Memory& memory) override;
   std::optional<Fault> finish(const Outcome& outcome) override;
   uint64_t cycles() const override { return timeline_.cycles(); }
   uint64_t events(uint32_t number) const override { return timeline_.events(number); }

@@ -92,6 +92,8 @@ TEST(CompiledStream, IsRefusedWithTheReason) {
   EXPECT_THAT(refusal("c", same), HasSubstr("was compiled for ethos-u, and only that can run it"));
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[15] = 0x20; }),
               HasSubstr("it was compiled for architecture 2.0.6"));
+  EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[11] = 0x20; }),
+              HasSubstr("it was compiled for ethos-u85-128, an architecture that is neither simulated nor driven"));
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[28 + 3] = 0x7F; }),
               HasSubstr("its payload is cut short"));
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[0] = 0; }),
@@ -100,6 +102,16 @@ TEST(CompiledStream, IsRefusedWithTheReason) {
               HasSubstr("names region 5, for which there is no memory"));
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[32 + 4 + 6] = 1; }),
               HasSubstr("OP_DMA_START at byte 0x20 of its stream has its source in 0x11ba0"));
+  // The last convolution has its weights in the constants, at 0x8c50.
+  const auto far_weights = [](Bytes& payload, Bytes&) {
+    const Bytes base = {0x20, 0x40, 0, 0, 0x50, 0x8C, 0, 0};
+    const auto at = std::search(payload.begin(), payload.end(), base.begin(), base.end());
+    ASSERT_NE(at, payload.end());
+    at[7] = 9;
+  };
+  EXPECT_THAT(refusal("ethos-u55-128", far_weights),
+              HasSubstr("OP_CONV at byte 0x65c of its stream has its weights in 0x9008c50..0x9008fe0 of region 0, "
+                        "which has 0x8fe0 bytes"));
 }
 
 }  // namespace

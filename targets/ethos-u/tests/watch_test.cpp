@@ -2,6 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,6 +27,12 @@ EditableStream transfers(uint64_t bytes) {
   s.put("SET_DMA0_SRC_REGION", 0).put_wide("SET_DMA0_SRC", 0).put("SET_DMA0_DST_REGION", 1);
   s.put_wide("SET_DMA0_DST", 0).put_wide("SET_DMA0_LEN", bytes).put("OP_DMA_START");
   return s.put("OP_DMA_WAIT", 0).put("OP_DMA_START").put("OP_STOP", 0xFFFF);
+}
+
+std::string key_of(const EditableStream& stream) {
+  std::ostringstream text;
+  text << std::hex << isa::ethos_u::stream_key(stream.bytes());
+  return text.str();
 }
 
 class WatchTest : public testing::Test {
@@ -140,6 +147,32 @@ TEST_F(WatchTest, OperatorsHaveTheNamesOfTheMarks) {
   const nlohmann::json profile = read(profile_);
   EXPECT_EQ(profile.at(0).at("commands").at(0).at("node"), "conv 1");
   EXPECT_EQ(profile.at(0).at("commands").at(1).at("node"), "conv \"2\"");
+}
+
+// The device's registers have no ends of regions; who made the stream knows them.
+TEST_F(WatchTest, RegionsEndWhereTheMarksSay) {
+  const std::string marks = (folder_ / "marks").string();
+  const EditableStream stream = transfers(1024);
+  const auto run_with = [&](const std::string& constants, const std::string& arena) {
+    const uint64_t key = isa::ethos_u::stream_key(stream.bytes());
+    std::ofstream file(marks);
+    for (const std::string& line : {constants, arena})
+      if (!line.empty()) file << std::hex << key << std::dec << " " << line << "\n";
+    file.close();
+    setenv("INTARSIA_DEVICE_MARKS", marks.c_str(), 1);
+    faults_.clear();
+    run_all({stream});
+    unsetenv("INTARSIA_DEVICE_MARKS");
+    return faults_;
+  };
+  EXPECT_EQ(run_with("region 0 1024 const", "region 1 1024"), "");
+  EXPECT_THAT(run_with("region 0 1008 const", "region 1 1024"), HasSubstr("outside of region 0"));
+  EXPECT_THAT(run_with("region 0 1024 const", "region 1 1008"), HasSubstr("outside of region 1"));
+  EXPECT_THAT(run_with("region 0 1024 const", ""), HasSubstr("outside of region 1"));
+  EXPECT_THAT(run_with("region 0 1024 const", "region 1 1024 const"), HasSubstr("outside of region 1"));
+  // What is read has a value only where the marks say so.
+  EXPECT_THAT(run_with("region 0 1024", "region 1 1024"), HasSubstr("the stream checker found a mistake"));
+  EXPECT_EQ(run_with("region 0 1024", "holds 0 0 1024\n" + key_of(stream) + " region 1 1024"), "");
 }
 
 TEST_F(WatchTest, AFindingMakesTheRunFail) {

@@ -1,0 +1,23 @@
+// What a stream's memory is, for those who watch a run on a simulated device (isa/marks.h).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "intarsia/artifacts.h"
+
+namespace intarsia::targets::ethos_u {
+
+// Bytes of a region that have a value before the stream begins.
+struct KnownBytes {
+  int32_t region;
+  int64_t offset, bytes;
+};
+
+// Lines for the stream, whose commands are `words` as bytes; one size per region, in bytes.
+std::string memory_marks(std::span<const uint8_t> words, const CommandStream& stream, std::span<const int64_t> sizes,
+                         std::span<const KnownBytes> holds);
+
+}  // namespace intarsia::targets::ethos_u
