@@ -51,6 +51,11 @@ const emission::ConstantStructs& kernel_structs() {
 #include "cortex_m/add.def"
 #undef FIELD
     }};
+    all["intarsia_sum_s8"] = {"struct intarsia_sum", "sum", {
+#define FIELD(name) #name,
+#include "cortex_m/sum.def"
+#undef FIELD
+    }};
     return all;
   }();
   return structs;
@@ -64,7 +69,7 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view) {
     case graph::OpKind::DepthwiseConv2d:
       return depthwise_leaf(core, view);
     case graph::OpKind::Add:
-      return core == CoreClass::Thumb || core == CoreClass::Long ? nullptr : add_leaf(view);
+      return add_leaf(core, view);
     default:
       return nullptr;
   }

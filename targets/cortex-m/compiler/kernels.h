@@ -46,6 +46,6 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view);
 // Families. Each returns an empty leaf for what its kernels do not cover.
 LowerLeaf conv_leaf(CoreClass core, const OpView& view);
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view);
-LowerLeaf add_leaf(const OpView& view);
+LowerLeaf add_leaf(CoreClass core, const OpView& view);
 
 }  // namespace intarsia::targets::cortex_m

@@ -55,9 +55,14 @@ std::vector<uint8_t> weights_of_run(const Conv& conv, const Window& w, int64_t c
   return bytes;
 }
 
-std::string way_of(const std::string& family, const Window& w) {
-  if (w.low != -128 || w.high != 127) return family + "_limited_s8";
-  return family + (w.out_zero == -128 ? "_rectified_s8" : "_s8");
+// Runs at the input's end that reach beyond it when they are filled to whole vectors, and one more.
+int64_t copied_runs(const Window& w, int64_t run) {
+  const int64_t pitch = w.stride_h * w.in_w * w.in_c, step = w.stride_w * w.in_c, last = w.in_h * w.in_w * w.in_c - run;
+  int64_t copied = 0;
+  for (int64_t y = w.out_h - 1; y >= 0; --y)
+    for (int64_t x = w.out_w - 1; x >= 0; --x, ++copied)
+      if (y * pitch + x * step <= last) return copied == 0 ? 0 : copied + 1;
+  return copied;
 }
 
 Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Window& w, bool one_pixel) {
@@ -84,14 +89,15 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
       multipliers.back() = blocks.back();
     }
   }
-  const int64_t strip = w.strip_h > 0 ? strip_bytes(w, w.strip_h, w.strip_w) + kVector : (one_pixel ? 1 : 2) * run;
-  const bool unused = w.strip_h == 0 && (w.kernel_w * w.in_c) % kVector == 0;
-  const BufferId scratch = op.b.local("scratch", DataType::Int8, {unused ? 4 : strip}, 4);
+  const int64_t filled = w.kernel_w * w.in_c % kVector == 0 ? 0 : run;
+  const int64_t scratch_bytes = w.strip_h > 0 ? strip_bytes(w, w.strip_h, w.strip_w) + kVector
+                                : one_pixel ? filled : copied_runs(w, run) * run;
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {std::max<int64_t>(scratch_bytes, 4)}, 4);
   const BufferId weights = op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
                                        std::move(bytes), tir::ConstantUse::Weights);
   const BufferId table = op.constant("channels", DataType::Int32, {count, 3 * lanes},
                                      channels.vector_table(blocks, multipliers), tir::ConstantUse::Weights);
-  const std::string kernel = way_of(one_pixel ? "intarsia_mve_dense" : "intarsia_mve_conv", w);
+  const std::string kernel = one_pixel ? "intarsia_mve_dense_s8" : "intarsia_mve_conv_s8";
   return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 

@@ -81,11 +81,9 @@ std::vector<uint8_t> weights_of(const Depthwise& d, const Layout& layout) {
   return bytes;
 }
 
-std::string kernel_of(const Layout& layout) {
-  const Window& w = layout.window;
-  const std::string family = layout.family == Family::Dense ? "dense" : layout.family == Family::Halving ? "halving" : "wide";
-  const bool whole = w.low == -128 && w.high == 127;
-  return "intarsia_mve_depthwise_" + family + (!whole ? "_limited_s8" : w.out_zero == -128 ? "_rectified_s8" : "_s8");
+std::string kernel_of(Family family) {
+  const std::string name = family == Family::Dense ? "dense" : family == Family::Halving ? "halving" : "wide";
+  return "intarsia_mve_depthwise_" + name + "_s8";
 }
 
 Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const Layout& layout) {
@@ -99,7 +97,7 @@ Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const L
   const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 3}, channels.scalar_table(),
                                      tir::ConstantUse::Weights);
   return call_kernel(op.b.func(),
-                     {kernel_of(layout), layout.window.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+                     {kernel_of(layout.family), layout.window.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace

@@ -3,43 +3,49 @@
 #include "cortex_m/mve_conv.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "cortex_m/mve_results.h"
 #include "cortex_m/mve_strip.h"
-#include "cortex_m/optimise.h"
 
 enum { kVector = 16, kQuad = 4, kUnrolled = 4, kStepBytes = 14 * 4 };
 
-// Two pixels; the assembly knows the layout.
-struct block {
-  const int8_t *runs[2];
-  int32_t passes;   // through the unrolled loop
-  uint32_t entry;   // where the first of them enters it
-  int8_t *output;   // of the first pixel
+// Pixels whose results follow one another; the assembly knows the layout.
+struct pixels {
+  const int8_t *runs[2];  // of the two under way
+  int32_t passes;         // through the unrolled loop
+  uint32_t entry;         // where the first of them enters it
+  int8_t *output;         // of the first of the two
   const int8_t *end;
   uint32_t skipped;  // bytes of the loop before the entry, and the bit of the instruction set
   int32_t zero;
+  const int8_t *at;  // the next run
+  int32_t in_row;    // so many more until the gap
+  int32_t step;      // from a run to the next
+  int32_t gap;       // bytes more after the last run of a row
+  int32_t row;       // pixels of a row
+  int32_t count;     // of pixels to come, an even number
+  int32_t channels;
+  int32_t general;  // mve_results.h
+  const int8_t *weights;
+  const int32_t *table;
   uint16_t offsets[8];  // of results from the output: channel by channel, both pixels
   int8_t low[kVector], high[kVector];
+  uint32_t finish;  // where the way of results begins
 };
 
 #if INTARSIA_HAS_MVE
-_Static_assert(offsetof(struct block, passes) == 8 && offsetof(struct block, entry) == 12 &&
-                   offsetof(struct block, output) == 16 && offsetof(struct block, skipped) == 24 &&
-                   offsetof(struct block, offsets) == 32 && offsetof(struct block, low) == 48 &&
-                   offsetof(struct block, high) == 64,
+_Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, output) == 16 &&
+                   offsetof(struct pixels, skipped) == 24 && offsetof(struct pixels, at) == 32 &&
+                   offsetof(struct pixels, step) == 40 && offsetof(struct pixels, row) == 48 &&
+                   offsetof(struct pixels, channels) == 56 && offsetof(struct pixels, weights) == 64 &&
+                   offsetof(struct pixels, offsets) == 72 && offsetof(struct pixels, low) == 88 &&
+                   offsetof(struct pixels, high) == 104 && offsetof(struct pixels, finish) == 120,
                "the assembly's numbers");
-#endif
 
-INTARSIA_INLINE void all_channels(struct block *block, const int8_t *weights, const int32_t *channels,
-                                  int32_t steps, enum intarsia_mve_way way) {
-#if INTARSIA_HAS_MVE
+INTARSIA_OUTLINE void all_pairs(struct pixels *pixels, int32_t steps) {
   (void)steps;
-  register struct block *b __asm__("r11") = block;
-  register const int8_t *weight __asm__("r5") = weights;
-  register const int32_t *table __asm__("r9") = channels;
-  // Sums of the first pixel (r1) r0, r2, r4, r6; of the second (r3) r8, r10, r12, lr.
+  register struct pixels *p __asm__("r11") = pixels;
+  // Sums of the first pixel (r1) r0, r2, r4, r6; of the second (r3) r8, r10, r12, lr. Weights r5, table r9.
 #define STEP                   \
   "vldrb.8 q0, [r5], #16\n"    \
   "vldrb.8 q4, [r1], #16\n"    \
@@ -55,166 +61,204 @@ INTARSIA_INLINE void all_channels(struct block *block, const int8_t *weights, co
   "vldrb.8 q3, [r5], #16\n"    \
   "vmladava.s8 r6, q3, q4\n"   \
   "vmladava.s8 lr, q3, q5\n"
-#define QUADS(fix, limit)                        \
-  __asm__ volatile(                              \
-      "ldrd r0, r2, [r11, #24]\n"                \
-      "vldrh.16 q7, [r11, #32]\n"                \
-      "adr.w r1, 2f\n"                           \
-      "add r0, r0, r1\n"                         \
-      "str r0, [r11, #12]\n"                     \
-      "vdup.16 q6, r2\n"                         \
-      "1: ldrd r1, r3, [r11]\n"                  \
-      "ldm r9, {r0, r2, r4, r6}\n"               \
-      "ldr r7, [r11, #8]\n"                      \
-      "ldm r9!, {r8, r10, r12, lr}\n"            \
-      "ldr pc, [r11, #12]\n"                     \
-      "2:\n" STEP STEP STEP STEP                 \
-      "subs r7, r7, #1\n"                        \
-      "bne.w 2b\n"                               \
-      "vldrw.32 q2, [r9], #16\n"                 \
-      "vmov q0[2], q0[0], r0, r4\n"              \
-      "vmov q0[3], q0[1], r2, r6\n"              \
-      "vqrdmulh.s32 q0, q0, q2\n"                \
-      "vmov q1[2], q1[0], r8, r12\n"             \
-      "vmov q1[3], q1[1], r10, lr\n"             \
-      "vqrdmulh.s32 q1, q1, q2\n"                \
-      "vldrw.32 q2, [r9], #16\n" fix             \
-      "vrshl.s32 q0, q0, q2\n"                   \
-      "vrshl.s32 q1, q1, q2\n"                   \
-      "ldrd r0, r2, [r11, #16]\n"                \
-      INTARSIA_MVE_NARROW limit                  \
-      "subs r2, r2, r0\n"                        \
-      "vctp.32 r2\n"                             \
-      "vpst\n"                                   \
-      "vstrbt.16 q0, [r0, q7]\n"                 \
-      "add r0, r0, #4\n"                         \
-      "str r0, [r11, #16]\n"                     \
-      "cmp r2, #4\n"                             \
-      "bgt.w 1b\n"                               \
-      : "+r"(b), "+r"(weight), "+r"(table)       \
-      :                                          \
-      : "r0", "r1", "r2", "r3", "r4", "r6", "r7", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", \
-        "q5", "q6", "q7", "cc", "memory")
-  if (way == INTARSIA_MVE_RECTIFIED) {
-    QUADS("", "");
-  } else if (way == INTARSIA_MVE_WHOLE) {
-    QUADS(INTARSIA_MVE_FIX, "");
-  } else {
-    QUADS(INTARSIA_MVE_FIX, INTARSIA_MVE_LIMIT("48", "64"));
-  }
-#undef QUADS
+#define NEXT_RUN        \
+  "add r0, r0, r4\n"    \
+  "subs r2, r2, #1\n"   \
+  "itt eq\n"            \
+  "moveq r2, r8\n"      \
+  "addeq r0, r0, r6\n"
+  __asm__ volatile(
+      "ldrd r0, r2, [r11, #24]\n"
+      "vdup.16 q6, r2\n"
+      "vldrh.16 q7, [r11, #72]\n"
+      "adr.w r1, 2f\n"
+      "add r0, r0, r1\n"
+      "str r0, [r11, #12]\n"
+      "ldr r0, [r11, #60]\n"
+      "adr.w r1, 3f\n"
+      "adr.w r2, 4f\n"
+      "cmp r0, #0\n"
+      "it ne\n"
+      "movne r1, r2\n"
+      "orr r1, r1, #1\n"
+      "str r1, [r11, #120]\n"
+      // A pair of pixels.
+      "0: ldrd r0, r2, [r11, #32]\n"
+      "ldrd r4, r6, [r11, #40]\n"
+      "ldr r8, [r11, #48]\n"
+      "mov r1, r0\n" NEXT_RUN
+      "mov r3, r0\n" NEXT_RUN
+      "strd r1, r3, [r11]\n"
+      "strd r0, r2, [r11, #32]\n"
+      "ldrd r5, r9, [r11, #64]\n"
+      // Four of its channels.
+      "1: ldrd r1, r3, [r11]\n"
+      "ldm r9, {r0, r2, r4, r6}\n"
+      "ldr r7, [r11, #8]\n"
+      "ldm r9!, {r8, r10, r12, lr}\n"
+      "ldr pc, [r11, #12]\n"
+      ".balign 4\n"  // makes the section so, which ADR stands on
+      "2:\n" STEP STEP STEP STEP
+      "subs r7, r7, #1\n"
+      "bne.w 2b\n"
+      "vldrw.32 q2, [r9], #16\n"
+      "vmov q0[2], q0[0], r0, r4\n"
+      "vmov q0[3], q0[1], r2, r6\n"
+      "vqrdmulh.s32 q0, q0, q2\n"
+      "vmov q1[2], q1[0], r8, r12\n"
+      "vmov q1[3], q1[1], r10, lr\n"
+      "vqrdmulh.s32 q1, q1, q2\n"
+      "vldrw.32 q2, [r9], #16\n"
+      "ldr pc, [r11, #120]\n"
+      "4:\n" INTARSIA_MVE_FIX("q0", "q1", "q3")
+      "vrshl.s32 q0, q0, q2\n"
+      "vrshl.s32 q1, q1, q2\n" INTARSIA_MVE_NARROW("q0", "q1", "q6") INTARSIA_MVE_LIMIT("q0", "q4", "88", "104")
+      "b.w 5f\n"
+      "3: vrshl.s32 q0, q0, q2\n"
+      "vrshl.s32 q1, q1, q2\n" INTARSIA_MVE_NARROW("q0", "q1", "q6")
+      "5: ldrd r0, r2, [r11, #16]\n"
+      "subs r2, r2, r0\n"
+      "vctp.32 r2\n"
+      "vpst\n"
+      "vstrbt.16 q0, [r0, q7]\n"
+      "add r0, r0, #4\n"
+      "str r0, [r11, #16]\n"
+      "cmp r2, #4\n"
+      "bgt.w 1b\n"
+      "ldrd r6, r4, [r11, #52]\n"
+      "ldr r0, [r11, #20]\n"
+      "add r0, r0, r4\n"
+      "add r2, r0, r4\n"
+      "strd r0, r2, [r11, #16]\n"
+      "subs r6, r6, #2\n"
+      "str r6, [r11, #52]\n"
+      "bgt.w 0b\n"
+      : "+r"(p)
+      :
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4",
+        "q5", "q6", "q7", "cc", "memory");
+#undef NEXT_RUN
 #undef STEP
+}
 #else
-  const int32_t count = (int32_t)(block->end - block->output);
-  for (int32_t c = 0; c < count; ++c) {
-    const int8_t *quad = weights + c / kQuad * steps * kQuad * kVector + c % kQuad * kVector;
-    const int32_t *channel = channels + c / kQuad * 3 * kQuad + c % kQuad;
-    for (int32_t pixel = 0; pixel < 2; ++pixel) {
-      int32_t sum = channel[0];
-      for (int32_t i = 0; i < steps * kVector; ++i)
-        sum += block->runs[pixel][i] * quad[i / kVector * kQuad * kVector + i % kVector];
-      block->output[c + block->offsets[pixel]] = intarsia_mve_result(
-          sum, channel[kQuad], channel[2 * kQuad], block->zero, block->low[0], block->high[0], way);
+static void next_pair(struct pixels *p) {
+  for (int32_t pixel = 0; pixel < 2; ++pixel) {
+    p->runs[pixel] = p->at;
+    p->at += p->step;
+    if (--p->in_row == 0) p->in_row = p->row, p->at += p->gap;
+  }
+}
+
+INTARSIA_OUTLINE void all_pairs(struct pixels *p, int32_t steps) {
+  for (; p->count > 0; p->count -= 2, p->output += 2 * p->channels) {
+    next_pair(p);
+    for (int32_t c = 0; c < p->channels; ++c) {
+      const int8_t *quad = p->weights + c / kQuad * steps * kQuad * kVector + c % kQuad * kVector;
+      const int32_t *channel = p->table + c / kQuad * 3 * kQuad + c % kQuad;
+      for (int32_t pixel = 0; pixel < 2; ++pixel) {
+        int32_t sum = channel[0];
+        for (int32_t i = 0; i < steps * kVector; ++i)
+          sum += p->runs[pixel][i] * quad[i / kVector * kQuad * kVector + i % kVector];
+        p->output[c + p->offsets[pixel]] = intarsia_mve_result(
+            sum, channel[kQuad], channel[2 * kQuad], p->zero, p->general != 0, p->low[0], p->high[0]);
+      }
     }
   }
+}
 #endif
+
+INTARSIA_INLINE void set_offsets(struct pixels *p, int32_t apart) {
+  for (int32_t i = 0; i < 8; ++i) p->offsets[i] = (uint16_t)(i / 2 + i % 2 * apart);
 }
 
-// Pixels whose results follow one another in the output.
-struct pixels {
-  const int8_t *at;
-  int32_t step;      // from a run to the next
-  int32_t in_row;    // after so many of them
-  int32_t gap;       // so many bytes more
-  int32_t count;
-  int8_t *output;
-};
-
-struct convolution {
-  const struct intarsia_window *window;
-  const int8_t *weights;
-  const int32_t *channels;
-  int32_t run, steps;
-  const int8_t *last;  // no run after this one can be read to a multiple of 16 bytes
-  int8_t *copies;      // of those that come after
-  struct block block;
-};
-
-INTARSIA_INLINE void set_offsets(struct block *block, int32_t apart) {
-  for (int32_t i = 0; i < 8; ++i) block->offsets[i] = (uint16_t)(i / 2 + i % 2 * apart);
-}
-
-INTARSIA_INLINE void all_pixels(struct convolution *c, struct pixels p, enum intarsia_mve_way way) {
-  const int32_t out_c = c->window->out_c;
-  int32_t x = 0;
-  set_offsets(&c->block, out_c);
-  for (; p.count > 0; p.count -= 2) {
-    const int32_t pixels = p.count > 1 ? 2 : 1;
-    for (int32_t i = 0; i < pixels; ++i) {
-      c->block.runs[i] = p.at;
-      if (p.at > c->last) {
-        c->block.runs[i] = c->copies + i * c->steps * kVector;
-        intarsia_copy(c->copies + i * c->steps * kVector, p.at, c->run);
-      }
-      p.at += p.step;
-      if (++x == p.in_row) x = 0, p.at += p.gap;
-    }
-    if (pixels == 1) {
-      c->block.runs[1] = c->block.runs[0];
-      set_offsets(&c->block, 0);
-    }
-    c->block.output = p.output;
-    c->block.end = p.output + out_c;
-    all_channels(&c->block, c->weights, c->channels, c->steps, way);
-    p.output += 2 * out_c;
+// `count` pixels, row by row from the beginning of a row on. Returns where their results end.
+INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *output, int32_t steps) {
+  const int32_t channels = p->channels, single = count & 1;
+  p->in_row = p->row;
+  p->output = output;
+  p->end = output + channels;
+  p->count = count - single;
+  if (p->count > 0) {
+    set_offsets(p, channels);
+    all_pairs(p, steps);
   }
+  output += count * channels;
+  if (single != 0) {  // the pair is it twice
+    set_offsets(p, 0);
+    p->output = output - channels;
+    p->end = output;
+    p->step = p->gap = 0;
+    p->count = 2;
+    all_pairs(p, steps);
+  }
+  return output;
 }
 
-INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                              const int8_t *weights, const int32_t *channels, enum intarsia_mve_way way) {
-  const int32_t column = w->kernel_h * w->in_c, run = w->kernel_w * column, step = w->stride_w * column;
-  const int32_t steps = (run + kVector - 1) / kVector, image = w->in_h * w->in_w * w->in_c;
-  struct convolution c = {.window = w, .weights = weights, .channels = channels, .run = run, .steps = steps};
-  c.block.passes = (steps + kUnrolled - 1) / kUnrolled;
-  c.block.skipped = (uint32_t)(c.block.passes * kUnrolled - steps) * kStepBytes | 1u;
-  c.block.zero = w->out_zero;
-  memset(c.block.low, w->low, sizeof c.block.low);
-  memset(c.block.high, w->high, sizeof c.block.high);
-  // Without strips, the image is one.
-  const bool strips = w->strip_h > 0;
-  const int32_t strip_h = strips ? w->strip_h : w->out_h, strip_w = strips ? w->strip_w : w->out_w;
+// Runs as they lie in the input. Those at its end that cannot be read to a multiple of 16 bytes are copied,
+// last pixel first; the others stay an even number.
+static int8_t *runs_in_place(const struct intarsia_window *w, const int8_t *image, int8_t *output, int8_t *scratch,
+                             struct pixels *p, int32_t steps) {
+  const int32_t run = w->kernel_w * w->in_c, filled = steps * kVector;
+  const int32_t step = w->stride_w * w->in_c, pitch = w->stride_h * w->in_w * w->in_c;
+  const int32_t last = w->in_h * w->in_w * w->in_c - filled, count = w->out_h * w->out_w;
+  int32_t copied = 0;
+  for (int32_t y = w->out_h - 1, x = w->out_w - 1; copied < count; ++copied) {
+    const int32_t at = y * pitch + x * step;
+    if (at <= last && (copied == 0 || (count - copied) % 2 == 0)) break;
+    intarsia_copy(scratch + copied * filled, image + at, run);
+    if (--x < 0) x = w->out_w - 1, --y;
+  }
+  p->at = image;
+  p->step = step;
+  p->row = w->out_w;
+  p->gap = pitch - w->out_w * step;
+  output = all_pixels(p, count - copied, output, steps);
+  p->at = scratch + (copied - 1) * filled;
+  p->step = -filled;
+  p->row = copied;
+  p->gap = 0;
+  return all_pixels(p, copied, output, steps);
+}
+
+static int8_t *runs_of_strips(const struct intarsia_window *w, const int8_t *image, int8_t *output, int8_t *scratch,
+                              struct pixels *p, int32_t steps, const uint8_t *offsets) {
+  const int32_t column = w->kernel_h * w->in_c;
+  for (int32_t oy = 0; oy < w->out_h; oy += w->strip_h) {
+    const int32_t rows = w->out_h - oy < w->strip_h ? w->out_h - oy : w->strip_h;
+    for (int32_t ox = 0; ox < w->out_w; ox += w->strip_w) {
+      const int32_t in_row = w->out_w - ox < w->strip_w ? w->out_w - ox : w->strip_w;
+      const int32_t columns = (in_row - 1) * w->stride_w + w->kernel_w;
+      for (int32_t row = 0; row < rows; ++row)
+        intarsia_strip(w, image, (oy + row) * w->stride_h - w->pad_top, ox * w->stride_w - w->pad_left, columns,
+                       offsets, scratch + row * columns * column);
+      p->at = scratch;
+      p->step = w->stride_w * column;
+      p->row = in_row;
+      p->gap = columns * column - in_row * p->step;
+      output = all_pixels(p, rows * in_row, output, steps);
+    }
+  }
+  return output;
+}
+
+void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
+                          const int8_t *weights, const int32_t *channels) {
+  const int32_t steps = (w->kernel_h * w->kernel_w * w->in_c + kVector - 1) / kVector;
+  struct pixels p;
+  p.passes = (steps + kUnrolled - 1) / kUnrolled;
+  p.skipped = (uint32_t)(p.passes * kUnrolled - steps) * kStepBytes | 1u;
+  p.zero = w->out_zero;
+  p.channels = w->out_c;
+  p.general = intarsia_mve_is_general(w);
+  p.weights = weights;
+  p.table = channels;
+  intarsia_mve_limits(w, p.low, p.high);
   uint8_t offsets[kStripLanes];
-  const bool spread = strips && w->in_c <= kStripLanes / 2 && intarsia_strip_offsets(w, offsets);
-  c.copies = scratch;
-  c.last = strips ? scratch + ((strip_w - 1) * w->stride_w + w->kernel_w) * column * strip_h
-                  : input + w->batches * image - steps * kVector;
-  for (int32_t n = 0; n < w->batches; ++n, input += image) {
-    for (int32_t oy = 0; oy < w->out_h; oy += strip_h) {
-      const int32_t rows = w->out_h - oy < strip_h ? w->out_h - oy : strip_h;
-      for (int32_t ox = 0; ox < w->out_w; ox += strip_w) {
-        const int32_t in_row = w->out_w - ox < strip_w ? w->out_w - ox : strip_w;
-        struct pixels p = {input, step, in_row, w->stride_h * w->in_w * w->in_c - in_row * step, rows * in_row, output};
-        if (strips) {
-          const int32_t columns = (in_row - 1) * w->stride_w + w->kernel_w;
-          for (int32_t row = 0; row < rows; ++row)
-            intarsia_strip(w, input, (oy + row) * w->stride_h - w->pad_top, ox * w->stride_w - w->pad_left, columns,
-                           spread ? offsets : NULL, scratch + row * columns * column);
-          p.at = scratch;
-          p.gap = columns * column - in_row * step;
-        }
-        all_pixels(&c, p, way);
-        output += p.count * w->out_c;
-      }
-    }
+  const bool spread = w->strip_h > 0 && w->in_c <= kStripLanes / 2 && intarsia_strip_offsets(w, offsets);
+  for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * w->in_c) {
+    if (w->strip_h > 0)
+      output = runs_of_strips(w, input, output, scratch, &p, steps, spread ? offsets : NULL);
+    else
+      output = runs_in_place(w, input, output, scratch, &p, steps);
   }
 }
-
-#define INTARSIA_DEFINE(name, way)                                                                   \
-  void intarsia_mve_conv##name##_s8(const struct intarsia_window *w, const int8_t *input,            \
-                                    int8_t *output, int8_t *scratch, const int8_t *weights,          \
-                                    const int32_t *channels) {                                       \
-    convolve(w, input, output, scratch, weights, channels, way);                                     \
-  }
-INTARSIA_DEFINE(_rectified, INTARSIA_MVE_RECTIFIED)
-INTARSIA_DEFINE(, INTARSIA_MVE_WHOLE)
-INTARSIA_DEFINE(_limited, INTARSIA_MVE_LIMITED)

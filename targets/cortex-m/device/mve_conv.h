@@ -14,30 +14,16 @@ extern "C" {
 //
 // weights: [out_c / 4][run / 16][4][16], filled with zeros; of a strip's run in its order.
 // channels: [out_c / 4] of four biases, four multipliers, four shifts (negative: to the right, as VRSHL).
-// scratch: strip_h strips of (strip_w - 1) * stride_w + kernel_w columns, and 16 bytes; with strip_h == 0
-// two runs, each filled to a multiple of 16.
-//
-// Names as the ways of mve_results.h.
-#define INTARSIA_DECLARE(name)                                                                       \
-  void intarsia_mve_conv##name##_s8(const struct intarsia_window *window, const int8_t *input,       \
-                                    int8_t *output, int8_t *scratch, const int8_t *weights,          \
-                                    const int32_t *channels)
-INTARSIA_DECLARE(_rectified);
-INTARSIA_DECLARE();
-INTARSIA_DECLARE(_limited);
-#undef INTARSIA_DECLARE
+// scratch: strip_h strips of (strip_w - 1) * stride_w + kernel_w columns, and 16 bytes. With strip_h == 0, as
+// many runs, filled to a multiple of 16, as reach beyond the input's end when they are, and one more.
+void intarsia_mve_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
+                          int8_t *scratch, const int8_t *weights, const int32_t *channels);
 
 // One output pixel, eight channels at a time. weights: [out_c / 8][run / 16][8][16].
 // channels: [out_c / 8] of eight biases; multipliers of channels 0, 2, 4, 6, and of 1, 3, 5, 7; shifts alike.
 // scratch: a run filled to a multiple of 16; unused when it is one already.
-#define INTARSIA_DECLARE(name)                                                                       \
-  void intarsia_mve_dense##name##_s8(const struct intarsia_window *window, const int8_t *input,      \
-                                     int8_t *output, int8_t *scratch, const int8_t *weights,         \
-                                     const int32_t *channels)
-INTARSIA_DECLARE(_rectified);
-INTARSIA_DECLARE();
-INTARSIA_DECLARE(_limited);
-#undef INTARSIA_DECLARE
+void intarsia_mve_dense_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
+                           int8_t *scratch, const int8_t *weights, const int32_t *channels);
 
 #ifdef __cplusplus
 }

@@ -1,12 +1,9 @@
 // A fully connected layer on cores with Helium: eight channels share each load of the input, 17
 // instructions for 128 products, and their sums take all even registers.
 #include <stddef.h>
-#include <string.h>
 
-#include "cortex_m/bytes.h"
 #include "cortex_m/mve_conv.h"
 #include "cortex_m/mve_results.h"
-#include "cortex_m/optimise.h"
 
 enum { kVector = 16, kOctet = 8, kUnrolled = 4, kStepBytes = 17 * 4 };
 
@@ -17,19 +14,19 @@ struct layer {
   int32_t passes;    // through the loop
   int8_t *output;
   const int8_t *end;
-  int32_t zero;
+  int32_t zero, general;
   int8_t low[kVector], high[kVector];
 };
 
 #if INTARSIA_HAS_MVE
 _Static_assert(offsetof(struct layer, skipped) == 4 && offsetof(struct layer, passes) == 8 &&
-                   offsetof(struct layer, zero) == 20 && offsetof(struct layer, low) == 24 &&
-                   offsetof(struct layer, high) == 40,
+                   offsetof(struct layer, zero) == 20 && offsetof(struct layer, low) == 28 &&
+                   offsetof(struct layer, high) == 44,
                "the assembly's numbers");
 #endif
 
 INTARSIA_INLINE void all_channels(const struct layer *layer, const int8_t *weights, const int32_t *channels,
-                                  int32_t steps, enum intarsia_mve_way way) {
+                                  int32_t steps) {
 #if INTARSIA_HAS_MVE
   (void)steps;
   register const struct layer *l __asm__("r11") = layer;
@@ -40,58 +37,52 @@ INTARSIA_INLINE void all_channels(const struct layer *layer, const int8_t *weigh
 #define STEP                                                                                      \
   "vldrb.8 q0, [r1], #16\n" PRODUCTS("r0") PRODUCTS("r2") PRODUCTS("r4") PRODUCTS("r6")           \
   PRODUCTS("r8") PRODUCTS("r10") PRODUCTS("r12") PRODUCTS("lr")
-#define OCTETS(fix, limit)                                  \
-  __asm__ volatile(                                         \
-      "ldrd r0, r3, [r11, #12]\n"                           \
-      "ldr r2, [r11, #20]\n"                                \
-      "ldr r4, [r11, #4]\n"                                 \
-      "adr.w r1, 2f\n"                                      \
-      "add r4, r4, r1\n"                                    \
-      "vdup.16 q6, r2\n"                                    \
-      "vmov s28, r4\n"                                      \
-      "vmov s29, r0\n"                                      \
-      "1: vmov r3, s28\n"                                   \
-      "ldr r1, [r11]\n"                                     \
-      "ldr r7, [r11, #8]\n"                                 \
-      "ldm r9!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"       \
-      "bx r3\n"                                             \
-      "2:\n" STEP STEP STEP STEP                            \
-      "subs r7, r7, #1\n"                                   \
-      "bne.w 2b\n"                                          \
-      "vmov q0[2], q0[0], r0, r8\n"                         \
-      "vmov q0[3], q0[1], r4, r12\n"                        \
-      "vldrw.32 q2, [r9], #16\n"                            \
-      "vqrdmulh.s32 q0, q0, q2\n"                           \
-      "vmov q1[2], q1[0], r2, r10\n"                        \
-      "vmov q1[3], q1[1], r6, lr\n"                         \
-      "vldrw.32 q2, [r9], #16\n"                            \
-      "vqrdmulh.s32 q1, q1, q2\n" fix                       \
-      "vldrw.32 q2, [r9], #16\n"                            \
-      "vrshl.s32 q0, q0, q2\n"                              \
-      "vldrw.32 q2, [r9], #16\n"                            \
-      "vrshl.s32 q1, q1, q2\n"                              \
-      INTARSIA_MVE_NARROW limit                             \
-      "vmov r0, s29\n"                                      \
-      "ldr r2, [r11, #16]\n"                                \
-      "subs r2, r2, r0\n"                                   \
-      "vctp.16 r2\n"                                        \
-      "vpst\n"                                              \
-      "vstrbt.16 q0, [r0], #8\n"                            \
-      "vmov s29, r0\n"                                      \
-      "cmp r2, #8\n"                                        \
-      "bgt.w 1b\n"                                          \
-      : "+r"(l), "+r"(weight), "+r"(table)                  \
-      :                                                     \
-      : "r0", "r1", "r2", "r3", "r4", "r6", "r7", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", \
-        "q5", "q6", "q7", "cc", "memory")
-  if (way == INTARSIA_MVE_RECTIFIED) {
-    OCTETS("", "");
-  } else if (way == INTARSIA_MVE_WHOLE) {
-    OCTETS(INTARSIA_MVE_FIX, "");
-  } else {
-    OCTETS(INTARSIA_MVE_FIX, INTARSIA_MVE_LIMIT("24", "40"));
-  }
-#undef OCTETS
+  __asm__ volatile(
+      "ldr r0, [r11, #12]\n"
+      "ldr r2, [r11, #20]\n"
+      "ldr r4, [r11, #4]\n"
+      "adr.w r1, 2f\n"
+      "add r4, r4, r1\n"
+      "vdup.16 q6, r2\n"
+      "vmov s28, r4\n"
+      "vmov s29, r0\n"
+      "1: vmov r3, s28\n"
+      "ldr r1, [r11]\n"
+      "ldr r7, [r11, #8]\n"
+      "ldm r9!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
+      "bx r3\n"
+      ".balign 4\n"  // makes the section so, which ADR stands on
+      "2:\n" STEP STEP STEP STEP
+      "subs r7, r7, #1\n"
+      "bne.w 2b\n"
+      "vmov q0[2], q0[0], r0, r8\n"
+      "vmov q0[3], q0[1], r4, r12\n"
+      "vldrw.32 q2, [r9], #16\n"
+      "vqrdmulh.s32 q0, q0, q2\n"
+      "vmov q1[2], q1[0], r2, r10\n"
+      "vmov q1[3], q1[1], r6, lr\n"
+      "vldrw.32 q2, [r9], #16\n"
+      "vqrdmulh.s32 q1, q1, q2\n"
+      "ldr r1, [r11, #24]\n"
+      "vldrw.32 q2, [r9], #16\n"
+      "vldrw.32 q3, [r9], #16\n"
+      "cbz r1, 3f\n" INTARSIA_MVE_FIX("q0", "q1", "q4")
+      "3: vrshl.s32 q0, q0, q2\n"
+      "vrshl.s32 q1, q1, q3\n" INTARSIA_MVE_NARROW("q0", "q1", "q6")
+      "cbz r1, 4f\n" INTARSIA_MVE_LIMIT("q0", "q4", "28", "44")
+      "4: vmov r0, s29\n"
+      "ldr r2, [r11, #16]\n"
+      "subs r2, r2, r0\n"
+      "vctp.16 r2\n"
+      "vpst\n"
+      "vstrbt.16 q0, [r0], #8\n"
+      "vmov s29, r0\n"
+      "cmp r2, #8\n"
+      "bgt.w 1b\n"
+      : "+r"(l), "+r"(weight), "+r"(table)
+      :
+      : "r0", "r1", "r2", "r3", "r4", "r6", "r7", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6",
+        "q7", "cc", "memory");
 #undef STEP
 #undef PRODUCTS
 #else
@@ -104,32 +95,26 @@ INTARSIA_INLINE void all_channels(const struct layer *layer, const int8_t *weigh
     for (int32_t i = 0; i < steps * kVector; ++i)
       sum += layer->input[i] * octet[i / kVector * kOctet * kVector + i % kVector];
     layer->output[c] = intarsia_mve_result(sum, channel[kOctet + place], channel[2 * kOctet + place], layer->zero,
-                                           layer->low[0], layer->high[0], way);
+                                           layer->general != 0, layer->low[0], layer->high[0]);
   }
 #endif
 }
 
-INTARSIA_INLINE void dense(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                           const int8_t *weights, const int32_t *channels, enum intarsia_mve_way way) {
+void intarsia_mve_dense_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
+                           const int8_t *weights, const int32_t *channels) {
   const int32_t run = w->kernel_w * w->in_c, steps = (run + kVector - 1) / kVector;
+  struct layer layer;
+  layer.input = input;
   if (run % kVector != 0) {
     intarsia_copy(scratch, input, run);
-    input = scratch;
+    layer.input = scratch;
   }
-  struct layer layer = {.input = input, .output = output, .end = output + w->out_c, .zero = w->out_zero};
+  layer.output = output;
+  layer.end = output + w->out_c;
   layer.passes = (steps + kUnrolled - 1) / kUnrolled;
   layer.skipped = (uint32_t)(layer.passes * kUnrolled - steps) * kStepBytes | 1u;
-  memset(layer.low, w->low, sizeof layer.low);
-  memset(layer.high, w->high, sizeof layer.high);
-  all_channels(&layer, weights, channels, steps, way);
+  layer.zero = w->out_zero;
+  layer.general = intarsia_mve_is_general(w);
+  intarsia_mve_limits(w, layer.low, layer.high);
+  all_channels(&layer, weights, channels, steps);
 }
-
-#define INTARSIA_DEFINE(name, way)                                                                   \
-  void intarsia_mve_dense##name##_s8(const struct intarsia_window *w, const int8_t *input,           \
-                                     int8_t *output, int8_t *scratch, const int8_t *weights,         \
-                                     const int32_t *channels) {                                      \
-    dense(w, input, output, scratch, weights, channels, way);                                        \
-  }
-INTARSIA_DEFINE(_rectified, INTARSIA_MVE_RECTIFIED)
-INTARSIA_DEFINE(, INTARSIA_MVE_WHOLE)
-INTARSIA_DEFINE(_limited, INTARSIA_MVE_LIMITED)

@@ -4,11 +4,9 @@
 #include "cortex_m/mve_depthwise.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "cortex_m/bytes.h"
 #include "cortex_m/mve_results.h"
-#include "cortex_m/optimise.h"
 
 enum { kVector = 16, kResults = 8, kHalf = 4, kMostVectors = 4 };
 enum family { DENSE, HALVING, WIDE };
@@ -25,39 +23,33 @@ struct strip {
   int32_t swapped;  // rows 0, 1 of the strip lie after rows 2, 3
   int32_t zero;
   int32_t group_step;  // from eight results to the next eight
+  int32_t general;     // mve_results.h
   int32_t count;       // of channels
   int32_t pixel_step;  // of the plane
   uint16_t offsets[kResults];
   int16_t positions[kResults];  // columns of the eight results, from the first; beyond all for none
   int8_t low[kVector], high[kVector];
+  int32_t vectors;  // of a channel's weights
 };
 
 #if INTARSIA_HAS_MVE
 _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip, plane) == 16 &&
                    offsetof(struct strip, columns) == 24 && offsetof(struct strip, zero) == 32 &&
-                   offsetof(struct strip, count) == 40 && offsetof(struct strip, offsets) == 48 &&
-                   offsetof(struct strip, positions) == 64 && offsetof(struct strip, low) == 80 &&
-                   offsetof(struct strip, high) == 96,
+                   offsetof(struct strip, group_step) == 36 && offsetof(struct strip, count) == 44 &&
+                   offsetof(struct strip, offsets) == 52 && offsetof(struct strip, positions) == 68 &&
+                   offsetof(struct strip, low) == 84 && offsetof(struct strip, high) == 100,
                "the assembly's numbers");
 
 // Four sums become q7, the next four q4; then results.
 #define SUMS(to) "vmov " to "[2], " to "[0], r0, r4\n" "vmov " to "[3], " to "[1], r2, r6\n"
-#define FIX                                                \
-  "vshr.s32 q6, q7, #31\n" "vadd.i32 q7, q7, q6\n"         \
-  "vshr.s32 q6, q4, #31\n" "vadd.i32 q4, q4, q6\n"         \
-  "vldrh.16 q6, [r11, #48]\n"
-#define LIMIT                                              \
-  "vldrb.8 q4, [r11, #80]\n" "vmax.s8 q7, q7, q4\n"        \
-  "vldrb.8 q4, [r11, #96]\n" "vmin.s8 q7, q7, q4\n"
-#define CHANNELS(weights, before, sums, results, fix, limit)                                      \
+#define CHANNELS(weights, before, sums, results)                                                  \
   __asm__ volatile(                                                                               \
-      "ldrd r0, r2, [r11, #40]\n"                                                                 \
+      "ldrd r0, r12, [r11, #44]\n"                                                                \
       "dls lr, r0\n"                                                                              \
-      "mov r12, r2\n"                                                                             \
       "ldrd r1, r3, [r11, #16]\n"                                                                 \
       "ldr r9, [r11, #32]\n"                                                                      \
-      "vldrh.16 q6, [r11, #48]\n"                                                                 \
-      "vldrh.16 q5, [r11, #64]\n"                                                                 \
+      "vldrh.16 q6, [r11, #52]\n"                                                                 \
+      "vldrh.16 q5, [r11, #68]\n"                                                                 \
       "1: ldrd r0, r2, [r11]\n"                                                                   \
       weights                                                                                     \
       "ldm r2!, {r5, r7, r8}\n"                                                                   \
@@ -65,18 +57,15 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
       "ldrd r10, r4, [r11, #24]\n"                                                                \
       before                                                                                      \
       "2:\n" sums                                                                                 \
+      "ldrd r0, r4, [r11, #36]\n"                                                                 \
       "vadd.i32 q7, q7, r8\n"                                                                     \
       "vadd.i32 q4, q4, r8\n"                                                                     \
       "vqrdmulh.s32 q7, q7, r5\n"                                                                 \
-      "vqrdmulh.s32 q4, q4, r5\n" fix                                                             \
+      "vqrdmulh.s32 q4, q4, r5\n"                                                                 \
+      "cbnz r4, 4f\n"                                                                             \
       "vrshl.s32 q7, r7\n"                                                                        \
-      "vrshl.s32 q4, r7\n"                                                                        \
-      "vqmovnb.s32 q7, q7\n"                                                                      \
-      "vqmovnt.s32 q7, q4\n"                                                                      \
-      "vqadd.s16 q7, q7, r9\n"                                                                    \
-      "vqmovnb.s16 q7, q7\n" limit                                                                \
-      "ldr r0, [r11, #36]\n"                                                                      \
-      "vpt.s16 lt, q5, r10\n"                                                                     \
+      "vrshl.s32 q4, r7\n" INTARSIA_MVE_NARROW("q7", "q4", "r9")                                  \
+      "3: vpt.s16 lt, q5, r10\n"                                                                  \
       "vstrbt.16 q7, [r3, q6]\n"                                                                  \
       "add r3, r3, r0\n"                                                                          \
       "subs r10, r10, #" results "\n"                                                             \
@@ -85,18 +74,18 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
       "add r1, r1, r0\n"                                                                          \
       "add r3, r3, r2\n"                                                                          \
       "le lr, 1b\n"                                                                               \
+      "b.w 5f\n"                                                                                  \
+      "4:\n" INTARSIA_MVE_FIX("q7", "q4", "q6")                                                   \
+      "vldrh.16 q6, [r11, #52]\n"                                                                 \
+      "vrshl.s32 q7, r7\n"                                                                        \
+      "vrshl.s32 q4, r7\n" INTARSIA_MVE_NARROW("q7", "q4", "r9")                                  \
+      INTARSIA_MVE_LIMIT("q7", "q4", "84", "100")                                                 \
+      "b.w 3b\n"                                                                                  \
+      "5:\n"                                                                                      \
       : "+r"(s)                                                                                   \
       :                                                                                           \
       : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r12", "lr", "q0", "q1", "q2", \
         "q3", "q4", "q5", "q6", "q7", "cc", "memory")
-#define WAYS(weights, before, sums, results)                          \
-  if (way == INTARSIA_MVE_RECTIFIED) {                                \
-    CHANNELS(weights, before, sums, results, "", "");                 \
-  } else if (way == INTARSIA_MVE_WHOLE) {                             \
-    CHANNELS(weights, before, sums, results, FIX, "");                \
-  } else {                                                            \
-    CHANNELS(weights, before, sums, results, FIX, LIMIT);             \
-  }
 
 // Two columns by two rows of outputs.
 #define DENSE_FOUR(to)           \
@@ -123,13 +112,39 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
 #define WIDE_FOUR(one, to) one("r0") NEXT one("r2") NEXT one("r4") NEXT one("r6") NEXT SUMS(to)
 #endif
 
-#if !INTARSIA_HAS_MVE
+#if INTARSIA_HAS_MVE
+INTARSIA_OUTLINE void dense_channels(struct strip *strip) {
+  register struct strip *s __asm__("r11") = strip;
+  CHANNELS("vldrb.8 q3, [r0]\n" "vldrb.8 q1, [r0, #1]\n" "vldrb.8 q2, [r0, #4]\n" "vldrb.8 q0, [r0, #5]\n"
+           "add r0, r0, #16\n",
+           "cbz r4, 2f\n" "vrev32.16 q0, q0\n" "vrev32.16 q1, q1\n" "vrev32.16 q2, q2\n" "vrev32.16 q3, q3\n",
+           DENSE_FOUR("q7") DENSE_FOUR("q4"), "4");
+}
+
+INTARSIA_OUTLINE void halving_channels(struct strip *strip) {
+  register struct strip *s __asm__("r11") = strip;
+  CHANNELS("vldrb.8 q1, [r0]\n" "vldrb.8 q0, [r0, #2]\n" "add r0, r0, #16\n", "",
+           HALVING_FOUR("q7") HALVING_FOUR("q4"), "4");
+}
+
+INTARSIA_OUTLINE void wide_channels(struct strip *strip) {
+  register struct strip *s __asm__("r11") = strip;
+  if (strip->vectors == 1) {
+    CHANNELS("vldrb.8 q0, [r0], #16\n", "", WIDE_FOUR(WIDE_1, "q7") WIDE_FOUR(WIDE_1, "q4"), "8");
+  } else if (strip->vectors == 2) {
+    CHANNELS("vldrb.8 q0, [r0], #16\n" "vldrb.8 q1, [r0], #16\n", "",
+             WIDE_FOUR(WIDE_2, "q7") WIDE_FOUR(WIDE_2, "q4"), "8");
+  } else {
+    CHANNELS("vldrb.8 q0, [r0], #16\n" "vldrb.8 q1, [r0], #16\n" "vldrb.8 q2, [r0], #16\n" "vldrb.8 q3, [r0], #16\n",
+             "", WIDE_FOUR(WIDE_4, "q7") WIDE_FOUR(WIDE_4, "q4"), "8");
+  }
+}
+#else
 // Weights of the results of a load, as bytes beyond the channel's first.
 static const uint8_t kDenseShifts[4] = {5, 1, 4, 0}, kHalvingShifts[2] = {2, 0};
 
-INTARSIA_INLINE void all_channels_portably(struct strip *s, int32_t vectors, enum family family,
-                                           enum intarsia_mve_way way) {
-  const int32_t bytes = vectors * kVector, columns = family == WIDE ? kResults : kHalf;
+INTARSIA_INLINE void all_channels(struct strip *s, enum family family) {
+  const int32_t bytes = s->vectors * kVector, columns = family == WIDE ? kResults : kHalf;
   for (; s->count > 0; --s->count, s->weights += bytes, s->channels += 3) {
     const int32_t groups = (s->columns + columns - 1) / columns;
     for (int32_t group = 0; group < groups; ++group) {
@@ -149,40 +164,18 @@ INTARSIA_INLINE void all_channels_portably(struct strip *s, int32_t vectors, enu
         int32_t sum = s->channels[2];
         for (int32_t i = 0; i < bytes; ++i) sum += seen[i] * weights[s->swapped != 0 ? i ^ 2 : i];
         s->output[group * s->group_step + s->offsets[lane]] = intarsia_mve_result(
-            sum, s->channels[0], s->channels[1], s->zero, s->low[0], s->high[0], way);
+            sum, s->channels[0], s->channels[1], s->zero, s->general != 0, s->low[0], s->high[0]);
       }
     }
     s->plane += groups * columns * s->pixel_step + s->plane_step;
     s->output += groups * s->group_step + s->output_step;
   }
 }
-#endif
 
-INTARSIA_INLINE void all_channels(struct strip *strip, int32_t vectors, enum family family,
-                                  enum intarsia_mve_way way) {
-#if INTARSIA_HAS_MVE
-  register struct strip *s __asm__("r11") = strip;
-  if (family == DENSE) {
-    WAYS("vldrb.8 q3, [r0]\n" "vldrb.8 q1, [r0, #1]\n" "vldrb.8 q2, [r0, #4]\n" "vldrb.8 q0, [r0, #5]\n"
-         "add r0, r0, #16\n",
-         "cbz r4, 2f\n" "vrev32.16 q0, q0\n" "vrev32.16 q1, q1\n" "vrev32.16 q2, q2\n" "vrev32.16 q3, q3\n",
-         DENSE_FOUR("q7") DENSE_FOUR("q4"), "4")
-  } else if (family == HALVING) {
-    WAYS("vldrb.8 q1, [r0]\n" "vldrb.8 q0, [r0, #2]\n" "add r0, r0, #16\n", "",
-         HALVING_FOUR("q7") HALVING_FOUR("q4"), "4")
-  } else if (vectors == 1) {
-    WAYS("vldrb.8 q0, [r0], #16\n", "", WIDE_FOUR(WIDE_1, "q7") WIDE_FOUR(WIDE_1, "q4"), "8")
-  } else if (vectors == 2) {
-    WAYS("vldrb.8 q0, [r0], #16\n" "vldrb.8 q1, [r0], #16\n", "",
-         WIDE_FOUR(WIDE_2, "q7") WIDE_FOUR(WIDE_2, "q4"), "8")
-  } else {
-    WAYS("vldrb.8 q0, [r0], #16\n" "vldrb.8 q1, [r0], #16\n" "vldrb.8 q2, [r0], #16\n" "vldrb.8 q3, [r0], #16\n",
-         "", WIDE_FOUR(WIDE_4, "q7") WIDE_FOUR(WIDE_4, "q4"), "8")
-  }
-#else
-  all_channels_portably(strip, vectors, family, way);
+static void dense_channels(struct strip *s) { all_channels(s, DENSE); }
+static void halving_channels(struct strip *s) { all_channels(s, HALVING); }
+static void wide_channels(struct strip *s) { all_channels(s, WIDE); }
 #endif
-}
 
 // A row of `columns` >= 1 pixels, `channels` of each: one every `step` bytes of its plane.
 INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, int32_t step, int32_t pitch,
@@ -236,7 +229,7 @@ INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, in
 }
 
 // Where the eight results of a group go, and which columns of outputs they are.
-INTARSIA_INLINE void place_results(struct strip *s, enum family family, int32_t row, int32_t column, int32_t rows) {
+static void place_results(struct strip *s, enum family family, int32_t row, int32_t column, int32_t rows) {
   for (int32_t lane = 0; lane < kResults; ++lane) {
     const int32_t of_half = lane / 2, half = lane % 2;
     const int32_t x = family == DENSE ? half * 2 + of_half % 2
@@ -248,8 +241,7 @@ INTARSIA_INLINE void place_results(struct strip *s, enum family family, int32_t 
 }
 
 INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                               const int8_t *weights, const int32_t *channels, enum family family,
-                               enum intarsia_mve_way way) {
+                               const int8_t *weights, const int32_t *channels, enum family family) {
   const int32_t in_c = w->in_c, out_c = w->out_c, multiplier = out_c / in_c;
   const bool transposed = w->transposed != 0;
   const int32_t in_column = transposed ? w->in_h * in_c : in_c, in_row = transposed ? in_c : w->in_w * in_c;
@@ -264,10 +256,14 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   const int32_t used = (w->out_w - 1) * w->stride_w + w->kernel_w - w->pad_left;
   const int32_t columns = used < w->in_w ? used : w->in_w;
   int8_t padding[kVector];
-  memset(padding, w->in_zero, sizeof padding);
-  struct strip s = {.zero = w->out_zero, .columns = w->out_w, .pixel_step = pixel_step};
-  memset(s.low, w->low, sizeof s.low);
-  memset(s.high, w->high, sizeof s.high);
+  intarsia_fill(padding, w->in_zero, kVector);
+  struct strip s;
+  s.zero = w->out_zero;
+  s.columns = w->out_w;
+  s.pixel_step = pixel_step;
+  s.vectors = vectors;
+  s.general = intarsia_mve_is_general(w);
+  intarsia_mve_limits(w, s.low, s.high);
   s.group_step = results * out_column;
   s.output_step = 1 - groups * s.group_step;
   s.plane_step = multiplier == 1 ? pitch - travel : -travel;
@@ -295,7 +291,12 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
           s.plane = scratch + plane * pitch;
           s.count = multiplier == 1 ? together : multiplier;
           int8_t *next = s.output + multiplier;
-          all_channels(&s, vectors, family, way);
+          if (family == DENSE)
+            dense_channels(&s);
+          else if (family == HALVING)
+            halving_channels(&s);
+          else
+            wide_channels(&s);
           s.output = next;
         }
       }
@@ -305,18 +306,12 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   }
 }
 
-#define INTARSIA_DEFINE(name, family, way)                                                                \
+#define INTARSIA_DEFINE(name, family)                                                                     \
   void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *w, const int8_t *input,           \
                                           int8_t *output, int8_t *scratch, const int8_t *weights,         \
                                           const int32_t *channels) {                                      \
-    depthwise(w, input, output, scratch, weights, channels, family, way);                                 \
+    depthwise(w, input, output, scratch, weights, channels, family);                     \
   }
-INTARSIA_DEFINE(dense_rectified, DENSE, INTARSIA_MVE_RECTIFIED)
-INTARSIA_DEFINE(dense, DENSE, INTARSIA_MVE_WHOLE)
-INTARSIA_DEFINE(dense_limited, DENSE, INTARSIA_MVE_LIMITED)
-INTARSIA_DEFINE(halving_rectified, HALVING, INTARSIA_MVE_RECTIFIED)
-INTARSIA_DEFINE(halving, HALVING, INTARSIA_MVE_WHOLE)
-INTARSIA_DEFINE(halving_limited, HALVING, INTARSIA_MVE_LIMITED)
-INTARSIA_DEFINE(wide_rectified, WIDE, INTARSIA_MVE_RECTIFIED)
-INTARSIA_DEFINE(wide, WIDE, INTARSIA_MVE_WHOLE)
-INTARSIA_DEFINE(wide_limited, WIDE, INTARSIA_MVE_LIMITED)
+INTARSIA_DEFINE(dense, DENSE)
+INTARSIA_DEFINE(halving, HALVING)
+INTARSIA_DEFINE(wide, WIDE)

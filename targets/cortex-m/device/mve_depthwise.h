@@ -13,7 +13,6 @@ extern "C" {
 //   dense    strides of 1, windows up to 3 x 3, no dilation. Strips have 4 rows and serve 2 rows of outputs.
 //   halving  strides of 2, otherwise alike; 5 rows for 2.
 //   wide     everything whose kernel_h * kernel_w (width with the gaps of dilation) is 64 at most.
-// Each in the ways of mve_results.h.
 //
 // weights: of each output channel, the byte of tap (y, x), all others zero:
 //   dense    5 + 4 * x + y of 16; halving  2 + 5 * x + y of 16; after the last channel 16 zeros.
@@ -25,15 +24,9 @@ extern "C" {
   void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *window, const int8_t *input,      \
                                           int8_t *output, int8_t *scratch, const int8_t *weights,         \
                                           const int32_t *channels)
-INTARSIA_DECLARE(dense_rectified);
 INTARSIA_DECLARE(dense);
-INTARSIA_DECLARE(dense_limited);
-INTARSIA_DECLARE(halving_rectified);
 INTARSIA_DECLARE(halving);
-INTARSIA_DECLARE(halving_limited);
-INTARSIA_DECLARE(wide_rectified);
 INTARSIA_DECLARE(wide);
-INTARSIA_DECLARE(wide_limited);
 #undef INTARSIA_DECLARE
 
 #ifdef __cplusplus

@@ -1,44 +1,48 @@
-// From sums to int8 results on cores with Helium: eight at a time, four in each of q0 and q1.
+// From sums to int8 results on cores with Helium: eight at a time, four in each of two vectors.
 //
-// Three ways, constants wherever kernels are inlined. TFLite rounds halves of negative results away from
-// zero, VRSHL rounds all halves up, so that a negative value is made one less before. Where the output's
-// zero point is -128 and the range that of int8, negative results are -128 whichever way they are rounded.
+// Two ways. TFLite rounds halves of negative results away from zero, VRSHL rounds all halves up, so that in
+// general a negative value is made one less before. Where the output's zero point is -128 and the range
+// that of int8, negative results are -128 whichever way they are rounded, and saturation is all it takes.
 #ifndef INTARSIA_CORTEX_M_MVE_RESULTS_H_
 #define INTARSIA_CORTEX_M_MVE_RESULTS_H_
 
-#include "cortex_m/results.h"
+#include "cortex_m/bytes.h"
 
-enum intarsia_mve_way {
-  INTARSIA_MVE_RECTIFIED,  // zero point -128, range -128 .. 127
-  INTARSIA_MVE_WHOLE,      // range -128 .. 127
-  INTARSIA_MVE_LIMITED,    // any zero point and range
-};
+INTARSIA_INLINE bool intarsia_mve_is_general(const struct intarsia_window *w) {
+  return w->out_zero != -128 || w->low != -128 || w->high != 127;
+}
 
-// Fragments of assembly. Fixing needs q3; limiting q4 and q5, and r11 the address of the kernel's limits.
-#define INTARSIA_MVE_FIX     \
-  "vshr.s32 q3, q0, #31\n"   \
-  "vadd.i32 q0, q0, q3\n"    \
-  "vshr.s32 q3, q1, #31\n"   \
-  "vadd.i32 q1, q1, q3\n"
-// To 16 bits, q0 at the bottom and q1 at the top; the zero point (q6); to 8 bits.
-#define INTARSIA_MVE_NARROW   \
-  "vqmovnb.s32 q0, q0\n"      \
-  "vqmovnt.s32 q0, q1\n"      \
-  "vqadd.s16 q0, q0, q6\n"    \
-  "vqmovnb.s16 q0, q0\n"
-#define INTARSIA_MVE_LIMIT(low, high) \
-  "vldrb.8 q4, [r11, #" low "]\n"     \
-  "vldrb.8 q5, [r11, #" high "]\n"    \
-  "vmax.s8 q0, q0, q4\n"              \
-  "vmin.s8 q0, q0, q5\n"
+// The range as vectors of 16.
+INTARSIA_INLINE void intarsia_mve_limits(const struct intarsia_window *w, int8_t *low, int8_t *high) {
+  intarsia_fill(low, w->low, 16);
+  intarsia_fill(high, w->high, 16);
+}
+
+// Fragments of assembly: `a` and `b` are the vectors of products with the multipliers, the result is `a`.
+#define INTARSIA_MVE_FIX(a, b, free)                        \
+  "vshr.s32 " free ", " a ", #31\n"                         \
+  "vadd.i32 " a ", " a ", " free "\n"                       \
+  "vshr.s32 " free ", " b ", #31\n"                         \
+  "vadd.i32 " b ", " b ", " free "\n"
+// To 16 bits, `a` at the bottom and `b` at the top; the zero point; to 8 bits.
+#define INTARSIA_MVE_NARROW(a, b, zero)                     \
+  "vqmovnb.s32 " a ", " a "\n"                              \
+  "vqmovnt.s32 " a ", " b "\n"                              \
+  "vqadd.s16 " a ", " a ", " zero "\n"                      \
+  "vqmovnb.s16 " a ", " a "\n"
+#define INTARSIA_MVE_LIMIT(a, free, low, high)              \
+  "vldrb.8 " free ", [r11, #" low "]\n"                     \
+  "vmax.s8 " a ", " a ", " free "\n"                        \
+  "vldrb.8 " free ", [r11, #" high "]\n"                    \
+  "vmin.s8 " a ", " a ", " free "\n"
 
 // The twin of one lane. shift <= -1: to the right.
 INTARSIA_INLINE int8_t intarsia_mve_result(int32_t sum, int32_t multiplier, int32_t shift, int32_t zero,
-                                           int32_t low, int32_t high, enum intarsia_mve_way way) {
+                                           bool general, int32_t low, int32_t high) {
   int32_t value = intarsia_mul_q31(sum, multiplier);
-  if (way != INTARSIA_MVE_RECTIFIED) value += value >> 31;
+  if (general) value += value >> 31;
   value = (int32_t)((value + (INT64_C(1) << (-shift - 1))) >> -shift) + zero;
-  if (way != INTARSIA_MVE_LIMITED) return (int8_t)intarsia_clamp_i32(value, -128, 127);
+  if (!general) return (int8_t)intarsia_clamp_i32(value, -128, 127);
   return (int8_t)intarsia_clamp_i32(value, low, high);
 }
 
