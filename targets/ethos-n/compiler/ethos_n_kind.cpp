@@ -7,6 +7,7 @@
 #include "intarsia/builtin_targets.h"
 #include "intarsia/target_kind.h"
 #include "disassemble.h"
+#include "estimate.h"
 #include "lower.h"
 #include "network_function.h"
 #include "tables.h"
@@ -67,6 +68,14 @@ class EthosNKind final : public TargetKind {
                                    const Plan& plan) const override {
     return make_streams(member, module, plan);
   }
+
+  CostEstimate cost(const Target& member, const graph::Module& module, const graph::Function& function,
+                    const graph::Node& node) const override {
+    return estimate(member, module, function, node);
+  }
+
+  // The NPU reads what the host wrote where it lies; what is left is the mailbox there and back.
+  double transfer_microseconds(const Target&, int64_t) const override { return 2; }
 
   RuntimePart runtime(const Target&) const override {
     return {.folder = INTARSIA_TARGET_FOLDER,

@@ -4,6 +4,7 @@
 
 #include "layer_writer.h"
 #include "network_writer.h"
+#include "placement.h"
 #include "transfers.h"
 
 namespace intarsia::targets::ethos_n {
@@ -15,7 +16,8 @@ struct Life {
   size_t first = SIZE_MAX, last = 0;  // layers
 };
 
-std::vector<Life> lives_of(const Program& program) {
+// What stays in SRAM has none.
+std::vector<Life> lives_of(const Program& program, const std::vector<LayerPlacement>& placements) {
   std::vector<Life> lives(program.storages.size());
   for (size_t i = 0; i < program.layers.size(); ++i) {
     const auto use = [&](const FeatureMap& map) {
@@ -23,8 +25,10 @@ std::vector<Life> lives_of(const Program& program) {
       life.first = std::min(life.first, i);
       life.last = std::max(life.last, i);
     };
-    for (const FeatureMap& map : program.layers[i].inputs) use(map);
-    use(program.layers[i].output);
+    const Layer& layer = program.layers[i];
+    for (size_t k = 0; k < layer.inputs.size(); ++k)
+      if (!placements[i].input_stays[k]) use(layer.inputs[k]);
+    if (!placements[i].output_stays) use(layer.output);
   }
   return lives;
 }
@@ -36,7 +40,7 @@ std::vector<int64_t> place_intermediates(const Program& program, const std::vect
   std::vector<size_t> placed;
   for (size_t i = 0; i < program.storages.size(); ++i) {
     const Storage& storage = program.storages[i];
-    if (storage.kind != Storage::Kind::Intermediate) continue;
+    if (storage.kind != Storage::Kind::Intermediate || lives[i].first == SIZE_MAX) continue;
     std::vector<size_t> beside;
     for (const size_t other : placed)
       if (lives[i].first <= lives[other].last && lives[other].first <= lives[i].last) beside.push_back(other);
@@ -58,7 +62,8 @@ std::vector<int64_t> place_intermediates(const Program& program, const std::vect
 GeneratedNetwork generate(const Variant& variant, const Program& program) {
   GeneratedNetwork result;
   NetworkWriter network;
-  const std::vector<Life> lives = lives_of(program);
+  const std::vector<LayerPlacement> placements = place_layers(variant, program);
+  const std::vector<Life> lives = lives_of(program, placements);
   const std::vector<int64_t> offsets = place_intermediates(program, lives, result.intermediate_bytes);
   std::vector<StoragePlace> places(program.storages.size());
   // Buffers are numbered inputs first, then outputs, as the region has them.
@@ -69,6 +74,7 @@ GeneratedNetwork generate(const Variant& variant, const Program& program) {
         const bool is_turn = kind == Storage::Kind::Intermediate ? static_cast<int32_t>(i) == parameter
                                                                  : storage.parameter == parameter;
         if (storage.kind != kind || !is_turn) continue;
+        if (kind == Storage::Kind::Intermediate && lives[i].first == SIZE_MAX) continue;
         StoragePlace& place = places[i];
         place.bytes = storage.bytes;
         if (kind == Storage::Kind::Intermediate) {
@@ -83,7 +89,7 @@ GeneratedNetwork generate(const Variant& variant, const Program& program) {
       }
   StreamBuilder stream;
   LayerWriter writer(variant, stream, network, places);
-  for (const Layer& layer : program.layers) writer.write(layer);
+  for (size_t i = 0; i < program.layers.size(); ++i) writer.write(program.layers[i], placements[i]);
   result.bytes = network.finish(stream.finish());
   return result;
 }

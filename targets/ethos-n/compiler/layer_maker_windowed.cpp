@@ -77,8 +77,9 @@ Reason LayerMaker::concat() {
                          kBrickChannels);
     at += in(i).shape.at(axis);
     const Quantum from = quantum_of(in(i));
-    if (Reason reason = from == to ? emit_copy(input, box)
-                                   : emit_identity(input, box, from, to, clamp_of(graph::Activation::None, out()), {}))
+    // TFLite's kernels take the bytes as they are, the stack would requantise them.
+    if (!(from == to)) return fmt::format("operand {} and the result differ in quantisation", i);
+    if (Reason reason = emit_copy(input, box))
       return reason;
   }
   return axis == 3 ? emit_copy(gathered, output) : std::nullopt;

@@ -22,24 +22,10 @@ int64_t rows_of(int64_t index, int64_t rows, int64_t size) { return std::min(row
 
 }  // namespace
 
-LayerWriter::Sram LayerWriter::take(const StripePlan& plan, size_t inputs) {
-  const int64_t bytes = plan.bank_bytes(inputs);
-  if (next_ + bytes > variant_.emc_bytes) next_ = 0;
-  Sram sram;
-  sram.kernel = next_;
-  sram.inputs = sram.kernel + kKernelBytes;
-  sram.weights = sram.inputs + static_cast<int64_t>(inputs) * plan.input_slots * plan.input_slot_bytes;
-  sram.outputs = sram.weights + plan.weight_slots * plan.weight_slot_bytes;
-  next_ += bytes;
-  return sram;
-}
-
-void LayerWriter::write(const Layer& layer) {
-  const std::optional<StripePlan> plan = plan_stripes(variant_, layer);
-  INTARSIA_CHECK(plan.has_value(), "layers that do not fit are refused before");
-  if (layer.mce) return write_mce(layer, *plan);
-  if (layer.ple) return write_ple(layer, *plan);
-  write_copy(layer, *plan);
+void LayerWriter::write(const Layer& layer, const LayerPlacement& placement) {
+  if (layer.mce) return write_mce(layer, placement);
+  if (layer.ple) return write_ple(layer, placement);
+  write_copy(layer, placement);
 }
 
 // The PLE keeps its program until it is given another one.
@@ -62,11 +48,11 @@ LayerWriter::PleAgent LayerWriter::add_ple(const Layer& layer, int64_t kernel_at
   return {agent, &kernel};
 }
 
-void LayerWriter::write_mce(const Layer& layer, const StripePlan& plan) {
+void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement) {
+  const StripePlan& plan = placement.plan;
   const MceStep& step = *layer.mce;
   const FeatureMap &in = layer.inputs[0], &out = layer.output;
   const bool vector = step.mode == MceMode::FullyConnected;
-  const Sram sram = take(plan, 1);
 
   // Weights of all stripes, one after another in one buffer.
   const WeightLayout layout(variant_, step);
@@ -83,21 +69,22 @@ void LayerWriter::write_mce(const Layer& layer, const StripePlan& plan) {
 
   FeatureMap streamed = in;
   if (vector) streamed.layout = Layout::Nhwcb;  // as bricks, whatever it is
-  const uint32_t loader = transfers_.add_loader(streamed);
+  const bool loads = !placement.input_stays[0];
+  const uint32_t loader = loads ? transfers_.add_loader(streamed) : 0;
   const uint32_t weight_loader =
       stream_.add_agent(AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, buffer));
   const PleAgent ple =
-      add_ple(layer, sram.kernel, step.mode == MceMode::Depthwise ? FromOneOg : FromAllOgs);
+      add_ple(layer, placement.kernel, step.mode == MceMode::Depthwise ? FromOneOg : FromAllOgs);
   const uint32_t mce =
-      stream_.add_agent(mce_agent(layer, plan, *ple.kernel, kernel_number(*ple.kernel), sram.inputs));
-  const uint32_t storer = transfers_.add_storer(out);
+      stream_.add_agent(mce_agent(layer, plan, *ple.kernel, kernel_number(*ple.kernel), placement.inputs[0]));
+  const uint32_t storer = placement.output_stays ? 0 : transfers_.add_storer(out);
 
-  const int64_t inputs = input_stripes(layer, plan);
+  const int64_t inputs = loads ? input_stripes(layer, plan) : 0;
   int64_t loaded_inputs = 0, loaded_weights = 0;
   const auto slot_at = [](int64_t base, int64_t bytes_of_slot, int64_t slot) { return base + slot * bytes_of_slot; };
   const auto load_inputs = [&](int64_t end) {
     for (; loaded_inputs < std::min(end, inputs); ++loaded_inputs) {
-      const int64_t at = slot_at(sram.inputs, plan.input_slot_bytes, loaded_inputs % plan.input_slots);
+      const int64_t at = slot_at(placement.inputs[0], plan.input_slot_bytes, loaded_inputs % plan.input_slots);
       if (vector)
         transfers_.load_vector(loader, streamed, at, plan.input_slot_bytes);
       else
@@ -110,7 +97,7 @@ void LayerWriter::write_mce(const Layer& layer, const StripePlan& plan) {
     for (; loaded_weights < std::min(end, weight_loads); ++loaded_weights) {
       const auto d = static_cast<size_t>(loaded_weights % plan.depth_count);
       transfers_.load_weights(weight_loader, weights_at[d], static_cast<int64_t>(weights[d].bytes.size()),
-                              slot_at(sram.weights, plan.weight_slot_bytes, loaded_weights % plan.weight_slots),
+                              slot_at(placement.weights, plan.weight_slot_bytes, loaded_weights % plan.weight_slots),
                               plan.weight_slot_bytes);
     }
   };
@@ -131,11 +118,11 @@ void LayerWriter::write_mce(const Layer& layer, const StripePlan& plan) {
       stripe.index = s;
       stripe.rows = rows_of(s, plan.mce_rows, step.height);
       stripe.ofms = rows_of(d, plan.depth, step.depth);
-      stripe.weights_at = slot_at(sram.weights, plan.weight_slot_bytes, weight_slot);
+      stripe.weights_at = slot_at(placement.weights, plan.weight_slot_bytes, weight_slot);
       stripe.second_og_at = weights[part].second_og_at;
       std::vector<Access> reads = {sram_access(stripe.weights_at, weights[part].bank_bytes, false)};
       for (const int64_t slot : input_slots(layer, plan, s))
-        reads.push_back(sram_access(slot_at(sram.inputs, plan.input_slot_bytes, slot), plan.input_slot_bytes, false));
+        reads.push_back(sram_access(slot_at(placement.inputs[0], plan.input_slot_bytes, slot), plan.input_slot_bytes, false));
       stream_.append(Queue::Mce, program_mce(variant_, layer, plan, *ple.kernel, mce, stripe));
       if (turn == 0) {
         // The buffers between MCE and PLE are empty when all before is done.
@@ -148,48 +135,51 @@ void LayerWriter::write_mce(const Layer& layer, const StripePlan& plan) {
                                  vector ? 0 : static_cast<uint32_t>(std::min(stripe.ofms, variant_.ces))),
                         reads);
       stream_.wait(Queue::Ple, configured);
-      const int64_t output_at = slot_at(sram.outputs, plan.output_slot_bytes, turn % plan.output_slots);
+      const int64_t output_at = slot_at(placement.outputs, plan.output_slot_bytes, turn % plan.output_slots);
       const int64_t rows = rows_of(s, plan.output_rows, out.height);
       stream_.start_ple(start_ple(layer, ple.agent, flags_of(s, plan.count), {0, 0}, output_at, out.width, rows,
                                   stripe.ofms == step.depth ? out.depth : stripe.ofms),
                         {sram_access(output_at, plan.output_slot_bytes, true)});
+      if (placement.output_stays) continue;
       transfers_.store(storer, out, s * plan.output_rows, rows, d * plan.depth,
                        stripe.ofms == step.depth ? out.depth : stripe.ofms, output_at, plan.output_slot_bytes);
     }
 }
 
-void LayerWriter::write_ple(const Layer& layer, const StripePlan& plan) {
+void LayerWriter::write_ple(const Layer& layer, const LayerPlacement& placement) {
+  const StripePlan& plan = placement.plan;
   const FeatureMap& out = layer.output;
   const size_t inputs = layer.inputs.size();
-  const Sram sram = take(plan, inputs);
   std::vector<uint32_t> loaders;
-  for (const FeatureMap& in : layer.inputs) loaders.push_back(transfers_.add_loader(in));
-  const PleAgent ple = add_ple(layer, sram.kernel, inputs == 2 ? FromSramTwice : FromSram);
-  const uint32_t storer = transfers_.add_storer(out);
+  for (size_t i = 0; i < inputs; ++i)
+    loaders.push_back(placement.input_stays[i] ? 0 : transfers_.add_loader(layer.inputs[i]));
+  const PleAgent ple = add_ple(layer, placement.kernel, inputs == 2 ? FromSramTwice : FromSram);
+  const uint32_t storer = placement.output_stays ? 0 : transfers_.add_storer(out);
   for (int64_t s = 0; s < plan.count; ++s) {
     std::array<int64_t, 2> inputs_at = {};
     std::vector<Access> accesses;
     for (size_t i = 0; i < inputs; ++i) {
-      inputs_at[i] = sram.inputs + (static_cast<int64_t>(i) * plan.input_slots + s % plan.input_slots) * plan.input_slot_bytes;
-      transfers_.load(loaders[i], layer.inputs[i], s * plan.input_rows,
+      inputs_at[i] = placement.inputs[i] + s % plan.input_slots * plan.input_slot_bytes;
+      if (!placement.input_stays[i]) transfers_.load(loaders[i], layer.inputs[i], s * plan.input_rows,
                       rows_of(s, plan.input_rows, layer.inputs[i].height), inputs_at[i], plan.input_slot_bytes);
       accesses.push_back(sram_access(inputs_at[i], plan.input_slot_bytes, false));
     }
-    const int64_t output_at = sram.outputs + s % plan.output_slots * plan.output_slot_bytes;
+    const int64_t output_at = placement.outputs + s % plan.output_slots * plan.output_slot_bytes;
     const int64_t rows = rows_of(s, plan.output_rows, out.height);
     accesses.push_back(sram_access(output_at, plan.output_slot_bytes, true));
     stream_.start_ple(start_ple(layer, ple.agent, flags_of(s, plan.count), inputs_at, output_at, out.width, rows, out.depth),
                       accesses);
-    transfers_.store(storer, out, s * plan.output_rows, rows, 0, out.depth, output_at, plan.output_slot_bytes);
+    if (!placement.output_stays)
+      transfers_.store(storer, out, s * plan.output_rows, rows, 0, out.depth, output_at, plan.output_slot_bytes);
   }
 }
 
-void LayerWriter::write_copy(const Layer& layer, const StripePlan& plan) {
+void LayerWriter::write_copy(const Layer& layer, const LayerPlacement& placement) {
+  const StripePlan& plan = placement.plan;
   const FeatureMap &in = layer.inputs[0], &out = layer.output;
-  const Sram sram = take(plan, 1);
   const uint32_t loader = transfers_.add_loader(in), storer = transfers_.add_storer(out);
   for (int64_t s = 0; s < plan.count; ++s) {
-    const int64_t at = sram.inputs + s % plan.input_slots * plan.input_slot_bytes;
+    const int64_t at = placement.inputs[0] + s % plan.input_slots * plan.input_slot_bytes;
     const int64_t rows = rows_of(s, plan.input_rows, in.height);
     transfers_.load(loader, in, s * plan.input_rows, rows, at, plan.input_slot_bytes);
     transfers_.store(storer, out, s * plan.input_rows, rows, 0, out.depth, at, plan.input_slot_bytes);

@@ -178,6 +178,14 @@ bool sizes_add_up(const Asked& a) {
   for (const int64_t size : a.query.sizes) sum += size;
   return sum == a.query.input().shape[static_cast<size_t>(a.query.axis)];
 }
+bool parts_depth_fits(const Asked& a) {
+  for (const int64_t size : a.query.sizes) {
+    std::array<int64_t, 4> shape = a.query.input().shape;
+    shape[static_cast<size_t>(a.query.axis)] = size;
+    if (!depth_fits(a.variant, shape)) return false;
+  }
+  return true;
+}
 bool all_batches_are_one(const Asked& a) {
   return std::all_of(a.query.inputs.begin(), a.query.inputs.end(), [](const QueryTensor& t) { return t.shape[0] == 1; });
 }
@@ -251,8 +259,9 @@ bool image_is_not_smaller_than_pool(const Asked& a) {
   return a.query.input().shape[kX] >= a.query.kernel_w && a.query.input().shape[kY] >= a.query.kernel_h;
 }
 
-bool elements_agree(const Asked& a) {
-  int64_t in = 1, out = 1;
+// The stack counts bytes, and takes the new ones for eight bits each.
+bool bytes_agree(const Asked& a) {
+  int64_t in = bits(a.query.input().type) / 8, out = 1;
   for (size_t i = 0; i < 4; ++i) in *= a.query.input().shape[i], out *= a.query.output_shape[i];
   return in == out;
 }

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "encn_files.h"
+#include "ethos_n/container.h"
 #include "ethos_n/run.h"
 #include "ethos_n/stream.h"
 #include "intarsia/import.h"
@@ -71,6 +72,85 @@ TEST(OurNetworks, MeetTheReferenceOfArms) {
     }
   }
   EXPECT_GE(done.size(), 60u);
+}
+
+// The containers as the simulator reads them, which shares the tables with the encoder and nothing else.
+void expect_clean(const std::vector<uint8_t>& bytes) {
+  sim::Network network;
+  const auto fault = sim::read_network(bytes, network);
+  ASSERT_FALSE(fault) << fault->to_string();
+  sim::Stream stream;
+  const auto broken = sim::read_stream(network.command_stream(), stream);
+  ASSERT_FALSE(broken) << broken->to_string();
+  std::set<uint32_t> numbers;
+  for (const auto* buffers : {&network.inputs, &network.outputs, &network.in_control_constants,
+                              &network.in_dma_constants, &network.intermediates})
+    for (const sim::Buffer& buffer : *buffers) {
+      EXPECT_TRUE(numbers.insert(buffer.id).second) << "buffer " << buffer.id << " is there twice";
+      EXPECT_EQ(buffer.offset % 64, 0u) << "buffer " << buffer.id;
+      EXPECT_GT(buffer.bytes, 0u) << "buffer " << buffer.id;
+    }
+  // Numbers are dense, and the stream is buffer 0.
+  EXPECT_EQ(*numbers.rbegin() + 1, numbers.size());
+  // What no field names is zero.
+  for (const sim::AgentRecord& agent : stream.agents)
+    if (agent.type == sim::Agent::WGT_STREAMER || agent.type == sim::Agent::PLE_LOADER)
+      for (size_t i = 6; i < agent.bytes.size(); ++i) EXPECT_EQ(agent.bytes[i], 0u);
+}
+
+struct Moved {
+  uint64_t bytes = 0;
+  size_t stream = 0, weights = 0, commands = 0;
+};
+
+Moved moved(const sim::Variant& variant, const std::vector<uint8_t>& bytes,
+            const std::vector<std::vector<uint8_t>>& inputs) {
+  Moved result;
+  std::vector<std::vector<uint8_t>> outputs;
+  const sim::Outcome outcome = sim::run_network(variant, bytes, inputs, outputs);
+  EXPECT_FALSE(outcome.fault) << outcome.fault->to_string();
+  sim::Network network;
+  sim::Stream stream;
+  sim::read_network(bytes, network);
+  sim::read_stream(network.command_stream(), stream);
+  result.bytes = outcome.dma_read_bytes + outcome.dma_written_bytes;
+  result.stream = network.command_stream().size();
+  result.weights = network.dma_constants.size();
+  for (const auto& queue : stream.queues) result.commands += queue.size();
+  return result;
+}
+
+// Traffic and sizes beside Arm's: its compiler keeps tensors in SRAM from one layer to the next, ours
+// does not yet.
+TEST(OurNetworks, AreCleanAndNotMuchLargerThanArms) {
+  INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
+  Moved arms, ours;
+  std::set<std::string> done;
+  for (const EncnFile& file : encn_files()) {
+    const std::string tag(file.variant->tag), name = file.path.parent_path().filename().string();
+    if (!done.insert(name + tag).second) continue;
+    SCOPED_TRACE(name + " on " + tag);
+    const Result<graph::Module> module = import_model(read_bytes(file.path.parent_path() / "model.tflite"), {"model.tflite"});
+    const Result<CompiledModel> compiled = compile_for(*module, tag);
+    ASSERT_TRUE(compiled.ok());
+    const std::vector<uint8_t> network = network_of(*compiled);
+    expect_clean(network);
+    const std::vector<graph::TensorValue> of_container = file.inputs_of(0);
+    std::vector<graph::TensorValue> inputs(of_container.size());
+    for (size_t i = 0; i < inputs.size(); ++i) inputs[file.inputs[i]] = of_container[i];
+    const Moved a = moved(*file.variant, file.bytes(), of_container), b = moved(*file.variant, network, inputs);
+    if (tag == "ethos-n78-4tops-4ple")
+      std::printf("| %s | %zu | %zu | %zu | %zu | %llu | %llu |\n", name.c_str(), a.stream, b.stream, a.weights, b.weights,
+                  static_cast<unsigned long long>(a.bytes), static_cast<unsigned long long>(b.bytes));
+    arms.bytes += a.bytes, ours.bytes += b.bytes;
+    arms.weights += a.weights, ours.weights += b.weights;
+    arms.stream += a.stream, ours.stream += b.stream;
+  }
+  std::printf("all variants: stream %zu %zu, weights %zu %zu, moved %llu %llu\n", arms.stream, ours.stream, arms.weights,
+              ours.weights, static_cast<unsigned long long>(arms.bytes), static_cast<unsigned long long>(ours.bytes));
+  EXPECT_LT(ours.bytes, 2 * arms.bytes);
+  EXPECT_LT(ours.weights, 2 * arms.weights);
+  EXPECT_LT(ours.stream, 2 * arms.stream);
 }
 
 }  // namespace

@@ -1,0 +1,25 @@
+// Where in SRAM each layer works, and which results stay there for the next layer instead of going to
+// DRAM and back.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "program.h"
+#include "stripes.h"
+
+namespace intarsia::targets::ethos_n {
+
+struct LayerPlacement {
+  StripePlan plan;
+  // Bytes of a bank. `inputs`: one address per input, of its first slot.
+  int64_t kernel = 0, weights = 0, outputs = 0;
+  std::vector<int64_t> inputs;
+  std::vector<bool> input_stays;  // it is there already, from the layer before
+  bool output_stays = false;      // the next layer takes it from here
+};
+
+// One per layer, in order. Every layer can be cut into stripes.
+std::vector<LayerPlacement> place_layers(const Variant& variant, const Program& program);
+
+}  // namespace intarsia::targets::ethos_n
