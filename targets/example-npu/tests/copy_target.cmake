@@ -1,4 +1,4 @@
-# intarsia_copy_target(<target folder> <new folder>): what `cp -r` and the rename in targets/README.md do.
+# intarsia_copy_target(<target folder> <new folder>): what `cp -r` and the rename in docs/adding-a-target.md do.
 # Files whose text did not change are left alone, so that nothing is built again.
 function(intarsia_copy_target from to)
   get_filename_component(from ${from} ABSOLUTE)

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Follows docs/adding-a-target.md: writes the files it shows, runs the commands it gives, applies the change
+# it makes, and looks at what a compiler built with targets from outside of the repository says.
+# Usage: outside_targets_test.sh <repository> <work folder>
+set -euo pipefail
+export INTARSIA="$1"
+page="$INTARSIA/docs/adding-a-target.md"
+rm -rf "$2"
+mkdir -p "$2"
+cd "$2"
+
+# block <language> <name>: the page's block that begins with ```language name
+block() {
+  awk -v opening="\`\`\`$1 $2" '$0 == opening {inside = 1; found = 1; next} inside && $0 == "```" {exit}
+    inside {print} END {if (!found) exit 1}' "$page" || { echo "$page has no block '$1 $2'" >&2; exit 1; }
+}
+# follow <name>: runs the page's commands under that name, each shown, and stops at the first that fails.
+follow() { bash -euxo pipefail -c "$(block sh "$1")" 2>&1; }
+expect() {
+  grep -qF -- "$2" "$1" || { echo "$1 does not say '$2':"; cat "$1"; exit 1; }
+}
+
+mkdir -p my-core/compiler
+block cmake my-core/CMakeLists.txt >my-core/CMakeLists.txt
+block cpp my-core/compiler/my_core_kind.cpp >my-core/compiler/my_core_kind.cpp
+block text larger.graph >larger.graph
+follow copy
+block diff my-npu | patch -d my-npu -p1 --fuzz=0
+follow build
+follow try >tried.txt || { cat tried.txt; exit 1; }
+cat tried.txt
+expect tried.txt "my-chip"
+expect tried.txt "my-npu-16"
+expect tried.txt "runs on my-npu"
+expect tried.txt "runs on my-core"
+expect tried.txt "reference and program agree"
+expect tried.txt "rows of 16 weights are longer than -max-inputs 8"
