@@ -7,6 +7,7 @@
 #include "intarsia_board/port.h"
 #include "intarsia_board/stack.h"
 #include "intarsia_contract/model_descriptor.h"
+#include "intarsia_contract/status.h"
 #include "run_file.h"
 #include "text.h"
 
@@ -106,6 +107,40 @@ static __attribute__((noinline)) int32_t run_measured(struct outcome* outcome) {
   return status;
 }
 
+/* As many inferences at a time as the model's parts take. The marks are around all of them. */
+static int32_t run_overlapped(const struct intarsia_run_request* request, struct outcome* outcome) {
+  int32_t given = 0;
+  int32_t waiting = 0; /* 1: the inputs are in place and were not taken yet */
+  int32_t status;
+  intarsia_mark_begin();
+  while (outcome->runs < request->repeat) {
+    if (given < request->repeat && waiting == 0) {
+      if ((status = read_inputs(request)) != 0) return status;
+      waiting = 1;
+    }
+    if (waiting != 0) {
+      outcome->model_status = intarsia_model.submit();
+      if (outcome->model_status == INTARSIA_OK) {
+        waiting = 0;
+        ++given;
+        continue;
+      }
+      if (outcome->model_status != INTARSIA_PENDING) break;
+    }
+    outcome->model_status = intarsia_model.collect();
+    if (outcome->model_status == INTARSIA_PENDING) continue;
+    if (outcome->model_status != INTARSIA_OK) break;
+    ++outcome->runs;
+    if (request->keep_all || outcome->runs == request->repeat) {
+      if ((status = write_outputs(request)) != 0) return status;
+    }
+  }
+  intarsia_mark_end();
+  note_total_stack(outcome);
+  if (outcome->model_status == INTARSIA_OK) return 0;
+  return complain(INTARSIA_EXIT_MODEL, "the model's run returned status", outcome->model_status, "");
+}
+
 static int32_t run_all(const struct intarsia_run_request* request, struct outcome* outcome) {
   int32_t n;
   int32_t status;
@@ -114,6 +149,7 @@ static int32_t run_all(const struct intarsia_run_request* request, struct outcom
     return complain(INTARSIA_EXIT_MODEL, "the model's init returned status", outcome->model_status,
                     "");
   }
+  if (intarsia_model.submit != 0) return run_overlapped(request, outcome);
   for (n = 0; n < request->repeat; ++n) {
     if ((status = read_inputs(request)) != 0) return status;
     outcome->model_status = run_measured(outcome);

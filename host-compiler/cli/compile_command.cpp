@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "program.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -10,14 +11,9 @@ namespace intarsia::cli {
 int run_compile(Context& context, const CompileCommand& command) {
   Result<Selection> selection = select(context, command.common);
   if (!selection.ok()) return fail(selection.error());
-  Result<CompiledModel> model = compile_model(context, *selection, command.common.model);
-  if (!model.ok()) return fail(model.error());
-
-  Report report = make_report(*model, to_string(selection->target), selection->board.name);
-  Result<PackageContents> package =
-      make_package({*model, context.registry, selection->target, selection->board.name,
-                    selection->core.name, context.resource_root, selection->board.native(),
-                    selection->board.takes_simulated_devices()});
+  const Result<CompiledProgram> program = compile_program(context, *selection, command.common.model);
+  if (!program.ok()) return fail(program.error());
+  Result<PackageContents> package = package_of(context, *selection, *program);
   if (!package.ok()) return fail(package.error());
 
   // Measured in a folder of our own, so that the user's appears whole or not at all.
@@ -25,19 +21,16 @@ int run_compile(Context& context, const CompileCommand& command) {
   if (!work.ok()) return fail(work.error());
   if (Result<void> written = write_folder(work->path(), package->files); !written.ok())
     return fail(written.error());
-  Result<Measurements> measured = measure(
-      build_setting(context, command.common, *selection, work->path(), package->manifest));
-  if (measured.ok())
-    report.measured = *measured;
-  else
-    report.not_measured = measured.error().items().front().to_string();
+  const ProgramReport report = report_of(
+      *selection, *program,
+      measure(build_setting(context, command.common, *selection, work->path(), package->manifest)));
 
   std::vector<SourceFile> files = std::move(package->files);
-  files.push_back({"report.txt", report_text(report)});
-  files.push_back({"report.json", report_json(report)});
+  files.push_back({"report.txt", report.text});
+  files.push_back({"report.json", report.json});
   if (Result<void> written = write_folder(command.output_folder, files); !written.ok())
     return fail(written.error());
-  fmt::print("{}", command.common.json ? report_json(report) : report_text(report));
+  fmt::print("{}", command.common.json ? report.json : report.text);
   return kDone;
 }
 

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "intarsia/builtin_targets.h"
-#include "intarsia/package.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -65,15 +64,6 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
   return board::core_for(board, *name);
 }
 
-// A model that runs without a device it was compiled for is no error, but nobody should learn it from a profile.
-void report_idle_devices(const CompiledModel& model, const TargetSpec& target) {
-  const auto& operators = model.partitioned.explanation.operators;
-  for (const Target& device : target.devices())
-    if (std::none_of(operators.begin(), operators.end(), [&](const auto& row) { return row.member == device.name; }))
-      fmt::print(stderr, "note: {} runs nothing of {}; 'intarsia explain' says why, operator by operator\n", device.name,
-                 model.emitted.name);
-}
-
 }  // namespace
 
 Context::Context() : resource_root(find_resource_root()) { add_builtin_targets(registry); }
@@ -104,24 +94,6 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
   compile_options.plan.in_place = !options.no_in_place;
   compile_options.memory = board::memory_map(board);
   return Selection{std::move(target), std::move(board), std::move(core), std::move(compile_options)};
-}
-
-Result<CompiledModel> compile_model(const Context& context, const Selection& selection,
-                                    const std::string& path) {
-  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
-  INTARSIA_TRY(CompiledModel model, compile(bytes, path, context.registry, selection.target, selection.options));
-  report_idle_devices(model, selection.target);
-  return model;
-}
-
-Result<PackageManifest> write_package(const Context& context, const Selection& selection,
-                                      const CompiledModel& model, const std::string& folder) {
-  INTARSIA_TRY(PackageContents package,
-               make_package({model, context.registry, selection.target, selection.board.name,
-                             selection.core.name, context.resource_root, selection.board.native(),
-                             selection.board.takes_simulated_devices()}));
-  INTARSIA_TRY_VOID(write_folder(folder, package.files));
-  return std::move(package.manifest);
 }
 
 BuildSetting build_setting(const Context& context, const CommonOptions& options,

@@ -48,13 +48,6 @@ struct Selection {
 };
 Result<Selection> select(Context& context, const CommonOptions& options);
 
-Result<CompiledModel> compile_model(const Context& context, const Selection& selection,
-                                    const std::string& path);
-
-// Makes the package of a compiled model in `folder`.
-Result<PackageManifest> write_package(const Context& context, const Selection& selection,
-                                      const CompiledModel& model, const std::string& folder);
-
 BuildSetting build_setting(const Context& context, const CommonOptions& options,
                            const Selection& selection, const std::string& folder,
                            const PackageManifest& manifest);

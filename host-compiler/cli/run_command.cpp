@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "device_profile.h"
+#include "program.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -100,9 +101,9 @@ Result<int> run(Context& context, const RunCommand& command) {
     INTARSIA_TRY(setting, setting_of_folder(context, command.common));
   } else {
     INTARSIA_TRY(const Selection selection, select(context, command.common));
-    INTARSIA_TRY(const CompiledModel model, compile_model(context, selection, command.common.model));
+    INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, command.common.model));
     const std::string folder = work.path() + "/package";
-    INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, model, folder));
+    INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, program, folder));
     setting = build_setting(context, command.common, selection, folder, manifest);
   }
   if (command.count && !setting->board.emulator)

@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "intarsia/import.h"
+#include "program.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -88,10 +89,9 @@ struct Runner {
   // Outputs of the built program for every sample.
   Result<std::vector<Values>> run(const graph::Module& module, const std::vector<Values>& samples) const {
     INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
-    INTARSIA_TRY(const CompiledModel model,
-                 compile_module(module, context.registry, selection.target, selection.options));
+    INTARSIA_TRY(const CompiledProgram compiled, compile_program(context, selection, module));
     const std::string folder = work.path() + "/package";
-    INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, model, folder));
+    INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, compiled, folder));
     const BuildSetting setting = build_setting(context, command.common, selection, folder, manifest);
     INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
     // Samples are independent of each other: a program with state starts anew for each.

@@ -49,6 +49,13 @@ Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::st
                                    const TargetRegistry& registry, const TargetSpec& target,
                                    const CompileOptions& options);
 
+// Everything after them. The second takes a module that is partitioned already; `imported` and `slimmed` of
+// its result are empty.
+Result<CompiledModel> compile_back_end(FrontEnd front, const TargetRegistry& registry,
+                                       const TargetSpec& target, const CompileOptions& options);
+Result<CompiledModel> compile_partitioned(Partitioned partitioned, const TargetRegistry& registry,
+                                          const TargetSpec& target, const CompileOptions& options);
+
 // What is partitioned: the imported module, slimmed unless the user says no. Operators that pins name
 // remain.
 Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions& options);

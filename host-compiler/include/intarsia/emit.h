@@ -19,6 +19,8 @@ struct TensorInfo {
   int64_t bytes = 0;
 };
 
+std::vector<TensorInfo> tensor_infos(const graph::Function& function, const std::vector<graph::TensorId>& ids);
+
 struct EmittedModel {
   std::string name;
   std::vector<TensorInfo> inputs, outputs;

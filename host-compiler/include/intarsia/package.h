@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "intarsia/compile.h"
+#include "intarsia/parts.h"
 #include "intarsia/report.h"
 
 namespace intarsia {
@@ -17,6 +18,7 @@ struct PackageManifest {
   std::vector<std::string> sources;       // C, then C++; relative to the folder
   std::vector<std::string> include_dirs;  // relative to the folder
   std::vector<std::string> program_sources;  // those that only the boards' generic main needs
+  std::vector<std::string> parts;            // members that run at the same time, the one that starts first; or none
   std::vector<std::string> devices;          // members that execute streams, in order of device index
   std::vector<std::string> link_libraries;   // of the host: "OpenCL"
   // The program that simulates the devices beside the board's emulator: C++, relative to the folder.
@@ -41,6 +43,18 @@ struct PackageContents {
   std::vector<SourceFile> files;
 };
 Result<PackageContents> make_package(const PackageRequest& request);
+
+// The folder of a model in parts: below it, for each part, a package that a firmware of its own takes over,
+// <member>/; the sources beside them put all parts into one program.
+struct PartsPackageRequest {
+  const CompiledParts& parts;
+  const TargetRegistry& registry;
+  const TargetSpec& target;
+  std::string board;
+  std::string core;
+  std::string resource_root;
+};
+Result<PackageContents> make_parts_package(const PartsPackageRequest& request);
 
 std::string manifest_json(const PackageManifest& manifest);
 Result<PackageManifest> read_manifest(const std::string& folder);

@@ -41,6 +41,8 @@ Result<Measurements> measure(const BuildSetting& setting) {
   if (setting.board.native())
     return Diagnostics(setting.board.name, "code and stack are measured for cross-compiled boards only",
                        "choose a board with --board");
+  if (!setting.manifest.parts.empty())
+    return Diagnostics(setting.manifest.model, "parts are measured each by itself", "build their packages");
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work.path()));
   INTARSIA_TRY(const board::ElfImage image, link_model(setting, objects, work.path()));

@@ -27,6 +27,12 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
                        fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
                        "run it with --board host, where the device is simulated; 'compile' makes the sources for "
                        "a board of your own");
+  const std::string cores = setting.resource_root + "/boards/" + setting.board.name + "/second_core.c";
+  if (!setting.manifest.parts.empty() && !std::filesystem::exists(cores))
+    return Diagnostics(fmt::format("--board {}", setting.board.name),
+                       fmt::format("the board has one core, and the parts {} run at the same time",
+                                   fmt::join(setting.manifest.parts, ", ")),
+                       "run them with --board host; 'compile' makes the sources of every part for boards of your own");
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work_folder));
 
   std::string script;
@@ -37,6 +43,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
   board::BuildRequest request;
   request.sources = objects.model;
   request.sources.insert(request.sources.end(), objects.program.begin(), objects.program.end());
+  if (!setting.manifest.parts.empty()) request.sources.push_back(cores);
   request.flags = {setting.optimise, "-std=c11"};
   request.linker_script_path = script;
   request.output = work_folder + "/program";
@@ -46,6 +53,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
                                [](const std::string& s) { return s.ends_with(".cpp"); });
   if (cpp && setting.board.native()) command.push_back("-lstdc++");
   for (const std::string& library : setting.manifest.link_libraries) command.push_back("-l" + library);
+  if (!setting.manifest.parts.empty() && setting.board.native()) command.push_back("-pthread");
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
   if (!outcome.succeeded())
     return Diagnostics(setting.manifest.model,

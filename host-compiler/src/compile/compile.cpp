@@ -41,13 +41,10 @@ Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions&
   return slim(module, slim_options);
 }
 
-Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
-                                     const TargetSpec& target, const CompileOptions& options) {
+Result<CompiledModel> compile_partitioned(Partitioned partitioned, const TargetRegistry& registry,
+                                          const TargetSpec& target, const CompileOptions& options) {
   CompiledModel result;
-  result.imported = module;
-  INTARSIA_TRY(result.slimmed, slim_as_asked(module, options));
-  INTARSIA_TRY(result.partitioned,
-               partition(result.slimmed.module, registry, target, options.partition));
+  result.partitioned = std::move(partitioned);
   const MemoryMap memory = planning_memory(options.memory, registry, target, options.lowering);
   LoweringOptions lowering = options.lowering;
   lowering.memory = &memory;
@@ -56,6 +53,23 @@ Result<CompiledModel> compile_module(const graph::Module& module, const TargetRe
   INTARSIA_TRY(result.emitted,
                emit(result.lowered, result.plan, result.partitioned.module, registry, target));
   return result;
+}
+
+Result<CompiledModel> compile_back_end(FrontEnd front, const TargetRegistry& registry,
+                                               const TargetSpec& target, const CompileOptions& options) {
+  INTARSIA_TRY(CompiledModel result, compile_partitioned(std::move(front.partitioned), registry, target, options));
+  result.imported = std::move(front.imported);
+  result.slimmed = std::move(front.slimmed);
+  return result;
+}
+
+Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
+                                     const TargetSpec& target, const CompileOptions& options) {
+  FrontEnd front;
+  front.imported = module;
+  INTARSIA_TRY(front.slimmed, slim_as_asked(module, options));
+  INTARSIA_TRY(front.partitioned, partition(front.slimmed.module, registry, target, options.partition));
+  return compile_back_end(std::move(front), registry, target, options);
 }
 
 Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,

@@ -12,15 +12,6 @@
 namespace intarsia {
 namespace {
 
-std::vector<TensorInfo> tensor_infos(const graph::Function& entry, const std::vector<graph::TensorId>& ids) {
-  std::vector<TensorInfo> infos;
-  for (const graph::TensorId id : ids) {
-    const graph::Tensor& tensor = entry.tensor(id);
-    infos.push_back({tensor.name, tensor.type, tensor.shape, tensor.quantization, tensor.bytes()});
-  }
-  return infos;
-}
-
 std::vector<int> used_pools(const Plan& plan) {
   std::set<int> used;
   for (const Placement& placement : plan.placements) used.insert(placement.pool);
@@ -34,6 +25,15 @@ struct Collected {
 };
 
 }  // namespace
+
+std::vector<TensorInfo> tensor_infos(const graph::Function& entry, const std::vector<graph::TensorId>& ids) {
+  std::vector<TensorInfo> infos;
+  for (const graph::TensorId id : ids) {
+    const graph::Tensor& tensor = entry.tensor(id);
+    infos.push_back({tensor.name, tensor.type, tensor.shape, tensor.quantization, tensor.bytes()});
+  }
+  return infos;
+}
 
 Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const graph::Module& graph,
                           const TargetRegistry& registry, const TargetSpec& target) {

@@ -77,6 +77,7 @@ std::string manifest_json(const PackageManifest& manifest) {
   json["sources"] = manifest.sources;
   json["include_dirs"] = manifest.include_dirs;
   json["program_sources"] = manifest.program_sources;
+  json["parts"] = manifest.parts;
   json["devices"] = manifest.devices;
   json["link_libraries"] = manifest.link_libraries;
   json["simulator_sources"] = manifest.simulator_sources;
@@ -103,6 +104,7 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
                         read_string(json, "target", manifest.target) &&
                         read_string(json, "board", manifest.board) && read_string(json, "core", manifest.core) &&
                         read_strings(json, "program_sources", manifest.program_sources) &&
+                        read_strings(json, "parts", manifest.parts) &&
                         read_strings(json, "devices", manifest.devices) &&
                         read_strings(json, "link_libraries", manifest.link_libraries) &&
                         read_strings(json, "simulator_sources", manifest.simulator_sources) &&

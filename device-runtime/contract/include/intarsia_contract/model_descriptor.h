@@ -30,6 +30,11 @@ struct intarsia_model_descriptor {
   void* (*input)(int32_t index);
   const void* (*output)(int32_t index);
   int32_t (*run)(void);
+  /* Null, or for models whose parts work at the same time: submit begins an inference with the inputs as
+   * they are, collect ends the oldest one. Both return INTARSIA_PENDING when that is not possible yet;
+   * collect is then called again. */
+  int32_t (*submit)(void);
+  int32_t (*collect)(void);
 };
 
 extern const struct intarsia_model_descriptor intarsia_model;

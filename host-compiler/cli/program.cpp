@@ -1,0 +1,109 @@
+#include "program.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "intarsia/import.h"
+#include "support/files.h"
+
+namespace intarsia::cli {
+namespace {
+
+// A model that runs without a device it was compiled for is no error, but nobody should learn it from a profile.
+void report_idle_devices(const Partitioned& partitioned, const TargetSpec& target) {
+  const auto& operators = partitioned.explanation.operators;
+  for (const Target& device : target.devices())
+    if (std::none_of(operators.begin(), operators.end(), [&](const auto& row) { return row.member == device.name; }))
+      fmt::print(stderr, "note: {} runs nothing of {}; 'intarsia explain' says why, operator by operator\n", device.name,
+                 partitioned.module.name);
+}
+
+}  // namespace
+
+Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
+                                        const graph::Module& module) {
+  const TargetRegistry& registry = context.registry;
+  FrontEnd front;
+  front.imported = module;
+  INTARSIA_TRY(front.slimmed, slim_as_asked(module, selection.options));
+  INTARSIA_TRY(front.partitioned,
+               partition(front.slimmed.module, registry, selection.target, selection.options.partition));
+  if (has_parts(front.partitioned.module, registry, selection.target)) {
+    INTARSIA_TRY(CompiledParts parts,
+                 compile_parts(std::move(front), registry, selection.target, selection.options));
+    return CompiledProgram(std::move(parts));
+  }
+  INTARSIA_TRY(CompiledModel model, compile_back_end(std::move(front), registry, selection.target, selection.options));
+  return CompiledProgram(std::move(model));
+}
+
+Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
+                                        const std::string& path) {
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
+  INTARSIA_TRY(const graph::Module module, import_model(bytes, {path}));
+  INTARSIA_TRY(CompiledProgram program, compile_program(context, selection, module));
+  const auto* parts = std::get_if<CompiledParts>(&program);
+  report_idle_devices(parts != nullptr ? parts->front.partitioned : std::get<CompiledModel>(program).partitioned,
+                      selection.target);
+  return program;
+}
+
+Result<PackageContents> package_of(const Context& context, const Selection& selection,
+                                   const CompiledProgram& program) {
+  if (const auto* parts = std::get_if<CompiledParts>(&program))
+    return make_parts_package({*parts, context.registry, selection.target, selection.board.name,
+                               selection.core.name, context.resource_root});
+  return make_package({std::get<CompiledModel>(program), context.registry, selection.target, selection.board.name,
+                       selection.core.name, context.resource_root, selection.board.native(),
+                       selection.board.takes_simulated_devices()});
+}
+
+Result<PackageManifest> write_package(const Context& context, const Selection& selection,
+                                      const CompiledProgram& program, const std::string& folder) {
+  INTARSIA_TRY(PackageContents package, package_of(context, selection, program));
+  INTARSIA_TRY_VOID(write_folder(folder, package.files));
+  return std::move(package.manifest);
+}
+
+namespace {
+
+ProgramReport parts_report(const Selection& selection, const CompiledParts& parts) {
+  const std::string target = to_string(selection.target);
+  const Pipeline& pipeline = parts.pipeline;
+  const Explanation& explanation = parts.front.partitioned.explanation;
+  ProgramReport result;
+  nlohmann::ordered_json json = {{"model", pipeline.name}, {"target", target}, {"board", selection.board.name},
+                                 {"parts", pipeline.members}, {"mailbox_bytes", mailbox_bytes(pipeline)},
+                                 {"transfers", explanation.transfers}, {"transfer_bytes", explanation.transfer_bytes}};
+  result.text = fmt::format("{} in {} parts for {}\n{} transfers between them, {} bytes; mailbox of {} bytes\n", pipeline.name,
+                            pipeline.members.size(), target, explanation.transfers, explanation.transfer_bytes,
+                            mailbox_bytes(pipeline));
+  for (const CompiledStage& stage : parts.stages) {
+    Report report = make_report(stage.model, target, selection.board.name);
+    report.not_measured = "the parts are firmware of their own; measure each when it is built";
+    result.text += fmt::format("\nPart {}\n{}", stage.member, report_text(report));
+    auto row = nlohmann::ordered_json::parse(report_json(report));
+    row["member"] = stage.member;
+    json["stages"].push_back(std::move(row));
+  }
+  result.json = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return result;
+}
+
+}  // namespace
+
+ProgramReport report_of(const Selection& selection, const CompiledProgram& program,
+                        const Result<Measurements>& measured) {
+  if (const auto* parts = std::get_if<CompiledParts>(&program)) return parts_report(selection, *parts);
+  Report report = make_report(std::get<CompiledModel>(program), to_string(selection.target), selection.board.name);
+  if (measured.ok())
+    report.measured = *measured;
+  else
+    report.not_measured = measured.error().items().front().to_string();
+  return {report_text(report), report_json(report)};
+}
+
+}  // namespace intarsia::cli

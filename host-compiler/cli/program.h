@@ -1,0 +1,36 @@
+// A model compiled, as one program or as the parts of several CPUs, and its package.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "context.h"
+#include "intarsia/package.h"
+#include "intarsia/report.h"
+
+namespace intarsia::cli {
+
+using CompiledProgram = std::variant<CompiledModel, CompiledParts>;
+
+Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
+                                        const graph::Module& module);
+// The same from a file.
+Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
+                                        const std::string& path);
+
+Result<PackageContents> package_of(const Context& context, const Selection& selection,
+                                   const CompiledProgram& program);
+
+// Writes the package into `folder`.
+Result<PackageManifest> write_package(const Context& context, const Selection& selection,
+                                      const CompiledProgram& program, const std::string& folder);
+
+// One report of a single program, or one of every stage. `what` is its text, or JSON.
+struct ProgramReport {
+  std::string text, json;
+};
+// `measured` is of the program when it is a single one for a board.
+ProgramReport report_of(const Selection& selection, const CompiledProgram& program,
+                        const Result<Measurements>& measured);
+
+}  // namespace intarsia::cli

@@ -1,0 +1,170 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "intarsia/parts.h"
+#include "parts/names.h"
+#include "support/c_identifier.h"
+#include "support/c_writer.h"
+
+namespace intarsia {
+namespace {
+
+constexpr int64_t kAlignment = 64, kSlots = 2;  // of intarsia_mailbox/mailbox.h, asserted in the text
+
+int64_t slots_bytes(const Channel& channel) {
+  return kSlots * ((channel.bytes + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+// Differs when the contract does: names, sizes and ends of the channels. FNV-1a.
+uint32_t signature_of(const Pipeline& pipeline) {
+  std::string text = pipeline.name;
+  for (const Channel& channel : pipeline.channels)
+    text += fmt::format(";{} {} {} {}", channel.name, channel.bytes, channel.output, channel.input);
+  uint32_t hash = 2166136261u;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
+  return hash == 0 ? 1 : hash;  // zero is memory that was never written
+}
+
+std::string end_text(const CompiledParts& parts, int stage, const char* application) {
+  if (stage == kApplication) return application;
+  return fmt::format("{} (stage {})", parts.stages[static_cast<size_t>(stage)].member, stage);
+}
+
+std::string header_text(const CompiledParts& parts) {
+  const Pipeline& pipeline = parts.pipeline;
+  const std::string& name = pipeline.name;
+  const std::string prefix = upper_case(name);
+  CWriter out;
+  out.comment({fmt::format("{}: what its parts share. Generated file, the same in all of them.", name), "",
+               "One object of this type lies in memory that all cores see; each part is given its address.",
+               "The core that starts the others initialises it before it does."});
+  out.directive(fmt::format("#ifndef {}_MAILBOX_H", prefix));
+  out.directive(fmt::format("#define {}_MAILBOX_H", prefix));
+  out.blank();
+  out.directive("#include <stdint.h>");
+  out.blank();
+  out.directive("#include \"intarsia_contract/status.h\"");
+  out.directive("#include \"intarsia_mailbox/mailbox.h\"");
+  out.blank();
+  out.directive("#ifdef __cplusplus");
+  out.directive("extern \"C\" {");
+  out.directive("#endif");
+  out.blank();
+  out.comment({"Of this contract: parts that were not compiled together do not work together."});
+  out.directive(fmt::format("#define {}_MAILBOX_SIGNATURE {:#x}u", prefix, signature_of(pipeline)));
+  out.blank();
+  out.open(fmt::format("struct {}_mailbox", name));
+  out.line("uint32_t signature;");
+  out.line("uint32_t status; /* the first error of a part, 0 while there is none */");
+  out.line("uint8_t padding[INTARSIA_MAILBOX_ALIGNMENT - 2 * sizeof(uint32_t)];");
+  for (const Channel& channel : pipeline.channels) {
+    out.comment({fmt::format("{} bytes from {} to {}", channel.bytes, end_text(parts, channel.from, "the application"),
+                             end_text(parts, channel.to, "the application"))});
+    out.line(fmt::format("struct intarsia_channel {};", channel.name));
+    out.line(fmt::format("uint8_t {}_slots[{}];", channel.name, slots_bytes(channel)));
+  }
+  out.close(" __attribute__((aligned(INTARSIA_MAILBOX_ALIGNMENT)));");
+  out.blank();
+  out.directive("#ifndef __cplusplus");
+  out.line(fmt::format("_Static_assert(sizeof(struct {}_mailbox) == {}, \"all parts agree on the layout\");", name,
+                       mailbox_bytes(pipeline)));
+  out.directive("#endif");
+  out.blank();
+  out.comment({"Empties the mailbox. Once, before any part is initialised."});
+  out.line(fmt::format("void {0}_mailbox_init(struct {0}_mailbox *mailbox);", name));
+  out.blank();
+  out.comment({"For the application, on whichever core it runs: submit gives all inputs of one inference,",
+               "collect takes all outputs of one, in the order the inputs were given; arrays of pointers to",
+               "dense tensors. INTARSIA_PENDING while a channel has no room, or an output is not there yet;",
+               "a part's error once there was one."});
+  out.line(fmt::format("intarsia_status {0}_submit(struct {0}_mailbox *mailbox, const void *const *inputs);", name));
+  out.line(fmt::format("intarsia_status {0}_collect(struct {0}_mailbox *mailbox, void *const *outputs);", name));
+  out.blank();
+  out.directive("#ifdef __cplusplus");
+  out.directive("}");
+  out.directive("#endif");
+  out.blank();
+  out.directive("#endif");
+  return out.text();
+}
+
+void submit_function(CWriter& out, const Pipeline& pipeline) {
+  const std::string& name = pipeline.name;
+  out.open(fmt::format("intarsia_status {0}_submit(struct {0}_mailbox *mailbox, const void *const *inputs)", name));
+  out.line("const uint32_t status = intarsia_mailbox_load(&mailbox->status);");
+  out.line("if (status != 0) return (intarsia_status)status;");
+  for (const Channel& channel : pipeline.channels)
+    if (channel.from == kApplication)
+      out.line(fmt::format("if (!intarsia_channel_has_room(&mailbox->{})) return INTARSIA_PENDING;", channel.name));
+  for (const Channel& channel : pipeline.channels)
+    if (channel.from == kApplication)
+      out.line(parts_text::send(channel, fmt::format("inputs[{}]", channel.output)));
+  out.line("return INTARSIA_OK;");
+  out.close();
+}
+
+void collect_function(CWriter& out, const Pipeline& pipeline) {
+  const std::string& name = pipeline.name;
+  out.open(fmt::format("intarsia_status {0}_collect(struct {0}_mailbox *mailbox, void *const *outputs)", name));
+  out.line("const uint32_t status = intarsia_mailbox_load(&mailbox->status);");
+  out.line("if (status != 0) return (intarsia_status)status;");
+  for (const Channel& channel : pipeline.channels)
+    if (channel.to == kApplication)
+      out.line(fmt::format("if (!intarsia_channel_has_message(&mailbox->{})) return INTARSIA_PENDING;", channel.name));
+  for (const Channel& channel : pipeline.channels)
+    if (channel.to == kApplication)
+      out.line(parts_text::receive(channel, fmt::format("outputs[{}]", channel.input)));
+  out.line("return INTARSIA_OK;");
+  out.close();
+}
+
+std::string source_text(const CompiledParts& parts) {
+  const Pipeline& pipeline = parts.pipeline;
+  const std::string& name = pipeline.name;
+  CWriter out;
+  out.comment({fmt::format("{}: the mailbox, as the application uses it. Generated file.", name)});
+  out.directive(fmt::format("#include \"{}_mailbox.h\"", name));
+  out.blank();
+  out.line(fmt::format("_Static_assert(INTARSIA_MAILBOX_ALIGNMENT == {} && INTARSIA_MAILBOX_SLOTS == {}, \"as compiled for\");",
+                       kAlignment, kSlots));
+  out.blank();
+  out.open(fmt::format("void {0}_mailbox_init(struct {0}_mailbox *mailbox)", name));
+  out.line("intarsia_mailbox_store(&mailbox->status, 0);");
+  for (const Channel& channel : pipeline.channels)
+    out.line(fmt::format("intarsia_channel_reset(&mailbox->{});", channel.name));
+  out.line(fmt::format("intarsia_mailbox_store(&mailbox->signature, {}_MAILBOX_SIGNATURE);", upper_case(name)));
+  out.close();
+  out.blank();
+  submit_function(out, pipeline);
+  out.blank();
+  collect_function(out, pipeline);
+  return out.text();
+}
+
+}  // namespace
+
+namespace parts_text {
+
+std::string send(const Channel& channel, const std::string& from) {
+  return fmt::format("intarsia_channel_send(&mailbox->{0}, mailbox->{0}_slots, {1}u, {2});", channel.name, channel.bytes, from);
+}
+
+std::string receive(const Channel& channel, const std::string& to) {
+  return fmt::format("intarsia_channel_receive(&mailbox->{0}, mailbox->{0}_slots, {1}u, {2});", channel.name, channel.bytes, to);
+}
+
+}  // namespace parts_text
+
+int64_t mailbox_bytes(const Pipeline& pipeline) {
+  int64_t bytes = kAlignment;
+  for (const Channel& channel : pipeline.channels) bytes += 2 * kAlignment + slots_bytes(channel);
+  return bytes;
+}
+
+std::vector<SourceFile> mailbox_sources(const CompiledParts& parts) {
+  const std::string& name = parts.pipeline.name;
+  return {{name + "_mailbox.h", header_text(parts)}, {name + "_mailbox.c", source_text(parts)}};
+}
+
+}  // namespace intarsia

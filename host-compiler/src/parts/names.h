@@ -1,0 +1,26 @@
+// What the emitted files of a pipeline call each other's things.
+#pragma once
+
+#include <string>
+
+#include "intarsia/parts.h"
+
+namespace intarsia::parts_text {
+
+std::string part_name(const CompiledParts& parts, const std::string& member);  // <model>_<member>
+std::string stage_name(const CompiledParts& parts, size_t stage);              // <model>_stage<i>
+
+// Working memory that a part is given, for stages that use it one after the other.
+struct PoolBlock {
+  std::string name;  // in the part's resources
+  std::string pool;  // the plan's pool it is of
+  int64_t bytes = 0;
+  std::vector<size_t> stages;
+};
+std::vector<PoolBlock> blocks_of(const CompiledParts& parts, const std::string& member);
+
+// Statements where `mailbox` is a pointer to the mailbox.
+std::string send(const Channel& channel, const std::string& from);
+std::string receive(const Channel& channel, const std::string& to);
+
+}  // namespace intarsia::parts_text

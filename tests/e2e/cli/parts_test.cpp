@@ -1,0 +1,246 @@
+// A model for two CPUs: its parts in one program as threads, under the thread sanitizer, each as firmware of its
+// own, and on a board with two cores.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+
+namespace intarsia::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kImages = 12;
+
+class Parts : public Cli {
+ protected:
+  // Three stages: the first core begins and ends, the second has the middle.
+  static std::vector<std::string> split(const std::string& first, const std::string& second) {
+    std::vector<std::string> arguments = {"--target", fmt::format("low_power_cpu: {}; inference_cpu: {}", first, second)};
+    for (const char* name : {"stem", "block1_depthwise", "block1_pointwise", "flatten", "classifier", "scores"})
+      arguments.insert(arguments.end(), {"--pin", fmt::format("{}=low_power_cpu", name)});
+    return arguments;
+  }
+
+  void write_images() const {
+    std::vector<uint8_t> all;
+    for (int i = 0; i < kImages; ++i) {
+      write_image("image.bin", i);
+      const std::vector<uint8_t> image = read("image.bin");
+      all.insert(all.end(), image.begin(), image.end());
+    }
+    write("images.bin", all);
+  }
+  static std::vector<uint8_t> all_scores() {
+    std::vector<uint8_t> all;
+    for (int i = 0; i < kImages; ++i) {
+      const std::vector<uint8_t> scores = recorded_scores(i);
+      all.insert(all.end(), scores.begin(), scores.end());
+    }
+    return all;
+  }
+
+  ProcessOutcome with_split(std::vector<std::string> command, const std::string& first, const std::string& second) const {
+    const std::vector<std::string> choice = split(first, second);
+    command.insert(command.end(), choice.begin(), choice.end());
+    return intarsia(command);
+  }
+
+  // Sources and include folders of what `compile` wrote, as arguments of a compiler.
+  std::vector<std::string> sources_of(const std::string& folder, const std::string& without = "") const {
+    const std::vector<uint8_t> text = read(folder + "/manifest.json");
+    const auto manifest = nlohmann::json::parse(text.begin(), text.end());
+    std::vector<std::string> arguments;
+    for (const auto& dir : manifest["include_dirs"]) arguments.push_back("-I" + path(folder + "/" + dir.get<std::string>()));
+    for (const auto& source : manifest["sources"])
+      if (source != without) arguments.push_back(path(folder + "/" + source.get<std::string>()));
+    return arguments;
+  }
+};
+
+TEST_F(Parts, ComputeWhatOneProgramComputes) {
+  write_images();
+  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "images.bin", "--output-dir", "out", "--repeat",
+                               std::to_string(kImages), "--keep-all"}, "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
+  EXPECT_EQ(read("out/out0.bin"), all_scores());
+}
+
+TEST_F(Parts, AreAFolderThatRuns) {
+  write_image("image.bin", 5);
+  const ProcessOutcome compiled = with_split({"compile", digits_path(), "-o", "digits"}, "c", "c");
+  ASSERT_TRUE(done(compiled));
+  EXPECT_THAT(compiled.out, HasSubstr("digits in 2 parts"));
+  EXPECT_THAT(compiled.out, HasSubstr("mailbox of"));
+  ASSERT_TRUE(done(intarsia({"run", "digits", "--input", "image.bin", "--output-dir", "out"})));
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(5));
+  EXPECT_EQ(read_folder("digits/low_power_cpu").at("digits_mailbox.h"), read_folder("digits/inference_cpu").at("digits_mailbox.h"));
+}
+
+TEST_F(Parts, VerifyAndStayOneProgramWhenOneCpuRunsAll) {
+  ASSERT_TRUE(done(with_split({"verify", digits_path()}, "c", "c")));
+  const ProcessOutcome whole = intarsia({"compile", digits_path(), "--target", "a: c; b: c", "-o", "whole"});
+  ASSERT_TRUE(done(whole));
+  EXPECT_FALSE(exists("whole/digits_mailbox.h"));
+}
+
+// A stage with state keeps it, in memory that no other stage is given.
+constexpr const char* kLastThree = R"(intarsia.graph last_three
+const @0 one = f32[1]
+const @1 ones = f32[1, 1, 1]
+const @2 none = f32[0]
+func @main(%0) -> (%6) {
+  %0 value: f32[1,1]
+  %1 feature: f32[1,1] = @0
+  %2 time: f32[1,3] = @1
+  %3 bias: f32[1] = @2
+  %4 memory: f32[1,3] variable
+  %5 total: f32[1,1]
+  %6 positive: f32[1,1]
+  %7 doubled: f32[1,1]
+  add twice(%0, %0) -> (%7)
+  svdf layer(%7, %1, %2, %3, %4) -> (%5, %4)
+  relu rectify(%5) -> (%6)
+}
+entry @main
+)";
+
+TEST_F(Parts, KeepTheirState) {
+  write("last_three.graph", std::string(kLastThree));
+  std::vector<float> values = {1, 2, 3, 4, -100, 6};
+  write("values.bin", std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(values.data()),
+                                           reinterpret_cast<const uint8_t*>(values.data() + values.size())));
+  ASSERT_TRUE(done(intarsia({"run", "last_three.graph", "--target", "a: c; b: c", "--pin", "twice=a", "--pin", "layer=b",
+                             "--pin", "rectify=a", "--input", "values.bin", "--output-dir", "out", "--repeat", "6", "--keep-all"})));
+  const std::vector<uint8_t> bytes = read("out/out0.bin");
+  std::vector<float> sums(bytes.size() / 4);
+  std::memcpy(sums.data(), bytes.data(), bytes.size());
+  EXPECT_EQ(sums, (std::vector<float>{2, 6, 12, 18, 0, 0}));
+}
+
+constexpr const char* kRacingMain = R"(#include <stdio.h>
+#include <string.h>
+
+#include "intarsia_contract/model_descriptor.h"
+#include "intarsia_contract/status.h"
+
+static uint8_t images[@images@][64], scores[@images@][10];
+
+int main(int argc, char **argv) {
+  FILE *file = argc == 3 ? fopen(argv[1], "rb") : NULL;
+  int given = 0, taken = 0;
+  if (file == NULL || fread(images, sizeof images, 1, file) != 1) return 1;
+  if (intarsia_model.init() != 0) return 2;
+  while (taken < 200) {
+    int status;
+    if (given < 200) {
+      memcpy(intarsia_model.input(0), images[given % @images@], 64);
+      status = intarsia_model.submit();
+      if (status == INTARSIA_OK) ++given;
+      if (status != INTARSIA_OK && status != INTARSIA_PENDING) return 3;
+    }
+    status = intarsia_model.collect();
+    if (status == INTARSIA_OK) memcpy(scores[taken++ % @images@], intarsia_model.output(0), 10);
+    if (status != INTARSIA_OK && status != INTARSIA_PENDING) return 4;
+  }
+  file = fopen(argv[2], "wb");
+  return file == NULL || fwrite(scores, sizeof scores, 1, file) != 1 || fclose(file) != 0;
+}
+)";
+
+TEST_F(Parts, AsThreadsDoNotRace) {
+  write_images();
+  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
+  std::string text = kRacingMain;
+  for (size_t at; (at = text.find("@images@")) != std::string::npos;) text.replace(at, 8, std::to_string(kImages));
+  write("main.c", text);
+  std::vector<std::string> command = {"cc", "-std=gnu11", "-O1", "-g", "-fsanitize=thread", "-pthread", path("main.c"),
+                                      std::string(INTARSIA_SOURCE_DIR) + "/boards/host/second_core.c", "-lm"};
+  const std::vector<std::string> sources = sources_of("digits");
+  command.insert(command.end(), sources.begin(), sources.end());
+  command.insert(command.end(), {"-lm", "-o", path("racing")});
+  const ProcessOutcome built = program(command);
+  if (!built.succeeded() && built.err.find("tsan") != std::string::npos) GTEST_SKIP() << "no thread sanitizer here";
+  ASSERT_TRUE(built.succeeded()) << built.err;
+  ASSERT_TRUE(done(program({path("racing"), path("images.bin"), path("scores.bin")})));
+  EXPECT_EQ(read("scores.bin"), all_scores());
+}
+
+constexpr const char* kStrangerMain = R"(#include "digits_low_power_cpu.h"
+
+static _Alignas(16) uint8_t ram[DIGITS_LOW_POWER_CPU_RAM_BYTES];
+static struct digits_mailbox mailbox;
+static struct digits_low_power_cpu part;
+
+int main(void) {
+  const struct digits_low_power_cpu_resources resources = {.ram = ram};
+  const void *const inputs[] = {ram};
+  if (digits_low_power_cpu_init(&part, &resources, &mailbox) != INTARSIA_ERROR_PART_MISMATCH) return 1;
+  digits_mailbox_init(&mailbox);
+  if (digits_low_power_cpu_init(&part, &resources, &mailbox) != INTARSIA_OK) return 2;
+  if (digits_low_power_cpu_step(&part) != INTARSIA_PENDING) return 3; /* nothing was submitted */
+  if (digits_submit(&mailbox, inputs) != INTARSIA_OK) return 4;
+  if (digits_submit(&mailbox, inputs) != INTARSIA_OK) return 5;
+  if (digits_submit(&mailbox, inputs) != INTARSIA_PENDING) return 6; /* two messages are what a channel holds */
+  if (digits_low_power_cpu_step(&part) != INTARSIA_OK) return 7;
+  if (digits_submit(&mailbox, inputs) != INTARSIA_OK) return 8;
+  if (digits_low_power_cpu_step(&part) != INTARSIA_OK) return 9;
+  if (digits_low_power_cpu_step(&part) != INTARSIA_PENDING) return 10; /* nobody takes its results */
+  mailbox.signature ^= 1u;
+  return digits_low_power_cpu_init(&part, &resources, &mailbox) == INTARSIA_ERROR_PART_MISMATCH ? 0 : 11;
+}
+)";
+
+TEST_F(Parts, WaitForEachOtherAndRefuseStrangers) {
+  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c", "c")));
+  write("main.c", std::string(kStrangerMain));
+  std::vector<std::string> command = {"cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", path("main.c")};
+  const std::vector<std::string> sources = sources_of("digits/low_power_cpu");
+  command.insert(command.end(), sources.begin(), sources.end());
+  command.insert(command.end(), {"-lm", "-o", path("alone")});
+  const ProcessOutcome built = program(command);
+  ASSERT_TRUE(built.succeeded()) << built.err;
+  EXPECT_TRUE(done(program({path("alone")})));
+}
+
+// Each part for its own core, with nothing of the other's.
+TEST_F(Parts, AreFirmwareEachForItsCore) {
+  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no arm-none-eabi-gcc";
+  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
+  const std::map<std::string, std::vector<std::string>> parts = {
+      {"low_power_cpu", {"-mcpu=cortex-m0"}}, {"inference_cpu", {"-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard"}}};
+  for (const auto& [part, flags] : parts) {
+    std::vector<std::string> command = {"arm-none-eabi-gcc", "-mthumb", "-Os", "-std=c11", "-Wall", "-Wextra", "-Wconversion",
+                                        "-Werror", "-ffunction-sections", "-nostdlib", "-r", "-Wl,--gc-sections",
+                                        "-Wl,-e,digits_" + part + "_step", "-Wl,-u,digits_" + part + "_init"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    const std::vector<std::string> sources = sources_of("digits/" + part);
+    command.insert(command.end(), sources.begin(), sources.end());
+    command.insert(command.end(), {"-lgcc", "-o", path(part + ".elf")});
+    const ProcessOutcome built = program(command);
+    ASSERT_TRUE(built.succeeded()) << built.err;
+    const ProcessOutcome undefined = program({"arm-none-eabi-nm", "-u", path(part + ".elf")});
+    for (const std::string& name : {"digits_", "intarsia_"}) EXPECT_EQ(undefined.out.find(name), std::string::npos) << undefined.out;
+  }
+}
+
+TEST_F(Parts, RunOnABoardWithTwoCores) {
+  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm")) GTEST_SKIP() << "no cross compiler or emulator";
+  write_images();
+  ASSERT_TRUE(done(with_split({"run", digits_path(), "--board", "mps2-an521", "--input", "images.bin", "--output-dir", "out",
+                               "--repeat", std::to_string(kImages), "--keep-all"}, "c -mcpu=cortex-m33", "c -mcpu=cortex-m33")));
+  EXPECT_EQ(read("out/out0.bin"), all_scores());
+}
+
+TEST_F(Parts, NeedACoreEach) {
+  write_images();
+  const ProcessOutcome outcome = with_split({"run", digits_path(), "--board", "mps2-an386", "--input", "images.bin",
+                                             "--output-dir", "out", "--repeat", std::to_string(kImages)},
+                                            "c -mcpu=cortex-m4", "c -mcpu=cortex-m4");
+  EXPECT_TRUE(refused(outcome, {"--board mps2-an386: the board has one core", "low_power_cpu, inference_cpu", "--board host"}));
+}
+
+}  // namespace
+}  // namespace intarsia::test
