@@ -1,0 +1,150 @@
+#include "kernel_text.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "emit/c_stmt.h"
+#include "parallel.h"
+#include "support/c_writer.h"
+#include "tir/simplify.h"
+#include "tir/walk.h"
+
+namespace intarsia::targets::opencl {
+namespace {
+
+using tir::BufferId;
+using tir::Stmt;
+
+constexpr const char* kTypes = R"(/* Integers as the C sources name them. */
+typedef char int8_t;
+typedef uchar uint8_t;
+typedef short int16_t;
+typedef ushort uint16_t;
+typedef int int32_t;
+typedef uint uint32_t;
+typedef long int64_t;
+typedef ulong uint64_t;
+#define INT32_MIN (-2147483647 - 1)
+#define INT32_MAX 2147483647
+#define INT64_MIN (-9223372036854775807L - 1)
+#define INT64_C(number) number##L
+#define UINT32_C(number) number##u
+#define UINT64_C(number) number##uL
+#pragma OPENCL FP_CONTRACT OFF
+#define half half_ /* a type here, a name in the helpers */
+
+)";
+
+constexpr const char* kHelpers =
+#include "helper_text.inc"
+    ;
+
+void flatten(const Stmt& stmt, std::vector<Stmt>& statements) {
+  if (const auto* sequence = std::get_if<tir::Seq>(&stmt->node))
+    for (const Stmt& inner : sequence->statements) flatten(inner, statements);
+  else
+    statements.push_back(stmt);
+}
+
+std::set<int32_t> buffers_in(const tir::Func& func, const Stmt& stmt, bool registers) {
+  std::set<int32_t> used;
+  const auto note = [&](BufferId id) {
+    if ((func.buffer(id).scope == tir::Scope::Register) == registers) used.insert(id.index);
+  };
+  tir::walk(
+      stmt,
+      [&](const tir::StmtNode& s) {
+        if (const auto* store = std::get_if<tir::Store>(&s.node)) note(store->buffer);
+      },
+      [&](const tir::ExprNode& e) {
+        if (const auto* load = std::get_if<tir::Load>(&e.node)) note(load->buffer);
+      });
+  return used;
+}
+
+// Statements that hand each other nothing in registers may be kernels of their own.
+bool separable(const tir::Func& func, const std::vector<Stmt>& statements) {
+  std::set<int32_t> seen;
+  for (const Stmt& stmt : statements)
+    for (const int32_t id : buffers_in(func, stmt, true))
+      if (!seen.insert(id).second) return false;
+  return true;
+}
+
+bool writes(const Stmt& stmt, BufferId id) {
+  bool found = false;
+  tir::for_each_statement(stmt, [&](const Stmt& inner) {
+    const auto* store = std::get_if<tir::Store>(&inner->node);
+    found |= store != nullptr && store->buffer == id;
+  });
+  return found;
+}
+
+// Prefixes keep the function's names apart from words of OpenCL C.
+emission::Names names_of(const tir::Func& func) {
+  emission::Names names;
+  for (const tir::Buffer& buffer : func.buffers) names.buffers.push_back("b_" + buffer.name);
+  for (const tir::Var& var : func.vars) names.vars.push_back("v_" + var.name);
+  return names;
+}
+
+Kernel make_kernel(const tir::Func& func, const Stmt& stmt, int number) {
+  Kernel kernel;
+  const ParallelNest nest = parallel_nest(func, stmt);
+  std::copy(nest.extents.begin(), nest.extents.end(), kernel.global.begin());
+  const emission::Names names = names_of(func);
+  const std::vector<emission::RegisterDeclaration> registers = emission::place_registers(func, nest.body);
+  for (const int32_t id : buffers_in(func, stmt, false)) kernel.arguments.push_back({id});
+
+  std::string parameters;
+  for (size_t i = 0; i < kernel.arguments.size(); ++i)
+    parameters += fmt::format("{}__global uchar *m{}, ulong o{}", i == 0 ? "" : ", ", i, i);
+  CWriter out;
+  if (!func.origin.empty()) out.comment({func.origin});
+  out.open(fmt::format("__kernel void k{}({})", number, parameters));
+  for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+    const BufferId id = kernel.arguments[i];
+    const std::string type = fmt::format("{}__global {} *", writes(stmt, id) ? "" : "const ", c_name(func.buffer(id).type));
+    out.line(fmt::format("{}const {} = ({})(m{} + o{});", type, names.buffers[id.at()], type, i, i));
+  }
+  for (size_t i = 0; i < func.buffers.size(); ++i) {
+    if (!registers[i].used || registers[i].first_store != nullptr) continue;
+    const tir::Buffer& buffer = func.buffers[i];
+    out.line(fmt::format("{} {}{};", c_name(buffer.type), names.buffers[i],
+                         buffer.extents.empty() ? "" : fmt::format("[{}]", element_count(buffer.extents))));
+  }
+  std::set<std::string> taken(names.buffers.begin(), names.buffers.end());
+  taken.insert(names.vars.begin(), names.vars.end());
+  emission::FreshNames fresh(taken);
+  emission::StmtEmitter(func, names, registers, fresh, {}, out).emit(nest.body);
+  out.close();
+  kernel.text = out.text();
+  return kernel;
+}
+
+}  // namespace
+
+std::vector<Kernel> kernels_of(const tir::Func& func, int first) {
+  const Stmt body = tir::simplify(func.body);
+  std::vector<Stmt> statements;
+  flatten(body, statements);
+  std::vector<Kernel> kernels;
+  if (!separable(func, statements)) return {make_kernel(func, body, first)};
+  for (const Stmt& stmt : statements) kernels.push_back(make_kernel(func, stmt, first + static_cast<int>(kernels.size())));
+  return kernels;
+}
+
+std::string prelude() { return std::string(kTypes) + kHelpers; }
+
+bool has_helper(const std::string& function) {
+  static const std::string text = kHelpers;
+  for (size_t at = text.find(function + "("); at != std::string::npos; at = text.find(function + "(", at + 1)) {
+    const size_t line = text.rfind('\n', at);
+    if (text.compare(line + 1, 13, "static inline") == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace intarsia::targets::opencl

@@ -1,0 +1,26 @@
+// Leaf functions of the tensor IR as OpenCL C kernels.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "intarsia/tir.h"
+
+namespace intarsia::targets::opencl {
+
+struct Kernel {
+  std::string text;                      // a whole definition
+  std::vector<tir::BufferId> arguments;  // buffers of the function: each is a memory object and an offset
+  std::array<int64_t, 3> global = {1, 1, 1};
+};
+
+// The function as kernels that run one after another, numbered from `first`: "k<number>".
+std::vector<Kernel> kernels_of(const tir::Func& func, int first);
+
+// What comes before the kernels: types and scalar helpers.
+std::string prelude();
+// Whether the scalar helper is in the prelude.
+bool has_helper(const std::string& function);
+
+}  // namespace intarsia::targets::opencl

@@ -1,0 +1,70 @@
+#include "opencl_kind.h"
+
+#include "intarsia/builtin_targets.h"
+
+namespace intarsia::targets::opencl {
+namespace {
+
+KindSpec make_spec() {
+  KindSpec spec;
+  spec.name = "opencl";
+  spec.summary = "an OpenCL 1.2 device through the ICD loader: integer operators of the portable lowering";
+  spec.role = Role::Accelerator;
+  spec.attributes = {AttributeSpec::integer("clock-mhz", 1000, 1, 10000, "for the cost policy"),
+                     AttributeSpec::integer("macs-per-cycle", 16, 1, 65536, "for the cost policy")};
+  spec.tags = {{"opencl-device", "the first OpenCL device that answers, beside plain C", "opencl", "c"}};
+  return spec;
+}
+
+class OpenClKind final : public TargetKind {
+ public:
+  const KindSpec& spec() const override { return spec_; }
+
+  std::vector<Pattern> patterns(const Target&) const override { return opencl::patterns(); }
+
+  Result<tir::LoweredFunction> graph_to_tir(const Target&, const graph::Module& module,
+                                            const graph::Function& function, const LoweringOptions&) const override {
+    return lower(module, function);
+  }
+
+  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module, const Plan& plan) const override {
+    return make_streams(member, module, plan);
+  }
+
+  // A launch is ten microseconds before anything is computed.
+  CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
+                    const graph::Node& node) const override {
+    const auto clock = static_cast<double>(target.get_int("clock-mhz"));
+    int64_t elements = 0;
+    for (const graph::TensorId id : node.outputs) elements += element_count(function.tensor(id).shape);
+    const double work = static_cast<double>(graph::mac_count(function, node) + 8 * elements);
+    return {10 * clock + work / static_cast<double>(target.get_int("macs-per-cycle")), clock};
+  }
+
+  // The driver maps and unmaps memory that host and device share.
+  double transfer_microseconds(const Target&, int64_t bytes) const override {
+    return 20.0 + static_cast<double>(bytes) / 4000.0;
+  }
+
+  std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
+    return opencl::disassemble(stream);
+  }
+
+  RuntimePart runtime(const Target&) const override {
+    return {.folder = INTARSIA_TARGET_FOLDER,
+            .header = "opencl/driver.h",
+            .driver_type = "struct intarsia_opencl",
+            .open_function = "intarsia_opencl_open",
+            .has_registers = false,
+            .link_libraries = {"OpenCL"}};
+  }
+
+ private:
+  KindSpec spec_ = make_spec();
+};
+
+}  // namespace
+
+void add_kinds(TargetRegistry& registry) { registry.add(std::make_unique<OpenClKind>()); }
+
+}  // namespace intarsia::targets::opencl

@@ -1,0 +1,53 @@
+// A registry with this target and plain C; an opened device, or none.
+#pragma once
+
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "opencl/driver.h"
+#include "intarsia/target_kind.h"
+
+namespace intarsia::targets {
+namespace c {
+void add_kinds(TargetRegistry& registry);
+}
+namespace opencl {
+void add_kinds(TargetRegistry& registry);
+}
+}  // namespace intarsia::targets
+
+namespace intarsia::test::opencl {
+
+inline TargetRegistry make_registry() {
+  TargetRegistry registry;
+  targets::c::add_kinds(registry);
+  targets::opencl::add_kinds(registry);
+  return registry;
+}
+
+inline TargetSpec parsed_target(const TargetRegistry& registry, const std::string& text) {
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
+  INTARSIA_CHECK(target.ok(), target.ok() ? "" : target.error().to_string());
+  return *target;
+}
+
+inline graph::Module parsed_graph(const std::string& text) {
+  Result<graph::Module> module = graph::parse(text);
+  INTARSIA_CHECK(module.ok(), module.ok() ? "" : module.error().to_string());
+  return *module;
+}
+
+// Opened for as long as it lives; `answers` is false where there is no device.
+struct OpenDevice {
+  OpenDevice() : answers(intarsia_opencl_open(&opencl, nullptr) == INTARSIA_OK) {}
+  ~OpenDevice() {
+    if (answers) intarsia_opencl_close(&opencl);
+  }
+  OpenDevice(const OpenDevice&) = delete;
+  OpenDevice& operator=(const OpenDevice&) = delete;
+  intarsia_opencl opencl;
+  bool answers;
+};
+
+}  // namespace intarsia::test::opencl
