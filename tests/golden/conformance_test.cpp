@@ -66,5 +66,17 @@ TEST(Conformance, EveryCase) {
   EXPECT_GE(cases, 200);
 }
 
+// Cases of this repository, which operators/make_cases.py makes.
+TEST(Operators, EveryCase) {
+  int cases = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(INTARSIA_OPERATOR_CASES)) {
+    if (!entry.is_directory()) continue;
+    const nlohmann::json meta = nlohmann::json::parse(bytes_of(entry.path() / "meta.json"));
+    ++cases;
+    EXPECT_EQ(run_case(entry.path(), meta), "") << entry.path().filename();
+  }
+  EXPECT_GE(cases, 24);
+}
+
 }  // namespace
 }  // namespace intarsia::graph

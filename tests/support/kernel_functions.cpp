@@ -63,6 +63,21 @@ void define_kernels(TirInterpreter& t) {
   define_f32("intarsia_floor_f32", intarsia_floor_f32);
   define_f32("intarsia_ceil_f32", intarsia_ceil_f32);
   define_f32("intarsia_round_even_f32", intarsia_round_even_f32);
+  define_f32("intarsia_sin_f32", intarsia_sin_f32);
+  define_f32("intarsia_cos_f32", intarsia_cos_f32);
+  const auto define_pair = [&](const char* name, float (*function)(float, float)) {
+    t.define(name, [function](const Args& a) {
+      return Scalar{DataType::Float32, 0, function(a.at(0).f, a.at(1).f)};
+    });
+  };
+  define_pair("intarsia_pow_f32", intarsia_pow_f32);
+  define_pair("intarsia_floor_mod_f32", intarsia_floor_mod_f32);
+  t.define("intarsia_floor_div_i32",
+           [](const Args& a) { return i32(intarsia_floor_div_i32(arg(a, 0), arg(a, 1))); });
+  t.define("intarsia_floor_mod_i32",
+           [](const Args& a) { return i32(intarsia_floor_mod_i32(arg(a, 0), arg(a, 1))); });
+  t.define("intarsia_add_wrapping_i32",
+           [](const Args& a) { return i32(intarsia_add_wrapping_i32(arg(a, 0), arg(a, 1))); });
   t.define("intarsia_quantize_f32", [](const Args& a) {
     return i32(intarsia_quantize_f32(a.at(0).f, a.at(1).f, arg(a, 2), arg(a, 3), arg(a, 4)));
   });

@@ -119,7 +119,9 @@ void TirInterpreter::call(const tir::Func& func, const std::vector<std::span<uin
         frame.owned[i] = module_.constant(buffer.constant).bytes;
       } else {
         frame.owned[i].assign(static_cast<size_t>(buffer.bytes()), 0xAB);
-        if (buffer.initial)
+        if (buffer.initial_values.valid())
+          frame.owned[i] = module_.constant(buffer.initial_values).bytes;
+        else if (buffer.initial)
           for (int64_t at = 0; at < element_count(buffer.extents); ++at)
             store_element(frame.owned[i], at,
                           {buffer.type, *buffer.initial, static_cast<float>(*buffer.initial)});

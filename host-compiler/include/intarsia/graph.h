@@ -7,6 +7,7 @@
 // pure except for `variable` tensors, whose value lasts from one invocation to the next.
 // A quantised tensor of type integer stands for real values scale * (q - zero_point); `axis` selects
 // per-channel scales. A tensor without scales is of plain numbers. All shapes are static.
+// Functions that `if` and `while` run are pure; state that they work on is passed in and out.
 // After partitioning a function may name the member of the composite target that owns it; the entry
 // then consists of `call` nodes. Values are never edited behind a back: passes return new modules.
 #pragma once
@@ -57,7 +58,8 @@ struct Tensor {
   Shape shape;
   Quantization quantization;
   ConstantId constant;    // valid: the tensor's value is that constant of the module
-  bool variable = false;  // state: keeps its value between invocations; starts as zero point
+  bool variable = false;  // state: keeps its value between invocations
+  ConstantId initial;     // of a variable: what it starts as; invalid: the zero point
 
   int64_t bytes() const { return byte_size(type, shape); }
   bool operator==(const Tensor&) const = default;
@@ -77,6 +79,9 @@ struct Node {
   }
   bool operator==(const Node&) const = default;
 };
+
+// Functions of the module that the node runs: of a call, an `if`, a `while`.
+std::vector<std::string> functions_run_by(const Node& node);
 
 struct Function {
   std::string name;    // GlobalVar
@@ -139,6 +144,9 @@ class Evaluator {
   Result<std::vector<TensorValue>> run_function(const Function& function,
                                                 const std::vector<TensorValue>& inputs,
                                                 Observer on_result, void* context);
+  Result<std::vector<TensorValue>> run_functions_of(const Node& node,
+                                                    std::vector<TensorValue> arguments,
+                                                    Observer on_result, void* context);
   const Module& module_;
   std::vector<std::vector<TensorValue>> variables_;  // per function, per tensor
 };

@@ -323,6 +323,53 @@ struct CompiledAttrs {
   }
 };
 
+struct ShapeAttrs {  // of the output
+  std::vector<int64_t> shape;
+  bool operator==(const ShapeAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("shape", self.shape);
+  }
+};
+
+struct TileAttrs {  // how often, per axis
+  std::vector<int64_t> multiples;
+  bool operator==(const TileAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("multiples", self.multiples);
+  }
+};
+
+struct CumsumAttrs {  // exclusive: without the element itself; reverse: from the last element on
+  int64_t axis = 0;
+  bool exclusive = false;
+  bool reverse = false;
+  bool operator==(const CumsumAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("axis", self.axis), f("exclusive", self.exclusive), f("reverse", self.reverse);
+  }
+};
+
+struct IfAttrs {  // names of functions of the module
+  std::string then_branch, else_branch;
+  bool operator==(const IfAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("then_branch", self.then_branch), f("else_branch", self.else_branch);
+  }
+};
+
+struct WhileAttrs {  // names of functions of the module
+  std::string condition, body;
+  bool operator==(const WhileAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("condition", self.condition), f("body", self.body);
+  }
+};
+
 struct CallAttrs {
   std::string callee;  // a GlobalVar: the name of a Function of the module
   bool operator==(const CallAttrs&) const = default;
@@ -337,6 +384,7 @@ using Attributes =
                  BinaryAttrs, ReshapeAttrs, SoftmaxAttrs, PadAttrs, ReduceAttrs, ReluAttrs,
                  TransposeConv2dAttrs, LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs,
                  TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs, ResizeAttrs,
-                 BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs>;
+                 BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs, ShapeAttrs, TileAttrs,
+                 CumsumAttrs, IfAttrs, WhileAttrs>;
 
 }  // namespace intarsia::graph

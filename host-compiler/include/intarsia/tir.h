@@ -20,7 +20,8 @@
 //  * Two different buffers never overlap, except an `alias` and its root, a parameter pair that
 //    the function declares as in-place, and parameters of a stepwise function that its caller lets
 //    overlap: such a function is commands on bytes, run one after another.
-// A schedule function's body is a Seq of Calls; the module after lowering has one schedule, the
+// A schedule function's body is Calls in Seqs, in Ifs whose condition is the only element of a bool
+// buffer, and in Fors with constant bounds whose variable nobody reads; the module after lowering has one schedule, the
 // entry, whose local buffers are what the planner places. Every other Func is a leaf.
 #pragma once
 
@@ -166,8 +167,9 @@ struct Buffer {
   // no such pool or no room. Empty: the fastest.
   std::string memory;
   // State, of schedules only: a local buffer that keeps its bytes from one run to the next; every
-  // element is this number at first and after a reset.
+  // element is this number at first and after a reset, or has its value in this constant.
   std::optional<int64_t> initial = {};
+  ConstantId initial_values = {};
 
   int64_t bytes() const { return byte_size(type, extents); }
   bool operator==(const Buffer&) const = default;

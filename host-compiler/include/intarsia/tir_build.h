@@ -70,6 +70,7 @@ class FuncBuilder {
   }
 
   Func& func() { return func_; }
+  const Func& func_view() const { return func_; }
   Func finish(Stmt body);
 
  private:

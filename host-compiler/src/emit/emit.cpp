@@ -18,6 +18,42 @@ std::vector<int> used_pools(const Plan& plan) {
   return {used.begin(), used.end()};
 }
 
+using emission::Step;
+
+tir::BufferId flag_of(const tir::If& branch) { return std::get<tir::Load>(branch.condition->node).buffer; }
+
+// A loop that is nothing but a branch whose condition only the branch itself changes.
+const tir::If* only_branch(const tir::Stmt& body) {
+  const auto* branch = std::get_if<tir::If>(&body->node);
+  return branch != nullptr && branch->else_body == nullptr ? branch : nullptr;
+}
+
+template <typename AddCall>
+void list_steps(const tir::Func& schedule, const tir::Stmt& stmt, std::vector<Step>& steps, const AddCall& add_call) {
+  const auto inside = [&](const tir::Stmt& inner) { list_steps(schedule, inner, steps, add_call); };
+  if (const auto* call = std::get_if<tir::Call>(&stmt->node)) {
+    add_call(*call);
+  } else if (const auto* sequence = std::get_if<tir::Seq>(&stmt->node)) {
+    for (const tir::Stmt& inner : sequence->statements) inside(inner);
+  } else if (const auto* branch = std::get_if<tir::If>(&stmt->node)) {
+    steps.push_back({.what = Step::What::If, .arguments = {flag_of(*branch)}});
+    inside(branch->then_body);
+    if (branch->else_body != nullptr) {
+      steps.push_back({.what = Step::What::Else});
+      inside(branch->else_body);
+    }
+    steps.push_back({.what = Step::What::End});
+  } else if (const auto* loop = std::get_if<tir::For>(&stmt->node)) {
+    const tir::If* only = only_branch(loop->body);
+    steps.push_back({.what = Step::What::Loop,
+                     .variable = schedule.var(loop->var).name,
+                     .iterations = std::get<tir::IntImm>(loop->hi->node).value,
+                     .while_flag = only != nullptr ? flag_of(*only) : tir::BufferId{}});
+    inside(only != nullptr ? only->then_body : loop->body);
+    steps.push_back({.what = Step::What::End});
+  }
+}
+
 // What the targets made, joined in the order of the members.
 struct Collected {
   std::vector<std::string> functions;
@@ -62,16 +98,17 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   for (size_t i = 0; i < model.members.size(); ++i) device_of[model.members[i]] = static_cast<int>(i);
 
   emission::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
-  for (const tir::Call& call : plan::schedule_calls(module.entry_func())) {
+  const auto add_call = [&](const tir::Call& call) {
     const tir::Func* callee = module.find(call.function);
     INTARSIA_CHECK(callee != nullptr, "a verified module has every callee");
-    emission::Step step{callee, call.arguments};
+    Step step{.func = callee, .arguments = call.arguments};
     if (const auto found = stream_of.find(call.function); found != stream_of.end()) {
       step.stream = found->second;
       step.device = device_of.at(model.streams[static_cast<size_t>(found->second)].member);
     }
     context.steps.push_back(std::move(step));
-  }
+  };
+  list_steps(module.entry_func(), module.entry_func().body, context.steps, add_call);
 
   const std::vector<std::string> includes(collected.includes.begin(), collected.includes.end());
   INTARSIA_TRY(std::string data, emission::data_source_text(context));

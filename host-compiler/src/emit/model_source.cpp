@@ -13,6 +13,10 @@ namespace {
 
 constexpr int32_t kWordAlignment = 4;  // of constants: kernels read weights by words
 
+const std::vector<tir::Buffer>& buffers_of(const ModelContext& context) {
+  return context.module.entry_func().buffers;
+}
+
 const std::string& pool_name(const ModelContext& context, int pool) {
   return context.plan.memory.pools[static_cast<size_t>(pool)].name;
 }
@@ -34,13 +38,43 @@ std::string argument_text(const ModelContext& context, const tir::Func& callee, 
                      c_name(callee.buffers[parameter].type), address);
 }
 
+// "*(const bool *)(sram + 64)"; constants by their name.
+std::string flag_text(const ModelContext& context, tir::BufferId id) {
+  const tir::Buffer& buffer = context.module.entry_func().buffer(id);
+  if (buffer.scope == tir::Scope::Constant)
+    return fmt::format("{}_{}[0]", context.name(), context.module.constant(buffer.constant).name);
+  const Placement* place = context.plan.find(id);
+  INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
+  return fmt::format("*(const bool *)({} + {})", pool_name(context, place->pool), place->offset);
+}
+
 std::set<int> pools_of_steps(const ModelContext& context) {
   std::set<int> used;
   for (const Step& step : context.steps)
     if (step.stream < 0)
       for (const tir::BufferId id : step.arguments)
         if (const Placement* place = context.plan.find(id)) used.insert(place->pool);
+  for (const Step& step : context.steps)
+    if (const Placement* place = step.while_flag.valid() ? context.plan.find(step.while_flag) : nullptr)
+      used.insert(place->pool);
   return used;
+}
+
+void control_line(CWriter& out, const ModelContext& context, const Step& step) {
+  switch (step.what) {
+    case Step::What::If:
+      return out.open(fmt::format("if ({})", flag_text(context, step.arguments[0])));
+    case Step::What::Else:
+      return out.reopen("else");
+    case Step::What::Loop: {
+      const std::string flag =
+          step.while_flag.valid() ? " && " + flag_text(context, step.while_flag) : std::string();
+      return out.open(fmt::format("for (int32_t {0} = 0; {0} < {1}{2}; ++{0})", step.variable, step.iterations, flag));
+    }
+    case Step::What::End:
+    case Step::What::Call:
+      return out.close();
+  }
 }
 
 void run_function(CWriter& out, const ModelContext& context) {
@@ -68,6 +102,10 @@ void run_function(CWriter& out, const ModelContext& context) {
     }
   out.blank();
   for (const Step& step : context.steps) {
+    if (step.what != Step::What::Call) {
+      control_line(out, context, step);
+      continue;
+    }
     if (step.stream >= 0) {
       out.comment({fmt::format("{} on {}", step.func->origin,
                                context.model.members[static_cast<size_t>(step.device)])});
@@ -99,6 +137,12 @@ void reset_function(CWriter& out, const ModelContext& context) {
     if (!buffer.initial) continue;
     const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(b)});
     if (place == nullptr) continue;  // nobody uses it
+    if (buffer.initial_values.valid()) {
+      out.line(fmt::format("memcpy((uint8_t *)model->resources.{} + {}, {}_{}, {});",
+                           pool_name(context, place->pool), place->offset, name,
+                           context.module.constant(buffer.initial_values).name, buffer.bytes()));
+      continue;
+    }
     const bool is_float = buffer.type == DataType::Float32;
     out.line(fmt::format("for (i = 0; i < {}; ++i) (({} *)((uint8_t *)model->resources.{} + {}))[i] = {};",
                          element_count(buffer.extents), c_name(buffer.type),
@@ -169,6 +213,9 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   out.directive(fmt::format("#include \"{}.h\"", name));
   out.blank();
   out.directive("#include <stddef.h>");
+  if (std::any_of(buffers_of(context).begin(), buffers_of(context).end(),
+                  [](const tir::Buffer& buffer) { return buffer.initial_values.valid(); }))
+    out.directive("#include <string.h>");
   out.blank();
   for (const std::string& include : includes) out.directive(fmt::format("#include \"{}\"", include));
   out.directive(fmt::format("#include \"{}_data.h\"", name));

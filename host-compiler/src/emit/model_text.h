@@ -9,10 +9,17 @@
 
 namespace intarsia::emission {
 
-// One step of the schedule as the emitted run function performs it.
+// One line of the schedule as the emitted run function performs it.
 struct Step {
-  const tir::Func* func;
-  std::vector<tir::BufferId> arguments;
+  // A call; or the beginning of a branch on a flag, of its other branch, of a loop; or their end.
+  enum class What : uint8_t { Call, If, Else, Loop, End };
+  What what = What::Call;
+  const tir::Func* func = nullptr;
+  std::vector<tir::BufferId> arguments = {};  // of an If: the flag
+  std::string variable = {};             // of a Loop
+  int64_t iterations = 0;                // of a Loop
+  // Of a Loop that does nothing more once a flag is false: the flag.
+  tir::BufferId while_flag = {};
   int stream = -1;  // index of the function in the package; -1: a C function
   int device = -1;  // index into EmittedModel::members
 };

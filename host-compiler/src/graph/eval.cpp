@@ -10,7 +10,7 @@
 namespace intarsia::graph {
 namespace {
 
-// What a variable holds before the first invocation.
+// What a variable without an initial value holds before the first invocation.
 TensorValue zero_points(const Tensor& tensor) {
   TensorValue value(static_cast<size_t>(tensor.bytes()), 0);
   const std::vector<int64_t>& zero_point = tensor.quantization.zero_point;
@@ -36,6 +36,7 @@ Result<void> evaluate(const Invocation& call) {
       return eval_fully_connected(call);
     case OpKind::AveragePool2d:
     case OpKind::MaxPool2d:
+    case OpKind::L2Pool2d:
       return eval_pool2d(call);
     case OpKind::Add:
       return eval_add(call);
@@ -51,6 +52,9 @@ Result<void> evaluate(const Invocation& call) {
     case OpKind::Sum:
     case OpKind::ReduceMax:
     case OpKind::ReduceMin:
+    case OpKind::ReduceProd:
+    case OpKind::ReduceAny:
+    case OpKind::ReduceAll:
       return eval_reduce(call);
     case OpKind::Quantize:
       return eval_quantize(call);
@@ -74,6 +78,9 @@ Result<void> evaluate(const Invocation& call) {
     case OpKind::LogicalOr:
     case OpKind::Select:
     case OpKind::Prelu:
+    case OpKind::Pow:
+    case OpKind::FloorDiv:
+    case OpKind::FloorMod:
       return eval_binary(call);
     case OpKind::LeakyRelu:
     case OpKind::Logistic:
@@ -91,6 +98,8 @@ Result<void> evaluate(const Invocation& call) {
     case OpKind::Floor:
     case OpKind::Round:
     case OpKind::LogicalNot:
+    case OpKind::Sin:
+    case OpKind::Cos:
       return eval_unary(call);
     case OpKind::Cast:
       return eval_cast(call);
@@ -118,6 +127,8 @@ Result<void> evaluate(const Invocation& call) {
     case OpKind::SpaceToBatch:
     case OpKind::BatchToSpace:
     case OpKind::Gather:
+    case OpKind::BroadcastTo:
+    case OpKind::Tile:
       return eval_move(call);
     case OpKind::ResizeNearest:
     case OpKind::ResizeBilinear:
@@ -131,7 +142,20 @@ Result<void> evaluate(const Invocation& call) {
                          fmt::format("was compiled for {}: there is no reference to evaluate",
                                      call.node.attrs<CompiledAttrs>().device),
                          "verify the model it was compiled from");
+    case OpKind::AddN:
+      return eval_add_n(call);
+    case OpKind::Cumsum:
+      return eval_cumsum(call);
+    case OpKind::GatherNd:
+      return eval_gather_nd(call);
+    case OpKind::DynamicUpdateSlice:
+      return eval_dynamic_update_slice(call);
+    case OpKind::ReadVariable:
+    case OpKind::AssignVariable:
+      return eval_reshape(call);
     case OpKind::Call:
+    case OpKind::If:
+    case OpKind::While:
       break;  // the evaluator's own
   }
   return unsupported_types(call);
@@ -154,7 +178,8 @@ Evaluator::Evaluator(const Module& module) : module_(module) {
   for (const Function& function : module.functions) {
     std::vector<TensorValue>& values = variables_.emplace_back(function.tensors.size());
     for (size_t i = 0; i < function.tensors.size(); ++i)
-      if (function.tensors[i].variable) values[i] = zero_points(function.tensors[i]);
+      if (const Tensor& tensor = function.tensors[i]; tensor.variable)
+        values[i] = tensor.initial.valid() ? module.constant(tensor.initial).bytes : zero_points(tensor);
   }
 }
 
@@ -173,6 +198,29 @@ Result<std::vector<TensorValue>> Evaluator::run(const std::vector<TensorValue>& 
   return run_function(entry, inputs, on_result, context);
 }
 
+// A call, a branch or a loop.
+Result<std::vector<TensorValue>> Evaluator::run_functions_of(const Node& node,
+                                                             std::vector<TensorValue> arguments,
+                                                             Observer on_result, void* context) {
+  const auto run = [&](const std::string& name) {
+    const Function* callee = module_.find(name);
+    INTARSIA_CHECK(callee != nullptr, "the callee of a verified module exists");
+    return run_function(*callee, arguments, on_result, context);
+  };
+  if (const auto* call = std::get_if<CallAttrs>(&node.attributes)) return run(call->callee);
+  if (const auto* branch = std::get_if<IfAttrs>(&node.attributes)) {
+    const bool condition = arguments[0][0] != 0;
+    arguments.erase(arguments.begin());
+    return run(condition ? branch->then_branch : branch->else_branch);
+  }
+  const auto& loop = node.attrs<WhileAttrs>();
+  for (;;) {
+    INTARSIA_TRY(const std::vector<TensorValue> condition, run(loop.condition));
+    if (condition[0][0] == 0) return arguments;
+    INTARSIA_TRY(arguments, run(loop.body));
+  }
+}
+
 Result<std::vector<TensorValue>> Evaluator::run_function(const Function& function,
                                                          const std::vector<TensorValue>& inputs,
                                                          Observer on_result, void* context) {
@@ -189,12 +237,10 @@ Result<std::vector<TensorValue>> Evaluator::run_function(const Function& functio
   for (const Node& node : function.nodes) {
     // Results are computed aside: a node may read the variable that it writes.
     std::vector<TensorValue> results;
-    if (node.kind == OpKind::Call) {
+    if (!functions_run_by(node).empty()) {
       std::vector<TensorValue> arguments;
       for (const TensorId id : node.inputs) arguments.push_back(value(id));
-      const Function* callee = module_.find(node.attrs<CallAttrs>().callee);
-      INTARSIA_CHECK(callee != nullptr, "the callee of a verified module exists");
-      INTARSIA_TRY(results, run_function(*callee, arguments, on_result, context));
+      INTARSIA_TRY(results, run_functions_of(node, std::move(arguments), on_result, context));
     } else {
       Invocation call{function, node, {}, {}};
       for (const TensorId id : node.inputs)

@@ -1,6 +1,7 @@
 // Operators of two operands element by element, with broadcasting: extremes, differences,
 // comparisons, logic; and select and prelu.
 #include <algorithm>
+#include <cmath>
 
 #include "graph/broadcast.h"
 #include "graph/fixed_point.h"
@@ -43,6 +44,25 @@ void prelu(const Invocation& call) {
                                : multiply(wrapping_mul(value, alpha - alpha_zero), negative);
     return requantized<T>(scaled, call.out_zero_point(), range);
   });
+}
+
+// Rounded toward minus infinity, and what is left of a, with the sign of b. A division of integers by
+// zero has no result; here it is 0.
+float floor_div(float a, float b) { return std::floor(a / b); }
+int32_t floor_div(int32_t a, int32_t b) {
+  if (b == 0) return 0;
+  if (b == -1) return wrapping_sub(0, a);
+  const int32_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+float floor_mod(float a, float b) {
+  const float rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+int32_t floor_mod(int32_t a, int32_t b) {
+  if (b == 0 || b == -1) return 0;
+  const int32_t rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 template <typename T>
@@ -118,6 +138,15 @@ Result<void> eval_binary(const Invocation& call) {
       broadcast<float>(call, [&](float a, float b) { return range.clamp(a / b); });
       break;
     }
+    case OpKind::Pow:
+      broadcast<float>(call, [](float a, float b) { return std::pow(a, b); });
+      break;
+    case OpKind::FloorDiv:
+    case OpKind::FloorMod:
+      known = with_types<int32_t, float>(type, {Int32, Float32}, [&]<typename T>(T) {
+        broadcast<T>(call, [&](T a, T b) { return kind == OpKind::FloorDiv ? floor_div(a, b) : floor_mod(a, b); });
+      });
+      break;
     case OpKind::Minimum:
       known = with_number(type, [&]<typename T>(T) {
         broadcast<T>(call, [](T a, T b) { return b < a ? b : a; });

@@ -169,6 +169,25 @@ void batch_space(const Invocation& call, const uint8_t* fill) {
   gather_elements(call, 0, 0, source, fill);
 }
 
+// Repeated along axes of one element that the output has more of, and along axes that are not there.
+void broadcast_to(const Invocation& call) {
+  const Shape& in = call.in().shape;
+  gather_elements(call, 0, 0, [&](const Shape& at) {
+    Shape from(at.end() - static_cast<int64_t>(in.size()), at.end());
+    for (size_t axis = 0; axis < in.size(); ++axis)
+      if (in[axis] == 1) from[axis] = 0;
+    return place_of(from, in);
+  });
+}
+
+void tile(const Invocation& call) {
+  const Shape& in = call.in().shape;
+  gather_elements(call, 0, 0, [&](Shape at) {
+    for (size_t axis = 0; axis < in.size(); ++axis) at[axis] %= in[axis];
+    return place_of(at, in);
+  });
+}
+
 // An index outside of the axis is an error of the data.
 Result<void> gather(const Invocation& call) {
   const auto& a = call.node.attrs<GatherAttrs>();
@@ -232,6 +251,12 @@ Result<void> eval_move(const Invocation& call) {
     case OpKind::SpaceToBatch:
     case OpKind::BatchToSpace:
       batch_space(call, reinterpret_cast<const uint8_t*>(&zero));
+      return {};
+    case OpKind::BroadcastTo:
+      broadcast_to(call);
+      return {};
+    case OpKind::Tile:
+      tile(call);
       return {};
     case OpKind::Gather:
       return gather(call);

@@ -1,5 +1,6 @@
 // Pooling and reductions.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -30,6 +31,19 @@ class Average {
 
  private:
   std::conditional_t<std::is_same_v<T, float>, float, int64_t> sum_ = 0;
+  int64_t count_ = 0;
+};
+
+class RootOfMeanSquare {
+ public:
+  void add(float value) {
+    sum_ += value * value;
+    ++count_;
+  }
+  float value() const { return std::sqrt(sum_ / static_cast<float>(count_)); }
+
+ private:
+  float sum_ = 0;
   int64_t count_ = 0;
 };
 
@@ -117,6 +131,10 @@ void sum_integers(const Invocation& call, const std::vector<int64_t>& places, in
 }  // namespace
 
 Result<void> eval_pool2d(const Invocation& call) {
+  if (call.node.kind == OpKind::L2Pool2d) {
+    pool<float, RootOfMeanSquare>(call);
+    return {};
+  }
   const bool average = call.node.kind == OpKind::AveragePool2d;
   const auto run = [&]<typename T>(T) {
     average ? pool<T, Average<T>>(call) : pool<T, Maximum<T>>(call);
@@ -145,6 +163,19 @@ Result<void> eval_reduce(const Invocation& call) {
     }
     return Result<void>();
   };
+  const auto folded = [&]<typename T>(T start, auto&& step) {
+    T* out = call.result<T>();
+    std::fill_n(out, outputs, start);
+    for (size_t i = 0; i < places.size(); ++i) out[places[i]] = step(out[places[i]], call.data<T>(0)[i]);
+    return Result<void>();
+  };
+  if (call.node.kind == OpKind::ReduceAny)
+    return folded(uint8_t{0}, [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a | b); });
+  if (call.node.kind == OpKind::ReduceAll)
+    return folded(uint8_t{1}, [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a & b); });
+  if (call.node.kind == OpKind::ReduceProd)
+    return call.type() == Int32 ? folded(int32_t{1}, [](int32_t a, int32_t b) { return wrapping_mul(a, b); })
+                                : folded(1.0f, [](float a, float b) { return a * b; });
   if (call.node.kind == OpKind::ReduceMax || call.node.kind == OpKind::ReduceMin) {
     if (call.type() == Int8) return extreme(int8_t{});
     if (call.type() == Int16) return extreme(int16_t{});

@@ -181,6 +181,10 @@ float function_of(OpKind kind, float x) {
       return std::ceil(x);
     case OpKind::Floor:
       return std::floor(x);
+    case OpKind::Sin:
+      return std::sin(x);
+    case OpKind::Cos:
+      return std::cos(x);
     default:
       return round_to_even(x);
   }

@@ -15,6 +15,7 @@ Shapes infer(OpCheck& check) {
       return infer_fully_connected(check);
     case OpKind::AveragePool2d:
     case OpKind::MaxPool2d:
+    case OpKind::L2Pool2d:
       return infer_pool2d(check);
     case OpKind::Add:
     case OpKind::Sub:
@@ -31,6 +32,9 @@ Shapes infer(OpCheck& check) {
     case OpKind::Sum:
     case OpKind::ReduceMax:
     case OpKind::ReduceMin:
+    case OpKind::ReduceProd:
+    case OpKind::ReduceAny:
+    case OpKind::ReduceAll:
       return infer_reduce(check);
     case OpKind::Quantize:
       return infer_quantize(check);
@@ -79,6 +83,8 @@ Shapes infer(OpCheck& check) {
     case OpKind::Floor:
     case OpKind::Round:
     case OpKind::LogicalNot:
+    case OpKind::Sin:
+    case OpKind::Cos:
       return infer_unary(check);
     case OpKind::Cast:
       return infer_cast(check);
@@ -120,6 +126,29 @@ Shapes infer(OpCheck& check) {
       return infer_svdf(check);
     case OpKind::Lstm:
       return infer_lstm(check);
+    case OpKind::Pow:
+    case OpKind::FloorDiv:
+    case OpKind::FloorMod:
+      return infer_float_pair(check);
+    case OpKind::AddN:
+      return infer_add_n(check);
+    case OpKind::BroadcastTo:
+      return infer_broadcast_to(check);
+    case OpKind::Tile:
+      return infer_tile(check);
+    case OpKind::Cumsum:
+      return infer_cumsum(check);
+    case OpKind::GatherNd:
+      return infer_gather_nd(check);
+    case OpKind::DynamicUpdateSlice:
+      return infer_dynamic_update_slice(check);
+    case OpKind::ReadVariable:
+    case OpKind::AssignVariable:
+      return infer_variable(check);
+    case OpKind::If:
+      return infer_if(check);
+    case OpKind::While:
+      return infer_while(check);
     case OpKind::Compiled:
       return infer_compiled(check);
     case OpKind::Call:

@@ -50,7 +50,13 @@ Shapes infer_reduce(OpCheck& check) {
   const auto& a = check.node.attrs<ReduceAttrs>();
   const Tensor &input = check.in(0), &output = check.out();
   const bool sums = check.node.kind == OpKind::Mean || check.node.kind == OpKind::Sum;
-  check.types({{Int8, Int8}, {Int16, Int16}, {Float32, Float32}});
+  const OpKind kind = check.node.kind;
+  if (kind == OpKind::ReduceAny || kind == OpKind::ReduceAll)
+    check.types({{Bool, Bool}});
+  else if (kind == OpKind::ReduceProd)
+    check.types({{Int32, Int32}, {Float32, Float32}});
+  else
+    check.types({{Int8, Int8}, {Int16, Int16}, {Float32, Float32}});
   if (sums && input.type != Float32 && check.per_tensor(input, "input") &&
       check.per_tensor(output, "output") && check.ok())
     check.factor(rescale_factor(input, output), kMostExponent32);

@@ -184,7 +184,10 @@ Shapes infer_fully_connected(OpCheck& check) {
 
 Shapes infer_pool2d(OpCheck& check) {
   const auto& a = check.node.attrs<Pool2dAttrs>();
-  check.types({{Int8, Int8}, {Int16, Int16}, {Float32, Float32}});
+  if (check.node.kind == OpKind::L2Pool2d)
+    check.types({{Float32, Float32}});
+  else
+    check.types({{Int8, Int8}, {Int16, Int16}, {Float32, Float32}});
   check.rank(0, 4, "input");
   check.in_range("filter_h", a.filter_h, 1), check.in_range("filter_w", a.filter_w, 1);
   check.in_range("stride_h", a.stride_h, 1), check.in_range("stride_w", a.stride_w, 1);

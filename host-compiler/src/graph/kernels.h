@@ -60,6 +60,10 @@ Result<void> eval_quantize(const Invocation& call);
 Result<void> eval_dequantize(const Invocation& call);
 Result<void> eval_reshape(const Invocation& call);
 Result<void> eval_pad(const Invocation& call);
+Result<void> eval_add_n(const Invocation& call);
+Result<void> eval_cumsum(const Invocation& call);
+Result<void> eval_gather_nd(const Invocation& call);
+Result<void> eval_dynamic_update_slice(const Invocation& call);
 
 // Element `index` of packed int4 values, low nibble first.
 inline int8_t int4_element(const uint8_t* packed, int64_t index) {

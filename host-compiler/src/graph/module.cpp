@@ -55,6 +55,15 @@ std::optional<Activation> activation_from_string(std::string_view text) {
   return std::nullopt;
 }
 
+std::vector<std::string> functions_run_by(const Node& node) {
+  if (const auto* call = std::get_if<CallAttrs>(&node.attributes)) return {call->callee};
+  if (const auto* branch = std::get_if<IfAttrs>(&node.attributes))
+    return {branch->then_branch, branch->else_branch};
+  if (const auto* loop = std::get_if<WhileAttrs>(&node.attributes))
+    return {loop->condition, loop->body};
+  return {};
+}
+
 const Function* Module::find(std::string_view function) const {
   for (const Function& candidate : functions)
     if (candidate.name == function) return &candidate;

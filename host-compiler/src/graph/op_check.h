@@ -113,6 +113,16 @@ Shapes infer_lstm(OpCheck& check);
 Shapes infer_quantize(OpCheck& check);
 Shapes infer_dequantize(OpCheck& check);
 Shapes infer_call(OpCheck& check);
+Shapes infer_if(OpCheck& check);
+Shapes infer_while(OpCheck& check);
+Shapes infer_variable(OpCheck& check);  // read_variable, assign_variable
+Shapes infer_float_pair(OpCheck& check);  // pow, floor_div, floor_mod
+Shapes infer_add_n(OpCheck& check);
+Shapes infer_broadcast_to(OpCheck& check);
+Shapes infer_tile(OpCheck& check);
+Shapes infer_cumsum(OpCheck& check);
+Shapes infer_gather_nd(OpCheck& check);
+Shapes infer_dynamic_update_slice(OpCheck& check);
 Shapes infer_compiled(OpCheck& check);
 
 }  // namespace intarsia::graph

@@ -123,6 +123,10 @@ class Parser {
       in_.expect("@");
       tensor.constant.index = index_number("the number of a constant");
     }
+    if (in_.accept("initial")) {
+      in_.expect("@");
+      tensor.initial.index = index_number("the number of a constant");
+    }
     return tensor;
   }
 

@@ -13,7 +13,7 @@
 //   entry @main
 //
 // A zero point of 0 and attributes that have their default value are left out; `_` is an absent
-// operand; a tensor may be followed by `variable`. Small constants are printed as elements of the
+// operand; a tensor may be followed by `variable`, and that by `initial @0`. Small constants are printed as elements of the
 // type they are first used with, all others as bytes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -144,9 +144,8 @@ std::vector<std::optional<DataType>> types_of_constants(const Module& module) {
   std::vector<std::optional<DataType>> types(module.constants.size());
   for (const Function& function : module.functions)
     for (const Tensor& tensor : function.tensors)
-      if (tensor.constant.valid() && tensor.constant.at() < types.size() &&
-          !types[tensor.constant.at()])
-        types[tensor.constant.at()] = tensor.type;
+      for (const ConstantId id : {tensor.constant, tensor.initial})
+        if (id.valid() && id.at() < types.size() && !types[id.at()]) types[id.at()] = tensor.type;
   return types;
 }
 
@@ -161,6 +160,7 @@ void print_function(std::string& out, const Function& function) {
                    fmt::join(tensor.shape, ","), quantization_text(tensor.quantization),
                    tensor.variable ? " variable" : "");
     if (tensor.constant.valid()) fmt::format_to(write, " = @{}", tensor.constant.index);
+    if (tensor.initial.valid()) fmt::format_to(write, " initial @{}", tensor.initial.index);
     out += '\n';
   }
   for (const Node& node : function.nodes) {

@@ -72,6 +72,17 @@ class FunctionVerifier {
       }
       if (tensor.variable) problem(place, "is a constant and a variable");
     }
+    if (tensor.initial.index != -1) {
+      const bool exists = tensor.initial.index >= 0 && tensor.initial.at() < module_.constants.size();
+      if (!tensor.variable)
+        problem(place, "has an initial value but is no variable");
+      else if (!exists)
+        problem(place, fmt::format("starts as constant @{}, which does not exist", tensor.initial.index));
+      else if (shape.empty() &&
+               static_cast<int64_t>(module_.constant(tensor.initial).bytes.size()) != tensor.bytes())
+        problem(place, fmt::format("has {} bytes, but starts as constant @{} of {}", tensor.bytes(),
+                                   tensor.initial.index, module_.constant(tensor.initial).bytes.size()));
+    }
     sane_[index] = problems_.items().size() == before;
     defined_[index] = tensor.constant.index != -1 || tensor.variable;
   }
@@ -190,32 +201,40 @@ class RecursionFinder {
   void run() {
     for (const Function& function : module_.functions) {
       // An explicit stack: a long chain of calls must not overflow ours.
-      std::vector<std::pair<const Function*, size_t>> stack;
+      std::vector<Visit> stack;
       enter(stack, function);
       while (!stack.empty()) {
-        auto& [current, next] = stack.back();
-        if (next == current->nodes.size()) {
-          state_[current] = State::Done;
+        Visit& visit = stack.back();
+        if (visit.callees.empty()) {
+          state_[visit.function] = State::Done;
           stack.pop_back();
           continue;
         }
-        const auto* attributes = std::get_if<CallAttrs>(&current->nodes[next++].attributes);
-        const Function* callee = attributes == nullptr ? nullptr : module_.find(attributes->callee);
-        if (callee != nullptr) enter(stack, *callee);
+        const Function* callee = visit.callees.back();
+        visit.callees.pop_back();
+        enter(stack, *callee);
       }
     }
   }
 
  private:
   enum class State { New, Open, Done };
+  struct Visit {
+    const Function* function;
+    std::vector<const Function*> callees;  // not entered yet
+  };
 
-  void enter(std::vector<std::pair<const Function*, size_t>>& stack, const Function& function) {
+  void enter(std::vector<Visit>& stack, const Function& function) {
     State& state = state_[&function];
     if (state == State::Open)
       problems_.add(fmt::format("function '{}'", function.name), "calls itself, directly or not");
     if (state != State::New) return;
     state = State::Open;
-    stack.emplace_back(&function, 0);
+    Visit visit{&function, {}};
+    for (const Node& node : function.nodes)
+      for (const std::string& name : functions_run_by(node))
+        if (const Function* callee = module_.find(name)) visit.callees.push_back(callee);
+    stack.push_back(std::move(visit));
   }
 
   const Module& module_;

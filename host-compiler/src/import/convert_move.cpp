@@ -193,7 +193,53 @@ Converted convert_batch_space(OperatorReader& in) {
   return {attrs, 1};
 }
 
+// BROADCAST_TO: input, shape. FILL: shape, value. ZEROS_LIKE: a tensor of the shape.
+Converted convert_broadcast_to(OperatorReader& in) {
+  Converted result{graph::ShapeAttrs{in.output().shape}, 1};
+  if (in.op().code == kZEROS_LIKE) {
+    graph::Tensor zero = in.output();
+    zero.name = in.op().name + "_zero";
+    zero.shape = {};
+    const auto size = static_cast<size_t>(zero.bytes());
+    result.only = MadeConstant{std::move(zero), std::vector<uint8_t>(size, 0)};
+    return result;
+  }
+  const bool is_fill = in.op().code == kFILL;
+  if (is_fill) result.operands = {1};
+  const auto shape = in.integers(is_fill ? 0 : 1, "its shape");
+  if (!shape) return result;
+  in.decide_shape(*shape);
+  result.attributes = graph::ShapeAttrs{*shape};
+  return result;
+}
+
+Converted convert_tile(OperatorReader& in) {
+  const auto multiples = in.integers(1, "its multiples");
+  return {graph::TileAttrs{multiples ? *multiples : std::vector<int64_t>{}}, 1};
+}
+
+// A slice that begins at the end.
+Converted convert_reverse(OperatorReader& in) {
+  graph::SliceAttrs attrs;
+  const Shape& shape = in.input(0).shape;
+  attrs.begin.assign(shape.size(), 0), attrs.stride.assign(shape.size(), 1);
+  attrs.size = shape;
+  const auto axes = in.integers(1, "its axes");
+  if (!axes) return {attrs, 1};
+  for (const int64_t named : *axes) {
+    const auto axis = static_cast<size_t>(in.axis(named, shape.size()));
+    if (!in.clean()) return {attrs, 1};
+    attrs.begin[axis] = shape[axis] - 1, attrs.stride[axis] = -1;
+  }
+  return {attrs, 1};
+}
+
 Converted convert_gather(OperatorReader& in) {
+  if (in.op().code == kEMBEDDING_LOOKUP) {  // indices, data
+    Converted result{graph::GatherAttrs{}};
+    result.operands = {1, 0};
+    return result;
+  }
   const auto* options = in.options<format::GatherOptions>();
   graph::GatherAttrs attrs;
   if (options != nullptr) {
@@ -255,7 +301,12 @@ std::optional<Converted> convert_move(OperatorReader& in) {
       return convert_split(in);
     case OpKind::Unpack:
       return convert_unpack(in);
+    case OpKind::BroadcastTo:
+      return convert_broadcast_to(in);
+    case OpKind::Tile:
+      return convert_tile(in);
     case OpKind::Slice:
+      if (in.op().code == kREVERSE_V2) return convert_reverse(in);
       return in.op().type.starts_with("STRIDED") ? convert_strided_slice(in) : convert_slice(in);
     case OpKind::Transpose:
       return convert_transpose(in);

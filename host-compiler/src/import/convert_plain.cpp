@@ -29,6 +29,24 @@ Converted convert_changed_rank(OperatorReader& in) {
   return {graph::ReshapeAttrs{to}, 1};
 }
 
+// With the extent that -1 stands for; empty when there is none such.
+Shape with_missing_extent(const std::vector<int64_t>& asked, int64_t count) {
+  Shape shape = asked;
+  int64_t known = 1, missing = 0;
+  for (const int64_t extent : asked) {
+    if (extent == -1)
+      ++missing;
+    else if (extent < 1 || extent > count)
+      return {};
+    else if ((known *= extent) > count)
+      return {};
+  }
+  if (missing > 1 || known < 1 || count % known != 0 || (missing == 0 && known != count)) return {};
+  for (int64_t& extent : shape)
+    if (extent == -1) extent = count / known;
+  return shape;
+}
+
 // The output tensor has the whole shape; what the operator asks for must agree where it is known.
 Converted convert_reshape(OperatorReader& in) {
   const Shape& shape = in.output().shape;
@@ -40,6 +58,14 @@ Converted convert_reshape(OperatorReader& in) {
     if (options->shape() != nullptr) asked.emplace(stated.begin(), stated.end());
   }
   if (in.has_input(1) && !asked) return {graph::ReshapeAttrs{shape}, 1};
+  if (asked && element_count(shape) != element_count(in.input(0).shape)) {
+    // The file's shape stands for one that the converter did not know.
+    const Shape whole = with_missing_extent(*asked, element_count(in.input(0).shape));
+    if (!whole.empty() && in.is_dynamic_output()) {
+      in.decide_shape(whole);
+      return {graph::ReshapeAttrs{whole}, 1};
+    }
+  }
   if (asked) {
     const bool agrees = std::ranges::equal(
         *asked, shape, [](int64_t want, int64_t is) { return want == is || want == -1; });
@@ -91,6 +117,22 @@ graph::LeakyReluAttrs convert_leaky_relu(OperatorReader& in) {
   const float alpha = options ? options->alpha() : 0.0f;
   if (!std::isfinite(alpha)) in.problem("has an alpha that is no number");
   return {alpha};
+}
+
+Converted convert_cumsum(OperatorReader& in) {
+  graph::CumsumAttrs attrs;
+  if (const auto* options = in.options<format::CumsumOptions>()) {
+    attrs.exclusive = options->exclusive();
+    attrs.reverse = options->reverse();
+  }
+  const auto axis = in.integers(1, "its axis");
+  if (!axis) return {attrs, 1};
+  if (axis->size() != 1) {
+    in.problem(fmt::format("has {} axes, but takes 1", axis->size()));
+    return {attrs, 1};
+  }
+  attrs.axis = in.axis(axis->front(), in.input(0).shape.size());
+  return {attrs, 1};
 }
 
 Converted convert_arg(OperatorReader& in) {
@@ -145,7 +187,12 @@ Converted convert_plain(OperatorReader& in) {
     case OpKind::Sum:
     case OpKind::ReduceMax:
     case OpKind::ReduceMin:
+    case OpKind::ReduceProd:
+    case OpKind::ReduceAny:
+    case OpKind::ReduceAll:
       return convert_reduce(in);
+    case OpKind::Cumsum:
+      return convert_cumsum(in);
     case OpKind::Relu:
       return {convert_relu(in)};
     default:

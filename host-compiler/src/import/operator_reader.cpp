@@ -1,6 +1,7 @@
 #include "import/operator_reader.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -36,6 +37,10 @@ bool moves(OpKind kind) {
     case OpKind::Select:
     case OpKind::Minimum:
     case OpKind::Maximum:
+    case OpKind::BroadcastTo:
+    case OpKind::Tile:
+    case OpKind::GatherNd:
+    case OpKind::DynamicUpdateSlice:
       return true;
     default:
       return false;
@@ -113,6 +118,13 @@ void OperatorReader::check_types() {
     if (has_input(i)) check(input(i), op_.inputs[i], is_weights);
   }
   if (clean_) check(output(), op_.outputs[0], false);
+}
+
+void OperatorReader::decide_shape(const Shape& shape) {
+  if (output().shape == shape) return;
+  if (tensors_.is_dynamic(op_.outputs[0])) return tensors_.set_shape(op_.outputs[0], shape);
+  problem(fmt::format("makes [{}], but its output has shape [{}]", fmt::join(shape, ","),
+                      fmt::join(output().shape, ",")));
 }
 
 int64_t OperatorReader::axis(int64_t axis, size_t rank) {

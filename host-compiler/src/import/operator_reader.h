@@ -30,6 +30,9 @@ class OperatorReader {
   const graph::Tensor& output(size_t i = 0) const { return *outputs_[i]; }
   size_t output_count() const { return op_.outputs.size(); }
   bool is_variable(size_t i) const { return has_input(i) && tensors_.is_variable(op_.inputs[i]); }
+  bool is_dynamic_output() const { return tensors_.is_dynamic(op_.outputs[0]); }
+  // The output's extents, when the converter did not know them; reported when it did and they differ.
+  void decide_shape(const Shape& shape);
   std::string input_label(size_t i) const { return tensors_.label(op_.inputs[i]); }
 
   // The values of a constant integer operand of any signed width.
@@ -72,7 +75,7 @@ class OperatorReader {
   std::vector<const graph::Tensor*> inputs_, outputs_;
 };
 
-// A constant that the file does not hold.
+// A tensor that the file does not hold. A constant when there are bytes.
 struct MadeConstant {
   graph::Tensor tensor;
   std::vector<uint8_t> bytes;
@@ -86,6 +89,7 @@ struct Converted {
   std::vector<size_t> operands = {};
   std::vector<size_t> states = {};         // inputs that the operator writes as well
   std::optional<MadeConstant> bias = {};  // takes the place of operand 2
+  std::optional<MadeConstant> only = {};  // takes the place of all operands
 
   static constexpr size_t kAbsent = SIZE_MAX;
 };

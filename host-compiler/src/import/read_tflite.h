@@ -1,6 +1,6 @@
-// A .tflite file becomes a graph::Module: subgraph 0, which is the model, as function `main`.
-// Other subgraphs are bodies of control flow, refused with the operators that run them, or further
-// signatures that nothing here calls.
+// A .tflite file becomes a graph::Module: subgraph 0, which is the model, as function `main`. Subgraphs
+// that branches and loops run become functions (model_reader.h); others are further signatures that
+// nothing here calls.
 #pragma once
 
 #include <cstdint>

@@ -14,13 +14,10 @@ namespace {
 
 using graph::OpKind;
 
-constexpr int32_t kCustom = 32;
+using enum Code;
 
-enum Code : int32_t {
-#define TFLITE_OPERATOR(code, name) k##name = code,
-#include "import/tflite_operators.def"
-#undef TFLITE_OPERATOR
-};
+// Of operators that become no node of their own the kind says nothing.
+constexpr OpKind kNone = OpKind::Reshape;
 
 const std::vector<KnownOperator>& known_operators() {
   static const std::vector<KnownOperator> table = {
@@ -107,13 +104,42 @@ const std::vector<KnownOperator>& known_operators() {
       {kBATCH_MATMUL, OpKind::BatchMatmul, 2, 2, {"matmul", "batch_matmul"}},
       {kSVDF, OpKind::Svdf, 5, 5, {"svdf"}},
       {kUNIDIRECTIONAL_SEQUENCE_LSTM, OpKind::Lstm, 20, 24, {"lstm"}},
+      {kSIN, OpKind::Sin, 1, 1, {"sin"}},
+      {kCOS, OpKind::Cos, 1, 1, {"cos"}},
+      {kPOW, OpKind::Pow, 2, 2, {"pow"}},
+      {kFLOOR_DIV, OpKind::FloorDiv, 2, 2, {"floor_div", "floordiv"}},
+      {kFLOOR_MOD, OpKind::FloorMod, 2, 2, {"floor_mod", "floormod"}},
+      {kADD_N, OpKind::AddN, 1, 1000, {"add_n", "addn"}},
+      {kBROADCAST_TO, OpKind::BroadcastTo, 2, 2, {"broadcast"}},
+      {kFILL, OpKind::BroadcastTo, 2, 2, {"fill"}},
+      {kZEROS_LIKE, OpKind::BroadcastTo, 1, 1, {"zeros"}},
+      {kTILE, OpKind::Tile, 2, 2, {"tile"}},
+      {kCUMSUM, OpKind::Cumsum, 2, 2, {"cumsum"}},
+      {kREVERSE_V2, OpKind::Slice, 2, 2, {"reverse"}},
+      {kGATHER_ND, OpKind::GatherNd, 2, 2, {"gather"}},
+      {kEMBEDDING_LOOKUP, OpKind::Gather, 2, 2, {"embedding"}},
+      {kDYNAMIC_UPDATE_SLICE, OpKind::DynamicUpdateSlice, 3, 3, {"dynamic_update"}},
+      {kREDUCE_PROD, OpKind::ReduceProd, 2, 2, {"prod"}},
+      {kREDUCE_ANY, OpKind::ReduceAny, 2, 2, {"any"}},
+      {kREDUCE_ALL, OpKind::ReduceAll, 2, 2, {"all"}},
+      {kL2_POOL_2D, OpKind::L2Pool2d, 1, 1, {"l2_pool"}},
+      {kSHAPE, kNone, 1, 1, {"shape"}},
+      {kRANK, kNone, 1, 1, {"rank"}},
+      {kRANGE, kNone, 3, 3, {"range"}},
+      {kBROADCAST_ARGS, kNone, 2, 2, {"broadcast"}},
+      {kVAR_HANDLE, kNone, 0, 0, {"var_handle"}},
+      {kREAD_VARIABLE, OpKind::ReadVariable, 1, 1, {"read"}},
+      {kASSIGN_VARIABLE, OpKind::AssignVariable, 2, 2, {"assign"}},
+      {kCALL_ONCE, kNone, 0, 0, {"call_once"}},
+      {kIF, OpKind::If, 1, 1000, {"if", "cond"}},
+      {kWHILE, OpKind::While, 1, 1000, {"while"}},
   };
   return table;
 }
 
 // Operators of other compilers, by their custom code.
 const KnownOperator* known_custom(std::string_view code) {
-  static const KnownOperator ethos_u = {kCustom, OpKind::Compiled, 4, 1000, {"ethos_u", "npu"}};
+  static const KnownOperator ethos_u = {kCUSTOM, OpKind::Compiled, 4, 1000, {"ethos_u", "npu"}};
   return code == "ethos-u" ? &ethos_u : nullptr;
 }
 
@@ -147,7 +173,7 @@ bool identify(const ModelFile& file, OperatorInfo& op, std::string& problem) {
   const format::OperatorCode& entry = *codes->Get(at);
   op.code = std::max<int32_t>(entry.old_code(), entry.code());
   const std::string_view name = builtin_name(op.code);
-  if (op.code == kCustom) {
+  if (op.code == kCUSTOM) {
     op.type = fmt::format("custom '{}' v{}", printable(text(entry.custom_code())), entry.version());
   } else if (name.empty()) {
     op.type = fmt::format("builtin {} v{}", op.code, entry.version());
@@ -157,7 +183,7 @@ bool identify(const ModelFile& file, OperatorInfo& op, std::string& problem) {
   const auto& table = known_operators();
   const auto known = std::ranges::find(table, op.code, &KnownOperator::code);
   if (known != table.end()) op.known = &*known;
-  if (op.code == kCustom) op.known = known_custom(text(entry.custom_code()));
+  if (op.code == kCUSTOM) op.known = known_custom(text(entry.custom_code()));
   return true;
 }
 
@@ -166,7 +192,7 @@ std::string suggested_name(const OperatorInfo& op, const TensorTable& tensors) {
   if (op.known != nullptr) {
     return node_name(tensor, op.known->layer_names, graph::to_string(op.known->kind));
   }
-  const std::string_view builtin = op.code == kCustom ? "custom" : builtin_name(op.code);
+  const std::string_view builtin = op.code == kCUSTOM ? "custom" : builtin_name(op.code);
   const std::string fallback = builtin.empty() ? "unknown" : lower(builtin);
   const std::string_view word = fallback;
   return node_name(tensor, std::span(&word, 1), fallback);
@@ -186,6 +212,8 @@ std::string bad_index(const OperatorInfo& op, const TensorTable& tensors) {
   return "";
 }
 
+}  // namespace
+
 std::vector<int64_t> subgraphs_run_by(const format::Operator& op) {
   if (const auto* o = op.options_as_CallOptions()) return {o->subgraph()};
   if (const auto* o = op.options_as_IfOptions()) return {o->then_subgraph(), o->else_subgraph()};
@@ -195,6 +223,8 @@ std::vector<int64_t> subgraphs_run_by(const format::Operator& op) {
   if (const auto* o = op.options_as_CallOnceOptions()) return {o->subgraph()};
   return {};
 }
+
+namespace {
 
 std::string describe_subgraphs(const ModelFile& file, const format::Operator& op) {
   const auto* subgraphs = file.model().subgraphs();
@@ -221,11 +251,12 @@ bool OperatorInfo::is_scratch(size_t input) const {
 }
 
 std::string OperatorInfo::label() const {
-  return fmt::format("operator {} '{}' ({})", index, name, type);
+  const std::string where = subgraph == 0 ? "" : fmt::format(" of subgraph {}", subgraph);
+  return fmt::format("operator {} '{}' ({}){}", index, name, type, where);
 }
 
 std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
-                                                        const format::Subgraph& subgraph,
+                                                        const format::Subgraph& subgraph, size_t number,
                                                         const TensorTable& tensors,
                                                         Diagnostics& problems) {
   std::vector<OperatorInfo> operators;
@@ -235,6 +266,7 @@ std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
   for (const format::Operator* raw : *subgraph.operators()) {
     OperatorInfo op;
     op.raw = raw;
+    op.subgraph = number;
     op.index = static_cast<int32_t>(operators.size());
     op.inputs = values(raw->inputs());
     op.outputs = values(raw->outputs());

@@ -11,6 +11,13 @@
 
 namespace intarsia::tflite {
 
+// The format's numbers.
+enum Code : int32_t {
+#define TFLITE_OPERATOR(code, name) k##name = code,
+#include "import/tflite_operators.def"
+#undef TFLITE_OPERATOR
+};
+
 // How an operator of the format corresponds to one of ours.
 struct KnownOperator {
   int32_t code;
@@ -21,6 +28,7 @@ struct KnownOperator {
 
 struct OperatorInfo {
   const format::Operator* raw = nullptr;
+  size_t subgraph = 0;
   int32_t index = 0;
   int32_t code = 0;
   const KnownOperator* known = nullptr;  // null: we have no such operator
@@ -36,9 +44,12 @@ struct OperatorInfo {
 
 // Empty when a problem makes the list meaningless (indices out of range); all of them are reported.
 std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
-                                                        const format::Subgraph& subgraph,
+                                                        const format::Subgraph& subgraph, size_t number,
                                                         const TensorTable& tensors,
                                                         Diagnostics& problems);
+
+// Numbers of the subgraphs that the operator runs, as the file has them.
+std::vector<int64_t> subgraphs_run_by(const format::Operator& op);
 
 // Reports every operator we do not have: what it is, which subgraphs it runs, who reads its
 // outputs.

@@ -40,6 +40,8 @@ constexpr std::array<ElementType, 19> kElementTypes = {{
     {"BFLOAT16", {}},
 }};
 
+constexpr int kResource = 13;
+
 }  // namespace
 
 TensorTable::TensorTable(const ModelFile& file, const format::Subgraph& subgraph,
@@ -53,7 +55,22 @@ std::string TensorTable::label(int32_t id) const {
   return fmt::format("tensor {} '{}'", id, printable(name(id)));
 }
 
+bool TensorTable::is_resource(int32_t id) const { return raw(id).type() == kResource; }
+
+bool TensorTable::is_dynamic(int32_t id) const {
+  const std::span<const int32_t> signature = values(raw(id).shape_signature());
+  return std::ranges::find(signature, -1) != signature.end();
+}
+
+void TensorTable::set_data(int32_t id, std::vector<uint8_t> bytes) {
+  Entry& entry = entries_[static_cast<size_t>(id)];
+  if (!entry.computed.empty()) return;
+  entry.computed = std::move(bytes);
+  entry.data = entry.computed;
+}
+
 bool TensorTable::has_data(int32_t id) const {
+  if (!entries_[static_cast<size_t>(id)].computed.empty()) return true;
   const uint32_t index = raw(id).buffer();
   if (index == 0 || index >= file_.buffer_count()) return false;
   const format::Buffer& buffer = *file_.model().buffers()->Get(index);

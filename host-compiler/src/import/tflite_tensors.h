@@ -34,6 +34,13 @@ class TensorTable {
   const graph::Tensor* get(int32_t id, const std::string& used_by);
   // Bytes of a tensor that is only room to work in, for which an extent of 0 is good. None after a report.
   std::optional<int64_t> room(int32_t id, const std::string& used_by);
+  // The element type of a handle to a variable, which has no value of its own.
+  bool is_resource(int32_t id) const;
+  // Whether the converter did not know all extents; what it wrote instead says nothing.
+  bool is_dynamic(int32_t id) const;
+  // What importing has found out about a tensor that get() has accepted: its extents, or its value.
+  void set_shape(int32_t id, const Shape& shape) { entries_[static_cast<size_t>(id)].tensor.shape = shape; }
+  void set_data(int32_t id, std::vector<uint8_t> bytes);  // the first one stays
   // A constant's bytes; exactly the tensor's size once get() has accepted it.
   std::span<const uint8_t> data(int32_t id) const { return entries_[static_cast<size_t>(id)].data; }
 
@@ -42,6 +49,7 @@ class TensorTable {
     enum class State { Unasked, Good, Bad } state = State::Unasked;
     graph::Tensor tensor;
     std::span<const uint8_t> data;
+    std::vector<uint8_t> computed;  // `data`, when it is not the file's
   };
 
   const format::Tensor& raw(int32_t id) const {

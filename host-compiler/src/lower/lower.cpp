@@ -56,7 +56,7 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
         {member->name, registry.kind(member->kind).spec().role == Role::Accelerator}));
   }
   if (!problems.empty()) return problems;
-  INTARSIA_TRY_VOID(lowering::stitch(entry, lowered_names, merger));
+  INTARSIA_TRY_VOID(lowering::stitch(module, lowered_names, merger));
   INTARSIA_TRY_VOID(tir::verify(merger.module()));
   return std::move(merger.module());
 }

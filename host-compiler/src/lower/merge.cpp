@@ -45,7 +45,8 @@ std::string Merger::add(const tir::Module& part, const std::string& entry,
     func.target = owner.member;
     func.stepwise |= owner.is_accelerator && tir::is_intrinsics_only(func);
     for (tir::Buffer& buffer : func.buffers)
-      if (buffer.constant.valid()) buffer.constant = constants.at(buffer.constant.at());
+      for (ConstantId* id : {&buffer.constant, &buffer.initial_values})
+        if (id->valid()) *id = constants.at(id->at());
     func.body = tir::rewrite_statements(func.body, [&](const tir::Stmt& stmt) -> tir::Stmt {
       const auto* call = std::get_if<tir::Call>(&stmt->node);
       if (call == nullptr) return stmt;

@@ -23,11 +23,12 @@ class Merger {
   // A C identifier that nothing in the module has yet; it is reserved.
   std::string unique(const std::string& wish);
 
+  // The number of an equal constant, which is added when there is none.
+  ConstantId add_constant(const tir::Constant& constant);
+
   tir::Module& module() { return module_; }
 
  private:
-  ConstantId add_constant(const tir::Constant& constant);
-
   tir::Module module_;
   std::set<std::string> names_;
   // Constants by everything but the name. Weights may be megabytes: keyed by size and hash first.

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "intarsia/tir_build.h"
 #include "lower/aliases.h"
+#include "support/c_identifier.h"
 #include "tir/walk.h"
 
 namespace intarsia::lowering {
@@ -56,7 +58,8 @@ std::vector<Buffer> lift_scratch(Func& leaf) {
 
 class Stitcher {
  public:
-  Stitcher(const graph::Function& entry, Merger& merger) : entry_(entry), merger_(merger) {}
+  Stitcher(const graph::Module& module, Merger& merger)
+      : module_(module), entry_(module.entry_function()), merger_(merger) {}
 
   Result<Func> stitch(const std::vector<std::string>& lowered) {
     schedule_.name = merger_.unique(entry_.name);
@@ -69,6 +72,7 @@ class Stitcher {
       append_call(lowered[n], arguments);
     }
     schedule_.body = tir::seq(std::move(body_));
+    if (!loops_.empty()) schedule_.vars = loops_;
     INTARSIA_TRY_VOID(fulfil_aliases(schedule_, wishes_));
     return std::move(schedule_);
   }
@@ -104,14 +108,25 @@ class Stitcher {
       const graph::Tensor& tensor = entry_.tensor(id);
       place->second = add({fmt::format("between{}", between_++), tensor.type, tensor.shape,
                            tir::Scope::Local, {}, {}, 16});
+      // State that several regions share.
+      if (tensor.variable) {
+        tir::Buffer& buffer = schedule_.buffers.back();
+        buffer.name = fmt::format("state{}", place->second.index);
+        buffer.initial = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
+        if (tensor.initial.valid()) buffer.initial_values = merger_.add_constant(initial_values(tensor));
+      }
     }
     return place->second;
   }
 
+  tir::Constant initial_values(const graph::Tensor& tensor) const {
+    return {c_identifier(tensor.name, "state") + "_initial", tensor.type, tensor.shape,
+            module_.constant(tensor.initial).bytes};
+  }
+
   void append_call(const std::string& function, const std::vector<BufferId>& arguments) {
     const size_t index = index_of(function);
-    const std::vector<tir::Call> calls = calls_of(merger_.module().funcs[index]);
-    if (calls.empty()) {
+    if (calls_of(merger_.module().funcs[index]).empty()) {
       append_leaf(index, arguments);
       return;
     }
@@ -122,11 +137,38 @@ class Stitcher {
     for (size_t i = 0; i < arguments.size(); ++i)
       if (const Buffer& parameter = callee.buffers[i]; parameter.alias.valid())
         wishes_.push_back({bound[i], bound[parameter.alias.at()], parameter.alias_offset});
-    for (const tir::Call& call : calls) {
-      std::vector<BufferId> inner;
-      for (const BufferId id : call.arguments) inner.push_back(bound[id.at()]);
-      append_call(call.function, inner);
+    append_statement(callee.body, bound);
+  }
+
+  // A statement of a schedule whose buffers are now `bound`.
+  void append_statement(const tir::Stmt& stmt, const std::vector<BufferId>& bound) {
+    if (const auto* call = std::get_if<tir::Call>(&stmt->node)) {
+      std::vector<BufferId> arguments;
+      for (const BufferId id : call->arguments) arguments.push_back(bound[id.at()]);
+      append_call(call->function, arguments);
+    } else if (const auto* sequence = std::get_if<tir::Seq>(&stmt->node)) {
+      for (const tir::Stmt& inner : sequence->statements) append_statement(inner, bound);
+    } else if (const auto* branch = std::get_if<tir::If>(&stmt->node)) {
+      const tir::Stmt then_body = appended_apart(branch->then_body, bound);
+      const tir::Stmt else_body =
+          branch->else_body == nullptr ? nullptr : appended_apart(branch->else_body, bound);
+      const auto& flag = std::get<tir::Load>(branch->condition->node);
+      const auto condition = std::make_shared<tir::ExprNode>(tir::ExprNode{
+          branch->condition->type, tir::Load{bound[flag.buffer.at()], flag.indices}});
+      body_.push_back(tir::if_then(condition, then_body, else_body));
+    } else if (const auto* loop = std::get_if<tir::For>(&stmt->node)) {
+      const tir::VarId var{static_cast<int32_t>(loops_.size())};
+      loops_.push_back({fmt::format("iteration{}", loops_.size())});
+      const tir::Stmt inner = appended_apart(loop->body, bound);
+      body_.push_back(
+          std::make_shared<tir::StmtNode>(tir::StmtNode{tir::For{var, loop->lo, loop->hi, inner}, {}}));
     }
+  }
+
+  tir::Stmt appended_apart(const tir::Stmt& stmt, const std::vector<BufferId>& bound) {
+    std::vector<tir::Stmt> outside = std::exchange(body_, {});
+    append_statement(stmt, bound);
+    return tir::seq(std::exchange(body_, std::move(outside)));
   }
 
   void append_leaf(size_t index, std::vector<BufferId> arguments) {
@@ -159,10 +201,12 @@ class Stitcher {
     return static_cast<size_t>(found - funcs.begin());
   }
 
+  const graph::Module& module_;
   const graph::Function& entry_;
   Merger& merger_;
   Func schedule_;
   std::vector<tir::Stmt> body_;
+  std::vector<tir::Var> loops_;
   std::vector<AliasWish> wishes_;
   std::map<int32_t, BufferId> buffers_;
   std::map<std::string, std::vector<Buffer>> scratch_;
@@ -172,9 +216,9 @@ class Stitcher {
 
 }  // namespace
 
-Result<void> stitch(const graph::Function& entry, const std::vector<std::string>& lowered,
+Result<void> stitch(const graph::Module& graph, const std::vector<std::string>& lowered,
                     Merger& merger) {
-  Stitcher stitcher(entry, merger);
+  Stitcher stitcher(graph, merger);
   INTARSIA_TRY(Func schedule, stitcher.stitch(lowered));
   tir::Module& module = merger.module();
   std::erase_if(module.funcs,

@@ -1,4 +1,4 @@
-// The entry schedule: every region's schedule written out into one list of leaf calls.
+// The entry schedule: every region's schedule written out into one, whose calls are of leaves.
 #pragma once
 
 #include "intarsia/graph.h"
@@ -11,6 +11,6 @@ namespace intarsia::lowering {
 // Schedules are inlined and dropped; scratch of leaf functions becomes a buffer of the schedule and
 // one more parameter of the leaf, so that the planner sees it. A region's parameter that is an alias
 // of a buffer inside of the region stays one (aliases.h); refuses when regions do not agree.
-Result<void> stitch(const graph::Function& entry, const std::vector<std::string>& lowered, Merger& merger);
+Result<void> stitch(const graph::Module& graph, const std::vector<std::string>& lowered, Merger& merger);
 
 }  // namespace intarsia::lowering

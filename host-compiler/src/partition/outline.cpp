@@ -46,13 +46,30 @@ std::set<int32_t> read_outside(const Function& function, const std::set<int32_t>
   return read;
 }
 
+void make_plain(Tensor& tensor) { tensor.variable = false, tensor.initial = {}; }
+
 struct OutlinedRegion {
   Function function;
   Node call;  // in terms of the entry's tensors
 };
 
+// Variables that nodes of several regions work on: the regions get them passed, so that there is one
+// state.
+std::set<int32_t> shared_variables(const Function& function, const std::vector<Region>& regions) {
+  std::map<int32_t, std::set<size_t>> users;
+  for (size_t r = 0; r < regions.size(); ++r)
+    for (const graph::NodeId node : regions[r].nodes)
+      for (const auto* ids : {&function.nodes[node.at()].inputs, &function.nodes[node.at()].outputs})
+        for (const TensorId id : *ids)
+          if (id.valid() && function.tensor(id).variable) users[id.index].insert(r);
+  std::set<int32_t> shared;
+  for (const auto& [id, regions_of] : users)
+    if (regions_of.size() > 1) shared.insert(id);
+  return shared;
+}
+
 OutlinedRegion outline_region(const Function& function, const Target& member, const std::string& name,
-                              const Region& region) {
+                              const Region& region, const std::set<int32_t>& shared) {
   OutlinedRegion result;
   Function& made = result.function;
   made.name = name;
@@ -72,10 +89,13 @@ OutlinedRegion outline_region(const Function& function, const Target& member, co
   std::set<int32_t> passed;
   for (const graph::NodeId id : region.nodes)
     for (const TensorId input : function.nodes[id.at()].inputs) {
-      if (!input.valid() || written.contains(input.index) || function.tensor(input).constant.valid() ||
-          function.tensor(input).variable || !passed.insert(input.index).second)
+      if (!input.valid()) continue;
+      const bool is_shared = shared.contains(input.index);
+      if ((written.contains(input.index) && !is_shared) || function.tensor(input).constant.valid() ||
+          (function.tensor(input).variable && !is_shared) || !passed.insert(input.index).second)
         continue;
       made.inputs.push_back(tensors.copy(input));
+      if (is_shared) make_plain(made.tensors[made.inputs.back().at()]);
       result.call.inputs.push_back(input);
     }
   for (const graph::NodeId id : region.nodes) {
@@ -83,6 +103,14 @@ OutlinedRegion outline_region(const Function& function, const Target& member, co
     for (TensorId& input : node.inputs) input = tensors.copy(input);
     for (TensorId& output : node.outputs) {
       const TensorId outer = output;
+      if (shared.contains(outer.index)) {  // another tensor than the one that holds the value before
+        output = TensorId{static_cast<int32_t>(made.tensors.size())};
+        made.tensors.push_back(function.tensor(outer));
+        make_plain(made.tensors.back());
+        made.outputs.push_back(output);
+        result.call.outputs.push_back(outer);
+        continue;
+      }
       output = tensors.copy(output);
       if (read.contains(outer.index)) {
         made.outputs.push_back(output);
@@ -127,17 +155,20 @@ graph::Module outline(const graph::Module& module, const Function& function, con
   entry.nodes.clear();
   std::map<int, int> regions_of_member;
   std::vector<Function> outlined;
+  const std::set<int32_t> shared = shared_variables(function, regions);
   for (const Region& region : regions) {
     const Target& member = target.members()[static_cast<size_t>(region.member)];
     const std::string name = c_identifier(
         fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++), "region");
-    OutlinedRegion piece = outline_region(function, member, name, region);
+    OutlinedRegion piece = outline_region(function, member, name, region, shared);
     entry.nodes.push_back(std::move(piece.call));
     outlined.push_back(std::move(piece.function));
   }
   drop_unused_tensors(entry);
   result.functions.push_back(std::move(entry));
   std::move(outlined.begin(), outlined.end(), std::back_inserter(result.functions));
+  for (const Function& run : module.functions)  // what branches and loops run
+    if (run.name != function.name) result.functions.push_back(run);
   return result;
 }
 

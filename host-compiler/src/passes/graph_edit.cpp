@@ -79,12 +79,14 @@ void drop_unused(Module& module) {
   for (Function& function : module.functions) {
     drop_unused_tensors(function);
     for (const graph::Tensor& tensor : function.tensors)
-      if (tensor.constant.valid()) used[tensor.constant.at()] = true;
+      for (const ConstantId id : {tensor.constant, tensor.initial})
+        if (id.valid()) used[id.at()] = true;
   }
   const std::vector<int32_t> number = close_up(module.constants, used);
   for (Function& function : module.functions)
     for (graph::Tensor& tensor : function.tensors)
-      if (tensor.constant.valid()) tensor.constant.index = number[tensor.constant.at()];
+      for (ConstantId* id : {&tensor.constant, &tensor.initial})
+        if (id->valid()) id->index = number[id->at()];
 }
 
 int64_t element_at(DataType type, const uint8_t* bytes, int64_t index) {

@@ -64,20 +64,32 @@ class Inliner {
 
 }  // namespace
 
+namespace {
+
+Function inlined(const Module& module, const Function& function) {
+  Function flat = function;
+  flat.nodes.clear();
+  std::map<int32_t, TensorId> same;
+  for (size_t i = 0; i < function.tensors.size(); ++i)
+    same[static_cast<int32_t>(i)] = TensorId{static_cast<int32_t>(i)};
+  Inliner(module, flat).append(function, std::move(same), function.pin, "");
+  return flat;
+}
+
+}  // namespace
+
 Module inline_calls(const Module& module) {
-  const Function& entry = module.entry_function();
   Module result;
   result.name = module.name;
   result.constants = module.constants;
   result.entry = module.entry;
-
-  Function flat = entry;
-  flat.nodes.clear();
-  std::map<int32_t, TensorId> same;
-  for (size_t i = 0; i < entry.tensors.size(); ++i)
-    same[static_cast<int32_t>(i)] = TensorId{static_cast<int32_t>(i)};
-  Inliner(module, flat).append(entry, std::move(same), entry.pin, "");
-  result.functions.push_back(std::move(flat));
+  result.functions.push_back(inlined(module, module.entry_function()));
+  // What branches and loops run stays functions.
+  std::set<std::string> kept{module.entry};
+  for (size_t i = 0; i < result.functions.size(); ++i)
+    for (const Node& node : std::vector<Node>(result.functions[i].nodes))
+      for (const std::string& name : graph::functions_run_by(node))
+        if (kept.insert(name).second) result.functions.push_back(inlined(module, *module.find(name)));
   return result;
 }
 

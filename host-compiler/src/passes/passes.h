@@ -14,7 +14,8 @@ namespace intarsia::passes {
 Result<graph::Module> apply_pins(const graph::Module& module,
                                  const std::map<std::string, std::string>& pins);
 
-// Replaces every call in the entry by the callee's nodes, recursively, and drops the callees. A pin of
+// Replaces every call in the entry, and in what its branches and loops run, by the callee's nodes,
+// recursively, and drops the callees. A pin of
 // the call, or else of the callee, binds those of its nodes that have none of their own.
 //   %2 = call @f(%1) [pin=npu]      =>      %2 = relu(%1) [pin=npu]
 graph::Module inline_calls(const graph::Module& module);

@@ -77,7 +77,7 @@ class Simplifier {
 
   // The operator is only asked to be somewhere when its user pins it; calls may write state.
   bool removable(const Node& node) const {
-    return node.kind != OpKind::Call && !job_.must_stay(node) && !touches_state(node) &&
+    return graph::functions_run_by(node).empty() && !job_.must_stay(node) && !touches_state(node) &&
            !node.outputs.empty();
   }
 

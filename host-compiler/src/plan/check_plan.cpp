@@ -7,12 +7,14 @@
 #include <fmt/format.h>
 
 #include "intarsia/plan.h"
+#include "tir/walk.h"
 
 namespace intarsia {
 namespace {
 
 struct Life {
   int first = -1, last = -1;
+  bool in_later_iterations = false;  // of a loop: what overwrites it once has destroyed it
 };
 
 struct Checker {
@@ -20,6 +22,8 @@ struct Checker {
   const Plan& plan;
   const tir::Func& schedule = module.entry_func();
   std::vector<tir::Call> calls = {};
+  std::vector<std::pair<size_t, int>> flags = {};     // a buffer that decides, before a call
+  std::vector<std::pair<size_t, size_t>> loops = {};  // first and last call, inner loops first
   std::vector<size_t> call_at = {};  // per moment, which call it belongs to
   std::vector<Life> lives = {};  // per buffer, aliases counted with their root
   Diagnostics problems = {};
@@ -36,8 +40,13 @@ struct Checker {
 
   void collect(const tir::Stmt& stmt) {
     if (const auto* call = std::get_if<tir::Call>(&stmt->node)) calls.push_back(*call);
-    if (const auto* sequence = std::get_if<tir::Seq>(&stmt->node))
-      for (const tir::Stmt& inner : sequence->statements) collect(inner);
+    if (const auto* branch = std::get_if<tir::If>(&stmt->node))
+      if (const auto* flag = std::get_if<tir::Load>(&branch->condition->node))
+        flags.emplace_back(calls.size(), flag->buffer.index);
+    const size_t first = calls.size();
+    tir::for_each_inner_stmt(*stmt, [&](const tir::Stmt& inner) { collect(inner); });
+    if (std::holds_alternative<tir::For>(stmt->node) && calls.size() > first)
+      loops.emplace_back(first, calls.size() - 1);
   }
 
   void find_lives() {
@@ -58,6 +67,21 @@ struct Checker {
         for (const size_t argument : moments[m]) extend(calls[c].arguments[argument].index, now);
         for (const size_t argument : missing) extend(calls[c].arguments[argument].index, now);
         call_at.push_back(c);
+      }
+    }
+    const auto moment_of = [&](size_t call, bool last) {
+      int found = 0;
+      for (size_t m = 0; m < call_at.size(); ++m)
+        if (call_at[m] < call || (last && call_at[m] == call)) found = static_cast<int>(m) + (last ? 0 : 1);
+      return std::min(found, std::max(0, static_cast<int>(call_at.size()) - 1));
+    };
+    for (const auto& [call, flag] : flags) extend(flag, moment_of(call, false));
+    for (const auto& [first_call, last_call] : loops) {
+      const int first = moment_of(first_call, false), last = moment_of(last_call, true);
+      for (Life& life : lives) {
+        const bool touched = life.first >= 0 && life.first <= last && life.last >= first;
+        if (!touched || (life.first >= first && life.last <= last)) continue;
+        life = {std::min(life.first, first), std::max(life.last, last), true};
       }
     }
     for (size_t i = 0; i < schedule.buffers.size(); ++i)
@@ -151,7 +175,8 @@ struct Checker {
     if (x.first < 0 || y.first < 0) return;  // never used
     const int first = std::max(x.first, y.first), last = std::min(x.last, y.last);
     if (first > last) return;
-    if (first == last && a.offset == b.offset && a.bytes == b.bytes && in_place_at(first, root_a, root_b))
+    const bool may_be_overwritten = !x.in_later_iterations && !y.in_later_iterations;
+    if (may_be_overwritten && first == last && a.offset == b.offset && a.bytes == b.bytes && in_place_at(first, root_a, root_b))
       return;
     problems.add(fmt::format("plan of {}: step {}", module.name, first),
                  fmt::format("buffers '{}' and '{}' are alive together and share bytes",

@@ -37,6 +37,44 @@ Lifetimes group_aliases(const tir::Func& schedule, std::vector<int>& group_of) {
   return result;
 }
 
+// What a schedule does besides calling one function after the other. Numbers are of calls.
+struct ControlFlow {
+  struct Loop {
+    size_t first, end;  // the calls inside
+  };
+  struct Condition {
+    BufferId flag;
+    size_t before;  // it is read before this call
+  };
+  std::vector<tir::Call> calls;
+  std::vector<Loop> loops;  // inner ones first
+  std::vector<Condition> conditions;
+};
+
+void collect(const tir::Stmt& stmt, ControlFlow& flow) {
+  if (stmt == nullptr) return;
+  if (const auto* call = std::get_if<tir::Call>(&stmt->node)) {
+    flow.calls.push_back(*call);
+  } else if (const auto* sequence = std::get_if<tir::Seq>(&stmt->node)) {
+    for (const tir::Stmt& inner : sequence->statements) collect(inner, flow);
+  } else if (const auto* branch = std::get_if<tir::If>(&stmt->node)) {
+    if (const auto* load = std::get_if<tir::Load>(&branch->condition->node))
+      flow.conditions.push_back({load->buffer, flow.calls.size()});
+    collect(branch->then_body, flow);
+    collect(branch->else_body, flow);
+  } else if (const auto* loop = std::get_if<tir::For>(&stmt->node)) {
+    const size_t first = flow.calls.size();
+    collect(loop->body, flow);
+    if (flow.calls.size() > first) flow.loops.push_back({first, flow.calls.size()});
+  }
+}
+
+ControlFlow control_flow(const tir::Func& schedule) {
+  ControlFlow flow;
+  collect(schedule.body, flow);
+  return flow;
+}
+
 // The steps of one call, and of them those that mention each argument.
 struct CallSteps {
   struct Span {
@@ -79,9 +117,26 @@ std::vector<CallSteps> number_steps(const tir::Module& module, const std::vector
   return steps;
 }
 
-void find_steps(const tir::Module& module, const tir::Func& schedule,
-                const std::vector<tir::Call>& calls, const std::vector<CallSteps>& steps,
-                const std::vector<int>& group_of, Lifetimes& lifetimes) {
+// What is used inside of a loop and outside of it keeps its bytes during all iterations.
+void extend_over_loops(const ControlFlow& flow, const std::vector<CallSteps>& steps,
+                       Lifetimes& lifetimes) {
+  for (const ControlFlow::Loop& loop : flow.loops) {
+    const int32_t first = steps[loop.first].all.first, last = steps[loop.end - 1].all.last;
+    for (Group& group : lifetimes.groups) {
+      const bool inside = group.last_step >= first && group.first_step <= last;
+      const bool outside = group.first_step < first || group.last_step > last;
+      if (group.first_step < 0 || !inside || !outside) continue;
+      group.first_step = std::min(group.first_step, first);
+      group.last_step = std::max(group.last_step, last);
+      group.crosses_loop = true;
+    }
+  }
+}
+
+void find_steps(const tir::Module& module, const tir::Func& schedule, const ControlFlow& flow,
+                const std::vector<CallSteps>& steps, const std::vector<int>& group_of,
+                Lifetimes& lifetimes) {
+  const std::vector<tir::Call>& calls = flow.calls;
   for (size_t c = 0; c < calls.size(); ++c) {
     const tir::Func* callee = module.find(calls[c].function);
     for (size_t i = 0; i < calls[c].arguments.size(); ++i) {
@@ -95,6 +150,16 @@ void find_steps(const tir::Module& module, const tir::Func& schedule,
     }
   }
   lifetimes.steps = steps.empty() ? 0 : steps.back().all.last + 1;
+  for (const ControlFlow::Condition& condition : flow.conditions) {
+    const int index = group_of[condition.flag.at()];
+    if (index < 0) continue;
+    Group& group = lifetimes.groups[static_cast<size_t>(index)];
+    const int32_t step =
+        condition.before < steps.size() ? steps[condition.before].all.first : lifetimes.steps - 1;
+    group.first_step = group.first_step < 0 ? step : std::min(group.first_step, step);
+    group.last_step = std::max(group.last_step, step);
+    group.members.insert("");  // the schedule reads it on the CPU
+  }
   const int32_t last = std::max<int32_t>(0, lifetimes.steps - 1);
   for (size_t i = 0; i < schedule.parameters.size(); ++i) {
     Group& group = lifetimes.groups[static_cast<size_t>(group_of[i])];
@@ -114,6 +179,7 @@ void find_steps(const tir::Module& module, const tir::Func& schedule,
         group.holds_output = true;
         group.members.insert("");
       }
+  extend_over_loops(flow, steps, lifetimes);
   for (Group& group : lifetimes.groups)
     if (group.first_step < 0 && !group.holds_output) group.buffers.clear();  // nobody uses it
   for (Group& group : lifetimes.groups) group.first_step = std::max(group.first_step, 0);
@@ -157,6 +223,7 @@ void join_in_place(const tir::Module& module, const tir::Func& schedule,
       const bool legal = input.last_step == output.first_step &&
                          input.last_step >= steps[c].all.first &&
                          input.last_step <= steps[c].all.last && !input.holds_output &&
+                         !input.crosses_loop && !output.crosses_loop &&
                          schedule.buffer(out).bytes() == bytes && input.bytes == bytes &&
                          output.bytes == bytes && only_one_in(from) && only_one_in(to);
       if (legal) join(lifetimes, group_of, from, to);
@@ -166,26 +233,16 @@ void join_in_place(const tir::Module& module, const tir::Func& schedule,
 
 }  // namespace
 
-std::vector<tir::Call> schedule_calls(const tir::Func& schedule) {
-  std::vector<tir::Call> calls;
-  const auto* sequence = std::get_if<tir::Seq>(&schedule.body->node);
-  if (sequence == nullptr) {
-    if (const auto* call = std::get_if<tir::Call>(&schedule.body->node)) calls.push_back(*call);
-    return calls;
-  }
-  for (const tir::Stmt& stmt : sequence->statements)
-    if (const auto* call = std::get_if<tir::Call>(&stmt->node)) calls.push_back(*call);
-  return calls;
-}
+std::vector<tir::Call> schedule_calls(const tir::Func& schedule) { return control_flow(schedule).calls; }
 
 Lifetimes find_lifetimes(const tir::Module& module, bool in_place) {
   const tir::Func& schedule = module.entry_func();
-  const std::vector<tir::Call> calls = schedule_calls(schedule);
+  const ControlFlow flow = control_flow(schedule);
   std::vector<int> group_of;
   Lifetimes lifetimes = group_aliases(schedule, group_of);
-  const std::vector<CallSteps> steps = number_steps(module, calls);
-  find_steps(module, schedule, calls, steps, group_of, lifetimes);
-  if (in_place) join_in_place(module, schedule, calls, steps, group_of, lifetimes);
+  const std::vector<CallSteps> steps = number_steps(module, flow.calls);
+  find_steps(module, schedule, flow, steps, group_of, lifetimes);
+  if (in_place) join_in_place(module, schedule, flow.calls, steps, group_of, lifetimes);
   std::erase_if(lifetimes.groups, [](const Group& group) { return group.buffers.empty(); });
   return lifetimes;
 }

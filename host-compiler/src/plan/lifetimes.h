@@ -17,6 +17,7 @@ struct Group {
   int32_t alignment = 1;
   int32_t first_step = 0, last_step = 0;  // inclusive
   bool holds_output = false;              // of the model: must survive the last step
+  bool crosses_loop = false;              // a later iteration may read it again
   std::string memory;                     // the pool it should be in; may be empty
   std::set<std::string> members;          // who reads or writes it
 };
@@ -26,7 +27,7 @@ struct Lifetimes {
   int32_t steps = 0;
 };
 
-// Calls of the schedule, in order.
+// Calls of the schedule as they are written: those of both branches, those of a loop once.
 std::vector<tir::Call> schedule_calls(const tir::Func& schedule);
 
 // Aliases share a group always. With `in_place`, an output joins the group of an input that its

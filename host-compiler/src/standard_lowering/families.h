@@ -41,6 +41,11 @@ Refusal refuses_l2_normalization(const OpView& view);
 Refusal refuses_svdf(const OpView& view);
 Refusal refuses_lstm(const OpView& view);
 Refusal refuses_pad(const OpView& view);
+Refusal refuses_l2_pool(const OpView& view);
+Refusal refuses_add_n(const OpView& view);
+Refusal refuses_cumsum(const OpView& view);
+Refusal refuses_float_pair(const OpView& view);
+Refusal refuses_dynamic_update_slice(const OpView& view);
 
 Stmt lower_conv2d(OpLowering& op);
 Stmt lower_depthwise_conv2d(OpLowering& op);
@@ -82,6 +87,14 @@ Stmt lower_l2_normalization(OpLowering& op);
 Stmt lower_svdf(OpLowering& op);
 Stmt lower_lstm(OpLowering& op);
 Stmt lower_pad(OpLowering& op);
+Stmt lower_l2_pool2d(OpLowering& op);
+Stmt lower_add_n(OpLowering& op);
+Stmt lower_cumsum(OpLowering& op);
+Stmt lower_float_pair(OpLowering& op);  // pow, floor_div, floor_mod
+Stmt lower_broadcast_to(OpLowering& op);
+Stmt lower_tile(OpLowering& op);
+Stmt lower_gather_nd(OpLowering& op);
+Stmt lower_dynamic_update_slice(OpLowering& op);
 Stmt lower_copy(OpLowering& op);  // a reshape whose bytes must move
 
 // What the table of int16 sigmoids multiplies its argument by: multiplier / 2^shift.

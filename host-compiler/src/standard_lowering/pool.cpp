@@ -113,6 +113,23 @@ Stmt lower_average_pool2d(OpLowering& op) {
        }});
 }
 
+Refusal refuses_l2_pool(const OpView& view) {
+  return refuses_types(view, {{{DataType::Float32}, DataType::Float32}});
+}
+
+Stmt lower_l2_pool2d(OpLowering& op) {
+  const PoolShape s = pool_shape(op.view);
+  return lower_pool(op, s,
+                    {DataType::Float32, tir::float_imm(0.0f),
+                     [](Expr acc, Expr element) { return acc + element * element; },
+                     [&](Expr acc, Expr count) {
+                       const Expr mean = tir::call(DataType::Float32, "intarsia_divide_f32",
+                                                   {acc, tir::cast(DataType::Float32, count)});
+                       return clamp(tir::call(DataType::Float32, "intarsia_sqrt_f32", {mean}),
+                                    activation_range(s.activation));
+                     }});
+}
+
 Stmt lower_max_pool2d(OpLowering& op) {
   const PoolShape s = pool_shape(op.view);
   const DataType type = op.view.out().type;

@@ -10,6 +10,15 @@ namespace intarsia::standard_lowering {
 
 Refusal refuses_reduce(const OpView& view) {
   using enum DataType;
+  switch (view.node.kind) {
+    case graph::OpKind::ReduceAny:
+    case graph::OpKind::ReduceAll:
+      return refuses_types(view, {{{Bool}, Bool}});
+    case graph::OpKind::ReduceProd:
+      return refuses_types(view, {{{Int32}, Int32}, {{Float32}, Float32}});
+    default:
+      break;
+  }
   if (Refusal types =
           refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
     return types;
@@ -35,6 +44,24 @@ Reduction reduction(const OpView& v, int64_t count) {
   const bool integer = is_integer(type);
   const OpKind kind = v.node.kind;
   const auto narrowed = [type](Expr x) { return x->type == type ? x : tir::cast(type, x); };
+  if (kind == OpKind::ReduceAny || kind == OpKind::ReduceAll) {
+    const bool is_any = kind == OpKind::ReduceAny;
+    return {tir::int_imm(is_any ? 0 : 1),
+            [is_any](Expr acc, Expr x) {
+              const Expr one = tir::select(x, tir::int_imm(1), tir::int_imm(0));
+              return is_any ? tir::max(acc, one) : tir::min(acc, one);
+            },
+            [](Expr acc) { return tir::binary(tir::BinaryOp::Ne, acc, tir::int_imm(0)); }};
+  }
+  if (kind == OpKind::ReduceProd) {
+    if (!integer) return {tir::float_imm(1), [](Expr acc, Expr x) { return acc * x; }, narrowed};
+    return {tir::int_imm(1),
+            [](Expr acc, Expr x) {
+              const DataType wide = DataType::UInt32;  // products wrap around
+              return tir::cast(DataType::Int32, tir::cast(wide, acc) * tir::cast(wide, x));
+            },
+            narrowed};
+  }
   if (kind == OpKind::ReduceMax || kind == OpKind::ReduceMin) {
     const bool largest = kind == OpKind::ReduceMax;
     constexpr float kMost = std::numeric_limits<float>::max();
@@ -89,7 +116,8 @@ Stmt lower_reduce(OpLowering& op) {
   op.declare({extents}, kept);
 
   const int64_t count = element_count(summed);
-  const bool integer = is_integer(v.out().type);
+  const bool is_bool = v.out().type == DataType::Bool;
+  const bool integer = is_integer(v.out().type) || is_bool;
   const BufferId acc = b.register_("acc", integer ? DataType::Int32 : DataType::Float32);
   const Reduction reduces = reduction(v, count);
   return nested_loops(b, kept, [&](const std::vector<Expr>& place) {
@@ -100,7 +128,7 @@ Stmt lower_reduce(OpLowering& op) {
         indices.push_back(is_reduced ? position[next_summed++] : place[next_kept++]);
       }
       const Expr element = b.load(op.in(0), indices);
-      return b.store(acc, {}, reduces.step(b.load(acc), integer ? to_i32(element) : element));
+      return b.store(acc, {}, reduces.step(b.load(acc), integer && !is_bool ? to_i32(element) : element));
     });
     return tir::seq({b.store(acc, {}, reduces.start), sum,
                      b.store(op.out(), place, reduces.finish(b.load(acc)))});

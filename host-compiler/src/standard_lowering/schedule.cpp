@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/loop_bound.h"
 #include "intarsia/check.h"
 #include "standard_lowering/families.h"
 #include "support/c_identifier.h"
@@ -19,36 +20,205 @@ constexpr int32_t kAlignment = 4;
 
 }  // namespace
 
-Schedule::Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module)
-    : graph_(graph),
-      function_(function),
-      module_(module),
-      pool_(graph, module),
-      name_(unique_func_name(c_identifier(function.name, "f"))),
-      builder_(name_),
-      reshaped_from_(function.tensors.size()),
-      storage_(function.tensors.size()) {
+// ---- one function -------------------------------------------------------------------------------
+
+graph::TensorId Schedule::Body::source(graph::TensorId tensor) const {
+  while (reshaped_from[tensor.at()].valid()) tensor = reshaped_from[tensor.at()];
+  return tensor;
+}
+
+Schedule::Body Schedule::make_body(const graph::Function& function) {
+  Body body{function, std::vector<graph::TensorId>(function.tensors.size()),
+            std::vector<BufferId>(function.tensors.size())};
   for (const graph::Node& node : function.nodes) {
     const bool is_free =
         node.kind == graph::OpKind::Reshape && !function.tensor(node.inputs[0]).constant.valid();
-    if (is_free) reshaped_from_[node.outputs[0].at()] = node.inputs[0];
+    if (is_free) body.reshaped_from[node.outputs[0].at()] = node.inputs[0];
   }
+  return body;
+}
+
+Schedule::Body Schedule::callee_body(const Body& caller, const graph::Node& node, size_t first,
+                                     const std::string& name) {
+  const graph::Function* callee = graph_.find(name);
+  INTARSIA_CHECK(callee != nullptr, "the callee of a verified module exists");
+  graph::Function function = *callee;
+  for (size_t i = 0; i < function.inputs.size(); ++i) {
+    const graph::TensorId from = caller.source(node.inputs[first + i]);
+    function.tensors[function.inputs[i].at()].constant = caller.function.tensor(from).constant;
+  }
+  Body body = make_body(function);
+  for (size_t i = 0; i < function.inputs.size(); ++i) {
+    const graph::TensorId from = caller.source(node.inputs[first + i]);
+    body.storage[function.inputs[i].at()] = caller.storage[from.at()];
+  }
+  return body;
+}
+
+void Schedule::lower(Body& body) {
+  for (const graph::Node& node : body.function.nodes) {
+    if (node.kind == graph::OpKind::Reshape && body.reshaped_from[node.outputs[0].at()].valid()) continue;
+    if (node.kind == graph::OpKind::If) {
+      lower_if(body, node);
+    } else if (node.kind == graph::OpKind::While) {
+      lower_while(body, node);
+    } else {
+      add_leaf(body, node, leaf_of_(OpView{graph_, body.function, node}));
+    }
+  }
+}
+
+// ---- the function that is lowered ---------------------------------------------------------------
+
+Schedule::Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module, LeafOf leaf_of)
+    : graph_(graph),
+      module_(module),
+      leaf_of_(std::move(leaf_of)),
+      pool_(graph, module),
+      name_(unique_func_name(c_identifier(function.name, "f"))),
+      builder_(name_),
+      main_(make_body(function)) {}
+
+std::string Schedule::run() {
+  const graph::Function& function = main_.function;
   const auto parameter = [&](const char* role, size_t i, graph::TensorId id, tir::Access access) {
     const graph::Tensor& tensor = function.tensor(id);
     return builder_.parameter(fmt::format("{}{}", role, i), tensor.type, tensor.shape, access,
                               kAlignment);
   };
   for (size_t i = 0; i < function.inputs.size(); ++i) {
-    storage_[function.inputs[i].at()] =
+    main_.storage[function.inputs[i].at()] =
         parameter("input", i, function.inputs[i], tir::Access::Read);
   }
-  for (size_t i = 0; i < function.outputs.size(); ++i) {
-    const BufferId buffer = parameter("output", i, function.outputs[i], tir::Access::Write);
-    const graph::TensorId start = source(function.outputs[i]);
-    const bool has_place = storage_[start.at()].valid() || function.tensor(start).constant.valid();
-    if (!has_place) storage_[start.at()] = buffer;
+  std::vector<BufferId> outputs;
+  for (size_t i = 0; i < function.outputs.size(); ++i)
+    outputs.push_back(parameter("output", i, function.outputs[i], tir::Access::Write));
+  offer_outputs(main_, outputs);
+  lower(main_);
+  finish_outputs(main_, outputs, function.name);
+  module_.funcs.push_back(builder_.finish(tir::seq(std::move(calls_))));
+  return name_;
+}
+
+void Schedule::offer_outputs(Body& body, const std::vector<BufferId>& buffers) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const graph::TensorId start = body.source(body.function.outputs[i]);
+    const graph::Tensor& tensor = body.function.tensor(start);
+    const bool has_place = body.storage[start.at()].valid() || tensor.constant.valid() || tensor.variable;
+    if (!has_place) body.storage[start.at()] = buffers[i];
   }
 }
+
+void Schedule::finish_outputs(Body& body, const std::vector<BufferId>& buffers, const std::string& name) {
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const graph::TensorId start = body.source(body.function.outputs[i]);
+    if (body.storage[start.at()] == buffers[i]) continue;
+    add_copy(body, body.function.outputs[i], buffers[i], fmt::format("{}_copy_output{}", name, i));
+  }
+}
+
+// ---- branches and loops -------------------------------------------------------------------------
+
+Expr Schedule::flag(BufferId buffer) const {
+  const Shape& extents = builder_.func_view().buffer(buffer).extents;
+  return builder_.load(buffer, std::vector<Expr>(extents.size(), tir::int_imm(0)));
+}
+
+void Schedule::lower_if(Body& body, const graph::Node& node) {
+  const std::string name = c_identifier(node.name, "branch");
+  std::vector<BufferId> outputs;
+  for (const graph::TensorId id : node.outputs) outputs.push_back(storage(body, id, name));
+  const auto branch = [&](const std::string& callee) {
+    Body inner = callee_body(body, node, 1, callee);
+    offer_outputs(inner, outputs);
+    lower(inner);
+    finish_outputs(inner, outputs, callee);
+  };
+  const auto& attrs = node.attrs<graph::IfAttrs>();
+  const graph::Tensor& condition = body.function.tensor(body.source(node.inputs[0]));
+  if (condition.constant.valid()) {
+    const bool holds = graph_.constant(condition.constant).bytes[0] != 0;
+    return branch(holds ? attrs.then_branch : attrs.else_branch);
+  }
+  const BufferId decides = storage(body, node.inputs[0], name);
+  const Stmt then_body = apart([&] { branch(attrs.then_branch); });
+  const Stmt else_body = apart([&] { branch(attrs.else_branch); });
+  calls_.push_back(tir::with_comment(node.name, tir::if_then(flag(decides), then_body, else_body)));
+}
+
+// The values that the loop changes live in its outputs; the body computes the next ones beside them.
+// A value that the body hands on as it came is read where the caller has it.
+void Schedule::lower_while(Body& body, const graph::Node& node) {
+  const std::string name = c_identifier(node.name, "loop");
+  const auto& attrs = node.attrs<graph::WhileAttrs>();
+  const std::optional<graph::LoopBound> bound = graph::loop_bound(graph_, body.function, node);
+  INTARSIA_CHECK(bound.has_value(), "a verified loop has a bound");
+  const Body plain = make_body(*graph_.find(attrs.body));
+  const size_t carried = node.inputs.size();
+  const auto is_kept = [&](size_t i) { return plain.source(plain.function.outputs[i]) == plain.function.inputs[i]; };
+
+  std::vector<BufferId> values;
+  for (size_t i = 0; i < carried; ++i) {
+    values.push_back(storage(body, node.outputs[i], name));
+    add_copy(body, node.inputs[i], values[i], fmt::format("{}_begin{}", name, i));
+  }
+  const auto inner_body = [&](const std::string& callee) {
+    Body inner = callee_body(body, node, 0, callee);
+    for (size_t i = 0; i < carried; ++i) {
+      if (is_kept(i)) continue;
+      inner.function.tensors[inner.function.inputs[i].at()].constant = {};
+      inner.storage[inner.function.inputs[i].at()] = values[i];
+    }
+    Body made = make_body(inner.function);
+    made.storage = inner.storage;
+    return made;
+  };
+
+  const auto lower_body = [&] {
+    Body inner = inner_body(attrs.body);
+    lower(inner);
+    // What is a value of this iteration goes aside first: its place may be taken by another.
+    std::vector<std::pair<graph::TensorId, BufferId>> aside;
+    for (size_t i = 0; i < carried; ++i) {
+      const graph::TensorId from = inner.source(inner.function.outputs[i]);
+      const bool is_value = std::find(values.begin(), values.end(), inner.storage[from.at()]) != values.end();
+      if (is_kept(i) || !is_value || inner.is_constant(from)) continue;
+      const BufferId copy = fresh(inner.function.tensor(from), fmt::format("{}_aside{}", name, i));
+      add_copy(inner, from, copy, fmt::format("{}_aside{}", name, i));
+      aside.emplace_back(from, copy);
+    }
+    for (const auto& [tensor, copy] : aside) inner.storage[tensor.at()] = copy;
+    for (size_t i = 0; i < carried; ++i)
+      if (!is_kept(i)) add_copy(inner, inner.function.outputs[i], values[i], fmt::format("{}_next{}", name, i));
+  };
+
+  const auto loop = [&](const Stmt& iteration) {
+    const Stmt all = builder_.loop("iteration", tir::int_imm(0), tir::int_imm(bound->iterations),
+                                   [&](const Expr&) { return iteration; });
+    calls_.push_back(tir::with_comment(fmt::format("{}: {} {} iterations", node.name,
+                                                   bound->exact ? "exactly" : "at most", bound->iterations),
+                                       all));
+  };
+  if (bound->iterations == 0) return;
+  if (bound->exact) return loop(apart(lower_body));
+
+  BufferId decides;
+  const Stmt condition = apart([&] {
+    Body inner = inner_body(attrs.condition);
+    decides = fresh(inner.function.tensor(inner.function.outputs[0]), name + "_goes_on");
+    offer_outputs(inner, {decides});
+    lower(inner);
+    finish_outputs(inner, {decides}, attrs.condition);
+  });
+  calls_.push_back(condition);
+  const Stmt iteration = apart([&] {
+    lower_body();
+    calls_.push_back(condition);
+  });
+  loop(tir::if_then(flag(decides), iteration));
+}
+
+// ---- storage and leaves -------------------------------------------------------------------------
 
 std::string Schedule::unique_func_name(const std::string& wish) {
   std::string name = wish;
@@ -64,75 +234,64 @@ std::string Schedule::unique_func_name(const std::string& wish) {
   return name;
 }
 
-graph::TensorId Schedule::source(graph::TensorId tensor) const {
-  while (reshaped_from_[tensor.at()].valid()) tensor = reshaped_from_[tensor.at()];
-  return tensor;
+BufferId Schedule::fresh(const graph::Tensor& tensor, const std::string& name) {
+  return builder_.local(name, tensor.type, tensor.shape, kAlignment);
 }
 
-bool Schedule::needs_no_code(const graph::Node& node) const {
-  return node.kind == graph::OpKind::Reshape && reshaped_from_[node.outputs[0].at()].valid();
-}
-
-BufferId Schedule::storage(graph::TensorId tensor, const std::string& leaf) {
-  const graph::TensorId start = source(tensor);
-  BufferId& buffer = storage_[start.at()];
-  if (!buffer.valid()) {
-    const graph::Tensor& value = function_.tensor(start);
-    buffer = builder_.local(leaf + (value.variable ? "_state" : "_out"), value.type, value.shape,
-                            kAlignment);
-    if (value.variable)
-      builder_.func().buffers[buffer.at()].initial =
-          value.quantization.present() ? value.quantization.zero_point[0] : 0;
+BufferId Schedule::storage(Body& body, graph::TensorId tensor, const std::string& leaf) {
+  const graph::TensorId start = body.source(tensor);
+  BufferId& buffer = body.storage[start.at()];
+  if (buffer.valid()) return buffer;
+  const graph::Tensor& value = body.function.tensor(start);
+  if (!value.variable) return buffer = fresh(value, leaf + "_out");
+  BufferId& state = states_[{body.function.name, start.index}];
+  if (!state.valid()) {
+    state = fresh(value, leaf + "_state");
+    tir::Buffer& made = builder_.func().buffers[state.at()];
+    made.initial = value.quantization.present() ? value.quantization.zero_point[0] : 0;
+    if (value.initial.valid())
+      made.initial_values = pool_.add({leaf + "_initial", value.type, value.shape,
+                                       graph_.constant(value.initial).bytes, tir::ConstantUse::Weights});
   }
-  return buffer;
+  return buffer = state;
 }
 
-void Schedule::add_leaf(const graph::Node& node, const LowerLeaf& lower) {
+void Schedule::add_leaf(Body& body, const graph::Node& node, const LowerLeaf& lower) {
   const std::string name = unique_func_name(c_identifier(node.name, "f"));
-  const OpView view{graph_, function_, node};
+  const OpView view{graph_, body.function, node};
   OpLowering op(view, name, pool_);
-  Stmt body = lower(op);
-  tir::Func leaf = op.b.finish(std::move(body));
+  Stmt statement = lower(op);
+  tir::Func leaf = op.b.finish(std::move(statement));
   leaf.origin = fmt::format("{}: {}", node.name, view.signature());
   leaf.node = node.name;
-  leaf.macs = graph::mac_count(function_, node);
+  leaf.macs = graph::mac_count(body.function, node);
   module_.funcs.push_back(std::move(leaf));
 
   std::vector<BufferId> arguments;
-  for (const graph::TensorId id : op.parameters()) arguments.push_back(storage(id, name));
+  for (const graph::TensorId id : op.parameters()) arguments.push_back(storage(body, id, name));
   calls_.push_back(tir::call_func(name, std::move(arguments)));
 }
 
-void Schedule::copy_outputs() {
-  for (size_t i = 0; i < function_.outputs.size(); ++i) {
-    const graph::TensorId id = function_.outputs[i], start = source(id);
-    const BufferId output{static_cast<int32_t>(function_.inputs.size() + i)};
-    if (storage_[start.at()] == output) continue;
-    // The copy is an operator without attributes that reads the chain's start.
-    graph::Node copy;
-    copy.kind = graph::OpKind::Reshape;
-    copy.name = fmt::format("{}_copy_output{}", function_.name, i);
-    copy.inputs = {start};
-    copy.outputs = {id};
-    const BufferId kept = storage_[start.at()];
-    const std::string name = unique_func_name(c_identifier(copy.name, "f"));
-    const OpView view{graph_, function_, copy};
-    OpLowering op(view, name, pool_);
-    Stmt body = lower_copy(op);
-    tir::Func leaf = op.b.finish(std::move(body));
-    leaf.origin = fmt::format("{}: copy of {}", copy.name, describe(function_.tensor(start)));
-    module_.funcs.push_back(std::move(leaf));
-    std::vector<BufferId> arguments;
-    if (kept.valid()) arguments.push_back(kept);  // else a constant, which the leaf reads itself
-    arguments.push_back(output);
-    calls_.push_back(tir::call_func(name, std::move(arguments)));
-  }
-}
-
-std::string Schedule::finish() {
-  copy_outputs();
-  module_.funcs.push_back(builder_.finish(tir::seq(std::move(calls_))));
-  return name_;
+void Schedule::add_copy(Body& body, graph::TensorId from, BufferId to, const std::string& wish) {
+  // The copy is an operator without attributes that reads the chain's start.
+  const graph::TensorId start = body.source(from);
+  graph::Node copy;
+  copy.kind = graph::OpKind::Reshape;
+  copy.name = wish;
+  copy.inputs = {start};
+  copy.outputs = {from};
+  const std::string name = unique_func_name(c_identifier(copy.name, "f"));
+  const OpView view{graph_, body.function, copy};
+  OpLowering op(view, name, pool_);
+  Stmt statement = lower_copy(op);
+  tir::Func leaf = op.b.finish(std::move(statement));
+  leaf.origin = fmt::format("{}: copy of {}", copy.name, describe(body.function.tensor(start)));
+  module_.funcs.push_back(std::move(leaf));
+  std::vector<BufferId> arguments;
+  // A constant is read by the leaf itself.
+  if (!body.function.tensor(start).constant.valid()) arguments.push_back(storage(body, start, name));
+  arguments.push_back(to);
+  calls_.push_back(tir::call_func(name, std::move(arguments)));
 }
 
 }  // namespace intarsia::standard_lowering

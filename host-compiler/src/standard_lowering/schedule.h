@@ -2,7 +2,9 @@
 // them.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intarsia/graph.h"
@@ -15,32 +17,61 @@ namespace intarsia::standard_lowering {
 // Tensors that a chain of reshapes connects are the same bytes: one storage, which is the
 // function's input or output where the chain touches one. An output whose storage is another one
 // (an input, a constant, an earlier output) is copied at the end.
+// What branches and loops run becomes part of the same schedule: their inputs are the buffers of the
+// operands, and state inside of them is a buffer like any other.
 class Schedule {
  public:
-  Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module);
+  // The leaf of each operator is written by what `leaf_of` returns.
+  using LeafOf = std::function<LowerLeaf(const OpView&)>;
+  Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module, LeafOf leaf_of);
 
-  // A reshape of something that has storage.
-  bool needs_no_code(const graph::Node& node) const;
-  // Lowers the node into a leaf and calls it.
-  void add_leaf(const graph::Node& node, const LowerLeaf& lower);
-  // Adds the schedule to the module; its name.
-  std::string finish();
+  // Lowers the function and adds the schedule to the module; its name.
+  std::string run();
 
  private:
-  graph::TensorId source(graph::TensorId tensor) const;  // the start of its chain of reshapes
-  BufferId storage(graph::TensorId tensor, const std::string& leaf);
-  void copy_outputs();
+  // One function on its way into the schedule.
+  struct Body {
+    graph::Function function;                    // inputs that are constants for the caller are so here
+    std::vector<graph::TensorId> reshaped_from;  // per tensor; invalid: not by a reshape
+    std::vector<BufferId> storage;               // per tensor that starts a chain
+
+    graph::TensorId source(graph::TensorId tensor) const;  // the start of its chain of reshapes
+    bool is_constant(graph::TensorId tensor) const { return function.tensor(source(tensor)).constant.valid(); }
+  };
+
+  static Body make_body(const graph::Function& function);
+  // The callee's, with the operands of `node` from `first` on as its inputs.
+  Body callee_body(const Body& caller, const graph::Node& node, size_t first, const std::string& name);
+  void lower(Body& body);
+  void lower_if(Body& body, const graph::Node& node);
+  void lower_while(Body& body, const graph::Node& node);
+  void add_leaf(Body& body, const graph::Node& node, const LowerLeaf& lower);
+  // A leaf that copies the storage (or constant) of one tensor to a buffer.
+  void add_copy(Body& body, graph::TensorId from, BufferId to, const std::string& name);
+  // Lets the function's operators write its outputs to these buffers; finish_outputs copies the rest.
+  void offer_outputs(Body& body, const std::vector<BufferId>& buffers);
+  void finish_outputs(Body& body, const std::vector<BufferId>& buffers, const std::string& name);
+  BufferId storage(Body& body, graph::TensorId tensor, const std::string& leaf);
+  BufferId fresh(const graph::Tensor& tensor, const std::string& name);
+  Expr flag(BufferId buffer) const;
+  // What `f` adds, apart from what there was.
+  template <typename F>
+  Stmt apart(F&& f) {
+    std::vector<Stmt> outside = std::exchange(calls_, {});
+    f();
+    return tir::seq(std::exchange(calls_, std::move(outside)));
+  }
   std::string unique_func_name(const std::string& wish);
 
   const graph::Module& graph_;
-  const graph::Function& function_;
   tir::Module& module_;
+  LeafOf leaf_of_;
   ConstantPool pool_;
   std::vector<std::string> func_names_;  // before name_, which is the first of them
   std::string name_;
   FuncBuilder builder_;
-  std::vector<graph::TensorId> reshaped_from_;  // per tensor; invalid: not by a reshape
-  std::vector<BufferId> storage_;               // per tensor that starts a chain
+  Body main_;
+  std::map<std::pair<std::string, int32_t>, BufferId> states_;  // by function and tensor
   std::vector<Stmt> calls_;
 };
 

@@ -46,6 +46,8 @@ std::optional<Family> family(graph::OpKind kind) {
     case OpKind::Mul:
       return Family{refuses_binary, lower_mul};
     case OpKind::Reshape:
+    case OpKind::ReadVariable:
+    case OpKind::AssignVariable:
       return Family{refuses_reshape, lower_copy};
     case OpKind::Softmax:
       return Family{refuses_softmax, lower_softmax};
@@ -55,6 +57,9 @@ std::optional<Family> family(graph::OpKind kind) {
     case OpKind::Sum:
     case OpKind::ReduceMax:
     case OpKind::ReduceMin:
+    case OpKind::ReduceProd:
+    case OpKind::ReduceAny:
+    case OpKind::ReduceAll:
       return Family{refuses_reduce, lower_reduce};
     case OpKind::TransposeConv2d:
       return Family{refuses_transpose_conv2d, lower_transpose_conv2d};
@@ -93,6 +98,8 @@ std::optional<Family> family(graph::OpKind kind) {
     case OpKind::Floor:
     case OpKind::Round:
     case OpKind::LogicalNot:
+    case OpKind::Sin:
+    case OpKind::Cos:
       return Family{refuses_unary, lower_unary};
     case OpKind::Cast:
       return Family{refuses_cast, lower_cast};
@@ -135,6 +142,24 @@ std::optional<Family> family(graph::OpKind kind) {
       return Family{refuses_svdf, lower_svdf};
     case OpKind::Lstm:
       return Family{refuses_lstm, lower_lstm};
+    case OpKind::L2Pool2d:
+      return Family{refuses_l2_pool, lower_l2_pool2d};
+    case OpKind::AddN:
+      return Family{refuses_add_n, lower_add_n};
+    case OpKind::Cumsum:
+      return Family{refuses_cumsum, lower_cumsum};
+    case OpKind::Pow:
+    case OpKind::FloorDiv:
+    case OpKind::FloorMod:
+      return Family{refuses_float_pair, lower_float_pair};
+    case OpKind::BroadcastTo:
+      return Family{refuses_move, lower_broadcast_to};
+    case OpKind::Tile:
+      return Family{refuses_move, lower_tile};
+    case OpKind::GatherNd:
+      return Family{refuses_gather, lower_gather_nd};
+    case OpKind::DynamicUpdateSlice:
+      return Family{refuses_dynamic_update_slice, lower_dynamic_update_slice};
     case OpKind::Quantize:
       return Family{refuses_quantize, lower_quantize};
     case OpKind::Dequantize:
@@ -148,7 +173,8 @@ std::optional<Family> family(graph::OpKind kind) {
 
 Refusal refuses_operands(const OpView& view) {
   using graph::OpKind;
-  const bool keeps_state = view.node.kind == OpKind::Svdf || view.node.kind == OpKind::Lstm;
+  const bool keeps_state = view.node.kind == OpKind::Svdf || view.node.kind == OpKind::Lstm ||
+                           view.node.kind == OpKind::ReadVariable || view.node.kind == OpKind::AssignVariable;
   const auto unfit = [&](const graph::Tensor& tensor) -> Refusal {
     if (tensor.variable && !keeps_state) return "an operand is a variable that lives between invocations";
     if (byte_size(tensor.type, tensor.shape) > INT32_MAX) return "an operand exceeds 2 GB";
@@ -163,12 +189,29 @@ Refusal refuses_operands(const OpView& view) {
 
 }  // namespace
 
+namespace {
+
+// The first operator inside of a branch or a loop that is not taken, and why.
+std::optional<std::string> refuses_inside(const graph::Module& module, const graph::Node& node) {
+  for (const std::string& name : graph::functions_run_by(node)) {
+    const graph::Function* callee = module.find(name);
+    INTARSIA_CHECK(callee != nullptr, "the callee of a verified module exists");
+    for (const graph::Node& inner : callee->nodes)
+      if (const auto reason = standard_lowering_refuses(module, *callee, inner))
+        return fmt::format("'{}' ({}) in '{}': {}", inner.name, to_string(inner.kind), name, *reason);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 std::optional<std::string> standard_lowering_refuses(const graph::Module& module,
                                                      const graph::Function& function,
                                                      const graph::Node& node) {
   const std::optional<Family> known = family(node.kind);
   if (node.kind == graph::OpKind::Compiled)
     return fmt::format("was compiled for {}, and only that can run it", node.attrs<graph::CompiledAttrs>().device);
+  if (node.kind == graph::OpKind::If || node.kind == graph::OpKind::While) return refuses_inside(module, node);
   if (!known) {
     return fmt::format("{} is not supported by the portable lowering", to_string(node.kind));
   }
@@ -195,13 +238,11 @@ Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module
 
   tir::LoweredFunction result;
   result.module.name = module.name;
-  Schedule schedule(module, function, result.module);
-  for (const graph::Node& node : function.nodes) {
-    if (schedule.needs_no_code(node)) continue;
-    const LowerLeaf own = choose ? choose(OpView{module, function, node}) : nullptr;
-    schedule.add_leaf(node, own ? own : family(node.kind)->lower);
-  }
-  result.entry = schedule.finish();
+  const auto leaf_of = [&](const OpView& view) -> LowerLeaf {
+    const LowerLeaf own = choose ? choose(view) : nullptr;
+    return own ? own : family(view.node.kind)->lower;
+  };
+  result.entry = Schedule(module, function, result.module, leaf_of).run();
   return result;
 }
 

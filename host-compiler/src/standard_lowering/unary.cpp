@@ -82,6 +82,10 @@ Expr float_function(const graph::Node& node, const Expr& x) {
     case OpKind::Rsqrt:
       return tir::call(Float32, "intarsia_divide_f32",
                        {tir::float_imm(1), call_f32("intarsia_sqrt_f32", x)});
+    case OpKind::Sin:
+      return call_f32("intarsia_sin_f32", x);
+    case OpKind::Cos:
+      return call_f32("intarsia_cos_f32", x);
     case OpKind::Ceil:
       return call_f32("intarsia_ceil_f32", x);
     case OpKind::Floor:

@@ -78,6 +78,7 @@ class FuncParser {
       in_.expect("=");
       buffer.initial = in_.integer("the elements at first", INT64_MIN, INT64_MAX);
     }
+    if (in_.accept("initial_values")) buffer.initial_values = constant();
     if (in_.accept("align")) {
       in_.expect("=");
       buffer.alignment = static_cast<int32_t>(in_.integer("an alignment", 1, 1 << 20));

@@ -39,12 +39,18 @@ class Printer {
     return fmt::format("%{}: {}{}", buffer.name, to_string(buffer.type), extents);
   }
 
+  std::string constant(ConstantId id) const {
+    const bool known = module_ != nullptr && id.at() < module_->constants.size();
+    return known ? fmt::format("@{}", module_->constant(id).name) : fmt::format("{}", id.index);
+  }
+
   std::string place_wishes(const Buffer& buffer) const {
     std::string text;
     if (buffer.alias.valid()) text += fmt::format(" alias=%{}", func_.buffer(buffer.alias).name);
     if (buffer.alias_offset != 0) text += fmt::format(" at={}", buffer.alias_offset);
     if (!buffer.memory.empty()) text += fmt::format(" memory={}", text_quoted(buffer.memory));
     if (buffer.initial) text += fmt::format(" initial={}", *buffer.initial);
+    if (buffer.initial_values.valid()) text += fmt::format(" initial_values={}", constant(buffer.initial_values));
     if (buffer.alignment != natural_alignment(buffer.type))
       text += fmt::format(" align={}", buffer.alignment);
     return text;
@@ -68,9 +74,7 @@ class Printer {
     std::string text =
         fmt::format("{} {}", kScopeText[static_cast<size_t>(buffer.scope)], declared(buffer));
     if (buffer.scope == Scope::Constant) {
-      const bool known = module_ != nullptr && buffer.constant.at() < module_->constants.size();
-      text += known ? fmt::format(" = @{}", module_->constant(buffer.constant).name)
-                    : fmt::format(" = {}", buffer.constant.index);
+      text += " = " + constant(buffer.constant);
     }
     line(text + place_wishes(buffer));
   }

@@ -42,6 +42,12 @@ void verify_extents(const Buffer& buffer, const std::string& where, Diagnostics&
 
 void verify_constant(const Module& module, const Buffer& buffer, const std::string& where,
                      Diagnostics& problems) {
+  if (buffer.initial_values.valid()) {
+    const ConstantId id = buffer.initial_values;
+    const bool fits = id.at() < module.constants.size() && module.constant(id).type == buffer.type &&
+                      byte_size(module.constant(id).type, module.constant(id).extents) == buffer.bytes();
+    if (!buffer.initial || !fits) problems.add(where, "has initial values that are not a state's of its type and size");
+  }
   if (buffer.scope != Scope::Constant) {
     if (buffer.constant.valid()) problems.add(where, "names a constant but is not in that scope");
     return;

@@ -15,7 +15,7 @@ void verify_types(const Func& func, Diagnostics& problems);
 // 3a. A leaf: accesses allowed and in bounds, nothing read before it is written.
 void verify_leaf(const Module& module, const Func& func, Diagnostics& problems);
 void verify_in_place(const Func& func, Diagnostics& problems);
-// 3b. A schedule: only calls, each matching its callee.
+// 3b. A schedule: calls, each matching its callee, in branches and loops of the forms tir.h allows.
 void verify_schedule(const Module& module, const Func& func, Diagnostics& problems);
 
 bool has_calls(const Func& func);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <utility>
 
 #include "tir/verify_parts.h"
 #include "tir/walk.h"
@@ -25,16 +26,59 @@ class ScheduleVerifier {
     for (size_t i = 0; i < func_.parameters.size(); ++i)
       if (func_.buffers[i].alias.valid() && func_.parameters[i].access != Access::Write)
         written_.insert(root({static_cast<int32_t>(i)}));
-    for_each_statement(func_.body, [&](const Stmt& stmt) {
-      if (const auto* call = std::get_if<Call>(&stmt->node)) {
-        verify_call(*call);
-      } else if (!std::holds_alternative<Seq>(stmt->node)) {
-        problems_.add(place(func_), "is a schedule but has statements other than calls");
-      }
-    });
+    verify_statement(func_.body);
   }
 
  private:
+  void verify_statement(const Stmt& stmt) {
+    if (stmt == nullptr) return;
+    if (const auto* call = std::get_if<Call>(&stmt->node)) {
+      verify_call(*call);
+    } else if (const auto* sequence = std::get_if<Seq>(&stmt->node)) {
+      for (const Stmt& inner : sequence->statements) verify_statement(inner);
+    } else if (const auto* branch = std::get_if<If>(&stmt->node)) {
+      verify_condition(branch->condition);
+      // Afterwards only what both branches have written has a value.
+      const std::set<BufferId> before = written_;
+      verify_statement(branch->then_body);
+      const std::set<BufferId> after_then = std::exchange(written_, before);
+      verify_statement(branch->else_body);
+      std::erase_if(written_, [&](BufferId id) { return !after_then.contains(id); });
+    } else if (const auto* loop = std::get_if<For>(&stmt->node)) {
+      verify_loop(*loop);
+    } else {
+      problems_.add(place(func_), "is a schedule but has statements other than calls, branches and loops");
+    }
+  }
+
+  void verify_condition(const Expr& condition) {
+    const auto* load = std::get_if<Load>(&condition->node);
+    if (load == nullptr || func_.buffer(load->buffer).type != DataType::Bool ||
+        func_.buffer(load->buffer).bytes() != 1) {
+      problems_.add(place(func_), "is a schedule and branches on something other than one bool");
+      return;
+    }
+    const BufferId start = root(load->buffer);
+    const bool is_input = start.at() < func_.parameters.size() &&
+                          func_.parameters[start.at()].access != Access::Write;
+    if (!is_input && !func_.buffer(start).initial && written_.count(start) == 0 &&
+        func_.buffer(start).scope != Scope::Constant)
+      problems_.add(place(func_), fmt::format("branches on '{}' before any call wrote it",
+                                              func_.buffer(load->buffer).name));
+  }
+
+  void verify_loop(const For& loop) {
+    const auto* lo = std::get_if<IntImm>(&loop.lo->node);
+    const auto* hi = std::get_if<IntImm>(&loop.hi->node);
+    if (lo == nullptr || hi == nullptr || lo->value != 0) {
+      problems_.add(place(func_), "is a schedule and has a loop that does not run from 0 to a constant");
+      return;
+    }
+    const std::set<BufferId> before = written_;
+    verify_statement(loop.body);
+    if (hi->value < 1) written_ = before;
+  }
+
   BufferId root(BufferId id) const { return alias_root(func_, id).buffer; }
 
   void verify_call(const Call& call) {

@@ -32,6 +32,11 @@ static inline int32_t intarsia_square_i32(int32_t a) {
   return (int32_t)((uint32_t)a * (uint32_t)a);
 }
 
+// The sum, modulo 2^32.
+static inline int32_t intarsia_add_wrapping_i32(int32_t a, int32_t b) {
+  return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
 static inline float intarsia_divide_f32(float a, float b) {
   return a / b;
 }

@@ -22,6 +22,17 @@ float intarsia_floor_f32(float x);
 float intarsia_ceil_f32(float x);
 // To the nearest integer, halves to the even one.
 float intarsia_round_even_f32(float x);
+// Not-a-number of infinities. The absolute error is below 1e-6 as well.
+float intarsia_sin_f32(float x);
+float intarsia_cos_f32(float x);
+// C's pow, special cases included.
+float intarsia_pow_f32(float x, float y);
+// What is left of a division that rounds toward minus infinity: it has the sign of b. Not-a-number for
+// b = 0 and infinite a; exact otherwise. Takes as many steps as there are bits between a and b.
+float intarsia_floor_mod_f32(float a, float b);
+// Division rounded toward minus infinity and its rest; 0 for b = 0.
+int32_t intarsia_floor_div_i32(int32_t a, int32_t b);
+int32_t intarsia_floor_mod_i32(int32_t a, int32_t b);
 // Toward zero, limited to int32; 0 of not-a-number.
 int32_t intarsia_truncate_f32(float x);
 
