@@ -1,5 +1,6 @@
 #include "support/random_operator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -610,6 +611,71 @@ Module relu(Builder& b) {
   return b.finish();
 }
 
+Module sum_of_many(Builder& b) {
+  Random& r = b.random();
+  const Shape shape = small_shape(r, 1, 3);
+  const TensorId first = b.input(shape);
+  for (int64_t i = r.range(0, 3); i > 0; --i)
+    b.tensor(b.input(shape)).quantization = b.tensor(first).quantization;
+  b.node().attributes = NoAttrs{};
+  return b.finish();
+}
+
+Module cumsum(Builder& b) {
+  Random& r = b.random();
+  const Shape shape = small_shape(r, 1, 3);
+  b.input(shape);
+  b.node().attributes =
+      CumsumAttrs{r.range(0, static_cast<int64_t>(shape.size()) - 1), r.chance(50), r.chance(50)};
+  return b.finish();
+}
+
+Module repeated(Builder& b, OpKind kind) {
+  Random& r = b.random();
+  Shape shape = small_shape(r, 1, 3), larger = shape;
+  TileAttrs tile;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    tile.multiples.push_back(r.range(1, 3));
+    if (r.chance(50)) shape[axis] = 1;
+  }
+  if (r.chance(50)) larger.insert(larger.begin(), r.range(1, 3));
+  const TensorId input = b.input(shape);
+  if (kind == OpKind::Tile) {
+    b.node().attributes = tile;
+  } else {
+    b.node().attributes = ShapeAttrs{larger};
+  }
+  return b.finish(b.type(), b.tensor(input).quantization);
+}
+
+Module gather_nd(Builder& b) {
+  Random& r = b.random();
+  const Shape shape = small_shape(r, 1, 4);
+  const int64_t depth = r.range(1, static_cast<int64_t>(shape.size()));
+  const TensorId input = b.input(shape);
+  const int64_t least = *std::min_element(shape.begin(), shape.begin() + depth);
+  b.constant({r.range(1, 4), depth}, DataType::Int32, {}, 0, least - 1);
+  b.node().attributes = NoAttrs{};
+  return b.finish(b.type(), b.tensor(input).quantization);
+}
+
+Module dynamic_update_slice(Builder& b) {
+  Random& r = b.random();
+  const Shape shape = small_shape(r, 1, 3);
+  Shape update;
+  for (const int64_t extent : shape) update.push_back(r.range(1, extent));
+  const TensorId input = b.input(shape);
+  b.input(update);
+  const Shape starts{static_cast<int64_t>(shape.size())};
+  if (r.chance(50)) {
+    b.constant(starts, DataType::Int32, {}, -3, 6);
+  } else {
+    b.tensor(b.input(starts, DataType::Int32)).quantization = {};
+  }
+  b.node().attributes = NoAttrs{};
+  return b.finish(b.type(), b.tensor(input).quantization);
+}
+
 }  // namespace
 
 graph::Module random_operator(Random& random, OpKind kind, DataType type) {
@@ -623,7 +689,19 @@ graph::Module random_operator(Random& random, OpKind kind, DataType type) {
       return fully_connected(b);
     case OpKind::AveragePool2d:
     case OpKind::MaxPool2d:
+    case OpKind::L2Pool2d:
       return pool(b);
+    case OpKind::AddN:
+      return sum_of_many(b);
+    case OpKind::Cumsum:
+      return cumsum(b);
+    case OpKind::BroadcastTo:
+    case OpKind::Tile:
+      return repeated(b, kind);
+    case OpKind::GatherNd:
+      return gather_nd(b);
+    case OpKind::DynamicUpdateSlice:
+      return dynamic_update_slice(b);
     case OpKind::Add:
     case OpKind::Sub:
     case OpKind::Mul:
@@ -633,6 +711,9 @@ graph::Module random_operator(Random& random, OpKind kind, DataType type) {
     case OpKind::SquaredDifference:
     case OpKind::LogicalAnd:
     case OpKind::LogicalOr:
+    case OpKind::Pow:
+    case OpKind::FloorDiv:
+    case OpKind::FloorMod:
       return binary(b);
     case OpKind::Equal:
     case OpKind::NotEqual:
@@ -695,6 +776,8 @@ graph::Module random_operator(Random& random, OpKind kind, DataType type) {
     case OpKind::Floor:
     case OpKind::Round:
     case OpKind::LogicalNot:
+    case OpKind::Sin:
+    case OpKind::Cos:
       return unary(b, kind);
     case OpKind::Reshape:
       return reshape(b);
@@ -706,6 +789,9 @@ graph::Module random_operator(Random& random, OpKind kind, DataType type) {
     case OpKind::Sum:
     case OpKind::ReduceMax:
     case OpKind::ReduceMin:
+    case OpKind::ReduceProd:
+    case OpKind::ReduceAny:
+    case OpKind::ReduceAll:
       return mean(b);
     case OpKind::Quantize:
       return quantize(b);

@@ -24,9 +24,18 @@ TensorSpec integers(std::string name, std::vector<int32_t> shape, std::vector<in
 
 }  // namespace
 
-std::vector<uint8_t> build(const ModelSpec& model) {
+namespace {
+
+// What the subgraphs of a file share.
+struct Shared {
   flatbuffers::FlatBufferBuilder b;
-  std::vector<flatbuffers::Offset<format::Buffer>> buffers = {format::CreateBuffer(b)};
+  std::vector<flatbuffers::Offset<format::Buffer>> buffers;
+  std::vector<flatbuffers::Offset<format::OperatorCode>> codes;
+};
+
+flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& model, const std::string& name) {
+  flatbuffers::FlatBufferBuilder& b = shared.b;
+  auto& [unused, buffers, codes] = shared;
   std::vector<flatbuffers::Offset<format::Tensor>> tensors;
   for (const TensorSpec& t : model.tensors) {
     uint32_t buffer = 0;
@@ -45,7 +54,6 @@ std::vector<uint8_t> build(const ModelSpec& model) {
                                            t.buffer.value_or(buffer), b.CreateString(t.name),
                                            quantization, t.variable, sparsity));
   }
-  std::vector<flatbuffers::Offset<format::OperatorCode>> codes;
   std::vector<flatbuffers::Offset<format::Operator>> operators;
   for (const OperatorSpec& op : model.operators) {
     const auto code = static_cast<uint32_t>(codes.size());
@@ -58,9 +66,19 @@ std::vector<uint8_t> build(const ModelSpec& model) {
         format::CreateOperator(b, op.opcode_index.value_or(code), b.CreateVector(op.inputs),
                                b.CreateVector(op.outputs), options.first, options.second));
   }
-  std::vector<flatbuffers::Offset<format::Subgraph>> subgraphs = {format::CreateSubgraph(
-      b, b.CreateVector(tensors), b.CreateVector(model.inputs), b.CreateVector(model.outputs),
-      b.CreateVector(operators), b.CreateString("main"))};
+  return format::CreateSubgraph(b, b.CreateVector(tensors), b.CreateVector(model.inputs),
+                                b.CreateVector(model.outputs), b.CreateVector(operators), b.CreateString(name));
+}
+
+}  // namespace
+
+std::vector<uint8_t> build(const ModelSpec& model) {
+  Shared shared;
+  flatbuffers::FlatBufferBuilder& b = shared.b;
+  shared.buffers.push_back(format::CreateBuffer(b));
+  std::vector<flatbuffers::Offset<format::Subgraph>> subgraphs = {subgraph(shared, model, "main")};
+  for (size_t i = 0; i < model.subgraphs.size(); ++i)
+    subgraphs.push_back(subgraph(shared, model.subgraphs[i], "part" + std::to_string(i + 1)));
   for (const std::string& name : model.more_subgraphs) {
     subgraphs.push_back(format::CreateSubgraph(b, 0, 0, 0, 0, b.CreateString(name)));
   }
@@ -69,12 +87,12 @@ std::vector<uint8_t> build(const ModelSpec& model) {
     std::vector<int32_t> words = {0, 1, static_cast<int32_t>(model.arena_addresses.size())};
     words.insert(words.end(), model.arena_addresses.begin(), model.arena_addresses.end());
     metadata.push_back(format::CreateMetadata(b, b.CreateString("OfflineMemoryAllocation"),
-                                              static_cast<uint32_t>(buffers.size())));
-    buffers.push_back(format::CreateBuffer(b, b.CreateVector(bytes_of(words))));
+                                              static_cast<uint32_t>(shared.buffers.size())));
+    shared.buffers.push_back(format::CreateBuffer(b, b.CreateVector(bytes_of(words))));
   }
   format::FinishModelBuffer(
-      b, format::CreateModel(b, model.version, b.CreateVector(codes), b.CreateVector(subgraphs),
-                             b.CreateVector(buffers), b.CreateVector(metadata)));
+      b, format::CreateModel(b, model.version, b.CreateVector(shared.codes), b.CreateVector(subgraphs),
+                             b.CreateVector(shared.buffers), b.CreateVector(metadata)));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 

@@ -26,6 +26,8 @@ enum ElementType : int8_t {
   kInt64 = 4,
   kInt16 = 7,
   kInt8 = 9,
+  kBool = 6,
+  kResource = 13,
   kInt4 = 17
 };
 enum Builtin : int32_t {
@@ -49,7 +51,13 @@ enum Builtin : int32_t {
   kQuantize = 114,
   kIf = 118,
   kWhile = 119,
-  kCumsum = 128
+  kUnique = 103,
+  kLess = 58,
+  kCall = 31,
+  kCallOnce = 129,
+  kVarHandle = 142,
+  kReadVariable = 143,
+  kAssignVariable = 144
 };
 
 template <typename T>
@@ -102,7 +110,8 @@ struct ModelSpec {
   std::vector<TensorSpec> tensors;
   std::vector<OperatorSpec> operators;
   std::vector<int32_t> inputs, outputs;
-  std::vector<std::string> more_subgraphs;  // names; empty subgraphs after the model
+  std::vector<ModelSpec> subgraphs;         // after the model: "part1", "part2" ...
+  std::vector<std::string> more_subgraphs;  // names; empty subgraphs after those
   uint32_t version = 3;
   // Metadata "OfflineMemoryAllocation": for each tensor where it is in its arena, -1 for nowhere.
   std::vector<int32_t> arena_addresses;

@@ -128,8 +128,11 @@ void reset_function(CWriter& out, const ModelContext& context) {
   const tir::Func& schedule = context.module.entry_func();
   const std::string& name = context.name();
   out.open(fmt::format("intarsia_status {0}_reset(struct {0} *model)", name));
-  out.line("int32_t i;");
-  out.blank();
+  const bool counts = std::any_of(schedule.buffers.begin(), schedule.buffers.end(), [](const tir::Buffer& buffer) {
+    return buffer.initial && !buffer.initial_values.valid();
+  });
+  if (counts) out.line("int32_t i;");
+  if (counts) out.blank();
   out.line("if (model == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
   out.line("if (!model->ready) return INTARSIA_ERROR_NOT_INITIALISED;");
   for (size_t b = 0; b < schedule.buffers.size(); ++b) {

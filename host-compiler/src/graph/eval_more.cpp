@@ -14,7 +14,8 @@ namespace {
 
 using enum DataType;
 
-// Rounded running sums of int8 on the scale that add_n and cumsum work on.
+// Sums of int8 on the scale that add_n and cumsum work on. TFLite Micro's begin with the zero point once
+// more than there are elements.
 class FixedSum {
  public:
   explicit FixedSum(const Invocation& call)
@@ -26,6 +27,7 @@ class FixedSum {
         range_(quantized_range<int8_t>(Activation::None, call.out())) {}
 
   int32_t scaled(int8_t x) const { return multiply(wrapping_mul(x - in_zero_, 1 << factors_.left_shift), in_); }
+  int32_t start() const { return scaled(0); }
   int8_t result(int32_t sum) const { return requantized<int8_t>(multiply(sum, out_), out_zero_, range_); }
 
  private:
@@ -69,7 +71,7 @@ Result<void> eval_add_n(const Invocation& call) {
   }
   const FixedSum fixed(call);
   for (int64_t i = 0; i < count; ++i) {
-    int32_t sum = 0;
+    int32_t sum = fixed.start();
     for (size_t input = 0; input < call.inputs.size(); ++input)
       sum = wrapping_add(sum, fixed.scaled(call.data<int8_t>(input)[i]));
     call.result<int8_t>()[i] = fixed.result(sum);
@@ -88,7 +90,7 @@ Result<void> eval_cumsum(const Invocation& call) {
     int32_t value;
     Wrapping operator+(int32_t x) const { return {wrapping_add(value, x)}; }
   };
-  running_sums<int8_t>(call, Wrapping{0}, [&](int8_t x) { return fixed.scaled(x); },
+  running_sums<int8_t>(call, Wrapping{fixed.start()}, [&](int8_t x) { return fixed.scaled(x); },
                        [&](Wrapping sum) { return fixed.result(sum.value); });
   return {};
 }

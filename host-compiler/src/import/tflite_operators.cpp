@@ -312,6 +312,7 @@ void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
   for (const KnownOperator& known : known_operators()) {
     hint += (hint.empty() ? "supported are " : ", ") + std::string(builtin_name(known.code));
   }
+  hint += "; docs/operators.md has the table of their types";
   for (const OperatorInfo& op : operators) {
     if (op.known != nullptr) continue;
     std::vector<std::string> fed;

@@ -22,7 +22,8 @@ int64_t product(const Shape& shape, size_t first, size_t last) {
   return result;
 }
 
-// The sum of elements of one quantisation: int8 with 19 bits more, which may wrap around.
+// The sum of elements of one quantisation: int8 with 19 bits more, which may wrap around, and which
+// TFLite Micro begins with the zero point once more.
 struct Sum {
   DataType type;
   Expr start;
@@ -38,7 +39,7 @@ Sum sum_of(const OpView& v) {
   const double in = v.in(0).quantization.scale[0], out = v.out().quantization.scale[0];
   const Multiplier m = add_rescaling(v.out().type, in, in, out)->output;
   const int64_t zero = zero_point(v.in(0)), out_zero = zero_point(v.out());
-  return {Int32, tir::int_imm(0),
+  return {Int32, tir::int_imm(-zero * (int64_t{1} << 19)),
           [zero](Expr sum, Expr x) {
             const Expr scaled = (to_i32(std::move(x)) - zero) * (int64_t{1} << 19);
             return tir::call(Int32, "intarsia_add_wrapping_i32", {std::move(sum), scaled});

@@ -273,15 +273,17 @@ void Schedule::add_leaf(Body& body, const graph::Node& node, const LowerLeaf& lo
 }
 
 void Schedule::add_copy(Body& body, graph::TensorId from, BufferId to, const std::string& wish) {
-  // The copy is an operator without attributes that reads the chain's start.
+  // The copy is an operator without attributes that reads the chain's start and makes a tensor of its own.
   const graph::TensorId start = body.source(from);
+  graph::Function alone;
+  alone.tensors = {body.function.tensor(start), body.function.tensor(from)};
   graph::Node copy;
   copy.kind = graph::OpKind::Reshape;
   copy.name = wish;
-  copy.inputs = {start};
-  copy.outputs = {from};
+  copy.inputs = {graph::TensorId{0}};
+  copy.outputs = {graph::TensorId{1}};
   const std::string name = unique_func_name(c_identifier(copy.name, "f"));
-  const OpView view{graph_, body.function, copy};
+  const OpView view{graph_, alone, copy};
   OpLowering op(view, name, pool_);
   Stmt statement = lower_copy(op);
   tir::Func leaf = op.b.finish(std::move(statement));

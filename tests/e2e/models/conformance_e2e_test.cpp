@@ -1,73 +1,10 @@
 // Every conformance case as generated C, built and run on this machine, against the recorded outputs.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstring>
-
-#include <nlohmann/json.hpp>
-
-#include "road.h"
-#include "shared_data.h"
+#include "conformance_case.h"
 
 namespace intarsia::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-template <typename T>
-std::string first_difference(const std::vector<uint8_t>& actual, const std::vector<uint8_t>& expected,
-                             double tolerance) {
-  for (size_t at = 0; at + sizeof(T) <= expected.size(); at += sizeof(T)) {
-    T a, e;
-    std::memcpy(&a, &actual[at], sizeof a), std::memcpy(&e, &expected[at], sizeof e);
-    if (!(std::fabs(static_cast<double>(a) - static_cast<double>(e)) <= tolerance))
-      return "element " + std::to_string(at / sizeof(T)) + " is " + std::to_string(a) + " instead of " +
-             std::to_string(e);
-  }
-  return "";
-}
-
-std::string difference(const nlohmann::json& meta, const std::string& type,
-                       const std::vector<uint8_t>& actual, const std::vector<uint8_t>& expected) {
-  if (actual.size() != expected.size()) return "has another size";
-  if (type == "FLOAT32") {
-    double largest = 1;
-    for (size_t at = 0; at < expected.size(); at += sizeof(float)) {
-      float e;
-      std::memcpy(&e, &expected[at], sizeof e);
-      largest = std::max(largest, std::fabs(static_cast<double>(e)));
-    }
-    return first_difference<float>(actual, expected, 4e-5 * largest);
-  }
-  // One record is not what TFLite Micro's reference kernels compute; its source allows this much.
-  const bool is_reference = meta.value("tflm_reference", "match") == "match";
-  const double steps = is_reference ? 0 : meta["compare"]["atol"].get<double>();
-  return type == "INT16" ? first_difference<int16_t>(actual, expected, steps)
-                         : first_difference<int8_t>(actual, expected, steps);
-}
-
-// "" when the outputs of the last invocation are as recorded.
-std::string run_case(const fs::path& folder, const nlohmann::json& meta) {
-  RoadRequest request;
-  request.name = folder.filename().string();
-  request.bytes = read_bytes(folder / "model.tflite");
-  request.board = "host";
-  request.optimise = "-O1";
-  request.samples = meta.value("invocations", 1);
-  for (const auto& input : meta["inputs"])
-    request.inputs.push_back(read_bytes(folder / input["file"].get<std::string>()));
-  const Result<Road> road = take_road(request);
-  if (!road.ok()) return road.error().to_string();
-  for (size_t i = 0; i < road->run.outputs.size(); ++i) {
-    const std::vector<uint8_t>& all = road->run.outputs[i];
-    const size_t size = all.size() / static_cast<size_t>(request.samples);
-    const std::vector<uint8_t> last(all.end() - static_cast<ptrdiff_t>(size), all.end());
-    const std::string found = difference(meta, meta["outputs"][i]["type"], last,
-                                         read_bytes(folder / meta["outputs"][i]["file"].get<std::string>()));
-    if (!found.empty()) return "output " + std::to_string(i) + ": " + found;
-  }
-  return "";
-}
 
 // INTARSIA_CASES: a part of the names, to run a few.
 TEST(ConformanceInC, EveryCase) {

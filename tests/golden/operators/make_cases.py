@@ -15,6 +15,7 @@ from tflite_micro.python.tflite_micro import runtime
 fb = runtime.schema_fb
 HERE = pathlib.Path(__file__).parent
 TYPES = {np.float32: 0, np.int32: 2, np.uint8: 3, np.int64: 4, np.bool_: 6, np.int16: 7, np.int8: 9}
+TYPE_NAMES = {0: "FLOAT32", 2: "INT32", 6: "BOOL", 7: "INT16", 9: "INT8"}
 RESOURCE = 13
 
 
@@ -441,7 +442,8 @@ def main():
             meta["inputs"].append({"file": f"in{i}.bin"})
         for i in range(len(main_graph.outputs)):
             (folder / f"out{i}.bin").write_bytes(interpreter.get_output(i).tobytes())
-            meta["outputs"].append({"file": f"out{i}.bin"})
+            kind = main_graph.tensors[main_graph.outputs[i]].type
+            meta["outputs"].append({"file": f"out{i}.bin", "type": TYPE_NAMES[kind]})
         (folder / "meta.json").write_text(json.dumps(meta, indent=1) + "\n")
         print(name)
 

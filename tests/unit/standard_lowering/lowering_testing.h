@@ -60,7 +60,18 @@ inline std::vector<Case> supported_cases() {
                             OpKind::Ceil, OpKind::Floor, OpKind::Round, OpKind::LogSoftmax}) {
     cases.push_back({kind, Float32});
   }
-  for (const OpKind kind : {OpKind::LogicalAnd, OpKind::LogicalOr, OpKind::LogicalNot})
+  for (const OpKind kind : {OpKind::AddN, OpKind::Cumsum}) {
+    cases.push_back({kind, Int8});
+    cases.push_back({kind, Float32});
+  }
+  for (const OpKind kind : {OpKind::BroadcastTo, OpKind::Tile, OpKind::GatherNd, OpKind::DynamicUpdateSlice})
+    for (const DataType type : {Int8, Int16, Float32}) cases.push_back({kind, type});
+  for (const OpKind kind : {OpKind::Sin, OpKind::Cos, OpKind::Pow, OpKind::L2Pool2d})
+    cases.push_back({kind, Float32});
+  for (const OpKind kind : {OpKind::FloorDiv, OpKind::FloorMod, OpKind::ReduceProd})
+    for (const DataType type : {Float32, Int32}) cases.push_back({kind, type});
+  for (const OpKind kind : {OpKind::LogicalAnd, OpKind::LogicalOr, OpKind::LogicalNot, OpKind::ReduceAny,
+                            OpKind::ReduceAll})
     cases.push_back({kind, Bool});
   for (const DataType type : {Int8, Int16, UInt8}) {
     cases.push_back({OpKind::Quantize, type});
