@@ -8,6 +8,8 @@
 
 #include "intarsia/check.h"
 #include "standard_lowering/families.h"
+#include "standard_lowering/row_chain.h"
+#include "standard_lowering/stripe_lowering.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::standard_lowering {
@@ -101,6 +103,25 @@ void Schedule::add_leaf(const graph::Node& node, const LowerLeaf& lower) {
   std::vector<BufferId> arguments;
   for (const graph::TensorId id : op.parameters()) arguments.push_back(storage(id, name));
   calls_.push_back(tir::call_func(name, std::move(arguments)));
+}
+
+void Schedule::add_stripes(const striping::Option& part, const ChooseLeaf& leaf_for) {
+  const auto chain =
+      make_row_chain(graph_, function_, static_cast<size_t>(part.first), static_cast<size_t>(part.last));
+  INTARSIA_CHECK(chain.has_value(), "only chains of rows are cut into stripes");
+  const auto stripes = striping::make_stripes(chain->chain, part.step);
+  INTARSIA_CHECK(stripes.has_value(), "the stripes were made before to be chosen");
+  const std::string first = c_identifier(chain->nodes.front()->name, "f");
+  StripedFunctions made = lower_stripes(graph_, function_, *chain, *stripes, leaf_for, pool_,
+                                        {first + "_stripes", [&](const std::string& wish) { return unique_func_name(wish); }});
+  for (tir::Func& leaf : made.leaves) module_.funcs.push_back(std::move(leaf));
+  std::vector<BufferId> arguments;
+  for (const int input : chain->inputs)
+    arguments.push_back(storage(chain->tensors[static_cast<size_t>(input)], first));
+  const int output = chain->chain.output();
+  arguments.push_back(storage(chain->tensors[static_cast<size_t>(output)], c_identifier(chain->nodes.back()->name, "f")));
+  calls_.push_back(tir::call_func(made.striped.name, std::move(arguments)));
+  module_.funcs.push_back(std::move(made.striped));
 }
 
 void Schedule::copy_outputs() {

@@ -9,6 +9,7 @@
 #include "intarsia/tir_build.h"
 #include "standard_lowering/leaves.h"
 #include "standard_lowering/op_lowering.h"
+#include "striping/stripe_choice.h"
 
 namespace intarsia::standard_lowering {
 
@@ -23,6 +24,8 @@ class Schedule {
   bool needs_no_code(const graph::Node& node) const;
   // Lowers the node into a leaf and calls it.
   void add_leaf(const graph::Node& node, const LowerLeaf& lower);
+  // Lowers a chain of nodes into a striped function with leaves of its own and calls it.
+  void add_stripes(const striping::Option& part, const ChooseLeaf& leaf_for);
   // Adds the schedule to the module; its name.
   std::string finish();
 

@@ -6,6 +6,7 @@
 #include "standard_lowering/families.h"
 #include "standard_lowering/leaves.h"
 #include "standard_lowering/schedule.h"
+#include "standard_lowering/stripe_planning.h"
 
 namespace intarsia {
 
@@ -178,13 +179,15 @@ std::optional<std::string> standard_lowering_refuses(const graph::Module& module
 }
 
 Result<tir::LoweredFunction> standard_graph_to_tir(const graph::Module& module,
-                                                   const graph::Function& function) {
-  return standard_lowering::graph_to_tir(module, function, nullptr);
+                                                   const graph::Function& function,
+                                                   const LoweringOptions& options) {
+  return standard_lowering::graph_to_tir(module, function, nullptr, options);
 }
 
 Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module& module,
                                                              const graph::Function& function,
-                                                             const ChooseLeaf& choose) {
+                                                             const ChooseLeaf& choose,
+                                                             const LoweringOptions& options) {
   Diagnostics problems;
   for (const graph::Node& node : function.nodes) {
     if (const auto reason = standard_lowering_refuses(module, function, node)) {
@@ -196,10 +199,23 @@ Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module
   tir::LoweredFunction result;
   result.module.name = module.name;
   Schedule schedule(module, function, result.module);
-  for (const graph::Node& node : function.nodes) {
-    if (schedule.needs_no_code(node)) continue;
-    const LowerLeaf own = choose ? choose(OpView{module, function, node}) : nullptr;
-    schedule.add_leaf(node, own ? own : family(node.kind)->lower);
+  const ChooseLeaf leaf_for = [&](const OpView& view) -> LowerLeaf {
+    LowerLeaf own = choose ? choose(view) : nullptr;
+    return own ? own : family(view.node.kind)->lower;
+  };
+  std::vector<striping::Option> parts;
+  if (options.ram_budget) {
+    parts = plan_stripes(module, function, leaf_for, *options.ram_budget);
+  } else {
+    for (int n = 0; n < static_cast<int>(function.nodes.size()); ++n) parts.push_back({n, n});
+  }
+  for (const striping::Option& part : parts) {
+    if (part.step > 0) {
+      schedule.add_stripes(part, leaf_for);
+      continue;
+    }
+    const graph::Node& node = function.nodes[static_cast<size_t>(part.first)];
+    if (!schedule.needs_no_code(node)) schedule.add_leaf(node, leaf_for(OpView{module, function, node}));
   }
   result.entry = schedule.finish();
   return result;
