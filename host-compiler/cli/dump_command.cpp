@@ -65,9 +65,15 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
                         selection.options.lowering);
     LoweringOptions options = selection.options.lowering;
     options.memory = &memory;
-    INTARSIA_TRY(const tir::Module lowered,
-                 lower(partitioned.module, context.registry, selection.target, options));
-    return tir::print(lowered);
+    if (!options.ram_budget) {
+      INTARSIA_TRY(const tir::Module lowered,
+                   lower(partitioned.module, context.registry, selection.target, options));
+      return tir::print(lowered);
+    }
+    INTARSIA_TRY(const PlannedModel planned,
+                 lower_and_plan(partitioned.module, context.registry, selection.target, options, memory,
+                                selection.options.plan));
+    return tir::print(planned.lowered);
   }
   INTARSIA_TRY(const CompiledModel model,
                compile_module(imported, context.registry, selection.target, selection.options));

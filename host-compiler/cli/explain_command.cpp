@@ -10,7 +10,8 @@
 namespace intarsia::cli {
 namespace {
 
-void print_json(const Explanation& explanation, const Slimmed& slimmed) {
+void print_json(const Explanation& explanation, const Slimmed& slimmed,
+                const std::optional<RamBudgetOutcome>& budget) {
   using Json = nlohmann::ordered_json;
   Json json;
   json["operators"] = Json::array();
@@ -29,6 +30,11 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed) {
                                  {"offers", std::move(offers)}});
   }
   json["slimming"] = slimming_json(slimmed.before, slimmed.after, slimmed.actions);
+  if (budget)
+    json["ram_budget"] = {{"budget", budget->budget},
+                          {"before", budget->before},
+                          {"after", budget->after},
+                          {"striped", budget->striped}};
   json["transfers"] = explanation.transfers;
   json["transfer_bytes"] = explanation.transfer_bytes;
   json["estimated_microseconds"] = explanation.microseconds;
@@ -46,7 +52,20 @@ void print_slimming(const Slimmed& slimmed) {
     fmt::print("  {}: {}: {}\n", action.node, action.what, action.why);
 }
 
-void print_text(const Explanation& explanation, const Slimmed& slimmed) {
+// What runs by stripes, and what that saves.
+void print_budget(const RamBudgetOutcome& budget) {
+  if (budget.striped.empty()) {
+    fmt::print("\n{} bytes of RAM are within the budget of {}: nothing runs by stripes\n", budget.after, budget.budget);
+    return;
+  }
+  fmt::print("\n{} bytes of RAM instead of {}, for the budget of {}; these run by stripes, no multiply-accumulate "
+             "is done twice:\n",
+             budget.after, budget.before, budget.budget);
+  for (const std::string& part : budget.striped) fmt::print("  {}\n", part);
+}
+
+void print_text(const Explanation& explanation, const Slimmed& slimmed,
+                const std::optional<RamBudgetOutcome>& budget) {
   size_t width = 8;
   for (const Explanation::Operator& row : explanation.operators)
     width = std::max(width, row.name.size());
@@ -62,6 +81,7 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed) {
              explanation.operators.size(), explanation.transfers, explanation.transfer_bytes,
              explanation.microseconds);
   print_slimming(slimmed);
+  if (budget) print_budget(*budget);
 }
 
 }  // namespace
@@ -74,10 +94,17 @@ int run_explain(Context& context, const CommonOptions& options) {
   const Result<FrontEnd> front = compile_front_end(*bytes, options.model, context.registry,
                                                    selection->target, selection->options);
   if (!front.ok()) return fail(front.error());
+  std::optional<RamBudgetOutcome> budget;
+  if (options.ram_budget) {
+    const Result<CompiledModel> model = compile_module(front->imported, context.registry, selection->target,
+                                                       selection->options);
+    if (!model.ok()) return fail(model.error());
+    budget = model->ram_budget;
+  }
   if (options.json)
-    print_json(front->partitioned.explanation, front->slimmed);
+    print_json(front->partitioned.explanation, front->slimmed, budget);
   else
-    print_text(front->partitioned.explanation, front->slimmed);
+    print_text(front->partitioned.explanation, front->slimmed, budget);
   return kDone;
 }
 

@@ -93,6 +93,9 @@ void define_kernels(TirInterpreter& t) {
     intarsia_softmax_s16(elements<int16_t>(o.at(0)), elements<int16_t>(o.at(1)), arg(o, 2),
                          arg(o, 3), arg(o, 4));
   });
+  t.define_intrinsic("intarsia_move_back", [](std::vector<Operand>& o) {
+    intarsia_move_back(o.at(0).bytes.data(), o.at(1).bytes.data(), arg(o, 2));
+  });
   t.define_intrinsic("intarsia_l2_normalize_s8", [](std::vector<Operand>& o) {
     intarsia_l2_normalize_s8(elements<int8_t>(o.at(0)), elements<int8_t>(o.at(1)), arg(o, 2),
                              arg(o, 3));

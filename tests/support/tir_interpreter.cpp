@@ -185,8 +185,21 @@ void TirInterpreter::exec(Frame& frame, const tir::Stmt& stmt) {
                             return;
                           }
                           std::vector<std::span<uint8_t>> arguments;
-                          for (const tir::BufferId id : n.arguments)
-                            arguments.push_back(frame.buffers[id.at()]);
+                          for (size_t i = 0; i < n.arguments.size() && i < callee->buffers.size(); ++i) {
+                            const tir::Buffer& buffer = frame.func.buffer(n.arguments[i]);
+                            std::span<uint8_t> bytes = frame.buffers[n.arguments[i].at()];
+                            if (frame.func.striped) {
+                              const int64_t element = n.offsets.empty() ? 0 : eval(frame, n.offsets[i]).i;
+                              const int64_t first = element * bits(buffer.type) / 8;
+                              const int64_t count = callee->buffers[i].bytes();
+                              if (first < 0 || first + count > std::ssize(bytes)) {
+                                fail("an argument of '" + n.function + "' leaves '" + buffer.name + "'");
+                                return;
+                              }
+                              bytes = bytes.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
+                            }
+                            arguments.push_back(bytes);
+                          }
                           call(*callee, arguments);
                         },
                         [&](const tir::Intrinsic& n) { exec_intrinsic(frame, n); }},

@@ -10,6 +10,7 @@
 #include "intarsia/graph.h"
 #include "intarsia/partition.h"
 #include "intarsia/plan.h"
+#include "intarsia/ram_budget.h"
 #include "intarsia/slim.h"
 #include "intarsia/target_kind.h"
 #include "intarsia/tir.h"
@@ -35,6 +36,7 @@ struct CompiledModel {
   Partitioned partitioned;
   tir::Module lowered;
   Plan plan;
+  std::optional<RamBudgetOutcome> ram_budget;
   EmittedModel emitted;
 };
 

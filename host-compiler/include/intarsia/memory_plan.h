@@ -23,7 +23,14 @@ struct PlacementProblem {
     int64_t alignment = 1;                // the offset is a multiple of it; any positive number
     std::optional<int64_t> fixed_offset;  // given: the buffer stays exactly there
   };
+  // Two buffers may share bytes while both are alive if `low` begins at least `distance` >= 0 bytes
+  // before `high`: an output that is written behind the place where its input is being read.
+  struct Overlap {
+    int32_t low = 0, high = 0;  // indices into buffers
+    int64_t distance = 0;
+  };
   std::vector<Buffer> buffers;
+  std::vector<Overlap> overlaps;
   std::optional<int64_t> capacity;
 };
 
@@ -56,7 +63,8 @@ struct SearchLimits {
 Result<void> validate_problem(const PlacementProblem& problem);
 
 // A peak no placement can beat: the most bytes alive at one step, with the padding that alignment
-// forces between neighbours, and the ends of fixed buffers. Needs a valid problem.
+// forces between neighbours, less what overlaps can save, and the ends of fixed buffers. Needs a valid
+// problem.
 int64_t live_bound(const PlacementProblem& problem);
 
 // The best of several greedy orders: quick, and often optimal on feed-forward networks.

@@ -70,7 +70,8 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
                          const PlanOptions& options = {});
 
 // Independent of the planner: alignment, capacity, access, and that no two buffers whose lives
-// overlap share bytes unless they are an alias or a proven in-place pair. All violations together.
+// overlap share bytes unless they are an alias, a proven in-place pair, or overlap as a striped function
+// proves that they may. All violations together.
 Result<void> check_plan(const tir::Module& module, const Plan& plan);
 
 }  // namespace intarsia

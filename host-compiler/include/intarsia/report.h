@@ -45,6 +45,7 @@ struct Report {
   int64_t transfers = 0, transfer_bytes = 0;
   SlimFigures before_slimming, after_slimming;
   std::vector<SlimAction> slimming;
+  std::optional<RamBudgetOutcome> ram_budget;
   std::optional<Measurements> measured;
   std::string not_measured;  // why `measured` is absent
 };

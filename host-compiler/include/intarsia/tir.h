@@ -20,9 +20,13 @@
 //  * Two different buffers never overlap, except an `alias` and its root, a parameter pair that
 //    the function declares as in-place, and parameters of a stepwise function that its caller lets
 //    overlap: such a function is commands on bytes, run one after another.
+//  * A Call hands over whole buffers, except in a striped function: there the callee sees the
+//    elements of an argument from an offset on, as many as its parameter has.
 // A schedule function's body is Calls in Seqs, in Ifs whose condition is the only element of a bool
-// buffer, and in Fors with constant bounds whose variable nobody reads; the module after lowering has one schedule, the
-// entry, whose local buffers are what the planner places. Every other Func is a leaf.
+// buffer, and in Fors with constant bounds whose variable nobody reads; the module after lowering has
+// one schedule, the entry, whose local buffers are what the planner places. A striped function runs
+// several operators by turns, some rows of each: loops with constant bounds over calls of leaves. Every
+// other Func is a leaf. To a schedule a striped function is a function like any other.
 #pragma once
 
 #include <cstdint>
@@ -128,9 +132,11 @@ struct Store {
   std::vector<Expr> indices;
   Expr value;
 };
-struct Call {  // only in a schedule
+struct Call {  // only in a schedule or a striped function
   std::string function;           // GlobalVar
   std::vector<BufferId> arguments;  // one per parameter of the callee
+  // Of striped functions: the first element that the callee sees, per argument; empty: all are 0.
+  std::vector<Expr> offsets = {};
 };
 struct Intrinsic {
   std::string name;  // "intarsia_softmax_s8", "example_npu.add"
@@ -193,6 +199,15 @@ struct InPlace {
   bool operator==(const InPlace&) const = default;
 };
 
+// Output parameter `output` may share bytes with input parameter `input` if it begins `distance` >= 0
+// bytes before it, or earlier still: whatever is written then, the input's bytes at its place were read
+// for the last time. Of striped functions; proven by `verify`.
+struct Overlap {
+  int32_t input, output;
+  int64_t distance = 0;
+  bool operator==(const Overlap&) const = default;
+};
+
 struct Func {
   std::string name;    // GlobalVar; a C identifier
   std::string target;  // member of the composite target; empty: the host
@@ -201,9 +216,11 @@ struct Func {
   std::vector<Buffer> buffers;
   std::vector<Var> vars;
   std::vector<InPlace> in_place;
+  std::vector<Overlap> overlaps;
   // A program of an accelerator: the body is a sequence of intrinsics, and each is a step of the
   // memory plan, so that a parameter needs its bytes only from the first to the last that mentions it.
   bool stepwise = false;
+  bool striped = false;  // see the top of the file
   Stmt body;
   int64_t macs = 0;  // for reports
   // Which operator of the model this function came from, by Node::name; empty for the schedule.

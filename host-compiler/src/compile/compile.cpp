@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "intarsia/import.h"
-#include "intarsia/lower.h"
 
 namespace intarsia {
 
@@ -48,8 +47,11 @@ Result<CompiledModel> compile_partitioned(Partitioned partitioned, const TargetR
   const MemoryMap memory = planning_memory(options.memory, registry, target, options.lowering);
   LoweringOptions lowering = options.lowering;
   lowering.memory = &memory;
-  INTARSIA_TRY(result.lowered, lower(result.partitioned.module, registry, target, lowering));
-  INTARSIA_TRY(result.plan, plan_memory(result.lowered, memory, options.plan));
+  INTARSIA_TRY(PlannedModel planned, lower_and_plan(result.partitioned.module, registry, target, lowering,
+                                                    memory, options.plan));
+  result.lowered = std::move(planned.lowered);
+  result.plan = std::move(planned.plan);
+  result.ram_budget = std::move(planned.ram_budget);
   INTARSIA_TRY(result.emitted,
                emit(result.lowered, result.plan, result.partitioned.module, registry, target));
   return result;

@@ -88,10 +88,14 @@ std::string ExprEmitter::address(const tir::BufferRun& run) const {
   const tir::Buffer& buffer = func_.buffer(run.buffer);
   if (buffer.extents.empty())
     return buffer.scope == tir::Scope::Register ? fmt::format("&{}", name) : name;
-  const tir::Expr flat = flat_index(run.buffer, run.start);
-  const auto* known = std::get_if<tir::IntImm>(&flat->node);
+  return address(run.buffer, flat_index(run.buffer, run.start));
+}
+
+std::string ExprEmitter::address(tir::BufferId buffer, const tir::Expr& element) const {
+  const std::string& name = names_.buffers[buffer.at()];
+  const auto* known = std::get_if<tir::IntImm>(&element->node);
   if (known != nullptr && known->value == 0) return name;
-  return fmt::format("&{}[{}]", name, emit(flat).text);
+  return fmt::format("&{}[{}]", name, emit(element).text);
 }
 
 CExpr ExprEmitter::emit(const tir::Expr& expr) const {

@@ -36,6 +36,8 @@ class ExprEmitter {
   std::string element(tir::BufferId buffer, const std::vector<tir::Expr>& indices) const;
   // The address of the first element of a run: "input", "&input[oy * 640]".
   std::string address(const tir::BufferRun& run) const;
+  // The same of the element with a number.
+  std::string address(tir::BufferId buffer, const tir::Expr& element) const;
 
  private:
   CExpr emit(const tir::Expr& expr) const;

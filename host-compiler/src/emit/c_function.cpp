@@ -32,6 +32,7 @@ Names make_names(const tir::Module& module, const tir::Func& func, const tir::St
       body,
       [&](const tir::StmtNode& s) {
         if (const auto* n = std::get_if<tir::Intrinsic>(&s.node)) taken.insert(n->name);
+        if (const auto* n = std::get_if<tir::Call>(&s.node)) taken.insert(options.symbol_prefix + n->function);
       },
       [&](const tir::ExprNode& e) {
         if (const auto* n = std::get_if<tir::ExprCall>(&e.node)) taken.insert(n->function);
@@ -61,7 +62,7 @@ Diagnostics what_has_no_c_form(const tir::Func& func, const tir::Stmt& body) {
       body,
       [&](const tir::StmtNode& s) {
         if (const auto* n = std::get_if<tir::Store>(&s.node)) check_element(n->buffer);
-        if (const auto* n = std::get_if<tir::Call>(&s.node))
+        if (const auto* n = std::get_if<tir::Call>(&s.node); n != nullptr && !func.striped)
           problems.add(where, "calls '" + n->function + "': it is a schedule, not a leaf");
         const auto* n = std::get_if<tir::Intrinsic>(&s.node);
         if (n != nullptr && !tir::is_identifier(n->name))
@@ -83,6 +84,8 @@ std::string parameter_list(const tir::Func& func, const Names& names) {
     bool shared = false;
     for (const tir::InPlace& pair : func.in_place)
       shared |= pair.input == static_cast<int32_t>(i) || pair.output == static_cast<int32_t>(i);
+    for (const tir::Overlap& overlap : func.overlaps)
+      shared |= overlap.input == static_cast<int32_t>(i) || overlap.output == static_cast<int32_t>(i);
     if (!list.empty()) list += ", ";
     list += fmt::format("{}{} *{}{}", read_only ? "const " : "", c_name(buffer.type),
                         read_only || shared ? "" : "restrict ", names.buffers[i]);
@@ -100,6 +103,8 @@ std::vector<bool> used_buffers(const tir::Func& func, const tir::Stmt& body) {
           for (const auto& operand : n->operands)
             if (const auto* run = std::get_if<tir::BufferRun>(&operand))
               used[run->buffer.at()] = true;
+        if (const auto* n = std::get_if<tir::Call>(&s.node))
+          for (const tir::BufferId id : n->arguments) used[id.at()] = true;
       },
       [&](const tir::ExprNode& e) {
         if (const auto* n = std::get_if<tir::Load>(&e.node)) used[n->buffer.at()] = true;
@@ -144,7 +149,7 @@ Result<std::string> emit_c_function(const tir::Module& module, const tir::Func& 
     if (is_pointer(func.buffers[i]) && !used[i]) out.line("(void)" + names.buffers[i] + ";");
   declare_registers(func, names, registers, out);
   FreshNames fresh(taken);
-  StmtEmitter(func, names, registers, fresh, options.structs, out).emit(body);
+  StmtEmitter(func, names, registers, fresh, options, out).emit(body);
   out.close();
   return out.text();
 }

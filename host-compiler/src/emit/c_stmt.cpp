@@ -111,8 +111,14 @@ void StmtEmitter::emit(const tir::StmtNode& at, const tir::Store& node) {
   }
 }
 
-void StmtEmitter::emit(const tir::StmtNode&, const tir::Call&) {
-  INTARSIA_CHECK(false, "calls stand in schedules only, which are not emitted here");
+// Of a striped function.
+void StmtEmitter::emit(const tir::StmtNode&, const tir::Call& node) {
+  std::string arguments;
+  for (size_t i = 0; i < node.arguments.size(); ++i)
+    arguments += (i == 0 ? "" : ", ") +
+                 (node.offsets.empty() ? names_.buffers[node.arguments[i].at()]
+                                       : expr_.address(node.arguments[i], node.offsets[i]));
+  out_.line(fmt::format("{}{}({});", options_.symbol_prefix, node.function, arguments));
 }
 
 std::string StmtEmitter::constant_struct(const tir::Intrinsic& node, const ConstantStruct& declared) {
@@ -136,10 +142,10 @@ std::string StmtEmitter::constant_struct(const tir::Intrinsic& node, const Const
 
 void StmtEmitter::emit(const tir::StmtNode&, const tir::Intrinsic& node) {
   std::string arguments;
-  const auto declared = structs_.find(node.name);
-  if (declared != structs_.end()) arguments = constant_struct(node, declared->second);
+  const auto declared = options_.structs.find(node.name);
+  if (declared != options_.structs.end()) arguments = constant_struct(node, declared->second);
   for (const auto& operand : node.operands) {
-    if (declared != structs_.end() && std::holds_alternative<tir::Expr>(operand)) continue;
+    if (declared != options_.structs.end() && std::holds_alternative<tir::Expr>(operand)) continue;
     if (!arguments.empty()) arguments += ", ";
     const auto* run = std::get_if<tir::BufferRun>(&operand);
     arguments += run != nullptr ? expr_.address(*run) : expr_.value(std::get<tir::Expr>(operand));

@@ -37,13 +37,13 @@ class StmtEmitter {
  public:
   StmtEmitter(const tir::Func& func, const Names& names,
               const std::vector<RegisterDeclaration>& registers, FreshNames& fresh,
-              const ConstantStructs& structs, CWriter& out)
+              const CFunctionOptions& options, CWriter& out)
       : func_(func),
         names_(names),
         expr_(func, names),
         registers_(registers),
         fresh_(fresh),
-        structs_(structs),
+        options_(options),
         out_(out) {}
 
   void emit(const tir::Stmt& stmt);
@@ -67,7 +67,7 @@ class StmtEmitter {
   std::string constant_struct(const tir::Intrinsic& node, const ConstantStruct& declared);
 
   FreshNames& fresh_;
-  const ConstantStructs& structs_;
+  const CFunctionOptions& options_;
   CWriter& out_;
 };
 

@@ -51,7 +51,7 @@ std::string Merger::add(const tir::Module& part, const std::string& entry,
       const auto* call = std::get_if<tir::Call>(&stmt->node);
       if (call == nullptr) return stmt;
       return std::make_shared<tir::StmtNode>(
-          tir::StmtNode{tir::Call{renamed.at(call->function), call->arguments}, stmt->comment});
+          tir::StmtNode{tir::Call{renamed.at(call->function), call->arguments, call->offsets}, stmt->comment});
     });
     module_.funcs.push_back(std::move(func));
   }

@@ -126,7 +126,8 @@ class Stitcher {
 
   void append_call(const std::string& function, const std::vector<BufferId>& arguments) {
     const size_t index = index_of(function);
-    if (calls_of(merger_.module().funcs[index]).empty()) {
+    const Func& lowered = merger_.module().funcs[index];
+    if (lowered.striped || calls_of(lowered).empty()) {
       append_leaf(index, arguments);
       return;
     }
@@ -173,12 +174,55 @@ class Stitcher {
 
   void append_leaf(size_t index, std::vector<BufferId> arguments) {
     Func& leaf = merger_.module().funcs[index];
-    auto [scratch, fresh] = scratch_.try_emplace(leaf.name);
-    if (fresh) scratch->second = lift_scratch(leaf);
-    std::vector<Buffer> buffers = scratch->second;
+    if (leaf.striped && !scratch_.contains(leaf.name)) share_scratch(leaf);
+    std::vector<Buffer> buffers = scratch_of(leaf);
     for (Buffer& buffer : buffers) buffer.name = leaf.name + "_" + buffer.name;
     bind(std::move(buffers), arguments);
     body_.push_back(tir::call_func(leaf.name, std::move(arguments)));
+  }
+
+  // What the leaf has as scratch, which becomes parameters of it.
+  const std::vector<Buffer>& scratch_of(Func& leaf) {
+    auto [scratch, fresh] = scratch_.try_emplace(leaf.name);
+    if (fresh) scratch->second = lift_scratch(leaf);
+    return scratch->second;
+  }
+
+  // The leaves of a striped function run one after another and share their scratch: the n-th buffer of a
+  // type of all of them is one buffer of the striped function.
+  void share_scratch(Func& striped) {
+    std::map<std::pair<DataType, int>, BufferId> shared;
+    striped.body = tir::rewrite_statements(striped.body, [&](const tir::Stmt& stmt) -> tir::Stmt {
+      const auto* call = std::get_if<tir::Call>(&stmt->node);
+      if (call == nullptr) return stmt;
+      tir::Call with_scratch = *call;
+      std::map<DataType, int> count;
+      for (const Buffer& scratch : scratch_of(merger_.module().funcs[index_of(call->function)])) {
+        const auto [place, fresh] = shared.try_emplace({scratch.type, count[scratch.type]++});
+        if (fresh) {
+          place->second = {static_cast<int32_t>(striped.buffers.size())};
+          striped.buffers.push_back(scratch);
+          striped.buffers.back().name = unique_in(striped, scratch.name);
+          striped.buffers.back().extents = {element_count(scratch.extents)};
+        }
+        Buffer& whole = striped.buffers[place->second.at()];
+        whole.extents = {std::max(element_count(whole.extents), element_count(scratch.extents))};
+        whole.alignment = std::max(whole.alignment, scratch.alignment);
+        with_scratch.arguments.push_back(place->second);
+        if (!with_scratch.offsets.empty()) with_scratch.offsets.push_back(tir::int_imm(0));
+      }
+      return std::make_shared<tir::StmtNode>(tir::StmtNode{std::move(with_scratch), stmt->comment});
+    });
+  }
+
+  static std::string unique_in(const Func& func, const std::string& wish) {
+    const auto taken = [&](const std::string& name) {
+      return std::any_of(func.buffers.begin(), func.buffers.end(), [&](const Buffer& b) { return b.name == name; }) ||
+             std::any_of(func.vars.begin(), func.vars.end(), [&](const tir::Var& v) { return v.name == name; });
+    };
+    std::string name = wish;
+    for (int i = 2; taken(name); ++i) name = wish + "_" + std::to_string(i);
+    return name;
   }
 
   // Adds a callee's buffers behind what is bound already. Their aliases are numbers in that list.

@@ -4,6 +4,7 @@
 
 #include "intarsia/report.h"
 #include "plan/lifetimes.h"
+#include "tir/walk.h"
 
 namespace intarsia {
 namespace {
@@ -35,6 +36,7 @@ Report make_report(const CompiledModel& model, const std::string& target, const 
   report.before_slimming = model.slimmed.before;
   report.after_slimming = model.slimmed.after;
   report.slimming = model.slimmed.actions;
+  report.ram_budget = model.ram_budget;
 
   std::map<std::string, int64_t> stream_bytes;
   for (const CommandStream& stream : model.emitted.streams)
@@ -45,7 +47,13 @@ Report make_report(const CompiledModel& model, const std::string& target, const 
   for (const tir::Call& call : plan::schedule_calls(schedule)) {
     const tir::Func& func = *model.lowered.find(call.function);
     OperatorRow row{func.node.empty() ? func.name : func.node, func.origin, func.target, func.macs};
-    std::set<int32_t> passed;  // constants handed over as arguments
+    std::set<int32_t> passed;  // constants handed over as arguments, or read by what it calls
+    tir::for_each_statement(func.body, [&](const tir::Stmt& stmt) {
+      const auto* inner = std::get_if<tir::Call>(&stmt->node);
+      if (inner == nullptr) return;
+      for (const tir::Buffer& buffer : model.lowered.find(inner->function)->buffers)
+        if (buffer.constant.valid()) passed.insert(buffer.constant.index);
+    });
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       const tir::Buffer& buffer = schedule.buffer(call.arguments[i]);
       if (buffer.constant.valid()) passed.insert(buffer.constant.index);

@@ -26,6 +26,11 @@ std::string report_json(const Report& report) {
                              {"lower_bound", pool.lower_bound},
                              {"proven_optimal", pool.proven_optimal},
                              {"method", pool.method}});
+  if (report.ram_budget)
+    json["ram_budget"] = {{"budget", report.ram_budget->budget},
+                          {"before", report.ram_budget->before},
+                          {"after", report.ram_budget->after},
+                          {"striped", report.ram_budget->striped}};
   if (report.measured) {
     const Measurements& measured = *report.measured;
     json["flash"] = {{"code_bytes", measured.code_bytes},

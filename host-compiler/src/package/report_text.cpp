@@ -28,6 +28,19 @@ std::string pools_text(const Report& report) {
   return text;
 }
 
+// The trade: what it saves, and that it costs moves but no multiply-accumulates.
+std::string stripes_text(const Report& report) {
+  if (!report.ram_budget) return "";
+  const RamBudgetOutcome& outcome = *report.ram_budget;
+  if (outcome.striped.empty())
+    return fmt::format("  within the budget of {} bytes as it is: nothing runs by stripes\n", outcome.budget);
+  std::string text = fmt::format("  within the budget of {} bytes by stripes: {} instead of {} bytes, no "
+                                 "multiply-accumulate is done twice\n",
+                                 outcome.budget, outcome.after, outcome.before);
+  for (const std::string& part : outcome.striped) text += fmt::format("    {}\n", part);
+  return text;
+}
+
 std::string flash_text(const Report& report) {
   std::string text = "Flash\n";
   if (report.measured)
@@ -71,7 +84,7 @@ std::string report_text(const Report& report) {
                                  report.target, report.board, report.macs);
   if (report.transfers > 0)
     text += fmt::format("; {} transfers between members, {} bytes", report.transfers, report.transfer_bytes);
-  return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + flash_text(report) + "\n" + operators_text(report);
+  return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + stripes_text(report) + flash_text(report) + "\n" + operators_text(report);
 }
 
 }  // namespace intarsia

@@ -33,6 +33,16 @@ bool share_a_byte(const Buffer& a, int64_t a_at, const Buffer& b, int64_t b_at) 
   return in_time && std::max(a_at, b_at) < std::min(a_end, b_end);
 }
 
+// The one of two that may be written behind the other's reading lies far enough below it.
+bool may_share(const PlacementProblem& problem, const std::vector<int64_t>& offsets, size_t i, size_t j) {
+  for (const auto& overlap : problem.overlaps) {
+    const auto low = static_cast<size_t>(overlap.low), high = static_cast<size_t>(overlap.high);
+    const bool these = (low == i && high == j) || (low == j && high == i);
+    if (these && Wide{offsets[low]} + overlap.distance <= Wide{offsets[high]}) return true;
+  }
+  return false;
+}
+
 // Bytes that must be alive at once: at each step the sizes, plus, when all offsets are multiples of
 // some g > 1, the padding behind all buffers but the one with the most padding.
 Wide needed_bytes(const PlacementProblem& problem) {
@@ -40,6 +50,7 @@ Wide needed_bytes(const PlacementProblem& problem) {
   std::map<int64_t, int> steps;  // something begins here
   for (const Buffer& buffer : problem.buffers) {
     ++steps[buffer.lower];
+    needed = std::max(needed, Wide{buffer.size});  // whatever it overlaps
     if (buffer.fixed_offset && buffer.size > 0)
       needed = std::max(needed, Wide{*buffer.fixed_offset} + buffer.size);
   }
@@ -56,6 +67,15 @@ Wide needed_bytes(const PlacementProblem& problem) {
       total += buffer.size;
       total += gap;
       largest_gap = std::max(largest_gap, gap);
+    }
+    // A pair that may overlap needs no more than the larger reach of the two.
+    for (const auto& overlap : problem.overlaps) {
+      const Buffer& low = problem.buffers[static_cast<size_t>(overlap.low)];
+      const Buffer& high = problem.buffers[static_cast<size_t>(overlap.high)];
+      const bool both = low.lower <= step && step < low.upper && high.lower <= step && step < high.upper;
+      const Wide apart = Wide{low.size} + high.size;
+      const Wide together = std::max(Wide{low.size}, Wide{overlap.distance} + high.size);
+      if (both && together < apart) total -= apart - together + g;
     }
     needed = std::max(needed, total - largest_gap);
   }
@@ -102,7 +122,8 @@ Diagnostics check_placement(const PlacementProblem& problem, const PlacementSolu
     for (size_t j = i + 1; j < count; ++j) {
       const Buffer& other = problem.buffers[j];
       if (buffer.size == 0 || other.size == 0) continue;
-      if (share_a_byte(buffer, solution.offsets[i], other, solution.offsets[j]))
+      if (share_a_byte(buffer, solution.offsets[i], other, solution.offsets[j]) &&
+          !may_share(problem, solution.offsets, i, j))
         found.add(fmt::format("buffer '{}'", buffer.name),
                   fmt::format("overlaps buffer '{}': [{}, +{}) and [{}, +{}) while both are alive",
                               other.name, solution.offsets[i], buffer.size, solution.offsets[j],

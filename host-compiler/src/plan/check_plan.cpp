@@ -129,6 +129,23 @@ struct Checker {
     });
   }
 
+  // At `step`, does the call write root `low` that far behind its reading of root `high`?
+  bool may_overlap_at(int step, int low, int high, int64_t distance) const {
+    if (static_cast<size_t>(step) >= call_at.size()) return false;
+    const tir::Call& call = calls[call_at[static_cast<size_t>(step)]];
+    const tir::Func* callee = module.find(call.function);
+    if (callee == nullptr) return false;
+    return std::any_of(callee->overlaps.begin(), callee->overlaps.end(), [&](const tir::Overlap& overlap) {
+      const auto mentions = [&](int buffer) {
+        return std::count_if(call.arguments.begin(), call.arguments.end(),
+                             [&](tir::BufferId id) { return root(id.index) == buffer; });
+      };
+      return mentions(high) == 1 && mentions(low) == 1 &&
+             call.arguments[static_cast<size_t>(overlap.input)].index == high &&
+             call.arguments[static_cast<size_t>(overlap.output)].index == low && distance >= overlap.distance;
+    });
+  }
+
   void check_placement(const Placement& p) {
     const tir::Buffer& buffer = schedule.buffer(p.buffer);
     const std::string where = fmt::format("plan of {}: buffer '{}'", module.name, buffer.name);
@@ -177,6 +194,9 @@ struct Checker {
     if (first > last) return;
     const bool may_be_overwritten = !x.in_later_iterations && !y.in_later_iterations;
     if (may_be_overwritten && first == last && a.offset == b.offset && a.bytes == b.bytes && in_place_at(first, root_a, root_b))
+      return;
+    if (first == last && (may_overlap_at(first, a.buffer.index, b.buffer.index, b.offset - a.offset) ||
+                          may_overlap_at(first, b.buffer.index, a.buffer.index, a.offset - b.offset)))
       return;
     problems.add(fmt::format("plan of {}: step {}", module.name, first),
                  fmt::format("buffers '{}' and '{}' are alive together and share bytes",

@@ -16,4 +16,8 @@ struct GreedyAnswer {
 
 GreedyAnswer best_greedy(const Instance& instance);
 
+// The best order, changed one item at a time as long as that does no harm: until the peak is at most
+// `enough`, or the number of `changes` is spent. `changes` becomes those that are left.
+GreedyAnswer improved_greedy(const Instance& instance, int64_t enough, int64_t& changes);
+
 }  // namespace intarsia::plan

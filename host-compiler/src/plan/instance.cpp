@@ -8,7 +8,7 @@ namespace intarsia::plan {
 
 namespace {
 
-// The largest unit in which every size, fixed offset and alignment (above one) is whole, allowing
+// The largest unit in which every size, fixed offset, distance and alignment (above one) is whole, allowing
 // for alignments that the sizes keep by themselves.
 int64_t common_unit(const PlacementProblem& problem, const std::vector<int>& members) {
   int64_t unit = 0;
@@ -16,6 +16,7 @@ int64_t common_unit(const PlacementProblem& problem, const std::vector<int>& mem
     unit = std::gcd(unit, problem.buffers[i].size);
     unit = std::gcd(unit, problem.buffers[i].fixed_offset.value_or(0));
   }
+  for (const PlacementProblem::Overlap& overlap : problem.overlaps) unit = std::gcd(unit, overlap.distance);
   // Every shrinking of the unit can break an alignment seen before, so repeat until it is stable.
   for (bool stable = false; !stable;) {
     stable = true;
@@ -61,6 +62,15 @@ Instance make_instance(const PlacementProblem& problem, std::vector<int> members
     if (item.fixed >= 0) instance.fixed_items.push_back(index);
     instance.items.push_back(item);
   }
+  for (const PlacementProblem::Overlap& overlap : problem.overlaps) {
+    const auto item_of = [&](int buffer) {
+      const auto found = std::find(members.begin(), members.end(), buffer);
+      return found == members.end() ? -1 : static_cast<int>(found - members.begin());
+    };
+    const int low = item_of(overlap.low), high = item_of(overlap.high);
+    if (low >= 0 && high >= 0)
+      instance.overlaps.push_back({low, high, overlap.distance / instance.unit});
+  }
   std::sort(instance.fixed_items.begin(), instance.fixed_items.end(), [&](int a, int b) {
     return std::pair(instance.items[a].fixed, a) < std::pair(instance.items[b].fixed, b);
   });
@@ -89,6 +99,17 @@ void Instance::settle(std::vector<int64_t>& offsets) const {
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(),
             [&](int a, int b) { return std::pair(offsets[a], a) < std::pair(offsets[b], b); });
+  if (!overlaps.empty()) {
+    for (const int i : order) {
+      int64_t rest = 0;
+      for (const int j : order) {  // what lies beneath, which may begin at the same offset
+        const bool beneath = j != i && overlap(i, j) && offsets[j] + separation(j, i) <= offsets[i];
+        if (beneath) rest = std::max(rest, offsets[j] + separation(j, i));
+      }
+      if (items[i].fixed < 0) offsets[i] = std::min(offsets[i], fit_above(i, rest));
+    }
+    return;
+  }
   std::vector<int64_t> top(section_count, 0);
   for (int i : order) {
     int64_t rest = 0;
@@ -128,7 +149,10 @@ std::vector<Instance> split_problem(const PlacementProblem& problem) {
   PlacementProblem part;
   for (Instance& instance : instances) {
     part.buffers.clear();
+    part.overlaps.clear();
     for (const auto& item : instance.items) part.buffers.push_back(problem.buffers[item.buffer]);
+    for (const auto& overlap : instance.overlaps)
+      part.overlaps.push_back({overlap.low, overlap.high, overlap.distance * instance.unit});
     // Rounding up is sound: every peak is a whole number of units.
     instance.bound = (live_bound(part) + instance.unit - 1) / instance.unit;
   }

@@ -2,6 +2,7 @@
 // sections between which nothing begins or ends, and sizes divided by what divides them all.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -26,9 +27,21 @@ struct Instance {
   std::vector<Item> items;
   std::vector<std::vector<int>> in_section;  // the items alive in each section
   std::vector<int> fixed_items;              // by offset
+  struct Overlap {
+    int low = 0, high = 0;  // items
+    int64_t distance = 0;
+  };
+  std::vector<Overlap> overlaps;
 
   bool overlap(int a, int b) const {
     return items[a].first <= items[b].last && items[b].first <= items[a].last;
+  }
+  // How far above `low`'s offset `high` has to begin if it does not lie beneath it; both are alive
+  // together.
+  int64_t separation(int low, int high) const {
+    for (const Overlap& o : overlaps)
+      if (o.low == low && o.high == high) return std::min(o.distance, items[low].size);
+    return items[low].size;
   }
   // The least allowed offset of `item` that is at least `at_least` and clears every fixed item.
   int64_t fit_above(int item, int64_t at_least) const;

@@ -231,6 +231,43 @@ void join_in_place(const tir::Module& module, const tir::Func& schedule,
   }
 }
 
+// The input's last step is the call, the output's first: nothing but the call sees both.
+void find_overlaps(const tir::Module& module, const tir::Func& schedule, const std::vector<tir::Call>& calls,
+                   const std::vector<CallSteps>& steps, const std::vector<int>& group_of, Lifetimes& lifetimes) {
+  for (size_t c = 0; c < calls.size(); ++c)
+    for (const tir::Overlap& overlap : module.find(calls[c].function)->overlaps) {
+      const BufferId in = calls[c].arguments[static_cast<size_t>(overlap.input)];
+      const BufferId out = calls[c].arguments[static_cast<size_t>(overlap.output)];
+      const int high = group_of[in.at()], low = group_of[out.at()];
+      if (high < 0 || low < 0 || high == low) continue;
+      const Group& input = lifetimes.groups[static_cast<size_t>(high)];
+      const Group& output = lifetimes.groups[static_cast<size_t>(low)];
+      // Other members of a group begin elsewhere, or are used for something else.
+      const auto mentions = [&](int group) {
+        return std::count_if(calls[c].arguments.begin(), calls[c].arguments.end(),
+                             [&](BufferId id) { return group_of[id.at()] == group; });
+      };
+      const bool alone = mentions(high) == 1 && mentions(low) == 1 && schedule.buffer(in).bytes() == input.bytes && schedule.buffer(out).bytes() == output.bytes &&
+                         !schedule.buffer(in).alias.valid() && !schedule.buffer(out).alias.valid();
+      if (alone && !input.holds_output && input.last_step == steps[c].all.last &&
+          output.first_step == steps[c].all.first)
+        lifetimes.overlaps.push_back({low, high, overlap.distance});
+    }
+}
+
+// Without the groups that nobody uses or that joined another one.
+void drop_empty(Lifetimes& lifetimes) {
+  std::vector<int> kept(lifetimes.groups.size(), -1);
+  int next = 0;
+  for (size_t g = 0; g < lifetimes.groups.size(); ++g)
+    if (!lifetimes.groups[g].buffers.empty()) kept[g] = next++;
+  for (GroupOverlap& overlap : lifetimes.overlaps) {
+    overlap.low = kept[static_cast<size_t>(overlap.low)];
+    overlap.high = kept[static_cast<size_t>(overlap.high)];
+  }
+  std::erase_if(lifetimes.groups, [](const Group& group) { return group.buffers.empty(); });
+}
+
 }  // namespace
 
 std::vector<tir::Call> schedule_calls(const tir::Func& schedule) { return control_flow(schedule).calls; }
@@ -243,7 +280,10 @@ Lifetimes find_lifetimes(const tir::Module& module, bool in_place) {
   const std::vector<CallSteps> steps = number_steps(module, flow.calls);
   find_steps(module, schedule, flow, steps, group_of, lifetimes);
   if (in_place) join_in_place(module, schedule, flow.calls, steps, group_of, lifetimes);
-  std::erase_if(lifetimes.groups, [](const Group& group) { return group.buffers.empty(); });
+  // Where calls are repeated or left out, the last mention is not the last use.
+  const bool straight = flow.loops.empty() && flow.conditions.empty();
+  if (in_place && straight) find_overlaps(module, schedule, flow.calls, steps, group_of, lifetimes);
+  drop_empty(lifetimes);
   return lifetimes;
 }
 

@@ -22,8 +22,15 @@ struct Group {
   std::set<std::string> members;          // who reads or writes it
 };
 
+// Groups that may share bytes while both are alive: `low` begins at least `distance` bytes before `high`.
+struct GroupOverlap {
+  int low = 0, high = 0;  // indices into groups
+  int64_t distance = 0;
+};
+
 struct Lifetimes {
   std::vector<Group> groups;
+  std::vector<GroupOverlap> overlaps;
   int32_t steps = 0;
 };
 
@@ -31,7 +38,7 @@ struct Lifetimes {
 std::vector<tir::Call> schedule_calls(const tir::Func& schedule);
 
 // Aliases share a group always. With `in_place`, an output joins the group of an input that its
-// function may overwrite and that nobody reads afterwards.
+// function may overwrite and that nobody reads afterwards, or may overlap it as the function says.
 Lifetimes find_lifetimes(const tir::Module& module, bool in_place);
 
 }  // namespace intarsia::plan

@@ -45,14 +45,22 @@ std::vector<int> candidate_pools(const Group& group, const MemoryMap& memory) {
   return pools;
 }
 
-plan::PlacementProblem problem_of(const tir::Func& schedule, const std::vector<Group>& groups,
+plan::PlacementProblem problem_of(const tir::Func& schedule, const plan::Lifetimes& lifetimes,
                                   const std::vector<int>& members) {
+  const std::vector<Group>& groups = lifetimes.groups;
   plan::PlacementProblem problem;
   for (const int g : members) {
     const Group& group = groups[static_cast<size_t>(g)];
     problem.buffers.push_back({schedule.buffer(group.buffers.front()).name, group.first_step,
                                group.last_step + 1, group.bytes,
                                group.alignment, std::nullopt});
+  }
+  for (const plan::GroupOverlap& overlap : lifetimes.overlaps) {
+    const auto low = std::find(members.begin(), members.end(), overlap.low);
+    const auto high = std::find(members.begin(), members.end(), overlap.high);
+    if (low != members.end() && high != members.end())
+      problem.overlaps.push_back({static_cast<int32_t>(low - members.begin()),
+                                  static_cast<int32_t>(high - members.begin()), overlap.distance});
   }
   return problem;
 }
@@ -162,7 +170,7 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
       if (choice.pool(g) == static_cast<int>(p)) members.push_back(static_cast<int>(g));
 
     const plan::PlacementProblem problem =
-        problem_of(schedule, groups, members);
+        problem_of(schedule, lifetimes, members);
     // What must be alive together is too much already: no search needed to see it.
     const int64_t size = memory.pools[p].size;
     if (size > 0 && plan::live_bound(problem) > size) {

@@ -60,6 +60,24 @@ void check_sum(const PlacementProblem& problem, Diagnostics& problems) {
                  "is a size wrong by a large factor?");
 }
 
+void check_overlaps(const PlacementProblem& problem, Diagnostics& problems) {
+  const auto count = static_cast<int32_t>(problem.buffers.size());
+  for (const PlacementProblem::Overlap& overlap : problem.overlaps) {
+    const bool known = overlap.low >= 0 && overlap.low < count && overlap.high >= 0 && overlap.high < count &&
+                       overlap.low != overlap.high;
+    if (!known || overlap.distance < 0 || overlap.distance > kLargestSum)
+      problems.add("overlaps", fmt::format("{} and {} at {} names no two buffers at a distance", overlap.low,
+                                           overlap.high, overlap.distance));
+  }
+}
+
+// The most bytes that two buffers can share.
+int64_t saving(const PlacementProblem& problem, const PlacementProblem::Overlap& overlap) {
+  const int64_t low = problem.buffers[static_cast<size_t>(overlap.low)].size;
+  const int64_t high = problem.buffers[static_cast<size_t>(overlap.high)].size;
+  return std::max<int64_t>(0, low + high - std::max(low, overlap.distance + high));
+}
+
 bool alive_together(const Buffer& a, const Buffer& b) {
   return a.lower < b.upper && b.lower < a.upper;
 }
@@ -87,6 +105,7 @@ void check_fixed(const PlacementProblem& problem, Diagnostics& problems) {
 Result<void> validate_problem(const PlacementProblem& problem) {
   Diagnostics problems;
   for (const Buffer& buffer : problem.buffers) check_buffer(buffer, problems);
+  check_overlaps(problem, problems);
   if (problem.capacity && *problem.capacity < 0)
     problems.add("capacity", fmt::format("is negative: {}", *problem.capacity));
   // Sums mean something only when their parts do.
@@ -119,6 +138,13 @@ int64_t live_bound(const PlacementProblem& problem) {
       const int64_t padded = (b->size + grain - 1) / grain * grain;
       sum += padded;
       most_padding = std::max(most_padding, padded - b->size);
+    }
+    // Were every pair to share all it can.
+    for (const PlacementProblem::Overlap& overlap : problem.overlaps) {
+      const auto is_alive = [&](int32_t b) {
+        return std::find(alive.begin(), alive.end(), &problem.buffers[static_cast<size_t>(b)]) != alive.end();
+      };
+      if (is_alive(overlap.low) && is_alive(overlap.high)) sum -= saving(problem, overlap) + grain;
     }
     bound = std::max(bound, sum - most_padding);
   }

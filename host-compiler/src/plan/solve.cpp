@@ -77,7 +77,20 @@ struct GroupAnswer {
   std::string method;
 };
 
+// The exact search knows no buffers that may overlap; changing greedy orders serves those.
+GroupAnswer attempt_orders(const Instance& group, int64_t capacity, Budget& budget) {
+  constexpr int64_t kMostChanges = 3000;
+  const auto items = std::ssize(group.items);
+  const int64_t allowed = std::min(kMostChanges, budget.steps() / items);
+  int64_t left = allowed;
+  GreedyAnswer found = improved_greedy(group, capacity, left);
+  budget.spend((allowed - left) * items);
+  return {found.peak <= capacity ? SearchEnd::Found : SearchEnd::OutOfSteps, std::move(found.offsets), found.peak,
+          "greedy, improved"};
+}
+
 GroupAnswer attempt_fit(const Instance& group, int64_t capacity, int64_t share, Budget& budget) {
+  if (!group.overlaps.empty()) return attempt_orders(group, capacity, budget);
   GroupAnswer answer;
   const int64_t short_limit = short_attempt(group);
   int64_t long_attempt = 16 * short_limit;
@@ -169,6 +182,10 @@ PlacementSolution assemble(const PlacementProblem& problem, const std::vector<Gr
 // Brings the group's peak down towards `target` units: first the target itself, then by halves.
 void minimise_group(Group& group, int64_t target, Budget& budget) {
   int64_t low = std::max(target, group.bound);  // the smallest peak still worth asking for
+  if (!group.instance.overlaps.empty()) {
+    if (low < group.peak) group.take(attempt_orders(group.instance, low, budget));
+    return;
+  }
   for (bool first = true; low < group.peak && budget.steps() > 0; first = false) {
     const int64_t asked = first ? low : low + (group.peak - low) / 2;
     const int64_t share =

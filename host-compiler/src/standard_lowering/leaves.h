@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "intarsia/graph.h"
+#include "intarsia/lowering_options.h"
 #include "intarsia/tir.h"
 #include "standard_lowering/op_lowering.h"
 
@@ -16,6 +17,6 @@ using LowerLeaf = std::function<Stmt(OpLowering&)>;
 using ChooseLeaf = std::function<LowerLeaf(const OpView&)>;
 
 Result<tir::LoweredFunction> graph_to_tir(const graph::Module& module, const graph::Function& function,
-                                          const ChooseLeaf& choose);
+                                          const ChooseLeaf& choose, const LoweringOptions& options);
 
 }  // namespace intarsia::standard_lowering

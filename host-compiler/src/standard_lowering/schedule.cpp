@@ -9,6 +9,8 @@
 #include "graph/loop_bound.h"
 #include "intarsia/check.h"
 #include "standard_lowering/families.h"
+#include "standard_lowering/row_chain.h"
+#include "standard_lowering/stripe_lowering.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::standard_lowering {
@@ -55,8 +57,17 @@ Schedule::Body Schedule::callee_body(const Body& caller, const graph::Node& node
   return body;
 }
 
-void Schedule::lower(Body& body) {
-  for (const graph::Node& node : body.function.nodes) {
+void Schedule::lower(Body& body, const std::vector<striping::Option>& stripes) {
+  const auto part_from = [&](int first) {
+    return std::find_if(stripes.begin(), stripes.end(), [&](const striping::Option& part) { return part.first == first; });
+  };
+  for (size_t n = 0; n < body.function.nodes.size(); ++n) {
+    if (const auto part = part_from(static_cast<int>(n)); part != stripes.end()) {
+      add_stripes(body, *part);
+      n = static_cast<size_t>(part->last);
+      continue;
+    }
+    const graph::Node& node = body.function.nodes[n];
     if (node.kind == graph::OpKind::Reshape && body.reshaped_from[node.outputs[0].at()].valid()) continue;
     if (node.kind == graph::OpKind::If) {
       lower_if(body, node);
@@ -79,7 +90,7 @@ Schedule::Schedule(const graph::Module& graph, const graph::Function& function, 
       builder_(name_),
       main_(make_body(function)) {}
 
-std::string Schedule::run() {
+std::string Schedule::run(const std::vector<striping::Option>& stripes) {
   const graph::Function& function = main_.function;
   const auto parameter = [&](const char* role, size_t i, graph::TensorId id, tir::Access access) {
     const graph::Tensor& tensor = function.tensor(id);
@@ -94,7 +105,7 @@ std::string Schedule::run() {
   for (size_t i = 0; i < function.outputs.size(); ++i)
     outputs.push_back(parameter("output", i, function.outputs[i], tir::Access::Write));
   offer_outputs(main_, outputs);
-  lower(main_);
+  lower(main_, stripes);
   finish_outputs(main_, outputs, function.name);
   module_.funcs.push_back(builder_.finish(tir::seq(std::move(calls_))));
   return name_;
@@ -294,6 +305,26 @@ void Schedule::add_copy(Body& body, graph::TensorId from, BufferId to, const std
   if (!body.function.tensor(start).constant.valid()) arguments.push_back(storage(body, start, name));
   arguments.push_back(to);
   calls_.push_back(tir::call_func(name, std::move(arguments)));
+}
+
+void Schedule::add_stripes(Body& body, const striping::Option& part) {
+  const graph::Function& function = body.function;
+  const auto chain =
+      make_row_chain(graph_, function, static_cast<size_t>(part.first), static_cast<size_t>(part.last));
+  INTARSIA_CHECK(chain.has_value(), "only chains of rows are cut into stripes");
+  const auto stripes = striping::make_stripes(chain->chain, part.step);
+  INTARSIA_CHECK(stripes.has_value(), "the stripes were made before to be chosen");
+  const std::string first = c_identifier(chain->nodes.front()->name, "f");
+  StripedFunctions made = lower_stripes(graph_, function, *chain, *stripes, leaf_of_, pool_,
+                                        {first + "_stripes", [&](const std::string& wish) { return unique_func_name(wish); }});
+  for (tir::Func& leaf : made.leaves) module_.funcs.push_back(std::move(leaf));
+  std::vector<BufferId> arguments;
+  for (const int input : chain->inputs)
+    arguments.push_back(storage(body, chain->tensors[static_cast<size_t>(input)], first));
+  const int output = chain->chain.output();
+  arguments.push_back(storage(body, chain->tensors[static_cast<size_t>(output)], c_identifier(chain->nodes.back()->name, "f")));
+  calls_.push_back(tir::call_func(made.striped.name, std::move(arguments)));
+  module_.funcs.push_back(std::move(made.striped));
 }
 
 }  // namespace intarsia::standard_lowering

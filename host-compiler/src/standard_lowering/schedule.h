@@ -11,6 +11,7 @@
 #include "intarsia/tir_build.h"
 #include "standard_lowering/leaves.h"
 #include "standard_lowering/op_lowering.h"
+#include "striping/stripe_choice.h"
 
 namespace intarsia::standard_lowering {
 
@@ -25,8 +26,9 @@ class Schedule {
   using LeafOf = std::function<LowerLeaf(const OpView&)>;
   Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module, LeafOf leaf_of);
 
-  // Lowers the function and adds the schedule to the module; its name.
-  std::string run();
+  // Lowers the function and adds the schedule to the module; its name. `stripes` are the chains of the
+  // function's nodes that run by stripes: each a striped function with leaves of its own.
+  std::string run(const std::vector<striping::Option>& stripes = {});
 
  private:
   // One function on its way into the schedule.
@@ -42,7 +44,8 @@ class Schedule {
   static Body make_body(const graph::Function& function);
   // The callee's, with the operands of `node` from `first` on as its inputs.
   Body callee_body(const Body& caller, const graph::Node& node, size_t first, const std::string& name);
-  void lower(Body& body);
+  void lower(Body& body, const std::vector<striping::Option>& stripes = {});
+  void add_stripes(Body& body, const striping::Option& part);
   void lower_if(Body& body, const graph::Node& node);
   void lower_while(Body& body, const graph::Node& node);
   void add_leaf(Body& body, const graph::Node& node, const LowerLeaf& lower);

@@ -1,11 +1,14 @@
 #include "intarsia/standard_lowering.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "intarsia/check.h"
 #include "standard_lowering/families.h"
 #include "standard_lowering/leaves.h"
 #include "standard_lowering/schedule.h"
+#include "standard_lowering/stripe_planning.h"
 
 namespace intarsia {
 
@@ -203,6 +206,12 @@ std::optional<std::string> refuses_inside(const graph::Module& module, const gra
   return std::nullopt;
 }
 
+bool has_control_flow(const graph::Function& function) {
+  return std::any_of(function.nodes.begin(), function.nodes.end(), [](const graph::Node& node) {
+    return node.kind == graph::OpKind::If || node.kind == graph::OpKind::While;
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> standard_lowering_refuses(const graph::Module& module,
@@ -221,13 +230,15 @@ std::optional<std::string> standard_lowering_refuses(const graph::Module& module
 }
 
 Result<tir::LoweredFunction> standard_graph_to_tir(const graph::Module& module,
-                                                   const graph::Function& function) {
-  return standard_lowering::graph_to_tir(module, function, nullptr);
+                                                   const graph::Function& function,
+                                                   const LoweringOptions& options) {
+  return standard_lowering::graph_to_tir(module, function, nullptr, options);
 }
 
 Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module& module,
                                                              const graph::Function& function,
-                                                             const ChooseLeaf& choose) {
+                                                             const ChooseLeaf& choose,
+                                                             const LoweringOptions& options) {
   Diagnostics problems;
   for (const graph::Node& node : function.nodes) {
     if (const auto reason = standard_lowering_refuses(module, function, node)) {
@@ -238,11 +249,16 @@ Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module
 
   tir::LoweredFunction result;
   result.module.name = module.name;
-  const auto leaf_of = [&](const OpView& view) -> LowerLeaf {
+  const ChooseLeaf leaf_of = [&](const OpView& view) -> LowerLeaf {
     const LowerLeaf own = choose ? choose(view) : nullptr;
     return own ? own : family(view.node.kind)->lower;
   };
-  result.entry = Schedule(module, function, result.module, leaf_of).run();
+  std::vector<striping::Option> stripes;
+  if (options.ram_budget && !has_control_flow(function)) {
+    stripes = plan_stripes(module, function, leaf_of, *options.ram_budget);
+    std::erase_if(stripes, [](const striping::Option& part) { return part.step == 0; });
+  }
+  result.entry = Schedule(module, function, result.module, leaf_of).run(stripes);
   return result;
 }
 

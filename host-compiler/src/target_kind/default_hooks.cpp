@@ -29,8 +29,8 @@ std::vector<Pattern> TargetKind::patterns(const Target&) const {
 
 Result<tir::LoweredFunction> TargetKind::graph_to_tir(const Target&, const graph::Module& module,
                                                       const graph::Function& function,
-                                                      const LoweringOptions&) const {
-  return standard_graph_to_tir(module, function);
+                                                      const LoweringOptions& options) const {
+  return standard_graph_to_tir(module, function, options);
 }
 
 Result<Artifacts> TargetKind::tir_to_runtime(const Target& target, const tir::Module& module,

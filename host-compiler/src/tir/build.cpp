@@ -55,8 +55,9 @@ Stmt intrinsic(std::string name, std::vector<std::variant<BufferRun, Expr>> oper
   return make(Intrinsic{std::move(name), std::move(operands)});
 }
 
-Stmt call_func(std::string function, std::vector<BufferId> arguments) {
-  return make(Call{std::move(function), std::move(arguments)});
+Stmt call_func(std::string function, std::vector<BufferId> arguments, std::vector<Expr> offsets) {
+  INTARSIA_CHECK(offsets.empty() || offsets.size() == arguments.size(), "an offset per argument");
+  return make(Call{std::move(function), std::move(arguments), std::move(offsets)});
 }
 
 // ---- FuncBuilder

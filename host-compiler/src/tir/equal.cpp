@@ -97,7 +97,8 @@ bool equal(const Stmt& a, const Stmt& b) {
                           equal(x.value, y.value);
                  },
                  [](const Call& x, const Call& y) {
-                   return x.function == y.function && x.arguments == y.arguments;
+                   return x.function == y.function && x.arguments == y.arguments &&
+                          equal(x.offsets, y.offsets);
                  },
                  [](const Intrinsic& x, const Intrinsic& y) {
                    return x.name == y.name && same_operands(x, y);
@@ -107,7 +108,8 @@ bool equal(const Stmt& a, const Stmt& b) {
 bool equal(const Func& a, const Func& b) {
   return a.name == b.name && a.target == b.target && a.origin == b.origin &&
          a.parameters == b.parameters && a.buffers == b.buffers && a.vars == b.vars &&
-         a.in_place == b.in_place && a.stepwise == b.stepwise && equal(a.body, b.body) && a.macs == b.macs && a.node == b.node;
+         a.in_place == b.in_place && a.overlaps == b.overlaps && a.stepwise == b.stepwise &&
+         a.striped == b.striped && equal(a.body, b.body) && a.macs == b.macs && a.node == b.node;
 }
 
 bool equal(const Module& a, const Module& b) {

@@ -125,11 +125,21 @@ class FuncParser {
         const auto output = static_cast<int32_t>(in_.integer("a parameter's number", 0, INT32_MAX));
         func_.in_place.push_back({input, output});
       });
+    } else if (name == "overlaps") {
+      in_.list("[", "]", [&] {
+        const auto input = static_cast<int32_t>(in_.integer("a parameter's number", 0, INT32_MAX));
+        in_.expect("->");
+        const auto output = static_cast<int32_t>(in_.integer("a parameter's number", 0, INT32_MAX));
+        in_.expect("at");
+        func_.overlaps.push_back({input, output, in_.integer("a distance in bytes", 0, INT64_MAX)});
+      });
     } else if (name == "stepwise") {
       func_.stepwise = in_.integer("0 or 1", 0, 1) != 0;
+    } else if (name == "striped") {
+      func_.striped = in_.integer("0 or 1", 0, 1) != 0;
     } else if (in_.ok()) {
       in_.fail_at(token, fmt::format("'{}' is no attribute of a function", name),
-                  "target, origin, node, macs, in_place or stepwise");
+                  "target, origin, node, macs, in_place, overlaps, stepwise or striped");
     }
   }
 
@@ -264,7 +274,13 @@ class FuncParser {
   Stmt call(const std::string& comment) {
     in_.expect("@");
     Call node{in_.word("a function's name"), {}};
-    in_.list("(", ")", [&] { node.arguments.push_back(expressions_.buffer()); });
+    in_.list("(", ")", [&] {
+      node.arguments.push_back(expressions_.buffer());
+      if (!in_.is("[")) return;
+      for (Expr& offset : expressions_.indices()) node.offsets.push_back(std::move(offset));
+    });
+    if (!node.offsets.empty() && node.offsets.size() != node.arguments.size())
+      in_.fail("a call gives an offset for each argument or for none");
     return make(std::move(node), comment);
   }
 

@@ -66,7 +66,12 @@ class Printer {
     for (const InPlace& pair : func_.in_place)
       pairs.push_back(fmt::format("{} -> {}", pair.input, pair.output));
     if (!pairs.empty()) text += fmt::format(" in_place=[{}]", fmt::join(pairs, ", "));
+    std::vector<std::string> overlaps;
+    for (const Overlap& overlap : func_.overlaps)
+      overlaps.push_back(fmt::format("{} -> {} at {}", overlap.input, overlap.output, overlap.distance));
+    if (!overlaps.empty()) text += fmt::format(" overlaps=[{}]", fmt::join(overlaps, ", "));
     if (func_.stepwise) text += " stepwise=1";
+    if (func_.striped) text += " striped=1";
     return text;
   }
 
@@ -158,7 +163,10 @@ class Printer {
 
   void statement(const Call& node, bool) {
     std::vector<std::string> names;
-    for (const BufferId id : node.arguments) names.push_back("%" + func_.buffer(id).name);
+    for (size_t i = 0; i < node.arguments.size(); ++i) {
+      names.push_back("%" + func_.buffer(node.arguments[i]).name);
+      if (!node.offsets.empty()) names.back() += fmt::format("[{}]", expr(node.offsets[i]));
+    }
     line(fmt::format("call @{}({})", node.function, fmt::join(names, ", ")));
   }
 

@@ -35,7 +35,9 @@ class Rewriter {
             [&](const Store& n) {
               return rebuilt(old, Store{n.buffer, all(n.indices), expr(n.value)}, n);
             },
-            [&](const Call&) { return old; },
+            [&](const Call& n) {
+              return rebuilt(old, Call{n.function, n.arguments, all(n.offsets)}, n);
+            },
             [&](const Intrinsic& n) {
               return rebuilt(old, Intrinsic{n.name, operands(n)}, n);
             }},
@@ -114,6 +116,7 @@ class Rewriter {
   static bool same(const Store& a, const Store& b) {
     return a.indices == b.indices && a.value == b.value;
   }
+  static bool same(const Call& a, const Call& b) { return a.offsets == b.offsets; }
   static bool same(const Intrinsic& a, const Intrinsic& b) {
     for (size_t i = 0; i < a.operands.size(); ++i) {
       const auto* run = std::get_if<BufferRun>(&a.operands[i]);

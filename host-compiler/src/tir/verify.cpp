@@ -97,7 +97,9 @@ Result<void> verify(const Module& module) {
   }
   if (all_typed) verify_no_recursion(module, problems);
   for (const Func* func : sound) {
-    if (has_calls(*func) || func->name == module.entry) {
+    if (func->striped) {
+      if (all_typed) verify_striped(module, *func, problems);
+    } else if (has_calls(*func) || func->name == module.entry) {
       if (all_typed) verify_schedule(module, *func, problems);
     } else {
       verify_leaf(module, *func, problems);

@@ -86,7 +86,7 @@ void verify_alias(const Func& func, size_t index, const std::string& where, Diag
   }
   const Buffer& root = func.buffers[*found];
   const Buffer& target = func.buffer(buffer.alias);
-  const bool of_schedule = func.body != nullptr && has_calls(func);
+  const bool of_schedule = func.body != nullptr && has_calls(func) && !func.striped;
   if (!of_schedule && !func.stepwise)
     problems.add(where, "is an alias, which only schedules and stepwise functions have");
   const bool is_parameter = of_schedule && buffer.scope == Scope::Parameter;
@@ -128,6 +128,13 @@ void verify_declarations(const Module& module, const Func& func, Diagnostics& pr
         pair.input == pair.output)
       problems.add(place(func), fmt::format("in-place pair {} -> {} names no two parameters",
                                             pair.input, pair.output));
+  for (const Overlap& overlap : func.overlaps)
+    if (overlap.input < 0 || overlap.output < 0 || overlap.input >= count || overlap.output >= count ||
+        overlap.input == overlap.output || overlap.distance < 0)
+      problems.add(place(func), fmt::format("overlap {} -> {} at {} names no two parameters at a distance",
+                                            overlap.input, overlap.output, overlap.distance));
+  if (!func.overlaps.empty() && !func.striped)
+    problems.add(place(func), "has overlaps, which only striped functions have");
   if (func.body == nullptr) problems.add(place(func), "has no body");
   if (func.body != nullptr && func.stepwise && !is_intrinsics_only(func))
     problems.add(place(func), "is stepwise but not a sequence of intrinsics");

@@ -88,6 +88,10 @@ class ScheduleVerifier {
       problems_.add(where, "the module has no such function");
       return;
     }
+    if (!call.offsets.empty()) {
+      problems_.add(where, "has offsets, which only calls of a striped function have");
+      return;
+    }
     if (call.arguments.size() != callee->parameters.size()) {
       problems_.add(where, fmt::format("has {} arguments for {} parameters", call.arguments.size(),
                                        callee->parameters.size()));

@@ -35,7 +35,9 @@ void for_each_own_expr(const StmtNode& stmt, F&& f) {
                           for (const Expr& index : n.indices) f(index);
                           f(n.value);
                         },
-                        [](const Call&) {},
+                        [&](const Call& n) {
+                          for (const Expr& offset : n.offsets) f(offset);
+                        },
                         [&](const Intrinsic& n) {
                           for (const auto& operand : n.operands) {
                             if (const auto* expr = std::get_if<Expr>(&operand)) f(*expr);

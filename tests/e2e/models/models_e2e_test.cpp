@@ -141,6 +141,54 @@ TEST_P(Recorded, OutputsAreEqual) {
   EXPECT_LE(road->run.stack_run, road->measured->stack_bytes);
 }
 
+// ---- 32 kB of RAM for a network that needs 54 kB operator by operator ----
+
+class Striped : public testing::TestWithParam<const char*> {
+ protected:
+  fs::path folder_ = shared_folder() / "models" / "vww_96_int8";
+  RoadRequest request(int64_t budget) const {
+    RoadRequest request;
+    request.name = "vww";
+    request.bytes = read_bytes(folder_ / "model.tflite");
+    request.board = GetParam();
+    request.inputs = {read_bytes(folder_ / "in0_0.bin")};
+    request.ram_budget = budget;
+    return request;
+  }
+};
+
+TEST_P(Striped, OutputsAreTheRecordedOnes) {
+  INTARSIA_NEEDS_SHARED(fs::path("models") / "vww_96_int8");
+  if (!can_run(GetParam())) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  constexpr int64_t kBudget = 32 * 1024;
+  const Result<Road> road = take_road(request(kBudget));
+  ASSERT_TRUE(road.ok()) << road.error().to_string();
+  EXPECT_EQ(road->run.outputs[0], read_bytes(folder_ / "out0_0.bin"));
+  int64_t peak = 0;
+  for (size_t p = 0; p < road->model.plan.use.size(); ++p)
+    if (!road->model.plan.memory.pools[p].read_only) peak += road->model.plan.use[p].peak;
+  EXPECT_LE(peak, kBudget);
+  ASSERT_TRUE(road->model.ram_budget.has_value());
+  EXPECT_FALSE(road->model.ram_budget->striped.empty());
+  EXPECT_GE(road->model.ram_budget->before, 55296);
+}
+
+TEST_P(Striped, LessThanItsInputIsRefused) {
+  INTARSIA_NEEDS_SHARED(fs::path("models") / "vww_96_int8");
+  const Result<Road> road = take_road(request(24 * 1024));
+  ASSERT_FALSE(road.ok());
+  const std::string message = road.error().to_string();
+  EXPECT_NE(message.find("RAM budget of 24576 bytes: cannot be met: the least is "), std::string::npos) << message;
+  EXPECT_NE(message.find("' decides"), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(Vww, Striped, testing::Values("host", "mps2-an385", "mps2-an386", "mps3-an547"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const char* board : {"host", "mps2-an386", "mps3-an547"})

@@ -26,6 +26,7 @@ struct RoadRequest {
   int32_t samples = 1;
   bool measure = false;
   std::string optimise = "-Os";
+  std::optional<int64_t> ram_budget = {};
 };
 
 inline Result<Road> take_road(const RoadRequest& request) {
@@ -42,6 +43,7 @@ inline Result<Road> take_road(const RoadRequest& request) {
   }
   CompileOptions options;
   options.memory = board::memory_map(board);
+  options.lowering.ram_budget = request.ram_budget;
   Road road;
   INTARSIA_TRY(road.model, compile(request.bytes, request.name + ".tflite", registry, target, options));
   INTARSIA_TRY(const PackageContents package,

@@ -13,13 +13,14 @@ using namespace graph;
 
 class NetworkBuilder {
  public:
-  NetworkBuilder(Random& random, DataType type) : r_(random), type_(type) {
+  NetworkBuilder(Random& random, DataType type, const NetworkSizes& sizes) : r_(random), type_(type), sizes_(sizes) {
     module_.name = "net";
     module_.entry = function_.name = "main";
   }
 
   Module build() {
-    TensorId x = add({"input", type_, {r_.range(1, 2), r_.range(3, 9), r_.range(3, 9), r_.range(1, 4)}, quantization(), {}});
+    TensorId x = add({"input", type_, {r_.range(1, sizes_.most_images), r_.range(3, sizes_.most_rows), r_.range(3, 9),
+                                                  r_.range(1, 4) * sizes_.channel_unit}, quantization(), {}});
     function_.inputs.push_back(x);
     images_.push_back(x);
     const int64_t layers = r_.range(2, 9);
@@ -117,7 +118,7 @@ class NetworkBuilder {
   TensorId conv(TensorId x) {
     const Shape& in = tensor(x).shape;
     const Axis h = axis(in[1], true), w = axis(in[2], true);
-    const int64_t inputs = in[3], outputs = r_.range(1, 6);
+    const int64_t inputs = in[3], outputs = r_.range(1, 6) * sizes_.channel_unit;
     Node node{OpKind::Conv2d, "", {}, {x}, {}, ""};
     weights(node, {outputs, h.kernel, w.kernel, inputs}, outputs, inputs, false);
     node.attributes = Conv2dAttrs{h.stride, w.stride, h.dilation, w.dilation, {h.before, w.before, h.after, w.after}, activation()};
@@ -231,6 +232,7 @@ class NetworkBuilder {
 
   Random& r_;
   DataType type_;
+  NetworkSizes sizes_;
   Module module_;
   Function function_;
   std::vector<TensorId> images_;
@@ -238,6 +240,8 @@ class NetworkBuilder {
 
 }  // namespace
 
-Module random_network(Random& random, DataType type) { return NetworkBuilder(random, type).build(); }
+Module random_network(Random& random, DataType type, const NetworkSizes& sizes) {
+  return NetworkBuilder(random, type, sizes).build();
+}
 
 }  // namespace intarsia::testing

@@ -171,6 +171,56 @@ TEST(PlanMemory, CommandsOfADeviceAreSteps) {
   EXPECT_EQ(fine->find(BufferId{1})->first_step, 4);  // the output begins at its writer
 }
 
+// in -> a -> out by stripes: a may begin `distance` bytes before in, out as many before a. 64 bytes each.
+tir::Module overlapping(int64_t distance) {
+  tir::FuncBuilder build("rows");
+  const BufferId in = build.parameter("in", DataType::Int8, {64}, Access::Read);
+  const BufferId out = build.parameter("out", DataType::Int8, {64}, Access::Write);
+  tir::Func func = build.finish(build.loop("s", 8, [&](const tir::Expr& s) {
+    return tir::call_func("f", {in, out}, {s * 8, s * 8});
+  }));
+  func.striped = true;
+  func.overlaps = {{0, 1, distance}};
+  tir::Func schedule;
+  schedule.name = "main";
+  schedule.parameters = {{Access::Read}, {Access::Write}};
+  schedule.buffers = {buffer("in", 64, tir::Scope::Parameter), buffer("out", 64, tir::Scope::Parameter),
+                      buffer("a", 64, tir::Scope::Local)};
+  schedule.body =
+      tir::seq({tir::call_func("rows", {BufferId{0}, BufferId{2}}), tir::call_func("rows", {BufferId{2}, BufferId{1}})});
+  tir::Module module;
+  module.name = "m";
+  module.entry = "main";
+  module.funcs = {leaf("f", 1, 8, false), func, schedule};
+  return module;
+}
+
+TEST(PlanMemory, OutputsBeginBeforeTheInputsTheyOverlap) {
+  const tir::Module module = overlapping(8);
+  ASSERT_TRUE(tir::verify(module).ok()) << tir::verify(module).error().to_string();
+  const Result<Plan> plan = plan_memory(module, one_pool(0));
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  const int64_t in = plan->find(BufferId{0})->offset, out = plan->find(BufferId{1})->offset,
+                between = plan->find(BufferId{2})->offset;
+  EXPECT_LE(between + 8, in);
+  EXPECT_LE(out + 8, between);
+  EXPECT_EQ(plan->use[0].peak, 64 + 8 + 8);
+  EXPECT_LE(plan->use[0].lower_bound, 72);
+  PlanOptions off;
+  off.in_place = false;
+  EXPECT_EQ(plan_memory(module, one_pool(0), off)->use[0].peak, 128);
+  EXPECT_EQ(plan_memory(overlapping(64), one_pool(0))->use[0].peak, 128);
+}
+
+TEST(PlanMemory, TheCheckerMeasuresOverlapsItself) {
+  const tir::Module module = overlapping(8);
+  Plan plan = *plan_memory(module, one_pool(0));
+  for (Placement& place : plan.placements)
+    if (place.buffer == BufferId{2}) place.offset += 1;
+  EXPECT_THAT(check_plan(module, plan).error().to_string(),
+              HasSubstr("step 0: buffers 'in' and 'a' are alive together and share bytes"));
+}
+
 TEST(PlanMemory, TheCheckerCountsCommandsItself) {
   const tir::Module module = stepwise(true);
   Plan plan = *plan_memory(module, one_pool(0));

@@ -6,6 +6,7 @@
 #include "intarsia_kernels/fixed_point.h"
 #include "intarsia_kernels/float_functions.h"
 #include "intarsia_kernels/float_quantize.h"
+#include "intarsia_kernels/move.h"
 #include "intarsia_kernels/normalize.h"
 #include "intarsia_kernels/requantize.h"
 #include "intarsia_kernels/sigmoid.h"

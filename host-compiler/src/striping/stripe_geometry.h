@@ -1,0 +1,78 @@
+// Stripes: a chain of operators runs by turns, a few rows of each, so that what lies between them needs
+// only the rows in use. Nothing is computed twice: rows that a later stripe still needs are kept.
+//
+// Tensors are images of rows. Those that no operator of the chain makes are its inputs, the last
+// operator makes its output; both are there as a whole. What lies between lives in line buffers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace intarsia::striping {
+
+// Row y of a result needs the rows y * stride - pad + k * dilation, 0 <= k < kernel, of the operand that
+// exist.
+struct RowWindow {
+  int64_t kernel = 1, stride = 1, dilation = 1, pad = 0;
+  bool operator==(const RowWindow&) const = default;
+};
+
+struct Operand {
+  int tensor;
+  RowWindow window;
+};
+
+struct Operator {
+  std::vector<Operand> operands;
+  int result;
+};
+
+struct Chain {
+  std::vector<int64_t> rows;         // per tensor
+  std::vector<Operator> operators;   // each before those that read its result
+  int output() const { return operators.back().result; }
+};
+
+struct RowRange {
+  int64_t first = 0, end = 0;
+  int64_t count() const { return end - first; }
+  bool operator==(const RowRange&) const = default;
+};
+
+// Operator `op` makes `made` from the rows `read` of its operands, in their order: those of its windows
+// that exist.
+struct Turn {
+  int op;
+  RowRange made;
+  std::vector<RowRange> read;
+};
+
+// Rows of a line buffer that stay, from where they are to its beginning.
+struct Move {
+  int tensor;
+  int64_t from, count;
+};
+
+struct Stripe {
+  std::vector<Move> moves;  // before the turns
+  std::vector<Turn> turns;
+  std::vector<int64_t> base;  // per tensor: the row at the beginning of its line buffer; 0 elsewhere
+};
+
+struct Stripes {
+  std::vector<Stripe> list;
+  std::vector<int64_t> line_rows;  // per tensor; 0 for inputs and the output
+};
+
+// Each stripe makes `step` rows of the output, the last one the rest; stripes before the first fill the
+// line buffers. None when the operators' rates do not agree, a window sees no row at all, or a result of
+// the chain is used by nobody.
+std::optional<Stripes> make_stripes(const Chain& chain, int64_t step);
+
+// The output may begin this many bytes before input `tensor` without overwriting what is still to
+// be read: see tir::Overlap. Rows have the given sizes.
+int64_t overlap_distance(const Chain& chain, const Stripes& stripes, int tensor, int64_t input_row_bytes,
+                         int64_t output_row_bytes);
+
+}  // namespace intarsia::striping

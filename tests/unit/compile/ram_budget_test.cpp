@@ -1,0 +1,151 @@
+// Random networks under RAM budgets: within the budget, and the evaluator's results to the last bit, with
+// all buffers in one memory where the plan puts them.
+#include "intarsia/ram_budget.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "intarsia/compile.h"
+#include "passes/random_network.h"
+#include "support/kernel_functions.h"
+#include "support/tir_interpreter.h"
+
+namespace intarsia {
+namespace {
+
+using testing::Random;
+using Values = std::vector<graph::TensorValue>;
+
+class PlainCpu final : public TargetKind {
+ public:
+  PlainCpu() {
+    spec_.name = "plain";
+    spec_.summary = "for tests";
+    spec_.role = Role::Cpu;
+  }
+  const KindSpec& spec() const override { return spec_; }
+
+ private:
+  KindSpec spec_;
+};
+
+class RamBudget : public ::testing::Test {
+ protected:
+  void SetUp() override { registry_.add(std::make_unique<PlainCpu>()); }
+
+  Result<CompiledModel> compiled(const graph::Module& module, std::optional<int64_t> budget) const {
+    CompileOptions options;
+    options.lowering.ram_budget = budget;
+    options.lowering.slim = false;
+    options.memory.pools = {{"ram", 0}};
+    return compile_module(module, registry_, *parse_target(registry_.catalogue(), "plain"), options);
+  }
+
+  TargetRegistry registry_;
+};
+
+int64_t peak_of(const CompiledModel& model) { return model.plan.use[0].peak; }
+
+// The schedule's calls on one block of memory.
+Values run_in_memory(const CompiledModel& model, const Values& inputs) {
+  const tir::Func& schedule = model.lowered.entry_func();
+  std::vector<uint8_t> memory(static_cast<size_t>(peak_of(model)), 0xA5);
+  const auto bytes_of = [&](tir::BufferId id) {
+    const Placement* place = model.plan.find(id);
+    return std::span<uint8_t>(memory).subspan(static_cast<size_t>(place->offset), static_cast<size_t>(place->bytes));
+  };
+  testing::TirInterpreter interpreter(model.lowered);
+  testing::define_kernels(interpreter);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    std::copy(inputs[i].begin(), inputs[i].end(), bytes_of({static_cast<int32_t>(i)}).begin());
+  for (const tir::Stmt& stmt : std::get<tir::Seq>(schedule.body->node).statements) {
+    const auto& call = std::get<tir::Call>(stmt->node);
+    std::vector<std::span<uint8_t>> arguments;
+    for (const tir::BufferId id : call.arguments) arguments.push_back(bytes_of(id));
+    const Result<void> ran = interpreter.run(call.function, arguments);
+    EXPECT_TRUE(ran.ok()) << (ran.ok() ? "" : ran.error().to_string());
+  }
+  Values outputs;
+  for (size_t i = inputs.size(); i < schedule.parameters.size(); ++i) {
+    const auto bytes = bytes_of({static_cast<int32_t>(i)});
+    outputs.emplace_back(bytes.begin(), bytes.end());
+  }
+  return outputs;
+}
+
+int64_t least_of(const std::string& message) {
+  const std::string key = "the least is ";
+  return std::stoll(message.substr(message.find(key) + key.size()));
+}
+
+// Rows begin at words more often than not, and there are some.
+constexpr testing::NetworkSizes kSizes{1, 24, 2};
+
+struct Tally {
+  int striped = 0, smaller = 0, chains = 0, loops = 0;
+};
+
+TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
+  Tally tally;
+  for (uint32_t seed = 1; seed <= 120; ++seed) {
+    Random random(seed);
+    const graph::Module module = testing::random_network(random, seed % 3 == 0 ? DataType::Int16 : DataType::Int8, kSizes);
+    const Values inputs = testing::random_inputs(random, module);
+    graph::Evaluator evaluator(module);
+    const Result<Values> expected = evaluator.run(inputs);
+    ASSERT_TRUE(expected.ok());
+    const Result<CompiledModel> whole = compiled(module, std::nullopt);
+    ASSERT_TRUE(whole.ok()) << "seed " << seed << whole.error().to_string();
+    const Result<CompiledModel> impossible = compiled(module, 1);
+    ASSERT_FALSE(impossible.ok());
+    ASSERT_THAT(impossible.error().to_string(), ::testing::HasSubstr("cannot be met: the least is "));
+    const int64_t least = least_of(impossible.error().to_string()), most = peak_of(*whole);
+    EXPECT_LE(least, most) << "seed " << seed;
+    tally.smaller += least < most;
+    for (const int64_t budget : {least, (least + most) / 2, most}) {
+      const Result<CompiledModel> model = compiled(module, budget);
+      ASSERT_TRUE(model.ok()) << "seed " << seed << ": " << model.error().to_string();
+      EXPECT_LE(peak_of(*model), budget) << "seed " << seed;
+      ASSERT_TRUE(model->ram_budget.has_value());
+      EXPECT_EQ(model->ram_budget->before, most);
+      EXPECT_EQ(model->ram_budget->after, peak_of(*model));
+      ASSERT_EQ(run_in_memory(*model, inputs), *expected) << "seed " << seed << ", budget " << budget;
+      if (budget == most) EXPECT_TRUE(model->ram_budget->striped.empty());
+      for (const tir::Func& func : model->lowered.funcs) {
+        if (!func.striped) continue;
+        ++tally.striped;
+        tally.chains += func.node.find(',') != std::string::npos;
+        tally.loops += tir::print(func).find("for stripe") != std::string::npos;
+      }
+    }
+  }
+  EXPECT_GT(tally.smaller, 35);
+  EXPECT_GT(tally.striped, 80);
+  EXPECT_GT(tally.chains, 20);
+  EXPECT_GT(tally.loops, 20);
+}
+
+// Lowered only, the line buffers are the function's own: the verifier sees that nothing of them is read
+// before it is written.
+TEST_F(RamBudget, LineBuffersAreWrittenBeforeTheyAreRead) {
+  const TargetSpec target = *parse_target(registry_.catalogue(), "plain");
+  int striped = 0;
+  for (uint32_t seed = 1001; seed <= 1100; ++seed) {
+    Random random(seed);
+    const graph::Module module = testing::random_network(random, DataType::Int8, kSizes);
+    for (const int64_t budget : {1, 100, 200, 400}) {
+      LoweringOptions options;
+      options.ram_budget = budget;
+      const Result<tir::LoweredFunction> lowered =
+          registry_.kind_of(target.host()).graph_to_tir(target.host(), module, module.entry_function(), options);
+      ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
+      const Result<void> verified = tir::verify(lowered->module);
+      ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().to_string();
+      for (const tir::Func& func : lowered->module.funcs) striped += func.striped;
+    }
+  }
+  EXPECT_GT(striped, 100);
+}
+
+}  // namespace
+}  // namespace intarsia
