@@ -44,10 +44,11 @@ class CortexMKind final : public TargetKind {
 
   Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
                                             const graph::Function& function,
-                                            const LoweringOptions&) const override {
+                                            const LoweringOptions& options) const override {
     const CoreClass core = find_core(target)->core_class;
-    return standard_lowering::graph_to_tir(module, function,
-                                           [core](const OpView& view) { return choose_leaf(core, view); });
+    const bool small = options.optimise == LoweringOptions::Optimise::Size;
+    return standard_lowering::graph_to_tir(
+        module, function, [core, small](const OpView& view) { return choose_leaf(core, view, small); });
   }
 
   Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,
