@@ -1,4 +1,4 @@
-#include <filesystem>
+#include <algorithm>
 
 #include <fmt/format.h>
 
@@ -8,29 +8,68 @@
 
 namespace intarsia::cli {
 
-int run_compile(Context& context, const CompileCommand& command) {
-  Result<Selection> selection = select(context, command.common);
-  if (!selection.ok()) return fail(selection.error());
-  const Result<CompiledProgram> program = compile_program(context, *selection, command.common.model);
-  if (!program.ok()) return fail(program.error());
-  Result<PackageContents> package = package_of(context, *selection, *program);
-  if (!package.ok()) return fail(package.error());
+namespace {
 
+struct Attempt {
+  std::vector<SourceFile> files;
+  ProgramReport report;
+};
+
+Result<Attempt> attempt(Context& context, const CommonOptions& options) {
+  INTARSIA_TRY(const Selection selection, select(context, options));
+  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, options.model));
+  INTARSIA_TRY(PackageContents package, package_of(context, selection, program));
   // Measured in a folder of our own, so that the user's appears whole or not at all.
-  Result<TemporaryFolder> work = TemporaryFolder::make();
-  if (!work.ok()) return fail(work.error());
-  if (Result<void> written = write_folder(work->path(), package->files); !written.ok())
-    return fail(written.error());
-  const ProgramReport report = report_of(
-      *selection, *program,
-      measure(build_setting(context, command.common, *selection, work->path(), package->manifest)));
+  INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
+  INTARSIA_TRY_VOID(write_folder(work.path(), package.files));
+  ProgramReport report =
+      report_of(selection, program, measure(build_setting(context, options, selection, work.path(), package.manifest)));
+  return Attempt{std::move(package.files), std::move(report)};
+}
 
-  std::vector<SourceFile> files = std::move(package->files);
-  files.push_back({"report.txt", report.text});
-  files.push_back({"report.json", report.json});
-  if (Result<void> written = write_folder(command.output_folder, files); !written.ok())
+Diagnostics beyond_flash(const ProgramReport& report, int64_t budget, const Measurements& least) {
+  const auto bytes = [](const OperatorRow& row) { return row.weight_bytes + row.table_bytes + row.stream_bytes; };
+  const auto largest =
+      std::max_element(report.operators.begin(), report.operators.end(),
+                       [&](const OperatorRow& a, const OperatorRow& b) { return bytes(a) < bytes(b); });
+  const std::string decides = largest == report.operators.end()
+                                  ? ""
+                                  : fmt::format("; '{}' decides it with {} bytes of constants", largest->name, bytes(*largest));
+  const int64_t total = least.code_bytes + least.constant_bytes;
+  return Diagnostics("--flash-budget",
+                     fmt::format("{} bytes are too few: the least is {} ({} of code, {} of constants){}", budget, total,
+                                 least.code_bytes, least.constant_bytes, decides),
+                     fmt::format("give at least {}", total));
+}
+
+// Smaller code, step by step, until it keeps to the budget.
+Result<Attempt> within_flash(Context& context, CommonOptions options) {
+  std::optional<Measurements> least;
+  for (;;) {
+    INTARSIA_TRY(Attempt made, attempt(context, options));
+    if (!options.flash_budget) return made;
+    if (!made.report.measured)
+      return Diagnostics("--flash-budget", "flash cannot be measured: " + made.report.not_measured,
+                         "leave it out, or choose another --board");
+    const Measurements now = *made.report.measured;
+    if (now.code_bytes + now.constant_bytes <= *options.flash_budget) return made;
+    if (!least || now.code_bytes + now.constant_bytes < least->code_bytes + least->constant_bytes) least = now;
+    if (options.optimise == "size") return beyond_flash(made.report, *options.flash_budget, *least);
+    options.optimise = options.optimise == "speed" ? "balanced" : "size";
+  }
+}
+
+}  // namespace
+
+int run_compile(Context& context, const CompileCommand& command) {
+  Result<Attempt> made = within_flash(context, command.common);
+  if (!made.ok()) return fail(made.error());
+  Attempt& chosen = made.value();
+  chosen.files.push_back({"report.txt", chosen.report.text});
+  chosen.files.push_back({"report.json", chosen.report.json});
+  if (Result<void> written = write_folder(command.output_folder, chosen.files); !written.ok())
     return fail(written.error());
-  fmt::print("{}", command.common.json ? report.json : report.text);
+  fmt::print("{}", command.common.json ? chosen.report.json : chosen.report.text);
   return kDone;
 }
 

@@ -69,6 +69,9 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
 Context::Context() : resource_root(find_resource_root()) { add_builtin_targets(registry); }
 
 Result<Selection> select(Context& context, const CommonOptions& options) {
+  if (options.flash_budget && !options.keeps_flash_budget)
+    return Diagnostics("--flash-budget", "only 'compile' measures flash and keeps to a budget",
+                       "leave it out, and give the --optimise that 'compile' chose");
   if (!options.tags_file.empty())
     INTARSIA_TRY_VOID(context.registry.catalogue().load_tags_file(options.tags_file));
   INTARSIA_TRY(board::Board board, board::find_board(context.boards_folder(), options.board));

@@ -26,6 +26,7 @@ struct CommonOptions {
   std::string tags_file;
   std::string optimise = "balanced";  // LoweringOptions::Optimise in lower case
   std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes
+  bool keeps_flash_budget = false;  // the command measures flash and can choose by it
   bool no_slim = false;
   bool no_in_place = false;
   bool json = false;

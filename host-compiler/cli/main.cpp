@@ -41,7 +41,7 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
   app.add_option("--ram-budget", options.ram_budget,
                  "BYTES of activations and scratch to stay within")->check(bytes);
   app.add_option("--flash-budget", options.flash_budget,
-                 "BYTES of code and constants to stay within")->check(bytes);
+                 "BYTES of code and constants to stay within ('compile', boards with a cross compiler)")->check(bytes);
   app.add_flag("--no-slim", options.no_slim, "keep what provably does not change the results");
   app.add_flag("--no-in-place", options.no_in_place, "no operator overwrites its input");
   app.add_flag("--json", options.json, "print tables as JSON");
@@ -69,6 +69,7 @@ int run_main(int argc, char** argv) {
   int exit_code = kDone;
 
   CompileCommand compile;
+  compile.common.keeps_flash_budget = true;
   CLI::App* sub = app.add_subcommand("compile", "model to C sources, streams, package and report");
   add_common(*sub, compile.common, false);
   sub->add_option("-o,--output", compile.output_folder, "the folder to write")->required()->check(not_empty);

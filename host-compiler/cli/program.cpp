@@ -83,7 +83,9 @@ ProgramReport parts_report(const Selection& selection, const CompiledParts& part
                             mailbox_bytes(pipeline));
   for (const CompiledStage& stage : parts.stages) {
     Report report = make_report(stage.model, target, selection.board.name);
-    report.not_measured = "the parts are firmware of their own; measure each when it is built";
+    result.not_measured = "the parts are firmware of their own; measure each when it is built";
+    report.not_measured = result.not_measured;
+    result.operators.insert(result.operators.end(), report.operators.begin(), report.operators.end());
     result.text += fmt::format("\nPart {}\n{}", stage.member, report_text(report));
     auto row = nlohmann::ordered_json::parse(report_json(report));
     row["member"] = stage.member;
@@ -103,7 +105,7 @@ ProgramReport report_of(const Selection& selection, const CompiledProgram& progr
     report.measured = *measured;
   else
     report.not_measured = measured.error().items().front().to_string();
-  return {report_text(report), report_json(report)};
+  return {report_text(report), report_json(report), report.operators, report.measured, report.not_measured};
 }
 
 }  // namespace intarsia::cli

@@ -25,9 +25,12 @@ Result<PackageContents> package_of(const Context& context, const Selection& sele
 Result<PackageManifest> write_package(const Context& context, const Selection& selection,
                                       const CompiledProgram& program, const std::string& folder);
 
-// One report of a single program, or one of every stage. `what` is its text, or JSON.
+// One report of a single program, or one of every stage.
 struct ProgramReport {
   std::string text, json;
+  std::vector<OperatorRow> operators;
+  std::optional<Measurements> measured;
+  std::string not_measured;  // why `measured` is absent
 };
 // `measured` is of the program when it is a single one for a board.
 ProgramReport report_of(const Selection& selection, const CompiledProgram& program,

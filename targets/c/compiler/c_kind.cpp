@@ -1,6 +1,7 @@
 // Kind `c`: any CPU with a C compiler. It leaves every code-generating hook to its default, the
 // portable lowering and C emission; what it adds is the table of cores.
 #include <algorithm>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -14,10 +15,12 @@ struct Core {
   const char* summary;
   double clock_mhz, instructions_per_mac;
   const char* float_abi;
+  const char* extensions;  // words
 };
 
 constexpr Core kCores[] = {
-#define CORE(name, summary, mhz, per_mac, float_abi) {name, summary, mhz, per_mac, float_abi},
+#define CORE(name, summary, mhz, per_mac, float_abi, extensions) \
+  {name, summary, mhz, per_mac, float_abi, extensions},
 #include "c/cores.def"
 #undef CORE
 };
@@ -26,6 +29,21 @@ const Core* find_core(const std::string& name) {
   const auto found = std::find_if(std::begin(kCores), std::end(kCores),
                                   [&](const Core& core) { return core.name == name; });
   return found == std::end(kCores) ? nullptr : found;
+}
+
+// What -mattr asks for, as the core has it.
+Result<void> check_extensions(const Core& core, const std::vector<std::string>& asked) {
+  std::vector<std::string> has;
+  std::istringstream words(core.extensions);
+  for (std::string word; words >> word;) has.push_back("+" + word);
+  for (const std::string& word : asked) {
+    if (std::find(has.begin(), has.end(), word) != has.end()) continue;
+    const bool known = word == "+dsp" || word == "+mve" || word == "+fp";
+    return Diagnostics("", known ? fmt::format("{} has no extension for -mattr={}", core.name, word)
+                                 : fmt::format("-mattr cannot be '{}'", word),
+                       has.empty() ? "leave -mattr out" : fmt::format("it has {}", fmt::join(has, ", ")));
+  }
+  return {};
 }
 
 KindSpec make_spec() {
@@ -39,6 +57,7 @@ KindSpec make_spec() {
       AttributeSpec::word("mcpu", "native", cores, "the core, as the C compiler names it"),
       AttributeSpec::word("mfloat-abi", std::nullopt, {"soft", "softfp", "hard"},
                           "calling convention of floating point; follows the core"),
+      AttributeSpec::list("mattr", {}, "extensions that the core must have: +dsp, +mve, +fp"),
       AttributeSpec::word("kernels", "tuned", {"tuned", "portable"},
                           "tuned: kernels made for the core, where a target folder brings them"),
   };
@@ -53,6 +72,8 @@ KindSpec make_spec() {
         attributes.get_string("mfloat-abi") == "hard")
       return Diagnostics("", fmt::format("{} has no floating-point unit for -mfloat-abi=hard", core->name),
                          "leave -mfloat-abi out or use soft");
+    const AttributeValue* asked = attributes.find("mattr");
+    if (core != nullptr && asked != nullptr) return check_extensions(*core, std::get<std::vector<std::string>>(*asked));
     return {};
   };
   for (const Core& core : kCores)

@@ -126,7 +126,12 @@ std::vector<uint8_t> Channels::vector_table(const std::vector<std::vector<int64_
 
 std::string kernel_for(const std::string& family, const Channels& channels, const Window& window) {
   if (!channels.quick) return family + "_any_s8";
-  return family + (window.low == -128 && window.high == 127 ? "_s8" : "_limited_s8");
+  return family + (!channels.shared && window.low == -128 && window.high == 127 ? "_s8" : "_limited_s8");
+}
+
+std::string dsp_kernel_for(const std::string& family, const Channels& channels, const Window& window) {
+  const bool rectified = channels.quick && !channels.shared && window.low == -128 && window.high == 127 && window.out_zero == -128;
+  return rectified ? family + "_rectified_s8" : kernel_for(family, channels, window);
 }
 
 bool is_int8_dot_product(const OpView& view) {

@@ -100,19 +100,20 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
                                        tir::ConstantUse::Weights);
   const BufferId table =
       op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
-  const std::string kernel = kernel_for("intarsia_dsp_conv", channels, w);
+  const std::string kernel = dsp_kernel_for("intarsia_dsp_conv", channels, w);
   return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace
 
-LowerLeaf conv_leaf(CoreClass core, const OpView& view) {
+LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small) {
   if (!is_int8_dot_product(view)) return nullptr;
   std::optional<Conv> conv = read(view);
   if (!conv) return nullptr;
   simplify(conv->window);
-  const std::optional<Channels> channels = make_channels(view, conv->rows, conv->multipliers);
+  std::optional<Channels> channels = make_channels(view, conv->rows, conv->multipliers);
   if (!channels || !conv->window.fits()) return nullptr;
+  channels->shared = small;
   const Window& w = conv->window;
   const bool padded = w.pad_top != 0 || w.pad_left != 0 || (w.out_h - 1) * w.stride_h >= w.in_h ||
                       (w.out_w - 1) * w.stride_w >= w.in_w;

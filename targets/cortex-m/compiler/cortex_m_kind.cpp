@@ -46,8 +46,9 @@ class CortexMKind final : public TargetKind {
                                             const graph::Function& function,
                                             const LoweringOptions& options) const override {
     const CoreClass core = find_core(target)->core_class;
+    const bool small = options.optimise == LoweringOptions::Optimise::Size;
     return standard_lowering::graph_to_tir(
-        module, function, [core](const OpView& view) { return choose_leaf(core, view); }, options);
+        module, function, [core, small](const OpView& view) { return choose_leaf(core, view, small); }, options);
   }
 
   Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,

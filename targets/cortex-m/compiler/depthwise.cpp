@@ -63,20 +63,21 @@ Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
   const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout), tir::ConstantUse::Weights);
   const BufferId table =
       op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
-  const std::string kernel = kernel_for("intarsia_dsp_depthwise", channels, w);
+  const std::string kernel = dsp_kernel_for("intarsia_dsp_depthwise", channels, w);
   return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace
 
-LowerLeaf depthwise_leaf(CoreClass core, const OpView& view) {
+LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small) {
   if (!is_int8_dot_product(view)) return nullptr;
-  if (view.in(0).shape[3] == 1) return conv_leaf(core, view);
+  if (view.in(0).shape[3] == 1) return conv_leaf(core, view, small);
   const Depthwise d = read(view);
   const auto multipliers =
       conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization);
-  const std::optional<Channels> channels = make_channels(view, d.rows, multipliers);
+  std::optional<Channels> channels = make_channels(view, d.rows, multipliers);
   if (!channels || !d.window.fits()) return nullptr;
+  channels->shared = small;
   if (core == CoreClass::Thumb || core == CoreClass::Long) return thumb_depthwise_leaf(d, *channels);
   if (core == CoreClass::Mve) {
     if (LowerLeaf leaf = mve_depthwise_leaf(d, d.window.dilation_w, *channels)) return leaf;

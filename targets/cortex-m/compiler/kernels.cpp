@@ -61,13 +61,13 @@ const emission::ConstantStructs& kernel_structs() {
   return structs;
 }
 
-LowerLeaf choose_leaf(CoreClass core, const OpView& view) {
+LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small) {
   switch (view.node.kind) {
     case graph::OpKind::Conv2d:
     case graph::OpKind::FullyConnected:
-      return conv_leaf(core, view);
+      return conv_leaf(core, view, small);
     case graph::OpKind::DepthwiseConv2d:
-      return depthwise_leaf(core, view);
+      return depthwise_leaf(core, view, small);
     case graph::OpKind::Add:
       return add_leaf(core, view);
     default:

@@ -41,11 +41,12 @@ tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call);
 const emission::ConstantStructs& kernel_structs();
 
 // The leaf a class of cores has for the operator; empty where the portable loops serve as well.
-LowerLeaf choose_leaf(CoreClass core, const OpView& view);
+// Small: kernels that several operators can share rather than the fastest for each.
+LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small);
 
 // Families. Each returns an empty leaf for what its kernels do not cover.
-LowerLeaf conv_leaf(CoreClass core, const OpView& view);
-LowerLeaf depthwise_leaf(CoreClass core, const OpView& view);
+LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small);
+LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf add_leaf(CoreClass core, const OpView& view);
 
 }  // namespace intarsia::targets::cortex_m

@@ -21,7 +21,13 @@ INTARSIA_INLINE int8_t *intarsia_copy(int8_t *to, const int8_t *from, int32_t co
   return end;
 #else
 #if INTARSIA_HAS_DSP || INTARSIA_HAS_THUMB2  // words anywhere
-  for (; count >= 4; count -= 4, to += 4, from += 4) memcpy(to, from, 4);
+  if (count >= 4) {
+    int8_t *end = to + count;
+    const int8_t *last = from + count - 4;
+    for (; count > 4; count -= 4, to += 4, from += 4) memcpy(to, from, 4);
+    memcpy(end - 4, last, 4);
+    return end;
+  }
 #endif
   for (; count > 0; --count) *to++ = *from++;
   return to;

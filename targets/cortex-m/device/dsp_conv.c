@@ -100,7 +100,7 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 // The quick ways: sums r8-r11, weights r7, columns r12, groups left lr; then limits r1, lr.
 #define INTARSIA_NO_LIMIT(sum)
 #define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r1", "lr")
-#define INTARSIA_FOUR_PIXELS(limit)                                                               \
+#define INTARSIA_FOUR_PIXELS(result, limit)                                                       \
   struct four_pixels work = {channels, output, w->out_c, columns, groups, w->out_c,               \
                              weights,  w->low, w->high};                                          \
   register struct four_pixels *at __asm__("r0") = &work;                                          \
@@ -129,14 +129,14 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
       "add lr, r6, #1\n"                                                                          \
       "strd r5, lr, [r0]\n"                                                                       \
       "ldrd r1, lr, [r0, #28]\n"                                                                  \
-      INTARSIA_RESULT("r8", "r2", "r3", "r4") limit("r8")                                         \
+      result("r8", "r2", "r3", "r4") limit("r8")                                                  \
       "strb r8, [r6]\n"                                                                           \
-      INTARSIA_RESULT("r9", "r2", "r3", "r4") limit("r9")                                         \
+      result("r9", "r2", "r3", "r4") limit("r9")                                                  \
       "strb r9, [r6, r12]\n"                                                                      \
-      INTARSIA_RESULT("r10", "r2", "r3", "r4") limit("r10")                                       \
+      result("r10", "r2", "r3", "r4") limit("r10")                                                \
       "add r6, r6, r12, lsl #1\n"                                                                 \
       "strb r10, [r6]\n"                                                                          \
-      INTARSIA_RESULT("r11", "r2", "r3", "r4") limit("r11")                                       \
+      result("r11", "r2", "r3", "r4") limit("r11")                                                \
       "strb r11, [r6, r12]\n"                                                                     \
       "ldr r1, [r0, #20]\n"                                                                       \
       "subs r1, r1, #1\n"                                                                         \
@@ -145,22 +145,27 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
       : "+r"(at)                                                                                  \
       :                                                                                           \
       : "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
-#else
-#define INTARSIA_NO_LIMIT INTARSIA_WHOLE
-#define INTARSIA_LIMITS INTARSIA_LIMITED
-#define INTARSIA_FOUR_PIXELS(way) pixels_by_four(w, columns, output, weights, channels, groups, way)
 #endif
 
-INTARSIA_OUTLINE void four_whole(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
-                                 const int8_t *weights, const struct intarsia_channel *channels,
-                                 int32_t groups) {
-  INTARSIA_FOUR_PIXELS(INTARSIA_NO_LIMIT);
-}
-INTARSIA_OUTLINE void four_limited(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
-                                   const int8_t *weights, const struct intarsia_channel *channels,
-                                   int32_t groups) {
-  INTARSIA_FOUR_PIXELS(INTARSIA_LIMITS);
-}
+#if INTARSIA_HAS_DSP
+#define INTARSIA_FOUR(suffix, way, result, limit)                                                              \
+  INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns, int8_t *output, \
+                                      const int8_t *weights, const struct intarsia_channel *channels,           \
+                                      int32_t groups) {                                                         \
+    INTARSIA_FOUR_PIXELS(result, limit);                                                                        \
+  }
+#else
+#define INTARSIA_FOUR(suffix, way, result, limit)                                                              \
+  INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns, int8_t *output, \
+                                      const int8_t *weights, const struct intarsia_channel *channels,           \
+                                      int32_t groups) {                                                         \
+    pixels_by_four(w, columns, output, weights, channels, groups, way);                                         \
+  }
+#endif
+
+INTARSIA_FOUR(whole, INTARSIA_WHOLE, INTARSIA_RESULT, INTARSIA_NO_LIMIT)
+INTARSIA_FOUR(rectified, INTARSIA_RECTIFIED, INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT)
+INTARSIA_FOUR(limited, INTARSIA_LIMITED, INTARSIA_RESULT, INTARSIA_LIMITS)
 INTARSIA_OUTLINE void four_any(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
                                const int8_t *weights, const struct intarsia_channel *channels,
                                int32_t groups) {
@@ -223,5 +228,6 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
   }
 
 INTARSIA_KERNEL(intarsia_dsp_conv_s8, whole, INTARSIA_WHOLE)
+INTARSIA_KERNEL(intarsia_dsp_conv_rectified_s8, rectified, INTARSIA_RECTIFIED)
 INTARSIA_KERNEL(intarsia_dsp_conv_limited_s8, limited, INTARSIA_LIMITED)
 INTARSIA_KERNEL(intarsia_dsp_conv_any_s8, any, INTARSIA_ANY)

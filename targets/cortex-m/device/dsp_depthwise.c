@@ -91,16 +91,16 @@ struct row_3x3 {
   "ldrd r5, r12, [r7, #" offset1 "]\n"         \
   "smlad r10, r3, r5, r10\n"                   \
   "smlad r11, r4, r12, r11\n"
-#define INTARSIA_STORE_3X3(sum, at, limit)                 \
+#define INTARSIA_STORE_3X3(sum, at, result, limit)         \
   "ldmia r12!, {r1, r2, r3}\n"                             \
-  INTARSIA_RESULT(sum, "r1", "r2", "r3") limit(sum)        \
+  result(sum, "r1", "r2", "r3") limit(sum)                 \
   "strb " sum ", [lr, #" at "]\n"
 
 #define INTARSIA_NO_LIMIT(sum)
 #define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r4", "r5")
 
 // The quick ways: sums r8-r11, columns r6, weights r7, output lr; limits r4, r5.
-#define INTARSIA_ROW_3X3(limit)                                                                             \
+#define INTARSIA_ROW_3X3(result, limit)                                                                     \
   __asm__ volatile(                                                                                         \
       "1: ldmia r0, {r8, r9, r10, r11}\n"                                                                   \
       INTARSIA_COLUMN_3X3("0", "8") INTARSIA_COLUMN_3X3("16", "24") INTARSIA_COLUMN_3X3("32", "40")         \
@@ -111,8 +111,8 @@ struct row_3x3 {
       "add r6, r6, r1\n"                                                                                    \
       "add r12, r0, #16\n"                                                                                  \
       "ldrd r4, r5, [r0, #80]\n"                                                                            \
-      INTARSIA_STORE_3X3("r8", "0", limit) INTARSIA_STORE_3X3("r9", "1", limit)                             \
-      INTARSIA_STORE_3X3("r10", "2", limit) INTARSIA_STORE_3X3("r11", "3", limit)                           \
+      INTARSIA_STORE_3X3("r8", "0", result, limit) INTARSIA_STORE_3X3("r9", "1", result, limit)                             \
+      INTARSIA_STORE_3X3("r10", "2", result, limit) INTARSIA_STORE_3X3("r11", "3", result, limit)                           \
       "ldrd r1, r2, [r0, #72]\n"                                                                            \
       "add lr, lr, r1\n"                                                                                    \
       "subs r2, r2, #1\n"                                                                                   \
@@ -144,9 +144,11 @@ INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *ro
   register const uint32_t *weight __asm__("r7") = weights;
   register int8_t *to __asm__("lr") = output;
   if (way == INTARSIA_WHOLE)
-    INTARSIA_ROW_3X3(INTARSIA_NO_LIMIT);
+    INTARSIA_ROW_3X3(INTARSIA_RESULT, INTARSIA_NO_LIMIT);
+  else if (way == INTARSIA_RECTIFIED)
+    INTARSIA_ROW_3X3(INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT);
   else
-    INTARSIA_ROW_3X3(INTARSIA_LIMITS);
+    INTARSIA_ROW_3X3(INTARSIA_RESULT, INTARSIA_LIMITS);
 }
 #endif
 
@@ -222,5 +224,6 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   }
 
 INTARSIA_KERNEL(intarsia_dsp_depthwise_s8, whole, INTARSIA_WHOLE)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_rectified_s8, rectified, INTARSIA_RECTIFIED)
 INTARSIA_KERNEL(intarsia_dsp_depthwise_limited_s8, limited, INTARSIA_LIMITED)
 INTARSIA_KERNEL(intarsia_dsp_depthwise_any_s8, any, INTARSIA_ANY)

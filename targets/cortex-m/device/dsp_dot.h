@@ -93,6 +93,13 @@ INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weigh
   "add " sum ", " sum ", " round "\n"                  \
   "asr " sum ", " sum ", " shift "\n"                  \
   "ssat " sum ", #8, " sum "\n"
+// Or one of INTARSIA_RECTIFIED.
+#define INTARSIA_RECTIFIED_RESULT(sum, multiplier, round, shift) \
+  "add " sum ", " sum ", " sum "\n"                              \
+  "smmulr " sum ", " sum ", " multiplier "\n"                    \
+  "add " sum ", " sum ", " round "\n"                            \
+  "asr " sum ", " sum ", " shift "\n"                            \
+  "ssat " sum ", #8, " sum "\n"
 // Or one within limits.
 #define INTARSIA_LIMIT(sum, low, high) \
   "cmp " sum ", " low "\n"             \

@@ -38,9 +38,11 @@ class Kernels {
     target_ = target->host();
   }
 
-  void add(graph::Module module) {
+  void add(graph::Module module, LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Balanced) {
+    LoweringOptions lowering;
+    lowering.optimise = optimise;
     const Result<tir::LoweredFunction> lowered =
-        registry_.kind_of(target_).graph_to_tir(target_, module, module.entry_function(), {});
+        registry_.kind_of(target_).graph_to_tir(target_, module, module.entry_function(), lowering);
     ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
     const std::string prefix = fmt::format("m{}_", modules_.size());
     for (const tir::Constant& constant : lowered->module.constants)
@@ -61,6 +63,7 @@ class Kernels {
   }
 
   size_t tuned() const { return tuned_; }
+  bool calls(const std::string& kernel) const { return text_.find(" " + kernel + "(") != std::string::npos; }
   size_t count() const { return modules_.size(); }
 
   void check(const std::string& compiler = "gcc") {
@@ -218,6 +221,21 @@ TEST_P(EveryCore, TakesWhatNetworksAreMadeOf) {
   kernels.add(window_module(random, {OpKind::DepthwiseConv2d, 1, 9, 9, 24, 24, 5, 5, 2}));
   EXPECT_EQ(kernels.tuned(), kernels.count());
   kernels.check();
+}
+
+// Small code shares the kernel for limited results; otherwise each range has its own.
+TEST(Optimise, SizeSharesKernels) {
+  for (const auto optimise : {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Speed}) {
+    Kernels kernels("cortex-m4");
+    Random random(10);
+    WindowCase c{OpKind::Conv2d, 1, 6, 6, 8, 12, 3, 3, 1};
+    kernels.add(window_module(random, c), optimise);
+    c.activation = graph::Activation::ReluN1To1;
+    kernels.add(window_module(random, c), optimise);
+    EXPECT_TRUE(kernels.calls("intarsia_dsp_conv_limited_s8"));
+    EXPECT_EQ(kernels.calls("intarsia_dsp_conv_s8"), optimise == LoweringOptions::Optimise::Speed);
+    kernels.check();
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(CortexM, EveryCore, ::testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"),

@@ -31,6 +31,15 @@ TEST_F(BadChoice, UnknownTarget) {
   EXPECT_TRUE(refused(compile({"--target", "c -mcup=cortex-m4"}), {"--target", "no attribute 'mcup'", "it has mcpu"}));
 }
 
+TEST_F(BadChoice, ExtensionThatTheCoreLacks) {
+  EXPECT_TRUE(refused(compile({"--target", "c -mcpu=cortex-m0 -mattr=+dsp"}),
+                      {"--target", "cortex-m0 has no extension for -mattr=+dsp", "leave -mattr out"}));
+  EXPECT_TRUE(refused(compile({"--target", "c -mcpu=cortex-m4 -mattr=+dsp,+mve"}),
+                      {"cortex-m4 has no extension for -mattr=+mve", "it has +dsp, +fp"}));
+  EXPECT_TRUE(refused(compile({"--target", "c -mcpu=cortex-m0 -mfloat-abi=hard"}),
+                      {"cortex-m0 has no floating-point unit"}));
+}
+
 TEST_F(BadChoice, TargetOfAnotherCore) {
   EXPECT_TRUE(refused(compile({"--target", "cortex-m55", "--board", "mps2-an386"}),
                       {"--board mps2-an386: the board does not run code for cortex-m55", "cortex-m4"}));
@@ -50,6 +59,16 @@ TEST_F(BadChoice, Tags) {
   EXPECT_TRUE(refused(compile({"--tags", "absent.json"}), {"absent.json"}));
   write("tags.json", std::string("{\"mine\": "));
   EXPECT_TRUE(refused(compile({"--tags", "tags.json", "--target", "mine"}), {"tags.json"}));
+}
+
+TEST_F(BadChoice, FlashBudget) {
+  EXPECT_TRUE(refused(compile({"--flash-budget", "100000"}),
+                      {"--flash-budget: flash cannot be measured", "choose another --board"}));
+  EXPECT_TRUE(refused(intarsia({"explain", digits_path(), "--flash-budget", "100000"}),
+                      {"--flash-budget: only 'compile' measures flash"}));
+  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no cross compiler";
+  EXPECT_TRUE(refused(compile({"--board", "mps2-an386", "--flash-budget", "1000"}),
+                      {"--flash-budget: 1000 bytes are too few: the least is", "decides it with", "give at least"}));
 }
 
 TEST_F(BadChoice, FolderThatCannotBeMade) {
