@@ -82,7 +82,11 @@ class Scheduler {
     if (attempt.most_fast && peak_bytes() > *attempt.most_fast) {
       spill(*attempt.most_fast);
       // Slower memory likes other layouts.
-      if (units_.size() == program_.operations.size()) choose_layouts(maker_);
+      if (units_.size() == program_.operations.size()) {
+        for (TensorPlace& place : places_) place.layout = Layout::Nhwc;
+        for (size_t i = 0; i < units_.size(); ++i) make_whole(maker_, i);
+        choose_layouts(maker_);
+      }
     }
     return peak_bytes();
   }

@@ -44,7 +44,7 @@ void sweep(const std::string& name, CompileRequest request) {
   const int64_t most = sram_bytes(*free);
   double least_cycles = cycles_of(*free, request);
   bool refused = false;
-  for (const int64_t percent : {110, 90, 75, 60, 45, 30, 15, 5}) {
+  for (const int64_t percent : {110, 75, 50, 25, 8}) {
     const int64_t limit = most * percent / 100;
     SCOPED_TRACE(limit);
     request.sram_limit = limit;
