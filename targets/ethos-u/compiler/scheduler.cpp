@@ -20,6 +20,7 @@
 #include "layouts.h"
 #include "map_placement.h"
 #include "prefetch.h"
+#include "schedule_peak.h"
 #include "table_slots.h"
 #include "units.h"
 
@@ -51,6 +52,8 @@ constexpr size_t kMostStripes = 100;
 constexpr double kMostCascadeCost = 1.5;
 constexpr double kCascadeTimeWeight = 0.25;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
+// Times that constants fetched ahead get less of a limit because placing them all left gaps.
+constexpr int kGapRounds = 4;
 
 // Ways to keep feature maps small: cascades while they need more than this at once, and no more than
 // this of them in fast memory where there is another.
@@ -97,18 +100,35 @@ class Scheduler {
     return operation(units_.at(static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin())));
   }
 
-  // After `place`; returns the time it is estimated to take.
+  // After `place`; returns the time it is estimated to take. With a limit, `placed_bytes` may be above it
+  // only where feature maps alone are.
   double plan() {
     find_owners();
     plan_tables();
-    plan_ = choose_plan(maker_);
+    const std::vector<Unit> whole = units_;
+    const std::vector<TableSlots::Slot> whole_slots = slots_;
+    if (options_.sram_limit) fetch_limit_ = peak_bytes() <= *options_.sram_limit ? *options_.sram_limit : 0;
+    for (int round = 0;; ++round) {
+      plan_ = choose_plan(maker_);
+      emit();
+      if (!options_.sram_limit) break;
+      placed_bytes_ = placed();
+      const int64_t excess = placed_bytes_ - *options_.sram_limit;
+      const bool fetches = std::find(plan_.fetched.begin(), plan_.fetched.end(), true) != plan_.fetched.end();
+      if (excess <= 0 || !fetches) break;
+      // Addresses leave gaps. What is fetched has to leave them room, in the last round all of it.
+      fetch_limit_ = round < kGapRounds ? std::min(fetch_limit_, plan_.peak_bytes) - excess : 0;
+      retract();
+      units_ = whole;
+      slots_ = whole_slots;
+    }
     return plan_.cycles;
   }
 
-  Schedule finish() {
-    emit();
-    return std::move(result_);
-  }
+  // After `plan` with a limit: the fast memory that everything takes with its addresses.
+  int64_t placed_bytes() const { return placed_bytes_; }
+
+  Schedule finish() { return std::move(result_); }
 
  private:
   const NpuTensor& tensor(int32_t id) const { return program_.tensors.at(static_cast<size_t>(id)); }
@@ -595,7 +615,7 @@ class Scheduler {
     const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
     std::vector<int64_t> budgets = {base};
     if (options_.sram_limit) {
-      budgets = {std::max(base, *options_.sram_limit)};
+      budgets = {fetch_limit_};
     } else if (options_.for_size) {
       budgets = {static_cast<int64_t>(static_cast<double>(base) * kSizeBudget)};
     } else {
@@ -751,6 +771,23 @@ class Scheduler {
 
   // ---- steps ----
 
+  int64_t placed() const {
+    std::vector<bool> is_placed(result_.storages.size());
+    for (size_t i = 0; i < is_placed.size(); ++i) is_placed[i] = is_fast(static_cast<int32_t>(i));
+    return placed_peak(result_, is_placed);
+  }
+
+  // Takes back what `emit` has added.
+  void retract() {
+    const auto kept = static_cast<ptrdiff_t>(storages_before_);
+    result_.steps.clear();
+    result_.storages.erase(result_.storages.begin() + kept, result_.storages.end());
+    memories_.erase(memories_.begin() + kept, memories_.end());
+    std::fill(table_storage_.begin(), table_storage_.end(), -1);
+    constants_.clear();
+    buffers_.clear();
+  }
+
   // A buffer for what is fetched for each unit.
   void make_buffers() {
     for (size_t i = 0; i < units_.size(); ++i) {
@@ -767,6 +804,7 @@ class Scheduler {
   }
 
   void emit() {
+    storages_before_ = result_.storages.size();
     make_buffers();
     for (size_t k = 0; k < units_.size(); ++k) {
       for (size_t i = k; i < units_.size(); ++i) {
@@ -868,6 +906,9 @@ class Scheduler {
       std::tuple<int32_t, int32_t, int32_t, int32_t, std::tuple<int32_t, int32_t, int32_t>, int>;
   std::map<std::pair<Side, Side>, int32_t> dependencies_;  // BLOCKDEP of a unit behind another
   int64_t most_budget_ = 0;
+  int64_t fetch_limit_ = 0;   // with --sram-limit: maps and what is fetched, at any time
+  int64_t placed_bytes_ = 0;
+  size_t storages_before_ = 0;  // that are there without steps
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
   std::map<size_t, int32_t> buffers_;  // of fetched constants, by unit
   PrefetchPlan plan_;
@@ -905,13 +946,16 @@ Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
   double least_cycles = std::numeric_limits<double>::infinity();
   for (const Attempt& attempt : attempts) {
     auto scheduler = std::make_unique<Scheduler>(hardware, program, options);
-    const int64_t bytes = scheduler->place(attempt);
-    if (options.sram_limit && bytes > *options.sram_limit) {
-      if (&attempt == &attempts.back() && !best)
-        return beyond_limit(scheduler->fullest(), *options.sram_limit, bytes);
-      continue;
-    }
+    const bool is_last = &attempt == &attempts.back();
+    const int64_t live = scheduler->place(attempt);
+    // Where there is slower memory, the planner puts there what gaps leave no room for.
+    const bool must_fit = options.sram_limit && !has_slower;
+    if (must_fit && live > *options.sram_limit && !is_last) continue;
     const double cycles = scheduler->plan();
+    if (must_fit && scheduler->placed_bytes() > *options.sram_limit) {
+      if (!is_last) continue;
+      return beyond_limit(scheduler->fullest(), *options.sram_limit, scheduler->placed_bytes());
+    }
     if (cycles < least_cycles) {
       least_cycles = cycles;
       best = std::move(scheduler);
