@@ -29,9 +29,10 @@ bool is_dedicated(const Target& member) {
 
 std::vector<MemoryPool> own_memories(const Target& member, const LoweringOptions& options) {
   if (!is_dedicated(member)) return {};
-  const int64_t bytes = memory_system_of(member).cache_bytes;
-  return {{kOwnSram, std::min(bytes, options.sram_limit.value_or(bytes)), false, 1,
-           {"ethos-u"}, static_cast<int32_t>(kStreamAlignment)}};
+  const int64_t cache = memory_system_of(member).cache_bytes;
+  const int64_t bytes = std::min(cache, options.sram_limit.value_or(cache));
+  if (bytes <= 0) return {};  // a pool of no bytes would be one without a limit
+  return {{kOwnSram, bytes, false, 1, {"ethos-u"}, static_cast<int32_t>(kStreamAlignment)}};
 }
 
 int32_t fast_pool(const Target& member, const MemoryMap& memory) {
@@ -52,16 +53,34 @@ int32_t fast_pool(const Target& member, const MemoryMap& memory) {
   return differ ? fastest : -1;
 }
 
-tir::LoweredFunction lower(const Target& member, const graph::Module& module,
-                           const graph::Function& function, const LoweringOptions& options) {
+int32_t slow_pool(const Target& member, const MemoryMap& memory) {
+  const int32_t fast = fast_pool(member, memory);
+  int32_t result = -1;
+  for (size_t i = 0; i < memory.pools.size(); ++i) {
+    const MemoryPool& pool = memory.pools[i];
+    if (static_cast<int32_t>(i) == fast || pool.read_only || !memory.reaches(member.name, pool)) continue;
+    if (result < 0 ||
+        pool.cycles_per_access < memory.pools[static_cast<size_t>(result)].cycles_per_access)
+      result = static_cast<int32_t>(i);
+  }
+  return result;
+}
+
+Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
+                                   const graph::Function& function, const LoweringOptions& options) {
   const Hardware& hardware = hardware_of(member);
   const Program program = legalise(module, function);
   ScheduleOptions schedule_options;
   schedule_options.memory = memory_system_of(member);
   schedule_options.for_size = options.optimise == LoweringOptions::Optimise::Size;
   schedule_options.sram_limit = options.sram_limit;
-  const Schedule schedule = make_schedule(hardware, program, schedule_options);
-  return to_tir(hardware, function, program, schedule);
+  INTARSIA_TRY(const Schedule schedule, make_schedule(hardware, program, schedule_options));
+  // Feature maps that are not to take the fast memory say so, or the planner would put them there.
+  std::string slow;
+  if (is_dedicated(member) && options.memory != nullptr)
+    if (const int32_t pool = slow_pool(member, *options.memory); pool >= 0)
+      slow = options.memory->pools[static_cast<size_t>(pool)].name;
+  return to_tir(hardware, function, program, schedule, slow);
 }
 
 }  // namespace intarsia::targets::ethos_u

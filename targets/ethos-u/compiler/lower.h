@@ -4,6 +4,7 @@
 #include "intarsia/graph.h"
 #include "intarsia/lowering_options.h"
 #include "intarsia/plan.h"
+#include "intarsia/result.h"
 #include "intarsia/target.h"
 #include "intarsia/tir.h"
 #include "ethos_u/timing.h"
@@ -19,8 +20,10 @@ inline constexpr const char* kOwnSram = "npu_sram";
 std::vector<MemoryPool> own_memories(const Target& member, const LoweringOptions& options);
 // The pool that is the fast copy's in a dedicated mode; -1 when there is none.
 int32_t fast_pool(const Target& member, const MemoryMap& memory);
+// The fastest other pool that the member can write; -1 when there is none.
+int32_t slow_pool(const Target& member, const MemoryMap& memory);
 
-tir::LoweredFunction lower(const Target& member, const graph::Module& module,
+Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
                            const graph::Function& function, const LoweringOptions& options);
 
 }  // namespace intarsia::targets::ethos_u

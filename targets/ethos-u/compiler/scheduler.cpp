@@ -4,10 +4,13 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "constant_groups.h"
 #include "constant_streams.h"
@@ -15,7 +18,9 @@
 #include "feature_map.h"
 #include "intarsia/check.h"
 #include "layouts.h"
+#include "map_placement.h"
 #include "prefetch.h"
+#include "schedule_peak.h"
 #include "table_slots.h"
 #include "units.h"
 
@@ -47,6 +52,14 @@ constexpr size_t kMostStripes = 100;
 constexpr double kMostCascadeCost = 1.5;
 constexpr double kCascadeTimeWeight = 0.25;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
+// Times that constants fetched ahead get less of a limit because placing them all left gaps.
+constexpr int kGapRounds = 4;
+
+// Ways to keep feature maps small: cascades while they need more than this at once, and no more than
+// this of them in fast memory where there is another.
+struct Attempt {
+  std::optional<int64_t> cascade_to, most_fast;
+};
 
 class Scheduler {
  public:
@@ -56,24 +69,66 @@ class Scheduler {
         options_(options),
         cost_(hardware, options.memory),
         places_(program.tensors.size()),
-        table_storage_(program.tables.size(), -1) {}
+        table_storage_(program.tables.size(), -1),
+        maker_(hardware_, program_, result_.operations, cost_, places_, memories_) {}
 
-  Schedule run() {
+  // Returns the fast memory that feature maps take at once.
+  int64_t place(const Attempt& attempt) {
     find_in_place();
     if (constants_are_slow()) place_groups();
     for (size_t i = 0; i < program_.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));
     result_.operations = program_.operations;
-    UnitMaker maker(hardware_, program_, result_.operations, cost_, places_, memories_);
     units_.resize(program_.operations.size());
-    for (size_t i = 0; i < units_.size(); ++i) make_whole(maker, i);
-    choose_layouts(maker);
-    cascade(maker);
+    for (size_t i = 0; i < units_.size(); ++i) make_whole(maker_, i);
+    choose_layouts(maker_);
+    if (attempt.cascade_to) cascade(maker_, *attempt.cascade_to);
+    if (attempt.most_fast && peak_bytes() > *attempt.most_fast) {
+      spill(*attempt.most_fast);
+      // Slower memory likes other layouts.
+      if (units_.size() == program_.operations.size()) {
+        for (TensorPlace& place : places_) place.layout = Layout::Nhwc;
+        for (size_t i = 0; i < units_.size(); ++i) make_whole(maker_, i);
+        choose_layouts(maker_);
+      }
+    }
+    return peak_bytes();
+  }
+
+  // The operation that runs while feature maps take most.
+  const Operation& fullest() const {
+    const std::vector<int64_t> live = live_bytes();
+    return operation(units_.at(static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin())));
+  }
+
+  // After `place`; returns the time it is estimated to take. With a limit, `placed_bytes` may be above it
+  // only where feature maps alone are.
+  double plan() {
     find_owners();
     plan_tables();
-    plan_ = choose_plan(maker);
-    emit();
-    return std::move(result_);
+    const std::vector<Unit> whole = units_;
+    const std::vector<TableSlots::Slot> whole_slots = slots_;
+    if (options_.sram_limit) fetch_limit_ = peak_bytes() <= *options_.sram_limit ? *options_.sram_limit : 0;
+    for (int round = 0;; ++round) {
+      plan_ = choose_plan(maker_);
+      emit();
+      if (!options_.sram_limit) break;
+      placed_bytes_ = placed();
+      const int64_t excess = placed_bytes_ - *options_.sram_limit;
+      const bool fetches = std::find(plan_.fetched.begin(), plan_.fetched.end(), true) != plan_.fetched.end();
+      if (excess <= 0 || !fetches) break;
+      // Addresses leave gaps. What is fetched has to leave them room, in the last round all of it.
+      fetch_limit_ = round < kGapRounds ? std::min(fetch_limit_, plan_.peak_bytes) - excess : 0;
+      retract();
+      units_ = whole;
+      slots_ = whole_slots;
+    }
+    return plan_.cycles;
   }
+
+  // After `plan` with a limit: the fast memory that everything takes with its addresses.
+  int64_t placed_bytes() const { return placed_bytes_; }
+
+  Schedule finish() { return std::move(result_); }
 
  private:
   const NpuTensor& tensor(int32_t id) const { return program_.tensors.at(static_cast<size_t>(id)); }
@@ -196,11 +251,11 @@ class Scheduler {
            result_.storages[static_cast<size_t>(storage)].kind != Storage::Kind::Constant;
   }
 
-  // Bytes of fast memory that feature maps take while each unit runs.
-  std::vector<int64_t> live_bytes() const {
-    struct Life {
-      size_t first = std::numeric_limits<size_t>::max(), last = 0;
-    };
+  struct Life {
+    size_t first = std::numeric_limits<size_t>::max(), last = 0;  // units
+  };
+  // Of storages that are feature maps.
+  std::vector<Life> map_lives() const {
     std::vector<Life> lives(result_.storages.size());
     for (size_t i = 0; i < units_.size(); ++i) {
       const auto touch = [&](const FeatureMap& map) {
@@ -212,6 +267,12 @@ class Scheduler {
       touch(units_[i].ofm);
       if (units_[i].ifm2) touch(*units_[i].ifm2);
     }
+    return lives;
+  }
+
+  // Bytes of fast memory that feature maps take while each unit runs.
+  std::vector<int64_t> live_bytes() const {
+    const std::vector<Life> lives = map_lives();
     std::vector<int64_t> bytes(units_.size(), 0);
     for (size_t s = 0; s < lives.size(); ++s) {
       Life life = lives[s];
@@ -297,6 +358,66 @@ class Scheduler {
     }
   }
 
+  // ---- memories ----
+
+  // Storages of a unit's maps, each once.
+  static std::array<int32_t, kMapsOfUnit> storages_of(const Unit& unit) {
+    std::array<int32_t, kMapsOfUnit> storages = {unit.ifm.span.storage, unit.ofm.span.storage,
+                                                 unit.ifm2 ? unit.ifm2->span.storage : -1};
+    if (storages[1] == storages[0]) storages[1] = -1;
+    if (storages[2] == storages[0] || storages[2] == storages[1]) storages[2] = -1;
+    return storages;
+  }
+
+  // Keeps those maps in fast memory that save most time there; the others go to the arena's.
+  void spill(int64_t limit) {
+    MapPlacementProblem problem;
+    problem.limit = limit;
+    std::vector<int32_t> map_of(result_.storages.size(), -1), storages;
+    const std::vector<Life> lives = map_lives();
+    for (size_t s = 0; s < lives.size(); ++s) {
+      const Storage& storage = result_.storages[s];
+      if (storage.kind != Storage::Kind::Inner || !storage.fast || lives[s].first > lives[s].last) continue;
+      map_of[s] = static_cast<int32_t>(storages.size());
+      storages.push_back(static_cast<int32_t>(s));
+      problem.maps.push_back({aligned(storage.bytes), static_cast<int32_t>(lives[s].first),
+                              static_cast<int32_t>(lives[s].last)});
+    }
+    for (const Unit& unit : units_) problem.units.push_back(placement_costs(unit, map_of, limit));
+    const std::vector<bool> fast = place_maps(problem);
+    for (size_t m = 0; m < storages.size(); ++m)
+      if (!fast[m]) {
+        result_.storages[static_cast<size_t>(storages[m])].fast = false;
+        memories_[static_cast<size_t>(storages[m])] = Memory::Arena;
+      }
+    for (Unit& unit : units_) maker_.reconsider(unit);
+  }
+
+  MapPlacementProblem::Unit placement_costs(const Unit& unit, const std::vector<int32_t>& map_of,
+                                            int64_t limit) {
+    MapPlacementProblem::Unit result;
+    const std::array<int32_t, kMapsOfUnit> storages = storages_of(unit);
+    for (size_t i = 0; i < kMapsOfUnit; ++i)
+      if (storages[i] >= 0) result.maps[i] = map_of[static_cast<size_t>(storages[i])];
+    for (size_t which = 0; which < result.cycles.size(); ++which) {
+      bool possible = true;
+      for (size_t i = 0; i < kMapsOfUnit; ++i) {
+        const bool fast = (which >> i & 1) != 0;
+        possible = possible && (!fast || result.maps[i] >= 0);
+        if (result.maps[i] >= 0)
+          memories_[static_cast<size_t>(storages[i])] = fast ? Memory::Cache : Memory::Arena;
+      }
+      if (!possible) continue;
+      Unit other = unit;
+      maker_.reconsider(other);
+      result.cycles[which] =
+          (unit.estimated_bytes <= limit ? other.fetched : other.direct).alone();
+    }
+    for (size_t i = 0; i < kMapsOfUnit; ++i)
+      if (result.maps[i] >= 0) memories_[static_cast<size_t>(storages[i])] = Memory::Cache;
+    return result;
+  }
+
   // ---- cascades ----
 
   double total_cycles() const {
@@ -340,12 +461,11 @@ class Scheduler {
   }
 
   // While feature maps need more than is wished for, the operations around the peak run in turns.
-  void cascade(UnitMaker& maker) {
-    if (!options_.for_size && !options_.sram_limit) return;
-    const int64_t wished = options_.sram_limit.value_or(0);
+  void cascade(UnitMaker& maker, int64_t wished) {
     const std::vector<bool> rolls = rolls_into_next(program_);
     std::vector<bool> used(program_.operations.size(), false);
-    const double most_cycles = total_cycles() * kMostCascadeCost;
+    const double most_cycles = options_.sram_limit ? std::numeric_limits<double>::infinity()
+                                                   : total_cycles() * kMostCascadeCost;
     for (int64_t peak = peak_bytes(); peak > wished;) {
       const std::vector<int64_t> live = live_bytes();
       const auto at = static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin());
@@ -495,7 +615,7 @@ class Scheduler {
     const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
     std::vector<int64_t> budgets = {base};
     if (options_.sram_limit) {
-      budgets = {std::max(base, *options_.sram_limit)};
+      budgets = {fetch_limit_};
     } else if (options_.for_size) {
       budgets = {static_cast<int64_t>(static_cast<double>(base) * kSizeBudget)};
     } else {
@@ -651,6 +771,23 @@ class Scheduler {
 
   // ---- steps ----
 
+  int64_t placed() const {
+    std::vector<bool> is_placed(result_.storages.size());
+    for (size_t i = 0; i < is_placed.size(); ++i) is_placed[i] = is_fast(static_cast<int32_t>(i));
+    return placed_peak(result_, is_placed);
+  }
+
+  // Takes back what `emit` has added.
+  void retract() {
+    const auto kept = static_cast<ptrdiff_t>(storages_before_);
+    result_.steps.clear();
+    result_.storages.erase(result_.storages.begin() + kept, result_.storages.end());
+    memories_.erase(memories_.begin() + kept, memories_.end());
+    std::fill(table_storage_.begin(), table_storage_.end(), -1);
+    constants_.clear();
+    buffers_.clear();
+  }
+
   // A buffer for what is fetched for each unit.
   void make_buffers() {
     for (size_t i = 0; i < units_.size(); ++i) {
@@ -667,6 +804,7 @@ class Scheduler {
   }
 
   void emit() {
+    storages_before_ = result_.storages.size();
     make_buffers();
     for (size_t k = 0; k < units_.size(); ++k) {
       for (size_t i = k; i < units_.size(); ++i) {
@@ -768,17 +906,63 @@ class Scheduler {
       std::tuple<int32_t, int32_t, int32_t, int32_t, std::tuple<int32_t, int32_t, int32_t>, int>;
   std::map<std::pair<Side, Side>, int32_t> dependencies_;  // BLOCKDEP of a unit behind another
   int64_t most_budget_ = 0;
+  int64_t fetch_limit_ = 0;   // with --sram-limit: maps and what is fetched, at any time
+  int64_t placed_bytes_ = 0;
+  size_t storages_before_ = 0;  // that are there without steps
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
   std::map<size_t, int32_t> buffers_;  // of fetched constants, by unit
   PrefetchPlan plan_;
   Schedule result_;
+  UnitMaker maker_;
 };
+
+Diagnostics beyond_limit(const Operation& fullest, int64_t limit, int64_t least) {
+  return Diagnostics(fmt::format("'{}'", fullest.node),
+                     fmt::format("the NPU's feature maps take {} bytes while it runs, and no order of its "
+                                 "rows is known that takes less; --sram-limit is {}",
+                                 least, limit),
+                     fmt::format("allow {} bytes, or choose a memory mode with a dedicated SRAM, which lets "
+                                 "feature maps lie in slower memory", least));
+}
 
 }  // namespace
 
-Schedule make_schedule(const Hardware& hardware, const Program& program,
-                       const ScheduleOptions& options) {
-  return Scheduler(hardware, program, options).run();
+Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
+                               const ScheduleOptions& options) {
+  const isa::ethos_u::MemorySystem& memory = options.memory;
+  const bool has_slower = memory.arena != memory.cache;
+  std::vector<Attempt> attempts;
+  if (has_slower && options.sram_limit) {
+    attempts = {{std::nullopt, options.sram_limit}, {options.sram_limit, options.sram_limit}};
+  } else if (has_slower) {
+    attempts = {{std::nullopt, options.for_size ? 0 : memory.cache_bytes}};
+  } else if (options.sram_limit) {
+    // What keeps within the limit with the least loss, then the least there is.
+    attempts = {{options.sram_limit, std::nullopt}, {0, std::nullopt}};
+  } else {
+    attempts = {{options.for_size ? std::optional<int64_t>(0) : std::nullopt, std::nullopt}};
+  }
+  std::unique_ptr<Scheduler> best;
+  double least_cycles = std::numeric_limits<double>::infinity();
+  for (const Attempt& attempt : attempts) {
+    auto scheduler = std::make_unique<Scheduler>(hardware, program, options);
+    const bool is_last = &attempt == &attempts.back();
+    const int64_t live = scheduler->place(attempt);
+    // Where there is slower memory, the planner puts there what gaps leave no room for.
+    const bool must_fit = options.sram_limit && !has_slower;
+    if (must_fit && live > *options.sram_limit && !is_last) continue;
+    const double cycles = scheduler->plan();
+    if (must_fit && scheduler->placed_bytes() > *options.sram_limit) {
+      if (!is_last) continue;
+      return beyond_limit(scheduler->fullest(), *options.sram_limit, scheduler->placed_bytes());
+    }
+    if (cycles < least_cycles) {
+      least_cycles = cycles;
+      best = std::move(scheduler);
+    }
+    if (!has_slower) break;
+  }
+  return best->finish();
 }
 
 }  // namespace intarsia::targets::ethos_u

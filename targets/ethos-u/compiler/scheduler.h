@@ -5,6 +5,7 @@
 
 #include "cost.h"
 #include "hardware.h"
+#include "intarsia/diagnostics.h"
 #include "schedule.h"
 
 namespace intarsia::targets::ethos_u {
@@ -15,7 +16,8 @@ struct ScheduleOptions {
   std::optional<int64_t> sram_limit;
 };
 
-Schedule make_schedule(const Hardware& hardware, const Program& program,
+// Fails where feature maps cannot be kept within the limit: with the least that they take, and where.
+Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
                        const ScheduleOptions& options);
 
 }  // namespace intarsia::targets::ethos_u

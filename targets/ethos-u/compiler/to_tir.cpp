@@ -19,11 +19,12 @@ constexpr int32_t kAlignment = static_cast<int32_t>(kStreamAlignment);
 class Writer {
  public:
   Writer(const Hardware& hardware, const graph::Function& function, const Program& program,
-         const Schedule& schedule)
+         const Schedule& schedule, const std::string& slow_memory)
       : hardware_(hardware),
         function_(function),
         program_(program),
         schedule_(schedule),
+        slow_memory_(slow_memory),
         builder_(function.name),
         buffers_(schedule.storages.size()) {}
 
@@ -76,7 +77,7 @@ class Writer {
       case Storage::Kind::Inner:
         buffers_[index] = builder_.local(fmt::format("inner{}", index), DataType::Int8,
                                          {storage.bytes}, kAlignment);
-        if (storage.fast) builder_.func().buffers.back().memory = kOwnSram;
+        builder_.func().buffers.back().memory = storage.fast ? kOwnSram : slow_memory_;
         return;
       case Storage::Kind::Constant: {
         const ConstantId id{static_cast<int32_t>(result_.module.constants.size())};
@@ -139,6 +140,7 @@ class Writer {
   const graph::Function& function_;
   const Program& program_;
   const Schedule& schedule_;
+  const std::string& slow_memory_;
   tir::FuncBuilder builder_;
   tir::LoweredFunction result_;
   std::vector<BufferId> inputs_, outputs_, buffers_;
@@ -147,8 +149,9 @@ class Writer {
 }  // namespace
 
 tir::LoweredFunction to_tir(const Hardware& hardware, const graph::Function& function,
-                            const Program& program, const Schedule& schedule) {
-  return Writer(hardware, function, program, schedule).run();
+                            const Program& program, const Schedule& schedule,
+                            const std::string& slow_memory) {
+  return Writer(hardware, function, program, schedule, slow_memory).run();
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -180,6 +180,18 @@ Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* lik
   return unit;
 }
 
+void UnitMaker::reconsider(Unit& unit) const {
+  const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
+  if (unit.rows.end - unit.rows.first == operation.ofm.extent.height) {
+    choose_blocks(operation, unit);
+    return;
+  }
+  unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+  unit.fetched = has_weights(operation.kind)
+                     ? cost_of(operation, unit, unit.fetched_block, Memory::Cache)
+                     : unit.direct;
+}
+
 OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
                                  const BlockConfig& block, Memory constants) const {
   Step step;

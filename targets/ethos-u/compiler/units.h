@@ -43,6 +43,8 @@ class UnitMaker {
   Unit make_part(const Unit& whole, int32_t first, int32_t end);
   // All channels of some output rows, with the block of `like`, if any.
   Unit make_stripe(int32_t operation, const RowRange& rows, const Unit* like);
+  // Its blocks and costs again, after maps have moved to another memory. A stripe keeps its blocks.
+  void reconsider(Unit& unit) const;
   // Whether it goes through columns first.
   bool by_columns(const Unit& unit) const;
 

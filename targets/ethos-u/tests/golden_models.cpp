@@ -21,17 +21,23 @@ void expect_exact(const std::string& name, const CompileRequest& request) {
   const std::string where = name + " on " + request.target + " " + request.memory_mode;
   const Result<CompiledModel> model = compile_for(model_bytes(name), request);
   ASSERT_TRUE(model.ok()) << where << ": " << model.error().to_string();
-  for (int k = 0;; ++k) {
+  expect_exact(name, *model, where);
+}
+
+void expect_exact(const std::string& name, const CompiledModel& model, const std::string& where) {
+  int k = 0;
+  for (;; ++k) {
     std::vector<std::vector<uint8_t>> inputs;
-    for (const auto& info : model->emitted.inputs)
+    for (const auto& info : model.emitted.inputs)
       inputs.push_back(sample(name, "in" + std::to_string(k) + "_" +
-                                        std::to_string(&info - model->emitted.inputs.data()) + ".bin"));
+                                        std::to_string(&info - model.emitted.inputs.data()) + ".bin"));
     if (inputs.front().empty()) break;
-    const SimulatedRun run = simulate(*model, inputs);
+    const SimulatedRun run = simulate(model, inputs);
     ASSERT_EQ(run.problem, "") << where;
     EXPECT_EQ(run.outputs.at(0), sample(name, "out" + std::to_string(k) + "_0.bin"))
         << where << ", sample " << k;
   }
+  EXPECT_GT(k, 0) << name << " has no samples";
 }
 
 }  // namespace intarsia::test::ethos_u

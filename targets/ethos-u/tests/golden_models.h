@@ -9,5 +9,7 @@ namespace intarsia::test::ethos_u {
 
 // Every sample's outputs are the recorded ones, and the checker has nothing to say.
 void expect_exact(const std::string& name, const CompileRequest& request);
+// The same for what has been compiled already.
+void expect_exact(const std::string& name, const CompiledModel& model, const std::string& where);
 
 }  // namespace intarsia::test::ethos_u

@@ -24,13 +24,12 @@ class Collector final : public sim::Observer {
   void before(const sim::Operation& operation, const sim::Memory&) override {
     if (!operation.has_weights()) return;
     for (size_t core = 0; core < static_cast<size_t>(operation.cores); ++core) {
-      if (operation.weight_region == kConstants) add(operation.weights[core].base, operation.weights[core].length);
-      if (operation.scale_region == kConstants) add(operation.scales[core].base, operation.scales[core].length);
+      add(operation.weight_region, operation.weights[core]);
+      add(operation.scale_region, operation.scales[core]);
     }
   }
   void before(const sim::DmaTransfer& transfer, const sim::Memory&) override {
-    if (!transfer.source_internal && !transfer.target_internal && transfer.source_region == kConstants)
-      add(transfer.source, transfer.length);
+    if (!transfer.source_internal && !transfer.target_internal) transfers_.push_back(transfer);
   }
 
   int64_t bytes() const {
@@ -44,11 +43,24 @@ class Collector final : public sim::Observer {
   }
 
  private:
-  void add(uint64_t first, uint64_t length) {
+  // A range that an operation reads; where it is a copy, what was copied last.
+  void add(uint32_t region, const sim::Range& range) {
+    if (range.length == 0) return;
+    uint64_t first = range.base, length = range.length;
+    if (region != kConstants) {
+      const auto copy = std::find_if(transfers_.rbegin(), transfers_.rend(), [&](const auto& transfer) {
+        return transfer.target_region == region && transfer.target <= first &&
+               first + length <= transfer.target + transfer.length;
+      });
+      if (copy == transfers_.rend() || copy->source_region != kConstants)
+        throw std::runtime_error("weights are no copy of constants");
+      first = copy->source + (first - copy->target);
+    }
     uint64_t& behind = ranges_[first];
     behind = std::max(behind, first + length);
   }
 
+  std::vector<sim::DmaTransfer> transfers_;
   std::map<uint64_t, uint64_t> ranges_;
 };
 

@@ -123,8 +123,9 @@ TEST(BesideVela, FasterWithNoMoreMemoryAndSmallerConstants) {
   }
 }
 
-// Weights and scales of every file of Arm's compiler that holds a whole model, for the same aim.
-TEST(BesideVela, WeightsAreNoLarger) {
+// Weights and scales, and fast memory, of every file of Arm's compiler that holds a whole model, for the
+// same aim.
+TEST(BesideVela, WeightsAndFastMemoryAreNoLarger) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
   const std::map<std::string, std::string> modes = {
       {"Sram_Only", "sram-only"}, {"Shared_Sram", "shared-sram"}, {"Dedicated_Sram", "dedicated-sram"}};
@@ -133,7 +134,7 @@ TEST(BesideVela, WeightsAreNoLarger) {
     SCOPED_TRACE(file.name);
     int64_t velas = 0, ours = 0;
     for (const VelaOperator& op : file.operators) velas += weight_bytes(op.payload);
-    if (!file.npu_alone || velas == 0) continue;
+    if (!file.npu_alone) continue;
     const bool is_case = std::filesystem::exists(shared_folder() / "conformance" / file.model);
     CompileRequest request{.target = file.tag, .memory_mode = modes.at(file.memory_mode)};
     if (file.name.ends_with("-Size")) request.optimise = LoweringOptions::Optimise::Size;
@@ -143,6 +144,10 @@ TEST(BesideVela, WeightsAreNoLarger) {
     for (const CommandStream& stream : model->emitted.streams) ours += weight_bytes(stream.commands);
     EXPECT_LE(ours, velas);
     ++compared;
+    // Single operators of 16 bits take more: to be TFLite's to the last bit they are made on 32 bits.
+    if (is_case) continue;
+    const VelaOperator& op = file.operators.at(0);
+    EXPECT_LE(static_cast<uint64_t>(sram_bytes(*model)), op.cache_is_arena ? op.arena_bytes : op.cache_bytes);
   }
   EXPECT_GE(compared, 50);
 }

@@ -1,0 +1,111 @@
+// --sram-limit from what a model likes to have down to what it cannot do with: the limit is kept, results
+// stay exact, time grows little by little, and where nothing is possible the message knows what is.
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "ethos_u/payload.h"
+#include "ethos_u/run.h"
+#include "ethos_u/timeline.h"
+#include "golden_models.h"
+#include "shared_data.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+namespace sim = simulators::ethos_u;
+
+double cycles_of(const CompiledModel& model, const CompileRequest& request) {
+  sim::Payload payload;
+  EXPECT_FALSE(sim::read_payload(model.emitted.streams.at(0).commands, payload).has_value());
+  const auto* npu = isa::ethos_u::find_npu_timing(request.target);
+  const auto memories = isa::ethos_u::memory_system(*npu, "", request.memory_mode);
+  sim::Memory memory(*payload.made_for);
+  sim::Timeline timeline(*payload.made_for, *memories);
+  sim::RunOptions options;
+  options.execute = false;
+  EXPECT_FALSE(sim::run(payload.stream, *payload.made_for, memory, &timeline, options).fault);
+  return static_cast<double>(timeline.cycles());
+}
+
+Result<CompiledModel> compile_model(const std::string& name, const CompileRequest& request) {
+  return compile_for(read_bytes(shared_folder() / "models" / name / "model.tflite"), request);
+}
+
+// Less memory may win by chance: plans are made from estimates.
+constexpr double kChance = 1.15;
+
+void sweep(const std::string& name, CompileRequest request) {
+  SCOPED_TRACE(name + " on " + request.target + " " + request.memory_mode);
+  const auto free = compile_model(name, request);
+  ASSERT_TRUE(free.ok());
+  const int64_t most = sram_bytes(*free);
+  double least_cycles = cycles_of(*free, request);
+  bool refused = false;
+  for (const int64_t percent : {110, 75, 50, 25, 8}) {
+    const int64_t limit = most * percent / 100;
+    SCOPED_TRACE(limit);
+    request.sram_limit = limit;
+    auto model = compile_model(name, request);
+    if (!model.ok()) {
+      const std::string message = model.error().to_string();
+      const size_t advice = message.find("allow ");
+      ASSERT_NE(advice, std::string::npos) << message;
+      refused = true;
+      request.sram_limit = std::atoll(message.c_str() + advice + 6);
+      EXPECT_GT(*request.sram_limit, limit);
+      model = compile_model(name, request);
+      ASSERT_TRUE(model.ok()) << "with what the message asks for: " << model.error().to_string();
+      // One byte less is what it said is not possible.
+      CompileRequest less = request;
+      --*less.sram_limit;
+      EXPECT_FALSE(compile_model(name, less).ok());
+    }
+    EXPECT_LE(sram_bytes(*model), *request.sram_limit);
+    expect_exact(name, *model, "with a limit");
+    const double cycles = cycles_of(*model, request);
+    EXPECT_GE(cycles * kChance, least_cycles) << "less memory is faster";
+    least_cycles = std::max(least_cycles, cycles);
+    if (refused) break;
+  }
+  const bool has_slower_memory = request.memory_mode.starts_with("dedicated");
+  EXPECT_NE(refused, has_slower_memory);
+}
+
+TEST(SramLimit, IsKeptOrRefusedWithTheLeastThatIsPossible) {
+  INTARSIA_NEEDS_SHARED("models");
+  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"}) {
+    sweep(name, {.target = "ethos-u55-128", .memory_mode = "shared-sram"});
+    sweep(name, {.target = "ethos-u65-256", .memory_mode = "dedicated-sram"});
+  }
+}
+
+TEST(SramLimit, NamesTheOperatorThatDecides) {
+  INTARSIA_NEEDS_SHARED("models");
+  const auto model = compile_model("kws_ref_model", {.sram_limit = 1000});
+  ASSERT_FALSE(model.ok());
+  const std::string message = model.error().to_string();
+  EXPECT_NE(message.find("--sram-limit is 1000"), std::string::npos) << message;
+  bool named = false;
+  const auto good = compile_model("kws_ref_model", {});
+  for (const auto& row : good->partitioned.explanation.operators)
+    named = named || message.find("'" + row.name + "'") != std::string::npos;
+  EXPECT_TRUE(named) << message;
+}
+
+TEST(SramLimit, NothingAtAllIsPossibleWithSlowerMemory) {
+  INTARSIA_NEEDS_SHARED("models");
+  for (const char* name : {"kws_ref_model", "ad01_int8", "micro_speech_quantized"}) {
+    const CompileRequest request = {
+        .target = "ethos-u65-512", .memory_mode = "dedicated-sram", .sram_limit = 0};
+    const auto model = compile_model(name, request);
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    EXPECT_EQ(sram_bytes(*model), 0) << name;
+    expect_exact(name, *model, std::string(name) + " without fast memory");
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
