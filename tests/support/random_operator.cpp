@@ -579,8 +579,8 @@ Module mean(Builder& b) {
   const TensorId input = b.input(shape);
   b.node().attributes = attrs;
   const OpKind kind = b.node().kind;
-  const bool extreme = kind == OpKind::ReduceMax || kind == OpKind::ReduceMin;
-  return extreme ? b.finish(b.type(), b.tensor(input).quantization) : b.finish();
+  const bool sums = kind == OpKind::Mean || kind == OpKind::Sum;
+  return !sums ? b.finish(b.type(), b.tensor(input).quantization) : b.finish();
 }
 
 Module quantize(Builder& b) {

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/kernel_text.h"
 #include "intarsia/tir.h"
-#include "../compiler/kernel_text.h"
 
 namespace intarsia::targets::opencl {
 namespace {

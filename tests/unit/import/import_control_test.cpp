@@ -47,13 +47,13 @@ TEST(ImportControl, ALoopIsANodeAndTwoFunctions) {
 TEST(ImportControl, ALoopThatMayRunForEverIsRefusedByName) {
   ModelSpec m = loop_model();
   m.subgraphs[1].operators[0].inputs = {0, 0};  // i = i + i
-  EXPECT_THAT(errors(m), HasSubstr("operator 'while' (while): may run for ever"));
+  EXPECT_THAT(errors(m), HasSubstr("operator 'last' (while): may run for ever"));
 }
 
 TEST(ImportControl, CirclesAreRefusedByName) {
   ModelSpec m = loop_model();
   m.subgraphs[1].operators.push_back({kWhile, {2}, {2}, options_of(&format::CreateWhileOptions, 1, 2)});
-  EXPECT_THAT(errors(m), HasSubstr("operator 1 'while' (WHILE v1) of subgraph 2: runs subgraph 2 'part2', which runs "
+  EXPECT_THAT(errors(m), HasSubstr("operator 1 'next_2' (WHILE v1) of subgraph 2: runs subgraph 2 'part2', which runs "
                                    "this operator: subgraphs call each other in a circle"));
 }
 

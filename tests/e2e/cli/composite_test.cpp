@@ -1,0 +1,87 @@
+// Unlike devices in one target: the composite target of examples/composite, with the digits.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+
+#include "cli.h"
+
+namespace intarsia::test {
+namespace {
+
+using testing::HasSubstr;
+
+class Composite : public Cli {
+ protected:
+  static std::string target() {
+    const Result<std::string> text = read_text_file(std::string(INTARSIA_SOURCE_DIR) + "/examples/composite/ethos-n-opencl.json");
+    EXPECT_TRUE(text.ok());
+    return text.ok() ? *text : "";
+  }
+  // Runs image 3; false where there is no OpenCL device to run it on.
+  bool run(const std::vector<std::string>& more) const {
+    write_image("image.bin", 3);
+    std::vector<std::string> command = {"run", digits_path(), "--input", "image.bin", "--output-dir", "out"};
+    command.insert(command.end(), more.begin(), more.end());
+    const ProcessOutcome outcome = intarsia(command);
+    if (outcome.err.find("no platform has a device") != std::string::npos) return false;
+    EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+    return true;
+  }
+  // Ethos-N rounds once where TFLite rounds twice: a step of the scores at most.
+  void expect_scores() const {
+    const std::vector<uint8_t> scores = read("out/out0.bin"), recorded = recorded_scores(3);
+    ASSERT_EQ(scores.size(), recorded.size());
+    for (size_t i = 0; i < scores.size(); ++i)
+      EXPECT_LE(std::abs(static_cast<int8_t>(scores[i]) - static_cast<int8_t>(recorded[i])), 1) << i;
+  }
+};
+
+TEST_F(Composite, EveryOperatorHasOneThatRunsItAndReasonsOfThoseThatDoNot) {
+  const ProcessOutcome outcome = intarsia({"explain", digits_path(), "--target", target()});
+  ASSERT_TRUE(done(outcome));
+  EXPECT_THAT(outcome.out, HasSubstr("runs on ethosn"));
+  EXPECT_THAT(outcome.out, HasSubstr("not opencl: it is computed by intarsia_softmax_s8"));
+  EXPECT_THAT(outcome.out, HasSubstr("transfers between members"));
+}
+
+TEST_F(Composite, RunsByPriorityAndByCost) {
+  if (!run({"--target", target()})) GTEST_SKIP() << "no OpenCL device";
+  expect_scores();
+  ASSERT_TRUE(run({"--target", target(), "--policy", "cost"}));
+  expect_scores();
+}
+
+TEST_F(Composite, RunsOnAllThreeWhenPinned) {
+  if (!run({"--target", target(), "--pin", "block1_add=opencl", "--pin", "max_pool=c", "--pin", "flatten=c"})) GTEST_SKIP() << "no OpenCL device";
+  expect_scores();
+}
+
+TEST_F(Composite, TwoKindsOfNpuInAnyOrder) {
+  for (const char* order : {"c + ethos-u + ethosn", "c + ethosn + ethos-u"}) {
+    ASSERT_TRUE(run({"--target", order, "--pin", "block1_add=ethos-u", "--pin", "widen=ethosn"})) << order;
+    expect_scores();
+  }
+}
+
+TEST_F(Composite, OpenClAloneIsExact) {
+  if (!run({"--target", "c + opencl"})) GTEST_SKIP() << "no OpenCL device";
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(3));
+}
+
+TEST_F(Composite, AnAbsentPlatformIsSaidAndThePlanStillCompiles) {
+  write_image("image.bin", 3);
+  const auto without_platform = [&](std::vector<std::string> command) {
+    command.insert(command.begin(), {"env", "OCL_ICD_VENDORS=" + path("nowhere"), INTARSIA_PROGRAM});
+    return program(command);
+  };
+  const ProcessOutcome ran = without_platform({"run", digits_path(), "--target", "c + opencl", "--input", "image.bin", "--output-dir", "out"});
+  EXPECT_EQ(ran.exit_code, kUserError);
+  EXPECT_THAT(ran.err, HasSubstr("no platform has a device"));
+  EXPECT_TRUE(done(without_platform({"compile", digits_path(), "--target", "c + opencl", "-o", "sources"})));
+  EXPECT_TRUE(exists("sources/digits.intarsia"));
+  const ProcessOutcome text = intarsia({"disasm", path("sources/digits.intarsia")});
+  EXPECT_THAT(text.out, HasSubstr("__kernel void"));
+}
+
+}  // namespace
+}  // namespace intarsia::test
