@@ -615,8 +615,10 @@ Module sum_of_many(Builder& b) {
   Random& r = b.random();
   const Shape shape = small_shape(r, 1, 3);
   const TensorId first = b.input(shape);
-  for (int64_t i = r.range(0, 3); i > 0; --i)
-    b.tensor(b.input(shape)).quantization = b.tensor(first).quantization;
+  for (int64_t i = r.range(0, 3); i > 0; --i) {
+    const TensorId more = b.input(shape);
+    b.tensor(more).quantization = b.tensor(first).quantization;
+  }
   b.node().attributes = NoAttrs{};
   return b.finish();
 }
