@@ -5,6 +5,7 @@
 #include <ctime>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -28,7 +29,13 @@ struct Figures {
   // Bytes: weights with scales and their padding, constants with tables and everything else too.
   int64_t sram = 0, weights = 0, constants = 0, stream = 0;
   double compile_ms = 0;                      // processor time
+  uint64_t fingerprint = 0xcbf29ce484222325;  // of streams and constants: the same before and after a change?
 };
+
+// FNV-1a.
+void add_to_fingerprint(std::span<const uint8_t> bytes, uint64_t& fingerprint) {
+  for (const uint8_t byte : bytes) fingerprint = (fingerprint ^ byte) * 0x100000001b3;
+}
 
 // Prints each operation and transfer as it is met, and hands everything on to the timeline.
 class Profile final : public sim::Observer {
@@ -79,8 +86,10 @@ int fail(const std::string& why) {
 }
 
 void print(const Figures& figures) {
-  fmt::print("{{\"cycles\": {:.0f}, \"macs\": {}, \"sram\": {}, \"weights\": {}, \"constants\": {}, \"stream\": {}, \"compile_ms\": {:.1f}}}\n",
-             figures.cycles, figures.macs, figures.sram, figures.weights, figures.constants, figures.stream, figures.compile_ms);
+  fmt::print("{{\"cycles\": {:.0f}, \"macs\": {}, \"sram\": {}, \"weights\": {}, \"constants\": {}, \"stream\": {}, "
+             "\"compile_ms\": {:.1f}, \"fingerprint\": \"{:016x}\"}}\n",
+             figures.cycles, figures.macs, figures.sram, figures.weights, figures.constants, figures.stream,
+             figures.compile_ms, figures.fingerprint);
 }
 
 // Adds what one payload costs; an empty string when it could be read to its end. Nothing is computed, so
@@ -123,6 +132,8 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
   for (const CommandStream& stream : model->emitted.streams) {
     if (const std::string why = add_stream(stream.commands, mode, figures); !why.empty()) return fail(why);
     figures.constants += static_cast<int64_t>(stream.constants.size());
+    add_to_fingerprint(stream.commands, figures.fingerprint);
+    add_to_fingerprint(stream.constants, figures.fingerprint);
   }
   figures.sram = test::ethos_u::sram_bytes(*model);
   print(figures);
