@@ -1,9 +1,8 @@
 #include "network_function.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include "intarsia/stream_places.h"
 #include "intarsia/tir_build.h"
 #include "network_file.h"
 #include "payload.h"
@@ -41,37 +40,21 @@ Refusal refuses(const PatternMatch& match, const Variant& variant) {
   return fmt::format("it was compiled for an unknown variant, the device is {}", variant.tag);
 }
 
-std::vector<tir::Stmt> statements_of(const tir::Stmt& body) {
-  if (const auto* sequence = std::get_if<tir::Seq>(&body->node)) return sequence->statements;
-  return {body};
-}
-
-// What the schedule hands over: the buffers behind the parameters.
-std::vector<tir::BufferId> arguments_of(const tir::Module& module, const tir::Func& func) {
-  for (const tir::Stmt& statement : statements_of(module.entry_func().body))
-    if (const auto* call = std::get_if<tir::Call>(&statement->node); call && call->function == func.name)
-      return call->arguments;
-  INTARSIA_CHECK(false, "a device's function is called by the schedule");
-}
-
 CommandStream make_stream(const Target& member, const tir::Module& module, const Plan& plan, const tir::Func& func) {
   CommandStream stream;
   stream.func = func.name;
   stream.member = member.name;
   stream.operators = {func.node};
-  std::vector<BufferPlace> places;
-  const std::vector<tir::BufferId> arguments = arguments_of(module, func);
-  for (const tir::BufferId argument : arguments) {
-    const Placement* placement = plan.find(argument);
-    INTARSIA_CHECK(placement != nullptr, "every buffer of the schedule is planned");
-    const StreamRegion region{StreamRegion::Kind::Pool, placement->pool, 0};
-    const auto found = std::find(stream.regions.begin(), stream.regions.end(), region);
-    places.push_back({static_cast<uint32_t>(found - stream.regions.begin()), static_cast<uint32_t>(placement->offset)});
-    if (found == stream.regions.end()) stream.regions.push_back(region);
+  StreamPlaces places(module, plan, func, kAlignment);
+  std::vector<BufferPlace> arguments;
+  for (size_t parameter = 0; parameter < func.parameters.size(); ++parameter) {
+    const StreamPlace place = places.of(tir::BufferId{static_cast<int32_t>(parameter)});
+    arguments.push_back({static_cast<uint32_t>(place.region), static_cast<uint32_t>(place.offset)});
   }
+  stream.regions = places.regions();
   for (const tir::Buffer& buffer : func.buffers)
     if (buffer.scope == tir::Scope::Constant)
-      stream.commands = make_payload(variant_of(member).number, places, module.constant(buffer.constant).bytes);
+      stream.commands = make_payload(variant_of(member).number, arguments, module.constant(buffer.constant).bytes);
   return stream;
 }
 

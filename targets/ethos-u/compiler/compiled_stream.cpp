@@ -8,6 +8,7 @@
 
 #include "command_text.h"
 #include "ethos_u_kind.h"
+#include "intarsia/stream_places.h"
 #include "intarsia/tir_build.h"
 #include "lower.h"
 #include "memory_marks.h"
@@ -286,18 +287,10 @@ CommandStream write_compiled_stream(const Target& member, const tir::Module& mod
   stream.member = member.name;
   stream.operators = {func.node};
   stream.regions = {{StreamRegion::Kind::Constants, 0}};
-  tir::Stmt body = module.entry_func().body;
-  std::vector<tir::Stmt> calls = {body};
-  if (const auto* sequence = std::get_if<tir::Seq>(&body->node)) calls = sequence->statements;
-  for (const tir::Stmt& statement : calls) {
-    const auto* call = std::get_if<tir::Call>(&statement->node);
-    if (call == nullptr || call->function != func.name) continue;
-    for (const tir::BufferId argument : call->arguments) {
-      const Placement* place = plan.find(argument);
-      INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
-      stream.regions.push_back({StreamRegion::Kind::Pool, place->pool, place->offset});
-    }
-    break;
+  for (const tir::BufferId argument : arguments_of(module, func)) {
+    const Placement* place = plan.find(argument);
+    INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
+    stream.regions.push_back({StreamRegion::Kind::Pool, place->pool, place->offset});
   }
   std::vector<KnownBytes> holds;
   for (const auto& operand : intrinsic_of(func)->operands) {

@@ -12,6 +12,7 @@
 #include "hardware.h"
 #include "lower.h"
 #include "intarsia/check.h"
+#include "intarsia/stream_places.h"
 #include "intrinsics.h"
 #include "payload.h"
 #include "stream_operation.h"
@@ -19,11 +20,6 @@
 
 namespace intarsia::targets::ethos_u {
 namespace {
-
-std::vector<tir::Stmt> statements_of(const tir::Stmt& body) {
-  if (const auto* sequence = std::get_if<tir::Seq>(&body->node)) return sequence->statements;
-  return {body};
-}
 
 // The command that says which region a base belongs to.
 std::string_view region_command(uint32_t base) {
@@ -91,9 +87,8 @@ class StreamWriter {
  public:
   StreamWriter(const Hardware& hardware, const tir::Module& module, const Plan& plan,
                const tir::Func& func, std::vector<StreamRegion> regions)
-      : hardware_(hardware), module_(module), plan_(plan), func_(func), arguments_(arguments()) {
-    stream_.regions = std::move(regions);
-  }
+      : hardware_(hardware), plan_(plan), func_(func),
+        places_(module, plan, func, static_cast<size_t>(kStreamAlignment), std::move(regions)) {}
 
   CommandStream run(const std::string& member) {
     WaitTracker tracker(hardware_);
@@ -110,6 +105,8 @@ class StreamWriter {
         stream_.operators.push_back(statement->comment);
     }
     writer_.start("OP_STOP", 0xFFFF);
+    stream_.regions = places_.regions();
+    stream_.constants = places_.constants();
     stream_.func = func_.name;
     stream_.member = member;
     const std::vector<uint32_t> words = writer_.finish();
@@ -133,22 +130,13 @@ class StreamWriter {
       const bool is_pool = region.kind == StreamRegion::Kind::Pool;
       sizes.push_back(is_pool ? plan_.use.at(static_cast<size_t>(region.pool)).peak - region.offset
                               : static_cast<int64_t>(stream_.constants.size()));
-      for (size_t p = 0; is_pool && p < arguments_.size(); ++p) {
-        const Placement* place = plan_.find(arguments_[p]);
+      for (size_t p = 0; is_pool && p < places_.arguments().size(); ++p) {
+        const Placement* place = plan_.find(places_.arguments()[p]);
         if (place != nullptr && place->pool == region.pool && func_.parameters[p].access == tir::Access::Read)
           holds.push_back({static_cast<int32_t>(i), place->offset - region.offset, place->bytes});
       }
     }
     return memory_marks(words, stream_, sizes, holds);
-  }
-
-  // What the schedule hands over: the buffers behind the parameters.
-  std::vector<tir::BufferId> arguments() const {
-    for (const tir::Stmt& statement : statements_of(module_.entry_func().body))
-      if (const auto* call = std::get_if<tir::Call>(&statement->node);
-          call && call->function == func_.name)
-        return call->arguments;
-    INTARSIA_CHECK(false, "a device's function is called by the schedule");
   }
 
   void append(const Intrinsic& intrinsic, WaitTracker& tracker) {
@@ -184,59 +172,16 @@ class StreamWriter {
   }
 
   AddressRange place(const tir::BufferRun& run) {
-    const tir::Buffer& buffer = func_.buffer(run.buffer);
-    int64_t element = 0;
-    for (size_t axis = 0; axis < run.start.size(); ++axis) {
-      const auto* index = std::get_if<tir::IntImm>(&run.start[axis]->node);
-      INTARSIA_CHECK(index != nullptr, "commands address constant places");
-      element = element * buffer.extents[axis] + index->value;
-    }
-    AddressRange range = place(run.buffer);
-    range.begin += element * element_bytes(buffer.type);
-    range.end = range.begin + run.count * element_bytes(buffer.type);
-    return range;
-  }
-
-  AddressRange place(tir::BufferId id) {
-    const tir::Buffer& buffer = func_.buffer(id);
-    if (buffer.scope == tir::Scope::Constant) return place_constant(buffer.constant);
-    INTARSIA_CHECK(id.at() < arguments_.size(),
-                   "lowering makes parameters of all buffers that need memory");
-    const tir::Buffer& argument = module_.entry_func().buffer(arguments_[id.at()]);
-    if (argument.scope == tir::Scope::Constant) return place_constant(argument.constant);
-    const Placement* placement = plan_.find(arguments_[id.at()]);
-    INTARSIA_CHECK(placement != nullptr, "every buffer of the schedule is planned");
-    return {region({StreamRegion::Kind::Pool, placement->pool}), placement->offset, 0};
-  }
-
-  AddressRange place_constant(ConstantId id) {
-    const auto [known, fresh] =
-        constants_.try_emplace(id.index, static_cast<int64_t>(stream_.constants.size()));
-    if (fresh) {
-      const std::vector<uint8_t>& bytes = module_.constant(id).bytes;
-      stream_.constants.insert(stream_.constants.end(), bytes.begin(), bytes.end());
-      const auto unit = static_cast<size_t>(kStreamAlignment);
-      stream_.constants.resize((stream_.constants.size() + unit - 1) / unit * unit);
-    }
-    return {0, known->second, 0};
-  }
-
-  int32_t region(const StreamRegion& wanted) {
-    auto& regions = stream_.regions;
-    const auto found = std::find(regions.begin(), regions.end(), wanted);
-    const auto index = static_cast<int32_t>(found - regions.begin());
-    if (found == regions.end()) regions.push_back(wanted);
-    return index;
+    const StreamPlace place = places_.of(run);
+    return {place.region, place.offset, place.offset + run.count * element_bytes(func_.buffer(run.buffer).type)};
   }
 
   const Hardware& hardware_;
-  const tir::Module& module_;
   const Plan& plan_;
   const tir::Func& func_;
-  std::vector<tir::BufferId> arguments_;
+  StreamPlaces places_;
   CommandStream stream_;
   CommandWriter writer_;
-  std::map<int32_t, int64_t> constants_;
 };
 
 // Region 0 holds constants, 1 the arena, 2 the fast memory of a dedicated SRAM; further memories follow.
