@@ -20,7 +20,9 @@ class OpenClKind final : public TargetKind {
  public:
   const KindSpec& spec() const override { return spec_; }
 
-  std::vector<Pattern> patterns(const Target&) const override { return opencl::patterns(); }
+  std::vector<Pattern> patterns(const Target& member) const override {
+    return refuse_without_opencl_c(TargetKind::patterns(member));
+  }
 
   Result<tir::LoweredFunction> graph_to_tir(const Target&, const graph::Module& module,
                                             const graph::Function& function, const LoweringOptions&) const override {

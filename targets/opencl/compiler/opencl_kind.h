@@ -11,7 +11,8 @@ namespace intarsia::targets::opencl {
 #include "opencl/stream.def"
 #undef CONSTANT
 
-std::vector<Pattern> patterns();
+// The patterns, refusing also what cannot be said in OpenCL C.
+std::vector<Pattern> refuse_without_opencl_c(std::vector<Pattern> patterns);
 Result<tir::LoweredFunction> lower(const graph::Module& module, const graph::Function& function);
 Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan);
 std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream);

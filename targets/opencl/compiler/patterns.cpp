@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "intarsia/standard_lowering.h"
@@ -33,20 +35,17 @@ Reason refuses_function(const tir::Func& func) {
 }
 
 // Lowers the operator alone and looks at what comes of it.
-Reason refuses(const PatternMatch& match) {
+Reason refuses_operator(const PatternMatch& match) {
   const graph::Node& node = match.node();
-  if (Reason reason = standard_lowering_refuses(match.module, match.function, node)) return reason;
   for (const graph::TensorId id : node.inputs)
     if (id.valid() && match.function.tensor(id).variable) return std::string("it keeps state between runs, which the host does");
-  graph::Function alone = match.function;
-  alone.nodes = {node};
-  alone.inputs.clear();
+  graph::Function alone{.name = match.function.name, .target = {}, .pin = {}, .tensors = match.function.tensors,
+                        .nodes = {node}, .inputs = {}, .outputs = node.outputs};
   for (const graph::TensorId id : node.inputs)
     if (id.valid() && !alone.tensor(id).constant.valid() &&
         std::find(alone.inputs.begin(), alone.inputs.end(), id) == alone.inputs.end())
       alone.inputs.push_back(id);
   if (alone.inputs.empty()) return std::string("it has no input but constants");
-  alone.outputs = node.outputs;
   const Result<tir::LoweredFunction> lowered = standard_graph_to_tir(match.module, alone);
   if (!lowered.ok()) return lowered.error().items().front().to_string();
   for (const tir::Func& func : lowered->module.funcs)
@@ -55,18 +54,15 @@ Reason refuses(const PatternMatch& match) {
   return std::nullopt;
 }
 
-constexpr graph::OpKind kOperators[] = {
-#define OP(name, text, attrs, least, most, outputs) graph::OpKind::name,
-#include "intarsia/op_kinds.def"
-#undef OP
-};
-
 }  // namespace
 
-std::vector<Pattern> patterns() {
-  std::vector<Pattern> patterns;
-  for (const graph::OpKind kind : kOperators)
-    if (kind != graph::OpKind::Call) patterns.push_back({std::string(graph::to_string(kind)), {kind, {}}, refuses});
+std::vector<Pattern> refuse_without_opencl_c(std::vector<Pattern> patterns) {
+  for (Pattern& pattern : patterns) {
+    pattern.refuses = [standard = std::move(pattern.refuses)](const PatternMatch& match) {
+      const Reason reason = standard(match);
+      return reason ? reason : refuses_operator(match);
+    };
+  }
   return patterns;
 }
 
