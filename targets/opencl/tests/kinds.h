@@ -7,6 +7,7 @@
 
 #include "opencl/driver.h"
 #include "intarsia/target_kind.h"
+#include "support/parsed.h"
 
 namespace intarsia::targets {
 namespace c {
@@ -24,18 +25,6 @@ inline TargetRegistry make_registry() {
   targets::c::add_kinds(registry);
   targets::opencl::add_kinds(registry);
   return registry;
-}
-
-inline TargetSpec parsed_target(const TargetRegistry& registry, const std::string& text) {
-  const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
-  INTARSIA_CHECK(target.ok(), target.ok() ? "" : target.error().to_string());
-  return *target;
-}
-
-inline graph::Module parsed_graph(const std::string& text) {
-  Result<graph::Module> module = graph::parse(text);
-  INTARSIA_CHECK(module.ok(), module.ok() ? "" : module.error().to_string());
-  return *module;
 }
 
 // Opened for as long as it lives; `answers` is false where there is no device.

@@ -1,0 +1,26 @@
+// Targets and graphs from text that tests know to be right.
+#pragma once
+
+#include <string>
+
+#include "intarsia/check.h"
+#include "intarsia/graph.h"
+#include "intarsia/target_kind.h"
+
+namespace intarsia::test {
+
+inline TargetSpec parsed_target(const TargetRegistry& registry, const std::string& text) {
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
+  INTARSIA_CHECK(target.ok(), target.ok() ? "" : target.error().to_string());
+  return *target;
+}
+
+inline graph::Module parsed_graph(const std::string& text) {
+  Result<graph::Module> module = graph::parse(text);
+  INTARSIA_CHECK(module.ok(), module.ok() ? "" : module.error().to_string());
+  const Result<void> verified = graph::verify(*module);
+  INTARSIA_CHECK(verified.ok(), verified.ok() ? "" : verified.error().to_string());
+  return *std::move(module);
+}
+
+}  // namespace intarsia::test
