@@ -26,11 +26,7 @@ void report_idle_devices(const Partitioned& partitioned, const TargetSpec& targe
 Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
                                         const graph::Module& module) {
   const TargetRegistry& registry = context.registry;
-  FrontEnd front;
-  front.imported = module;
-  INTARSIA_TRY(front.slimmed, slim_as_asked(module, selection.options));
-  INTARSIA_TRY(front.partitioned,
-               partition(front.slimmed.module, registry, selection.target, selection.options.partition));
+  INTARSIA_TRY(FrontEnd front, compile_front_end(module, registry, selection.target, selection.options));
   if (has_parts(front.partitioned.module, registry, selection.target)) {
     INTARSIA_TRY(CompiledParts parts,
                  compile_parts(std::move(front), registry, selection.target, selection.options));

@@ -25,8 +25,14 @@ MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry
 Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::string& file,
                                    const TargetRegistry& registry, const TargetSpec& target,
                                    const CompileOptions& options) {
+  INTARSIA_TRY(graph::Module imported, import_model(bytes, {file}));
+  return compile_front_end(std::move(imported), registry, target, options);
+}
+
+Result<FrontEnd> compile_front_end(graph::Module imported, const TargetRegistry& registry, const TargetSpec& target,
+                                   const CompileOptions& options) {
   FrontEnd result;
-  INTARSIA_TRY(result.imported, import_model(bytes, {file}));
+  result.imported = std::move(imported);
   INTARSIA_TRY(result.slimmed, slim_as_asked(result.imported, options));
   INTARSIA_TRY(result.partitioned,
                partition(result.slimmed.module, registry, target, options.partition));
@@ -58,7 +64,7 @@ Result<CompiledModel> compile_partitioned(Partitioned partitioned, const TargetR
 }
 
 Result<CompiledModel> compile_back_end(FrontEnd front, const TargetRegistry& registry,
-                                               const TargetSpec& target, const CompileOptions& options) {
+                                       const TargetSpec& target, const CompileOptions& options) {
   INTARSIA_TRY(CompiledModel result, compile_partitioned(std::move(front.partitioned), registry, target, options));
   result.imported = std::move(front.imported);
   result.slimmed = std::move(front.slimmed);
@@ -67,18 +73,15 @@ Result<CompiledModel> compile_back_end(FrontEnd front, const TargetRegistry& reg
 
 Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
                                      const TargetSpec& target, const CompileOptions& options) {
-  FrontEnd front;
-  front.imported = module;
-  INTARSIA_TRY(front.slimmed, slim_as_asked(module, options));
-  INTARSIA_TRY(front.partitioned, partition(front.slimmed.module, registry, target, options.partition));
+  INTARSIA_TRY(FrontEnd front, compile_front_end(module, registry, target, options));
   return compile_back_end(std::move(front), registry, target, options);
 }
 
 Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,
                               const TargetRegistry& registry, const TargetSpec& target,
                               const CompileOptions& options) {
-  INTARSIA_TRY(const graph::Module module, import_model(bytes, {file}));
-  return compile_module(module, registry, target, options);
+  INTARSIA_TRY(FrontEnd front, compile_front_end(bytes, file, registry, target, options));
+  return compile_back_end(std::move(front), registry, target, options);
 }
 
 }  // namespace intarsia
