@@ -7,6 +7,7 @@
 #include "emit/device_glue.h"
 #include "intarsia/package.h"
 #include "intarsia/package_writer.h"
+#include "package/add_once.h"
 #include "package/build_glue.h"
 #include "package/copy_tree.h"
 #include "support/c_identifier.h"
@@ -15,6 +16,7 @@ namespace intarsia {
 namespace {
 
 namespace fs = std::filesystem;
+using packaging::add_once;
 using packaging::copy_tree;
 
 constexpr std::string_view kSimulatorFolder = "simulator/";
@@ -25,10 +27,6 @@ void list_sources(const std::vector<SourceFile>& files, const std::string& endin
   for (const SourceFile& file : files)
     if (file.path.ends_with(ending) && file.path.starts_with(kSimulatorFolder) == of_simulator)
       sources.push_back(file.path);
-}
-
-void add_once(std::vector<std::string>& list, const std::string& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
 }
 
 // The parts of a target's folder that its programs need, each below a folder of its own, so that they

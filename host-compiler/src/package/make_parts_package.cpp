@@ -2,6 +2,7 @@
 #include <set>
 
 #include "intarsia/package.h"
+#include "package/add_once.h"
 #include "package/build_glue.h"
 #include "package/copy_tree.h"
 #include "support/c_identifier.h"
@@ -9,9 +10,7 @@
 namespace intarsia {
 namespace {
 
-void add_once(std::vector<std::string>& list, const std::string& item) {
-  if (std::find(list.begin(), list.end(), item) == list.end()) list.push_back(item);
-}
+using packaging::add_once;
 
 void add_file(PackageContents& package, SourceFile file) {
   const auto same = [&](const SourceFile& other) { return other.path == file.path; };
