@@ -1,6 +1,7 @@
 // Figures of one stream in our own cycle model, as a line of JSON. Usage:
 //   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | SRAM-LIMIT]
 //   bench_ethos_u stream VELA-OUTPUT.tflite MEMORY-MODE
+//   bench_ethos_u simulate MODEL.tflite NPU MEMORY-MODE INPUT...   (processor time, the checker on)
 // With `profile` in front of either, a line of text for each operation and transfer instead.
 #include <ctime>
 #include <cstdio>
@@ -156,6 +157,24 @@ int measure_stream(const std::string& path, const std::string& mode) {
   return 0;
 }
 
+// What one inference on the simulator costs, with the checker watching.
+int measure_simulation(const std::string& path, const std::string& npu, const std::string& mode,
+                       const std::vector<std::string>& inputs) {
+  const Result<CompiledModel> model = test::ethos_u::compile_for(
+      test::read_bytes(path), {npu, mode, LoweringOptions::Optimise::Speed, std::nullopt});
+  if (!model.ok()) return fail(model.error().to_string());
+  std::vector<std::vector<uint8_t>> values;
+  for (const std::string& input : inputs) values.push_back(test::read_bytes(input));
+  if (values.size() != model->emitted.inputs.size())
+    return fail(fmt::format("the model has {} inputs", model->emitted.inputs.size()));
+  const std::clock_t start = std::clock();
+  const test::ethos_u::SimulatedRun run = test::ethos_u::simulate(*model, values);
+  const std::clock_t end = std::clock();
+  if (!run.problem.empty()) return fail(run.problem);
+  fmt::print("{{\"simulate_ms\": {:.1f}}}\n", 1000.0 * static_cast<double>(end - start) / CLOCKS_PER_SEC);
+  return 0;
+}
+
 }  // namespace
 }  // namespace intarsia::bench
 
@@ -168,6 +187,10 @@ int main(int argc, char** argv) {
   if (what == "compile" && (argc == 5 || argc == 6))
     return intarsia::bench::measure_compiled(argv[2], argv[3], argv[4], argc == 6 ? argv[5] : "");
   if (what == "stream" && argc == 4) return intarsia::bench::measure_stream(argv[2], argv[3]);
-  std::fprintf(stderr, "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|SRAM-LIMIT] | stream FILE MODE\n");
+  if (what == "simulate" && argc >= 5)
+    return intarsia::bench::measure_simulation(argv[2], argv[3], argv[4], {argv + 5, argv + argc});
+  std::fprintf(stderr,
+               "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|SRAM-LIMIT] | stream FILE MODE | "
+               "simulate MODEL NPU MODE INPUT...\n");
   return 2;
 }

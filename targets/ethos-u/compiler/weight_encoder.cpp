@@ -5,6 +5,7 @@
 
 #include "intarsia/check.h"
 #include "weight_choice.h"
+#include "weight_columns.h"
 #include "weight_sections.h"
 #include "weight_slice.h"
 
@@ -26,6 +27,8 @@ struct Coded {
 Coded code_values(std::span<const int16_t> weights, const Choice& choice) {
   const std::array<int32_t, kSymbols> index_of = indices_under(choice.palette);
   Coded coded;
+  coded.indices.reserve(weights.size());
+  coded.runs.reserve(weights.size() + 1);
   int32_t run = 0;
   const bool only_zeros =
       std::all_of(weights.begin(), weights.end(), [](int16_t weight) { return weight == 0; });
@@ -52,53 +55,51 @@ struct SliceChoice {
 // states are a code and, with runs of zeros, their divisor.
 class SliceSearch {
  public:
-  SliceSearch(const Coded& coded, const Choice& choice)
-      : coded_(coded),
-        codes_(codes_for(choice.palette, *std::max_element(coded.indices.begin(), coded.indices.end()))),
-        states_(kColumns * (choice.zero_runs ? kZeroDivisors : 1)) {
-    INTARSIA_CHECK(codes_.size() <= kColumns, "every code has its column");
-    change_.fill(kImpossible);
-    for (size_t c = 0; c < codes_.size(); ++c)
-      change_[c] = static_cast<int32_t>(slice_bits(codes_[c], choice.zero_runs));
+  SliceSearch(const Coded& coded, const Choice& choice) : coded_(coded) {
     const uint16_t most = *std::max_element(coded.indices.begin(), coded.indices.end());
-    rows_.resize(size_t{most} + 1);
-    for (size_t v = 0; v < rows_.size(); ++v)
+    codes_ = codes_for(choice.palette, most);
+    INTARSIA_CHECK(codes_.size() <= kColumns, "every code has its column");
+    rows_.assign(size_t{most} + 1, Columns::filled(state_cost(kImpossible)));
+    for (size_t z = 0; z < (choice.zero_runs ? kZeroDivisors : 1); ++z) {
+      change_.push_back(Columns::filled(state_cost(kImpossible)));
       for (size_t c = 0; c < kColumns; ++c) {
-        const auto index = static_cast<int32_t>(v);
-        rows_[v][c] = c < codes_.size() && codable(codes_[c], index) ? bits_of(codes_[c], index) : kImpossible;
+        const auto state = static_cast<int32_t>(z * kColumns + c);
+        const int64_t bits = c < codes_.size() ? slice_bits(codes_[c], choice.zero_runs) : kImpossible;
+        change_[z].set(c, state_cost(static_cast<int32_t>(bits)) + state);
       }
+    }
+    for (size_t v = 0; v < rows_.size(); ++v)
+      for (size_t c = 0; c < codes_.size(); ++c)
+        if (const auto index = static_cast<int32_t>(v); codable(codes_[c], index))
+          rows_[v].set(c, state_cost(bits_of(codes_[c], index)));
   }
 
   std::vector<SliceChoice> run() {
-    const size_t values = coded_.indices.size(), block = block_of(values);
+    const size_t values = coded_.indices.size(), block = block_of(values), rows = change_.size();
     const size_t blocks = (values + block - 1) / block;
-    std::array<int32_t, kMostStates> cost = {};
-    for (size_t s = 0; s < states_; ++s) cost[s] = change_[s % kColumns];
-    std::vector<uint8_t> changed(blocks * states_), least(blocks);
+    std::vector<Columns> cost = change_;
+    std::vector<uint16_t> changed(blocks * rows);
+    std::vector<uint8_t> least(blocks);
     for (size_t b = 0; b < blocks; ++b) {
       const size_t begin = b * block, end = std::min(begin + block, values);
-      Row bits = {};
-      for (size_t i = begin; i < end; ++i)
-        for (size_t c = 0; c < kColumns; ++c) bits[c] += rows_[coded_.indices[i]][c];
-      const auto first = std::min_element(cost.begin(), cost.begin() + static_cast<ptrdiff_t>(states_));
-      const int32_t base = *first;
-      least[b] = static_cast<uint8_t>(first - cost.begin());
-      for (size_t z = 0; z * kColumns < states_; ++z) {
-        const int32_t zeros = states_ > kColumns ? zero_bits_of(begin, end, z) : 0;
-        int32_t* const costs = &cost[z * kColumns];
-        uint8_t* const flags = &changed[b * states_ + z * kColumns];
+      Columns bits = Columns::filled(0);
+      for (size_t i = begin; i < end; ++i) bits += rows_[coded_.indices[i]];
+      const int32_t first = least_cost(cost);
+      least[b] = static_cast<uint8_t>(state_of(first));
+      for (size_t z = 0; z < rows; ++z) {
         // Costs are kept relative to the least, so that they stay small.
-        for (size_t c = 0; c < kColumns; ++c) {
-          flags[c] = change_[c] < costs[c] - base;
-          costs[c] = std::min(costs[c] - base, change_[c]) + bits[c] + zeros;
-        }
+        cost[z] += -without_state(first);
+        changed[b * rows + z] = less(change_[z], cost[z]);
+        cost[z] = least_of(cost[z], change_[z]);
+        cost[z] += bits;
+        if (rows > 1) cost[z] += state_cost(zero_bits_of(begin, end, z));
       }
     }
-    const auto end_state = std::min_element(cost.begin(), cost.begin() + static_cast<ptrdiff_t>(states_));
-    size_t state = static_cast<size_t>(end_state - cost.begin()), end = values;
+    size_t state = static_cast<size_t>(state_of(least_cost(cost))), end = values;
     std::vector<SliceChoice> slices;
     for (size_t b = blocks; b-- > 0;) {
-      if (b > 0 && changed[b * states_ + state] == 0) continue;
+      const uint16_t flags = changed[b * rows + state / kColumns];
+      if (b > 0 && (flags >> (state % kColumns) & 1) == 0) continue;
       slices.push_back({end, codes_.at(state % kColumns), static_cast<int32_t>(state / kColumns)});
       end = b * block;
       state = least[b];
@@ -108,22 +109,25 @@ class SliceSearch {
   }
 
  private:
-  static constexpr size_t kColumns = 16, kMostStates = kColumns * kZeroDivisors;
   static constexpr int32_t kImpossible = 1 << 20;
-  using Row = std::array<int32_t, kColumns>;  // bits, by code
+
+  static int32_t least_cost(const std::vector<Columns>& cost) {
+    Columns all = cost[0];
+    for (size_t z = 1; z < cost.size(); ++z) all = least_of(all, cost[z]);
+    return all.least();
+  }
 
   int32_t zero_bits_of(size_t begin, size_t end, size_t divisor) const {
     int32_t bits = begin == 0 ? coded_.runs[0] >> divisor : 0;
     for (size_t i = begin; i < end; ++i)
       bits += (coded_.runs[i + 1] >> divisor) + 1 + static_cast<int32_t>(divisor);
-    return bits;
+    return std::min(bits, 8 * kImpossible);
   }
 
   const Coded& coded_;
   std::vector<WeightCode> codes_;
-  size_t states_;
-  Row change_;
-  std::vector<Row> rows_;  // by index
+  std::vector<Columns> change_;  // bits of another slice, by zero divisor and code
+  std::vector<Columns> rows_;    // bits of an index, by code
 };
 
 // Slices longer than the format allows are cut.

@@ -1,8 +1,11 @@
 #include "weight_sections.h"
 
 #include <algorithm>
+#include <array>
 
+#include "intarsia/check.h"
 #include "weight_choice.h"
+#include "weight_columns.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -36,130 +39,140 @@ std::vector<Choice> candidates(std::span<const int16_t> weights) {
 class Search {
  public:
   explicit Search(std::span<const int16_t> weights)
-      : weights_(weights), block_(std::max(kLeastBlock, (weights.size() + kMostBlocks - 1) / kMostBlocks)) {}
+      : weights_(weights),
+        block_(std::max(kLeastBlock, (weights.size() + kMostBlocks - 1) / kMostBlocks)),
+        impossible_((1 << 23) / static_cast<int32_t>(block_)) {}
 
   std::vector<size_t> run() {
     const std::vector<Choice> choices = candidates(weights_);
     if (choices.size() == 1) return {weights_.size()};
     for (const Choice& choice : choices) add(choice);
-    const size_t states = cost_.size(), ways = ways_.size();
+    const size_t ways = ways_.size();
     const size_t blocks = (weights_.size() + block_ - 1) / block_;
-    std::vector<Origin> origins(blocks * states);
-    std::vector<uint16_t> least(blocks), least_of(blocks * ways);
-    std::vector<int32_t> runs(block_);
+    std::vector<Origins> origins(blocks * ways);
+    std::vector<State> least(blocks);
+    std::vector<uint8_t> least_of_way(blocks * ways);
+    std::vector<uint16_t> symbols(block_);
     int32_t run = 0;
     for (size_t b = 0; b < blocks; ++b) {
       const auto part = weights_.subspan(b * block_, std::min(block_, weights_.size() - b * block_));
+      std::array<int32_t, kZeroDivisors> zero_bits = {};
       for (size_t i = 0; i < part.size(); ++i) {
-        runs[i] = run;
+        symbols[i] = symbol_of(part[i]);
+        for (int32_t z = 0; z < kZeroDivisors; ++z)
+          zero_bits[static_cast<size_t>(z)] += part[i] != 0                          ? 1 + z
+                                               : ((run + 1) & ((1 << z) - 1)) == 0 ? 1
+                                                                                   : 0;
         run = part[i] == 0 ? run + 1 : 0;
       }
-      least[b] = least_state(0, states);
-      const int64_t before = cost_[least[b]];
+      least[b] = least_state();
+      const int32_t base = without_state(ways_[least[b].way].least_cost());
       for (size_t w = 0; w < ways; ++w) {
-        const Way& way = ways_[w];
-        least_of[b * ways + w] = least_state(way.first, way.first + way.states());
-        const int64_t same_way = cost_[least_of[b * ways + w]], other_way = before + way.palette;
-        enter(way, std::min(same_way, other_way),
-              same_way <= other_way ? Origin::SameWay : Origin::OtherWay, &origins[b * states]);
-        spend(way, part, runs);
+        Way& way = ways_[w];
+        const int32_t of_way = way.least_cost();
+        least_of_way[b * ways + w] = static_cast<uint8_t>(state_of(of_way));
+        const int32_t same_way = without_state(of_way) - base, other_way = state_cost(way.palette);
+        Origins& from = origins[b * ways + w];
+        from.same_way = same_way <= other_way;
+        const Columns bits = way.bits_of(std::span(symbols).first(part.size()));
+        for (size_t row = 0; row < way.rows(); ++row) {
+          // Costs are kept relative to the least, so that they stay small.
+          Columns& cost = way.cost[row];
+          cost += -base;
+          Columns entered = way.slice[row];
+          entered += std::min(same_way, other_way);
+          from.entered[row] = less(entered, cost);
+          cost = ethos_u::least_of(cost, entered);
+          cost += bits;
+          if (way.zero_runs) cost += state_cost(zero_bits[row]);
+        }
       }
     }
-    return ends(origins, least, least_of, blocks);
+    return ends(origins, least, least_of_way, blocks);
   }
 
  private:
-  enum class Origin : uint8_t { Itself, SameWay, OtherWay };
-
-  // A palette with or without runs of zeros.
-  struct Way {
-    bool zero_runs = false;
-    size_t first = 0, codes = 0;   // states
-    int64_t palette = 0;           // bits of starting a section
-    std::vector<int64_t> slice;    // bits of starting a slice, by code
-    std::vector<std::array<int32_t, kSymbols>> bits;  // of a symbol, by code
-    size_t states() const { return codes * (zero_runs ? kZeroDivisors : 1); }
+  struct State {
+    size_t way = 0, state = 0;
+  };
+  // Which states a block is entered anew in, and whether from the same way.
+  struct Origins {
+    bool same_way = false;
+    std::array<uint16_t, kZeroDivisors> entered = {};
   };
 
-  static constexpr int32_t kImpossible = 1 << 20;
+  // A palette with or without runs of zeros. Its states: for each parameter of runs a row of codes.
+  struct Way {
+    bool zero_runs = false;
+    int32_t palette = 0;         // bits of starting a section
+    std::vector<Columns> slice;  // of starting a slice, by row
+    std::vector<Columns> bits;   // of a symbol
+    std::vector<Columns> cost;   // by row
+
+    size_t rows() const { return slice.size(); }
+    int32_t least_cost() const {
+      Columns all = cost[0];
+      for (size_t row = 1; row < rows(); ++row) all = ethos_u::least_of(all, cost[row]);
+      return all.least();
+    }
+    Columns bits_of(std::span<const uint16_t> symbols) const {
+      Columns sum = Columns::filled(0);
+      for (const uint16_t symbol : symbols) sum += bits[symbol];
+      return sum;
+    }
+  };
 
   void add(const Choice& choice) {
     Way way;
     way.zero_runs = choice.zero_runs;
-    way.first = cost_.size();
     way.palette = choice.palette.header_bits() + (way.zero_runs ? 1 : 0);
+    way.bits.assign(kSymbols, Columns::filled(state_cost(impossible_)));
     const std::array<int32_t, kSymbols> indices = indices_under(choice.palette);
-    std::vector<WeightCode> codes = codes_for(choice.palette, 0);
-    way.codes = codes.size();
-    for (const WeightCode& code : codes) {
-      way.slice.push_back(slice_bits(code, way.zero_runs));
-      auto& bits = way.bits.emplace_back();
-      for (size_t s = 0; s < bits.size(); ++s) {
-        const bool in_palette = indices[s] < static_cast<int32_t>(choice.palette.symbols.size());
-        const bool raw = code.kind == WeightCode::Kind::Uncompressed && !choice.palette.symbols.empty();
-        bits[s] = indices[s] < 0 || !codable(code, indices[s]) || (raw && !in_palette)
-                      ? kImpossible
-                      : bits_of(code, indices[s]);
+    const std::vector<WeightCode> codes = codes_for(choice.palette, 0);
+    INTARSIA_CHECK(codes.size() <= kColumns, "every code has its column");
+    for (size_t row = 0; row < (way.zero_runs ? kZeroDivisors : 1); ++row) {
+      Columns& slice = way.slice.emplace_back();
+      for (size_t c = 0; c < kColumns; ++c) {
+        const int64_t bits = c < codes.size() ? slice_bits(codes[c], way.zero_runs) : impossible_;
+        slice.set(c, state_cost(static_cast<int32_t>(bits)) + static_cast<int32_t>(row * kColumns + c));
       }
+      way.cost.push_back(slice);
+      way.cost.back() += state_cost(way.palette);
     }
-    for (const int64_t slice : way.slice)
-      cost_.insert(cost_.end(), way.states() / way.codes, way.palette + slice);
+    for (size_t c = 0; c < codes.size(); ++c)
+      for (size_t s = 0; s < kSymbols; ++s) {
+        const bool in_palette = indices[s] < static_cast<int32_t>(choice.palette.symbols.size());
+        const bool raw =
+            codes[c].kind == WeightCode::Kind::Uncompressed && !choice.palette.symbols.empty();
+        if (indices[s] >= 0 && codable(codes[c], indices[s]) && (!raw || in_palette))
+          way.bits[s].set(c, state_cost(ethos_u::bits_of(codes[c], indices[s])));
+      }
+    if (way.zero_runs) way.bits[0] = Columns::filled(0);  // zeros are runs, not symbols
     ways_.push_back(std::move(way));
   }
 
-  uint16_t least_state(size_t first, size_t end) const {
-    const auto begin = cost_.begin();
-    return static_cast<uint16_t>(
-        std::min_element(begin + static_cast<ptrdiff_t>(first), begin + static_cast<ptrdiff_t>(end)) - begin);
-  }
-
-  void enter(const Way& way, int64_t entered, Origin origin, Origin* origins) {
-    size_t state = way.first;
-    for (const int64_t slice : way.slice)
-      for (size_t i = 0; i < way.states() / way.codes; ++i, ++state) {
-        const bool better = entered + slice < cost_[state];
-        origins[state] = better ? origin : Origin::Itself;
-        if (better) cost_[state] = entered + slice;
-      }
-  }
-
-  void spend(const Way& way, std::span<const int16_t> part, const std::vector<int32_t>& runs) {
-    std::array<int64_t, kZeroDivisors> zero_bits = {};
-    if (way.zero_runs)
-      for (size_t i = 0; i < part.size(); ++i)
-        for (int32_t z = 0; z < kZeroDivisors; ++z) {
-          int64_t& bits = zero_bits[static_cast<size_t>(z)];
-          bits += part[i] != 0 ? 1 + z : ((runs[i] + 1) & ((1 << z) - 1)) == 0 ? 1 : 0;
-        }
-    size_t state = way.first;
-    for (const auto& table : way.bits) {
-      int64_t bits = 0;
-      for (const int16_t weight : part)
-        if (!way.zero_runs || weight != 0) bits += table[symbol_of(weight)];
-      if (!way.zero_runs) {
-        cost_[state++] += bits;
-        continue;
-      }
-      for (const int64_t zeros : zero_bits) cost_[state++] += bits + zeros;
-    }
+  State least_state() const {
+    size_t least = 0;
+    for (size_t w = 1; w < ways_.size(); ++w)
+      if (without_state(ways_[w].least_cost()) < without_state(ways_[least].least_cost())) least = w;
+    return {least, static_cast<size_t>(state_of(ways_[least].least_cost()))};
   }
 
   // Where the way changes.
-  std::vector<size_t> ends(const std::vector<Origin>& origins, const std::vector<uint16_t>& least,
-                           const std::vector<uint16_t>& least_of, size_t blocks) const {
+  std::vector<size_t> ends(const std::vector<Origins>& origins, const std::vector<State>& least,
+                           const std::vector<uint8_t>& least_of_way, size_t blocks) const {
     std::vector<size_t> result = {weights_.size()};
-    size_t state = least_state(0, cost_.size());
+    State at = least_state();
     for (size_t b = blocks; b-- > 1;) {
-      const Origin origin = origins[b * cost_.size() + state];
-      if (origin == Origin::Itself) continue;
-      if (origin == Origin::OtherWay) {
+      const size_t place = b * ways_.size() + at.way;
+      const Origins& from = origins[place];
+      if ((from.entered[at.state / kColumns] >> (at.state % kColumns) & 1) == 0) continue;
+      if (from.same_way) {
+        at.state = least_of_way[place];
+      } else {
         result.push_back(b * block_);
-        state = least[b];
-        continue;
+        at = least[b];
       }
-      size_t way = 0;
-      while (state >= ways_[way].first + ways_[way].states()) ++way;
-      state = least_of[b * ways_.size() + way];
     }
     std::reverse(result.begin(), result.end());
     return result;
@@ -167,8 +180,8 @@ class Search {
 
   std::span<const int16_t> weights_;
   size_t block_;
+  int32_t impossible_;  // more than any way round it, for every value of a block within 32 bits
   std::vector<Way> ways_;
-  std::vector<int64_t> cost_;  // by state
 };
 
 }  // namespace

@@ -64,24 +64,6 @@ uint32_t low_bits(uint32_t value, int32_t bits) {
 
 }  // namespace
 
-UnaryBits unary_bits(const WeightCode& code, int32_t value) {
-  const int32_t quotient = value >> code.divisor;
-  if (code.kind == WeightCode::Kind::Truncated) return {1, quotient > 0 ? 1 : 0};
-  return {quotient / 2 + 1, (quotient + 1) / 2};
-}
-
-bool codable(const WeightCode& code, int32_t value) {
-  switch (code.kind) {
-    case WeightCode::Kind::GolombRice:
-      return value >> code.divisor <= kMostQuotient;
-    case WeightCode::Kind::Truncated:
-      return value >> code.divisor <= 2;
-    case WeightCode::Kind::Uncompressed:
-      return value >> code.divisor == 0;
-  }
-  return false;
-}
-
 int64_t weight_bits(const WeightCode& code, int64_t values, int64_t unary_first,
                     int64_t unary_second) {
   const int64_t remainders = values * code.divisor;

@@ -34,9 +34,23 @@ inline constexpr int32_t kSliceHeaderBits = 3 + 15 + 3 + 1 + 1;
 struct UnaryBits {
   int32_t first = 1, second = 0;
 };
-UnaryBits unary_bits(const WeightCode& code, int32_t value);
+inline UnaryBits unary_bits(const WeightCode& code, int32_t value) {
+  const int32_t quotient = value >> code.divisor;
+  if (code.kind == WeightCode::Kind::Truncated) return {1, quotient > 0 ? 1 : 0};
+  return {quotient / 2 + 1, (quotient + 1) / 2};
+}
 // False for a quotient that the code does not have.
-bool codable(const WeightCode& code, int32_t value);
+inline bool codable(const WeightCode& code, int32_t value) {
+  switch (code.kind) {
+    case WeightCode::Kind::GolombRice:
+      return value >> code.divisor <= kMostQuotient;
+    case WeightCode::Kind::Truncated:
+      return value >> code.divisor <= 2;
+    case WeightCode::Kind::Uncompressed:
+      return value >> code.divisor == 0;
+  }
+  return false;
+}
 
 // Size of a slice's values, from the sums over its weights and zero runs. The unary parts come in
 // fields of fixed size.
