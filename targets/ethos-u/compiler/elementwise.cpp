@@ -35,17 +35,30 @@ Repeats repeats(const Shape& operand, const Shape& out) {
 struct Pairing {
   bool swapped = false;  // the node's second operand is the one that does not repeat
   bool by_image = false;
+  std::optional<size_t> copied = {};  // an operand that takes the output's shape by copies first
 };
 
-std::optional<Pairing> pairing_of(const Site& site) {
-  const Shape &a = site.in(0).shape, &b = site.in(1).shape, &out = site.out().shape;
+std::optional<Pairing> pairing_of(const Shape& a, const Shape& b, const Shape& out, bool a_is_constant) {
   const bool a_whole = element_count(a) == element_count(out);
   const bool b_whole = element_count(b) == element_count(out);
   if (!a_whole && !b_whole) return std::nullopt;
   const Repeats of_a = repeats(a, out), of_b = repeats(b, out);
   if (of_a == Repeats::Otherwise || of_b == Repeats::Otherwise) return std::nullopt;
-  return Pairing{.swapped = !a_whole || (b_whole && site.in(0).constant.valid()),
+  return Pairing{.swapped = !a_whole || (b_whole && a_is_constant),
                  .by_image = of_a == Repeats::ByImage || of_b == Repeats::ByImage};
+}
+
+std::optional<Pairing> pairing_of(const Site& site) {
+  const Shape &a = site.in(0).shape, &b = site.in(1).shape, &out = site.out().shape;
+  if (const auto pairing = pairing_of(a, b, out, site.in(0).constant.valid())) return pairing;
+  for (const size_t copied : {size_t{0}, size_t{1}}) {
+    if (refuses_repeats(site.in(copied).shape, out)) continue;
+    auto pairing = pairing_of(copied == 0 ? out : a, copied == 0 ? b : out, out, false);
+    if (!pairing) continue;
+    pairing->copied = copied;
+    return pairing;
+  }
+  return std::nullopt;
 }
 
 int32_t first_element(const Site& site, const graph::Tensor& constant) {
@@ -62,14 +75,22 @@ Reason refuses_pairing(const Site& site) {
   if (site.in(0).constant.valid() && site.in(1).constant.valid())
     return std::string("both operands are constant");
   if (!pairing_of(site))
-    return fmt::format("operands of shapes [{}] and [{}] both repeat, the NPU repeats one",
-                       fmt::join(site.in(0).shape, ","), fmt::join(site.in(1).shape, ","));
+    return fmt::format("operands of shapes [{}] and [{}] both repeat, the NPU repeats one, and {}",
+                       fmt::join(site.in(0).shape, ","), fmt::join(site.in(1).shape, ","),
+                       refuses_repeats(site.in(0).shape, site.out().shape)
+                           .value_or("the images of the other repeat beside its rows"));
   return std::nullopt;
 }
 
 Operands operands_of(Builder& builder, const Node& node) {
-  return {builder.read(node.inputs.at(0)), builder.read(node.inputs.at(1)),
-          builder.write(node.outputs.at(0))};
+  const Site site{builder.module(), builder.function(), node};
+  Operands operands = {builder.read(node.inputs.at(0)), builder.read(node.inputs.at(1)),
+                       builder.write(node.outputs.at(0))};
+  if (const auto copied = pairing_of(site)->copied) {
+    Operand& operand = *copied == 0 ? operands.a : operands.b;
+    operand = repeated(builder, operand, site.in(*copied).shape, site.out().shape);
+  }
+  return operands;
 }
 
 void emit_binary(Builder& builder, const Node& node, OperationKind kind, const Operands& operands,
@@ -80,7 +101,7 @@ void emit_binary(Builder& builder, const Node& node, OperationKind kind, const O
   const int64_t images = pairing.by_image ? site.out().shape.at(0) : 1;
   const auto of_image = [&](size_t operand, int64_t n) {
     const Operand& all = operand == 0 ? operands.a : operands.b;
-    const Shape& shape = site.in(operand).shape;
+    const Shape& shape = pairing.copied == operand ? site.out().shape : site.in(operand).shape;
     const bool has_images = shape.size() == site.out().shape.size() && shape.at(0) == images;
     return has_images ? image(all, n, images) : all;
   };
@@ -219,8 +240,12 @@ Reason refuses_add(const Site& site) {
 
 Reason refuses_mul(const Site& site) {
   if (Reason reason = refuses_pairing(site)) return reason;
-  if (!channel_scale(mul_factor(site)))
+  const double factor = mul_factor(site);
+  if (!channel_scale(factor))
     return std::string("the output's scale is too small for the operands' scales");
+  // TFLite shifts the product, of 16 or 30 bits, left by the factor's exponent, in 32 bits.
+  if (fixed_factor(factor).exponent > (site.in(0).type == DataType::Int8 ? 15 : 0))
+    return fmt::format("the products are scaled by {}, and TFLite's leave 32 bits", factor);
   return std::nullopt;
 }
 

@@ -7,12 +7,14 @@
 
 namespace intarsia::targets::ethos_u {
 
-// Null when the NPU can pair the operands: it broadcasts the second one only.
+// Null when the NPU can pair the operands: it broadcasts the second one only. Where both repeat, the first or
+// the second is copied into the output's shape.
 Reason refuses_pairing(const Site& site);
 
 struct Operands {
   Operand a, b, out;
 };
+// To read and to write, with the copies that pairing them needs.
 Operands operands_of(Builder& builder, const graph::Node& node);
 
 // One operation, or one per image where the images of an operand repeat. A constant operand of one

@@ -15,7 +15,7 @@ inline constexpr int64_t kMostPoolHeight = 256, kMostPoolElements = 256 * 256;
 inline constexpr int64_t kMostPaddedAverage = 8;  // height and width of a padded average pool
 inline constexpr int64_t kMostPadBefore = 127, kMostPadAfter = 255;
 inline constexpr int64_t kMostWeightSum = int64_t{127} * 65536;  // keeps the accumulator in range
-inline constexpr int64_t kMostSoftmaxDepth = 511;
+inline constexpr int64_t kMostSoftmaxDepth = 4095;
 
 // Where a window lies along one axis. A stride without a second place is 1; what the window does
 // not reach at the end is cut off.

@@ -50,12 +50,12 @@ void legalise_fully_connected(Builder& builder, const graph::Node& node);
 // pool.cpp
 Reason refuses_max_pool2d(const Site& site);
 Reason refuses_average_pool2d(const Site& site);
-Reason refuses_mean(const Site& site);
-Reason refuses_reduce_max(const Site& site);
+Reason refuses_sum(const Site& site);
+Reason refuses_extreme(const Site& site);
 void legalise_max_pool2d(Builder& builder, const graph::Node& node);
 void legalise_average_pool2d(Builder& builder, const graph::Node& node);
-void legalise_mean(Builder& builder, const graph::Node& node);
-void legalise_reduce_max(Builder& builder, const graph::Node& node);
+void legalise_sum(Builder& builder, const graph::Node& node);
+void legalise_extreme(Builder& builder, const graph::Node& node);
 
 // elementwise.cpp
 Reason refuses_add(const Site& site);
@@ -95,13 +95,30 @@ void legalise_quantize(Builder& builder, const graph::Node& node);
 Reason refuses_softmax(const Site& site);
 void legalise_softmax(Builder& builder, const graph::Node& node);
 
+// transpose.cpp
+Reason refuses_transpose(const Site& site);
+void legalise_transpose(Builder& builder, const graph::Node& node);
+
+// rearrange.cpp
+Reason refuses_blocks(const Site& site);
+Reason refuses_mirror_pad(const Site& site);
+Reason refuses_repeat(const Site& site);
+void legalise_blocks(Builder& builder, const graph::Node& node);
+void legalise_mirror_pad(Builder& builder, const graph::Node& node);
+void legalise_repeat(Builder& builder, const graph::Node& node);
+// Its elements again and again along the axes that `out` has more of, at most kMostRepeats copies.
+Reason refuses_repeats(const Shape& in, const Shape& out);
+Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape, const Shape& out_shape);
+
+// state.cpp: what is left to the host, with the reason
+Reason refuses_state(const Site& site);
+void never(Builder& builder, const graph::Node& node);
+
 // move.cpp
 Reason refuses_reshape(const Site& site);
 Reason refuses_pad(const Site& site);
-Reason refuses_transpose(const Site& site);
 void legalise_reshape(Builder& builder, const graph::Node& node);
 void legalise_pad(Builder& builder, const graph::Node& node);
-void legalise_transpose(Builder& builder, const graph::Node& node);
 // Concatenation, packing, splitting, unpacking, slices: what belongs to a box of the whole.
 struct Part {
   graph::TensorId tensor;

@@ -15,6 +15,7 @@ using enum graph::OpKind;
 
 // Operators, and the element types of the values they take.
 constexpr unsigned kInt8 = 1, kInt16 = 2, kBoth = 3, kInt32In = 4;  // 32 bits: inputs only
+constexpr unsigned kNever = 8;                                      // the host's, whatever the types
 struct Row {
   OperatorRule rule;
   unsigned types;
@@ -25,17 +26,19 @@ constexpr Row kRows[] = {
     {{FullyConnected, refuses_fully_connected, legalise_fully_connected}, kBoth},
     {{MaxPool2d, refuses_max_pool2d, legalise_max_pool2d}, kBoth},
     {{AveragePool2d, refuses_average_pool2d, legalise_average_pool2d}, kBoth},
-    {{Mean, refuses_mean, legalise_mean}, kBoth},
+    {{Mean, refuses_sum, legalise_sum}, kBoth},
+    {{Sum, refuses_sum, legalise_sum}, kBoth},
     {{Add, refuses_add, legalise_add}, kBoth},
     {{Mul, refuses_mul, legalise_mul}, kBoth},
     {{Relu, refuses_rescale, legalise_relu}, kBoth},
     {{Quantize, refuses_quantize, legalise_quantize}, kBoth | kInt32In},
-    {{Softmax, refuses_softmax, legalise_softmax}, kInt8},
+    {{Softmax, refuses_softmax, legalise_softmax}, kBoth},
     {{Reshape, refuses_reshape, legalise_reshape}, kBoth},
     {{Pad, refuses_pad, legalise_pad}, kBoth},
     {{PadV2, refuses_pad, legalise_pad}, kBoth},
     {{Transpose, refuses_transpose, legalise_transpose}, kBoth},
-    {{ReduceMax, refuses_reduce_max, legalise_reduce_max}, kBoth},
+    {{ReduceMax, refuses_extreme, legalise_extreme}, kBoth},
+    {{ReduceMin, refuses_extreme, legalise_extreme}, kBoth},
     {{TransposeConv2d, refuses_transpose_conv2d, legalise_transpose_conv2d}, kBoth},
     {{Sub, refuses_sub, legalise_sub}, kBoth},
     {{Minimum, refuses_extremum, legalise_minimum}, kBoth},
@@ -55,6 +58,16 @@ constexpr Row kRows[] = {
     {{Slice, refuses_parts, legalise_parts}, kBoth},
     {{ResizeNearest, refuses_resize, legalise_resize}, kBoth},
     {{ResizeBilinear, refuses_resize, legalise_resize}, kInt8},
+    {{SpaceToDepth, refuses_blocks, legalise_blocks}, kBoth},
+    {{DepthToSpace, refuses_blocks, legalise_blocks}, kBoth},
+    {{MirrorPad, refuses_mirror_pad, legalise_mirror_pad}, kBoth},
+    {{Tile, refuses_repeat, legalise_repeat}, kBoth},
+    {{BroadcastTo, refuses_repeat, legalise_repeat}, kBoth},
+    {{BatchMatmul, refuses_state, never}, kNever},
+    {{Svdf, refuses_state, never}, kNever},
+    {{Lstm, refuses_state, never}, kNever},
+    {{ArgMax, refuses_state, never}, kNever},
+    {{ArgMin, refuses_state, never}, kNever},
 };
 
 const Row* find_row(graph::OpKind kind) {
@@ -103,6 +116,7 @@ const OperatorRule* find_rule(graph::OpKind kind) {
 Reason refuses(const Site& site) {
   const Row* row = find_row(site.node.kind);
   INTARSIA_CHECK(row != nullptr, "only operators with a rule are asked about");
+  if (row->types == kNever) return row->rule.refuses(site);
   const size_t values = is_weighted(site.node.kind) ? 1 : site.node.inputs.size();
   for (size_t i = 0; i < values; ++i) {
     if (!site.has(i)) continue;

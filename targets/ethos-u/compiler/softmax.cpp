@@ -1,4 +1,4 @@
-// Softmax of int8 in gemmlowp's fixed point, step by step as TFLM computes it: exponentials from a
+// Softmax. Of int8 in gemmlowp's fixed point, step by step as TFLM computes it: exponentials from a
 // table of 256 words (Q0.31), their sum in Q12.19, its reciprocal by three steps of Newton and
 // Raphson. Results of two elements depend on their difference alone: a table.
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "limits.h"
 #include "operators.h"
 #include "scaling.h"
+#include "softmax_int16.h"
 #include "wide.h"
 
 namespace intarsia::targets::ethos_u {
@@ -22,6 +23,8 @@ using enum OperationKind;
 
 constexpr int kScaledDiffIntegerBits = 5;     // differences in Q5.26
 constexpr int kAccumulationIntegerBits = 12;  // the sum in Q12.19
+
+constexpr int32_t kMostUnsplitDepth = 511;  // sums below 2^28
 
 // 48/17 and -32/17 in Q2.29, where the approximation of 1 / half begins, and 1.
 constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540, kOne = 1 << 29;
@@ -84,7 +87,7 @@ bool doubling_may_wait(const LookUpTable& table) {
   for (size_t i = 0; i < table.bytes.size() / 4; ++i) {
     const int32_t value = entry(table, i);
     const int32_t saturated = high_product(value, std::numeric_limits<int32_t>::max());
-    // Sums from one exponential of 1 (2^19) up to 511 of them.
+    // Sums from one exponential of 1 (2^19) up to 511 of them; of more nothing is left of a result.
     for (int sum = 19; sum < 28; ++sum) {
       const int shift = kAccumulationIntegerBits + 31 - 8 - (31 - sum);
       if (rounding_shift_right(value, shift) != rounding_shift_right(saturated, shift))
@@ -131,6 +134,12 @@ std::optional<std::vector<uint8_t>> results_of_pairs(const LookUpTable& exponent
   return results;
 }
 
+// Differences of int16 in steps of 10 / 65535.
+double int16_factor(const Site& site) {
+  const double beta = static_cast<double>(site.node.attrs<graph::SoftmaxAttrs>().beta);
+  return scale_of(site.in()) * beta / (10.0 / 65535.0);
+}
+
 // Each of two elements minus the other, through the table.
 void emit_pair(Builder& builder, const Node& node, int32_t rows, std::vector<uint8_t> results) {
   const int32_t table = builder.table({fmt::format("{}_pairs", node.name), std::move(results)});
@@ -156,17 +165,25 @@ void emit_pair(Builder& builder, const Node& node, int32_t rows, std::vector<uin
 }  // namespace
 
 Reason refuses_softmax(const Site& site) {
-  if (site.out().type != DataType::Int8)
-    return fmt::format("the output is {}, softmax of i8 is made into i8",
-                       to_string(site.out().type));
-  if (zero_point_of(site.out()) != -128 || scale_of(site.out()) != 1.0 / 256)
-    return std::string("the output's scale is not 1/256 from -128 on");
+  if (site.out().type != site.in().type)
+    return fmt::format("the output is {}, softmax of {} is made into {}", to_string(site.out().type),
+                       to_string(site.in().type), to_string(site.in().type));
   const int64_t depth = site.in().shape.back();
-  if (depth > kMostSoftmaxDepth)
-    return fmt::format("{} elements are above {}: their sum would need shifts beyond 31 bits",
-                       depth, kMostSoftmaxDepth);
   if (element_count(site.in().shape) / depth > kMostExtent)
     return fmt::format("{} rows are above {}", element_count(site.in().shape) / depth, kMostExtent);
+  if (site.in().type == DataType::Int16) {
+    if (depth > kMostPoolElements - 1)
+      return fmt::format("{} elements are above {}: their sum would need more than 31 bits", depth,
+                         kMostPoolElements - 1);
+    if (int16_factor(site) > std::ldexp(1.0, 31))
+      return fmt::format("the input's scale {} times beta is too large", scale_of(site.in()));
+    return std::nullopt;
+  }
+  if (zero_point_of(site.out()) != -128 || scale_of(site.out()) != 1.0 / 256)
+    return std::string("the output's scale is not 1/256 from -128 on");
+  if (depth > kMostSoftmaxDepth)
+    return fmt::format("{} elements are above {}: their sum would need more than 31 bits", depth,
+                       kMostSoftmaxDepth);
   return std::nullopt;
 }
 
@@ -175,6 +192,9 @@ void legalise_softmax(Builder& builder, const Node& node) {
   const auto depth = static_cast<int32_t>(site.in().shape.back());
   const auto rows = static_cast<int32_t>(element_count(site.in().shape) / depth);
   const Extent all = {rows, 1, depth}, one = {rows, 1, 1};
+  if (site.in().type == DataType::Int16)
+    return emit_softmax_int16(builder, builder.read_as(node.inputs.at(0), all),
+                              builder.write_as(node.outputs.at(0), all), int16_factor(site));
   LookUpTable exponential_table = exponentials(site);
   if (depth == 2)
     if (std::optional<std::vector<uint8_t>> results = results_of_pairs(exponential_table))
@@ -248,9 +268,18 @@ void legalise_softmax(Builder& builder, const Node& node) {
   const Operand product = saturates_alike
                               ? wide(builder, Mul, exponentials_q31, x, 30)
                               : high(exponentials_q31, wide(builder, Mul, x, constant(2)));
-  // 2^-n, and from Q0.31 to 1/256.
-  const Operand right = minus(kAccumulationIntegerBits + 31 - 8, zeros);
-  Operation last = wide_operation(builder, ShiftRight, product, right,
+  // 2^-n, and from Q0.31 to 1/256. Where that may be more than 31 bits, some go first; of a number that is not
+  // negative, bits cut off below those that are rounded change nothing.
+  const int32_t first = depth > kMostUnsplitDepth ? 16 : 0;
+  Operand rest = product;
+  if (first > 0) {
+    rest = builder.inner("wide", DataType::Int32, all);
+    Operation cut = wide_operation(builder, ShiftRight, product, constant(first), rest);
+    cut.rounding = Rounding::Truncate;
+    builder.emit(std::move(cut));
+  }
+  const Operand right = minus(kAccumulationIntegerBits + 31 - 8 - first, zeros);
+  Operation last = wide_operation(builder, ShiftRight, rest, right,
                                   builder.write_as(node.outputs.at(0), all));
   last.rounding = Rounding::Natural;
   builder.emit(std::move(last));

@@ -1,0 +1,174 @@
+// Operators that bring elements into another order or repeat them, and reductions and pools in pieces.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "graph_maker.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+using testing::Random;
+
+TEST(Rearrange, TransposesInSeveralSteps) {
+  Random random(31);
+  const std::vector<std::pair<Shape, Shape>> cases = {
+      {{2, 3, 4}, {2, 1, 0}},       {{4, 3, 5, 6}, {3, 1, 2, 0}}, {{4, 3, 5, 6}, {3, 2, 1, 0}},
+      {{2, 3, 4, 5}, {1, 3, 0, 2}}, {{2, 3, 4, 5}, {2, 1, 3, 0}}, {{3, 1, 4, 5}, {3, 1, 2, 0}}};
+  for (const DataType type : kTypes)
+    for (const auto& [shape, permutation] : cases) {
+      Graph g;
+      const TensorId x = g.input(type, shape, 0.05f, 0);
+      expect_taken_and_same(
+          random, g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{permutation}, {x})));
+    }
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {70, 80}, 0.05f, 0);
+  const graph::Module module = g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{{1, 0}}, {x}));
+  EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
+            "transposing [70,80] by (1, 0) has a step of more than 64 copies");
+}
+
+// A transposed piece of a concatenation is not in one piece of memory.
+TEST(Rearrange, TransposesIntoAPart) {
+  Random random(32);
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 3, 4, 5}, 0.05f, 0);
+  const TensorId y = g.input(DataType::Int8, {1, 5, 4, 2}, 0.05f, 0);
+  const auto t = g.like(OpKind::Transpose, graph::TransposeAttrs{{0, 3, 2, 1}}, {x});
+  expect_taken_and_same(random, g.finish(g.like(OpKind::Concat, graph::AxisAttrs{3}, {t[0], y})));
+}
+
+TEST(Rearrange, BlocksIntoDepthAndBack) {
+  Random random(33);
+  for (const DataType type : kTypes)
+    for (const int64_t block : {2, 3})
+      for (const int64_t images : {1, 2}) {
+        Graph g;
+        const TensorId x = g.input(type, {images, 2 * block, 3 * block, 5}, 0.05f, zero_for(random, type));
+        const auto deep = g.like(OpKind::SpaceToDepth, graph::BlockAttrs{block}, {x});
+        const auto relu = g.like(OpKind::Relu, graph::ReluAttrs{}, {deep[0]});
+        const auto back = g.like(OpKind::DepthToSpace, graph::BlockAttrs{block}, {relu[0]});
+        expect_taken_and_same(random, g.finish({deep[0], back[0]}));
+      }
+}
+
+TEST(Rearrange, MirroredPadding) {
+  Random random(34);
+  for (const DataType type : kTypes)
+    for (const bool symmetric : {false, true})
+      for (const graph::MirrorPadAttrs& pads :
+           {graph::MirrorPadAttrs{{0, 2, 1, 0}, {0, 1, 3, 0}, symmetric},
+            graph::MirrorPadAttrs{{0, 0, 2, 1}, {0, 0, 0, 2}, symmetric},
+            graph::MirrorPadAttrs{{0, 0, 0, 0}, {0, 0, 0, 0}, symmetric}}) {
+        Graph g;
+        const TensorId x = g.input(type, {1, 4, 5, 3}, 0.05f, 0);
+        expect_taken_and_same(random, g.finish(g.like(OpKind::MirrorPad, pads, {x})));
+      }
+}
+
+TEST(Rearrange, Repetitions) {
+  Random random(35);
+  for (const DataType type : kTypes) {
+    for (const Shape& times : {Shape{1, 2, 1, 3}, {2, 1, 3, 1}, {1, 3, 2, 2}, {1, 1, 1, 1}}) {
+      Graph g;
+      const TensorId x = g.input(type, {1, 3, 2, 5}, 0.05f, 0);
+      expect_taken_and_same(random, g.finish(g.like(OpKind::Tile, graph::TileAttrs{times}, {x})));
+    }
+    Graph g;
+    const TensorId x = g.input(type, {3, 1, 5}, 0.05f, 0);
+    expect_taken_and_same(
+        random, g.finish(g.like(OpKind::BroadcastTo, graph::ShapeAttrs{{1, 3, 4, 5}}, {x})));
+  }
+}
+
+TEST(Rearrange, BothOperandsRepeat) {
+  Random random(36);
+  const std::vector<std::pair<Shape, Shape>> shapes = {
+      {{1, 3, 1, 5}, {1, 1, 4, 5}}, {{1, 3, 4, 1}, {1, 1, 1, 5}}, {{7, 1}, {1, 9}},
+      {{1, 1, 4, 1}, {1, 3, 1, 5}}, {{4, 5}, {2, 3, 1, 5}},
+  };
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul, OpKind::Minimum})
+    for (const DataType type : kTypes)
+      for (const auto& [a, b] : shapes) {
+        Graph g;
+        const bool scales = kind != OpKind::Minimum;
+        const int64_t zero = zero_for(random, type);
+        const TensorId x = g.input(type, a, 0.04f, zero), y = g.input(type, b, scales ? 0.07f : 0.04f, zero);
+        const auto out = scales ? g.node(kind, graph::BinaryAttrs{}, {x, y}, 1, type, 0.1f, zero_for(random, type))
+                                : g.like(kind, graph::NoAttrs{}, {x, y});
+        expect_taken_and_same(random, g.finish(out));
+      }
+}
+
+// Beyond what the hardware does in one operation: strides above 3, and padded averages above 8 x 8.
+TEST(Rearrange, PoolsInPieces) {
+  Random random(37);
+  struct Case {
+    Shape in;
+    int64_t size_y, size_x, stride_y, stride_x;
+    graph::Padding2d padding;
+  };
+  const std::vector<Case> cases = {
+      {{1, 16, 16, 5}, 4, 4, 4, 4, {}},          {{2, 9, 20, 3}, 3, 5, 2, 5, {}},
+      {{1, 12, 12, 4}, 9, 9, 1, 1, {4, 4, 4, 4}}, {{1, 11, 30, 3}, 10, 3, 2, 1, {4, 1, 4, 1}},
+      {{1, 7, 23, 6}, 5, 12, 3, 4, {2, 5, 2, 5}}, {{1, 25, 7, 8}, 25, 7, 1, 1, {12, 3, 12, 3}}};
+  for (const OpKind kind : {OpKind::MaxPool2d, OpKind::AveragePool2d})
+    for (const DataType type : kTypes)
+      for (const Case& c : cases) {
+        Graph g;
+        const TensorId x = g.input(type, c.in, 0.05f, 0);
+        const graph::Pool2dAttrs a = {c.size_y, c.size_x, c.stride_y, c.stride_x, c.padding,
+                                      random.chance(50) ? graph::Activation::Relu : graph::Activation::None};
+        const graph::Module module = g.finish(g.like(kind, a, {x}));
+        const std::string reason = refusal(module, module.entry_function(), module.entry_function().nodes[0]);
+        if (reason.empty()) expect_taken_and_same(random, module);
+        // 25 x 7 places, each with a window of its own.
+        EXPECT_EQ(reason, kind == OpKind::AveragePool2d && c.in[1] == 25
+                              ? "a padded average over 25 x 7 is above 8 x 8, and without padding it is 25 x 7 "
+                                "pools, more than 128"
+                              : "");
+      }
+}
+
+TEST(Rearrange, SumsAndLeasts) {
+  Random random(38);
+  for (const DataType type : kTypes)
+    for (const std::vector<int64_t>& axes : {std::vector<int64_t>{3}, {1, 2}, {0}, {0, 1, 2, 3}}) {
+      Graph g;
+      const TensorId x = g.input(type, {2, 3, 4, 5}, 0.05f, zero_for(random, type));
+      const auto sum = g.node(OpKind::Sum, graph::ReduceAttrs{axes, true}, {x}, 1, type,
+                              random.real(0.05f, 0.9f), zero_for(random, type));
+      const auto least = g.like(OpKind::ReduceMin, graph::ReduceAttrs{axes, false}, {x});
+      expect_taken_and_same(random, g.finish({sum[0], least[0]}));
+    }
+}
+
+TEST(Rearrange, SoftmaxOfInt16) {
+  Random random(39);
+  for (const Shape& shape : {Shape{1, 10}, {7, 2}, {2, 3, 4, 33}, {3, 1}, {1, 1001}})
+    for (const float scale : {1.0f / 32768, 0.0004f, 0.003f, 0.1f}) {
+      Graph g;
+      const TensorId x = g.input(DataType::Int16, shape, scale, 0);
+      expect_taken_and_same(random, g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1,
+                                                    DataType::Int16, 1.0f / 32768, 0)));
+    }
+}
+
+// Sums of 512 exponentials and more need a shift of more than 31 bits.
+TEST(Rearrange, SoftmaxOfManyElements) {
+  Random random(40);
+  for (const int64_t depth : {512, 1001, 4095})
+    for (const float scale : {0.0001f, 0.02f, 0.3f}) {
+      Graph g;
+      const TensorId x = g.input(DataType::Int8, {2, depth}, scale, 3);
+      const graph::Module module = g.finish(
+          g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1, DataType::Int8, 1.0f / 256, -128));
+      expect_taken_and_same(random, module);
+      expect_same(module, {graph::TensorValue(static_cast<size_t>(2 * depth), 5)});  // the largest sum there is
+    }
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
