@@ -92,27 +92,33 @@ Reason check_window(const PoolWindow& w, bool average) {
   return std::nullopt;
 }
 
-// TFLite's rounded quotient: to nearest, ties away from zero.
-int64_t rounded_quotient(int64_t sum, int64_t count) {
-  return (sum > 0 ? sum + count / 2 : sum - count / 2) / count;
+// Whether a scale divides every sum of `count` elements as TFLite does, to nearest, ties away from zero: both
+// never decrease, so that the least and the largest sum of each quotient settle it.
+bool divides(const ChannelScale& scale, int64_t count, const Clamp& range) {
+  const int64_t half = count / 2;
+  const auto least = [&](int64_t quotient) {
+    return quotient > 0 ? quotient * count - half : (quotient - 1) * count + half + 1;
+  };
+  for (int64_t quotient = range.low; quotient <= range.high; ++quotient) {
+    const int64_t first = std::max(least(quotient), range.low * count);
+    const int64_t last = std::min(-least(-quotient), range.high * count);
+    if (scaled(first, scale, Rounding::Tfl) != quotient || scaled(last, scale, Rounding::Tfl) != quotient)
+      return false;
+  }
+  return true;
 }
 
-// A scale that divides every sum of `count` elements exactly as TFLite does, where there is one.
-// The candidates are 2^(31+k) / count rounded either way, with k the bits of the count.
+// A scale that divides so, where there is one. The candidates are 2^(31+k) / count rounded either way, with k
+// the bits of the count.
 std::optional<ChannelScale> divide_by(int64_t count, DataType type) {
   if (count == 1) return ChannelScale{.multiplier = 1};
   const int k = std::bit_width(static_cast<uint64_t>(count - 1));
-  const Clamp range = range_of(type);
   const int64_t nearest = (int64_t{1} << (31 + k)) / count;
   for (const int64_t multiplier :
        {((int64_t{1} << (31 + k)) + (int64_t{1} << k)) / count, nearest + 1, nearest}) {
     if (multiplier >= int64_t{1} << 32) continue;
     const ChannelScale scale{.multiplier = static_cast<uint32_t>(multiplier), .shift = 31 + k};
-    if (agree(
-            range.low * count, range.high * count,
-            [&](int64_t sum) { return scaled(sum, scale, Rounding::Tfl); },
-            [&](int64_t sum) { return rounded_quotient(sum, count); }))
-      return scale;
+    if (divides(scale, count, range_of(type))) return scale;
   }
   return std::nullopt;
 }

@@ -36,16 +36,6 @@ int32_t multiply(int32_t value, const FixedFactor& factor);
 // Divided by 2^shift, to nearest, ties away from zero.
 int32_t rounding_shift_right(int32_t value, int shift);
 
-// Whether two functions that never decrease agree everywhere in low .. high.
-template <typename F, typename G>
-bool agree(int64_t low, int64_t high, const F& f, const G& g) {
-  const int64_t at_low = f(low), at_high = f(high);
-  if (at_low != g(low) || at_high != g(high)) return false;
-  if (at_low == at_high || high - low < 2) return true;
-  const int64_t middle = low + (high - low) / 2;
-  return agree(low, middle, f, g) && agree(middle, high, f, g);
-}
-
 double scale_of(const graph::Tensor& tensor, size_t channel = 0);
 int32_t zero_point_of(const graph::Tensor& tensor);
 
