@@ -35,6 +35,8 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
                           {"before", budget->before},
                           {"after", budget->after},
                           {"striped", budget->striped}};
+  json["regions"] = explanation.regions;
+  json["boundaries"] = explanation.boundaries;
   json["transfers"] = explanation.transfers;
   json["transfer_bytes"] = explanation.transfer_bytes;
   json["estimated_microseconds"] = explanation.microseconds;
@@ -77,8 +79,12 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
       if (!offer.taken)
         fmt::print("{:<{}}  not {}: {}\n", "", width, offer.member, offer.reason.value_or("-"));
   }
-  fmt::print("\n{} operators; {} transfers between members ({} bytes); estimated {:.1f} us\n",
-             explanation.operators.size(), explanation.transfers, explanation.transfer_bytes,
+  const auto counted = [](int64_t count, std::string_view one, std::string_view many) {
+    return fmt::format("{} {}", count, count == 1 ? one : many);
+  };
+  fmt::print("\n{} operators in {} with {}; {} transfers between members ({} bytes); estimated {:.1f} us\n",
+             explanation.operators.size(), counted(explanation.regions, "region", "regions"),
+             counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers, explanation.transfer_bytes,
              explanation.microseconds);
   print_slimming(slimmed);
   if (budget) print_budget(*budget);

@@ -41,10 +41,13 @@ Result<CompiledProgram> compile_program(const Context& context, const Selection&
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
   INTARSIA_TRY(const graph::Module module, import_model(bytes, {path}));
   INTARSIA_TRY(CompiledProgram program, compile_program(context, selection, module));
-  const auto* parts = std::get_if<CompiledParts>(&program);
-  report_idle_devices(parts != nullptr ? parts->front.partitioned : std::get<CompiledModel>(program).partitioned,
-                      selection.target);
+  report_idle_devices(partitioned_of(program), selection.target);
   return program;
+}
+
+const Partitioned& partitioned_of(const CompiledProgram& program) {
+  if (const auto* parts = std::get_if<CompiledParts>(&program)) return parts->front.partitioned;
+  return std::get<CompiledModel>(program).partitioned;
 }
 
 Result<PackageContents> package_of(const Context& context, const Selection& selection,

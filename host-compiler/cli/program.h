@@ -18,6 +18,8 @@ Result<CompiledProgram> compile_program(const Context& context, const Selection&
 Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
                                         const std::string& path);
 
+const Partitioned& partitioned_of(const CompiledProgram& program);
+
 Result<PackageContents> package_of(const Context& context, const Selection& selection,
                                    const CompiledProgram& program);
 

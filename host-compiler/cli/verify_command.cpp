@@ -1,6 +1,8 @@
 // The reference evaluator against the built program, on samples made here; on a difference, the same
-// with every intermediate tensor as an output names the first operator that differs.
+// with every intermediate tensor as an output names the first operator that differs, and where devices may
+// round in their own way says whether each stayed within what it is allowed.
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 #include <fmt/format.h>
@@ -10,11 +12,10 @@
 #include "intarsia/import.h"
 #include "program.h"
 #include "support/files.h"
+#include "verify_operators.h"
 
 namespace intarsia::cli {
 namespace {
-
-using Values = std::vector<graph::TensorValue>;
 
 // Sample 0 is all zero points, 1 and 2 the smallest and largest values, the rest random.
 Values make_sample(const graph::Function& function, int index) {
@@ -45,18 +46,6 @@ Values make_sample(const graph::Function& function, int index) {
   return sample;
 }
 
-// The entry with every tensor that some node makes as an output, besides its own.
-graph::Module with_all_outputs(graph::Module module) {
-  for (graph::Function& function : module.functions) {
-    if (function.name != module.entry) continue;
-    for (const graph::Node& node : function.nodes)
-      for (const graph::TensorId id : node.outputs)
-        if (std::find(function.outputs.begin(), function.outputs.end(), id) == function.outputs.end())
-          function.outputs.push_back(id);
-  }
-  return module;
-}
-
 bool has_state(const graph::Module& module) {
   for (const graph::Function& function : module.functions)
     for (const graph::Tensor& tensor : function.tensors)
@@ -81,22 +70,28 @@ Values slice(const Values& all, size_t index, size_t count) {
   return one;
 }
 
+struct Ran {
+  std::vector<Values> results;
+  Explanation explanation;
+};
+
 struct Runner {
   Context& context;
   const VerifyCommand& command;
   Selection selection;
 
-  // Outputs of the built program for every sample.
-  Result<std::vector<Values>> run(const graph::Module& module, const std::vector<Values>& samples) const {
+  // Outputs of the built program for every sample, and who ran what.
+  Result<Ran> run(const graph::Module& module, const std::vector<Values>& samples) const {
     INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
     INTARSIA_TRY(const CompiledProgram compiled, compile_program(context, selection, module));
+    Ran ran;
+    ran.explanation = partitioned_of(compiled).explanation;
     const std::string folder = work.path() + "/package";
     INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, compiled, folder));
     const BuildSetting setting = build_setting(context, command.common, selection, folder, manifest);
     INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
     // Samples are independent of each other: a program with state starts anew for each.
     const size_t at_once = has_state(module) ? 1 : samples.size();
-    std::vector<Values> results;
     for (size_t first = 0; first < samples.size(); first += at_once) {
       ExecuteRequest request;
       request.program = program;
@@ -105,9 +100,9 @@ struct Runner {
       request.repeat = static_cast<int32_t>(at_once);
       request.keep_all = true;
       INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work.path()));
-      for (size_t run = 0; run < at_once; ++run) results.push_back(slice(result.outputs, run, at_once));
+      for (size_t run = 0; run < at_once; ++run) ran.results.push_back(slice(result.outputs, run, at_once));
     }
-    return results;
+    return ran;
   }
 };
 
@@ -121,18 +116,6 @@ Result<std::vector<Values>> evaluate(const graph::Module& module, const std::vec
   return results;
 }
 
-// The floating-point helpers of a C library and of a host differ in the last bits.
-bool agree(const graph::Tensor& tensor, const graph::TensorValue& a, const graph::TensorValue& b) {
-  if (tensor.type != DataType::Float32) return a == b;
-  for (size_t i = 0; i + 4 <= a.size() && i + 4 <= b.size(); i += 4) {
-    float x, y;
-    std::memcpy(&x, &a[i], 4);
-    std::memcpy(&y, &b[i], 4);
-    if (!(std::abs(x - y) <= 4e-5f * std::max(1.0f, std::abs(x)))) return false;
-  }
-  return a.size() == b.size();
-}
-
 // "operator 'conv_3' output 0, sample 2", or empty when all agree.
 std::string first_difference(const graph::Module& module, const std::vector<Values>& expected,
                              const std::vector<Values>& actual) {
@@ -143,14 +126,45 @@ std::string first_difference(const graph::Module& module, const std::vector<Valu
         continue;
       const graph::Tensor& tensor = function.tensor(function.outputs[o]);
       for (size_t s = 0; s < expected.size(); ++s)
-        if (!agree(tensor, expected[s][o], actual[s][o])) {
-          const auto at = std::mismatch(expected[s][o].begin(), expected[s][o].end(), actual[s][o].begin());
-          return fmt::format("operator '{}' ({}), tensor '{}', sample {}, byte {}: reference {:#04x}, program {:#04x}",
-                             node.name, graph::to_string(node.kind), tensor.name, s,
-                             at.first - expected[s][o].begin(), *at.first, *at.second);
-        }
+        if (!agree(tensor, expected[s][o], actual[s][o]))
+          return describe_difference(node, tensor, s, expected[s][o], actual[s][o]);
     }
   return "";
+}
+
+struct Agreement {
+  size_t samples = 0;
+  int32_t allowed = 0, largest = 0;  // steps of an operator's result, where a device rounds differently
+};
+
+std::string text_of(const Agreement& agreement, const std::string& name, const VerifyCommand& command, const Selection& selection) {
+  const std::string target = to_string(selection.target);
+  if (command.common.json) {
+    nlohmann::ordered_json json = {{"model", name}, {"target", target}, {"board", selection.board.name},
+                                   {"samples", agreement.samples}, {"agree", true}};
+    if (agreement.allowed > 0) json["allowed_difference"] = agreement.allowed, json["largest_difference"] = agreement.largest;
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  std::string text = fmt::format("{}: reference and program agree on {} samples ({} on board {})\n", name, agreement.samples, target,
+                                 selection.board.name);
+  if (agreement.allowed > 0)
+    text += fmt::format("each operator on the operands it had: devices that round in their own way within {} of the reference "
+                        "({} at most is allowed), all others exactly\n", agreement.largest, agreement.allowed);
+  return text;
+}
+
+// The slimmed model with every tensor as an output, on the same members.
+struct Opened {
+  graph::Module module;
+  Result<Ran> ran;
+};
+Result<Opened> run_opened(Runner& runner, const graph::Module& module, const std::vector<Values>& samples, const Ran& closed) {
+  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(module, runner.selection.options));
+  INTARSIA_TRY_VOID(check_slimmed(module, slimmed.module, runner.command.samples));
+  runner.selection.options.lowering.slim = false;  // outputs hold every channel: there is less to slim
+  graph::Module opened = with_all_outputs(pinned_as(slimmed.module, closed.explanation));
+  Result<Ran> ran = runner.run(opened, samples);
+  return Opened{std::move(opened), std::move(ran)};
 }
 
 Result<std::string> verify(Context& context, const VerifyCommand& command) {
@@ -162,28 +176,29 @@ Result<std::string> verify(Context& context, const VerifyCommand& command) {
 
   Runner runner{context, command, selection};
   INTARSIA_TRY(const std::vector<Values> expected, evaluate(module, samples));
-  INTARSIA_TRY(const std::vector<Values> actual, runner.run(module, samples));
-  std::string difference = first_difference(module, expected, actual);
-  if (difference.empty() && command.common.json)
-    return nlohmann::ordered_json{{"model", module.name},
-                                  {"target", to_string(selection.target)},
-                                  {"board", selection.board.name},
-                                  {"samples", samples.size()},
-                                  {"agree", true}}
-               .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  if (difference.empty())
-    return fmt::format("{}: reference and program agree on {} samples ({} on board {})\n", module.name,
-                       samples.size(), to_string(selection.target), selection.board.name);
+  INTARSIA_TRY(const Ran closed, runner.run(module, samples));
+  std::string difference = first_difference(module, expected, closed.results);
+  if (difference.empty()) return text_of({samples.size()}, module.name, command, selection);
 
-  // Is it the slimmed graph that differs, or what was made of it?
-  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(module, selection.options));
-  INTARSIA_TRY_VOID(check_slimmed(module, slimmed.module, command.samples));
-  const graph::Module opened = with_all_outputs(slimmed.module);
-  runner.selection.options.lowering.slim = false;  // outputs hold every channel: there is less to slim
-  INTARSIA_TRY(const std::vector<Values> all_expected, evaluate(opened, samples));
-  const Result<std::vector<Values>> all_actual = runner.run(opened, samples);
-  if (all_actual.ok()) {
-    const std::string first = first_difference(opened, all_expected, *all_actual);
+  INTARSIA_TRY(const Opened opened, run_opened(runner, module, samples, closed));
+  const std::map<std::string, int32_t> allowed =
+      tolerances(opened.module, closed.explanation, context.registry, selection.target);
+  const int32_t most = std::accumulate(allowed.begin(), allowed.end(), 0,
+                                       [](int32_t so_far, const auto& row) { return std::max(so_far, row.second); });
+  if (most > 0) {
+    INTARSIA_TRY(const Ran& ran, opened.ran);
+    INTARSIA_TRY(const OperatorCheck check, check_operators(opened.module, allowed, samples, ran.results));
+    difference = check.difference;
+    // What the operators were seen to do has to be what the program as it is does.
+    if (difference.empty()) {
+      std::vector<Values> outputs;
+      for (const Values& all : ran.results) outputs.emplace_back(all.begin(), all.begin() + static_cast<int64_t>(closed.results[0].size()));
+      difference = first_difference(module, outputs, closed.results);
+    }
+    if (difference.empty()) return text_of({samples.size(), most, check.largest}, module.name, command, selection);
+  } else if (opened.ran.ok()) {
+    INTARSIA_TRY(const std::vector<Values> all_expected, evaluate(opened.module, samples));
+    const std::string first = first_difference(opened.module, all_expected, opened.ran->results);
     if (!first.empty()) difference = first;
   }
   return Diagnostics(module.name, "reference and program differ, first at " + difference,

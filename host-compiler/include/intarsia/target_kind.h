@@ -74,6 +74,12 @@ class TargetKind {
   virtual CostEstimate cost(const Target& target, const graph::Module& module,
                             const graph::Function& function, const graph::Node& node) const;
 
+  // By how many steps of its quantisation a result may differ from the reference evaluator's on the same
+  // operands, where a device does not compute TFLite's arithmetic. Default: none, every bit is the reference's.
+  virtual int32_t tolerance(const Target& target, const graph::Node& node) const {
+    return (void)target, (void)node, 0;
+  }
+
   // Microseconds to make `bytes` of another member's result readable here. Default: one memory copy
   // at four bytes per cycle plus a fixed hand-over, nothing between two host functions.
   virtual double transfer_microseconds(const Target& target, int64_t bytes) const;

@@ -43,7 +43,7 @@ std::string why_not_chosen(const graph::Node& node, const std::string& chosen, s
 
 Explanation explain(const graph::Function& function, const TargetRegistry& registry,
                     const TargetSpec& target, const Offers& offers, const Assignment& assignment,
-                    PartitionPolicy policy) {
+                    const std::vector<partitioning::Region>& regions, PartitionPolicy policy) {
   Explanation result;
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const graph::Node& node = function.nodes[n];
@@ -64,6 +64,8 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
   }
   const partitioning::AssignmentCost cost =
       cost_of(function, registry, target, offers, assignment);
+  result.regions = static_cast<int64_t>(regions.size());
+  result.boundaries = partitioning::count_boundaries(function, regions);
   result.microseconds = cost.microseconds;
   result.transfers = cost.transfers;
   result.transfer_bytes = cost.transfer_bytes;
@@ -85,10 +87,10 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
                    ? assign_by_cost(flat, function, registry, target, offers)
                    : assign_by_priority(flat, function, target, offers));
 
+  const std::vector<partitioning::Region> regions = partitioning::make_regions(function, assignment);
   Partitioned result;
-  result.explanation = explain(function, registry, target, offers, assignment, options.policy);
-  result.module = partitioning::outline(flat, function, target,
-                                        partitioning::make_regions(function, assignment));
+  result.explanation = explain(function, registry, target, offers, assignment, regions, options.policy);
+  result.module = partitioning::outline(flat, function, target, regions);
   INTARSIA_TRY_VOID(graph::verify(result.module));
   return result;
 }

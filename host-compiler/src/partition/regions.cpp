@@ -51,4 +51,27 @@ std::vector<Region> make_regions(const graph::Function& function, const Assignme
   return regions;
 }
 
+int64_t count_boundaries(const graph::Function& function, const std::vector<Region>& regions) {
+  constexpr int kHost = 0;
+  struct Writer {
+    size_t region;  // 0 is the caller before the regions
+    int member;
+  };
+  std::map<int32_t, Writer> writers;
+  std::set<std::pair<size_t, size_t>> boundaries;
+  for (const graph::TensorId id : function.inputs) writers[id.index] = {0, kHost};
+  const auto read = [&](graph::TensorId id, size_t region, int member) {
+    const auto writer = writers.find(id.index);
+    if (writer != writers.end() && writer->second.member != member) boundaries.insert({writer->second.region, region});
+  };
+  for (size_t r = 0; r < regions.size(); ++r)
+    for (const graph::NodeId id : regions[r].nodes) {
+      const graph::Node& node = function.nodes[id.at()];
+      for (const graph::TensorId operand : node.inputs) read(operand, r + 1, regions[r].member);
+      for (const graph::TensorId result : node.outputs) writers[result.index] = {r + 1, regions[r].member};
+    }
+  for (const graph::TensorId id : function.outputs) read(id, regions.size() + 1, kHost);
+  return static_cast<int64_t>(boundaries.size());
+}
+
 }  // namespace intarsia::partitioning

@@ -17,6 +17,10 @@ struct Region {
 // With one member the order is the model's own.
 std::vector<Region> make_regions(const graph::Function& function, const Assignment& assignment);
 
+// Pairs of a region and a later one of another member that reads a result of it. The caller counts as a region of
+// the host before all others, which has the inputs, and as one after them, which takes the outputs.
+int64_t count_boundaries(const graph::Function& function, const std::vector<Region>& regions);
+
 // The module whose entry calls one function per region.
 graph::Module outline(const graph::Module& module, const graph::Function& function,
                       const TargetSpec& target, const std::vector<Region>& regions);

@@ -74,6 +74,12 @@ class EthosNKind final : public TargetKind {
     return estimate(member, module, function, node);
   }
 
+  // It rounds once, half up. Nothing is computed where bytes only move or the greatest of them is taken.
+  int32_t tolerance(const Target&, const graph::Node& node) const override {
+    using enum graph::OpKind;
+    return node.kind == Reshape || node.kind == Concat || node.kind == Split || node.kind == MaxPool2d ? 0 : 1;
+  }
+
   // The NPU reads what the host wrote where it lies; what is left is the mailbox there and back.
   double transfer_microseconds(const Target&, int64_t) const override { return 2; }
 

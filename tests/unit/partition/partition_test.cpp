@@ -84,6 +84,10 @@ TEST(Partition, RegionsDoNotWaitForEachOther) {
   std::vector<std::string> calls;
   for (const graph::Node& node : result.module.entry_function().nodes) calls.push_back(node.name);
   EXPECT_EQ(calls, (std::vector<std::string>{"main_npu_0", "main_cpu_0", "main_npu_1", "main_cpu_1"}));
+  EXPECT_EQ(result.explanation.regions, 4);
+  // The caller to npu_0, npu_0 to cpu_0, cpu_0 to npu_1, npu_1 to cpu_1; npu_0 to npu_1 is none.
+  EXPECT_EQ(result.explanation.boundaries, 4);
+  EXPECT_EQ(result.explanation.transfers, 4);
 }
 
 TEST(Partition, SaysWhyNot) {

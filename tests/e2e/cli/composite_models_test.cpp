@@ -1,0 +1,118 @@
+// Keyword spotting and ResNet on unlike devices: what they compute, and how often they hand over.
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "shared_data.h"
+
+namespace intarsia::test {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* kEthosN = "c + ethosn + opencl";
+constexpr const char* kEthosU = "cortex-m55+ethos-u55-128+opencl";
+
+class CompositeModels : public Cli {
+ protected:
+  static std::string model(const std::string& name) { return (shared_folder() / "models" / name / "model.tflite").string(); }
+  // Every recorded sample, one after another.
+  std::vector<uint8_t> recorded(const std::string& name, const std::string& which) const {
+    std::vector<uint8_t> all;
+    for (int sample = 0; sample < kSamples; ++sample) {
+      const std::vector<uint8_t> one = read_bytes(shared_folder() / "models" / name / (which + std::to_string(sample) + "_0.bin"));
+      all.insert(all.end(), one.begin(), one.end());
+    }
+    return all;
+  }
+  Json explained(const std::string& name, const std::vector<std::string>& choice) const {
+    std::vector<std::string> command = {"explain", model(name), "--json"};
+    command.insert(command.end(), choice.begin(), choice.end());
+    const ProcessOutcome outcome = intarsia(command);
+    EXPECT_TRUE(done(outcome));
+    return Json::parse(outcome.out, nullptr, false);
+  }
+  // Nothing where there is no OpenCL device.
+  std::optional<std::vector<uint8_t>> outputs(const std::string& name, const std::vector<std::string>& choice) const {
+    write("in.bin", recorded(name, "in"));
+    std::vector<std::string> command = {"run", model(name), "--input", "in.bin", "--output-dir", "out", "--repeat",
+                                        std::to_string(kSamples), "--keep-all"};
+    command.insert(command.end(), choice.begin(), choice.end());
+    const ProcessOutcome outcome = intarsia(command);
+    if (outcome.err.find("no platform has a device") != std::string::npos) return std::nullopt;
+    EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+    return read("out/out0.bin");
+  }
+  static constexpr int kSamples = 3;
+};
+
+// A row of operators and the caller on the host at both ends: where the member changes is a boundary.
+int64_t changes_of_member(const Json& explanation) {
+  std::string before = explanation["operators"][0]["offers"][0]["member"];  // the host comes first
+  const std::string host = before;
+  int64_t changes = 0;
+  for (const Json& row : explanation["operators"]) {
+    changes += row["member"] != before ? 1 : 0;
+    before = row["member"];
+  }
+  return changes + (before != host ? 1 : 0);
+}
+
+TEST_F(CompositeModels, NoMoreTransfersThanBoundaries) {
+  INTARSIA_NEEDS_SHARED("models");
+  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
+    for (const char* target : {kEthosN, kEthosU, "c + opencl + ethosn", "cortex-m55+opencl+ethos-u55-128",
+                               "cortex-m55+ethos-u55-128+ethosn", "cortex-m55+ethosn+ethos-u55-128"})
+      for (const char* policy : {"priority", "cost"}) {
+        const Json explanation = explained(name, {"--target", target, "--policy", policy});
+        const std::string what = std::string(name) + " on " + target + " by " + policy;
+        EXPECT_LE(explanation["transfers"], explanation["boundaries"]) << what;
+        // Members alternate along these networks but inside of ResNet's blocks, which stay with one.
+        EXPECT_EQ(explanation["boundaries"], changes_of_member(explanation)) << what;
+        for (const Json& row : explanation["operators"])
+          for (const Json& offer : row["offers"])
+            EXPECT_TRUE(offer["taken"] || !offer.value("reason", "").empty()) << what << ": " << row["name"] << " " << offer["member"];
+      }
+}
+
+TEST_F(CompositeModels, AnEthosUAndOpenClAreExactInAnyOrder) {
+  INTARSIA_NEEDS_SHARED("models");
+  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
+    for (const std::vector<std::string>& choice : std::vector<std::vector<std::string>>{
+             {"--target", kEthosU}, {"--target", kEthosU, "--policy", "cost"}, {"--target", "cortex-m55+opencl+ethos-u55-128", "--policy", "cost"}}) {
+      const auto out = outputs(name, choice);
+      if (!out) GTEST_SKIP() << "no OpenCL device";
+      EXPECT_EQ(*out, recorded(name, "out")) << name << " on " << choice[1];
+    }
+}
+
+// What an OpenCL device computes is what the host computes: on the same operators of the Ethos-N, every byte.
+TEST_F(CompositeModels, BesideAnEthosNOpenClChangesNothing) {
+  INTARSIA_NEEDS_SHARED("models");
+  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
+    for (const char* policy : {"priority", "cost"}) {
+      const std::vector<std::string> choice = {"--target", kEthosN, "--policy", policy};
+      const auto out = outputs(name, choice);
+      if (!out) GTEST_SKIP() << "no OpenCL device";
+      std::vector<std::string> without = {"--target", "c + ethosn"};
+      for (const Json& row : explained(name, choice)["operators"])
+        without.insert(without.end(), {"--pin", row["name"].get<std::string>() + "=" +
+                                                    (row["member"] == "ethosn" ? "ethosn" : "c")});
+      EXPECT_EQ(*out, outputs(name, without)) << name << " by " << policy;
+    }
+}
+
+TEST_F(CompositeModels, VerifyAllowsAnEthosNItsRoundingAndNothingElse) {
+  INTARSIA_NEEDS_SHARED("models");
+  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"}) {
+    const ProcessOutcome outcome = intarsia({"verify", model(name), "--target", "c + ethosn", "--json"});
+    ASSERT_TRUE(done(outcome)) << name;
+    const Json report = Json::parse(outcome.out, nullptr, false);
+    EXPECT_EQ(report["agree"], true);
+    EXPECT_EQ(report["allowed_difference"], 1);
+    EXPECT_EQ(report["largest_difference"], 1);
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test

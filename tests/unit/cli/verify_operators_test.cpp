@@ -1,0 +1,85 @@
+// What `intarsia verify` holds against a program whose devices round in their own way, and what it does not.
+#include "verify_operators.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace intarsia::cli {
+namespace {
+
+using testing::HasSubstr;
+
+// Doubles twice: 1 step off after the first operator is 2 steps off after the second.
+constexpr const char* kTwice = R"(intarsia.graph twice
+func @main(%0) -> (%2) {
+  %0 in: i8[1,3] q(1)
+  %1 two: i8[1,3] q(1)
+  %2 four: i8[1,3] q(1)
+  add first(%0, %0) -> (%1)
+  add second(%1, %1) -> (%2)
+}
+entry @main
+)";
+
+graph::Module opened(const char* text) {
+  const Result<graph::Module> module = graph::parse(text);
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  return with_all_outputs(*module);
+}
+
+OperatorCheck check(const std::map<std::string, int32_t>& allowed, const graph::TensorValue& four, const graph::TensorValue& two) {
+  const Result<OperatorCheck> result = check_operators(opened(kTwice), allowed, {{{1, 2, 3}}}, {{four, two}});
+  EXPECT_TRUE(result.ok()) << result.error().to_string();
+  return *result;
+}
+
+TEST(VerifyOperators, ADifferenceIsOfTheOperatorThatMadeIt) {
+  EXPECT_EQ(check({}, {4, 8, 12}, {2, 4, 6}).difference, "");
+  const OperatorCheck within = check({{"first", 1}}, {4, 10, 12}, {2, 5, 6});
+  EXPECT_EQ(within.difference, "");
+  EXPECT_EQ(within.largest, 1);
+}
+
+TEST(VerifyOperators, MoreThanAllowedIsRefused) {
+  EXPECT_THAT(check({{"first", 1}}, {4, 12, 12}, {2, 6, 6}).difference,
+              HasSubstr("operator 'first' (add), tensor 'two', sample 0, byte 1: reference 0x04, program 0x06, which is more than the 1"));
+  EXPECT_THAT(check({{"second", 1}}, {4, 10, 12}, {2, 5, 6}).difference, HasSubstr("operator 'first' (add)"));
+  EXPECT_THAT(check({{"first", 1}}, {4, 9, 12}, {2, 5, 6}).difference, HasSubstr("operator 'second' (add)"));
+}
+
+TEST(VerifyOperators, WiderTypesAndFloatsHaveNoSteps) {
+  graph::Tensor tensor;
+  tensor.type = DataType::Int16;
+  EXPECT_FALSE(agree(tensor, {1, 0}, {2, 0}, 1));
+  tensor.type = DataType::UInt8;
+  EXPECT_TRUE(agree(tensor, {127}, {128}, 1));
+  tensor.type = DataType::Int8;
+  EXPECT_FALSE(agree(tensor, {127}, {128}, 1));  // 127 and -128
+}
+
+// One operator writes the state that the other reads: alone, neither has its history.
+TEST(VerifyOperators, SharedStateIsNoOperatorsOwn) {
+  const Result<OperatorCheck> result = check_operators(opened(R"(intarsia.graph shared
+func @main(%0) -> (%2) {
+  %0 in: i8[1,3] q(1)
+  %1 kept: i8[1,3] q(1) variable
+  %2 sum: i8[1,3] q(1)
+  add total(%0, %1) -> (%2)
+  reshape keep(%0) -> (%1) {shape=[1,3]}
+}
+entry @main
+)"), {{"total", 1}}, {{{1, 2, 3}}}, {{{1, 2, 3}, {1, 2, 3}}});
+  ASSERT_FALSE(result.ok());
+  EXPECT_THAT(result.error().to_string(), HasSubstr("operators 'total' and 'keep' share state"));
+}
+
+TEST(VerifyOperators, PinsAreThoseOfTheExplanation) {
+  Explanation explanation;
+  explanation.operators = {{"first", "add", "", "npu", {}}, {"second", "add", "", "cpu", {}}};
+  const graph::Module pinned = pinned_as(opened(kTwice), explanation);
+  EXPECT_EQ(pinned.entry_function().nodes[0].pin, "npu");
+  EXPECT_EQ(pinned.entry_function().nodes[1].pin, "cpu");
+}
+
+}  // namespace
+}  // namespace intarsia::cli
