@@ -121,7 +121,7 @@ int8_t result_of_pair(const LookUpTable& exponentials, int32_t difference) {
   return static_cast<int8_t>(std::min(value - 128, 127));
 }
 
-// A table of the results of pairs by their difference, which as an int8 ends at -128 and 127; nothing
+// The results of pairs by their difference, each less the other. As an int8 it ends at -128 and 127: nothing
 // where results still differ beyond.
 std::optional<std::vector<uint8_t>> results_of_pairs(const LookUpTable& exponentials) {
   std::vector<uint8_t> results;
@@ -140,14 +140,28 @@ double int16_factor(const Site& site) {
   return scale_of(site.in()) * beta / (10.0 / 65535.0);
 }
 
-// Each of two elements minus the other, through the table.
-void emit_pair(Builder& builder, const Node& node, int32_t rows, std::vector<uint8_t> results) {
+// All 511 differences fit the 512 lines of a table of 16 bits, each at the beginning of a line: times the
+// length of a line they meet no slope.
+constexpr int32_t kLines = 512, kLineLength = 128;
+std::vector<uint8_t> wide_results_of_pairs(const LookUpTable& exponentials) {
+  std::vector<uint8_t> table;
+  for (int32_t line = 0; line < kLines; ++line) {
+    const int32_t difference = std::max(line - kLines / 2, -255);
+    const int8_t result = result_of_pair(exponentials, difference);
+    table.insert(table.end(), {static_cast<uint8_t>(result), static_cast<uint8_t>(result < 0 ? 0xff : 0), 0, 0});
+  }
+  return table;
+}
+
+// Each of two elements minus the other, times `factor`, through the table.
+void emit_pair(Builder& builder, const Node& node, const Operand& out, int32_t factor,
+               std::vector<uint8_t> results) {
   const int32_t table = builder.table({fmt::format("{}_pairs", node.name), std::move(results)});
-  const Operand in = builder.read_as(node.inputs.at(0), {rows, 1, 2});
-  const Operand out = builder.write_as(node.outputs.at(0), {rows, 1, 2});
+  const Operand in = builder.read_as(node.inputs.at(0), out.extent);
+  const Clamp range = range_of(builder.type_of(out));
   for (int32_t which = 0; which < 2; ++which) {
     const auto element = [&](const Operand& of, int32_t index) {
-      Operand one = box(of, {0, 0, index}, {rows, 1, 1});
+      Operand one = box(of, {0, 0, index}, {of.extent.height, 1, 1});
       one.zero_point = 0;
       return one;
     };
@@ -155,11 +169,27 @@ void emit_pair(Builder& builder, const Node& node, int32_t rows, std::vector<uin
     op.ifm2 = element(in, 1 - which);
     op.ifm2_type = DataType::Int8;
     op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
-    op.global_scale = ChannelScale{.multiplier = 1};
+    op.global_scale = ChannelScale{.multiplier = static_cast<uint32_t>(factor)};
     op.activation = Activation::Lut;
     op.lut = table;
+    op.clamp_low = range.low;
+    op.clamp_high = range.high;
     builder.emit(std::move(op));
   }
+}
+
+void legalise_pair(Builder& builder, const Node& node, int32_t rows, const LookUpTable& exponentials) {
+  const Operand out = builder.write_as(node.outputs.at(0), {rows, 1, 2});
+  if (std::optional<std::vector<uint8_t>> results = results_of_pairs(exponentials))
+    return emit_pair(builder, node, out, 1, std::move(*results));
+  const Operand wide_out = builder.inner("pairs", DataType::Int16, out.extent);
+  emit_pair(builder, node, wide_out, kLineLength, wide_results_of_pairs(exponentials));
+  Operation narrow = builder.start(AveragePool, wide_out, out);
+  narrow.ofm.zero_point = 0;
+  narrow.global_scale = ChannelScale{.multiplier = 1};
+  narrow.clamp_low = -128;
+  narrow.clamp_high = 127;
+  builder.emit(std::move(narrow));
 }
 
 }  // namespace
@@ -196,9 +226,7 @@ void legalise_softmax(Builder& builder, const Node& node) {
     return emit_softmax_int16(builder, builder.read_as(node.inputs.at(0), all),
                               builder.write_as(node.outputs.at(0), all), int16_factor(site));
   LookUpTable exponential_table = exponentials(site);
-  if (depth == 2)
-    if (std::optional<std::vector<uint8_t>> results = results_of_pairs(exponential_table))
-      return emit_pair(builder, node, rows, std::move(*results));
+  if (depth == 2) return legalise_pair(builder, node, rows, exponential_table);
   const graph::TensorId in = node.inputs.at(0);
   const auto constant = [&](int32_t value) { return wide_constant(builder, value); };
   const auto high = [&](const Operand& a, const Operand& b) {
