@@ -6,6 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "block_chain.h"
+
 namespace intarsia::targets::ethos_u {
 namespace {
 
@@ -144,7 +146,28 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   }
   draft_.units = std::move(best->units);
   slots_ = std::move(best->slots);
+  chain_blocks(best->budget, best->plan);
   return plan_prefetch(draft_.hardware, prefetch_units(true), best->budget);
+}
+
+// Blocks that suit each other, where that makes the plan better. What is close is decided with the real sizes
+// of constants.
+void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
+  std::vector<bool> fetched = plan.fetched;
+  for (size_t i = 0; i < fetched.size(); ++i) {
+    Unit& unit = draft_.units[i];
+    if (unit.owner >= 0) {
+      fetched[i] = fetched[static_cast<size_t>(unit.owner)];
+    } else if (has_weights(draft_.operation(unit).kind)) {
+      const BlockConfig& block = fetched[i] ? unit.fetched_block : unit.direct_block;
+      unit.estimated_bytes = static_cast<int64_t>(stream(unit, block).bytes.size());
+      draft_.maker.count_again(unit);
+    }
+  }
+  const double before = plan_prefetch(draft_.hardware, prefetch_units(false), budget).cycles;
+  std::vector<Unit> units = with_chained_blocks(draft_, fetched);
+  std::swap(units, draft_.units);
+  if (plan_prefetch(draft_.hardware, prefetch_units(false), budget).cycles >= before) std::swap(units, draft_.units);
 }
 
 bool ConstantPlanner::can_slice(const Unit& unit) const {

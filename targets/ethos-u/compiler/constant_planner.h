@@ -46,6 +46,7 @@ class ConstantPlanner {
   double slice_bytes(const std::vector<Unit>& units) const;
   bool try_units(std::vector<Unit> units, int64_t budget, PrefetchPlan& plan);
   std::vector<Unit> resliced(const std::vector<Unit>& whole, size_t operation, int32_t count);
+  void chain_blocks(int64_t budget, const PrefetchPlan& plan);
   PrefetchPlan slice_units(int64_t budget, PrefetchPlan plan);
 
   ScheduleDraft& draft_;

@@ -213,30 +213,47 @@ OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
                     unit.scale_bytes);
 }
 
-void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
-  const bool weighted = has_weights(operation.kind);
-  double best_direct = std::numeric_limits<double>::infinity(), best_fetched = best_direct;
+std::vector<BlockOption> UnitMaker::block_options(const Unit& unit, Memory constants) const {
+  const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
   const int32_t bits = static_cast<int32_t>(8 * element_bytes(unit.ifm.type));
   BlockRequest request = block_request(operation, unit.ifm.type, unit.ofm.extent);
   request.ifm = unit.ifm.extent;
+  std::vector<BlockOption> options;
   for (const BlockConfig& block : block_candidates(hardware_, request)) {
     const double padding =
-        weighted ? 1 + kPaddingWeight * (padded_share(operation, block, bits) - 1) : 1;
-    const OperationCost direct = cost_of(operation, unit, block, Memory::Constants);
-    if (direct.alone() * padding < best_direct) {
-      best_direct = direct.alone() * padding;
-      unit.direct_block = block;
-      unit.direct = direct;
-    }
-    if (!weighted) continue;
-    const OperationCost fetched = cost_of(operation, unit, block, Memory::Cache);
-    if (fetched.alone() * padding < best_fetched) {
-      best_fetched = fetched.alone() * padding;
-      unit.fetched_block = block;
-      unit.fetched = fetched;
-    }
+        has_weights(operation.kind) ? 1 + kPaddingWeight * (padded_share(operation, block, bits) - 1) : 1;
+    options.push_back({block, cost_of(operation, unit, block, constants), padding});
   }
-  if (weighted) return;
+  return options;
+}
+
+void UnitMaker::count_again(Unit& unit) const {
+  const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
+  unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+  unit.fetched = cost_of(operation, unit, unit.fetched_block, Memory::Cache);
+}
+
+void UnitMaker::set_block(Unit& unit, const BlockConfig& block) const {
+  unit.direct_block = unit.fetched_block = block;
+  count_again(unit);
+}
+
+void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
+  const auto best = [&](Memory constants) {
+    const std::vector<BlockOption> options = block_options(unit, constants);
+    return *std::min_element(options.begin(), options.end(), [](const BlockOption& a, const BlockOption& b) {
+      return a.score() < b.score();
+    });
+  };
+  const BlockOption direct = best(Memory::Constants);
+  unit.direct_block = direct.block;
+  unit.direct = direct.cost;
+  if (has_weights(operation.kind)) {
+    const BlockOption fetched = best(Memory::Cache);
+    unit.fetched_block = fetched.block;
+    unit.fetched = fetched.cost;
+    return;
+  }
   unit.fetched_block = unit.direct_block;
   unit.fetched = cost_of(operation, unit, unit.direct_block, Memory::Cache);
 }

@@ -29,6 +29,14 @@ struct Unit {
   int64_t scale_bytes = 0;      // of these
 };
 
+// A way to cut a unit into blocks.
+struct BlockOption {
+  BlockConfig block;
+  OperationCost cost;
+  double padding = 1;  // by what zeros in the stream of weights are taken to make it worse
+  double score() const { return cost.alone() * padding; }
+};
+
 class UnitMaker {
  public:
   // `operations` are the program's; other views of them are put behind these.
@@ -45,6 +53,12 @@ class UnitMaker {
   Unit make_stripe(int32_t operation, const RowRange& rows, const Unit* like);
   // Its blocks and costs again, after maps have moved to another memory. A stripe keeps its blocks.
   void reconsider(Unit& unit) const;
+  // Every way to cut it into blocks, with constants in that memory.
+  std::vector<BlockOption> block_options(const Unit& unit, Memory constants) const;
+  // Its costs again, after the size of its constants has become known.
+  void count_again(Unit& unit) const;
+  // The unit with this block wherever its constants are.
+  void set_block(Unit& unit, const BlockConfig& block) const;
   // Whether it goes through columns first.
   bool by_columns(const Unit& unit) const;
 

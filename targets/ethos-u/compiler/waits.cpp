@@ -55,7 +55,7 @@ std::optional<Box> input_of_job(const StreamOperation& operation, const PlacedMa
                                 int64_t job) {
   int64_t jobs = 1, job_depth = map.extent.depth;
   if (operation.sums_depth) {
-    job_depth = std::min<int64_t>(32 / map.element_bytes, divide_up(map.extent.depth, 8) * 8);
+    job_depth = std::min<int64_t>(map.element_bytes == 2 ? 16 : 32, divide_up(map.extent.depth, 8) * 8);
     jobs = divide_up(map.extent.depth, job_depth);
   }
   const std::optional<Box> block = block_of(operation, job / jobs);
