@@ -37,12 +37,12 @@ void size_assertions(CWriter& out, const std::string& prefix, const char* role,
 
 void tensor_constants(CWriter& out, const std::string& prefix, const char* role,
                       const std::vector<TensorInfo>& tensors) {
-  out.line(fmt::format("#define {}_{}_COUNT {}", prefix, role, tensors.size()));
+  out.directive(fmt::format("#define {}_{}_COUNT {}", prefix, role, tensors.size()));
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorInfo& tensor = tensors[i];
     out.comment({fmt::format("{}: {} [{}], {}", comment_safe(tensor.name), c_name(tensor.type),
                              fmt::join(tensor.shape, ","), quantization_text(tensor.quantization))});
-    out.line(fmt::format("#define {}_{}{}_BYTES {}", prefix, role, i, tensor.bytes));
+    out.directive(fmt::format("#define {}_{}{}_BYTES {}", prefix, role, i, tensor.bytes));
   }
   out.blank();
 }

@@ -51,7 +51,8 @@ std::string read_quantization(const format::Quantization* raw, graph::Tensor& te
   }
   int32_t axis = 0;
   if (scales.size() > 1) {
-    axis = raw->axis();
+    // Biases come with the axis of their weights (depthwise: 3); a vector has only one.
+    axis = tensor.shape.size() == 1 ? 0 : raw->axis();
     if (axis < 0 || static_cast<size_t>(axis) >= tensor.shape.size()) {
       return fmt::format("has scales along axis {}, but rank {}", axis, tensor.shape.size());
     }

@@ -115,6 +115,19 @@ TEST_F(EmittedC, NoWarnings) {
   if (compilers < 2) GTEST_SKIP() << "gcc or clang is absent";
 }
 
+// Names come from files and converters; no line of C may depend on their being short.
+TEST_F(EmittedC, NoWarningsWithLongNames) {
+  const std::string name(120, 'n');
+  std::string model = kSum;
+  model.replace(model.find("clamp_sum"), 9, name);
+  for (const char* tensor : {"left", "right", "total:", "total("})
+    model.replace(model.find(tensor), 4, std::string(200, tensor[0]));
+  write("long.graph", model);
+  ASSERT_TRUE(done(intarsia({"compile", "long.graph", "-o", "long"})));
+  for (const char* compiler : {"gcc", "clang"})
+    if (have_program(compiler)) expect_no_warnings("long", compiler, {"-fsyntax-only"});
+}
+
 TEST_F(EmittedC, NoWarningsInRealModels) {
   INTARSIA_NEEDS_SHARED("models");
   for (const char* model : {"ad01_int8", "hello_world_int8", "hello_world_float", "kws_ref_model",

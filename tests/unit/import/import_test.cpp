@@ -33,6 +33,17 @@ TEST(ImportTflite, Conv2d) {
   EXPECT_EQ(function.tensor(node.outputs[0]).quantization.zero_point, std::vector<int64_t>{3});
 }
 
+// Converters have written the axis of the weights into the bias, which has no such axis.
+TEST(ImportTflite, ABiasHasScalesAlongItsOnlyAxis) {
+  ModelSpec model = depthwise_conv2d_model();
+  const std::vector<float> scales = {0.05f, 0.1f, 0.15f, 0.2f};  // of the input times those of the kernel
+  model.operators[0].inputs[2] = static_cast<int32_t>(model.tensors.size());
+  model.add({"bias", {4}, kInt32, scales, {0, 0, 0, 0}, bytes_of(std::vector<int32_t>{1, 2, 3, 4}), 3});
+  const graph::Function function = imported(model);
+  ASSERT_EQ(function.nodes.size(), 1u);
+  EXPECT_EQ(function.tensor(function.nodes[0].inputs.at(2)).quantization.axis, 0);
+}
+
 TEST(ImportTflite, SamePaddingPutsTheOddElementAtTheEnd) {
   ModelSpec model = conv2d_model();
   model.tensors[0].shape = {1, 6, 5, 2};  // three windows of 3 with stride 2 reach 7
