@@ -10,11 +10,12 @@
 namespace intarsia {
 
 struct ImportOptions {
-  std::string file;  // for messages; its stem names the module
+  std::string file;  // for messages; its stem names the module, and data outside of it lie in its folder
+  Diagnostics* notes = nullptr;  // what was decided for the user (an open batch becomes 1); may be null
 };
 
-// Picks the reader by content: .tflite (identifier "TFL3"), a compiled Ethos-N network ("ENCN") or our
-// own graph text. Every problem of the model is reported together: each unknown operator with its
+// Picks the reader by content: .tflite (identifier "TFL3"), a compiled Ethos-N network ("ENCN"), our own
+// graph text, or ONNX (by its beginning, or because the file is named .onnx). Every problem of the model is reported together: each unknown operator with its
 // version, place and readers.
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options);
 

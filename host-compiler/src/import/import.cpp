@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "import/onnx/fold_layout.h"
+#include "import/onnx/read_onnx.h"
 #include "import/read_encn.h"
 #include "import/read_tflite.h"
 #include "import/tflite_file.h"
@@ -21,10 +23,9 @@ struct OtherFormat {
   std::string_view beginning, what, hint;
 };
 constexpr std::string_view kConvert = "convert the network to .tflite first";
-constexpr std::array<OtherFormat, 8> kOtherFormats = {{
+constexpr std::array<OtherFormat, 7> kOtherFormats = {{
     {"\x89HDF", "is an HDF5 file (Keras)", kConvert},
     {"PK\x03\x04", "is a zip archive (Keras, PyTorch, numpy)", kConvert},
-    {"\x08", "looks like an ONNX or TensorFlow protocol buffer", kConvert},
     {"\x1f\x8b", "is compressed with gzip", "unpack it first"},
     {"\x89PNG", "is a PNG picture", "give the network; pictures go to --input"},
     {"\x93NUMPY", "is a numpy array", "give the network; arrays go to --input"},
@@ -35,14 +36,14 @@ constexpr std::array<OtherFormat, 8> kOtherFormats = {{
 }};
 
 Diagnostics not_a_model(std::string_view content, const std::string& file) {
-  if (content.empty()) return {file, "is empty", "give a .tflite model"};
+  if (content.empty()) return {file, "is empty", "give a .tflite or .onnx model"};
   for (const OtherFormat& format : kOtherFormats) {
     if (content.starts_with(format.beginning)) {
       return {file, std::string(format.what), std::string(format.hint)};
     }
   }
-  return {file, "is neither a .tflite model (no \"TFL3\" at byte 4) nor graph text",
-          "give a .tflite model"};
+  return {file, "is neither a .tflite model (no \"TFL3\" at byte 4), nor ONNX, nor graph text",
+          "give a .tflite or .onnx model"};
 }
 
 // The first word outside comments, for text written by people.
@@ -86,6 +87,13 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
   }
   if (begins_as_graph_text(content)) {
     return verified(graph::parse(content, file), file);
+  }
+  const bool named_onnx = std::filesystem::path(file).extension() == ".onnx";
+  if (onnx::has_onnx_beginning(bytes) || (named_onnx && !bytes.empty())) {
+    INTARSIA_TRY(const graph::Module read,
+                 onnx::read_onnx(bytes, file, c_identifier(stem, "model"), options.notes));
+    INTARSIA_TRY(const graph::Module module, verified(read, file));
+    return verified(onnx::fold_layout(module), file);
   }
   return not_a_model(content, file);
 }

@@ -1,0 +1,207 @@
+// Operators that only move elements: quantised values keep their scale through them.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "import/onnx/reader.h"
+#include "import/onnx/readers.h"
+
+namespace intarsia::onnx {
+
+using graph::NoAttrs;
+using graph::OpKind;
+using graph::TensorId;
+
+namespace {
+
+// Operand 0 through an operator that moves elements, in the form it has where that is possible.
+template <typename Make>
+void move(Reader& in, Make&& make) {
+  const bool per_channel = in.tensor(in.value(0).tensor).quantization.per_channel();
+  if (in.value(0).form != Form::Plain && !per_channel) return in.carried(make(in.value(0).tensor));
+  in.result(make(in.operand(0)));
+}
+
+}  // namespace
+
+// Quantised operands come to one scale: that of the result when it is quantised, else the first one's.
+void read_concat(Reader& in) {
+  const size_t count = in.node().inputs.size(), rank = in.shape_of(0).size();
+  const graph::AxisAttrs attrs{in.axis(in.integer("axis", 1), rank)};
+  if (!in.ok()) return;
+  bool all_real = true, alike = true;
+  for (size_t i = 0; i < count; ++i) {
+    all_real &= in.is_real(i) && !in.tensor(in.value(i).tensor).quantization.per_channel();
+    alike &= in.value(i).form == in.value(0).form &&
+             in.tensor(in.value(i).tensor).quantization == in.tensor(in.value(0).tensor).quantization;
+  }
+  const Tail tail = in.tail(false);
+  std::vector<TensorId> operands;
+  if (all_real && (tail.as || alike)) {
+    const TensorId made = in.attempt([&] {
+      operands.clear();
+      for (size_t i = 0; i < count; ++i)
+        operands.push_back(tail.as ? in.requantize(in.value(i).tensor, *tail.as) : in.value(i).tensor);
+      return in.emit_alike(OpKind::Concat, attrs, operands);
+    });
+    if (made.valid()) return in.result(0, {made, Form::Real, {}});
+  }
+  const Form form = alike && in.value(0).form == Form::Shifted ? Form::Shifted : Form::Plain;
+  operands.clear();
+  for (size_t i = 0; i < count; ++i) operands.push_back(form == Form::Shifted ? in.value(i).tensor : in.operand(i));
+  in.result(0, {in.emit_alike(OpKind::Concat, attrs, operands), form, {}});
+}
+
+void read_split(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const int64_t axis = in.axis(in.integer("axis", 0), shape.size());
+  const auto given = in.integers_from(1, "split", "its sizes");
+  if (!in.ok()) return;
+  const auto count = static_cast<int64_t>(in.node().outputs.size());
+  const int64_t extent = shape[static_cast<size_t>(axis)], piece = (extent + count - 1) / count;
+  graph::SplitAttrs attrs{axis, given.value_or(std::vector<int64_t>{})};
+  for (int64_t at = 0; !given && at < count; ++at) attrs.sizes.push_back(std::min(piece, extent - at * piece));
+  const TensorId id = in.carry();
+  const graph::Tensor source = in.tensor(id);
+  const Form form = source.quantization.present() ? in.value(0).form : Form::Plain;
+  const std::vector<TensorId> pieces = in.emit_many(OpKind::Split, attrs, {id}, in.node().outputs.size(), source.type, source.quantization);
+  for (size_t i = 0; i < pieces.size(); ++i) in.result(i, {pieces[i], form, {}});
+}
+
+// Starts, ends and steps count from the end when negative, and are cut to what is there.
+void read_slice(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const auto starts = in.integers_from(1, "starts", "its beginnings"), ends = in.integers_from(2, "ends", "its ends"),
+             given_axes = in.integers_from(3, "axes", "its axes");
+  const auto steps = in.has(4) ? in.known_integers(4, "its steps") : std::nullopt;
+  if (!in.ok() || !in.require(starts && ends && starts->size() == ends->size(), "needs as many ends as beginnings")) return;
+  std::vector<int64_t> axes;
+  for (size_t i = 0; i < starts->size(); ++i) axes.push_back(given_axes && i < given_axes->size() ? (*given_axes)[i] : static_cast<int64_t>(i));
+  if (!in.require((!given_axes || given_axes->size() == axes.size()) && (!steps || steps->size() == axes.size()),
+                  "needs as many axes and steps as beginnings"))
+    return;
+  graph::SliceAttrs attrs;
+  attrs.begin.assign(shape.size(), 0), attrs.size = shape, attrs.stride.assign(shape.size(), 1);
+  for (size_t i = 0; i < axes.size(); ++i) {
+    const auto at = static_cast<size_t>(in.axis(axes[i], shape.size()));
+    if (!in.ok()) return;
+    const int64_t extent = shape[at], step = steps ? (*steps)[i] : 1;
+    if (!in.require(step != 0 && step > -(int64_t{1} << 31) && step < (int64_t{1} << 31), fmt::format("has the step {}", step))) return;
+    const auto place = [&](int64_t given, int64_t least, int64_t most) {
+      return std::clamp(given < 0 ? std::max(given, -2 * extent - 2) + extent : given, least, most);
+    };
+    const int64_t begin = step > 0 ? place((*starts)[i], 0, extent) : place((*starts)[i], 0, extent - 1);
+    const int64_t end = step > 0 ? place((*ends)[i], 0, extent) : place((*ends)[i], -1, extent - 1);
+    const int64_t size = step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step;
+    if (!in.require(size >= 1, fmt::format("takes no element of axis {}", at))) return;
+    attrs.begin[at] = begin, attrs.size[at] = size, attrs.stride[at] = size == 1 ? 1 : step;
+  }
+  move(in, [&](TensorId id) { return in.emit_alike(OpKind::Slice, attrs, {id}); });
+}
+
+void read_pad(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const auto given = in.integers_from(1, "pads", "its amounts");
+  const auto given_axes = in.has(3) ? in.known_integers(3, "its axes") : std::nullopt;
+  if (!in.ok() || !in.require(given.has_value(), "has no amounts")) return;
+  const size_t axes = given_axes ? given_axes->size() : shape.size();
+  if (!in.require(given->size() == 2 * axes, fmt::format("has {} amounts for {} axes", given->size(), axes))) return;
+  std::vector<int64_t> before(shape.size(), 0), after(shape.size(), 0);
+  bool cuts = false;
+  for (size_t i = 0; i < axes; ++i) {
+    const auto at = static_cast<size_t>(given_axes ? in.axis((*given_axes)[i], shape.size()) : static_cast<int64_t>(i));
+    if (!in.ok()) return;
+    before[at] = (*given)[i], after[at] = (*given)[axes + i];
+    cuts |= before[at] < 0 || after[at] < 0;
+  }
+  const std::string mode = in.text("mode", "constant");
+  const float constant = in.has(2) ? in.known_real(2, "its value").value_or(0) : in.real("value", 0);
+  in.require(!cuts, "cuts by a negative amount", "use Slice");
+  if (!in.require(mode == "constant" || mode == "reflect" || mode == "edge", fmt::format("has the mode '{}'; constant, edge by one and reflect are possible", tflite::printable(mode))) || !in.ok())
+    return;
+  if (mode != "constant") {
+    const bool by_one = std::ranges::all_of(before, [](int64_t n) { return n <= 1; }) && std::ranges::all_of(after, [](int64_t n) { return n <= 1; });
+    if (!in.require(mode == "reflect" || by_one, "repeats the edge more than once")) return;
+    return move(in, [&](TensorId id) { return in.emit_alike(OpKind::MirrorPad, graph::MirrorPadAttrs{before, after, mode == "edge"}, {id}); });
+  }
+  const graph::PadAttrs attrs{before, after};
+  const graph::Tensor source = in.tensor(in.value(0).tensor);
+  const bool pads_zero = constant == 0 && (in.is_real(0) || (!source.quantization.present() && in.value(0).form == Form::Plain));
+  if (pads_zero) {
+    const TensorId made = in.attempt([&] { return in.emit_alike(OpKind::Pad, attrs, {in.carry()}); });
+    if (made.valid()) return in.result(0, {made, in.tensor(made).type == kFloat ? Form::Plain : in.value(0).form, {}});
+  }
+  const TensorId x = in.operand(0);
+  const DataType type = in.tensor(x).type;
+  const TensorId filler = type == kFloat ? in.number(constant)
+                                         : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(constant)}), in.tensor(x).quantization);
+  in.result(in.emit_alike(OpKind::PadV2, attrs, {x, filler}));
+}
+
+void read_transpose(Reader& in) {
+  const size_t rank = in.shape_of(0).size();
+  std::vector<int64_t> order = in.integers("perm").value_or(std::vector<int64_t>{});
+  if (order.empty())
+    for (size_t i = rank; i-- > 0;) order.push_back(static_cast<int64_t>(i));
+  std::vector<int64_t> sorted = order;
+  std::ranges::sort(sorted);
+  for (size_t i = 0; i < sorted.size(); ++i)
+    if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i))
+      return in.problem(fmt::format("has [{}], which is no order of {} axes", fmt::join(order, ","), rank));
+  in.result(0, {in.transpose(in.value(0).tensor, order), in.value(0).form, {}});
+}
+
+void read_expand(Reader& in) {
+  auto wanted = in.known_integers(1, "its shape");
+  if (!wanted) return;
+  const Shape shape = in.shape_of(0);
+  for (size_t i = 0; i < std::min(shape.size(), wanted->size()); ++i) {  // both ways: 1 takes the other's extent
+    int64_t& extent = (*wanted)[wanted->size() - 1 - i];
+    if (extent == 1) extent = shape[shape.size() - 1 - i];
+  }
+  if (wanted->size() < shape.size()) wanted->insert(wanted->begin(), shape.begin(), shape.end() - static_cast<ptrdiff_t>(wanted->size()));
+  move(in, [&](TensorId id) { return in.emit_alike(OpKind::BroadcastTo, graph::ShapeAttrs{*wanted}, {id}); });
+}
+
+void read_tile(Reader& in) {
+  const auto multiples = in.known_integers(1, "its multiples");
+  if (!multiples) return;
+  move(in, [&](TensorId id) { return in.emit_alike(OpKind::Tile, graph::TileAttrs{*multiples}, {id}); });
+}
+
+namespace {
+
+// Places as the IR counts them: int32, from the beginning.
+TensorId indices(Reader& in, size_t operand, int64_t extent) {
+  TensorId id = in.operand(operand);
+  if (!in.is_constant(id)) return in.cast(id, DataType::Int32);
+  std::vector<int64_t> places = as_integers(in.values_of(id));
+  for (int64_t& place : places) {
+    if (!in.require(place >= -extent && place < extent, fmt::format("takes element {} of {}", place, extent))) return {};
+    if (place < 0) place += extent;
+  }
+  return in.make_constant(integer_values(DataType::Int32, in.shape(id), places));
+}
+
+}  // namespace
+
+void read_gather(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const graph::GatherAttrs attrs{in.axis(in.integer("axis", 0), shape.size()), 0};
+  if (!in.ok()) return;
+  const TensorId places = indices(in, 1, shape[static_cast<size_t>(attrs.axis)]);
+  move(in, [&](TensorId id) { return in.emit_alike(OpKind::Gather, attrs, {id, places}); });
+}
+
+void read_gather_nd(Reader& in) {
+  if (!in.require(in.integer("batch_dims", 0) == 0, "has batch_dims")) return;
+  const TensorId given = in.operand(1);
+  if (in.is_constant(given))
+    for (const int64_t place : as_integers(in.values_of(given)))
+      in.require(place >= 0, fmt::format("takes element {}; places from the beginning are possible", place));
+  const TensorId places = in.cast(given, DataType::Int32);
+  move(in, [&](TensorId id) { return in.emit_alike(OpKind::GatherNd, NoAttrs{}, {id, places}); });
+}
+
+}  // namespace intarsia::onnx

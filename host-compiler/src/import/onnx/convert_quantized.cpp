@@ -1,0 +1,127 @@
+// QuantizeLinear and DequantizeLinear (reader.h says what becomes of them).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "import/onnx/reader.h"
+#include "import/onnx/readers.h"
+
+namespace intarsia::onnx {
+
+using graph::NoAttrs;
+using graph::OpKind;
+using graph::TensorId;
+
+namespace {
+
+struct Range {
+  int64_t least, most;
+};
+
+Range range_of(DataType type) {
+  const int width = bits(type);
+  if (!is_signed(type)) return {0, (int64_t{1} << width) - 1};
+  return {-(int64_t{1} << (width - 1)), (int64_t{1} << (width - 1)) - 1};
+}
+
+size_t channel_of(const graph::Tensor& tensor, const graph::Quantization& q, size_t element) {
+  int64_t inner = 1;
+  for (size_t i = static_cast<size_t>(q.axis) + 1; i < tensor.shape.size(); ++i) inner *= tensor.shape[i];
+  return static_cast<size_t>(static_cast<int64_t>(element) / inner) % q.scale.size();
+}
+
+// The arithmetic of ONNX itself: halves go to the even neighbour.
+TensorId quantized_constant(Reader& in, TensorId id, const QuantizedAs& as) {
+  const graph::Tensor source = in.tensor(id);
+  const Range range = range_of(as.type);
+  std::vector<int64_t> numbers;
+  for (const float real : as_reals(in.values_of(id))) {
+    const size_t channel = channel_of(source, as.quantization, numbers.size());
+    const float steps = std::nearbyint(real / as.quantization.scale[channel]);
+    const float far = static_cast<float>(range.most) + 1e5f;
+    const int64_t whole = std::isnan(steps) ? 0 : static_cast<int64_t>(std::clamp(steps, -2 * far, 2 * far));
+    numbers.push_back(std::clamp(whole + as.quantization.zero_point[channel], range.least, range.most));
+  }
+  return in.make_constant(integer_values(as.type, source.shape, numbers), as.quantization);
+}
+
+// A tensor of the parameters that meets the operand's axes: [C] becomes [1,C,1,1] for axis 1.
+TensorId along_axis(Reader& in, size_t operand) {
+  const TensorId id = in.operand(operand);
+  if (element_count(in.shape(id)) == 1) return in.reshape(id, {});
+  const size_t rank = in.shape_of(0).size();
+  const int64_t axis = in.axis(in.integer("axis", 1), rank);
+  if (!in.ok() || !in.require(in.integer("block_size", 0) == 0 && in.shape(id).size() == 1,
+                              "has scales in blocks; one per tensor or one per channel are possible"))
+    return {};
+  Shape shape(rank, 1);
+  shape[static_cast<size_t>(axis)] = in.shape(id)[0];
+  return in.reshape(id, shape);
+}
+
+// Step by step in floats: for parameters per channel of what is no constant, and for those that only the
+// running model knows.
+void quantize_in_floats(Reader& in) {
+  const TensorId scale = along_axis(in, 1), zero = in.has(2) ? along_axis(in, 2) : TensorId{};
+  const DataType type = zero.valid() ? in.tensor(zero).type : DataType::UInt8;
+  TensorId x = in.emit(OpKind::Div, graph::BinaryAttrs{}, {in.operand(0), scale}, kFloat, {}, "steps");
+  x = in.emit(OpKind::Round, NoAttrs{}, {x}, kFloat, {}, "round");
+  if (zero.valid()) x = in.emit(OpKind::Add, graph::BinaryAttrs{}, {x, in.cast(zero, kFloat)}, kFloat, {}, "zero");
+  const Range range = range_of(type);
+  x = in.emit(OpKind::Maximum, NoAttrs{}, {x, in.number(static_cast<float>(range.least))}, kFloat, {}, "least");
+  x = in.emit(OpKind::Minimum, NoAttrs{}, {x, in.number(static_cast<float>(range.most))}, kFloat, {}, "most");
+  in.result(in.cast(x, type));
+}
+
+void dequantize_in_floats(Reader& in) {
+  const TensorId scale = along_axis(in, 1), zero = in.has(2) ? along_axis(in, 2) : TensorId{};
+  TensorId x = in.cast(in.operand(0), kFloat);
+  if (zero.valid()) x = in.emit(OpKind::Sub, graph::BinaryAttrs{}, {x, in.cast(zero, kFloat)}, kFloat, {}, "zero");
+  in.result(in.emit(OpKind::Mul, graph::BinaryAttrs{}, {x, scale}, kFloat));
+}
+
+}  // namespace
+
+void read_quantize(Reader& in) {
+  const std::optional<QuantizedAs> as = in.quantized_as(in.node());
+  if (!as) return quantize_in_floats(in);
+  const Form form = as->shifted ? Form::Shifted : Form::Plain;
+  if (in.is_real(0) && !as->quantization.per_channel() && !in.tensor(in.value(0).tensor).quantization.per_channel()) {
+    const TensorId same = in.attempt([&] { return in.requantize(in.value(0).tensor, *as); });
+    if (same.valid()) return in.result(0, {same, form, {}});
+  }
+  const TensorId x = in.operand(0);
+  if (in.is_constant(x)) return in.result(0, {quantized_constant(in, x, *as), form, {}});
+  if (as->quantization.per_channel()) return quantize_in_floats(in);
+  in.result(0, {in.emit(OpKind::Quantize, NoAttrs{}, {x}, as->type, as->quantization), form, {}});
+}
+
+void read_dequantize(Reader& in) {
+  const std::optional<QuantizedAs> as = in.quantized_as(in.node());
+  if (!as) return dequantize_in_floats(in);
+  const Value given = in.value(0);
+  if (given.form == Form::Real) return in.problem("dequantises reals");
+  const graph::Tensor source = in.tensor(given.tensor);
+  const DataType stated = given.form == Form::Shifted ? DataType::UInt8 : source.type;
+  if (stated != (as->shifted ? DataType::UInt8 : as->type))
+    return in.problem(fmt::format("takes {}, but its zero point is {}", to_string(stated), to_string(as->shifted ? DataType::UInt8 : as->type)));
+  if (source.constant.valid()) {
+    const bool shift = as->shifted && given.form == Form::Plain;
+    Values values = in.values_of(given.tensor);
+    std::vector<int64_t> numbers = as_integers(values);
+    if (shift)
+      for (int64_t& number : numbers) number -= 128;
+    Values kept = as->type == DataType::Int4 ? std::move(values) : integer_values(as->type, source.shape, numbers);
+    return in.result(0, {in.make_constant(std::move(kept), as->quantization), Form::Real, {}});
+  }
+  if (as->quantization.per_channel()) return dequantize_in_floats(in);
+  graph::Quantization stated_quantization = as->quantization;
+  if (as->shifted && given.form == Form::Plain) stated_quantization.zero_point[0] += 128;
+  if (!in.state_quantization(given.tensor, stated_quantization)) return dequantize_in_floats(in);
+  TensorId id = given.tensor;
+  if (as->shifted && given.form == Form::Plain) id = in.requantize(id, *as);
+  in.result(0, {id, Form::Real, {}});
+}
+
+}  // namespace intarsia::onnx

@@ -1,0 +1,96 @@
+// Operators that reduce axes to one element or to the place of one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "import/onnx/reader.h"
+#include "import/onnx/readers.h"
+
+namespace intarsia::onnx {
+
+using graph::NoAttrs;
+using graph::OpKind;
+using graph::TensorId;
+
+namespace {
+
+struct Reduction {
+  std::string_view type;
+  std::optional<OpKind> before;  // of each element
+  OpKind kind;
+  std::optional<OpKind> after;
+};
+constexpr auto kReductions = std::to_array<Reduction>({
+    {"ReduceMean", {}, OpKind::Mean, {}},
+    {"ReduceSum", {}, OpKind::Sum, {}},
+    {"ReduceMax", {}, OpKind::ReduceMax, {}},
+    {"ReduceMin", {}, OpKind::ReduceMin, {}},
+    {"ReduceProd", {}, OpKind::ReduceProd, {}},
+    {"ReduceL1", OpKind::Abs, OpKind::Sum, {}},
+    {"ReduceL2", OpKind::Square, OpKind::Sum, OpKind::Sqrt},
+    {"ReduceSumSquare", OpKind::Square, OpKind::Sum, {}},
+    {"ReduceLogSum", {}, OpKind::Sum, OpKind::Log},
+    {"ReduceLogSumExp", OpKind::Exp, OpKind::Sum, OpKind::Log},
+});
+
+}  // namespace
+
+// No axes: all of them, or none where the model says so.
+void read_reduce(Reader& in) {
+  const size_t rank = in.shape_of(0).size();
+  const auto given = in.integers_from(1, "axes", "its axes");
+  if (!in.ok()) return;
+  graph::ReduceAttrs attrs{{}, in.integer("keepdims", 1) != 0};
+  if (given && !given->empty())
+    for (const int64_t axis : *given) attrs.axes.push_back(in.axis(axis, rank));
+  else if (in.integer("noop_with_empty_axes", 0) == 0)
+    for (size_t axis = 0; axis < rank; ++axis) attrs.axes.push_back(static_cast<int64_t>(axis));
+  std::ranges::sort(attrs.axes);
+  attrs.axes.erase(std::unique(attrs.axes.begin(), attrs.axes.end()), attrs.axes.end());
+  if (!in.ok()) return;
+  const Reduction& what = *std::ranges::find(kReductions, in.node().type, &Reduction::type);
+  if (in.is_real(0) && !what.before && !what.after) {
+    const bool selects = what.kind == OpKind::ReduceMax || what.kind == OpKind::ReduceMin;
+    const Tail tail = in.tail(false);
+    const TensorId made = in.attempt([&]() -> TensorId {
+      const TensorId x = in.value(0).tensor;
+      if (selects) return in.emit_alike(what.kind, attrs, {x});
+      if (!tail.as || what.kind == OpKind::ReduceProd) return {};
+      return in.emit(what.kind, attrs, {x}, tail.as->type, tail.as->quantization);
+    });
+    if (made.valid()) return in.result(0, {made, Form::Real, {}});
+  }
+  TensorId x = in.operand(0);
+  if (what.before) x = in.emit_alike(*what.before, NoAttrs{}, {x}, "element");
+  if (!attrs.axes.empty()) x = in.emit_alike(what.kind, attrs, {x});
+  if (what.after) x = in.emit_alike(*what.after, NoAttrs{}, {x}, "root");
+  in.result(x);
+}
+
+// The place of the first extreme element, as int64; quantised values are compared as they are.
+void read_arg(Reader& in) {
+  const size_t rank = in.shape_of(0).size();
+  const int64_t axis = in.axis(in.integer("axis", 0), rank);
+  if (!in.ok()) return;
+  TensorId x = in.is_real(0) && in.tensor(in.value(0).tensor).type == DataType::Int8 ? in.value(0).tensor : in.operand(0);
+  const int64_t extent = in.shape(x)[static_cast<size_t>(axis)];
+  const bool last = in.integer("select_last_index", 0) != 0;
+  Shape shape = in.shape(x);
+  if (last) {  // the first one from behind
+    graph::SliceAttrs reversed;
+    reversed.begin.assign(rank, 0), reversed.size = shape, reversed.stride.assign(rank, 1);
+    reversed.begin[static_cast<size_t>(axis)] = extent - 1, reversed.stride[static_cast<size_t>(axis)] = -1;
+    x = in.emit_alike(OpKind::Slice, reversed, {x}, "reverse");
+  }
+  TensorId place = in.emit(in.is("ArgMax") ? OpKind::ArgMax : OpKind::ArgMin, graph::AxisAttrs{axis}, {x}, DataType::Int32);
+  if (last) {
+    const TensorId most = in.make_constant(integer_values(DataType::Int32, {}, {extent - 1}));
+    place = in.emit(OpKind::Sub, graph::BinaryAttrs{}, {most, place}, DataType::Int32, {}, "forward");
+  }
+  shape[static_cast<size_t>(axis)] = 1;
+  if (in.integer("keepdims", 1) != 0) place = in.reshape(place, shape);
+  in.result(in.cast(place, DataType::Int64));
+}
+
+}  // namespace intarsia::onnx

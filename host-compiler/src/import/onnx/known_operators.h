@@ -1,0 +1,21 @@
+// Which operators of ONNX are read, and by which function.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace intarsia::onnx {
+
+class Reader;
+
+struct KnownOperator {
+  std::string_view domain, type;
+  void (*read)(Reader& in);
+  size_t least_inputs, most_inputs;
+};
+
+const KnownOperator* find_operator(std::string_view domain, std::string_view type);  // null: not ours
+std::vector<std::string> operator_names();  // "Conv", "com.microsoft.QGemm", in the table's order
+
+}  // namespace intarsia::onnx

@@ -1,0 +1,173 @@
+#include "import/onnx/onnx_graph.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "import/node_names.h"
+#include "import/onnx/known_operators.h"
+#include "import/onnx/qlinear.h"
+
+namespace intarsia::onnx {
+
+namespace {
+
+using tflite::printable;
+
+Node read_node(const ModelFile& file, const format::Node& raw, int index) {
+  Node node;
+  node.type = raw.type();
+  node.domain = raw.domain() == "ai.onnx" ? "" : raw.domain();
+  node.name = raw.name();
+  node.index = index;
+  node.operator_set = file.operator_set(raw.domain());
+  node.inputs.assign(raw.input().begin(), raw.input().end());
+  node.outputs.assign(raw.output().begin(), raw.output().end());
+  for (const format::Attribute& attribute : raw.attribute()) node.attributes[attribute.name()] = attribute;
+  return node;
+}
+
+// Known, in a version we know, with as many operands as it takes. Unknown types are reported with the list
+// of those we have once.
+void check_node(const ModelFile& file, const Node& node, bool& listed, Diagnostics& problems) {
+  const std::string where = fmt::format("{}: {}", file.name(), node.label());
+  const KnownOperator* known = find_operator(node.domain, node.type);
+  if (known == nullptr) {
+    std::string hint;
+    if (!std::exchange(listed, true))
+      hint = fmt::format("supported are {}; docs/onnx.md has the table", fmt::join(operator_names(), ", "));
+    problems.add(where, "is an operator Intarsia does not have", hint);
+    return;
+  }
+  if (node.operator_set == 0)
+    problems.add(where, fmt::format("is of the domain '{}', for which the model names no operator set", printable(node.domain)));
+  if (node.inputs.size() < known->least_inputs || node.inputs.size() > known->most_inputs)
+    problems.add(where, fmt::format("has {} inputs, but takes {}", node.inputs.size(),
+                                    known->least_inputs == known->most_inputs
+                                        ? fmt::format("{}", known->least_inputs)
+                                        : fmt::format("{} to {}", known->least_inputs, known->most_inputs)));
+  for (size_t i = 0; i < std::min(known->least_inputs, node.inputs.size()); ++i)
+    if (node.inputs[i].empty()) problems.add(where, fmt::format("lacks its input {}", i));
+  if (node.outputs.empty()) problems.add(where, "has no output");
+  for (const auto& [name, attribute] : node.attributes)
+    if (!attribute.reference().empty())
+      problems.add(where, fmt::format("takes its attribute '{}' from a function around it", printable(name)));
+}
+
+// Operators without operands whose attribute is the value.
+void read_constant(const ModelFile& file, const Node& node, Graph& graph, std::set<std::string>& made,
+                   Diagnostics& problems) {
+  if (node.outputs.empty()) return;
+  made.insert(node.outputs[0]);
+  std::string problem = "holds neither a tensor nor numbers";
+  for (const auto& [name, attribute] : node.attributes) {
+    std::optional<Values> values;
+    const std::vector<int64_t> integers(attribute.integers().begin(), attribute.integers().end());
+    const std::vector<float> reals(attribute.reals().begin(), attribute.reals().end());
+    if (name == "value") values = read_values(attribute.tensor(), file.folder(), problem);
+    if (name == "value_float") values = real_values({}, {attribute.real()});
+    if (name == "value_int") values = integer_values(DataType::Int64, {}, {attribute.integer()});
+    if (name == "value_floats") values = real_values({attribute.reals_size()}, reals);
+    if (name == "value_ints") values = integer_values(DataType::Int64, {attribute.integers_size()}, integers);
+    if (!values) continue;
+    graph.constants[node.outputs[0]] = std::move(*values);
+    return;
+  }
+  problems.add(fmt::format("{}: {}", file.name(), node.label()), problem);
+}
+
+class Order {
+ public:
+  Order(const ModelFile& file, std::vector<Node> nodes, Diagnostics& problems)
+      : file_(file), nodes_(std::move(nodes)), problems_(problems) {}
+
+  // Makers first, otherwise in the order of the file.
+  std::vector<Node> sorted(std::set<std::string> made) {
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      for (const std::string& output : nodes_[i].outputs) {
+        if (output.empty()) continue;
+        if (made.contains(output) || !maker_.emplace(output, i).second)
+          problems_.add(where(i), fmt::format("makes '{}', which is made already", printable(output)));
+      }
+    std::vector<size_t> waits(nodes_.size(), 0);
+    std::map<std::string, std::vector<size_t>> readers;
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      for (const std::string& input : nodes_[i].inputs) {
+        if (input.empty() || made.contains(input)) continue;
+        if (!maker_.contains(input)) {
+          problems_.add(where(i), fmt::format("reads '{}', which nothing makes", printable(input)));
+          continue;
+        }
+        readers[input].push_back(i);
+        ++waits[i];
+      }
+    std::vector<Node> result;
+    std::set<size_t> ready;
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      if (waits[i] == 0) ready.insert(i);
+    while (!ready.empty()) {
+      const size_t next = *ready.begin();
+      ready.erase(ready.begin());
+      for (const std::string& output : nodes_[next].outputs)
+        if (maker_.contains(output) && maker_.at(output) == next)
+          for (const size_t reader : readers[output])
+            if (--waits[reader] == 0) ready.insert(reader);
+      result.push_back(nodes_[next]);
+    }
+    for (size_t i = 0; i < nodes_.size() && result.size() < nodes_.size() && problems_.empty(); ++i)
+      if (waits[i] != 0)
+        problems_.add(where(i), "is part of a circle of operators, or behind one: it needs what it makes",
+                      "the graph of a model runs in one direction; export it again");
+    return result;
+  }
+
+ private:
+  std::string where(size_t i) const { return fmt::format("{}: {}", file_.name(), nodes_[i].label()); }
+
+  const ModelFile& file_;
+  const std::vector<Node> nodes_;
+  Diagnostics& problems_;
+  std::map<std::string, size_t> maker_;
+};
+
+}  // namespace
+
+std::string Node::label() const {
+  const std::string what = domain.empty() ? printable(type) : fmt::format("{}.{}", printable(domain), printable(type));
+  const std::string named = name.empty() ? (outputs.empty() ? "" : outputs.front()) : name;
+  return fmt::format("operator {} '{}' ({}, operator set {})", index, printable(named), what, operator_set);
+}
+
+Graph list_graph(const ModelFile& file, Diagnostics& problems) {
+  Graph graph;
+  std::set<std::string> made;
+  for (const format::Tensor& raw : file.graph().initialiser()) {
+    std::string problem;
+    std::optional<Values> values = read_values(raw, file.folder(), problem);
+    if (!values)
+      problems.add(fmt::format("{}: initialiser '{}'", file.name(), printable(raw.name())), problem);
+    else
+      graph.constants[raw.name()] = std::move(*values);
+    made.insert(raw.name());
+  }
+  for (const format::Named& input : file.graph().input()) made.insert(input.name());
+  std::vector<Node> nodes;
+  bool listed = false;
+  int index = 0;
+  for (const format::Node& raw : file.graph().node()) {
+    Node node = read_node(file, raw, index++);
+    check_node(file, node, listed, problems);
+    if (node.type == "Constant" && node.domain.empty())
+      read_constant(file, node, graph, made, problems);
+    else if (problems.empty() && is_abbreviation(node))
+      write_out(node, file.operator_set(""), nodes);
+    else
+      nodes.push_back(std::move(node));
+  }
+  graph.nodes = Order(file, std::move(nodes), problems).sorted(std::move(made));
+  return graph;
+}
+
+}  // namespace intarsia::onnx

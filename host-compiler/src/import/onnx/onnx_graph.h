@@ -1,0 +1,34 @@
+// The operators of an ONNX graph in the order they run: names resolved, types known to us, circles excluded.
+// QLinear operators are written out as what they abbreviate (qlinear.h). Nothing is converted yet.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "import/onnx/model_file.h"
+#include "import/onnx/tensor_values.h"
+#include "intarsia/diagnostics.h"
+
+namespace intarsia::onnx {
+
+struct Node {
+  std::string type, domain, name;  // the name is the file's, and may be empty
+  int index = 0;                   // in the file
+  int64_t operator_set = 0;        // the version of the domain
+  std::vector<std::string> inputs, outputs;  // an absent operand is empty
+  std::map<std::string, format::Attribute> attributes;
+
+  std::string label() const;  // "operator 3 '/conv1/Conv' (Conv, operator set 17)"
+};
+
+struct Graph {
+  std::vector<Node> nodes;
+  std::map<std::string, Values> constants;  // the initialisers, by name
+};
+
+// All problems together: operators we do not have, values that nobody makes, circles, initialisers that
+// cannot be read.
+Graph list_graph(const ModelFile& file, Diagnostics& problems);
+
+}  // namespace intarsia::onnx

@@ -1,0 +1,535 @@
+#include "import/onnx/reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "import/onnx/known_operators.h"
+#include "support/c_identifier.h"
+
+namespace intarsia::onnx {
+
+using graph::OpKind;
+using graph::TensorId;
+using tflite::printable;
+
+namespace {
+
+// What operators compute from constants alone enters the program as a constant when it is no larger than
+// this, or than the constants.
+constexpr int64_t kMostComputed = 1 << 16;
+
+const graph::Tensor kNoTensor{};
+
+}  // namespace
+
+Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes)
+    : file_(file), graph_(std::move(graph)), problems_(problems), notes_(notes) {}
+
+// ---- the whole model ----------------------------------------------------------------------------
+
+graph::Module Reader::read(const std::string& name) {
+  module_.name = name;
+  module_.entry = function_.name = "main";
+  for (const auto& [name_of, values] : graph_.constants) {
+    if (std::ranges::find(values.shape, 0) != values.shape.end()) continue;  // `roi` of Resize: empty, unread
+    values_[name_of] = {make_constant(values), Form::Plain, {}};
+    function_.tensors.back().name = printable(name_of);
+  }
+  for (size_t i = 0; i < graph_.nodes.size(); ++i)
+    for (const std::string& input : graph_.nodes[i].inputs)
+      if (!input.empty()) readers_[input].push_back(i);
+  for (const format::Named& output : file_.graph().output()) results_.insert(output.name());
+  read_inputs();
+  for (const Node& node : graph_.nodes)
+    if (!absorbed_.contains(static_cast<int>(&node - graph_.nodes.data()))) read_node(node);
+  read_outputs();
+  module_.functions.push_back(std::move(function_));
+  return std::move(module_);
+}
+
+void Reader::read_inputs() {
+  for (const format::Named& input : file_.graph().input()) {
+    if (graph_.constants.contains(input.name())) continue;  // a default value; it is taken
+    const std::string where = fmt::format("{}: model input '{}'", file_.name(), printable(input.name()));
+    if (!input.kind().has_tensor()) {
+      problems_.add(where, "is no tensor");
+      continue;
+    }
+    const format::TensorKind& kind = input.kind().tensor();
+    const std::optional<DataType> type = data_type(kind.element());
+    if (!type || bits(*type) < 8) {
+      problems_.add(where, fmt::format("is of {}, which a model cannot take", element_name(kind.element())));
+      continue;
+    }
+    graph::Tensor tensor{.name = printable(input.name()), .type = *type};
+    if (!kind.has_extents()) problems_.add(where, "has no shape", "export the model with fixed shapes");
+    for (int i = 0; i < kind.extents().dimension_size(); ++i) {
+      const format::Dimension& dimension = kind.extents().dimension(i);
+      const bool open = !dimension.has_extent() || dimension.extent() < 0;
+      if (open && i > 0) {
+        problems_.add(where, fmt::format("has an open extent along axis {} ({})", i,
+                                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
+                      "only the batch, axis 0, may be open; fix the shape (onnxruntime.tools.make_dynamic_shape_fixed)");
+        break;
+      }
+      if (open)
+        note(where, fmt::format("has an open batch ({}), which becomes 1",
+                                dimension.symbol().empty() ? "-1" : printable(dimension.symbol())), "");
+      if (!open && dimension.extent() == 0) {
+        problems_.add(where, fmt::format("has the extent 0 along axis {}", i));
+        break;
+      }
+      tensor.shape.push_back(open ? 1 : dimension.extent());
+    }
+    const TensorId id{static_cast<int32_t>(function_.tensors.size())};
+    function_.tensors.push_back(std::move(tensor));
+    function_.inputs.push_back(id);
+    values_[input.name()] = {id, Form::Plain, {}};
+  }
+}
+
+void Reader::read_node(const Node& node) {
+  node_ = &node;
+  failed_ = false;
+  for (const std::string& input : node.inputs)
+    if (!input.empty() && !values_.contains(input)) failed_ = true;  // its maker has failed, or an empty constant
+  // Resize and others carry empty operands that stand for absent ones.
+  if (failed_) {
+    const bool absent_only = std::ranges::all_of(node.inputs, [&](const std::string& input) {
+      return input.empty() || values_.contains(input) || graph_.constants.contains(input);
+    });
+    if (!absent_only) return;
+    failed_ = false;
+    Node without = node;
+    for (std::string& input : without.inputs)
+      if (!input.empty() && !values_.contains(input)) input.clear();
+    node_ = &without;
+    find_operator(node.domain, node.type)->read(*this);
+    node_ = nullptr;
+    return;
+  }
+  find_operator(node.domain, node.type)->read(*this);
+  node_ = nullptr;
+}
+
+void Reader::read_outputs() {
+  static const Node kOutput{.type = "output"};
+  node_ = &kOutput;
+  for (const format::Named& output : file_.graph().output()) {
+    const std::string where = fmt::format("{}: model output '{}'", file_.name(), printable(output.name()));
+    const auto found = values_.find(output.name());
+    if (found == values_.end()) {
+      if (problems_.empty()) problems_.add(where, "is made by no operator");
+      continue;
+    }
+    failed_ = false;
+    TensorId id = plain(found->second);
+    if (is_constant(id)) {
+      problems_.add(where, "is the same for every input", "take it from the model's outputs");
+      continue;
+    }
+    const bool taken = std::ranges::find(function_.inputs, id) != function_.inputs.end() ||
+                       std::ranges::find(function_.outputs, id) != function_.outputs.end();
+    if (taken) id = emit_alike(OpKind::Reshape, graph::ReshapeAttrs{shape(id)}, {id}, "output");
+    function_.outputs.push_back(id);
+    if (id.valid()) function_.tensors[id.at()].name = printable(output.name());
+  }
+  if (file_.graph().output().empty()) problems_.add(file_.name(), "has no outputs");
+  node_ = nullptr;
+}
+
+// ---- the operator being read --------------------------------------------------------------------
+
+void Reader::problem(std::string what, std::string hint) {
+  if (!attempting_)
+    problems_.add(fmt::format("{}: {}", file_.name(), node_->label()), std::move(what), std::move(hint));
+  failed_ = true;
+}
+
+bool Reader::require(bool condition, std::string what, std::string hint) {
+  if (!condition) problem(std::move(what), std::move(hint));
+  return condition;
+}
+
+TensorId Reader::plain(Value& value) {
+  if (value.form == Form::Plain || !value.tensor.valid()) return value.tensor;
+  if (value.plain.valid()) return value.plain;
+  const graph::Tensor source = tensor(value.tensor);
+  graph::Quantization q = source.quantization;
+  if (value.form == Form::Shifted) {
+    q.zero_point[0] += 128;
+    return value.plain = emit(OpKind::Quantize, graph::NoAttrs{}, {value.tensor}, DataType::UInt8, q, "shifted");
+  }
+  if (!source.constant.valid())
+    return value.plain = emit(OpKind::Dequantize, graph::NoAttrs{}, {value.tensor}, kFloat, {}, "dequantize");
+  const std::vector<int64_t> numbers = as_integers(values_of(value.tensor));
+  int64_t inner = 1;  // elements per step along the axis of the scales
+  for (size_t i = static_cast<size_t>(q.axis) + 1; i < source.shape.size(); ++i) inner *= source.shape[i];
+  std::vector<float> reals;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const size_t channel = static_cast<size_t>(static_cast<int64_t>(i) / inner) % q.scale.size();
+    reals.push_back(static_cast<float>(numbers[i] - q.zero_point[channel]) * q.scale[channel]);
+  }
+  return value.plain = make_constant(real_values(source.shape, reals));
+}
+
+int64_t Reader::integer(const std::string& attribute, int64_t absent) const {
+  const auto found = node_->attributes.find(attribute);
+  return found == node_->attributes.end() ? absent : found->second.integer();
+}
+
+float Reader::real(const std::string& attribute, float absent) const {
+  const auto found = node_->attributes.find(attribute);
+  return found == node_->attributes.end() ? absent : found->second.real();
+}
+
+std::string Reader::text(const std::string& attribute, const std::string& absent) const {
+  const auto found = node_->attributes.find(attribute);
+  return found == node_->attributes.end() ? absent : found->second.text();
+}
+
+std::optional<std::vector<int64_t>> Reader::integers(const std::string& attribute) const {
+  const auto found = node_->attributes.find(attribute);
+  if (found == node_->attributes.end()) return std::nullopt;
+  return std::vector<int64_t>(found->second.integers().begin(), found->second.integers().end());
+}
+
+std::optional<std::vector<int64_t>> Reader::known_integers(size_t operand, std::string_view what) {
+  const TensorId id = this->operand(operand);
+  if (!is_constant(id) || !is_integer(tensor(id).type)) {
+    problem(fmt::format("takes {} from '{}', which is {}", what, printable(node_->inputs[operand]),
+                        is_constant(id) ? "not of integers" : "known only when the model runs"),
+            "export the model with fixed shapes; onnxsim folds what can be known");
+    return std::nullopt;
+  }
+  return as_integers(values_of(id));
+}
+
+std::optional<float> Reader::known_real(size_t operand, std::string_view what) {
+  const TensorId id = this->operand(operand);
+  if (!is_constant(id) || element_count(shape(id)) != 1) {
+    problem(fmt::format("takes {} from '{}', which is no number known in advance", what,
+                        printable(node_->inputs[operand])));
+    return std::nullopt;
+  }
+  return as_reals(values_of(id)).front();
+}
+
+std::optional<std::vector<int64_t>> Reader::integers_from(size_t operand, const std::string& attribute,
+                                                          std::string_view what) {
+  if (has(operand)) return known_integers(operand, what);
+  return integers(attribute);
+}
+
+int64_t Reader::axis(int64_t given, size_t rank) {
+  const auto count = static_cast<int64_t>(rank);
+  if (!require(given >= -count && given < count, fmt::format("names axis {} of a tensor of rank {}", given, rank)))
+    return 0;
+  return given < 0 ? given + count : given;
+}
+
+// ---- what it becomes ----------------------------------------------------------------------------
+
+const graph::Tensor& Reader::tensor(TensorId id) const { return id.valid() ? function_.tensor(id) : kNoTensor; }
+
+Values Reader::values_of(TensorId constant) const {
+  const graph::Tensor& source = tensor(constant);
+  return {source.type, source.shape, module_.constant(source.constant).bytes};
+}
+
+TensorId Reader::make_constant(Values values, graph::Quantization quantization) {
+  const TensorId id{static_cast<int32_t>(function_.tensors.size())};
+  const ConstantId constant{static_cast<int32_t>(module_.constants.size())};
+  const std::string name = node_ == nullptr ? "" : base_name() + "_constant";
+  module_.constants.push_back({name, std::move(values.bytes)});
+  function_.tensors.push_back({.name = name,
+                               .type = values.type,
+                               .shape = std::move(values.shape),
+                               .quantization = std::move(quantization),
+                               .constant = constant});
+  return id;
+}
+
+std::string Reader::base_name() const {
+  const std::string& given = node_->name.empty() && !node_->outputs.empty() ? node_->outputs.front() : node_->name;
+  std::string_view path = given;
+  while (path.starts_with('/')) path.remove_prefix(1);
+  // "conv1/Conv": exporters append the operator's type to the layer's name.
+  if (path.size() > node_->type.size() + 1 && path.ends_with("/" + node_->type))
+    path.remove_suffix(node_->type.size() + 1);
+  constexpr size_t kLongest = 48;
+  return c_identifier(path.substr(path.size() > kLongest ? path.size() - kLongest : 0), node_->type);
+}
+
+TensorId Reader::emit(OpKind kind, graph::Attributes attributes, std::vector<TensorId> inputs, DataType type,
+                      graph::Quantization quantization, std::string_view suffix) {
+  return emit_many(kind, std::move(attributes), std::move(inputs), 1, type, quantization, suffix).front();
+}
+
+std::vector<TensorId> Reader::emit_many(OpKind kind, graph::Attributes attributes, std::vector<TensorId> inputs,
+                                        size_t outputs, DataType type, const graph::Quantization& quantization,
+                                        std::string_view suffix) {
+  const std::vector<TensorId> nothing(outputs);
+  if (failed_) return nothing;
+  graph::Node made{.kind = kind, .attributes = std::move(attributes), .inputs = std::move(inputs)};
+  made.name = suffix.empty() ? base_name() : fmt::format("{}_{}", base_name(), suffix);
+  const size_t first = function_.tensors.size();
+  for (size_t i = 0; i < outputs; ++i) {
+    made.outputs.push_back({static_cast<int32_t>(function_.tensors.size())});
+    function_.tensors.push_back({.name = made.name, .type = type, .quantization = quantization});
+  }
+  const Result<std::vector<Shape>> shapes = graph::infer_shapes(module_, function_, made);
+  if (!shapes.ok()) {
+    for (const Diagnostic& item : shapes.error().items()) problem(item.what, item.hint);
+    function_.tensors.resize(first);
+    return nothing;
+  }
+  for (size_t i = 0; i < outputs; ++i) function_.tensors[first + i].shape = (*shapes)[i];
+  if (compute_now(made)) return made.outputs;
+  if (!attempting_) made.name = names_.take(made.name);
+  std::vector<TensorId> ids = made.outputs;
+  function_.nodes.push_back(std::move(made));
+  return ids;
+}
+
+// By the reference evaluator, in a module of this operator alone. False when an operand is no constant.
+bool Reader::compute_now(const graph::Node& node) {
+  graph::Module module{.name = "constants", .functions = {{.name = "main"}}, .constants = {}, .entry = "main"};
+  graph::Function& function = module.functions.front();
+  graph::Node copy = node;
+  int64_t given = 0, made = 0;
+  for (TensorId& id : copy.inputs) {
+    if (!id.valid()) continue;
+    graph::Tensor operand = tensor(id);
+    if (!operand.constant.valid()) return false;
+    given += operand.bytes();
+    id = {static_cast<int32_t>(function.tensors.size())};
+    module.constants.push_back(module_.constant(operand.constant));
+    operand.constant = {static_cast<int32_t>(module.constants.size()) - 1};
+    function.tensors.push_back(std::move(operand));
+  }
+  for (TensorId& id : copy.outputs) {
+    graph::Tensor output = tensor(id);
+    made += output.bytes();
+    id = {static_cast<int32_t>(function.tensors.size())};
+    function.tensors.push_back(std::move(output));
+  }
+  if (made > std::max(given, kMostComputed)) return false;
+  function.outputs = copy.outputs;
+  function.nodes.push_back(std::move(copy));
+  if (!graph::verify(module).ok()) return false;
+  graph::Evaluator evaluator(module);
+  const Result<std::vector<graph::TensorValue>> outputs = evaluator.run({});
+  if (!outputs.ok()) return false;
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    function_.tensors[node.outputs[i].at()].constant = {static_cast<int32_t>(module_.constants.size())};
+    module_.constants.push_back({node.name, (*outputs)[i]});
+  }
+  return true;
+}
+
+TensorId Reader::emit_alike(OpKind kind, graph::Attributes attributes, std::vector<TensorId> inputs,
+                            std::string_view suffix) {
+  const graph::Tensor first = tensor(inputs.front());
+  return emit(kind, std::move(attributes), std::move(inputs), first.type, first.quantization, suffix);
+}
+
+TensorId Reader::transpose(TensorId id, std::vector<int64_t> permutation) {
+  if (std::ranges::is_sorted(permutation)) return id;
+  graph::Quantization q = tensor(id).quantization;
+  if (q.per_channel()) q.axis = static_cast<int32_t>(std::ranges::find(permutation, q.axis) - permutation.begin());
+  return emit(OpKind::Transpose, graph::TransposeAttrs{std::move(permutation)}, {id}, tensor(id).type, q, "order");
+}
+
+TensorId Reader::reshape(TensorId id, Shape shape) {
+  if (tensor(id).shape == shape) return id;
+  return emit_alike(OpKind::Reshape, graph::ReshapeAttrs{std::move(shape)}, {id}, "shape");
+}
+
+TensorId Reader::to_channels_last(TensorId id) { return transpose(id, {0, 2, 3, 1}); }
+TensorId Reader::to_channels_first(TensorId id) { return transpose(id, {0, 3, 1, 2}); }
+
+TensorId Reader::cast(TensorId id, DataType type) {
+  if (tensor(id).type == type) return id;
+  return emit(OpKind::Cast, graph::NoAttrs{}, {id}, type, {}, "cast");
+}
+
+TensorId Reader::requantize(TensorId id, const QuantizedAs& as) {
+  if (!id.valid() || as.fits(tensor(id))) return id;
+  return emit(OpKind::Quantize, graph::NoAttrs{}, {id}, as.type, as.quantization, "quantize");
+}
+
+void Reader::result(size_t output, Value value) {
+  if (failed_ || !value.tensor.valid() || output >= node_->outputs.size()) return;
+  graph::Tensor& tensor = function_.tensors[value.tensor.at()];
+  if (std::ranges::find(function_.inputs, value.tensor) == function_.inputs.end() && value.form == Form::Plain)
+    tensor.name = printable(node_->outputs[output]);
+  values_[node_->outputs[output]] = value;
+}
+
+TensorId Reader::carry(size_t operand) {
+  const Value& given = value(operand);
+  return tensor(given.tensor).quantization.per_channel() ? this->operand(operand) : given.tensor;
+}
+
+// The convolution is followed by the transposition to ONNX's order, which stays as it is.
+TensorId Reader::fold_into_convolution(TensorId x, TensorId factor, TensorId offset, graph::Activation activation) {
+  if (failed_ || !is_constant(factor) || !is_constant(offset) || function_.nodes.size() < 2) return {};
+  if (only_reader(node_->inputs[0]) != node_) return {};
+  const graph::Node& last = function_.nodes.back();
+  graph::Node& convolution = function_.nodes[function_.nodes.size() - 2];
+  const bool is_pair = last.kind == OpKind::Transpose && last.outputs[0] == x && last.inputs[0] == convolution.outputs[0];
+  const bool depthwise = convolution.kind == OpKind::DepthwiseConv2d;
+  if (!is_pair || (convolution.kind != OpKind::Conv2d && !depthwise) || tensor(x).type != kFloat) return {};
+  graph::Activation& own = depthwise ? std::get<graph::DepthwiseConv2dAttrs>(convolution.attributes).activation
+                                     : std::get<graph::Conv2dAttrs>(convolution.attributes).activation;
+  const bool has_bias = convolution.inputs.size() > 2 && convolution.inputs[2].valid();
+  const TensorId weights = convolution.inputs[1], bias = has_bias ? convolution.inputs[2] : TensorId{};
+  if (own != graph::Activation::None || !is_constant(weights) || (has_bias && !is_constant(bias))) return {};
+  own = activation;
+  const std::vector<float> factors = as_reals(values_of(factor)), offsets = as_reals(values_of(offset));
+  const size_t channels = factors.size();
+  std::vector<float> w = as_reals(values_of(weights));
+  std::vector<float> b = has_bias ? as_reals(values_of(bias)) : std::vector<float>(channels, 0.0f);
+  if (channels == 0 || w.size() % channels != 0 || b.size() != channels || offsets.size() != channels) return {};
+  for (size_t i = 0; i < w.size(); ++i) w[i] *= factors[depthwise ? i % channels : i / (w.size() / channels)];
+  for (size_t i = 0; i < channels; ++i) b[i] = b[i] * factors[i] + offsets[i];
+  const TensorId new_weights = make_constant(real_values(shape(weights), w));
+  const TensorId new_bias = make_constant(real_values({static_cast<int64_t>(channels)}, b));
+  convolution.inputs = {convolution.inputs[0], new_weights, new_bias};
+  return x;
+}
+
+// ---- what follows -------------------------------------------------------------------------------
+
+const Node* Reader::only_reader(const std::string& value) const {
+  const auto found = readers_.find(value);
+  if (found == readers_.end() || found->second.size() != 1 || results_.contains(value)) return nullptr;
+  return &graph_.nodes[found->second.front()];
+}
+
+std::optional<Values> Reader::known(const std::string& value) const {
+  const auto found = values_.find(value);
+  if (found == values_.end() || found->second.form != Form::Plain || !is_constant(found->second.tensor))
+    return std::nullopt;
+  return values_of(found->second.tensor);
+}
+
+graph::Activation Reader::activation_of(const Node& node) const {
+  if (node.type == "Relu") return graph::Activation::Relu;
+  if (node.type != "Clip") return graph::Activation::None;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const auto limit = [&](size_t operand, const char* attribute, float absent) {
+    if (operand < node.inputs.size() && !node.inputs[operand].empty()) {
+      const std::optional<Values> values = known(node.inputs[operand]);
+      return values && values->bytes.size() == sizeof(float) ? as_reals(*values).front() : std::nanf("");
+    }
+    const auto given = node.attributes.find(attribute);
+    return given == node.attributes.end() ? absent : given->second.real();
+  };
+  const float least = limit(1, "min", -kInfinity), most = limit(2, "max", kInfinity);
+  if (least == 0 && most >= std::numeric_limits<float>::max()) return graph::Activation::Relu;
+  if (least == 0 && most == 6) return graph::Activation::Relu6;
+  if (least == -1 && most == 1) return graph::Activation::ReluN1To1;
+  return graph::Activation::None;
+}
+
+Tail Reader::tail(bool with_activation) {
+  Tail result;
+  result.name = node_->outputs.front();
+  const Node* reader = only_reader(result.name);
+  if (reader != nullptr && with_activation) {
+    result.activation = activation_of(*reader);
+    if (result.activation != graph::Activation::None) {
+      result.absorbed = static_cast<int>(reader - graph_.nodes.data());
+      result.name = reader->outputs.front();
+      reader = only_reader(result.name);
+    }
+  }
+  if (reader != nullptr && reader->type == "QuantizeLinear") {
+    result.as = quantized_as(*reader);
+    if (result.as && result.as->quantization.per_channel()) result.as.reset();
+  }
+  return result;
+}
+
+void Reader::finish(const Tail& tail, Value value) {
+  if (failed_ || !value.tensor.valid()) return;
+  if (tail.absorbed >= 0) absorbed_.insert(tail.absorbed);
+  function_.tensors[value.tensor.at()].name = printable(tail.name);
+  values_[tail.name] = value;
+}
+
+std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {
+  const std::optional<Values> scale = known(node.inputs[1]);
+  const bool has_zero = node.inputs.size() > 2 && !node.inputs[2].empty();
+  const std::optional<Values> zero = has_zero ? known(node.inputs[2]) : std::nullopt;
+  if (!scale || scale->type != kFloat || (has_zero && !zero)) return std::nullopt;
+  QuantizedAs as;
+  DataType type = has_zero ? zero->type : DataType::UInt8;
+  if (node.type == "DequantizeLinear" && !has_zero) type = tensor(values_.at(node.inputs[0]).tensor).type;
+  if (const auto wish = node.attributes.find("output_dtype"); wish != node.attributes.end() && !has_zero)
+    type = data_type(static_cast<int32_t>(wish->second.integer())).value_or(DataType::Float32);
+  if (node.attributes.contains("block_size") && node.attributes.at("block_size").integer() != 0) return std::nullopt;
+  constexpr std::array kTypes = {DataType::Int4, DataType::Int8, DataType::UInt8, DataType::Int16, DataType::Int32};
+  if (std::ranges::find(kTypes, type) == kTypes.end()) return std::nullopt;
+  as.shifted = type == DataType::UInt8;
+  as.type = as.shifted ? DataType::Int8 : type;
+  as.quantization.scale = as_reals(*scale);
+  const size_t count = as.quantization.scale.size();
+  as.quantization.zero_point = has_zero ? as_integers(*zero) : std::vector<int64_t>(count, 0);
+  const bool usable = count >= 1 && as.quantization.zero_point.size() == count && scale->shape.size() <= 1 &&
+                      std::ranges::all_of(as.quantization.scale, [](float s) { return std::isnormal(s) && s > 0; });
+  if (!usable) return std::nullopt;
+  if (as.shifted)
+    for (int64_t& zero_point : as.quantization.zero_point) zero_point -= 128;
+  if (count > 1) {
+    const auto given = node.attributes.find("axis");
+    int64_t axis = given == node.attributes.end() ? 1 : given->second.integer();
+    const auto source = values_.find(node.inputs[0]);
+    if (source == values_.end()) return std::nullopt;
+    const Shape& shape = tensor(source->second.tensor).shape;
+    if (axis < 0) axis += static_cast<int64_t>(shape.size());
+    const bool fits = axis >= 0 && axis < static_cast<int64_t>(shape.size()) &&
+                      shape[static_cast<size_t>(axis)] == static_cast<int64_t>(count);
+    if (!fits) return std::nullopt;
+    as.quantization.axis = static_cast<int32_t>(axis);
+  }
+  return as;
+}
+
+bool Reader::state_quantization(TensorId id, const graph::Quantization& quantization) {
+  graph::Tensor& stated = function_.tensors[id.at()];
+  if (!stated.quantization.present()) stated.quantization = quantization;
+  return stated.quantization == quantization;
+}
+
+// ---- attempts -----------------------------------------------------------------------------------
+
+Reader::State Reader::begin_attempt() {
+  attempting_ = true;
+  return {function_.tensors.size(), function_.nodes.size(), module_.constants.size(), failed_};
+}
+
+TensorId Reader::end_attempt(const State& before, TensorId made) {
+  attempting_ = false;
+  if (!failed_ && made.valid()) {
+    for (size_t i = before.nodes; i < function_.nodes.size(); ++i)
+      function_.nodes[i].name = names_.take(function_.nodes[i].name);
+    return made;
+  }
+  failed_ = before.failed;
+  function_.tensors.resize(before.tensors);
+  function_.nodes.resize(before.nodes);
+  module_.constants.resize(before.constants);
+  for (auto& [name, value] : values_)
+    if (value.plain.valid() && value.plain.at() >= before.tensors) value.plain = {};
+  return {};
+}
+
+}  // namespace intarsia::onnx

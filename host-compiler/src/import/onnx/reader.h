@@ -1,0 +1,189 @@
+// What the readers of operators (convert_*.cpp) work with: the operands of the operator being read, and the
+// function that grows.
+//
+// Tensors keep the order of axes that ONNX gives them; operators on images are put between transpositions
+// (`to_channels_last`, `to_channels_first`), which fold_layout.h takes out again.
+//
+// Quantisation. ONNX writes an integer operator as DequantizeLinear, the operator on reals, QuantizeLinear.
+// A value that DequantizeLinear makes is kept as the integers it stands for (Form::Real), and turned into
+// floats only for an operator that has to have floats. An operator all of whose operands are such values,
+// and whose result goes to QuantizeLinear alone (`tail`), is tried in integers first; where the rules of
+// the IR or the accuracy (one step) do not allow that, it is computed in floats.
+// uint8 becomes int8 by taking 128 off values and zero points, which changes no real value (Form::Shifted).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "import/node_names.h"
+#include "import/onnx/onnx_graph.h"
+#include "intarsia/graph.h"
+
+namespace intarsia::onnx {
+
+enum class Form : uint8_t {
+  Plain,    // the value of ONNX
+  Shifted,  // int8, the value of ONNX less 128
+  Real,     // integers that stand for the reals of ONNX
+};
+
+struct Value {
+  graph::TensorId tensor;
+  Form form = Form::Plain;
+  graph::TensorId plain;  // of the other forms: the value of ONNX, once an operator has asked for it
+};
+
+// What QuantizeLinear and DequantizeLinear say, with uint8 made int8.
+struct QuantizedAs {
+  DataType type = DataType::Int8;
+  graph::Quantization quantization;
+  bool shifted = false;
+
+  bool fits(const graph::Tensor& tensor) const {
+    return tensor.type == type && tensor.quantization == quantization;
+  }
+};
+
+// What follows the operator and can be computed with it.
+struct Tail {
+  graph::Activation activation = graph::Activation::None;
+  std::optional<QuantizedAs> as;  // the only reader of the result is QuantizeLinear
+  std::string name;               // of the value after the activation
+  int absorbed = -1;              // the operator that is the activation; -1: none
+};
+
+class Reader {
+ public:
+  Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes);
+
+  // Everything; check the problems before the module.
+  graph::Module read(const std::string& name);
+
+  // ---- the operator being read ----
+
+  const Node& node() const { return *node_; }
+  bool is(std::string_view type) const { return node_->type == type; }
+  bool ok() const { return !failed_; }
+  void problem(std::string what, std::string hint = {});
+  // False, and a problem, unless the condition holds.
+  bool require(bool condition, std::string what, std::string hint = {});
+
+  bool has(size_t operand) const { return operand < node_->inputs.size() && !node_->inputs[operand].empty(); }
+  const Value& value(size_t operand) { return values_[node_->inputs[operand]]; }
+  bool is_real(size_t operand) { return value(operand).form == Form::Real; }
+  // The operand as ONNX has it.
+  graph::TensorId operand(size_t number) { return plain(values_[node_->inputs[number]]); }
+  graph::TensorId plain(Value& value);
+  const Shape& shape_of(size_t operand) { return tensor(value(operand).tensor).shape; }
+
+  int64_t integer(const std::string& attribute, int64_t absent) const;
+  float real(const std::string& attribute, float absent) const;
+  std::string text(const std::string& attribute, const std::string& absent) const;
+  std::optional<std::vector<int64_t>> integers(const std::string& attribute) const;
+  // The values of an operand that has to be known; a problem when it is not.
+  std::optional<std::vector<int64_t>> known_integers(size_t operand, std::string_view what);
+  std::optional<float> known_real(size_t operand, std::string_view what);
+  // From an operand or, in older operator sets, from the attribute; nothing when it is in neither.
+  std::optional<std::vector<int64_t>> integers_from(size_t operand, const std::string& attribute, std::string_view what);
+  // 0 .. rank-1, counting from the end when negative; a problem when it is outside.
+  int64_t axis(int64_t given, size_t rank);
+
+  // ---- what it becomes ----
+
+  const graph::Tensor& tensor(graph::TensorId id) const;
+  const Shape& shape(graph::TensorId id) const { return tensor(id).shape; }
+  bool is_constant(graph::TensorId id) const { return tensor(id).constant.valid(); }
+  Values values_of(graph::TensorId constant) const;
+  graph::TensorId make_constant(Values values, graph::Quantization quantization = {});
+  graph::TensorId number(float value) { return make_constant(real_values({}, {value})); }
+
+  // A new operator; its output, or no tensor when the rules of the IR refuse it (a problem, outside of
+  // attempts). Of constants it is computed at once.
+  graph::TensorId emit(graph::OpKind kind, graph::Attributes attributes, std::vector<graph::TensorId> inputs,
+                       DataType type, graph::Quantization quantization = {}, std::string_view suffix = {});
+  std::vector<graph::TensorId> emit_many(graph::OpKind kind, graph::Attributes attributes,
+                                         std::vector<graph::TensorId> inputs, size_t outputs, DataType type,
+                                         const graph::Quantization& quantization, std::string_view suffix = {});
+  // The same type and quantisation as the first input.
+  graph::TensorId emit_alike(graph::OpKind kind, graph::Attributes attributes, std::vector<graph::TensorId> inputs,
+                             std::string_view suffix = {});
+  graph::TensorId transpose(graph::TensorId id, std::vector<int64_t> permutation);
+  graph::TensorId reshape(graph::TensorId id, Shape shape);
+  graph::TensorId to_channels_last(graph::TensorId id);
+  graph::TensorId to_channels_first(graph::TensorId id);
+  graph::TensorId cast(graph::TensorId id, DataType type);
+  graph::TensorId requantize(graph::TensorId id, const QuantizedAs& as);
+
+  void result(size_t output, Value value);
+  void result(graph::TensorId id) { result(0, {id, Form::Plain, {}}); }
+  // The result of an operator that only moves the elements of operand 0.
+  void carried(graph::TensorId id) { result(0, {id, value(0).form, {}}); }
+  // Operand 0 for such an operator.
+  graph::TensorId carry(size_t operand = 0);
+
+  // Puts x * factor + offset (per channel, axis 1) into the convolution of floats that makes x, when nothing
+  // else reads it and all are constants; what then is the result, or no tensor.
+  graph::TensorId fold_into_convolution(graph::TensorId x, graph::TensorId factor, graph::TensorId offset,
+                                        graph::Activation activation);
+
+  // What follows the operator; `with_activation` says whether activations may be part of it.
+  Tail tail(bool with_activation);
+  void finish(const Tail& tail, Value value);
+  // QuantizeLinear or DequantizeLinear with parameters that are known, one or per channel.
+  std::optional<QuantizedAs> quantized_as(const Node& node) const;
+
+  // The quantisation of a tensor that has none yet; false when it has another one.
+  bool state_quantization(graph::TensorId id, const graph::Quantization& quantization);
+
+  // Runs `make`, which emits an integer operator and returns its output or no tensor; where it fails, what
+  // it added is taken back.
+  template <typename Make>
+  graph::TensorId attempt(Make&& make) {
+    const State before = begin_attempt();
+    const graph::TensorId made = make();
+    return end_attempt(before, made);
+  }
+
+ private:
+  struct State {
+    size_t tensors, nodes, constants;
+    bool failed;
+  };
+
+  State begin_attempt();
+  graph::TensorId end_attempt(const State& before, graph::TensorId made);
+  void read_inputs();
+  void read_outputs();
+  void read_node(const Node& node);
+  std::string base_name() const;
+  bool compute_now(const graph::Node& node);
+  const Node* only_reader(const std::string& value) const;
+  graph::Activation activation_of(const Node& node) const;
+  std::optional<Values> known(const std::string& value) const;
+  void note(std::string where, std::string what, std::string hint) {
+    if (notes_ != nullptr) notes_->add(std::move(where), std::move(what), std::move(hint));
+  }
+
+  const ModelFile& file_;
+  const Graph graph_;
+  Diagnostics& problems_;
+  Diagnostics* notes_;
+  graph::Module module_;
+  graph::Function function_;
+  std::map<std::string, Value> values_;
+  std::map<std::string, std::vector<size_t>> readers_;  // operators by the value they read
+  std::set<std::string> results_;                       // what the model returns
+  std::set<int> absorbed_;
+  tflite::UniqueNames names_;
+  const Node* node_ = nullptr;
+  bool failed_ = false;
+  bool attempting_ = false;
+};
+
+inline constexpr DataType kFloat = DataType::Float32;
+
+}  // namespace intarsia::onnx

@@ -1,0 +1,31 @@
+// What operators with weights and a bias share: convolutions and matrix products.
+#pragma once
+
+#include "import/onnx/reader.h"
+
+namespace intarsia::onnx {
+
+// Integer weights with all zero points 0, which the IR's arithmetic wants: the same real values, if they fit
+// into eight bits; else no tensor.
+graph::TensorId symmetric_weights(Reader& in, graph::TensorId weights);
+
+// The bias as integers in steps of input scale times weight scale (of each channel), from the operand as
+// integers (Real, or plain int32 of a QLinear operator) or as floats. `factor` is the operator's own factor
+// of the bias (Gemm's beta). No tensor when it is not constant.
+graph::TensorId integer_bias(Reader& in, size_t operand, graph::TensorId input, graph::TensorId weights,
+                             int64_t channels, float factor = 1);
+
+// The bias as floats; plain int32 counts in steps of input scale times weight scale.
+graph::TensorId real_bias(Reader& in, size_t operand, graph::TensorId input, graph::TensorId weights);
+
+// Both are integers with scales, the weights known.
+bool in_integers(Reader& in, size_t input, size_t weights);
+
+// A convolution of floats with the attributes of the operator being read, which has operands of these shapes.
+graph::TensorId float_convolution(Reader& in, graph::TensorId input, graph::TensorId weights);
+
+// Where quantising a result again, which its operator gives on scale `natural`, stays within one step of
+// the result: half a step of each.
+bool within_a_step(float natural, const QuantizedAs& wanted);
+
+}  // namespace intarsia::onnx

@@ -1,0 +1,108 @@
+// Small ONNX networks (onnx/make_models.py) on the reference evaluator, against what onnxruntime computes;
+// and the proof that taking transpositions out changes no result.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "golden_testing.h"
+#include "import/onnx/fold_layout.h"
+#include "import/onnx/read_onnx.h"
+#include "intarsia/import.h"
+#include "intarsia/slim.h"
+
+namespace intarsia::graph {
+namespace {
+
+const std::filesystem::path kFolder = INTARSIA_ONNX_CASES;
+
+std::vector<std::string> cases() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+    if (entry.is_directory()) names.push_back(entry.path().filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+Module imported(const std::string& name) {
+  const Result<Module> module = import_model(bytes_of(kFolder / name / "model.onnx"), {name + ".onnx"});
+  EXPECT_TRUE(module.ok()) << module.error().to_string();
+  return *module;
+}
+
+// The scale of the integers that a dequantised output stands for; 0 when it is computed in floats.
+float step_of_output(const Function& function) {
+  TensorId id = function.outputs[0];
+  for (auto node = function.nodes.rbegin(); node != function.nodes.rend(); ++node) {
+    if (node->outputs[0] != id) continue;
+    id = node->inputs[0];
+    if (node->kind == OpKind::Dequantize) return function.tensor(id).quantization.scale[0];
+  }
+  return 0;
+}
+
+class OnnxNetwork : public testing::TestWithParam<std::string> {};
+
+// Floats to 4 parts in 10^5. Quantised networks round in TFLite's way after every operator, onnxruntime in
+// floats: each operator may be one step off, and the networks here are at most two at the end.
+TEST_P(OnnxNetwork, ComputesWhatOnnxruntimeDoes) {
+  const Module module = imported(GetParam());
+  Evaluator evaluator(module);
+  const auto outputs = evaluator.run({bytes_of(kFolder / GetParam() / "in0.bin")});
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  const TensorValue expected = bytes_of(kFolder / GetParam() / "out0.bin");
+  const float step = step_of_output(module.entry_function());
+  if (step == 0) {
+    EXPECT_EQ(difference(DataType::Float32, outputs.value()[0], expected), "");
+    return;
+  }
+  ASSERT_EQ(outputs.value()[0].size(), expected.size());
+  const auto* a = reinterpret_cast<const float*>(outputs.value()[0].data());
+  const auto* e = reinterpret_cast<const float*>(expected.data());
+  float largest = 0;
+  for (size_t i = 0; i < expected.size() / sizeof(float); ++i) largest = std::max(largest, std::abs(a[i] - e[i]) / step);
+  RecordProperty("steps", std::to_string(largest));
+  EXPECT_LE(largest, 2.01f);
+}
+
+// Every operator of a quantised network is one of integers.
+TEST_P(OnnxNetwork, QuantisedNetworksHaveNoFloatsInside) {
+  if (GetParam().find("qdq") == std::string::npos) GTEST_SKIP() << "a network of floats";
+  const Module module = imported(GetParam());
+  for (const Node& node : module.entry_function().nodes) {
+    if (node.kind == OpKind::Dequantize || node.kind == OpKind::Transpose) continue;
+    EXPECT_NE(module.entry_function().tensor(node.outputs[0]).type, DataType::Float32) << node.name;
+  }
+}
+
+// Transpositions remain at the model's input and, for images, at its output.
+TEST_P(OnnxNetwork, TransposesOnlyAtItsEnds) {
+  const Module module = imported(GetParam());
+  const Function& function = module.entry_function();
+  const auto is_transpose = [](const Node& node) { return node.kind == OpKind::Transpose; };
+  const int64_t count = std::ranges::count_if(function.nodes, is_transpose);
+  const bool image = function.tensor(function.outputs[0]).shape.size() == 4;
+  EXPECT_EQ(count, image ? 2 : 1);
+  const auto first = std::ranges::find_if(function.nodes, is_transpose);
+  EXPECT_LE(first - function.nodes.begin(), 1);
+  // A quantised image is put in order before it becomes one of floats.
+  const auto last = std::ranges::find_if(function.nodes.rbegin(), function.nodes.rend(), is_transpose);
+  EXPECT_LE(last - function.nodes.rbegin(), image ? 1 : static_cast<int64_t>(function.nodes.size()) - 1);
+}
+
+TEST_P(OnnxNetwork, LayoutFoldingChangesNoResult) {
+  const auto bytes = bytes_of(kFolder / GetParam() / "model.onnx");
+  const Result<Module> read = onnx::read_onnx(bytes, GetParam() + ".onnx", "network", nullptr);
+  ASSERT_TRUE(read.ok()) << read.error().to_string();
+  ASSERT_TRUE(verify(*read).ok()) << verify(*read).error().to_string();
+  const Module folded = onnx::fold_layout(*read);
+  ASSERT_TRUE(verify(folded).ok()) << verify(folded).error().to_string();
+  EXPECT_LT(folded.entry_function().nodes.size(), read->entry_function().nodes.size());
+  const Result<void> same = check_slimmed(*read, folded, 4);
+  EXPECT_TRUE(same.ok()) << same.error().to_string();
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OnnxNetwork, testing::ValuesIn(cases()), [](const auto& info) { return info.param; });
+
+}  // namespace
+}  // namespace intarsia::graph
