@@ -36,14 +36,14 @@ constexpr std::array<OtherFormat, 7> kOtherFormats = {{
 }};
 
 Diagnostics not_a_model(std::string_view content, const std::string& file) {
-  if (content.empty()) return {file, "is empty", "give a .tflite or .onnx model"};
+  if (content.empty()) return {file, "is empty", "give a .tflite model or an .onnx one"};
   for (const OtherFormat& format : kOtherFormats) {
     if (content.starts_with(format.beginning)) {
       return {file, std::string(format.what), std::string(format.hint)};
     }
   }
   return {file, "is neither a .tflite model (no \"TFL3\" at byte 4), nor ONNX, nor graph text",
-          "give a .tflite or .onnx model"};
+          "give a .tflite model or an .onnx one"};
 }
 
 // The first word outside comments, for text written by people.

@@ -14,15 +14,15 @@ std::string refusal(const std::string& content) {
 }
 
 TEST(NotAModel, IsSaidInOneLine) {
-  EXPECT_EQ(refusal(""), "x.bin: is empty; give a .tflite or .onnx model\n");
+  EXPECT_EQ(refusal(""), "x.bin: is empty; give a .tflite model or an .onnx one\n");
   EXPECT_EQ(refusal("hello"),
             "x.bin: is neither a .tflite model (no \"TFL3\" at byte 4), nor ONNX, nor graph text; "
-            "give a .tflite or .onnx model\n");
+            "give a .tflite model or an .onnx one\n");
   EXPECT_EQ(refusal("intarsia.graphics 1"), refusal("hello"));
   EXPECT_EQ(refusal("// only a comment"), refusal("hello"));
   EXPECT_EQ(refusal("\x08\x07\x12\x04onnx"),
-            "x.bin: is a protocol buffer, but no ONNX model: it has no graph; give a .tflite or "
-            ".onnx model\n");
+            "x.bin: is a protocol buffer, but no ONNX model: it has no graph; give a .tflite "
+            "model or an .onnx one\n");
   EXPECT_EQ(refusal("\x89PNG\r\n"),
             "x.bin: is a PNG picture; give the network; pictures go to --input\n");
   EXPECT_EQ(refusal("version https://git-lfs.github.com/spec/v1\n"),

@@ -36,7 +36,7 @@ Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::str
   if (!model->has_graph() || model->operator_set().empty())
     return Diagnostics(file, fmt::format("is a protocol buffer, but no ONNX model: it has no {}",
                                          model->has_graph() ? "operator set" : "graph"),
-                       "give a .tflite or .onnx model");
+                       "give a .tflite model or an .onnx one");
   if (model->function_size() != 0)
     return Diagnostics(file, fmt::format("defines {} functions of its own", model->function_size()),
                        "inline them when exporting (onnx.inliner.inline_local_functions)");
