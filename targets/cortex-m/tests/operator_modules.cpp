@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "intarsia/check.h"
 
 namespace intarsia::test::cortex_m {
@@ -70,7 +72,7 @@ class Builder {
 
  private:
   ConstantId constant(std::vector<uint8_t> bytes) {
-    module_.constants.push_back({"c" + std::to_string(module_.constants.size()), std::move(bytes)});
+    module_.constants.push_back({fmt::format("c{}", module_.constants.size()), std::move(bytes)});
     return {static_cast<int32_t>(module_.constants.size()) - 1};
   }
 
@@ -88,7 +90,8 @@ Module window_module(Random& random, const WindowCase& c) {
   node.inputs.push_back(builder.input({c.batches, c.height, c.width, c.channels}));
   if (c.kind == OpKind::Conv2d) {
     Conv2dAttrs attrs;
-    attrs.stride_h = attrs.stride_w = c.stride;
+    attrs.stride_h = c.stride;
+    attrs.stride_w = c.stride_w == 0 ? c.stride : c.stride_w;
     attrs.dilation_h = c.dilation_h;
     attrs.dilation_w = c.dilation_w;
     attrs.padding = c.padding;
@@ -98,7 +101,8 @@ Module window_module(Random& random, const WindowCase& c) {
     return builder.finish(std::move(node), c.kernel_h * c.kernel_w * c.channels, c.small_multipliers);
   }
   DepthwiseConv2dAttrs attrs;
-  attrs.stride_h = attrs.stride_w = c.stride;
+  attrs.stride_h = c.stride;
+  attrs.stride_w = c.stride_w == 0 ? c.stride : c.stride_w;
   attrs.dilation_h = c.dilation_h;
   attrs.dilation_w = c.dilation_w;
   attrs.multiplier = c.out_channels / c.channels;

@@ -1,0 +1,73 @@
+// Every kernel on the emulated cores, in their own instructions, against the reference evaluator bit for bit.
+// Nothing but output and scratch may change. INTARSIA_EVERY_CASE: all cases on all cores rather than a part of them
+// on the three that stand for the classes.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "core_program.h"
+#include "kernel_cases.h"
+
+namespace intarsia::test::cortex_m {
+namespace {
+
+struct Emulated {
+  const char* core;
+  const char* board;
+};
+
+class OnCore : public ::testing::TestWithParam<Emulated> {};
+
+std::vector<graph::Module> cases() {
+  std::vector<graph::Module> all;
+  for (const auto& make : {small_convolutions, larger_convolutions, depthwise_convolutions, dilated_depthwise_convolutions,
+                           fully_connected_layers, additions, poolings_and_rows, long_and_thin})
+    for (graph::Module& module : make()) all.push_back(std::move(module));
+#ifndef INTARSIA_EVERY_CASE
+  constexpr size_t kEach = 5;
+  std::vector<graph::Module> some;
+  for (size_t i = 0; i < all.size(); i += kEach) some.push_back(std::move(all[i]));
+  return some;
+#else
+  return all;
+#endif
+}
+
+TEST_P(OnCore, EveryKernel) {
+  std::string reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << reason;
+  KernelProgram kernels(GetParam().core);
+  kernels.add(cases());
+  Random random(11);
+  std::vector<std::vector<graph::TensorValue>> inputs;
+  for (size_t i = 0; i < kernels.count(); ++i) inputs.push_back(testing::random_inputs(random, kernels.module(i)));
+  const Result<CoreRun> run = run_on_core({GetParam().board, GetParam().core}, kernels, inputs);
+  ASSERT_TRUE(run.ok()) << run.error().to_string();
+  for (size_t i = 0; i < kernels.count(); ++i) {
+    SCOPED_TRACE(fmt::format("case {}\n{}", i, graph::print(kernels.module(i))));
+    graph::Evaluator evaluator(kernels.module(i));
+    const Result<std::vector<graph::TensorValue>> expected = evaluator.run(inputs[i]);
+    ASSERT_TRUE(expected.ok());
+    const std::vector<uint8_t>& output = run->outputs[i];
+    ASSERT_EQ(output.size(), (*expected)[0].size());
+    EXPECT_TRUE(std::equal(output.begin(), output.end(), (*expected)[0].begin())) << "outputs differ";
+    EXPECT_EQ(run->damage[i], "");
+  }
+  RecordProperty("operators", std::to_string(kernels.count()));
+}
+
+constexpr Emulated kCores[] = {
+    {"cortex-m0", "mps2-an385"}, {"cortex-m4", "mps2-an386"}, {"cortex-m55", "mps3-an547"},
+#ifdef INTARSIA_EVERY_CASE
+    {"cortex-m3", "mps2-an385"}, {"cortex-m7", "mps2-an500"}, {"cortex-m33", "mps2-an505"},
+#endif
+};
+INSTANTIATE_TEST_SUITE_P(CortexM, OnCore, ::testing::ValuesIn(kCores),
+                         [](const auto& info) {
+                           std::string name = info.param.core;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace intarsia::test::cortex_m

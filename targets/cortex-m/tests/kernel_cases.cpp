@@ -1,0 +1,133 @@
+#include "kernel_cases.h"
+
+#include "intarsia/standard_lowering.h"
+
+namespace intarsia::test::cortex_m {
+namespace {
+
+using graph::OpKind;
+
+graph::Activation any_activation(Random& random) {
+  return random.pick<graph::Activation>(
+      {graph::Activation::None, graph::Activation::Relu, graph::Activation::Relu6, graph::Activation::ReluN1To1});
+}
+
+}  // namespace
+
+std::vector<graph::Module> small_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(1);
+  for (int64_t kernel = 1; kernel <= 3; ++kernel)
+    for (int64_t size = 1; size <= 4; ++size)
+      for (int64_t channels = 1; channels <= 5; ++channels)
+        for (int64_t stride = 1; stride <= 2; ++stride) {
+          WindowCase c{OpKind::Conv2d, 1, size, 5 - size, channels, 1 + (size + channels) % 6, kernel, 4 - kernel, stride};
+          c.padding = {random.range(0, kernel - 1), random.range(0, 3 - kernel), random.range(0, 2), random.range(0, 3)};
+          if (c.height + c.padding.top + c.padding.bottom < c.kernel_h) c.padding.bottom = c.kernel_h;
+          if (c.width + c.padding.left + c.padding.right < c.kernel_w) c.padding.right = c.kernel_w;
+          c.activation = any_activation(random);
+          modules.push_back(window_module(random, c));
+        }
+  return modules;
+}
+
+std::vector<graph::Module> larger_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(2);
+  for (int i = 0; i < 60; ++i) {
+    WindowCase c{OpKind::Conv2d, random.range(1, 2), random.range(4, 12), random.range(4, 12), random.range(1, 40),
+                 random.range(1, 20), random.range(1, 4), random.range(1, 4), random.range(1, 3)};
+    c.dilation_h = c.kernel_h == 2 ? random.range(1, 3) : 1;
+    c.padding = {random.range(0, 2), random.range(0, 2), random.range(0, 2), random.range(0, 2)};
+    c.activation = any_activation(random);
+    c.small_multipliers = i % 5 != 0;
+    modules.push_back(window_module(random, c));
+  }
+  return modules;
+}
+
+std::vector<graph::Module> depthwise_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(3);
+  for (int64_t kernel_h = 1; kernel_h <= 5; ++kernel_h)
+    for (int64_t kernel_w = 1; kernel_w <= 5; ++kernel_w)
+      for (const int64_t channels : {1, 2, 3, 4, 6, 8, 16, 21, 32}) {
+        WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2), random.range(2, 9), random.range(2, 9), channels,
+                     channels * (channels <= 2 ? random.range(1, 5) : 1), kernel_h, kernel_w, random.range(1, 3)};
+        c.padding = {random.range(0, kernel_h - 1), random.range(0, kernel_w - 1), kernel_h, kernel_w};
+        c.activation = any_activation(random);
+        c.small_multipliers = !random.chance(15);
+        modules.push_back(window_module(random, c));
+      }
+  return modules;
+}
+
+std::vector<graph::Module> dilated_depthwise_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(9);
+  for (int i = 0; i < 60; ++i) {
+    WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2), random.range(7, 14), random.range(7, 14),
+                 random.range(2, 12), 0, random.range(1, 4), random.range(1, 4), random.range(1, 3)};
+    c.out_channels = c.channels * random.range(1, 3);
+    c.dilation_h = random.range(1, 2), c.dilation_w = random.range(1, 2);
+    c.padding = {random.range(0, 2), random.range(0, 2), random.range(0, 2), random.range(0, 2)};
+    c.activation = any_activation(random);
+    c.small_multipliers = i % 5 != 0;
+    modules.push_back(window_module(random, c));
+  }
+  return modules;
+}
+
+std::vector<graph::Module> fully_connected_layers() {
+  std::vector<graph::Module> modules;
+  Random random(4);
+  for (int64_t inputs = 1; inputs <= 40; ++inputs)
+    modules.push_back(fully_connected_module(random, inputs % 7 == 0 ? 5 : 1, inputs, 1 + inputs % 9));
+  modules.push_back(fully_connected_module(random, 1, 640, 128));
+  modules.push_back(fully_connected_module(random, 3, 129, 33));
+  return modules;
+}
+
+// Windows of one row or column, strides that differ, channels that fill no block.
+std::vector<graph::Module> long_and_thin() {
+  std::vector<graph::Module> modules;
+  Random random(12);
+  for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d})
+    for (const int64_t channels : {1, 3, 5, 10, 20, 33})
+      for (const auto& [kernel_h, kernel_w] : {std::pair{1, 1}, {1, 5}, {7, 1}, {10, 4}, {5, 5}})
+        for (int64_t stride = 1; stride <= 3; ++stride) {
+          WindowCase c{kind, random.range(1, 2), random.range(10, 16), random.range(5, 17), channels,
+                       kind == OpKind::Conv2d ? random.range(1, 11) : channels, kernel_h, kernel_w, stride};
+          c.stride_w = random.range(1, 3);
+          if (random.chance(50)) c.padding = {kernel_h / 2, kernel_w / 2, kernel_h / 2, kernel_w / 2};
+          c.activation = any_activation(random);
+          modules.push_back(window_module(random, c));
+        }
+  return modules;
+}
+
+// What works channel by channel or row by row.
+std::vector<graph::Module> poolings_and_rows() {
+  std::vector<graph::Module> modules;
+  Random random(13);
+  for (const OpKind kind : {OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Mean, OpKind::Softmax, OpKind::Mul})
+    for (int i = 0; i < 30; ++i) modules.push_back(testing::random_operator(random, kind, DataType::Int8));
+  std::erase_if(modules, [](const graph::Module& module) {
+    const graph::Function& function = module.entry_function();
+    return standard_lowering_refuses(module, function, function.nodes[0]).has_value();
+  });
+  return modules;
+}
+
+std::vector<graph::Module> additions() {
+  std::vector<graph::Module> modules;
+  Random random(8);
+  for (int i = 0; i < 150; ++i) {
+    const graph::Module module = testing::random_operator(random, OpKind::Add, DataType::Int8);
+    const graph::Function& function = module.entry_function();
+    if (!standard_lowering_refuses(module, function, function.nodes[0])) modules.push_back(module);
+  }
+  return modules;
+}
+
+}  // namespace intarsia::test::cortex_m

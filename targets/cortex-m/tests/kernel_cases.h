@@ -1,0 +1,20 @@
+// The operators that every kernel is tested with, on this machine and on emulated cores: all small shapes and
+// larger ones at random.
+#pragma once
+
+#include <vector>
+
+#include "operator_modules.h"
+
+namespace intarsia::test::cortex_m {
+
+std::vector<graph::Module> small_convolutions();
+std::vector<graph::Module> larger_convolutions();
+std::vector<graph::Module> depthwise_convolutions();
+std::vector<graph::Module> dilated_depthwise_convolutions();
+std::vector<graph::Module> fully_connected_layers();
+std::vector<graph::Module> long_and_thin();
+std::vector<graph::Module> poolings_and_rows();
+std::vector<graph::Module> additions();
+
+}  // namespace intarsia::test::cortex_m

@@ -1,0 +1,59 @@
+#include "kernel_program.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "compiler/kernels.h"
+#include "emit/c_constant.h"
+#include "emit/c_function.h"
+#include "intarsia/check.h"
+
+namespace intarsia::targets::c {
+void add_kinds(TargetRegistry& registry);
+}
+namespace intarsia::targets::cortex_m {
+void add_kinds(TargetRegistry& registry);
+}
+
+namespace intarsia::test::cortex_m {
+
+KernelProgram::KernelProgram(const std::string& core) {
+  targets::c::add_kinds(registry_);
+  targets::cortex_m::add_kinds(registry_);
+  const Result<TargetSpec> target = parse_target(registry_.catalogue(), "c -mcpu=" + core);
+  INTARSIA_CHECK(target.ok(), "a core of the table");
+  target_ = target->host();
+}
+
+void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise) {
+  LoweringOptions lowering;
+  lowering.optimise = optimise;
+  const Result<tir::LoweredFunction> lowered =
+      registry_.kind_of(target_).graph_to_tir(target_, module, module.entry_function(), lowering);
+  ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
+  const std::string prefix = fmt::format("m{}_", modules_.size());
+  for (const tir::Constant& constant : lowered->module.constants)
+    functions_ += *emission::emit_c_constant(constant, prefix, {emission::CLinkage::Static, 4, "INTARSIA_WEIGHTS"});
+  const tir::Func& leaf = lowered->module.funcs[0];
+  emission::CFunctionOptions options{prefix, {}, targets::cortex_m::kernel_structs()};
+  const Result<std::string> function = emission::emit_c_function(lowered->module, leaf, options);
+  ASSERT_TRUE(function.ok()) << function.error().to_string();
+  tuned_ += function->find("static const struct intarsia_") != std::string::npos;
+  functions_ += *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix, leaf.name);
+  std::vector<size_t> scratch;
+  for (const tir::Buffer& buffer : leaf.buffers)
+    if (buffer.scope == tir::Scope::Local) scratch.push_back(static_cast<size_t>(buffer.bytes()));
+  for (size_t i = 0; i < leaf.parameters.size() + scratch.size(); ++i)
+    functions_ += fmt::format("{}p[{}]", i == 0 ? "" : ", ", i);
+  functions_ += ");\n}\n";
+  scratch_.push_back(std::move(scratch));
+  modules_.push_back(std::move(module));
+}
+
+std::string KernelProgram::text() const {
+  return "#include <stdbool.h>\n#include <stdint.h>\n#include \"intarsia_contract/placement.h\"\n"
+         "#include \"intarsia_kernels/kernels.h\"\n#include \"cortex_m/kernels.h\"\n" +
+         functions_;
+}
+
+}  // namespace intarsia::test::cortex_m

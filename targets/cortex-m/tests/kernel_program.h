@@ -1,0 +1,42 @@
+// Operators lowered for one core as one C program, a function each, for whoever compiles and runs it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "intarsia/builtin_targets.h"
+#include "intarsia/lowering_options.h"
+#include "operator_modules.h"
+
+namespace intarsia::test::cortex_m {
+
+class KernelProgram {
+ public:
+  explicit KernelProgram(const std::string& core);  // a name of isa/cores.def
+
+  // The entry function of a module has one operator, which the target takes. Fails the test otherwise.
+  void add(graph::Module module, LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Balanced);
+  void add(std::vector<graph::Module> modules) {
+    for (graph::Module& module : modules) add(std::move(module));
+  }
+
+  // C functions `void m<i>_run(void **p)`; p points at the inputs, the output and the scratch buffers, in
+  // this order.
+  std::string text() const;
+  size_t count() const { return modules_.size(); }
+  const graph::Module& module(size_t index) const { return modules_[index]; }
+  const std::vector<size_t>& scratch(size_t index) const { return scratch_[index]; }
+
+  size_t tuned() const { return tuned_; }  // how many became calls of the core's kernels
+  bool calls(const std::string& kernel) const { return functions_.find(" " + kernel + "(") != std::string::npos; }
+
+ private:
+  TargetRegistry registry_;
+  Target target_;
+  std::string functions_;
+  std::vector<graph::Module> modules_;
+  std::vector<std::vector<size_t>> scratch_;
+  size_t tuned_ = 0;
+};
+
+}  // namespace intarsia::test::cortex_m
