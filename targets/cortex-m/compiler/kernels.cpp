@@ -70,6 +70,11 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small) {
       return depthwise_leaf(core, view, small);
     case graph::OpKind::Add:
       return add_leaf(core, view);
+    case graph::OpKind::AveragePool2d:
+    case graph::OpKind::MaxPool2d:
+      return pool_leaf(core, view);
+    case graph::OpKind::Softmax:  // a table of 1 kB instead of less code
+      return small ? nullptr : softmax_leaf(view);
     default:
       return nullptr;
   }

@@ -48,5 +48,7 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf add_leaf(CoreClass core, const OpView& view);
+LowerLeaf pool_leaf(CoreClass core, const OpView& view);
+LowerLeaf softmax_leaf(const OpView& view);
 
 }  // namespace intarsia::targets::cortex_m

@@ -9,6 +9,8 @@
 #include "cortex_m/long_conv.h"
 #include "cortex_m/mve_conv.h"
 #include "cortex_m/mve_depthwise.h"
+#include "cortex_m/pool.h"
+#include "cortex_m/softmax.h"
 #include "cortex_m/sum.h"
 #include "cortex_m/thumb_conv.h"
 #include "cortex_m/thumb_depthwise.h"

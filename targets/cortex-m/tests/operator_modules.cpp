@@ -57,8 +57,12 @@ class Builder {
   Module finish(Node node, int64_t taps, bool small_multipliers) {
     const float reach = 0.05f * 0.01f * 5000.0f * std::sqrt(static_cast<float>(taps)) / 128.0f;
     const float scale = small_multipliers ? std::max(reach, 0.0011f) : random_.real(0.0003f, 0.002f);
+    return finish(std::move(node), {{scale}, {random_.range(-128, 127)}, 0});
+  }
+
+  Module finish(Node node, Quantization quantization) {
     node.name = std::string("op");
-    node.outputs.push_back(add({"y", DataType::Int8, {}, {{scale}, {random_.range(-128, 127)}, 0}, {}}));
+    node.outputs.push_back(add({"y", DataType::Int8, {}, std::move(quantization), {}}));
     const Result<std::vector<Shape>> shapes = infer_shapes(module_, function_, node);
     INTARSIA_CHECK(shapes.ok(), shapes.ok() ? "" : shapes.error().to_string());
     function_.tensors.back().shape = (*shapes)[0];
@@ -69,6 +73,8 @@ class Builder {
     INTARSIA_CHECK(verified.ok(), verified.ok() ? "" : verified.error().to_string());
     return std::move(module_);
   }
+
+  const Quantization& quantization(TensorId id) const { return function_.tensor(id).quantization; }
 
  private:
   ConstantId constant(std::vector<uint8_t> bytes) {
@@ -121,6 +127,17 @@ Module fully_connected_module(Random& random, int64_t rows, int64_t inputs, int6
   node.inputs.push_back(builder.input({rows, inputs}));
   builder.constants(node, {outputs, inputs}, 0);
   return builder.finish(std::move(node), inputs, true);
+}
+
+Module plain_module(Random& random, OpKind kind, Attributes attributes, const Shape& shape, int operands) {
+  Builder builder(random);
+  Node node;
+  node.kind = kind;
+  node.attributes = std::move(attributes);
+  for (int i = 0; i < operands; ++i) node.inputs.push_back(builder.input(shape));
+  const bool pool = kind == OpKind::AveragePool2d || kind == OpKind::MaxPool2d;
+  if (kind == OpKind::Softmax) return builder.finish(std::move(node), {{1.0f / 256.0f}, {-128}, 0});
+  return builder.finish(std::move(node), pool ? builder.quantization(node.inputs[0]) : Quantization{{0.06f}, {random.range(-60, 60)}, 0});
 }
 
 }  // namespace intarsia::test::cortex_m

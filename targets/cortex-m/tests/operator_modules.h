@@ -22,4 +22,8 @@ graph::Module window_module(Random& random, const WindowCase& c);
 
 graph::Module fully_connected_module(Random& random, int64_t rows, int64_t inputs, int64_t outputs);
 
+// Of operands of one shape without weights: pooling, mean, softmax, sums and products.
+graph::Module plain_module(Random& random, graph::OpKind kind, graph::Attributes attributes, const Shape& shape,
+                           int operands = 1);
+
 }  // namespace intarsia::test::cortex_m

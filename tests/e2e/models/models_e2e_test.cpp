@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "peer_figures.h"
 #include "road.h"
 #include "shared_data.h"
 
@@ -86,7 +87,44 @@ TEST_F(Digits, AllTestImagesOnTheHost) {
 struct Case {
   const char* model;
   const char* board;
+  const char* core = "";  // the board's first
 };
+
+// What a model may cost on a core beside TFLite Micro's figures. RAM: what its activations need when each operator
+// runs by itself, and scratch.
+struct Limits {
+  const char *model, *name;  // in the repository of models, in the table of figures
+  int64_t activations;
+  struct {
+    double m0, m4f, m55;
+  } faster;  // the least ratio of instructions
+};
+constexpr int64_t kScratch = 4 * 1024, kStack = 512;
+constexpr double kCodePart = 0.4;
+constexpr Limits kLimits[] = {
+    {"kws_ref_model", "kws", 16000, {1.5, 2.0, 2.2}},
+    {"vww_96_int8", "vww", 55296, {3.0, 3.5, 4.0}},
+    {"pretrainedResnet_quant", "resnet", 49152, {1.5, 2.0, 2.0}},
+    {"ad01_int8", "ad01", 768, {1.2, 1.5, 2.0}},
+};
+
+void expect_within_limits(const Case& which, const Road& road) {
+  const auto limits = std::find_if(std::begin(kLimits), std::end(kLimits),
+                                   [&](const Limits& l) { return std::string_view(l.model) == which.model; });
+  if (limits == std::end(kLimits)) return;
+  const std::string_view board = which.board;
+  const std::string core = board == "mps3-an547" ? "m55" : board == "mps2-an386" ? "m4f" : "m0";
+  const double faster = core == "m55" ? limits->faster.m55 : core == "m4f" ? limits->faster.m4f : limits->faster.m0;
+  int64_t ram = 0;
+  for (size_t p = 0; p < road.model.plan.use.size(); ++p)
+    if (!road.model.plan.memory.pools[p].read_only) ram += road.model.plan.use[p].peak;
+  EXPECT_LE(ram, limits->activations + kScratch);
+  EXPECT_LE(road.measured->stack_bytes, kStack);
+  const std::optional<PeerFigures> peer = peer_figures(limits->name, core);
+  ASSERT_TRUE(peer.has_value()) << "no figures of " << limits->name << " on " << core;
+  EXPECT_LE(static_cast<double>(road.measured->code_bytes), kCodePart * static_cast<double>(peer->code_bytes));
+  EXPECT_LE(static_cast<double>(road.run.instructions.at(0)) * faster, static_cast<double>(peer->instructions));
+}
 
 class Recorded : public testing::TestWithParam<Case> {};
 
@@ -101,7 +139,7 @@ bool near(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
 }
 
 TEST_P(Recorded, OutputsAreEqual) {
-  const auto [model, board] = GetParam();
+  const auto [model, board, core] = GetParam();
   INTARSIA_NEEDS_SHARED(fs::path("models") / model);
   if (!can_run(board)) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
   const fs::path folder = shared_folder() / "models" / model;
@@ -110,12 +148,13 @@ TEST_P(Recorded, OutputsAreEqual) {
   request.name = model;
   request.bytes = read_bytes(folder / "model.tflite");
   request.board = board;
+  request.target = core;
   // The samples of models with state are recorded from a fresh start each.
   const bool has_state = std::string_view(model) == "keyword_scrambled_8bit" ||
                          std::string_view(model) == "trained_lstm_int8" ||
                          std::string_view(model) == "dtln_noise_suppression";
   request.samples = has_state ? 1 : static_cast<int32_t>(meta["samples"].size());
-  request.measure = request.board != "host";
+  request.measure = request.count_instructions = request.board != "host";
   request.optimise = request.board == "host" ? "-O2" : "-Os";
   request.inputs.resize(meta["inputs"].size());
   std::vector<std::vector<uint8_t>> expected(meta["outputs"].size());
@@ -139,6 +178,7 @@ TEST_P(Recorded, OutputsAreEqual) {
   RecordProperty("code_bytes", std::to_string(road->measured->code_bytes));
   EXPECT_LE(road->measured->code_bytes, 16 * 1024);
   EXPECT_LE(road->run.stack_run, road->measured->stack_bytes);
+  expect_within_limits(GetParam(), *road);
 }
 
 // ---- 32 kB of RAM for a network that needs 54 kB operator by operator ----
@@ -196,6 +236,7 @@ std::vector<Case> all_cases() {
                               "pretrainedResnet_quant", "simple_add_model", "vww_96_int8",
                               "keyword_scrambled_8bit", "trained_lstm_int8", "dtln_noise_suppression"})
       cases.push_back({model, board});
+  for (const Limits& limits : kLimits) cases.push_back({limits.model, "mps2-an385", "cortex-m0"});
   cases.push_back({"hello_world_float", "host"});
   cases.push_back({"hello_world_float", "mps2-an386"});
   cases.push_back({"pretrainedResnet", "host"});

@@ -24,7 +24,7 @@ struct RoadRequest {
   std::string board;
   std::vector<std::vector<uint8_t>> inputs;  // all samples of each input, one after another
   int32_t samples = 1;
-  bool measure = false;
+  bool measure = false, count_instructions = false;
   std::string optimise = "-Os";
   std::optional<int64_t> ram_budget = {};
 };
@@ -59,6 +59,7 @@ inline Result<Road> take_road(const RoadRequest& request) {
   execution.inputs = request.inputs;
   execution.repeat = request.samples;
   execution.keep_all = true;
+  execution.count_instructions = request.count_instructions;
   INTARSIA_TRY(road.run, execute(setting, execution, work.path()));
   return road;
 }

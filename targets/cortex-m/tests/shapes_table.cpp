@@ -1,0 +1,123 @@
+// Instructions per product (or per element) of common shapes on an emulated core, to see which shapes are out of
+// line with their neighbours:  cortex_m_shapes CORE BOARD
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "core_program.h"
+
+namespace intarsia::test::cortex_m {
+namespace {
+
+using graph::OpKind;
+
+struct Shaped {
+  std::string what;
+  graph::Module module;
+  int64_t work;  // products, or elements read
+};
+
+class Table {
+ public:
+  void conv(int64_t size, int64_t in, int64_t out, int64_t kernel_h, int64_t kernel_w, int64_t stride, int64_t batches = 1) {
+    window({OpKind::Conv2d, batches, size, kernel_w > kernel_h && kernel_h == 1 ? 4 * size : size, in, out, kernel_h, kernel_w, stride}, in);
+  }
+  void depthwise(int64_t size, int64_t channels, int64_t kernel_h, int64_t kernel_w, int64_t stride, int64_t multiplier = 1,
+                 int64_t dilation = 1) {
+    WindowCase c{OpKind::DepthwiseConv2d, 1, size, size, channels, channels * multiplier, kernel_h, kernel_w, stride};
+    c.dilation_h = c.dilation_w = dilation;
+    window(c, 1);
+  }
+  void dense(int64_t rows, int64_t in, int64_t out) {
+    all_.push_back({fmt::format("dense {} rows {} -> {}", rows, in, out), fully_connected_module(random_, rows, in, out),
+                    rows * in * out});
+  }
+  void plain(OpKind kind, const char* name, graph::Attributes attributes, const Shape& shape, int operands = 1) {
+    all_.push_back({fmt::format("{} {}", name, fmt::join(shape, "x")),
+                    plain_module(random_, kind, std::move(attributes), shape, operands), element_count(shape)});
+  }
+  void pool(int64_t size, int64_t channels, int64_t filter, int64_t stride) {
+    graph::Pool2dAttrs attrs{filter, filter, stride, stride, {}, graph::Activation::None};
+    plain(OpKind::AveragePool2d, fmt::format("average {0}x{0} by {1}", filter, stride).c_str(), attrs, {1, size, size, channels});
+    plain(OpKind::MaxPool2d, fmt::format("max {0}x{0} by {1}", filter, stride).c_str(), attrs, {1, size, size, channels});
+  }
+
+  void print(const char* core, const char* board) {
+    KernelProgram kernels(core);
+    std::vector<std::vector<graph::TensorValue>> inputs;
+    for (const Shaped& shaped : all_) {
+      kernels.add(shaped.module);
+      inputs.push_back(testing::random_inputs(random_, shaped.module));
+    }
+    const Result<CoreRun> run = run_on_core({board, core, "-Os", true}, kernels, inputs);
+    if (!run.ok()) {
+      std::fputs(run.error().to_string().c_str(), stderr);
+      return;
+    }
+    for (size_t i = 0; i < all_.size(); ++i)
+      fmt::print("{:48} {:9} {:8.3f}\n", all_[i].what, run->instructions[i],
+                 static_cast<double>(run->instructions[i]) / static_cast<double>(all_[i].work));
+  }
+
+ private:
+  void window(WindowCase c, int64_t products) {
+    c.padding = {(c.kernel_h - 1) * c.dilation_h / 2, (c.kernel_w - 1) * c.dilation_w / 2, c.kernel_h * c.dilation_h / 2,
+                 c.kernel_w * c.dilation_w / 2};
+    graph::Module module = window_module(random_, c);
+    const graph::Function& function = module.entry_function();
+    const int64_t outputs = element_count(function.tensor(function.outputs[0]).shape);
+    all_.push_back({fmt::format("{} {}x{}x{}x{} -> {}, {}x{} by {}{}", c.kind == OpKind::Conv2d ? "conv" : "depthwise",
+                                c.batches, c.height, c.width, c.channels, c.out_channels, c.kernel_h, c.kernel_w, c.stride,
+                                c.dilation_h > 1 ? " dilated" : ""),
+                    std::move(module), outputs * c.kernel_h * c.kernel_w * products});
+  }
+
+  Random random_{21};
+  std::vector<Shaped> all_;
+};
+
+}  // namespace
+}  // namespace intarsia::test::cortex_m
+
+int main(int count, char** arguments) {
+  using namespace intarsia::test::cortex_m;
+  if (count != 3) {
+    std::fputs("usage: cortex_m_shapes CORE BOARD\n", stderr);
+    return 2;
+  }
+  Table table;
+  for (const int64_t channels : {1, 3, 4, 5, 8, 10, 16, 20, 32, 33, 64}) {
+    table.conv(8, channels, 16, 1, 1, 1);
+    table.conv(8, channels, 16, 3, 3, 1);
+  }
+  for (const int64_t out : {1, 2, 3, 5, 10, 33}) table.conv(8, 16, out, 1, 1, 1), table.conv(8, 16, out, 3, 3, 1);
+  for (const int64_t stride : {2, 3}) table.conv(9, 16, 16, 1, 1, stride), table.conv(9, 16, 16, 3, 3, stride), table.conv(9, 3, 8, 3, 3, stride);
+  table.conv(12, 1, 16, 10, 4, 2), table.conv(12, 1, 16, 5, 5, 1), table.conv(8, 16, 16, 5, 5, 1);
+  table.conv(1, 16, 16, 1, 3, 1), table.conv(1, 20, 16, 1, 5, 2), table.conv(1, 10, 33, 1, 9, 1), table.conv(1, 1, 16, 1, 9, 4);
+  table.conv(8, 16, 16, 3, 1, 1), table.conv(4, 16, 16, 3, 3, 1, 4), table.conv(1, 64, 64, 1, 1, 1), table.conv(2, 64, 64, 1, 1, 1);
+  table.conv(1, 64, 64, 1, 1, 1, 3);
+  for (const int64_t channels : {2, 3, 4, 5, 8, 10, 16, 20, 32, 33, 64}) table.depthwise(8, channels, 3, 3, 1);
+  for (const int64_t stride : {2, 3}) table.depthwise(9, 16, 3, 3, stride), table.depthwise(9, 10, 3, 3, stride);
+  table.depthwise(10, 16, 5, 5, 1), table.depthwise(10, 16, 5, 5, 2), table.depthwise(10, 16, 7, 7, 1), table.depthwise(10, 16, 1, 9, 1);
+  table.depthwise(10, 16, 9, 1, 1), table.depthwise(8, 16, 1, 1, 1), table.depthwise(8, 8, 3, 3, 1, 2), table.depthwise(8, 1, 3, 3, 1, 8);
+  table.depthwise(8, 4, 10, 8, 2, 2), table.depthwise(8, 16, 3, 3, 1, 1, 2), table.depthwise(4, 64, 4, 4, 1), table.depthwise(3, 256, 3, 3, 1);
+  for (const auto& [rows, in, out] : {std::tuple{1, 64, 12}, {1, 128, 128}, {1, 63, 12}, {1, 640, 128}, {1, 4000, 4}, {1, 16, 1},
+                                      {1, 50, 2}, {1, 128, 3}, {4, 64, 12}, {3, 33, 5}, {8, 128, 32}})
+    table.dense(rows, in, out);
+  for (const auto& [size, channels, filter, stride] :
+       {std::tuple{8, 16, 2, 2}, {9, 16, 3, 2}, {8, 64, 8, 8}, {8, 10, 3, 1}, {5, 33, 5, 5}, {8, 1, 2, 2}})
+    table.pool(size, channels, filter, stride);
+  namespace graph = intarsia::graph;
+  using graph::OpKind;
+  using intarsia::Shape;
+  for (const Shape& shape : {Shape{1, 8, 8, 16}, {1, 7, 7, 10}, {1, 64}, {1, 3}}) {
+    table.plain(OpKind::Add, "add", graph::BinaryAttrs{}, shape, 2);
+    table.plain(OpKind::Sub, "sub", graph::BinaryAttrs{}, shape, 2);
+    table.plain(OpKind::Mul, "mul", graph::BinaryAttrs{}, shape, 2);
+    table.plain(OpKind::Softmax, "softmax", graph::SoftmaxAttrs{}, shape);
+  }
+  table.plain(OpKind::Mean, "mean h,w", graph::ReduceAttrs{{1, 2}, true}, {1, 8, 8, 16});
+  table.plain(OpKind::Mean, "mean h,w", graph::ReduceAttrs{{1, 2}, false}, {1, 5, 5, 33});
+  table.plain(OpKind::Mean, "mean c", graph::ReduceAttrs{{3}, false}, {1, 8, 8, 16});
+  table.print(arguments[1], arguments[2]);
+}
