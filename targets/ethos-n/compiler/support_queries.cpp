@@ -68,6 +68,12 @@ int64_t weights_depth(const Query& q) {
 // Of HWIO, and of HWIM.
 int64_t output_axis(const Query& q) { return q.kind == QueryKind::Depthwise ? 2 : 3; }
 
+// Of a space to depth.
+std::array<int64_t, 4> shape_of_blocks(const Query& q) {
+  const auto& shape = q.input().shape;
+  return {shape[0], shape[kY] / q.block, shape[kX] / q.block, shape[kC] * q.block * q.block};
+}
+
 namespace rule {
 
 bool batch_is_one(const Asked& a) { return a.query.input().shape[0] == 1; }
@@ -273,6 +279,19 @@ bool block_is_above_1(const Asked& a) { return a.query.block > 1; }
 bool block_divides_image(const Asked& a) {
   return a.query.input().shape[kY] % a.query.block == 0 && a.query.input().shape[kX] % a.query.block == 0;
 }
+bool blocks_depth_fits(const Asked& a) { return depth_fits(a.variant, shape_of_blocks(a.query)); }
+// One row of blocks at least: its channels apart in a first pass, the blocks' rows beside each other in a second, which
+// writes over what it has read of the first.
+bool a_row_of_blocks_fits(const Asked& a) {
+  const auto& shape = a.query.input().shape;
+  const int64_t block = a.query.block, width = shape[kX], row = block * shape[kC];
+  int64_t banks = std::min(a.variant.srams(), row);
+  while (row % banks != 0) --banks;
+  const auto eighths = [](int64_t elements, int64_t of) { return (elements + 8 * of - 1) / (8 * of); };
+  const int64_t first = 64 * eighths(width * shape[kC], banks);
+  const int64_t second = 64 * eighths(row, banks) * eighths(width, block);
+  return (first + (block - 1) * std::max(first, second) + second) * a.variant.srams() <= a.variant.sram_bytes();
+}
 bool never(const Asked&) { return false; }
 bool doubles(int64_t in, int64_t out) { return out == 2 * in || out == 2 * in - 1; }
 bool height_doubles(const Asked& a) { return doubles(a.query.input().shape[kY], a.query.output_shape[kY]); }
@@ -299,7 +318,9 @@ Answer ask(const Variant& variant, const Query& query) {
   for (const Rule& rule : kRules) {
     if (rule.query != query.kind || rule.holds(asked)) continue;
     const int64_t limit = rule.holds == rule::maximum_3x3_is_narrow ? kWidestMax3x3 : longest_for_max_of_stride_1(variant);
-    const auto& depth_of = rule.holds == rule::output_depth_fits ? query.output_shape : query.input().shape;
+    const auto depth_of = rule.holds == rule::output_depth_fits   ? query.output_shape
+                          : rule.holds == rule::blocks_depth_fits ? shape_of_blocks(query)
+                                                                  : query.input().shape;
     return {rule.answer,
             fmt::format(fmt::runtime(rule.words), fmt::arg("kernel_w", query.kernel_w), fmt::arg("kernel_h", query.kernel_h),
                         fmt::arg("expected", output_axis(query)),

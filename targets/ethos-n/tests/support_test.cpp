@@ -171,6 +171,38 @@ TEST(Support, TheRest) {
            with(QueryKind::Split, image(4, 4, 8), [](Query& q) { q.sizes = {3, 6}; })}});
 }
 
+// Never run, but refused in other words where not even an estimate is possible. The smallest widths of which a row of
+// blocks does not fit are those of the stack's library.
+TEST(Support, SpaceToDepth) {
+  const auto of_block = [](const QueryTensor& input, int64_t block) {
+    Query query = of(QueryKind::SpaceToDepth, input);
+    query.block = block;
+    return query;
+  };
+  expect({{"", kEstimate, of_block(image(8, 8, 16), 2)},
+          {"Block size must be larger than 1", kNo, of_block(image(8, 8, 16), 1)},
+          {"Input width and height must be a multiple of the block size", kNo, of_block(image(8, 9, 16), 2)}});
+  struct Row {
+    const char* tag;
+    int64_t block, channels, least;
+  };
+  for (const Row& row : {Row{"ethos-n78-1tops-4ple", 2, 16, 1594}, Row{"ethos-n78-1tops-4ple", 4, 48, 292}, Row{"ethos-n78-1tops-4ple", 5, 7, 1380},
+                         Row{"ethos-n78-4tops-2ple", 2, 16, 3274}, Row{"ethos-n78-4tops-4ple", 4, 48, 656}, Row{"ethos-n78-8tops-2ple", 5, 7, 3145}})
+    for (const Variant& variant : variants()) {
+      if (variant.tag != row.tag) continue;
+      const auto of_width = [&](int64_t width) { return ask(variant, of_block(image(row.block, width, row.channels), row.block)); };
+      EXPECT_EQ(of_width(row.least - row.block).support, kEstimate) << row.tag;
+      EXPECT_EQ(of_width(row.least).support, kNo) << row.tag;
+      EXPECT_EQ(of_width(row.least).words, "The tensor is too large") << row.tag;
+    }
+  for (const Variant& variant : variants()) {
+    const int64_t deep = variant.sram_bytes() / 64;
+    EXPECT_EQ(ask(variant, of_block(image(2, 4, deep), 2)).words,
+              "Output of space to depth: Tensor max depth cannot fit in SRAM (" + std::to_string(4 * 64 * deep) + " / " +
+                  std::to_string(variant.sram_bytes()) + ")");
+  }
+}
+
 // 64 bytes of every channel have to fit into SRAM, unless there is one column.
 TEST(Support, DepthIsBoundByTheVariant) {
   for (const Variant& variant : variants()) {
