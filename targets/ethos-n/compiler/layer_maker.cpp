@@ -273,6 +273,9 @@ Reason LayerMaker::pad() {
 Reason LayerMaker::resize() {
   const auto& attributes = node_.attrs<graph::ResizeAttrs>();
   if (attributes.align_corners) return "corners are aligned, for which the device has no arithmetic that is known";
+  const Extent from = extent_of(in()), to = extent_of(out());
+  if (attributes.half_pixel_centers && (to.height != 2 * from.height || to.width != 2 * from.width))
+    return "half pixel centres of an image that does not double do not repeat each pixel, as the device does";
   const FeatureMap input = read(), output = write();
   Layer made = layer(input, output);
   made.mce = identity(input, quantum_of(in()), quantum_of(out()), clamp_of(graph::Activation::None, out()));

@@ -227,7 +227,7 @@ Reason refuses_form(const graph::Function& function, const graph::Node& node) {
     return fmt::format("the result is {}, the operand {}", to_string(output.type), to_string(input.type));
   const bool any_shape = node.kind == graph::OpKind::FullyConnected || node.kind == graph::OpKind::Reshape;
   for (const graph::Tensor* tensor : {&input, &output}) {
-    const bool is_vector = element_count(tensor->shape) == tensor->shape.back();
+    const bool is_vector = tensor->shape.empty() || element_count(tensor->shape) == tensor->shape.back();
     const bool is_result_of_mean = node.kind == graph::OpKind::Mean && tensor == &output;
     if (!any_shape && !is_vector && !is_result_of_mean && tensor->shape.size() != 4)
       return fmt::format("'{}' of shape [{}] is neither an image nor a vector", tensor->name, fmt::join(tensor->shape, ","));

@@ -1,55 +1,16 @@
 // Operators through the compiler, the driver and the simulator are within 1 of TFLite's arithmetic, small
 // ones of every shape and large ones that have to be cut into stripes, on all variants.
-#include <cmath>
-#include <cstring>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "intarsia/graph.h"
-#include "road.h"
-#include "support/random_operator.h"
+#include "made_operators.h"
 
 namespace intarsia::test::ethos_n {
 namespace {
 
 using graph::OpKind;
 using intarsia::testing::Random;
-
-constexpr const char* kTags[] = {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple", "ethos-n78-4tops-4ple",
-                                 "ethos-n78-8tops-2ple"};
-
-struct Comparison {
-  bool taken = false;
-  std::string refusal;
-  int most = 0;  // difference
-  std::string problem;
-  size_t mce_stripes = 0;
-};
-
-Comparison run_one(const graph::Module& module, const std::string& tag, const std::vector<graph::TensorValue>& inputs) {
-  Comparison result;
-  const Result<CompiledModel> compiled = compile_for(module, tag);
-  if (!compiled.ok()) {
-    result.problem = compiled.error().to_string();
-    return result;
-  }
-  const auto& row = compiled->partitioned.explanation.operators.at(0);
-  result.taken = row.member == "ethosn";
-  for (const Offer& offer : row.offers)
-    if (offer.member == "ethosn") result.refusal = offer.reason.value_or("");
-  if (!result.taken) return result;
-  graph::Evaluator evaluator(module);
-  const auto expected = evaluator.run(inputs);
-  std::vector<graph::TensorValue> outputs;
-  result.problem = run_on(tag, *compiled, inputs, outputs);
-  if (!result.problem.empty()) return result;
-  for (size_t i = 0; i < outputs.size(); ++i)
-    for (size_t k = 0; k < outputs[i].size(); ++k)
-      result.most = std::max(result.most, std::abs(static_cast<int8_t>(outputs[i][k]) -
-                                                   static_cast<int8_t>((*expected)[i][k])));
-  return result;
-}
 
 class RandomOperators : public ::testing::TestWithParam<OpKind> {};
 
@@ -77,89 +38,6 @@ INSTANTIATE_TEST_SUITE_P(All, RandomOperators,
                          [](const auto& info) { return std::string(graph::to_string(info.param)); });
 
 // ---- large ones ----
-
-struct Made {
-  graph::Module module;
-  graph::Function& main() { return module.functions[0]; }
-
-  Made() {
-    module.name = module.entry = "main";
-    module.functions.emplace_back().name = "main";
-  }
-  graph::TensorId tensor(const char* name, Shape shape, float scale, int64_t zero_point) {
-    main().tensors.push_back({.name = name, .type = DataType::Int8, .shape = std::move(shape), .quantization = {{scale}, {zero_point}}});
-    return {static_cast<int32_t>(main().tensors.size() - 1)};
-  }
-  graph::TensorId weights(Random& random, Shape shape, size_t channels, int32_t axis) {
-    const graph::TensorId id = tensor("weights", shape, 0.01f, 0);
-    graph::Tensor& tensor = main().tensors[id.at()];
-    tensor.quantization = {{}, std::vector<int64_t>(channels, 0), axis};
-    for (size_t i = 0; i < channels; ++i) tensor.quantization.scale.push_back(random.real(0.002f, 0.02f));
-    std::vector<uint8_t> bytes(static_cast<size_t>(element_count(shape)));
-    for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random.range(-127, 127));
-    tensor.constant = {static_cast<int32_t>(module.constants.size())};
-    module.constants.push_back({"weights", std::move(bytes)});
-    return id;
-  }
-  graph::TensorId bias(Random& random, size_t channels) {
-    const graph::TensorId id{static_cast<int32_t>(main().tensors.size())};
-    std::vector<uint8_t> bytes(4 * channels);
-    for (size_t i = 0; i < channels; ++i) {
-      const auto value = static_cast<int32_t>(random.range(-2000, 2000));
-      std::memcpy(bytes.data() + 4 * i, &value, 4);
-    }
-    main().tensors.push_back({.name = "bias", .type = DataType::Int32, .shape = {static_cast<int64_t>(channels)},
-                              .constant = {static_cast<int32_t>(module.constants.size())}});
-    module.constants.push_back({"bias", std::move(bytes)});
-    return id;
-  }
-};
-
-struct Window {
-  int64_t height, width, channels, ofms, kernel, stride;
-  bool same;
-};
-
-int64_t out_size(int64_t size, int64_t kernel, int64_t stride, bool same) {
-  return same ? (size + stride - 1) / stride : (size - kernel) / stride + 1;
-}
-int64_t pad_before(int64_t size, int64_t kernel, int64_t stride, bool same) {
-  return same ? std::max<int64_t>(0, ((size + stride - 1) / stride - 1) * stride + kernel - size) / 2 : 0;
-}
-
-graph::Module windowed(Random& random, OpKind kind, const Window& w) {
-  Made made;
-  const int64_t height = out_size(w.height, w.kernel, w.stride, w.same), width = out_size(w.width, w.kernel, w.stride, w.same);
-  const bool depthwise = kind == OpKind::DepthwiseConv2d;
-  const auto outputs = static_cast<size_t>(depthwise ? w.channels : w.ofms);
-  const graph::TensorId in = made.tensor("in", {1, w.height, w.width, w.channels}, 0.05f, 3);
-  const graph::TensorId weights = depthwise ? made.weights(random, {1, w.kernel, w.kernel, w.channels}, outputs, 3)
-                                            : made.weights(random, {w.ofms, w.kernel, w.kernel, w.channels}, outputs, 0);
-  const graph::TensorId bias = made.bias(random, outputs);
-  const float spread = 0.05f * 0.01f * 60 * std::sqrt(static_cast<float>(w.kernel * w.kernel * (depthwise ? 1 : w.channels)));
-  const graph::TensorId out = made.tensor("out", {1, height, width, static_cast<int64_t>(outputs)}, spread, -4);
-  graph::Padding2d padding;
-  padding.top = pad_before(w.height, w.kernel, w.stride, w.same);
-  padding.left = pad_before(w.width, w.kernel, w.stride, w.same);
-  padding.bottom = w.same ? std::max<int64_t>(0, (height - 1) * w.stride + w.kernel - w.height - padding.top) : 0;
-  padding.right = w.same ? std::max<int64_t>(0, (width - 1) * w.stride + w.kernel - w.width - padding.left) : 0;
-  graph::Node node{kind, "window", {}, {in, weights, bias}, {out}, ""};
-  if (depthwise) {
-    graph::DepthwiseConv2dAttrs attributes;
-    attributes.stride_h = attributes.stride_w = w.stride;
-    attributes.padding = padding;
-    node.attributes = attributes;
-  } else {
-    graph::Conv2dAttrs attributes;
-    attributes.stride_h = attributes.stride_w = w.stride;
-    attributes.padding = padding;
-    node.attributes = attributes;
-  }
-  made.main().nodes = {node};
-  made.main().inputs = {in};
-  made.main().outputs = {out};
-  return made.module;
-}
 
 void expect_close(const graph::Module& module, const std::string& what) {
   const Result<void> good = graph::verify(module);
