@@ -77,7 +77,8 @@ class EthosNKind final : public TargetKind {
   // It rounds once, half up. Nothing is computed where bytes only move or the greatest of them is taken.
   int32_t tolerance(const Target&, const graph::Node& node) const override {
     using enum graph::OpKind;
-    return node.kind == Reshape || node.kind == Concat || node.kind == Split || node.kind == MaxPool2d ? 0 : 1;
+    const bool moves = node.kind == Reshape || node.kind == Concat || node.kind == Split || node.kind == DepthToSpace;
+    return moves || node.kind == MaxPool2d ? 0 : 1;
   }
 
   // The NPU reads what the host wrote where it lies; what is left is the mailbox there and back.

@@ -159,6 +159,7 @@ Reason LayerMaker::run() {
     case graph::OpKind::DepthwiseConv2d: return depthwise();
     case graph::OpKind::TransposeConv2d: return transpose_convolution();
     case graph::OpKind::FullyConnected: return fully_connected();
+    case graph::OpKind::DepthToSpace: return depth_to_space();
     case graph::OpKind::MaxPool2d: return max_pool();
     case graph::OpKind::AveragePool2d: return average_pool();
     case graph::OpKind::Mean: return mean();

@@ -56,6 +56,7 @@ class LayerMaker {
   Reason depthwise();
   Reason transpose_convolution();
   Reason fully_connected();
+  Reason depth_to_space();
   Reason max_pool();
   Reason average(int64_t filter_h, int64_t filter_w, graph::Activation activation);
   Reason average_pool();

@@ -140,6 +140,43 @@ Reason LayerMaker::transpose_convolution() {
   return emit_weighted(std::move(step), input, output, clamp_of(attributes.activation, out()));
 }
 
+// A transposed convolution of stride 2 whose filter takes, for each of the four pixels that one becomes, its channels.
+Reason LayerMaker::depth_to_space() {
+  constexpr int64_t kBlock = 2;
+  constexpr int16_t kOne = 2;  // with a scale of a half
+  const Quantum quantum = quantum_of(in());
+  const FeatureMap input = read(), output = write();
+  MceStep step;
+  step.mode = MceMode::Convolution;
+  step.channels = input.depth;
+  step.upscale = Upscale::Zeros;
+  step.input_height = step.height = output.height, step.input_width = step.width = output.width;
+  step.depth = output.depth;
+  step.kernel_h = step.kernel_w = kBlock;
+  step.pad_top = step.pad_left = kBlock - 1;
+  if (const int64_t count = weights_of_ofm(all_.variant_, step); count > kMostWeights)
+    return fmt::format("{} weights of one output channel are above {}", count, kMostWeights);
+  step.weights.assign(static_cast<size_t>(step.depth * kBlock * kBlock * step.channels), 0);
+  for (int64_t o = 0; o < step.depth; ++o)
+    for (int64_t y = 0; y < kBlock; ++y)
+      for (int64_t x = 0; x < kBlock; ++x) {
+        // The filter is turned round.
+        const int64_t tap = (kBlock - 1 - y) * kBlock + (kBlock - 1 - x), from = (y * kBlock + x) * step.depth + o;
+        step.weights[static_cast<size_t>((o * kBlock * kBlock + tap) * step.channels + from)] = kOne;
+      }
+  const auto channels = static_cast<size_t>(step.depth);
+  step.bias.assign(channels, 0);
+  step.scales.assign(channels, channel_scale(quantum.scale, 0.5f, quantum.scale));
+  step.zero_point = quantum.zero_point;
+  const Clamp all = clamp_of(graph::Activation::None, out());
+  step.relu_min = all.low, step.relu_max = all.high;
+  Layer made = layer(input, output);
+  made.ple = PleStep{};
+  made.ple->operands[0].zero_point = made.ple->zero_point = output.zero_point;
+  made.mce = std::move(step);
+  return emit(std::move(made));
+}
+
 Reason LayerMaker::fully_connected() {
   const auto& attributes = node_.attrs<graph::FullyConnectedAttrs>();
   const auto elements = static_cast<int64_t>(element_count(in().shape));

@@ -265,7 +265,8 @@ Reason refuses_quantisation(const graph::Function& function, const graph::Node& 
     return fmt::format("the result of a sigmoid has the scale 1/256 and the zero point {}", is_int8 ? -128 : 0);
   if (node.kind == graph::OpKind::Tanh && !is(1.0f / 128, is_int8 ? 0 : 128))
     return fmt::format("the result of a tanh has the scale 1/128 and the zero point {}", is_int8 ? 0 : 128);
-  const bool keeps = node.kind == graph::OpKind::Reshape || node.kind == graph::OpKind::MaxPool2d || node.kind == graph::OpKind::Split;
+  const bool keeps = node.kind == graph::OpKind::Reshape || node.kind == graph::OpKind::MaxPool2d ||
+                     node.kind == graph::OpKind::Split || node.kind == graph::OpKind::DepthToSpace;
   if (keeps && (in.scale != out.scale || in.zero_point != out.zero_point)) return "operand and result differ in quantisation";
   return std::nullopt;
 }

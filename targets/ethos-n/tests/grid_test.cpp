@@ -55,7 +55,8 @@ class Grid : public ::testing::Test {
     }
     ++tally.taken;
     tally.exact += result.most == 0 ? 1 : 0;
-    const bool moves = node.kind == OpKind::Reshape || node.kind == OpKind::Concat || node.kind == OpKind::Split || node.kind == OpKind::MaxPool2d;
+    const bool moves = node.kind == OpKind::Reshape || node.kind == OpKind::Concat || node.kind == OpKind::Split ||
+                       node.kind == OpKind::MaxPool2d || node.kind == OpKind::DepthToSpace;
     ASSERT_LE(result.most, moves ? 0 : 1) << told();
   }
 
@@ -130,6 +131,8 @@ TEST_F(Grid, Shapes) {
       behind.bottom = behind.right = 1;
       all.push_back({OpKind::MaxPool2d, {1, size, size, channels}, {1, size / 2, size / 2, channels}, pool_of(3, 2, behind)});
     }
+    all.push_back({OpKind::DepthToSpace, {1, 5, 7, 4 * channels}, {1, 10, 14, channels}, graph::BlockAttrs{2}});
+    all.push_back({OpKind::DepthToSpace, {1, 40, 3, 4 * channels}, {1, 80, 6, channels}, graph::BlockAttrs{2}});
     for (const bool half : {false, true})
       for (const int64_t height : {10, 9})
         for (const int64_t width : {14, 13, 15})
@@ -146,7 +149,7 @@ TEST_F(Grid, Shapes) {
       ask(made.module, variant, 5);
       if (HasFatalFailure()) return;
     }
-  for (const OpKind kind : {OpKind::Mean, OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::ResizeNearest})
+  for (const OpKind kind : {OpKind::Mean, OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::ResizeNearest, OpKind::DepthToSpace})
     EXPECT_GT(tallies_[kind].taken, 0) << graph::to_string(kind);
 }
 

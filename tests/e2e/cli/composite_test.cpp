@@ -83,5 +83,68 @@ TEST_F(Composite, AnAbsentPlatformIsSaidAndThePlanStillCompiles) {
   EXPECT_THAT(text.out, HasSubstr("__kernel void"));
 }
 
+TEST_F(Composite, PinsThatCannotHoldSayWhy) {
+  EXPECT_TRUE(refused(intarsia({"explain", digits_path(), "--target", target(), "--pin", "scores=ethosn"}),
+                      {"operator 'scores' (softmax): is pinned to 'ethosn', which cannot take it",
+                       "the stack has no operation for softmax", "pin it to another member or leave it free"}));
+  EXPECT_TRUE(refused(intarsia({"explain", digits_path(), "--target", target(), "--pin", "scores=opencl"}),
+                      {"operator 'scores' (softmax): is pinned to 'opencl', which cannot take it"}));
+  EXPECT_TRUE(refused(intarsia({"explain", digits_path(), "--target", target(), "--pin", "scores=ethosm"}),
+                      {"--pin scores: the target has no member 'ethosm'", "did you mean 'ethosn'?"}));
+}
+
+TEST_F(Composite, VariantsWithoutKernelsNameTheFourThatHaveThem) {
+  const std::vector<std::string> four = {"1tops-4ple", "4tops-2ple", "4tops-4ple", "8tops-2ple"};
+  for (const char* choice : {"ethos-n78-2tops-4ple", "c + ethosn -variant=1tops-2ple"}) {
+    std::vector<std::string> words = four;
+    words.push_back("no PLE kernels exist for");
+    EXPECT_TRUE(refused(intarsia({"explain", digits_path(), "--target", choice}), words));
+  }
+}
+
+// A function that is to be one region, and an operator outside of it that waits for one of its results and makes one of
+// its operands: neither could begin.
+TEST_F(Composite, RegionsThatWouldWaitForEachOtherAreRefused) {
+  write("waiting.graph", std::string(R"(intarsia.graph waiting
+func @main(%0) -> (%3) {
+  %0 in: i8[1,4] q(0.5)
+  %1 a: i8[1,4] q(0.5)
+  %2 b: i8[1,4] q(0.5)
+  %3 c: i8[1,4] q(0.5)
+  call both(%0, %2) -> (%1, %3) {callee=pair}
+  relu between(%1) -> (%2)
+}
+func @pair(%0, %1) -> (%2, %3) [pin=ethosn] {
+  %0 in: i8[1,4] q(0.5)
+  %1 b: i8[1,4] q(0.5)
+  %2 a: i8[1,4] q(0.5)
+  %3 c: i8[1,4] q(0.5)
+  relu first(%0) -> (%2)
+  add second(%1, %1) -> (%3)
+}
+entry @main
+)"));
+  EXPECT_TRUE(refused(intarsia({"explain", "waiting.graph", "--target", "c + ethosn"}),
+                      {"waiting.graph", "operator 'both' (call): reads tensor %2 before it is made"}));
+}
+
+// Operators of one member around one of another: two regions with one between them, not one that waits for itself.
+TEST_F(Composite, PinsAroundAnotherMemberMakeTwoRegions) {
+  write("around.graph", std::string(R"(intarsia.graph around
+func @main(%0) -> (%3) {
+  %0 in: i8[1,4] q(0.5)
+  %1 a: i8[1,4] q(0.5)
+  %2 b: i8[1,4] q(0.00390625:-128)
+  %3 c: i8[1,4] q(0.5)
+  relu first(%0) -> (%1)
+  softmax between(%1) -> (%2)
+  add last(%1, %2) -> (%3)
+}
+entry @main
+)"));
+  for (const char* split : {"c + ethosn", "ethosn: c; b: c"})
+    EXPECT_TRUE(done(intarsia({"verify", "around.graph", "--target", split, "--pin", "first=ethosn", "--pin", "last=ethosn"})));
+}
+
 }  // namespace
 }  // namespace intarsia::test
