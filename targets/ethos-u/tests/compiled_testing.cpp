@@ -17,21 +17,53 @@ std::string refusal(const graph::Module& module, const graph::Function& function
   return "no pattern";
 }
 
-void expect_same(const graph::Module& module, const std::vector<graph::TensorValue>& inputs) {
-  static uint32_t turn = 0;  // all configurations in turn
+namespace {
+
+// All configurations in turn, and beside them memory modes and what to optimise for, so that every pairing comes.
+CompileRequest next_request() {
+  static uint32_t turn = 0;
   constexpr const char* kTargets[] = {"ethos-u55-128", "ethos-u65-512", "ethos-u55-32",
                                       "ethos-u55-256", "ethos-u55-64",  "ethos-u65-256"};
-  const std::string text = graph::print(module);
-  const std::string target = kTargets[turn++ % std::size(kTargets)];
-  SCOPED_TRACE(target);
-  const Result<CompiledModel> model = compile_for({text.begin(), text.end()}, {.target = target});
-  ASSERT_TRUE(model.ok()) << model.error().to_string() << "\n" << text;
-  const SimulatedRun run = simulate(*model, inputs);
+  constexpr const char* kModes[] = {"shared-sram", "sram-only", "dedicated-sram", "", "shared-sram"};
+  CompileRequest request;
+  request.target = kTargets[turn % std::size(kTargets)];
+  request.memory_mode = kModes[turn % std::size(kModes)];
+  if (turn % 7 >= 5) request.optimise = LoweringOptions::Optimise::Size;
+  ++turn;
+  return request;
+}
+
+void expect_run(const CompiledModel& model, const std::vector<graph::TensorValue>& inputs,
+                const std::vector<graph::TensorValue>& expected, const std::string& text) {
+  const SimulatedRun run = simulate(model, inputs);
   ASSERT_EQ(run.problem, "") << text;
+  EXPECT_EQ(run.outputs, expected) << text;
+}
+
+}  // namespace
+
+void expect_same(const graph::Module& module, const std::vector<graph::TensorValue>& inputs) {
+  static uint32_t limited = 0;
+  CompileRequest request = next_request();
+  const std::string text = graph::print(module);
+  const std::vector<uint8_t> bytes = {text.begin(), text.end()};
+  SCOPED_TRACE(request.target + " " + request.memory_mode +
+               (request.optimise == LoweringOptions::Optimise::Size ? " size" : " speed"));
+  const Result<CompiledModel> model = compile_for(bytes, request);
+  ASSERT_TRUE(model.ok()) << model.error().to_string() << "\n" << text;
+  if (model->emitted.streams.empty()) return;  // slimmed: the output is the input
   const auto expected = graph::Evaluator(module).run(inputs);
   ASSERT_TRUE(expected.ok());
-  EXPECT_EQ(run.outputs, *expected)
-      << text << print(targets::ethos_u::legalise(module, module.entry_function()));
+  expect_run(*model, inputs, *expected,
+             text + print(targets::ethos_u::legalise(module, module.entry_function())));
+  // Now and then with less memory than it takes unasked; what is too little is said.
+  if (limited++ % 5 != 0) return;
+  request.sram_limit = sram_bytes(*model) * 3 / 4;
+  const Result<CompiledModel> smaller = compile_for(bytes, request);
+  if (smaller.ok())
+    expect_run(*smaller, inputs, *expected, text);
+  else
+    EXPECT_NE(smaller.error().to_string().find("bytes"), std::string::npos) << smaller.error().to_string();
 }
 
 }  // namespace intarsia::test::ethos_u
