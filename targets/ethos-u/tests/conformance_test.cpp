@@ -1,6 +1,9 @@
 // Single operators through our compiler and the simulator, against recorded outputs of TFLM.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <map>
+#include <regex>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -63,6 +66,38 @@ TEST(Conformance, WhatTheNpuTakesIsBitExact) {
     std::cout << fmt::format("{}: {} exact, {} not whole on the NPU, {} not compiled\n", target,
                              tally.exact, tally.elsewhere, tally.other);
     EXPECT_GE(tally.exact, 140);
+  }
+}
+
+// What stays with the host has a reason that shows the model's own values: one of the families that
+// docs/ethos-u-operators.md lists.
+TEST(Conformance, WhatTheNpuRefusesHasAReason) {
+  INTARSIA_NEEDS_SHARED("conformance");
+  const std::vector<std::pair<std::string, std::regex>> families = {
+      {"floats", std::regex("the (input|output|first operand|second operand) is f32, the NPU takes .*")},
+      {"state", std::regex("the state (i8|i16|f32)\\[[0-9,]+\\] is kept by the host between invocations")},
+      {"products of two activations",
+       std::regex("(i8|i16|f32)\\[[0-9,]+\\] and (i8|i16|f32)\\[[0-9,]+\\] are multiplied with each other, .*")},
+  };
+  std::map<std::string, int> seen;
+  for (const auto& entry : std::filesystem::directory_iterator(shared_folder() / "conformance")) {
+    SCOPED_TRACE(entry.path().filename().string());
+    const Result<CompiledModel> model = compile_for(read_bytes(entry.path() / "model.tflite"), {});
+    if (!model.ok()) continue;
+    for (const auto& row : model->partitioned.explanation.operators) {
+      if (row.member == "ethos-u") continue;
+      ASSERT_EQ(row.offers.size(), 2u);
+      const std::string reason = row.offers[1].reason.value_or("");
+      const auto family = std::find_if(families.begin(), families.end(), [&](const auto& each) {
+        return std::regex_match(reason, each.second);
+      });
+      EXPECT_NE(family, families.end()) << row.kind << ": " << reason;
+      if (family != families.end()) ++seen[family->first];
+    }
+  }
+  for (const auto& [name, pattern] : families) {
+    std::cout << fmt::format("{} operators: {}\n", seen[name], name);
+    EXPECT_GT(seen[name], 0) << name;
   }
 }
 
