@@ -84,8 +84,8 @@ Operand image(const Operand& operand, int64_t index, int64_t count) {
   return box(operand, {static_cast<int32_t>(index * extent.height), 0, 0}, extent);
 }
 
-Builder::Builder(const graph::Module& module, const graph::Function& function)
-    : module_(module), function_(function) {
+Builder::Builder(const graph::Module& module, const graph::Function& function, bool may_gather)
+    : module_(module), function_(function), may_gather_(may_gather) {
   program_.name = function.name;
   for (const Node& node : function.nodes) {
     for (const TensorId id : node.outputs) producers_[id.index] = &node;
@@ -359,8 +359,8 @@ void Builder::look_up(const Operand& from, const Operand& to, std::string name,
   emit(std::move(pool));
 }
 
-Program legalise(const graph::Module& module, const graph::Function& function) {
-  Program program = Builder(module, function).run();
+Program legalise(const graph::Module& module, const graph::Function& function, bool may_gather) {
+  Program program = Builder(module, function, may_gather).run();
   fuse(program);
   return program;
 }

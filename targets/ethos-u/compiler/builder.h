@@ -35,7 +35,7 @@ std::optional<Box> box_of(const Shape& shape, const Shape& begin, const Shape& s
 
 class Builder {
  public:
-  Builder(const graph::Module& module, const graph::Function& function);
+  Builder(const graph::Module& module, const graph::Function& function, bool may_gather);
   // Legalises every node and returns the program.
   Program run();
 
@@ -43,6 +43,9 @@ class Builder {
   const graph::Function& function() const { return function_; }
   const graph::Tensor& tensor(graph::TensorId id) const { return function_.tensor(id); }
   const Program& program() const { return program_; }
+  // Whether convolutions may read windows that overlap in memory; and that one does.
+  bool may_gather() const { return may_gather_; }
+  void note_gather() { program_.gathers = true; }
 
   // The tensor as an operand to read, with its zero point; `read_as` gives the same bytes another
   // extent. Writing: the value is in place after the node that writes it.
@@ -96,6 +99,7 @@ class Builder {
   const graph::Module& module_;
   const graph::Function& function_;
   Program program_;
+  bool may_gather_;
   std::map<int32_t, Operand> places_;  // by graph tensor
   std::map<int32_t, const graph::Node*> producers_;
   std::map<int32_t, std::vector<const graph::Node*>> readers_;

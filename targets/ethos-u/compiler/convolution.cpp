@@ -167,7 +167,7 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
                  const Route& route, const Weights& weights, int64_t inner,
                  graph::Activation activation) {
   std::optional<Gather> gather;
-  if (op.kind == OperationKind::Conv && inner == op.ifm.extent.depth) {
+  if (builder.may_gather() && op.kind == OperationKind::Conv && inner == op.ifm.extent.depth) {
     const WindowAxis& rows = route.window.y;
     const int64_t steps =
         mac_steps(rows.kernel, route.window.x.kernel, inner * route.fold);
@@ -176,6 +176,7 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
   const Window& w = gather ? window : route.window;
   const Dilated y(w.y.dilation), x(w.x.dilation);
   if (gather) {
+    builder.note_gather();
     op.weights = weights;
     op.ifm = gathered(builder, op.ifm, *gather, window.x);
   } else if (route.fold != 1) {

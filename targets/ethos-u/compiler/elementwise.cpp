@@ -148,40 +148,78 @@ struct SumScales {
   ChannelScale operand, sum;
 };
 
+// What is added, as TFLite has it and as the NPU would.
+class SumCheck {
+ public:
+  SumCheck(const Site& site, OperationKind kind)
+      : tfl_(site), range_(range_of(site.out().type)), out_zero_(zero_point_of(site.out())) {
+    const size_t smaller = tfl_.first_is_smaller ? 0 : 1;
+    zero_ = zero_point_of(site.in(smaller));
+    other_zero_ = zero_point_of(site.in(1 - smaller));
+    sign_ = kind == OperationKind::Sub && !tfl_.first_is_smaller ? -1 : 1;
+    other_sign_ = kind == OperationKind::Sub && tfl_.first_is_smaller ? -1 : 1;
+  }
+
+  // Whether the smaller operand is the same: that settles it for all pairs.
+  bool same_operand(const ChannelScale& operand) const {
+    for (int32_t x = range_.low; x <= range_.high; ++x)
+      if (tfl_.scaled_smaller(x - zero_) != smaller(x, operand)) return false;
+    return true;
+  }
+
+  // Whether all pairs give the same result; those that differ first are tried first.
+  bool same_results(const SumScales& scales) {
+    const auto differs = [&](int32_t x) {
+      const int32_t expected = tfl_.scaled_smaller(x - zero_), got = smaller(x, scales.operand);
+      for (int32_t y = range_.low; y <= range_.high; ++y) {
+        const int32_t other = other_sign_ * ((y - other_zero_) * (1 << (tfl_.left_shift - 1)));
+        const int32_t want = multiply(sign_ * expected + other, tfl_.sum);
+        const auto is = static_cast<int32_t>(scaled(sign_ * got + other, scales.sum, Rounding::Tfl));
+        if (clamped(want) != clamped(is)) return true;
+      }
+      return false;
+    };
+    if (differs(suspect_)) return false;
+    for (int32_t x = range_.low; x <= range_.high; ++x)
+      if (differs(x)) {
+        suspect_ = x;
+        return false;
+      }
+    return true;
+  }
+
+ private:
+  int32_t smaller(int32_t x, const ChannelScale& operand) const {
+    return static_cast<int32_t>(scaled(x - zero_, operand, Rounding::Tfl));
+  }
+  int32_t clamped(int32_t v) const { return std::clamp(v + out_zero_, range_.low, range_.high); }
+
+  Sum tfl_;
+  Clamp range_;
+  int32_t out_zero_ = 0, zero_ = 0, other_zero_ = 0, sign_ = 1, other_sign_ = 1, suspect_ = 0;
+};
+
 // The registers that add as TFLite does for every pair of operands, or nothing. The NPU rounds the
-// smaller operand once where TFLite rounds it twice, so it is tried out: on the operand, which
-// settles it for all pairs, and where that differs, on the pairs.
+// smaller operand once where TFLite rounds it twice, so it is tried out: on the operand, and where that
+// differs, on the pairs. A pair that falls on the other side of a half is won back by multipliers a little
+// beside TFLite's, if those lose no other.
 std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
   const Sum tfl(site);
   FixedFactor shifted = tfl.smaller;
   shifted.exponent += tfl.left_shift;
   const auto operand = channel_scale(shifted), sum = channel_scale(tfl.sum);
   if (!operand || !sum) return std::nullopt;
-  const graph::Tensor& out = site.out();
-  const Clamp range = range_of(out.type);
-  const size_t smaller = tfl.first_is_smaller ? 0 : 1;
-  const int32_t zero = zero_point_of(site.in(smaller)),
-                other_zero = zero_point_of(site.in(1 - smaller));
-  const bool small_is_negated = kind == OperationKind::Sub && !tfl.first_is_smaller;
-  const bool other_is_negated = kind == OperationKind::Sub && tfl.first_is_smaller;
-  const int halved = tfl.left_shift - 1;
-  for (int32_t x = range.low; x <= range.high; ++x) {
-    const int32_t expected = tfl.scaled_smaller(x - zero);
-    const auto got = static_cast<int32_t>(scaled(x - zero, *operand, Rounding::Tfl));
-    if (expected == got) continue;
-    if (out.type != DataType::Int8) return std::nullopt;
-    for (int32_t y = range.low; y <= range.high; ++y) {
-      const int32_t other = (other_is_negated ? -1 : 1) * ((y - other_zero) * (1 << halved));
-      const int32_t sign = small_is_negated ? -1 : 1;
-      const int32_t want = multiply(sign * expected + other, tfl.sum);
-      const auto is = static_cast<int32_t>(scaled(sign * got + other, *sum, Rounding::Tfl));
-      const auto clamped = [&](int32_t v) {
-        return std::clamp(v + zero_point_of(out), range.low, range.high);
-      };
-      if (clamped(want) != clamped(is)) return std::nullopt;
+  SumCheck check(site, kind);
+  if (check.same_operand(*operand)) return SumScales{*operand, *sum};
+  if (site.out().type != DataType::Int8) return std::nullopt;
+  for (const int32_t beside_operand : {0, -8, 8, -16, 16, -32, 32})
+    for (const int32_t beside_sum : {0, -4, 4, -8, 8, -16, 16, -32, 32, -64, 64}) {
+      SumScales scales{*operand, *sum};
+      scales.operand.multiplier += static_cast<uint32_t>(beside_operand);
+      scales.sum.multiplier += static_cast<uint32_t>(beside_sum);
+      if (check.same_results(scales)) return scales;
     }
-  }
-  return SumScales{*operand, *sum};
+  return std::nullopt;
 }
 
 // Scaled by registers where they are exact, else in TFLite's own steps on 32 bits.

@@ -8,6 +8,8 @@ namespace intarsia::targets::ethos_u {
 
 // The function consists of operators that `patterns` took. What the program computes equals
 // graph::Evaluator's results bit for bit.
-Program legalise(const graph::Module& module, const graph::Function& function);
+// `may_gather`: convolutions of few channels may read windows that overlap in memory (gather.h), which takes
+// fewer cycles of the MAC array and more of the ports.
+Program legalise(const graph::Module& module, const graph::Function& function, bool may_gather = true);
 
 }  // namespace intarsia::targets::ethos_u

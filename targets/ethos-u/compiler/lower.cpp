@@ -1,6 +1,7 @@
 #include "lower.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hardware.h"
 #include "intarsia/check.h"
@@ -23,6 +24,34 @@ namespace {
 
 bool is_dedicated(const Target& member) {
   return member.get_string("memory-mode").starts_with("dedicated");
+}
+
+struct Scheduled {
+  Program program;
+  Schedule schedule;
+};
+
+Result<Scheduled> schedule_of(const Hardware& hardware, Program program, const ScheduleOptions& options) {
+  INTARSIA_TRY(Schedule schedule, make_schedule(hardware, program, options));
+  return Scheduled{std::move(program), std::move(schedule)};
+}
+
+bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options) {
+  if (options.for_size && one.fast_bytes != other.fast_bytes) return one.fast_bytes < other.fast_bytes;
+  return one.cycles < other.cycles;
+}
+
+// Windows that overlap in memory save or cost time depending on where the input lies: both ways are
+// scheduled.
+Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& module,
+                                const graph::Function& function, const ScheduleOptions& options) {
+  Program program = legalise(module, function);
+  const bool gathers = program.gathers;
+  Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
+  if (!gathers) return best;
+  Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, false), options);
+  if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options))) return plain;
+  return best;
 }
 
 }  // namespace
@@ -69,18 +98,17 @@ int32_t slow_pool(const Target& member, const MemoryMap& memory) {
 Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
                                    const graph::Function& function, const LoweringOptions& options) {
   const Hardware& hardware = hardware_of(member);
-  const Program program = legalise(module, function);
   ScheduleOptions schedule_options;
   schedule_options.memory = memory_system_of(member);
   schedule_options.for_size = options.optimise == LoweringOptions::Optimise::Size;
   schedule_options.sram_limit = options.sram_limit;
-  INTARSIA_TRY(const Schedule schedule, make_schedule(hardware, program, schedule_options));
+  INTARSIA_TRY(const Scheduled made, best_schedule(hardware, module, function, schedule_options));
   // Feature maps that are not to take the fast memory say so, or the planner would put them there.
   std::string slow;
   if (is_dedicated(member) && options.memory != nullptr)
     if (const int32_t pool = slow_pool(member, *options.memory); pool >= 0)
       slow = options.memory->pools[static_cast<size_t>(pool)].name;
-  return to_tir(hardware, function, program, schedule, slow);
+  return to_tir(hardware, function, made.program, made.schedule, slow);
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -140,6 +140,7 @@ struct Program {
   std::vector<NpuTensor> tensors;
   std::vector<Operation> operations;  // in an executable order
   std::vector<LookUpTable> tables;
+  bool gathers = false;  // some convolution reads windows that overlap in memory
 };
 
 // The one dump of it, for `intarsia dump` and tests: a line per tensor and per operation.

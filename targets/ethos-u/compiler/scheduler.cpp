@@ -68,6 +68,8 @@ class Scheduler {
       const PrefetchPlan plan = constants.choose(fetch_limit);
       StepWriter steps(draft_, constants, plan);
       steps.write();
+      draft_.schedule.cycles = plan.cycles;
+      draft_.schedule.fast_bytes = plan.peak_bytes;
       if (!limit) return plan.cycles;
       placed_bytes_ = placed();
       const int64_t excess = placed_bytes_ - *limit;

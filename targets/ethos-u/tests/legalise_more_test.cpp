@@ -208,6 +208,24 @@ TEST(Legalise, SoftmaxOfPairs) {
   }
 }
 
+// Every pair of operands whose sum falls on the other side of a half with TFLite's own multipliers: others
+// beside them are right for all, and one operation is enough.
+TEST(Legalise, SumsOfScalesCloseTogether) {
+  Graph g;
+  const TensorId a = g.input(DataType::Int8, {256, 256}, 0.01020496990531683f, -7);
+  const TensorId b = g.input(DataType::Int8, {256, 256}, 0.009016579017043114f, 5);
+  const graph::Module module = g.finish(
+      g.node(OpKind::Add, graph::BinaryAttrs{}, {a, b}, 1, DataType::Int8, 0.012253740802407265f, 10));
+  graph::TensorValue first, second;
+  for (int x = 0; x < 256; ++x)
+    for (int y = 0; y < 256; ++y) {
+      first.push_back(static_cast<uint8_t>(x));
+      second.push_back(static_cast<uint8_t>(y));
+    }
+  expect_same(module, {first, second});
+  EXPECT_EQ(operation_count(module), 1u);
+}
+
 // A first convolution of few channels reads windows that overlap: with padding from a copy (a fill of the
 // padding, a copy, the convolution), without in place.
 TEST(Legalise, WindowsOfFewChannelsOverlap) {
