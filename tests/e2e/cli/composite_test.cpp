@@ -63,6 +63,17 @@ TEST_F(Composite, TwoKindsOfNpuInAnyOrder) {
   }
 }
 
+TEST_F(Composite, TwoNpusOfOneKindAreTwoMembers) {
+  for (const char* order : {"cortex-m55+ethos-u55-128+ethos-u65-256", "cortex-m55+ethos-u65-256+ethos-u55-128"}) {
+    ASSERT_TRUE(run({"--target", order, "--pin", "block1_add=ethos-u.2"})) << order;
+    EXPECT_EQ(read("out/out0.bin"), recorded_scores(3)) << order;
+    const ProcessOutcome outcome = intarsia({"explain", digits_path(), "--target", order, "--pin", "block1_add=ethos-u.2"});
+    EXPECT_THAT(outcome.out, HasSubstr("runs on ethos-u\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("runs on ethos-u.2\n"));
+    EXPECT_THAT(outcome.out, HasSubstr("the operator is pinned to ethos-u.2"));
+  }
+}
+
 TEST_F(Composite, OpenClAloneIsExact) {
   if (!run({"--target", "c + opencl"})) GTEST_SKIP() << "no OpenCL device";
   EXPECT_EQ(read("out/out0.bin"), recorded_scores(3));
