@@ -100,12 +100,35 @@ def print_table(lines, velas):
             print(f"geometric mean against Vela {vela.name}, {npu}, {mode}: {mean:.2f}x over {len(values)} models")
 
 
+def print_ratios(lines, velas):
+    """The ratios of all Velas as a table in Markdown: a row for each NPU and mode, a column for each model."""
+    models = list(dict.fromkeys(line["model"] for line in lines))
+    rows = {}
+    for line in lines:
+        if "error" in line["ours"]:
+            continue
+        cycles = [best(line[vela.name], "cycles") for vela in velas]
+        rows.setdefault(f"{line['npu'].removeprefix('ethos-')} {line['mode']}", {})[line["model"]] = [
+            c / line["ours"]["cycles"] if c else None for c in cycles]
+    print("| NPU and memory mode | " + " | ".join(models) + " | mean |")
+    print("|---" * (len(models) + 2) + "|")
+    for name, ratios in rows.items():
+        cells = [ratios.get(model, [None] * len(velas)) for model in models]
+        means = []
+        for values in zip(*cells):
+            known = [v for v in values if v]
+            means.append(math.exp(sum(map(math.log, known)) / len(known)) if known else None)
+        text = [" / ".join(f"{v:.2f}" if v else "none" for v in cell) for cell in [*cells, means]]
+        print(f"| {name} | " + " | ".join(text) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--measure", required=True, help="the program bench_ethos_u")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/against-vela"))
     parser.add_argument("--npu", nargs="+", default=NPUS, choices=NPUS)
     parser.add_argument("--mode", nargs="+", default=list(VELA_MODE), choices=list(VELA_MODE))
+    parser.add_argument("--ratios", action="store_true", help="print the ratios alone, in Markdown")
     parser.add_argument("--json", type=pathlib.Path, help="write every figure here as well")
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
@@ -119,7 +142,7 @@ def main():
     lines = [row(arguments.measure, velas, model.resolve(), npu, mode)
              for model in arguments.models for npu in arguments.npu
              for mode in MODES[npu[:9]] if mode in arguments.mode]
-    print_table(lines, velas)
+    (print_ratios if arguments.ratios else print_table)(lines, velas)
     if arguments.json:
         arguments.json.write_text(json.dumps(lines, indent=1))
 

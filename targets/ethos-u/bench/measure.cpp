@@ -3,6 +3,7 @@
 //   bench_ethos_u stream VELA-OUTPUT.tflite MEMORY-MODE
 //   bench_ethos_u simulate MODEL.tflite NPU MEMORY-MODE INPUT...   (processor time, the checker on)
 // With `profile` in front of either, a line of text for each operation and transfer instead.
+#include <algorithm>
 #include <ctime>
 #include <cstdio>
 #include <filesystem>
@@ -26,6 +27,9 @@ namespace sim = simulators::ethos_u;
 
 struct Figures {
   double cycles = 0;
+  // Of all operations: the output unit's, which no choice of blocks changes, and the busier of output unit and
+  // MAC array. The stream cannot be faster than the latter without other operations or blocks.
+  double output = 0, bound = 0;
   int64_t macs = 0;
   // Bytes: weights with scales and their padding, constants with tables and everything else too.
   int64_t sram = 0, weights = 0, constants = 0, stream = 0;
@@ -87,9 +91,9 @@ int fail(const std::string& why) {
 }
 
 void print(const Figures& figures) {
-  fmt::print("{{\"cycles\": {:.0f}, \"macs\": {}, \"sram\": {}, \"weights\": {}, \"constants\": {}, \"stream\": {}, "
+  fmt::print("{{\"cycles\": {:.0f}, \"output\": {:.0f}, \"bound\": {:.0f}, \"macs\": {}, \"sram\": {}, \"weights\": {}, \"constants\": {}, \"stream\": {}, "
              "\"compile_ms\": {:.1f}, \"fingerprint\": \"{:016x}\"}}\n",
-             figures.cycles, figures.macs, figures.sram, figures.weights, figures.constants, figures.stream,
+             figures.cycles, figures.output, figures.bound, figures.macs, figures.sram, figures.weights, figures.constants, figures.stream,
              figures.compile_ms, figures.fingerprint);
 }
 
@@ -109,6 +113,10 @@ std::string add_stream(std::span<const uint8_t> bytes, const std::string& mode, 
   const sim::Outcome outcome = sim::run(payload.stream, *payload.made_for, memory, &profile, options);
   if (outcome.fault) return outcome.fault->to_string();
   timeline.finish();
+  for (const sim::TimedCommand& command : timeline.commands()) {
+    figures.output += command.work.output;
+    figures.bound += std::max(command.work.mac, command.work.output);
+  }
   if (profiles) profile.print();
   figures.cycles += timeline.totals().cycles;
   figures.macs += timeline.totals().macs;

@@ -89,9 +89,9 @@ struct LeastRatio {
   double mean, slimmed;
 };
 constexpr LeastRatio kLeast[] = {
-    {"ethos-u55-32", "sram-only", 1.12, 1},      {"ethos-u55-128", "shared-sram", 1.25, 1.55},
-    {"ethos-u55-128", "sram-only", 1.23, 1.45},  {"ethos-u55-256", "shared-sram", 1.27, 1.6},
-    {"ethos-u65-256", "dedicated-sram", 1.35, 1.55}, {"ethos-u65-512", "dedicated-sram", 1.3, 1}};
+    {"ethos-u55-32", "sram-only", 1.12, 1},      {"ethos-u55-128", "shared-sram", 1.27, 1.6},
+    {"ethos-u55-128", "sram-only", 1.25, 1.5},   {"ethos-u55-256", "shared-sram", 1.32, 1.85},
+    {"ethos-u65-256", "dedicated-sram", 1.43, 1.65}, {"ethos-u65-512", "dedicated-sram", 1.43, 1}};
 
 TEST(BesideVela, FasterWithNoMoreMemoryAndSmallerConstants) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
@@ -107,7 +107,7 @@ TEST(BesideVela, FasterWithNoMoreMemoryAndSmallerConstants) {
     const CommandStream& stream = model->emitted.streams[0];
     const double ratio = vela.cycles / cycles_of(stream.commands, which);
     ratios[{which.configuration, which.mode}][which.model] = ratio;
-    EXPECT_GE(ratio, 1.02) << where;
+    EXPECT_GE(ratio, 1.03) << where;
     EXPECT_LE(static_cast<uint64_t>(sram_bytes(*model)), vela.sram) << where;
     EXPECT_LE(stream.constants.size(), vela.constants) << where;
   }
