@@ -172,6 +172,12 @@ INTARSIA_OUTLINE void four_any(const struct intarsia_window *w, const uint32_t *
   pixels_by_four(w, columns, output, weights, channels, groups, INTARSIA_ANY);
 }
 
+// One for all ways from sums to results.
+INTARSIA_OUTLINE void two_channels(const uint32_t *column, const int8_t *first, const int8_t *second, int32_t groups,
+                                   int32_t sums[2]) {
+  intarsia_dot_2x1(column, first, second, groups, sums);
+}
+
 INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *column, int8_t *output,
                                const int8_t *weights, const struct intarsia_channel *channels,
                                int32_t groups, enum intarsia_way way) {
@@ -179,7 +185,7 @@ INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *
   for (int32_t left = w->out_c; left > 0; left -= 2, channels += 2, weights += 8 * groups) {
     const int32_t second = left > 1 ? 1 : 0;  // the last of an odd number goes twice
     int32_t sums[2] = {channels[0].bias, channels[second].bias};
-    intarsia_dot_2x1(column, weights, weights + second * 4 * groups, groups, sums);
+    two_channels(column, weights, weights + second * 4 * groups, groups, sums);
     *output++ = intarsia_result(sums[0], channels, low, high, way);
     if (second != 0) *output++ = intarsia_result(sums[1], channels + 1, low, high, way);
   }
@@ -188,31 +194,57 @@ INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *
 typedef void pixels_function(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
                              const int8_t *weights, const struct intarsia_channel *channels, int32_t groups);
 
+// Windows on their way into columns.
+struct staging {
+  const struct intarsia_window *w;
+  struct intarsia_place at;
+  uint32_t *columns;
+  int8_t *window;  // one as it is, where it has to be copied first
+  int32_t groups;
+  bool plain;  // rows of pixels as they are
+};
+
+// The number of pixels.
+INTARSIA_OUTLINE int32_t start(struct staging *s, const struct intarsia_window *w, const int8_t *input, int8_t *scratch) {
+  const int32_t pixels = w->batches * w->out_h * w->out_w;
+  s->w = w;
+  s->at = (struct intarsia_place){input, 0, 0};
+  s->columns = (uint32_t *)(void *)scratch;
+  s->groups = (w->kernel_h * w->kernel_w * w->in_c + 3) / 4;
+  s->window = scratch + (pixels < 4 ? 8 : 32) * s->groups;
+  s->plain = w->kernel_h == 1 && w->kernel_w == 1 && w->stride_w == 1 && w->out_h == 1 && w->batches == 1 &&
+             w->pad_left == 0 && w->in_w == w->out_w && w->in_c % 4 == 0;
+  return pixels;
+}
+
+INTARSIA_OUTLINE void stage_four(struct staging *s) {
+  if (s->plain) {
+    const int8_t *from = s->at.image + s->at.x * s->w->in_c;
+    for (int32_t i = 0; i < 4; ++i, from += s->w->in_c) expand_words(s->columns + i, from, s->groups);
+    s->at.x += 4;
+    return;
+  }
+  for (int32_t i = 0; i < 4; ++i, intarsia_advance(s->w, &s->at)) gather(s->w, &s->at, s->columns + i, 4, s->window);
+}
+
+INTARSIA_OUTLINE void stage_one(struct staging *s) {
+  gather(s->w, &s->at, s->columns, 1, s->window);
+  intarsia_advance(s->w, &s->at);
+}
+
 INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
                      const int8_t *weights, const int32_t *channel_words, pixels_function *four,
                      pixels_function *one) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
-  uint32_t *columns = (uint32_t *)(void *)scratch;
-  const int32_t groups = (w->kernel_h * w->kernel_w * w->in_c + 3) / 4;
-  int32_t pixels = w->batches * w->out_h * w->out_w;
-  int8_t *window = scratch + (pixels < 4 ? 8 : 32) * groups;
-  struct intarsia_place at = {input, 0, 0};
-  // Rows of pixels as they are.
-  const bool plain = w->kernel_h == 1 && w->kernel_w == 1 && w->stride_w == 1 && w->out_h == 1 && w->batches == 1 &&
-                     w->pad_left == 0 && w->in_w == w->out_w && w->in_c % 4 == 0;
+  struct staging s;
+  int32_t pixels = start(&s, w, input, scratch);
   for (; pixels >= 4; pixels -= 4, output += 4 * w->out_c) {
-    if (plain) {
-      const int8_t *from = input + at.x * w->in_c;
-      for (int32_t i = 0; i < 4; ++i, from += w->in_c) expand_words(columns + i, from, groups);
-      at.x += 4;
-    } else {
-      for (int32_t i = 0; i < 4; ++i, intarsia_advance(w, &at)) gather(w, &at, columns + i, 4, window);
-    }
-    four(w, columns, output, weights, channels, groups);
+    stage_four(&s);
+    four(w, s.columns, output, weights, channels, s.groups);
   }
-  for (; pixels > 0; --pixels, output += w->out_c, intarsia_advance(w, &at)) {
-    gather(w, &at, columns, 1, window);
-    one(w, columns, output, weights, channels, groups);
+  for (; pixels > 0; --pixels, output += w->out_c) {
+    stage_one(&s);
+    one(w, s.columns, output, weights, channels, s.groups);
   }
 }
 

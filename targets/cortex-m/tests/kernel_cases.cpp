@@ -112,6 +112,17 @@ std::vector<graph::Module> poolings_and_rows() {
   Random random(13);
   for (const OpKind kind : {OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Mean, OpKind::Softmax, OpKind::Mul})
     for (int i = 0; i < 30; ++i) modules.push_back(testing::random_operator(random, kind, DataType::Int8));
+  // Shapes that networks have: padded windows, global ones, channels beyond a vector.
+  for (const OpKind kind : {OpKind::AveragePool2d, OpKind::MaxPool2d})
+    for (const int64_t channels : {3, 4, 7, 8, 15, 16, 20, 33})
+      for (const auto& [size, filter, stride, padding] :
+           {std::tuple{6, 2, 2, 0}, {7, 3, 2, 1}, {5, 3, 1, 1}, {7, 7, 7, 0}, {15, 15, 1, 0}, {17, 17, 1, 0}}) {
+        const graph::Pool2dAttrs attrs{filter, filter, stride, stride, {padding, padding, padding, padding},
+                                       any_activation(random)};
+        modules.push_back(plain_module(random, kind, attrs, {random.range(1, 2), size, size, channels}));
+      }
+  for (const int64_t count : {1, 2, 10, 100, 1001})
+    modules.push_back(plain_module(random, OpKind::Softmax, graph::SoftmaxAttrs{random.real(0.1f, 3.0f)}, {3, count}));
   std::erase_if(modules, [](const graph::Module& module) {
     const graph::Function& function = module.entry_function();
     return standard_lowering_refuses(module, function, function.nodes[0]).has_value();

@@ -125,6 +125,33 @@ TEST(Optimise, SizeSharesKernels) {
   }
 }
 
+graph::Module average_of_3x3(Random& random, int64_t channels) {
+  return plain_module(random, OpKind::AveragePool2d, graph::Pool2dAttrs{3, 3, 2, 2, {1, 1, 1, 1}, graph::Activation::None},
+                      {1, 7, 7, channels});
+}
+
+// A word or a vector of channels is worth a kernel; one channel, or a core without SIMD, is not.
+TEST(Pooling, IsAKernelWhereItPays) {
+  for (const auto& [core, channels, expected] : {std::tuple{"cortex-m4", 8, true}, {"cortex-m55", 5, true},
+                                                 {"cortex-m4", 1, false}, {"cortex-m0", 8, false}}) {
+    KernelProgram kernels(core);
+    Random random(14);
+    kernels.add(average_of_3x3(random, channels));
+    EXPECT_EQ(kernels.calls("intarsia_average_pool_s8"), expected) << core << " " << channels;
+    check(kernels);
+  }
+}
+
+TEST(Optimise, SizeHasNoTableOfExponentials) {
+  for (const auto optimise : {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
+    KernelProgram kernels("cortex-m4");
+    Random random(15);
+    kernels.add(plain_module(random, OpKind::Softmax, graph::SoftmaxAttrs{}, {2, 10}), optimise);
+    EXPECT_EQ(kernels.calls("intarsia_softmax_table_s8"), optimise == LoweringOptions::Optimise::Balanced);
+    check(kernels);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(CortexM, EveryCore, ::testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"),
                          [](const auto& info) {
                            std::string name = info.param;
