@@ -14,11 +14,11 @@
 namespace intarsia::graph {
 namespace {
 
-const std::filesystem::path kFolder = INTARSIA_ONNX_CASES;
+const std::filesystem::path kFolder = INTARSIA_ONNX_CASES, kOperators = INTARSIA_ONNX_OPERATORS;
 
-std::vector<std::string> cases() {
+std::vector<std::string> cases(const std::filesystem::path& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(kFolder))
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
     if (entry.is_directory()) names.push_back(entry.path().filename().string());
   std::ranges::sort(names);
   return names;
@@ -102,7 +102,43 @@ TEST_P(OnnxNetwork, LayoutFoldingChangesNoResult) {
   EXPECT_TRUE(same.ok()) << same.error().to_string();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OnnxNetwork, testing::ValuesIn(cases()), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, OnnxNetwork, testing::ValuesIn(cases(kFolder)), [](const auto& info) { return info.param; });
+
+// One quantised operator each (onnx_operators/make_operators.py): at most one step from what onnxruntime rounds.
+class OnnxOperator : public testing::TestWithParam<std::string> {};
+
+TEST_P(OnnxOperator, IsWithinOneStepOfOnnxruntime) {
+  const std::filesystem::path folder = kOperators / GetParam();
+  const Result<Module> module = import_model(bytes_of(folder / "model.onnx"), {GetParam() + ".onnx"});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  std::vector<TensorValue> inputs;
+  for (size_t i = 0; i < module->entry_function().inputs.size(); ++i)
+    inputs.push_back(bytes_of(folder / ("in" + std::to_string(i) + ".bin")));
+  Evaluator evaluator(*module);
+  const auto outputs = evaluator.run(inputs);
+  ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
+  const TensorValue expected = bytes_of(folder / "out0.bin");
+  ASSERT_EQ(outputs.value()[0].size(), expected.size());
+  const bool is_signed_type = module->entry_function().tensor(module->entry_function().outputs[0]).type == DataType::Int8;
+  int largest = 0, differing = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const auto number = [&](uint8_t byte) { return is_signed_type ? static_cast<int>(static_cast<int8_t>(byte)) : byte; };
+    const int steps = std::abs(number(outputs.value()[0][i]) - number(expected[i]));
+    largest = std::max(largest, steps), differing += steps != 0;
+  }
+  RecordProperty("differing", differing);
+  EXPECT_LE(largest, 1) << differing << " of " << expected.size() << " differ";
+}
+
+// These have integer operators; the others are computed in floats between dequantize and quantize.
+TEST_P(OnnxOperator, IsOneOfIntegers) {
+  if (GetParam() == "average_pool_fine") GTEST_SKIP() << "the average on the input's scale is not within a step";
+  const Result<Module> module = import_model(bytes_of(kOperators / GetParam() / "model.onnx"), {GetParam() + ".onnx"});
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  for (const Node& node : module->entry_function().nodes) EXPECT_NE(node.kind, OpKind::Dequantize) << node.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OnnxOperator, testing::ValuesIn(cases(kOperators)), [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace intarsia::graph

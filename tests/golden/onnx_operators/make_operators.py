@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Makes one quantised operator per case, and what onnxruntime computes with it.
+
+    python3 make_operators.py FOLDER        # needs: onnx, onnxruntime, numpy
+
+Inputs are int8 (or uint8 where the name says so) and cover their range. Results are integers too, so that one
+step of them is one. Each case is a folder: model.onnx, in<i>.bin, out0.bin.
+"""
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import TensorProto, helper, numpy_helper
+
+RNG = np.random.default_rng(5)
+TYPES = {np.int8: TensorProto.INT8, np.uint8: TensorProto.UINT8}
+
+
+class Case:
+    def __init__(self, kind, shapes, scales, output, zero_points=None, weights=(), bias=None, data=np.int8, relu=False,
+                 **attributes):
+        """`weights`: (values, axis of the scales or None); `output`: scale and zero point of the result."""
+        self.nodes, self.constants, self.inputs = [], [], []
+        zero_points = zero_points or [3] * len(shapes)
+        offset = 128 if data is np.uint8 else 0
+        limits = np.iinfo(data)
+        names = []
+        for i, (shape, scale) in enumerate(zip(shapes, scales)):
+            self.inputs.append(RNG.integers(limits.min, limits.max + 1, shape).astype(data))
+            names.append(self.dequantised(f"x{i}", np.float32(scale), data(zero_points[i] + offset)))
+        for i, (values, axis) in enumerate(weights):
+            if axis is None:
+                scale = np.float32(np.abs(values).max() / 127)
+                spread = scale
+            else:
+                others = tuple(a for a in range(values.ndim) if a != axis)
+                scale = (np.abs(values).max(axis=others) / 127).astype(np.float32)
+                spread = scale.reshape([-1 if a == axis else 1 for a in range(values.ndim)])
+            whole = np.clip(np.round(values / spread), -127, 127).astype(np.int8)
+            self.constant(f"w{i}", whole)
+            names.append(self.dequantised(f"w{i}", scale, np.zeros(scale.shape, np.int8), axis or 0))
+            if bias is not None:
+                steps = np.float32(scales[0]) * scale
+                self.constant("b", np.round(bias / steps).astype(np.int32))
+                names.append(self.dequantised("b", steps, np.zeros(np.shape(steps), np.int32), 0))
+        for name, values in attributes.pop("constants", {}).items():
+            names.append(self.constant(name, values) if name else "")
+        self.nodes.append(helper.make_node(kind, names, ["y"], name="operator", **attributes))
+        result = "y"
+        if relu:
+            self.nodes.append(helper.make_node("Relu", ["y"], ["activated"]))
+            result = "activated"
+        scale, zero = self.constant("y_scale", np.float32(output[0])), self.constant("y_zero", data(output[1] + offset))
+        self.nodes.append(helper.make_node("QuantizeLinear", [result, scale, zero], ["q"]))
+        self.data = data
+
+    def constant(self, name, values):
+        self.constants.append(numpy_helper.from_array(np.asarray(values), name))
+        return name
+
+    def dequantised(self, name, scale, zero, axis=0):
+        inputs = [name, self.constant(name + "_scale", scale), self.constant(name + "_zero", zero)]
+        self.nodes.append(helper.make_node("DequantizeLinear", inputs, [name + "_real"], axis=axis))
+        return name + "_real"
+
+    def model(self):
+        inputs = [helper.make_tensor_value_info(f"x{i}", TYPES[self.data], x.shape) for i, x in enumerate(self.inputs)]
+        graph = helper.make_graph(self.nodes, "operator", inputs,
+                                  [helper.make_tensor_value_info("q", TYPES[self.data], None)], self.constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        model.ir_version = 8
+        return model
+
+
+def random(*shape):
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def cases():
+    conv = dict(weights=[(random(5, 4, 3, 3), 0)], bias=random(5))
+    yield "conv", Case("Conv", [(1, 4, 7, 6)], [0.02], (0.15, -4), pads=[1, 1, 1, 1], strides=[2, 1], **conv)
+    yield "conv_relu", Case("Conv", [(1, 4, 7, 6)], [0.02], (0.06, -128), relu=True, **conv)
+    yield "conv_u8", Case("Conv", [(1, 4, 7, 6)], [0.02], (0.15, -4), data=np.uint8, **conv)
+    yield "conv_line", Case("Conv", [(1, 4, 16)], [0.02], (0.1, 2), weights=[(random(6, 4, 5), 0)], bias=random(6), strides=[2], pads=[1, 3])
+    yield "conv_groups", Case("Conv", [(1, 6, 5, 5)], [0.03], (0.1, 1), weights=[(random(4, 3, 2, 2), 0)], group=2)
+    yield "conv_depthwise", Case("Conv", [(1, 6, 5, 5)], [0.03], (0.1, 1), weights=[(random(12, 1, 3, 3), 0)], bias=random(12), group=6)
+    yield "gemm", Case("Gemm", [(3, 20)], [0.03], (0.12, 9), weights=[(random(20, 6), 1)], bias=random(6))
+    yield "gemm_alpha", Case("Gemm", [(3, 20)], [0.03], (0.06, 9), weights=[(random(6, 20), 0)], bias=random(6), transB=1, alpha=0.5, beta=2.0)
+    yield "matmul_weights", Case("MatMul", [(2, 3, 8)], [0.03], (0.08, 0), weights=[(random(8, 5), 1)])
+    yield "matmul", Case("MatMul", [(2, 3, 8), (2, 8, 4)], [0.03, 0.02], (0.15, 5))
+    yield "add", Case("Add", [(1, 3, 4, 5), (1, 3, 4, 5)], [0.02, 0.05], (0.055, -7))
+    yield "add_broadcast", Case("Add", [(1, 3, 4, 5), (3, 1, 1)], [0.02, 0.05], (0.055, -7))
+    yield "sub", Case("Sub", [(2, 30), (2, 30)], [0.02, 0.03], (0.05, 7))
+    yield "mul", Case("Mul", [(2, 30), (2, 30)], [0.02, 0.03], (0.05, 7))
+    yield "maximum", Case("Max", [(2, 30), (2, 30)], [0.02, 0.03], (0.04, 7))
+    yield "relu", Case("Relu", [(2, 40)], [0.02], (0.015, -128))
+    yield "clip", Case("Clip", [(2, 40)], [0.05], (0.05, 3), constants={"low": np.float32(-1.5), "high": np.float32(4)})
+    yield "leaky_relu", Case("LeakyRelu", [(256,)], [0.02], (0.015, -40), alpha=0.2)
+    yield "prelu", Case("PRelu", [(1, 3, 5, 4)], [0.02], (0.02, 3), weights=[(random(3, 1, 1), None)])
+    yield "hard_swish", Case("HardSwish", [(256,)], [0.05], (0.03, -110))
+    yield "sigmoid", Case("Sigmoid", [(256,)], [0.06], (1 / 256, -128))
+    yield "sigmoid_fine", Case("Sigmoid", [(256,)], [0.02], (0.0021, -128))
+    yield "tanh", Case("Tanh", [(256,)], [0.03], (0.0079, 0))
+    yield "softmax", Case("Softmax", [(4, 9)], [0.05], (1 / 256, -128))
+    yield "softmax_fine", Case("Softmax", [(4, 9)], [0.01], (0.0015, -128))
+    yield "softmax_channels", Case("Softmax", [(1, 4, 3, 3)], [0.05], (1 / 255, -128), axis=1)
+    yield "average_pool", Case("AveragePool", [(1, 3, 7, 7)], [0.04], (0.04, 3), kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 1, 0])
+    yield "average_pool_coarse", Case("AveragePool", [(1, 3, 7, 7)], [0.04], (0.05, 0), kernel_shape=[3, 3])
+    yield "average_pool_fine", Case("AveragePool", [(1, 3, 7, 7)], [0.04], (0.015, 0), kernel_shape=[3, 3])
+    yield "average_pool_padded", Case("AveragePool", [(1, 3, 7, 7)], [0.04], (0.04, 3), kernel_shape=[3, 3], pads=[1, 1, 1, 1], count_include_pad=1)
+    yield "global_average_pool", Case("GlobalAveragePool", [(1, 9, 7, 5)], [0.04], (0.01, 0))
+    yield "reduce_mean", Case("ReduceMean", [(2, 9, 7)], [0.04], (0.02, 0), axes=[1], keepdims=0)
+    yield "max_pool", Case("MaxPool", [(1, 3, 7, 7)], [0.04], (0.04, 3), kernel_shape=[2, 3], strides=[2, 2], ceil_mode=1)
+    yield "concat", Case("Concat", [(1, 2, 3, 4), (1, 3, 3, 4)], [0.02, 0.03], (0.03, -1), axis=1)
+    yield "pad", Case("Pad", [(1, 2, 3, 4)], [0.02], (0.02, 3), constants={"pads": np.array([0, 0, 1, 2, 0, 0, 0, 1])})
+    yield "transpose", Case("Transpose", [(2, 3, 4)], [0.02], (0.02, 3), perm=[2, 0, 1])
+    yield "slice", Case("Slice", [(4, 9)], [0.02], (0.02, 3), constants={"starts": np.array([-1, 1]), "ends": np.array([-5, 8]), "axes": np.array([0, 1]), "steps": np.array([-1, 2])})
+    yield "resize", Case("Resize", [(1, 2, 3, 4)], [0.02], (0.02, 3), constants={"": None, "scales": np.array([1, 1, 2, 2], np.float32)}, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+
+
+def qlinear_cases():
+    def build(name, kind, inputs, operands, domain="", **attributes):
+        constants, names = [], []
+        for i, (tag, values) in enumerate(operands):
+            names.append(tag)
+            if values is not None:
+                constants.append(numpy_helper.from_array(np.asarray(values), tag))
+        kind_of = TYPES[inputs[0].dtype.type]
+        graph = helper.make_graph(
+            [helper.make_node(kind, names, ["q"], domain=domain, name="operator", **attributes)], "operator",
+            [helper.make_tensor_value_info(f"x{i}", TYPES[x.dtype.type], x.shape) for i, x in enumerate(inputs)],
+            [helper.make_tensor_value_info("q", kind_of, None)], constants)
+        sets = [helper.make_opsetid("", 17)] + ([helper.make_opsetid(domain, 1)] if domain else [])
+        model = helper.make_model(graph, opset_imports=sets)
+        model.ir_version = 8
+        return name, model, inputs
+
+    def image(kind, *shape):
+        limits = np.iinfo(kind)
+        return RNG.integers(limits.min, limits.max + 1, shape).astype(kind)
+
+    f = np.float32
+    scales = np.array([0.01, 0.02, 0.015, 0.012], f)
+    yield build("qlinear_conv", "QLinearConv", [image(np.int8, 1, 3, 6, 6)],
+                [("x0", None), ("xs", f(0.02)), ("xz", np.int8(4)), ("w", image(np.int8, 4, 3, 3, 3)), ("ws", scales),
+                 ("wz", np.zeros(4, np.int8)), ("ys", f(0.2)), ("yz", np.int8(-3)), ("b", np.array([100, -900, 70, 5], np.int32))],
+                pads=[1, 1, 0, 0])
+    yield build("qlinear_conv_u8", "QLinearConv", [image(np.uint8, 1, 3, 6, 6)],
+                [("x0", None), ("xs", f(0.02)), ("xz", np.uint8(120)), ("w", image(np.uint8, 4, 3, 3, 3)), ("ws", f(0.01)),
+                 ("wz", np.uint8(128)), ("ys", f(0.2)), ("yz", np.uint8(125))])
+    yield build("qlinear_matmul", "QLinearMatMul", [image(np.uint8, 3, 12)],
+                [("x0", None), ("xs", f(0.02)), ("xz", np.uint8(120)), ("w", image(np.int8, 12, 5)), ("ws", f(0.01)),
+                 ("wz", np.int8(0)), ("ys", f(0.1)), ("yz", np.uint8(100))])
+    yield build("qgemm", "QGemm", [image(np.int8, 2, 12)],
+                [("x0", None), ("xs", f(0.02)), ("xz", np.int8(4)), ("w", image(np.int8, 4, 12)), ("ws", f(0.013)),
+                 ("wz", np.int8(0)), ("b", np.array([100, -900, 70, 5], np.int32)), ("ys", f(0.1)), ("yz", np.int8(3))],
+                domain="com.microsoft", transB=1)
+    yield build("qlinear_add", "QLinearAdd", [image(np.uint8, 3, 12), image(np.uint8, 3, 12)],
+                [("x0", None), ("as", f(0.02)), ("az", np.uint8(120)), ("x1", None), ("bs", f(0.01)),
+                 ("bz", np.uint8(12)), ("ys", f(0.03)), ("yz", np.uint8(100))], domain="com.microsoft")
+
+
+def write(folder, model, inputs):
+    folder.mkdir(parents=True, exist_ok=True)
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    result = session.run(None, {f"x{i}": x for i, x in enumerate(inputs)})[0]
+    (folder / "model.onnx").write_bytes(model.SerializeToString())
+    for i, x in enumerate(inputs):
+        (folder / f"in{i}.bin").write_bytes(x.tobytes())
+    (folder / "out0.bin").write_bytes(result.tobytes())
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    for name, case in cases():
+        model = case.model()
+        # An operand that is left out has a name of no characters and no values.
+        kept = [c for c in model.graph.initializer if c.name]
+        del model.graph.initializer[:]
+        model.graph.initializer.extend(kept)
+        write(root / name, model, case.inputs)
+    for name, model, inputs in qlinear_cases():
+        write(root / name, model, inputs)
+
+
+if __name__ == "__main__":
+    main()
