@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/builtin_targets.h"
+#include "intarsia/import.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -107,6 +108,13 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
 
 std::string optimise_flag(const CommonOptions& options) {
   return options.optimise == "speed" ? "-O2" : "-Os";
+}
+
+Result<graph::Module> import_file(std::span<const uint8_t> bytes, const std::string& path) {
+  Diagnostics notes;
+  Result<graph::Module> module = import_model(bytes, {path, &notes});
+  for (const Diagnostic& note : notes.items()) std::fprintf(stderr, "note: %s\n", note.to_string().c_str());
+  return module;
 }
 
 int fail(const Diagnostics& problems) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,9 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
 
 // "-Os" or "-O2".
 std::string optimise_flag(const CommonOptions& options);
+
+// import_model() of the file's bytes; what was decided for the user goes to standard error, a line each.
+Result<graph::Module> import_file(std::span<const uint8_t> bytes, const std::string& path);
 
 // Prints each problem on a line of its own to standard error and returns kUserError.
 int fail(const Diagnostics& problems);

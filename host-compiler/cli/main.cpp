@@ -20,8 +20,8 @@ std::string not_empty(const std::string& text) { return text.empty() ? "is empty
 
 void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder) {
   app.add_option("MODEL", options.model,
-                 model_may_be_folder ? "a .tflite or graph text, or a folder that 'compile' wrote"
-                                     : "a .tflite or graph text")->required();
+                 model_may_be_folder ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
+                                     : "a .tflite, an .onnx or graph text")->required();
   app.add_option("--target", options.target,
                  "what runs it: a tag, target string or JSON ('intarsia targets'); default: the board's core")
       ->check(not_empty);

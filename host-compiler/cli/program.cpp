@@ -39,7 +39,7 @@ Result<CompiledProgram> compile_program(const Context& context, const Selection&
 Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
                                         const std::string& path) {
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
-  INTARSIA_TRY(const graph::Module module, import_model(bytes, {path}));
+  INTARSIA_TRY(const graph::Module module, import_file(bytes, path));
   INTARSIA_TRY(CompiledProgram program, compile_program(context, selection, module));
   report_idle_devices(partitioned_of(program), selection.target);
   return program;

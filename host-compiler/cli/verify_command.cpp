@@ -170,7 +170,7 @@ Result<Opened> run_opened(Runner& runner, const graph::Module& module, const std
 Result<std::string> verify(Context& context, const VerifyCommand& command) {
   INTARSIA_TRY(const Selection selection, select(context, command.common));
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
-  INTARSIA_TRY(const graph::Module module, import_model(bytes, {command.common.model}));
+  INTARSIA_TRY(const graph::Module module, import_file(bytes, command.common.model));
   std::vector<Values> samples;
   for (int i = 0; i < command.samples; ++i) samples.push_back(make_sample(module.entry_function(), i));
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 
 #include "golden_testing.h"
 #include "import/onnx/fold_layout.h"
@@ -136,6 +137,34 @@ TEST_P(OnnxOperator, IsOneOfIntegers) {
   const Result<Module> module = import_model(bytes_of(kOperators / GetParam() / "model.onnx"), {GetParam() + ".onnx"});
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   for (const Node& node : module->entry_function().nodes) EXPECT_NE(node.kind, OpKind::Dequantize) << node.name;
+}
+
+// Files with bytes changed, cut out and repeated are refused in words, or are models that hold together.
+TEST(OnnxDamage, IsRefusedOrHarmless) {
+  std::mt19937 random(3);
+  int taken = 0, refused = 0;
+  for (const auto& [folder, rounds] : {std::pair(kOperators, 60), std::pair(kFolder, 60)})
+    for (const std::string& name : cases(folder)) {
+      const std::vector<uint8_t> whole = bytes_of(folder / name / "model.onnx");
+      for (int round = 0; round < rounds; ++round) {
+        std::vector<uint8_t> bytes = whole;
+        for (uint32_t edits = 1 + random() % 3; edits > 0; --edits) {
+          const size_t at = random() % bytes.size();
+          const auto place = bytes.begin() + static_cast<ptrdiff_t>(at);
+          const uint32_t how = random() % 4;
+          if (how == 0) *place = static_cast<uint8_t>(random());
+          if (how == 1) *place = static_cast<uint8_t>(*place + 1);
+          if (how == 2) *place ^= static_cast<uint8_t>(1u << (random() % 8));
+          if (how == 3 && bytes.size() > at + 8) bytes.erase(place, place + 1 + random() % 4);
+        }
+        const Result<Module> module = import_model(bytes, {name + ".onnx"});
+        module.ok() ? ++taken : ++refused;
+        if (module.ok()) continue;
+        EXPECT_NE(module.error().to_string().find(name + ".onnx"), std::string::npos);
+      }
+    }
+  EXPECT_GT(taken, 100);
+  EXPECT_GT(refused, 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, OnnxOperator, testing::ValuesIn(cases(kOperators)), [](const auto& info) { return info.param; });

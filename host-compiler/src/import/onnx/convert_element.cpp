@@ -182,7 +182,11 @@ void read_binary(Reader& in) {
     });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
-  const TensorId a = in.operand(0), b = in.operand(1);
+  TensorId a = in.operand(0), b = in.operand(1);
+  // Small integers are compared as the floats that they are; a power may have whole exponents.
+  const bool small = compares(kind) && is_integer(in.tensor(a).type) && bits(in.tensor(a).type) < 32;
+  if (small) a = in.cast(a, kFloat);
+  if (small || (kind == OpKind::Pow && in.tensor(a).type == kFloat)) b = in.cast(b, kFloat);
   const DataType type = in.tensor(a).type;
   if (kind == OpKind::FloorMod)
     in.require(in.integer("fmod", 0) == 0, "takes the sign of the dividend (fmod); that of the divisor is possible");
@@ -326,6 +330,8 @@ void read_cast(Reader& in) {
   if (!in.require(type.has_value(), fmt::format("converts to {}, which the IR does not have", element_name(to)))) return;
   in.result(in.cast(in.operand(0), *type));
 }
+
+void read_cast_like(Reader& in) { in.result(in.cast(in.operand(0), in.tensor(in.operand(1)).type)); }
 
 void read_cumsum(Reader& in) {
   const auto axis = in.known_integers(1, "its axis");

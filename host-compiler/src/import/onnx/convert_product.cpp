@@ -196,13 +196,19 @@ TensorId inverse_root(Reader& in, TensorId variance, float epsilon) {
   return in.emit(OpKind::Rsqrt, graph::NoAttrs{}, {plus(in, variance, in.number(epsilon))}, kFloat, {}, "rsqrt");
 }
 
+struct Normalised {
+  TensorId values, mean, inverse_deviation;
+};
+
 // (x - mean) / sqrt(variance + epsilon) along the axes.
-TensorId normalised(Reader& in, TensorId x, const std::vector<int64_t>& axes, float epsilon) {
+Normalised normalised(Reader& in, TensorId x, const std::vector<int64_t>& axes, float epsilon) {
   const graph::ReduceAttrs along{axes, true};
-  const TensorId centred = less(in, x, in.emit(OpKind::Mean, along, {x}, kFloat, {}, "mean"));
+  const TensorId mean = in.emit(OpKind::Mean, along, {x}, kFloat, {}, "mean");
+  const TensorId centred = less(in, x, mean);
   const TensorId square = in.emit(OpKind::Square, graph::NoAttrs{}, {centred}, kFloat, {}, "square");
   const TensorId variance = in.emit(OpKind::Mean, along, {square}, kFloat, {}, "variance");
-  return times(in, centred, inverse_root(in, variance, epsilon));
+  const TensorId inverse = inverse_root(in, variance, epsilon);
+  return {times(in, centred, inverse), mean, inverse};
 }
 
 }  // namespace
@@ -228,21 +234,22 @@ void read_instance_normalization(Reader& in) {
   if (!in.require(rank >= 3, fmt::format("normalises a tensor of rank {}", rank))) return;
   std::vector<int64_t> axes;
   for (size_t axis = 2; axis < rank; ++axis) axes.push_back(static_cast<int64_t>(axis));
-  const TensorId x = normalised(in, in.operand(0), axes, in.real("epsilon", 1e-5f));
+  const TensorId x = normalised(in, in.operand(0), axes, in.real("epsilon", 1e-5f)).values;
   in.result(plus(in, times(in, x, per_channel(in, in.operand(1), rank)), per_channel(in, in.operand(2), rank)));
 }
 
 void read_layer_normalization(Reader& in) {
   const size_t rank = in.shape_of(0).size();
   const int64_t first = in.axis(in.integer("axis", -1), rank);
-  for (size_t i = 1; i < in.node().outputs.size(); ++i)
-    in.require(in.node().outputs[i].empty(), "gives its mean or deviation, too");
   if (!in.ok()) return;
   std::vector<int64_t> axes;
   for (int64_t axis = first; axis < static_cast<int64_t>(rank); ++axis) axes.push_back(axis);
-  TensorId y = times(in, normalised(in, in.operand(0), axes, in.real("epsilon", 1e-5f)), in.operand(1));
+  const Normalised x = normalised(in, in.operand(0), axes, in.real("epsilon", 1e-5f));
+  TensorId y = times(in, x.values, in.operand(1));
   if (in.has(2)) y = plus(in, y, in.operand(2));
   in.result(y);
+  in.result(1, {x.mean, Form::Plain, {}});
+  in.result(2, {x.inverse_deviation, Form::Plain, {}});
 }
 
 }  // namespace intarsia::onnx

@@ -365,7 +365,7 @@ TensorId Reader::requantize(TensorId id, const QuantizedAs& as) {
 }
 
 void Reader::result(size_t output, Value value) {
-  if (failed_ || !value.tensor.valid() || output >= node_->outputs.size()) return;
+  if (failed_ || !value.tensor.valid() || output >= node_->outputs.size() || node_->outputs[output].empty()) return;
   graph::Tensor& tensor = function_.tensors[value.tensor.at()];
   if (std::ranges::find(function_.inputs, value.tensor) == function_.inputs.end() && value.form == Form::Plain)
     tensor.name = printable(node_->outputs[output]);

@@ -9,6 +9,7 @@ void read_arg(Reader& in);
 void read_batch_normalization(Reader& in);
 void read_binary(Reader& in);
 void read_cast(Reader& in);
+void read_cast_like(Reader& in);
 void read_clip(Reader& in);
 void read_composed(Reader& in);
 void read_concat(Reader& in);

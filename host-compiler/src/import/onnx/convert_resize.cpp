@@ -1,0 +1,162 @@
+// Resize and Upsample, to a size that is known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "import/onnx/reader.h"
+#include "import/onnx/readers.h"
+
+namespace intarsia::onnx {
+
+using graph::OpKind;
+using graph::TensorId;
+
+namespace {
+
+// Per axis of the operand.
+struct Target {
+  Shape size;
+  std::vector<float> scale;  // as the model gives it, or the quotient of the sizes
+};
+
+std::vector<int64_t> axes_of(Reader& in, size_t count, size_t rank) {
+  std::vector<int64_t> axes = in.integers("axes").value_or(std::vector<int64_t>{});
+  if (axes.empty())
+    for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
+  if (!in.require(axes.size() == count, fmt::format("has {} sizes or scales for {} axes", count, axes.size()))) return {};
+  for (int64_t& axis : axes) axis = in.axis(axis, rank);
+  return in.ok() ? axes : std::vector<int64_t>{};
+}
+
+constexpr float kMostExtent = 1 << 20;
+
+Target target(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const bool is_old = in.is("Upsample") || in.node().operator_set < 11;
+  Target result{shape, std::vector<float>(shape.size(), 1.0f)};
+  if (!is_old && in.has(3)) {
+    const auto sizes = in.known_integers(3, "its sizes");
+    if (!sizes) return result;
+    in.require(in.text("keep_aspect_ratio_policy", "stretch") == "stretch", "keeps the aspect ratio");
+    const std::vector<int64_t> axes = axes_of(in, sizes->size(), shape.size());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const auto at = static_cast<size_t>(axes[i]);
+      result.size[at] = (*sizes)[i];
+      result.scale[at] = static_cast<float>((*sizes)[i]) / static_cast<float>(shape[at]);
+    }
+  } else {
+    std::vector<float> scales;
+    const size_t operand = is_old ? 1 : 2;
+    if (in.has(operand)) {
+      const TensorId id = in.operand(operand);
+      if (!in.require(in.is_constant(id) && in.tensor(id).type == kFloat, "has scales that are known only when the model runs"))
+        return result;
+      scales = as_reals(in.values_of(id));
+    } else if (const auto found = in.node().attributes.find("scales"); found != in.node().attributes.end()) {
+      scales.assign(found->second.reals().begin(), found->second.reals().end());
+    }
+    const std::vector<int64_t> axes = axes_of(in, scales.size(), shape.size());
+    for (size_t i = 0; i < axes.size(); ++i) {
+      const auto at = static_cast<size_t>(axes[i]);
+      const float extent = std::floor(static_cast<float>(shape[at]) * scales[i]);
+      if (!in.require(extent >= 1 && extent <= kMostExtent, fmt::format("scales {} elements by {}", shape[at], scales[i]))) return result;
+      result.size[at] = static_cast<int64_t>(extent), result.scale[at] = scales[i];
+    }
+  }
+  for (const int64_t extent : result.size)
+    in.require(extent >= 1 && static_cast<float>(extent) <= kMostExtent, fmt::format("makes an extent of {}", extent));
+  return result;
+}
+
+struct Modes {
+  std::string mode, place, nearest;
+};
+
+// Where element `at` of the result lies in the operand; nothing for ways that are not known.
+std::optional<float> position(const Modes& modes, int64_t at, int64_t from, int64_t to, float scale) {
+  const auto index = static_cast<float>(at);
+  const float half = (index + 0.5f) / scale - 0.5f;
+  if (modes.place == "asymmetric") return index / scale;
+  if (modes.place == "half_pixel") return half;
+  if (modes.place == "pytorch_half_pixel") return to > 1 ? half : 0.0f;
+  if (modes.place == "align_corners") return to > 1 ? index * static_cast<float>(from - 1) / static_cast<float>(to - 1) : 0.0f;
+  if (modes.place == "half_pixel_symmetric") {
+    const float centre = static_cast<float>(from) / 2, adjustment = static_cast<float>(to) / (scale * static_cast<float>(from));
+    return centre * (1 - adjustment) + half;
+  }
+  return std::nullopt;
+}
+
+// Elements picked along each axis that changes: any way of rounding, any rank, any type.
+void pick(Reader& in, const Target& target, const Modes& modes) {
+  const Shape shape = in.shape_of(0);
+  const TensorId given = in.carry();
+  TensorId id = given;
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (target.size[axis] == shape[axis] && target.scale[axis] == 1) continue;
+    std::vector<int64_t> places;
+    for (int64_t at = 0; at < target.size[axis]; ++at) {
+      const float real = position(modes, at, shape[axis], target.size[axis], target.scale[axis]).value_or(0);
+      const float place = modes.nearest == "floor"               ? std::floor(real)
+                          : modes.nearest == "ceil"              ? std::ceil(real)
+                          : modes.nearest == "round_prefer_ceil" ? std::floor(real + 0.5f)
+                                                                 : std::ceil(real - 0.5f);
+      places.push_back(std::clamp<int64_t>(static_cast<int64_t>(place), 0, shape[axis] - 1));
+    }
+    const TensorId indices = in.make_constant(integer_values(DataType::Int32, {target.size[axis]}, places));
+    id = in.emit_alike(OpKind::Gather, graph::GatherAttrs{static_cast<int64_t>(axis), 0}, {id, indices});
+  }
+  in.result(0, {id, given == in.value(0).tensor ? in.value(0).form : Form::Plain, {}});
+}
+
+// The IR's own operators, on images whose height and width change.
+void resize_image(Reader& in, OpKind kind, const graph::ResizeAttrs& attrs) {
+  const auto make = [&](TensorId id) {
+    return in.to_channels_first(in.emit_alike(kind, attrs, {in.to_channels_last(id)}));
+  };
+  const TensorId moved = in.attempt([&] { return make(in.value(0).tensor); });
+  if (moved.valid()) return in.carried(moved);
+  in.result(make(in.operand(0)));
+}
+
+}  // namespace
+
+void read_resize(Reader& in) {
+  const Shape shape = in.shape_of(0);
+  const Target to = target(in);
+  if (!in.ok()) return;
+  const bool is_old = in.is("Upsample") || in.node().operator_set < 11;
+  const Modes modes{in.text("mode", "nearest"), is_old ? "asymmetric" : in.text("coordinate_transformation_mode", "half_pixel"),
+                    is_old ? "floor" : in.text("nearest_mode", "round_prefer_floor")};
+  const auto refuse = [&] {
+    in.problem(fmt::format("has the mode '{}' with '{}'", tflite::printable(modes.mode), tflite::printable(modes.place)),
+               "docs/onnx.md names the modes that are possible");
+  };
+  const bool image = shape.size() == 4 && to.size[0] == shape[0] && to.size[1] == shape[1];
+  graph::ResizeAttrs attrs;
+  if (image) attrs.height = to.size[2], attrs.width = to.size[3];
+  const auto whole = [&](size_t axis) { return to.size[axis] % shape[axis] == 0 && to.scale[axis] == static_cast<float>(to.size[axis] / shape[axis]); };
+  if (modes.mode == "nearest") {
+    const bool rounds = modes.nearest == "floor" || modes.nearest == "ceil" || modes.nearest.starts_with("round_prefer");
+    if (!rounds || !position(modes, 0, 1, 1, 1)) return refuse();
+    // Enlarged by whole numbers, rounding half pixels to the nearest picks what flooring without them picks.
+    const bool floors = modes.place == "asymmetric" && modes.nearest == "floor";
+    const bool halves = modes.place.ends_with("half_pixel") && modes.nearest.starts_with("round_prefer");
+    if (image && whole(2) && whole(3) && (floors || halves)) return resize_image(in, OpKind::ResizeNearest, attrs);
+    return pick(in, to, modes);
+  }
+  // The IR takes scales from the sizes.
+  const auto exact = [&](size_t axis) { return static_cast<float>(to.size[axis]) == static_cast<float>(shape[axis]) * to.scale[axis]; };
+  attrs.half_pixel_centers = modes.place == "half_pixel" || modes.place == "half_pixel_symmetric" ||
+                             (modes.place == "pytorch_half_pixel" && to.size[2] > 1 && to.size[3] > 1);
+  attrs.align_corners = modes.place == "align_corners";
+  const bool placed = attrs.half_pixel_centers || attrs.align_corners || modes.place == "asymmetric";
+  if ((modes.mode != "linear" && modes.mode != "bilinear") || !placed || in.integer("antialias", 0) != 0) return refuse();
+  if (!in.require(image, "interpolates other axes than height and width of an image")) return;
+  if (!in.require(attrs.align_corners || (exact(2) && exact(3)), "has scales that give no whole number of pixels", "give the sizes instead"))
+    return;
+  resize_image(in, OpKind::ResizeBilinear, attrs);
+}
+
+}  // namespace intarsia::onnx
