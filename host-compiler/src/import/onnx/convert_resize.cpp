@@ -80,7 +80,10 @@ std::optional<float> position(const Modes& modes, int64_t at, int64_t from, int6
   if (modes.place == "asymmetric") return index / scale;
   if (modes.place == "half_pixel") return half;
   if (modes.place == "pytorch_half_pixel") return to > 1 ? half : 0.0f;
-  if (modes.place == "align_corners") return to > 1 ? index * static_cast<float>(from - 1) / static_cast<float>(to - 1) : 0.0f;
+  if (modes.place == "align_corners") {  // of the extent before it is rounded down to a whole number
+    const float last = scale * static_cast<float>(from) - 1;
+    return to > 1 ? index * static_cast<float>(from - 1) / last : 0.0f;
+  }
   if (modes.place == "half_pixel_symmetric") {
     const float centre = static_cast<float>(from) / 2, adjustment = static_cast<float>(to) / (scale * static_cast<float>(from));
     return centre * (1 - adjustment) + half;
@@ -154,7 +157,7 @@ void read_resize(Reader& in) {
   const bool placed = attrs.half_pixel_centers || attrs.align_corners || modes.place == "asymmetric";
   if ((modes.mode != "linear" && modes.mode != "bilinear") || !placed || in.integer("antialias", 0) != 0) return refuse();
   if (!in.require(image, "interpolates other axes than height and width of an image")) return;
-  if (!in.require(attrs.align_corners || (exact(2) && exact(3)), "has scales that give no whole number of pixels", "give the sizes instead"))
+  if (!in.require(exact(2) && exact(3), "has scales that give no whole number of pixels", "give the sizes instead"))
     return;
   resize_image(in, OpKind::ResizeBilinear, attrs);
 }

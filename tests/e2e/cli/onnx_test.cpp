@@ -1,0 +1,49 @@
+// ONNX models on the whole road: what the generated C computes, and what is said about bad files.
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "cli.h"
+#include "support/files.h"
+
+namespace intarsia::test {
+namespace {
+
+class Onnx : public Cli {
+ protected:
+  static std::string folder(const std::string& name) {
+    return std::string(INTARSIA_SOURCE_DIR) + "/tests/golden/onnx/" + name;
+  }
+};
+
+TEST_F(Onnx, GeneratedCComputesWhatOnnxruntimeDoes) {
+  const std::string model = folder("residual_qdq_i8");
+  ASSERT_TRUE(done(intarsia({"run", model + "/model.onnx", "--target", "c", "--input", model + "/in0.bin", "--output-dir", "."})));
+  const std::vector<uint8_t> actual = read("out0.bin");
+  const Result<std::vector<uint8_t>> expected = read_file(model + "/out0.bin");
+  ASSERT_TRUE(expected.ok());
+  ASSERT_EQ(actual.size(), expected->size());
+  constexpr float kStep = 0.00199898309f;  // of the network's output
+  for (size_t i = 0; i < actual.size(); i += sizeof(float)) {
+    float a, e;
+    std::memcpy(&a, &actual[i], sizeof a), std::memcpy(&e, &(*expected)[i], sizeof e);
+    EXPECT_LE(std::abs(a - e), 2.01f * kStep) << i;
+  }
+}
+
+TEST_F(Onnx, ReferenceAndGeneratedCAgree) {
+  for (const char* name : {"encoder_qdq_i8", "flattened_qdq_u8_per_tensor", "encoder_float"})
+    EXPECT_TRUE(done(intarsia({"verify", folder(name) + "/model.onnx", "--target", "c"}))) << name;
+}
+
+TEST_F(Onnx, CutOffFilesWriteNothing) {
+  std::vector<uint8_t> bytes = *read_file(folder("residual_qdq_i8") + "/model.onnx");
+  bytes.resize(bytes.size() / 2);
+  write("half.onnx", bytes);
+  EXPECT_TRUE(refused(intarsia({"compile", "half.onnx", "-o", "out"}), {"half.onnx", "the file is cut off or damaged"}));
+  EXPECT_FALSE(exists("out"));
+}
+
+}  // namespace
+}  // namespace intarsia::test
