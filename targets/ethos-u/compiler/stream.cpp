@@ -185,14 +185,17 @@ class StreamWriter {
 };
 
 // Region 0 holds constants, 1 the arena, 2 the fast memory of a dedicated SRAM; further memories follow.
-std::vector<StreamRegion> regions_of(const Target& member, const MemoryMap& memory) {
+// Memories the plan leaves empty have no region: the program has no bytes of them.
+std::vector<StreamRegion> regions_of(const Target& member, const Plan& plan) {
+  const auto used = [&](int32_t pool) { return plan.use.at(static_cast<size_t>(pool)).peak > 0; };
   std::vector<StreamRegion> regions = {{StreamRegion::Kind::Constants, 0, 0}};
-  const int32_t fast = fast_pool(member, memory);
-  for (size_t i = 0; i < memory.pools.size(); ++i)
-    if (static_cast<int32_t>(i) != fast && !memory.pools[i].read_only &&
-        memory.reaches(member.name, memory.pools[i]))
-      regions.push_back({StreamRegion::Kind::Pool, static_cast<int32_t>(i), 0});
-  if (fast >= 0)
+  const int32_t fast = fast_pool(member, plan.memory);
+  for (int32_t i = 0; i < std::ssize(plan.memory.pools); ++i) {
+    const MemoryPool& pool = plan.memory.pools[static_cast<size_t>(i)];
+    if (i != fast && !pool.read_only && used(i) && plan.memory.reaches(member.name, pool))
+      regions.push_back({StreamRegion::Kind::Pool, i, 0});
+  }
+  if (fast >= 0 && used(fast))
     regions.insert(regions.begin() + std::min<ptrdiff_t>(2, std::ssize(regions)),
                    {StreamRegion::Kind::Pool, fast, 0});
   return regions;
@@ -213,7 +216,7 @@ Result<Artifacts> make_streams(const Target& member, const tir::Module& module, 
     CommandStream stream =
         is_compiled_stream(func)
             ? write_compiled_stream(member, module, plan, func)
-            : StreamWriter(hardware, module, plan, func, regions_of(member, plan.memory)).run(member.name);
+            : StreamWriter(hardware, module, plan, func, regions_of(member, plan)).run(member.name);
     if (static_cast<int64_t>(stream.commands.size()) > kStreamBytesMax)
       return Diagnostics(func.origin, fmt::format("its command stream of {} bytes is longer than the "
                                                   "{} that the device takes",

@@ -56,6 +56,18 @@ TEST_F(Composite, RunsOnAllThreeWhenPinned) {
   expect_scores();
 }
 
+// A sum streams through the NPU from and to the slow memory.
+TEST_F(Composite, AnNpuThatLeavesItsFastMemoryEmpty) {
+  write("sum.graph", std::string("intarsia.graph sum\nfunc @main(%0, %1) -> (%2) {\n  %0 a: i8[1,4,4,16] q(0.5:0)\n"
+                                 "  %1 b: i8[1,4,4,16] q(0.5:0)\n  %2 c: i8[1,4,4,16] q(0.5:0)\n"
+                                 "  add total(%0, %1) -> (%2) {activation=none}\n}\nentry @main\n"));
+  write("a.bin", std::vector<uint8_t>(256, 50));
+  write("b.bin", std::vector<uint8_t>(256, 7));
+  ASSERT_TRUE(done(intarsia({"run", "sum.graph", "--target", "ethos-u65-256", "--input", "a.bin", "--input", "b.bin",
+                             "--output-dir", "out"})));
+  EXPECT_EQ(read("out/out0.bin"), std::vector<uint8_t>(256, 57));
+}
+
 TEST_F(Composite, TwoKindsOfNpuInAnyOrder) {
   for (const char* order : {"c + ethos-u + ethosn", "c + ethosn + ethos-u"}) {
     ASSERT_TRUE(run({"--target", order, "--pin", "block1_add=ethos-u", "--pin", "widen=ethosn"})) << order;
