@@ -1,5 +1,5 @@
 // Any bytes: the importer refuses them in words or makes a module that survives printing.
-// Models as seeds: make_import_seeds FOLDER.
+// Models as seeds: make_import_seeds FOLDER, and tests/golden/onnx*/*/model.onnx, which are read for their content.
 #include <cstdint>
 #include <cstdlib>
 

@@ -118,6 +118,7 @@ def cases():
     yield "transpose", Case("Transpose", [(2, 3, 4)], [0.02], (0.02, 3), perm=[2, 0, 1])
     yield "slice", Case("Slice", [(4, 9)], [0.02], (0.02, 3), constants={"starts": np.array([-1, 1]), "ends": np.array([-5, 8]), "axes": np.array([0, 1]), "steps": np.array([-1, 2])})
     yield "resize", Case("Resize", [(1, 2, 3, 4)], [0.02], (0.02, 3), constants={"": None, "scales": np.array([1, 1, 2, 2], np.float32)}, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    yield "conv_transpose", Case("ConvTranspose", [(1, 4, 5, 4)], [0.03], (0.12, 4), weights=[(random(4, 3, 3, 2), 1)], bias=random(3), strides=[2, 2], pads=[1, 0, 0, 1])
 
 
 def qlinear_cases():

@@ -162,8 +162,7 @@ void read_conv(Reader& in) {
   in.finish(tail, {convolution(in, *window, in.operand(0), in.operand(1), bias, tail.activation, kFloat, {}), Form::Plain, {}});
 }
 
-// out = (in - 1) * stride + covered + output_padding - pads. With groups or dilation the weights are spread:
-// zeros between their elements make the dilation, groups are convolved one by one.
+// out = (in - 1) * stride + covered + output_padding - pads. Groups are computed one by one.
 void read_conv_transpose(Reader& in) {
   const int64_t groups = in.integer("group", 1);
   std::optional<Window> window = convolution_window(in, 0, 1);
@@ -189,8 +188,7 @@ void read_conv_transpose(Reader& in) {
                         : mode == "VALID" ? full : full - axis.before - axis.after;
     if (wanted || same) {
       const int64_t total = std::max<int64_t>(0, full - out);
-      axis.before = mode == "SAME_UPPER" || (wanted && mode == "NOTSET") ? total / 2 : total - total / 2;
-      if (wanted && mode == "NOTSET") axis.before = total / 2;
+      axis.before = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
     } else if (mode == "VALID") {
       axis.before = 0;
     }
@@ -198,13 +196,25 @@ void read_conv_transpose(Reader& in) {
     outputs[2 - axes + i] = out;
   }
   const Tail tail = in.tail(true);
-  const TensorId x = in.to_channels_last(as_image(in, in.operand(0)));
   // [I,O/groups,KH,KW] becomes [O/groups,KH,KW,I].
-  const TensorId w = in.transpose(as_image(in, in.operand(1)), {1, 2, 3, 0});
-  const TensorId bias = in.has(2) ? in.operand(2) : TensorId{};
+  const auto filters_of = [&](TensorId id) { return in.transpose(as_image(in, id), {1, 2, 3, 0}); };
   const graph::TransposeConv2dAttrs attrs{.stride_h = window->h.stride, .stride_w = window->w.stride,
                                           .pad_top = window->h.before, .pad_left = window->w.before,
                                           .out_h = outputs[0], .out_w = outputs[1], .activation = tail.activation};
+  if (in_integers(in, 0, 1) && tail.as && groups == 1) {
+    const TensorId made = in.attempt([&]() -> TensorId {
+      const TensorId symmetric = symmetric_weights(in, in.value(1).tensor);
+      if (!symmetric.valid()) return {};
+      const TensorId filters = filters_of(symmetric), image = in.to_channels_last(as_image(in, in.value(0).tensor));
+      const TensorId offsets = in.has(2) ? integer_bias(in, 2, image, filters, in.shape(filters)[0]) : TensorId{};
+      if (in.has(2) && !offsets.valid()) return {};
+      const TensorId y = in.emit(OpKind::TransposeConv2d, attrs, {image, filters, offsets}, tail.as->type, tail.as->quantization);
+      return from_image(in, y, window->is_line);
+    });
+    if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
+  }
+  const TensorId x = in.to_channels_last(as_image(in, in.operand(0))), w = filters_of(in.operand(1));
+  const TensorId bias = in.has(2) ? in.operand(2) : TensorId{};
   const auto one = [&](TensorId input, TensorId filters, TensorId offsets) {
     return in.emit(OpKind::TransposeConv2d, attrs, {input, filters, offsets}, kFloat);
   };
