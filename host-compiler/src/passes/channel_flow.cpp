@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intarsia/op_families.h"
+
 namespace intarsia::passes {
 namespace {
 
@@ -91,56 +93,11 @@ ChannelNumbers::ChannelNumbers(const Function& function) {
 }
 
 bool is_binary(OpKind kind) {
-  switch (kind) {
-    case OpKind::Add:
-    case OpKind::Sub:
-    case OpKind::Mul:
-    case OpKind::Div:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::SquaredDifference:
-    case OpKind::Prelu:
-    case OpKind::Equal:
-    case OpKind::NotEqual:
-    case OpKind::Greater:
-    case OpKind::GreaterEqual:
-    case OpKind::Less:
-    case OpKind::LessEqual:
-    case OpKind::LogicalAnd:
-    case OpKind::LogicalOr:
-      return true;
-    default:
-      return false;
-  }
+  const bool may_fail = kind == OpKind::Pow || kind == OpKind::FloorDiv || kind == OpKind::FloorMod;  // by their operands
+  return graph::is_elementwise_binary(kind) && !may_fail;
 }
 
-bool is_unary(OpKind kind) {
-  switch (kind) {
-    case OpKind::Relu:
-    case OpKind::Quantize:
-    case OpKind::Dequantize:
-    case OpKind::LeakyRelu:
-    case OpKind::Logistic:
-    case OpKind::Tanh:
-    case OpKind::HardSwish:
-    case OpKind::Elu:
-    case OpKind::Exp:
-    case OpKind::Log:
-    case OpKind::Abs:
-    case OpKind::Neg:
-    case OpKind::Square:
-    case OpKind::Sqrt:
-    case OpKind::Rsqrt:
-    case OpKind::Ceil:
-    case OpKind::Floor:
-    case OpKind::Round:
-    case OpKind::LogicalNot:
-    case OpKind::Cast:
-      return true;
-    default:
-      return false;
-  }
-}
+bool is_unary(OpKind kind) { return graph::is_elementwise_unary(kind); }
 
 ChannelRule channel_rule(const Function& function, const Node& node) {
   const auto is_constant = [&](size_t operand) {

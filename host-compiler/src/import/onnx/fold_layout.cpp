@@ -9,6 +9,7 @@
 
 #include "import/onnx/layout_rules.h"
 #include "intarsia/check.h"
+#include "intarsia/op_families.h"
 
 namespace intarsia::onnx {
 
@@ -190,7 +191,7 @@ class Folding {
     if (node.kind == OpKind::Transpose) return transpose(node);
     if (node.kind == OpKind::Reshape) return reshape(node);
     const View first = view(node.inputs[0]);
-    if (!first.columns.empty() && is_unary(node.kind)) {
+    if (!first.columns.empty() && graph::is_elementwise_unary(node.kind)) {
       keep(node, node.attributes, {first.stored}, first.order);
       views_[node.outputs[0].at()].columns = first.columns;
       return;
@@ -346,7 +347,7 @@ class Folding {
   bool feeds_products_only(TensorId id, int64_t columns) const {
     if (std::ranges::find(old_.outputs, id) != old_.outputs.end() || readers_[id.at()].empty()) return false;
     return std::ranges::all_of(readers_[id.at()], [&](const graph::Node* reader) {
-      if (is_unary(reader->kind)) return feeds_products_only(reader->outputs[0], columns);
+      if (graph::is_elementwise_unary(reader->kind)) return feeds_products_only(reader->outputs[0], columns);
       if (reader->kind != OpKind::FullyConnected || reader->inputs[0] != id || reader->inputs[1] == id) return false;
       const graph::Tensor& weights = old_.tensor(reader->inputs[1]);
       return weights.constant.valid() && bits(weights.type) >= 8 && weights.shape.size() == 2 && weights.shape[1] == columns;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intarsia/op_families.h"
+
 namespace intarsia::onnx {
 
 using graph::OpKind;
@@ -40,62 +42,8 @@ AxisOrder natural_order(size_t rank) {
   return order;
 }
 
-bool is_unary(OpKind kind) {
-  switch (kind) {
-    case OpKind::Relu:
-    case OpKind::LeakyRelu:
-    case OpKind::Quantize:
-    case OpKind::Dequantize:
-    case OpKind::Logistic:
-    case OpKind::Tanh:
-    case OpKind::HardSwish:
-    case OpKind::Elu:
-    case OpKind::Exp:
-    case OpKind::Log:
-    case OpKind::Abs:
-    case OpKind::Neg:
-    case OpKind::Square:
-    case OpKind::Sqrt:
-    case OpKind::Rsqrt:
-    case OpKind::Ceil:
-    case OpKind::Floor:
-    case OpKind::Round:
-    case OpKind::LogicalNot:
-    case OpKind::Cast:
-    case OpKind::Sin:
-    case OpKind::Cos:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_elementwise(OpKind kind) {
-  switch (kind) {
-    case OpKind::Add:
-    case OpKind::Sub:
-    case OpKind::Mul:
-    case OpKind::Div:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::SquaredDifference:
-    case OpKind::Equal:
-    case OpKind::NotEqual:
-    case OpKind::Greater:
-    case OpKind::GreaterEqual:
-    case OpKind::Less:
-    case OpKind::LessEqual:
-    case OpKind::LogicalAnd:
-    case OpKind::LogicalOr:
-    case OpKind::Select:
-    case OpKind::Prelu:
-    case OpKind::Pow:
-    case OpKind::FloorDiv:
-    case OpKind::FloorMod:
-      return true;
-    default:
-      return is_unary(kind);
-  }
+  return graph::is_elementwise_unary(kind) || graph::is_elementwise_binary(kind) || kind == OpKind::Select;
 }
 
 std::optional<Reordered> reordered(const graph::Node& node, size_t rank, const AxisOrder& order) {

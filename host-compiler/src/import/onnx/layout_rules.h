@@ -16,8 +16,6 @@ AxisOrder natural_order(size_t rank);
 
 // Elements by themselves, any number of operands that broadcast.
 bool is_elementwise(graph::OpKind kind);
-// One operand, each element by itself and alike.
-bool is_unary(graph::OpKind kind);
 
 // The operator in terms of the stored axes of its operands, all of which have `order`.
 struct Reordered {
