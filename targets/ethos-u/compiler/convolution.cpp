@@ -215,12 +215,28 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
   emit_weighted(builder, std::move(op), site, activation);
 }
 
+// Whether the windows are copied beside each other, for strides and kernels that the hardware has not.
+bool gathers_windows(const Site& site) {
+  constexpr int64_t kMostRows = 64;
+  const Window w = window_of(site);
+  return check_window(site) && foldable_channels(site) != 0 && w.x.dilation == 1 &&
+         w.y.kernel <= kMostRows && w.y.kernel * w.x.kernel * site.in(0).shape.at(3) <= kMostExtent &&
+         !check_pads(w.y, w.x);
+}
+
+void emit_gathered(Builder& builder, const Site& site, Operation op, const Window& w, Weights weights,
+                   graph::Activation activation) {
+  op.ifm = gathered_windows(builder, op.ifm, w.y, w.x);
+  op.weights = std::move(weights);
+  emit_weighted(builder, std::move(op), site, activation);
+}
+
 }  // namespace
 
 Reason refuses_conv2d(const Site& site) {
   const Shape& weights = site.in(1).shape;
   const auto each = static_cast<size_t>(weights.at(1) * weights.at(2) * weights.at(3));
-  if (Reason reason = check_window(site)) return reason;
+  if (const Reason reason = check_window(site); reason && !gathers_windows(site)) return reason;
   return check_weights(site, static_cast<size_t>(weights.at(0)), each, each, 1);
 }
 
@@ -267,12 +283,17 @@ void legalise_conv2d(Builder& builder, const Node& node) {
   const int64_t each = shape.at(1) * shape.at(2) * shape.at(3);
   const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(shape.at(0)));
   const int64_t images = site.out().shape.at(0);
+  const bool gathers = builder.folded_pad(node.inputs.at(0)) == nullptr && gathers_windows(site);
   for (int64_t n = 0; n < images; ++n)
     for (int64_t g = 0; g < groups; ++g) {
       Operation op = builder.start(OperationKind::Conv,
                                    channels(image(ifm, n, images), g * shape.at(3), shape.at(3)),
                                    channels(image(ofm, n, images), g * filters, filters));
       op.scales = slice(scales, g * filters, filters);
+      if (gathers) {
+        emit_gathered(builder, site, std::move(op), window, weights, node.attrs<graph::Conv2dAttrs>().activation);
+        continue;
+      }
       emit_window(builder, site, std::move(op), window, route,
                   slice(weights, g * filters * each, filters * each), shape.at(3),
                   node.attrs<graph::Conv2dAttrs>().activation);

@@ -84,4 +84,41 @@ Operand gathered(Builder& builder, const Operand& ifm, const Gather& gather, con
   return windows(to, row, gather.after * depth);
 }
 
+// The image with its padding, and without what no window reaches.
+static Operand padded_image(Builder& builder, const Operand& image, const WindowAxis& y, const WindowAxis& x) {
+  const NpuTensor& tensor = builder.program().tensors.at(static_cast<size_t>(image.tensor));
+  const bool is_whole = !image.walk && image.extent == tensor.extent && image.step == Extent{};
+  if (is_whole && y.before + y.after() + x.before + x.after() == 0) return image;
+  const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
+  const Extent middle = {narrow(y.read()), narrow(x.read()), image.extent.depth};
+  const Extent all = {narrow(y.before + y.read() + y.after()), narrow(x.before + x.read() + x.after()), middle.depth};
+  const Operand to = builder.inner("padded", builder.type_of(image), all, image.zero_point);
+  const Extent at = {narrow(y.before), narrow(x.before), 0};
+  builder.copy(box(image, {0, 0, 0}, middle), box(to, at, middle));
+  const auto fill = [&](const Extent& origin, const Extent& extent) {
+    if (extent.elements() > 0)
+      builder.copy(builder.filled(builder.type_of(image), extent, image.zero_point), box(to, origin, extent));
+  };
+  fill({0, 0, 0}, {at.height, all.width, all.depth});
+  fill({at.height + middle.height, 0, 0}, {narrow(y.after()), all.width, all.depth});
+  fill({at.height, 0, 0}, {middle.height, at.width, all.depth});
+  fill({at.height, at.width + middle.width, 0}, {middle.height, narrow(x.after()), all.depth});
+  return to;
+}
+
+// Row by row of the window, of all windows at once: a row lies in one piece, and windows may overlap.
+Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y, const WindowAxis& x) {
+  const Operand from = padded_image(builder, image, y, x);
+  const int64_t depth = from.extent.depth, row = from.extent.width * depth, each = x.kernel * depth;
+  const auto places = [&](int64_t channels) {
+    return Extent{static_cast<int32_t>(y.places), static_cast<int32_t>(x.places), static_cast<int32_t>(channels)};
+  };
+  const Operand to =
+      builder.inner("windows", builder.type_of(image), places(y.kernel * each), image.zero_point);
+  for (int64_t ky = 0; ky < y.kernel; ++ky)
+    builder.copy(walked(from, {y.step() * row, x.step() * depth}, ky * y.dilation * row, places(each)),
+                 box(to, {0, 0, static_cast<int32_t>(ky * each)}, places(each)));
+  return to;
+}
+
 }  // namespace intarsia::targets::ethos_u

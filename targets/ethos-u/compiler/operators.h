@@ -73,6 +73,10 @@ void legalise_maximum(Builder& builder, const graph::Node& node);
 Reason refuses_leaky_relu(const Site& site);
 void legalise_leaky_relu(Builder& builder, const graph::Node& node);
 
+// prelu.cpp
+Reason refuses_prelu(const Site& site);
+void legalise_prelu(Builder& builder, const graph::Node& node);
+
 // lookup.cpp: any function of one element
 Reason refuses_table(const Site& site);
 void legalise_table(Builder& builder, const graph::Node& node);

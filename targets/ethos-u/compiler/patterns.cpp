@@ -44,6 +44,7 @@ constexpr Row kRows[] = {
     {{Minimum, refuses_extremum, legalise_minimum}, kBoth},
     {{Maximum, refuses_extremum, legalise_maximum}, kBoth},
     {{LeakyRelu, refuses_leaky_relu, legalise_leaky_relu}, kBoth},
+    {{Prelu, refuses_prelu, legalise_prelu}, kInt8},
     {{Logistic, refuses_table, legalise_table}, kBoth},
     {{Tanh, refuses_table, legalise_table}, kBoth},
     {{HardSwish, refuses_table, legalise_table}, kInt8},

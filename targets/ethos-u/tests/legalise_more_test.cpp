@@ -256,6 +256,33 @@ TEST(Legalise, WindowsOfFewChannelsOverlap) {
   }
 }
 
+// Strides that the hardware has not: the windows are copied beside each other.
+TEST(Legalise, ConvolutionsOfLargeStrides) {
+  Random random(23);
+  struct Case {
+    Shape in, weights;
+    int64_t stride_y, stride_x, dilation_y;
+    graph::Padding2d padding;
+  };
+  for (const DataType type : kTypes)
+    for (const Case& c : {Case{{1, 16, 16, 3}, {8, 4, 4, 3}, 4, 4, 1, {}},
+                          Case{{2, 13, 19, 2}, {5, 3, 5, 2}, 4, 5, 1, {1, 2, 1, 1}},
+                          Case{{1, 27, 27, 3}, {6, 11, 11, 3}, 4, 4, 1, {2, 2, 2, 2}},
+                          Case{{1, 20, 9, 4}, {7, 3, 2, 4}, 5, 1, 2, {0, 0, 0, 1}},
+                          Case{{1, 9, 23, 5}, {3, 2, 3, 5}, 1, 7, 1, {1, 1, 0, 0}}}) {
+      Graph g;
+      const TensorId x = g.input(type, c.in, 0.05f, zero_for(random, type));
+      const TensorId weights = g.constant(random, DataType::Int8, c.weights, {{0.01f}, {0}, 0});
+      graph::Conv2dAttrs attributes;
+      attributes.stride_h = c.stride_y;
+      attributes.stride_w = c.stride_x;
+      attributes.dilation_h = c.dilation_y;
+      attributes.padding = c.padding;
+      expect_taken_and_same(random, g.finish(g.node(OpKind::Conv2d, attributes, {x, weights}, 1, type, 0.2f,
+                                                    zero_for(random, type))));
+    }
+}
+
 TEST(Legalise, LargestAlongAxes) {
   Random random(16);
   for (const std::vector<int64_t>& axes : {std::vector<int64_t>{3}, {1, 2}, {0}, {0, 1, 2, 3}}) {

@@ -90,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                       OpKind::Slice, OpKind::Transpose, OpKind::SpaceToDepth, OpKind::DepthToSpace,
                       OpKind::MirrorPad, OpKind::PadV2, OpKind::Tile, OpKind::BroadcastTo, OpKind::Sum,
                       OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish,
-                      OpKind::LeakyRelu, OpKind::Elu, OpKind::Exp, OpKind::Abs, OpKind::Rsqrt),
+                      OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Exp, OpKind::Abs, OpKind::Rsqrt),
     name_of);
 INSTANTIATE_TEST_SUITE_P(
     Legalise, RandomOtherWideOperators,
