@@ -21,13 +21,16 @@ class Striping {
  public:
   explicit Striping(ScheduleDraft& draft) : draft_(draft) {}
 
-  // While feature maps need more than is wished for, the operations around the peak run in turns.
+  // While feature maps need more than is wished for, the operations around the peak run in turns. Several
+  // may need as much: stripes are kept once all of these have them.
   void run(int64_t wished) {
     const std::vector<bool> rolls = rolls_into_next(draft_.program);
     std::vector<bool> used(draft_.program.operations.size(), false);
     const double most_cycles = draft_.options.sram_limit ? std::numeric_limits<double>::infinity()
                                                           : total_cycles() * kMostCascadeCost;
-    for (int64_t peak = draft_.peak_bytes(); peak > wished;) {
+    std::vector<Unit> kept_units = draft_.units;
+    std::vector<int32_t> rolling_since;  // that time
+    for (Peak peak = peak_now(); peak.bytes > wished;) {
       const std::vector<int64_t> live = draft_.live_bytes();
       const auto at = static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin());
       const int32_t middle = draft_.units[at].operation;
@@ -44,9 +47,11 @@ class Striping {
             const Cascade plan = plan_cascade(draft_.program, first, last, rows);
             if (plan.stripes.size() > kMostStripes) break;
             draft_.units = striped(plan, first, last);
-            const int64_t now = draft_.peak_bytes();
+            const Peak now = peak_now();
             const double cycles = total_cycles();
-            const double memory = static_cast<double>(std::max(now, wished));
+            // Where others need as much still, what these need by themselves counts.
+            const int64_t bytes = now.bytes < peak.bytes ? now.bytes : most_of(first, last);
+            const double memory = static_cast<double>(std::max(bytes, wished));
             const double score = memory * std::pow(cycles, kCascadeTimeWeight);
             if (now < peak && cycles <= most_cycles && score < best_score) {
               best_score = score;
@@ -59,17 +64,51 @@ class Striping {
             draft_.units = before;
           }
         }
-      if (best.empty()) return;
+      if (best.empty()) break;
       draft_.units = std::move(best);
-      for (const auto& [id, kept] : best_rolling) set_rolling(id, kept);
+      for (const auto& [id, kept] : best_rolling) {
+        set_rolling(id, kept);
+        rolling_since.push_back(id);
+      }
       for (int32_t i = best_first; i <= best_last; ++i) used[static_cast<size_t>(i)] = true;
-      const int64_t now = draft_.peak_bytes();
-      if (now >= peak) return;
+      const Peak now = peak_now();
+      if (now.bytes < peak.bytes) {
+        kept_units = draft_.units;
+        rolling_since.clear();
+      }
       peak = now;
     }
+    for (const int32_t id : rolling_since) set_rolling(id, 0);
+    draft_.units = std::move(kept_units);
   }
 
  private:
+  struct Peak {
+    int64_t bytes = 0;
+    int64_t operations = 0;  // that need as much
+    bool operator<(const Peak& other) const {
+      return bytes != other.bytes ? bytes < other.bytes : operations < other.operations;
+    }
+  };
+  int64_t most_of(int32_t first, int32_t last) const {
+    const std::vector<int64_t> live = draft_.live_bytes();
+    int64_t most = 0;
+    for (size_t i = 0; i < live.size(); ++i)
+      if (draft_.units[i].operation >= first && draft_.units[i].operation <= last) most = std::max(most, live[i]);
+    return most;
+  }
+  Peak peak_now() const {
+    const std::vector<int64_t> live = draft_.live_bytes();
+    Peak peak;
+    int32_t last = -1;
+    for (size_t i = 0; i < live.size(); ++i) {
+      const int32_t operation = draft_.units[i].operation;
+      if (live[i] > peak.bytes) peak = {live[i], 0}, last = -1;
+      if (live[i] == peak.bytes && operation != last) ++peak.operations, last = operation;
+    }
+    return peak;
+  }
+
   double total_cycles() const {
     double total = 0;
     for (const Unit& unit : draft_.units) total += unit.fetched.alone();
