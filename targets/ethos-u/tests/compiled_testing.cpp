@@ -4,6 +4,7 @@
 
 #include "compiled.h"
 #include "compiler/patterns.h"
+#include "graph_maker.h"
 #include "legalise_testing.h"
 
 namespace intarsia::test::ethos_u {
@@ -64,6 +65,37 @@ void expect_same(const graph::Module& module, const std::vector<graph::TensorVal
     expect_run(*smaller, inputs, *expected, text);
   else
     EXPECT_NE(smaller.error().to_string().find("bytes"), std::string::npos) << smaller.error().to_string();
+}
+
+// Two residual blocks: a block's input, its map in the middle and its output are alive at once, in both blocks
+// as many bytes.
+TEST(Stripes, LowerAPeakThatSeveralBlocksShare) {
+  using graph::OpKind;
+  using graph::TensorId;
+  testing::Random random(5);
+  Graph g;
+  constexpr int64_t kMap = 32 * 32 * 16;
+  TensorId x = g.input(DataType::Int8, {1, 32, 32, 16}, 0.05f, 0);
+  const auto convolution = [&](TensorId from, int64_t stride) {
+    graph::Conv2dAttrs attributes;
+    attributes.stride_h = attributes.stride_w = stride;
+    attributes.padding = {1, 1, 1, 1};
+    const TensorId weights = g.constant(random, DataType::Int8, {16, 3, 3, 16}, {{0.01f}, {0}, 0});
+    const TensorId bias = g.constant(random, DataType::Int32, {16}, {{0.05f * 0.01f}, {0}, 0});
+    return g.node(OpKind::Conv2d, attributes, {from, weights, bias}, 1, DataType::Int8, 0.05f, 0).at(0);
+  };
+  for (int block = 0; block < 2; ++block)
+    x = g.like(OpKind::Add, graph::BinaryAttrs{}, {x, convolution(convolution(x, 1), 1)}).at(0);
+  const graph::Module module = g.finish({convolution(x, 2)});
+  const std::string text = graph::print(module);
+  const Result<CompiledModel> model = compile_for(
+      {text.begin(), text.end()}, {.memory_mode = "sram-only", .optimise = LoweringOptions::Optimise::Size});
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  EXPECT_LT(sram_bytes(*model), kMap * 5 / 2);
+  const std::vector<graph::TensorValue> inputs = testing::random_inputs(random, module);
+  const auto expected = graph::Evaluator(module).run(inputs);
+  ASSERT_TRUE(expected.ok());
+  expect_run(*model, inputs, *expected, text);
 }
 
 }  // namespace intarsia::test::ethos_u
