@@ -49,7 +49,8 @@ struct Case {
 // The first unknown operator, or nothing.
 std::string unknown_operator(const onnx::format::Model& model) {
   for (const onnx::format::Node& node : model.graph().node())
-    if (onnx::find_operator(node.domain() == "ai.onnx" ? "" : node.domain(), node.type()) == nullptr) return node.type();
+    if (onnx::find_operator(node.domain() == "ai.onnx" ? "" : node.domain(), node.type()) == nullptr)
+      return node.type();
   return "";
 }
 
@@ -74,13 +75,15 @@ std::string run(const Case& test, const std::string& file) {
   const Result<Module> module = import_model(bytes, {file});
   if (!module.ok()) return module.error().items()[0].what;
   const Function& entry = module->entry_function();
-  if (entry.inputs.size() != test.inputs.size() || entry.outputs.size() > test.outputs.size()) return "has other inputs or outputs";
+  if (entry.inputs.size() != test.inputs.size() || entry.outputs.size() > test.outputs.size())
+    return "has other inputs or outputs";
   std::vector<TensorValue> inputs;
   for (size_t i = 0; i < test.inputs.size(); ++i) {
     std::string problem;
     const std::optional<onnx::Values> values = tensor_in(test.inputs[i], problem);
     if (!values) return "its input " + problem;
-    if (static_cast<int64_t>(values->bytes.size()) != entry.tensor(entry.inputs[i]).bytes()) return "has an open extent that is not the batch 1";
+    if (static_cast<int64_t>(values->bytes.size()) != entry.tensor(entry.inputs[i]).bytes())
+      return "has an open extent that is not the batch 1";
     inputs.push_back(values->bytes);
   }
   Evaluator evaluator(*module);
@@ -132,8 +135,10 @@ TEST(OnnxNodes, ApplicableCasesPassOrAreListed) {
     Case test;
     if (bytes.empty() || !test.model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) continue;
     ++all;
-    test.inputs = numbered(path / "test_data_set_0", "input_"), test.outputs = numbered(path / "test_data_set_0", "output_");
-    if (const std::string unknown = unknown_operator(test.model); !unknown.empty() || test.model.graph().node().empty()) {
+    test.inputs = numbered(path / "test_data_set_0", "input_"),
+    test.outputs = numbered(path / "test_data_set_0", "output_");
+    if (const std::string unknown = unknown_operator(test.model);
+        !unknown.empty() || test.model.graph().node().empty()) {
       ++missing[unknown.empty() ? "none" : unknown];
       continue;
     }
@@ -158,7 +163,8 @@ TEST(OnnxNodes, ApplicableCasesPassOrAreListed) {
   if (const char* report = std::getenv("INTARSIA_ONNX_REPORT")) {  // to look at, and to bring the table up to date
     std::ofstream file(report);
     for (const auto& [name, reason] : failing) file << name << ": " << reason << "\n";
-    for (const auto& [type, counts] : by_operator) file << "# " << type << " " << counts.first << "/" << counts.second << "\n";
+    for (const auto& [type, counts] : by_operator)
+      file << "# " << type << " " << counts.first << "/" << counts.second << "\n";
     for (const auto& [type, count] : missing) file << "# - " << type << " " << count << "\n";
   }
   const std::map<std::string, std::string> table = listed();

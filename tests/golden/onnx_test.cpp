@@ -61,7 +61,8 @@ TEST_P(OnnxNetwork, ComputesWhatOnnxruntimeDoes) {
   const auto* a = reinterpret_cast<const float*>(outputs.value()[0].data());
   const auto* e = reinterpret_cast<const float*>(expected.data());
   float largest = 0;
-  for (size_t i = 0; i < expected.size() / sizeof(float); ++i) largest = std::max(largest, std::abs(a[i] - e[i]) / step);
+  for (size_t i = 0; i < expected.size() / sizeof(float); ++i)
+    largest = std::max(largest, std::abs(a[i] - e[i]) / step);
   RecordProperty("steps", std::to_string(largest));
   EXPECT_LE(largest, 2.01f);
 }
@@ -103,7 +104,8 @@ TEST_P(OnnxNetwork, LayoutFoldingChangesNoResult) {
   EXPECT_TRUE(same.ok()) << same.error().to_string();
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OnnxNetwork, testing::ValuesIn(cases(kFolder)), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, OnnxNetwork, testing::ValuesIn(cases(kFolder)),
+                         [](const auto& info) { return info.param; });
 
 // One quantised operator each (onnx_operators/make_operators.py): at most one step from what onnxruntime rounds.
 class OnnxOperator : public testing::TestWithParam<std::string> {};
@@ -120,10 +122,13 @@ TEST_P(OnnxOperator, IsWithinOneStepOfOnnxruntime) {
   ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
   const TensorValue expected = bytes_of(folder / "out0.bin");
   ASSERT_EQ(outputs.value()[0].size(), expected.size());
-  const bool is_signed_type = module->entry_function().tensor(module->entry_function().outputs[0]).type == DataType::Int8;
+  const bool is_signed_type =
+      module->entry_function().tensor(module->entry_function().outputs[0]).type == DataType::Int8;
   int largest = 0, differing = 0;
   for (size_t i = 0; i < expected.size(); ++i) {
-    const auto number = [&](uint8_t byte) { return is_signed_type ? static_cast<int>(static_cast<int8_t>(byte)) : byte; };
+    const auto number = [&](uint8_t byte) {
+      return is_signed_type ? static_cast<int>(static_cast<int8_t>(byte)) : byte;
+    };
     const int steps = std::abs(number(outputs.value()[0][i]) - number(expected[i]));
     largest = std::max(largest, steps), differing += steps != 0;
   }
@@ -167,7 +172,8 @@ TEST(OnnxDamage, IsRefusedOrHarmless) {
   EXPECT_GT(refused, 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, OnnxOperator, testing::ValuesIn(cases(kOperators)), [](const auto& info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, OnnxOperator, testing::ValuesIn(cases(kOperators)),
+                         [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace intarsia::graph

@@ -22,7 +22,8 @@ class Model {
     model_.add_operator_set()->set_version(set);
   }
 
-  format::Node& node(const std::string& type, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  format::Node& node(const std::string& type, const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& outputs) {
     format::Node& node = *graph().add_node();
     node.set_type(type), node.set_name("the_" + type);
     for (const std::string& input : inputs) node.add_input(input);
@@ -114,7 +115,9 @@ TEST(OnnxFile, UnknownOperatorsAreReportedTogether) {
   model.node("Frobnicate", {"x"}, {"a"});
   model.node("Scramble", {"a"}, {"y"}).set_domain("ai.example");
   const std::string refusal = model.refusal();
-  EXPECT_THAT(refusal, HasSubstr("operator 0 'the_Frobnicate' (Frobnicate, operator set 17): is an operator Intarsia does not have"));
+  EXPECT_THAT(
+      refusal,
+      HasSubstr("operator 0 'the_Frobnicate' (Frobnicate, operator set 17): is an operator Intarsia does not have"));
   EXPECT_THAT(refusal, HasSubstr("operator 1 'the_Scramble' (ai.example.Scramble, operator set 0)"));
   EXPECT_THAT(refusal, HasSubstr("docs/onnx.md"));
 }
@@ -190,7 +193,8 @@ TEST(OnnxOperator, ShapesThatDoNotBroadcast) {
   Model model;
   model.input("x", {1, 2}).input("z", {1, 3}).output("y");
   model.node("Add", {"x", "z"}, {"y"});
-  EXPECT_THAT(model.refusal(), HasSubstr("operator 0 'the_Add' (Add, operator set 17): shapes [1,2] and [1,3] cannot be broadcast"));
+  EXPECT_THAT(model.refusal(),
+              HasSubstr("operator 0 'the_Add' (Add, operator set 17): shapes [1,2] and [1,3] cannot be broadcast"));
 }
 
 TEST(OnnxOperator, AxisOutOfRange) {

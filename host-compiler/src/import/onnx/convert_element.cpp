@@ -25,17 +25,40 @@ struct Named {
   OpKind kind;
 };
 constexpr auto kUnary = std::to_array<Named>({
-    {"Sigmoid", OpKind::Logistic}, {"Tanh", OpKind::Tanh},   {"HardSwish", OpKind::HardSwish}, {"Exp", OpKind::Exp},
-    {"Log", OpKind::Log},          {"Abs", OpKind::Abs},     {"Neg", OpKind::Neg},             {"Sqrt", OpKind::Sqrt},
-    {"Ceil", OpKind::Ceil},        {"Floor", OpKind::Floor}, {"Round", OpKind::Round},         {"Not", OpKind::LogicalNot},
-    {"Sin", OpKind::Sin},          {"Cos", OpKind::Cos},
+    {"Sigmoid", OpKind::Logistic},
+    {"Tanh", OpKind::Tanh},
+    {"HardSwish", OpKind::HardSwish},
+    {"Exp", OpKind::Exp},
+    {"Log", OpKind::Log},
+    {"Abs", OpKind::Abs},
+    {"Neg", OpKind::Neg},
+    {"Sqrt", OpKind::Sqrt},
+    {"Ceil", OpKind::Ceil},
+    {"Floor", OpKind::Floor},
+    {"Round", OpKind::Round},
+    {"Not", OpKind::LogicalNot},
+    {"Sin", OpKind::Sin},
+    {"Cos", OpKind::Cos},
 });
 constexpr auto kBinary = std::to_array<Named>({
-    {"Add", OpKind::Add}, {"Sub", OpKind::Sub}, {"Mul", OpKind::Mul}, {"Div", OpKind::Div}, {"Pow", OpKind::Pow},
-    {"Mod", OpKind::FloorMod}, {"Equal", OpKind::Equal}, {"Greater", OpKind::Greater},
-    {"GreaterOrEqual", OpKind::GreaterEqual}, {"Less", OpKind::Less}, {"LessOrEqual", OpKind::LessEqual},
-    {"And", OpKind::LogicalAnd}, {"Or", OpKind::LogicalOr}, {"Xor", OpKind::NotEqual},
-    {"Min", OpKind::Minimum}, {"Max", OpKind::Maximum}, {"Sum", OpKind::Add}, {"Mean", OpKind::Add},
+    {"Add", OpKind::Add},
+    {"Sub", OpKind::Sub},
+    {"Mul", OpKind::Mul},
+    {"Div", OpKind::Div},
+    {"Pow", OpKind::Pow},
+    {"Mod", OpKind::FloorMod},
+    {"Equal", OpKind::Equal},
+    {"Greater", OpKind::Greater},
+    {"GreaterOrEqual", OpKind::GreaterEqual},
+    {"Less", OpKind::Less},
+    {"LessOrEqual", OpKind::LessEqual},
+    {"And", OpKind::LogicalAnd},
+    {"Or", OpKind::LogicalOr},
+    {"Xor", OpKind::NotEqual},
+    {"Min", OpKind::Minimum},
+    {"Max", OpKind::Maximum},
+    {"Sum", OpKind::Add},
+    {"Mean", OpKind::Add},
 });
 
 OpKind kind_of(std::span<const Named> table, std::string_view type) {
@@ -84,8 +107,12 @@ void unary(Reader& in, OpKind kind, const graph::Attributes& attributes) {
 
 }  // namespace
 
-void read_unary(Reader& in) { unary(in, kind_of(kUnary, in.node().type), NoAttrs{}); }
-void read_leaky_relu(Reader& in) { unary(in, OpKind::LeakyRelu, graph::LeakyReluAttrs{in.real("alpha", 0.01f)}); }
+void read_unary(Reader& in) {
+  unary(in, kind_of(kUnary, in.node().type), NoAttrs{});
+}
+void read_leaky_relu(Reader& in) {
+  unary(in, OpKind::LeakyRelu, graph::LeakyReluAttrs{in.real("alpha", 0.01f)});
+}
 
 // On the quantised value's own scale a relu moves elements only.
 void read_relu(Reader& in) {
@@ -118,7 +145,8 @@ void read_clip(Reader& in) {
       if (x.type != DataType::Int8) return {};
       TensorId id = in.value(0).tensor;
       const auto bound = [&](OpKind kind, float real) {
-        const float steps = std::round(real / x.quantization.scale[0]) + static_cast<float>(x.quantization.zero_point[0]);
+        const float steps =
+            std::round(real / x.quantization.scale[0]) + static_cast<float>(x.quantization.zero_point[0]);
         const auto whole = static_cast<int64_t>(std::clamp(steps, -128.0f, 127.0f));
         const TensorId end = in.make_constant(integer_values(DataType::Int8, {}, {whole}), x.quantization);
         return in.emit(kind, NoAttrs{}, {id, end}, x.type, x.quantization);
@@ -155,11 +183,20 @@ std::optional<Values> computed(Reader& in, OpKind kind) {
     const auto ls = static_cast<int64_t>(l), rs = static_cast<int64_t>(r);
     if (kind == OpKind::Div && (rs == 0 || rs == -1)) return std::nullopt;
     switch (kind) {
-      case OpKind::Add: result.push_back(static_cast<int64_t>(l + r)); break;
-      case OpKind::Sub: result.push_back(static_cast<int64_t>(l - r)); break;
-      case OpKind::Mul: result.push_back(static_cast<int64_t>(l * r)); break;
-      case OpKind::Div: result.push_back(ls / rs); break;
-      default: return std::nullopt;
+      case OpKind::Add:
+        result.push_back(static_cast<int64_t>(l + r));
+        break;
+      case OpKind::Sub:
+        result.push_back(static_cast<int64_t>(l - r));
+        break;
+      case OpKind::Mul:
+        result.push_back(static_cast<int64_t>(l * r));
+        break;
+      case OpKind::Div:
+        result.push_back(ls / rs);
+        break;
+      default:
+        return std::nullopt;
     }
   }
   return integer_values(type, x.size() >= y.size() ? in.shape(a) : in.shape(b), result);
@@ -210,10 +247,12 @@ void read_variadic(Reader& in) {
   if (all_real && (selects || count == 2) && !in.is("Mean")) {
     const TensorId made = in.attempt([&]() -> TensorId {
       if (!selects)
-        return in.emit(kind, BinaryAttrs{}, {in.value(0).tensor, in.value(1).tensor}, tail.as->type, tail.as->quantization);
+        return in.emit(kind, BinaryAttrs{}, {in.value(0).tensor, in.value(1).tensor}, tail.as->type,
+                       tail.as->quantization);
       TensorId id = in.requantize(in.value(0).tensor, *tail.as);
       for (size_t i = 1; i < count; ++i)
-        id = in.emit(kind, NoAttrs{}, {id, in.requantize(in.value(i).tensor, *tail.as)}, tail.as->type, tail.as->quantization);
+        id = in.emit(kind, NoAttrs{}, {id, in.requantize(in.value(i).tensor, *tail.as)}, tail.as->type,
+                     tail.as->quantization);
       return id;
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
@@ -233,7 +272,8 @@ void read_prelu(Reader& in) {
   const Tail tail = in.tail(false);
   if (in.is_real(0) && in.is_real(1) && tail.as) {
     const TensorId made = in.attempt([&] {
-      return in.emit(OpKind::Prelu, NoAttrs{}, {in.value(0).tensor, in.value(1).tensor}, tail.as->type, tail.as->quantization);
+      return in.emit(OpKind::Prelu, NoAttrs{}, {in.value(0).tensor, in.value(1).tensor}, tail.as->type,
+                     tail.as->quantization);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
@@ -282,13 +322,15 @@ void read_composed(Reader& in) {
   }
   if (in.is("Reciprocal")) return in.result(two(OpKind::Div, number(1), x));
   if (in.is("HardSigmoid")) {
-    const TensorId line = two(OpKind::Add, two(OpKind::Mul, x, number(in.real("alpha", 0.2f))), number(in.real("beta", 0.5f)));
+    const TensorId line =
+        two(OpKind::Add, two(OpKind::Mul, x, number(in.real("alpha", 0.2f))), number(in.real("beta", 0.5f)));
     return in.result(two(OpKind::Minimum, two(OpKind::Maximum, line, number(0)), number(1)));
   }
   if (in.is("Softplus")) return in.result(softplus());
   if (in.is("Softsign")) return in.result(two(OpKind::Div, x, two(OpKind::Add, one(OpKind::Abs, x), number(1))));
   if (in.is("Mish")) return in.result(two(OpKind::Mul, x, one(OpKind::Tanh, softplus())));
-  const TensorId above = in.emit(OpKind::Greater, NoAttrs{}, {x, number(in.real("alpha", 1))}, DataType::Bool, {}, "part");
+  const TensorId above =
+      in.emit(OpKind::Greater, NoAttrs{}, {x, number(in.real("alpha", 1))}, DataType::Bool, {}, "part");
   in.result(in.emit(OpKind::Select, NoAttrs{}, {above, x, number(0)}, kFloat));  // ThresholdedRelu
 }
 
@@ -327,11 +369,14 @@ void read_softmax(Reader& in) {
 void read_cast(Reader& in) {
   const auto to = static_cast<int32_t>(in.integer("to", 0));
   const std::optional<DataType> type = data_type(to);
-  if (!in.require(type.has_value(), fmt::format("converts to {}, which the IR does not have", element_name(to)))) return;
+  if (!in.require(type.has_value(), fmt::format("converts to {}, which the IR does not have", element_name(to))))
+    return;
   in.result(in.cast(in.operand(0), *type));
 }
 
-void read_cast_like(Reader& in) { in.result(in.cast(in.operand(0), in.tensor(in.operand(1)).type)); }
+void read_cast_like(Reader& in) {
+  in.result(in.cast(in.operand(0), in.tensor(in.operand(1)).type));
+}
 
 void read_cumsum(Reader& in) {
   const auto axis = in.known_integers(1, "its axis");

@@ -65,7 +65,8 @@ void read_split(Reader& in) {
   const TensorId id = in.carry();
   const graph::Tensor source = in.tensor(id);
   const Form form = source.quantization.present() ? in.value(0).form : Form::Plain;
-  const std::vector<TensorId> pieces = in.emit_many(OpKind::Split, attrs, {id}, in.node().outputs.size(), source.type, source.quantization);
+  const std::vector<TensorId> pieces =
+      in.emit_many(OpKind::Split, attrs, {id}, in.node().outputs.size(), source.type, source.quantization);
   for (size_t i = 0; i < pieces.size(); ++i) in.result(i, {pieces[i], form, {}});
 }
 
@@ -75,9 +76,11 @@ void read_slice(Reader& in) {
   const auto starts = in.integers_from(1, "starts", "its beginnings"), ends = in.integers_from(2, "ends", "its ends"),
              given_axes = in.integers_from(3, "axes", "its axes");
   const auto steps = in.has(4) ? in.known_integers(4, "its steps") : std::nullopt;
-  if (!in.ok() || !in.require(starts && ends && starts->size() == ends->size(), "needs as many ends as beginnings")) return;
+  if (!in.ok() || !in.require(starts && ends && starts->size() == ends->size(), "needs as many ends as beginnings"))
+    return;
   std::vector<int64_t> axes;
-  for (size_t i = 0; i < starts->size(); ++i) axes.push_back(given_axes && i < given_axes->size() ? (*given_axes)[i] : static_cast<int64_t>(i));
+  for (size_t i = 0; i < starts->size(); ++i)
+    axes.push_back(given_axes && i < given_axes->size() ? (*given_axes)[i] : static_cast<int64_t>(i));
   if (!in.require((!given_axes || given_axes->size() == axes.size()) && (!steps || steps->size() == axes.size()),
                   "needs as many axes and steps as beginnings"))
     return;
@@ -87,7 +90,9 @@ void read_slice(Reader& in) {
     const auto at = static_cast<size_t>(in.axis(axes[i], shape.size()));
     if (!in.ok()) return;
     const int64_t extent = shape[at], step = steps ? (*steps)[i] : 1;
-    if (!in.require(step != 0 && step > -(int64_t{1} << 31) && step < (int64_t{1} << 31), fmt::format("has the step {}", step))) return;
+    if (!in.require(step != 0 && step > -(int64_t{1} << 31) && step < (int64_t{1} << 31),
+                    fmt::format("has the step {}", step)))
+      return;
     const auto place = [&](int64_t given, int64_t least, int64_t most) {
       return std::clamp(given < 0 ? std::max(given, -2 * extent - 2) + extent : given, least, most);
     };
@@ -118,16 +123,23 @@ void read_pad(Reader& in) {
   const std::string mode = in.text("mode", "constant");
   const float constant = in.has(2) ? in.known_real(2, "its value").value_or(0) : in.real("value", 0);
   in.require(!cuts, "cuts by a negative amount", "use Slice");
-  if (!in.require(mode == "constant" || mode == "reflect" || mode == "edge", fmt::format("has the mode '{}'; constant, edge by one and reflect are possible", tflite::printable(mode))) || !in.ok())
+  if (!in.require(
+          mode == "constant" || mode == "reflect" || mode == "edge",
+          fmt::format("has the mode '{}'; constant, edge by one and reflect are possible", tflite::printable(mode))) ||
+      !in.ok())
     return;
   if (mode != "constant") {
-    const bool by_one = std::ranges::all_of(before, [](int64_t n) { return n <= 1; }) && std::ranges::all_of(after, [](int64_t n) { return n <= 1; });
+    const bool by_one = std::ranges::all_of(before, [](int64_t n) { return n <= 1; }) &&
+                        std::ranges::all_of(after, [](int64_t n) { return n <= 1; });
     if (!in.require(mode == "reflect" || by_one, "repeats the edge more than once")) return;
-    return move(in, [&](TensorId id) { return in.emit_alike(OpKind::MirrorPad, graph::MirrorPadAttrs{before, after, mode == "edge"}, {id}); });
+    return move(in, [&](TensorId id) {
+      return in.emit_alike(OpKind::MirrorPad, graph::MirrorPadAttrs{before, after, mode == "edge"}, {id});
+    });
   }
   const graph::PadAttrs attrs{before, after};
   const graph::Tensor source = in.tensor(in.value(0).tensor);
-  const bool pads_zero = constant == 0 && (in.is_real(0) || (!source.quantization.present() && in.value(0).form == Form::Plain));
+  const bool pads_zero =
+      constant == 0 && (in.is_real(0) || (!source.quantization.present() && in.value(0).form == Form::Plain));
   if (pads_zero) {
     const TensorId made = in.attempt([&] { return in.emit_alike(OpKind::Pad, attrs, {in.carry()}); });
     if (made.valid()) return in.result(0, {made, in.tensor(made).type == kFloat ? Form::Plain : in.value(0).form, {}});
@@ -135,7 +147,8 @@ void read_pad(Reader& in) {
   const TensorId x = in.operand(0);
   const DataType type = in.tensor(x).type;
   const TensorId filler = type == kFloat ? in.number(constant)
-                                         : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(constant)}), in.tensor(x).quantization);
+                                         : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(constant)}),
+                                                            in.tensor(x).quantization);
   in.result(in.emit_alike(OpKind::PadV2, attrs, {x, filler}));
 }
 
@@ -160,7 +173,8 @@ void read_expand(Reader& in) {
     int64_t& extent = (*wanted)[wanted->size() - 1 - i];
     if (extent == 1) extent = shape[shape.size() - 1 - i];
   }
-  if (wanted->size() < shape.size()) wanted->insert(wanted->begin(), shape.begin(), shape.end() - static_cast<ptrdiff_t>(wanted->size()));
+  if (wanted->size() < shape.size())
+    wanted->insert(wanted->begin(), shape.begin(), shape.end() - static_cast<ptrdiff_t>(wanted->size()));
   move(in, [&](TensorId id) { return in.emit_alike(OpKind::BroadcastTo, graph::ShapeAttrs{*wanted}, {id}); });
 }
 
@@ -178,7 +192,8 @@ TensorId indices(Reader& in, size_t operand, int64_t extent) {
   if (!in.is_constant(id)) return in.cast(id, DataType::Int32);
   std::vector<int64_t> places = as_integers(in.values_of(id));
   for (int64_t& place : places) {
-    if (!in.require(place >= -extent && place < extent, fmt::format("takes element {} of {}", place, extent))) return {};
+    if (!in.require(place >= -extent && place < extent, fmt::format("takes element {} of {}", place, extent)))
+      return {};
     if (place < 0) place += extent;
   }
   return in.make_constant(integer_values(DataType::Int32, in.shape(id), places));

@@ -136,7 +136,8 @@ bool sums_exactly(Reader& in, int64_t products) {
     int64_t value = 255;
     if (tensor.constant.valid()) {
       value = 1;
-      for (const int64_t number : as_integers(in.values_of(in.operand(operand)))) value = std::max(value, std::abs(number));
+      for (const int64_t number : as_integers(in.values_of(in.operand(operand))))
+        value = std::max(value, std::abs(number));
       value += in.has(operand + 2) ? 255 : 0;
     }
     return value;
@@ -225,7 +226,8 @@ void read_batch_normalization(Reader& in) {
   const Tail tail = in.tail(true);
   const TensorId folded = in.fold_into_convolution(in.operand(0), factor, offset, tail.activation);
   if (folded.valid()) return in.finish(tail, {folded, Form::Plain, {}});
-  const TensorId y = plus(in, times(in, in.operand(0), per_channel(in, factor, rank)), per_channel(in, offset, rank), tail.activation);
+  const TensorId y =
+      plus(in, times(in, in.operand(0), per_channel(in, factor, rank)), per_channel(in, offset, rank), tail.activation);
   in.finish(tail, {y, Form::Plain, {}});
 }
 

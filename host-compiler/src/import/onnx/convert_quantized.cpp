@@ -105,7 +105,8 @@ void read_dequantize(Reader& in) {
   const graph::Tensor source = in.tensor(given.tensor);
   const DataType stated = given.form == Form::Shifted ? DataType::UInt8 : source.type;
   if (stated != (as->shifted ? DataType::UInt8 : as->type))
-    return in.problem(fmt::format("takes {}, but its zero point is {}", to_string(stated), to_string(as->shifted ? DataType::UInt8 : as->type)));
+    return in.problem(fmt::format("takes {}, but its zero point is {}", to_string(stated),
+                                  to_string(as->shifted ? DataType::UInt8 : as->type)));
   if (source.constant.valid()) {
     const bool shift = as->shifted && given.form == Form::Plain;
     Values values = in.values_of(given.tensor);

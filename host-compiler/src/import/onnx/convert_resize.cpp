@@ -24,7 +24,8 @@ std::vector<int64_t> axes_of(Reader& in, size_t count, size_t rank) {
   std::vector<int64_t> axes = in.integers("axes").value_or(std::vector<int64_t>{});
   if (axes.empty())
     for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
-  if (!in.require(axes.size() == count, fmt::format("has {} sizes or scales for {} axes", count, axes.size()))) return {};
+  if (!in.require(axes.size() == count, fmt::format("has {} sizes or scales for {} axes", count, axes.size())))
+    return {};
   for (int64_t& axis : axes) axis = in.axis(axis, rank);
   return in.ok() ? axes : std::vector<int64_t>{};
 }
@@ -50,7 +51,8 @@ Target target(Reader& in) {
     const size_t operand = is_old ? 1 : 2;
     if (in.has(operand)) {
       const TensorId id = in.operand(operand);
-      if (!in.require(in.is_constant(id) && in.tensor(id).type == kFloat, "has scales that are known only when the model runs"))
+      if (!in.require(in.is_constant(id) && in.tensor(id).type == kFloat,
+                      "has scales that are known only when the model runs"))
         return result;
       scales = as_reals(in.values_of(id));
     } else if (const auto found = in.node().attributes.find("scales"); found != in.node().attributes.end()) {
@@ -60,7 +62,9 @@ Target target(Reader& in) {
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto at = static_cast<size_t>(axes[i]);
       const float extent = std::floor(static_cast<float>(shape[at]) * scales[i]);
-      if (!in.require(extent >= 1 && extent <= kMostExtent, fmt::format("scales {} elements by {}", shape[at], scales[i]))) return result;
+      if (!in.require(extent >= 1 && extent <= kMostExtent,
+                      fmt::format("scales {} elements by {}", shape[at], scales[i])))
+        return result;
       result.size[at] = static_cast<int64_t>(extent), result.scale[at] = scales[i];
     }
   }
@@ -85,7 +89,8 @@ std::optional<float> position(const Modes& modes, int64_t at, int64_t from, int6
     return to > 1 ? index * static_cast<float>(from - 1) / last : 0.0f;
   }
   if (modes.place == "half_pixel_symmetric") {
-    const float centre = static_cast<float>(from) / 2, adjustment = static_cast<float>(to) / (scale * static_cast<float>(from));
+    const float centre = static_cast<float>(from) / 2,
+                adjustment = static_cast<float>(to) / (scale * static_cast<float>(from));
     return centre * (1 - adjustment) + half;
   }
   return std::nullopt;
@@ -130,18 +135,23 @@ void read_resize(Reader& in) {
   const Target to = target(in);
   if (!in.ok()) return;
   const bool is_old = in.is("Upsample") || in.node().operator_set < 11;
-  const Modes modes{in.text("mode", "nearest"), is_old ? "asymmetric" : in.text("coordinate_transformation_mode", "half_pixel"),
+  const Modes modes{in.text("mode", "nearest"),
+                    is_old ? "asymmetric" : in.text("coordinate_transformation_mode", "half_pixel"),
                     is_old ? "floor" : in.text("nearest_mode", "round_prefer_floor")};
   const auto refuse = [&] {
-    in.problem(fmt::format("has the mode '{}' with '{}'", tflite::printable(modes.mode), tflite::printable(modes.place)),
-               "docs/onnx.md names the modes that are possible");
+    in.problem(
+        fmt::format("has the mode '{}' with '{}'", tflite::printable(modes.mode), tflite::printable(modes.place)),
+        "docs/onnx.md names the modes that are possible");
   };
   const bool image = shape.size() == 4 && to.size[0] == shape[0] && to.size[1] == shape[1];
   graph::ResizeAttrs attrs;
   if (image) attrs.height = to.size[2], attrs.width = to.size[3];
-  const auto whole = [&](size_t axis) { return to.size[axis] % shape[axis] == 0 && to.scale[axis] == static_cast<float>(to.size[axis] / shape[axis]); };
+  const auto whole = [&](size_t axis) {
+    return to.size[axis] % shape[axis] == 0 && to.scale[axis] == static_cast<float>(to.size[axis] / shape[axis]);
+  };
   if (modes.mode == "nearest") {
-    const bool rounds = modes.nearest == "floor" || modes.nearest == "ceil" || modes.nearest.starts_with("round_prefer");
+    const bool rounds =
+        modes.nearest == "floor" || modes.nearest == "ceil" || modes.nearest.starts_with("round_prefer");
     if (!rounds || !position(modes, 0, 1, 1, 1)) return refuse();
     // Enlarged by whole numbers, rounding half pixels to the nearest picks what flooring without them picks.
     const bool floors = modes.place == "asymmetric" && modes.nearest == "floor";
@@ -150,12 +160,15 @@ void read_resize(Reader& in) {
     return pick(in, to, modes);
   }
   // The IR takes scales from the sizes.
-  const auto exact = [&](size_t axis) { return static_cast<float>(to.size[axis]) == static_cast<float>(shape[axis]) * to.scale[axis]; };
+  const auto exact = [&](size_t axis) {
+    return static_cast<float>(to.size[axis]) == static_cast<float>(shape[axis]) * to.scale[axis];
+  };
   attrs.half_pixel_centers = modes.place == "half_pixel" || modes.place == "half_pixel_symmetric" ||
                              (modes.place == "pytorch_half_pixel" && to.size[2] > 1 && to.size[3] > 1);
   attrs.align_corners = modes.place == "align_corners";
   const bool placed = attrs.half_pixel_centers || attrs.align_corners || modes.place == "asymmetric";
-  if ((modes.mode != "linear" && modes.mode != "bilinear") || !placed || in.integer("antialias", 0) != 0) return refuse();
+  if ((modes.mode != "linear" && modes.mode != "bilinear") || !placed || in.integer("antialias", 0) != 0)
+    return refuse();
   if (!in.require(image, "interpolates other axes than height and width of an image")) return;
   if (!in.require(exact(2) && exact(3), "has scales that give no whole number of pixels", "give the sizes instead"))
     return;

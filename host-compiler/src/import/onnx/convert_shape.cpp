@@ -40,7 +40,8 @@ void read_reshape(Reader& in) {
     if (extent == -1) {
       if (!in.require(open < 0, "leaves two extents open")) return;
       open = static_cast<int>(i);
-    } else if (!in.require(extent >= 1 && extent <= graph::kMaxTensorBytes / known, fmt::format("makes [{}]", fmt::join(*wanted, ",")))) {
+    } else if (!in.require(extent >= 1 && extent <= graph::kMaxTensorBytes / known,
+                           fmt::format("makes [{}]", fmt::join(*wanted, ",")))) {
       return;
     } else {
       known *= extent;
@@ -49,7 +50,9 @@ void read_reshape(Reader& in) {
   }
   const int64_t count = element_count(given);
   if (open >= 0) {
-    if (!in.require(count % known == 0, fmt::format("cannot make [{}] of [{}]", fmt::join(*wanted, ","), fmt::join(given, ",")))) return;
+    if (!in.require(count % known == 0,
+                    fmt::format("cannot make [{}] of [{}]", fmt::join(*wanted, ","), fmt::join(given, ","))))
+      return;
     shape[static_cast<size_t>(open)] = count / known;
   }
   shaped(in, shape);
@@ -112,7 +115,8 @@ void read_shape(Reader& in) {
   const auto place = [&](int64_t given) { return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank); };
   const int64_t first = place(in.integer("start", 0)), end = place(in.integer("end", rank));
   if (!in.require(first < end, "makes an empty tensor")) return;
-  in.result(in.make_constant(integer_values(DataType::Int64, {end - first}, Shape(shape.begin() + first, shape.begin() + end))));
+  in.result(in.make_constant(
+      integer_values(DataType::Int64, {end - first}, Shape(shape.begin() + first, shape.begin() + end))));
 }
 
 void read_size(Reader& in) {
@@ -126,12 +130,15 @@ void read_constant_of_shape(Reader& in) {
   if (const auto given = in.node().attributes.find("value"); given != in.node().attributes.end()) {
     std::string problem;
     const std::optional<Values> read = read_values(given->second.tensor(), {}, problem);
-    if (!in.require(read && element_count(read->shape) == 1 && bits(read->type) >= 8, "has a value that is no number")) return;
+    if (!in.require(read && element_count(read->shape) == 1 && bits(read->type) >= 8, "has a value that is no number"))
+      return;
     value = *read;
   }
   int64_t count = 1;
   for (const int64_t extent : *shape) {
-    if (!in.require(extent >= 1 && extent <= (int64_t{1} << 24) / count, fmt::format("makes [{}]", fmt::join(*shape, ",")))) return;
+    if (!in.require(extent >= 1 && extent <= (int64_t{1} << 24) / count,
+                    fmt::format("makes [{}]", fmt::join(*shape, ","))))
+      return;
     count *= extent;
   }
   Values filled{value.type, *shape, {}};
@@ -156,7 +163,8 @@ void read_range(Reader& in) {
     return in.result(in.make_constant(real_values({static_cast<int64_t>(numbers.size())}, numbers)));
   }
   const int64_t first = as_integers(number(0))[0], end = as_integers(number(1))[0], step = as_integers(number(2))[0];
-  const double count = step == 0 ? 0 : std::ceil((static_cast<double>(end) - static_cast<double>(first)) / static_cast<double>(step));
+  const double count =
+      step == 0 ? 0 : std::ceil((static_cast<double>(end) - static_cast<double>(first)) / static_cast<double>(step));
   if (!in.require(count >= 1 && count <= kMostNumbers, fmt::format("makes {} numbers", count))) return;
   std::vector<int64_t> numbers;
   for (int i = 0; i < static_cast<int>(count); ++i) numbers.push_back(first + i * step);

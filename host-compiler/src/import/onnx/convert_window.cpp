@@ -34,21 +34,24 @@ constexpr int64_t kMostWindow = 1 << 24;
 std::optional<Window> read_window(Reader& in, std::vector<int64_t> kernel) {
   const Shape shape = in.shape_of(0);
   const size_t axes = shape.size() < 2 ? 0 : shape.size() - 2;
-  if (!in.require(axes == 1 || axes == 2,
-                  fmt::format("works on a tensor of rank {}; images of rank 4 and lines of rank 3 are possible", shape.size())))
+  if (!in.require(
+          axes == 1 || axes == 2,
+          fmt::format("works on a tensor of rank {}; images of rank 4 and lines of rank 3 are possible", shape.size())))
     return std::nullopt;
   const auto list = [&](const char* name, int64_t absent, size_t count) {
     const std::vector<int64_t> given = in.integers(name).value_or(std::vector<int64_t>(count, absent));
     const bool sane = given.size() == count && std::ranges::all_of(given, [&](int64_t number) {
                         return number >= absent && number <= kMostWindow;
                       });
-    in.require(sane, fmt::format("has {} [{}]; needs {} numbers of {} or more", name, fmt::join(given, ","), count, absent));
+    in.require(sane,
+               fmt::format("has {} [{}]; needs {} numbers of {} or more", name, fmt::join(given, ","), count, absent));
     return given;
   };
   if (kernel.empty()) kernel = list("kernel_shape", 1, axes);
   const std::vector<int64_t> strides = list("strides", 1, axes), dilations = list("dilations", 1, axes),
                              pads = list("pads", 0, 2 * axes);
-  if (!in.require(kernel.size() == axes, fmt::format("has a kernel of {} axes for {}", kernel.size(), axes)) || !in.ok())
+  if (!in.require(kernel.size() == axes, fmt::format("has a kernel of {} axes for {}", kernel.size(), axes)) ||
+      !in.ok())
     return std::nullopt;
   Window window;
   window.is_line = axes == 1;
@@ -88,7 +91,9 @@ TensorId from_image(Reader& in, TensorId id, bool is_line) {
   return is_line ? in.reshape(id, shape) : id;
 }
 
-graph::Padding2d padding(const Window& w) { return {w.h.before, w.w.before, w.h.after, w.w.after}; }
+graph::Padding2d padding(const Window& w) {
+  return {w.h.before, w.w.before, w.h.after, w.w.after};
+}
 
 // Weights [O,I/groups,KH,KW] become [O,KH,KW,I/groups], and of one input channel per group [1,KH,KW,O].
 TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId weights, TensorId bias,
@@ -98,31 +103,38 @@ TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId 
   const Shape shape = in.shape(w);
   if (shape.size() != 4 || in.shape(x).size() != 4) return {};
   const bool depthwise = shape[1] == 1 && in.integer("group", 1) == in.shape(x)[3] && in.integer("group", 1) > 1;
-  const std::vector<TensorId> operands = {x, in.transpose(w, depthwise ? std::vector<int64_t>{1, 2, 3, 0}
-                                                                       : std::vector<int64_t>{0, 2, 3, 1}), bias};
+  const std::vector<TensorId> operands = {
+      x, in.transpose(w, depthwise ? std::vector<int64_t>{1, 2, 3, 0} : std::vector<int64_t>{0, 2, 3, 1}), bias};
   if (depthwise) {
-    const graph::DepthwiseConv2dAttrs attrs{.stride_h = window.h.stride, .stride_w = window.w.stride,
-                                            .dilation_h = window.h.dilation, .dilation_w = window.w.dilation,
+    const graph::DepthwiseConv2dAttrs attrs{.stride_h = window.h.stride,
+                                            .stride_w = window.w.stride,
+                                            .dilation_h = window.h.dilation,
+                                            .dilation_w = window.w.dilation,
                                             .multiplier = shape[0] / in.shape(x)[3],
-                                            .padding = padding(window), .activation = activation};
+                                            .padding = padding(window),
+                                            .activation = activation};
     return from_image(in, in.emit(OpKind::DepthwiseConv2d, attrs, operands, type, q), window.is_line);
   }
-  const graph::Conv2dAttrs attrs{.stride_h = window.h.stride, .stride_w = window.w.stride,
-                                 .dilation_h = window.h.dilation, .dilation_w = window.w.dilation,
-                                 .padding = padding(window), .activation = activation};
+  const graph::Conv2dAttrs attrs{.stride_h = window.h.stride,
+                                 .stride_w = window.w.stride,
+                                 .dilation_h = window.h.dilation,
+                                 .dilation_w = window.w.dilation,
+                                 .padding = padding(window),
+                                 .activation = activation};
   return from_image(in, in.emit(OpKind::Conv2d, attrs, operands, type, q), window.is_line);
 }
 
 // The window of a convolution, whose weights agree with its input; else nothing, and a problem.
 std::optional<Window> convolution_window(Reader& in, size_t weights_channels_axis, int64_t channels_per_weight) {
   const Shape weights = in.shape_of(1);
-  if (!in.require(weights.size() >= 3 && weights.size() == in.shape_of(0).size(),
-                  fmt::format("has weights [{}] for an input [{}]", fmt::join(weights, ","), fmt::join(in.shape_of(0), ","))))
+  if (!in.require(
+          weights.size() >= 3 && weights.size() == in.shape_of(0).size(),
+          fmt::format("has weights [{}] for an input [{}]", fmt::join(weights, ","), fmt::join(in.shape_of(0), ","))))
     return std::nullopt;
   const std::vector<int64_t> kernel(weights.begin() + 2, weights.end());
   if (const auto stated = in.integers("kernel_shape"))
-    in.require(*stated == kernel, fmt::format("states a kernel [{}], but its weights have [{}]", fmt::join(*stated, ","),
-                                              fmt::join(kernel, ",")));
+    in.require(*stated == kernel, fmt::format("states a kernel [{}], but its weights have [{}]",
+                                              fmt::join(*stated, ","), fmt::join(kernel, ",")));
   in.require(in.shape_of(0)[1] == weights[weights_channels_axis] * channels_per_weight,
              fmt::format("has weights [{}] for {} channels in {} groups", fmt::join(weights, ","), in.shape_of(0)[1],
                          in.integer("group", 1)));
@@ -159,7 +171,9 @@ void read_conv(Reader& in) {
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
   const TensorId bias = in.has(2) ? real_bias(in, 2, in.value(0).tensor, in.value(1).tensor) : TensorId{};
-  in.finish(tail, {convolution(in, *window, in.operand(0), in.operand(1), bias, tail.activation, kFloat, {}), Form::Plain, {}});
+  in.finish(
+      tail,
+      {convolution(in, *window, in.operand(0), in.operand(1), bias, tail.activation, kFloat, {}), Form::Plain, {}});
 }
 
 // out = (in - 1) * stride + covered + output_padding - pads. Groups are computed one by one.
@@ -169,14 +183,18 @@ void read_conv_transpose(Reader& in) {
   if (!window) return;
   const Shape weights = in.shape_of(1);
   const int64_t channels = weights[0];
-  if (!in.require(groups >= 1 && channels % groups == 0, fmt::format("has {} groups for {} channels", groups, channels))) return;
+  if (!in.require(groups >= 1 && channels % groups == 0,
+                  fmt::format("has {} groups for {} channels", groups, channels)))
+    return;
   if (!in.require(window->h.dilation == 1 && window->w.dilation == 1,
                   "is dilated; transposed convolutions are possible without dilation"))
     return;
   const size_t axes = window->is_line ? 1 : 2;
   const auto extra = in.integers("output_padding").value_or(std::vector<int64_t>(axes, 0));
   const auto wanted = in.integers("output_shape");
-  if (!in.require(extra.size() == axes && (!wanted || wanted->size() >= axes), "has as many numbers of padding as axes")) return;
+  if (!in.require(extra.size() == axes && (!wanted || wanted->size() >= axes),
+                  "has as many numbers of padding as axes"))
+    return;
   const std::string mode = in.text("auto_pad", "NOTSET");
   Axis* const both[] = {&window->h, &window->w};
   int64_t outputs[] = {1, 1};
@@ -184,8 +202,10 @@ void read_conv_transpose(Reader& in) {
     Axis& axis = *both[2 - axes + i];
     const int64_t full = (axis.input - 1) * axis.stride + axis.covered() + extra[i];
     const bool same = mode == "SAME_UPPER" || mode == "SAME_LOWER";
-    const int64_t out = wanted ? (*wanted)[wanted->size() - axes + i] : same ? axis.input * axis.stride
-                        : mode == "VALID" ? full : full - axis.before - axis.after;
+    const int64_t out = wanted            ? (*wanted)[wanted->size() - axes + i]
+                        : same            ? axis.input * axis.stride
+                        : mode == "VALID" ? full
+                                          : full - axis.before - axis.after;
     if (wanted || same) {
       const int64_t total = std::max<int64_t>(0, full - out);
       axis.before = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
@@ -198,9 +218,13 @@ void read_conv_transpose(Reader& in) {
   const Tail tail = in.tail(true);
   // [I,O/groups,KH,KW] becomes [O/groups,KH,KW,I].
   const auto filters_of = [&](TensorId id) { return in.transpose(as_image(in, id), {1, 2, 3, 0}); };
-  const graph::TransposeConv2dAttrs attrs{.stride_h = window->h.stride, .stride_w = window->w.stride,
-                                          .pad_top = window->h.before, .pad_left = window->w.before,
-                                          .out_h = outputs[0], .out_w = outputs[1], .activation = tail.activation};
+  const graph::TransposeConv2dAttrs attrs{.stride_h = window->h.stride,
+                                          .stride_w = window->w.stride,
+                                          .pad_top = window->h.before,
+                                          .pad_left = window->w.before,
+                                          .out_h = outputs[0],
+                                          .out_w = outputs[1],
+                                          .activation = tail.activation};
   if (in_integers(in, 0, 1) && tail.as && groups == 1) {
     const TensorId made = in.attempt([&]() -> TensorId {
       const TensorId symmetric = symmetric_weights(in, in.value(1).tensor);
@@ -208,7 +232,8 @@ void read_conv_transpose(Reader& in) {
       const TensorId filters = filters_of(symmetric), image = in.to_channels_last(as_image(in, in.value(0).tensor));
       const TensorId offsets = in.has(2) ? integer_bias(in, 2, image, filters, in.shape(filters)[0]) : TensorId{};
       if (in.has(2) && !offsets.valid()) return {};
-      const TensorId y = in.emit(OpKind::TransposeConv2d, attrs, {image, filters, offsets}, tail.as->type, tail.as->quantization);
+      const TensorId y =
+          in.emit(OpKind::TransposeConv2d, attrs, {image, filters, offsets}, tail.as->type, tail.as->quantization);
       return from_image(in, y, window->is_line);
     });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
@@ -218,8 +243,7 @@ void read_conv_transpose(Reader& in) {
   const auto one = [&](TensorId input, TensorId filters, TensorId offsets) {
     return in.emit(OpKind::TransposeConv2d, attrs, {input, filters, offsets}, kFloat);
   };
-  if (groups == 1)
-    return in.finish(tail, {from_image(in, one(x, w, bias), window->is_line), Form::Plain, {}});
+  if (groups == 1) return in.finish(tail, {from_image(in, one(x, w, bias), window->is_line), Form::Plain, {}});
   const auto pieces = [&](TensorId id, int64_t axis) {
     const int64_t extent = in.shape(id)[static_cast<size_t>(axis)];
     const graph::SplitAttrs split{axis, std::vector<int64_t>(static_cast<size_t>(groups), extent / groups)};
@@ -246,7 +270,8 @@ void read_pool(Reader& in) {
   std::vector<int64_t> before(4, 0), after(4, 0);
   if (counts_padding) {
     before = {0, window->h.before, window->w.before, 0}, after = {0, window->h.after, window->w.after, 0};
-    for (Axis* axis : {&window->h, &window->w}) axis->input += axis->before + axis->after, axis->before = axis->after = 0;
+    for (Axis* axis : {&window->h, &window->w})
+      axis->input += axis->before + axis->after, axis->before = axis->after = 0;
   }
   if (in.integer("ceil_mode", 0) != 0 && in.text("auto_pad", "NOTSET") == "NOTSET") {
     for (Axis* axis : {&window->h, &window->w}) {
@@ -256,14 +281,17 @@ void read_pool(Reader& in) {
       axis->after += std::max<int64_t>(0, (places - 1) * axis->stride + axis->kernel - padded);
     }
   }
-  const graph::Pool2dAttrs attrs{.filter_h = window->h.kernel, .filter_w = window->w.kernel,
-                                 .stride_h = window->h.stride, .stride_w = window->w.stride,
+  const graph::Pool2dAttrs attrs{.filter_h = window->h.kernel,
+                                 .filter_w = window->w.kernel,
+                                 .stride_h = window->h.stride,
+                                 .stride_w = window->w.stride,
                                  .padding = padding(*window)};
   const auto make = [&](TensorId id) {
     TensorId x = in.to_channels_last(as_image(in, id));
     if (before != after || before != std::vector<int64_t>(4, 0))
       x = in.emit_alike(OpKind::Pad, graph::PadAttrs{before, after}, {x}, "pad");
-    return from_image(in, in.emit_alike(is_max ? OpKind::MaxPool2d : OpKind::AveragePool2d, attrs, {x}), window->is_line);
+    return from_image(in, in.emit_alike(is_max ? OpKind::MaxPool2d : OpKind::AveragePool2d, attrs, {x}),
+                      window->is_line);
   };
   if (is_max || in.is_real(0)) {
     const Tail tail = in.tail(false);
@@ -288,9 +316,8 @@ void read_global_pool(Reader& in) {
   }
   const Tail tail = in.tail(false);
   if (in.is_real(0) && tail.as) {
-    const TensorId made = in.attempt([&] {
-      return in.emit(OpKind::Mean, attrs, {in.value(0).tensor}, tail.as->type, tail.as->quantization);
-    });
+    const TensorId made = in.attempt(
+        [&] { return in.emit(OpKind::Mean, attrs, {in.value(0).tensor}, tail.as->type, tail.as->quantization); });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
   in.result(in.emit_alike(OpKind::Mean, attrs, {in.operand(0)}));
@@ -320,7 +347,11 @@ void read_blocks(Reader& in, bool to_space) {
 
 }  // namespace
 
-void read_depth_to_space(Reader& in) { read_blocks(in, true); }
-void read_space_to_depth(Reader& in) { read_blocks(in, false); }
+void read_depth_to_space(Reader& in) {
+  read_blocks(in, true);
+}
+void read_space_to_depth(Reader& in) {
+  read_blocks(in, false);
+}
 
 }  // namespace intarsia::onnx

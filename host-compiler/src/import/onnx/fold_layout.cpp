@@ -123,7 +123,8 @@ class Folding {
     return name;
   }
 
-  TensorId emit(OpKind kind, graph::Attributes attributes, TensorId input, Shape shape, int32_t scale_axis, const char* suffix) {
+  TensorId emit(OpKind kind, graph::Attributes attributes, TensorId input, Shape shape, int32_t scale_axis,
+                const char* suffix) {
     graph::Tensor tensor = function_.tensor(input);
     const std::string name = maker_name(input) + suffix;
     tensor.name = name, tensor.constant = {}, tensor.shape = std::move(shape), tensor.quantization.axis = scale_axis;
@@ -159,7 +160,8 @@ class Folding {
     if (tensor.constant.valid() && bits(tensor.type) >= 8) {
       graph::Tensor turned = tensor;
       const std::vector<uint8_t> bytes = module_.constant(tensor.constant).bytes;
-      turned.constant = add_constant(tensor.name, permuted(bytes, tensor.shape, static_cast<size_t>(bits(tensor.type)) / 8, permutation));
+      turned.constant = add_constant(
+          tensor.name, permuted(bytes, tensor.shape, static_cast<size_t>(bits(tensor.type)) / 8, permutation));
       turned.shape = std::move(shape), turned.quantization.axis = scale_axis;
       result = add(std::move(turned));
     } else if (moves_only_units(tensor.shape, permutation)) {
@@ -229,7 +231,8 @@ class Folding {
     AxisOrder best = natural_order(rank);
     int64_t least = -1;
     for (const TensorId candidate : node.inputs) {
-      if (!candidate.valid() || old_.tensor(candidate).shape.size() != rank || old_.tensor(candidate).constant.valid()) continue;
+      if (!candidate.valid() || old_.tensor(candidate).shape.size() != rank || old_.tensor(candidate).constant.valid())
+        continue;
       const AxisOrder order = view(candidate).order;
       int64_t cost = 0;
       for (const TensorId id : node.inputs) {
@@ -264,7 +267,8 @@ class Folding {
   }
 
   // The operator with new operands; its outputs have the order (empty: the natural one).
-  void keep(const graph::Node& node, graph::Attributes attributes, std::vector<TensorId> inputs, const AxisOrder& order) {
+  void keep(const graph::Node& node, graph::Attributes attributes, std::vector<TensorId> inputs,
+            const AxisOrder& order) {
     graph::Node made = node;
     made.attributes = std::move(attributes), made.inputs = std::move(inputs);
     for (TensorId& id : made.outputs) {
@@ -350,7 +354,8 @@ class Folding {
       if (graph::is_elementwise_unary(reader->kind)) return feeds_products_only(reader->outputs[0], columns);
       if (reader->kind != OpKind::FullyConnected || reader->inputs[0] != id || reader->inputs[1] == id) return false;
       const graph::Tensor& weights = old_.tensor(reader->inputs[1]);
-      return weights.constant.valid() && bits(weights.type) >= 8 && weights.shape.size() == 2 && weights.shape[1] == columns;
+      return weights.constant.valid() && bits(weights.type) >= 8 && weights.shape.size() == 2 &&
+             weights.shape[1] == columns;
     });
   }
 
@@ -370,7 +375,8 @@ class Folding {
       for (size_t axis = stored.size(); axis-- > 1;) {
         const int64_t at = rest % stored[axis];
         rest /= stored[axis];
-        const auto own = static_cast<size_t>(std::ranges::find(given.order, static_cast<int64_t>(axis)) - given.order.begin());
+        const auto own =
+            static_cast<size_t>(std::ranges::find(given.order, static_cast<int64_t>(axis)) - given.order.begin());
         column += at * steps[own];
       }
       columns.push_back(column);
@@ -387,7 +393,8 @@ class Folding {
     std::vector<uint8_t> moved(bytes.size());
     for (size_t row = 0; row < static_cast<size_t>(weights.shape[0]); ++row)
       for (size_t j = 0; j < columns; ++j)
-        std::memcpy(&moved[(row * columns + j) * size], &bytes[(row * columns + static_cast<size_t>(rows.columns[j])) * size], size);
+        std::memcpy(&moved[(row * columns + j) * size],
+                    &bytes[(row * columns + static_cast<size_t>(rows.columns[j])) * size], size);
     graph::Tensor turned = weights;
     turned.constant = add_constant(weights.name, std::move(moved));
     std::vector<TensorId> inputs = {rows.stored, add(std::move(turned))};
@@ -410,6 +417,8 @@ class Folding {
 
 }  // namespace
 
-graph::Module fold_layout(const graph::Module& module) { return Folding(module).run(); }
+graph::Module fold_layout(const graph::Module& module) {
+  return Folding(module).run();
+}
 
 }  // namespace intarsia::onnx

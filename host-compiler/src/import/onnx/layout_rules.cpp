@@ -95,7 +95,8 @@ std::optional<Reordered> reordered(const graph::Node& node, size_t rank, const A
     case OpKind::ReduceAny:
     case OpKind::ReduceAll: {
       const auto& a = node.attrs<graph::ReduceAttrs>();
-      return Reordered{graph::ReduceAttrs{axes(a.axes, order), a.keep_dims}, a.keep_dims ? order : without(order, a.axes)};
+      return Reordered{graph::ReduceAttrs{axes(a.axes, order), a.keep_dims},
+                       a.keep_dims ? order : without(order, a.axes)};
     }
     case OpKind::Softmax:
     case OpKind::LogSoftmax:

@@ -34,8 +34,9 @@ Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::str
                        "the file is cut off or damaged; export or fetch it again");
   result.model_ = model;
   if (!model->has_graph() || model->operator_set().empty())
-    return Diagnostics(file, fmt::format("is a protocol buffer, but no ONNX model: it has no {}",
-                                         model->has_graph() ? "operator set" : "graph"),
+    return Diagnostics(file,
+                       fmt::format("is a protocol buffer, but no ONNX model: it has no {}",
+                                   model->has_graph() ? "operator set" : "graph"),
                        "give a .tflite model or an .onnx one");
   if (model->function_size() != 0)
     return Diagnostics(file, fmt::format("defines {} functions of its own", model->function_size()),
@@ -45,9 +46,10 @@ Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::str
                        "export the weights as dense ones");
   const int64_t set = result.operator_set("");
   if (set != 0 && (set < kLeastOperatorSet || set > kMostOperatorSet))
-    return Diagnostics(file, fmt::format("is written in operator set {}; {} to {} are understood", set,
-                                         kLeastOperatorSet, kMostOperatorSet),
-                       "convert it with onnx.version_converter, or export for operator set 17");
+    return Diagnostics(
+        file,
+        fmt::format("is written in operator set {}; {} to {} are understood", set, kLeastOperatorSet, kMostOperatorSet),
+        "convert it with onnx.version_converter, or export for operator set 17");
   return result;
 }
 

@@ -42,7 +42,8 @@ void check_node(const ModelFile& file, const Node& node, bool& listed, Diagnosti
     return;
   }
   if (node.operator_set == 0)
-    problems.add(where, fmt::format("is of the domain '{}', for which the model names no operator set", printable(node.domain)));
+    problems.add(
+        where, fmt::format("is of the domain '{}', for which the model names no operator set", printable(node.domain)));
   if (node.inputs.size() < known->least_inputs || node.inputs.size() > known->most_inputs)
     problems.add(where, fmt::format("has {} inputs, but takes {}", node.inputs.size(),
                                     known->least_inputs == known->most_inputs

@@ -13,9 +13,9 @@
 namespace intarsia::onnx {
 
 struct Node {
-  std::string type, domain, name;  // the name is the file's, and may be empty
-  int index = 0;                   // in the file
-  int64_t operator_set = 0;        // the version of the domain
+  std::string type, domain, name;            // the name is the file's, and may be empty
+  int index = 0;                             // in the file
+  int64_t operator_set = 0;                  // the version of the domain
   std::vector<std::string> inputs, outputs;  // an absent operand is empty
   std::map<std::string, format::Attribute> attributes;
 

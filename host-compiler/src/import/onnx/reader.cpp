@@ -72,14 +72,18 @@ void Reader::read_inputs() {
       const format::Dimension& dimension = kind.extents().dimension(i);
       const bool open = !dimension.has_extent() || dimension.extent() < 0;
       if (open && i > 0) {
-        problems_.add(where, fmt::format("has an open extent along axis {} ({})", i,
-                                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
-                      "only the batch, axis 0, may be open; fix the shape (onnxruntime.tools.make_dynamic_shape_fixed)");
+        problems_.add(
+            where,
+            fmt::format("has an open extent along axis {} ({})", i,
+                        dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
+            "only the batch, axis 0, may be open; fix the shape (onnxruntime.tools.make_dynamic_shape_fixed)");
         break;
       }
       if (open)
-        note(where, fmt::format("has an open batch ({}), which becomes 1",
-                                dimension.symbol().empty() ? "-1" : printable(dimension.symbol())), "");
+        note(where,
+             fmt::format("has an open batch ({}), which becomes 1",
+                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
+             "");
       if (!open && dimension.extent() == 0) {
         problems_.add(where, fmt::format("has the extent 0 along axis {}", i));
         break;
@@ -235,7 +239,9 @@ int64_t Reader::axis(int64_t given, size_t rank) {
 
 // ---- what it becomes ----------------------------------------------------------------------------
 
-const graph::Tensor& Reader::tensor(TensorId id) const { return id.valid() ? function_.tensor(id) : kNoTensor; }
+const graph::Tensor& Reader::tensor(TensorId id) const {
+  return id.valid() ? function_.tensor(id) : kNoTensor;
+}
 
 Values Reader::values_of(TensorId constant) const {
   const graph::Tensor& source = tensor(constant);
@@ -351,8 +357,12 @@ TensorId Reader::reshape(TensorId id, Shape shape) {
   return emit_alike(OpKind::Reshape, graph::ReshapeAttrs{std::move(shape)}, {id}, "shape");
 }
 
-TensorId Reader::to_channels_last(TensorId id) { return transpose(id, {0, 2, 3, 1}); }
-TensorId Reader::to_channels_first(TensorId id) { return transpose(id, {0, 3, 1, 2}); }
+TensorId Reader::to_channels_last(TensorId id) {
+  return transpose(id, {0, 2, 3, 1});
+}
+TensorId Reader::to_channels_first(TensorId id) {
+  return transpose(id, {0, 3, 1, 2});
+}
 
 TensorId Reader::cast(TensorId id, DataType type) {
   if (tensor(id).type == type) return id;
@@ -383,7 +393,8 @@ TensorId Reader::fold_into_convolution(TensorId x, TensorId factor, TensorId off
   if (only_reader(node_->inputs[0]) != node_) return {};
   const graph::Node& last = function_.nodes.back();
   graph::Node& convolution = function_.nodes[function_.nodes.size() - 2];
-  const bool is_pair = last.kind == OpKind::Transpose && last.outputs[0] == x && last.inputs[0] == convolution.outputs[0];
+  const bool is_pair =
+      last.kind == OpKind::Transpose && last.outputs[0] == x && last.inputs[0] == convolution.outputs[0];
   const bool depthwise = convolution.kind == OpKind::DepthwiseConv2d;
   if (!is_pair || (convolution.kind != OpKind::Conv2d && !depthwise) || tensor(x).type != kFloat) return {};
   graph::Activation& own = depthwise ? std::get<graph::DepthwiseConv2dAttrs>(convolution.attributes).activation

@@ -43,9 +43,7 @@ struct QuantizedAs {
   graph::Quantization quantization;
   bool shifted = false;
 
-  bool fits(const graph::Tensor& tensor) const {
-    return tensor.type == type && tensor.quantization == quantization;
-  }
+  bool fits(const graph::Tensor& tensor) const { return tensor.type == type && tensor.quantization == quantization; }
 };
 
 // What follows the operator and can be computed with it.
@@ -88,7 +86,8 @@ class Reader {
   std::optional<std::vector<int64_t>> known_integers(size_t operand, std::string_view what);
   std::optional<float> known_real(size_t operand, std::string_view what);
   // From an operand or, in older operator sets, from the attribute; nothing when it is in neither.
-  std::optional<std::vector<int64_t>> integers_from(size_t operand, const std::string& attribute, std::string_view what);
+  std::optional<std::vector<int64_t>> integers_from(size_t operand, const std::string& attribute,
+                                                    std::string_view what);
   // 0 .. rank-1, counting from the end when negative; a problem when it is outside.
   int64_t axis(int64_t given, size_t rank);
 

@@ -19,14 +19,29 @@ struct Element {
 };
 // By the format's numbers.
 constexpr std::array<Element, 23> kElements = {{
-    {"undefined", {}},          {"float", DataType::Float32}, {"uint8", DataType::UInt8},
-    {"int8", DataType::Int8},   {"uint16", DataType::UInt16}, {"int16", DataType::Int16},
-    {"int32", DataType::Int32}, {"int64", DataType::Int64},   {"string", {}},
-    {"bool", DataType::Bool},   {"float16", {}},              {"double", {}},
-    {"uint32", DataType::UInt32}, {"uint64", {}},             {"complex64", {}},
-    {"complex128", {}},         {"bfloat16", {}},             {"float8e4m3fn", {}},
-    {"float8e4m3fnuz", {}},     {"float8e5m2", {}},           {"float8e5m2fnuz", {}},
-    {"uint4", {}},              {"int4", DataType::Int4},
+    {"undefined", {}},
+    {"float", DataType::Float32},
+    {"uint8", DataType::UInt8},
+    {"int8", DataType::Int8},
+    {"uint16", DataType::UInt16},
+    {"int16", DataType::Int16},
+    {"int32", DataType::Int32},
+    {"int64", DataType::Int64},
+    {"string", {}},
+    {"bool", DataType::Bool},
+    {"float16", {}},
+    {"double", {}},
+    {"uint32", DataType::UInt32},
+    {"uint64", {}},
+    {"complex64", {}},
+    {"complex128", {}},
+    {"bfloat16", {}},
+    {"float8e4m3fn", {}},
+    {"float8e4m3fnuz", {}},
+    {"float8e5m2", {}},
+    {"float8e5m2fnuz", {}},
+    {"uint4", {}},
+    {"int4", DataType::Int4},
 }};
 
 template <typename T>
@@ -99,13 +114,15 @@ std::optional<Values> read_values(const format::Tensor& tensor, const std::files
   const std::optional<DataType> type = data_type(tensor.element());
   Values result;
   if (!type) {
-    problem = fmt::format("is of {}, a type that networks on microcontrollers are not run in", element_name(tensor.element()));
+    problem = fmt::format("is of {}, a type that networks on microcontrollers are not run in",
+                          element_name(tensor.element()));
     return std::nullopt;
   }
   result.type = *type;
   int64_t count = 1;
   for (const int64_t extent : tensor.extent()) {
-    if (extent < 0 || extent > graph::kMaxTensorBytes || count > graph::kMaxTensorBytes / std::max<int64_t>(extent, 1)) {
+    if (extent < 0 || extent > graph::kMaxTensorBytes ||
+        count > graph::kMaxTensorBytes / std::max<int64_t>(extent, 1)) {
       problem = fmt::format("has an extent of {}", extent);
       return std::nullopt;
     }

@@ -62,8 +62,8 @@ TensorId real_bias(Reader& in, size_t operand, TensorId input, TensorId weights)
   const Value& given = in.value(operand);
   const graph::Tensor bias = in.tensor(given.tensor);
   const graph::Quantization x = in.tensor(input).quantization, w = in.tensor(weights).quantization;
-  const bool counts_steps = given.form == Form::Plain && bias.type == DataType::Int32 && bias.constant.valid() &&
-                            x.present() && w.present();
+  const bool counts_steps =
+      given.form == Form::Plain && bias.type == DataType::Int32 && bias.constant.valid() && x.present() && w.present();
   if (!counts_steps) return in.operand(operand);
   std::vector<float> reals;
   for (const int64_t steps : as_integers(in.values_of(given.tensor))) {
