@@ -28,6 +28,7 @@ tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call) {
                                       element_count(extents), access});
   };
   for (const tir::BufferId id : call.read) whole(id, tir::Access::Read);
+  for (const tir::BufferId id : call.updated) whole(id, tir::Access::ReadWrite);
   whole(call.written, tir::Access::Write);
   if (call.scratch.valid()) whole(call.scratch, tir::Access::Write);
   for (const tir::BufferId id : call.constants) whole(id, tir::Access::Read);
@@ -56,18 +57,39 @@ const emission::ConstantStructs& kernel_structs() {
 #include "cortex_m/sum.def"
 #undef FIELD
     }};
+    const emission::ConstantStruct wide{"struct intarsia_wide", "wide", {
+#define FIELD(name) #name,
+#include "cortex_m/wide.def"
+#undef FIELD
+    }};
+    const emission::ConstantStruct svdf{"struct intarsia_svdf", "svdf", {
+#define FIELD(name) #name,
+#include "cortex_m/svdf.def"
+#undef FIELD
+    }};
+    const emission::ConstantStruct lstm{"struct intarsia_lstm", "lstm", {
+#define FIELD(name) #name,
+#include "cortex_m/lstm.def"
+#undef FIELD
+    }};
+    for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {
+      all[core + "wide_conv_s16"] = all[core + "wide_depthwise_s16"] = wide;
+      all[core + "svdf_s8"] = all[core + "svdf_s16"] = svdf;
+      all[core + "lstm_s8"] = all[core + "lstm_s16"] = lstm;
+    }
     return all;
   }();
   return structs;
 }
 
 LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small) {
+  const bool wide = view.in(0).type == DataType::Int16;
   switch (view.node.kind) {
     case graph::OpKind::Conv2d:
     case graph::OpKind::FullyConnected:
-      return conv_leaf(core, view, small);
+      return wide ? wide_leaf(core, view) : conv_leaf(core, view, small);
     case graph::OpKind::DepthwiseConv2d:
-      return depthwise_leaf(core, view, small);
+      return wide ? wide_leaf(core, view) : depthwise_leaf(core, view, small);
     case graph::OpKind::Add:
       return add_leaf(core, view);
     case graph::OpKind::AveragePool2d:
@@ -75,6 +97,10 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small) {
       return pool_leaf(core, view);
     case graph::OpKind::Softmax:  // a table of 1 kB instead of less code
       return small ? nullptr : softmax_leaf(view);
+    case graph::OpKind::Svdf:
+      return svdf_leaf(core, view);
+    case graph::OpKind::Lstm:
+      return lstm_leaf(core, view);
     default:
       return nullptr;
   }

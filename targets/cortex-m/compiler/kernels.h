@@ -34,6 +34,7 @@ struct KernelCall {
   tir::BufferId written;
   tir::BufferId scratch;  // may be invalid
   std::vector<tir::BufferId> constants;
+  std::vector<tir::BufferId> updated = {};  // state: read and written, behind what is read
 };
 tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call);
 
@@ -50,5 +51,9 @@ LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf add_leaf(CoreClass core, const OpView& view);
 LowerLeaf pool_leaf(CoreClass core, const OpView& view);
 LowerLeaf softmax_leaf(const OpView& view);
+// Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.
+LowerLeaf wide_leaf(CoreClass core, const OpView& view);
+LowerLeaf svdf_leaf(CoreClass core, const OpView& view);
+LowerLeaf lstm_leaf(CoreClass core, const OpView& view);
 
 }  // namespace intarsia::targets::cortex_m

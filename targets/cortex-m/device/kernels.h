@@ -7,12 +7,15 @@
 #include "cortex_m/dsp_dense.h"
 #include "cortex_m/dsp_depthwise.h"
 #include "cortex_m/long_conv.h"
+#include "cortex_m/lstm.h"
 #include "cortex_m/mve_conv.h"
 #include "cortex_m/mve_depthwise.h"
 #include "cortex_m/pool.h"
 #include "cortex_m/softmax.h"
 #include "cortex_m/sum.h"
+#include "cortex_m/svdf.h"
 #include "cortex_m/thumb_conv.h"
 #include "cortex_m/thumb_depthwise.h"
+#include "cortex_m/wide.h"
 
 #endif  // INTARSIA_CORTEX_M_KERNELS_H_

@@ -1,0 +1,26 @@
+// Weights and tables as the kernels on int16 activations read them (device/wide_dot.h).
+#pragma once
+
+#include "channels.h"
+
+namespace intarsia::targets::cortex_m {
+
+constexpr int64_t kWideLanes = 4;
+
+// "intarsia_dsp_" or "intarsia_mve_".
+std::string wide_prefix(CoreClass core);
+bool has_wide_kernels(CoreClass core);
+// Elements of a run, filled to a whole group.
+int64_t wide_run(CoreClass core, int64_t count);
+
+// Rows of equal length by blocks of four, the last filled with zeros.
+std::vector<uint8_t> wide_weights(CoreClass core, const WeightRows& rows);
+
+// [count / row][row] of an operator's constant weights.
+WeightRows weight_rows(const OpView& view, size_t input, int64_t rows);
+
+void append_word(std::vector<uint8_t>& bytes, int64_t value);
+// The lower half of 64 bits, then the upper.
+void append_wide(std::vector<uint8_t>& bytes, int64_t value);
+
+}  // namespace intarsia::targets::cortex_m

@@ -1,0 +1,189 @@
+// Depthwise convolutions of int16 activations: channels side by side, no copies.
+#include "cortex_m/optimise.h"
+#include "cortex_m/wide_dot.h"
+#include "cortex_m/wide_results.h"
+
+enum { kDspLanes = 4, kMveLanes = 8 };
+
+// The part of a window that lies inside of the image.
+struct part {
+  const int16_t *input;  // its first element
+  int32_t tap;           // number of that element's weights
+  int32_t rows, columns;
+  int32_t row_step, column_step;  // of input, in elements
+};
+
+INTARSIA_INLINE int32_t first_inside(int32_t start, int32_t dilation) {
+  return start >= 0 ? 0 : (-start + dilation - 1) / dilation;
+}
+INTARSIA_INLINE int32_t end_inside(int32_t start, int32_t dilation, int32_t kernel, int32_t extent) {
+  const int32_t room = extent - start;
+  if (room <= 0) return 0;
+  return intarsia_min_i32(kernel, (room + dilation - 1) / dilation);
+}
+
+INTARSIA_INLINE struct part part_at(const struct intarsia_wide *w, const int16_t *image, int32_t oy, int32_t ox) {
+  const int32_t top = oy * w->stride_h - w->pad_top, left = ox * w->stride_w - w->pad_left;
+  const int32_t ky = first_inside(top, w->dilation_h), kx = first_inside(left, w->dilation_w);
+  struct part part;
+  part.rows = end_inside(top, w->dilation_h, w->kernel_h, w->in_h) - ky;
+  part.columns = end_inside(left, w->dilation_w, w->kernel_w, w->in_w) - kx;
+  part.row_step = w->dilation_h * w->in_w * w->in_c;
+  part.column_step = w->dilation_w * w->in_c;
+  part.tap = ky * w->kernel_w + kx;
+  if (part.rows <= 0 || part.columns <= 0) part.rows = part.columns = part.tap = 0;
+  part.input = part.rows == 0 ? image
+                              : image + ((top + ky * w->dilation_h) * w->in_w + left + kx * w->dilation_w) * w->in_c;
+  return part;
+}
+
+// ---- four channels with the DSP extension ----
+
+struct four {
+  int32_t a, b, c, d;
+};
+
+// One element of the window; both pointers move on. As one piece of assembly: the compiler would load ahead and
+// spill.
+INTARSIA_INLINE struct four tap(struct four sums, const int16_t **x, const int8_t **weight, int32_t step) {
+#if INTARSIA_HAS_DSP
+  uint32_t ab, cd, low, high;
+  __asm__ volatile(
+      "ldr %[high], [%[weight]], #4\n"
+      "ldr %[cd], [%[x], #4]\n"
+      "ldr %[ab], [%[x]]\n"
+      "sxtb16 %[low], %[high]\n"
+      "sxtb16 %[high], %[high], ror #8\n"
+      "smlabb %[a], %[ab], %[low], %[a]\n"
+      "smlatt %[b], %[ab], %[low], %[b]\n"
+      "smlabb %[c], %[cd], %[high], %[c]\n"
+      "smlatt %[d], %[cd], %[high], %[d]\n"
+      : [a] "+r"(sums.a), [b] "+r"(sums.b), [c] "+r"(sums.c), [d] "+r"(sums.d), [weight] "+r"(*weight),
+        [ab] "=&r"(ab), [cd] "=&r"(cd), [low] "=&r"(low), [high] "=&r"(high)
+      : [x] "r"(*x)
+      : "memory");
+#else
+  const uint32_t word = intarsia_load_word(*weight), low = intarsia_even_pair(word), high = intarsia_odd_pair(word);
+  const uint32_t ab = intarsia_load_halves(*x), cd = intarsia_load_halves(*x + 2);
+  sums.a += (int16_t)ab * (int16_t)low, sums.b += (int16_t)(ab >> 16) * (int16_t)(low >> 16);
+  sums.c += (int16_t)cd * (int16_t)high, sums.d += (int16_t)(cd >> 16) * (int16_t)(high >> 16);
+  *weight += kDspLanes;
+#endif
+  *x += step;
+  return sums;
+}
+
+INTARSIA_INLINE struct four four_channels(const struct part *part, const int16_t *input, const int8_t *weights,
+                                          int32_t kernel_w) {
+  const int32_t columns = part->columns, step = part->column_step;
+  const int32_t row_rest = part->row_step - columns * step, weight_rest = kDspLanes * (kernel_w - columns);
+  struct four sums = {0, 0, 0, 0};
+  for (int32_t rows = part->rows; rows > 0; --rows, input += row_rest, weights += weight_rest) {
+    if (columns == 3) {  // most windows have three
+      sums = tap(sums, &input, &weights, step);
+      sums = tap(sums, &input, &weights, step);
+      sums = tap(sums, &input, &weights, step);
+    } else {
+      for (int32_t left = columns; left > 0; --left) sums = tap(sums, &input, &weights, step);
+    }
+  }
+  return sums;
+}
+
+INTARSIA_INLINE void dsp_depthwise(const struct intarsia_wide *w, const int16_t *input, int16_t *output,
+                                   const int8_t *weights, const struct intarsia_wide_channel *channels,
+                                   int32_t least, int32_t most) {
+  const int32_t out_c = w->out_c, kernel_w = w->kernel_w, block_bytes = kDspLanes * w->kernel_h * kernel_w;
+  for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * out_c)
+    for (int32_t oy = 0; oy < w->out_h; ++oy)
+      for (int32_t ox = 0; ox < w->out_w; ++ox, output += out_c) {
+        const struct part part = part_at(w, input, oy, ox);
+        const int8_t *block = weights + kDspLanes * part.tap;
+        for (int32_t next = 0; next < out_c; next += kDspLanes, block += block_bytes) {
+          const int32_t first = next + kDspLanes <= out_c ? next : out_c - kDspLanes;
+          const struct four sums = four_channels(&part, part.input + first, block, kernel_w);
+          const struct intarsia_wide_channel *channel = channels + first;
+          int16_t *results = output + first;
+          results[0] = intarsia_short_result(sums.a, &channel[0], least, most);
+          results[1] = intarsia_short_result(sums.b, &channel[1], least, most);
+          results[2] = intarsia_short_result(sums.c, &channel[2], least, most);
+          results[3] = intarsia_short_result(sums.d, &channel[3], least, most);
+        }
+      }
+}
+
+// Limits that are those of int16 are one instruction as constants.
+void intarsia_dsp_wide_depthwise_s16(const struct intarsia_wide *w, const int16_t *input, int16_t *output,
+                                     const int8_t *weights, const int32_t *channel_words) {
+  const struct intarsia_wide_channel *channels = (const struct intarsia_wide_channel *)channel_words;
+  if (w->low == INT16_MIN && w->high == INT16_MAX)
+    dsp_depthwise(w, input, output, weights, channels, INT16_MIN, INT16_MAX);
+  else
+    dsp_depthwise(w, input, output, weights, channels, w->low, w->high);
+}
+
+// ---- eight channels with Helium ----
+
+// sums: of channels 0, 2, 4, 6, then 1, 3, 5, 7. `lanes` channels are there to be read.
+INTARSIA_OUTLINE void eight_channels(const struct part *part, const int16_t *input, const int8_t *weights,
+                                     int32_t kernel_w, int32_t lanes, int32_t sums[kMveLanes]) {
+#if INTARSIA_HAS_MVE
+  const int16_t *x;
+  const int8_t *weight;
+  int32_t rows = part->rows;
+  __asm__ volatile(
+      "vmov.i32 q2, #0\n"
+      "vmov.i32 q3, #0\n"
+      "cbz %[rows], 3f\n"
+      "vctp.16 %[lanes]\n"
+      "1: mov %[x], %[input]\n"
+      "mov %[weight], %[weights]\n"
+      "dls lr, %[columns]\n"
+      "2: vldrb.s16 q1, [%[weight]], #8\n"
+      "vpst\n"
+      "vldrht.u16 q0, [%[x]]\n"
+      "add %[x], %[column_bytes]\n"
+      "vmullb.s16 q4, q0, q1\n"
+      "vmullt.s16 q5, q0, q1\n"
+      "vadd.i32 q2, q2, q4\n"
+      "vadd.i32 q3, q3, q5\n"
+      "le lr, 2b\n"
+      "add %[input], %[row_bytes]\n"
+      "add %[weights], %[weight_bytes]\n"
+      "subs %[rows], #1\n"
+      "bne 1b\n"
+      "3: vstrw.32 q2, [%[sums]]\n"
+      "vstrw.32 q3, [%[sums], #16]\n"
+      : [input] "+r"(input), [weights] "+r"(weights), [rows] "+l"(rows), [x] "=&l"(x), [weight] "=&l"(weight)
+      : [lanes] "r"(lanes), [columns] "r"(part->columns), [column_bytes] "r"(2 * part->column_step),
+        [row_bytes] "r"(2 * part->row_step), [weight_bytes] "r"(kMveLanes * kernel_w), [sums] "r"(sums)
+      : "q0", "q1", "q2", "q3", "q4", "q5", "lr", "cc", "memory");
+#else
+  for (int32_t i = 0; i < kMveLanes; ++i) sums[i] = 0;
+  for (int32_t row = 0; row < part->rows; ++row)
+    for (int32_t column = 0; column < part->columns; ++column)
+      for (int32_t lane = 0; lane < lanes; ++lane)
+        sums[lane % 2 * 4 + lane / 2] += input[row * part->row_step + column * part->column_step + lane] *
+                                         weights[(row * kernel_w + column) * kMveLanes + lane];
+#endif
+}
+
+void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *w, const int16_t *input, int16_t *output,
+                                     const int8_t *weights, const int32_t *channel_words) {
+  const struct intarsia_wide_channel *channels = (const struct intarsia_wide_channel *)channel_words;
+  const int32_t least = w->low, most = w->high;
+  const int32_t out_c = w->out_c, block_bytes = kMveLanes * w->kernel_h * w->kernel_w;
+  for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * out_c)
+    for (int32_t oy = 0; oy < w->out_h; ++oy)
+      for (int32_t ox = 0; ox < w->out_w; ++ox, output += out_c) {
+        const struct part part = part_at(w, input, oy, ox);
+        const int8_t *block = weights + kMveLanes * part.tap;
+        for (int32_t first = 0; first < out_c; first += kMveLanes, block += block_bytes) {
+          const int32_t lanes = intarsia_min_i32(kMveLanes, out_c - first);
+          int32_t sums[kMveLanes];
+          eight_channels(&part, part.input + first, block, w->kernel_w, lanes, sums);
+          for (int32_t lane = 0; lane < lanes; ++lane)
+            output[first + lane] = intarsia_short_result(sums[lane % 2 * 4 + lane / 2], &channels[first + lane], least, most);
+        }
+      }
+}
