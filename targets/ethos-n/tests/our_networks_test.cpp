@@ -94,8 +94,9 @@ void expect_clean(const std::vector<uint8_t>& bytes) {
   EXPECT_EQ(*numbers.rbegin() + 1, numbers.size());
   // What no field names is zero.
   for (const sim::AgentRecord& agent : stream.agents)
-    if (agent.type == sim::Agent::WGT_STREAMER || agent.type == sim::Agent::PLE_LOADER)
+    if (agent.type == sim::Agent::WGT_STREAMER || agent.type == sim::Agent::PLE_LOADER) {
       for (size_t i = 6; i < agent.bytes.size(); ++i) EXPECT_EQ(agent.bytes[i], 0u);
+    }
 }
 
 struct Moved {

@@ -222,7 +222,7 @@ TEST_F(Parts, AreFirmwareEachForItsCore) {
     const ProcessOutcome built = program(command);
     ASSERT_TRUE(built.succeeded()) << built.err;
     const ProcessOutcome undefined = program({"arm-none-eabi-nm", "-u", path(part + ".elf")});
-    for (const std::string& name : {"digits_", "intarsia_"}) EXPECT_EQ(undefined.out.find(name), std::string::npos) << undefined.out;
+    for (const char* name : {"digits_", "intarsia_"}) EXPECT_EQ(undefined.out.find(name), std::string::npos) << undefined.out;
   }
 }
 

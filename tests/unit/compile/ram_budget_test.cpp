@@ -110,7 +110,9 @@ TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
       EXPECT_EQ(model->ram_budget->before, most);
       EXPECT_EQ(model->ram_budget->after, peak_of(*model));
       ASSERT_EQ(run_in_memory(*model, inputs), *expected) << "seed " << seed << ", budget " << budget;
-      if (budget == most) EXPECT_TRUE(model->ram_budget->striped.empty());
+      if (budget == most) {
+        EXPECT_TRUE(model->ram_budget->striped.empty());
+      }
       for (const tir::Func& func : model->lowered.funcs) {
         if (!func.striped) continue;
         ++tally.striped;
