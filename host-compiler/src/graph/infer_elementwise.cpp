@@ -19,7 +19,8 @@ Shape broadcast_shape(OpCheck& check, const Shape& a, const Shape& b) {
     const int64_t y = i < b.size() ? b[b.size() - 1 - i] : 1;
     if (x != y && x != 1 && y != 1) {
       check.fail(fmt::format("shapes [{}] and [{}] cannot be broadcast together", fmt::join(a, ","),
-                             fmt::join(b, ",")));
+                             fmt::join(b, ",")),
+                 "counted from the last axis, extents have to be the same or 1");
       return result;
     }
     result[result.size() - 1 - i] = std::max(x, y);

@@ -92,7 +92,8 @@ Shapes infer_cumsum(OpCheck& check) {
 Shapes infer_gather_nd(OpCheck& check) {
   const Shape &data = check.in(0).shape, &indices = check.in(1).shape;
   if (!moves_one_type(check)) return {};
-  check.require(check.in(1).type == Int32, "the indices have to be i32");
+  check.require(check.in(1).type == Int32,
+                fmt::format("the indices have to be i32, but are {}", to_string(check.in(1).type)));
   if (!check.require(!indices.empty(), "the indices are a scalar")) return {};
   const int64_t depth = indices.back();
   if (!check.require(depth <= static_cast<int64_t>(data.size()),

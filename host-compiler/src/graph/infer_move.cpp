@@ -232,7 +232,8 @@ Shapes infer_gather(OpCheck& check) {
   const Shape &data = check.in(0).shape, &indices = check.in(1).shape;
   check.require(check.in(0).type == check.out().type && bits(check.in(0).type) >= 8,
                 fmt::format("cannot move the types {}", check.types_text()));
-  check.require(check.in(1).type == Int32, "the indices have to be i32");
+  check.require(check.in(1).type == Int32,
+                fmt::format("the indices have to be i32, but are {}", to_string(check.in(1).type)));
   if (!is_axis(check, a.axis, data.size())) return {};
   const bool batched = a.batch_dims >= 0 && a.batch_dims <= a.axis &&
                        a.batch_dims <= static_cast<int64_t>(indices.size()) &&

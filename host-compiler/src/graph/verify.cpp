@@ -148,6 +148,15 @@ class FunctionVerifier {
     }
   }
 
+  // Operators are run in the order they are written in.
+  std::string how_to_make(TensorId id) const {
+    for (const Node& n : function_.nodes)
+      if (std::find(n.outputs.begin(), n.outputs.end(), id) != n.outputs.end())
+        return fmt::format("move operator '{}', which makes it, before this one, unless it waits for this one in turn",
+                           n.name);
+    return "no operator makes it; declare it an input, a constant or a variable of the function";
+  }
+
   void node(const Node& n) {
     const std::string place = place_of(function_, n);
     bool inferable = true;
@@ -155,7 +164,7 @@ class FunctionVerifier {
       if (!exists(id)) continue;  // infer_shapes says so, or it is an absent operand
       inferable &= sane_[id.at()];
       if (!defined_[id.at()])
-        problem(place, fmt::format("reads tensor %{} before it is made", id.index));
+        problems_.add(place, fmt::format("reads tensor %{} before it is made", id.index), how_to_make(id));
     }
     for (const TensorId id : n.outputs) {
       if (!exists(id)) continue;
@@ -202,7 +211,7 @@ class RecursionFinder {
     for (const Function& function : module_.functions) {
       // An explicit stack: a long chain of calls must not overflow ours.
       std::vector<Visit> stack;
-      enter(stack, function);
+      enter(stack, function, {});
       while (!stack.empty()) {
         Visit& visit = stack.back();
         if (visit.callees.empty()) {
@@ -210,9 +219,10 @@ class RecursionFinder {
           stack.pop_back();
           continue;
         }
-        const Function* callee = visit.callees.back();
+        const auto [callee, caller] = visit.callees.back();
+        const std::string place = place_of(*visit.function, *caller);
         visit.callees.pop_back();
-        enter(stack, *callee);
+        enter(stack, *callee, place);
       }
     }
   }
@@ -221,19 +231,20 @@ class RecursionFinder {
   enum class State { New, Open, Done };
   struct Visit {
     const Function* function;
-    std::vector<const Function*> callees;  // not entered yet
+    std::vector<std::pair<const Function*, const Node*>> callees;  // not entered yet, and who runs them
   };
 
-  void enter(std::vector<Visit>& stack, const Function& function) {
+  void enter(std::vector<Visit>& stack, const Function& function, const std::string& caller) {
     State& state = state_[&function];
     if (state == State::Open)
-      problems_.add(fmt::format("function '{}'", function.name), "calls itself, directly or not");
+      problems_.add(fmt::format("function '{}'", function.name), "calls itself, directly or not",
+                    fmt::format("{} closes the circle; a function cannot run one that runs it", caller));
     if (state != State::New) return;
     state = State::Open;
     Visit visit{&function, {}};
     for (const Node& node : function.nodes)
       for (const std::string& name : functions_run_by(node))
-        if (const Function* callee = module_.find(name)) visit.callees.push_back(callee);
+        if (const Function* callee = module_.find(name)) visit.callees.emplace_back(callee, &node);
     stack.push_back(std::move(visit));
   }
 

@@ -102,7 +102,8 @@ Converted convert_reduce(OperatorReader& in) {
   if (!axes) return {attrs, 1};
   for (const int64_t axis : *axes) {
     if (axis < -rank || axis >= rank) {
-      in.problem(fmt::format("reduces axis {} of a tensor of rank {}", axis, rank));
+      in.problem(fmt::format("reduces axis {} of a tensor of rank {}", axis, rank),
+                 rank == 0 ? "" : fmt::format("{} to {} are possible", -rank, rank - 1));
       return {attrs, 1};
     }
     attrs.axes.push_back(axis < 0 ? axis + rank : axis);

@@ -130,7 +130,8 @@ void OperatorReader::decide_shape(const Shape& shape) {
 int64_t OperatorReader::axis(int64_t axis, size_t rank) {
   const auto axes = static_cast<int64_t>(rank);
   if (axis < -axes || axis >= axes) {
-    problem(fmt::format("names axis {} of a tensor of rank {}", axis, rank));
+    problem(fmt::format("names axis {} of a tensor of rank {}", axis, rank),
+            rank == 0 ? "" : fmt::format("{} to {} are possible", -axes, axes - 1));
     return 0;
   }
   return axis < 0 ? axis + axes : axis;

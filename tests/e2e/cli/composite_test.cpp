@@ -148,7 +148,8 @@ func @pair(%0, %1) -> (%2, %3) [pin=ethosn] {
 entry @main
 )"));
   EXPECT_TRUE(refused(intarsia({"explain", "waiting.graph", "--target", "c + ethosn"}),
-                      {"waiting.graph", "operator 'both' (call): reads tensor %2 before it is made"}));
+                      {"waiting.graph", "operator 'both' (call): reads tensor %2 before it is made",
+                       "move operator 'between', which makes it, before this one, unless it waits for this one"}));
 }
 
 // Operators of one member around one of another: two regions with one between them, not one that waits for itself.

@@ -178,7 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
          [](ModelSpec& m) {
            m.tensors[1].data = bytes_of(std::vector<int32_t>{1, 4});
          },
-         "some/m.tflite: operator 0 'average' (MEAN v2): reduces axis 4 of a tensor of rank 4"},
+         "some/m.tflite: operator 0 'average' (MEAN v2): reduces axis 4 of a tensor of rank 4; -4 to 3 are "
+         "possible"},
     }),
     [](const auto& info) { return info.param.name; });
 

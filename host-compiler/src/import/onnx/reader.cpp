@@ -232,7 +232,8 @@ std::optional<std::vector<int64_t>> Reader::integers_from(size_t operand, const 
 
 int64_t Reader::axis(int64_t given, size_t rank) {
   const auto count = static_cast<int64_t>(rank);
-  if (!require(given >= -count && given < count, fmt::format("names axis {} of a tensor of rank {}", given, rank)))
+  if (!require(given >= -count && given < count, fmt::format("names axis {} of a tensor of rank {}", given, rank),
+               count == 0 ? "" : fmt::format("{} to {} are possible", -count, count - 1)))
     return 0;
   return given < 0 ? given + count : given;
 }
