@@ -202,8 +202,9 @@ TEST(OnnxOperator, AxisOutOfRange) {
   model.input("x", {1, 2}).output("y");
   format::Attribute& axis = *model.node("Softmax", {"x"}, {"y"}).add_attribute();
   axis.set_name("axis"), axis.set_integer(5);
-  EXPECT_THAT(model.refusal(), HasSubstr("operator 0 'the_Softmax' (Softmax, operator set 17): names axis 5 of a tensor of "
-                                         "rank 2; -2 to 1 are possible"));
+  EXPECT_THAT(model.refusal(),
+              HasSubstr("operator 0 'the_Softmax' (Softmax, operator set 17): names axis 5 of a tensor of "
+                        "rank 2; -2 to 1 are possible"));
 }
 
 TEST(OnnxOperator, WeightsThatDoNotFit) {
