@@ -1,4 +1,4 @@
-// Element-wise addition of two activations of one shape.
+// Element-wise addition and subtraction of two activations of one shape.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,24 +12,26 @@ using namespace standard_lowering;
 
 namespace {
 
-// TFLite's sum of two operands, unclamped.
-int64_t reference_sum(const AddRescaling& r, int64_t a, int64_t b, int64_t out_zero) {
+// TFLite's sum of two operands, unclamped; with a sign of -1 their difference.
+int64_t reference_sum(const AddRescaling& r, int64_t a, int64_t b, int64_t sign, int64_t out_zero) {
   const auto scaled = [](int64_t value, Multiplier m) {
     const int64_t high = (value * m.value + (int64_t{1} << 30)) >> 31;
     if (m.shift == 0) return high;
     return (high + (int64_t{1} << (-m.shift - 1)) - (high < 0)) >> -m.shift;
   };
   const int64_t unit = int64_t{1} << r.left_shift;
-  return scaled(scaled(a * unit, r.a) + scaled(b * unit, r.b), r.output) + out_zero;
+  return scaled(scaled(a * unit, r.a) + sign * scaled(b * unit, r.b), r.output) + out_zero;
 }
 
 // Numbers of device/sum.h, if there are some that hold for every pair of operands.
 class OneStep {
  public:
-  OneStep(const AddRescaling& r, int64_t a_zero, int64_t b_zero, int64_t out_zero, Range range) : range_(range) {
+  OneStep(const AddRescaling& r, int64_t a_zero, int64_t b_zero, int64_t sign, int64_t out_zero, Range range)
+      : range_(range) {
     for (int64_t a = -128; a <= 127; ++a)
       for (int64_t b = -128; b <= 127; ++b)
-        expected_.push_back(std::clamp<int64_t>(reference_sum(r, a - a_zero, b - b_zero, out_zero), range.low, range.high));
+        expected_.push_back(
+            std::clamp<int64_t>(reference_sum(r, a - a_zero, b - b_zero, sign, out_zero), range.low, range.high));
   }
 
   // Factors near the real scales; a start that no pair rules out.
@@ -69,7 +71,7 @@ class OneStep {
 
 }  // namespace
 
-LowerLeaf add_leaf(CoreClass core, const OpView& view) {
+LowerLeaf sum_leaf(CoreClass core, const OpView& view) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
   const auto is_plain = [](const graph::Tensor& t) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1 && !t.constant.valid();
@@ -83,9 +85,10 @@ LowerLeaf add_leaf(CoreClass core, const OpView& view) {
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
   const int64_t count = element_count(out.shape);
   const double unit = out.quantization.scale[0];
-  const OneStep one_step(*r, a.quantization.zero_point[0], b.quantization.zero_point[0], out.quantization.zero_point[0],
-                         range);
-  if (const auto found = one_step.find(a.quantization.scale[0] / unit, b.quantization.scale[0] / unit)) {
+  const int64_t sign = view.node.kind == graph::OpKind::Sub ? -1 : 1;
+  const OneStep one_step(*r, a.quantization.zero_point[0], b.quantization.zero_point[0], sign,
+                         out.quantization.zero_point[0], range);
+  if (const auto found = one_step.find(a.quantization.scale[0] / unit, static_cast<double>(sign) * b.quantization.scale[0] / unit)) {
     const std::vector<int64_t> numbers = {count, (*found)[0], (*found)[1], (*found)[2], range.low, range.high};
     return [numbers, count](OpLowering& op) {
       op.declare({Shape{count}, Shape{count}}, Shape{count});
@@ -93,7 +96,7 @@ LowerLeaf add_leaf(CoreClass core, const OpView& view) {
     };
   }
   constexpr int kLeftShift = 20, kMostShift = 30, kMostOutShift = 22;
-  if (core == CoreClass::Thumb || core == CoreClass::Long || r->left_shift != kLeftShift || r->a.shift < -kMostShift || r->b.shift < -kMostShift ||
+  if (sign < 0 || core == CoreClass::Thumb || core == CoreClass::Long || r->left_shift != kLeftShift || r->a.shift < -kMostShift || r->b.shift < -kMostShift ||
       r->output.shift > -1 || r->output.shift < -kMostOutShift)
     return nullptr;
   std::vector<int64_t> numbers = {count,

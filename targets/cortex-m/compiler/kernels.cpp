@@ -57,6 +57,11 @@ const emission::ConstantStructs& kernel_structs() {
 #include "cortex_m/sum.def"
 #undef FIELD
     }};
+    all["intarsia_mul_s8"] = {"struct intarsia_mul", "mul", {
+#define FIELD(name) #name,
+#include "cortex_m/mul.def"
+#undef FIELD
+    }};
     const emission::ConstantStruct wide{"struct intarsia_wide", "wide", {
 #define FIELD(name) #name,
 #include "cortex_m/wide.def"
@@ -91,7 +96,10 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small) {
     case graph::OpKind::DepthwiseConv2d:
       return wide ? wide_leaf(core, view) : depthwise_leaf(core, view, small);
     case graph::OpKind::Add:
-      return add_leaf(core, view);
+    case graph::OpKind::Sub:
+      return sum_leaf(core, view);
+    case graph::OpKind::Mul:
+      return mul_leaf(view);
     case graph::OpKind::AveragePool2d:
     case graph::OpKind::MaxPool2d:
       return pool_leaf(core, view);

@@ -48,7 +48,8 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small);
 // Families. Each returns an empty leaf for what its kernels do not cover.
 LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small);
-LowerLeaf add_leaf(CoreClass core, const OpView& view);
+LowerLeaf sum_leaf(CoreClass core, const OpView& view);  // of Add and Sub
+LowerLeaf mul_leaf(const OpView& view);
 LowerLeaf pool_leaf(CoreClass core, const OpView& view);
 LowerLeaf softmax_leaf(const OpView& view);
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.

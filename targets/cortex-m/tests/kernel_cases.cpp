@@ -141,4 +141,26 @@ std::vector<graph::Module> additions() {
   return modules;
 }
 
+std::vector<graph::Module> differences_and_products() {
+  std::vector<graph::Module> modules;
+  Random random(16);
+  for (const OpKind kind : {OpKind::Sub, OpKind::Mul}) {
+    for (int i = 0; i < 60; ++i) {
+      graph::Module module = testing::random_operator(random, kind, DataType::Int8);
+      const graph::Function& function = module.entry_function();
+      if (!standard_lowering_refuses(module, function, function.nodes[0])) modules.push_back(std::move(module));
+    }
+    for (int64_t count = 1; count <= 34; ++count)
+      modules.push_back(binary_module(random, kind, {1, count}, {1, count}, any_activation(random)));
+  }
+  // A factor by channel, by row of an image, and one for all; either operand repeats.
+  for (const int64_t channels : {1, 3, 8, 19})
+    for (const Shape& factors : {Shape{channels}, {1, 1, 1, channels}, {3, channels}, {1}, {2, 4, 1, channels}}) {
+      const Shape whole{2, 4, 3, channels};
+      modules.push_back(binary_module(random, OpKind::Mul, whole, factors, any_activation(random)));
+      modules.push_back(binary_module(random, OpKind::Mul, factors, whole, any_activation(random)));
+    }
+  return modules;
+}
+
 }  // namespace intarsia::test::cortex_m

@@ -16,5 +16,6 @@ std::vector<graph::Module> fully_connected_layers();
 std::vector<graph::Module> long_and_thin();
 std::vector<graph::Module> poolings_and_rows();
 std::vector<graph::Module> additions();
+std::vector<graph::Module> differences_and_products();
 
 }  // namespace intarsia::test::cortex_m

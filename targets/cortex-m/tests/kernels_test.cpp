@@ -1,6 +1,7 @@
 // Every kernel on this machine, through its portable twins of the cores' instructions, against the
 // reference evaluator: all small shapes, and larger ones at random.
 #include <filesystem>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -36,7 +37,10 @@ std::string kernel_library(const std::string& compiler) {
   return library;
 }
 
-void check(const KernelProgram& kernels, const std::string& compiler = "gcc") {
+using MakeInputs = std::function<std::vector<graph::TensorValue>(Random&, const graph::Module&)>;
+
+void check(const KernelProgram& kernels, const std::string& compiler = "gcc",
+           const MakeInputs& make_inputs = testing::random_inputs) {
   const testing::CProgram program(
       compiler, kernels.text(),
       fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/device-runtime/kernels/include -I{1}/device-runtime/contract/include -Wl,--no-as-needed {2}",
@@ -47,7 +51,7 @@ void check(const KernelProgram& kernels, const std::string& compiler = "gcc") {
     SCOPED_TRACE(fmt::format("case {}\n{}", i, graph::print(kernels.module(i))));
     auto* run = program.find<void(void**)>(fmt::format("m{}_run", i));
     ASSERT_NE(run, nullptr);
-    std::vector<graph::TensorValue> inputs = testing::random_inputs(random, kernels.module(i));
+    std::vector<graph::TensorValue> inputs = make_inputs(random, kernels.module(i));
     graph::Evaluator evaluator(kernels.module(i));
     const Result<std::vector<graph::TensorValue>> expected = evaluator.run(inputs);
     ASSERT_TRUE(expected.ok());
@@ -85,6 +89,7 @@ TEST_P(EveryCore, FullyConnected) { check_all(fully_connected_layers()); }
 TEST_P(EveryCore, LongAndThin) { check_all(long_and_thin()); }
 TEST_P(EveryCore, PoolingsAndRows) { check_all(poolings_and_rows()); }
 TEST_P(EveryCore, Additions) { check_all(additions()); }
+TEST_P(EveryCore, DifferencesAndProducts) { check_all(differences_and_products()); }
 
 TEST_P(EveryCore, ClangCompilesThemWithoutAWarning) {
   const std::vector<std::string> compilers = testing::c_compilers();
@@ -123,6 +128,32 @@ TEST(Optimise, SizeSharesKernels) {
     EXPECT_EQ(kernels.calls("intarsia_dsp_conv_s8"), optimise == LoweringOptions::Optimise::Speed);
     check(kernels);
   }
+}
+
+// All 65536 pairs of operands, for scales from where most results saturate to where few differ from the zero point.
+TEST_P(EveryCore, EveryPairOfOperands) {
+  KernelProgram kernels(GetParam());
+  Random random(17);
+  for (int i = 0; i < 12; ++i)
+    for (const OpKind kind : {OpKind::Sub, OpKind::Mul}) kernels.add(binary_module(random, kind, {256, 256}, {256, 256}));
+  EXPECT_EQ(kernels.tuned(), kernels.count());
+  check(kernels, "gcc", [](Random&, const graph::Module&) {
+    std::vector<graph::TensorValue> values(2);
+    for (int pair = 0; pair < 65536; ++pair) {
+      values[0].push_back(static_cast<uint8_t>(pair >> 8));
+      values[1].push_back(static_cast<uint8_t>(pair));
+    }
+    return values;
+  });
+}
+
+TEST(Broadcasting, ProductsByChannelAreKernels) {
+  KernelProgram kernels("cortex-m4");
+  Random random(18);
+  kernels.add(binary_module(random, OpKind::Mul, {1, 4, 4, 8}, {1, 1, 1, 8}));
+  kernels.add(binary_module(random, OpKind::Mul, {8}, {1, 4, 4, 8}));
+  EXPECT_EQ(kernels.tuned(), kernels.count());
+  check(kernels);
 }
 
 graph::Module average_of_3x3(Random& random, int64_t channels) {

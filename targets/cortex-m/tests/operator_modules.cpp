@@ -140,4 +140,14 @@ Module plain_module(Random& random, OpKind kind, Attributes attributes, const Sh
   return builder.finish(std::move(node), pool ? builder.quantization(node.inputs[0]) : Quantization{{0.06f}, {random.range(-60, 60)}, 0});
 }
 
+Module binary_module(Random& random, OpKind kind, const Shape& a, const Shape& b, Activation activation) {
+  Builder builder(random);
+  Node node;
+  node.kind = kind;
+  node.attributes = BinaryAttrs{activation};
+  node.inputs = {builder.input(a), builder.input(b)};
+  const float scale = kind == OpKind::Mul ? 0.05f * 0.05f * random.real(2.5f, 600.0f) : random.real(0.05f, 0.2f);
+  return builder.finish(std::move(node), {{scale}, {random.range(-128, 127)}, 0});
+}
+
 }  // namespace intarsia::test::cortex_m
