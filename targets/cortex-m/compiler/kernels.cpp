@@ -57,6 +57,11 @@ const emission::ConstantStructs& kernel_structs() {
 #include "cortex_m/sum.def"
 #undef FIELD
     }};
+    all["intarsia_mean_s8"] = {"struct intarsia_mean", "mean", {
+#define FIELD(name) #name,
+#include "cortex_m/mean.def"
+#undef FIELD
+    }};
     all["intarsia_mul_s8"] = {"struct intarsia_mul", "mul", {
 #define FIELD(name) #name,
 #include "cortex_m/mul.def"
@@ -100,6 +105,9 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small) {
       return sum_leaf(core, view);
     case graph::OpKind::Mul:
       return mul_leaf(view);
+    case graph::OpKind::Mean:
+    case graph::OpKind::Sum:  // loops are less code
+      return small ? nullptr : mean_leaf(core, view);
     case graph::OpKind::AveragePool2d:
     case graph::OpKind::MaxPool2d:
       return pool_leaf(core, view);

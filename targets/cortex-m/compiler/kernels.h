@@ -49,6 +49,7 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf sum_leaf(CoreClass core, const OpView& view);  // of Add and Sub
+LowerLeaf mean_leaf(CoreClass core, const OpView& view);  // of Mean and Sum
 LowerLeaf mul_leaf(const OpView& view);
 LowerLeaf pool_leaf(CoreClass core, const OpView& view);
 LowerLeaf softmax_leaf(const OpView& view);

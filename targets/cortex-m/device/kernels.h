@@ -10,6 +10,7 @@
 #include "cortex_m/lstm.h"
 #include "cortex_m/mve_conv.h"
 #include "cortex_m/mve_depthwise.h"
+#include "cortex_m/mean.h"
 #include "cortex_m/mul.h"
 #include "cortex_m/pool.h"
 #include "cortex_m/softmax.h"

@@ -21,7 +21,7 @@ class OnCore : public ::testing::TestWithParam<Emulated> {};
 std::vector<graph::Module> cases() {
   std::vector<graph::Module> all;
   for (const auto& make : {small_convolutions, larger_convolutions, depthwise_convolutions, dilated_depthwise_convolutions,
-                           fully_connected_layers, additions, differences_and_products, poolings_and_rows, long_and_thin})
+                           fully_connected_layers, additions, differences_and_products, means_and_sums, poolings_and_rows, long_and_thin})
     for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;

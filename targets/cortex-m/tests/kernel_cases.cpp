@@ -163,4 +163,19 @@ std::vector<graph::Module> differences_and_products() {
   return modules;
 }
 
+std::vector<graph::Module> means_and_sums() {
+  std::vector<graph::Module> modules;
+  Random random(19);
+  for (const OpKind kind : {OpKind::Mean, OpKind::Sum}) {
+    for (int64_t channels = 1; channels <= 18; ++channels)
+      for (const auto& [height, width] : {std::pair{1, 2}, {3, 3}, {5, 4}, {16, 17}})
+        modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{1, 2}, channels % 2 == 0}, {2, height, width, channels}));
+    for (const int64_t count : {2, 3, 4, 5, 15, 16, 17, 33, 255, 1021, 1300})
+      modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{2}, false}, {1, 3, count}));
+    modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{0, 1}, false}, {20, 30, 8}));
+    modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{0, 2}, false}, {2, 3, 4}));  // not neighbours
+  }
+  return modules;
+}
+
 }  // namespace intarsia::test::cortex_m

@@ -17,5 +17,6 @@ std::vector<graph::Module> long_and_thin();
 std::vector<graph::Module> poolings_and_rows();
 std::vector<graph::Module> additions();
 std::vector<graph::Module> differences_and_products();
+std::vector<graph::Module> means_and_sums();
 
 }  // namespace intarsia::test::cortex_m

@@ -156,6 +156,8 @@ TEST(Broadcasting, ProductsByChannelAreKernels) {
   check(kernels);
 }
 
+TEST_P(EveryCore, MeansAndSums) { check_all(means_and_sums()); }
+
 graph::Module average_of_3x3(Random& random, int64_t channels) {
   return plain_module(random, OpKind::AveragePool2d, graph::Pool2dAttrs{3, 3, 2, 2, {1, 1, 1, 1}, graph::Activation::None},
                       {1, 7, 7, channels});
@@ -169,6 +171,16 @@ TEST(Pooling, IsAKernelWhereItPays) {
     Random random(14);
     kernels.add(average_of_3x3(random, channels));
     EXPECT_EQ(kernels.calls("intarsia_average_pool_s8"), expected) << core << " " << channels;
+    check(kernels);
+  }
+}
+
+TEST(Optimise, SizeLeavesMeansToLoops) {
+  for (const auto optimise : {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
+    KernelProgram kernels("cortex-m4");
+    Random random(20);
+    kernels.add(plain_module(random, OpKind::Mean, graph::ReduceAttrs{{1, 2}, true}, {1, 5, 5, 8}), optimise);
+    EXPECT_EQ(kernels.calls("intarsia_mean_s8"), optimise == LoweringOptions::Optimise::Balanced);
     check(kernels);
   }
 }
