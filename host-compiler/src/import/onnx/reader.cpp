@@ -98,25 +98,14 @@ void Reader::read_inputs() {
 }
 
 void Reader::read_node(const Node& node) {
-  node_ = &node;
-  failed_ = false;
-  for (const std::string& input : node.inputs)
-    if (!input.empty() && !values_.contains(input)) failed_ = true;  // its maker has failed, or an empty constant
-  // Resize and others carry empty operands that stand for absent ones.
-  if (failed_) {
-    const bool absent_only = std::ranges::all_of(node.inputs, [&](const std::string& input) {
-      return input.empty() || values_.contains(input) || graph_.constants.contains(input);
-    });
-    if (!absent_only) return;
-    failed_ = false;
-    Node without = node;
-    for (std::string& input : without.inputs)
-      if (!input.empty() && !values_.contains(input)) input.clear();
-    node_ = &without;
-    find_operator(node.domain, node.type)->read(*this);
-    node_ = nullptr;
-    return;
+  Node present = node;
+  for (std::string& input : present.inputs) {
+    if (input.empty() || values_.contains(input)) continue;
+    if (!graph_.constants.contains(input)) return;  // its maker has failed
+    input.clear();  // an empty constant, which Resize and others have for an absent operand
   }
+  node_ = &present;
+  failed_ = false;
   find_operator(node.domain, node.type)->read(*this);
   node_ = nullptr;
 }
