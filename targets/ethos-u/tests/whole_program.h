@@ -29,7 +29,8 @@ class Blocks {
  public:
   explicit Blocks(const CompiledModel& compiled) : compiled_(compiled) {
     for (const PoolUse& use : compiled.plan.use) {
-      blocks_.push_back(aligned(static_cast<size_t>(use.peak)));
+      // Null where the plan leaves a memory empty, as in the programs that we emit.
+      blocks_.push_back(use.peak == 0 ? AlignedBlock() : aligned(static_cast<size_t>(use.peak)));
       std::fill_n(blocks_.back().get(), use.peak, uint8_t{0xA5});
       pools_.push_back(blocks_.back().get());
     }
