@@ -84,8 +84,12 @@ StreamOperation view_transfer(const Reader& in) {
 
 }  // namespace
 
+bool PlacedMap::is_disjoint() const {
+  return bricks || (extent.depth * element_bytes <= stride_x && extent.width * stride_x <= stride_y);
+}
+
 bool PlacedMap::same_place(const PlacedMap& other) const {
-  return region == other.region && bases == other.bases && tile_height == other.tile_height &&
+  return is_disjoint() && other.is_disjoint() && region == other.region && bases == other.bases && tile_height == other.tile_height &&
          stride_y == other.stride_y && stride_x == other.stride_x && stride_c == other.stride_c &&
          element_bytes == other.element_bytes && bricks == other.bricks;
 }

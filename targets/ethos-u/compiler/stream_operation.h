@@ -33,7 +33,9 @@ struct PlacedMap {
   Extent extent;
   AddressRange range;  // all of it
 
-  // Whether equal coordinates are equal addresses.
+  // Whether no two elements share bytes: pixels deeper than their distance do, as taps folded into channels are.
+  bool is_disjoint() const;
+  // Whether equal coordinates are equal addresses, and different ones different.
   bool same_place(const PlacedMap& other) const;
   // Addresses of a row's part, both ends included.
   AddressRange row(int64_t y, int64_t x0, int64_t x1, int64_t c0, int64_t c1) const;

@@ -67,6 +67,41 @@ void expect_same(const graph::Module& module, const std::vector<graph::TensorVal
     EXPECT_NE(smaller.error().to_string().find("bytes"), std::string::npos) << smaller.error().to_string();
 }
 
+// Chains of windows over few channels, as small networks begin: taps are folded into channels there, pixels of the
+// input then share bytes, and blocks of one operation begin while the one before still writes.
+TEST(Chains, OfWindowsOverFewChannelsWaitForWhatTheyRead) {
+  using graph::OpKind;
+  using graph::TensorId;
+  testing::Random random(11);
+  for (int round = 0; round < 60; ++round) {
+    Graph g;
+    const int64_t size = random.range(28, 41);
+    int64_t channels = random.range(1, 3);
+    TensorId x = g.input(DataType::Int8, {1, size, size, channels}, 0.05f, random.range(-90, 90));
+    const auto windows = [&](int64_t filters, int64_t kernel) {
+      graph::Conv2dAttrs attributes;
+      const int64_t zero = random.range(-90, 90);
+      const TensorId weights =
+          g.constant(random, DataType::Int8, {filters, kernel, kernel, channels}, {{0.01f}, {0}, 0});
+      const TensorId bias = g.constant(random, DataType::Int32, {filters}, {{0.05f * 0.01f}, {0}, 0});
+      x = g.node(OpKind::Conv2d, attributes, {x, weights, bias}, 1, DataType::Int8, 0.05f, zero).at(0);
+      channels = filters;
+    };
+    const auto pool = [&] {
+      graph::Pool2dAttrs attributes;
+      attributes.filter_h = attributes.filter_w = attributes.stride_h = attributes.stride_w = 2;
+      x = g.like(OpKind::MaxPool2d, attributes, {x}).at(0);
+    };
+    windows(random.range(3, 9), random.range(2, 5));
+    pool();
+    windows(random.range(3, 17), random.range(2, 5));
+    if (round % 2 == 0) pool();
+    windows(random.range(3, 17), random.range(2, 3));
+    const graph::Module module = g.finish({x});
+    expect_same(module, testing::random_inputs(random, module));
+  }
+}
+
 // Two residual blocks: a block's input, its map in the middle and its output are alive at once, in both blocks
 // as many bytes.
 TEST(Stripes, LowerAPeakThatSeveralBlocksShare) {
