@@ -5,7 +5,12 @@
 
 #include <stdint.h>
 
-enum { INTARSIA_MAX_TENSORS = 16, INTARSIA_MAX_LINE = 512 };
+/* Inputs, and outputs, of the model that is linked; who builds a program for one model says how many it has. */
+#ifndef INTARSIA_MAX_TENSORS
+#define INTARSIA_MAX_TENSORS 16
+#endif
+
+enum { INTARSIA_MAX_LINE = 512 };
 
 struct intarsia_run_request {
   int32_t repeat;

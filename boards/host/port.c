@@ -8,7 +8,7 @@
 
 #include "intarsia_board/stack.h"
 
-enum { kMaxFiles = 64 };
+enum { kMaxFiles = 1000 }; /* systems commonly allow a process 1024 */
 
 static FILE* files[kMaxFiles];
 static const char* run_file;

@@ -12,7 +12,6 @@ namespace {
 
 // The firmware reads lines of up to 511 characters (boards/common/run_file.h), "output " included.
 constexpr size_t kMaxPath = 500;
-constexpr size_t kMaxTensors = 16;
 
 void add_path(std::string& text, const char* key, const std::string& path, Diagnostics& problems) {
   if (path.empty() || path.find('\n') != std::string::npos) {
@@ -31,11 +30,6 @@ Result<std::string> run_file_text(const RunRequest& request) {
   Diagnostics problems;
   if (request.repeat < 1 || request.repeat > 99'999'999) {
     problems.add("--repeat", fmt::format("{} is not between 1 and 99999999", request.repeat));
-  }
-  if (request.inputs.size() > kMaxTensors || request.outputs.size() > kMaxTensors) {
-    problems.add("run file", fmt::format("the model has more than {} inputs or outputs, which the "
-                                         "inference main does not take",
-                                         kMaxTensors));
   }
   std::string text =
       fmt::format("repeat {}\nkeep {}\n", request.repeat, request.keep_all ? "all" : "last");

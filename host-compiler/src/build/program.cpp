@@ -44,7 +44,9 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
   request.sources = objects.model;
   request.sources.insert(request.sources.end(), objects.program.begin(), objects.program.end());
   if (!setting.manifest.parts.empty()) request.sources.push_back(cores);
-  request.flags = {setting.optimise, "-std=c11"};
+  request.flags = {setting.optimise, "-std=c11",
+                   fmt::format("-DINTARSIA_MAX_TENSORS={}", std::max({setting.manifest.inputs.size(),
+                                                                      setting.manifest.outputs.size(), size_t{1}}))};
   request.linker_script_path = script;
   request.output = work_folder + "/program";
   std::vector<std::string> command =

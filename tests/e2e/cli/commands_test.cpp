@@ -109,6 +109,22 @@ entry @main
   EXPECT_TRUE(contains(text({"verify", "m.graph"}), "agree on 4 samples"));
 }
 
+// As many files as tensors: 40 inputs and outputs are as good as one.
+TEST_F(Commands, ManyInputsAndOutputs) {
+  constexpr int kPairs = 40;
+  std::string inputs, outputs, of_inputs, of_outputs, nodes;
+  for (int i = 0; i < kPairs; ++i) {
+    const std::string separator = i == 0 ? "" : ", ", x = "%" + std::to_string(i), y = "%" + std::to_string(kPairs + i);
+    inputs += separator + x, outputs += separator + y;
+    of_inputs += "  " + x + " x" + std::to_string(i) + ": i8[5] q(0.5:1)\n";
+    of_outputs += "  " + y + " y" + std::to_string(i) + ": i8[5] q(0.5:1)\n";
+    nodes += "  relu r" + std::to_string(i) + "(" + x + ") -> (" + y + ")\n";
+  }
+  write("many.graph", "intarsia.graph many\nfunc @main(" + inputs + ") -> (" + outputs + ") {\n" + of_inputs + of_outputs +
+                          nodes + "}\nentry @main\n");
+  EXPECT_TRUE(contains(text({"verify", "many.graph", "--samples", "1"}), "agree on 1 sample"));
+}
+
 TEST_F(Commands, DumpOfEveryStage) {
   EXPECT_TRUE(text({"dump", digits_path(), "--stage", "import"}).starts_with("intarsia.graph digits\n"));
   EXPECT_TRUE(text({"dump", digits_path(), "--stage", "slim"}).starts_with("intarsia.graph digits\n"));
