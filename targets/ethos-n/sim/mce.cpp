@@ -157,15 +157,20 @@ std::optional<Fault> Mce::read_registers(const AgentRecord& agent, const Command
   if (read(field::WIDE_KERNEL_CONTROL_enable, wide) != 0) {
     const auto width = static_cast<uint32_t>(read(field::WIDE_KERNEL_CONTROL_width, wide));
     const auto height = static_cast<uint32_t>(read(field::WIDE_KERNEL_CONTROL_height, wide));
-    if (s.filter_count != 1 || s.mode != kFilterNxM || (width != 1 && width % 3 != 0) ||
-        (height != 1 && height % 3 != 0))
+    if (s.filter_count != 1 || s.is_vector() || width == 0 || height == 0 ||
+        (width != 1 && width % 3 != 0) || (height != 1 && height % 3 != 0))
       return bad("a wide filter has sides of 1 or multiples of 3, and one sub-filter");
-    s.pieces_x = width == 1 ? 1 : width / 3;
-    s.pieces_y = height == 1 ? 1 : height / 3;
+    // Weights of a convolution come piece by piece; those of a depthwise one, which is given no
+    // order of pieces, row by row of the whole filter.
+    const bool in_pieces = !s.is_depthwise();
+    if (in_pieces) {
+      s.pieces_x = width == 1 ? 1 : width / 3;
+      s.pieces_y = height == 1 ? 1 : height / 3;
+    }
     const uint32_t offset = program[word::Program_WIDE_KERNEL_OFFSET];
     s.filters[0] = {
-        width == 1 ? 1 : 3,
-        height == 1 ? 1 : 3,
+        static_cast<int32_t>(in_pieces ? std::min(width, 3u) : width),
+        static_cast<int32_t>(in_pieces ? std::min(height, 3u) : height),
         static_cast<int32_t>(read(field::WIDE_KERNEL_OFFSET_left, offset)),
         static_cast<int32_t>(read(field::WIDE_KERNEL_OFFSET_top, offset)),
         s.width + static_cast<int32_t>(read(field::WIDE_KERNEL_OFFSET_width_delta, offset)),

@@ -234,7 +234,9 @@ void Ple::multiply(const std::array<uint32_t, 8>& scratch, bool is_signed) {
   s.depth = scratch[1] & 0xFFFF;
   s.output_zero_point = static_cast<int16_t>(scratch[2]);
   s.output_address = scratch[7];
-  const uint32_t multiplier = scratch[3] & 0xFFFF, shift = scratch[3] >> 16 & 31;
+  const int32_t multiplier =
+      is_signed ? static_cast<int16_t>(scratch[3]) : static_cast<uint16_t>(scratch[3]);
+  const uint32_t shift = scratch[3] >> 16 & 31;
   const int32_t zero_points[2] = {static_cast<int16_t>(scratch[4]),
                                   static_cast<int16_t>(scratch[4] >> 16)};
   const SramTensor first = SramTensor::packed(sram_, scratch[5], s.width, s.depth);

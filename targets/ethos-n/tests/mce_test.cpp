@@ -40,6 +40,9 @@ class MceStripe : public testing::Test {
     filter_height = height, filter_width = width;
     weights.resize(size_t{kOfms} * height * width * kChannels);
     for (int& weight : weights) weight = static_cast<int>(random_() % 21) - 10;
+    if (depthwise)
+      for (size_t i = 0; i < weights.size(); ++i)
+        if (i % kChannels != i / (size_t{height} * width * kChannels)) weights[i] = 0;
     for (uint32_t o = 0; o < kOfms; ++o) {
       std::vector<int> order;
       for (uint32_t py = 0; py < height; py += piece_height)
@@ -48,7 +51,7 @@ class MceStripe : public testing::Test {
             for (uint32_t y = py; y < py + piece_height; ++y)
               for (uint32_t x = px; x < px + piece_width; ++x)
                 for (uint32_t c = first; c < std::min(first + 16, kChannels); ++c)
-                  order.push_back(weight(o, y, x, c));
+                  if (!depthwise || c == o) order.push_back(weight(o, y, x, c));
       BitWriter out;
       write_ofm(out, static_cast<int32_t>(100 * o), 32768, 21, 7, order);
       // OFM o: CE o, its first OG, its first bank.
@@ -83,7 +86,9 @@ class MceStripe : public testing::Test {
                                  {sim::word::Program_OFM_STRIPE_SIZE, size},
                                  {sim::word::Program_OFM_CONFIG, kOfms},
                                  {sim::word::Program_WEIGHT_BASE_ADDR, 0x2000 / 16}});
-    for (uint32_t i = 0; i < 32; ++i) program.words[sim::word::Program_MUL_ENABLE + i] = UINT32_MAX;
+    for (uint32_t i = 0; i < 32; ++i)
+      program.words[sim::word::Program_MUL_ENABLE + i] =
+          depthwise ? (i % 4 == 0 ? 1u << i / 4 : 0) : UINT32_MAX;
     const auto fault = mce.run(agent, program, output);
     return fault ? fault->what : sram.failure ? *sram.failure : "";
   }
@@ -112,6 +117,7 @@ class MceStripe : public testing::Test {
   std::vector<int> ifm = std::vector<int>(24 * 24 * kChannels);
   std::vector<int> weights;
   uint32_t filter_height = 0, filter_width = 0;
+  bool depthwise = false;  // OFM o of channel o alone, which is that of CE o's first IG
   sim::Sram sram{variant()};
   sim::Mce mce{variant(), sram, uint64_t{1} << 30};
   sim::MceOutput output;
@@ -142,6 +148,25 @@ TEST_F(MceStripe, WalksAWideFilterInPieces) {
       run(filter_of(1, 1), 1 | 2 << 1 | 8 << 9, 0, 0, 1 | 4 << 8 | 10 << 16 | 10 << 24, 0x80008),
       "");
   expect(8, 8, 4, 1, [&](int y, int x, uint32_t c) { return at(y, x, c) - kZeroPoint; });
+}
+
+TEST_F(MceStripe, TakesAWideDepthwiseFilterRowByRow) {
+  depthwise = true;
+  set_weights(9, 9, 9, 9);
+  ASSERT_EQ(run(sim::kFilterDepthwise, 1 | 8 << 1 | 8 << 9, 0, 0, 4 | 4 << 8 | 10 << 16 | 10 << 24,
+                0x80008),
+            "");
+  expect(8, 8, 4, 4, [&](int y, int x, uint32_t c) { return at(y, x, c) - kZeroPoint; });
+}
+
+TEST_F(MceStripe, EndsAWideFiltersInputBeforeTheStripeDoes) {
+  set_weights(9, 3, 3, 3);
+  // Two columns less than the stripe, as a wide padding leaves them.
+  ASSERT_EQ(
+      run(filter_of(1, 1), 1 | 2 << 1 | 8 << 9, 0, 0, 1 | 4 << 8 | 0xFEu << 16 | 10 << 24, 0x80008),
+      "");
+  expect(8, 8, 4, 1,
+         [&](int y, int x, uint32_t c) { return x >= 6 ? 0 : at(y, x, c) - kZeroPoint; });
 }
 
 TEST_F(MceStripe, UpsamplesByRepetitionAndWithZeros) {

@@ -161,6 +161,50 @@ TEST_F(Kernels, MaxPool1dReachesBothWays) {
   }
 }
 
+// Lane by lane as the kernel's source has it: differences and their product in 16 bits, the product
+// with the multiplier in 32, a shift that takes those for unsigned, and the low byte of what the
+// zero point makes of it.
+TEST_F(Kernels, MultiplicationShiftsItsProductAsUnsigned) {
+  constexpr uint32_t kShift = 15, kMultiplier = 20000;
+  for (const bool is_signed : {true, false}) {
+    const sim::MceOutput a = random_input(9, 13, 19), b = random_input(9, 13, 19);
+    const auto first = sim::SramTensor::packed(sram, 0x4000, 13, 19),
+               second = sim::SramTensor::packed(sram, 0x6000, 13, 19);
+    for (uint32_t y = 0; y < 9; ++y)
+      for (uint32_t x = 0; x < 13; ++x)
+        for (uint32_t c = 0; c < 19; ++c)
+          first.write(sram, y, x, c, a.at(y, x, c)), second.write(sram, y, x, c, b.at(y, x, c));
+    const int zero[2] = {is_signed ? -100 : 3, is_signed ? 90 : 250};
+    ASSERT_FALSE(
+        ple.run_standalone(kernel(is_signed ? "MULTIPLICATION_s8" : "MULTIPLICATION_u8"),
+                           {13 | 9 << 16, 19, static_cast<uint16_t>(-7), kMultiplier | kShift << 16,
+                            static_cast<uint16_t>(zero[0]) | static_cast<uint32_t>(zero[1]) << 16,
+                            0x4000, 0x6000, 0x1000}));
+    size_t beyond_16_bits = 0, negative = 0;
+    for (uint32_t y = 0; y < 9; ++y)
+      for (uint32_t x = 0; x < 13; ++x)
+        for (uint32_t c = 0; c < 19; ++c) {
+          const uint8_t bytes[2] = {a.at(y, x, c), b.at(y, x, c)};
+          int lanes[2];
+          for (int i = 0; i < 2; ++i)
+            lanes[i] = (is_signed ? static_cast<int8_t>(bytes[i]) : int{bytes[i]}) - zero[i];
+          const int product = lanes[0] * lanes[1];
+          const auto low = static_cast<uint16_t>(product);
+          const uint32_t wide =
+              is_signed
+                  ? static_cast<uint32_t>(static_cast<int16_t>(low) * static_cast<int>(kMultiplier))
+                  : low * kMultiplier;
+          const uint32_t shifted = wide >> kShift > 0xFFFF ? 0xFFFF : wide >> kShift;
+          beyond_16_bits += product != static_cast<int16_t>(low), negative += product < 0;
+          ASSERT_EQ(static_cast<uint8_t>(out(stripe(9, 13, 19), y, x, c)),
+                    static_cast<uint8_t>(shifted - 7))
+              << is_signed;
+        }
+    EXPECT_GT(beyond_16_bits, 0u);
+    EXPECT_GT(negative, 0u);
+  }
+}
+
 TEST(PleArithmetic, RescaleRoundsHalfUpAndSaturates) {
   EXPECT_EQ(sim::rescale(5, 0, 32768, 16), 3);    // 2.5
   EXPECT_EQ(sim::rescale(-5, 0, 32768, 16), -2);  // -2.5
