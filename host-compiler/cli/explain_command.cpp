@@ -21,6 +21,7 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
       Json item = {{"member", offer.member}, {"can", offer.can}, {"taken", offer.taken}};
       if (offer.can) item["microseconds"] = offer.microseconds;
       if (offer.reason) item["reason"] = *offer.reason;
+      if (!offer.note.empty()) item["note"] = offer.note;
       offers.push_back(std::move(item));
     }
     json["operators"].push_back({{"name", row.name},
@@ -75,6 +76,8 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
   for (const Explanation::Operator& row : explanation.operators) {
     fmt::print("{:<{}}  {:<18} {}\n", row.name, width, row.kind, row.shapes);
     fmt::print("{:<{}}  runs on {}\n", "", width, row.member);
+    for (const Offer& offer : row.offers)
+      if (offer.taken && !offer.note.empty()) fmt::print("{:<{}}  {}\n", "", width, offer.note);
     for (const Offer& offer : row.offers)
       if (!offer.taken)
         fmt::print("{:<{}}  not {}: {}\n", "", width, offer.member, offer.reason.value_or("-"));

@@ -33,6 +33,7 @@ struct Offer {
   std::optional<std::string> reason;  // why it cannot; or why another was preferred
   bool can = false;
   double microseconds = 0;            // estimate; 0 when it cannot
+  std::string note = {};              // when it can, but not as the operator is: how, and why not
 };
 
 // What `explain` prints: for every operator of the (inlined) entry, every member's answer.

@@ -38,6 +38,8 @@ struct Pattern {
   // Null when the match can be taken, else the constraint that is not met, in words and with the
   // values: "stride 4 is above 3". An empty function takes every match.
   std::function<std::optional<std::string>(const PatternMatch&)> refuses;
+  // How the member runs it when that is not what the operator says by itself, for `explain`.
+  std::string note = {};
 };
 
 // Matches `pattern` with its root at `root`. Operators below the root must have no other reader and

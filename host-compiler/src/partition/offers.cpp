@@ -32,6 +32,8 @@ void ask_member(const graph::Module& module, const Function& function, const Tar
         if (cell.reason.empty()) cell.reason = *refused;
         continue;
       }
+      if (!pattern.note.empty() && cell.note.empty())
+        cell.note = cell.reason.empty() ? pattern.note : fmt::format("{}; as it is, {}", pattern.note, cell.reason);
       for (const NodeId part : found->nodes)
         table.cells[part.at()][index].pieces.push_back({found->nodes});
     }

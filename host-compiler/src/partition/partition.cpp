@@ -53,7 +53,7 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
     for (size_t m = 0; m < target.members().size(); ++m) {
       const partitioning::Cell& cell = offers.table.cells[n][m];
       Offer offer{target.members()[m].name, m == taken_by, std::nullopt, cell.can(),
-                  cell.can() ? cell.microseconds : 0};
+                  cell.can() ? cell.microseconds : 0, cell.can() ? cell.note : ""};
       if (!cell.can())
         offer.reason = cell.reason;
       else if (!offer.taken)

@@ -1,5 +1,7 @@
 #include "legalise.h"
 
+#include <algorithm>
+
 #include "layer_maker.h"
 
 namespace intarsia::targets::ethos_n {
@@ -18,14 +20,76 @@ Legaliser::Legaliser(const Variant& variant, const graph::Module& module, const 
   for (size_t i = 0; i < outputs.size(); ++i) output_parameters_[outputs[i].index] = static_cast<int32_t>(i);
 }
 
-Reason Legaliser::add(const graph::Node& node) { return LayerMaker(*this, node).run(); }
+Reason Legaliser::add_as_it_is(const graph::Node& node) {
+  const size_t storages = program_.storages.size(), layers = program_.layers.size();
+  Reason reason = LayerMaker(*this, node).run();
+  if (reason) restore(storages, layers);
+  return reason;
+}
 
-Reason refuses_operator(const Variant& variant, const graph::Module& module, const graph::Function& function,
-                        const graph::Node& node) {
+void Legaliser::restore(size_t storages, size_t layers) {
+  program_.storages.resize(storages);
+  program_.layers.resize(layers);
+}
+
+Reason Legaliser::add(const graph::Node& node) {
+  Reason reason = add_as_it_is(node);
+  return reason && rewrites_ && add_rewritten(node) ? std::nullopt : reason;
+}
+
+bool Legaliser::add_rewritten(const graph::Node& node) {
+  for (const Way& way : ways_to_rewrite(module_, function_, node))
+    if (const std::optional<Rewriting> rewriting = way(); rewriting && add_way(*rewriting)) return true;
+  return false;
+}
+
+// The rewriting's own operands and results are where the operator's are.
+bool Legaliser::add_way(const Rewriting& way) {
+  const graph::Function& function = way.function();
+  Legaliser inner(variant_, way.module, function, {}, {});
+  for (size_t i = 0; i < way.operands.size(); ++i) {
+    const auto map = maps_.find(way.operands[i].index);
+    if (map == maps_.end()) return false;
+    inner.maps_[function.inputs[i].index] = map->second;
+  }
+  for (size_t i = 0; i < way.results.size(); ++i)
+    if (const auto parameter = output_parameters_.find(way.results[i].index); parameter != output_parameters_.end())
+      inner.output_parameters_[function.outputs[i].index] = parameter->second;
+  inner.rewrites_ = way.may_go_on;
+  const size_t storages = program_.storages.size(), layers = program_.layers.size();
+  inner.program_ = std::move(program_);
+  const bool done = std::none_of(function.nodes.begin(), function.nodes.end(),
+                                 [&](const graph::Node& node) { return inner.add(node).has_value(); });
+  program_ = std::move(inner.program_);
+  if (!done) {
+    restore(storages, layers);
+    return false;
+  }
+  for (size_t i = 0; i < way.results.size(); ++i)
+    maps_[way.results[i].index] = inner.maps_.at(function.outputs[i].index);
+  return true;
+}
+
+namespace {
+
+Legaliser alone(const Variant& variant, const graph::Module& module, const graph::Function& function, const graph::Node& node) {
   std::vector<graph::TensorId> inputs;
   for (const graph::TensorId id : node.inputs)
     if (id.valid()) inputs.push_back(id);
-  return Legaliser(variant, module, function, inputs, node.outputs).add(node);
+  return {variant, module, function, inputs, node.outputs};
+}
+
+}  // namespace
+
+Reason refuses_operator(const Variant& variant, const graph::Module& module, const graph::Function& function,
+                        const graph::Node& node) {
+  return alone(variant, module, function, node).add_as_it_is(node);
+}
+
+Reason refuses_rewritten(const Variant& variant, const graph::Module& module, const graph::Function& function,
+                         const graph::Node& node) {
+  if (!refuses_operator(variant, module, function, node)) return "it is taken as it is";
+  return alone(variant, module, function, node).add(node);
 }
 
 }  // namespace intarsia::targets::ethos_n

@@ -8,6 +8,7 @@
 
 #include "intarsia/graph.h"
 #include "program.h"
+#include "rewrite.h"
 
 namespace intarsia::targets::ethos_n {
 
@@ -19,12 +20,20 @@ class Legaliser {
   Legaliser(const Variant& variant, const graph::Module& module, const graph::Function& function,
             const std::vector<graph::TensorId>& inputs, const std::vector<graph::TensorId>& outputs);
 
-  // Why it cannot be, or nothing and its layers are part of the program.
+  // Why it cannot be, or nothing and its layers are part of the program. What the stack does not support is written in
+  // operators that it does; the reason is the stack's nevertheless.
   Reason add(const graph::Node& node);
+  // As the stack has the operator.
+  Reason add_as_it_is(const graph::Node& node);
   Program finish() { return std::move(program_); }
 
  private:
   friend class LayerMaker;
+
+  bool add_rewritten(const graph::Node& node);
+  bool add_way(const Rewriting& way);
+  // Forgets what was added after.
+  void restore(size_t storages, size_t layers);
 
   const Variant& variant_;
   const graph::Module& module_;
@@ -32,10 +41,14 @@ class Legaliser {
   std::map<int32_t, int32_t> output_parameters_;  // of tensors
   std::map<int32_t, FeatureMap> maps_;            // of tensors that are there
   Program program_;
+  bool rewrites_ = true;
 };
 
-// One operator alone.
+// One operator alone, as the stack has it.
 Reason refuses_operator(const Variant& variant, const graph::Module& module, const graph::Function& function,
                         const graph::Node& node);
+// One that the stack does not have so.
+Reason refuses_rewritten(const Variant& variant, const graph::Module& module, const graph::Function& function,
+                         const graph::Node& node);
 
 }  // namespace intarsia::targets::ethos_n

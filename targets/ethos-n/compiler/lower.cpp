@@ -20,6 +20,9 @@ std::vector<Pattern> operator_patterns(const Target& member) {
     patterns.push_back({std::string(graph::to_string(kind)), {kind, {}}, [&variant](const PatternMatch& match) {
                           return refuses_operator(variant, match.module, match.function, match.node());
                         }});
+    patterns.push_back({fmt::format("{} in other operators", graph::to_string(kind)), {kind, {}}, [&variant](const PatternMatch& match) {
+                          return refuses_rewritten(variant, match.module, match.function, match.node());
+                        }, "in operators that the stack has"});
   }
   return patterns;
 }
