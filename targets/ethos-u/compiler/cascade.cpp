@@ -27,15 +27,18 @@ class CascadePlanner {
     return program_.operations.at(static_cast<size_t>(index));
   }
 
-  // Output rows of the operation up to `end`, and before them the rows that they need.
+  // Output rows of the operation up to `end`, and before them the rows that they need. Rows that a stride passes
+  // over are not made.
   void make(int32_t index, int32_t end) {
     int32_t& made = made_.at(static_cast<size_t>(index - first_));
     if (made >= end) return;
     if (index > first_) {
       const RowRange needed = input_rows(operation(index), {made, end});
+      int32_t& before = made_.at(static_cast<size_t>(index - 1 - first_));
+      before = std::max(before, needed.first);
       make(index - 1, needed.end);
       int32_t& kept = result_.rolling[operation(index).ifm.tensor];
-      kept = std::max(kept, made_.at(static_cast<size_t>(index - 1 - first_)) - needed.first);
+      kept = std::max(kept, before - needed.first);
     }
     result_.stripes.push_back({index, made, end});
     made = end;

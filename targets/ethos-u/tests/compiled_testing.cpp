@@ -6,6 +6,7 @@
 #include "compiler/patterns.h"
 #include "graph_maker.h"
 #include "legalise_testing.h"
+#include "support/random_network.h"
 
 namespace intarsia::test::ethos_u {
 
@@ -100,6 +101,24 @@ TEST(Chains, OfWindowsOverFewChannelsWaitForWhatTheyRead) {
     const graph::Module module = g.finish({x});
     expect_same(module, testing::random_inputs(random, module));
   }
+}
+
+// Networks of which the NPU takes every operator.
+TEST(Networks, OfAllKindsOfOperators) {
+  int taken = 0;
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    testing::Random random(seed);
+    const testing::NetworkSizes sizes{.most_images = 1, .most_rows = seed % 2 == 0 ? 40 : 9, .channel_unit = seed % 3 == 0 ? 16 : 3};
+    const graph::Module module = testing::random_network(random, seed % 5 == 0 ? DataType::Int16 : DataType::Int8, sizes);
+    const graph::Function& function = module.entry_function();
+    if (!std::all_of(function.nodes.begin(), function.nodes.end(),
+                     [&](const graph::Node& node) { return refusal(module, function, node).empty(); }))
+      continue;
+    ++taken;
+    SCOPED_TRACE(seed);
+    expect_same(module, testing::random_inputs(random, module));
+  }
+  EXPECT_GT(taken, 200);
 }
 
 // Two residual blocks: a block's input, its map in the middle and its output are alive at once, in both blocks

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/compile.h"
-#include "passes/random_network.h"
 #include "support/kernel_functions.h"
+#include "support/random_network.h"
 #include "support/tir_interpreter.h"
 
 namespace intarsia {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/slim.h"
-#include "random_network.h"
+#include "support/random_network.h"
 
 namespace intarsia {
 namespace {

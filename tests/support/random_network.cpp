@@ -1,4 +1,4 @@
-#include "random_network.h"
+#include "support/random_network.h"
 
 #include <cmath>
 
