@@ -27,11 +27,16 @@ std::string find_resource_root() {
   return INTARSIA_SOURCE_DIR;
 }
 
-Result<void> add_pin(const std::string& text, const std::string& where, PartitionOptions& options) {
+// `pins` are those of one source: there, a name has one member.
+Result<void> add_pin(const std::string& text, const std::string& where, std::map<std::string, std::string>& pins) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
     return Diagnostics(where, fmt::format("'{}' is not NAME=MEMBER", text), "for example conv_3=npu");
-  options.pins[text.substr(0, equals)] = text.substr(equals + 1);
+  const std::string name = text.substr(0, equals), member = text.substr(equals + 1);
+  const auto [pin, fresh] = pins.try_emplace(name, member);
+  if (!fresh && pin->second != member)
+    return Diagnostics(where, fmt::format("'{}' is pinned to '{}' already and cannot run on '{}' too", name, pin->second, member),
+                       "keep one of the two");
   return {};
 }
 
@@ -46,10 +51,13 @@ Result<PartitionOptions> partition_options(const CommonOptions& options) {
       ++number;
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (line.empty() || line[0] == '#') continue;
-      INTARSIA_TRY_VOID(add_pin(line, fmt::format("{}:{}", options.pins_file, number), result));
+      INTARSIA_TRY_VOID(add_pin(line, fmt::format("{}:{}", options.pins_file, number), result.pins));
     }
   }
-  for (const std::string& pin : options.pins) INTARSIA_TRY_VOID(add_pin(pin, "--pin", result));
+  std::map<std::string, std::string> pins;
+  for (const std::string& pin : options.pins) INTARSIA_TRY_VOID(add_pin(pin, "--pin", pins));
+  pins.merge(result.pins);  // what the command line says goes before the file
+  result.pins = std::move(pins);
   return result;
 }
 

@@ -24,6 +24,9 @@ struct Channel {
   size_t output = 0;  // of `from`, or which of the model's inputs
   size_t input = 0;   // of `to`, or which of the model's outputs
   int64_t bytes = 0;
+  // Not empty: a variable on its way back to a stage that reads what the inference before has left. The channel
+  // begins with this message.
+  std::vector<uint8_t> first_message;
 };
 
 struct Stage {
@@ -42,9 +45,8 @@ struct Pipeline {
 // program, that of the host.
 bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target);
 
-// `partitioned`, which has parts, as stages. Fails for what cannot be cut: an input of the model that is also
-// its output.
-Result<Pipeline> split_into_stages(const graph::Module& partitioned, const TargetSpec& target);
+// `partitioned`, which has parts, as stages.
+Pipeline split_into_stages(const graph::Module& partitioned, const TargetSpec& target);
 
 struct CompiledStage {
   std::string member;

@@ -46,6 +46,31 @@ void ask_member(const graph::Module& module, const Function& function, const Tar
   }
 }
 
+// The operator of the module that has the branch or loop body `name`.
+const graph::Node* runner_of(const graph::Module& module, const std::string& name) {
+  for (const Function& function : module.functions)
+    for (const graph::Node& node : function.nodes) {
+      const std::vector<std::string> run = graph::functions_run_by(node);
+      if (std::find(run.begin(), run.end(), name) == run.end()) continue;
+      return function.name == module.entry ? &node : runner_of(module, function.name);
+    }
+  return nullptr;
+}
+
+// Branches and loops run whole on one member.
+void refuse_pins_inside(const graph::Module& module, const Function& entry, Diagnostics& problems) {
+  for (const Function& function : module.functions) {
+    if (function.name == entry.name) continue;
+    const graph::Node* runner = runner_of(module, function.name);
+    for (const graph::Node& node : function.nodes)
+      if (!node.pin.empty() && runner != nullptr && node.pin != runner->pin)
+        problems.add(place(module, node),
+                     fmt::format("is pinned to '{}', but runs inside '{}' ({}), of which one member runs all", node.pin,
+                                 runner->name, graph::to_string(runner->kind)),
+                     fmt::format("pin '{}' instead", runner->name));
+  }
+}
+
 }  // namespace
 
 Result<Offers> collect_offers(const graph::Module& module, const Function& function,
@@ -60,6 +85,7 @@ Result<Offers> collect_offers(const graph::Module& module, const Function& funct
   for (const Target& member : members) names.push_back(member.name);
 
   Diagnostics problems;
+  refuse_pins_inside(module, function, problems);
   offers.pinned.assign(function.nodes.size(), -1);
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const graph::Node& node = function.nodes[n];

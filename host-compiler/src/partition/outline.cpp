@@ -86,29 +86,34 @@ OutlinedRegion outline_region(const Function& function, const Target& member, co
   const std::set<int32_t> read = read_outside(function, inside);
 
   TensorCopier tensors(function, made);
-  std::set<int32_t> passed;
-  for (const graph::NodeId id : region.nodes)
+  std::set<int32_t> passed, rewritten;
+  for (const graph::NodeId id : region.nodes) {
     for (const TensorId input : function.nodes[id.at()].inputs) {
       if (!input.valid()) continue;
       const bool is_shared = shared.contains(input.index);
-      if ((written.contains(input.index) && !is_shared) || function.tensor(input).constant.valid() ||
-          (function.tensor(input).variable && !is_shared) || !passed.insert(input.index).second)
-        continue;
+      const bool is_own = is_shared ? rewritten.contains(input.index)
+                                    : written.contains(input.index) || function.tensor(input).variable;
+      if (is_own || function.tensor(input).constant.valid() || !passed.insert(input.index).second) continue;
       made.inputs.push_back(tensors.copy(input));
       if (is_shared) make_plain(made.tensors[made.inputs.back().at()]);
       result.call.inputs.push_back(input);
     }
+    for (const TensorId output : function.nodes[id.at()].outputs) rewritten.insert(output.index);
+  }
+  std::map<int32_t, TensorId> versions;  // of shared variables, as the region has last written them
   for (const graph::NodeId id : region.nodes) {
     Node node = function.nodes[id.at()];
-    for (TensorId& input : node.inputs) input = tensors.copy(input);
+    for (TensorId& input : node.inputs) {
+      const auto version = versions.find(input.index);
+      input = version == versions.end() ? tensors.copy(input) : version->second;
+    }
     for (TensorId& output : node.outputs) {
       const TensorId outer = output;
       if (shared.contains(outer.index)) {  // another tensor than the one that holds the value before
         output = TensorId{static_cast<int32_t>(made.tensors.size())};
         made.tensors.push_back(function.tensor(outer));
         make_plain(made.tensors.back());
-        made.outputs.push_back(output);
-        result.call.outputs.push_back(outer);
+        versions[outer.index] = output;
         continue;
       }
       output = tensors.copy(output);
@@ -118,6 +123,10 @@ OutlinedRegion outline_region(const Function& function, const Target& member, co
       }
     }
     made.nodes.push_back(std::move(node));
+  }
+  for (const auto& [outer, last] : versions) {
+    made.outputs.push_back(last);
+    result.call.outputs.push_back(TensorId{outer});
   }
   return result;
 }

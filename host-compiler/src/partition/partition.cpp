@@ -77,7 +77,7 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
 Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
                               const TargetSpec& target, const PartitionOptions& options) {
   INTARSIA_TRY(const graph::Module pinned, passes::apply_pins(module, options.pins));
-  const graph::Module flat = passes::inline_calls(pinned);
+  const graph::Module flat = passes::own_outputs(passes::inline_calls(pinned), target.host().name);
   const graph::Function& function = flat.entry_function();
 
   INTARSIA_TRY(const Offers offers,

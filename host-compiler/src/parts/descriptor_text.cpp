@@ -18,6 +18,7 @@ void tensor_table(CWriter& out, const char* array, const graph::Function& entry,
   out.open(fmt::format("static const struct intarsia_tensor_info {}_infos[] =", array));
   for (size_t i = 0; i < ids.size(); ++i) out.line(fmt::format("{{\"{}{}\", {}}},", array, i, entry.tensor(ids[i]).bytes()));
   out.close(";");
+  if (ids.empty()) return;
   std::string places;
   for (size_t i = 0; i < ids.size(); ++i) places += fmt::format("{}{}{}", i == 0 ? "" : ", ", array, i);
   out.line(fmt::format("static void *const {}s[] = {{{}}};", array, places));
@@ -95,14 +96,18 @@ SourceFile parts_descriptor(const CompiledParts& parts) {
   for (size_t i = 1; i < members.size(); ++i) core_main(out, parts, i, members[i]);
   for (size_t i = 0; i < members.size(); ++i) part_init_function(out, parts, i, members[i]);
   init_function(out, parts);
-  out.line("static void *descriptor_input(int32_t index) { return inputs[index]; }");
+  const bool has_inputs = !entry.inputs.empty();
+  out.line(has_inputs ? "static void *descriptor_input(int32_t index) { return inputs[index]; }"
+                      : "static void *descriptor_input(int32_t index) { return (void)index, NULL; }");
   out.line("static const void *descriptor_output(int32_t index) { return outputs[index]; }");
   out.blank();
   out.open("static int32_t descriptor_submit(void)");
-  out.line("const void *given[sizeof inputs / sizeof inputs[0]];");
-  out.line("size_t i;");
-  out.line("for (i = 0; i < sizeof inputs / sizeof inputs[0]; ++i) given[i] = inputs[i];");
-  out.line(fmt::format("return {}_submit(&mailbox, given);", name));
+  if (has_inputs) {
+    out.line("const void *given[sizeof inputs / sizeof inputs[0]];");
+    out.line("size_t i;");
+    out.line("for (i = 0; i < sizeof inputs / sizeof inputs[0]; ++i) given[i] = inputs[i];");
+  }
+  out.line(fmt::format("return {}_submit(&mailbox, {});", name, has_inputs ? "given" : "NULL"));
   out.close();
   out.blank();
   out.comment({"Steps this core's part until an inference is done, or there is nothing for it to do."});

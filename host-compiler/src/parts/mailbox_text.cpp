@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -94,6 +95,8 @@ void submit_function(CWriter& out, const Pipeline& pipeline) {
   out.open(fmt::format("intarsia_status {0}_submit(struct {0}_mailbox *mailbox, const void *const *inputs)", name));
   out.line("const uint32_t status = intarsia_mailbox_load(&mailbox->status);");
   out.line("if (status != 0) return (intarsia_status)status;");
+  if (std::none_of(pipeline.channels.begin(), pipeline.channels.end(), [](const Channel& c) { return c.from == kApplication; }))
+    out.line("(void)inputs; /* nothing reads any */");
   for (const Channel& channel : pipeline.channels)
     if (channel.from == kApplication)
       out.line(fmt::format("if (!intarsia_channel_has_room(&mailbox->{})) return INTARSIA_PENDING;", channel.name));
@@ -119,6 +122,20 @@ void collect_function(CWriter& out, const Pipeline& pipeline) {
   out.close();
 }
 
+// State before the first inference, for the stage that reads it.
+void first_message(CWriter& out, const Channel& channel) {
+  constexpr size_t kPerLine = 16;
+  const std::vector<uint8_t>& bytes = channel.first_message;
+  if (bytes.empty()) return;
+  out.open(fmt::format("static const uint8_t {}_first[{}] =", channel.name, bytes.size()));
+  for (size_t at = 0; at < bytes.size(); at += kPerLine) {
+    const std::span<const uint8_t> row = std::span(bytes).subspan(at, std::min(kPerLine, bytes.size() - at));
+    out.line(fmt::format("{},", fmt::join(row, ", ")));
+  }
+  out.close(";");
+  out.blank();
+}
+
 std::string source_text(const CompiledParts& parts) {
   const Pipeline& pipeline = parts.pipeline;
   const std::string& name = pipeline.name;
@@ -129,10 +146,13 @@ std::string source_text(const CompiledParts& parts) {
   out.line(fmt::format("_Static_assert(INTARSIA_MAILBOX_ALIGNMENT == {} && INTARSIA_MAILBOX_SLOTS == {}, \"as compiled for\");",
                        kAlignment, kSlots));
   out.blank();
+  for (const Channel& channel : pipeline.channels) first_message(out, channel);
   out.open(fmt::format("void {0}_mailbox_init(struct {0}_mailbox *mailbox)", name));
   out.line("intarsia_mailbox_store(&mailbox->status, 0);");
   for (const Channel& channel : pipeline.channels)
     out.line(fmt::format("intarsia_channel_reset(&mailbox->{});", channel.name));
+  for (const Channel& channel : pipeline.channels)
+    if (!channel.first_message.empty()) out.line(parts_text::send(channel, channel.name + "_first"));
   out.line(fmt::format("intarsia_mailbox_store(&mailbox->signature, {}_MAILBOX_SIGNATURE);", upper_case(name)));
   out.close();
   out.blank();

@@ -32,14 +32,36 @@ std::vector<Cut> cuts_of(const graph::Module& module) {
   return cuts;
 }
 
+// What the branches and loops of the stage's functions run goes with it.
+void add_functions_run(const graph::Module& from, graph::Module& into) {
+  std::set<std::string> there;
+  for (const Function& function : into.functions) there.insert(function.name);
+  for (size_t i = 0; i < into.functions.size(); ++i)
+    for (const Node& node : std::vector<Node>(into.functions[i].nodes))
+      for (const std::string& name : graph::functions_run_by(node))
+        if (there.insert(name).second) into.functions.push_back(*from.find(name));
+}
+
 // Makes the modules of the stages, and remembers where tensors of the entry enter and leave them.
+//
+// A variable that several stages use goes from stage to stage like any other tensor, and from the one that writes it
+// back to those before it, which read what the inference before has left.
 class StageMaker {
  public:
   StageMaker(const graph::Module& module, const std::vector<Cut>& cuts)
       : module_(module), entry_(module.entry_function()), cuts_(cuts) {
+    std::map<int32_t, std::set<int>> users;
     for (size_t stage = 0; stage < cuts.size(); ++stage)
-      for (const size_t call : cuts[stage].calls)
-        for (const TensorId id : entry_.nodes[call].outputs) made_by_[id.index] = static_cast<int>(stage);
+      for (const size_t call : cuts[stage].calls) {
+        for (const TensorId id : entry_.nodes[call].inputs) users[id.index].insert(static_cast<int>(stage));
+        for (const TensorId id : entry_.nodes[call].outputs) {
+          users[id.index].insert(static_cast<int>(stage));
+          made_by_[id.index] = static_cast<int>(stage);
+        }
+      }
+    for (const auto& [tensor, stages] : users)
+      if (tensor >= 0 && entry_.tensor({tensor}).variable && stages.size() > 1 && made_by_.contains(tensor))
+        travelling_.insert(tensor);
   }
 
   Stage make(int stage) {
@@ -52,26 +74,27 @@ class StageMaker {
     Function main;
     main.name = entry_.name;
     std::map<int32_t, TensorId> placed;
-    const auto place = [&](TensorId id) {
-      if (!id.valid()) return id;
-      const auto [found, fresh] = placed.try_emplace(id.index, TensorId{static_cast<int32_t>(main.tensors.size())});
-      if (fresh) main.tensors.push_back(entry_.tensor(id));
-      return found->second;
+    const auto add = [&](TensorId id) {
+      main.tensors.push_back(entry_.tensor(id));
+      if (travelling_.contains(id.index)) main.tensors.back().variable = false, main.tensors.back().initial = {};
+      return placed[id.index] = TensorId{static_cast<int32_t>(main.tensors.size() - 1)};
     };
     for (const size_t index : cut.calls) {
       Node call = entry_.nodes[index];
       for (TensorId& id : call.inputs) {
         const TensorId outer = id;
-        const bool fresh = outer.valid() && !placed.contains(outer.index);
-        id = place(id);
-        if (fresh && !entry_.tensor(outer).constant.valid()) {
-          main.inputs.push_back(id);
-          entering_[{stage, outer.index}] = main.inputs.size() - 1;
-        }
+        if (!outer.valid()) continue;
+        const bool fresh = !placed.contains(outer.index);
+        id = fresh ? add(outer) : placed.at(outer.index);
+        const graph::Tensor& tensor = entry_.tensor(outer);
+        if (!fresh || tensor.constant.valid() || (tensor.variable && !travelling_.contains(outer.index))) continue;
+        main.inputs.push_back(id);
+        entering_[{stage, outer.index}] = main.inputs.size() - 1;
       }
       for (TensorId& id : call.outputs) {
         const TensorId outer = id;
-        id = place(id);
+        const bool is_new_value = travelling_.contains(outer.index) || !placed.contains(outer.index);
+        id = is_new_value ? add(outer) : placed.at(outer.index);
         if (!leaves(outer, stage)) continue;
         main.outputs.push_back(id);
         leaving_[outer.index] = main.outputs.size() - 1;
@@ -80,6 +103,7 @@ class StageMaker {
       main.nodes.push_back(std::move(call));
     }
     result.module.functions.insert(result.module.functions.begin(), std::move(main));
+    add_functions_run(module_, result.module);
     return result;
   }
 
@@ -88,12 +112,13 @@ class StageMaker {
     std::vector<Channel> channels;
     for (const auto& [where, input] : entering_) {
       const auto& [stage, tensor] = where;
-      Channel channel{{}, maker_of(tensor), stage, output_of(tensor), input, entry_.tensors[static_cast<size_t>(tensor)].bytes()};
+      Channel channel{{}, maker_of(tensor), stage, output_of(tensor), input, entry_.tensor({tensor}).bytes(), {}};
+      if (channel.from >= stage) channel.first_message = initial_value(entry_.tensor({tensor}));
       channels.push_back(std::move(channel));
     }
     for (size_t i = 0; i < entry_.outputs.size(); ++i) {
       const int32_t tensor = entry_.outputs[i].index;
-      channels.push_back({{}, maker_of(tensor), kApplication, output_of(tensor), i, entry_.tensor(entry_.outputs[i]).bytes()});
+      channels.push_back({{}, maker_of(tensor), kApplication, output_of(tensor), i, entry_.tensor(entry_.outputs[i]).bytes(), {}});
     }
     const auto end = [](int stage, const char* application, size_t index) {
       return stage == kApplication ? fmt::format("{}{}", application, index) : fmt::format("stage{}", stage);
@@ -122,6 +147,7 @@ class StageMaker {
   }
 
   bool leaves(TensorId id, int stage) const {
+    if (travelling_.contains(id.index)) return true;
     if (std::find(entry_.outputs.begin(), entry_.outputs.end(), id) != entry_.outputs.end()) return true;
     for (size_t other = 0; other < cuts_.size(); ++other)
       for (const size_t call : cuts_[other].calls) {
@@ -131,10 +157,21 @@ class StageMaker {
     return false;
   }
 
+  // As the evaluator and the emitted programs have it.
+  std::vector<uint8_t> initial_value(const graph::Tensor& variable) const {
+    if (variable.initial.valid()) return module_.constant(variable.initial).bytes;
+    std::vector<uint8_t> bytes(static_cast<size_t>(variable.bytes()));
+    const int64_t zero = variable.quantization.present() ? variable.quantization.zero_point[0] : 0;
+    const auto width = static_cast<size_t>(bits(variable.type) / 8);  // of whole bytes, as all variables
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(zero >> (8 * (i % width)));
+    return bytes;
+  }
+
   const graph::Module& module_;
   const Function& entry_;
   const std::vector<Cut>& cuts_;
   std::map<int32_t, int> made_by_;                        // tensor of the entry -> stage
+  std::set<int32_t> travelling_;                          // variables that several stages use
   std::map<std::pair<int, int32_t>, size_t> entering_;    // stage and tensor -> which input of the stage
   std::map<int32_t, size_t> leaving_;                     // tensor -> which output of its stage
 };
@@ -152,13 +189,7 @@ bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry,
   return members.size() > 1;
 }
 
-Result<Pipeline> split_into_stages(const graph::Module& partitioned, const TargetSpec& target) {
-  const Function& entry = partitioned.entry_function();
-  for (const TensorId id : entry.outputs)
-    if (std::find(entry.inputs.begin(), entry.inputs.end(), id) != entry.inputs.end() || entry.tensor(id).constant.valid())
-      return Diagnostics(partitioned.name,
-                         fmt::format("output '{}' is an input or a constant, which no part makes", entry.tensor(id).name),
-                         "leave it out of the model, or use a target with one CPU");
+Pipeline split_into_stages(const graph::Module& partitioned, const TargetSpec& target) {
   Pipeline pipeline;
   pipeline.name = partitioned.name;
   const std::vector<Cut> cuts = cuts_of(partitioned);
@@ -175,7 +206,7 @@ Result<CompiledParts> compile_parts(FrontEnd front, const TargetRegistry& regist
                                     const TargetSpec& target, const CompileOptions& options) {
   CompiledParts result;
   result.front = std::move(front);
-  INTARSIA_TRY(result.pipeline, split_into_stages(result.front.partitioned.module, target));
+  result.pipeline = split_into_stages(result.front.partitioned.module, target);
   for (const Stage& stage : result.pipeline.stages) {
     Partitioned partitioned;
     partitioned.module = stage.module;

@@ -120,6 +120,99 @@ TEST_F(Parts, KeepTheirState) {
   EXPECT_EQ(sums, (std::vector<float>{2, 6, 12, 18, 0, 0}));
 }
 
+// One part reads what another one wrote in the inference before.
+constexpr const char* kRunningSum = R"(intarsia.graph running_sum
+const @0 start = f32[100]
+func @main(%0) -> (%4) {
+  %0 value: f32[1]
+  %1 sum: f32[1] variable initial @0
+  %2 before: f32[1]
+  %3 after: f32[1]
+  %4 positive: f32[1]
+  read_variable recall(%1) -> (%2)
+  add accumulate(%0, %2) -> (%3)
+  assign_variable remember(%3) -> (%1)
+  relu rectify(%3) -> (%4)
+}
+entry @main
+)";
+
+TEST_F(Parts, PassStateOnToTheNextInference) {
+  write("sum.graph", std::string(kRunningSum));
+  const std::vector<float> values = {1, 2, -200, 4};
+  write("values.bin", std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(values.data()),
+                                           reinterpret_cast<const uint8_t*>(values.data() + values.size())));
+  for (const std::string split : {"abab", "aaba", "baab"}) {
+    std::vector<std::string> command = {"run", "sum.graph", "--target", "a: c; b: c", "--input", "values.bin", "--output-dir", "out",
+                                        "--repeat", "4", "--keep-all"};
+    const char* operators[] = {"recall", "accumulate", "remember", "rectify"};
+    for (size_t i = 0; i < split.size(); ++i) command.insert(command.end(), {"--pin", fmt::format("{}={}", operators[i], split[i])});
+    ASSERT_TRUE(done(intarsia(command))) << split;
+    const std::vector<uint8_t> bytes = read("out/out0.bin");
+    std::vector<float> sums(bytes.size() / 4);
+    std::memcpy(sums.data(), bytes.data(), bytes.size());
+    EXPECT_EQ(sums, (std::vector<float>{101, 103, 0, 0})) << split;
+  }
+}
+
+constexpr const char* kBranch = R"(intarsia.graph branch
+func @main(%0, %1) -> (%4, %3, %4, %1) {
+  %0 flag: bool[1]
+  %1 x: f32[3]
+  %2 y: f32[3]
+  %3 z: f32[3]
+  %4 w: f32[3]
+  if choose(%0, %1) -> (%2, %3) {then_branch=twice, else_branch=same}
+  relu after(%2) -> (%4)
+}
+func @twice(%0) -> (%1, %0) {
+  %0 x: f32[3]
+  %1 y: f32[3]
+  add double(%0, %0) -> (%1)
+}
+func @same(%0) -> (%0, %1) {
+  %0 x: f32[3]
+  %1 y: f32[3]
+  neg minus(%0) -> (%1)
+}
+entry @main
+)";
+
+// A branch goes to its part with what it runs; an output may come twice, or be an input.
+TEST_F(Parts, TakeBranchesAndAnyOutputs) {
+  write("branch.graph", std::string(kBranch));
+  for (const std::vector<std::string>& choice : std::vector<std::vector<std::string>>{
+           {"--target", "c"}, {"--target", "a: c; b: c", "--pin", "choose=b", "--pin", "after=a"}}) {
+    std::vector<std::string> command = {"verify", "branch.graph"};
+    command.insert(command.end(), choice.begin(), choice.end());
+    EXPECT_TRUE(done(intarsia(command))) << choice[1];
+  }
+}
+
+TEST_F(Parts, NeedNoInputs) {
+  write("constant.graph", std::string("intarsia.graph constant\nconst @0 one = f32[1, -2]\nfunc @main() -> (%2) {\n  %0 a: f32[2] = @0\n"
+                                      "  %1 b: f32[2]\n  %2 c: f32[2]\n  relu first(%0) -> (%1)\n  neg second(%1) -> (%2)\n}\nentry @main\n"));
+  EXPECT_TRUE(done(intarsia({"verify", "constant.graph", "--no-slim", "--target", "a: c; b: c", "--pin", "first=b", "--pin", "second=a"})));
+}
+
+TEST_F(Parts, PinsThatCannotHoldSayWhy) {
+  write("branch.graph", std::string(kBranch));
+  const auto explained = [&](const std::vector<std::string>& pins) {
+    std::vector<std::string> command = {"explain", "branch.graph", "--target", "a: c; b: c"};
+    command.insert(command.end(), pins.begin(), pins.end());
+    return intarsia(command);
+  };
+  EXPECT_TRUE(refused(explained({"--pin", "minus=a"}),
+                      {"branch: operator 'minus' (neg): is pinned to 'a', but runs inside 'choose' (if)", "pin 'choose' instead"}));
+  EXPECT_TRUE(refused(explained({"--pin", "after=a", "--pin", "after=b"}), {"--pin: 'after' is pinned to 'a' already", "keep one of the two"}));
+  write("pins.txt", std::string("after=a\n# twice\nafter=b\n"));
+  EXPECT_TRUE(refused(explained({"--pins", "pins.txt"}), {"pins.txt:3: 'after' is pinned to 'a' already"}));
+  write("pins.txt", std::string("after=a\n"));
+  const ProcessOutcome overridden = explained({"--pins", "pins.txt", "--pin", "after=b"});
+  EXPECT_TRUE(done(overridden));
+  EXPECT_THAT(overridden.out, HasSubstr("the operator is pinned to b"));
+}
+
 constexpr const char* kRacingMain = R"(#include <stdio.h>
 #include <string.h>
 

@@ -1,0 +1,43 @@
+#include <set>
+
+#include <fmt/format.h>
+
+#include "passes/graph_edit.h"
+#include "passes/passes.h"
+
+namespace intarsia::passes {
+
+using graph::Function;
+using graph::Node;
+using graph::TensorId;
+
+graph::Module own_outputs(const graph::Module& module, const std::string& pin) {
+  graph::Module result = module;
+  for (Function& function : result.functions) {
+    if (function.name != module.entry) continue;
+    const Uses uses(function);
+    std::set<std::string> names;
+    for (const Node& node : function.nodes) names.insert(node.name);
+    std::set<int32_t> given;
+    for (TensorId& output : function.outputs) {
+      const TensorId source = output;
+      if (function.tensor(source).variable || (uses.producer(source) >= 0 && given.insert(source.index).second)) continue;
+      graph::Tensor tensor = function.tensor(source);
+      tensor.constant = {};
+      Node copy;
+      copy.kind = graph::OpKind::Reshape;
+      const std::string name = fmt::format("copy_{}", tensor.name.empty() ? "output" : tensor.name);
+      copy.name = name;
+      for (int i = 2; !names.insert(copy.name).second; ++i) copy.name = fmt::format("{}_{}", name, i);
+      copy.attributes = graph::ReshapeAttrs{tensor.shape};
+      copy.pin = pin;
+      output = add_tensor(function, std::move(tensor));
+      copy.inputs = {source};
+      copy.outputs = {output};
+      function.nodes.push_back(std::move(copy));
+    }
+  }
+  return result;
+}
+
+}  // namespace intarsia::passes

@@ -1,0 +1,207 @@
+// Random modules cut over random members: the stages, run whenever their channels let them and in any order, compute
+// what the module computes, and never wait for each other.
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "intarsia/builtin_targets.h"
+#include "intarsia/parts.h"
+#include "support/random_operator.h"
+
+namespace intarsia {
+namespace {
+
+using graph::TensorId;
+using testing::Random;
+using Values = std::vector<graph::TensorValue>;
+
+constexpr size_t kRoom = 2;  // messages in a channel
+constexpr int kInferences = 5;
+
+// Vectors of two numbers, and one flag; some results have several readers, some none, some outputs are inputs or come
+// twice, state goes from one inference to the next.
+class RandomModule {
+ public:
+  explicit RandomModule(Random& random) : random_(random) {}
+
+  graph::Module make() {
+    const int inputs = static_cast<int>(random_.range(0, 3)), variables = static_cast<int>(random_.range(0, 2));
+    for (int i = 0; i < inputs; ++i) inputs_.push_back(declare("f32[2]", ""));
+    constants_ = declare("f32[2]", " = @0");
+    const std::string flag = declare("bool[1]", " = @1");
+    for (int i = 0; i < variables; ++i)
+      variables_.push_back({declare("f32[2]", random_.chance(50) ? " variable initial @0" : " variable"), false});
+    const int64_t operators = random_.range(2, 12);
+    for (int64_t n = 0; n < operators; ++n) add_operator(flag);
+    std::vector<std::string> outputs;
+    for (int64_t n = random_.range(1, 3); n > 0; --n) outputs.push_back(random_.chance(80) ? made_.back() : value());
+    outputs.push_back(random_.pick(made_));
+    const std::string text = fmt::format(
+        "intarsia.graph random\nconst @0 two = f32[3, -1]\nconst @1 yes = bool[true]\nfunc @main({}) -> ({}) {{\n{}{}}}\n"
+        "func @minus(%0) -> (%1) {{\n  %0 x: f32[2]\n  %1 y: f32[2]\n  neg inside(%0) -> (%1)\n}}\n"
+        "func @same(%0) -> (%0) {{\n  %0 x: f32[2]\n}}\nentry @main\n",
+        fmt::join(inputs_, ", "), fmt::join(outputs, ", "), declarations_, operators_);
+    Result<graph::Module> module = graph::parse(text);
+    INTARSIA_CHECK(module.ok(), module.error().to_string() + text);
+    const Result<void> sound = graph::verify(*module);
+    INTARSIA_CHECK(sound.ok(), sound.error().to_string() + text);
+    return *module;
+  }
+
+ private:
+  std::string declare(const std::string& type, const std::string& more) {
+    declarations_ += fmt::format("  %{0} t{0}: {1}{2}\n", tensors_, type, more);
+    return fmt::format("%{}", tensors_++);
+  }
+
+  std::string value() {
+    std::vector<std::string> all = inputs_;
+    all.push_back(constants_);
+    all.insert(all.end(), made_.begin(), made_.end());
+    return random_.pick(all);
+  }
+
+  void add_operator(const std::string& flag) {
+    const int64_t what = random_.range(0, 9);
+    if (what <= 2 && !variables_.empty()) {
+      auto& [variable, written] = variables_[static_cast<size_t>(random_.range(0, static_cast<int64_t>(variables_.size()) - 1))];
+      if (what == 0 && !written && !made_.empty()) {
+        operators_ += fmt::format("  assign_variable op{}({}) -> ({})\n", count_++, random_.pick(made_), variable);
+        written = true;
+        return;
+      }
+      return result(fmt::format("read_variable op{}({})", count_, variable), "");
+    }
+    if (what == 3) return result(fmt::format("if op{}({}, {})", count_, flag, value()), " {then_branch=minus, else_branch=same}");
+    if (what <= 6) return result(fmt::format("{} op{}({})", random_.chance(50) ? "relu" : "neg", count_, value()), "");
+    const std::string left = value(), right = value();
+    result(fmt::format("{} op{}({}, {})", random_.chance(50) ? "add" : "maximum", count_, left, right), "");
+  }
+
+  void result(const std::string& call, const std::string& attributes) {
+    made_.push_back(declare("f32[2]", ""));
+    operators_ += fmt::format("  {} -> ({}){}\n", call, made_.back(), attributes);
+    ++count_;
+  }
+
+  Random& random_;
+  int tensors_ = 0, count_ = 0;
+  std::vector<std::string> inputs_, made_;
+  std::string constants_, declarations_, operators_;
+  std::vector<std::pair<std::string, bool>> variables_;  // and whether it is written
+};
+
+// The cores of a pipeline as one thread that does something possible at random.
+class Cores {
+ public:
+  Cores(const Pipeline& pipeline, Random& random) : pipeline_(pipeline), random_(random), waiting_(pipeline.channels.size()) {
+    for (const Stage& stage : pipeline.stages) evaluators_.emplace_back(stage.module);
+    for (size_t c = 0; c < waiting_.size(); ++c)
+      if (!pipeline.channels[c].first_message.empty()) waiting_[c].push_back(pipeline.channels[c].first_message);
+  }
+
+  // What the application collects; fewer when the stages wait for each other.
+  std::vector<Values> run(const std::vector<Values>& inputs, size_t outputs) {
+    std::vector<Values> collected;
+    size_t submitted = 0;
+    while (collected.size() < inputs.size()) {
+      std::vector<int> possible;
+      for (int stage = kApplication; stage < static_cast<int>(pipeline_.stages.size()); ++stage)
+        if (stage != kApplication && can_run(stage)) possible.push_back(stage);
+      const bool can_submit = submitted < inputs.size() && has_room(kApplication), can_collect = has_messages(kApplication);
+      if (can_submit) possible.push_back(-2);
+      if (can_collect) possible.push_back(-3);
+      if (possible.empty()) return collected;
+      const int chosen = random_.pick(possible);
+      if (chosen == -2) {
+        send(kApplication, inputs[submitted++]);
+      } else if (chosen == -3) {
+        collected.push_back(receive(kApplication, outputs));
+      } else {
+        const Stage& stage = pipeline_.stages[static_cast<size_t>(chosen)];
+        const Values given = receive(chosen, stage.module.entry_function().inputs.size());
+        const Result<Values> made = evaluators_[static_cast<size_t>(chosen)].run(given);
+        INTARSIA_CHECK(made.ok(), made.error().to_string());
+        send(chosen, *made);
+      }
+    }
+    return collected;
+  }
+
+ private:
+  template <typename Matches, typename Holds>
+  bool all_channels(const Matches& matches, const Holds& holds) const {
+    for (size_t c = 0; c < waiting_.size(); ++c)
+      if (matches(pipeline_.channels[c]) && !holds(waiting_[c])) return false;
+    return true;
+  }
+  bool has_room(int from) const {
+    return all_channels([&](const Channel& c) { return c.from == from; }, [](const auto& w) { return w.size() < kRoom; });
+  }
+  bool has_messages(int to) const {
+    return all_channels([&](const Channel& c) { return c.to == to; }, [](const auto& w) { return !w.empty(); });
+  }
+  bool can_run(int stage) const { return has_room(stage) && has_messages(stage); }
+
+  Values receive(int to, size_t count) {
+    Values values(count);
+    for (size_t c = 0; c < waiting_.size(); ++c)
+      if (pipeline_.channels[c].to == to) {
+        values[pipeline_.channels[c].input] = waiting_[c].front();
+        waiting_[c].pop_front();
+      }
+    return values;
+  }
+  void send(int from, const Values& values) {
+    for (size_t c = 0; c < waiting_.size(); ++c)
+      if (pipeline_.channels[c].from == from) waiting_[c].push_back(values[pipeline_.channels[c].output]);
+  }
+
+  const Pipeline& pipeline_;
+  Random& random_;
+  std::deque<graph::Evaluator> evaluators_;
+  std::vector<std::deque<graph::TensorValue>> waiting_;
+};
+
+TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {
+  TargetRegistry registry;
+  add_builtin_targets(registry);
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), "a: c; b: c; d: c");
+  ASSERT_TRUE(target.ok());
+  int with_parts = 0, with_state = 0;
+  for (uint32_t seed = 0; seed < 2000; ++seed) {
+    Random random(seed);
+    const graph::Module module = RandomModule(random).make();
+    PartitionOptions options;
+    for (const graph::Node& node : module.entry_function().nodes)
+      if (random.chance(90)) options.pins[node.name] = random.pick(std::vector<std::string>{"a", "b", "d"});
+    const Result<Partitioned> partitioned = partition(module, registry, *target, options);
+    ASSERT_TRUE(partitioned.ok()) << partitioned.error().to_string() << graph::print(module);
+    if (!has_parts(partitioned->module, registry, *target)) continue;
+    const Pipeline pipeline = split_into_stages(partitioned->module, *target);
+    for (const Stage& stage : pipeline.stages) {
+      const Result<void> sound = graph::verify(stage.module);
+      ASSERT_TRUE(sound.ok()) << sound.error().to_string() << graph::print(stage.module);
+    }
+    std::vector<Values> inputs;
+    for (int i = 0; i < kInferences; ++i) inputs.push_back(testing::random_inputs(random, module));
+    graph::Evaluator whole(module);
+    std::vector<Values> expected;
+    for (const Values& values : inputs) {
+      const Result<Values> made = whole.run(values);
+      ASSERT_TRUE(made.ok());
+      expected.push_back(*made);
+    }
+    ASSERT_EQ(Cores(pipeline, random).run(inputs, expected[0].size()), expected) << seed << graph::print(partitioned->module);
+    ++with_parts;
+    for (const Channel& channel : pipeline.channels) with_state += channel.first_message.empty() ? 0 : 1;
+  }
+  EXPECT_GT(with_parts, 1000);
+  EXPECT_GT(with_state, 100);
+}
+
+}  // namespace
+}  // namespace intarsia
