@@ -25,7 +25,9 @@ KindSpec make_spec() {
   words = with_kernels;
   for (const std::string_view tag : variants_without_kernels()) words.push_back(word_of(tag));
   spec.attributes = {AttributeSpec::word("variant", std::string("4tops-4ple"), words,
-                                         "tera-operations a second, and the ratio of PLEs")};
+                                         "tera-operations a second, and the ratio of PLEs"),
+                     AttributeSpec::boolean("rewrites", false,
+                                            "take what Arm's stack does not support, in operators that it does")};
   spec.validate = [with_kernels](const Attributes& attributes) -> Result<void> {
     const std::string& variant = attributes.get_string("variant");
     if (std::find(with_kernels.begin(), with_kernels.end(), variant) != with_kernels.end())

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "layer_maker.h"
+#include "support.h"
 
 namespace intarsia::targets::ethos_n {
 
@@ -87,8 +88,10 @@ Reason refuses_operator(const Variant& variant, const graph::Module& module, con
 }
 
 Reason refuses_rewritten(const Variant& variant, const graph::Module& module, const graph::Function& function,
-                         const graph::Node& node) {
-  if (!refuses_operator(variant, module, function, node)) return "it is taken as it is";
+                         const graph::Node& node, bool beyond_the_stack) {
+  const Reason as_it_is = refuses_operator(variant, module, function, node);
+  if (!as_it_is) return "it is taken as it is";
+  if (!beyond_the_stack && refuses_by_support(variant, module, function, node)) return as_it_is;
   return alone(variant, module, function, node).add(node);
 }
 

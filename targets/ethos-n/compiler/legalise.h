@@ -47,8 +47,8 @@ class Legaliser {
 // One operator alone, as the stack has it.
 Reason refuses_operator(const Variant& variant, const graph::Module& module, const graph::Function& function,
                         const graph::Node& node);
-// One that the stack does not have so.
+// One that is not made so, in other operators: of those that the stack supports, or of all.
 Reason refuses_rewritten(const Variant& variant, const graph::Module& module, const graph::Function& function,
-                         const graph::Node& node);
+                         const graph::Node& node, bool beyond_the_stack);
 
 }  // namespace intarsia::targets::ethos_n

@@ -10,6 +10,7 @@ namespace intarsia::targets::ethos_n {
 
 std::vector<Pattern> operator_patterns(const Target& member) {
   const Variant& variant = variant_of(member);
+  const bool rewrites = member.get_bool("rewrites");
   std::vector<Pattern> patterns;
   for (const graph::OpKind kind : {
 #define OP(name, text, attrs, least, most, outputs) graph::OpKind::name,
@@ -20,8 +21,8 @@ std::vector<Pattern> operator_patterns(const Target& member) {
     patterns.push_back({std::string(graph::to_string(kind)), {kind, {}}, [&variant](const PatternMatch& match) {
                           return refuses_operator(variant, match.module, match.function, match.node());
                         }});
-    patterns.push_back({fmt::format("{} in other operators", graph::to_string(kind)), {kind, {}}, [&variant](const PatternMatch& match) {
-                          return refuses_rewritten(variant, match.module, match.function, match.node());
+    patterns.push_back({fmt::format("{} in other operators", graph::to_string(kind)), {kind, {}}, [&variant, rewrites](const PatternMatch& match) {
+                          return refuses_rewritten(variant, match.module, match.function, match.node(), rewrites);
                         }, "in operators that the stack has"});
   }
   return patterns;

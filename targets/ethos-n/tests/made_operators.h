@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "intarsia/graph.h"
+#include "road.h"
 #include "support/random_operator.h"
 
 namespace intarsia::test::ethos_n {

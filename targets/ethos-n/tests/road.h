@@ -14,8 +14,11 @@ Result<CompiledModel> compile_for(const graph::Module& module, const std::string
 // The network inside of the only stream of the model.
 std::vector<uint8_t> network_of(const CompiledModel& model);
 
-// Empty, and `outputs`; or why not.
-std::string run_on(const std::string& tag, const CompiledModel& model,
+// Behind a tag: with what the stack does not support in operators that it does.
+inline constexpr const char* kRewriting = " -rewrites=true";
+
+// On the variant that the target begins with. Empty, and `outputs`; or why not.
+std::string run_on(const std::string& target, const CompiledModel& model,
                    const std::vector<graph::TensorValue>& inputs, std::vector<graph::TensorValue>& outputs);
 
 }  // namespace intarsia::test::ethos_n
