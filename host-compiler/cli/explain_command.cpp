@@ -10,8 +10,26 @@
 namespace intarsia::cli {
 namespace {
 
+struct MemberNotes {
+  std::string member, function;
+  std::vector<std::string> lines;
+};
+
+// What the members say about the functions they are given.
+std::vector<MemberNotes> notes_of(const graph::Module& partitioned, const TargetRegistry& registry,
+                                  const TargetSpec& target) {
+  std::vector<MemberNotes> notes;
+  for (const graph::Function& function : partitioned.functions) {
+    const Target* member = target.member(function.target);
+    if (member == nullptr) continue;
+    std::vector<std::string> lines = registry.kind_of(*member).notes(*member, partitioned, function);
+    if (!lines.empty()) notes.push_back({function.target, function.name, std::move(lines)});
+  }
+  return notes;
+}
+
 void print_json(const Explanation& explanation, const Slimmed& slimmed,
-                const std::optional<RamBudgetOutcome>& budget) {
+                const std::optional<RamBudgetOutcome>& budget, const std::vector<MemberNotes>& notes) {
   using Json = nlohmann::ordered_json;
   Json json;
   json["operators"] = Json::array();
@@ -36,6 +54,9 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
                           {"before", budget->before},
                           {"after", budget->after},
                           {"striped", budget->striped}};
+  json["notes"] = Json::array();
+  for (const MemberNotes& part : notes)
+    json["notes"].push_back({{"member", part.member}, {"function", part.function}, {"lines", part.lines}});
   json["regions"] = explanation.regions;
   json["boundaries"] = explanation.boundaries;
   json["transfers"] = explanation.transfers;
@@ -68,7 +89,7 @@ void print_budget(const RamBudgetOutcome& budget) {
 }
 
 void print_text(const Explanation& explanation, const Slimmed& slimmed,
-                const std::optional<RamBudgetOutcome>& budget) {
+                const std::optional<RamBudgetOutcome>& budget, const std::vector<MemberNotes>& notes) {
   size_t width = 8;
   for (const Explanation::Operator& row : explanation.operators)
     width = std::max(width, row.name.size());
@@ -89,6 +110,10 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
              explanation.operators.size(), counted(explanation.regions, "region", "regions"),
              counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers, explanation.transfer_bytes,
              explanation.microseconds);
+  for (const MemberNotes& part : notes) {
+    fmt::print("\n{} on {}:\n", part.function, part.member);
+    for (const std::string& line : part.lines) fmt::print("  {}\n", line);
+  }
   print_slimming(slimmed);
   if (budget) print_budget(*budget);
 }
@@ -110,10 +135,11 @@ int run_explain(Context& context, const CommonOptions& options) {
     if (!model.ok()) return fail(model.error());
     budget = model->ram_budget;
   }
+  const std::vector<MemberNotes> notes = notes_of(front->partitioned.module, context.registry, selection->target);
   if (options.json)
-    print_json(front->partitioned.explanation, front->slimmed, budget);
+    print_json(front->partitioned.explanation, front->slimmed, budget, notes);
   else
-    print_text(front->partitioned.explanation, front->slimmed, budget);
+    print_text(front->partitioned.explanation, front->slimmed, budget, notes);
   return kDone;
 }
 

@@ -74,6 +74,13 @@ class TargetKind {
   virtual CostEstimate cost(const Target& target, const graph::Module& module,
                             const graph::Function& function, const graph::Node& node) const;
 
+  // What `explain` adds about how the member runs a function it is given, a line each: layers that run together,
+  // say. Default: nothing.
+  virtual std::vector<std::string> notes(const Target& target, const graph::Module& module,
+                                         const graph::Function& function) const {
+    return (void)target, (void)module, (void)function, std::vector<std::string>{};
+  }
+
   // By how many steps of its quantisation a result may differ from the reference evaluator's on the same
   // operands, where a device does not compute TFLite's arithmetic. Default: none, every bit is the reference's.
   virtual int32_t tolerance(const Target& target, const graph::Node& node) const {

@@ -76,6 +76,11 @@ class EthosNKind final : public TargetKind {
     return estimate(member, module, function, node);
   }
 
+  std::vector<std::string> notes(const Target& member, const graph::Module& module,
+                                 const graph::Function& function) const override {
+    return is_compiled_network(function) ? std::vector<std::string>{} : streaming_notes(member, module, function);
+  }
+
   // It rounds once, half up. Nothing is computed where bytes only move or the greatest of them is taken.
   int32_t tolerance(const Target&, const graph::Node& node) const override {
     using enum graph::OpKind;

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "cascade_writer.h"
 #include "layer_writer.h"
 #include "network_writer.h"
-#include "placement.h"
+#include "sections.h"
 #include "transfers.h"
 
 namespace intarsia::targets::ethos_n {
@@ -16,19 +17,29 @@ struct Life {
   size_t first = SIZE_MAX, last = 0;  // layers
 };
 
-// What stays in SRAM has none.
-std::vector<Life> lives_of(const Program& program, const std::vector<LayerPlacement>& placements) {
+// In sections. What stays in SRAM has none.
+std::vector<Life> lives_of(const Program& program, const std::vector<Section>& sections) {
   std::vector<Life> lives(program.storages.size());
-  for (size_t i = 0; i < program.layers.size(); ++i) {
-    const auto use = [&](const FeatureMap& map) {
+  for (const Section& section : sections) {
+    const auto use = [&](const FeatureMap& map, size_t when) {
       Life& life = lives[static_cast<size_t>(map.storage)];
-      life.first = std::min(life.first, i);
-      life.last = std::max(life.last, i);
+      life.first = std::min(life.first, when);
+      life.last = std::max(life.last, when);
     };
-    const Layer& layer = program.layers[i];
-    for (size_t k = 0; k < layer.inputs.size(); ++k)
-      if (!placements[i].input_stays[k]) use(layer.inputs[k]);
-    if (!placements[i].output_stays) use(layer.output);
+    for (size_t i = section.first; i < section.end && !section.cascade; ++i) {
+      const LayerPlacement& placement = section.placements[i - section.first];
+      const Layer& layer = program.layers[i];
+      for (size_t k = 0; k < layer.inputs.size(); ++k)
+        if (!placement.input_stays[k]) use(layer.inputs[k], i);
+      if (!placement.output_stays) use(layer.output, i);
+    }
+    if (!section.cascade) continue;
+    // All that a cascade touches is there from its first stripe to its last.
+    for (const CascadeMap& map : section.cascade->maps)
+      for (const size_t when : {section.first, section.end - 1}) {
+        if (map.loads) use(map.map, when);
+        for (const FeatureMap& store : map.stores) use(store, when);
+      }
   }
   return lives;
 }
@@ -57,13 +68,26 @@ std::vector<int64_t> place_intermediates(const Program& program, const std::vect
   return offsets;
 }
 
+CascadeDescription description(const Program& program, const Section& section) {
+  CascadeDescription described;
+  for (const CascadeLayer& made : section.cascade->layers) {
+    const std::string& name = program.layers[made.number].name;
+    if (described.operators.empty() || described.operators.back() != name) described.operators.push_back(name);
+  }
+  described.stripes = static_cast<int64_t>(section.cascade->steps.size());
+  described.bytes = section.traffic.bytes;
+  return described;
+}
+
 }  // namespace
 
-GeneratedNetwork generate(const Variant& variant, const Program& program) {
+GeneratedNetwork generate(const Variant& variant, const Program& program, const GenerateOptions& options) {
   GeneratedNetwork result;
   NetworkWriter network;
-  const std::vector<LayerPlacement> placements = place_layers(variant, program);
-  const std::vector<Life> lives = lives_of(program, placements);
+  WeightStore weights(variant, program);
+  const std::vector<Section> sections = options.allows_cascades ? cut_into_sections(variant, program, weights)
+                                                                  : cut_into_layers(variant, program, weights);
+  const std::vector<Life> lives = lives_of(program, sections);
   const std::vector<int64_t> offsets = place_intermediates(program, lives, result.intermediate_bytes);
   std::vector<StoragePlace> places(program.storages.size());
   // Buffers are numbered inputs first, then outputs, as the region has them.
@@ -88,8 +112,23 @@ GeneratedNetwork generate(const Variant& variant, const Program& program) {
         }
       }
   StreamBuilder stream;
-  LayerWriter writer(variant, stream, network, places);
-  for (size_t i = 0; i < program.layers.size(); ++i) writer.write(program.layers[i], placements[i]);
+  LoadedKernel loaded;
+  LayerWriter layers(variant, stream, network, places, loaded);
+  CascadeWriter cascades(variant, program, stream, network, places, loaded, weights);
+  for (const Section& section : sections) {
+    result.traffic += section.traffic;
+    if (section.cascade) {
+      cascades.write(*section.cascade);
+      result.cascades.push_back(description(program, section));
+      continue;
+    }
+    for (size_t i = section.first; i < section.end; ++i) {
+      const LayerPlacement& placement = section.placements[i - section.first];
+      static const std::vector<WeightStripe> kNone;
+      layers.write(program.layers[i], placement,
+                   program.layers[i].mce ? weights.stripes(i, placement.plan.depth) : kNone);
+    }
+  }
   result.bytes = network.finish(stream.finish());
   return result;
 }

@@ -5,65 +5,34 @@
 #include "weight_layout.h"
 
 namespace intarsia::targets::ethos_n {
-namespace {
-
-// Of PLE_SCHEDULER.
-enum InputMode : uint32_t { FromAllOgs = 0, FromOneOg = 1, FromSram = 2, FromSramTwice = 3 };
-
-uint32_t flags_of(int64_t stripe, int64_t count) {
-  return static_cast<uint32_t>(kFlagLeft | kFlagRight | (stripe == 0 ? kFlagTop : 0) |
-                               (stripe == count - 1 ? kFlagBottom : 0));
-}
-
-Access sram_access(int64_t begin, int64_t bytes, bool is_write) { return {kSramMemory, begin, begin + bytes, is_write}; }
-
-// Rows of stripe `index` of `size` in stripes of `rows`.
-int64_t rows_of(int64_t index, int64_t rows, int64_t size) { return std::min(rows, size - index * rows); }
-
-}  // namespace
-
-void LayerWriter::write(const Layer& layer, const LayerPlacement& placement) {
-  if (layer.mce) return write_mce(layer, placement);
+void LayerWriter::write(const Layer& layer, const LayerPlacement& placement, const std::vector<WeightStripe>& weights) {
+  if (layer.mce) return write_mce(layer, placement, weights);
   if (layer.ple) return write_ple(layer, placement);
   write_copy(layer, placement);
 }
 
-// The PLE keeps its program until it is given another one.
-LayerWriter::PleAgent LayerWriter::add_ple(const Layer& layer, int64_t kernel_at, uint32_t input_mode) {
+LayerWriter::PleAgent LayerWriter::add_ple(const Layer& layer, int64_t kernel_at) {
   const PleKernel& kernel = kernel_for(layer);
-  const uint32_t number = kernel_number(kernel);
-  const bool is_new = loaded_ != &kernel;
-  if (is_new)
-    transfers_.load_kernel(
-        stream_.add_agent(AgentRecord(AgentType::PLE_LOADER).set(agent_field::PLE_LOADER_kernel, number)), kernel_at);
-  const uint32_t agent = stream_.add_agent(AgentRecord(AgentType::PLE_SCHEDULER)
-                                               .set(agent_field::PLE_SCHEDULER_input_mode, input_mode)
-                                               .set(agent_field::PLE_SCHEDULER_kernel, number)
-                                               .set(agent_field::PLE_SCHEDULER_kernel_address,
-                                                    static_cast<uint32_t>(kernel_at)));
-  if (is_new)
-    stream_.load_kernel_into_ple(CommandWords(CommandType::LoadPleCodeIntoPleSram).set(word::Config_agent, agent),
-                                 {sram_access(kernel_at, kKernelBytes, false)});
-  loaded_ = &kernel;
+  if (loaded_.kernel != &kernel) transfers_.load_kernel(add_kernel_loader(variant_, stream_, kernel), kernel_at);
+  const uint32_t agent = add_ple_agent(variant_, stream_, layer, kernel_at);
+  loaded_.switch_to(kernel, stream_, agent, kernel_at);
   return {agent, &kernel};
 }
 
-void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement) {
+void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement,
+                            const std::vector<WeightStripe>& weights) {
   const StripePlan& plan = placement.plan;
   const MceStep& step = *layer.mce;
   const FeatureMap &in = layer.inputs[0], &out = layer.output;
   const bool vector = step.mode == MceMode::FullyConnected;
 
   // Weights of all stripes, one after another in one buffer.
-  const WeightLayout layout(variant_, step);
-  std::vector<WeightStripe> weights;
   std::vector<int64_t> weights_at;
   std::vector<uint8_t> bytes;
-  for (int64_t d = 0; d < plan.depth_count; ++d) {
-    weights.push_back(layout.stripe(d * plan.depth, rows_of(d, plan.depth, step.depth)));
-    INTARSIA_CHECK(weights.back().bank_bytes <= plan.weight_slot_bytes, "the bound of weights holds");
+  for (const WeightStripe& stripe : weights) {
+    INTARSIA_CHECK(stripe.bank_bytes <= plan.weight_slot_bytes, "the bound of weights holds");
     weights_at.push_back(static_cast<int64_t>(bytes.size()));
-    bytes.insert(bytes.end(), weights.back().bytes.begin(), weights.back().bytes.end());
+    bytes.insert(bytes.end(), stripe.bytes.begin(), stripe.bytes.end());
   }
   const uint32_t buffer = network_.add_weights(bytes);
 
@@ -73,10 +42,9 @@ void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement)
   const uint32_t loader = loads ? transfers_.add_loader(streamed) : 0;
   const uint32_t weight_loader =
       stream_.add_agent(AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, buffer));
-  const PleAgent ple =
-      add_ple(layer, placement.kernel, step.mode == MceMode::Depthwise ? FromOneOg : FromAllOgs);
+  const PleAgent ple = add_ple(layer, placement.kernel);
   const uint32_t mce =
-      stream_.add_agent(mce_agent(layer, plan, *ple.kernel, kernel_number(*ple.kernel), placement.inputs[0]));
+      stream_.add_agent(mce_agent(layer, plan, *ple.kernel, kernel_number(variant_, *ple.kernel), placement.inputs[0]));
   const uint32_t storer = placement.output_stays ? 0 : transfers_.add_storer(out);
 
   const int64_t inputs = loads ? input_stripes(layer, plan) : 0;
@@ -109,7 +77,7 @@ void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement)
       // What this stripe needs, and the first of what the next one does.
       load_inputs(s + 1 + (plan.needs_neighbours ? 1 : 0));
       load_weights(turn + 1);
-      if (plan.input_slots > 1) load_inputs(s + 2 + (plan.needs_neighbours ? 1 : 0));
+      if (plan.input_slots > plan.slots_in_work()) load_inputs(s + 2 + (plan.needs_neighbours ? 1 : 0));
       if (plan.weight_slots > 1) load_weights(turn + 2);
 
       const auto part = static_cast<size_t>(d);
@@ -129,11 +97,7 @@ void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement)
         stream_.wait(Queue::Mce, {Counter::PleStripe, stream_.count(Counter::PleStripe)});
         configured = stream_.config_mceif(CommandWords(CommandType::ConfigMceif).set(word::Config_agent, mce));
       }
-      stream_.start_mce(CommandWords(CommandType::StartMceStripe)
-                            .set(word::StartMce_agent, mce)
-                            .set(word::StartMce_CE_ENABLES,
-                                 vector ? 0 : static_cast<uint32_t>(std::min(stripe.ofms, variant_.ces))),
-                        reads);
+      stream_.start_mce(start_mce(variant_, layer, mce, stripe.ofms), reads);
       stream_.wait(Queue::Ple, configured);
       const int64_t output_at = slot_at(placement.outputs, plan.output_slot_bytes, turn % plan.output_slots);
       const int64_t rows = rows_of(s, plan.output_rows, out.height);
@@ -153,7 +117,7 @@ void LayerWriter::write_ple(const Layer& layer, const LayerPlacement& placement)
   std::vector<uint32_t> loaders;
   for (size_t i = 0; i < inputs; ++i)
     loaders.push_back(placement.input_stays[i] ? 0 : transfers_.add_loader(layer.inputs[i]));
-  const PleAgent ple = add_ple(layer, placement.kernel, inputs == 2 ? FromSramTwice : FromSram);
+  const PleAgent ple = add_ple(layer, placement.kernel);
   const uint32_t storer = placement.output_stays ? 0 : transfers_.add_storer(out);
   for (int64_t s = 0; s < plan.count; ++s) {
     std::array<int64_t, 2> inputs_at = {};

@@ -8,6 +8,7 @@
 #include "network_writer.h"
 #include "placement.h"
 #include "program.h"
+#include "stripe_commands.h"
 #include "stream_builder.h"
 #include "stripes.h"
 #include "transfers.h"
@@ -17,10 +18,11 @@ namespace intarsia::targets::ethos_n {
 class LayerWriter {
  public:
   LayerWriter(const Variant& variant, StreamBuilder& stream, NetworkWriter& network,
-              const std::vector<StoragePlace>& places)
-      : variant_(variant), stream_(stream), network_(network), transfers_(variant, stream, places) {}
+              const std::vector<StoragePlace>& places, LoadedKernel& loaded)
+      : variant_(variant), stream_(stream), network_(network), transfers_(variant, stream, places), loaded_(loaded) {}
 
-  void write(const Layer& layer, const LayerPlacement& placement);
+  // `weights`: stripes as the plan has them, of a layer with an MCE.
+  void write(const Layer& layer, const LayerPlacement& placement, const std::vector<WeightStripe>& weights);
 
  private:
   struct PleAgent {
@@ -28,20 +30,17 @@ class LayerWriter {
     const PleKernel* kernel = nullptr;
   };
 
-  void write_mce(const Layer& layer, const LayerPlacement& placement);
+  void write_mce(const Layer& layer, const LayerPlacement& placement, const std::vector<WeightStripe>& weights);
   void write_ple(const Layer& layer, const LayerPlacement& placement);
   void write_copy(const Layer& layer, const LayerPlacement& placement);
 
-  PleAgent add_ple(const Layer& layer, int64_t kernel_at, uint32_t input_mode);
-  uint32_t kernel_number(const PleKernel& kernel) const {
-    return static_cast<uint32_t>(variant_.number * kKernelsOfVariant + kernel.number);
-  }
+  PleAgent add_ple(const Layer& layer, int64_t kernel_at);
 
   const Variant& variant_;
   StreamBuilder& stream_;
   NetworkWriter& network_;
   Transfers transfers_;
-  const PleKernel* loaded_ = nullptr;
+  LoadedKernel& loaded_;
 };
 
 }  // namespace intarsia::targets::ethos_n

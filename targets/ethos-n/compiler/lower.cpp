@@ -1,6 +1,7 @@
 #include "lower.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "generate.h"
 #include "legalise.h"
@@ -28,13 +29,33 @@ std::vector<Pattern> operator_patterns(const Target& member) {
   return patterns;
 }
 
-Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module, const graph::Function& function) {
-  const Variant& variant = variant_of(member);
+namespace {
+
+Result<GeneratedNetwork> network_of(const Variant& variant, const graph::Module& module, const graph::Function& function) {
   Legaliser legaliser(variant, module, function, function.inputs, function.outputs);
   for (const graph::Node& node : function.nodes)
     if (const Reason reason = legaliser.add(node))
       return Diagnostics(fmt::format("operator '{}'", node.name), *reason, "leave it to the host (--pin)");
-  GeneratedNetwork network = generate(variant, legaliser.finish());
+  return generate(variant, legaliser.finish());
+}
+
+}  // namespace
+
+std::vector<std::string> streaming_notes(const Target& member, const graph::Module& module,
+                                         const graph::Function& function) {
+  std::vector<std::string> notes;
+  const Result<GeneratedNetwork> network = network_of(variant_of(member), module, function);
+  if (!network.ok()) return notes;
+  for (const CascadeDescription& part : network->cascades)
+    notes.push_back(fmt::format("together in {} stripes of rows, {} bytes between DRAM and SRAM: {}", part.stripes, part.bytes,
+                                fmt::join(part.operators, ", ")));
+  notes.push_back(fmt::format("{} bytes between DRAM and SRAM in all", network->traffic.bytes));
+  return notes;
+}
+
+Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module, const graph::Function& function) {
+  const Variant& variant = variant_of(member);
+  INTARSIA_TRY(GeneratedNetwork network, network_of(variant, module, function));
   return to_tir(function, {std::move(network.bytes), network.intermediate_bytes,
                            fmt::format("{}: {} operators on {}", function.name, function.nodes.size(), variant.tag)});
 }

@@ -19,7 +19,8 @@ struct LayerPlacement {
   bool output_stays = false;      // the next layer takes it from here
 };
 
-// One per layer, in order. Every layer can be cut into stripes.
-std::vector<LayerPlacement> place_layers(const Variant& variant, const Program& program);
+// One for each layer from `first` on, in order. `plans`: of all layers.
+std::vector<LayerPlacement> place_layers(const Variant& variant, const Program& program,
+                                         const std::vector<StripePlan>& plans, size_t first);
 
 }  // namespace intarsia::targets::ethos_n

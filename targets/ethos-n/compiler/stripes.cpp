@@ -7,25 +7,8 @@
 namespace intarsia::targets::ethos_n {
 namespace {
 
-constexpr int64_t kUnit = 8;             // rows of a group
-constexpr int64_t kSlotsOfNeighbours = 4;  // above, this, below, and the next to come
+constexpr int64_t kUnit = 8;   // rows of a group
 constexpr int64_t kSlots = 2;
-
-bool needs_whole_height(const Layer& layer) {
-  if (!layer.ple) return false;
-  switch (layer.ple->operation) {
-    case PleOperation::MAXPOOL_3X3_2_2_EVEN:
-    case PleOperation::MAXPOOL_3X3_2_2_ODD:
-    case PleOperation::MEAN_XY_7X7:
-    case PleOperation::MEAN_XY_8X8:
-    case PleOperation::AVGPOOL_3X3_1_1_UDMA:
-    case PleOperation::MAXPOOL1D:
-    case PleOperation::TRANSPOSE_XY:
-      return true;
-    default:
-      return layer.mce && layer.mce->mode == MceMode::FullyConnected;
-  }
-}
 
 bool is_mean(const Layer& layer) {
   return layer.ple && (layer.ple->operation == PleOperation::MEAN_XY_7X7 ||
@@ -39,7 +22,15 @@ class Planner {
  public:
   Planner(const Variant& variant, const Layer& layer) : variant_(variant), layer_(layer) {}
 
+  // Where there is no room for a stripe that arrives, or leaves, beside the one in work: without.
   std::optional<StripePlan> run() {
+    if (std::optional<StripePlan> plan = cut()) return plan;
+    overlaps_ = false;
+    return cut();
+  }
+
+ private:
+  std::optional<StripePlan> cut() {
     const int64_t all = layer_.output.depth;
     if (std::optional<StripePlan> plan = with_height(full_height(), all)) return plan;
     if (layer_.mce && layer_.mce->mode != MceMode::Depthwise)
@@ -55,7 +46,6 @@ class Planner {
     return std::nullopt;
   }
 
- private:
   const FeatureMap& input() const { return layer_.inputs.at(0); }
   int64_t full_height() const { return is_vector() ? kUnit : input().height; }
   bool is_vector() const { return layer_.mce && layer_.mce->mode == MceMode::FullyConnected; }
@@ -85,13 +75,13 @@ class Planner {
     if (layer_.mce && plan.count > 1)
       plan.needs_neighbours = layer_.mce->kernel_h > 1 || layer_.mce->pad_top > 0 || factor > 1;
     const int64_t input_count = divide_up(full_height(), rows);
-    plan.input_slots = plan.count == 1 ? 1 : std::min(input_count, plan.needs_neighbours ? kSlotsOfNeighbours : kSlots);
+    plan.input_slots = plan.count == 1 ? 1 : std::min(input_count, plan.slots_in_work() + (overlaps_ ? 1 : 0));
     plan.input_slot_bytes = is_vector() ? round_up(divide_up(in.depth, variant_.srams()), kGroupBytes)
                                         : sram_bytes(variant_, rows, in.width, in.depth);
     // A vector's bricks are whole.
     if (is_vector())
       plan.input_slot_bytes = round_up(in.depth, kBrickGroupBytes) / 16 / variant_.srams() * 16;
-    plan.output_slots = std::min<int64_t>(plan.count * plan.depth_count, kSlots);
+    plan.output_slots = std::min<int64_t>(plan.count * plan.depth_count, overlaps_ ? kSlots : 1);
     plan.output_slot_bytes = sram_bytes(variant_, plan.output_rows, out.width, depth);
     if (is_mean(layer_)) plan.output_slot_bytes = sram_bytes(variant_, 1, 1, depth);
     const auto fits = [&] { return plan.bank_bytes(layer_.inputs.size()) <= variant_.emc_bytes; };
@@ -110,9 +100,26 @@ class Planner {
 
   const Variant& variant_;
   const Layer& layer_;
+  bool overlaps_ = true;
 };
 
 }  // namespace
+
+bool needs_whole_height(const Layer& layer) {
+  if (!layer.ple) return false;
+  switch (layer.ple->operation) {
+    case PleOperation::MAXPOOL_3X3_2_2_EVEN:
+    case PleOperation::MAXPOOL_3X3_2_2_ODD:
+    case PleOperation::MEAN_XY_7X7:
+    case PleOperation::MEAN_XY_8X8:
+    case PleOperation::AVGPOOL_3X3_1_1_UDMA:
+    case PleOperation::MAXPOOL1D:
+    case PleOperation::TRANSPOSE_XY:
+      return true;
+    default:
+      return layer.mce && layer.mce->mode == MceMode::FullyConnected;
+  }
+}
 
 int64_t sram_bytes(const Variant& variant, int64_t height, int64_t width, int64_t channels) {
   return divide_up(height, 8) * divide_up(width, 8) * divide_up(channels, variant.srams()) * kGroupBytes;

@@ -24,6 +24,9 @@ struct StripePlan {
   int64_t input_slots = 1, output_slots = 1, weight_slots = 1;
   int64_t input_slot_bytes = 0, output_slot_bytes = 0, weight_slot_bytes = 0;  // of a bank
 
+  // Slots of the input that one stripe reads: above it, its own, below.
+  int64_t slots_in_work() const { return needs_neighbours ? 3 : 1; }
+
   int64_t bank_bytes(size_t inputs) const {
     return kKernelBytes + static_cast<int64_t>(inputs) * input_slots * input_slot_bytes +
            output_slots * output_slot_bytes + weight_slots * weight_slot_bytes;
@@ -32,6 +35,9 @@ struct StripePlan {
 
 // Nothing: no cut makes it fit.
 std::optional<StripePlan> plan_stripes(const Variant& variant, const Layer& layer);
+
+// Its kernel takes all rows at once.
+bool needs_whole_height(const Layer& layer);
 
 // Rows and columns of the MCE's result for one of the output: pools take two.
 int64_t rows_per_output_row(const Layer& layer);

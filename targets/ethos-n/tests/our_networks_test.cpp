@@ -121,8 +121,7 @@ Moved moved(const sim::Variant& variant, const std::vector<uint8_t>& bytes,
   return result;
 }
 
-// Traffic and sizes beside Arm's: its compiler keeps tensors in SRAM from one layer to the next, ours
-// does not yet.
+// Traffic and sizes beside Arm's.
 TEST(OurNetworks, AreCleanAndNotMuchLargerThanArms) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
   Moved arms, ours;

@@ -1,0 +1,113 @@
+#include "cascade.h"
+
+#include <algorithm>
+
+#include "cascade_shape.h"
+#include "cascade_steps.h"
+
+namespace intarsia::targets::ethos_n {
+namespace {
+
+class Search {
+ public:
+  Search(const Variant& variant, const Program& program, const PleKernel* before, WeightStore& weights, Cascade shape)
+      : variant_(variant), program_(program), before_(before), weights_(weights), shape_(std::move(shape)) {}
+
+  std::optional<Cascade> run() {
+    const std::vector<int64_t> rows = row_counts();
+    set_reloads(true);
+    if (!fits(rows.back(), false)) return std::nullopt;
+    const size_t reloading = first_that_fits(rows);
+    set_reloads(false);
+    // With all weights there for good DRAM sees everything once, however short the stripes are.
+    if (fits(rows.back(), false)) return best_of(rows[first_that_fits(rows)]);
+    std::optional<Cascade> best;
+    for (size_t i = reloading; i < rows.size(); ++i) {
+      set_reloads(true);
+      keep_weights(rows[i]);
+      std::optional<Cascade> made = best_of(rows[i]);
+      if (made && (!best || made->traffic.with_commands() < best->traffic.with_commands())) best = std::move(made);
+    }
+    return best;
+  }
+
+ private:
+  // Most rows of a piece, those that make a difference: the fewest pieces first.
+  std::vector<int64_t> row_counts() const {
+    int64_t height = 8;
+    for (const CascadeLayer& layer : shape_.layers) height = std::max(height, program_.layers[layer.number].output.height);
+    std::vector<int64_t> rows;
+    for (int64_t groups = divide_up(height, 8); groups > 0; --groups)
+      if (rows.empty() || divide_up(height, rows.back()) != divide_up(height, 8 * groups) || groups == 1)
+        rows.push_back(8 * groups);
+      else
+        rows.back() = 8 * groups;  // as many pieces, and shorter ones
+    return rows;
+  }
+
+  void set_reloads(bool reloads) {
+    for (CascadeLayer& layer : shape_.layers) layer.reloads = reloads;
+  }
+
+  std::optional<Cascade> attempt(int64_t rows, bool overlaps) const {
+    Cascade made = shape_;
+    if (!assign_rows(variant_, program_, made, rows) || !order_steps(program_, made, before_, overlaps) ||
+        !place_cascade(variant_, program_, made, weights_))
+      return std::nullopt;
+    return made;
+  }
+  bool fits(int64_t rows, bool overlaps) const { return attempt(rows, overlaps).has_value(); }
+
+  // Transfers beside the computation where there is room for it.
+  std::optional<Cascade> best_of(int64_t rows) const {
+    std::optional<Cascade> made = attempt(rows, true);
+    return made ? std::move(made) : attempt(rows, false);
+  }
+
+  // The last one does. Longer stripes need more room, with exceptions that are not looked for.
+  size_t first_that_fits(const std::vector<int64_t>& rows) const {
+    size_t low = 0, high = rows.size() - 1;
+    while (low < high) {
+      const size_t middle = (low + high) / 2;
+      if (fits(rows[middle], false))
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    return low;
+  }
+
+  // The weights that would travel most stay first.
+  void keep_weights(int64_t rows) {
+    std::vector<std::pair<int64_t, size_t>> order;
+    if (!assign_rows(variant_, program_, shape_, rows)) return;
+    for (size_t i = 0; i < shape_.layers.size(); ++i) {
+      const CascadeLayer& layer = shape_.layers[i];
+      if (!program_.layers[layer.number].mce) continue;
+      const auto bytes = static_cast<int64_t>(weights_.whole(layer.number).bytes.size());
+      order.emplace_back(-bytes * (layer.plan.count - 1), i);
+    }
+    std::sort(order.begin(), order.end());
+    for (const auto& [saved, i] : order) {
+      shape_.layers[i].reloads = false;
+      if (!fits(rows, false)) shape_.layers[i].reloads = true;
+    }
+  }
+
+  const Variant& variant_;
+  const Program& program_;
+  const PleKernel* before_;
+  WeightStore& weights_;
+  Cascade shape_;
+};
+
+}  // namespace
+
+std::optional<Cascade> plan_cascade(const Variant& variant, const Program& program, size_t first, size_t end,
+                                    const PleKernel* before, WeightStore& weights) {
+  std::optional<Cascade> shape = shape_of(variant, program, first, end);
+  if (!shape || shape->layers.empty()) return std::nullopt;
+  return Search(variant, program, before, weights, *std::move(shape)).run();
+}
+
+}  // namespace intarsia::targets::ethos_n

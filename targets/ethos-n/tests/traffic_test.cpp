@@ -1,0 +1,91 @@
+// Bytes between DRAM and SRAM, with layers that run together and without: never more, and figures for some networks.
+// That plans say what is moved is what cascade_test finds out.
+#include <array>
+#include <stdexcept>
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "compiler/generate.h"
+#include "compiler/legalise.h"
+#include "intarsia/import.h"
+#include "made_chains.h"
+#include "road.h"
+#include "shared_data.h"
+
+namespace intarsia::test::ethos_n {
+namespace {
+
+namespace ours = targets::ethos_n;
+using intarsia::testing::Random;
+
+const ours::Variant& variant_of(const std::string& tag) {
+  for (const ours::Variant& variant : ours::variants())
+    if (variant.tag == tag) return variant;
+  throw std::logic_error("no such variant");
+}
+
+struct Moved {
+  int64_t together = 0, apart = 0, stripes_together = 0, stripes_apart = 0;
+};
+
+// What of the model the NPU takes.
+Moved moved(const graph::Module& model, const std::string& tag) {
+  Moved moved;
+  const Result<CompiledModel> compiled = compile_for(model, tag);
+  EXPECT_TRUE(compiled.ok());
+  if (!compiled.ok()) return moved;
+  const graph::Module& cut = compiled->partitioned.module;
+  for (const graph::Function& function : cut.functions) {
+    if (function.target != "ethosn") continue;
+    for (const bool allows : {true, false}) {
+      ours::Legaliser legaliser(variant_of(tag), cut, function, function.inputs, function.outputs);
+      for (const graph::Node& node : function.nodes) EXPECT_FALSE(legaliser.add(node)) << node.name;
+      const ours::GeneratedNetwork network = ours::generate(variant_of(tag), legaliser.finish(), {allows});
+      (allows ? moved.together : moved.apart) += network.traffic.bytes;
+      (allows ? moved.stripes_together : moved.stripes_apart) += network.traffic.stripes;
+    }
+  }
+  return moved;
+}
+
+// `most`: percent of layer by layer, on each of the variants.
+void expect_traffic(const std::string& name, const graph::Module& model, const std::array<int64_t, 4>& most) {
+  for (size_t i = 0; i < most.size(); ++i) {
+    const Moved bytes = moved(model, kTags[i]);
+    fmt::print("| {} | {} | {} | {} | {} and {} stripes\n", name, kTags[i], bytes.apart, bytes.together,
+               bytes.stripes_apart, bytes.stripes_together);
+    EXPECT_LE(bytes.together, bytes.apart) << name << " on " << kTags[i];
+    EXPECT_LE(bytes.together * 100, bytes.apart * most[i]) << name << " on " << kTags[i];
+  }
+}
+
+graph::Module mobilenet(int64_t size, int64_t percent) {
+  Random random(4);
+  const auto channels = [&](int64_t of) { return of * percent / 100; };
+  Chain chain(random, size, size, 3);
+  chain.conv(channels(32), 3, 2);
+  const std::pair<int64_t, int64_t> blocks[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2}, {512, 1},
+                                                {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
+  for (const auto& [ofms, stride] : blocks) chain.depthwise(3, stride).conv(channels(ofms), 1);
+  return chain.finish();
+}
+
+TEST(Traffic, OfModels) {
+  INTARSIA_NEEDS_SHARED("models");
+  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"}) {
+    const Result<graph::Module> model = import_model(read_bytes(shared_folder() / "models" / name / "model.tflite"), {"model.tflite"});
+    ASSERT_TRUE(model.ok());
+    const int64_t most = std::string_view(name) == "pretrainedResnet_quant" ? 40 : std::string_view(name) == "vww_96_int8" ? 80 : 100;
+    expect_traffic(name, *model, {most, most, most, most});
+  }
+}
+
+TEST(Traffic, OfMobilenets) {
+  expect_traffic("mobilenet 0.25 of 224", mobilenet(224, 25), {30, 25, 25, 95});
+  expect_traffic("mobilenet 1.0 of 224", mobilenet(224, 100), {55, 35, 35, 100});
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_n
