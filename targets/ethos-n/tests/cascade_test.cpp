@@ -111,7 +111,7 @@ TEST(RandomChains, AreTheSameTogetherAndApart) {
     ASSERT_TRUE(graph::verify(module).ok()) << graph::verify(module).error().to_string();
     const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);
     const std::vector<graph::TensorValue> expected = integer_model(module, inputs);
-    const int64_t kib = random.pick<int64_t>({14, 16, 20, 28});
+    const int64_t kib = random.pick<int64_t>({13, 14, 16, 20});
     for (const char* tag : kTags) {
       SCOPED_TRACE("chain " + std::to_string(i) + " on " + tag + " with " + std::to_string(kib) + " KiB a bank");
       const Both both = run_both(device(tag, kib), module, inputs, expected);
@@ -163,7 +163,7 @@ TEST(LargeChains, OfDepthwiseAndStrides) {
   expect_streamed("the beginning of a mobilenet, 320x240",
                   Chain(random, 320, 240, 3).conv(32, 3, 2).depthwise(3).conv(48, 1).depthwise(3, 2).conv(64, 1).finish(), 45);
   expect_streamed("pools and wide windows",
-                  Chain(random, 226, 230, 4).conv(48, 1).depthwise(7, 1, false).max_pool().depthwise(5).max_pool().finish(), 25);
+                  Chain(random, 226, 230, 4).conv(48, 1).depthwise(7, 1, false).max_pool().depthwise(5).max_pool().finish(), 55);
 }
 
 TEST(LargeChains, WithResiduals) {
