@@ -91,10 +91,11 @@ Result<std::string> network_text(std::span<const uint8_t> bytes) {
   INTARSIA_TRY(const NetworkFile network, read_network(bytes));
   INTARSIA_TRY(const StreamFile stream, read_stream(network));
   const int64_t number = variant_number(stream);
-  const bool known = number >= 0 && number < static_cast<int64_t>(variants().size());
-  std::string text = fmt::format("Ethos-N network for {}, {} bytes of weights\n",
-                                 known ? variants()[static_cast<size_t>(number)].tag : "no known variant",
-                                 network.dma_constants.size());
+  std::string_view made_for = number < 0 ? "a variant that no PLE kernel names" : "no known variant";
+  for (const Variant& variant : variants())
+    if (variant.number == number) made_for = variant.tag;
+  std::string text =
+      fmt::format("Ethos-N network for {}, {} bytes of weights\n", made_for, network.dma_constants.size());
   text += buffers_text("stream", network.in_control_constants);
   text += buffers_text("input", network.inputs);
   text += buffers_text("output", network.outputs);

@@ -33,8 +33,8 @@ Refusal refuses(const PatternMatch& match, const Variant& variant) {
     return fmt::format("it has {} inputs and {} outputs, the operator {} and {}", network->inputs.size(),
                        network->outputs.size(), node.inputs.size() - kFirstInput, node.outputs.size());
   const int64_t number = variant_number(*stream);
-  if (number < 0) return "its stream names no PLE kernel, by which its variant is known";
-  if (number == variant.number) return std::nullopt;
+  // Transfers alone name no kernel, and nothing else in a stream says for which variant it was made.
+  if (number < 0 || number == variant.number) return std::nullopt;
   for (const Variant& other : variants())
     if (other.number == number) return fmt::format("it was compiled for {}, the device is {}", other.tag, variant.tag);
   return fmt::format("it was compiled for an unknown variant, the device is {}", variant.tag);

@@ -53,6 +53,45 @@ TEST(CompiledNetwork, IsForOneVariant) {
               HasSubstr("it was compiled for " + std::string(file.variant->tag) + ", the device is " + other));
 }
 
+// Two images of sixteen channels behind one another: transfers and no kernel.
+graph::Module concatenation() {
+  graph::Module module;
+  module.name = module.entry = "main";
+  graph::Function& main = module.functions.emplace_back();
+  main.name = "main";
+  for (const auto& [name, channels] : {std::pair("a", 16), std::pair("b", 16), std::pair("both", 32)})
+    main.tensors.push_back(
+        {.name = name, .type = DataType::Int8, .shape = {1, 9, 5, channels}, .quantization = {{0.5f}, {3}}});
+  const graph::TensorId a{0}, b{1}, both{2};
+  main.nodes = {{graph::OpKind::Concat, "concat", {}, {a, b}, {both}, ""}};
+  main.nodes[0].attributes = graph::AxisAttrs{3};
+  main.inputs = {a, b};
+  main.outputs = {both};
+  return module;
+}
+
+// Only kernels tell for which variant a network was made; the target that is asked for is believed.
+TEST(CompiledNetwork, OfTransfersAloneNamesNoVariant) {
+  std::vector<graph::TensorValue> inputs(2, graph::TensorValue(9 * 5 * 16));
+  for (size_t i = 0; i < 2; ++i)
+    for (size_t k = 0; k < inputs[i].size(); ++k) inputs[i][k] = static_cast<uint8_t>(7 * k + 100 * i);
+  for (const char* tag : {"ethos-n78-1tops-4ple", "ethos-n78-8tops-2ple"}) {
+    const Result<CompiledModel> made = compile_for(concatenation(), tag);
+    ASSERT_TRUE(made.ok()) << made.error().to_string();
+    const std::vector<uint8_t> network = network_of(*made);
+    TargetRegistry registry;
+    targets::ethos_n::add_kinds(registry);
+    EXPECT_THAT(**registry.kind("ethosn").disassemble(network), HasSubstr("for a variant that no PLE kernel names"));
+    const Result<CompiledModel> compiled = compile_for(*imported(network), tag);
+    ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
+    std::vector<graph::TensorValue> outputs;
+    ASSERT_EQ(run_on(tag, *compiled, inputs, outputs), "");
+    ASSERT_EQ(outputs.at(0).size(), 9u * 5 * 32);
+    for (size_t k = 0; k < outputs[0].size(); ++k)
+      ASSERT_EQ(outputs[0][k], inputs[k % 32 / 16][k / 32 * 16 + k % 16]) << k;
+  }
+}
+
 TEST(CompiledNetwork, ThatIsDamagedIsNoModel) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
   std::vector<uint8_t> bytes = encn_files().front().bytes();
