@@ -2,23 +2,30 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "intarsia/import.h"
+#include "intarsia/owners.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
 namespace {
 
 // A model that runs without a device it was compiled for is no error, but nobody should learn it from a profile.
-void report_idle_devices(const Partitioned& partitioned, const TargetSpec& target) {
-  const auto& operators = partitioned.explanation.operators;
-  for (const Target& device : target.devices())
-    if (std::none_of(operators.begin(), operators.end(), [&](const auto& row) { return row.member == device.name; }))
-      fmt::print(stderr, "note: {} runs nothing of {}; 'intarsia explain' says why, operator by operator\n", device.name,
-                 partitioned.module.name);
+// A CPU that drives a device is not idle.
+void report_idle_devices(const Partitioned& partitioned, const TargetRegistry& registry, const TargetSpec& target) {
+  const std::vector<size_t> owners = owners_of(target, registry);
+  std::set<size_t> busy;
+  for (const auto& row : partitioned.explanation.operators)
+    for (size_t m = 0; m < owners.size(); ++m)
+      if (target.members()[m].name == row.member) busy.insert({m, owners[m]});
+  for (size_t m = 1; m < owners.size(); ++m)
+    if (!busy.contains(m))
+      fmt::print(stderr, "note: {} runs nothing of {}; 'intarsia explain' says why, operator by operator\n",
+                 target.members()[m].name, partitioned.module.name);
 }
 
 }  // namespace
@@ -41,7 +48,7 @@ Result<CompiledProgram> compile_program(const Context& context, const Selection&
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
   INTARSIA_TRY(const graph::Module module, import_file(bytes, path));
   INTARSIA_TRY(CompiledProgram program, compile_program(context, selection, module));
-  report_idle_devices(partitioned_of(program), selection.target);
+  report_idle_devices(partitioned_of(program), context.registry, selection.target);
   return program;
 }
 
@@ -54,7 +61,7 @@ Result<PackageContents> package_of(const Context& context, const Selection& sele
                                    const CompiledProgram& program) {
   if (const auto* parts = std::get_if<CompiledParts>(&program))
     return make_parts_package({*parts, context.registry, selection.target, selection.board.name,
-                               selection.core.name, context.resource_root});
+                               selection.core.name, context.resource_root, selection.board.native()});
   return make_package({std::get<CompiledModel>(program), context.registry, selection.target, selection.board.name,
                        selection.core.name, context.resource_root, selection.board.native(),
                        selection.board.takes_simulated_devices()});

@@ -53,6 +53,7 @@ struct PartsPackageRequest {
   std::string board;
   std::string core;
   std::string resource_root;
+  bool simulated = false;  // adds simulators to the parts that have devices (board host)
 };
 Result<PackageContents> make_parts_package(const PartsPackageRequest& request);
 

@@ -41,12 +41,11 @@ struct Pipeline {
   std::vector<std::string> members;  // CPUs with stages, in the target's order; the first starts the others
 };
 
-// Whether the regions are of several CPUs and of nothing else. Beside accelerators everything stays in one
-// program, that of the host.
+// Whether the regions are of several CPUs; devices belong to theirs (owners.h).
 bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target);
 
 // `partitioned`, which has parts, as stages.
-Pipeline split_into_stages(const graph::Module& partitioned, const TargetSpec& target);
+Pipeline split_into_stages(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target);
 
 struct CompiledStage {
   std::string member;
@@ -61,6 +60,9 @@ struct CompiledParts {
 };
 Result<CompiledParts> compile_parts(FrontEnd front, const TargetRegistry& registry,
                                     const TargetSpec& target, const CompileOptions& options);
+
+// Members that execute streams, part by part: the descriptor asks the board for them by their index here.
+std::vector<std::string> devices_of(const CompiledParts& parts);
 
 // Bytes of shared memory that the channels take, counters included.
 int64_t mailbox_bytes(const Pipeline& pipeline);

@@ -10,9 +10,10 @@ namespace intarsia::partitioning {
 // Member per node; every node has one that can take it, pins are kept, pieces are whole.
 using Assignment = std::vector<int>;
 
-// Each device in order takes as much as it can, the host takes the rest.
+// Each member in the order of priority (owners.h) takes as much as it can.
 Result<Assignment> assign_by_priority(const graph::Module& module, const graph::Function& function,
-                                      const TargetSpec& target, const Offers& offers);
+                                      const TargetRegistry& registry, const TargetSpec& target,
+                                      const Offers& offers);
 
 // The least sum of operator estimates and transfers. Exact while the number of distinct placements
 // of the live tensors stays under a bound (chains and residual networks do), best-first beyond it.

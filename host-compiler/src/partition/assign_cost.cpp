@@ -204,7 +204,7 @@ Result<Assignment> assign_by_cost(const graph::Module& module, const Function& f
     if (!ban_broken_pieces(offers, *found, banned)) return *found;
   }
   // Some operator has no member left: the priority policy finds the same and says it in words.
-  return assign_by_priority(module, function, target, offers);
+  return assign_by_priority(module, function, registry, target, offers);
 }
 
 }  // namespace intarsia::partitioning

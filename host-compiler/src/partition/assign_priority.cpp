@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/owners.h"
 #include "partition/assign.h"
 
 namespace intarsia::partitioning {
@@ -25,11 +26,10 @@ void take(int member, const Offers& offers, Assignment& assignment) {
 }  // namespace
 
 Result<Assignment> assign_by_priority(const graph::Module& module, const graph::Function& function,
-                                      const TargetSpec& target, const Offers& offers) {
+                                      const TargetRegistry& registry, const TargetSpec& target,
+                                      const Offers& offers) {
   Assignment assignment(function.nodes.size(), -1);
-  const int members = static_cast<int>(target.members().size());
-  for (int device = 1; device < members; ++device) take(device, offers, assignment);
-  take(0, offers, assignment);
+  for (const size_t member : order_of_priority(target, registry)) take(static_cast<int>(member), offers, assignment);
 
   Diagnostics problems;
   for (size_t n = 0; n < assignment.size(); ++n) {

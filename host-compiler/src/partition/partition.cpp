@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/owners.h"
 #include "partition/assign.h"
 #include "partition/offers.h"
 #include "partition/regions.h"
@@ -32,11 +33,11 @@ std::string shapes_text(const graph::Function& function, const graph::Node& node
 }
 
 // In the words of the policy, why a member that could have taken an operator did not.
-std::string why_not_chosen(const graph::Node& node, const std::string& chosen, size_t member,
-                           size_t taken_by, PartitionPolicy policy) {
+std::string why_not_chosen(const graph::Node& node, const std::string& chosen, bool is_asked_later,
+                           PartitionPolicy policy) {
   if (!node.pin.empty()) return fmt::format("the operator is pinned to {}", chosen);
   if (policy == PartitionPolicy::Cost) return fmt::format("{} costs less with transfers", chosen);
-  if (member == 0 || (taken_by != 0 && taken_by < member))
+  if (is_asked_later)
     return fmt::format("{} comes first in the target", chosen);
   return "part of a piece that another member already has";
 }
@@ -45,6 +46,9 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
                     const TargetSpec& target, const Offers& offers, const Assignment& assignment,
                     const std::vector<partitioning::Region>& regions, PartitionPolicy policy) {
   Explanation result;
+  std::vector<size_t> rank(target.members().size());
+  const std::vector<size_t> order = order_of_priority(target, registry);
+  for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const graph::Node& node = function.nodes[n];
     const size_t taken_by = static_cast<size_t>(assignment[n]);
@@ -57,7 +61,7 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
       if (!cell.can())
         offer.reason = cell.reason;
       else if (!offer.taken)
-        offer.reason = why_not_chosen(node, row.member, m, taken_by, policy);
+        offer.reason = why_not_chosen(node, row.member, rank[taken_by] < rank[m], policy);
       row.offers.push_back(std::move(offer));
     }
     result.operators.push_back(std::move(row));
@@ -85,7 +89,7 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   INTARSIA_TRY(const Assignment assignment,
                options.policy == PartitionPolicy::Cost
                    ? assign_by_cost(flat, function, registry, target, offers)
-                   : assign_by_priority(flat, function, target, offers));
+                   : assign_by_priority(flat, function, registry, target, offers));
 
   const std::vector<partitioning::Region> regions = partitioning::make_regions(function, assignment);
   Partitioned result;

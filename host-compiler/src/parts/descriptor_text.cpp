@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "intarsia/parts.h"
@@ -52,6 +54,10 @@ void part_init_function(CWriter& out, const CompiledParts& parts, size_t index, 
   out.line(fmt::format("struct {}_resources resources;", name));
   for (const PoolBlock& block : blocks_of(parts, member))
     out.line(fmt::format("resources.{1} = part{0}_{1};", index, block.name));
+  const std::vector<std::string> all = devices_of(parts);
+  for (const std::string& device : parts_text::devices_of(parts, member))
+    out.line(fmt::format("resources.{} = intarsia_board_device({});", parts_text::device_name(device),
+                         std::find(all.begin(), all.end(), device) - all.begin()));
   out.line(fmt::format("return {}_init(&part{}, &resources, &mailbox);", name, index));
   out.close();
   out.blank();
@@ -73,6 +79,13 @@ void init_function(CWriter& out, const CompiledParts& parts) {
 
 }  // namespace
 
+std::vector<std::string> devices_of(const CompiledParts& parts) {
+  std::vector<std::string> devices;
+  for (const std::string& member : parts.pipeline.members)
+    for (std::string& device : parts_text::devices_of(parts, member)) devices.push_back(std::move(device));
+  return devices;
+}
+
 SourceFile parts_descriptor(const CompiledParts& parts) {
   const std::string& name = parts.pipeline.name;
   const std::vector<std::string>& members = parts.pipeline.members;
@@ -85,6 +98,7 @@ SourceFile parts_descriptor(const CompiledParts& parts) {
   out.directive("#include <stddef.h>");
   out.blank();
   out.directive("#include \"intarsia_contract/board_cores.h\"");
+  if (!devices_of(parts).empty()) out.directive("#include \"intarsia_contract/board_devices.h\"");
   out.directive("#include \"intarsia_contract/placement.h\"");
   for (const std::string& member : members) out.directive(fmt::format("#include \"{}.h\"", part_name(parts, member)));
   out.blank();

@@ -19,6 +19,10 @@ struct PoolBlock {
 };
 std::vector<PoolBlock> blocks_of(const CompiledParts& parts, const std::string& member);
 
+// Devices that a part's stages are given, in the order in which the stages first name them.
+std::vector<std::string> devices_of(const CompiledParts& parts, const std::string& member);
+std::string device_name(const std::string& device);  // in the part's resources
+
 // Statements where `mailbox` is a pointer to the mailbox.
 std::string send(const Channel& channel, const std::string& from);
 std::string receive(const Channel& channel, const std::string& to);

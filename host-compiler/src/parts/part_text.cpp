@@ -60,11 +60,24 @@ std::vector<PoolBlock> blocks_of(const CompiledParts& parts, const std::string& 
   return blocks;
 }
 
+std::vector<std::string> devices_of(const CompiledParts& parts, const std::string& member) {
+  std::vector<std::string> devices;
+  for (const CompiledStage& stage : parts.stages)
+    for (const std::string& device : stage.model.emitted.members)
+      if (stage.member == member && std::find(devices.begin(), devices.end(), device) == devices.end())
+        devices.push_back(device);
+  return devices;
+}
+
+std::string device_name(const std::string& device) { return "device_" + c_identifier(device, "device"); }
+
 }  // namespace parts_text
 
 namespace {
 
 using parts_text::blocks_of;
+using parts_text::device_name;
+using parts_text::devices_of;
 using parts_text::part_name;
 using parts_text::PoolBlock;
 using parts_text::stage_name;
@@ -111,6 +124,8 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
   out.open(fmt::format("struct {}_resources", name));
   for (const PoolBlock& block : blocks)
     out.line(fmt::format("void *{}; /* {}_{}_BYTES, aligned to {}_ALIGNMENT */", block.name, prefix, upper_case(block.name), prefix));
+  for (const std::string& device : devices_of(parts, member))
+    out.line(fmt::format("struct intarsia_device *{}; /* {}, opened by its driver */", device_name(device), device));
   out.close(";");
   out.blank();
   out.open(fmt::format("struct {}", name));
@@ -147,8 +162,13 @@ void stage_init_function(CWriter& out, const CompiledParts& parts, const std::st
       out.line(fmt::format("own.{} = resources->{};", pool.name, block->name));
       any = true;
     }
-  if (!any) out.line("(void)resources;");
-  if (!any) out.line("own.none = NULL;");
+  const std::vector<std::string>& devices = parts.stages[stage].model.emitted.members;
+  for (size_t i = 0; i < devices.size(); ++i)
+    out.line(fmt::format("own.device{} = resources->{};", i, device_name(devices[i])));
+  if (!any && devices.empty()) {
+    out.line("(void)resources;");
+    out.line("own.none = NULL;");
+  }
   out.line(fmt::format("return {}_init(&part->stage{}, &own);", model, stage));
   out.close();
 }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/owners.h"
 #include "intarsia/parts.h"
 
 namespace intarsia {
@@ -20,13 +21,17 @@ struct Cut {
   std::vector<size_t> calls;  // nodes of the entry
 };
 
-std::vector<Cut> cuts_of(const graph::Module& module) {
+std::vector<Cut> cuts_of(const graph::Module& module, const TargetRegistry& registry, const TargetSpec& target) {
+  std::map<std::string, std::string> cpus;  // of the members
+  const std::vector<size_t> owners = owners_of(target, registry);
+  for (size_t m = 0; m < owners.size(); ++m) cpus[target.members()[m].name] = target.members()[owners[m]].name;
   std::vector<Cut> cuts;
   const Function& entry = module.entry_function();
   for (size_t i = 0; i < entry.nodes.size(); ++i) {
     const Function* callee = module.find(callee_of(entry.nodes[i]));
     INTARSIA_CHECK(callee != nullptr, "the entry of a partitioned module consists of calls");
-    if (cuts.empty() || cuts.back().member != callee->target) cuts.push_back({callee->target, {}});
+    const std::string& cpu = cpus.at(callee->target);
+    if (cuts.empty() || cuts.back().member != cpu) cuts.push_back({cpu, {}});
     cuts.back().calls.push_back(i);
   }
   return cuts;
@@ -180,19 +185,14 @@ class StageMaker {
 
 bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target) {
   std::set<std::string> members;
-  for (const Cut& cut : cuts_of(partitioned)) {
-    const Target* member = target.member(cut.member);
-    INTARSIA_CHECK(member != nullptr, "regions belong to members of the target");
-    if (registry.kind_of(*member).spec().role != Role::Cpu) return false;
-    members.insert(cut.member);
-  }
+  for (const Cut& cut : cuts_of(partitioned, registry, target)) members.insert(cut.member);
   return members.size() > 1;
 }
 
-Pipeline split_into_stages(const graph::Module& partitioned, const TargetSpec& target) {
+Pipeline split_into_stages(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target) {
   Pipeline pipeline;
   pipeline.name = partitioned.name;
-  const std::vector<Cut> cuts = cuts_of(partitioned);
+  const std::vector<Cut> cuts = cuts_of(partitioned, registry, target);
   for (const Target& member : target.members())
     if (std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.member == member.name; }))
       pipeline.members.push_back(member.name);
@@ -206,11 +206,13 @@ Result<CompiledParts> compile_parts(FrontEnd front, const TargetRegistry& regist
                                     const TargetSpec& target, const CompileOptions& options) {
   CompiledParts result;
   result.front = std::move(front);
-  result.pipeline = split_into_stages(result.front.partitioned.module, target);
+  result.pipeline = split_into_stages(result.front.partitioned.module, registry, target);
   for (const Stage& stage : result.pipeline.stages) {
     Partitioned partitioned;
     partitioned.module = stage.module;
-    INTARSIA_TRY(CompiledModel model, compile_partitioned(std::move(partitioned), registry, target, options));
+    const auto cpu = static_cast<size_t>(target.member(stage.member) - target.members().data());
+    INTARSIA_TRY(CompiledModel model, compile_partitioned(std::move(partitioned), registry,
+                                                          owned_by(target, registry, cpu), options));
     result.stages.push_back({stage.member, std::move(model)});
   }
   return result;

@@ -77,6 +77,7 @@ Recorder::~Recorder() {
 }
 
 void Recorder::add(int device, std::string_view tag, std::span<const uint8_t> stream, const Timeline& timeline) {
+  const std::lock_guard lock(guard_);
   const NodeOf node_of = nodes_of(stream);
   if (!trace_file_.empty()) trace_.add(device + 1, tag, timeline, node_of);
   if (profile_file_.empty()) return;

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,7 @@ class Recorder {
     const void* stream;
     std::string text;
   };
+  std::mutex guard_;  // devices of several cores run at the same time
   std::string trace_file_, profile_file_;
   Trace trace_;
   std::vector<Profile> profiles_;

@@ -1,65 +1,15 @@
 // A model for two CPUs: its parts in one program as threads, under the thread sanitizer, each as firmware of its
 // own, and on a board with two cores.
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 
-#include "cli.h"
+#include "parts_testing.h"
 
 namespace intarsia::test {
 namespace {
 
 using testing::HasSubstr;
-
-constexpr int kImages = 12;
-
-class Parts : public Cli {
- protected:
-  // Three stages: the first core begins and ends, the second has the middle.
-  static std::vector<std::string> split(const std::string& first, const std::string& second) {
-    std::vector<std::string> arguments = {"--target", fmt::format("low_power_cpu: {}; inference_cpu: {}", first, second)};
-    for (const char* name : {"stem", "block1_depthwise", "block1_pointwise", "flatten", "classifier", "scores"})
-      arguments.insert(arguments.end(), {"--pin", fmt::format("{}=low_power_cpu", name)});
-    return arguments;
-  }
-
-  void write_images() const {
-    std::vector<uint8_t> all;
-    for (int i = 0; i < kImages; ++i) {
-      write_image("image.bin", i);
-      const std::vector<uint8_t> image = read("image.bin");
-      all.insert(all.end(), image.begin(), image.end());
-    }
-    write("images.bin", all);
-  }
-  static std::vector<uint8_t> all_scores() {
-    std::vector<uint8_t> all;
-    for (int i = 0; i < kImages; ++i) {
-      const std::vector<uint8_t> scores = recorded_scores(i);
-      all.insert(all.end(), scores.begin(), scores.end());
-    }
-    return all;
-  }
-
-  ProcessOutcome with_split(std::vector<std::string> command, const std::string& first, const std::string& second) const {
-    const std::vector<std::string> choice = split(first, second);
-    command.insert(command.end(), choice.begin(), choice.end());
-    return intarsia(command);
-  }
-
-  // Sources and include folders of what `compile` wrote, as arguments of a compiler.
-  std::vector<std::string> sources_of(const std::string& folder, const std::string& without = "") const {
-    const std::vector<uint8_t> text = read(folder + "/manifest.json");
-    const auto manifest = nlohmann::json::parse(text.begin(), text.end());
-    std::vector<std::string> arguments;
-    for (const auto& dir : manifest["include_dirs"]) arguments.push_back("-I" + path(folder + "/" + dir.get<std::string>()));
-    for (const auto& source : manifest["sources"])
-      if (source != without) arguments.push_back(path(folder + "/" + source.get<std::string>()));
-    return arguments;
-  }
-};
+using testing::Not;
 
 TEST_F(Parts, ComputeWhatOneProgramComputes) {
   write_images();
@@ -213,52 +163,28 @@ TEST_F(Parts, PinsThatCannotHoldSayWhy) {
   EXPECT_THAT(overridden.out, HasSubstr("the operator is pinned to b"));
 }
 
-constexpr const char* kRacingMain = R"(#include <stdio.h>
-#include <string.h>
-
-#include "intarsia_contract/model_descriptor.h"
-#include "intarsia_contract/status.h"
-
-static uint8_t images[@images@][64], scores[@images@][10];
-
-int main(int argc, char **argv) {
-  FILE *file = argc == 3 ? fopen(argv[1], "rb") : NULL;
-  int given = 0, taken = 0;
-  if (file == NULL || fread(images, sizeof images, 1, file) != 1) return 1;
-  if (intarsia_model.init() != 0) return 2;
-  while (taken < 200) {
-    int status;
-    if (given < 200) {
-      memcpy(intarsia_model.input(0), images[given % @images@], 64);
-      status = intarsia_model.submit();
-      if (status == INTARSIA_OK) ++given;
-      if (status != INTARSIA_OK && status != INTARSIA_PENDING) return 3;
-    }
-    status = intarsia_model.collect();
-    if (status == INTARSIA_OK) memcpy(scores[taken++ % @images@], intarsia_model.output(0), 10);
-    if (status != INTARSIA_OK && status != INTARSIA_PENDING) return 4;
-  }
-  file = fopen(argv[2], "wb");
-  return file == NULL || fwrite(scores, sizeof scores, 1, file) != 1 || fclose(file) != 0;
-}
-)";
-
 TEST_F(Parts, AsThreadsDoNotRace) {
   write_images();
   ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
-  std::string text = kRacingMain;
-  for (size_t at; (at = text.find("@images@")) != std::string::npos;) text.replace(at, 8, std::to_string(kImages));
-  write("main.c", text);
-  std::vector<std::string> command = {"cc", "-std=gnu11", "-O1", "-g", "-fsanitize=thread", "-pthread", path("main.c"),
-                                      std::string(INTARSIA_SOURCE_DIR) + "/boards/host/second_core.c", "-lm"};
-  const std::vector<std::string> sources = sources_of("digits");
-  command.insert(command.end(), sources.begin(), sources.end());
-  command.insert(command.end(), {"-lm", "-o", path("racing")});
-  const ProcessOutcome built = program(command);
-  if (!built.succeeded() && built.err.find("tsan") != std::string::npos) GTEST_SKIP() << "no thread sanitizer here";
-  ASSERT_TRUE(built.succeeded()) << built.err;
-  ASSERT_TRUE(done(program({path("racing"), path("images.bin"), path("scores.bin")})));
+  bool ran = false;
+  run_under_thread_sanitizer("digits", ran);
+  if (!ran && !HasFatalFailure()) GTEST_SKIP() << "no thread sanitizer here";
   EXPECT_EQ(read("scores.bin"), all_scores());
+}
+
+// An NPU belongs to the CPU before it: its streams, driver and memory are in that CPU's part.
+TEST_F(Parts, HaveTheDevicesOfTheirCpu) {
+  write_images();
+  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "images.bin", "--output-dir", "out", "--repeat",
+                               std::to_string(kImages), "--keep-all"}, "c -mcpu=cortex-m0", kNpuInPart)));
+  EXPECT_EQ(read("out/out0.bin"), all_scores());
+  ASSERT_TRUE(done(with_split({"verify", digits_path()}, "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));
+  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", kNpuInPart)));
+  EXPECT_TRUE(exists("digits/inference_cpu/runtime/targets/device/ethos_u/driver.cpp"));
+  EXPECT_FALSE(exists("digits/low_power_cpu/runtime/targets/device/ethos_u"));
+  for (const auto& [name, text] : read_folder("digits/inference_cpu")) EXPECT_THAT(name, Not(HasSubstr("/sim/")));
+  const ProcessOutcome explained = with_split({"explain", digits_path()}, "c -mcpu=cortex-m0", kNpuInPart);
+  EXPECT_THAT(explained.out, HasSubstr("not inference_cpu: ethos-u comes first in the target"));
 }
 
 constexpr const char* kStrangerMain = R"(#include "digits_low_power_cpu.h"

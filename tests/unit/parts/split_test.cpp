@@ -181,7 +181,7 @@ TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {
     const Result<Partitioned> partitioned = partition(module, registry, *target, options);
     ASSERT_TRUE(partitioned.ok()) << partitioned.error().to_string() << graph::print(module);
     if (!has_parts(partitioned->module, registry, *target)) continue;
-    const Pipeline pipeline = split_into_stages(partitioned->module, *target);
+    const Pipeline pipeline = split_into_stages(partitioned->module, registry, *target);
     for (const Stage& stage : pipeline.stages) {
       const Result<void> sound = graph::verify(stage.module);
       ASSERT_TRUE(sound.ok()) << sound.error().to_string() << graph::print(stage.module);
