@@ -8,6 +8,8 @@
 namespace intarsia::targets::ethos_n {
 namespace {
 
+constexpr int64_t kMostParts = 64;
+
 class Search {
  public:
   Search(const Variant& variant, const Program& program, const PleKernel* before, WeightStore& weights, Cascade shape)
@@ -15,15 +17,21 @@ class Search {
 
   std::optional<Cascade> run() {
     const std::vector<int64_t> rows = row_counts();
-    set_reloads(true);
+    set_reloads(kMostParts);
     if (!fits(rows.back(), false)) return std::nullopt;
     const size_t reloading = first_that_fits(rows);
-    set_reloads(false);
+    set_reloads(0);
     // With all weights there for good DRAM sees everything once, however short the stripes are.
-    if (fits(rows.back(), false)) return best_of(rows[first_that_fits(rows)]);
     std::optional<Cascade> best;
+    if (fits(rows.back(), false)) {
+      const size_t keeping = first_that_fits(rows);
+      best = best_of(rows[keeping]);
+      if (keeping <= reloading) return best;
+    }
     for (size_t i = reloading; i < rows.size(); ++i) {
-      set_reloads(true);
+      // Parts as large as there is room for, and what comes again and again stays where it can.
+      int64_t parts = 1;
+      for (set_reloads(parts); parts < kMostParts && !fits(rows[i], false); set_reloads(parts)) parts *= 2;
       keep_weights(rows[i]);
       std::optional<Cascade> made = best_of(rows[i]);
       if (made && (!best || made->traffic.with_commands() < best->traffic.with_commands())) best = std::move(made);
@@ -45,8 +53,18 @@ class Search {
     return rows;
   }
 
-  void set_reloads(bool reloads) {
-    for (CascadeLayer& layer : shape_.layers) layer.reloads = reloads;
+  // 0 parts: none does.
+  void set_reloads(int64_t parts) {
+    for (CascadeLayer& layer : shape_.layers) set_reloads(layer, parts);
+  }
+  // Channels of a part come in whole rounds of the OGs. A depthwise one's are those of its input: it has no parts.
+  void set_reloads(CascadeLayer& layer, int64_t parts) const {
+    const Layer& from = program_.layers[layer.number];
+    const int64_t unit = std::max<int64_t>(16, variant_.all_ogs());
+    layer.reloads = parts > 0;
+    layer.part = from.mce ? from.mce->depth : from.output.depth;
+    if (parts > 1 && from.mce && from.mce->mode == MceMode::Convolution)
+      layer.part = std::min(layer.part, round_up(divide_up(layer.part, parts), unit));
   }
 
   std::optional<Cascade> attempt(int64_t rows, bool overlaps) const {
@@ -89,8 +107,9 @@ class Search {
     }
     std::sort(order.begin(), order.end());
     for (const auto& [saved, i] : order) {
-      shape_.layers[i].reloads = false;
-      if (!fits(rows, false)) shape_.layers[i].reloads = true;
+      const CascadeLayer before = shape_.layers[i];
+      set_reloads(shape_.layers[i], 0);
+      if (!fits(rows, false)) shape_.layers[i] = before;
     }
   }
 

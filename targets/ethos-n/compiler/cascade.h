@@ -34,6 +34,8 @@ struct CascadeMap {
   }
 };
 
+inline constexpr int64_t kPartsAtOnce = 2;
+
 struct CascadeLayer {
   size_t number = 0;  // in the program
   StripePlan plan;
@@ -41,7 +43,13 @@ struct CascadeLayer {
   size_t output = 0;
   size_t kernel = 0;    // of the cascade's
   int64_t weights = 0;  // address
-  bool reloads = false;  // the weights share their place with other layers'
+  // The weights are not there for good: they share their place with other layers', and come in parts of so many
+  // channels of the output, each of which is a stripe of the MCE; the PLE takes them for one.
+  bool reloads = false;
+  int64_t part = 0;             // all channels, where it does not reload
+  int64_t part_slot_bytes = 0;  // of a bank: of the two parts that are there at once
+
+  int64_t parts(const Layer& layer) const { return layer.mce ? divide_up(layer.mce->depth, part) : 1; }
 };
 
 struct CascadeKernel {

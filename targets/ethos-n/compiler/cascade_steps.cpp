@@ -130,7 +130,7 @@ void add_loads(const Program& program, Cascade& cascade, const PleKernel* before
     if (program.layers[layer.number].mce) {
       step.loads_weights = layer.reloads ? shared != step.layer : !has_weights[step.layer];
       has_weights[step.layer] = true;
-      if (layer.reloads) shared = step.layer;
+      if (layer.reloads) shared = layer.parts(program.layers[layer.number]) == 1 ? step.layer : kNobody;
     }
     CascadeKernel& kernel = cascade.kernels[layer.kernel];
     step.switches_kernel = kernel.kernel != loaded;
@@ -162,7 +162,7 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
   traffic.stripes = static_cast<int64_t>(cascade.steps.size());
   for (size_t i = 0; i < cascade.steps.size(); ++i) {
     const CascadeStep& step = cascade.steps[i];
-    const CascadeLayer& layer = cascade.layers[step.layer];
+    CascadeLayer& layer = cascade.layers[step.layer];
     const Layer& from = program.layers[layer.number];
     const auto now = static_cast<int64_t>(i);
     for (const size_t map : layer.inputs) of_maps[map].add(now);
@@ -177,10 +177,15 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
     for (const FeatureMap& store : out.stores)
       traffic.bytes += transfer_bytes(store, std::min(layer.plan.output_rows, store.height - step.stripe * layer.plan.output_rows));
     if (!from.mce) continue;
-    const WeightStripe& stripe = weights.whole(layer.number);
-    if (step.loads_weights) traffic.bytes += static_cast<int64_t>(stripe.bytes.size());
+    traffic.stripes += layer.parts(from) - 1;
+    int64_t largest = 0;
+    for (const WeightStripe& stripe : weights.stripes(layer.number, layer.part)) {
+      if (step.loads_weights) traffic.bytes += static_cast<int64_t>(stripe.bytes.size());
+      largest = std::max(largest, stripe.bank_bytes);
+    }
+    layer.part_slot_bytes = largest;
     (layer.reloads ? of_shared : of_weights[step.layer]).add(now);
-    if (layer.reloads) shared_bytes = std::max(shared_bytes, stripe.bank_bytes);
+    if (layer.reloads) shared_bytes = std::max(shared_bytes, std::min<int64_t>(layer.parts(from), kPartsAtOnce) * largest);
   }
   cascade.traffic = traffic;
 

@@ -33,7 +33,12 @@ void CascadeWriter::add_agents(const Cascade& cascade) {
     const CascadeKernel& kernel = cascade.kernels[made.kernel];
     LayerAgents& agents = layers_.emplace_back();
     if (layer.mce) {
-      const uint32_t buffer = network_.add_weights(weights_.whole(made.number).bytes);
+      std::vector<uint8_t> bytes;
+      for (const WeightStripe& part : weights_.stripes(made.number, made.part)) {
+        agents.parts_at.push_back(static_cast<int64_t>(bytes.size()));
+        bytes.insert(bytes.end(), part.bytes.begin(), part.bytes.end());
+      }
+      const uint32_t buffer = network_.add_weights(bytes);
       agents.weights =
           stream_.add_agent(AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, buffer));
       agents.mce = stream_.add_agent(mce_agent(layer, made.plan, *kernel.kernel, kernel_number(variant_, *kernel.kernel),
@@ -53,32 +58,48 @@ void CascadeWriter::write_loads(const Cascade& cascade, const CascadeStep& step)
     transfers_.load(maps_[load.map].loader, map.map, first, rows_of(load.index, map.slot_rows, map.map.height),
                     map.place(variant_, first), map.slot_bytes);
   }
-  if (!step.loads_weights) return;
-  const WeightStripe& stripe = weights_.whole(made.number);
-  transfers_.load_weights(layers_[step.layer].weights, 0, static_cast<int64_t>(stripe.bytes.size()), made.weights,
-                          stripe.bank_bytes);
 }
 
+// Each part's weights arrive while the part before is computed.
 void CascadeWriter::write_mce(const Cascade& cascade, const CascadeStep& step) {
+  const CascadeLayer& made = cascade.layers[step.layer];
+  const LayerAgents& agents = layers_[step.layer];
+  const std::vector<WeightStripe>& parts = weights_.stripes(made.number, made.part);
+  const auto place = [&](size_t part) {
+    return made.weights + static_cast<int64_t>(part % static_cast<size_t>(kPartsAtOnce)) * made.part_slot_bytes;
+  };
+  size_t loaded = 0;
+  const auto load = [&](size_t end) {
+    for (; step.loads_weights && loaded < std::min(end, parts.size()); ++loaded)
+      transfers_.load_weights(agents.weights, agents.parts_at[loaded], static_cast<int64_t>(parts[loaded].bytes.size()),
+                              place(loaded), parts[loaded].bank_bytes);
+  };
+  for (size_t part = 0; part < parts.size(); ++part) {
+    load(part + static_cast<size_t>(kPartsAtOnce));
+    write_part(cascade, step, static_cast<int64_t>(part), place(part));
+  }
+}
+
+void CascadeWriter::write_part(const Cascade& cascade, const CascadeStep& step, int64_t part, int64_t weights_at) {
   const CascadeLayer& made = cascade.layers[step.layer];
   const Layer& layer = layer_of(made);
   const StripePlan& plan = made.plan;
   const PleKernel& kernel = *cascade.kernels[made.kernel].kernel;
   const uint32_t agent = layers_[step.layer].mce;
-  const WeightStripe& weights = weights_.whole(made.number);
+  const WeightStripe& weights = weights_.stripes(made.number, made.part)[static_cast<size_t>(part)];
   MceStripe stripe;
   stripe.index = step.stripe;
   stripe.rows = rows_of(step.stripe, plan.mce_rows, layer.mce->height);
-  stripe.ofms = layer.mce->depth;
-  stripe.weights_at = made.weights;
+  stripe.ofms = rows_of(part, made.part, layer.mce->depth);
+  stripe.weights_at = weights_at;
   stripe.second_og_at = weights.second_og_at;
-  std::vector<Access> reads = {sram_access(made.weights, weights.bank_bytes, false)};
+  std::vector<Access> reads = {sram_access(weights_at, weights.bank_bytes, false)};
   const int64_t base = cascade.maps[made.inputs[0]].address;
   for (const int64_t slot : input_slots(layer, plan, step.stripe))
     reads.push_back(sram_access(base + slot * plan.input_slot_bytes, plan.input_slot_bytes, false));
   stream_.append(Queue::Mce, program_mce(variant_, layer, plan, kernel, agent, stripe));
   // Another layer's blocks are all gone before this one's come, and perhaps in another size.
-  if (running_ != step.layer) stream_.wait(Queue::Mce, {Counter::PleStripe, stream_.count(Counter::PleStripe)});
+  if (running_ != step.layer && part == 0) stream_.wait(Queue::Mce, {Counter::PleStripe, stream_.count(Counter::PleStripe)});
   if (configured_ != &kernel) {
     configuration_ = stream_.config_mceif(CommandWords(CommandType::ConfigMceif).set(word::Config_agent, agent));
     configured_ = &kernel;

@@ -24,6 +24,7 @@ class CascadeWriter {
  private:
   struct LayerAgents {
     uint32_t mce = 0, ple = 0, weights = 0;
+    std::vector<int64_t> parts_at;  // in the buffer of the weights
   };
   struct MapAgents {
     uint32_t loader = 0;
@@ -33,6 +34,7 @@ class CascadeWriter {
   void add_agents(const Cascade& cascade);
   void write_loads(const Cascade& cascade, const CascadeStep& step);
   void write_mce(const Cascade& cascade, const CascadeStep& step);
+  void write_part(const Cascade& cascade, const CascadeStep& step, int64_t part, int64_t weights_at);
   void write_ple(const Cascade& cascade, const CascadeStep& step);
   void write_stores(const Cascade& cascade, const CascadeStep& step);
   const Layer& layer_of(const CascadeLayer& made) const { return program_.layers[made.number]; }

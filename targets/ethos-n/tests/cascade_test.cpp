@@ -180,6 +180,11 @@ TEST(LargeChains, WithResiduals) {
   expect_streamed("an addition of the input", outer.depthwise(3).leaky_relu().add(input).conv(16, 1).finish(), 80);
 }
 
+TEST(LargeChains, WhoseWeightsAreLargerThanSram) {
+  Random random(5);
+  expect_streamed("weights come in parts and maps stay", Chain(random, 7, 7, 1024).conv(2048, 1).conv(64, 1).finish(), 95);
+}
+
 TEST(LargeChains, WhoseMapsAlsoLeave) {
   Random random(4);
   expect_streamed("a map in the middle is an output",
