@@ -107,13 +107,14 @@ Chain& Chain::add(graph::TensorId earlier) {
 }
 
 Chain& Chain::output() {
-  if (last_ == made_.main().inputs[0]) return *this;  // it is there already
+  const std::vector<graph::TensorId>& outputs = made_.main().outputs;
+  if (last_ == made_.main().inputs[0] || std::find(outputs.begin(), outputs.end(), last_) != outputs.end()) return *this;
   made_.main().outputs.push_back(last_);
   return *this;
 }
 
 graph::Module Chain::finish() {
-  if (made_.main().outputs.empty() || made_.main().outputs.back() != last_) output();
+  output();
   return made_.module;
 }
 
