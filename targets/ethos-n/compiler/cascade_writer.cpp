@@ -120,7 +120,8 @@ void CascadeWriter::write_ple(const Cascade& cascade, const CascadeStep& step) {
     for (size_t i = 0; i < made.inputs.size(); ++i) {
       const CascadeMap& in = cascade.maps[made.inputs[i]];
       inputs_at[i] = in.place(variant_, step.stripe * made.plan.input_rows);
-      accesses.push_back(sram_access(inputs_at[i], divide_up(rows, 8) * in.row_bytes(variant_), false));
+      const int64_t taken = rows_of(step.stripe, made.plan.input_rows, in.map.height);
+      accesses.push_back(sram_access(inputs_at[i], divide_up(taken, 8) * in.row_bytes(variant_), false));
     }
   accesses.push_back(sram_access(output_at, divide_up(rows, 8) * out.row_bytes(variant_), true));
   stream_.start_ple(start_ple(layer, layers_[step.layer].ple, flags_of(step.stripe, made.plan.count), inputs_at, output_at,

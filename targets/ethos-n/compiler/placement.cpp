@@ -21,7 +21,9 @@ bool has_one_reader(const Program& program, size_t writer) {
   return true;
 }
 
-bool is_one_stripe(const StripePlan& plan) { return plan.count == 1 && plan.depth_count == 1; }
+bool is_one_stripe(const StripePlan& plan) {
+  return plan.count == 1 && plan.depth_count == 1 && !plan.needs_neighbours;
+}
 
 }  // namespace
 

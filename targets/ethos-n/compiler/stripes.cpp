@@ -72,10 +72,11 @@ class Planner {
     plan.mce_rows = layer_.mce ? (rows >= full_height() ? layer_.mce->height : rows * factor) : 0;
     plan.output_rows = rows >= full_height() ? out.height : rows * factor / ratio;
     plan.count = rows >= full_height() ? 1 : divide_up(out.height, plan.output_rows);
-    if (layer_.mce && plan.count > 1)
-      plan.needs_neighbours = layer_.mce->kernel_h > 1 || layer_.mce->pad_top > 0 || factor > 1;
+    // A filter without padding makes fewer rows: all of them may come from one stripe and the one below it.
     const int64_t input_count = divide_up(full_height(), rows);
-    plan.input_slots = plan.count == 1 ? 1 : std::min(input_count, plan.slots_in_work() + (overlaps_ ? 1 : 0));
+    if (layer_.mce && input_count > 1)
+      plan.needs_neighbours = layer_.mce->kernel_h > 1 || layer_.mce->pad_top > 0 || factor > 1;
+    plan.input_slots = std::min(input_count, plan.slots_in_work() + (overlaps_ ? 1 : 0));
     plan.input_slot_bytes = is_vector() ? round_up(divide_up(in.depth, variant_.srams()), kGroupBytes)
                                         : sram_bytes(variant_, rows, in.width, in.depth);
     // A vector's bricks are whole.

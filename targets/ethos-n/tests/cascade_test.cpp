@@ -127,6 +127,19 @@ TEST(RandomChains, AreTheSameTogetherAndApart) {
   EXPECT_GT(cascaded, 2 * INTARSIA_CHAINS);
 }
 
+// All rows of the result from one stripe of the input and the few rows of the next.
+TEST(OneLayer, OfAFilterWithoutPadding) {
+  Random random(12);
+  const graph::Module module = Chain(random, 46, 29, 33).depthwise(7, 1, false).finish();
+  const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);
+  const std::vector<graph::TensorValue> expected = integer_model(module, inputs);
+  for (const char* tag : kTags)
+    for (const int64_t kib : {13, 14, 16, 18, 20, 22, 24, 28}) {
+      SCOPED_TRACE(std::string(tag) + " with " + std::to_string(kib));
+      run_both(device(tag, kib), module, inputs, expected);
+    }
+}
+
 // ---- maps larger than SRAM, as it is ----
 
 // Some of the variants, and all where there is time.

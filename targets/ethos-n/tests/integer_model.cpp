@@ -112,6 +112,16 @@ class Model {
     }
   }
 
+  static int32_t largest(const graph::Pool2dAttrs& pool, const Image& in, int64_t y, int64_t x, int64_t c) {
+    int32_t value = -128;
+    for (int64_t ky = 0; ky < pool.filter_h; ++ky)
+      for (int64_t kx = 0; kx < pool.filter_w; ++kx) {
+        const int64_t iy = y * pool.stride_h + ky - pool.padding.top, ix = x * pool.stride_w + kx - pool.padding.left;
+        if (iy >= 0 && iy < in.height && ix >= 0 && ix < in.width) value = std::max(value, in.at(iy, ix, c));
+      }
+    return value;
+  }
+
   void each(const graph::Node& node, const Image& in, Image& out) const {
     const graph::TensorId from = node.inputs[0], to = node.outputs[0];
     for (int64_t y = 0; y < out.height; ++y)
@@ -120,8 +130,7 @@ class Model {
           int64_t value = 0;
           switch (node.kind) {
             case OpKind::MaxPool2d:
-              value = std::max({in.at(2 * y, 2 * x, c), in.at(2 * y, 2 * x + 1, c), in.at(2 * y + 1, 2 * x, c),
-                                in.at(2 * y + 1, 2 * x + 1, c)});
+              value = largest(node.attrs<graph::Pool2dAttrs>(), in, y, x, c);
               break;
             case OpKind::ResizeNearest:
               value = in.at(y / 2, x / 2, c);

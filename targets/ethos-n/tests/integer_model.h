@@ -8,7 +8,7 @@
 
 namespace intarsia::test::ethos_n {
 
-// Of the entry. For convolutions, depthwise ones, 2x2 maximum pools, relu, leaky relu, nearest resize and additions.
+// Of the entry. For convolutions, depthwise ones, maximum pools, relu, leaky relu, nearest resize and additions.
 std::vector<graph::TensorValue> integer_model(const graph::Module& module, const std::vector<graph::TensorValue>& inputs);
 
 }  // namespace intarsia::test::ethos_n

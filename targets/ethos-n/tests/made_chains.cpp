@@ -62,15 +62,30 @@ Chain& Chain::depthwise(int64_t kernel, int64_t stride, bool same) {
   return windowed(OpKind::DepthwiseConv2d, shape()[3], kernel, stride, same);
 }
 
-Chain& Chain::max_pool() {
+Chain& Chain::pool(int64_t kernel, int64_t stride, const graph::Padding2d& padding) {
   const Shape in = shape();
-  const graph::TensorId from = last_, out = result({1, in[1] / 2, in[2] / 2, in[3]}, scale_of(last_));
+  const auto along = [&](int64_t size, int64_t pad) { return (size + pad - kernel) / stride + 1; };
+  const graph::TensorId from = last_, out = result({1, along(in[1], padding.top + padding.bottom),
+                                                    along(in[2], padding.left + padding.right), in[3]}, scale_of(last_));
   made_.main().tensors[out.at()].quantization = made_.main().tensor(from).quantization;
   push(OpKind::MaxPool2d, {from}, out);
   graph::Pool2dAttrs attributes;
-  attributes.filter_h = attributes.filter_w = attributes.stride_h = attributes.stride_w = 2;
+  attributes.filter_h = attributes.filter_w = kernel;
+  attributes.stride_h = attributes.stride_w = stride;
+  attributes.padding = padding;
   node().attributes = attributes;
   return *this;
+}
+Chain& Chain::max_pool() { return pool(2, 2, {}); }
+Chain& Chain::wide_max_pool() {
+  graph::Padding2d padding;
+  padding.bottom = padding.right = shape()[1] % 2 == 0 ? 1 : 0;
+  return pool(3, 2, padding);
+}
+Chain& Chain::dense_max_pool(int64_t kernel, bool same) {
+  graph::Padding2d padding;
+  if (same) padding.top = padding.bottom = padding.left = padding.right = kernel / 2;
+  return pool(kernel, 1, padding);
 }
 
 Chain& Chain::relu() {
@@ -143,7 +158,12 @@ graph::Module random_chain(Random& random) {
         if (least > 8 && channels > 1) chain.depthwise(3, 2, same);
         break;
       case 7:
-        if (height % 2 == 0 && width % 2 == 0) chain.max_pool();
+        if (height % 2 == 0 && width % 2 == 0 && random.chance(60))
+          chain.max_pool();
+        else if (height % 2 == width % 2 && least > 8 && random.chance(50))
+          chain.wide_max_pool();
+        else if (least > 8)
+          chain.dense_max_pool(random.pick<int64_t>({3, 5}), same);
         break;
       case 8:
         if (!results.empty()) chain.add(random.pick(results));
