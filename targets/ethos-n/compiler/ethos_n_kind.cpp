@@ -84,8 +84,10 @@ class EthosNKind final : public TargetKind {
   // It rounds once, half up. Nothing is computed where bytes only move or the greatest of them is taken.
   int32_t tolerance(const Target&, const graph::Node& node) const override {
     using enum graph::OpKind;
-    const bool moves = node.kind == Reshape || node.kind == Concat || node.kind == Split || node.kind == DepthToSpace;
-    return moves || node.kind == MaxPool2d ? 0 : 1;
+    const bool moves = node.kind == Reshape || node.kind == Concat || node.kind == Split || node.kind == DepthToSpace ||
+                       node.kind == SpaceToDepth || node.kind == Pack || node.kind == Unpack || node.kind == Slice ||
+                       node.kind == Transpose;
+    return moves || node.kind == MaxPool2d || node.kind == Maximum || node.kind == Minimum ? 0 : 1;
   }
 
   // The NPU reads what the host wrote where it lies; what is left is the mailbox there and back.

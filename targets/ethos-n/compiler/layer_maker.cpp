@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "rewrites.h"
 #include "stripes.h"
 #include "support.h"
 
@@ -183,6 +184,42 @@ Reason LayerMaker::run() {
 Reason LayerMaker::relu() {
   const auto& attributes = node_.attrs<graph::ReluAttrs>();
   return emit_identity(read(), write(), quantum_of(in()), quantum_of(out()), clamp_of(attributes.activation, out()), {});
+}
+
+bool LayerMaker::run_as_relu() {
+  const bool is_maximum = node_.kind == graph::OpKind::Maximum;
+  if (!is_maximum && node_.kind != graph::OpKind::Minimum) return false;
+  const size_t constant = in(0).constant.valid() ? 0 : 1, operand = 1 - constant;
+  if (!in(constant).constant.valid() || in(operand).constant.valid() || in(operand).variable) return false;
+  const std::vector<uint8_t>& values = bytes(constant);
+  const bool is_one = std::all_of(values.begin(), values.end(), [&](uint8_t value) { return value == values[0]; });
+  const int64_t elements = element_count(in(operand).shape);
+  const DataType type = in(operand).type;
+  if (!is_one || elements != element_count(out().shape) || in(constant).type != type || out().type != type ||
+      (type != DataType::Int8 && type != DataType::UInt8) || in(operand).quantization.scale.size() != 1)
+    return false;
+  // The numbers that are stored are compared, whatever they stand for.
+  Clamp clamp = clamp_of(graph::Activation::None, in(operand));
+  (is_maximum ? clamp.low : clamp.high) = type == DataType::Int8 ? static_cast<int8_t>(values[0]) : values[0];
+  const Shape flat = flat_shape(elements);
+  const bool is_image = in(operand).shape.size() == 4 && in(operand).shape[0] == 1;
+  const Shape& shape = is_image ? in(operand).shape : flat;
+  const Quantum quantum = quantum_of(in(operand));
+  Query query;
+  query.kind = QueryKind::Relu;
+  query.inputs.resize(1);
+  query.inputs[0].type = type;
+  std::copy(shape.begin(), shape.end(), query.inputs[0].shape.begin());
+  query.inputs[0].scales = {quantum.scale};
+  query.inputs[0].zero_point = quantum.zero_point;
+  query.low = clamp.low, query.high = clamp.high;
+  if (ask(all_.variant_, query).support != Support::Supported) return false;
+  const auto shaped = [&](const FeatureMap& map) {
+    FeatureMap image = FeatureMap::whole(map.storage, shape[1], shape[2], shape[3]);
+    image.is_signed = map.is_signed, image.zero_point = quantum.zero_point;
+    return image;
+  };
+  return !emit_identity(shaped(read(operand)), shaped(write()), quantum, quantum, clamp, {});
 }
 
 Reason LayerMaker::requantise() {

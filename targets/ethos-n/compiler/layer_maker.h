@@ -23,6 +23,8 @@ class LayerMaker {
   LayerMaker(Legaliser& all, const graph::Node& node) : all_(all), node_(node) {}
 
   Reason run();
+  // What the graph has no operator for: maxima and minima with one constant are the stack's relu of other bounds.
+  bool run_as_relu();
 
  private:
   const graph::Tensor& tensor(graph::TensorId id) const { return all_.function_.tensor(id); }
@@ -58,6 +60,7 @@ class LayerMaker {
   Reason fully_connected();
   Reason depth_to_space();
   Reason max_pool();
+  Reason max_pool_of_stride_1();
   Reason average(int64_t filter_h, int64_t filter_w, graph::Activation activation);
   Reason average_pool();
   Reason mean();
@@ -71,6 +74,8 @@ class LayerMaker {
   Reason reshape();
   Reason concat();
   Reason split();
+  static bool cuts_bricks(const std::vector<int64_t>& begins, const FeatureMap& map);
+  bool is_read(graph::TensorId id) const;
 
   Legaliser& all_;
   const graph::Node& node_;

@@ -16,7 +16,7 @@ bool is_padded_at_the_end(const graph::Padding2d& pad) { return pad.bottom == 1 
 
 Reason LayerMaker::max_pool() {
   const auto& attributes = node_.attrs<graph::Pool2dAttrs>();
-  if (attributes.stride_h != 2) return "a maximum pooling of stride 1 takes passes that this compiler does not make";
+  if (attributes.stride_h == 1) return max_pool_of_stride_1();
   const FeatureMap input = read(), output = write();
   PleStep ple;
   if (attributes.filter_h == 1) ple.operation = PleOperation::DOWNSAMPLE_2X2;
@@ -26,6 +26,37 @@ Reason LayerMaker::max_pool() {
                                                              : PleOperation::MAXPOOL_3X3_2_2_ODD;
   const Quantum from = quantum_of(in()), to = quantum_of(out());
   return emit_identity(input, output, from, to, clamp_of(attributes.activation, out()), ple);
+}
+
+// Along the columns, then along the rows.
+Reason LayerMaker::max_pool_of_stride_1() {
+  const auto& attributes = node_.attrs<graph::Pool2dAttrs>();
+  const bool clamps = attributes.activation != graph::Activation::None;
+  const Quantum quantum = quantum_of(out());
+  const FeatureMap output = write();
+  FeatureMap at = read();
+  const auto pass = [&](PleDirection direction, int64_t size, int64_t before, const FeatureMap& to) {
+    Layer made = layer(at, to);
+    PleStep ple;
+    ple.operation = PleOperation::MAXPOOL1D;
+    ple.direction = direction;
+    ple.pool_before = before, ple.pool_size = size;
+    ple.operands[0].zero_point = ple.zero_point = quantum.zero_point;
+    made.ple = ple;
+    at = to;
+    return emit(std::move(made));
+  };
+  const bool along_x = attributes.filter_w > 1, along_y = attributes.filter_h > 1;
+  if (along_x) {
+    const FeatureMap to = along_y || clamps ? between(at, at.height, output.width, at.depth) : output;
+    if (Reason reason = pass(PleDirection::X, attributes.filter_w, attributes.padding.left, to)) return reason;
+  }
+  if (along_y) {
+    const FeatureMap to = clamps ? between(at, output.height, output.width, at.depth) : output;
+    if (Reason reason = pass(PleDirection::Y, attributes.filter_h, attributes.padding.top, to)) return reason;
+  }
+  if (!clamps && (along_x || along_y)) return std::nullopt;
+  return emit_identity(at, output, quantum, quantum, clamp_of(attributes.activation, out()), {});
 }
 
 Reason LayerMaker::average(int64_t filter_h, int64_t, graph::Activation activation) {
@@ -59,52 +90,73 @@ Reason LayerMaker::average_pool() {
 
 Reason LayerMaker::mean() { return average(in().shape.at(1), in().shape.at(2), graph::Activation::None); }
 
-// Each operand to its box of the result.
+namespace {
+
+// The same bytes with every pixel a row: then channels may begin anywhere.
+FeatureMap in_one_column(FeatureMap map) {
+  map.rows = map.height = map.rows * map.columns;
+  map.columns = map.width = 1;
+  return map;
+}
+
+}  // namespace
+
+// Each operand to its box of the result. The bytes are taken as they are, whatever they stand for, as TFLite does it.
 Reason LayerMaker::concat() {
   const auto axis = static_cast<size_t>(node_.attrs<graph::AxisAttrs>().axis);
   const FeatureMap output = write();
-  const Quantum to = quantum_of(out());
-  FeatureMap gathered = output;
-  if (axis == 3) gathered = between(output, output.height, output.width, output.depth, Layout::Nhwcb);
-  int64_t at = 0;
+  std::vector<int64_t> begins = {0};
+  for (size_t i = 0; i < node_.inputs.size(); ++i) begins.push_back(begins.back() + in(i).shape.at(axis));
+  const bool has_one_column = axis == 3 && cuts_bricks(begins, output);
+  const bool has_bricks = axis == 3 && !has_one_column;
+  const FeatureMap gathered = has_bricks       ? between(output, output.height, output.width, output.depth, Layout::Nhwcb)
+                              : has_one_column ? in_one_column(output)
+                                               : output;
   for (size_t i = 0; i < node_.inputs.size(); ++i) {
-    const FeatureMap input = read(i);
+    const FeatureMap input = has_one_column ? in_one_column(read(i)) : read(i);
     FeatureMap box = gathered;
     box.height = input.height, box.width = input.width, box.depth = input.depth;
-    (axis == 1 ? box.y : axis == 2 ? box.x : box.c) = at;
-    if (axis == 3 && at % kBrickChannels != 0)
-      return fmt::format("operand {} begins at channel {}, no multiple of {}: this compiler leaves no gaps", i, at,
-                         kBrickChannels);
-    at += in(i).shape.at(axis);
-    const Quantum from = quantum_of(in(i));
-    // TFLite's kernels take the bytes as they are, the stack would requantise them.
-    if (!(from == to)) return fmt::format("operand {} and the result differ in quantisation", i);
-    if (Reason reason = emit_copy(input, box))
-      return reason;
+    (axis == 1 ? box.y : axis == 2 ? box.x : box.c) = begins[i];
+    if (Reason reason = emit_copy(input, box)) return reason;
   }
-  return axis == 3 ? emit_copy(gathered, output) : std::nullopt;
+  return has_bricks ? emit_copy(gathered, output) : std::nullopt;
 }
 
 Reason LayerMaker::split() {
   const auto& attributes = node_.attrs<graph::SplitAttrs>();
   const auto axis = static_cast<size_t>(attributes.axis);
   const FeatureMap input = read();
-  FeatureMap whole = input;
-  if (axis == 3) {
+  std::vector<int64_t> begins = {0};
+  for (const int64_t size : attributes.sizes) begins.push_back(begins.back() + size);
+  const bool has_one_column = axis == 3 && cuts_bricks(begins, input);
+  FeatureMap whole = has_one_column ? in_one_column(input) : input;
+  if (axis == 3 && !has_one_column) {
     whole = between(input, input.height, input.width, input.depth, Layout::Nhwcb);
     if (Reason reason = emit_copy(input, whole)) return reason;
   }
-  int64_t at = 0;
   for (size_t i = 0; i < attributes.sizes.size(); ++i) {
     FeatureMap box = whole;
     (axis == 1 ? box.height : axis == 2 ? box.width : box.depth) = attributes.sizes[i];
-    (axis == 1 ? box.y : axis == 2 ? box.x : box.c) = at;
-    if (axis == 3 && at % kBrickChannels != 0)
-      return fmt::format("part {} begins at channel {}, no multiple of {}", i, at, kBrickChannels);
-    at += attributes.sizes[i];
-    if (Reason reason = emit_copy(box, write(i))) return reason;
+    (axis == 1 ? box.y : axis == 2 ? box.x : box.c) = begins[i];
+    if (!is_read(node_.outputs[i])) continue;
+    if (Reason reason = emit_copy(box, has_one_column ? in_one_column(write(i)) : write(i))) return reason;
   }
   return std::nullopt;
+}
+
+// Bricks hold sixteen channels; of one column there is no need of them.
+bool LayerMaker::cuts_bricks(const std::vector<int64_t>& begins, const FeatureMap& map) {
+  return map.columns == 1 || std::any_of(begins.begin(), begins.end() - 1, [](int64_t at) { return at % kBrickChannels != 0; });
+}
+
+bool LayerMaker::is_read(graph::TensorId id) const {
+  if (all_.output_parameters_.contains(id.index)) return true;
+  const std::vector<graph::TensorId>& outputs = all_.function_.outputs;
+  const std::vector<graph::Node>& nodes = all_.function_.nodes;
+  if (std::find(outputs.begin(), outputs.end(), id) != outputs.end()) return true;
+  return std::any_of(nodes.begin(), nodes.end(), [&](const graph::Node& node) {
+    return std::find(node.inputs.begin(), node.inputs.end(), id) != node.inputs.end();
+  });
 }
 
 }  // namespace intarsia::targets::ethos_n

@@ -35,12 +35,15 @@ void Legaliser::restore(size_t storages, size_t layers) {
 
 Reason Legaliser::add(const graph::Node& node) {
   Reason reason = add_as_it_is(node);
-  return reason && rewrites_ && add_rewritten(node) ? std::nullopt : reason;
+  return reason && rewritings_left_ > 0 && add_rewritten(node) ? std::nullopt : reason;
 }
 
 bool Legaliser::add_rewritten(const graph::Node& node) {
   for (const Way& way : ways_to_rewrite(module_, function_, node))
     if (const std::optional<Rewriting> rewriting = way(); rewriting && add_way(*rewriting)) return true;
+  const size_t storages = program_.storages.size(), layers = program_.layers.size();
+  if (LayerMaker(*this, node).run_as_relu()) return true;
+  restore(storages, layers);
   return false;
 }
 
@@ -56,7 +59,7 @@ bool Legaliser::add_way(const Rewriting& way) {
   for (size_t i = 0; i < way.results.size(); ++i)
     if (const auto parameter = output_parameters_.find(way.results[i].index); parameter != output_parameters_.end())
       inner.output_parameters_[function.outputs[i].index] = parameter->second;
-  inner.rewrites_ = way.may_go_on;
+  inner.rewritings_left_ = way.may_go_on ? rewritings_left_ - 1 : 0;
   const size_t storages = program_.storages.size(), layers = program_.layers.size();
   inner.program_ = std::move(program_);
   const bool done = std::none_of(function.nodes.begin(), function.nodes.end(),

@@ -41,7 +41,7 @@ class Legaliser {
   std::map<int32_t, int32_t> output_parameters_;  // of tensors
   std::map<int32_t, FeatureMap> maps_;            // of tensors that are there
   Program program_;
-  bool rewrites_ = true;
+  int rewritings_left_ = 3;  // one inside of the other
 };
 
 // One operator alone, as the stack has it.

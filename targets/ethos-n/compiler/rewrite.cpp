@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "linear.h"
+#include "rewrites.h"
 #include "rewriting_builder.h"
 
 namespace intarsia::targets::ethos_n {
@@ -27,8 +28,15 @@ bool is_of_activations(const graph::Function& function, const graph::Node& node)
            !tensor.constant.valid() && !tensor.variable;
   };
   const size_t operands = has_weights(node.kind) ? 1 : node.inputs.size();
-  return std::all_of(node.inputs.begin(), node.inputs.begin() + static_cast<ptrdiff_t>(operands), is_activation) &&
-         std::all_of(node.outputs.begin(), node.outputs.end(), is_activation);
+  // Of a sum, a difference or a product one operand may be constant.
+  const bool is_arithmetic = node.kind == OpKind::Add || node.kind == OpKind::Sub || node.kind == OpKind::Mul;
+  size_t constants = 0;
+  for (size_t i = 0; i < operands; ++i) {
+    if (is_activation(node.inputs[i])) continue;
+    const bool is_constant = node.inputs[i].valid() && function.tensor(node.inputs[i]).constant.valid();
+    if (!is_arithmetic || !is_constant || ++constants > 1) return false;
+  }
+  return std::all_of(node.outputs.begin(), node.outputs.end(), is_activation);
 }
 
 // ---- images of a batch one by one: they are rows, one image below the other ----
@@ -69,14 +77,7 @@ std::optional<Rewriting> one_by_one(const graph::Module& module, const graph::Fu
 
 bool works_on_elements(OpKind kind) {
   return kind == OpKind::Add || kind == OpKind::Relu || kind == OpKind::LeakyRelu || kind == OpKind::Logistic ||
-         kind == OpKind::Tanh || kind == OpKind::Quantize;
-}
-
-Shape flat_shape(int64_t elements) {
-  int64_t channels = std::min(elements, kFlatChannels);
-  while (elements % channels != 0) --channels;
-  const int64_t pixels = elements / channels, columns = pixels % 8 == 0 ? 8 : 1;
-  return {1, pixels / columns, columns, channels};
+         kind == OpKind::Tanh || kind == OpKind::Quantize || kind == OpKind::Mul;
 }
 
 std::optional<Rewriting> flattened(const graph::Function& function, const graph::Node& node) {
@@ -85,7 +86,7 @@ std::optional<Rewriting> flattened(const graph::Function& function, const graph:
   RewritingBuilder make(function, node);
   std::vector<graph::TensorId> operands;
   for (size_t i = 0; i < node.inputs.size(); ++i) {
-    if (function.tensor(node.inputs[i]).shape != shape) return std::nullopt;
+    if (function.tensor(node.inputs[i]).shape != shape || function.tensor(node.inputs[i]).constant.valid()) return std::nullopt;
     operands.push_back(make.operand(i, flat));
   }
   make.node(node.kind, node.attributes, operands, {make.result(0, flat)});
@@ -93,6 +94,13 @@ std::optional<Rewriting> flattened(const graph::Function& function, const graph:
 }
 
 }  // namespace
+
+Shape flat_shape(int64_t elements) {
+  int64_t channels = std::min(elements, kFlatChannels);
+  while (elements % channels != 0) --channels;
+  const int64_t pixels = elements / channels, columns = pixels % 8 == 0 ? 8 : 1;
+  return {1, pixels / columns, columns, channels};
+}
 
 std::vector<Way> ways_to_rewrite(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
   if (node.inputs.empty() || !is_of_activations(function, node)) return {};
@@ -102,10 +110,14 @@ std::vector<Way> ways_to_rewrite(const graph::Module& module, const graph::Funct
     const bool is_whole = !works_on_images(node.kind) || !is_batch || linear->y.in == shape[0] * shape[1];
     if (is_whole) return ways_to_fold(function, node, *linear);
   }
+  std::vector<Way> ways;
+  ways.push_back([&] { return rewrite_arithmetic(module, function, node); });
+  ways.push_back([&] { return rewrite_move(function, node); });
+  if (node.kind == OpKind::MaxPool2d && !is_batch) ways.push_back([&] { return rewrite_max_pool(function, node); });
   if (works_on_images(node.kind) && is_batch && shape[0] <= kMostImages)
-    return {[&] { return one_by_one(module, function, node); }};
-  if (works_on_elements(node.kind)) return {[&] { return flattened(function, node); }};
-  return {};
+    ways.push_back([&] { return one_by_one(module, function, node); });
+  if (works_on_elements(node.kind)) ways.push_back([&] { return flattened(function, node); });
+  return ways;
 }
 
 }  // namespace intarsia::targets::ethos_n

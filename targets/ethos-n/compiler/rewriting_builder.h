@@ -1,6 +1,7 @@
 // Puts a rewriting together.
 #pragma once
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -28,6 +29,17 @@ class RewritingBuilder {
     main().outputs.push_back(id);
     result_.results.push_back(node_.outputs[index]);
     return id;
+  }
+  // The result is that tensor's bytes.
+  void result_is(size_t index, graph::TensorId made) {
+    const bool is_operand = std::find(main().inputs.begin(), main().inputs.end(), made) != main().inputs.end();
+    if (is_operand) {
+      const Shape shape = main().tensor(made).shape;
+      node(graph::OpKind::Reshape, graph::ReshapeAttrs{shape}, {made}, {result(index, shape)});
+      return;
+    }
+    main().outputs.push_back(made);
+    result_.results.push_back(node_.outputs[index]);
   }
   graph::TensorId between(const graph::Tensor& like, Shape shape) { return add(like, std::move(shape)); }
   graph::TensorId between(graph::TensorId like, Shape shape) {

@@ -32,6 +32,7 @@ Comparison run_one(const graph::Module& module, const std::string& tag, const st
   }
   const auto& row = compiled->partitioned.explanation.operators.at(0);
   result.taken = row.member == "ethosn";
+  result.kind = row.kind;
   for (const Offer& offer : row.offers)
     if (offer.member == "ethosn") result.refusal = offer.reason.value_or(""), result.note = offer.note;
   if (!result.taken) return result;

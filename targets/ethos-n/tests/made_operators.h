@@ -15,6 +15,7 @@ inline constexpr const char* kTags[] = {"ethos-n78-1tops-4ple", "ethos-n78-4tops
 
 struct Comparison {
   bool taken = false;
+  std::string kind;  // of the operator that was asked about: what moves nothing has become a reshape
   std::string refusal, note;
   int most = 0;  // difference
   std::string problem;

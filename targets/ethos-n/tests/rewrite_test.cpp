@@ -1,5 +1,5 @@
-// What an operator is rewritten into computes what it computes: bit for bit in the reference evaluator, averages within
-// 1, since they are rounded in another direction.
+// What an operator is rewritten into computes what it computes: bit for bit in the reference evaluator, averages and
+// sums within 1, since they are rounded in another direction or at another place.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -52,14 +52,18 @@ TEST_P(Rewritten, ComputesTheSame) {
       }
     }
   }
-  EXPECT_GT(rewritten, 100);
+  EXPECT_GT(rewritten, 50);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Rewritten,
                          ::testing::Values(Kind{OpKind::Conv2d, 0}, Kind{OpKind::DepthwiseConv2d, 0},
                                            Kind{OpKind::TransposeConv2d, 0}, Kind{OpKind::FullyConnected, 0},
                                            Kind{OpKind::AveragePool2d, 1}, Kind{OpKind::Mean, 1}, Kind{OpKind::Relu, 0},
-                                           Kind{OpKind::LeakyRelu, 0}, Kind{OpKind::MaxPool2d, 0}),
+                                           Kind{OpKind::LeakyRelu, 0}, Kind{OpKind::MaxPool2d, 0}, Kind{OpKind::Add, 1},
+                                           Kind{OpKind::Sub, 1}, Kind{OpKind::Mul, 1}, Kind{OpKind::Concat, 0},
+                                           Kind{OpKind::Pack, 0}, Kind{OpKind::Split, 0}, Kind{OpKind::Unpack, 0},
+                                           Kind{OpKind::Slice, 0}, Kind{OpKind::Transpose, 0},
+                                           Kind{OpKind::SpaceToDepth, 0}, Kind{OpKind::DepthToSpace, 0}),
                          [](const auto& info) { return std::string(graph::to_string(info.param.kind)); });
 
 }  // namespace

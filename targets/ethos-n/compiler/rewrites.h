@@ -1,0 +1,21 @@
+// The families of rewritings.
+#pragma once
+
+#include "rewrite.h"
+
+namespace intarsia::targets::ethos_n {
+
+// Concatenations, splits, slices and permutations of any rank.
+std::optional<Rewriting> rewrite_move(const graph::Function& function, const graph::Node& node);
+
+// Sums, differences and products with constants of each channel, or one; differences.
+std::optional<Rewriting> rewrite_arithmetic(const graph::Module& module, const graph::Function& function,
+                                            const graph::Node& node);
+
+// A maximum pooling of any stride and padding: of stride 1, and what is wanted of it.
+std::optional<Rewriting> rewrite_max_pool(const graph::Function& function, const graph::Node& node);
+
+// An image of as many elements.
+Shape flat_shape(int64_t elements);
+
+}  // namespace intarsia::targets::ethos_n
