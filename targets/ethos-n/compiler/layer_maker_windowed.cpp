@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "layer_maker.h"
+#include "support.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {
@@ -103,10 +104,10 @@ FeatureMap in_one_column(FeatureMap map) {
 
 // Each operand to its box of the result. The bytes are taken as they are, whatever they stand for, as TFLite does it.
 Reason LayerMaker::concat() {
-  const auto axis = static_cast<size_t>(node_.attrs<graph::AxisAttrs>().axis);
+  const int64_t along = node_.attrs<graph::AxisAttrs>().axis, axis = image_axis(out().shape, along);
   const FeatureMap output = write();
   std::vector<int64_t> begins = {0};
-  for (size_t i = 0; i < node_.inputs.size(); ++i) begins.push_back(begins.back() + in(i).shape.at(axis));
+  for (size_t i = 0; i < node_.inputs.size(); ++i) begins.push_back(begins.back() + in(i).shape.at(static_cast<size_t>(along)));
   const bool has_one_column = axis == 3 && cuts_bricks(begins, output);
   const bool has_bricks = axis == 3 && !has_one_column;
   const FeatureMap gathered = has_bricks       ? between(output, output.height, output.width, output.depth, Layout::Nhwcb)
@@ -124,7 +125,7 @@ Reason LayerMaker::concat() {
 
 Reason LayerMaker::split() {
   const auto& attributes = node_.attrs<graph::SplitAttrs>();
-  const auto axis = static_cast<size_t>(attributes.axis);
+  const int64_t axis = image_axis(in().shape, attributes.axis);
   const FeatureMap input = read();
   std::vector<int64_t> begins = {0};
   for (const int64_t size : attributes.sizes) begins.push_back(begins.back() + size);

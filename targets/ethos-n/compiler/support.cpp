@@ -54,6 +54,12 @@ bool is_image_reduction(const graph::Node& node, const graph::Tensor& input) {
 
 }  // namespace
 
+int64_t image_axis(const Shape& shape, int64_t axis) {
+  constexpr int64_t kImages = 0, kChannels = 3;
+  if (shape.size() == 4) return axis;
+  return axis + 1 == static_cast<int64_t>(shape.size()) ? kChannels : kImages;
+}
+
 std::optional<Query> query_of(const graph::Function& function, const graph::Node& node) {
   Query query;
   const graph::Tensor& output = function.tensor(node.outputs.at(0));
@@ -172,11 +178,11 @@ std::optional<Query> query_of(const graph::Function& function, const graph::Node
       break;
     case graph::OpKind::Concat:
       query.kind = QueryKind::Concatenation;
-      query.axis = node.attrs<graph::AxisAttrs>().axis;
+      query.axis = image_axis(output.shape, node.attrs<graph::AxisAttrs>().axis);
       break;
     case graph::OpKind::Split:
       query.kind = QueryKind::Split;
-      query.axis = node.attrs<graph::SplitAttrs>().axis;
+      query.axis = image_axis(output.shape, node.attrs<graph::SplitAttrs>().axis);
       query.sizes = node.attrs<graph::SplitAttrs>().sizes;
       break;
     case graph::OpKind::DepthToSpace:

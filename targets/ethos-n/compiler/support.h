@@ -9,6 +9,9 @@
 
 namespace intarsia::targets::ethos_n {
 
+// An axis of an image; of a vector, whose last axis are the channels, no other but that of images.
+int64_t image_axis(const Shape& shape, int64_t axis);
+
 // The queries that an operator amounts to; none: the library has no operation for it. The operator's
 // tensors are quantised, of batch 1 and rank 4, or vectors.
 std::optional<Query> query_of(const graph::Function& function, const graph::Node& node);

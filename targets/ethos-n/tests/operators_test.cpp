@@ -121,6 +121,18 @@ graph::Module of_one(OpKind kind, graph::Attributes attributes, const std::vecto
   return made.module;
 }
 
+// Whose last axis are the channels.
+TEST(Vectors, AreConcatenatedAndSplit) {
+  expect_close(of_one(OpKind::Concat, graph::AxisAttrs{1}, {{1, 4}, {1, 9}}, {1, 13}), "concat");
+  graph::Module parts = of_one(OpKind::Split, graph::SplitAttrs{1, {20, 3}}, {{1, 23}}, {1, 20});
+  graph::Function& main = parts.functions[0];
+  main.tensors.push_back(main.tensors.back());
+  main.tensors.back().shape = {1, 3};
+  main.nodes[0].outputs.push_back({static_cast<int32_t>(main.tensors.size() - 1)});
+  main.outputs = main.nodes[0].outputs;
+  expect_close(parts, "split");
+}
+
 TEST(LargeOperators, RewrittenOnesAreCutIntoStripes) {
   expect_close(of_one(OpKind::Concat, graph::AxisAttrs{3}, {{1, 96, 96, 20}, {1, 96, 96, 13}}, {1, 96, 96, 33}), "concat", kRewriting);
   expect_close(of_one(OpKind::Slice, graph::SliceAttrs{{0, 7, 5, 3}, {1, 80, 33, 9}, {1, 1, 2, 1}, {}}, {{1, 96, 96, 20}}, {1, 80, 33, 9}),
