@@ -73,6 +73,36 @@ std::optional<Rewriting> one_by_one(const graph::Module& module, const graph::Fu
   return make.finish(true);
 }
 
+// ---- a maximum pooling of stride 1, as large as the image: then every stride-th, from where the first window is ----
+
+std::optional<Rewriting> pooled_at_each_place(const graph::Function& function, const graph::Node& node) {
+  const auto& attributes = node.attrs<graph::Pool2dAttrs>();
+  const Shape &in = function.tensor(node.inputs[0]).shape, &out = function.tensor(node.outputs[0]).shape;
+  struct Places {
+    int64_t before, after, begin;
+  };
+  const auto places = [](int64_t size, int64_t kernel, int64_t stride, int64_t before, int64_t results) -> std::optional<Places> {
+    for (const int64_t padding : {(kernel - 1) / 2, kernel / 2})
+      if (const int64_t begin = padding - before; begin >= 0 && begin + (results - 1) * stride < size)
+        return Places{padding, kernel - 1 - padding, begin};
+    return std::nullopt;
+  };
+  const auto y = places(in[1], attributes.filter_h, attributes.stride_h, attributes.padding.top, out[1]);
+  const auto x = places(in[2], attributes.filter_w, attributes.stride_w, attributes.padding.left, out[2]);
+  if (!y || !x) return std::nullopt;
+  graph::Pool2dAttrs each = attributes;
+  each.stride_h = each.stride_w = 1;
+  each.padding = {y->before, x->before, y->after, x->after};
+  if (each == attributes) return std::nullopt;
+  RewritingBuilder make(function, node);
+  const graph::TensorId input = make.operand(0, in), all = make.between(input, in), result = make.result(0, out);
+  make.node(OpKind::MaxPool2d, each, {input}, {all});
+  const std::vector<int64_t> size = {1, out[1], out[2], out[3]};
+  make.node(OpKind::Slice, graph::SliceAttrs{{0, y->begin, x->begin, 0}, size, {1, attributes.stride_h, attributes.stride_w, 1}, {}}, {all},
+            {result});
+  return make.finish(true);
+}
+
 // ---- element by element, whatever the shape: an image of as many ----
 
 bool works_on_elements(OpKind kind) {
@@ -113,7 +143,7 @@ std::vector<Way> ways_to_rewrite(const graph::Module& module, const graph::Funct
   std::vector<Way> ways;
   ways.push_back([&] { return rewrite_arithmetic(module, function, node); });
   ways.push_back([&] { return rewrite_move(function, node); });
-  if (node.kind == OpKind::MaxPool2d && !is_batch) ways.push_back([&] { return rewrite_max_pool(function, node); });
+  if (node.kind == OpKind::MaxPool2d && !is_batch) ways.push_back([&] { return pooled_at_each_place(function, node); });
   if (works_on_images(node.kind) && is_batch && shape[0] <= kMostImages)
     ways.push_back([&] { return one_by_one(module, function, node); });
   if (works_on_elements(node.kind)) ways.push_back([&] { return flattened(function, node); });

@@ -82,7 +82,7 @@ std::optional<Rewriting> with_constant(const graph::Module& module, const graph:
   const TensorId from = make.operand(1 - at, shape);
   const TensorId taps = make.constant(DataType::Int8, {1, 1, 1, channels}, quantization, std::move(weights));
   one_tap(make, from, taps, biases, make.result(0, shape), node.attrs<graph::BinaryAttrs>().activation);
-  return make.finish(true);
+  return make.finish();
 }
 
 // a - b = a + (-b): -1 - q with the zero point -1 - zero point is exactly that.
@@ -115,35 +115,6 @@ std::optional<Rewriting> rewrite_arithmetic(const graph::Module& module, const g
   for (const size_t at : {size_t{0}, size_t{1}})
     if (function.tensor(node.inputs[at]).constant.valid()) return with_constant(module, function, node, at);
   return node.kind == OpKind::Sub ? difference(function, node) : std::nullopt;
-}
-
-std::optional<Rewriting> rewrite_max_pool(const graph::Function& function, const graph::Node& node) {
-  const auto& attributes = node.attrs<graph::Pool2dAttrs>();
-  const Shape &in = function.tensor(node.inputs[0]).shape, &out = function.tensor(node.outputs[0]).shape;
-  // Of stride 1 and as large as the image: then every stride-th, from where the first window is.
-  struct Places {
-    int64_t before, after, begin;
-  };
-  const auto places = [](int64_t size, int64_t kernel, int64_t stride, int64_t before, int64_t results) -> std::optional<Places> {
-    for (const int64_t padding : {(kernel - 1) / 2, kernel / 2})
-      if (const int64_t begin = padding - before; begin >= 0 && begin + (results - 1) * stride < size)
-        return Places{padding, kernel - 1 - padding, begin};
-    return std::nullopt;
-  };
-  const auto y = places(in[1], attributes.filter_h, attributes.stride_h, attributes.padding.top, out[1]);
-  const auto x = places(in[2], attributes.filter_w, attributes.stride_w, attributes.padding.left, out[2]);
-  if (!y || !x) return std::nullopt;
-  graph::Pool2dAttrs each = attributes;
-  each.stride_h = each.stride_w = 1;
-  each.padding = {y->before, x->before, y->after, x->after};
-  if (each == attributes) return std::nullopt;
-  RewritingBuilder make(function, node);
-  const TensorId input = make.operand(0, in), all = make.between(input, in), result = make.result(0, out);
-  make.node(OpKind::MaxPool2d, each, {input}, {all});
-  const std::vector<int64_t> size = {1, out[1], out[2], out[3]};
-  make.node(OpKind::Slice, graph::SliceAttrs{{0, y->begin, x->begin, 0}, size, {1, attributes.stride_h, attributes.stride_w, 1}, {}}, {all},
-            {result});
-  return make.finish(true);
 }
 
 }  // namespace intarsia::targets::ethos_n

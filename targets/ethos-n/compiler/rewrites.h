@@ -12,9 +12,6 @@ std::optional<Rewriting> rewrite_move(const graph::Function& function, const gra
 std::optional<Rewriting> rewrite_arithmetic(const graph::Module& module, const graph::Function& function,
                                             const graph::Node& node);
 
-// A maximum pooling of any stride and padding: of stride 1, and what is wanted of it.
-std::optional<Rewriting> rewrite_max_pool(const graph::Function& function, const graph::Node& node);
-
 // An image of as many elements.
 Shape flat_shape(int64_t elements);
 
