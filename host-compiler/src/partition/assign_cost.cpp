@@ -23,7 +23,7 @@ bool travels(const Function& function, TensorId id) {
 }
 
 // Which members hold a valid copy of a tensor: one bit each. The lowest-numbered holder sends.
-using Holders = uint32_t;
+using Holders = uint64_t;
 int sender(Holders holders) { return std::countr_zero(holders); }
 
 // Index of the last node that reads each tensor; outputs of the function live to the end.
@@ -67,7 +67,7 @@ struct Search {
     const std::vector<int> last = last_readers(function);
     std::map<Key, State> states;
     Key start;
-    for (const TensorId id : function.inputs) start[id.index] = 1u;
+    for (const TensorId id : function.inputs) start[id.index] = Holders{1};
     states[start] = {};
     for (size_t n = 0; n < function.nodes.size(); ++n) {
       states = step(states, n, last);
@@ -92,9 +92,9 @@ struct Search {
           if ((holders >> m) & 1u) continue;
           cost += transfer_cost(registry, target, sender(holders), static_cast<int>(m),
                                 function.tensor(id).bytes());
-          holders |= 1u << m;
+          holders |= Holders{1} << m;
         }
-        for (const TensorId id : node.outputs) reached[id.index] = 1u << m;
+        for (const TensorId id : node.outputs) reached[id.index] = Holders{1} << m;
         std::erase_if(reached, [&](const auto& entry) {
           return last[static_cast<size_t>(entry.first)] <= static_cast<int>(n);
         });
@@ -176,15 +176,15 @@ AssignmentCost cost_of(const Function& function, const TargetRegistry& registry,
     total.microseconds += transfer_cost(registry, target, sender(held), member, bytes);
     total.transfers += 1;
     total.transfer_bytes += bytes;
-    held |= 1u << member;
+    held |= Holders{1} << member;
   };
-  for (const TensorId id : function.inputs) holders[id.index] = 1u;
+  for (const TensorId id : function.inputs) holders[id.index] = Holders{1};
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const int member = assignment[n];
     total.microseconds += offers.table.cells[n][static_cast<size_t>(member)].microseconds;
     for (const TensorId id : function.nodes[n].inputs)
       if (travels(function, id)) need(id, member);
-    for (const TensorId id : function.nodes[n].outputs) holders[id.index] = 1u << member;
+    for (const TensorId id : function.nodes[n].outputs) holders[id.index] = Holders{1} << member;
   }
   for (const TensorId id : function.outputs)
     if (travels(function, id)) need(id, 0);
@@ -194,7 +194,7 @@ AssignmentCost cost_of(const Function& function, const TargetRegistry& registry,
 Result<Assignment> assign_by_cost(const graph::Module& module, const Function& function,
                                   const TargetRegistry& registry, const TargetSpec& target,
                                   const Offers& offers) {
-  INTARSIA_CHECK(target.members().size() <= 32, "holders are one bit a member");
+  INTARSIA_CHECK(target.members().size() <= 64, "holders are one bit a member");
   std::vector<std::vector<bool>> banned(function.nodes.size(),
                                         std::vector<bool>(target.members().size(), false));
   for (;;) {  // ends: every round bans at least one more (node, member)

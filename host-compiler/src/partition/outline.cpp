@@ -163,12 +163,15 @@ graph::Module outline(const graph::Module& module, const Function& function, con
   Function entry = function;
   entry.nodes.clear();
   std::map<int, int> regions_of_member;
+  std::set<std::string> names;
   std::vector<Function> outlined;
   const std::set<int32_t> shared = shared_variables(function, regions);
   for (const Region& region : regions) {
     const Target& member = target.members()[static_cast<size_t>(region.member)];
-    const std::string name = c_identifier(
-        fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++), "region");
+    std::string name;
+    do {  // members of unlike names may have one in C
+      name = c_identifier(fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++), "region");
+    } while (!names.insert(name).second);
     OutlinedRegion piece = outline_region(function, member, name, region, shared);
     entry.nodes.push_back(std::move(piece.call));
     outlined.push_back(std::move(piece.function));

@@ -6,6 +6,7 @@
 
 #include "intarsia/owners.h"
 #include "intarsia/parts.h"
+#include "support/c_identifier.h"
 
 namespace intarsia {
 namespace {
@@ -202,11 +203,34 @@ Pipeline split_into_stages(const graph::Module& partitioned, const TargetRegistr
   return pipeline;
 }
 
+namespace {
+
+// Names of parts are names in C, beside those of the stages and of what the parts share.
+Result<void> check_names(const Pipeline& pipeline) {
+  std::map<std::string, std::string> taken = {{"mailbox", ""}, {"descriptor", ""}, {"devices", ""}};
+  for (size_t stage = 0; stage < pipeline.stages.size(); ++stage) taken[fmt::format("stage{}", stage)] = "";
+  Diagnostics problems;
+  for (const std::string& member : pipeline.members) {
+    const std::string name = c_identifier(member, "part");
+    const auto [place, fresh] = taken.try_emplace(name, member);
+    if (fresh) continue;
+    problems.add(fmt::format("--target: member '{}'", member),
+                 place->second.empty() ? fmt::format("the parts share something called '{}'", name)
+                                       : fmt::format("is '{}' in C, as '{}' is", name, place->second),
+                 "give it another name");
+  }
+  if (!problems.empty()) return problems;
+  return {};
+}
+
+}  // namespace
+
 Result<CompiledParts> compile_parts(FrontEnd front, const TargetRegistry& registry,
                                     const TargetSpec& target, const CompileOptions& options) {
   CompiledParts result;
   result.front = std::move(front);
   result.pipeline = split_into_stages(result.front.partitioned.module, registry, target);
+  INTARSIA_TRY_VOID(check_names(result.pipeline));
   for (const Stage& stage : result.pipeline.stages) {
     Partitioned partitioned;
     partitioned.module = stage.module;

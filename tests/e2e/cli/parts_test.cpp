@@ -139,6 +139,28 @@ TEST_F(Parts, TakeBranchesAndAnyOutputs) {
   }
 }
 
+TEST_F(Parts, HaveNamesOfTheirOwn) {
+  const auto compiled = [&](const std::string& first, const std::string& second) {
+    return intarsia({"compile", digits_path(), "--target", first + ": c; " + second + ": c", "--pin", "stem=" + first, "-o", "digits"});
+  };
+  EXPECT_TRUE(refused(compiled("a", "mailbox"), {"--target: member 'mailbox': the parts share something called 'mailbox'", "give it another name"}));
+  EXPECT_TRUE(refused(compiled("stage1", "b"), {"--target: member 'stage1'"}));
+  EXPECT_TRUE(refused(compiled("a-b", "a.b"), {"--target: member 'a.b': is 'a_b' in C, as 'a-b' is"}));
+  EXPECT_FALSE(exists("digits"));
+}
+
+// As many members as a target may have.
+TEST_F(Parts, MayBeMany) {
+  std::string target = "m0: c";
+  for (int i = 1; i < 64; ++i) target += fmt::format("; m{}: c", i);
+  const ProcessOutcome explained = intarsia({"explain", digits_path(), "--target", target, "--pin", "stem=m40", "--pin", "scores=m63",
+                                             "--policy", "cost", "--json"});
+  ASSERT_TRUE(done(explained));
+  const auto json = nlohmann::json::parse(explained.out);
+  EXPECT_EQ(json["operators"][0]["member"], "m40");
+  EXPECT_EQ(json["operators"].back()["member"], "m63");
+}
+
 TEST_F(Parts, NeedNoInputs) {
   write("constant.graph", std::string("intarsia.graph constant\nconst @0 one = f32[1, -2]\nfunc @main() -> (%2) {\n  %0 a: f32[2] = @0\n"
                                       "  %1 b: f32[2]\n  %2 c: f32[2]\n  relu first(%0) -> (%1)\n  neg second(%1) -> (%2)\n}\nentry @main\n"));
