@@ -124,7 +124,7 @@ class Search {
 
 std::optional<Cascade> plan_cascade(const Variant& variant, const Program& program, size_t first, size_t end,
                                     const PleKernel* before, WeightStore& weights) {
-  std::optional<Cascade> shape = shape_of(variant, program, first, end);
+  std::optional<Cascade> shape = shape_of(program, first, end);
   if (!shape || shape->layers.empty()) return std::nullopt;
   return Search(variant, program, before, weights, *std::move(shape)).run();
 }

@@ -23,8 +23,7 @@ bool is_same_box(const FeatureMap& a, const FeatureMap& b) {
 
 class Shaper {
  public:
-  Shaper(const Variant& variant, const Program& program, size_t end)
-      : variant_(variant), program_(program), end_(end) {}
+  Shaper(const Program& program, size_t end) : program_(program), end_(end) {}
 
   bool add(size_t number) {
     const Layer& layer = program_.layers[number];
@@ -84,7 +83,6 @@ class Shaper {
     return write(layer.output, map);
   }
 
-  const Variant& variant_;
   const Program& program_;
   size_t end_;
   Cascade result_;
@@ -112,8 +110,8 @@ bool is_same_whole(const FeatureMap& written, const FeatureMap& read) {
          written.depth == read.depth;
 }
 
-std::optional<Cascade> shape_of(const Variant& variant, const Program& program, size_t first, size_t end) {
-  Shaper shaper(variant, program, end);
+std::optional<Cascade> shape_of(const Program& program, size_t first, size_t end) {
+  Shaper shaper(program, end);
   for (size_t i = first; i < end; ++i)
     if (!shaper.add(i)) return std::nullopt;
   return shaper.finish();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sram_allocation.h"
+#include "stripe_commands.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {
@@ -171,11 +172,11 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
     if (step.loads_kernel) traffic.bytes += kKernelBytes;
     for (const CascadeStep::Slot& load : step.loads) {
       const CascadeMap& map = cascade.maps[load.map];
-      traffic.bytes += transfer_bytes(map.map, std::min(map.slot_rows, map.map.height - load.index * map.slot_rows));
+      traffic.bytes += transfer_bytes(map.map, rows_of(load.index, map.slot_rows, map.map.height));
     }
     const CascadeMap& out = cascade.maps[layer.output];
     for (const FeatureMap& store : out.stores)
-      traffic.bytes += transfer_bytes(store, std::min(layer.plan.output_rows, store.height - step.stripe * layer.plan.output_rows));
+      traffic.bytes += transfer_bytes(store, rows_of(step.stripe, layer.plan.output_rows, store.height));
     if (!from.mce) continue;
     traffic.stripes += layer.parts(from) - 1;
     int64_t largest = 0;

@@ -105,7 +105,7 @@ Layer LayerMaker::layer(FeatureMap input, FeatureMap output) const {
 Reason LayerMaker::emit(Layer layer) {
   const std::optional<StripePlan> plan = plan_stripes(all_.variant_, layer);
   if (!plan) return fmt::format("no stripe of it fits into the {} KiB of SRAM, of which this compiler cuts rows and "
-                                "output channels but not columns", all_.variant_.sram_bytes() / 1024);
+                                "output channels but neither columns nor input channels", all_.variant_.sram_bytes() / 1024);
   const FeatureMap output = layer.output;
   if (plan->depth_count > 1 && output.layout == Layout::Nhwc && output.columns > 1) {
     // NHWC is not written in parts of its channels: bricks first.

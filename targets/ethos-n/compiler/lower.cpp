@@ -47,8 +47,8 @@ std::vector<std::string> streaming_notes(const Target& member, const graph::Modu
   const Result<GeneratedNetwork> network = network_of(variant_of(member), module, function);
   if (!network.ok()) return notes;
   for (const CascadeDescription& part : network->cascades)
-    notes.push_back(fmt::format("together in {} stripes of rows, {} bytes between DRAM and SRAM: {}", part.stripes, part.bytes,
-                                fmt::join(part.operators, ", ")));
+    notes.push_back(fmt::format("together in {} stripes of rows, {} bytes between DRAM and SRAM: {}", part.stripes,
+                                part.bytes, fmt::join(part.operators, ", ")));
   notes.push_back(fmt::format("{} bytes between DRAM and SRAM in all", network->traffic.bytes));
   return notes;
 }

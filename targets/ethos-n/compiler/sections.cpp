@@ -80,7 +80,7 @@ class Cutter {
     int failures = 0;
     for (size_t end = first + 1; end <= program_.layers.size() && failures < kPatience; ++end) {
       // Nothing that is longer has a shape either.
-      if (!shape_of(variant_, program_, first, end)) return;
+      if (!shape_of(program_, first, end)) return;
       std::optional<Cascade> cascade = plan_cascade(variant_, program_, first, end, before_[first], weights_);
       if (!cascade) {
         ++failures;

@@ -168,7 +168,7 @@ TEST(LargeChains, OfConvolutions) {
   Random random(1);
   expect_streamed("two 3x3, 224x224", Chain(random, 224, 224, 4).conv(48, 3).conv(4, 3).finish(), 25);
   expect_streamed("five, odd sizes, valid",
-                  Chain(random, 321, 157, 3).conv(32, 1, 1).conv(8, 3, 1, false).conv(16, 3).conv(32, 1).conv(4, 1).finish(), 25);
+                  Chain(random, 321, 157, 3).conv(32, 1).conv(8, 3, 1, false).conv(16, 3).conv(32, 1).conv(4, 1).finish(), 25);
 }
 
 TEST(LargeChains, OfDepthwiseAndStrides) {
@@ -195,7 +195,15 @@ TEST(LargeChains, WithResiduals) {
 
 TEST(LargeChains, WhoseWeightsAreLargerThanSram) {
   Random random(5);
-  expect_streamed("weights come in parts and maps stay", Chain(random, 7, 7, 1024).conv(2048, 1).conv(64, 1).finish(), 95);
+  expect_streamed("weights come in parts and maps stay",
+                  Chain(random, 7, 7, 1024).conv(2048, 1).conv(64, 1).finish(), 95);
+}
+
+TEST(LargeChains, OfVeryManyLayers) {
+  Random random(6);
+  Chain chain(random, 160, 112, 24);
+  for (int i = 0; i < (INTARSIA_CHAINS > 100 ? 50 : 10); ++i) chain.depthwise(3).conv(24, 1);
+  expect_streamed("many layers", chain.finish(), 50);
 }
 
 TEST(LargeChains, WhoseMapsAlsoLeave) {

@@ -21,18 +21,24 @@ struct Image {
 
 int32_t clamp8(int64_t value) { return static_cast<int32_t>(std::clamp<int64_t>(value, -128, 127)); }
 
-// By a factor of sixteen bits and a shift, rounded half up.
-int64_t scaled(int64_t value, float input, float weight, float output) {
-  const float product = input * weight;
-  const double factor = static_cast<double>(product / output);
+// A factor of sixteen bits and a shift; the result is rounded half up.
+struct Factor {
+  int64_t scale = 0;
   int shift = 0;
-  while (std::ldexp(factor, shift + 1) < 65536 && shift < 47) ++shift;
-  while (std::ldexp(factor, shift) >= 65536) --shift;
-  int64_t scale = std::llround(std::ldexp(factor, shift));
-  if (scale == 65536) scale /= 2, --shift;
-  value *= scale;
-  return shift > 0 ? (value + (int64_t{1} << (shift - 1))) >> shift : value;
-}
+
+  Factor(float input, float weight, float output) {
+    const float product = input * weight;
+    const double factor = static_cast<double>(product / output);
+    while (std::ldexp(factor, shift + 1) < 65536 && shift < 47) ++shift;
+    while (std::ldexp(factor, shift) >= 65536) --shift;
+    scale = std::llround(std::ldexp(factor, shift));
+    if (scale == 65536) scale /= 2, --shift;
+  }
+  int64_t operator()(int64_t value) const {
+    value *= scale;
+    return shift > 0 ? (value + (int64_t{1} << (shift - 1))) >> shift : value;
+  }
+};
 
 // The PLE's: a factor cut off to sixteen bits; half a unit is added in the last but one bit.
 int64_t rescaled(int32_t value, double factor) {
@@ -88,6 +94,8 @@ class Model {
     const std::vector<uint8_t>& weights = bytes(node.inputs[1]);
     const int64_t rows = tensor.shape[1], columns = tensor.shape[2], depth = depthwise ? 1 : in.depth;
     for (int64_t c = 0; c < out.depth; ++c) {
+      const Factor factor(scale(node.inputs[0]), tensor.quantization.scale[static_cast<size_t>(c)], scale(node.outputs[0]));
+      const int32_t zero_in = zero(node.inputs[0]), zero_out = zero(node.outputs[0]);
       int32_t bias = 0;
       std::memcpy(&bias, bytes(node.inputs[2]).data() + 4 * c, 4);
       for (int64_t y = 0; y < out.height; ++y)
@@ -102,12 +110,10 @@ class Model {
                 const int64_t tap = depthwise ? (ky * columns + kx) * out.depth + c
                                               : ((c * rows + ky) * columns + kx) * in.depth + i;
                 sum += static_cast<int8_t>(weights[static_cast<size_t>(tap)]) *
-                       (in.at(iy, ix, depthwise ? c : i) - zero(node.inputs[0]));
+                       (in.at(iy, ix, depthwise ? c : i) - zero_in);
               }
             }
-          out.at(y, x, c) = clamp8(scaled(sum, scale(node.inputs[0]), tensor.quantization.scale[static_cast<size_t>(c)],
-                                          scale(node.outputs[0])) +
-                                   zero(node.outputs[0]));
+          out.at(y, x, c) = clamp8(factor(sum) + zero_out);
         }
     }
   }
@@ -124,6 +130,7 @@ class Model {
 
   void each(const graph::Node& node, const Image& in, Image& out) const {
     const graph::TensorId from = node.inputs[0], to = node.outputs[0];
+    const Factor half(scale(from), 0.5f, scale(to));
     for (int64_t y = 0; y < out.height; ++y)
       for (int64_t x = 0; x < out.width; ++x)
         for (int64_t c = 0; c < out.depth; ++c) {
@@ -137,7 +144,7 @@ class Model {
               break;
             case OpKind::Relu:
               // Twice the value by half the scale.
-              value = scaled(2 * (in.at(y, x, c) - zero(from)), scale(from), 0.5f, scale(to)) + zero(to);
+              value = half(2 * (in.at(y, x, c) - zero(from))) + zero(to);
               value = std::max<int64_t>(value, zero(to));
               break;
             case OpKind::LeakyRelu: {
