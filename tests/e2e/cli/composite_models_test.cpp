@@ -75,6 +75,17 @@ TEST_F(CompositeModels, NoMoreTransfersThanBoundaries) {
       }
 }
 
+// Of floats, of state, of branches, and with several CPUs.
+TEST_F(CompositeModels, NoMoreTransfersThanBoundariesOfAnyModel) {
+  INTARSIA_NEEDS_SHARED("models");
+  for (const char* name : {"ad01_int8", "vww_96_int8", "pretrainedResnet", "keyword_scrambled_8bit", "trained_lstm_int8"})
+    for (const char* target : {"c + opencl", kEthosN, "cortex-m55+opencl+ethos-u55-128", "a: c + opencl; b: c + ethos-u", "a: c; b: c; d: c"})
+      for (const char* policy : {"priority", "cost"}) {
+        const Json explanation = explained(name, {"--target", target, "--policy", policy});
+        EXPECT_LE(explanation["transfers"], explanation["boundaries"]) << name << " on " << target << " by " << policy;
+      }
+}
+
 TEST_F(CompositeModels, AnEthosUAndOpenClAreExactInAnyOrder) {
   INTARSIA_NEEDS_SHARED("models");
   for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
