@@ -201,8 +201,8 @@ TEST(LargeChains, WhoseWeightsAreLargerThanSram) {
 
 TEST(LargeChains, OfVeryManyLayers) {
   Random random(6);
-  Chain chain(random, 160, 112, 24);
-  for (int i = 0; i < (INTARSIA_CHAINS > 100 ? 50 : 10); ++i) chain.depthwise(3).conv(24, 1);
+  Chain chain(random, 320, 224, 16);
+  for (int i = 0; i < (INTARSIA_CHAINS > 100 ? 30 : 8); ++i) chain.depthwise(3).conv(16, 1);
   expect_streamed("many layers", chain.finish(), 50);
 }
 
