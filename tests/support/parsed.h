@@ -7,7 +7,25 @@
 #include "intarsia/graph.h"
 #include "intarsia/target_kind.h"
 
+namespace intarsia::targets::c {
+void add_kinds(TargetRegistry& registry);
+}
+
 namespace intarsia::test {
+
+// Plain C, and the kinds that another target adds.
+inline TargetRegistry registry_beside_c(void (*add_kinds)(TargetRegistry& registry)) {
+  TargetRegistry registry;
+  targets::c::add_kinds(registry);
+  add_kinds(registry);
+  return registry;
+}
+
+// The target as it prints itself, or what is wrong with it.
+inline std::string printed_target(const TargetRegistry& registry, const std::string& text) {
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
+  return target.ok() ? to_string(*target) : target.error().to_string();
+}
 
 inline TargetSpec parsed_target(const TargetRegistry& registry, const std::string& text) {
   const Result<TargetSpec> target = parse_target(registry.catalogue(), text);

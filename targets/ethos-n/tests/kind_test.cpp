@@ -2,34 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "intarsia/target_kind.h"
-
-namespace intarsia::targets {
-namespace c {
-void add_kinds(TargetRegistry& registry);
-}
-namespace ethos_n {
-void add_kinds(TargetRegistry& registry);
-}
-}  // namespace intarsia::targets
+#include "kinds.h"
 
 namespace intarsia::test::ethos_n {
 namespace {
 
 using testing::HasSubstr;
 
-TargetRegistry make_registry() {
-  TargetRegistry registry;
-  targets::c::add_kinds(registry);
-  targets::ethos_n::add_kinds(registry);
-  return registry;
-}
-
-std::string parsed(const std::string& text) {
-  const TargetRegistry registry = make_registry();
-  const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
-  return target.ok() ? to_string(*target) : target.error().to_string();
-}
+std::string parsed(const std::string& text) { return printed_target(make_registry(), text); }
 
 TEST(Kind, EveryTagIsAReadyComposite) {
   EXPECT_TRUE(make_registry().catalogue().check_tags().ok());

@@ -4,23 +4,13 @@
 
 #include "ethos_n/driver.h"
 #include "ethos_n/simulator.h"
-#include "intarsia/target_kind.h"
+#include "kinds.h"
 #include "support/device_road.h"
 
-namespace intarsia::targets {
-namespace c {
-void add_kinds(TargetRegistry& registry);
-}
-namespace ethos_n {
-void add_kinds(TargetRegistry& registry);
-}
-}  // namespace intarsia::targets
-
 namespace intarsia::test::ethos_n {
+
 Result<CompiledModel> compile_for(const graph::Module& module, const std::string& target) {
-  TargetRegistry registry;
-  targets::c::add_kinds(registry);
-  targets::ethos_n::add_kinds(registry);
+  const TargetRegistry registry = make_registry();
   INTARSIA_TRY(const TargetSpec spec, parse_target_argument(registry.catalogue(), target));
   CompileOptions options;
   options.memory.pools = {{"ram", 0}};

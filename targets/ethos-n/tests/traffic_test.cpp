@@ -11,19 +11,10 @@
 #include "compiler/generate.h"
 #include "compiler/legalise.h"
 #include "intarsia/import.h"
-#include "intarsia/target_kind.h"
+#include "kinds.h"
 #include "made_chains.h"
 #include "road.h"
 #include "shared_data.h"
-
-namespace intarsia::targets {
-namespace c {
-void add_kinds(TargetRegistry& registry);
-}
-namespace ethos_n {
-void add_kinds(TargetRegistry& registry);
-}
-}  // namespace intarsia::targets
 
 namespace intarsia::test::ethos_n {
 namespace {
@@ -96,9 +87,7 @@ TEST(Traffic, OfModels) {
 TEST(Traffic, IsExplained) {
   Random random(6);
   const graph::Module model = Chain(random, 224, 224, 16).conv(48, 1).depthwise(3).conv(16, 1).finish();
-  TargetRegistry registry;
-  targets::c::add_kinds(registry);
-  targets::ethos_n::add_kinds(registry);
+  const TargetRegistry registry = make_registry();
   const Result<CompiledModel> compiled = compile_for(model, kTags[2]);
   const Result<TargetSpec> target = parse_target_argument(registry.catalogue(), kTags[2]);
   ASSERT_TRUE(compiled.ok() && target.ok());

@@ -6,16 +6,7 @@
 #include "ethos_u/checker.h"
 #include "ethos_u/payload.h"
 #include "ethos_u/run.h"
-#include "intarsia/target_kind.h"
-
-namespace intarsia::targets {
-namespace c {
-void add_kinds(TargetRegistry& registry);
-}
-namespace ethos_u {
-void add_kinds(TargetRegistry& registry);
-}
-}  // namespace intarsia::targets
+#include "kinds.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -25,12 +16,7 @@ namespace sim = simulators::ethos_u;
 constexpr int64_t kCacheBytes = 384 * 1024;
 
 const TargetRegistry& registry() {
-  static const TargetRegistry* const all = [] {
-    auto* made = new TargetRegistry;
-    targets::c::add_kinds(*made);
-    targets::ethos_u::add_kinds(*made);
-    return made;
-  }();
+  static const auto* const all = new TargetRegistry(make_registry());
   return *all;
 }
 

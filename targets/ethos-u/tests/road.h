@@ -4,22 +4,9 @@
 #include "intarsia/builtin_targets.h"
 #include "intarsia/compile.h"
 #include "intarsia/import.h"
-
-namespace intarsia::targets::c {
-void add_kinds(TargetRegistry& registry);
-}
-namespace intarsia::targets::ethos_u {
-void add_kinds(TargetRegistry& registry);
-}
+#include "kinds.h"
 
 namespace intarsia::test::ethos_u {
-
-inline TargetRegistry make_registry() {
-  TargetRegistry registry;
-  targets::c::add_kinds(registry);
-  targets::ethos_u::add_kinds(registry);
-  return registry;
-}
 
 inline Result<CompiledModel> compile_for(const graph::Module& module, const std::string& target) {
   const TargetRegistry registry = make_registry();

@@ -8,22 +8,12 @@
 #include "intarsia/target_kind.h"
 #include "support/parsed.h"
 
-namespace intarsia::targets {
-namespace c {
+namespace intarsia::targets::example_npu {
 void add_kinds(TargetRegistry& registry);
 }
-namespace example_npu {
-void add_kinds(TargetRegistry& registry);
-}
-}  // namespace intarsia::targets
 
 namespace intarsia::test::example_npu {
 
-inline TargetRegistry make_registry() {
-  TargetRegistry registry;
-  targets::c::add_kinds(registry);
-  targets::example_npu::add_kinds(registry);
-  return registry;
-}
+inline TargetRegistry make_registry() { return registry_beside_c(targets::example_npu::add_kinds); }
 
 }  // namespace intarsia::test::example_npu

@@ -9,23 +9,13 @@
 #include "intarsia/target_kind.h"
 #include "support/parsed.h"
 
-namespace intarsia::targets {
-namespace c {
+namespace intarsia::targets::opencl {
 void add_kinds(TargetRegistry& registry);
 }
-namespace opencl {
-void add_kinds(TargetRegistry& registry);
-}
-}  // namespace intarsia::targets
 
 namespace intarsia::test::opencl {
 
-inline TargetRegistry make_registry() {
-  TargetRegistry registry;
-  targets::c::add_kinds(registry);
-  targets::opencl::add_kinds(registry);
-  return registry;
-}
+inline TargetRegistry make_registry() { return registry_beside_c(targets::opencl::add_kinds); }
 
 // Opened for as long as it lives; `answers` is false where there is no device.
 struct OpenDevice {

@@ -1,0 +1,15 @@
+// A registry with this target and plain C.
+#pragma once
+
+#include "intarsia/target_kind.h"
+#include "support/parsed.h"
+
+namespace intarsia::targets::ethos_u {
+void add_kinds(TargetRegistry& registry);
+}
+
+namespace intarsia::test::ethos_u {
+
+inline TargetRegistry make_registry() { return registry_beside_c(targets::ethos_u::add_kinds); }
+
+}  // namespace intarsia::test::ethos_u
