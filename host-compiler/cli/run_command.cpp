@@ -93,6 +93,29 @@ void print_result(const RunCommand& command, const PackageManifest& manifest, co
   fmt::print("{}", device_profile_text(devices));
 }
 
+// The folder for outputs, made early so that a bad path is not found out after a long run. What it made and nothing
+// was written to goes away with it.
+class OutputFolder {
+ public:
+  explicit OutputFolder(const fs::path& folder) {
+    std::error_code error;
+    for (fs::path at = fs::absolute(folder, error); !fs::exists(at, error) && at.has_relative_path(); at = at.parent_path())
+      missing_.push_back(at);
+    fs::create_directories(folder, error_);
+  }
+  ~OutputFolder() {
+    std::error_code error;  // of a folder that is not empty
+    for (const fs::path& made : missing_) fs::remove(made, error);
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+  const std::error_code& error() const { return error_; }
+
+ private:
+  std::vector<fs::path> missing_;  // the innermost first
+  std::error_code error_;
+};
+
 Result<int> run(Context& context, const RunCommand& command) {
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   std::error_code error;
@@ -120,9 +143,9 @@ Result<int> run(Context& context, const RunCommand& command) {
   request.repeat = command.repeat;
   request.keep_all = command.keep_all;
   request.count_instructions = command.count;
-  fs::create_directories(command.output_folder, error);
-  if (error)
-    return Diagnostics(command.output_folder, "cannot be made: " + error.message(), "check the path and its permissions");
+  const OutputFolder folder(command.output_folder);
+  if (folder.error())
+    return Diagnostics(command.output_folder, "cannot be made: " + folder.error().message(), "check the path and its permissions");
   INTARSIA_TRY(request.program, build_program(*setting, work.path()));
   INTARSIA_TRY(const ExecuteResult result, execute(*setting, request, work.path()));
   for (size_t i = 0; i < result.outputs.size(); ++i)

@@ -100,6 +100,7 @@ TEST_F(Composite, AnAbsentPlatformIsSaidAndThePlanStillCompiles) {
   const ProcessOutcome ran = without_platform({"run", digits_path(), "--target", "c + opencl", "--input", "image.bin", "--output-dir", "out"});
   EXPECT_EQ(ran.exit_code, kUserError);
   EXPECT_THAT(ran.err, HasSubstr("no platform has a device"));
+  EXPECT_FALSE(exists("out")) << "a failed run leaves nothing";
   EXPECT_TRUE(done(without_platform({"compile", digits_path(), "--target", "c + opencl", "-o", "sources"})));
   EXPECT_TRUE(exists("sources/digits.intarsia"));
   const ProcessOutcome text = intarsia({"disasm", path("sources/digits.intarsia")});
