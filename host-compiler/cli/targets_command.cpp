@@ -136,9 +136,9 @@ std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind) {
   for (const AttributeSpec& spec : kind.attributes) {
     rows.push_back({"-" + spec.name, default_text(spec), spec.help, describe_type(spec)});
   }
-  text += kind.attributes.empty() ? "\nIt has no attributes.\n" : "\n" + table(rows);
+  text += kind.attributes.empty() ? "\nIt has no attributes.\n" : fmt::format("\n{}", table(rows));
   const std::vector<Row> tags = tag_rows(catalogue.tags(), kind.name);
-  if (!tags.empty()) text += "\nTags\n" + table(tags);
+  if (!tags.empty()) text += fmt::format("\nTags\n{}", table(tags));
   return text;
 }
 
