@@ -53,32 +53,33 @@ void set_window(const Attributes& attributes, const Shape& in, const Shape& out,
   if (is_pointwise) linear.y.in = linear.y.out = in[0] * in[1];
 }
 
-std::optional<Linear> convolution(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
-  const auto& attributes = node.attrs<graph::Conv2dAttrs>();
+// What both kinds of convolution have; weights are [..][tap y][tap x][..].
+template <typename Attributes>
+Linear of_taps(const graph::Function& function, const graph::Node& node) {
+  const auto& attributes = node.attrs<Attributes>();
   const Shape &in = function.tensor(node.inputs[0]).shape, &out = function.tensor(node.outputs[0]).shape;
   const Shape& weights = function.tensor(node.inputs[1]).shape;
   Linear linear;
   set_window(attributes, in, out, weights[1], weights[2], linear);
   linear.y.dilation = attributes.dilation_h, linear.x.dilation = attributes.dilation_w;
   linear.channels = in[3], linear.outputs = out[3];
-  linear.channels_of_group = weights[3];
-  linear.outputs_of_group = out[3] / (in[3] / weights[3]);
+  return linear;
+}
+
+std::optional<Linear> convolution(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
+  Linear linear = of_taps<graph::Conv2dAttrs>(function, node);
+  linear.channels_of_group = function.tensor(node.inputs[1]).shape[3];
+  linear.outputs_of_group = linear.outputs / (linear.channels / linear.channels_of_group);
   if (!set_weights(module, function, node, linear)) return std::nullopt;
   return linear;
 }
 
 std::optional<Linear> depthwise(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
-  const auto& attributes = node.attrs<graph::DepthwiseConv2dAttrs>();
-  const Shape &in = function.tensor(node.inputs[0]).shape, &out = function.tensor(node.outputs[0]).shape;
-  const Shape& weights = function.tensor(node.inputs[1]).shape;
-  Linear linear;
-  set_window(attributes, in, out, weights[1], weights[2], linear);
-  linear.y.dilation = attributes.dilation_h, linear.x.dilation = attributes.dilation_w;
-  linear.channels = in[3], linear.outputs = out[3];
-  linear.outputs_of_group = attributes.multiplier;
+  Linear linear = of_taps<graph::DepthwiseConv2dAttrs>(function, node);
+  linear.outputs_of_group = node.attrs<graph::DepthwiseConv2dAttrs>().multiplier;
   if (!set_weights(module, function, node, linear)) return std::nullopt;
   const std::vector<int8_t> from = linear.weights;  // [tap y][tap x][output]
-  const auto outputs = static_cast<size_t>(out[3]), taps = from.size() / outputs;
+  const auto outputs = static_cast<size_t>(linear.outputs), taps = from.size() / outputs;
   for (size_t tap = 0; tap < taps; ++tap)
     for (size_t o = 0; o < outputs; ++o) linear.weights[o * taps + tap] = from[tap * outputs + o];
   return linear;
