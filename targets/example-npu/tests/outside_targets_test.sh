@@ -27,7 +27,8 @@ block cmake my-core/CMakeLists.txt >my-core/CMakeLists.txt
 block cpp my-core/compiler/my_core_kind.cpp >my-core/compiler/my_core_kind.cpp
 block text larger.graph >larger.graph
 follow copy
-block diff my-npu | patch -d my-npu -p1 --fuzz=0
+# By git, which is there where patch may not be; the ceiling keeps it from looking for a repository around the folder.
+block diff my-npu | GIT_CEILING_DIRECTORIES="$PWD" git -C my-npu apply -p1
 follow build
 follow try >tried.txt || { cat tried.txt; exit 1; }
 cat tried.txt
