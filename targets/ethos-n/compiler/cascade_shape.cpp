@@ -100,8 +100,6 @@ int64_t piece_of(int64_t slot, int64_t unit, int64_t most) {
 
 }  // namespace
 
-bool is_vector_product(const Layer& layer) { return layer.mce && layer.mce->mode == MceMode::FullyConnected; }
-bool is_copy(const Layer& layer) { return !layer.mce && !layer.ple; }
 bool is_whole(const FeatureMap& map) {
   return map.height == map.rows && map.width == map.columns && map.depth == map.channels;
 }

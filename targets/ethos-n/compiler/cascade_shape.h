@@ -7,8 +7,6 @@
 
 namespace intarsia::targets::ethos_n {
 
-bool is_vector_product(const Layer& layer);
-bool is_copy(const Layer& layer);
 bool is_whole(const FeatureMap& map);
 // As MCE and PLE write and read it: all of it at once, with the same shape.
 bool is_same_whole(const FeatureMap& written, const FeatureMap& read);

@@ -114,6 +114,7 @@ GeneratedNetwork generate(const Variant& variant, const Program& program, const 
   StreamBuilder stream;
   LoadedKernel loaded;
   LayerWriter layers(variant, stream, network, places, loaded);
+  const std::vector<WeightStripe> none;
   CascadeWriter cascades(variant, program, stream, network, places, loaded, weights);
   for (const Section& section : sections) {
     result.traffic += section.traffic;
@@ -124,9 +125,8 @@ GeneratedNetwork generate(const Variant& variant, const Program& program, const 
     }
     for (size_t i = section.first; i < section.end; ++i) {
       const LayerPlacement& placement = section.placements[i - section.first];
-      static const std::vector<WeightStripe> kNone;
       layers.write(program.layers[i], placement,
-                   program.layers[i].mce ? weights.stripes(i, placement.plan.depth) : kNone);
+                   program.layers[i].mce ? weights.stripes(i, placement.plan.depth) : none);
     }
   }
   result.bytes = network.finish(stream.finish());

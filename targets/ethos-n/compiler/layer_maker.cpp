@@ -13,7 +13,6 @@ namespace intarsia::targets::ethos_n {
 namespace {
 
 constexpr int64_t kMostPadding = 7;  // rows, columns
-constexpr int64_t kFlatChannels = 64;
 
 // Height, width and channels of a tensor of batch 1; of one that is no image: a vector.
 struct Extent {
@@ -201,9 +200,7 @@ bool LayerMaker::run_as_relu() {
   // The numbers that are stored are compared, whatever they stand for.
   Clamp clamp = clamp_of(graph::Activation::None, in(operand));
   (is_maximum ? clamp.low : clamp.high) = type == DataType::Int8 ? static_cast<int8_t>(values[0]) : values[0];
-  const Shape flat = flat_shape(elements);
-  const bool is_image = in(operand).shape.size() == 4 && in(operand).shape[0] == 1;
-  const Shape& shape = is_image ? in(operand).shape : flat;
+  const Shape shape = as_image(in(operand).shape);
   const Quantum quantum = quantum_of(in(operand));
   Query query;
   query.kind = QueryKind::Relu;
@@ -276,11 +273,8 @@ Reason LayerMaker::reshape() {
   const int32_t storage = all_.maps_.at(node_.inputs[0].index).storage;
   if (all_.output_parameters_.contains(node_.outputs[0].index)) {
     // The bytes are the same whatever the shapes are: rows of eight columns where there are so many.
-    const int64_t elements = element_count(in().shape);
-    int64_t channels = std::min<int64_t>(elements, kFlatChannels);
-    while (elements % channels != 0) --channels;
-    const int64_t pixels = elements / channels, columns = pixels % 8 == 0 ? 8 : 1;
-    FeatureMap from = FeatureMap::whole(storage, pixels / columns, columns, channels), to = write();
+    const Shape flat = flat_shape(element_count(in().shape));
+    FeatureMap from = FeatureMap::whole(storage, flat[1], flat[2], flat[3]), to = write();
     to = FeatureMap::whole(to.storage, from.rows, from.columns, from.channels);
     from.zero_point = to.zero_point = quantum_of(in()).zero_point;
     from.is_signed = to.is_signed = in().type == DataType::Int8;

@@ -24,7 +24,7 @@ void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement,
   const StripePlan& plan = placement.plan;
   const MceStep& step = *layer.mce;
   const FeatureMap &in = layer.inputs[0], &out = layer.output;
-  const bool vector = step.mode == MceMode::FullyConnected;
+  const bool vector = is_vector_product(layer);
 
   // Weights of all stripes, one after another in one buffer.
   std::vector<int64_t> weights_at;

@@ -15,7 +15,6 @@ int64_t group_stride(const Variant& variant, const FeatureMap& map) {
   return divide_up(map.depth, variant.srams()) * kGroupBytes;
 }
 
-bool is_vector(const Layer& layer) { return layer.mce->mode == MceMode::FullyConnected; }
 
 // Rows and columns that a sub-filter sees of the input, from its first on.
 int64_t seen(int64_t size, int64_t map, int64_t stride) { return divide_up(size - map, stride); }
@@ -62,8 +61,8 @@ AgentRecord mce_agent(const Layer& layer, const StripePlan& plan, const PleKerne
   const Field heights[] = {reg::FILTER_height0, reg::FILTER_height1, reg::FILTER_height2, reg::FILTER_height3};
   for (size_t i = 0; i < 4; ++i) filter |= widths[i].put(filters[i].width) | heights[i].put(filters[i].height);
   const int64_t patches = kernel.block_width * kernel.block_height / kPatchBytes;
-  const int64_t width = is_vector(layer) ? 8 : round_up(in.width, 8);
-  const int64_t height = is_vector(layer) ? 8 : round_up(plan.input_rows, 8);
+  const int64_t width = is_vector_product(layer) ? 8 : round_up(in.width, 8);
+  const int64_t height = is_vector_product(layer) ? 8 : round_up(plan.input_rows, 8);
   using namespace agent_field;
   return AgentRecord(AgentType::MCE_SCHEDULER)
       .set(MCE_SCHEDULER_operation, static_cast<uint32_t>(step.mode))
@@ -87,7 +86,7 @@ AgentRecord mce_agent(const Layer& layer, const StripePlan& plan, const PleKerne
 }
 
 int64_t input_stripes(const Layer& layer, const StripePlan& plan) {
-  return is_vector(layer) ? 1 : divide_up(layer.inputs[0].height, plan.input_rows);
+  return is_vector_product(layer) ? 1 : divide_up(layer.inputs[0].height, plan.input_rows);
 }
 
 std::vector<int64_t> input_slots(const Layer& layer, const StripePlan& plan, int64_t stripe) {
@@ -101,7 +100,7 @@ CommandWords program_mce(const Variant& variant, const Layer& layer, const Strip
                          uint32_t agent, const MceStripe& stripe) {
   const MceStep& step = *layer.mce;
   const FeatureMap& in = layer.inputs[0];
-  const bool depthwise = step.mode == MceMode::Depthwise, vector = is_vector(layer);
+  const bool depthwise = step.mode == MceMode::Depthwise, vector = is_vector_product(layer);
   const std::vector<SubFilter> filters = sub_filters(step);
   CommandWords words(CommandType::ProgramMceStripe);
   words.set(word::Program_agent, agent);

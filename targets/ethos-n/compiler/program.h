@@ -91,6 +91,8 @@ struct Layer {
   std::optional<MceStep> mce;
   std::optional<PleStep> ple;      // neither: a copy
 };
+inline bool is_vector_product(const Layer& layer) { return layer.mce && layer.mce->mode == MceMode::FullyConnected; }
+inline bool is_copy(const Layer& layer) { return !layer.mce && !layer.ple; }
 
 struct Program {
   std::vector<Storage> storages;

@@ -132,6 +132,10 @@ Shape flat_shape(int64_t elements) {
   return {1, pixels / columns, columns, channels};
 }
 
+Shape as_image(const Shape& shape) {
+  return shape.size() == 4 && shape[0] == 1 ? shape : flat_shape(element_count(shape));
+}
+
 std::vector<Way> ways_to_rewrite(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
   if (node.inputs.empty() || !is_of_activations(function, node)) return {};
   const Shape& shape = function.tensor(node.inputs[0]).shape;

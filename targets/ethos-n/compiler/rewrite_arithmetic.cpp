@@ -91,8 +91,7 @@ std::optional<Rewriting> difference(const graph::Function& function, const graph
   const graph::Tensor& output = function.tensor(node.outputs[0]);
   if (function.tensor(node.inputs[0]).shape != output.shape || second.shape != output.shape || second.type != DataType::Int8)
     return std::nullopt;
-  const bool is_image = output.shape.size() == 4 && output.shape[0] == 1;
-  const Shape shape = is_image ? output.shape : flat_shape(element_count(output.shape));
+  const Shape shape = as_image(output.shape);
   const int64_t channels = shape[3];
   RewritingBuilder make(function, node);
   const TensorId a = make.operand(0, shape), b = make.operand(1, shape);

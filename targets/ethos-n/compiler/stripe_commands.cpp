@@ -35,10 +35,9 @@ uint32_t add_ple_agent(const Variant& variant, StreamBuilder& stream, const Laye
 }
 
 CommandWords start_mce(const Variant& variant, const Layer& layer, uint32_t agent, int64_t ofms) {
-  const bool vector = layer.mce->mode == MceMode::FullyConnected;
   return CommandWords(CommandType::StartMceStripe)
       .set(word::StartMce_agent, agent)
-      .set(word::StartMce_CE_ENABLES, vector ? 0 : static_cast<uint32_t>(std::min(ofms, variant.ces)));
+      .set(word::StartMce_CE_ENABLES, is_vector_product(layer) ? 0 : static_cast<uint32_t>(std::min(ofms, variant.ces)));
 }
 
 void LoadedKernel::switch_to(const PleKernel& next, StreamBuilder& stream, uint32_t agent, int64_t kernel_at) {

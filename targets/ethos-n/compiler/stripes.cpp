@@ -48,7 +48,7 @@ class Planner {
 
   const FeatureMap& input() const { return layer_.inputs.at(0); }
   int64_t full_height() const { return is_vector() ? kUnit : input().height; }
-  bool is_vector() const { return layer_.mce && layer_.mce->mode == MceMode::FullyConnected; }
+  bool is_vector() const { return is_vector_product(layer_); }
   // Rows of the input: those of the output are whole groups too.
   int64_t unit() const { return kUnit * (layer_.mce ? rows_per_output_row(layer_) : 1); }
   // Whole multiples of the unit, the largest first, below all of it.
@@ -118,7 +118,7 @@ bool needs_whole_height(const Layer& layer) {
     case PleOperation::TRANSPOSE_XY:
       return true;
     default:
-      return layer.mce && layer.mce->mode == MceMode::FullyConnected;
+      return is_vector_product(layer);
   }
 }
 

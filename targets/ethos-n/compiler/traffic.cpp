@@ -14,9 +14,8 @@ Traffic traffic_of(const Layer& layer, size_t number, const LayerPlacement& plac
   traffic.stripes = plan.count * plan.depth_count;
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     if (placement.input_stays[i]) continue;
-    const bool is_vector = layer.mce && layer.mce->mode == MceMode::FullyConnected;
-    traffic.bytes += is_vector ? round_up(layer.inputs[i].depth, kBrickGroupBytes)
-                               : transfer_bytes(layer.inputs[i], layer.inputs[i].height);
+    traffic.bytes += is_vector_product(layer) ? round_up(layer.inputs[i].depth, kBrickGroupBytes)
+                                              : transfer_bytes(layer.inputs[i], layer.inputs[i].height);
   }
   if (!placement.output_stays) traffic.bytes += transfer_bytes(layer.output, layer.output.height);
   if (layer.mce)
