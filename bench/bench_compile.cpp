@@ -16,7 +16,8 @@ namespace {
 
 void compile_model_file(benchmark::State& state, const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
-  const std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)),
+                                   std::istreambuf_iterator<char>());
   TargetRegistry registry;
   add_builtin_targets(registry);
   const Result<TargetSpec> target = parse_target(registry.catalogue(), "cortex-m4");
@@ -25,7 +26,8 @@ void compile_model_file(benchmark::State& state, const std::filesystem::path& pa
   CompileOptions options;
   options.memory = board::memory_map(*board);
   for (auto _ : state) {
-    const Result<CompiledModel> model = compile(bytes, path.filename().string(), registry, *target, options);
+    const Result<CompiledModel> model =
+        compile(bytes, path.filename().string(), registry, *target, options);
     if (!model.ok()) state.SkipWithError(model.error().to_string().c_str());
     benchmark::DoNotOptimize(model);
   }

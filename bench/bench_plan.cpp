@@ -18,7 +18,8 @@ void minimise_random(benchmark::State& state) {
   PlacementProblem problem;
   for (int64_t i = 0; i < state.range(0); ++i) {
     const int64_t lower = i, upper = i + 2 + static_cast<int64_t>(random() % 6);
-    problem.buffers.push_back({"b", lower, upper, 64 * (1 + static_cast<int64_t>(random() % 100)), 16, {}});
+    problem.buffers.push_back(
+        {"b", lower, upper, 64 * (1 + static_cast<int64_t>(random() % 100)), 16, {}});
   }
   int64_t peak = 0, bound = 0;
   for (auto _ : state) {
@@ -48,7 +49,9 @@ void fit_instance(benchmark::State& state, const std::filesystem::path& path) {
 int add_instances() {
   namespace fs = std::filesystem;
   const char* given = std::getenv("INTARSIA_SHARED");
-  const fs::path folder = (given != nullptr ? fs::path(given) : fs::path(INTARSIA_SOURCE_DIR) / ".." / "shared") / "planner";
+  const fs::path folder =
+      (given != nullptr ? fs::path(given) : fs::path(INTARSIA_SOURCE_DIR) / ".." / "shared") /
+      "planner";
   std::error_code error;
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
     if (const fs::path path = it->path(); path.extension() == ".csv")

@@ -32,7 +32,8 @@ std::vector<fs::path> default_models() {
 
 void print_row(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  const std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  const std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)),
+                                   std::istreambuf_iterator<char>());
   const std::string name = path.stem() == "model" ? path.parent_path().filename() : path.stem();
   const Result<graph::Module> module = import_model(bytes, {name + ".tflite"});
   if (!module.ok()) {
@@ -47,8 +48,9 @@ void print_row(const fs::path& path) {
     return;
   }
   const SlimFigures &a = slimmed->before, &b = slimmed->after;
-  fmt::print("{:<26} {:>4} -> {:<4} {:>5} -> {:<5} {:>9} -> {:<9} {:>7} -> {:<7} {:>7.1f}\n", name, a.operators,
-             b.operators, a.channels, b.channels, a.macs, b.macs, a.weight_bytes, b.weight_bytes, time.count());
+  fmt::print("{:<26} {:>4} -> {:<4} {:>5} -> {:<5} {:>9} -> {:<9} {:>7} -> {:<7} {:>7.1f}\n", name,
+             a.operators, b.operators, a.channels, b.channels, a.macs, b.macs, a.weight_bytes,
+             b.weight_bytes, time.count());
 }
 
 }  // namespace

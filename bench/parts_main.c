@@ -41,6 +41,8 @@ int main(int argc, char** argv) {
   status = intarsia_model.submit != NULL ? run_overlapped(count) : run_in_turn(count);
   (void)clock_gettime(CLOCK_MONOTONIC, &end);
   if (status != 0) return 2;
-  printf("%.0f\n", ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / (double)count);
+  printf("%.0f\n",
+         ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) /
+             (double)count);
   return 0;
 }

@@ -138,7 +138,8 @@ static int32_t run_overlapped(const struct intarsia_run_request* request, struct
   intarsia_mark_end();
   note_total_stack(outcome);
   if (outcome->model_status == INTARSIA_OK) return 0;
-  return complain(INTARSIA_EXIT_MODEL, "the model's run returned status", outcome->model_status, "");
+  return complain(INTARSIA_EXIT_MODEL, "the model's run returned status", outcome->model_status,
+                  "");
 }
 
 static int32_t run_all(const struct intarsia_run_request* request, struct outcome* outcome) {

@@ -5,7 +5,9 @@
 
 extern volatile struct intarsia_remote_device __intarsia_device_window[];
 
-static void barrier(void) { __asm__ volatile("dsb" ::: "memory"); }
+static void barrier(void) {
+  __asm__ volatile("dsb" ::: "memory");
+}
 
 static uint32_t transact(void* context, uint32_t operation, uint32_t offset, uint32_t value) {
   volatile struct intarsia_remote_device* device = context;

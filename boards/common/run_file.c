@@ -79,7 +79,8 @@ static int32_t add_file(const char* path, enum intarsia_open_mode mode, int32_t*
                         int32_t* count) {
   const int32_t status = mode == INTARSIA_OPEN_READ ? INTARSIA_EXIT_INPUT : INTARSIA_EXIT_OUTPUT;
   if (*count == INTARSIA_MAX_TENSORS) {
-    return complain(INTARSIA_EXIT_RUN_FILE, "more files than the model has tensors: one too many is", path);
+    return complain(INTARSIA_EXIT_RUN_FILE,
+                    "more files than the model has tensors: one too many is", path);
   }
   files[*count] = intarsia_port_open(path, mode);
   if (files[*count] < 0) return complain(status, "cannot open", path);

@@ -38,7 +38,8 @@ void* map_memory(const char* path, uint64_t base, uint64_t bytes) {
   const int file = open(path, O_RDWR | O_CREAT, 0600);
   if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0) return nullptr;
   void* wanted = reinterpret_cast<void*>(static_cast<uintptr_t>(base));
-  void* mapped = mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
+  void* mapped =
+      mmap(wanted, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file, 0);
   close(file);
   return mapped == MAP_FAILED || mapped != wanted ? nullptr : mapped;
 }
@@ -68,9 +69,11 @@ int intarsia_serve_devices(int argc, char** argv, const intarsia_register_bus* d
     std::fprintf(stderr, "usage: %s FILE BASE SIZE WINDOW -- EMULATOR ARGUMENTS..\n", argv[0]);
     return kUsage;
   }
-  const uint64_t base = std::strtoull(argv[2], nullptr, 0), bytes = std::strtoull(argv[3], nullptr, 0);
+  const uint64_t base = std::strtoull(argv[2], nullptr, 0),
+                 bytes = std::strtoull(argv[3], nullptr, 0);
   const uint64_t window = std::strtoull(argv[4], nullptr, 0);
-  if (map_memory(argv[1], base, bytes) == nullptr) return complain("the shared memory cannot be mapped");
+  if (map_memory(argv[1], base, bytes) == nullptr)
+    return complain("the shared memory cannot be mapped");
   auto* mail = reinterpret_cast<intarsia_remote_device*>(static_cast<uintptr_t>(window));
   for (int i = 0; i < count; ++i) {
     if (devices[i].read == nullptr) continue;

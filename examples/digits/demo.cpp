@@ -42,7 +42,8 @@ struct Outcome {
 // Of all streams in the profile.
 uint64_t cycles_of(const std::string& profile) {
   double cycles = 0;
-  for (const nlohmann::json& stream : nlohmann::json::parse(profile, nullptr, false)) cycles += stream.value("cycles", 0.0);
+  for (const nlohmann::json& stream : nlohmann::json::parse(profile, nullptr, false))
+    cycles += stream.value("cycles", 0.0);
   return static_cast<uint64_t>(cycles);
 }
 
@@ -50,7 +51,8 @@ void draw_progress(size_t done, size_t all) {
   if (!isatty(STDOUT_FILENO)) return;
   constexpr size_t kWidth = 40;
   const size_t filled = done * kWidth / all;
-  fmt::print("\r  [{}{}] {}/{} images", std::string(filled, '#'), std::string(kWidth - filled, '.'), done, all);
+  fmt::print("\r  [{}{}] {}/{} images", std::string(filled, '#'), std::string(kWidth - filled, '.'),
+             done, all);
   if (done == all) fmt::print("\n");
   std::fflush(stdout);
 }
@@ -60,8 +62,8 @@ size_t best_class(const uint8_t* scores) {
   return static_cast<size_t>(std::max_element(values, values + kClasses) - values);
 }
 
-Result<Outcome> classify_all(const BuildSetting& setting, const std::string& program, const TestSet& set,
-                             const std::string& work) {
+Result<Outcome> classify_all(const BuildSetting& setting, const std::string& program,
+                             const TestSet& set, const std::string& work) {
   Outcome outcome;
   for (size_t first = 0; first < set.size(); first += kBatch) {
     const size_t count = std::min(kBatch, set.size() - first);
@@ -92,11 +94,13 @@ void draw_digit(const TestSet& set, const Outcome& outcome, size_t index) {
   for (size_t row = 0; row < kClasses; ++row) {
     fmt::print("    ");
     for (size_t column = 0; column < 8; ++column) {
-      const int value = row < 8 ? static_cast<int8_t>(set.images[index * kPixels + row * 8 + column]) + 128 : 0;
+      const int value =
+          row < 8 ? static_cast<int8_t>(set.images[index * kPixels + row * 8 + column]) + 128 : 0;
       fmt::print("{}", kShades[std::min(4, value * 5 / 256)]);
     }
     const int score = static_cast<int8_t>(scores[row]) + 128;
-    fmt::print("    {} {:<26}{:5.1f} %\n", row, std::string(static_cast<size_t>(score / 10), '='), score / 2.56);
+    fmt::print("    {} {:<26}{:5.1f} %\n", row, std::string(static_cast<size_t>(score / 10), '='),
+               score / 2.56);
   }
 }
 
@@ -108,8 +112,9 @@ struct Deployment {
   Outcome outcome;
 };
 
-Result<Deployment> deploy(const std::string& folder, const std::string& root, const board::Board& board,
-                          const std::string& target_text, const TestSet& set) {
+Result<Deployment> deploy(const std::string& folder, const std::string& root,
+                          const board::Board& board, const std::string& target_text,
+                          const TestSet& set) {
   TargetRegistry registry;
   add_builtin_targets(registry);
   const board::Core core = board.cores.front();
@@ -118,7 +123,8 @@ Result<Deployment> deploy(const std::string& folder, const std::string& root, co
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(folder + "/digits.tflite"));
   CompileOptions options;
   options.memory = board::memory_map(board);
-  INTARSIA_TRY(const CompiledModel model, compile(bytes, "digits.tflite", registry, target, options));
+  INTARSIA_TRY(const CompiledModel model,
+               compile(bytes, "digits.tflite", registry, target, options));
   INTARSIA_TRY(const PackageContents package,
                make_package({model, registry, target, board.name, core.name, root, false,
                              board.takes_simulated_devices()}));
@@ -130,8 +136,10 @@ Result<Deployment> deploy(const std::string& folder, const std::string& root, co
   result.report = make_report(model, core.name, board.name);
   INTARSIA_TRY(result.measured, measure(setting));
   INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
-  fmt::print("digits.tflite compiled for {}, built for board {} ({})\n", target_text, board.name, board.summary);
-  fmt::print("running the firmware in {} over {} held-out images\n", board.emulator->program, set.size());
+  fmt::print("digits.tflite compiled for {}, built for board {} ({})\n", target_text, board.name,
+             board.summary);
+  fmt::print("running the firmware in {} over {} held-out images\n", board.emulator->program,
+             set.size());
   INTARSIA_TRY(result.outcome, classify_all(setting, program, set, work.path()));
   return result;
 }
@@ -152,33 +160,43 @@ std::string ram_text(const Deployment& d) {
 void print_figures(const std::vector<Deployment>& deployments, const std::vector<uint8_t>& golden) {
   const std::vector<Row> rows = {
       {"", [](const Deployment& d) { return d.target; }},
-      {"accuracy", [](const Deployment& d) {
+      {"accuracy",
+       [](const Deployment& d) {
          const size_t all = d.outcome.scores.size() / kClasses;
-         return fmt::format("{:.2f} %  ({} of {})",
-                            100.0 * static_cast<double>(d.outcome.correct) / static_cast<double>(all),
-                            d.outcome.correct, all);
+         return fmt::format(
+             "{:.2f} %  ({} of {})",
+             100.0 * static_cast<double>(d.outcome.correct) / static_cast<double>(all),
+             d.outcome.correct, all);
        }},
       {"code", [](const Deployment& d) { return fmt::format("{} bytes", d.measured.code_bytes); }},
-      {"constants", [](const Deployment& d) {
+      {"constants",
+       [](const Deployment& d) {
          return d.report.stream_bytes > 0
-                    ? fmt::format("{} bytes with the NPU's commands", d.measured.constant_bytes + d.report.stream_bytes)
+                    ? fmt::format("{} bytes with the NPU's commands",
+                                  d.measured.constant_bytes + d.report.stream_bytes)
                     : fmt::format("{} bytes", d.measured.constant_bytes);
        }},
       {"activations", ram_text},
-      {"stack", [](const Deployment& d) {
+      {"stack",
+       [](const Deployment& d) {
          return fmt::format("{} bytes at most, {} used", d.measured.stack_bytes, d.outcome.stack);
        }},
-      {"CPU", [](const Deployment& d) {
+      {"CPU",
+       [](const Deployment& d) {
          // Beside a simulated device the CPU waits for as long as the simulation takes.
          return d.outcome.npu_cycles > 0 ? std::string("waits for the NPU")
                                          : fmt::format("{} instructions", d.outcome.instructions);
        }},
-      {"NPU", [](const Deployment& d) {
-         return d.outcome.npu_cycles > 0 ? fmt::format("{} cycles (our model of its timing)", d.outcome.npu_cycles)
-                                         : std::string("-");
+      {"NPU",
+       [](const Deployment& d) {
+         return d.outcome.npu_cycles > 0
+                    ? fmt::format("{} cycles (our model of its timing)", d.outcome.npu_cycles)
+                    : std::string("-");
        }},
-      {"outputs", [&](const Deployment& d) {
-         return std::string(d.outcome.scores == golden ? "equal to TFLite Micro's, bit for bit" : "DIFFER from TFLite Micro's");
+      {"outputs",
+       [&](const Deployment& d) {
+         return std::string(d.outcome.scores == golden ? "equal to TFLite Micro's, bit for bit"
+                                                       : "DIFFER from TFLite Micro's");
        }},
   };
   fmt::print("\n");
@@ -189,7 +207,8 @@ void print_figures(const std::vector<Deployment>& deployments, const std::vector
   }
 }
 
-Result<void> demo(const std::string& folder, const std::string& root, const std::string& board_name) {
+Result<void> demo(const std::string& folder, const std::string& root,
+                  const std::string& board_name) {
   INTARSIA_TRY(const board::Board board, board::find_board(root + "/boards", board_name));
   TestSet set;
   INTARSIA_TRY(set.images, read_file(folder + "/test_images.bin"));
@@ -209,7 +228,8 @@ Result<void> demo(const std::string& folder, const std::string& root, const std:
   for (const Deployment& deployment : deployments)
     if (deployment.outcome.scores != golden)
       return Diagnostics(fmt::format("digits on {}", deployment.target),
-                         "the firmware's outputs differ from the golden ones", "please report this");
+                         "the firmware's outputs differ from the golden ones",
+                         "please report this");
   return {};
 }
 

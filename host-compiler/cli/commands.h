@@ -20,8 +20,8 @@ struct RunCommand {
   std::vector<std::string> inputs;
   std::string output_folder;
   int repeat = 1;
-  bool keep_all = false;  // write the outputs of every run, one after another
-  bool count = false;     // count instructions (emulated boards)
+  bool keep_all = false;   // write the outputs of every run, one after another
+  bool count = false;      // count instructions (emulated boards)
   std::string trace_file;  // of the simulated devices
 };
 int run_run(Context& context, const RunCommand& command);

@@ -23,23 +23,28 @@ Result<Attempt> attempt(Context& context, const CommonOptions& options) {
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY_VOID(write_folder(work.path(), package.files));
   ProgramReport report =
-      report_of(selection, program, measure(build_setting(context, options, selection, work.path(), package.manifest)));
+      report_of(selection, program,
+                measure(build_setting(context, options, selection, work.path(), package.manifest)));
   return Attempt{std::move(package.files), std::move(report)};
 }
 
 Diagnostics beyond_flash(const ProgramReport& report, int64_t budget, const Measurements& least) {
-  const auto bytes = [](const OperatorRow& row) { return row.weight_bytes + row.table_bytes + row.stream_bytes; };
-  const auto largest =
-      std::max_element(report.operators.begin(), report.operators.end(),
-                       [&](const OperatorRow& a, const OperatorRow& b) { return bytes(a) < bytes(b); });
+  const auto bytes = [](const OperatorRow& row) {
+    return row.weight_bytes + row.table_bytes + row.stream_bytes;
+  };
+  const auto largest = std::max_element(
+      report.operators.begin(), report.operators.end(),
+      [&](const OperatorRow& a, const OperatorRow& b) { return bytes(a) < bytes(b); });
   const std::string decides = largest == report.operators.end()
                                   ? ""
-                                  : fmt::format("; '{}' decides it with {} bytes of constants", largest->name, bytes(*largest));
+                                  : fmt::format("; '{}' decides it with {} bytes of constants",
+                                                largest->name, bytes(*largest));
   const int64_t total = least.code_bytes + least.constant_bytes;
-  return Diagnostics("--flash-budget",
-                     fmt::format("{} bytes are too few: the least is {} ({} of code, {} of constants){}", budget, total,
-                                 least.code_bytes, least.constant_bytes, decides),
-                     fmt::format("give at least {}", total));
+  return Diagnostics(
+      "--flash-budget",
+      fmt::format("{} bytes are too few: the least is {} ({} of code, {} of constants){}", budget,
+                  total, least.code_bytes, least.constant_bytes, decides),
+      fmt::format("give at least {}", total));
 }
 
 // Smaller code, step by step, until it keeps to the budget.
@@ -53,7 +58,8 @@ Result<Attempt> within_flash(Context& context, CommonOptions options) {
                          "leave it out, or choose another --board");
     const Measurements now = *made.report.measured;
     if (now.code_bytes + now.constant_bytes <= *options.flash_budget) return made;
-    if (!least || now.code_bytes + now.constant_bytes < least->code_bytes + least->constant_bytes) least = now;
+    if (!least || now.code_bytes + now.constant_bytes < least->code_bytes + least->constant_bytes)
+      least = now;
     if (options.optimise == "size") return beyond_flash(made.report, *options.flash_budget, *least);
     options.optimise = options.optimise == "speed" ? "balanced" : "size";
   }

@@ -22,20 +22,25 @@ std::string find_resource_root() {
   if (const char* given = std::getenv("INTARSIA_ROOT")) return given;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = (program.parent_path() / INTARSIA_INSTALLED_RESOURCES).lexically_normal();
+  const fs::path installed =
+      (program.parent_path() / INTARSIA_INSTALLED_RESOURCES).lexically_normal();
   if (!error && fs::exists(installed / "boards", error)) return installed.string();
   return INTARSIA_SOURCE_DIR;
 }
 
 // `pins` are those of one source: there, a name has one member.
-Result<void> add_pin(const std::string& text, const std::string& where, std::map<std::string, std::string>& pins) {
+Result<void> add_pin(const std::string& text, const std::string& where,
+                     std::map<std::string, std::string>& pins) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return Diagnostics(where, fmt::format("'{}' is not NAME=MEMBER", text), "for example conv_3=npu");
+    return Diagnostics(where, fmt::format("'{}' is not NAME=MEMBER", text),
+                       "for example conv_3=npu");
   const std::string name = text.substr(0, equals), member = text.substr(equals + 1);
   const auto [pin, fresh] = pins.try_emplace(name, member);
   if (!fresh && pin->second != member)
-    return Diagnostics(where, fmt::format("'{}' is pinned to '{}' already and cannot run on '{}' too", name, pin->second, member),
+    return Diagnostics(where,
+                       fmt::format("'{}' is pinned to '{}' already and cannot run on '{}' too",
+                                   name, pin->second, member),
                        "keep one of the two");
   return {};
 }
@@ -51,7 +56,8 @@ Result<PartitionOptions> partition_options(const CommonOptions& options) {
       ++number;
       if (!line.empty() && line.back() == '\r') line.pop_back();
       if (line.empty() || line[0] == '#') continue;
-      INTARSIA_TRY_VOID(add_pin(line, fmt::format("{}:{}", options.pins_file, number), result.pins));
+      INTARSIA_TRY_VOID(
+          add_pin(line, fmt::format("{}:{}", options.pins_file, number), result.pins));
     }
   }
   std::map<std::string, std::string> pins;
@@ -75,7 +81,9 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
 
 }  // namespace
 
-Context::Context() : resource_root(find_resource_root()) { add_builtin_targets(registry); }
+Context::Context() : resource_root(find_resource_root()) {
+  add_builtin_targets(registry);
+}
 
 Result<Selection> select(Context& context, const CommonOptions& options) {
   if (options.flash_budget && !options.keeps_flash_budget)
@@ -91,8 +99,8 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
   CompileOptions compile_options;
   INTARSIA_TRY(compile_options.partition, partition_options(options));
   for (auto& [name, member] : compile_options.partition.pins) {
-    INTARSIA_TRY(const Target* found,
-                 find_member(context.registry.catalogue(), target, member, fmt::format("--pin {}", name)));
+    INTARSIA_TRY(const Target* found, find_member(context.registry.catalogue(), target, member,
+                                                  fmt::format("--pin {}", name)));
     member = found->name;
   }
   using Optimise = LoweringOptions::Optimise;
@@ -105,13 +113,19 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
   compile_options.lowering.slim = !options.no_slim;
   compile_options.plan.in_place = !options.no_in_place;
   compile_options.memory = board::memory_map(board);
-  return Selection{std::move(target), std::move(board), std::move(core), std::move(compile_options)};
+  return Selection{std::move(target), std::move(board), std::move(core),
+                   std::move(compile_options)};
 }
 
 BuildSetting build_setting(const Context& context, const CommonOptions& options,
                            const Selection& selection, const std::string& folder,
                            const PackageManifest& manifest) {
-  return {folder, manifest, selection.board, selection.core, context.resource_root, optimise_flag(options)};
+  return {folder,
+          manifest,
+          selection.board,
+          selection.core,
+          context.resource_root,
+          optimise_flag(options)};
 }
 
 std::string optimise_flag(const CommonOptions& options) {
@@ -121,7 +135,8 @@ std::string optimise_flag(const CommonOptions& options) {
 Result<graph::Module> import_file(std::span<const uint8_t> bytes, const std::string& path) {
   Diagnostics notes;
   Result<graph::Module> module = import_model(bytes, {path, &notes});
-  for (const Diagnostic& note : notes.items()) std::fprintf(stderr, "note: %s\n", note.to_string().c_str());
+  for (const Diagnostic& note : notes.items())
+    std::fprintf(stderr, "note: %s\n", note.to_string().c_str());
   return module;
 }
 

@@ -19,7 +19,7 @@ enum ExitCode { kDone = 0, kUserError = 1, kUsage = 2, kInternalError = 3 };
 
 struct CommonOptions {
   std::string model;
-  std::string target;         // empty: the board's own core, or plain C on the host
+  std::string target;  // empty: the board's own core, or plain C on the host
   std::string board = "host";
   std::string policy = "priority";
   std::vector<std::string> pins;  // NAME=MEMBER

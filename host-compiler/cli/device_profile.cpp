@@ -38,9 +38,10 @@ std::vector<Row> rows_of(const Json& stream) {
   for (const Json& command : list_of(stream, "commands")) {
     const std::string node = text_of(command, "node");
     if (node.empty() || node != last || rows.empty())
-      rows.push_back({node.empty() ? fmt::format("{} at {:#x}", text_of(command, "work"),
-                                                 static_cast<uint64_t>(number_of(command, "offset")))
-                                   : node});
+      rows.push_back({node.empty()
+                          ? fmt::format("{} at {:#x}", text_of(command, "work"),
+                                        static_cast<uint64_t>(number_of(command, "offset")))
+                          : node});
     rows.back().cycles += number_of(command, "cycles");
     rows.back().macs += number_of(command, "macs");
     last = node;
@@ -49,18 +50,21 @@ std::vector<Row> rows_of(const Json& stream) {
 }
 
 std::string stream_text(const Json& stream) {
-  const double cycles = number_of(stream, "cycles"), clock = std::max(1e-3, number_of(stream, "clock_mhz"));
-  std::string text = fmt::format("{} in {}, {} at {:g} MHz: {:.0f} cycles, {:.1f} us; {:.1f}% of its MACs\n",
-                                 text_of(stream, "device"), text_of(stream, "system"),
-                                 text_of(stream, "memory_mode"), clock, cycles, cycles / clock,
-                                 100 * number_of(stream, "mac_utilisation"));
-  text += fmt::format("  operations {:.0f} cycles, transfers {:.0f}, of which {:.0f} are not hidden; stream {:.0f} bytes\n",
-                      number_of(stream, "operation_cycles"), number_of(stream, "transfer_cycles"),
-                      number_of(stream, "transfer_only_cycles"), number_of(stream, "stream_bytes"));
+  const double cycles = number_of(stream, "cycles"),
+               clock = std::max(1e-3, number_of(stream, "clock_mhz"));
+  std::string text = fmt::format(
+      "{} in {}, {} at {:g} MHz: {:.0f} cycles, {:.1f} us; {:.1f}% of its MACs\n",
+      text_of(stream, "device"), text_of(stream, "system"), text_of(stream, "memory_mode"), clock,
+      cycles, cycles / clock, 100 * number_of(stream, "mac_utilisation"));
+  text += fmt::format(
+      "  operations {:.0f} cycles, transfers {:.0f}, of which {:.0f} are not hidden; stream {:.0f} "
+      "bytes\n",
+      number_of(stream, "operation_cycles"), number_of(stream, "transfer_cycles"),
+      number_of(stream, "transfer_only_cycles"), number_of(stream, "stream_bytes"));
   for (const Json& region : list_of(stream, "regions"))
-    text += fmt::format("  region {:.0f} in {}: {:.0f} bytes read, {:.0f} written\n", number_of(region, "region"),
-                        text_of(region, "memory"), number_of(region, "read_bytes"),
-                        number_of(region, "written_bytes"));
+    text += fmt::format("  region {:.0f} in {}: {:.0f} bytes read, {:.0f} written\n",
+                        number_of(region, "region"), text_of(region, "memory"),
+                        number_of(region, "read_bytes"), number_of(region, "written_bytes"));
   std::vector<Row> rows = rows_of(stream);
   const size_t all = rows.size();
   if (all > kMostRows) {
@@ -74,7 +78,8 @@ std::string stream_text(const Json& stream) {
   for (const Row& row : rows)
     text += fmt::format("  {:<40} {:>10.0f} {:>6.1f}% {:>12.0f}\n", row.name, row.cycles,
                         cycles > 0 ? 100 * row.cycles / cycles : 0, row.macs);
-  if (rows.size() < all) text += fmt::format("  and {} with fewer cycles; --json lists all\n", all - rows.size());
+  if (rows.size() < all)
+    text += fmt::format("  and {} with fewer cycles; --json lists all\n", all - rows.size());
   return text;
 }
 

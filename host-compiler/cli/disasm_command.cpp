@@ -14,26 +14,30 @@ namespace {
 Result<std::string> disassemble(const Context& context, std::span<const uint8_t> stream,
                                 const std::string& where) {
   for (const auto& kind : context.registry.kinds())
-    if (std::optional<Result<std::string>> text = kind->disassemble(stream)) return std::move(*text);
+    if (std::optional<Result<std::string>> text = kind->disassemble(stream))
+      return std::move(*text);
   return Diagnostics(where, "no target of this build knows this kind of stream",
                      "'intarsia targets' lists the targets there are");
 }
 
 // The identifier of schema/package.fbs, behind the buffer's root offset or size prefix.
 bool is_package(std::span<const uint8_t> bytes) {
-  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 12));
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()),
+                              std::min<size_t>(bytes.size(), 12));
   return head.find("INTA") != std::string_view::npos;
 }
 
 Result<std::string> disassemble_package(const Context& context, std::span<const uint8_t> bytes,
                                         const std::string& path) {
   INTARSIA_TRY(const StreamPackage package, read_package(bytes, path));
-  std::string text = fmt::format("package of model '{}', {} functions\n", package.model, package.streams.size());
+  std::string text =
+      fmt::format("package of model '{}', {} functions\n", package.model, package.streams.size());
   for (size_t i = 0; i < package.streams.size(); ++i) {
     const CommandStream& stream = package.streams[i];
-    text += fmt::format("\n{}: {} on {} ({}), {} bytes of commands, {} of constants; operators {}\n", i,
-                        stream.func, stream.member, stream.target, stream.commands.size(),
-                        stream.constants.size(), fmt::join(stream.operators, ", "));
+    text +=
+        fmt::format("\n{}: {} on {} ({}), {} bytes of commands, {} of constants; operators {}\n", i,
+                    stream.func, stream.member, stream.target, stream.commands.size(),
+                    stream.constants.size(), fmt::join(stream.operators, ", "));
     INTARSIA_TRY(const std::string commands,
                  disassemble(context, stream.commands, fmt::format("{}: function {}", path, i)));
     text += commands;

@@ -14,8 +14,8 @@ std::string plan_text(const CompiledModel& model) {
   for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
     const PoolUse& use = model.plan.use[p];
     text += fmt::format("pool {} peak={} lower_bound={} proven={} method={}\n",
-                        model.plan.memory.pools[p].name, use.peak, use.lower_bound, use.proven_optimal,
-                        use.method.empty() ? "-" : use.method);
+                        model.plan.memory.pools[p].name, use.peak, use.lower_bound,
+                        use.proven_optimal, use.method.empty() ? "-" : use.method);
   }
   const tir::Func& schedule = model.lowered.entry_func();
   for (const Placement& place : model.plan.placements)
@@ -46,7 +46,8 @@ std::string plan_json(const CompiledModel& model) {
                        {"last_step", place.last_step},
                        {"group", place.group}});
   return Json{{"pools", std::move(pools)}, {"buffers", std::move(buffers)}}.dump(
-             2, ' ', false, Json::error_handler_t::replace) + "\n";
+             2, ' ', false, Json::error_handler_t::replace) +
+         "\n";
 }
 
 Result<std::string> dump(Context& context, const DumpCommand& command) {
@@ -56,13 +57,13 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
   if (command.stage == "import") return graph::print(imported);
   INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(imported, selection.options));
   if (command.stage == "slim") return graph::print(slimmed.module);
-  INTARSIA_TRY(const Partitioned partitioned, partition(slimmed.module, context.registry, selection.target,
-                                                        selection.options.partition));
+  INTARSIA_TRY(
+      const Partitioned partitioned,
+      partition(slimmed.module, context.registry, selection.target, selection.options.partition));
   if (command.stage == "partition") return graph::print(partitioned.module);
   if (command.stage == "lower") {
-    const MemoryMap memory =
-        planning_memory(selection.options.memory, context.registry, selection.target,
-                        selection.options.lowering);
+    const MemoryMap memory = planning_memory(selection.options.memory, context.registry,
+                                             selection.target, selection.options.lowering);
     LoweringOptions options = selection.options.lowering;
     options.memory = &memory;
     if (!options.ram_budget) {
@@ -71,8 +72,8 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
       return tir::print(lowered);
     }
     INTARSIA_TRY(const PlannedModel planned,
-                 lower_and_plan(partitioned.module, context.registry, selection.target, options, memory,
-                                selection.options.plan));
+                 lower_and_plan(partitioned.module, context.registry, selection.target, options,
+                                memory, selection.options.plan));
     return tir::print(planned.lowered);
   }
   INTARSIA_TRY(const CompiledModel model,
@@ -88,7 +89,9 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
 
 int run_dump(Context& context, const DumpCommand& command) {
   if (command.common.json && command.stage != "plan") {
-    std::fputs("--json: only the stage 'plan' is a table; the others have a text form of their own\n", stderr);
+    std::fputs(
+        "--json: only the stage 'plan' is a table; the others have a text form of their own\n",
+        stderr);
     return kUsage;
   }
   const Result<std::string> text = dump(context, command);

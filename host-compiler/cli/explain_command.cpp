@@ -22,14 +22,16 @@ std::vector<MemberNotes> notes_of(const graph::Module& partitioned, const Target
   for (const graph::Function& function : partitioned.functions) {
     const Target* member = target.member(function.target);
     if (member == nullptr) continue;
-    std::vector<std::string> lines = registry.kind_of(*member).notes(*member, partitioned, function);
+    std::vector<std::string> lines =
+        registry.kind_of(*member).notes(*member, partitioned, function);
     if (!lines.empty()) notes.push_back({function.target, function.name, std::move(lines)});
   }
   return notes;
 }
 
 void print_json(const Explanation& explanation, const Slimmed& slimmed,
-                const std::optional<RamBudgetOutcome>& budget, const std::vector<MemberNotes>& notes) {
+                const std::optional<RamBudgetOutcome>& budget,
+                const std::vector<MemberNotes>& notes) {
   using Json = nlohmann::ordered_json;
   Json json;
   json["operators"] = Json::array();
@@ -56,7 +58,8 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
                           {"striped", budget->striped}};
   json["notes"] = Json::array();
   for (const MemberNotes& part : notes)
-    json["notes"].push_back({{"member", part.member}, {"function", part.function}, {"lines", part.lines}});
+    json["notes"].push_back(
+        {{"member", part.member}, {"function", part.function}, {"lines", part.lines}});
   json["regions"] = explanation.regions;
   json["boundaries"] = explanation.boundaries;
   json["transfers"] = explanation.transfers;
@@ -69,9 +72,11 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
 void print_slimming(const Slimmed& slimmed) {
   if (slimmed.actions.empty()) return;
   const SlimFigures &a = slimmed.before, &b = slimmed.after;
-  fmt::print("\nslimmed without changing a result: {} of {} operators, {} of {} channels, {} of {} "
-             "multiply-accumulates, {} of {} weight bytes remain (--no-slim keeps all)\n",
-             b.operators, a.operators, b.channels, a.channels, b.macs, a.macs, b.weight_bytes, a.weight_bytes);
+  fmt::print(
+      "\nslimmed without changing a result: {} of {} operators, {} of {} channels, {} of {} "
+      "multiply-accumulates, {} of {} weight bytes remain (--no-slim keeps all)\n",
+      b.operators, a.operators, b.channels, a.channels, b.macs, a.macs, b.weight_bytes,
+      a.weight_bytes);
   for (const SlimAction& action : slimmed.actions)
     fmt::print("  {}: {}: {}\n", action.node, action.what, action.why);
 }
@@ -79,17 +84,21 @@ void print_slimming(const Slimmed& slimmed) {
 // What runs by stripes, and what that saves.
 void print_budget(const RamBudgetOutcome& budget) {
   if (budget.striped.empty()) {
-    fmt::print("\n{} bytes of RAM are within the budget of {}: nothing runs by stripes\n", budget.after, budget.budget);
+    fmt::print("\n{} bytes of RAM are within the budget of {}: nothing runs by stripes\n",
+               budget.after, budget.budget);
     return;
   }
-  fmt::print("\n{} bytes of RAM instead of {}, for the budget of {}; these run by stripes, no multiply-accumulate "
-             "is done twice:\n",
-             budget.after, budget.before, budget.budget);
+  fmt::print(
+      "\n{} bytes of RAM instead of {}, for the budget of {}; these run by stripes, no "
+      "multiply-accumulate "
+      "is done twice:\n",
+      budget.after, budget.before, budget.budget);
   for (const std::string& part : budget.striped) fmt::print("  {}\n", part);
 }
 
 void print_text(const Explanation& explanation, const Slimmed& slimmed,
-                const std::optional<RamBudgetOutcome>& budget, const std::vector<MemberNotes>& notes) {
+                const std::optional<RamBudgetOutcome>& budget,
+                const std::vector<MemberNotes>& notes) {
   size_t width = 8;
   for (const Explanation::Operator& row : explanation.operators)
     width = std::max(width, row.name.size());
@@ -106,10 +115,12 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
   const auto counted = [](int64_t count, std::string_view one, std::string_view many) {
     return fmt::format("{} {}", count, count == 1 ? one : many);
   };
-  fmt::print("\n{} operators in {} with {}; {} transfers between members ({} bytes); estimated {:.1f} us\n",
-             explanation.operators.size(), counted(explanation.regions, "region", "regions"),
-             counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers, explanation.transfer_bytes,
-             explanation.microseconds);
+  fmt::print(
+      "\n{} operators in {} with {}; {} transfers between members ({} bytes); estimated {:.1f} "
+      "us\n",
+      explanation.operators.size(), counted(explanation.regions, "region", "regions"),
+      counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers,
+      explanation.transfer_bytes, explanation.microseconds);
   for (const MemberNotes& part : notes) {
     fmt::print("\n{} on {}:\n", part.function, part.member);
     for (const std::string& line : part.lines) fmt::print("  {}\n", line);
@@ -130,12 +141,13 @@ int run_explain(Context& context, const CommonOptions& options) {
   if (!front.ok()) return fail(front.error());
   std::optional<RamBudgetOutcome> budget;
   if (options.ram_budget) {
-    const Result<CompiledModel> model = compile_module(front->imported, context.registry, selection->target,
-                                                       selection->options);
+    const Result<CompiledModel> model =
+        compile_module(front->imported, context.registry, selection->target, selection->options);
     if (!model.ok()) return fail(model.error());
     budget = model->ram_budget;
   }
-  const std::vector<MemberNotes> notes = notes_of(front->partitioned.module, context.registry, selection->target);
+  const std::vector<MemberNotes> notes =
+      notes_of(front->partitioned.module, context.registry, selection->target);
   if (options.json)
     print_json(front->partitioned.explanation, front->slimmed, budget, notes);
   else

@@ -31,7 +31,10 @@ int run_explain_error(const std::string& code, bool json) {
     names.push_back(status.name);
     if (number ? status.value != value : code != status.name) continue;
     if (json)
-      fmt::print("{}\n", nlohmann::ordered_json{{"name", status.name}, {"code", status.value}, {"meaning", status.sentence}}.dump());
+      fmt::print("{}\n",
+                 nlohmann::ordered_json{
+                     {"name", status.name}, {"code", status.value}, {"meaning", status.sentence}}
+                     .dump());
     else
       fmt::print("{} ({}): {}\n", status.name, status.value, status.sentence);
     return kDone;

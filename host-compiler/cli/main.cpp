@@ -16,32 +16,43 @@ namespace intarsia::cli {
 namespace {
 
 // An empty word is more likely a script's unset variable than a wish.
-std::string not_empty(const std::string& text) { return text.empty() ? "is empty" : ""; }
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "is empty" : "";
+}
 
 void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder) {
   app.add_option("MODEL", options.model,
-                 model_may_be_folder ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
-                                     : "a .tflite, an .onnx or graph text")->required();
+                 model_may_be_folder
+                     ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
+                     : "a .tflite, an .onnx or graph text")
+      ->required();
   app.add_option("--target", options.target,
-                 "what runs it: a tag, target string or JSON ('intarsia targets'); default: the board's core")
+                 "what runs it: a tag, target string or JSON ('intarsia targets'); default: the "
+                 "board's core")
       ->check(not_empty);
   app.add_option("--board", options.board, "the board ('intarsia boards'); default: this machine")
       ->capture_default_str();
   app.add_option("--policy", options.policy, "who takes what: priority | cost")
-      ->check(CLI::IsMember({"priority", "cost"}))->capture_default_str();
+      ->check(CLI::IsMember({"priority", "cost"}))
+      ->capture_default_str();
   app.add_option("--pin", options.pins, "NAME=MEMBER: this operator or function runs there");
   app.add_option("--pins", options.pins_file, "a file of NAME=MEMBER lines");
   app.add_option("--tags", options.tags_file, "a JSON file of your own target tags");
   app.add_option("--optimise", options.optimise,
                  "size | speed | balanced: small code from a CPU, speed from an NPU")
-      ->check(CLI::IsMember({"size", "speed", "balanced"}))->capture_default_str();
+      ->check(CLI::IsMember({"size", "speed", "balanced"}))
+      ->capture_default_str();
   const auto bytes = CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max());
   app.add_option("--sram-limit", options.sram_limit,
-                 "BYTES of fast memory an accelerator may keep alive at once")->check(bytes);
+                 "BYTES of fast memory an accelerator may keep alive at once")
+      ->check(bytes);
   app.add_option("--ram-budget", options.ram_budget,
-                 "BYTES of activations and scratch to stay within")->check(bytes);
-  app.add_option("--flash-budget", options.flash_budget,
-                 "BYTES of code and constants to stay within ('compile', boards with a cross compiler)")->check(bytes);
+                 "BYTES of activations and scratch to stay within")
+      ->check(bytes);
+  app.add_option(
+         "--flash-budget", options.flash_budget,
+         "BYTES of code and constants to stay within ('compile', boards with a cross compiler)")
+      ->check(bytes);
   app.add_flag("--no-slim", options.no_slim, "keep what provably does not change the results");
   app.add_flag("--no-in-place", options.no_in_place, "no operator overwrites its input");
   app.add_flag("--json", options.json, "print tables as JSON");
@@ -57,12 +68,14 @@ std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   const std::string near = nearest_name(argv[1], names);
   return Diagnostics("intarsia", fmt::format("there is no command '{}'", argv[1]),
                      near.empty() ? fmt::format("commands: {}", fmt::join(names, ", "))
-                                  : fmt::format("did you mean '{}'?", near)).to_string();
+                                  : fmt::format("did you mean '{}'?", near))
+      .to_string();
 }
 
 int run_main(int argc, char** argv) {
-  CLI::App app{"Intarsia: ahead-of-time deployment of quantised networks to microcontrollers and NPUs",
-               "intarsia"};
+  CLI::App app{
+      "Intarsia: ahead-of-time deployment of quantised networks to microcontrollers and NPUs",
+      "intarsia"};
   app.require_subcommand(1);
   app.set_version_flag("--version", std::string("intarsia ") + INTARSIA_VERSION);
   Context context;
@@ -72,27 +85,39 @@ int run_main(int argc, char** argv) {
   compile.common.keeps_flash_budget = true;
   CLI::App* sub = app.add_subcommand("compile", "model to C sources, streams, package and report");
   add_common(*sub, compile.common, false);
-  sub->add_option("-o,--output", compile.output_folder, "the folder to write")->required()->check(not_empty);
+  sub->add_option("-o,--output", compile.output_folder, "the folder to write")
+      ->required()
+      ->check(not_empty);
   sub->callback([&] { exit_code = run_compile(context, compile); });
 
   RunCommand run;
-  sub = app.add_subcommand("run", "compile, build, and run on this machine or in the board's emulator");
+  sub = app.add_subcommand("run",
+                           "compile, build, and run on this machine or in the board's emulator");
   add_common(*sub, run.common, true);
   sub->add_option("--input", run.inputs, "raw little-endian tensor or .npy, once per model input");
-  sub->add_option("--output-dir", run.output_folder, "where out0.bin, out1.bin, ... are written")->required()->check(not_empty);
-  sub->add_option("--repeat", run.repeat, "invocations on one state; inputs may hold one slice for each")
-      ->check(CLI::Range(1, 1000000))->capture_default_str();
-  sub->add_flag("--keep-all", run.keep_all, "write the outputs of every invocation, one after another");
-  sub->add_flag("--count-instructions", run.count, "count instructions of each run (emulated boards)");
-  sub->add_option("--trace", run.trace_file,
-                  "write what simulated devices did, cycle by cycle, for ui.perfetto.dev (--board host)")->check(not_empty);
+  sub->add_option("--output-dir", run.output_folder, "where out0.bin, out1.bin, ... are written")
+      ->required()
+      ->check(not_empty);
+  sub->add_option("--repeat", run.repeat,
+                  "invocations on one state; inputs may hold one slice for each")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  sub->add_flag("--keep-all", run.keep_all,
+                "write the outputs of every invocation, one after another");
+  sub->add_flag("--count-instructions", run.count,
+                "count instructions of each run (emulated boards)");
+  sub->add_option(
+         "--trace", run.trace_file,
+         "write what simulated devices did, cycle by cycle, for ui.perfetto.dev (--board host)")
+      ->check(not_empty);
   sub->callback([&] { exit_code = run_run(context, run); });
 
   VerifyCommand verify;
   sub = app.add_subcommand("verify", "reference evaluation against the built program");
   add_common(*sub, verify.common, false);
   sub->add_option("--samples", verify.samples, "zero points, smallest, largest, then random inputs")
-      ->check(CLI::Range(1, 10000))->capture_default_str();
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   sub->callback([&] { exit_code = run_verify(context, verify); });
 
   CommonOptions explain;
@@ -104,7 +129,8 @@ int run_main(int argc, char** argv) {
   sub = app.add_subcommand("dump", "the output of one stage");
   add_common(*sub, dump.common, false);
   sub->add_option("--stage", dump.stage, "import | slim | partition | lower | plan | emit")
-      ->required()->check(CLI::IsMember({"import", "slim", "partition", "lower", "plan", "emit"}));
+      ->required()
+      ->check(CLI::IsMember({"import", "slim", "partition", "lower", "plan", "emit"}));
   sub->callback([&] { exit_code = run_dump(context, dump); });
 
   std::string stream;
@@ -116,7 +142,9 @@ int run_main(int argc, char** argv) {
   sub = app.add_subcommand("plan", "the memory planner alone, on MiniMalloc's format");
   sub->add_option("PROBLEM", plan.problem_path, "a .csv: id,lower,upper,size")->required();
   sub->add_option("--capacity", plan.capacity, "bytes that must suffice; without it: the least");
-  sub->add_option("-o,--output", plan.output_path, "the .csv to write, with offsets")->required()->check(not_empty);
+  sub->add_option("-o,--output", plan.output_path, "the .csv to write, with offsets")
+      ->required()
+      ->check(not_empty);
   sub->add_flag("--json", plan.json, "print the figures as JSON");
   sub->callback([&] { exit_code = run_plan_command(plan); });
 
@@ -134,8 +162,9 @@ int run_main(int argc, char** argv) {
         return;
       }
     }
-    exit_code = run_targets_command(context.registry.catalogue(),
-                                    target_name.empty() ? std::nullopt : std::optional(target_name), json);
+    exit_code =
+        run_targets_command(context.registry.catalogue(),
+                            target_name.empty() ? std::nullopt : std::optional(target_name), json);
   });
 
   sub = app.add_subcommand("boards", "boards and their memories");

@@ -37,7 +37,10 @@ Values make_sample(const graph::Function& function, int index) {
       const int64_t high = is_signed(tensor.type) ? ~low : (int64_t{1} << (8 * width)) - 1;
       std::uniform_int_distribution<int64_t> values(low, high);
       for (size_t i = 0; i + width <= bytes.size(); i += width) {
-        const int64_t value = index == 0 ? zero : index == 1 ? low : index == 2 ? high : values(random);
+        const int64_t value = index == 0   ? zero
+                              : index == 1 ? low
+                              : index == 2 ? high
+                                           : values(random);
         std::memcpy(&bytes[i], &value, width);
       }
     }
@@ -57,7 +60,8 @@ bool has_state(const graph::Module& module) {
 Values joined(const std::vector<Values>& samples) {
   Values all(samples.front().size());
   for (const Values& sample : samples)
-    for (size_t i = 0; i < sample.size(); ++i) all[i].insert(all[i].end(), sample[i].begin(), sample[i].end());
+    for (size_t i = 0; i < sample.size(); ++i)
+      all[i].insert(all[i].end(), sample[i].begin(), sample[i].end());
   return all;
 }
 Values slice(const Values& all, size_t index, size_t count) {
@@ -87,8 +91,10 @@ struct Runner {
     Ran ran;
     ran.explanation = partitioned_of(compiled).explanation;
     const std::string folder = work.path() + "/package";
-    INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, compiled, folder));
-    const BuildSetting setting = build_setting(context, command.common, selection, folder, manifest);
+    INTARSIA_TRY(const PackageManifest manifest,
+                 write_package(context, selection, compiled, folder));
+    const BuildSetting setting =
+        build_setting(context, command.common, selection, folder, manifest);
     INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
     // Samples are independent of each other: a program with state starts anew for each.
     const size_t at_once = has_state(module) ? 1 : samples.size();
@@ -100,13 +106,15 @@ struct Runner {
       request.repeat = static_cast<int32_t>(at_once);
       request.keep_all = true;
       INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work.path()));
-      for (size_t run = 0; run < at_once; ++run) ran.results.push_back(slice(result.outputs, run, at_once));
+      for (size_t run = 0; run < at_once; ++run)
+        ran.results.push_back(slice(result.outputs, run, at_once));
     }
     return ran;
   }
 };
 
-Result<std::vector<Values>> evaluate(const graph::Module& module, const std::vector<Values>& samples) {
+Result<std::vector<Values>> evaluate(const graph::Module& module,
+                                     const std::vector<Values>& samples) {
   std::vector<Values> results;
   for (const Values& sample : samples) {
     graph::Evaluator evaluator(module);
@@ -122,7 +130,8 @@ std::string first_difference(const graph::Module& module, const std::vector<Valu
   const graph::Function& function = module.entry_function();
   for (const graph::Node& node : function.nodes)
     for (size_t o = 0; o < function.outputs.size(); ++o) {
-      if (std::find(node.outputs.begin(), node.outputs.end(), function.outputs[o]) == node.outputs.end())
+      if (std::find(node.outputs.begin(), node.outputs.end(), function.outputs[o]) ==
+          node.outputs.end())
         continue;
       const graph::Tensor& tensor = function.tensor(function.outputs[o]);
       for (size_t s = 0; s < expected.size(); ++s)
@@ -134,22 +143,32 @@ std::string first_difference(const graph::Module& module, const std::vector<Valu
 
 struct Agreement {
   size_t samples = 0;
-  int32_t allowed = 0, largest = 0;  // steps of an operator's result, where a device rounds differently
+  int32_t allowed = 0,
+          largest = 0;  // steps of an operator's result, where a device rounds differently
 };
 
-std::string text_of(const Agreement& agreement, const std::string& name, const VerifyCommand& command, const Selection& selection) {
+std::string text_of(const Agreement& agreement, const std::string& name,
+                    const VerifyCommand& command, const Selection& selection) {
   const std::string target = to_string(selection.target);
   if (command.common.json) {
-    nlohmann::ordered_json json = {{"model", name}, {"target", target}, {"board", selection.board.name},
-                                   {"samples", agreement.samples}, {"agree", true}};
-    if (agreement.allowed > 0) json["allowed_difference"] = agreement.allowed, json["largest_difference"] = agreement.largest;
+    nlohmann::ordered_json json = {{"model", name},
+                                   {"target", target},
+                                   {"board", selection.board.name},
+                                   {"samples", agreement.samples},
+                                   {"agree", true}};
+    if (agreement.allowed > 0)
+      json["allowed_difference"] = agreement.allowed,
+      json["largest_difference"] = agreement.largest;
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
   }
-  std::string text = fmt::format("{}: reference and program agree on {} samples ({} on board {})\n", name, agreement.samples, target,
-                                 selection.board.name);
+  std::string text = fmt::format("{}: reference and program agree on {} samples ({} on board {})\n",
+                                 name, agreement.samples, target, selection.board.name);
   if (agreement.allowed > 0)
-    text += fmt::format("each operator on the operands it had: devices that round in their own way within {} of the reference "
-                        "({} at most is allowed), all others exactly\n", agreement.largest, agreement.allowed);
+    text += fmt::format(
+        "each operator on the operands it had: devices that round in their own way within {} of "
+        "the reference "
+        "({} at most is allowed), all others exactly\n",
+        agreement.largest, agreement.allowed);
   return text;
 }
 
@@ -158,10 +177,12 @@ struct Opened {
   graph::Module module;
   Result<Ran> ran;
 };
-Result<Opened> run_opened(Runner& runner, const graph::Module& module, const std::vector<Values>& samples, const Ran& closed) {
+Result<Opened> run_opened(Runner& runner, const graph::Module& module,
+                          const std::vector<Values>& samples, const Ran& closed) {
   INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(module, runner.selection.options));
   INTARSIA_TRY_VOID(check_slimmed(module, slimmed.module, runner.command.samples));
-  runner.selection.options.lowering.slim = false;  // outputs hold every channel: there is less to slim
+  runner.selection.options.lowering.slim =
+      false;  // outputs hold every channel: there is less to slim
   graph::Module opened = with_all_outputs(pinned_as(slimmed.module, closed.explanation));
   Result<Ran> ran = runner.run(opened, samples);
   return Opened{std::move(opened), std::move(ran)};
@@ -172,7 +193,8 @@ Result<std::string> verify(Context& context, const VerifyCommand& command) {
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
   INTARSIA_TRY(const graph::Module module, import_file(bytes, command.common.model));
   std::vector<Values> samples;
-  for (int i = 0; i < command.samples; ++i) samples.push_back(make_sample(module.entry_function(), i));
+  for (int i = 0; i < command.samples; ++i)
+    samples.push_back(make_sample(module.entry_function(), i));
 
   Runner runner{context, command, selection};
   INTARSIA_TRY(const std::vector<Values> expected, evaluate(module, samples));
@@ -183,19 +205,24 @@ Result<std::string> verify(Context& context, const VerifyCommand& command) {
   INTARSIA_TRY(const Opened opened, run_opened(runner, module, samples, closed));
   const std::map<std::string, int32_t> allowed =
       tolerances(opened.module, closed.explanation, context.registry, selection.target);
-  const int32_t most = std::accumulate(allowed.begin(), allowed.end(), 0,
-                                       [](int32_t so_far, const auto& row) { return std::max(so_far, row.second); });
+  const int32_t most =
+      std::accumulate(allowed.begin(), allowed.end(), 0,
+                      [](int32_t so_far, const auto& row) { return std::max(so_far, row.second); });
   if (most > 0) {
     INTARSIA_TRY(const Ran& ran, opened.ran);
-    INTARSIA_TRY(const OperatorCheck check, check_operators(opened.module, allowed, samples, ran.results));
+    INTARSIA_TRY(const OperatorCheck check,
+                 check_operators(opened.module, allowed, samples, ran.results));
     difference = check.difference;
     // What the operators were seen to do has to be what the program as it is does.
     if (difference.empty()) {
       std::vector<Values> outputs;
-      for (const Values& all : ran.results) outputs.emplace_back(all.begin(), all.begin() + static_cast<int64_t>(closed.results[0].size()));
+      for (const Values& all : ran.results)
+        outputs.emplace_back(all.begin(),
+                             all.begin() + static_cast<int64_t>(closed.results[0].size()));
       difference = first_difference(module, outputs, closed.results);
     }
-    if (difference.empty()) return text_of({samples.size(), most, check.largest}, module.name, command, selection);
+    if (difference.empty())
+      return text_of({samples.size(), most, check.largest}, module.name, command, selection);
   } else if (opened.ran.ok()) {
     INTARSIA_TRY(const std::vector<Values> all_expected, evaluate(opened.module, samples));
     const std::string first = first_difference(opened.module, all_expected, opened.ran->results);

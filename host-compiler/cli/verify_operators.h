@@ -21,23 +21,27 @@ graph::Module with_all_outputs(graph::Module module);
 graph::Module pinned_as(graph::Module module, const Explanation& explanation);
 
 // By operator of the entry, the steps its result may differ by where it runs.
-std::map<std::string, int32_t> tolerances(const graph::Module& module, const Explanation& explanation,
+std::map<std::string, int32_t> tolerances(const graph::Module& module,
+                                          const Explanation& explanation,
                                           const TargetRegistry& registry, const TargetSpec& target);
 
 // Whether the program's value is the reference's, or no more than `tolerance` steps of 8 bits away.
-bool agree(const graph::Tensor& tensor, const graph::TensorValue& reference, const graph::TensorValue& program,
-           int32_t tolerance = 0);
+bool agree(const graph::Tensor& tensor, const graph::TensorValue& reference,
+           const graph::TensorValue& program, int32_t tolerance = 0);
 
 // "operator 'conv_3' (conv2d), tensor 'x', sample 2, byte 7: reference 0x05, program 0x07".
 std::string describe_difference(const graph::Node& node, const graph::Tensor& tensor, size_t sample,
-                                const graph::TensorValue& reference, const graph::TensorValue& program);
+                                const graph::TensorValue& reference,
+                                const graph::TensorValue& program);
 
 struct OperatorCheck {
   std::string difference;  // of the first that differs by more than is allowed; empty: none does
   int32_t largest = 0;     // steps, of those that may differ
 };
 // `results`: by sample, the values of the outputs of `opened`, which with_all_outputs made.
-Result<OperatorCheck> check_operators(const graph::Module& opened, const std::map<std::string, int32_t>& allowed,
-                                      const std::vector<Values>& samples, const std::vector<Values>& results);
+Result<OperatorCheck> check_operators(const graph::Module& opened,
+                                      const std::map<std::string, int32_t>& allowed,
+                                      const std::vector<Values>& samples,
+                                      const std::vector<Values>& results);
 
 }  // namespace intarsia::cli

@@ -41,10 +41,9 @@ std::string run_case(const std::filesystem::path& folder, const nlohmann::json& 
     results = outputs.value();
   }
   for (size_t i = 0; i < entry.outputs.size(); ++i) {
-    const std::string found =
-        difference(entry.tensor(entry.outputs[i]).type, results[i],
-                   bytes_of(folder / meta["outputs"][i]["file"].get<std::string>()),
-                   allowed_steps(meta));
+    const std::string found = difference(
+        entry.tensor(entry.outputs[i]).type, results[i],
+        bytes_of(folder / meta["outputs"][i]["file"].get<std::string>()), allowed_steps(meta));
     if (!found.empty()) return "output " + std::to_string(i) + ": " + found;
   }
   return "";

@@ -45,8 +45,8 @@ inline int64_t first_difference(const TensorValue& actual, const TensorValue& ex
 }
 
 // "" when the value is as expected, else where it is not. Elements of int16 may be `steps` off.
-inline std::string difference(DataType type, const TensorValue& actual,
-                              const TensorValue& expected, int64_t steps = 0) {
+inline std::string difference(DataType type, const TensorValue& actual, const TensorValue& expected,
+                              int64_t steps = 0) {
   if (actual.size() != expected.size())
     return std::to_string(actual.size()) + " bytes instead of " + std::to_string(expected.size());
   if (type == DataType::Float32) {

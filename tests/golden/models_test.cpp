@@ -87,11 +87,10 @@ TEST_P(Models, EveryTensorIsAsRecorded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Models,
-                         testing::Values("ad01_int8", "dtln_noise_suppression",
-                                         "hello_world_float", "hello_world_int8",
-                                         "keyword_scrambled_8bit", "kws_ref_model",
-                                         "micro_speech_quantized", "pretrainedResnet",
-                                         "pretrainedResnet_quant",
+                         testing::Values("ad01_int8", "dtln_noise_suppression", "hello_world_float",
+                                         "hello_world_int8", "keyword_scrambled_8bit",
+                                         "kws_ref_model", "micro_speech_quantized",
+                                         "pretrainedResnet", "pretrainedResnet_quant",
                                          "simple_add_model", "trained_lstm_int8", "vww_96_int8"),
                          [](const auto& info) { return std::string(info.param); });
 

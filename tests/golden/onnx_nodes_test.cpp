@@ -49,7 +49,8 @@ struct Case {
 // The first unknown operator, or nothing.
 std::string unknown_operator(const onnx::format::Model& model) {
   for (const onnx::format::Node& node : model.graph().node())
-    if (onnx::find_operator(node.domain() == "ai.onnx" ? "" : node.domain(), node.type()) == nullptr)
+    if (onnx::find_operator(node.domain() == "ai.onnx" ? "" : node.domain(), node.type()) ==
+        nullptr)
       return node.type();
   return "";
 }
@@ -57,7 +58,8 @@ std::string unknown_operator(const onnx::format::Model& model) {
 // All inputs but the first become initialisers with the values of the test.
 bool bind_inputs(Case& test) {
   onnx::format::Graph& graph = *test.model.mutable_graph();
-  if (graph.input_size() != static_cast<int>(test.inputs.size()) || graph.input_size() < 2) return false;
+  if (graph.input_size() != static_cast<int>(test.inputs.size()) || graph.input_size() < 2)
+    return false;
   for (int i = 1; i < graph.input_size(); ++i) {
     const std::vector<uint8_t> bytes = bytes_of(test.inputs[static_cast<size_t>(i)]);
     onnx::format::Tensor& tensor = *graph.add_initialiser();
@@ -106,7 +108,8 @@ std::string run(const Case& test, const std::string& file) {
   const auto again = straight.run(inputs);
   if (!again.ok()) return "cannot be evaluated with its transpositions";
   for (size_t i = 0; i < outputs->size(); ++i)
-    if (!difference(entry.tensor(entry.outputs[i]).type, outputs.value()[i], again.value()[i]).empty())
+    if (!difference(entry.tensor(entry.outputs[i]).type, outputs.value()[i], again.value()[i])
+             .empty())
       return "layout folding changes its result";
   return "";
 }
@@ -122,7 +125,8 @@ std::map<std::string, std::string> listed() {
 
 TEST(OnnxNodes, ApplicableCasesPassOrAreListed) {
   const char* folder = std::getenv("INTARSIA_ONNX_TESTS");
-  if (folder == nullptr) GTEST_SKIP() << "INTARSIA_ONNX_TESTS does not name the node tests of the onnx package";
+  if (folder == nullptr)
+    GTEST_SKIP() << "INTARSIA_ONNX_TESTS does not name the node tests of the onnx package";
   int all = 0, as_they_are = 0, with_constants = 0;
   std::map<std::string, std::string> failing;
   std::map<std::string, int> missing;
@@ -133,7 +137,8 @@ TEST(OnnxNodes, ApplicableCasesPassOrAreListed) {
   for (const fs::path& path : cases) {
     const std::vector<uint8_t> bytes = bytes_of(path / "model.onnx");
     Case test;
-    if (bytes.empty() || !test.model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) continue;
+    if (bytes.empty() || !test.model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())))
+      continue;
     ++all;
     test.inputs = numbered(path / "test_data_set_0", "input_"),
     test.outputs = numbered(path / "test_data_set_0", "output_");
@@ -148,19 +153,21 @@ TEST(OnnxNodes, ApplicableCasesPassOrAreListed) {
     const std::string wrong = run(test, name + ".onnx");
     if (wrong.empty()) {
       ++as_they_are, ++passing;
-    } else if (const std::string still = bind_inputs(test) ? run(test, name + ".onnx") : wrong; still.empty()) {
+    } else if (const std::string still = bind_inputs(test) ? run(test, name + ".onnx") : wrong;
+               still.empty()) {
       ++with_constants, ++passing;
     } else {
       failing[name] = still;
     }
   }
   const int applicable = as_they_are + with_constants + static_cast<int>(failing.size());
-  std::cout << all << " cases, " << applicable << " of operators that are read; " << as_they_are + with_constants
-            << " pass (" << as_they_are << " as they are, " << with_constants << " with constant operands), "
-            << failing.size() << " do not\n";
+  std::cout << all << " cases, " << applicable << " of operators that are read; "
+            << as_they_are + with_constants << " pass (" << as_they_are << " as they are, "
+            << with_constants << " with constant operands), " << failing.size() << " do not\n";
   RecordProperty("applicable", applicable);
   RecordProperty("passing", as_they_are + with_constants);
-  if (const char* report = std::getenv("INTARSIA_ONNX_REPORT")) {  // to look at, and to bring the table up to date
+  if (const char* report =
+          std::getenv("INTARSIA_ONNX_REPORT")) {  // to look at, and to bring the table up to date
     std::ofstream file(report);
     for (const auto& [name, reason] : failing) file << name << ": " << reason << "\n";
     for (const auto& [type, counts] : by_operator)
@@ -171,7 +178,8 @@ TEST(OnnxNodes, ApplicableCasesPassOrAreListed) {
   for (const auto& [name, reason] : failing)
     EXPECT_TRUE(table.contains(name)) << name << " does not pass and is not listed: " << reason;
   for (const auto& [name, reason] : table) {
-    if (!fs::exists(fs::path(folder) / name)) continue;  // the package has other cases in each version
+    if (!fs::exists(fs::path(folder) / name))
+      continue;  // the package has other cases in each version
     EXPECT_TRUE(failing.contains(name)) << name << " is listed but passes";
   }
 }

@@ -26,7 +26,8 @@ std::vector<std::string> cases(const std::filesystem::path& folder) {
 }
 
 Module imported(const std::string& name) {
-  const Result<Module> module = import_model(bytes_of(kFolder / name / "model.onnx"), {name + ".onnx"});
+  const Result<Module> module =
+      import_model(bytes_of(kFolder / name / "model.onnx"), {name + ".onnx"});
   EXPECT_TRUE(module.ok()) << module.error().to_string();
   return *module;
 }
@@ -88,8 +89,10 @@ TEST_P(OnnxNetwork, TransposesOnlyAtItsEnds) {
   const auto first = std::ranges::find_if(function.nodes, is_transpose);
   EXPECT_LE(first - function.nodes.begin(), 1);
   // A quantised image is put in order before it becomes one of floats.
-  const auto last = std::ranges::find_if(function.nodes.rbegin(), function.nodes.rend(), is_transpose);
-  EXPECT_LE(last - function.nodes.rbegin(), image ? 1 : static_cast<int64_t>(function.nodes.size()) - 1);
+  const auto last =
+      std::ranges::find_if(function.nodes.rbegin(), function.nodes.rend(), is_transpose);
+  EXPECT_LE(last - function.nodes.rbegin(),
+            image ? 1 : static_cast<int64_t>(function.nodes.size()) - 1);
 }
 
 TEST_P(OnnxNetwork, LayoutFoldingChangesNoResult) {
@@ -112,7 +115,8 @@ class OnnxOperator : public testing::TestWithParam<std::string> {};
 
 TEST_P(OnnxOperator, IsWithinOneStepOfOnnxruntime) {
   const std::filesystem::path folder = kOperators / GetParam();
-  const Result<Module> module = import_model(bytes_of(folder / "model.onnx"), {GetParam() + ".onnx"});
+  const Result<Module> module =
+      import_model(bytes_of(folder / "model.onnx"), {GetParam() + ".onnx"});
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   std::vector<TensorValue> inputs;
   for (size_t i = 0; i < module->entry_function().inputs.size(); ++i)
@@ -138,10 +142,13 @@ TEST_P(OnnxOperator, IsWithinOneStepOfOnnxruntime) {
 
 // These have integer operators; the others are computed in floats between dequantize and quantize.
 TEST_P(OnnxOperator, IsOneOfIntegers) {
-  if (GetParam() == "average_pool_fine") GTEST_SKIP() << "the average on the input's scale is not within a step";
-  const Result<Module> module = import_model(bytes_of(kOperators / GetParam() / "model.onnx"), {GetParam() + ".onnx"});
+  if (GetParam() == "average_pool_fine")
+    GTEST_SKIP() << "the average on the input's scale is not within a step";
+  const Result<Module> module =
+      import_model(bytes_of(kOperators / GetParam() / "model.onnx"), {GetParam() + ".onnx"});
   ASSERT_TRUE(module.ok()) << module.error().to_string();
-  for (const Node& node : module->entry_function().nodes) EXPECT_NE(node.kind, OpKind::Dequantize) << node.name;
+  for (const Node& node : module->entry_function().nodes)
+    EXPECT_NE(node.kind, OpKind::Dequantize) << node.name;
 }
 
 // Files with bytes changed, cut out and repeated are refused in words, or are models that hold together.

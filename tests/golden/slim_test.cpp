@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 std::vector<std::string> folders(const char* kind) {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator it(shared_folder() / kind, error), end; !error && it != end; it.increment(error))
+  for (fs::directory_iterator it(shared_folder() / kind, error), end; !error && it != end;
+       it.increment(error))
     names.push_back(std::string(kind) + "/" + it->path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
@@ -25,7 +26,8 @@ std::vector<std::string> folders(const char* kind) {
 // The imported model, or nothing when it is one that the importer does not take.
 std::optional<Module> imported(const std::string& folder) {
   const std::string stem = fs::path(folder).filename().string();
-  const Result<Module> module = import_model(bytes_of(shared_folder() / folder / "model.tflite"), {stem + ".tflite"});
+  const Result<Module> module =
+      import_model(bytes_of(shared_folder() / folder / "model.tflite"), {stem + ".tflite"});
   if (!module.ok()) return std::nullopt;
   return module.value();
 }
@@ -34,15 +36,19 @@ void same_on_recorded_inputs(const std::string& folder, const Module& before, co
   for (int k = 0; k < 8; ++k) {
     std::vector<TensorValue> inputs;
     for (const TensorId id : before.entry_function().inputs) {
-      inputs.push_back(bytes_of(shared_folder() / folder / ("in" + std::to_string(k) + "_" + std::to_string(inputs.size()) + ".bin")));
-      if (static_cast<int64_t>(inputs.back().size()) != before.entry_function().tensor(id).bytes()) return;
+      inputs.push_back(
+          bytes_of(shared_folder() / folder /
+                   ("in" + std::to_string(k) + "_" + std::to_string(inputs.size()) + ".bin")));
+      if (static_cast<int64_t>(inputs.back().size()) != before.entry_function().tensor(id).bytes())
+        return;
     }
     const Result<std::vector<TensorValue>> expected = Evaluator(before).run(inputs);
     const Result<std::vector<TensorValue>> actual = Evaluator(after).run(inputs);
     ASSERT_TRUE(expected.ok() && actual.ok());
     for (size_t o = 0; o < expected.value().size(); ++o) {
       const Tensor& tensor = before.entry_function().tensor(before.entry_function().outputs[o]);
-      EXPECT_EQ(difference(tensor.type, actual.value()[o], expected.value()[o]), "") << folder << " sample " << k;
+      EXPECT_EQ(difference(tensor.type, actual.value()[o], expected.value()[o]), "")
+          << folder << " sample " << k;
     }
   }
 }
@@ -81,7 +87,8 @@ TEST(Slimming, FindsTheDeadChannelsOfVisualWakeWords) {
   EXPECT_EQ(slimmed->before.weight_bytes, 208112);  // the last layer's 512 included
   EXPECT_LE(slimmed->after.macs, 3733073);
   EXPECT_LE(slimmed->after.weight_bytes, 29286);
-  EXPECT_GE(slimmed->before.channels - slimmed->after.channels, 1716);  // 971 in ordinary convolutions
+  EXPECT_GE(slimmed->before.channels - slimmed->after.channels,
+            1716);  // 971 in ordinary convolutions
 }
 
 }  // namespace

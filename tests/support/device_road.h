@@ -27,7 +27,8 @@ inline AlignedBytes aligned(size_t bytes) {
 
 // Runs `compiled` on opened devices, one per member with streams, into `outputs`; says what went wrong,
 // or nothing. Memories that the plan leaves empty are null, as in the programs that we emit.
-inline std::string try_run_compiled(const CompiledModel& compiled, const std::map<std::string, intarsia_device*>& devices,
+inline std::string try_run_compiled(const CompiledModel& compiled,
+                                    const std::map<std::string, intarsia_device*>& devices,
                                     const std::vector<graph::TensorValue>& inputs,
                                     std::vector<graph::TensorValue>& outputs) {
   const EmittedModel& model = compiled.emitted;
@@ -35,7 +36,8 @@ inline std::string try_run_compiled(const CompiledModel& compiled, const std::ma
   const AlignedBytes package_bytes = aligned(bytes.size());
   std::copy(bytes.begin(), bytes.end(), package_bytes.get());
   intarsia_package package;
-  if (intarsia_package_open(&package, package_bytes.get(), static_cast<uint32_t>(bytes.size())) != INTARSIA_OK)
+  if (intarsia_package_open(&package, package_bytes.get(), static_cast<uint32_t>(bytes.size())) !=
+      INTARSIA_OK)
     return "the package does not open";
 
   std::vector<AlignedBytes> blocks;
@@ -47,9 +49,11 @@ inline std::string try_run_compiled(const CompiledModel& compiled, const std::ma
   }
   const auto place = [&](size_t parameter) {
     const Placement* placement = compiled.plan.find(tir::BufferId{static_cast<int32_t>(parameter)});
-    return static_cast<uint8_t*>(pools.at(static_cast<size_t>(placement->pool))) + placement->offset;
+    return static_cast<uint8_t*>(pools.at(static_cast<size_t>(placement->pool))) +
+           placement->offset;
   };
-  for (size_t i = 0; i < inputs.size(); ++i) std::copy(inputs[i].begin(), inputs[i].end(), place(i));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    std::copy(inputs[i].begin(), inputs[i].end(), place(i));
 
   for (const tir::Stmt& step : statements_of(compiled.lowered.entry_func().body)) {
     const std::string& function = std::get<tir::Call>(step->node).function;
@@ -70,9 +74,9 @@ inline std::string try_run_compiled(const CompiledModel& compiled, const std::ma
 }
 
 // For models of which nothing is in doubt but the outputs.
-inline std::vector<graph::TensorValue> run_compiled(const CompiledModel& compiled,
-                                                    const std::map<std::string, intarsia_device*>& devices,
-                                                    const std::vector<graph::TensorValue>& inputs) {
+inline std::vector<graph::TensorValue> run_compiled(
+    const CompiledModel& compiled, const std::map<std::string, intarsia_device*>& devices,
+    const std::vector<graph::TensorValue>& inputs) {
   std::vector<graph::TensorValue> outputs;
   const std::string problem = try_run_compiled(compiled, devices, inputs, outputs);
   INTARSIA_CHECK(problem.empty(), problem);

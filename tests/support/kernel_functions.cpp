@@ -41,13 +41,13 @@ void define_kernels(TirInterpreter& t) {
   t.define("intarsia_requantize_wide", [](const Args& a) {
     return i32(intarsia_requantize_wide(a.at(0).i, arg(a, 1), arg(a, 2)));
   });
-  t.define("intarsia_square_i32", [](const Args& a) { return i32(intarsia_square_i32(arg(a, 0))); });
+  t.define("intarsia_square_i32",
+           [](const Args& a) { return i32(intarsia_square_i32(arg(a, 0))); });
   t.define("intarsia_sigmoid_s16", [](const Args& a) {
     return i32(intarsia_sigmoid_s16(arg(a, 0), arg(a, 1), arg(a, 2)));
   });
-  t.define("intarsia_tanh_s16", [](const Args& a) {
-    return i32(intarsia_tanh_s16(arg(a, 0), arg(a, 1), arg(a, 2)));
-  });
+  t.define("intarsia_tanh_s16",
+           [](const Args& a) { return i32(intarsia_tanh_s16(arg(a, 0), arg(a, 1), arg(a, 2))); });
   t.define("intarsia_truncate_f32",
            [](const Args& a) { return i32(intarsia_truncate_f32(a.at(0).f)); });
   const auto define_f32 = [&](const char* name, float (*function)(float)) {

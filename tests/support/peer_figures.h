@@ -15,7 +15,8 @@
 namespace intarsia::test {
 
 struct PeerFigures {
-  int64_t instructions = std::numeric_limits<int64_t>::max(), code_bytes = std::numeric_limits<int64_t>::max();
+  int64_t instructions = std::numeric_limits<int64_t>::max(),
+          code_bytes = std::numeric_limits<int64_t>::max();
 };
 
 // Names as in the table: "kws", "m4f". Nothing where the table or its row is absent.
@@ -34,7 +35,8 @@ inline std::optional<PeerFigures> peer_figures(const std::string& model, const s
   while (std::getline(file, line)) {
     const std::vector<std::string> cells = cells_of(line);
     const auto cell = [&](const char* name) {
-      const auto place = static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+      const auto place =
+          static_cast<size_t>(std::find(names.begin(), names.end(), name) - names.begin());
       return place < cells.size() ? cells[place] : "";
     };
     if (cell("model") != model || cell("core") != core || cell("kernels") != "cmsis_nn") continue;

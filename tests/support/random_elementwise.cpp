@@ -96,8 +96,8 @@ Module relu(Builder& b) {
 
 Module cast(Builder& b) {
   Random& r = b.random();
-  const DataType to = r.pick<DataType>({DataType::Int8, DataType::Int16, DataType::Int32,
-                                        DataType::Float32, DataType::Bool});
+  const DataType to = r.pick<DataType>(
+      {DataType::Int8, DataType::Int16, DataType::Int32, DataType::Float32, DataType::Bool});
   b.input({r.range(1, 3), r.range(1, 9)});
   b.node().attributes = NoAttrs{};
   return b.finish(to, {});

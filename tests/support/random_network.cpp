@@ -13,14 +13,19 @@ using namespace graph;
 
 class NetworkBuilder {
  public:
-  NetworkBuilder(Random& random, DataType type, const NetworkSizes& sizes) : r_(random), type_(type), sizes_(sizes) {
+  NetworkBuilder(Random& random, DataType type, const NetworkSizes& sizes)
+      : r_(random), type_(type), sizes_(sizes) {
     module_.name = "net";
     module_.entry = function_.name = "main";
   }
 
   Module build() {
-    TensorId x = add({"input", type_, {r_.range(1, sizes_.most_images), r_.range(3, sizes_.most_rows), r_.range(3, 9),
-                                                  r_.range(1, 4) * sizes_.channel_unit}, quantization(), {}});
+    TensorId x = add({"input",
+                      type_,
+                      {r_.range(1, sizes_.most_images), r_.range(3, sizes_.most_rows),
+                       r_.range(3, 9), r_.range(1, 4) * sizes_.channel_unit},
+                      quantization(),
+                      {}});
     function_.inputs.push_back(x);
     images_.push_back(x);
     const int64_t layers = r_.range(2, 9);
@@ -30,7 +35,8 @@ class NetworkBuilder {
     }
     if (r_.chance(50)) x = head(x);
     function_.outputs.push_back(x);
-    if (r_.chance(20) && images_.back() != x && images_.size() > 2) function_.outputs.push_back(images_[images_.size() / 2]);
+    if (r_.chance(20) && images_.back() != x && images_.size() > 2)
+      function_.outputs.push_back(images_[images_.size() / 2]);
     std::erase(function_.outputs, function_.inputs[0]);
     module_.functions.push_back(std::move(function_));
     const Result<void> verified = verify(module_);
@@ -47,19 +53,27 @@ class NetworkBuilder {
   int64_t channels(TensorId id) const { return tensor(id).shape.back(); }
 
   Quantization quantization() {
-    const int64_t zero = type_ == DataType::Int16 ? 0 : r_.pick<int64_t>({-128, -128, 0, 127, r_.range(-128, 127)});
+    const int64_t zero =
+        type_ == DataType::Int16 ? 0 : r_.pick<int64_t>({-128, -128, 0, 127, r_.range(-128, 127)});
     return {{r_.real(0.02f, 0.06f)}, {zero}, 0};
   }
   Activation activation() {
-    return r_.pick<Activation>({Activation::None, Activation::Relu, Activation::Relu, Activation::Relu6, Activation::ReluN1To1});
+    return r_.pick<Activation>({Activation::None, Activation::Relu, Activation::Relu,
+                                Activation::Relu6, Activation::ReluN1To1});
   }
 
-  TensorId constant(Shape shape, DataType type, Quantization q, const std::vector<int64_t>& values) {
+  TensorId constant(Shape shape, DataType type, Quantization q,
+                    const std::vector<int64_t>& values) {
     std::vector<uint8_t> bytes;
     for (const int64_t value : values)
-      for (int bit = 0; bit < bits(type); bit += 8) bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> bit));
+      for (int bit = 0; bit < bits(type); bit += 8)
+        bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> bit));
     module_.constants.push_back({fmt::format("c{}", module_.constants.size()), std::move(bytes)});
-    return add({"c", type, std::move(shape), std::move(q), {static_cast<int32_t>(module_.constants.size()) - 1}});
+    return add({"c",
+                type,
+                std::move(shape),
+                std::move(q),
+                {static_cast<int32_t>(module_.constants.size()) - 1}});
   }
 
   // Weights [outputs][taps][inputs] (or [taps][outputs] when depthwise) and a bias, with dead ones.
@@ -73,7 +87,8 @@ class NetworkBuilder {
     for (int64_t i = 0; i < count; ++i) {
       const int64_t output = depthwise ? i % outputs : i / (count / outputs);
       const int64_t input = depthwise ? 0 : i % inputs;
-      const bool zero = dead[static_cast<size_t>(output)] || (!depthwise && unread[static_cast<size_t>(input)]) || r_.chance(15);
+      const bool zero = dead[static_cast<size_t>(output)] ||
+                        (!depthwise && unread[static_cast<size_t>(input)]) || r_.chance(15);
       values.push_back(zero ? 0 : r_.range(-127, 127));
     }
     Quantization q{{}, {}, static_cast<int32_t>(axis)}, bias_q{{}, {}, 0};
@@ -87,9 +102,11 @@ class NetworkBuilder {
     node.inputs.push_back(constant(std::move(shape), DataType::Int8, q, values));
     if (r_.chance(20)) return;
     std::vector<int64_t> bias;
-    for (int64_t i = 0; i < outputs; ++i) bias.push_back(r_.chance(25) ? 0 : r_.range(-20000, 20000));
+    for (int64_t i = 0; i < outputs; ++i)
+      bias.push_back(r_.chance(25) ? 0 : r_.range(-20000, 20000));
     const bool wide = type_ == DataType::Int16 && (depthwise || r_.chance(70));
-    node.inputs.push_back(constant({outputs}, wide ? DataType::Int64 : DataType::Int32, bias_q, bias));
+    node.inputs.push_back(
+        constant({outputs}, wide ? DataType::Int64 : DataType::Int32, bias_q, bias));
   }
 
   TensorId finish(Node node, Quantization q) {
@@ -121,7 +138,9 @@ class NetworkBuilder {
     const int64_t inputs = in[3], outputs = r_.range(1, 6) * sizes_.channel_unit;
     Node node{OpKind::Conv2d, "", {}, {x}, {}, ""};
     weights(node, {outputs, h.kernel, w.kernel, inputs}, outputs, inputs, false);
-    node.attributes = Conv2dAttrs{h.stride, w.stride, h.dilation, w.dilation, {h.before, w.before, h.after, w.after}, activation()};
+    node.attributes = Conv2dAttrs{
+        h.stride,    w.stride, h.dilation, w.dilation, {h.before, w.before, h.after, w.after},
+        activation()};
     return finish(std::move(node), quantization());
   }
 
@@ -131,7 +150,10 @@ class NetworkBuilder {
     const int64_t multiplier = r_.chance(20) ? 2 : 1, outputs = in[3] * multiplier;
     Node node{OpKind::DepthwiseConv2d, "", {}, {x}, {}, ""};
     weights(node, {1, h.kernel, w.kernel, outputs}, outputs, in[3], true);
-    node.attributes = DepthwiseConv2dAttrs{h.stride, w.stride, h.dilation, w.dilation, multiplier, {h.before, w.before, h.after, w.after}, activation()};
+    node.attributes =
+        DepthwiseConv2dAttrs{h.stride,    w.stride,   h.dilation,
+                             w.dilation,  multiplier, {h.before, w.before, h.after, w.after},
+                             activation()};
     return finish(std::move(node), quantization());
   }
 
@@ -139,12 +161,15 @@ class NetworkBuilder {
     const Shape& in = tensor(x).shape;
     const Axis h = axis(in[1], false), w = axis(in[2], false);
     Node node{r_.chance(50) ? OpKind::AveragePool2d : OpKind::MaxPool2d, "", {}, {x}, {}, ""};
-    node.attributes = Pool2dAttrs{h.kernel, w.kernel, h.stride, w.stride, {h.before, w.before, h.after, w.after}, activation()};
+    node.attributes = Pool2dAttrs{
+        h.kernel,    w.kernel, h.stride, w.stride, {h.before, w.before, h.after, w.after},
+        activation()};
     return finish(std::move(node), tensor(x).quantization);
   }
 
   TensorId pad(TensorId x) {
-    PadAttrs attrs{{0, r_.range(0, 2), r_.range(0, 2), r_.chance(15) ? 1 : 0}, {0, r_.range(0, 2), r_.range(0, 2), r_.chance(15) ? 2 : 0}};
+    PadAttrs attrs{{0, r_.range(0, 2), r_.range(0, 2), r_.chance(15) ? 1 : 0},
+                   {0, r_.range(0, 2), r_.range(0, 2), r_.chance(15) ? 2 : 0}};
     return finish({OpKind::Pad, "", attrs, {x}, {}, ""}, tensor(x).quantization);
   }
 
@@ -152,7 +177,8 @@ class NetworkBuilder {
   TensorId concat(TensorId x) {
     std::vector<TensorId> pieces{x};
     for (const TensorId other : images_)
-      if (tensor(other).shape == tensor(x).shape && other != x && pieces.size() < 3) pieces.push_back(other);
+      if (tensor(other).shape == tensor(x).shape && other != x && pieces.size() < 3)
+        pieces.push_back(other);
     for (TensorId& piece : pieces)
       if (tensor(piece).quantization != tensor(x).quantization)
         piece = finish({OpKind::Quantize, "", NoAttrs{}, {piece}, {}, ""}, tensor(x).quantization);
@@ -162,13 +188,20 @@ class NetworkBuilder {
 
   // With an earlier picture of the shape, or with a constant per channel.
   TensorId binary(TensorId x) {
-    Node node{r_.pick<OpKind>({OpKind::Add, OpKind::Add, OpKind::Mul, OpKind::Sub}), "", BinaryAttrs{activation()}, {x}, {}, ""};
+    Node node{r_.pick<OpKind>({OpKind::Add, OpKind::Add, OpKind::Mul, OpKind::Sub}),
+              "",
+              BinaryAttrs{activation()},
+              {x},
+              {},
+              ""};
     for (const TensorId other : images_)
-      if (other != x && tensor(other).shape == tensor(x).shape && r_.chance(80)) node.inputs.push_back(other);
+      if (other != x && tensor(other).shape == tensor(x).shape && r_.chance(80))
+        node.inputs.push_back(other);
     node.inputs.resize(std::min<size_t>(node.inputs.size(), 2));
     if (node.inputs.size() < 2) {
       Quantization q = quantization();
-      const int64_t half = type_ == DataType::Int16 ? 32767 : 127, count = r_.chance(50) ? channels(x) : 1;
+      const int64_t half = type_ == DataType::Int16 ? 32767 : 127,
+                    count = r_.chance(50) ? channels(x) : 1;
       std::vector<int64_t> values;
       for (int64_t i = 0; i < count; ++i)
         values.push_back(r_.chance(30) ? q.zero_point[0] : r_.range(-half, half));
@@ -182,10 +215,13 @@ class NetworkBuilder {
 
   TensorId pointwise(TensorId x) {
     if (r_.chance(50)) {
-      const Activation clamp = r_.pick<Activation>({Activation::Relu, Activation::Relu6, Activation::ReluN1To1});
-      return finish({OpKind::Relu, "", ReluAttrs{clamp}, {x}, {}, ""}, r_.chance(70) ? tensor(x).quantization : quantization());
+      const Activation clamp =
+          r_.pick<Activation>({Activation::Relu, Activation::Relu6, Activation::ReluN1To1});
+      return finish({OpKind::Relu, "", ReluAttrs{clamp}, {x}, {}, ""},
+                    r_.chance(70) ? tensor(x).quantization : quantization());
     }
-    return finish({OpKind::Quantize, "", NoAttrs{}, {x}, {}, ""}, r_.chance(50) ? tensor(x).quantization : quantization());
+    return finish({OpKind::Quantize, "", NoAttrs{}, {x}, {}, ""},
+                  r_.chance(50) ? tensor(x).quantization : quantization());
   }
 
   TensorId image_layer(TensorId x) {
@@ -215,7 +251,8 @@ class NetworkBuilder {
   TensorId head(TensorId x) {
     const Shape& in = tensor(x).shape;
     if (r_.chance(40)) {
-      x = finish({OpKind::Mean, "", ReduceAttrs{{1, 2}, r_.chance(50)}, {x}, {}, ""}, quantization());
+      x = finish({OpKind::Mean, "", ReduceAttrs{{1, 2}, r_.chance(50)}, {x}, {}, ""},
+                 quantization());
     } else if (r_.chance(60)) {
       const Shape flat{in[0], element_count(in) / in[0]};
       x = finish({OpKind::Reshape, "", ReshapeAttrs{flat}, {x}, {}, ""}, tensor(x).quantization);

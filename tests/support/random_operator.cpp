@@ -139,8 +139,7 @@ std::vector<graph::TensorValue> random_inputs(Random& random, const graph::Modul
   std::vector<graph::TensorValue> values;
   for (const graph::TensorId id : module.entry_function().inputs) {
     const graph::Tensor& tensor = module.entry_function().tensor(id);
-    const int64_t half =
-        tensor.type == DataType::Bool ? 1 : int64_t{1} << (bits(tensor.type) - 1);
+    const int64_t half = tensor.type == DataType::Bool ? 1 : int64_t{1} << (bits(tensor.type) - 1);
     const bool is_unsigned = !is_signed(tensor.type);
     // Some inputs are extreme, so that sums saturate.
     const bool extreme = random.chance(15);

@@ -7,7 +7,9 @@ namespace intarsia::testing::families {
 
 namespace {
 
-Quantization one_scale(float scale, int64_t zero_point = 0) { return {{scale}, {zero_point}, 0}; }
+Quantization one_scale(float scale, int64_t zero_point = 0) {
+  return {{scale}, {zero_point}, 0};
+}
 
 }  // namespace
 
@@ -41,10 +43,12 @@ Module lstm(Builder& b) {
   for (int i = 0; i < 4; ++i) b.constant({units, units}, weights, scale(), -127, 127);
   for (int i = 0; i < 4; ++i) b.constant({units}, bias, scale(), -900, 900);
   const Quantization hidden =
-      integer ? one_scale(wide ? 1.0f / 32768 : 1.0f / 128, wide ? 0 : r.range(-9, 9)) : Quantization{};
+      integer ? one_scale(wide ? 1.0f / 32768 : 1.0f / 128, wide ? 0 : r.range(-9, 9))
+              : Quantization{};
   b.state({batches, units}, b.type(), hidden);
-  b.state({batches, units}, integer ? DataType::Int16 : b.type(),
-          integer ? one_scale(std::ldexp(1.0f, static_cast<int>(r.range(-13, -10)))) : Quantization{});
+  b.state(
+      {batches, units}, integer ? DataType::Int16 : b.type(),
+      integer ? one_scale(std::ldexp(1.0f, static_cast<int>(r.range(-13, -10)))) : Quantization{});
   b.node().attributes = a;
   return b.finish(b.type(), hidden);
 }

@@ -33,7 +33,8 @@ struct Shared {
   std::vector<flatbuffers::Offset<format::OperatorCode>> codes;
 };
 
-flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& model, const std::string& name) {
+flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& model,
+                                               const std::string& name) {
   flatbuffers::FlatBufferBuilder& b = shared.b;
   auto& [unused, buffers, codes] = shared;
   std::vector<flatbuffers::Offset<format::Tensor>> tensors;
@@ -67,7 +68,8 @@ flatbuffers::Offset<format::Subgraph> subgraph(Shared& shared, const ModelSpec& 
                                b.CreateVector(op.outputs), options.first, options.second));
   }
   return format::CreateSubgraph(b, b.CreateVector(tensors), b.CreateVector(model.inputs),
-                                b.CreateVector(model.outputs), b.CreateVector(operators), b.CreateString(name));
+                                b.CreateVector(model.outputs), b.CreateVector(operators),
+                                b.CreateString(name));
 }
 
 }  // namespace
@@ -91,8 +93,9 @@ std::vector<uint8_t> build(const ModelSpec& model) {
     shared.buffers.push_back(format::CreateBuffer(b, b.CreateVector(bytes_of(words))));
   }
   format::FinishModelBuffer(
-      b, format::CreateModel(b, model.version, b.CreateVector(shared.codes), b.CreateVector(subgraphs),
-                             b.CreateVector(shared.buffers), b.CreateVector(metadata)));
+      b,
+      format::CreateModel(b, model.version, b.CreateVector(shared.codes), b.CreateVector(subgraphs),
+                          b.CreateVector(shared.buffers), b.CreateVector(metadata)));
   return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
 }
 

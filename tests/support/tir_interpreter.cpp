@@ -152,58 +152,60 @@ int64_t TirInterpreter::locate(Frame& frame, tir::BufferId id,
 
 void TirInterpreter::exec(Frame& frame, const tir::Stmt& stmt) {
   if (failed()) return;
-  std::visit(overloaded{[&](const tir::Seq& n) {
-                          for (const tir::Stmt& inner : n.statements) exec(frame, inner);
-                        },
-                        [&](const tir::For& n) {
-                          const int64_t lo = eval(frame, n.lo).i, hi = eval(frame, n.hi).i;
-                          for (int64_t i = lo; i < hi && !failed(); ++i) {
-                            frame.vars[n.var.at()] = {DataType::Int32, i};
-                            exec(frame, n.body);
-                          }
-                        },
-                        [&](const tir::If& n) {
-                          if (eval(frame, n.condition).i != 0) {
-                            exec(frame, n.then_body);
-                          } else if (n.else_body != nullptr) {
-                            exec(frame, n.else_body);
-                          }
-                        },
-                        [&](const tir::Let& n) {
-                          frame.vars[n.var.at()] = eval(frame, n.value);
-                          exec(frame, n.body);
-                        },
-                        [&](const tir::Store& n) {
-                          const int64_t at = locate(frame, n.buffer, n.indices);
-                          const Scalar value = eval(frame, n.value);
-                          if (!failed()) store_element(frame.buffers[n.buffer.at()], at, value);
-                        },
-                        [&](const tir::Call& n) {
-                          const tir::Func* callee = module_.find(n.function);
-                          if (callee == nullptr) {
-                            fail("no function '" + n.function + "'");
-                            return;
-                          }
-                          std::vector<std::span<uint8_t>> arguments;
-                          for (size_t i = 0; i < n.arguments.size() && i < callee->buffers.size(); ++i) {
-                            const tir::Buffer& buffer = frame.func.buffer(n.arguments[i]);
-                            std::span<uint8_t> bytes = frame.buffers[n.arguments[i].at()];
-                            if (frame.func.striped) {
-                              const int64_t element = n.offsets.empty() ? 0 : eval(frame, n.offsets[i]).i;
-                              const int64_t first = element * bits(buffer.type) / 8;
-                              const int64_t count = callee->buffers[i].bytes();
-                              if (first < 0 || first + count > std::ssize(bytes)) {
-                                fail("an argument of '" + n.function + "' leaves '" + buffer.name + "'");
-                                return;
-                              }
-                              bytes = bytes.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
-                            }
-                            arguments.push_back(bytes);
-                          }
-                          call(*callee, arguments);
-                        },
-                        [&](const tir::Intrinsic& n) { exec_intrinsic(frame, n); }},
-             stmt->node);
+  std::visit(
+      overloaded{[&](const tir::Seq& n) {
+                   for (const tir::Stmt& inner : n.statements) exec(frame, inner);
+                 },
+                 [&](const tir::For& n) {
+                   const int64_t lo = eval(frame, n.lo).i, hi = eval(frame, n.hi).i;
+                   for (int64_t i = lo; i < hi && !failed(); ++i) {
+                     frame.vars[n.var.at()] = {DataType::Int32, i};
+                     exec(frame, n.body);
+                   }
+                 },
+                 [&](const tir::If& n) {
+                   if (eval(frame, n.condition).i != 0) {
+                     exec(frame, n.then_body);
+                   } else if (n.else_body != nullptr) {
+                     exec(frame, n.else_body);
+                   }
+                 },
+                 [&](const tir::Let& n) {
+                   frame.vars[n.var.at()] = eval(frame, n.value);
+                   exec(frame, n.body);
+                 },
+                 [&](const tir::Store& n) {
+                   const int64_t at = locate(frame, n.buffer, n.indices);
+                   const Scalar value = eval(frame, n.value);
+                   if (!failed()) store_element(frame.buffers[n.buffer.at()], at, value);
+                 },
+                 [&](const tir::Call& n) {
+                   const tir::Func* callee = module_.find(n.function);
+                   if (callee == nullptr) {
+                     fail("no function '" + n.function + "'");
+                     return;
+                   }
+                   std::vector<std::span<uint8_t>> arguments;
+                   for (size_t i = 0; i < n.arguments.size() && i < callee->buffers.size(); ++i) {
+                     const tir::Buffer& buffer = frame.func.buffer(n.arguments[i]);
+                     std::span<uint8_t> bytes = frame.buffers[n.arguments[i].at()];
+                     if (frame.func.striped) {
+                       const int64_t element = n.offsets.empty() ? 0 : eval(frame, n.offsets[i]).i;
+                       const int64_t first = element * bits(buffer.type) / 8;
+                       const int64_t count = callee->buffers[i].bytes();
+                       if (first < 0 || first + count > std::ssize(bytes)) {
+                         fail("an argument of '" + n.function + "' leaves '" + buffer.name + "'");
+                         return;
+                       }
+                       bytes =
+                           bytes.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
+                     }
+                     arguments.push_back(bytes);
+                   }
+                   call(*callee, arguments);
+                 },
+                 [&](const tir::Intrinsic& n) { exec_intrinsic(frame, n); }},
+      stmt->node);
 }
 
 void TirInterpreter::exec_intrinsic(Frame& frame, const tir::Intrinsic& node) {

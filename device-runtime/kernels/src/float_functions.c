@@ -25,8 +25,8 @@ float intarsia_tanh_f32(float x) {
   const float magnitude = x < 0.0f ? -x : x;
   if (magnitude < 0.25f) {
     const float y = x * x;
-    return x * (1.0f + y * (-1.0f / 3.0f + y * (2.0f / 15.0f + y * (-17.0f / 315.0f +
-                                                                     y * (62.0f / 2835.0f)))));
+    return x * (1.0f + y * (-1.0f / 3.0f +
+                            y * (2.0f / 15.0f + y * (-17.0f / 315.0f + y * (62.0f / 2835.0f)))));
   }
   if (magnitude > 10.0f) return x < 0.0f ? -1.0f : 1.0f;
   const float e = intarsia_exp_f32(-2.0f * magnitude);
@@ -78,7 +78,9 @@ float intarsia_floor_f32(float x) {
   return whole > x ? whole - 1.0f : whole;
 }
 
-float intarsia_ceil_f32(float x) { return -intarsia_floor_f32(-x); }
+float intarsia_ceil_f32(float x) {
+  return -intarsia_floor_f32(-x);
+}
 
 float intarsia_round_even_f32(float x) {
   const float below = intarsia_floor_f32(x), difference = x - below;

@@ -23,8 +23,7 @@ static int32_t inverse_square_root(int32_t x, int32_t* multiplier) {
   const int32_t half_three = (1 << 28) + (1 << 27);
   int32_t y = 1 << 28;
   for (int step = 0; step < 5; ++step) {
-    const int32_t y3 =
-        shift_left_saturate(intarsia_mul_q31(intarsia_mul_q31(y, y), y), 6);
+    const int32_t y3 = shift_left_saturate(intarsia_mul_q31(intarsia_mul_q31(y, y), y), 6);
     y = shift_left_saturate(intarsia_mul_q31(half_three, y) - intarsia_mul_q31(half, y3), 3);
   }
   y = intarsia_mul_q31(y, 1518500250); /* sqrt(2) / 2 */

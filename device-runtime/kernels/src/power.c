@@ -9,7 +9,9 @@ static float from_bits(uint32_t bits) {
   return value;
 }
 
-static float absolute(float x) { return x < 0.0f ? -x : x; }
+static float absolute(float x) {
+  return x < 0.0f ? -x : x;
+}
 
 // exp(y * log(x)) with both in double precision: a float's logarithm would lose the result's bits to
 // its whole part.
@@ -29,7 +31,8 @@ static float positive_power(float x, float y) {
     ++k;
   }
   const double s = (m - 1.0) / (m + 1.0), z = s * s;
-  const double series = 1.0 + z * (1.0 / 3 + z * (1.0 / 5 + z * (1.0 / 7 + z * (1.0 / 9 + z / 11))));
+  const double series =
+      1.0 + z * (1.0 / 3 + z * (1.0 / 5 + z * (1.0 / 7 + z * (1.0 / 9 + z / 11))));
   const double power = (double)y * ((double)k * 0.69314718055994531 + 2.0 * s * series);
   if (power > 88.722839) return from_bits(UINT32_C(0x7f800000));
   if (power < -103.972084) return 0.0f;
@@ -40,7 +43,8 @@ static float positive_power(float x, float y) {
       1.0 + r * (1.0 + r * (1.0 / 2 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r / 720)))));
   // In two steps, so that results below the smallest normal number are met.
   const int32_t half = n / 2, rest = n - half;
-  const float first = from_bits((uint32_t)(half + 127) << 23), second = from_bits((uint32_t)(rest + 127) << 23);
+  const float first = from_bits((uint32_t)(half + 127) << 23),
+              second = from_bits((uint32_t)(rest + 127) << 23);
   return (float)(e * (double)first * (double)second);
 }
 

@@ -39,8 +39,8 @@ static struct row prepare(const int8_t* input, int32_t count, int32_t multiplier
   return row;
 }
 
-static int32_t element(const struct row* row, int32_t value, int32_t multiplier,
-                       int32_t left_shift, int32_t diff_min) {
+static int32_t element(const struct row* row, int32_t value, int32_t multiplier, int32_t left_shift,
+                       int32_t diff_min) {
   const int32_t steps = value - row->largest;
   if (steps < diff_min || row->shift > 31) return 0;  // else the result is below one half
   const int32_t exponential = exp_of_steps(steps, multiplier, left_shift);

@@ -5,9 +5,8 @@
 
 // The first 224 bits of 2 / pi behind the binary point.
 static const uint32_t two_over_pi[] = {
-    UINT32_C(0xa2f9836e), UINT32_C(0x4e441529), UINT32_C(0xfc2757d1),
-    UINT32_C(0xf534ddc0), UINT32_C(0xdb629599), UINT32_C(0x3c439041),
-    UINT32_C(0xfe5163ab),
+    UINT32_C(0xa2f9836e), UINT32_C(0x4e441529), UINT32_C(0xfc2757d1), UINT32_C(0xf534ddc0),
+    UINT32_C(0xdb629599), UINT32_C(0x3c439041), UINT32_C(0xfe5163ab),
 };
 
 // The 32 bits of 2 / pi from bit `first` on; zeros before the point.
@@ -23,7 +22,7 @@ static uint32_t bits_from(int32_t first) {
 
 // |x| = quarter * pi / 2 + *rest with |*rest| <= pi / 4; the quarter modulo 4. The product of the 24
 // bits of x and of those 96 bits of 2 / pi that are not whole turns is exact.
-static uint32_t quarter_of(float x, float *rest) {
+static uint32_t quarter_of(float x, float* rest) {
   uint32_t bits;
   memcpy(&bits, &x, sizeof bits);
   const int32_t exponent = (int32_t)((bits >> 23) & 0xffu) - 150;  // |x| = mantissa * 2^exponent

@@ -37,7 +37,7 @@ struct Roles {
   std::string constants;
   std::string data;
   std::string stack;
-  std::string streams;                   // command streams and what they read; as `constants` if not given
+  std::string streams;  // command streams and what they read; as `constants` if not given
   std::vector<std::string> activations;  // preferred first
 };
 

@@ -11,7 +11,7 @@ namespace intarsia {
 
 }  // namespace intarsia
 
-#define INTARSIA_CHECK(condition, assumed)                                         \
-  do {                                                                             \
+#define INTARSIA_CHECK(condition, assumed)                                               \
+  do {                                                                                   \
     if (!(condition)) ::intarsia::check_failed(__FILE__, __LINE__, #condition, assumed); \
   } while (false)

@@ -50,8 +50,8 @@ struct FrontEnd {
 Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::string& file,
                                    const TargetRegistry& registry, const TargetSpec& target,
                                    const CompileOptions& options);
-Result<FrontEnd> compile_front_end(graph::Module imported, const TargetRegistry& registry, const TargetSpec& target,
-                                   const CompileOptions& options);
+Result<FrontEnd> compile_front_end(graph::Module imported, const TargetRegistry& registry,
+                                   const TargetSpec& target, const CompileOptions& options);
 
 // Everything after them. The second takes a module that is partitioned already; `imported` and `slimmed` of
 // its result are empty.

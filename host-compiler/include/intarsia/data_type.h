@@ -11,16 +11,16 @@
 namespace intarsia {
 
 // name in text, name in C, bits
-#define INTARSIA_DATA_TYPES(X)    \
-  X(Bool, "bool", "bool", 8)      \
-  X(Int4, "i4", "int8_t", 4)      \
-  X(Int8, "i8", "int8_t", 8)      \
-  X(UInt8, "u8", "uint8_t", 8)    \
-  X(Int16, "i16", "int16_t", 16)  \
+#define INTARSIA_DATA_TYPES(X)     \
+  X(Bool, "bool", "bool", 8)       \
+  X(Int4, "i4", "int8_t", 4)       \
+  X(Int8, "i8", "int8_t", 8)       \
+  X(UInt8, "u8", "uint8_t", 8)     \
+  X(Int16, "i16", "int16_t", 16)   \
   X(UInt16, "u16", "uint16_t", 16) \
-  X(Int32, "i32", "int32_t", 32)  \
+  X(Int32, "i32", "int32_t", 32)   \
   X(UInt32, "u32", "uint32_t", 32) \
-  X(Int64, "i64", "int64_t", 64)  \
+  X(Int64, "i64", "int64_t", 64)   \
   X(Float32, "f32", "float", 32)
 
 enum class DataType : uint8_t {
@@ -29,8 +29,8 @@ enum class DataType : uint8_t {
 #undef X
 };
 
-std::string_view to_string(DataType type);                            // "i8"
-std::string_view c_name(DataType type);                               // "int8_t"
+std::string_view to_string(DataType type);                             // "i8"
+std::string_view c_name(DataType type);                                // "int8_t"
 std::optional<DataType> data_type_from_string(std::string_view text);  // exact inverse of to_string
 int bits(DataType type);
 bool is_integer(DataType type);  // Bool is not

@@ -19,12 +19,14 @@ struct TensorInfo {
   int64_t bytes = 0;
 };
 
-std::vector<TensorInfo> tensor_infos(const graph::Function& function, const std::vector<graph::TensorId>& ids);
+std::vector<TensorInfo> tensor_infos(const graph::Function& function,
+                                     const std::vector<graph::TensorId>& ids);
 
 struct EmittedModel {
   std::string name;
   std::vector<TensorInfo> inputs, outputs;
-  std::vector<SourceFile> sources;     // <model>.h, <model>.c, <model>_data.c, <model>_descriptor.c ...
+  std::vector<SourceFile>
+      sources;  // <model>.h, <model>.c, <model>_data.c, <model>_descriptor.c ...
   std::vector<std::string> c_files;    // those of them a build compiles
   std::vector<CommandStream> streams;  // what the package holds, in order of function index
   std::vector<std::string> members;    // members with streams, in order of device index

@@ -30,11 +30,11 @@ enum class OpKind : uint8_t {
 #undef OP
 };
 
-std::string_view to_string(OpKind kind);                          // "conv2d"
+std::string_view to_string(OpKind kind);                           // "conv2d"
 std::optional<OpKind> op_kind_from_string(std::string_view text);  // exact inverse
 Attributes default_attributes(OpKind kind);  // the alternative that nodes of the kind carry
 
-inline constexpr size_t kMaxRank = 6;                              // of every tensor
+inline constexpr size_t kMaxRank = 6;                            // of every tensor
 inline constexpr int64_t kMaxTensorBytes = INT64_C(0x7fffffff);  // of every tensor
 
 using TensorId = Handle<struct TensorTag>;

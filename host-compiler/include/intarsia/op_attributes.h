@@ -14,7 +14,7 @@ namespace intarsia::graph {
 // Fused activations. The clamp is applied to the quantised result (TFLite's CalculateActivationRange).
 enum class Activation : uint8_t { None, Relu, ReluN1To1, Relu6 };
 
-std::string_view to_string(Activation activation);                          // "relu_n1_to_1"
+std::string_view to_string(Activation activation);                        // "relu_n1_to_1"
 std::optional<Activation> activation_from_string(std::string_view text);  // exact inverse
 
 // Elements added around the two spatial axes. TFLite's SAME and VALID become these at import:
@@ -139,7 +139,8 @@ struct ReluAttrs {
   }
 };
 
-struct TransposeConv2dAttrs {  // the window of input (y, x) begins at (y * stride_h - pad_top, x * stride_w - pad_left)
+struct
+    TransposeConv2dAttrs {  // the window of input (y, x) begins at (y * stride_h - pad_top, x * stride_w - pad_left)
   int64_t stride_h = 1;
   int64_t stride_w = 1;
   int64_t pad_top = 0;
@@ -383,8 +384,8 @@ using Attributes =
     std::variant<NoAttrs, Conv2dAttrs, DepthwiseConv2dAttrs, FullyConnectedAttrs, Pool2dAttrs,
                  BinaryAttrs, ReshapeAttrs, SoftmaxAttrs, PadAttrs, ReduceAttrs, ReluAttrs,
                  TransposeConv2dAttrs, LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs,
-                 TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs, ResizeAttrs,
-                 BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs, ShapeAttrs, TileAttrs,
-                 CumsumAttrs, IfAttrs, WhileAttrs>;
+                 TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs,
+                 ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs,
+                 ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs>;
 
 }  // namespace intarsia::graph

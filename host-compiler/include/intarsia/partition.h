@@ -32,8 +32,8 @@ struct Offer {
   bool taken = false;                 // this member runs the operator
   std::optional<std::string> reason;  // why it cannot; or why another was preferred
   bool can = false;
-  double microseconds = 0;            // estimate; 0 when it cannot
-  std::string note = {};              // when it can, but not as the operator is: how, and why not
+  double microseconds = 0;  // estimate; 0 when it cannot
+  std::string note = {};    // when it can, but not as the operator is: how, and why not
 };
 
 // What `explain` prints: for every operator of the (inlined) entry, every member's answer.
@@ -43,9 +43,9 @@ struct Explanation {
     std::vector<Offer> offers;  // in the target's order: host first, then devices
   };
   std::vector<Operator> operators;
-  int64_t regions = 0;                        // runs of operators of one member
-  int64_t boundaries = 0;                     // pairs of regions of unlike members, one with a result of the other;
-                                              // the caller, on the host, is one before and one after them
+  int64_t regions = 0;     // runs of operators of one member
+  int64_t boundaries = 0;  // pairs of regions of unlike members, one with a result of the other;
+                           // the caller, on the host, is one before and one after them
   int64_t transfers = 0, transfer_bytes = 0;  // tensors that cross from one member to another
   double microseconds = 0;                    // estimate of the whole, transfers included
 };

@@ -15,14 +15,15 @@
 
 namespace intarsia {
 
-inline constexpr int kApplication = -1;  // Channel::from: gives the inputs; Channel::to: takes the outputs
+inline constexpr int kApplication =
+    -1;  // Channel::from: gives the inputs; Channel::to: takes the outputs
 
 // A tensor on its way from one stage to another.
 struct Channel {
-  std::string name;  // a C identifier, unique in the pipeline
+  std::string name;                            // a C identifier, unique in the pipeline
   int from = kApplication, to = kApplication;  // stages
-  size_t output = 0;  // of `from`, or which of the model's inputs
-  size_t input = 0;   // of `to`, or which of the model's outputs
+  size_t output = 0;                           // of `from`, or which of the model's inputs
+  size_t input = 0;                            // of `to`, or which of the model's outputs
   int64_t bytes = 0;
   // Not empty: a variable on its way back to a stage that reads what the inference before has left. The channel
   // begins with this message.
@@ -38,14 +39,17 @@ struct Pipeline {
   std::string name;  // the model's
   std::vector<Stage> stages;
   std::vector<Channel> channels;
-  std::vector<std::string> members;  // CPUs with stages, in the target's order; the first starts the others
+  std::vector<std::string>
+      members;  // CPUs with stages, in the target's order; the first starts the others
 };
 
 // Whether the regions are of several CPUs; devices belong to theirs (owners.h).
-bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target);
+bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry,
+               const TargetSpec& target);
 
 // `partitioned`, which has parts, as stages.
-Pipeline split_into_stages(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target);
+Pipeline split_into_stages(const graph::Module& partitioned, const TargetRegistry& registry,
+                           const TargetSpec& target);
 
 struct CompiledStage {
   std::string member;

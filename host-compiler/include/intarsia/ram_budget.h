@@ -16,8 +16,8 @@ namespace intarsia {
 // What a RAM budget did to a model. Bytes are the peaks of all memories together.
 struct RamBudgetOutcome {
   int64_t budget = 0;
-  int64_t before = 0, after = 0;       // operator by operator, and as it is now
-  std::vector<std::string> striped;    // what runs by stripes, in words: tir::Func::origin
+  int64_t before = 0, after = 0;     // operator by operator, and as it is now
+  std::vector<std::string> striped;  // what runs by stripes, in words: tir::Func::origin
 };
 
 struct PlannedModel {
@@ -29,8 +29,9 @@ struct PlannedModel {
 // `options.memory` is `memory`. Without options.ram_budget: lower() and plan_memory(). With one: the same
 // if that is enough, else the cheapest lowering by stripes that stays within. Refuses a budget that cannot
 // be met, with the least that can and the operator that decides it.
-Result<PlannedModel> lower_and_plan(const graph::Module& partitioned, const TargetRegistry& registry,
-                                    const TargetSpec& target, const LoweringOptions& options,
-                                    const MemoryMap& memory, const PlanOptions& plan_options);
+Result<PlannedModel> lower_and_plan(const graph::Module& partitioned,
+                                    const TargetRegistry& registry, const TargetSpec& target,
+                                    const LoweringOptions& options, const MemoryMap& memory,
+                                    const PlanOptions& plan_options);
 
 }  // namespace intarsia

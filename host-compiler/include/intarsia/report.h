@@ -12,8 +12,8 @@ namespace intarsia {
 
 // What the board's compiler made of the model's sources: unused helpers dropped, weights apart.
 struct Measurements {
-  std::string compiler;     // "arm-none-eabi-gcc 12.2.1 -Os"
-  int64_t code_bytes = 0;   // instructions and read-only data other than the model's constants
+  std::string compiler;        // "arm-none-eabi-gcc 12.2.1 -Os"
+  int64_t code_bytes = 0;      // instructions and read-only data other than the model's constants
   int64_t constant_bytes = 0;  // weights and tables as linked
   int64_t stack_bytes = 0;  // deepest chain of calls from <model>_run, library functions included
   std::vector<std::string> stack_chain;  // that chain

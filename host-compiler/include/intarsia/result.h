@@ -92,8 +92,8 @@ class [[nodiscard]] Result<void> {
   INTARSIA_TRY_(INTARSIA_CONCAT(try_result_, __LINE__), declaration, expression)
 
 // The same for Result<void>.
-#define INTARSIA_TRY_VOID(expression)                           \
-  do {                                                          \
+#define INTARSIA_TRY_VOID(expression)                               \
+  do {                                                              \
     if (auto try_void_result = (expression); !try_void_result.ok()) \
-      return try_void_result.error();                           \
+      return try_void_result.error();                               \
   } while (false)

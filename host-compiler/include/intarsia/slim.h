@@ -24,7 +24,8 @@ struct SlimOptions {
 
 // One thing done, for `explain`.
 struct SlimAction {
-  std::string pass;  // "identity" | "chain" | "activation" | "constant" | "padding" | "channels" | "unread"
+  std::string
+      pass;  // "identity" | "chain" | "activation" | "constant" | "padding" | "channels" | "unread"
   std::string node;  // the operator that it was done to
   std::string what;  // "971 of 1496 output channels removed"
   std::string why;   // why no result changes

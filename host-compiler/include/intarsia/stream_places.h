@@ -30,8 +30,8 @@ class StreamPlaces {
  public:
   // `constant_alignment`: bytes every constant begins at a multiple of. `regions`: those the device expects
   // to come first; a region of constants must be the first of them if it is there.
-  StreamPlaces(const tir::Module& module, const Plan& plan, const tir::Func& func, size_t constant_alignment,
-               std::vector<StreamRegion> regions = {});
+  StreamPlaces(const tir::Module& module, const Plan& plan, const tir::Func& func,
+               size_t constant_alignment, std::vector<StreamRegion> regions = {});
 
   StreamPlace of(tir::BufferId buffer);
   StreamPlace of(const tir::BufferRun& run);

@@ -43,7 +43,8 @@ struct RuntimePart {
 struct SimulatorPart {
   std::string header;             // in C: "example_npu/simulator.h"; empty: there is no simulator
   std::string attach_expression;  // of type struct intarsia_register_bus: a fresh simulated device
-  std::string open_bus_function;  // intarsia_status f(driver_type *, const struct intarsia_register_bus *)
+  std::string
+      open_bus_function;  // intarsia_status f(driver_type *, const struct intarsia_register_bus *)
 };
 
 class TargetKind {
@@ -61,7 +62,8 @@ class TargetKind {
   virtual std::vector<Pattern> patterns(const Target& target) const;
 
   // GraphToTir. Default: the portable lowering.
-  virtual Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
+  virtual Result<tir::LoweredFunction> graph_to_tir(const Target& target,
+                                                    const graph::Module& module,
                                                     const graph::Function& function,
                                                     const LoweringOptions& options) const;
 
@@ -94,7 +96,8 @@ class TargetKind {
   // Memories that the target reckons with, for where the board does not say what it has: a fast SRAM
   // of limited size beside unlimited RAM. A buffer asks for one by its name (tir::Buffer::memory). A
   // pool of the same name that is there already stays. Default: none.
-  virtual std::vector<MemoryPool> memories(const Target& target, const LoweringOptions& options) const {
+  virtual std::vector<MemoryPool> memories(const Target& target,
+                                           const LoweringOptions& options) const {
     return (void)target, (void)options, std::vector<MemoryPool>{};
   }
 
@@ -108,7 +111,9 @@ class TargetKind {
   }
 
   virtual RuntimePart runtime(const Target& target) const { return (void)target, RuntimePart{}; }
-  virtual SimulatorPart simulator(const Target& target) const { return (void)target, SimulatorPart{}; }
+  virtual SimulatorPart simulator(const Target& target) const {
+    return (void)target, SimulatorPart{};
+  }
 };
 
 // The kinds this build knows. Made once by the composition root (the command line, a test) and
@@ -117,7 +122,9 @@ class TargetRegistry {
  public:
   void add(std::unique_ptr<TargetKind> kind);
   // Its spec() names the kind it refines and is not looked at otherwise.
-  void refine(std::unique_ptr<TargetKind> refinement) { refinements_.push_back(std::move(refinement)); }
+  void refine(std::unique_ptr<TargetKind> refinement) {
+    refinements_.push_back(std::move(refinement));
+  }
   const TargetKind& kind(std::string_view name) const;  // checked to exist
   // Who answers for the target: its kind, or what refines it for this target.
   const TargetKind& kind_of(const Target& target) const;

@@ -53,8 +53,24 @@ using Expr = std::shared_ptr<const ExprNode>;
 
 enum class UnaryOp : uint8_t { Neg, Not };  // Not: of bool
 enum class BinaryOp : uint8_t {
-  Add, Sub, Mul, Div, Mod, Min, Max, And, Or, Xor, Shl, Shr,  // And, Or also of bool
-  Lt, Le, Gt, Ge, Eq, Ne,
+  Add,
+  Sub,
+  Mul,
+  Div,
+  Mod,
+  Min,
+  Max,
+  And,
+  Or,
+  Xor,
+  Shl,
+  Shr,  // And, Or also of bool
+  Lt,
+  Le,
+  Gt,
+  Ge,
+  Eq,
+  Ne,
 };
 
 struct IntImm {
@@ -132,8 +148,8 @@ struct Store {
   std::vector<Expr> indices;
   Expr value;
 };
-struct Call {  // only in a schedule or a striped function
-  std::string function;           // GlobalVar
+struct Call {                       // only in a schedule or a striped function
+  std::string function;             // GlobalVar
   std::vector<BufferId> arguments;  // one per parameter of the callee
   // Of striped functions: the first element that the callee sees, per argument; empty: all are 0.
   std::vector<Expr> offsets = {};
@@ -153,8 +169,8 @@ struct StmtNode {
 enum class Scope : uint8_t {
   Parameter,  // memory of the caller
   Constant,   // the module's constant `constant`
-  Local,      // needs memory while the function runs: a planned buffer of a schedule, scratch of a leaf
-  Register,   // a scalar or a handful of elements; the emitted function's own variables (stack)
+  Local,  // needs memory while the function runs: a planned buffer of a schedule, scratch of a leaf
+  Register,  // a scalar or a handful of elements; the emitted function's own variables (stack)
 };
 
 struct Buffer {
@@ -162,13 +178,13 @@ struct Buffer {
   DataType type = DataType::Int8;
   Shape extents;
   Scope scope = Scope::Local;
-  ConstantId constant;           // Scope::Constant only
+  ConstantId constant;  // Scope::Constant only
   // The bytes of another buffer of the function from `alias_offset` on: a reshape, a slice, a tensor
   // at its place in an arena. Only of schedules (where parameters may have one as well, whose root is
   // a local buffer) and of stepwise functions.
   BufferId alias;
-  int32_t alignment = 1;         // bytes; a power of two; at least the element's size
-  int64_t alias_offset = 0;      // bytes
+  int32_t alignment = 1;     // bytes; a power of two; at least the element's size
+  int64_t alias_offset = 0;  // bytes
   // The memory pool it should be in; the planner takes another one that its users reach when there is
   // no such pool or no room. Empty: the fastest.
   std::string memory;
@@ -209,9 +225,9 @@ struct Overlap {
 };
 
 struct Func {
-  std::string name;    // GlobalVar; a C identifier
-  std::string target;  // member of the composite target; empty: the host
-  std::string origin;  // for people: "conv_3: conv2d i8[1,49,10,1] -> i8[1,25,5,64]"
+  std::string name;                   // GlobalVar; a C identifier
+  std::string target;                 // member of the composite target; empty: the host
+  std::string origin;                 // for people: "conv_3: conv2d i8[1,49,10,1] -> i8[1,25,5,64]"
   std::vector<Parameter> parameters;  // of buffers 0 .. parameters.size()-1
   std::vector<Buffer> buffers;
   std::vector<Var> vars;

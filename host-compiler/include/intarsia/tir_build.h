@@ -84,6 +84,7 @@ class FuncBuilder {
 Stmt if_then(Expr condition, Stmt then_body, Stmt else_body = nullptr);
 Stmt intrinsic(std::string name, std::vector<std::variant<BufferRun, Expr>> operands);
 // `offsets` of a striped function: one per argument, or none.
-Stmt call_func(std::string function, std::vector<BufferId> arguments, std::vector<Expr> offsets = {});
+Stmt call_func(std::string function, std::vector<BufferId> arguments,
+               std::vector<Expr> offsets = {});
 
 }  // namespace intarsia::tir

@@ -159,13 +159,17 @@ class Validator {
     }
     if (board_.emulator->device_window_size == 0) return;
     const Memory* memory = board_.find_memory(shared);
-    const uint64_t begin = board_.emulator->device_window, size = board_.emulator->device_window_size;
+    const uint64_t begin = board_.emulator->device_window,
+                   size = board_.emulator->device_window_size;
     // The end of the memory is what its `reserved` keeps free.
     if (memory == nullptr || begin < memory->end() - memory->reserved || begin % 64 != 0 ||
         size > memory->end() - begin)
-      complain("run: device_window",
-               fmt::format("{:#x} and {:#x} bytes from there are not in the reserved end of the shared memory", begin, size),
-               "the firmware and the devices talk there");
+      complain(
+          "run: device_window",
+          fmt::format(
+              "{:#x} and {:#x} bytes from there are not in the reserved end of the shared memory",
+              begin, size),
+          "the firmware and the devices talk there");
   }
 
   const Board& board_;

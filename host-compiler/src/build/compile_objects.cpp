@@ -45,13 +45,15 @@ Result<void> run_jobs(const std::vector<Job>& jobs) {
   std::atomic<size_t> next{0};
   const auto work = [&] {
     for (size_t i; (i = next.fetch_add(1)) < jobs.size();) {
-      const Result<ProcessOutcome> outcome = run_process(jobs[i].command, {.directory = jobs[i].directory});
+      const Result<ProcessOutcome> outcome =
+          run_process(jobs[i].command, {.directory = jobs[i].directory});
       if (!outcome.ok())
         results[i] = outcome.error();
       else if (!outcome->succeeded())
-        results[i] = Diagnostics(jobs[i].source,
-                                 fmt::format("the C compiler refused it ({}):\n{}", outcome->ending(), outcome->err),
-                                 "this is a fault of the emitted code, please report it");
+        results[i] = Diagnostics(
+            jobs[i].source,
+            fmt::format("the C compiler refused it ({}):\n{}", outcome->ending(), outcome->err),
+            "this is a fault of the emitted code, please report it");
     }
   };
   std::vector<std::thread> workers;
@@ -81,7 +83,8 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
   namespace fs = std::filesystem;
   std::vector<std::string> common = board::compile_flags(setting.board, setting.core);
   for (const std::string& dir : setting.manifest.include_dirs) common.push_back("-I" + dir);
-  common.insert(common.end(), {setting.optimise, "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra"});
+  common.insert(common.end(),
+                {setting.optimise, "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra"});
   if (!setting.board.native()) common.push_back("-fcallgraph-info=su");
 
   Objects objects;
@@ -89,11 +92,12 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
   for (size_t i = 0; i < setting.manifest.sources.size(); ++i) {
     const std::string& source = setting.manifest.sources[i];
     const bool cpp = source.ends_with(".cpp");
-    const fs::path object =
-        fs::absolute(fs::path(work_folder) / fmt::format("{:02}_{}.o", i, fs::path(source).stem().string()));
+    const fs::path object = fs::absolute(
+        fs::path(work_folder) / fmt::format("{:02}_{}.o", i, fs::path(source).stem().string()));
     const std::string compiler = compiler_for(setting.board, cpp);
-    std::vector<std::string> command =
-        cpp && setting.board.native() ? host_cpp_command(compiler) : std::vector<std::string>{compiler};
+    std::vector<std::string> command = cpp && setting.board.native()
+                                           ? host_cpp_command(compiler)
+                                           : std::vector<std::string>{compiler};
     command.insert(command.end(), common.begin(), common.end());
     if (cpp && !setting.board.native())
       command.insert(command.end(), {"-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti",
@@ -117,17 +121,21 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
 Result<void> build_simulators(const BuildSetting& setting, const std::string& work_folder,
                               const std::string& output) {
   namespace fs = std::filesystem;
-  std::vector<std::string> sources = {fs::absolute(setting.resource_root + "/boards/host/device_server.cpp").string()};
-  sources.insert(sources.end(), setting.manifest.simulator_sources.begin(), setting.manifest.simulator_sources.end());
+  std::vector<std::string> sources = {
+      fs::absolute(setting.resource_root + "/boards/host/device_server.cpp").string()};
+  sources.insert(sources.end(), setting.manifest.simulator_sources.begin(),
+                 setting.manifest.simulator_sources.end());
   std::vector<Job> jobs;
   std::vector<std::string> link = {"c++"};
   for (size_t i = 0; i < sources.size(); ++i) {
     const std::string object =
         fs::absolute(fs::path(work_folder) /
-                     fmt::format("simulator_{:02}_{}.o", i, fs::path(sources[i]).stem().string())).string();
+                     fmt::format("simulator_{:02}_{}.o", i, fs::path(sources[i]).stem().string()))
+            .string();
     std::vector<std::string> command = host_cpp_command("c++");
     command.push_back("-O2");
-    for (const std::string& dir : setting.manifest.simulator_include_dirs) command.push_back("-I" + dir);
+    for (const std::string& dir : setting.manifest.simulator_include_dirs)
+      command.push_back("-I" + dir);
     command.insert(command.end(), {"-c", sources[i], "-o", object});
     jobs.push_back({std::move(command), sources[i], setting.folder});
     link.push_back(object);
@@ -136,7 +144,8 @@ Result<void> build_simulators(const BuildSetting& setting, const std::string& wo
   link.insert(link.end(), {"-o", output});
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(link));
   if (!outcome.succeeded())
-    return Diagnostics(setting.manifest.model, "linking the program that simulates its devices failed:\n" + outcome.err);
+    return Diagnostics(setting.manifest.model,
+                       "linking the program that simulates its devices failed:\n" + outcome.err);
   return {};
 }
 

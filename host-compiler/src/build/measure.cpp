@@ -24,14 +24,18 @@ Result<board::ElfImage> link_model(const BuildSetting& setting, const build::Obj
   std::vector<std::string> command = {setting.board.compiler};
   const auto flags = board::compile_flags(setting.board, setting.core);
   command.insert(command.end(), flags.begin(), flags.end());
-  command.insert(command.end(), {"-r", "-nostdlib", "-Wl,--gc-sections", "-Wl,-e," + name + "_run"});
-  for (const char* symbol : {"_init", "_input", "_output"}) command.push_back("-Wl,-u," + name + symbol);
+  command.insert(command.end(),
+                 {"-r", "-nostdlib", "-Wl,--gc-sections", "-Wl,-e," + name + "_run"});
+  for (const char* symbol : {"_init", "_input", "_output"})
+    command.push_back("-Wl,-u," + name + symbol);
   command.insert(command.end(), objects.model.begin(), objects.model.end());
   command.insert(command.end(), {"-lc", "-lgcc", "-o", output});
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
   if (!outcome.succeeded())
-    return Diagnostics(name, fmt::format("linking for measurement failed ({}):\n{}", outcome.ending(), outcome.err),
-                       "this is a fault of the emitted code, please report it");
+    return Diagnostics(
+        name,
+        fmt::format("linking for measurement failed ({}):\n{}", outcome.ending(), outcome.err),
+        "this is a fault of the emitted code, please report it");
   return board::read_elf(output);
 }
 
@@ -39,10 +43,12 @@ Result<board::ElfImage> link_model(const BuildSetting& setting, const build::Obj
 
 Result<Measurements> measure(const BuildSetting& setting) {
   if (setting.board.native())
-    return Diagnostics(setting.board.name, "code and stack are measured for cross-compiled boards only",
+    return Diagnostics(setting.board.name,
+                       "code and stack are measured for cross-compiled boards only",
                        "choose a board with --board");
   if (!setting.manifest.parts.empty())
-    return Diagnostics(setting.manifest.model, "parts are measured each by itself", "build their packages");
+    return Diagnostics(setting.manifest.model, "parts are measured each by itself",
+                       "build their packages");
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work.path()));
   INTARSIA_TRY(const board::ElfImage image, link_model(setting, objects, work.path()));

@@ -9,8 +9,8 @@
 namespace intarsia::build {
 
 struct Objects {
-  std::vector<std::string> model;    // everything the model itself needs
-  std::vector<std::string> program;  // what only the generic main needs
+  std::vector<std::string> model;        // everything the model itself needs
+  std::vector<std::string> program;      // what only the generic main needs
   std::vector<std::string> call_graphs;  // of the model's objects, when the compiler wrote them
 };
 

@@ -23,16 +23,19 @@ bool runs_beside_simulators(const BuildSetting& setting) {
 Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder) {
   const bool simulates = runs_beside_simulators(setting);
   if (!setting.board.native() && !setting.manifest.devices.empty() && !simulates)
-    return Diagnostics(fmt::format("--board {}", setting.board.name),
-                       fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
-                       "run it with --board host, where the device is simulated; 'compile' makes the sources for "
-                       "a board of your own");
-  const std::string cores = setting.resource_root + "/boards/" + setting.board.name + "/second_core.c";
+    return Diagnostics(
+        fmt::format("--board {}", setting.board.name),
+        fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
+        "run it with --board host, where the device is simulated; 'compile' makes the sources for "
+        "a board of your own");
+  const std::string cores =
+      setting.resource_root + "/boards/" + setting.board.name + "/second_core.c";
   if (!setting.manifest.parts.empty() && !std::filesystem::exists(cores))
     return Diagnostics(fmt::format("--board {}", setting.board.name),
                        fmt::format("the board has one core, and the parts {} run at the same time",
                                    fmt::join(setting.manifest.parts, ", ")),
-                       "run them with --board host; 'compile' makes the sources of every part for boards of your own");
+                       "run them with --board host; 'compile' makes the sources of every part for "
+                       "boards of your own");
   INTARSIA_TRY(const build::Objects objects, build::compile_objects(setting, work_folder));
 
   std::string script;
@@ -45,8 +48,9 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
   request.sources.insert(request.sources.end(), objects.program.begin(), objects.program.end());
   if (!setting.manifest.parts.empty()) request.sources.push_back(cores);
   request.flags = {setting.optimise, "-std=c11",
-                   fmt::format("-DINTARSIA_MAX_TENSORS={}", std::max({setting.manifest.inputs.size(),
-                                                                      setting.manifest.outputs.size(), size_t{1}}))};
+                   fmt::format("-DINTARSIA_MAX_TENSORS={}",
+                               std::max({setting.manifest.inputs.size(),
+                                         setting.manifest.outputs.size(), size_t{1}}))};
   request.linker_script_path = script;
   request.output = work_folder + "/program";
   std::vector<std::string> command =
@@ -54,30 +58,36 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
   const bool cpp = std::any_of(setting.manifest.sources.begin(), setting.manifest.sources.end(),
                                [](const std::string& s) { return s.ends_with(".cpp"); });
   if (cpp && setting.board.native()) command.push_back("-lstdc++");
-  for (const std::string& library : setting.manifest.link_libraries) command.push_back("-l" + library);
+  for (const std::string& library : setting.manifest.link_libraries)
+    command.push_back("-l" + library);
   if (!setting.manifest.parts.empty() && setting.board.native()) command.push_back("-pthread");
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
   if (!outcome.succeeded())
     return Diagnostics(setting.manifest.model,
-                       fmt::format("linking the program for board {} failed ({}):\n{}", setting.board.name,
-                                   outcome.ending(), outcome.err),
+                       fmt::format("linking the program for board {} failed ({}):\n{}",
+                                   setting.board.name, outcome.ending(), outcome.err),
                        "if a memory overflows, choose a larger board");
-  if (simulates) INTARSIA_TRY_VOID(build::build_simulators(setting, work_folder, work_folder + kSimulators));
+  if (simulates)
+    INTARSIA_TRY_VOID(build::build_simulators(setting, work_folder, work_folder + kSimulators));
   return request.output;
 }
 
 namespace {
 
 // The emulator's command line, started by the program that simulates its devices.
-Result<std::vector<std::string>> beside_simulators(const BuildSetting& setting, board::StartRequest start,
+Result<std::vector<std::string>> beside_simulators(const BuildSetting& setting,
+                                                   board::StartRequest start,
                                                    const std::string& work_folder) {
   const board::Emulator& emulator = *setting.board.emulator;
   const board::Memory* memory = setting.board.find_memory(emulator.shared_memory);
   INTARSIA_CHECK(memory != nullptr, "a board's window is in the memory that its emulator shares");
   start.shared_memory_file = work_folder + "/shared_memory";
-  std::vector<std::string> command = {work_folder + kSimulators, start.shared_memory_file,
-                                      fmt::format("{:#x}", memory->base), fmt::format("{:#x}", memory->size),
-                                      fmt::format("{:#x}", emulator.device_window), "--"};
+  std::vector<std::string> command = {work_folder + kSimulators,
+                                      start.shared_memory_file,
+                                      fmt::format("{:#x}", memory->base),
+                                      fmt::format("{:#x}", memory->size),
+                                      fmt::format("{:#x}", emulator.device_window),
+                                      "--"};
   INTARSIA_TRY(const std::vector<std::string> started, board::run_command(setting.board, start));
   command.insert(command.end(), started.begin(), started.end());
   return command;
@@ -92,7 +102,8 @@ Result<board::CountRequest> prepare_count(const BuildSetting& setting, const std
   INTARSIA_TRY(const ProcessOutcome outcome,
                run_process(board::count_plugin_command(setting.resource_root, count.plugin)));
   if (!outcome.succeeded())
-    return Diagnostics("instruction counter", "the emulator's plugin does not compile:\n" + outcome.err,
+    return Diagnostics("instruction counter",
+                       "the emulator's plugin does not compile:\n" + outcome.err,
                        "install the packages of the set-up script");
   INTARSIA_TRY(const board::ElfImage image, board::read_elf(program));
   const auto begin = image.symbols.find("intarsia_mark_begin");
@@ -115,8 +126,8 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     run.inputs.push_back(fmt::format("{}/in{}.bin", work_folder, i));
     const std::vector<uint8_t>& bytes = request.inputs[i];
-    INTARSIA_TRY_VOID(write_file(run.inputs.back(),
-                                 {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    INTARSIA_TRY_VOID(
+        write_file(run.inputs.back(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
   }
   for (size_t i = 0; i < setting.manifest.outputs.size(); ++i)
     run.outputs.push_back(fmt::format("{}/out{}.bin", work_folder, i));
@@ -129,18 +140,22 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
     INTARSIA_TRY(start.count, prepare_count(setting, request.program, work_folder));
   }
   const bool simulates = runs_beside_simulators(setting);
-  INTARSIA_TRY(const std::vector<std::string> command, simulates ? beside_simulators(setting, start, work_folder)
-                                                                 : board::run_command(setting.board, start));
+  INTARSIA_TRY(const std::vector<std::string> command,
+               simulates ? beside_simulators(setting, start, work_folder)
+                         : board::run_command(setting.board, start));
   ProcessOptions options;
   const std::string profile = work_folder + "/device_profile.json";
   if (setting.board.native() || simulates) {
     options.environment.push_back("INTARSIA_DEVICE_PROFILE=" + profile);
-    options.environment.push_back(fmt::format("INTARSIA_DEVICE_MARKS={}/{}.marks", setting.folder, setting.manifest.model));
-    if (!request.trace_file.empty()) options.environment.push_back("INTARSIA_DEVICE_TRACE=" + request.trace_file);
+    options.environment.push_back(
+        fmt::format("INTARSIA_DEVICE_MARKS={}/{}.marks", setting.folder, setting.manifest.model));
+    if (!request.trace_file.empty())
+      options.environment.push_back("INTARSIA_DEVICE_TRACE=" + request.trace_file);
   }
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, options));
 
-  const std::string where = fmt::format("{} on board {}", setting.manifest.model, setting.board.name);
+  const std::string where =
+      fmt::format("{} on board {}", setting.manifest.model, setting.board.name);
   if (!outcome.succeeded())
     return Diagnostics(where,
                        fmt::format("the program ended with {}: {}{}{}", outcome.ending(),

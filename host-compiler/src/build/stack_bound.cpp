@@ -114,7 +114,8 @@ Result<StackBound> stack_bound(const std::vector<std::string>& call_graph_texts,
   }
   StackBound result;
   if (!DeepestChain(graph).find(entry, result))
-    return Diagnostics("stack bound", fmt::format("'{}' calls itself through other functions", entry),
+    return Diagnostics("stack bound",
+                       fmt::format("'{}' calls itself through other functions", entry),
                        "this is a fault of the emitted code, please report it");
   return result;
 }

@@ -14,8 +14,9 @@ MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry
     memory.masters[member.name] = kind.memory_master(member);
     if (!board.open) continue;
     for (MemoryPool& pool : kind.memories(member, options)) {
-      const bool known = std::any_of(memory.pools.begin(), memory.pools.end(),
-                                     [&](const MemoryPool& other) { return other.name == pool.name; });
+      const bool known =
+          std::any_of(memory.pools.begin(), memory.pools.end(),
+                      [&](const MemoryPool& other) { return other.name == pool.name; });
       if (!known) memory.pools.push_back(std::move(pool));
     }
   }
@@ -29,8 +30,8 @@ Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::st
   return compile_front_end(std::move(imported), registry, target, options);
 }
 
-Result<FrontEnd> compile_front_end(graph::Module imported, const TargetRegistry& registry, const TargetSpec& target,
-                                   const CompileOptions& options) {
+Result<FrontEnd> compile_front_end(graph::Module imported, const TargetRegistry& registry,
+                                   const TargetSpec& target, const CompileOptions& options) {
   FrontEnd result;
   result.imported = std::move(imported);
   INTARSIA_TRY(result.slimmed, slim_as_asked(result.imported, options));
@@ -53,8 +54,8 @@ Result<CompiledModel> compile_partitioned(Partitioned partitioned, const TargetR
   const MemoryMap memory = planning_memory(options.memory, registry, target, options.lowering);
   LoweringOptions lowering = options.lowering;
   lowering.memory = &memory;
-  INTARSIA_TRY(PlannedModel planned, lower_and_plan(result.partitioned.module, registry, target, lowering,
-                                                    memory, options.plan));
+  INTARSIA_TRY(PlannedModel planned, lower_and_plan(result.partitioned.module, registry, target,
+                                                    lowering, memory, options.plan));
   result.lowered = std::move(planned.lowered);
   result.plan = std::move(planned.plan);
   result.ram_budget = std::move(planned.ram_budget);
@@ -65,7 +66,8 @@ Result<CompiledModel> compile_partitioned(Partitioned partitioned, const TargetR
 
 Result<CompiledModel> compile_back_end(FrontEnd front, const TargetRegistry& registry,
                                        const TargetSpec& target, const CompileOptions& options) {
-  INTARSIA_TRY(CompiledModel result, compile_partitioned(std::move(front.partitioned), registry, target, options));
+  INTARSIA_TRY(CompiledModel result,
+               compile_partitioned(std::move(front.partitioned), registry, target, options));
   result.imported = std::move(front.imported);
   result.slimmed = std::move(front.slimmed);
   return result;

@@ -49,7 +49,9 @@ std::string deciding_operator(const PlannedModel& model) {
   for (const tir::Stmt& stmt : schedule->statements) {
     const tir::Func* callee = model.lowered.find(std::get<tir::Call>(stmt->node).function);
     const auto* commands = callee->stepwise ? std::get_if<tir::Seq>(&callee->body->node) : nullptr;
-    next += commands != nullptr ? std::max<int32_t>(1, static_cast<int32_t>(commands->statements.size())) : 1;
+    next += commands != nullptr
+                ? std::max<int32_t>(1, static_cast<int32_t>(commands->statements.size()))
+                : 1;
     if (fullest < next) return callee->node.empty() ? callee->name : callee->node;
   }
   return model.lowered.entry;
@@ -82,9 +84,10 @@ std::vector<std::string> striped_in(const tir::Module& module) {
 
 }  // namespace
 
-Result<PlannedModel> lower_and_plan(const graph::Module& partitioned, const TargetRegistry& registry,
-                                    const TargetSpec& target, const LoweringOptions& options,
-                                    const MemoryMap& memory, const PlanOptions& plan_options) {
+Result<PlannedModel> lower_and_plan(const graph::Module& partitioned,
+                                    const TargetRegistry& registry, const TargetSpec& target,
+                                    const LoweringOptions& options, const MemoryMap& memory,
+                                    const PlanOptions& plan_options) {
   const Planner planner{partitioned, registry, target, options, memory, plan_options};
   if (!options.ram_budget) return planner.with(std::nullopt);
 
@@ -115,8 +118,8 @@ Result<PlannedModel> lower_and_plan(const graph::Module& partitioned, const Targ
     }
     if (is_last)
       return Diagnostics(fmt::format("{}: RAM budget of {} bytes", partitioned.name, budget),
-                         fmt::format("cannot be met: the least is {} bytes, which '{}' decides", peak,
-                                     deciding_operator(model)),
+                         fmt::format("cannot be met: the least is {} bytes, which '{}' decides",
+                                     peak, deciding_operator(model)),
                          fmt::format("--ram-budget {}", peak));
     asked = std::max<int64_t>(0, asked - (peak - budget));
   }

@@ -12,7 +12,7 @@ enum class CLinkage : uint8_t { External, Static };
 
 struct CConstantOptions {
   CLinkage linkage = CLinkage::External;
-  int32_t alignment = 1;  // bytes; _Alignas when it is more than the element's own
+  int32_t alignment = 1;       // bytes; _Alignas when it is more than the element's own
   std::string attribute = {};  // written behind the declarator: INTARSIA_WEIGHTS
 };
 

@@ -32,7 +32,8 @@ Names make_names(const tir::Module& module, const tir::Func& func, const tir::St
       body,
       [&](const tir::StmtNode& s) {
         if (const auto* n = std::get_if<tir::Intrinsic>(&s.node)) taken.insert(n->name);
-        if (const auto* n = std::get_if<tir::Call>(&s.node)) taken.insert(options.symbol_prefix + n->function);
+        if (const auto* n = std::get_if<tir::Call>(&s.node))
+          taken.insert(options.symbol_prefix + n->function);
       },
       [&](const tir::ExprNode& e) {
         if (const auto* n = std::get_if<tir::ExprCall>(&e.node)) taken.insert(n->function);
@@ -85,7 +86,8 @@ std::string parameter_list(const tir::Func& func, const Names& names) {
     for (const tir::InPlace& pair : func.in_place)
       shared |= pair.input == static_cast<int32_t>(i) || pair.output == static_cast<int32_t>(i);
     for (const tir::Overlap& overlap : func.overlaps)
-      shared |= overlap.input == static_cast<int32_t>(i) || overlap.output == static_cast<int32_t>(i);
+      shared |=
+          overlap.input == static_cast<int32_t>(i) || overlap.output == static_cast<int32_t>(i);
     if (!list.empty()) list += ", ";
     list += fmt::format("{}{} *{}{}", read_only ? "const " : "", c_name(buffer.type),
                         read_only || shared ? "" : "restrict ", names.buffers[i]);

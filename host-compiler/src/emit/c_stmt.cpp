@@ -115,13 +115,14 @@ void StmtEmitter::emit(const tir::StmtNode& at, const tir::Store& node) {
 void StmtEmitter::emit(const tir::StmtNode&, const tir::Call& node) {
   std::string arguments;
   for (size_t i = 0; i < node.arguments.size(); ++i)
-    arguments += (i == 0 ? "" : ", ") +
-                 (node.offsets.empty() ? names_.buffers[node.arguments[i].at()]
-                                       : expr_.address(node.arguments[i], node.offsets[i]));
+    arguments += (i == 0 ? "" : ", ") + (node.offsets.empty()
+                                             ? names_.buffers[node.arguments[i].at()]
+                                             : expr_.address(node.arguments[i], node.offsets[i]));
   out_.line(fmt::format("{}{}({});", options_.symbol_prefix, node.function, arguments));
 }
 
-std::string StmtEmitter::constant_struct(const tir::Intrinsic& node, const ConstantStruct& declared) {
+std::string StmtEmitter::constant_struct(const tir::Intrinsic& node,
+                                         const ConstantStruct& declared) {
   constexpr size_t kFieldsPerLine = 6;
   const std::string name = fresh_.make(declared.name);
   out_.open(fmt::format("static const {} {} =", declared.type, name));
@@ -130,11 +131,14 @@ std::string StmtEmitter::constant_struct(const tir::Intrinsic& node, const Const
   for (const auto& operand : node.operands) {
     const auto* number = std::get_if<tir::Expr>(&operand);
     if (number == nullptr) continue;
-    INTARSIA_CHECK(field < declared.fields.size(), "a kernel's numbers are the fields of its struct");
-    line += fmt::format("{}.{} = {},", line.empty() ? "" : " ", declared.fields[field], expr_.value(*number));
+    INTARSIA_CHECK(field < declared.fields.size(),
+                   "a kernel's numbers are the fields of its struct");
+    line += fmt::format("{}.{} = {},", line.empty() ? "" : " ", declared.fields[field],
+                        expr_.value(*number));
     if (++field % kFieldsPerLine == 0) out_.line(std::exchange(line, {}));
   }
-  INTARSIA_CHECK(field == declared.fields.size(), "a kernel's numbers are the fields of its struct");
+  INTARSIA_CHECK(field == declared.fields.size(),
+                 "a kernel's numbers are the fields of its struct");
   if (!line.empty()) out_.line(line);
   out_.close(";");
   return "&" + name;

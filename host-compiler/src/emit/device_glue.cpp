@@ -110,7 +110,8 @@ std::string device_server_text(const EmittedModel& model, const TargetRegistry& 
                                const TargetSpec& target) {
   const std::vector<Device> devices = devices_of(model, registry, target);
   CWriter out;
-  out.comment({fmt::format("{}: its devices simulated, for firmware in an emulator. Generated file.", model.name)});
+  out.comment({fmt::format(
+      "{}: its devices simulated, for firmware in an emulator. Generated file.", model.name)});
   out.directive("#include \"intarsia_contract/remote_device.h\"");
   out.blank();
   std::set<std::string> headers;

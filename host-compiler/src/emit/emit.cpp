@@ -20,7 +20,9 @@ std::vector<int> used_pools(const Plan& plan) {
 
 using emission::Step;
 
-tir::BufferId flag_of(const tir::If& branch) { return std::get<tir::Load>(branch.condition->node).buffer; }
+tir::BufferId flag_of(const tir::If& branch) {
+  return std::get<tir::Load>(branch.condition->node).buffer;
+}
 
 // A loop that is nothing but a branch whose condition only the branch itself changes.
 const tir::If* only_branch(const tir::Stmt& body) {
@@ -29,7 +31,8 @@ const tir::If* only_branch(const tir::Stmt& body) {
 }
 
 template <typename AddCall>
-void list_steps(const tir::Func& schedule, const tir::Stmt& stmt, std::vector<Step>& steps, const AddCall& add_call) {
+void list_steps(const tir::Func& schedule, const tir::Stmt& stmt, std::vector<Step>& steps,
+                const AddCall& add_call) {
   const auto inside = [&](const tir::Stmt& inner) { list_steps(schedule, inner, steps, add_call); };
   if (const auto* call = std::get_if<tir::Call>(&stmt->node)) {
     add_call(*call);
@@ -62,7 +65,8 @@ struct Collected {
 
 }  // namespace
 
-std::vector<TensorInfo> tensor_infos(const graph::Function& entry, const std::vector<graph::TensorId>& ids) {
+std::vector<TensorInfo> tensor_infos(const graph::Function& entry,
+                                     const std::vector<graph::TensorId>& ids) {
   std::vector<TensorInfo> infos;
   for (const graph::TensorId id : ids) {
     const graph::Tensor& tensor = entry.tensor(id);
@@ -81,8 +85,10 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
 
   Collected collected;
   for (const Target& member : target.members()) {
-    INTARSIA_TRY(Artifacts artifacts, registry.kind_of(member).tir_to_runtime(member, module, plan));
-    collected.functions.insert(collected.functions.end(), artifacts.functions.begin(), artifacts.functions.end());
+    INTARSIA_TRY(Artifacts artifacts,
+                 registry.kind_of(member).tir_to_runtime(member, module, plan));
+    collected.functions.insert(collected.functions.end(), artifacts.functions.begin(),
+                               artifacts.functions.end());
     collected.includes.insert(artifacts.includes.begin(), artifacts.includes.end());
     for (SourceFile& file : artifacts.sources) {
       if (file.path.ends_with(".c")) model.c_files.push_back(file.path);
@@ -90,12 +96,15 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
     }
     if (!artifacts.streams.empty()) model.members.push_back(member.name);
     for (CommandStream& stream : artifacts.streams) stream.target = to_string(member);
-    std::move(artifacts.streams.begin(), artifacts.streams.end(), std::back_inserter(model.streams));
+    std::move(artifacts.streams.begin(), artifacts.streams.end(),
+              std::back_inserter(model.streams));
   }
 
   std::map<std::string, int> stream_of, device_of;
-  for (size_t i = 0; i < model.streams.size(); ++i) stream_of[model.streams[i].func] = static_cast<int>(i);
-  for (size_t i = 0; i < model.members.size(); ++i) device_of[model.members[i]] = static_cast<int>(i);
+  for (size_t i = 0; i < model.streams.size(); ++i)
+    stream_of[model.streams[i].func] = static_cast<int>(i);
+  for (size_t i = 0; i < model.members.size(); ++i)
+    device_of[model.members[i]] = static_cast<int>(i);
 
   emission::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
   const auto add_call = [&](const tir::Call& call) {

@@ -30,8 +30,8 @@ void size_assertions(CWriter& out, const std::string& prefix, const char* role,
                      const std::vector<TensorInfo>& tensors) {
   for (size_t i = 0; i < tensors.size(); ++i)
     if (bits(tensors[i].type) >= 8)
-      out.line(fmt::format("_Static_assert({}_{}{}_BYTES == {} * sizeof({}), \"{}\");", prefix, role, i,
-                           element_count(tensors[i].shape), c_name(tensors[i].type),
+      out.line(fmt::format("_Static_assert({}_{}{}_BYTES == {} * sizeof({}), \"{}\");", prefix,
+                           role, i, element_count(tensors[i].shape), c_name(tensors[i].type),
                            "the size follows from the shape"));
 }
 
@@ -40,8 +40,9 @@ void tensor_constants(CWriter& out, const std::string& prefix, const char* role,
   out.directive(fmt::format("#define {}_{}_COUNT {}", prefix, role, tensors.size()));
   for (size_t i = 0; i < tensors.size(); ++i) {
     const TensorInfo& tensor = tensors[i];
-    out.comment({fmt::format("{}: {} [{}], {}", comment_safe(tensor.name), c_name(tensor.type),
-                             fmt::join(tensor.shape, ","), quantization_text(tensor.quantization))});
+    out.comment(
+        {fmt::format("{}: {} [{}], {}", comment_safe(tensor.name), c_name(tensor.type),
+                     fmt::join(tensor.shape, ","), quantization_text(tensor.quantization))});
     out.directive(fmt::format("#define {}_{}{}_BYTES {}", prefix, role, i, tensor.bytes));
   }
   out.blank();
@@ -72,10 +73,12 @@ std::string header_text(const ModelContext& context) {
   const std::string prefix = upper_case(name);
   const bool has_devices = !context.model.members.empty();
   CWriter out;
-  out.comment({fmt::format("{}: a neural network, compiled ahead of time. Generated file.", name), "",
-               "The caller owns all memory. Fill the inputs, run, read the outputs; an input's bytes may be",
-               "overwritten by the run, an output stays until an input is written again. Several instances",
-               "and several models may live in one program; nothing is allocated and nothing is global."});
+  out.comment(
+      {fmt::format("{}: a neural network, compiled ahead of time. Generated file.", name), "",
+       "The caller owns all memory. Fill the inputs, run, read the outputs; an input's bytes may "
+       "be",
+       "overwritten by the run, an output stays until an input is written again. Several instances",
+       "and several models may live in one program; nothing is allocated and nothing is global."});
   out.directive(fmt::format("#ifndef {}_H", prefix));
   out.directive(fmt::format("#define {}_H", prefix));
   out.blank();
@@ -92,9 +95,10 @@ std::string header_text(const ModelContext& context) {
   out.blank();
   out.comment({"Working memory in bytes, one block per memory of the plan."});
   for (const int pool : context.pools) {
-    const std::string pool_name = upper_case(context.plan.memory.pools[static_cast<size_t>(pool)].name);
+    const std::string pool_name =
+        upper_case(context.plan.memory.pools[static_cast<size_t>(pool)].name);
     out.directive(fmt::format("#define {}_{}_BYTES {}", prefix, pool_name,
-                         context.plan.use[static_cast<size_t>(pool)].peak));
+                              context.plan.use[static_cast<size_t>(pool)].peak));
   }
   out.directive(fmt::format("#define {}_ALIGNMENT 16", prefix));
   out.blank();
@@ -105,8 +109,8 @@ std::string header_text(const ModelContext& context) {
   for (const int pool : context.pools) {
     const MemoryPool& memory = context.plan.memory.pools[static_cast<size_t>(pool)];
     if (memory.size > 0)
-      out.line(fmt::format("_Static_assert({}_{}_BYTES <= {}, \"fits the board's memory\");", prefix,
-                           upper_case(memory.name), memory.size));
+      out.line(fmt::format("_Static_assert({}_{}_BYTES <= {}, \"fits the board's memory\");",
+                           prefix, upper_case(memory.name), memory.size));
   }
   size_assertions(out, prefix, "INPUT", context.model.inputs);
   size_assertions(out, prefix, "OUTPUT", context.model.outputs);
@@ -121,7 +125,8 @@ std::string header_text(const ModelContext& context) {
   }
   if (context.pools.empty() && !has_devices) out.line("void *none;");
   for (size_t i = 0; i < context.model.members.size(); ++i)
-    out.line(fmt::format("struct intarsia_device *device{}; /* {} */", i, context.model.members[i]));
+    out.line(
+        fmt::format("struct intarsia_device *device{}; /* {} */", i, context.model.members[i]));
   out.close(";");
   out.blank();
   out.comment({"One instance; its members are the model's own."});
@@ -132,11 +137,14 @@ std::string header_text(const ModelContext& context) {
   out.close(";");
   out.blank();
   out.comment({"0 on success, else a code of intarsia_contract/status.h."});
-  out.line(fmt::format("intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources);", name));
+  out.line(fmt::format(
+      "intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources);", name));
   out.line(fmt::format("intarsia_status {0}_run(struct {0} *model);", name));
   if (has_state(context)) {
-    out.comment({"Forgets what earlier runs have left in the model's state; init does so as well. The state",
-                 "lies in the blocks above, so that an instance with state needs blocks of its own."});
+    out.comment(
+        {"Forgets what earlier runs have left in the model's state; init does so as well. The "
+         "state",
+         "lies in the blocks above, so that an instance with state needs blocks of its own."});
     out.line(fmt::format("intarsia_status {0}_reset(struct {0} *model);", name));
   }
   out.comment({"Null when the index is out of range or the model is not initialised."});

@@ -55,7 +55,8 @@ std::set<int> pools_of_steps(const ModelContext& context) {
       for (const tir::BufferId id : step.arguments)
         if (const Placement* place = context.plan.find(id)) used.insert(place->pool);
   for (const Step& step : context.steps)
-    if (const Placement* place = step.while_flag.valid() ? context.plan.find(step.while_flag) : nullptr)
+    if (const Placement* place =
+            step.while_flag.valid() ? context.plan.find(step.while_flag) : nullptr)
       used.insert(place->pool);
   return used;
 }
@@ -69,7 +70,8 @@ void control_line(CWriter& out, const ModelContext& context, const Step& step) {
     case Step::What::Loop: {
       const std::string flag =
           step.while_flag.valid() ? " && " + flag_text(context, step.while_flag) : std::string();
-      return out.open(fmt::format("for (int32_t {0} = 0; {0} < {1}{2}; ++{0})", step.variable, step.iterations, flag));
+      return out.open(fmt::format("for (int32_t {0} = 0; {0} < {1}{2}; ++{0})", step.variable,
+                                  step.iterations, flag));
     }
     case Step::What::End:
     case Step::What::Call:
@@ -96,9 +98,9 @@ void run_function(CWriter& out, const ModelContext& context) {
     for (size_t pool = 0; pool < context.plan.memory.pools.size(); ++pool) {
       const bool used = std::find(context.pools.begin(), context.pools.end(),
                                   static_cast<int>(pool)) != context.pools.end();
-      out.line(fmt::format("pools[{}] = {};", pool,
-                           used ? "model->resources." + pool_name(context, static_cast<int>(pool))
-                                : "NULL"));
+      out.line(fmt::format(
+          "pools[{}] = {};", pool,
+          used ? "model->resources." + pool_name(context, static_cast<int>(pool)) : "NULL"));
     }
   out.blank();
   for (const Step& step : context.steps) {
@@ -109,8 +111,10 @@ void run_function(CWriter& out, const ModelContext& context) {
     if (step.stream >= 0) {
       out.comment({fmt::format("{} on {}", step.func->origin,
                                context.model.members[static_cast<size_t>(step.device)])});
-      out.line(fmt::format("status = intarsia_package_run(&model->package, {}u, pools, {}u, model->resources.device{});",
-                           step.stream, context.plan.memory.pools.size(), step.device));
+      out.line(
+          fmt::format("status = intarsia_package_run(&model->package, {}u, pools, {}u, "
+                      "model->resources.device{});",
+                      step.stream, context.plan.memory.pools.size(), step.device));
       out.line("if (status != INTARSIA_OK) return status;");
       continue;
     }
@@ -128,9 +132,9 @@ void reset_function(CWriter& out, const ModelContext& context) {
   const tir::Func& schedule = context.module.entry_func();
   const std::string& name = context.name();
   out.open(fmt::format("intarsia_status {0}_reset(struct {0} *model)", name));
-  const bool counts = std::any_of(schedule.buffers.begin(), schedule.buffers.end(), [](const tir::Buffer& buffer) {
-    return buffer.initial && !buffer.initial_values.valid();
-  });
+  const bool counts = std::any_of(
+      schedule.buffers.begin(), schedule.buffers.end(),
+      [](const tir::Buffer& buffer) { return buffer.initial && !buffer.initial_values.valid(); });
   if (counts) out.line("int32_t i;");
   if (counts) out.blank();
   out.line("if (model == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
@@ -147,11 +151,11 @@ void reset_function(CWriter& out, const ModelContext& context) {
       continue;
     }
     const bool is_float = buffer.type == DataType::Float32;
-    out.line(fmt::format("for (i = 0; i < {}; ++i) (({} *)((uint8_t *)model->resources.{} + {}))[i] = {};",
-                         element_count(buffer.extents), c_name(buffer.type),
-                         pool_name(context, place->pool), place->offset,
-                         is_float ? fmt::format("{}.0f", *buffer.initial)
-                                  : fmt::format("{}", *buffer.initial)));
+    out.line(fmt::format(
+        "for (i = 0; i < {}; ++i) (({} *)((uint8_t *)model->resources.{} + {}))[i] = {};",
+        element_count(buffer.extents), c_name(buffer.type), pool_name(context, place->pool),
+        place->offset,
+        is_float ? fmt::format("{}.0f", *buffer.initial) : fmt::format("{}", *buffer.initial)));
   }
   out.line("return INTARSIA_OK;");
   out.close();
@@ -160,7 +164,8 @@ void reset_function(CWriter& out, const ModelContext& context) {
 void init_function(CWriter& out, const ModelContext& context) {
   const std::string& name = context.name();
   const std::string prefix = upper_case(name);
-  out.open(fmt::format("intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources)", name));
+  out.open(fmt::format(
+      "intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources)", name));
   if (!context.model.members.empty()) {
     out.line("intarsia_status status;");
     out.blank();
@@ -168,14 +173,19 @@ void init_function(CWriter& out, const ModelContext& context) {
   out.line("if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
   out.line("model->ready = 0;");
   for (const int pool : context.pools) {
-    out.line(fmt::format("if (resources->{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;", pool_name(context, pool)));
-    out.line(fmt::format("if ((uintptr_t)resources->{} % {}_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;",
-                         pool_name(context, pool), prefix));
+    out.line(fmt::format("if (resources->{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;",
+                         pool_name(context, pool)));
+    out.line(fmt::format(
+        "if ((uintptr_t)resources->{} % {}_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;",
+        pool_name(context, pool), prefix));
   }
   for (size_t i = 0; i < context.model.members.size(); ++i)
-    out.line(fmt::format("if (resources->device{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;", i));
+    out.line(
+        fmt::format("if (resources->device{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;", i));
   if (!context.model.members.empty()) {
-    out.line(fmt::format("status = intarsia_package_open(&model->package, {}_package, {}_PACKAGE_BYTES);", name, prefix));
+    out.line(fmt::format(
+        "status = intarsia_package_open(&model->package, {}_package, {}_PACKAGE_BYTES);", name,
+        prefix));
     out.line("if (status != INTARSIA_OK) return status;");
   }
   out.line("model->resources = *resources;");
@@ -189,8 +199,8 @@ void init_function(CWriter& out, const ModelContext& context) {
 void access_function(CWriter& out, const ModelContext& context, bool input) {
   const std::string& name = context.name();
   const size_t count = input ? context.model.inputs.size() : context.model.outputs.size();
-  out.open(fmt::format("{0}void *{1}_{2}(const struct {1} *model, int32_t index)", input ? "" : "const ",
-                       name, input ? "input" : "output"));
+  out.open(fmt::format("{0}void *{1}_{2}(const struct {1} *model, int32_t index)",
+                       input ? "" : "const ", name, input ? "input" : "output"));
   out.line("if (model == NULL || !model->ready) return NULL;");
   out.open("switch (index)");
   for (size_t i = 0; i < count; ++i) {
@@ -220,14 +230,15 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
                   [](const tir::Buffer& buffer) { return buffer.initial_values.valid(); }))
     out.directive("#include <string.h>");
   out.blank();
-  for (const std::string& include : includes) out.directive(fmt::format("#include \"{}\"", include));
+  for (const std::string& include : includes)
+    out.directive(fmt::format("#include \"{}\"", include));
   out.directive(fmt::format("#include \"{}_data.h\"", name));
   if (!context.model.members.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
   out.blank();
   for (const int pool : context.pools)
-    out.line(fmt::format("_Static_assert({0}_{1}_BYTES == {2}, \"header and source belong together\");",
-                         prefix, upper_case(pool_name(context, pool)),
-                         context.plan.use[static_cast<size_t>(pool)].peak));
+    out.line(fmt::format(
+        "_Static_assert({0}_{1}_BYTES == {2}, \"header and source belong together\");", prefix,
+        upper_case(pool_name(context, pool)), context.plan.use[static_cast<size_t>(pool)].peak));
   out.blank();
   std::string text = out.text();
   for (const std::string& function : functions) text += "\n" + function;
@@ -250,7 +261,8 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
 std::string data_header_text(const ModelContext& context) {
   const std::string guard = upper_case(context.name()) + "_DATA_H";
   CWriter out;
-  out.comment({fmt::format("{}: weights and tables. Generated file, private to {}.c.", context.name(), context.name())});
+  out.comment({fmt::format("{}: weights and tables. Generated file, private to {}.c.",
+                           context.name(), context.name())});
   out.directive("#ifndef " + guard);
   out.directive("#define " + guard);
   out.blank();
@@ -274,7 +286,8 @@ Result<std::string> data_source_text(const ModelContext& context) {
   std::string text = out.text();
   for (const tir::Constant& constant : context.module.constants) {
     if (constant.use == tir::ConstantUse::Stream) continue;
-    INTARSIA_TRY(const std::string definition, emit_c_constant(constant, context.name() + "_",
+    INTARSIA_TRY(const std::string definition,
+                 emit_c_constant(constant, context.name() + "_",
                                  {CLinkage::External, kWordAlignment, "INTARSIA_WEIGHTS"}));
     text += "\n" + definition;
   }
@@ -285,17 +298,21 @@ std::string descriptor_text(const ModelContext& context) {
   const std::string& name = context.name();
   const std::string prefix = upper_case(name);
   CWriter out;
-  out.comment({fmt::format("{}: one instance behind the boards' generic main program. Generated file;", name),
-               "a program of your own does not need it."});
+  out.comment(
+      {fmt::format("{}: one instance behind the boards' generic main program. Generated file;",
+                   name),
+       "a program of your own does not need it."});
   out.directive("#include \"intarsia_contract/model_descriptor.h\"");
   out.blank();
-  if (!context.model.members.empty()) out.directive("#include \"intarsia_contract/board_devices.h\"");
+  if (!context.model.members.empty())
+    out.directive("#include \"intarsia_contract/board_devices.h\"");
   out.directive("#include \"intarsia_contract/placement.h\"");
   out.directive(fmt::format("#include \"{}.h\"", name));
   out.blank();
   for (const int pool : context.pools)
-    out.line(fmt::format("static _Alignas({0}_ALIGNMENT) uint8_t {1}_block[{0}_{2}_BYTES] INTARSIA_IN_MEMORY({1});",
-                         prefix, pool_name(context, pool), upper_case(pool_name(context, pool))));
+    out.line(fmt::format(
+        "static _Alignas({0}_ALIGNMENT) uint8_t {1}_block[{0}_{2}_BYTES] INTARSIA_IN_MEMORY({1});",
+        prefix, pool_name(context, pool), upper_case(pool_name(context, pool))));
   out.line(fmt::format("static struct {} instance;", name));
   out.blank();
   const auto infos = [&](const char* array, const std::vector<TensorInfo>& tensors) {
@@ -322,9 +339,15 @@ std::string descriptor_text(const ModelContext& context) {
   out.line(fmt::format("return {}_init(&instance, &resources);", name));
   out.close();
   out.blank();
-  out.line(fmt::format("static void *descriptor_input(int32_t index) {{ return {}_input(&instance, index); }}", name));
-  out.line(fmt::format("static const void *descriptor_output(int32_t index) {{ return {}_output(&instance, index); }}", name));
-  out.line(fmt::format("static int32_t descriptor_run(void) {{ return {}_run(&instance); }}", name));
+  out.line(fmt::format(
+      "static void *descriptor_input(int32_t index) {{ return {}_input(&instance, index); }}",
+      name));
+  out.line(
+      fmt::format("static const void *descriptor_output(int32_t index) {{ return "
+                  "{}_output(&instance, index); }}",
+                  name));
+  out.line(
+      fmt::format("static int32_t descriptor_run(void) {{ return {}_run(&instance); }}", name));
   out.blank();
   out.open("const struct intarsia_model_descriptor intarsia_model =");
   out.line(fmt::format(".name = \"{}\",", name));

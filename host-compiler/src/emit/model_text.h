@@ -16,8 +16,8 @@ struct Step {
   What what = What::Call;
   const tir::Func* func = nullptr;
   std::vector<tir::BufferId> arguments = {};  // of an If: the flag
-  std::string variable = {};             // of a Loop
-  int64_t iterations = 0;                // of a Loop
+  std::string variable = {};                  // of a Loop
+  int64_t iterations = 0;                     // of a Loop
   // Of a Loop that does nothing more once a flag is false: the flag.
   tir::BufferId while_flag = {};
   int stream = -1;  // index of the function in the package; -1: a C function
@@ -37,11 +37,11 @@ struct ModelContext {
 
 bool has_state(const ModelContext& context);  // some buffer keeps its value between runs
 
-std::string header_text(const ModelContext& context);      // <model>.h
+std::string header_text(const ModelContext& context);  // <model>.h
 std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
                         const std::vector<std::string>& functions);  // <model>.c
-std::string data_header_text(const ModelContext& context);  // <model>_data.h
+std::string data_header_text(const ModelContext& context);           // <model>_data.h
 Result<std::string> data_source_text(const ModelContext& context);   // <model>_data.c
-std::string descriptor_text(const ModelContext& context);   // <model>_descriptor.c
+std::string descriptor_text(const ModelContext& context);            // <model>_descriptor.c
 
 }  // namespace intarsia::emission

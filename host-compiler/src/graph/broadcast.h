@@ -34,8 +34,7 @@ void broadcast_types(const Invocation& call, F&& f) {
   const A* a = call.data<A>(0);
   const B* b = call.data<B>(1);
   R* result = call.result<R>();
-  for (size_t i = 0; i < at_a.size(); ++i)
-    result[i] = static_cast<R>(f(a[at_a[i]], b[at_b[i]]));
+  for (size_t i = 0; i < at_a.size(); ++i) result[i] = static_cast<R>(f(a[at_a[i]], b[at_b[i]]));
 }
 
 template <typename T, typename F>

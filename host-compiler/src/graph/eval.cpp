@@ -179,7 +179,8 @@ Evaluator::Evaluator(const Module& module) : module_(module) {
     std::vector<TensorValue>& values = variables_.emplace_back(function.tensors.size());
     for (size_t i = 0; i < function.tensors.size(); ++i)
       if (const Tensor& tensor = function.tensors[i]; tensor.variable)
-        values[i] = tensor.initial.valid() ? module.constant(tensor.initial).bytes : zero_points(tensor);
+        values[i] =
+            tensor.initial.valid() ? module.constant(tensor.initial).bytes : zero_points(tensor);
   }
 }
 

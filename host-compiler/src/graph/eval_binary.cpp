@@ -39,16 +39,17 @@ void prelu(const Invocation& call) {
   const Range<int64_t> range = quantized_range<T>(Activation::None, call.out());
   broadcast_types<T, A, T>(call, [&](T x, A alpha) {
     const int32_t value = x - zero;
-    const int32_t scaled = value >= 0
-                               ? multiply(value, positive)
-                               : multiply(wrapping_mul(value, alpha - alpha_zero), negative);
+    const int32_t scaled = value >= 0 ? multiply(value, positive)
+                                      : multiply(wrapping_mul(value, alpha - alpha_zero), negative);
     return requantized<T>(scaled, call.out_zero_point(), range);
   });
 }
 
 // Rounded toward minus infinity, and what is left of a, with the sign of b. A division of integers by
 // zero has no result; here it is 0.
-float floor_div(float a, float b) { return std::floor(a / b); }
+float floor_div(float a, float b) {
+  return std::floor(a / b);
+}
 int32_t floor_div(int32_t a, int32_t b) {
   if (b == 0) return 0;
   if (b == -1) return wrapping_sub(0, a);
@@ -85,8 +86,7 @@ bool compare(OpKind kind, T a, T b) {
 
 template <typename T>
 void comparison(const Invocation& call) {
-  broadcast_types<T, T, uint8_t>(call,
-                                 [&](T a, T b) { return compare<T>(call.node.kind, a, b); });
+  broadcast_types<T, T, uint8_t>(call, [&](T a, T b) { return compare<T>(call.node.kind, a, b); });
 }
 
 // Both sides in real units with eight bits of fraction.
@@ -108,9 +108,8 @@ void select(const Invocation& call) {
   const auto if_true = broadcast_places(call.in(1).shape, out);
   const auto if_false = broadcast_places(call.in(2).shape, out);
   for (size_t i = 0; i < condition.size(); ++i)
-    call.result<T>()[i] = call.data<uint8_t>(0)[condition[i]] != 0
-                              ? call.data<T>(1)[if_true[i]]
-                              : call.data<T>(2)[if_false[i]];
+    call.result<T>()[i] = call.data<uint8_t>(0)[condition[i]] != 0 ? call.data<T>(1)[if_true[i]]
+                                                                   : call.data<T>(2)[if_false[i]];
 }
 
 // Calls f with a value of the element type when it is one of T...; else false.
@@ -144,18 +143,18 @@ Result<void> eval_binary(const Invocation& call) {
     case OpKind::FloorDiv:
     case OpKind::FloorMod:
       known = with_types<int32_t, float>(type, {Int32, Float32}, [&]<typename T>(T) {
-        broadcast<T>(call, [&](T a, T b) { return kind == OpKind::FloorDiv ? floor_div(a, b) : floor_mod(a, b); });
+        broadcast<T>(call, [&](T a, T b) {
+          return kind == OpKind::FloorDiv ? floor_div(a, b) : floor_mod(a, b);
+        });
       });
       break;
     case OpKind::Minimum:
-      known = with_number(type, [&]<typename T>(T) {
-        broadcast<T>(call, [](T a, T b) { return b < a ? b : a; });
-      });
+      known = with_number(
+          type, [&]<typename T>(T) { broadcast<T>(call, [](T a, T b) { return b < a ? b : a; }); });
       break;
     case OpKind::Maximum:
-      known = with_number(type, [&]<typename T>(T) {
-        broadcast<T>(call, [](T a, T b) { return b > a ? b : a; });
-      });
+      known = with_number(
+          type, [&]<typename T>(T) { broadcast<T>(call, [](T a, T b) { return b > a ? b : a; }); });
       break;
     case OpKind::SquaredDifference:
       if (type == Int8)

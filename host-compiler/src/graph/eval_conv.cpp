@@ -244,8 +244,7 @@ void convolve_transposed(const Invocation& call) {
     }
   }
   for (size_t i = 0; i < sums.size(); ++i)
-    call.result<typename Types::Element>()[i] =
-        finish(sums[i], static_cast<int64_t>(i) % filters);
+    call.result<typename Types::Element>()[i] = finish(sums[i], static_cast<int64_t>(i) % filters);
 }
 
 template <typename Types>

@@ -26,7 +26,8 @@ void add_quantized(const Invocation& call, const AddFactors& factors, int32_t si
   broadcast<T>(call, [&](T a, T b) {
     const int32_t x = multiply(wrapping_mul(a - a_zero, unit), a_factor);
     const int32_t y = multiply(wrapping_mul(b - b_zero, unit), b_factor);
-    return requantized<T>(multiply(wrapping_add(x, sign * y), out_factor), call.out_zero_point(), range);
+    return requantized<T>(multiply(wrapping_add(x, sign * y), out_factor), call.out_zero_point(),
+                          range);
   });
 }
 

@@ -26,9 +26,13 @@ class FixedSum {
         out_zero_(call.out_zero_point()),
         range_(quantized_range<int8_t>(Activation::None, call.out())) {}
 
-  int32_t scaled(int8_t x) const { return multiply(wrapping_mul(x - in_zero_, 1 << factors_.left_shift), in_); }
+  int32_t scaled(int8_t x) const {
+    return multiply(wrapping_mul(x - in_zero_, 1 << factors_.left_shift), in_);
+  }
   int32_t start() const { return scaled(0); }
-  int8_t result(int32_t sum) const { return requantized<int8_t>(multiply(sum, out_), out_zero_, range_); }
+  int8_t result(int32_t sum) const {
+    return requantized<int8_t>(multiply(sum, out_), out_zero_, range_);
+  }
 
  private:
   AddFactors factors_;
@@ -90,8 +94,9 @@ Result<void> eval_cumsum(const Invocation& call) {
     int32_t value;
     Wrapping operator+(int32_t x) const { return {wrapping_add(value, x)}; }
   };
-  running_sums<int8_t>(call, Wrapping{fixed.start()}, [&](int8_t x) { return fixed.scaled(x); },
-                       [&](Wrapping sum) { return fixed.result(sum.value); });
+  running_sums<int8_t>(
+      call, Wrapping{fixed.start()}, [&](int8_t x) { return fixed.scaled(x); },
+      [&](Wrapping sum) { return fixed.result(sum.value); });
   return {};
 }
 
@@ -107,8 +112,9 @@ Result<void> eval_gather_nd(const Invocation& call) {
     for (size_t axis = 0; axis < depth; ++axis) {
       const int32_t index = call.data<int32_t>(1)[static_cast<size_t>(row) * depth + axis];
       if (index < 0 || index >= data[axis])
-        return Diagnostics(place_of(call.function, call.node),
-                           "index " + std::to_string(index) + " is outside 0 .. " + std::to_string(data[axis] - 1));
+        return Diagnostics(place_of(call.function, call.node), "index " + std::to_string(index) +
+                                                                   " is outside 0 .. " +
+                                                                   std::to_string(data[axis] - 1));
       place = place * data[axis] + index;
     }
     std::memcpy(call.outputs[0] + static_cast<size_t>(row) * size,
@@ -124,12 +130,13 @@ Result<void> eval_dynamic_update_slice(const Invocation& call) {
   for (int64_t i = 0; i < element_count(update); ++i) {
     int64_t rest = i, place = 0, stride = 1;
     for (size_t axis = shape.size(); axis-- > 0; rest /= update[axis]) {
-      const int64_t start = std::clamp<int64_t>(call.data<int32_t>(2)[axis], 0, shape[axis] - update[axis]);
+      const int64_t start =
+          std::clamp<int64_t>(call.data<int32_t>(2)[axis], 0, shape[axis] - update[axis]);
       place += (start + rest % update[axis]) * stride;
       stride *= shape[axis];
     }
-    std::memcpy(call.outputs[0] + static_cast<size_t>(place) * size, call.inputs[1] + static_cast<size_t>(i) * size,
-                size);
+    std::memcpy(call.outputs[0] + static_cast<size_t>(place) * size,
+                call.inputs[1] + static_cast<size_t>(i) * size, size);
   }
   return {};
 }

@@ -36,7 +36,8 @@ void gather_elements(const Invocation& call, size_t input, size_t output, F&& so
   const Shape& out = call.out(output).shape;
   for (int64_t i = 0; i < element_count(out); ++i) {
     const int64_t from = source(indices_of(i, out));
-    const uint8_t* element = from < 0 ? fill : call.inputs[input] + static_cast<size_t>(from) * size;
+    const uint8_t* element =
+        from < 0 ? fill : call.inputs[input] + static_cast<size_t>(from) * size;
     std::memcpy(call.outputs[output] + static_cast<size_t>(i) * size, element, size);
   }
 }
@@ -92,8 +93,8 @@ void concat(const Invocation& call) {
 
 void split(const Invocation& call) {
   const bool is_unpack = call.node.kind == OpKind::Unpack;
-  const int64_t axis = is_unpack ? call.node.attrs<AxisAttrs>().axis
-                                 : call.node.attrs<SplitAttrs>().axis;
+  const int64_t axis =
+      is_unpack ? call.node.attrs<AxisAttrs>().axis : call.node.attrs<SplitAttrs>().axis;
   int64_t first = 0;
   for (size_t output = 0; output < call.outputs.size(); ++output) {
     gather_elements(call, 0, output, [&](Shape at) {
@@ -134,9 +135,8 @@ void space_depth(const Invocation& call) {
   gather_elements(call, 0, 0, [&](const Shape& at) {
     if (call.node.kind == OpKind::SpaceToDepth) {
       const int64_t tile = at[3] / in[3];
-      return place_of({at[0], at[1] * block + tile / block, at[2] * block + tile % block,
-                       at[3] % in[3]},
-                      in);
+      return place_of(
+          {at[0], at[1] * block + tile / block, at[2] * block + tile % block, at[3] % in[3]}, in);
     }
     const int64_t tile = at[1] % block * block + at[2] % block;
     return place_of({at[0], at[1] / block, at[2] / block, tile * out[3] + at[3]}, in);

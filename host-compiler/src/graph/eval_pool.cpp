@@ -166,7 +166,8 @@ Result<void> eval_reduce(const Invocation& call) {
   const auto folded = [&]<typename T>(T start, auto&& step) {
     T* out = call.result<T>();
     std::fill_n(out, outputs, start);
-    for (size_t i = 0; i < places.size(); ++i) out[places[i]] = step(out[places[i]], call.data<T>(0)[i]);
+    for (size_t i = 0; i < places.size(); ++i)
+      out[places[i]] = step(out[places[i]], call.data<T>(0)[i]);
     return Result<void>();
   };
   if (call.node.kind == OpKind::ReduceAny)
@@ -174,8 +175,9 @@ Result<void> eval_reduce(const Invocation& call) {
   if (call.node.kind == OpKind::ReduceAll)
     return folded(uint8_t{1}, [](uint8_t a, uint8_t b) { return static_cast<uint8_t>(a & b); });
   if (call.node.kind == OpKind::ReduceProd)
-    return call.type() == Int32 ? folded(int32_t{1}, [](int32_t a, int32_t b) { return wrapping_mul(a, b); })
-                                : folded(1.0f, [](float a, float b) { return a * b; });
+    return call.type() == Int32
+               ? folded(int32_t{1}, [](int32_t a, int32_t b) { return wrapping_mul(a, b); })
+               : folded(1.0f, [](float a, float b) { return a * b; });
   if (call.node.kind == OpKind::ReduceMax || call.node.kind == OpKind::ReduceMin) {
     if (call.type() == Int8) return extreme(int8_t{});
     if (call.type() == Int16) return extreme(int16_t{});

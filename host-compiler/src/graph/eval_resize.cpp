@@ -41,11 +41,9 @@ Neighbours<float> neighbours(int64_t at, int64_t in, int64_t out, const ResizeAt
 
 Neighbours<int64_t> neighbours(int64_t at, int64_t in, int64_t out, const ResizeAttrs& a, int8_t) {
   constexpr int64_t kOne = 1 << 10;
-  const int64_t scale = a.align_corners && out > 1
-                            ? (kOne * (in - 1) + (out - 1) / 2) / (out - 1)
-                            : (kOne * in + out / 2) / out;
-  const int64_t position =
-      at * scale + (a.half_pixel_centers ? scale / 2 - kOne / 2 : int64_t{0});
+  const int64_t scale = a.align_corners && out > 1 ? (kOne * (in - 1) + (out - 1) / 2) / (out - 1)
+                                                   : (kOne * in + out / 2) / out;
+  const int64_t position = at * scale + (a.half_pixel_centers ? scale / 2 - kOne / 2 : int64_t{0});
   const int64_t low = std::max<int64_t>(position / kOne, 0);
   const int64_t high = std::min((position + kOne - 1) / kOne, in - 1);
   return {low, high, position - low * kOne};
@@ -79,8 +77,7 @@ void bilinear(const Invocation& call) {
       };
       const T* corners[4] = {pixel(y.low, x.low), pixel(y.high, x.low), pixel(y.low, x.high),
                              pixel(y.high, x.high)};
-      for (int64_t c = 0; c < in[3]; ++c)
-        *result++ = blend(corners, c, y.weight, x.weight, T{});
+      for (int64_t c = 0; c < in[3]; ++c) *result++ = blend(corners, c, y.weight, x.weight, T{});
     }
   }
 }
@@ -102,8 +99,8 @@ Result<void> eval_resize(const Invocation& call) {
   const auto pixel = static_cast<size_t>(in[3] * bits(call.type()) / 8);
   for (int64_t i = 0; i < out[0] * out[1] * out[2]; ++i) {
     const int64_t x = i % out[2], y = i / out[2] % out[1], batch = i / out[2] / out[1];
-    const int64_t from = (batch * in[1] + nearest(y, in[1], out[1], a)) * in[2] +
-                         nearest(x, in[2], out[2], a);
+    const int64_t from =
+        (batch * in[1] + nearest(y, in[1], out[1], a)) * in[2] + nearest(x, in[2], out[2], a);
     std::memcpy(call.outputs[0] + static_cast<size_t>(i) * pixel,
                 call.inputs[0] + static_cast<size_t>(from) * pixel, pixel);
   }

@@ -60,12 +60,12 @@ void svdf_of_int8(const Invocation& call) {
     int32_t sum = call.has(3) ? call.data<int32_t>(3)[unit] : 0;
     for (int64_t k = 0; k < s.rank * s.memory; ++k) {
       const int64_t at = unit * s.rank * s.memory + k;
-      sum = wrapping_add(
-          sum, call.data<T>(2)[at] *
-                   (call.result<T>(1)[batch * s.filters * s.memory + at] - state_zero));
+      sum = wrapping_add(sum,
+                         call.data<T>(2)[at] *
+                             (call.result<T>(1)[batch * s.filters * s.memory + at] - state_zero));
     }
-    call.result<int8_t>()[i] = requantized<int8_t>(multiply(sum, time_factor),
-                                                   call.out_zero_point(), {-128, 127});
+    call.result<int8_t>()[i] =
+        requantized<int8_t>(multiply(sum, time_factor), call.out_zero_point(), {-128, 127});
   }
 }
 
@@ -75,8 +75,7 @@ void svdf_of_floats(const Invocation& call) {
   shift_state<float>(call, s, [&](int64_t batch, int64_t filter) {
     float sum = 0;
     for (int64_t i = 0; i < s.inputs; ++i)
-      sum += call.data<float>(1)[filter * s.inputs + i] *
-             call.data<float>(0)[batch * s.inputs + i];
+      sum += call.data<float>(1)[filter * s.inputs + i] * call.data<float>(0)[batch * s.inputs + i];
     return sum;
   });
   for (int64_t i = 0; i < s.batches * s.units; ++i) {
@@ -131,8 +130,8 @@ class IntegerLstm {
     const int shift = factors.cell_exponent + 12;
     tanh_ = shift < 0 ? SigmoidScaling{3, -shift} : SigmoidScaling{3 << shift, 0};
     const float clip = call.node.attrs<LstmAttrs>().cell_clip;
-    clip_ = clip > 0 ? static_cast<int32_t>(std::min(
-                           static_cast<double>(clip) / scale_of(call.in(14)), 32767.0))
+    clip_ = clip > 0 ? static_cast<int32_t>(
+                           std::min(static_cast<double>(clip) / scale_of(call.in(14)), 32767.0))
                      : 0;
   }
 
@@ -170,8 +169,8 @@ class IntegerLstm {
     const Range<int64_t> range = quantized_range<T>(Activation::None, call_.in(13));
     for (int64_t i = 0; i < s_.units; ++i) {
       const int32_t squashed = table.tanh(cell[i], tanh_.multiplier, tanh_.shift);
-      hidden[i] = requantized<T>(multiply(squashed * open[static_cast<size_t>(i)], output_), zero,
-                                 range);
+      hidden[i] =
+          requantized<T>(multiply(squashed * open[static_cast<size_t>(i)], output_), zero, range);
     }
   }
 
@@ -222,7 +221,8 @@ void lstm_of_floats(const Invocation& call) {
           return from_input + call.data<float>(9 + gate)[unit] + from_hidden;
         };
         const auto sigmoid = [](float v) { return 1 / (1 + std::exp(-v)); };
-        float value = sigmoid(sum(kForget)) * c[unit] + sigmoid(sum(kInput)) * std::tanh(sum(kCell));
+        float value =
+            sigmoid(sum(kForget)) * c[unit] + sigmoid(sum(kInput)) * std::tanh(sum(kCell));
         if (clip > 0) value = std::clamp(value, -clip, clip);
         c[unit] = value;
         next[static_cast<size_t>(unit)] = std::tanh(value) * sigmoid(sum(kOutput));

@@ -16,8 +16,7 @@ using enum DataType;
 template <typename T, typename F>
 Result<void> map(const Invocation& call, F&& f) {
   const int64_t count = element_count(call.out().shape);
-  for (int64_t i = 0; i < count; ++i)
-    call.result<T>()[i] = static_cast<T>(f(call.data<T>(0)[i]));
+  for (int64_t i = 0; i < count; ++i) call.result<T>()[i] = static_cast<T>(f(call.data<T>(0)[i]));
   return {};
 }
 
@@ -31,8 +30,8 @@ Result<void> leaky_relu(const Invocation& call) {
   const Range<int64_t> range = quantized_range<T>(Activation::None, call.out());
   return map<T>(call, [&](T x) {
     const int32_t value = x - zero;
-    return requantized<T>(multiply(value, value >= 0 ? positive : negative),
-                          call.out_zero_point(), range);
+    return requantized<T>(multiply(value, value >= 0 ? positive : negative), call.out_zero_point(),
+                          range);
   });
 }
 
@@ -110,8 +109,7 @@ Result<void> tabulated(const Invocation& call, F&& f) {
   return map<int8_t>(call, [&](int8_t x) {
     const float real = in_scale * static_cast<float>(x - zero);
     const float steps = std::round(f(real) * inverse);
-    const double value =
-        static_cast<double>(steps + static_cast<float>(call.out_zero_point()));
+    const double value = static_cast<double>(steps + static_cast<float>(call.out_zero_point()));
     return static_cast<int32_t>(std::clamp(value, -128.0, 127.0));
   });
 }
@@ -144,7 +142,9 @@ Result<void> rsqrt_of_int8(const Invocation& call) {
   });
 }
 
-float elu(float x) { return x < 0 ? std::exp(x) - 1 : x; }
+float elu(float x) {
+  return x < 0 ? std::exp(x) - 1 : x;
+}
 
 // To nearest, ties to the even neighbour.
 float round_to_even(float x) {

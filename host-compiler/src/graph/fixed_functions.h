@@ -96,8 +96,8 @@ class SigmoidTable {
       points_[i] = static_cast<uint32_t>(
           std::min(std::round(65536 / (1 + std::exp(-static_cast<double>(i) / 24))), 65535.0));
     // Where TFLite's points are one above the nearest integer.
-    for (const size_t i : {4,  8,  12, 14, 15, 16, 17, 19, 20, 21, 22,  25,  27,  28,  29,
-                           30, 31, 33, 34, 35, 37, 39, 40, 41, 43, 44,  45,  46,  49,  50,
+    for (const size_t i : {4,  8,  12, 14, 15, 16, 17, 19, 20,  21,  22,  25,  27, 28, 29,
+                           30, 31, 33, 34, 35, 37, 39, 40, 41,  43,  44,  45,  46, 49, 50,
                            54, 62, 63, 64, 66, 82, 86, 93, 100, 103, 112, 116, 135})
       ++points_[i];
     points_[255] = 65535;

@@ -23,19 +23,22 @@ const Function* runs(OpCheck& check, const std::string& name, size_t inputs, siz
                   function->inputs.size(), function->outputs.size(), inputs, outputs));
   for (const auto* ids : {&function->inputs, &function->outputs})
     for (const TensorId id : *ids)
-      if (!check.require(id.valid() && id.at() < function->tensors.size(),
-                         fmt::format("runs '{}', which names tensor %{} that does not exist", name, id.index)))
+      if (!check.require(
+              id.valid() && id.at() < function->tensors.size(),
+              fmt::format("runs '{}', which names tensor %{} that does not exist", name, id.index)))
         return nullptr;
   return fits ? function : nullptr;
 }
 
-void same_tensor(OpCheck& check, const Tensor& given, const Tensor& expected, const std::string& what) {
-  check.require(given.type == expected.type && given.quantization == expected.quantization &&
-                    given.shape == expected.shape,
-                fmt::format("{} is {}[{}], but {}[{}] is needed{}", what, to_string(given.type),
-                            fmt::join(given.shape, ","), to_string(expected.type),
-                            fmt::join(expected.shape, ","),
-                            given.quantization == expected.quantization ? "" : " with another quantisation"));
+void same_tensor(OpCheck& check, const Tensor& given, const Tensor& expected,
+                 const std::string& what) {
+  check.require(
+      given.type == expected.type && given.quantization == expected.quantization &&
+          given.shape == expected.shape,
+      fmt::format("{} is {}[{}], but {}[{}] is needed{}", what, to_string(given.type),
+                  fmt::join(given.shape, ","), to_string(expected.type),
+                  fmt::join(expected.shape, ","),
+                  given.quantization == expected.quantization ? "" : " with another quantisation"));
 }
 
 void takes(OpCheck& check, const Function& function, size_t first) {
@@ -44,7 +47,9 @@ void takes(OpCheck& check, const Function& function, size_t first) {
                 fmt::format("operand {} for '{}'", first + i, function.name));
 }
 
-bool is_flag(const Tensor& tensor) { return tensor.type == Bool && element_count(tensor.shape) == 1; }
+bool is_flag(const Tensor& tensor) {
+  return tensor.type == Bool && element_count(tensor.shape) == 1;
+}
 
 }  // namespace
 
@@ -63,7 +68,8 @@ Shapes infer_if(OpCheck& check) {
                 fmt::format("output {} of '{}'", i, a.else_branch));
     shapes.push_back(made.shape);
     check.require(check.out(i).type == made.type && check.out(i).quantization == made.quantization,
-                  fmt::format("output {} differs from that of '{}' in type or quantisation", i, a.then_branch));
+                  fmt::format("output {} differs from that of '{}' in type or quantisation", i,
+                              a.then_branch));
   }
   return shapes;
 }
@@ -71,8 +77,9 @@ Shapes infer_if(OpCheck& check) {
 Shapes infer_while(OpCheck& check) {
   const auto& a = check.node.attrs<WhileAttrs>();
   const size_t carried = check.node.inputs.size();
-  check.require(check.node.outputs.size() == carried,
-                fmt::format("carries {} values and has {} outputs", carried, check.node.outputs.size()));
+  check.require(
+      check.node.outputs.size() == carried,
+      fmt::format("carries {} values and has {} outputs", carried, check.node.outputs.size()));
   const Function* condition = runs(check, a.condition, carried, 1);
   const Function* body = runs(check, a.body, carried, carried);
   if (condition == nullptr || body == nullptr || !check.ok()) return {};
@@ -80,25 +87,28 @@ Shapes infer_while(OpCheck& check) {
   takes(check, *condition, 0), takes(check, *body, 0);
   Shapes shapes;
   for (size_t i = 0; i < carried; ++i) {
-    same_tensor(check, body->tensor(body->outputs[i]), check.in(i), fmt::format("output {} of '{}'", i, a.body));
+    same_tensor(check, body->tensor(body->outputs[i]), check.in(i),
+                fmt::format("output {} of '{}'", i, a.body));
     check.require(check.out(i).type == check.in(i).type &&
                       check.out(i).quantization == check.in(i).quantization,
                   fmt::format("output {} differs from operand {} in type or quantisation", i, i));
     shapes.push_back(check.in(i).shape);
   }
   if (check.ok())
-    check.require(loop_bound(check.module, check.function, check.node).has_value(),
-                  "may run for ever: nothing limits its iterations to a number known in advance",
-                  "give the loop a counter that begins as a constant, changes by a constant and is compared "
-                  "with a constant (tf.while_loop: maximum_iterations)");
+    check.require(
+        loop_bound(check.module, check.function, check.node).has_value(),
+        "may run for ever: nothing limits its iterations to a number known in advance",
+        "give the loop a counter that begins as a constant, changes by a constant and is compared "
+        "with a constant (tf.while_loop: maximum_iterations)");
   return shapes;
 }
 
 Shapes infer_variable(OpCheck& check) {
   const Tensor &from = check.in(0), &to = check.out();
-  check.require(from.type == to.type && from.quantization == to.quantization && bits(from.type) >= 8,
-                fmt::format("cannot move {}", check.types_text()),
-                "the variable and its value have to have one type of whole bytes and one quantisation");
+  check.require(
+      from.type == to.type && from.quantization == to.quantization && bits(from.type) >= 8,
+      fmt::format("cannot move {}", check.types_text()),
+      "the variable and its value have to have one type of whole bytes and one quantisation");
   return {from.shape};
 }
 

@@ -59,10 +59,8 @@ Shapes infer_comparison(OpCheck& check) {
                  {Float32, Float32, Bool},
                  {Bool, Bool, Bool}});
   else
-    check.types({{Int8, Int8, Bool},
-                 {Int32, Int32, Bool},
-                 {Int64, Int64, Bool},
-                 {Float32, Float32, Bool}});
+    check.types(
+        {{Int8, Int8, Bool}, {Int32, Int32, Bool}, {Int64, Int64, Bool}, {Float32, Float32, Bool}});
   if (check.ok() && check.in(0).type == Int8) {
     check.per_tensor(check.in(0), "first operand");
     check.per_tensor(check.in(1), "second operand");
@@ -122,10 +120,10 @@ Shapes infer_sigmoid(OpCheck& check) {
     return {input.shape};
   const double scale = wide ? 1.0 / 32768 : is_tanh ? 1.0 / 128 : 1.0 / 256;
   const int64_t zero_point = wide || is_tanh ? 0 : -128;
-  check.require(std::abs(scale_of(output) - scale) <= 0.001 * scale &&
-                    output.quantization.zero_point[0] == zero_point,
-                fmt::format("the output has to have the scale {} and the zero point {}", scale,
-                            zero_point));
+  check.require(
+      std::abs(scale_of(output) - scale) <= 0.001 * scale &&
+          output.quantization.zero_point[0] == zero_point,
+      fmt::format("the output has to have the scale {} and the zero point {}", scale, zero_point));
   if (wide)
     check.require(scale_of(input) * 3 * 4096 <= 32767, "the input's scale is too large");
   else
@@ -219,7 +217,8 @@ Shapes infer_batch_matmul(OpCheck& check) {
   };
   const auto [rows, depth] = matrix(a.shape, attrs.transpose_a);
   const auto [b_depth, columns] = matrix(b.shape, attrs.transpose_b);
-  check.require(depth == b_depth, fmt::format("multiplies {} columns with {} rows", depth, b_depth));
+  check.require(depth == b_depth,
+                fmt::format("multiplies {} columns with {} rows", depth, b_depth));
   Shape shape = broadcast_shape(check, Shape(a.shape.begin(), a.shape.end() - 2),
                                 Shape(b.shape.begin(), b.shape.end() - 2));
   shape.push_back(rows), shape.push_back(columns);

@@ -35,9 +35,10 @@ void sums(OpCheck& check) {
 }  // namespace
 
 Shapes infer_float_pair(OpCheck& check) {
-  check.types(check.node.kind == OpKind::Pow
-                  ? std::vector<TypeCombination>{{Float32, Float32, Float32}}
-                  : std::vector<TypeCombination>{{Int32, Int32, Int32}, {Float32, Float32, Float32}});
+  check.types(
+      check.node.kind == OpKind::Pow
+          ? std::vector<TypeCombination>{{Float32, Float32, Float32}}
+          : std::vector<TypeCombination>{{Int32, Int32, Int32}, {Float32, Float32, Float32}});
   return {broadcast_shape(check, check.in(0).shape, check.in(1).shape)};
 }
 
@@ -45,10 +46,12 @@ Shapes infer_add_n(OpCheck& check) {
   const DataType type = check.in(0).type;
   check.types({{Int8, Int8}, {Float32, Float32}});
   for (size_t i = 1; i < check.node.inputs.size(); ++i) {
-    check.require(check.in(i).type == type, fmt::format("operand {} has another type than operand 0", i));
-    check.require(check.in(i).shape == check.in(0).shape,
-                  fmt::format("operand {} has the shape [{}], but operand 0 has [{}]", i,
-                              fmt::join(check.in(i).shape, ","), fmt::join(check.in(0).shape, ",")));
+    check.require(check.in(i).type == type,
+                  fmt::format("operand {} has another type than operand 0", i));
+    check.require(
+        check.in(i).shape == check.in(0).shape,
+        fmt::format("operand {} has the shape [{}], but operand 0 has [{}]", i,
+                    fmt::join(check.in(i).shape, ","), fmt::join(check.in(0).shape, ",")));
   }
   sums(check);
   return {check.in(0).shape};
@@ -61,8 +64,9 @@ Shapes infer_broadcast_to(OpCheck& check) {
   if (!check.require(problem.empty(), "the attribute 'shape': " + problem)) return {};
   const Shape both = broadcast_shape(check, check.in(0).shape, shape);
   if (check.ok())
-    check.require(both == shape, fmt::format("cannot broadcast [{}] to [{}]",
-                                             fmt::join(check.in(0).shape, ","), fmt::join(shape, ",")));
+    check.require(both == shape,
+                  fmt::format("cannot broadcast [{}] to [{}]", fmt::join(check.in(0).shape, ","),
+                              fmt::join(shape, ",")));
   return {shape};
 }
 
@@ -107,13 +111,15 @@ Shapes infer_gather_nd(OpCheck& check) {
 Shapes infer_dynamic_update_slice(OpCheck& check) {
   const Shape &operand = check.in(0).shape, &update = check.in(1).shape;
   if (!moves_one_type(check)) return {};
-  check.require(check.in(1).type == check.in(0).type, "the update has another type than the operand");
-  check.require(check.in(2).type == Int32 && check.in(2).shape == Shape{static_cast<int64_t>(operand.size())},
-                fmt::format("the start indices have to be i32[{}]", operand.size()));
+  check.require(check.in(1).type == check.in(0).type,
+                "the update has another type than the operand");
+  check.require(
+      check.in(2).type == Int32 && check.in(2).shape == Shape{static_cast<int64_t>(operand.size())},
+      fmt::format("the start indices have to be i32[{}]", operand.size()));
   const bool fits = update.size() == operand.size() &&
                     std::equal(update.begin(), update.end(), operand.begin(), std::less_equal<>());
-  check.require(fits, fmt::format("an update of [{}] does not fit into [{}]", fmt::join(update, ","),
-                                  fmt::join(operand, ",")));
+  check.require(fits, fmt::format("an update of [{}] does not fit into [{}]",
+                                  fmt::join(update, ","), fmt::join(operand, ",")));
   return {operand};
 }
 

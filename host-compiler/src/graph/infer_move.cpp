@@ -23,19 +23,21 @@ bool moves(OpCheck& check) {
 }
 
 bool is_axis(OpCheck& check, int64_t axis, size_t rank) {
-  return check.require(
-      axis >= 0 && axis < static_cast<int64_t>(rank),
-      rank == 0 ? "a scalar has no axes"
-                : fmt::format("axis {} is not a number of 0 .. {}", axis, rank - 1));
+  return check.require(axis >= 0 && axis < static_cast<int64_t>(rank),
+                       rank == 0
+                           ? "a scalar has no axes"
+                           : fmt::format("axis {} is not a number of 0 .. {}", axis, rank - 1));
 }
 
 bool per_axis(OpCheck& check, std::string_view what, const std::vector<int64_t>& values,
               size_t rank) {
-  return check.require(values.size() == rank, fmt::format("has {} values of '{}' for {} axes",
-                                                          values.size(), what, rank));
+  return check.require(values.size() == rank,
+                       fmt::format("has {} values of '{}' for {} axes", values.size(), what, rank));
 }
 
-bool image(OpCheck& check) { return moves(check) & check.rank(0, 4, "input"); }
+bool image(OpCheck& check) {
+  return moves(check) & check.rank(0, 4, "input");
+}
 
 }  // namespace
 
@@ -47,17 +49,17 @@ Shapes infer_concat(OpCheck& check) {
   for (size_t i = 1; i < check.node.inputs.size(); ++i) {
     Shape shape = check.in(i).shape;
     if (shape.size() != result.size()) {
-      check.fail(fmt::format("input {} has rank {}, but input 0 has {}", i, shape.size(),
-                             result.size()));
+      check.fail(
+          fmt::format("input {} has rank {}, but input 0 has {}", i, shape.size(), result.size()));
       return {};
     }
     const int64_t extent = shape[along];
     shape[along] = result[along];
-    check.require(shape == result,
-                  fmt::format("input {} has the shape [{}], which differs from input 0's [{}] in "
-                              "more than axis {}",
-                              i, fmt::join(check.in(i).shape, ","),
-                              fmt::join(check.in(0).shape, ","), axis));
+    check.require(
+        shape == result,
+        fmt::format("input {} has the shape [{}], which differs from input 0's [{}] in "
+                    "more than axis {}",
+                    i, fmt::join(check.in(i).shape, ","), fmt::join(check.in(0).shape, ","), axis));
     result[along] += extent;
   }
   return {result};
@@ -79,9 +81,9 @@ Shapes infer_split(OpCheck& check) {
   const auto& a = check.node.attrs<SplitAttrs>();
   const Shape& input = check.in(0).shape;
   if (!moves(check) || !is_axis(check, a.axis, input.size())) return {};
-  if (!check.require(a.sizes.size() == check.node.outputs.size(),
-                     fmt::format("has {} sizes for {} outputs", a.sizes.size(),
-                                 check.node.outputs.size())))
+  if (!check.require(
+          a.sizes.size() == check.node.outputs.size(),
+          fmt::format("has {} sizes for {} outputs", a.sizes.size(), check.node.outputs.size())))
     return {};
   Shapes shapes;
   int64_t sum = 0;
@@ -92,8 +94,8 @@ Shapes infer_split(OpCheck& check) {
     shapes.back()[static_cast<size_t>(a.axis)] = size;
   }
   const int64_t extent = input[static_cast<size_t>(a.axis)];
-  check.require(sum == extent, fmt::format("its sizes add up to {}, but axis {} has {}", sum,
-                                           a.axis, extent));
+  check.require(sum == extent,
+                fmt::format("its sizes add up to {}, but axis {} has {}", sum, a.axis, extent));
   return shapes;
 }
 
@@ -129,8 +131,8 @@ Shapes infer_slice(OpCheck& check) {
         fmt::format("takes elements {} to {} of axis {}, which has {}", first, last, i, input[i]));
     const bool dropped = std::ranges::find(a.drop, static_cast<int64_t>(i)) != a.drop.end();
     if (dropped)
-      check.require(a.size[i] == 1, fmt::format("drops axis {}, of which it takes {} elements", i,
-                                                a.size[i]));
+      check.require(a.size[i] == 1,
+                    fmt::format("drops axis {}, of which it takes {} elements", i, a.size[i]));
     else
       result.push_back(a.size[i]);
   }
@@ -168,7 +170,8 @@ Shapes infer_mirror_pad(OpCheck& check) {
     return {};
   for (size_t i = 0; i < result.size(); ++i) {
     const int64_t most = result[i] - (a.symmetric ? 0 : 1);
-    const bool fits = a.before[i] >= 0 && a.before[i] <= most && a.after[i] >= 0 && a.after[i] <= most;
+    const bool fits =
+        a.before[i] >= 0 && a.before[i] <= most && a.after[i] >= 0 && a.after[i] <= most;
     check.require(fits, fmt::format("mirrors {} and {} elements of axis {}, 0 to {} are there",
                                     a.before[i], a.after[i], i, most));
     if (fits) result[i] += a.before[i] + a.after[i];
@@ -218,9 +221,9 @@ Shapes infer_batch_space(OpCheck& check) {
     } else {
       extent = extent * a.block[i] - a.before[i] - a.after[i];
       check.require(extent >= 1, fmt::format("crops axis {} away", i + 1));
-      check.require(shape[0] % a.block[i] == 0,
-                    fmt::format("{} batches cannot be divided by the block {}", shape[0],
-                                a.block[i]));
+      check.require(
+          shape[0] % a.block[i] == 0,
+          fmt::format("{} batches cannot be divided by the block {}", shape[0], a.block[i]));
       shape[0] /= a.block[i];
     }
   }
@@ -238,8 +241,8 @@ Shapes infer_gather(OpCheck& check) {
   const bool batched = a.batch_dims >= 0 && a.batch_dims <= a.axis &&
                        a.batch_dims <= static_cast<int64_t>(indices.size()) &&
                        std::equal(data.begin(), data.begin() + a.batch_dims, indices.begin());
-  if (!check.require(batched, fmt::format("the first {} axes of data and indices do not agree",
-                                          a.batch_dims)))
+  if (!check.require(
+          batched, fmt::format("the first {} axes of data and indices do not agree", a.batch_dims)))
     return {};
   Shape result(data.begin(), data.begin() + a.axis);
   result.insert(result.end(), indices.begin() + a.batch_dims, indices.end());

@@ -93,11 +93,10 @@ Shapes infer_compiled(OpCheck& check) {
                     a.fast_arena_bytes <= kMaxTensorBytes,
                 fmt::format("needs arenas of {} and {} bytes", a.arena_bytes, a.fast_arena_bytes));
   const size_t inputs = check.node.inputs.size() < 2 ? 0 : check.node.inputs.size() - 2;
-  if (!check.require(a.input_offsets.size() == inputs &&
-                         a.output_offsets.size() == check.node.outputs.size(),
-                     fmt::format("has {} inputs and {} outputs, but {} and {} addresses", inputs,
-                                 check.node.outputs.size(), a.input_offsets.size(),
-                                 a.output_offsets.size())))
+  if (!check.require(
+          a.input_offsets.size() == inputs && a.output_offsets.size() == check.node.outputs.size(),
+          fmt::format("has {} inputs and {} outputs, but {} and {} addresses", inputs,
+                      check.node.outputs.size(), a.input_offsets.size(), a.output_offsets.size())))
     return {};
   const auto in_arena = [&](const Tensor& tensor, int64_t offset) {
     check.require(offset >= 0 && offset <= a.arena_bytes - tensor.bytes(),
@@ -110,7 +109,8 @@ Shapes infer_compiled(OpCheck& check) {
   }
   Shapes shapes;
   for (size_t i = 0; i < check.node.outputs.size(); ++i) {
-    if (shape_problem(check.out(i).type, check.out(i).shape).empty())  // else it is reported with the shape
+    if (shape_problem(check.out(i).type, check.out(i).shape)
+            .empty())  // else it is reported with the shape
       in_arena(check.out(i), a.output_offsets[i]);
     shapes.push_back(check.out(i).shape);
   }

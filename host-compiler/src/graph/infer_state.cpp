@@ -25,9 +25,9 @@ bool is_state(OpCheck& check, size_t operand, size_t output, int64_t elements,
   bool fine = check.require(tensor.variable, fmt::format("the {} is no variable", name));
   fine &= check.require(check.node.inputs[operand] == check.node.outputs[output],
                         fmt::format("the {} is not written back", name));
-  fine &= check.require(element_count(tensor.shape) == elements,
-                        fmt::format("the {} has {} elements, needs {}", name,
-                                    element_count(tensor.shape), elements));
+  fine &= check.require(
+      element_count(tensor.shape) == elements,
+      fmt::format("the {} has {} elements, needs {}", name, element_count(tensor.shape), elements));
   return fine;
 }
 
@@ -105,8 +105,9 @@ Shapes infer_lstm(OpCheck& check) {
         check.factor(lstm_gate_factor(hidden, check.in(5 + gate)), most);
       }
       const int exponent = lstm_cell_exponent(cell);
-      check.require(exponent >= -20 && exponent <= 1,
-                    fmt::format("the cell state's scale is near 2^{}, needs 2^-20 to 2^1", exponent));
+      check.require(
+          exponent >= -20 && exponent <= 1,
+          fmt::format("the cell state's scale is near 2^{}, needs 2^-20 to 2^1", exponent));
     }
   }
   Shape output = input;

@@ -18,7 +18,8 @@ const Node* maker_of(const Function& function, TensorId id) {
 TensorId start_of(const Function& function, TensorId id) {
   const Node* maker = maker_of(function, id);
   // A function that is not verified yet may have a circle.
-  for (size_t hops = 0; hops < function.nodes.size() && maker != nullptr && maker->kind == OpKind::Reshape; ++hops) {
+  for (size_t hops = 0;
+       hops < function.nodes.size() && maker != nullptr && maker->kind == OpKind::Reshape; ++hops) {
     id = maker->inputs[0];
     maker = maker_of(function, id);
   }
@@ -30,9 +31,10 @@ TensorId start_of(const Function& function, TensorId id) {
 bool has_operands(const Function& function) {
   for (const Node& node : function.nodes) {
     const size_t least = node.kind == OpKind::Reshape ? 1
-                         : node.kind == OpKind::Add || node.kind == OpKind::Sub || node.kind == OpKind::LogicalAnd ||
-                                 node.kind == OpKind::Less || node.kind == OpKind::LessEqual ||
-                                 node.kind == OpKind::Greater || node.kind == OpKind::GreaterEqual
+                         : node.kind == OpKind::Add || node.kind == OpKind::Sub ||
+                                 node.kind == OpKind::LogicalAnd || node.kind == OpKind::Less ||
+                                 node.kind == OpKind::LessEqual || node.kind == OpKind::Greater ||
+                                 node.kind == OpKind::GreaterEqual
                              ? 2
                              : 0;
     if (node.inputs.size() < least) return false;
@@ -89,7 +91,8 @@ class BoundFinder {
       const Tensor& tensor = condition_.tensor(start_of(condition_, id));
       if (!tensor.constant.valid() || tensor.type != DataType::Bool ||
           tensor.constant.at() >= module_.constants.size() ||
-          module_.constant(tensor.constant).bytes != std::vector<uint8_t>{0}) return std::nullopt;
+          module_.constant(tensor.constant).bytes != std::vector<uint8_t>{0})
+        return std::nullopt;
       return LoopBound{0, true};  // never holds
     }
     if (maker->kind == OpKind::LogicalAnd) {
@@ -117,16 +120,20 @@ class BoundFinder {
 
   // Runs while counter < limit + extra.
   std::optional<LoopBound> counts_up(TensorId counter, TensorId limit, int64_t extra) const {
-    const std::optional<int64_t> first = first_value(counter), step = step_of(counter), end = limit_of(limit);
-    if (!first || !step || !end || *step <= 0 || *step > kFar || *end > kFar - *step - 1 || *first < -kFar)
+    const std::optional<int64_t> first = first_value(counter), step = step_of(counter),
+                                 end = limit_of(limit);
+    if (!first || !step || !end || *step <= 0 || *step > kFar || *end > kFar - *step - 1 ||
+        *first < -kFar)
       return std::nullopt;
     return LoopBound{std::max<int64_t>(0, (*end + extra - *first + *step - 1) / *step), true};
   }
 
   // Runs while counter > limit - extra.
   std::optional<LoopBound> counts_down(TensorId counter, TensorId limit, int64_t extra) const {
-    const std::optional<int64_t> first = first_value(counter), step = step_of(counter), end = limit_of(limit);
-    if (!first || !step || !end || *step >= 0 || *step < -kFar || *end < -kFar - *step + 1 || *first > kFar)
+    const std::optional<int64_t> first = first_value(counter), step = step_of(counter),
+                                 end = limit_of(limit);
+    if (!first || !step || !end || *step >= 0 || *step < -kFar || *end < -kFar - *step + 1 ||
+        *first > kFar)
       return std::nullopt;
     return LoopBound{std::max<int64_t>(0, (*first - *end + extra - *step - 1) / -*step), true};
   }
@@ -142,14 +149,18 @@ class BoundFinder {
     const std::optional<size_t> number = input_number(condition_, id);
     if (!number) return std::nullopt;
     const Node* maker = maker_of(body_, start_of(body_, body_.outputs[*number]));
-    if (maker == nullptr || (maker->kind != OpKind::Add && maker->kind != OpKind::Sub)) return std::nullopt;
-    const auto is_counter = [&](size_t operand) { return input_number(body_, maker->inputs[operand]) == number; };
+    if (maker == nullptr || (maker->kind != OpKind::Add && maker->kind != OpKind::Sub))
+      return std::nullopt;
+    const auto is_counter = [&](size_t operand) {
+      return input_number(body_, maker->inputs[operand]) == number;
+    };
     if (is_counter(0)) {
       const std::optional<int64_t> by = scalar(module_, body_, maker->inputs[1]);
       if (!by) return std::nullopt;
       return maker->kind == OpKind::Add ? *by : -*by;
     }
-    return maker->kind == OpKind::Add && is_counter(1) ? scalar(module_, body_, maker->inputs[0]) : std::nullopt;
+    return maker->kind == OpKind::Add && is_counter(1) ? scalar(module_, body_, maker->inputs[0])
+                                                       : std::nullopt;
   }
 
   // A constant, also one that is carried through the loop unchanged.
@@ -169,7 +180,8 @@ class BoundFinder {
 
 }  // namespace
 
-std::optional<LoopBound> loop_bound(const Module& module, const Function& function, const Node& node) {
+std::optional<LoopBound> loop_bound(const Module& module, const Function& function,
+                                    const Node& node) {
   const BoundFinder finder(module, function, node);
   return finder.can_search() ? finder.find() : std::nullopt;
 }

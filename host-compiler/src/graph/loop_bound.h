@@ -17,6 +17,7 @@ struct LoopBound {
 // Of a `while` whose condition holds only while a counter (an i32 or i64 scalar that begins as a
 // constant and that the body changes by a constant) is on one side of a constant limit; the
 // condition may be a conjunction of that and anything else. None when no such counter is found.
-std::optional<LoopBound> loop_bound(const Module& module, const Function& function, const Node& node);
+std::optional<LoopBound> loop_bound(const Module& module, const Function& function,
+                                    const Node& node);
 
 }  // namespace intarsia::graph

@@ -115,7 +115,7 @@ Shapes infer_dequantize(OpCheck& check);
 Shapes infer_call(OpCheck& check);
 Shapes infer_if(OpCheck& check);
 Shapes infer_while(OpCheck& check);
-Shapes infer_variable(OpCheck& check);  // read_variable, assign_variable
+Shapes infer_variable(OpCheck& check);    // read_variable, assign_variable
 Shapes infer_float_pair(OpCheck& check);  // pow, floor_div, floor_mod
 Shapes infer_add_n(OpCheck& check);
 Shapes infer_broadcast_to(OpCheck& check);

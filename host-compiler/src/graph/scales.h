@@ -71,8 +71,7 @@ struct PreluFactors {
 };
 
 inline PreluFactors prelu_factors(const Tensor& input, const Tensor& alpha, const Tensor& output) {
-  return {scale_of(input) / scale_of(output),
-          scale_of(input) * scale_of(alpha) / scale_of(output)};
+  return {scale_of(input) / scale_of(output), scale_of(input) * scale_of(alpha) / scale_of(output)};
 }
 
 inline double mul_factor(const Tensor& a, const Tensor& b, const Tensor& output) {
@@ -108,8 +107,8 @@ inline HardSwishFactors hard_swish_factors(const Tensor& input, const Tensor& ou
 }
 
 inline double rsqrt_factor(const Tensor& input, const Tensor& output) {
-  return 1.0 / static_cast<double>(std::sqrt(input.quantization.scale[0]) *
-                                   output.quantization.scale[0]);
+  return 1.0 /
+         static_cast<double>(std::sqrt(input.quantization.scale[0]) * output.quantization.scale[0]);
 }
 
 struct SvdfFactors {

@@ -73,15 +73,19 @@ class FunctionVerifier {
       if (tensor.variable) problem(place, "is a constant and a variable");
     }
     if (tensor.initial.index != -1) {
-      const bool exists = tensor.initial.index >= 0 && tensor.initial.at() < module_.constants.size();
+      const bool exists =
+          tensor.initial.index >= 0 && tensor.initial.at() < module_.constants.size();
       if (!tensor.variable)
         problem(place, "has an initial value but is no variable");
       else if (!exists)
-        problem(place, fmt::format("starts as constant @{}, which does not exist", tensor.initial.index));
+        problem(place,
+                fmt::format("starts as constant @{}, which does not exist", tensor.initial.index));
       else if (shape.empty() &&
-               static_cast<int64_t>(module_.constant(tensor.initial).bytes.size()) != tensor.bytes())
-        problem(place, fmt::format("has {} bytes, but starts as constant @{} of {}", tensor.bytes(),
-                                   tensor.initial.index, module_.constant(tensor.initial).bytes.size()));
+               static_cast<int64_t>(module_.constant(tensor.initial).bytes.size()) !=
+                   tensor.bytes())
+        problem(place,
+                fmt::format("has {} bytes, but starts as constant @{} of {}", tensor.bytes(),
+                            tensor.initial.index, module_.constant(tensor.initial).bytes.size()));
     }
     sane_[index] = problems_.items().size() == before;
     defined_[index] = tensor.constant.index != -1 || tensor.variable;
@@ -152,8 +156,10 @@ class FunctionVerifier {
   std::string how_to_make(TensorId id) const {
     for (const Node& n : function_.nodes)
       if (std::find(n.outputs.begin(), n.outputs.end(), id) != n.outputs.end())
-        return fmt::format("move operator '{}', which makes it, before this one, unless it waits for this one in turn",
-                           n.name);
+        return fmt::format(
+            "move operator '{}', which makes it, before this one, unless it waits for this one in "
+            "turn",
+            n.name);
     return "no operator makes it; declare it an input, a constant or a variable of the function";
   }
 
@@ -164,7 +170,8 @@ class FunctionVerifier {
       if (!exists(id)) continue;  // infer_shapes says so, or it is an absent operand
       inferable &= sane_[id.at()];
       if (!defined_[id.at()])
-        problems_.add(place, fmt::format("reads tensor %{} before it is made", id.index), how_to_make(id));
+        problems_.add(place, fmt::format("reads tensor %{} before it is made", id.index),
+                      how_to_make(id));
     }
     for (const TensorId id : n.outputs) {
       if (!exists(id)) continue;
@@ -231,14 +238,16 @@ class RecursionFinder {
   enum class State { New, Open, Done };
   struct Visit {
     const Function* function;
-    std::vector<std::pair<const Function*, const Node*>> callees;  // not entered yet, and who runs them
+    std::vector<std::pair<const Function*, const Node*>>
+        callees;  // not entered yet, and who runs them
   };
 
   void enter(std::vector<Visit>& stack, const Function& function, const std::string& caller) {
     State& state = state_[&function];
     if (state == State::Open)
-      problems_.add(fmt::format("function '{}'", function.name), "calls itself, directly or not",
-                    fmt::format("{} closes the circle; a function cannot run one that runs it", caller));
+      problems_.add(
+          fmt::format("function '{}'", function.name), "calls itself, directly or not",
+          fmt::format("{} closes the circle; a function cannot run one that runs it", caller));
     if (state != State::New) return;
     state = State::Open;
     Visit visit{&function, {}};

@@ -10,7 +10,8 @@ void SubgraphReader::check_model_operands() {
   const char* owner = is_model_ ? "model" : "subgraph";
   const auto place = [&](std::string_view role, size_t i) {
     return is_model_ ? fmt::format("{}: model {} {}", file_.name(), role, i)
-                     : fmt::format("{}: {} {} of subgraph {}", file_.name(), role, i, signature_.subgraph);
+                     : fmt::format("{}: {} {} of subgraph {}", file_.name(), role, i,
+                                   signature_.subgraph);
   };
   const auto check = [&](std::string_view role, size_t i, int32_t id) {
     const std::string where = place(role, i);
@@ -84,7 +85,8 @@ void SubgraphReader::check_data_flow(const std::vector<OperatorInfo>& operators)
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (tensors_.in_range(outputs[i]) && !is_known(outputs[i])) {
       problems_.add(is_model_ ? fmt::format("{}: model output {}", file_.name(), i)
-                              : fmt::format("{}: output {} of subgraph {}", file_.name(), i, signature_.subgraph),
+                              : fmt::format("{}: output {} of subgraph {}", file_.name(), i,
+                                            signature_.subgraph),
                     fmt::format("is {}, which no operator writes", tensors_.label(outputs[i])));
     }
   }

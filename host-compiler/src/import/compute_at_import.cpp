@@ -38,7 +38,8 @@ bool SubgraphReader::find_out(const OperatorInfo& op, const Draft& draft) {
     all_constant &= id >= 0 && !bytes(id).empty();
     if (all_constant) room = std::max(room, tensor(id).bytes());
   }
-  const bool is_open = std::ranges::any_of(op.outputs, [&](int32_t id) { return tensors_.is_dynamic(id); });
+  const bool is_open =
+      std::ranges::any_of(op.outputs, [&](int32_t id) { return tensors_.is_dynamic(id); });
   if (!is_open && !(all_constant && tensor(draft.outputs[0]).bytes() <= room)) return false;
 
   graph::Module alone;
@@ -68,7 +69,8 @@ bool SubgraphReader::find_out(const OperatorInfo& op, const Draft& draft) {
     function.tensors[node.outputs[i].at()].shape = (*shapes)[i];
     if (tensors_.is_dynamic(op.outputs[i])) tensors_.set_shape(op.outputs[i], (*shapes)[i]);
   }
-  if (!all_constant || tensor(draft.outputs[0]).bytes() > room || !graph::verify(alone).ok()) return false;
+  if (!all_constant || tensor(draft.outputs[0]).bytes() > room || !graph::verify(alone).ok())
+    return false;
   Result<std::vector<graph::TensorValue>> made = graph::Evaluator(alone).run({});
   if (!made.ok()) return false;
   hold(op, std::move((*made)[0]));

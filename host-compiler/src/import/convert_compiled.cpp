@@ -19,22 +19,25 @@ std::optional<std::vector<int32_t>> arena_addresses(const ModelFile& file, size_
   for (size_t i = 0; metadata != nullptr && i < metadata->size(); ++i) {
     const format::Metadata& entry = *metadata->Get(static_cast<flatbuffers::uoffset_t>(i));
     if (text(entry.name()) != kAddresses) continue;
-    const auto bytes = entry.buffer() < file.buffer_count() ? file.buffer(entry.buffer()) : std::nullopt;
+    const auto bytes =
+        entry.buffer() < file.buffer_count() ? file.buffer(entry.buffer()) : std::nullopt;
     if (!bytes || bytes->size() < 4 * (kHeader + tensor_count)) {
-      problem = fmt::format("the metadata {} does not have an address for each of {} tensors", kAddresses,
-                            tensor_count);
+      problem = fmt::format("the metadata {} does not have an address for each of {} tensors",
+                            kAddresses, tensor_count);
       return std::nullopt;
     }
     std::vector<int32_t> words(kHeader + tensor_count);
     std::memcpy(words.data(), bytes->data(), 4 * words.size());
     if (words[0] != 0 || words[2] != static_cast<int32_t>(tensor_count)) {
-      problem = fmt::format("the metadata {} is of version {} for {} tensors; version 0 for {} is needed",
-                            kAddresses, words[0], words[2], tensor_count);
+      problem =
+          fmt::format("the metadata {} is of version {} for {} tensors; version 0 for {} is needed",
+                      kAddresses, words[0], words[2], tensor_count);
       return std::nullopt;
     }
     return std::vector<int32_t>(words.begin() + kHeader, words.end());
   }
-  problem = fmt::format("the file lacks the metadata {}, which says where its tensors are", kAddresses);
+  problem =
+      fmt::format("the file lacks the metadata {}, which says where its tensors are", kAddresses);
   return std::nullopt;
 }
 
@@ -56,7 +59,8 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
     return found;
   };
   if (op.inputs.size() < kFirstInput) {
-    fail(fmt::format("has {} inputs; payload, constants and two arenas come first", op.inputs.size()));
+    fail(fmt::format("has {} inputs; payload, constants and two arenas come first",
+                     op.inputs.size()));
     return std::nullopt;
   }
   std::string problem;
@@ -91,14 +95,16 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
   const auto place = [&](int32_t id, const std::string& use, std::vector<int64_t>& offsets) {
     const graph::Tensor* found = tensor(id, use);
     if (found == nullptr) return;
-    if (tensors.has_data(id)) return fail(fmt::format("has the constant {} among its tensors", tensors.label(id)));
+    if (tensors.has_data(id))
+      return fail(fmt::format("has the constant {} among its tensors", tensors.label(id)));
     const int64_t offset = address(id) - base;
     if (address(id) < 0 || offset < 0 || offset > attributes.arena_bytes - found->bytes())
-      return fail(fmt::format("has {} at {}, outside of its arena of {} bytes", tensors.label(id), address(id),
-                              attributes.arena_bytes));
+      return fail(fmt::format("has {} at {}, outside of its arena of {} bytes", tensors.label(id),
+                              address(id), attributes.arena_bytes));
     offsets.push_back(offset);
   };
-  for (size_t i = kFirstInput; i < op.inputs.size(); ++i) place(op.inputs[i], reads, attributes.input_offsets);
+  for (size_t i = kFirstInput; i < op.inputs.size(); ++i)
+    place(op.inputs[i], reads, attributes.input_offsets);
   for (const int32_t id : op.outputs) place(id, writes, attributes.output_offsets);
   if (!good) return std::nullopt;
   result.inputs = {op.inputs[kPayload], has_constants ? constants : -1};

@@ -27,7 +27,8 @@ void SubgraphReader::convert_control(const OperatorInfo& op) {
   }
   for (size_t i = 0; i < op.outputs.size(); ++i) {
     if (tensors_.is_resource(op.outputs[i])) {
-      if (!handles_.contains(op.outputs[i])) return problem(op, fmt::format("makes a handle, its output {}", i));
+      if (!handles_.contains(op.outputs[i]))
+        return problem(op, fmt::format("makes a handle, its output {}", i));
       continue;
     }
     good &= tensors_.get(op.outputs[i], "written by " + op.label()) != nullptr;
@@ -41,7 +42,8 @@ void SubgraphReader::convert_control(const OperatorInfo& op) {
     assigned.merge(model_.uses(static_cast<size_t>(callee), passed, true));
   }
   for (const VariableId id : used)
-    if (!model_.variable(id).tensor) return problem(op, "works on a variable whose type is not known");
+    if (!model_.variable(id).tensor)
+      return problem(op, "works on a variable whose type is not known");
   Signature signature{0, passed, {used.begin(), used.end()}, {assigned.begin(), assigned.end()}};
   if (is_loop) signature.gives = signature.takes;  // what a loop carries it takes and gives
   for (const VariableId id : signature.takes) draft.inputs.push_back(value_of(id));
@@ -52,8 +54,8 @@ void SubgraphReader::convert_control(const OperatorInfo& op) {
     if (is_loop && i == 0) own.gives.clear();
     const std::span<const int32_t> expected = values(model_.subgraph(own.subgraph).raw->inputs());
     if (expected.size() != passed.size()) {
-      return problem(op, fmt::format("hands {} values to subgraph {}, which takes {}", passed.size(), own.subgraph,
-                                     expected.size()));
+      return problem(op, fmt::format("hands {} values to subgraph {}, which takes {}",
+                                     passed.size(), own.subgraph, expected.size()));
     }
     functions.push_back(model_.function_for(own));
     if (functions.back().empty()) return;  // reported

@@ -156,8 +156,8 @@ Converted convert_strided_slice(OperatorReader& in) {
       return std::clamp(value < 0 ? value + extent : value, low, high);
     };
     const bool dropped = bit(options->shrink_axis_mask(), axis);
-    const int64_t first = bit(options->begin_mask(), axis) ? (step > 0 ? 0 : extent - 1)
-                                                           : limited((*begin)[axis]);
+    const int64_t first =
+        bit(options->begin_mask(), axis) ? (step > 0 ? 0 : extent - 1) : limited((*begin)[axis]);
     const int64_t stated = options->offset() ? first + (*end)[axis] : (*end)[axis];
     int64_t last = bit(options->end_mask(), axis) ? (step > 0 ? high : low)
                    : options->offset()            ? std::clamp(stated, low, high)

@@ -24,10 +24,10 @@ void needs_constant(OperatorReader& in, size_t operand, std::string_view role) {
 void refuse_hybrid(OperatorReader& in, size_t weights) {
   if (!in.has_input(0) || !in.has_input(weights)) return;
   if (is_integer(in.input(0).type) == is_integer(in.input(weights).type)) return;
-  in.problem(fmt::format("mixes {} activations ({}) with {} weights ({})",
-                         to_string(in.input(0).type), in.input_label(0),
-                         to_string(in.input(weights).type), in.input_label(weights)),
-             "convert the model with full integer quantisation, or without any");
+  in.problem(
+      fmt::format("mixes {} activations ({}) with {} weights ({})", to_string(in.input(0).type),
+                  in.input_label(0), to_string(in.input(weights).type), in.input_label(weights)),
+      "convert the model with full integer quantisation, or without any");
 }
 
 }  // namespace
@@ -59,8 +59,8 @@ Converted convert_lstm(OperatorReader& in) {
   const auto refuse = [&](size_t first, size_t last, std::string_view what) {
     for (size_t i = first; i <= last; ++i) {
       if (!in.has_input(i)) continue;
-      in.problem(fmt::format("has {} ({}), which Intarsia does not compute", what,
-                             in.input_label(i)));
+      in.problem(
+          fmt::format("has {} ({}), which Intarsia does not compute", what, in.input_label(i)));
     }
   };
   refuse(9, 11, "peephole weights"), refuse(16, 17, "a projection");

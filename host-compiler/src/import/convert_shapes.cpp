@@ -24,9 +24,11 @@ std::optional<std::vector<uint8_t>> compute_shape(OperatorReader& in) {
     if (!a || !b) return std::nullopt;
     numbers.assign(std::max(a->size(), b->size()), 1);
     for (size_t i = 0; i < numbers.size(); ++i) {
-      const int64_t x = i < a->size() ? (*a)[a->size() - 1 - i] : 1, y = i < b->size() ? (*b)[b->size() - 1 - i] : 1;
+      const int64_t x = i < a->size() ? (*a)[a->size() - 1 - i] : 1,
+                    y = i < b->size() ? (*b)[b->size() - 1 - i] : 1;
       if (x != y && x != 1 && y != 1)
-        return refused(fmt::format("cannot broadcast [{}] and [{}] together", fmt::join(*a, ","), fmt::join(*b, ",")));
+        return refused(fmt::format("cannot broadcast [{}] and [{}] together", fmt::join(*a, ","),
+                                   fmt::join(*b, ",")));
       numbers[numbers.size() - 1 - i] = x == 1 ? y : x;
     }
     shape = {static_cast<int64_t>(numbers.size())};
@@ -35,17 +37,21 @@ std::optional<std::vector<uint8_t>> compute_shape(OperatorReader& in) {
                step = in.integers(2, "its step");
     if (!first || !end || !step) return std::nullopt;
     const bool scalars = first->size() == 1 && end->size() == 1 && step->size() == 1;
-    if (!scalars || (*step)[0] == 0) return refused("needs a first number, an end and a step other than 0");
+    if (!scalars || (*step)[0] == 0)
+      return refused("needs a first number, an end and a step other than 0");
     constexpr size_t kMostNumbers = 1 << 16;
-    for (int64_t at = (*first)[0]; (*step)[0] > 0 ? at < (*end)[0] : at > (*end)[0]; at += (*step)[0]) {
-      if (numbers.size() == kMostNumbers) return refused(fmt::format("makes more than {} numbers", kMostNumbers));
+    for (int64_t at = (*first)[0]; (*step)[0] > 0 ? at < (*end)[0] : at > (*end)[0];
+         at += (*step)[0]) {
+      if (numbers.size() == kMostNumbers)
+        return refused(fmt::format("makes more than {} numbers", kMostNumbers));
       numbers.push_back(at);
     }
     shape = {static_cast<int64_t>(numbers.size())};
   }
   const DataType type = in.output().type;
   if (numbers.empty() || (type != DataType::Int32 && type != DataType::Int64)) {
-    return refused(numbers.empty() ? "makes an empty tensor" : "makes numbers that are neither i32 nor i64");
+    return refused(numbers.empty() ? "makes an empty tensor"
+                                   : "makes numbers that are neither i32 nor i64");
   }
   in.decide_shape(shape);
   if (!in.clean()) return std::nullopt;

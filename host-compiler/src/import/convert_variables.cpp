@@ -30,13 +30,14 @@ int32_t SubgraphReader::value_of(VariableId id) {
 
 void SubgraphReader::read_variable(const OperatorInfo& op) {
   if (op.inputs.size() != 1 || op.outputs.size() != 1) {
-    return problem(op, fmt::format("has {} inputs and {} outputs, but takes 1 and makes 1", op.inputs.size(),
-                                   op.outputs.size()));
+    return problem(op, fmt::format("has {} inputs and {} outputs, but takes 1 and makes 1",
+                                   op.inputs.size(), op.outputs.size()));
   }
   const auto id = handle(op, op.inputs[0]);
   if (!id) return;
   const int32_t value = value_of(*id);
-  if (is_result(op.outputs[0]) && tensors_.get(op.outputs[0], "written by " + op.label()) != nullptr)
+  if (is_result(op.outputs[0]) &&
+      tensors_.get(op.outputs[0], "written by " + op.label()) != nullptr)
     hand_on(op, value);
   else
     same_as_[op.outputs[0]] = value;
@@ -44,11 +45,12 @@ void SubgraphReader::read_variable(const OperatorInfo& op) {
 
 void SubgraphReader::assign_variable(const OperatorInfo& op) {
   if (op.inputs.size() != 2 || !op.outputs.empty()) {
-    return problem(op, fmt::format("has {} inputs and {} outputs, but takes 2 and makes none", op.inputs.size(),
-                                   op.outputs.size()));
+    return problem(op, fmt::format("has {} inputs and {} outputs, but takes 2 and makes none",
+                                   op.inputs.size(), op.outputs.size()));
   }
   const auto id = handle(op, op.inputs[0]);
-  if (!id || op.inputs[1] < 0 || tensors_.get(op.inputs[1], "read by " + op.label()) == nullptr) return;
+  if (!id || op.inputs[1] < 0 || tensors_.get(op.inputs[1], "read by " + op.label()) == nullptr)
+    return;
   if (is_model_ && !variables_.contains(*id)) {
     graph::Tensor kept = *model_.variable(*id).tensor;
     kept.variable = true;
@@ -60,12 +62,14 @@ void SubgraphReader::assign_variable(const OperatorInfo& op) {
 void SubgraphReader::call_once(const OperatorInfo& op) {
   const auto number = static_cast<size_t>(subgraphs_run_by(*op.raw).at(0));
   if (!is_model_) {
-    return problem(op, "initialises inside of a branch or a loop", "initialise at the beginning of the model");
+    return problem(op, "initialises inside of a branch or a loop",
+                   "initialise at the beginning of the model");
   }
   for (const VariableId id : model_.uses(number, {}, false)) {
     if (values_.contains(id)) {
-      return problem(op, fmt::format("initialises the variable '{}' after it has been used",
-                                     printable(model_.variable(id).name)),
+      return problem(op,
+                     fmt::format("initialises the variable '{}' after it has been used",
+                                 printable(model_.variable(id).name)),
                      "initialise at the beginning of the model");
     }
   }
@@ -76,7 +80,8 @@ void SubgraphReader::assign_at_end() {
   for (const auto& [id, kept] : variables_) {
     const int32_t value = values_.at(id);
     const bool untouched = std::ranges::any_of(drafts_, [&, kept = kept](const Draft& draft) {
-      return draft.node.kind == graph::OpKind::ReadVariable && draft.inputs[0] == kept && draft.outputs[0] == value;
+      return draft.node.kind == graph::OpKind::ReadVariable && draft.inputs[0] == kept &&
+             draft.outputs[0] == value;
     });
     if (untouched) continue;
     Draft draft;

@@ -22,7 +22,8 @@ graph::TensorValue first_value(const Variable& variable) {
   const graph::Tensor& tensor = *variable.tensor;
   const int64_t zero = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
   graph::TensorValue value(static_cast<size_t>(tensor.bytes()), 0);
-  if (bits(tensor.type) == 8) std::fill(value.begin(), value.end(), static_cast<uint8_t>(zero & 255));
+  if (bits(tensor.type) == 8)
+    std::fill(value.begin(), value.end(), static_cast<uint8_t>(zero & 255));
   return value;
 }
 
@@ -51,7 +52,8 @@ bool ModelReader::list_reachable() {
   bool meaningful = true;
   for (size_t next = 0; next < waiting.size(); ++next) {
     Subgraph& subgraph = subgraphs_[waiting[next]];
-    subgraph.operators = list_operators(file_, *subgraph.raw, waiting[next], *subgraph.tensors, problems_);
+    subgraph.operators =
+        list_operators(file_, *subgraph.raw, waiting[next], *subgraph.tensors, problems_);
     if (!subgraph.operators) {
       meaningful = false;
       continue;
@@ -61,13 +63,15 @@ bool ModelReader::list_reachable() {
       if (!runs) continue;
       const std::vector<int64_t> callees = subgraphs_run_by(*op.raw);
       if (callees.empty()) {
-        problems_.add(fmt::format("{}: {}", file_.name(), op.label()), "does not say which subgraphs it runs");
+        problems_.add(fmt::format("{}: {}", file_.name(), op.label()),
+                      "does not say which subgraphs it runs");
         meaningful = false;
       }
       for (const int64_t callee : callees) {
         if (callee < 0 || callee >= static_cast<int64_t>(subgraphs_.size())) {
-          problems_.add(fmt::format("{}: {}", file_.name(), op.label()),
-                        fmt::format("runs subgraph {}, but the file has {}", callee, subgraphs_.size()));
+          problems_.add(
+              fmt::format("{}: {}", file_.name(), op.label()),
+              fmt::format("runs subgraph {}, but the file has {}", callee, subgraphs_.size()));
           meaningful = false;
         } else if (!std::exchange(subgraphs_[static_cast<size_t>(callee)].is_reachable, true)) {
           waiting.push_back(static_cast<size_t>(callee));
@@ -110,14 +114,16 @@ bool ModelReader::check_calls() {
     visit.callees.pop_back();
     const std::string where = fmt::format("{}: {}", file_.name(), op->label());
     if (states[callee] == State::Open) {
-      problems_.add(where,
-                    fmt::format("runs {}, which runs this operator: subgraphs call each other in a circle",
-                                label_of(subgraphs_[callee], callee)),
-                    "write the repetition as a loop with a counter");
+      problems_.add(
+          where,
+          fmt::format("runs {}, which runs this operator: subgraphs call each other in a circle",
+                      label_of(subgraphs_[callee], callee)),
+          "write the repetition as a loop with a counter");
       return false;
     }
     if (stack.size() >= kMostNested) {
-      problems_.add(where, fmt::format("is nested in {} others; at most {} are possible", stack.size(), kMostNested));
+      problems_.add(where, fmt::format("is nested in {} others; at most {} are possible",
+                                       stack.size(), kMostNested));
       return false;
     }
     if (states[callee] == State::New) enter(callee);
@@ -130,20 +136,23 @@ bool ModelReader::check_calls() {
 VariableId ModelReader::variable(const format::Operator& handle) {
   const auto* options = handle.options_as_VarHandleOptions();
   std::pair<std::string, std::string> key;
-  if (options != nullptr) key = {std::string(text(options->container())), std::string(text(options->shared_name()))};
+  if (options != nullptr)
+    key = {std::string(text(options->container())), std::string(text(options->shared_name()))};
   const auto [at, is_new] = variable_by_name_.try_emplace(key, variables_.size());
   if (is_new) variables_.push_back({key.second.empty() ? "variable" : key.second, {}, {}});
   return at->second;
 }
 
-ModelReader::Handles ModelReader::handles_of(size_t number, const std::vector<std::optional<VariableId>>& inputs) {
+ModelReader::Handles ModelReader::handles_of(size_t number,
+                                             const std::vector<std::optional<VariableId>>& inputs) {
   Subgraph& subgraph = subgraphs_[number];
   Handles handles;
   const std::span<const int32_t> ids = values(subgraph.raw->inputs());
   for (size_t i = 0; i < ids.size() && i < inputs.size(); ++i)
     if (inputs[i]) handles[ids[i]] = *inputs[i];
   for (const OperatorInfo& op : *subgraph.operators) {
-    if (op.code == kVAR_HANDLE && op.outputs.size() == 1) handles[op.outputs[0]] = variable(*op.raw);
+    if (op.code == kVAR_HANDLE && op.outputs.size() == 1)
+      handles[op.outputs[0]] = variable(*op.raw);
     // A loop hands its handles on.
     if (op.code == kWHILE)
       for (size_t i = 0; i < op.outputs.size() && i < op.inputs.size(); ++i)
@@ -162,19 +171,23 @@ void ModelReader::learn(VariableId id, const OperatorInfo& op, Subgraph& subgrap
   if (used == nullptr) return;
   Variable& variable = variables_[id];
   if (!variable.tensor) {
-    variable.tensor = graph::Tensor{variable.name, used->type, used->shape, used->quantization, {}, false, {}};
+    variable.tensor =
+        graph::Tensor{variable.name, used->type, used->shape, used->quantization, {}, false, {}};
   } else if (variable.tensor->type != used->type || variable.tensor->shape != used->shape ||
              variable.tensor->quantization != used->quantization) {
-    problems_.add(fmt::format("{}: {}", file_.name(), op.label()),
-                  fmt::format("uses the variable '{}' with another type, shape or quantisation than an earlier "
-                              "operator",
-                              printable(variable.name)));
+    problems_.add(
+        fmt::format("{}: {}", file_.name(), op.label()),
+        fmt::format(
+            "uses the variable '{}' with another type, shape or quantisation than an earlier "
+            "operator",
+            printable(variable.name)));
   }
 }
 
-void ModelReader::find_uses(size_t number, const std::vector<std::optional<VariableId>>& inputs, bool assigned,
-                            std::set<VariableId>& found,
-                            std::set<std::pair<size_t, std::vector<std::optional<VariableId>>>>& seen) {
+void ModelReader::find_uses(
+    size_t number, const std::vector<std::optional<VariableId>>& inputs, bool assigned,
+    std::set<VariableId>& found,
+    std::set<std::pair<size_t, std::vector<std::optional<VariableId>>>>& seen) {
   if (!seen.insert({number, inputs}).second) return;
   Subgraph& subgraph = subgraphs_[number];
   const Handles handles = handles_of(number, inputs);
@@ -198,7 +211,8 @@ void ModelReader::find_uses(size_t number, const std::vector<std::optional<Varia
   }
 }
 
-std::set<VariableId> ModelReader::uses(size_t subgraph, const std::vector<std::optional<VariableId>>& inputs,
+std::set<VariableId> ModelReader::uses(size_t subgraph,
+                                       const std::vector<std::optional<VariableId>>& inputs,
                                        bool assigned) {
   std::set<VariableId> found;
   std::set<std::pair<size_t, std::vector<std::optional<VariableId>>>> seen;
@@ -211,8 +225,8 @@ std::set<VariableId> ModelReader::uses(size_t subgraph, const std::vector<std::o
 std::string ModelReader::function_for(const Signature& signature) {
   const auto known = functions_.find(signature);
   if (known != functions_.end()) return known->second;
-  const std::string wish =
-      c_identifier(text(subgraphs_[signature.subgraph].raw->name()), fmt::format("subgraph_{}", signature.subgraph));
+  const std::string wish = c_identifier(text(subgraphs_[signature.subgraph].raw->name()),
+                                        fmt::format("subgraph_{}", signature.subgraph));
   const std::string name = function_names_.take(wish);
   std::optional<graph::Function> function = read_subgraph(*this, signature, false, name);
   if (!function) return {};
@@ -224,9 +238,11 @@ std::string ModelReader::function_for(const Signature& signature) {
 void ModelReader::initialise(const OperatorInfo& op, size_t number) {
   if (!initialised_.insert(number).second) return;
   const std::string where = fmt::format("{}: {}", file_.name(), op.label());
-  if (!values(subgraphs_[number].raw->inputs()).empty() || !values(subgraphs_[number].raw->outputs()).empty()) {
-    problems_.add(where, fmt::format("runs {}, which has inputs or outputs; initialisation has none",
-                                     label_of(subgraphs_[number], number)));
+  if (!values(subgraphs_[number].raw->inputs()).empty() ||
+      !values(subgraphs_[number].raw->outputs()).empty()) {
+    problems_.add(where,
+                  fmt::format("runs {}, which has inputs or outputs; initialisation has none",
+                              label_of(subgraphs_[number], number)));
     return;
   }
   Signature signature{number, {}, {}, {}};
@@ -246,15 +262,18 @@ void ModelReader::initialise(const OperatorInfo& op, size_t number) {
   for (const VariableId id : signature.takes) arguments.push_back(first_value(variables_[id]));
   const Result<void> sound = graph::verify(alone);
   Result<std::vector<graph::TensorValue>> made =
-      sound.ok() ? graph::Evaluator(alone).run(arguments) : Result<std::vector<graph::TensorValue>>(sound.error());
+      sound.ok() ? graph::Evaluator(alone).run(arguments)
+                 : Result<std::vector<graph::TensorValue>>(sound.error());
   if (!made.ok()) {
     for (const Diagnostic& item : made.error().items())
       problems_.add(fmt::format("{}: {}", file_.name(), item.where), item.what, item.hint);
     return;
   }
-  for (size_t i = 0; i < signature.gives.size(); ++i) variables_[signature.gives[i]].initial = std::move((*made)[i]);
+  for (size_t i = 0; i < signature.gives.size(); ++i)
+    variables_[signature.gives[i]].initial = std::move((*made)[i]);
   // Nobody runs it again.
-  std::erase_if(module_.functions, [&](const graph::Function& function) { return function.name == name; });
+  std::erase_if(module_.functions,
+                [&](const graph::Function& function) { return function.name == name; });
   functions_.erase(signature);
 }
 

@@ -67,7 +67,8 @@ class ModelReader {
   using Handles = std::map<int32_t, VariableId>;
   Handles handles_of(size_t subgraph, const std::vector<std::optional<VariableId>>& inputs);
   // Variables that the subgraph, or what it runs, reads or assigns (`assigned`: only those).
-  std::set<VariableId> uses(size_t subgraph, const std::vector<std::optional<VariableId>>& inputs, bool assigned);
+  std::set<VariableId> uses(size_t subgraph, const std::vector<std::optional<VariableId>>& inputs,
+                            bool assigned);
   // The function, converted when it is new. Empty when there were problems.
   std::string function_for(const Signature& signature);
   // Runs a CALL_ONCE's subgraph here and now, once.
@@ -76,8 +77,9 @@ class ModelReader {
  private:
   bool list_reachable();
   bool check_calls();
-  void find_uses(size_t subgraph, const std::vector<std::optional<VariableId>>& inputs, bool assigned,
-                 std::set<VariableId>& found, std::set<std::pair<size_t, std::vector<std::optional<VariableId>>>>& seen);
+  void find_uses(size_t subgraph, const std::vector<std::optional<VariableId>>& inputs,
+                 bool assigned, std::set<VariableId>& found,
+                 std::set<std::pair<size_t, std::vector<std::optional<VariableId>>>>& seen);
   void learn(VariableId id, const OperatorInfo& op, Subgraph& subgraph, int32_t tensor);
 
   const ModelFile& file_;
@@ -93,7 +95,7 @@ class ModelReader {
 };
 
 // Converts one subgraph. `is_model`: keeps the variables.
-std::optional<graph::Function> read_subgraph(ModelReader& model, const Signature& signature, bool is_model,
-                                             const std::string& name);
+std::optional<graph::Function> read_subgraph(ModelReader& model, const Signature& signature,
+                                             bool is_model, const std::string& name);
 
 }  // namespace intarsia::tflite

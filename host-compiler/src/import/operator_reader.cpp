@@ -77,7 +77,8 @@ bool OperatorReader::open() {
     const int32_t id = op_.inputs[i];
     inputs_.push_back(id < 0 ? nullptr : tensors_.get(id, reads));
     const bool variants = known.kind == OpKind::Svdf || known.kind == OpKind::Lstm;
-    if (id < 0 && i < known.least_inputs && !variants) problem(fmt::format("lacks its input {}", i));
+    if (id < 0 && i < known.least_inputs && !variants)
+      problem(fmt::format("lacks its input {}", i));
     if (id >= 0 && inputs_.back() == nullptr) clean_ = false;  // reported by the table
   }
   for (const int32_t id : op_.outputs) {

@@ -87,7 +87,7 @@ struct Converted {
   size_t kept = SIZE_MAX;
   // When not empty: the operands, as numbers of inputs (kAbsent: none), instead of the first `kept`.
   std::vector<size_t> operands = {};
-  std::vector<size_t> states = {};         // inputs that the operator writes as well
+  std::vector<size_t> states = {};        // inputs that the operator writes as well
   std::optional<MadeConstant> bias = {};  // takes the place of operand 2
   std::optional<MadeConstant> only = {};  // takes the place of all operands
 

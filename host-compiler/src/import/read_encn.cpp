@@ -59,7 +59,9 @@ class Reader {
   bool cut_ = false;
 };
 
-int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 }  // namespace
 
@@ -74,18 +76,23 @@ Result<graph::Module> read_encn(std::span<const uint8_t> bytes, const std::strin
   const uint32_t major = reader.word();
   reader.word(), reader.word();  // minor, patch
   if (!reader.is_cut() && major != kMajorVersion)
-    return Diagnostics(file, fmt::format("is a compiled Ethos-N network of version {}, not {}", major, kMajorVersion),
-                       std::string(kHint));
+    return Diagnostics(
+        file,
+        fmt::format("is a compiled Ethos-N network of version {}, not {}", major, kMajorVersion),
+        std::string(kHint));
   reader.skip_array(), reader.skip_array();  // constants of the DMA and of the control unit
   const std::vector<Buffer> inputs = reader.buffers(), outputs = reader.buffers();
   reader.buffers(), reader.buffers();  // in the constants
   const std::vector<Buffer> intermediates = reader.buffers();
   if (reader.is_cut())
-    return Diagnostics(file, fmt::format("is a compiled Ethos-N network cut short, at {} bytes", bytes.size()),
-                       std::string(kHint));
+    return Diagnostics(
+        file, fmt::format("is a compiled Ethos-N network cut short, at {} bytes", bytes.size()),
+        std::string(kHint));
   if (reader.left() != 0)
-    return Diagnostics(file, fmt::format("has {} bytes behind the end of its compiled Ethos-N network", reader.left()),
-                       std::string(kHint));
+    return Diagnostics(
+        file,
+        fmt::format("has {} bytes behind the end of its compiled Ethos-N network", reader.left()),
+        std::string(kHint));
   if (outputs.empty()) return Diagnostics(file, "is a compiled Ethos-N network without outputs");
 
   graph::Module module;
@@ -107,7 +114,8 @@ Result<graph::Module> read_encn(std::span<const uint8_t> bytes, const std::strin
   // The arena: all that is not constant, one behind the other.
   const auto add = [&](const Buffer& buffer, std::string name, std::vector<int64_t>& offsets) {
     const graph::TensorId id{static_cast<int32_t>(function.tensors.size())};
-    function.tensors.push_back({.name = std::move(name), .type = DataType::UInt8, .shape = {buffer.bytes}});
+    function.tensors.push_back(
+        {.name = std::move(name), .type = DataType::UInt8, .shape = {buffer.bytes}});
     offsets.push_back(attributes.arena_bytes);
     attributes.arena_bytes += aligned(buffer.bytes);
     return id;
@@ -117,7 +125,8 @@ Result<graph::Module> read_encn(std::span<const uint8_t> bytes, const std::strin
     node.inputs.push_back(function.inputs.back());
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
-    function.outputs.push_back(add(outputs[i], fmt::format("output{}", i), attributes.output_offsets));
+    function.outputs.push_back(
+        add(outputs[i], fmt::format("output{}", i), attributes.output_offsets));
     node.outputs.push_back(function.outputs.back());
   }
   int64_t intermediate_bytes = 0;

@@ -180,8 +180,8 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
   return assemble(name);
 }
 
-std::optional<graph::Function> read_subgraph(ModelReader& model, const Signature& signature, bool is_model,
-                                             const std::string& name) {
+std::optional<graph::Function> read_subgraph(ModelReader& model, const Signature& signature,
+                                             bool is_model, const std::string& name) {
   return SubgraphReader(model, signature, is_model).read(name);
 }
 

@@ -58,7 +58,8 @@ class SubgraphReader {
   graph::Function assemble(const std::string& name);
 
   void problem(const OperatorInfo& op, std::string what, std::string hint = {}) {
-    problems_.add(fmt::format("{}: {}", file_.name(), op.label()), std::move(what), std::move(hint));
+    problems_.add(fmt::format("{}: {}", file_.name(), op.label()), std::move(what),
+                  std::move(hint));
   }
   int32_t make(MadeConstant tensor) {
     made_.push_back(std::move(tensor));
@@ -79,7 +80,8 @@ class SubgraphReader {
   int32_t value_of(VariableId id);
   // What the model returns is computed by an operator of it.
   bool is_result(int32_t id) const {
-    return is_model_ && std::ranges::find(values(subgraph_.outputs()), id) != values(subgraph_.outputs()).end();
+    return is_model_ &&
+           std::ranges::find(values(subgraph_.outputs()), id) != values(subgraph_.outputs()).end();
   }
   std::string unique_name(const std::string& wish);
   const graph::Tensor& tensor(int32_t id) {
@@ -92,7 +94,8 @@ class SubgraphReader {
   // The bytes of a constant; empty when it is none.
   std::span<const uint8_t> bytes(int32_t id) const {
     const auto at = static_cast<size_t>(id);
-    return at >= tensors_.count() ? std::span<const uint8_t>(made_[at - tensors_.count()].bytes) : tensors_.data(id);
+    return at >= tensors_.count() ? std::span<const uint8_t>(made_[at - tensors_.count()].bytes)
+                                  : tensors_.data(id);
   }
 
   ModelReader& model_;

@@ -256,8 +256,8 @@ std::string OperatorInfo::label() const {
 }
 
 std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
-                                                        const format::Subgraph& subgraph, size_t number,
-                                                        const TensorTable& tensors,
+                                                        const format::Subgraph& subgraph,
+                                                        size_t number, const TensorTable& tensors,
                                                         Diagnostics& problems) {
   std::vector<OperatorInfo> operators;
   if (subgraph.operators() == nullptr) return operators;

@@ -44,8 +44,8 @@ struct OperatorInfo {
 
 // Empty when a problem makes the list meaningless (indices out of range); all of them are reported.
 std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
-                                                        const format::Subgraph& subgraph, size_t number,
-                                                        const TensorTable& tensors,
+                                                        const format::Subgraph& subgraph,
+                                                        size_t number, const TensorTable& tensors,
                                                         Diagnostics& problems);
 
 // Numbers of the subgraphs that the operator runs, as the file has them.

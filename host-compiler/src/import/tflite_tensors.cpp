@@ -55,7 +55,9 @@ std::string TensorTable::label(int32_t id) const {
   return fmt::format("tensor {} '{}'", id, printable(name(id)));
 }
 
-bool TensorTable::is_resource(int32_t id) const { return raw(id).type() == kResource; }
+bool TensorTable::is_resource(int32_t id) const {
+  return raw(id).type() == kResource;
+}
 
 bool TensorTable::is_dynamic(int32_t id) const {
   const std::span<const int32_t> signature = values(raw(id).shape_signature());

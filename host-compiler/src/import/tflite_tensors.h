@@ -39,7 +39,9 @@ class TensorTable {
   // Whether the converter did not know all extents; what it wrote instead says nothing.
   bool is_dynamic(int32_t id) const;
   // What importing has found out about a tensor that get() has accepted: its extents, or its value.
-  void set_shape(int32_t id, const Shape& shape) { entries_[static_cast<size_t>(id)].tensor.shape = shape; }
+  void set_shape(int32_t id, const Shape& shape) {
+    entries_[static_cast<size_t>(id)].tensor.shape = shape;
+  }
   void set_data(int32_t id, std::vector<uint8_t> bytes);  // the first one stays
   // A constant's bytes; exactly the tensor's size once get() has accepted it.
   std::span<const uint8_t> data(int32_t id) const { return entries_[static_cast<size_t>(id)].data; }

@@ -94,11 +94,12 @@ Result<void> fulfil_aliases(tir::Func& schedule, const std::vector<AliasWish>& w
   Diagnostics problems;
   for (const AliasWish& wish : wishes)
     if (!distances.tie(wish.buffer.at(), wish.target.at(), wish.offset))
-      problems.add(fmt::format("{}: buffer '{}'", schedule.name, schedule.buffer(wish.buffer).name),
-                   fmt::format("would have to be at two places: its regions share an arena and do not "
-                               "agree on its address ({} in '{}')",
-                               wish.offset, schedule.buffer(wish.target).name),
-                   "compile the model again as a whole");
+      problems.add(
+          fmt::format("{}: buffer '{}'", schedule.name, schedule.buffer(wish.buffer).name),
+          fmt::format("would have to be at two places: its regions share an arena and do not "
+                      "agree on its address ({} in '{}')",
+                      wish.offset, schedule.buffer(wish.target).name),
+          "compile the model again as a whole");
   if (!problems.empty()) return problems;
 
   std::set<size_t> touched;

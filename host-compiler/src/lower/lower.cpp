@@ -12,22 +12,27 @@ namespace {
 // outputs, byte for byte.
 Result<void> check_signature(const graph::Function& function, const tir::LoweredFunction& lowered,
                              const Target& member) {
-  const std::string where = fmt::format("target '{}' (graph_to_tir of {})", member.name, function.name);
+  const std::string where =
+      fmt::format("target '{}' (graph_to_tir of {})", member.name, function.name);
   const tir::Func* entry = lowered.module.find(lowered.entry);
   if (entry == nullptr)
-    return Diagnostics(where, fmt::format("names the entry '{}', which it did not return", lowered.entry),
+    return Diagnostics(where,
+                       fmt::format("names the entry '{}', which it did not return", lowered.entry),
                        "this is a fault of the target's hook");
   std::vector<graph::TensorId> tensors = function.inputs;
   tensors.insert(tensors.end(), function.outputs.begin(), function.outputs.end());
   if (entry->parameters.size() != tensors.size())
-    return Diagnostics(where, fmt::format("returns an entry of {} parameters for {} inputs and outputs",
-                                          entry->parameters.size(), tensors.size()),
+    return Diagnostics(where,
+                       fmt::format("returns an entry of {} parameters for {} inputs and outputs",
+                                   entry->parameters.size(), tensors.size()),
                        "this is a fault of the target's hook");
   for (size_t i = 0; i < tensors.size(); ++i)
     if (entry->buffers[i].bytes() != function.tensor(tensors[i]).bytes())
-      return Diagnostics(where, fmt::format("parameter {} has {} bytes, the tensor {}", i,
-                                            entry->buffers[i].bytes(), function.tensor(tensors[i]).bytes()),
-                         "this is a fault of the target's hook");
+      return Diagnostics(
+          where,
+          fmt::format("parameter {} has {} bytes, the tensor {}", i, entry->buffers[i].bytes(),
+                      function.tensor(tensors[i]).bytes()),
+          "this is a fault of the target's hook");
   return {};
 }
 
@@ -51,9 +56,9 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
       continue;
     }
     INTARSIA_TRY_VOID(check_signature(*function, *lowered, *member));
-    lowered_names.push_back(merger.add(
-        lowered->module, lowered->entry,
-        {member->name, registry.kind(member->kind).spec().role == Role::Accelerator}));
+    lowered_names.push_back(
+        merger.add(lowered->module, lowered->entry,
+                   {member->name, registry.kind(member->kind).spec().role == Role::Accelerator}));
   }
   if (!problems.empty()) return problems;
   INTARSIA_TRY_VOID(lowering::stitch(module, lowered_names, merger));

@@ -31,8 +31,7 @@ ConstantId Merger::add_constant(const tir::Constant& constant) {
   return id;
 }
 
-std::string Merger::add(const tir::Module& part, const std::string& entry,
-                        const Owner& owner) {
+std::string Merger::add(const tir::Module& part, const std::string& entry, const Owner& owner) {
   std::vector<ConstantId> constants;
   for (const tir::Constant& constant : part.constants) constants.push_back(add_constant(constant));
 
@@ -50,8 +49,8 @@ std::string Merger::add(const tir::Module& part, const std::string& entry,
     func.body = tir::rewrite_statements(func.body, [&](const tir::Stmt& stmt) -> tir::Stmt {
       const auto* call = std::get_if<tir::Call>(&stmt->node);
       if (call == nullptr) return stmt;
-      return std::make_shared<tir::StmtNode>(
-          tir::StmtNode{tir::Call{renamed.at(call->function), call->arguments, call->offsets}, stmt->comment});
+      return std::make_shared<tir::StmtNode>(tir::StmtNode{
+          tir::Call{renamed.at(call->function), call->arguments, call->offsets}, stmt->comment});
     });
     module_.funcs.push_back(std::move(func));
   }

@@ -41,13 +41,16 @@ std::vector<Buffer> lift_scratch(Func& leaf) {
   size_t next_scratch = parameters, next_rest = parameters + scratch.size();
   for (size_t i = 0; i < leaf.buffers.size(); ++i) {
     const bool is_scratch = i >= parameters && leaf.buffers[i].scope == tir::Scope::Local;
-    moved[i].index = static_cast<int32_t>(i < parameters ? i : is_scratch ? next_scratch++ : next_rest++);
+    moved[i].index = static_cast<int32_t>(i < parameters ? i
+                                          : is_scratch   ? next_scratch++
+                                                         : next_rest++);
     if (i >= parameters && !is_scratch) rest.push_back(leaf.buffers[i]);
   }
   leaf.buffers.resize(parameters);
   for (Buffer& buffer : scratch) {
     if (buffer.alias.valid()) buffer.alias = moved[buffer.alias.at()];
-    Buffer parameter{buffer.name, buffer.type, buffer.extents, tir::Scope::Parameter, {}, {}, buffer.alignment};
+    Buffer parameter{buffer.name, buffer.type, buffer.extents,  tir::Scope::Parameter,
+                     {},          {},          buffer.alignment};
     leaf.buffers.push_back(std::move(parameter));
     leaf.parameters.push_back({tir::Access::ReadWrite});
   }
@@ -106,14 +109,20 @@ class Stitcher {
     const auto [place, fresh] = buffers_.try_emplace(id.index, BufferId{});
     if (fresh) {
       const graph::Tensor& tensor = entry_.tensor(id);
-      place->second = add({fmt::format("between{}", between_++), tensor.type, tensor.shape,
-                           tir::Scope::Local, {}, {}, 16});
+      place->second = add({fmt::format("between{}", between_++),
+                           tensor.type,
+                           tensor.shape,
+                           tir::Scope::Local,
+                           {},
+                           {},
+                           16});
       // State that several regions share.
       if (tensor.variable) {
         tir::Buffer& buffer = schedule_.buffers.back();
         buffer.name = fmt::format("state{}", place->second.index);
         buffer.initial = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
-        if (tensor.initial.valid()) buffer.initial_values = merger_.add_constant(initial_values(tensor));
+        if (tensor.initial.valid())
+          buffer.initial_values = merger_.add_constant(initial_values(tensor));
       }
     }
     return place->second;
@@ -134,7 +143,8 @@ class Stitcher {
     inlined_.insert(function);
     const Func callee = merger_.module().funcs[index];  // a copy: leaves may be changed below
     std::vector<BufferId> bound = arguments;
-    bind({callee.buffers.begin() + static_cast<ptrdiff_t>(arguments.size()), callee.buffers.end()}, bound);
+    bind({callee.buffers.begin() + static_cast<ptrdiff_t>(arguments.size()), callee.buffers.end()},
+         bound);
     for (size_t i = 0; i < arguments.size(); ++i)
       if (const Buffer& parameter = callee.buffers[i]; parameter.alias.valid())
         wishes_.push_back({bound[i], bound[parameter.alias.at()], parameter.alias_offset});
@@ -154,15 +164,15 @@ class Stitcher {
       const tir::Stmt else_body =
           branch->else_body == nullptr ? nullptr : appended_apart(branch->else_body, bound);
       const auto& flag = std::get<tir::Load>(branch->condition->node);
-      const auto condition = std::make_shared<tir::ExprNode>(tir::ExprNode{
-          branch->condition->type, tir::Load{bound[flag.buffer.at()], flag.indices}});
+      const auto condition = std::make_shared<tir::ExprNode>(
+          tir::ExprNode{branch->condition->type, tir::Load{bound[flag.buffer.at()], flag.indices}});
       body_.push_back(tir::if_then(condition, then_body, else_body));
     } else if (const auto* loop = std::get_if<tir::For>(&stmt->node)) {
       const tir::VarId var{static_cast<int32_t>(loops_.size())};
       loops_.push_back({fmt::format("iteration{}", loops_.size())});
       const tir::Stmt inner = appended_apart(loop->body, bound);
-      body_.push_back(
-          std::make_shared<tir::StmtNode>(tir::StmtNode{tir::For{var, loop->lo, loop->hi, inner}, {}}));
+      body_.push_back(std::make_shared<tir::StmtNode>(
+          tir::StmtNode{tir::For{var, loop->lo, loop->hi, inner}, {}}));
     }
   }
 
@@ -217,8 +227,10 @@ class Stitcher {
 
   static std::string unique_in(const Func& func, const std::string& wish) {
     const auto taken = [&](const std::string& name) {
-      return std::any_of(func.buffers.begin(), func.buffers.end(), [&](const Buffer& b) { return b.name == name; }) ||
-             std::any_of(func.vars.begin(), func.vars.end(), [&](const tir::Var& v) { return v.name == name; });
+      return std::any_of(func.buffers.begin(), func.buffers.end(),
+                         [&](const Buffer& b) { return b.name == name; }) ||
+             std::any_of(func.vars.begin(), func.vars.end(),
+                         [&](const tir::Var& v) { return v.name == name; });
     };
     std::string name = wish;
     for (int i = 2; taken(name); ++i) name = wish + "_" + std::to_string(i);

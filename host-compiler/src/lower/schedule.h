@@ -11,6 +11,7 @@ namespace intarsia::lowering {
 // Schedules are inlined and dropped; scratch of leaf functions becomes a buffer of the schedule and
 // one more parameter of the leaf, so that the planner sees it. A region's parameter that is an alias
 // of a buffer inside of the region stays one (aliases.h); refuses when regions do not agree.
-Result<void> stitch(const graph::Module& graph, const std::vector<std::string>& lowered, Merger& merger);
+Result<void> stitch(const graph::Module& graph, const std::vector<std::string>& lowered,
+                    Merger& merger);
 
 }  // namespace intarsia::lowering

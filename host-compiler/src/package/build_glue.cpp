@@ -30,18 +30,21 @@ std::string cmake_text(const PackageManifest& manifest) {
   std::string text = fmt::format(
       "# Library '{0}': the compiled model and the helpers it uses. Generated file.\n"
       "#   add_subdirectory(<this folder>)\n#   target_link_libraries(firmware PRIVATE {0})\n"
-      "add_library({0} STATIC\n", manifest.model);
+      "add_library({0} STATIC\n",
+      manifest.model);
   for (const std::string& source : sources) text += "  " + source + "\n";
   text += fmt::format(")\ntarget_include_directories({} PUBLIC\n", manifest.model);
   for (const std::string& dir : manifest.include_dirs)
     text += fmt::format("  ${{CMAKE_CURRENT_SOURCE_DIR}}/{}\n", dir);
-  text += fmt::format(")\ntarget_compile_features({0} PUBLIC c_std_11{1})\n"
-                      "target_compile_options({0} PRIVATE -ffunction-sections -fdata-sections)\n",
-                      manifest.model, cpp ? " PRIVATE cxx_std_20" : "");
+  text += fmt::format(
+      ")\ntarget_compile_features({0} PUBLIC c_std_11{1})\n"
+      "target_compile_options({0} PRIVATE -ffunction-sections -fdata-sections)\n",
+      manifest.model, cpp ? " PRIVATE cxx_std_20" : "");
   if (cpp && manifest.core != "native")
     text += fmt::format(
         "target_compile_options({} PRIVATE\n"
-        "  $<$<COMPILE_LANGUAGE:CXX>:-ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics>)\n",
+        "  $<$<COMPILE_LANGUAGE:CXX>:-ffreestanding -fno-exceptions -fno-rtti "
+        "-fno-threadsafe-statics>)\n",
         manifest.model);
   if (!manifest.link_libraries.empty())
     text += fmt::format("target_link_libraries({} PUBLIC {})\n", manifest.model,
@@ -58,16 +61,19 @@ std::string make_text(const PackageManifest& manifest) {
     else
       own += fmt::format("  $({}_DIR)/{} \\\n", prefix, source);
   std::string text = fmt::format(
-      "# For make: include this file, compile $({0}_SOURCES) and, once for all models of the program,\n"
+      "# For make: include this file, compile $({0}_SOURCES) and, once for all models of the "
+      "program,\n"
       "# $(INTARSIA_RUNTIME_SOURCES), both with $({0}_INCLUDES). Generated file.\n"
       "{0}_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))\n"
-      "{0}_SOURCES := \\\n{1}\n{0}_INCLUDES := \\\n", prefix, own);
+      "{0}_SOURCES := \\\n{1}\n{0}_INCLUDES := \\\n",
+      prefix, own);
   for (const std::string& dir : manifest.include_dirs)
     text += fmt::format("  -I$({}_DIR)/{} \\\n", prefix, dir);
-  text += fmt::format("\n{0}_RUNTIME := \\\n{1}\n"
-                      "INTARSIA_RUNTIME_SOURCES := $(INTARSIA_RUNTIME_SOURCES) $(foreach file,$({0}_RUNTIME), \\\n"
-                      "  $(if $(filter %/$(file),$(INTARSIA_RUNTIME_SOURCES)),,$({0}_DIR)/$(file)))\n",
-                      prefix, shared);
+  text += fmt::format(
+      "\n{0}_RUNTIME := \\\n{1}\n"
+      "INTARSIA_RUNTIME_SOURCES := $(INTARSIA_RUNTIME_SOURCES) $(foreach file,$({0}_RUNTIME), \\\n"
+      "  $(if $(filter %/$(file),$(INTARSIA_RUNTIME_SOURCES)),,$({0}_DIR)/$(file)))\n",
+      prefix, shared);
   if (!manifest.link_libraries.empty()) {
     text += fmt::format("{}_LIBRARIES :=", prefix);
     for (const std::string& library : manifest.link_libraries) text += " -l" + library;

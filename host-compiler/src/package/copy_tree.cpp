@@ -15,12 +15,15 @@ Result<std::vector<SourceFile>> copy_tree(const std::string& root, const std::st
   std::vector<SourceFile> files;
   std::error_code error;
   const fs::path base = fs::path(root) / folder;
-  for (fs::recursive_directory_iterator it(base, error), end; !error && it != end; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(base, error), end; !error && it != end;
+       it.increment(error)) {
     const std::string extension = it->path().extension().string();
-    if (!it->is_regular_file() || std::find(endings.begin(), endings.end(), extension) == endings.end())
+    if (!it->is_regular_file() ||
+        std::find(endings.begin(), endings.end(), extension) == endings.end())
       continue;
     INTARSIA_TRY(std::string text, read_text_file(it->path().string()));
-    files.push_back({into + "/" + fs::relative(it->path(), base).generic_string(), std::move(text)});
+    files.push_back(
+        {into + "/" + fs::relative(it->path(), base).generic_string(), std::move(text)});
   }
   if (error)
     return Diagnostics(base.string(), "the runtime's sources are not there: " + error.message(),

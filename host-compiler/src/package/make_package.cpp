@@ -22,8 +22,8 @@ using packaging::copy_tree;
 constexpr std::string_view kSimulatorFolder = "simulator/";
 
 // Of the firmware, or of the program that simulates its devices.
-void list_sources(const std::vector<SourceFile>& files, const std::string& ending, bool of_simulator,
-                  std::vector<std::string>& sources) {
+void list_sources(const std::vector<SourceFile>& files, const std::string& ending,
+                  bool of_simulator, std::vector<std::string>& sources) {
   for (const SourceFile& file : files)
     if (file.path.ends_with(ending) && file.path.starts_with(kSimulatorFolder) == of_simulator)
       sources.push_back(file.path);
@@ -31,7 +31,8 @@ void list_sources(const std::vector<SourceFile>& files, const std::string& endin
 
 // The parts of a target's folder that its programs need, each below a folder of its own, so that they
 // are included as "<identifier>/x.h" like in the target itself.
-Result<void> add_target(const PackageRequest& request, const std::string& folder, PackageContents& package) {
+Result<void> add_target(const PackageRequest& request, const std::string& folder,
+                        PackageContents& package) {
   const fs::path path(folder);
   const std::string identifier = c_identifier(path.filename().string(), "target");
   const bool outside = path.is_absolute();
@@ -40,14 +41,17 @@ Result<void> add_target(const PackageRequest& request, const std::string& folder
     if (part == "sim" && !request.simulated && !remote) continue;
     const std::string from = outside ? (path / part).string() : "targets/" + folder + "/" + part;
     std::error_code error;
-    if (!fs::exists(outside ? fs::path(from) : fs::path(request.resource_root) / from, error)) continue;
-    const std::string view = remote ? std::string(kSimulatorFolder) + "targets" : "runtime/targets/" + part;
+    if (!fs::exists(outside ? fs::path(from) : fs::path(request.resource_root) / from, error))
+      continue;
+    const std::string view =
+        remote ? std::string(kSimulatorFolder) + "targets" : "runtime/targets/" + part;
     INTARSIA_TRY(std::vector<SourceFile> files,
                  copy_tree(outside ? "" : request.resource_root, from, view + "/" + identifier,
                            {".h", ".def", ".c", ".cpp"}));
     std::move(files.begin(), files.end(), std::back_inserter(package.files));
     if (!remote) add_once(package.manifest.include_dirs, view);
-    if (request.simulated_remotely && part != "device") add_once(package.manifest.simulator_include_dirs, view);
+    if (request.simulated_remotely && part != "device")
+      add_once(package.manifest.simulator_include_dirs, view);
   }
   return {};
 }
@@ -66,18 +70,21 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   std::string marks;
   for (const CommandStream& stream : model.streams) marks += stream.marks;
   if (request.simulated && !marks.empty()) package.files.push_back({model.name + ".marks", marks});
-  INTARSIA_TRY(std::vector<SourceFile> headers,
-               copy_tree(request.resource_root, "device-runtime/core/include", "runtime/include", {".h"}));
+  INTARSIA_TRY(
+      std::vector<SourceFile> headers,
+      copy_tree(request.resource_root, "device-runtime/core/include", "runtime/include", {".h"}));
   take(std::move(headers));
-  INTARSIA_TRY(std::vector<SourceFile> core,
-               copy_tree(request.resource_root, "device-runtime/core/src", "runtime/core", {".h", ".cpp"}));
+  INTARSIA_TRY(
+      std::vector<SourceFile> core,
+      copy_tree(request.resource_root, "device-runtime/core/src", "runtime/core", {".h", ".cpp"}));
   take(std::move(core));
   std::set<std::string> folders;
   for (const std::string& name : model.members) {
     const Target* member = request.target.member(name);
     INTARSIA_CHECK(member != nullptr, "streams belong to members of the target");
     const RuntimePart part = request.registry.kind_of(*member).runtime(*member);
-    for (const std::string& library : part.link_libraries) package.manifest.link_libraries.push_back(library);
+    for (const std::string& library : part.link_libraries)
+      package.manifest.link_libraries.push_back(library);
     if (part.folder.empty() || !folders.insert(part.folder).second) continue;
     INTARSIA_TRY_VOID(add_target(request, part.folder, package));
   }
@@ -87,8 +94,8 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
                       : request.simulated_remotely ? Place::Remote
                                                    : Place::Board;
   const std::string glue = model.name + "_devices.c";
-  package.files.push_back({glue, emission::device_glue_text(model, request.registry, request.target,
-                                                            place)});
+  package.files.push_back(
+      {glue, emission::device_glue_text(model, request.registry, request.target, place)});
   package.manifest.program_sources.push_back(glue);
   if (!request.simulated_remotely) return {};
   package.manifest.simulator_include_dirs.push_back("runtime/include");
@@ -103,10 +110,13 @@ Result<void> add_kernels(const PackageRequest& request, PackageContents& package
   for (const Target& member : request.target.members()) {
     const RuntimePart part = request.registry.kind_of(member).runtime(member);
     const auto& streams = request.model.emitted.members;
-    if (part.folder.empty() || std::find(streams.begin(), streams.end(), member.name) != streams.end()) continue;
+    if (part.folder.empty() ||
+        std::find(streams.begin(), streams.end(), member.name) != streams.end())
+      continue;
     const auto& funcs = request.model.lowered.funcs;
     const bool runs_code = part.driver_type.empty() &&
-        std::any_of(funcs.begin(), funcs.end(), [&](const tir::Func& f) { return f.target == member.name; });
+                           std::any_of(funcs.begin(), funcs.end(),
+                                       [&](const tir::Func& f) { return f.target == member.name; });
     if (runs_code && folders.insert(part.folder).second)
       INTARSIA_TRY_VOID(add_target(request, part.folder, package));
   }

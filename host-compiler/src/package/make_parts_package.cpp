@@ -16,24 +16,30 @@ using packaging::add_once;
 
 void add_file(PackageContents& package, SourceFile file) {
   const auto same = [&](const SourceFile& other) { return other.path == file.path; };
-  if (std::none_of(package.files.begin(), package.files.end(), same)) package.files.push_back(std::move(file));
+  if (std::none_of(package.files.begin(), package.files.end(), same))
+    package.files.push_back(std::move(file));
 }
 
 constexpr std::string_view kSimulators = "runtime/targets/sim";  // of a stage's package
 
 // The stage's sources without what makes a program or a package of them.
-Result<void> add_stage(const PartsPackageRequest& request, const CompiledStage& stage, PackageContents& part) {
+Result<void> add_stage(const PartsPackageRequest& request, const CompiledStage& stage,
+                       PackageContents& part) {
   const Target* member = request.target.member(stage.member);
   INTARSIA_CHECK(member != nullptr, "stages belong to members of the target");
-  INTARSIA_TRY(PackageContents made, make_package({stage.model, request.registry, request.target, request.board,
-                                                   part.manifest.core, request.resource_root, request.simulated}));
+  INTARSIA_TRY(PackageContents made,
+               make_package({stage.model, request.registry, request.target, request.board,
+                             part.manifest.core, request.resource_root, request.simulated}));
   const std::string& name = stage.model.emitted.name;
-  const std::set<std::string> dropped = {"CMakeLists.txt", "manifest.json", name + ".mk", name + "_descriptor.c", name + "_devices.c", name + ".marks"};
+  const std::set<std::string> dropped = {"CMakeLists.txt",    "manifest.json",
+                                         name + ".mk",        name + "_descriptor.c",
+                                         name + "_devices.c", name + ".marks"};
   for (SourceFile& file : made.files)
     if (!dropped.contains(file.path)) add_file(part, std::move(file));
   for (const std::string& dir : made.manifest.include_dirs)
     if (dir != kSimulators) add_once(part.manifest.include_dirs, dir);
-  for (const std::string& library : made.manifest.link_libraries) add_once(part.manifest.link_libraries, library);
+  for (const std::string& library : made.manifest.link_libraries)
+    add_once(part.manifest.link_libraries, library);
   return {};
 }
 
@@ -54,14 +60,18 @@ Result<PackageContents> make_part(const PartsPackageRequest& request, const std:
     if (stage.member == member) INTARSIA_TRY_VOID(add_stage(request, stage, part));
   for (SourceFile& file : part_sources(request.parts, member)) add_file(part, std::move(file));
   for (SourceFile& file : mailbox_sources(request.parts)) add_file(part, std::move(file));
-  for (const auto& [folder, into] : {std::pair{"include", "runtime/include"}, std::pair{"src", "runtime/mailbox"}}) {
-    INTARSIA_TRY(std::vector<SourceFile> files,
-                 packaging::copy_tree(request.resource_root, std::string("device-runtime/mailbox/") + folder, into, {".h", ".c"}));
+  for (const auto& [folder, into] :
+       {std::pair{"include", "runtime/include"}, std::pair{"src", "runtime/mailbox"}}) {
+    INTARSIA_TRY(
+        std::vector<SourceFile> files,
+        packaging::copy_tree(request.resource_root, std::string("device-runtime/mailbox/") + folder,
+                             into, {".h", ".c"}));
     for (SourceFile& file : files) add_file(part, std::move(file));
   }
   for (const std::string ending : {".c", ".cpp"})
     for (const SourceFile& file : part.files)
-      if (file.path.ends_with(ending) && !file.path.starts_with(kSimulators)) manifest.sources.push_back(file.path);
+      if (file.path.ends_with(ending) && !file.path.starts_with(kSimulators))
+        manifest.sources.push_back(file.path);
   part.files.push_back({"CMakeLists.txt", packaging::cmake_text(manifest)});
   part.files.push_back({manifest.model + ".mk", packaging::make_text(manifest)});
   part.files.push_back({"manifest.json", manifest_json(manifest)});
@@ -73,9 +83,11 @@ void add_device_glue(const PartsPackageRequest& request, PackageContents& whole)
   EmittedModel all;
   all.name = request.parts.pipeline.name;
   all.members = whole.manifest.devices;
-  const auto place = request.simulated ? emission::DevicePlace::InProgram : emission::DevicePlace::Board;
+  const auto place =
+      request.simulated ? emission::DevicePlace::InProgram : emission::DevicePlace::Board;
   const std::string glue = all.name + "_devices.c";
-  whole.files.push_back({glue, emission::device_glue_text(all, request.registry, request.target, place)});
+  whole.files.push_back(
+      {glue, emission::device_glue_text(all, request.registry, request.target, place)});
   whole.manifest.sources.push_back(glue);
   whole.manifest.program_sources.push_back(glue);
   std::string marks;
@@ -105,8 +117,10 @@ Result<PackageContents> make_parts_package(const PartsPackageRequest& request) {
     INTARSIA_TRY(PackageContents part, make_part(request, member));
     for (const std::string& source : part.manifest.sources)
       if (taken.insert(source).second) manifest.sources.push_back(folder + "/" + source);
-    for (const std::string& dir : part.manifest.include_dirs) manifest.include_dirs.push_back(folder + "/" + dir);
-    for (const std::string& library : part.manifest.link_libraries) add_once(manifest.link_libraries, library);
+    for (const std::string& dir : part.manifest.include_dirs)
+      manifest.include_dirs.push_back(folder + "/" + dir);
+    for (const std::string& library : part.manifest.link_libraries)
+      add_once(manifest.link_libraries, library);
     for (SourceFile& file : part.files) {
       if (!file.path.starts_with(kSimulators)) file.path = folder + "/" + file.path;
       add_file(whole, std::move(file));

@@ -10,8 +10,8 @@ namespace intarsia {
 namespace {
 
 // Constants a function reads, each counted once in the whole report: by whoever runs first.
-void count_constants(const tir::Module& module, const tir::Func& func, const std::set<int32_t>& more,
-                     std::set<int32_t>& counted, OperatorRow& row) {
+void count_constants(const tir::Module& module, const tir::Func& func,
+                     const std::set<int32_t>& more, std::set<int32_t>& counted, OperatorRow& row) {
   std::set<int32_t> used = more;
   for (const tir::Buffer& buffer : func.buffers)
     if (buffer.constant.valid()) used.insert(buffer.constant.index);
@@ -26,7 +26,8 @@ void count_constants(const tir::Module& module, const tir::Func& func, const std
 
 }  // namespace
 
-Report make_report(const CompiledModel& model, const std::string& target, const std::string& board) {
+Report make_report(const CompiledModel& model, const std::string& target,
+                   const std::string& board) {
   Report report;
   report.model = model.emitted.name;
   report.target = target;
@@ -40,7 +41,8 @@ Report make_report(const CompiledModel& model, const std::string& target, const 
 
   std::map<std::string, int64_t> stream_bytes;
   for (const CommandStream& stream : model.emitted.streams)
-    stream_bytes[stream.func] = static_cast<int64_t>(stream.commands.size() + stream.constants.size());
+    stream_bytes[stream.func] =
+        static_cast<int64_t>(stream.commands.size() + stream.constants.size());
 
   const tir::Func& schedule = model.lowered.entry_func();
   std::set<int32_t> counted;
@@ -75,7 +77,8 @@ Report make_report(const CompiledModel& model, const std::string& target, const 
     const MemoryPool& pool = model.plan.memory.pools[p];
     if (pool.read_only) continue;
     const PoolUse& use = model.plan.use[p];
-    report.pools.push_back({pool.name, pool.size, use.peak, use.lower_bound, use.proven_optimal, use.method});
+    report.pools.push_back(
+        {pool.name, pool.size, use.peak, use.lower_bound, use.proven_optimal, use.method});
   }
   return report;
 }

@@ -27,9 +27,10 @@ bool read_tensor(const Json& json, TensorInfo& tensor) {
   if (!json.is_object()) return false;
   for (const char* key : {"name", "type", "shape", "scale", "zero_point", "axis", "bytes"})
     if (!json.contains(key)) return false;
-  const bool types = json["name"].is_string() && json["type"].is_string() && json["shape"].is_array() &&
-                     json["scale"].is_array() && json["zero_point"].is_array() &&
-                     json["axis"].is_number_integer() && json["bytes"].is_number_integer();
+  const bool types = json["name"].is_string() && json["type"].is_string() &&
+                     json["shape"].is_array() && json["scale"].is_array() &&
+                     json["zero_point"].is_array() && json["axis"].is_number_integer() &&
+                     json["bytes"].is_number_integer();
   if (!types) return false;
   const auto type = data_type_from_string(json["type"].get<std::string>());
   if (!type) return false;
@@ -100,19 +101,18 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
     return Diagnostics(path, "was written by another version of the format",
                        "compile the model again with 'intarsia compile'");
   PackageManifest manifest;
-  const bool complete = read_string(json, "model", manifest.model) &&
-                        read_string(json, "target", manifest.target) &&
-                        read_string(json, "board", manifest.board) && read_string(json, "core", manifest.core) &&
-                        read_strings(json, "program_sources", manifest.program_sources) &&
-                        read_strings(json, "parts", manifest.parts) &&
-                        read_strings(json, "devices", manifest.devices) &&
-                        read_strings(json, "link_libraries", manifest.link_libraries) &&
-                        read_strings(json, "simulator_sources", manifest.simulator_sources) &&
-                        read_strings(json, "simulator_include_dirs", manifest.simulator_include_dirs) &&
-                        read_strings(json, "sources", manifest.sources) &&
-                        read_strings(json, "include_dirs", manifest.include_dirs) &&
-                        json.contains("inputs") && json["inputs"].is_array() &&
-                        json.contains("outputs") && json["outputs"].is_array();
+  const bool complete =
+      read_string(json, "model", manifest.model) && read_string(json, "target", manifest.target) &&
+      read_string(json, "board", manifest.board) && read_string(json, "core", manifest.core) &&
+      read_strings(json, "program_sources", manifest.program_sources) &&
+      read_strings(json, "parts", manifest.parts) &&
+      read_strings(json, "devices", manifest.devices) &&
+      read_strings(json, "link_libraries", manifest.link_libraries) &&
+      read_strings(json, "simulator_sources", manifest.simulator_sources) &&
+      read_strings(json, "simulator_include_dirs", manifest.simulator_include_dirs) &&
+      read_strings(json, "sources", manifest.sources) &&
+      read_strings(json, "include_dirs", manifest.include_dirs) && json.contains("inputs") &&
+      json["inputs"].is_array() && json.contains("outputs") && json["outputs"].is_array();
   if (!complete) return malformed;
   for (const Json& item : json["inputs"])
     if (!read_tensor(item, manifest.inputs.emplace_back())) return malformed;

@@ -47,8 +47,10 @@ std::string report_json(const Report& report) {
   for (const OperatorRow& row : report.operators) {
     Json memory = Json::array();
     for (const OperatorRow::Range& range : row.memory)
-      memory.push_back(
-          {{"buffer", range.what}, {"pool", range.pool}, {"begin", range.begin}, {"end", range.end}});
+      memory.push_back({{"buffer", range.what},
+                        {"pool", range.pool},
+                        {"begin", range.begin},
+                        {"end", range.end}});
     json["operators"].push_back({{"name", row.name},
                                  {"what", row.origin},
                                  {"member", row.member},

@@ -10,19 +10,21 @@ namespace {
 std::string slimming_text(const Report& report) {
   if (report.slimming.empty()) return "";
   const SlimFigures &a = report.before_slimming, &b = report.after_slimming;
-  return fmt::format("slimmed without changing a result ({} step{}, see 'intarsia explain'): {} of {} "
-                     "multiply-accumulates, {} of {} weight bytes remain\n",
-                     report.slimming.size(), report.slimming.size() == 1 ? "" : "s", b.macs, a.macs, b.weight_bytes, a.weight_bytes);
+  return fmt::format(
+      "slimmed without changing a result ({} step{}, see 'intarsia explain'): {} of {} "
+      "multiply-accumulates, {} of {} weight bytes remain\n",
+      report.slimming.size(), report.slimming.size() == 1 ? "" : "s", b.macs, a.macs,
+      b.weight_bytes, a.weight_bytes);
 }
 
 std::string pools_text(const Report& report) {
   std::string text = "Memory for activations\n";
   for (const PoolRow& pool : report.pools) {
     const std::string of = pool.size > 0 ? fmt::format(" of {}", pool.size) : "";
-    const std::string proof =
-        pool.proven_optimal
-            ? "proven: no plan is smaller"
-            : fmt::format("lower bound {}, gap {} bytes", pool.lower_bound, pool.peak - pool.lower_bound);
+    const std::string proof = pool.proven_optimal
+                                  ? "proven: no plan is smaller"
+                                  : fmt::format("lower bound {}, gap {} bytes", pool.lower_bound,
+                                                pool.peak - pool.lower_bound);
     text += fmt::format("  {:<12} {:>9}{} bytes ({})\n", pool.name, pool.peak, of, proof);
   }
   return text;
@@ -33,10 +35,12 @@ std::string stripes_text(const Report& report) {
   if (!report.ram_budget) return "";
   const RamBudgetOutcome& outcome = *report.ram_budget;
   if (outcome.striped.empty())
-    return fmt::format("  within the budget of {} bytes as it is: nothing runs by stripes\n", outcome.budget);
-  std::string text = fmt::format("  within the budget of {} bytes by stripes: {} instead of {} bytes, no "
-                                 "multiply-accumulate is done twice\n",
-                                 outcome.budget, outcome.after, outcome.before);
+    return fmt::format("  within the budget of {} bytes as it is: nothing runs by stripes\n",
+                       outcome.budget);
+  std::string text = fmt::format(
+      "  within the budget of {} bytes by stripes: {} instead of {} bytes, no "
+      "multiply-accumulate is done twice\n",
+      outcome.budget, outcome.after, outcome.before);
   for (const std::string& part : outcome.striped) text += fmt::format("    {}\n", part);
   return text;
 }
@@ -48,8 +52,8 @@ std::string flash_text(const Report& report) {
                         report.measured->compiler);
   else
     text += fmt::format("  code: not measured: {}\n", report.not_measured);
-  text += fmt::format("  {:<12} {:>9} bytes\n  {:<12} {:>9} bytes\n", "weights", report.weight_bytes,
-                      "tables", report.table_bytes);
+  text += fmt::format("  {:<12} {:>9} bytes\n  {:<12} {:>9} bytes\n", "weights",
+                      report.weight_bytes, "tables", report.table_bytes);
   if (report.stream_bytes > 0)
     text += fmt::format("  {:<12} {:>9} bytes\n", "streams", report.stream_bytes);
   if (report.measured)
@@ -65,11 +69,13 @@ std::string operators_text(const Report& report) {
     member_width = std::max(member_width, row.member.size());
   }
   name_width = std::min<size_t>(name_width, 40);
-  std::string text = fmt::format("Operators\n  {:<{}} {:<{}} {:>10} {:>8} {:>7}  memory\n", "operator",
-                                 name_width, "member", member_width, "MACs", "weights", "tables");
+  std::string text =
+      fmt::format("Operators\n  {:<{}} {:<{}} {:>10} {:>8} {:>7}  memory\n", "operator", name_width,
+                  "member", member_width, "MACs", "weights", "tables");
   for (const OperatorRow& row : report.operators) {
-    text += fmt::format("  {:<{}} {:<{}} {:>10} {:>8} {:>7} ", row.name.substr(0, name_width), name_width,
-                        row.member, member_width, row.macs, row.weight_bytes, row.table_bytes);
+    text += fmt::format("  {:<{}} {:<{}} {:>10} {:>8} {:>7} ", row.name.substr(0, name_width),
+                        name_width, row.member, member_width, row.macs, row.weight_bytes,
+                        row.table_bytes);
     for (const OperatorRow::Range& range : row.memory)
       text += fmt::format(" {} {}[{:#x},{:#x})", range.what, range.pool, range.begin, range.end);
     text += "\n";
@@ -83,8 +89,10 @@ std::string report_text(const Report& report) {
   std::string text = fmt::format("{} for {} on board {}\n{} multiply-accumulates", report.model,
                                  report.target, report.board, report.macs);
   if (report.transfers > 0)
-    text += fmt::format("; {} transfers between members, {} bytes", report.transfers, report.transfer_bytes);
-  return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + stripes_text(report) + flash_text(report) + "\n" + operators_text(report);
+    text += fmt::format("; {} transfers between members, {} bytes", report.transfers,
+                        report.transfer_bytes);
+  return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + stripes_text(report) +
+         flash_text(report) + "\n" + operators_text(report);
 }
 
 }  // namespace intarsia

@@ -19,7 +19,10 @@ inline nlohmann::ordered_json slimming_json(const SlimFigures& before, const Sli
   };
   nlohmann::ordered_json steps = nlohmann::ordered_json::array();
   for (const SlimAction& action : actions)
-    steps.push_back({{"pass", action.pass}, {"operator", action.node}, {"what", action.what}, {"why", action.why}});
+    steps.push_back({{"pass", action.pass},
+                     {"operator", action.node},
+                     {"what", action.what},
+                     {"why", action.why}});
   return {{"before", figures(before)}, {"after", figures(after)}, {"steps", std::move(steps)}};
 }
 

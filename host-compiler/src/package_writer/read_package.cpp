@@ -37,9 +37,10 @@ std::optional<CommandStream> stream_of(const contract::Function& function, const
       if (region->kind() > contract::RegionKind::MAX) return {};
       const uint32_t offset =
           offsets == nullptr ? 0 : offsets->Get(static_cast<uint32_t>(stream.regions.size()));
-      stream.regions.push_back(region->kind() == contract::RegionKind::Constants
-                                   ? StreamRegion{StreamRegion::Kind::Constants, 0}
-                                   : StreamRegion{StreamRegion::Kind::Pool, region->pool(), offset});
+      stream.regions.push_back(
+          region->kind() == contract::RegionKind::Constants
+              ? StreamRegion{StreamRegion::Kind::Constants, 0}
+              : StreamRegion{StreamRegion::Kind::Pool, region->pool(), offset});
     }
   }
   if (function.operators() != nullptr)

@@ -27,7 +27,8 @@ struct AssignmentCost {
   int64_t transfers = 0, transfer_bytes = 0;
 };
 AssignmentCost cost_of(const graph::Function& function, const TargetRegistry& registry,
-                       const TargetSpec& target, const Offers& offers, const Assignment& assignment);
+                       const TargetSpec& target, const Offers& offers,
+                       const Assignment& assignment);
 
 // Microseconds to move `bytes` from one member to another; 0 when they are the same.
 double transfer_cost(const TargetRegistry& registry, const TargetSpec& target, int from, int to,

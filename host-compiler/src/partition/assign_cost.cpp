@@ -24,7 +24,9 @@ bool travels(const Function& function, TensorId id) {
 
 // Which members hold a valid copy of a tensor: one bit each. The lowest-numbered holder sends.
 using Holders = uint64_t;
-int sender(Holders holders) { return std::countr_zero(holders); }
+int sender(Holders holders) {
+  return std::countr_zero(holders);
+}
 
 // Index of the last node that reads each tensor; outputs of the function live to the end.
 std::vector<int> last_readers(const Function& function) {
@@ -32,7 +34,8 @@ std::vector<int> last_readers(const Function& function) {
   for (size_t n = 0; n < function.nodes.size(); ++n)
     for (const TensorId id : function.nodes[n].inputs)
       if (id.valid()) last[id.at()] = static_cast<int>(n);
-  for (const TensorId id : function.outputs) last[id.at()] = static_cast<int>(function.nodes.size());
+  for (const TensorId id : function.outputs)
+    last[id.at()] = static_cast<int>(function.nodes.size());
   return last;
 }
 

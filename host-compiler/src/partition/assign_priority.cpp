@@ -29,7 +29,8 @@ Result<Assignment> assign_by_priority(const graph::Module& module, const graph::
                                       const TargetRegistry& registry, const TargetSpec& target,
                                       const Offers& offers) {
   Assignment assignment(function.nodes.size(), -1);
-  for (const size_t member : order_of_priority(target, registry)) take(static_cast<int>(member), offers, assignment);
+  for (const size_t member : order_of_priority(target, registry))
+    take(static_cast<int>(member), offers, assignment);
 
   Diagnostics problems;
   for (size_t n = 0; n < assignment.size(); ++n) {
@@ -39,9 +40,10 @@ Result<Assignment> assign_by_priority(const graph::Module& module, const graph::
     for (size_t m = 0; m < target.members().size(); ++m)
       reasons += fmt::format("{}{}: {}", m == 0 ? "" : "; ", target.members()[m].name,
                              offers.table.cells[n][m].reason);
-    problems.add(fmt::format("{}: operator '{}' ({})", module.name, node.name, graph::to_string(node.kind)),
-                 fmt::format("no member of the target can take it ({})", reasons),
-                 "'intarsia explain' lists the constraint of every member");
+    problems.add(
+        fmt::format("{}: operator '{}' ({})", module.name, node.name, graph::to_string(node.kind)),
+        fmt::format("no member of the target can take it ({})", reasons),
+        "'intarsia explain' lists the constraint of every member");
   }
   if (!problems.empty()) return problems;
   return assignment;

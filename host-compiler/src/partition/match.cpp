@@ -24,8 +24,8 @@ size_t reader_count(const Function& function, TensorId tensor) {
   size_t readers = 0;
   for (const Node& node : function.nodes)
     readers += static_cast<size_t>(std::count(node.inputs.begin(), node.inputs.end(), tensor));
-  readers += static_cast<size_t>(
-      std::count(function.outputs.begin(), function.outputs.end(), tensor));
+  readers +=
+      static_cast<size_t>(std::count(function.outputs.begin(), function.outputs.end(), tensor));
   return readers;
 }
 

@@ -15,8 +15,9 @@ std::string place(const graph::Module& module, const graph::Node& node) {
 }
 
 // Asks one member about the whole function.
-void ask_member(const graph::Module& module, const Function& function, const TargetRegistry& registry,
-                const Target& member, size_t index, OfferTable& table) {
+void ask_member(const graph::Module& module, const Function& function,
+                const TargetRegistry& registry, const Target& member, size_t index,
+                OfferTable& table) {
   const TargetKind& kind = registry.kind_of(member);
   const std::vector<Pattern> patterns = kind.patterns(member);
   for (size_t n = 0; n < function.nodes.size(); ++n) {
@@ -33,7 +34,9 @@ void ask_member(const graph::Module& module, const Function& function, const Tar
         continue;
       }
       if (!pattern.note.empty() && cell.note.empty())
-        cell.note = cell.reason.empty() ? pattern.note : fmt::format("{}; as it is, {}", pattern.note, cell.reason);
+        cell.note = cell.reason.empty()
+                        ? pattern.note
+                        : fmt::format("{}; as it is, {}", pattern.note, cell.reason);
       for (const NodeId part : found->nodes)
         table.cells[part.at()][index].pieces.push_back({found->nodes});
     }
@@ -64,10 +67,12 @@ void refuse_pins_inside(const graph::Module& module, const Function& entry, Diag
     const graph::Node* runner = runner_of(module, function.name);
     for (const graph::Node& node : function.nodes)
       if (!node.pin.empty() && runner != nullptr && node.pin != runner->pin)
-        problems.add(place(module, node),
-                     fmt::format("is pinned to '{}', but runs inside '{}' ({}), of which one member runs all", node.pin,
-                                 runner->name, graph::to_string(runner->kind)),
-                     fmt::format("pin '{}' instead", runner->name));
+        problems.add(
+            place(module, node),
+            fmt::format(
+                "is pinned to '{}', but runs inside '{}' ({}), of which one member runs all",
+                node.pin, runner->name, graph::to_string(runner->kind)),
+            fmt::format("pin '{}' instead", runner->name));
   }
 }
 
@@ -93,7 +98,8 @@ Result<Offers> collect_offers(const graph::Module& module, const Function& funct
     const auto found = std::find(names.begin(), names.end(), node.pin);
     if (found == names.end()) {
       const std::string near = nearest_name(node.pin, names);
-      problems.add(place(module, node), fmt::format("is pinned to '{}', which the target does not have", node.pin),
+      problems.add(place(module, node),
+                   fmt::format("is pinned to '{}', which the target does not have", node.pin),
                    near.empty() ? fmt::format("its members are {}", fmt::join(names, ", "))
                                 : fmt::format("did you mean '{}'?", near));
       continue;
@@ -101,8 +107,10 @@ Result<Offers> collect_offers(const graph::Module& module, const Function& funct
     const size_t member = static_cast<size_t>(found - names.begin());
     const Cell& cell = offers.table.cells[n][member];
     if (!cell.can()) {
-      problems.add(place(module, node), fmt::format("is pinned to '{}', which cannot take it: {}", node.pin, cell.reason),
-                   "pin it to another member or leave it free");
+      problems.add(
+          place(module, node),
+          fmt::format("is pinned to '{}', which cannot take it: {}", node.pin, cell.reason),
+          "pin it to another member or leave it free");
       continue;
     }
     offers.pinned[n] = static_cast<int>(member);

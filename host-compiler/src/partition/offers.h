@@ -17,10 +17,11 @@ struct Piece {  // one accepted match: taken whole or not at all
 };
 
 struct Cell {
-  std::vector<Piece> pieces;  // accepted matches the operator is part of, the target's favourite first
-  std::string reason;         // why there is none
+  std::vector<Piece>
+      pieces;          // accepted matches the operator is part of, the target's favourite first
+  std::string reason;  // why there is none
   double microseconds = 0;
-  std::string note;           // how it can, when not as the operator is
+  std::string note;  // how it can, when not as the operator is
 
   bool can() const { return !pieces.empty(); }
 };

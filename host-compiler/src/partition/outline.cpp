@@ -46,7 +46,9 @@ std::set<int32_t> read_outside(const Function& function, const std::set<int32_t>
   return read;
 }
 
-void make_plain(Tensor& tensor) { tensor.variable = false, tensor.initial = {}; }
+void make_plain(Tensor& tensor) {
+  tensor.variable = false, tensor.initial = {};
+}
 
 struct OutlinedRegion {
   Function function;
@@ -59,7 +61,8 @@ std::set<int32_t> shared_variables(const Function& function, const std::vector<R
   std::map<int32_t, std::set<size_t>> users;
   for (size_t r = 0; r < regions.size(); ++r)
     for (const graph::NodeId node : regions[r].nodes)
-      for (const auto* ids : {&function.nodes[node.at()].inputs, &function.nodes[node.at()].outputs})
+      for (const auto* ids :
+           {&function.nodes[node.at()].inputs, &function.nodes[node.at()].outputs})
         for (const TensorId id : *ids)
           if (id.valid() && function.tensor(id).variable) users[id.index].insert(r);
   std::set<int32_t> shared;
@@ -68,8 +71,9 @@ std::set<int32_t> shared_variables(const Function& function, const std::vector<R
   return shared;
 }
 
-OutlinedRegion outline_region(const Function& function, const Target& member, const std::string& name,
-                              const Region& region, const std::set<int32_t>& shared) {
+OutlinedRegion outline_region(const Function& function, const Target& member,
+                              const std::string& name, const Region& region,
+                              const std::set<int32_t>& shared) {
   OutlinedRegion result;
   Function& made = result.function;
   made.name = name;
@@ -91,9 +95,11 @@ OutlinedRegion outline_region(const Function& function, const Target& member, co
     for (const TensorId input : function.nodes[id.at()].inputs) {
       if (!input.valid()) continue;
       const bool is_shared = shared.contains(input.index);
-      const bool is_own = is_shared ? rewritten.contains(input.index)
-                                    : written.contains(input.index) || function.tensor(input).variable;
-      if (is_own || function.tensor(input).constant.valid() || !passed.insert(input.index).second) continue;
+      const bool is_own = is_shared
+                              ? rewritten.contains(input.index)
+                              : written.contains(input.index) || function.tensor(input).variable;
+      if (is_own || function.tensor(input).constant.valid() || !passed.insert(input.index).second)
+        continue;
       made.inputs.push_back(tensors.copy(input));
       if (is_shared) make_plain(made.tensors[made.inputs.back().at()]);
       result.call.inputs.push_back(input);
@@ -109,7 +115,8 @@ OutlinedRegion outline_region(const Function& function, const Target& member, co
     }
     for (TensorId& output : node.outputs) {
       const TensorId outer = output;
-      if (shared.contains(outer.index)) {  // another tensor than the one that holds the value before
+      if (shared.contains(
+              outer.index)) {  // another tensor than the one that holds the value before
         output = TensorId{static_cast<int32_t>(made.tensors.size())};
         made.tensors.push_back(function.tensor(outer));
         make_plain(made.tensors.back());
@@ -153,8 +160,8 @@ void drop_unused_tensors(Function& function) {
 
 }  // namespace
 
-graph::Module outline(const graph::Module& module, const Function& function, const TargetSpec& target,
-                      const std::vector<Region>& regions) {
+graph::Module outline(const graph::Module& module, const Function& function,
+                      const TargetSpec& target, const std::vector<Region>& regions) {
   graph::Module result;
   result.name = module.name;
   result.constants = module.constants;
@@ -170,7 +177,9 @@ graph::Module outline(const graph::Module& module, const Function& function, con
     const Target& member = target.members()[static_cast<size_t>(region.member)];
     std::string name;
     do {  // members of unlike names may have one in C
-      name = c_identifier(fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++), "region");
+      name = c_identifier(
+          fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++),
+          "region");
     } while (!names.insert(name).second);
     OutlinedRegion piece = outline_region(function, member, name, region, shared);
     entry.nodes.push_back(std::move(piece.call));

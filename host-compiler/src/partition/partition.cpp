@@ -37,8 +37,7 @@ std::string why_not_chosen(const graph::Node& node, const std::string& chosen, b
                            PartitionPolicy policy) {
   if (!node.pin.empty()) return fmt::format("the operator is pinned to {}", chosen);
   if (policy == PartitionPolicy::Cost) return fmt::format("{} costs less with transfers", chosen);
-  if (is_asked_later)
-    return fmt::format("{} comes first in the target", chosen);
+  if (is_asked_later) return fmt::format("{} comes first in the target", chosen);
   return "part of a piece that another member already has";
 }
 
@@ -52,12 +51,19 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const graph::Node& node = function.nodes[n];
     const size_t taken_by = static_cast<size_t>(assignment[n]);
-    Explanation::Operator row{node.name, std::string(graph::to_string(node.kind)),
-                              shapes_text(function, node), target.members()[taken_by].name, {}};
+    Explanation::Operator row{node.name,
+                              std::string(graph::to_string(node.kind)),
+                              shapes_text(function, node),
+                              target.members()[taken_by].name,
+                              {}};
     for (size_t m = 0; m < target.members().size(); ++m) {
       const partitioning::Cell& cell = offers.table.cells[n][m];
-      Offer offer{target.members()[m].name, m == taken_by, std::nullopt, cell.can(),
-                  cell.can() ? cell.microseconds : 0, cell.can() ? cell.note : ""};
+      Offer offer{target.members()[m].name,
+                  m == taken_by,
+                  std::nullopt,
+                  cell.can(),
+                  cell.can() ? cell.microseconds : 0,
+                  cell.can() ? cell.note : ""};
       if (!cell.can())
         offer.reason = cell.reason;
       else if (!offer.taken)
@@ -66,8 +72,7 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
     }
     result.operators.push_back(std::move(row));
   }
-  const partitioning::AssignmentCost cost =
-      cost_of(function, registry, target, offers, assignment);
+  const partitioning::AssignmentCost cost = cost_of(function, registry, target, offers, assignment);
   result.regions = static_cast<int64_t>(regions.size());
   result.boundaries = partitioning::count_boundaries(function, regions);
   result.microseconds = cost.microseconds;
@@ -84,16 +89,17 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   const graph::Module flat = passes::own_outputs(passes::inline_calls(pinned), target.host().name);
   const graph::Function& function = flat.entry_function();
 
-  INTARSIA_TRY(const Offers offers,
-               partitioning::collect_offers(flat, function, registry, target));
+  INTARSIA_TRY(const Offers offers, partitioning::collect_offers(flat, function, registry, target));
   INTARSIA_TRY(const Assignment assignment,
                options.policy == PartitionPolicy::Cost
                    ? assign_by_cost(flat, function, registry, target, offers)
                    : assign_by_priority(flat, function, registry, target, offers));
 
-  const std::vector<partitioning::Region> regions = partitioning::make_regions(function, assignment);
+  const std::vector<partitioning::Region> regions =
+      partitioning::make_regions(function, assignment);
   Partitioned result;
-  result.explanation = explain(function, registry, target, offers, assignment, regions, options.policy);
+  result.explanation =
+      explain(function, registry, target, offers, assignment, regions, options.policy);
   result.module = partitioning::outline(flat, function, target, regions);
   INTARSIA_TRY_VOID(graph::verify(result.module));
   return result;

@@ -62,13 +62,15 @@ int64_t count_boundaries(const graph::Function& function, const std::vector<Regi
   for (const graph::TensorId id : function.inputs) writers[id.index] = {0, kHost};
   const auto read = [&](graph::TensorId id, size_t region, int member) {
     const auto writer = writers.find(id.index);
-    if (writer != writers.end() && writer->second.member != member) boundaries.insert({writer->second.region, region});
+    if (writer != writers.end() && writer->second.member != member)
+      boundaries.insert({writer->second.region, region});
   };
   for (size_t r = 0; r < regions.size(); ++r)
     for (const graph::NodeId id : regions[r].nodes) {
       const graph::Node& node = function.nodes[id.at()];
       for (const graph::TensorId operand : node.inputs) read(operand, r + 1, regions[r].member);
-      for (const graph::TensorId result : node.outputs) writers[result.index] = {r + 1, regions[r].member};
+      for (const graph::TensorId result : node.outputs)
+        writers[result.index] = {r + 1, regions[r].member};
     }
   for (const graph::TensorId id : function.outputs) read(id, regions.size() + 1, kHost);
   return static_cast<int64_t>(boundaries.size());

@@ -14,24 +14,31 @@ using parts_text::blocks_of;
 using parts_text::part_name;
 using parts_text::PoolBlock;
 
-void tensor_table(CWriter& out, const char* array, const graph::Function& entry, const std::vector<graph::TensorId>& ids) {
+void tensor_table(CWriter& out, const char* array, const graph::Function& entry,
+                  const std::vector<graph::TensorId>& ids) {
   for (size_t i = 0; i < ids.size(); ++i)
-    out.line(fmt::format("static _Alignas(16) uint8_t {}{}[{}];", array, i, entry.tensor(ids[i]).bytes()));
+    out.line(fmt::format("static _Alignas(16) uint8_t {}{}[{}];", array, i,
+                         entry.tensor(ids[i]).bytes()));
   out.open(fmt::format("static const struct intarsia_tensor_info {}_infos[] =", array));
-  for (size_t i = 0; i < ids.size(); ++i) out.line(fmt::format("{{\"{}{}\", {}}},", array, i, entry.tensor(ids[i]).bytes()));
+  for (size_t i = 0; i < ids.size(); ++i)
+    out.line(fmt::format("{{\"{}{}\", {}}},", array, i, entry.tensor(ids[i]).bytes()));
   out.close(";");
   if (ids.empty()) return;
   std::string places;
-  for (size_t i = 0; i < ids.size(); ++i) places += fmt::format("{}{}{}", i == 0 ? "" : ", ", array, i);
+  for (size_t i = 0; i < ids.size(); ++i)
+    places += fmt::format("{}{}{}", i == 0 ? "" : ", ", array, i);
   out.line(fmt::format("static void *const {}s[] = {{{}}};", array, places));
   out.blank();
 }
 
-void part_objects(CWriter& out, const CompiledParts& parts, size_t index, const std::string& member) {
+void part_objects(CWriter& out, const CompiledParts& parts, size_t index,
+                  const std::string& member) {
   const std::string name = part_name(parts, member), prefix = upper_case(name);
   for (const PoolBlock& block : blocks_of(parts, member))
-    out.line(fmt::format("static _Alignas({0}_ALIGNMENT) uint8_t part{1}_{2}[{0}_{3}_BYTES] INTARSIA_IN_MEMORY({4});",
-                         prefix, index, block.name, upper_case(block.name), block.pool));
+    out.line(
+        fmt::format("static _Alignas({0}_ALIGNMENT) uint8_t part{1}_{2}[{0}_{3}_BYTES] "
+                    "INTARSIA_IN_MEMORY({4});",
+                    prefix, index, block.name, upper_case(block.name), block.pool));
   out.line(fmt::format("static struct {} part{};", name, index));
   out.blank();
 }
@@ -48,7 +55,8 @@ void core_main(CWriter& out, const CompiledParts& parts, size_t index, const std
   out.blank();
 }
 
-void part_init_function(CWriter& out, const CompiledParts& parts, size_t index, const std::string& member) {
+void part_init_function(CWriter& out, const CompiledParts& parts, size_t index,
+                        const std::string& member) {
   const std::string name = part_name(parts, member);
   out.open(fmt::format("static intarsia_status init_part{}(void)", index));
   out.line(fmt::format("struct {}_resources resources;", name));
@@ -56,7 +64,8 @@ void part_init_function(CWriter& out, const CompiledParts& parts, size_t index, 
     out.line(fmt::format("resources.{1} = part{0}_{1};", index, block.name));
   const std::vector<std::string> all = devices_of(parts);
   for (const std::string& device : parts_text::devices_of(parts, member))
-    out.line(fmt::format("resources.{} = intarsia_board_device({});", parts_text::device_name(device),
+    out.line(fmt::format("resources.{} = intarsia_board_device({});",
+                         parts_text::device_name(device),
                          std::find(all.begin(), all.end(), device) - all.begin()));
   out.line(fmt::format("return {}_init(&part{}, &resources, &mailbox);", name, index));
   out.close();
@@ -71,7 +80,10 @@ void init_function(CWriter& out, const CompiledParts& parts) {
   for (size_t i = 0; i < count; ++i)
     out.line(fmt::format("if ((status = init_part{}()) != INTARSIA_OK) return status;", i));
   for (size_t i = 1; i < count; ++i)
-    out.line(fmt::format("if (intarsia_board_start_core({0}, run_part{0}) != 0) return INTARSIA_ERROR_DEVICE_ABSENT;", i));
+    out.line(
+        fmt::format("if (intarsia_board_start_core({0}, run_part{0}) != 0) return "
+                    "INTARSIA_ERROR_DEVICE_ABSENT;",
+                    i));
   out.line("return INTARSIA_OK;");
   out.close();
   out.blank();
@@ -82,7 +94,8 @@ void init_function(CWriter& out, const CompiledParts& parts) {
 std::vector<std::string> devices_of(const CompiledParts& parts) {
   std::vector<std::string> devices;
   for (const std::string& member : parts.pipeline.members)
-    for (std::string& device : parts_text::devices_of(parts, member)) devices.push_back(std::move(device));
+    for (std::string& device : parts_text::devices_of(parts, member))
+      devices.push_back(std::move(device));
   return devices;
 }
 
@@ -91,7 +104,9 @@ SourceFile parts_descriptor(const CompiledParts& parts) {
   const std::vector<std::string>& members = parts.pipeline.members;
   const graph::Function& entry = parts.front.partitioned.module.entry_function();
   CWriter out;
-  out.comment({fmt::format("{}: all parts in one program, behind the boards' generic main. Generated file; programs of", name),
+  out.comment({fmt::format("{}: all parts in one program, behind the boards' generic main. "
+                           "Generated file; programs of",
+                           name),
                "your own do not need it."});
   out.directive("#include \"intarsia_contract/model_descriptor.h\"");
   out.blank();
@@ -100,7 +115,8 @@ SourceFile parts_descriptor(const CompiledParts& parts) {
   out.directive("#include \"intarsia_contract/board_cores.h\"");
   if (!devices_of(parts).empty()) out.directive("#include \"intarsia_contract/board_devices.h\"");
   out.directive("#include \"intarsia_contract/placement.h\"");
-  for (const std::string& member : members) out.directive(fmt::format("#include \"{}.h\"", part_name(parts, member)));
+  for (const std::string& member : members)
+    out.directive(fmt::format("#include \"{}.h\"", part_name(parts, member)));
   out.blank();
   out.line(fmt::format("static struct {}_mailbox mailbox;", name));
   out.blank();
@@ -111,8 +127,9 @@ SourceFile parts_descriptor(const CompiledParts& parts) {
   for (size_t i = 0; i < members.size(); ++i) part_init_function(out, parts, i, members[i]);
   init_function(out, parts);
   const bool has_inputs = !entry.inputs.empty();
-  out.line(has_inputs ? "static void *descriptor_input(int32_t index) { return inputs[index]; }"
-                      : "static void *descriptor_input(int32_t index) { return (void)index, NULL; }");
+  out.line(has_inputs
+               ? "static void *descriptor_input(int32_t index) { return inputs[index]; }"
+               : "static void *descriptor_input(int32_t index) { return (void)index, NULL; }");
   out.line("static const void *descriptor_output(int32_t index) { return outputs[index]; }");
   out.blank();
   out.open("static int32_t descriptor_submit(void)");
@@ -124,7 +141,8 @@ SourceFile parts_descriptor(const CompiledParts& parts) {
   out.line(fmt::format("return {}_submit(&mailbox, {});", name, has_inputs ? "given" : "NULL"));
   out.close();
   out.blank();
-  out.comment({"Steps this core's part until an inference is done, or there is nothing for it to do."});
+  out.comment(
+      {"Steps this core's part until an inference is done, or there is nothing for it to do."});
   out.open("static int32_t descriptor_collect(void)");
   out.line("intarsia_status status;");
   out.open("do");

@@ -11,7 +11,8 @@
 namespace intarsia {
 namespace {
 
-constexpr int64_t kAlignment = 64, kSlots = 2;  // of intarsia_mailbox/mailbox.h, asserted in the text
+constexpr int64_t kAlignment = 64,
+                  kSlots = 2;  // of intarsia_mailbox/mailbox.h, asserted in the text
 
 int64_t slots_bytes(const Channel& channel) {
   return kSlots * ((channel.bytes + kAlignment - 1) / kAlignment * kAlignment);
@@ -37,9 +38,10 @@ std::string header_text(const CompiledParts& parts) {
   const std::string& name = pipeline.name;
   const std::string prefix = upper_case(name);
   CWriter out;
-  out.comment({fmt::format("{}: what its parts share. Generated file, the same in all of them.", name), "",
-               "One object of this type lies in memory that all cores see; each part is given its address.",
-               "The core that starts the others initialises it before it does."});
+  out.comment(
+      {fmt::format("{}: what its parts share. Generated file, the same in all of them.", name), "",
+       "One object of this type lies in memory that all cores see; each part is given its address.",
+       "The core that starts the others initialises it before it does."});
   out.directive(fmt::format("#ifndef {}_MAILBOX_H", prefix));
   out.directive(fmt::format("#define {}_MAILBOX_H", prefix));
   out.blank();
@@ -60,7 +62,8 @@ std::string header_text(const CompiledParts& parts) {
   out.line("uint32_t status; /* the first error of a part, 0 while there is none */");
   out.line("uint8_t padding[INTARSIA_MAILBOX_ALIGNMENT - 2 * sizeof(uint32_t)];");
   for (const Channel& channel : pipeline.channels) {
-    out.comment({fmt::format("{} bytes from {} to {}", channel.bytes, end_text(parts, channel.from, "the application"),
+    out.comment({fmt::format("{} bytes from {} to {}", channel.bytes,
+                             end_text(parts, channel.from, "the application"),
                              end_text(parts, channel.to, "the application"))});
     out.line(fmt::format("struct intarsia_channel {};", channel.name));
     out.line(fmt::format("uint8_t {}_slots[{}];", channel.name, slots_bytes(channel)));
@@ -68,19 +71,25 @@ std::string header_text(const CompiledParts& parts) {
   out.close(" __attribute__((aligned(INTARSIA_MAILBOX_ALIGNMENT)));");
   out.blank();
   out.directive("#ifndef __cplusplus");
-  out.line(fmt::format("_Static_assert(sizeof(struct {}_mailbox) == {}, \"all parts agree on the layout\");", name,
-                       mailbox_bytes(pipeline)));
+  out.line(fmt::format(
+      "_Static_assert(sizeof(struct {}_mailbox) == {}, \"all parts agree on the layout\");", name,
+      mailbox_bytes(pipeline)));
   out.directive("#endif");
   out.blank();
   out.comment({"Empties the mailbox. Once, before any part is initialised."});
   out.line(fmt::format("void {0}_mailbox_init(struct {0}_mailbox *mailbox);", name));
   out.blank();
-  out.comment({"For the application, on whichever core it runs: submit gives all inputs of one inference,",
-               "collect takes all outputs of one, in the order the inputs were given; arrays of pointers to",
-               "dense tensors. INTARSIA_PENDING while a channel has no room, or an output is not there yet;",
-               "a part's error once there was one."});
-  out.line(fmt::format("intarsia_status {0}_submit(struct {0}_mailbox *mailbox, const void *const *inputs);", name));
-  out.line(fmt::format("intarsia_status {0}_collect(struct {0}_mailbox *mailbox, void *const *outputs);", name));
+  out.comment(
+      {"For the application, on whichever core it runs: submit gives all inputs of one inference,",
+       "collect takes all outputs of one, in the order the inputs were given; arrays of pointers "
+       "to",
+       "dense tensors. INTARSIA_PENDING while a channel has no room, or an output is not there "
+       "yet;",
+       "a part's error once there was one."});
+  out.line(fmt::format(
+      "intarsia_status {0}_submit(struct {0}_mailbox *mailbox, const void *const *inputs);", name));
+  out.line(fmt::format(
+      "intarsia_status {0}_collect(struct {0}_mailbox *mailbox, void *const *outputs);", name));
   out.blank();
   out.directive("#ifdef __cplusplus");
   out.directive("}");
@@ -92,14 +101,17 @@ std::string header_text(const CompiledParts& parts) {
 
 void submit_function(CWriter& out, const Pipeline& pipeline) {
   const std::string& name = pipeline.name;
-  out.open(fmt::format("intarsia_status {0}_submit(struct {0}_mailbox *mailbox, const void *const *inputs)", name));
+  out.open(fmt::format(
+      "intarsia_status {0}_submit(struct {0}_mailbox *mailbox, const void *const *inputs)", name));
   out.line("const uint32_t status = intarsia_mailbox_load(&mailbox->status);");
   out.line("if (status != 0) return (intarsia_status)status;");
-  if (std::none_of(pipeline.channels.begin(), pipeline.channels.end(), [](const Channel& c) { return c.from == kApplication; }))
+  if (std::none_of(pipeline.channels.begin(), pipeline.channels.end(),
+                   [](const Channel& c) { return c.from == kApplication; }))
     out.line("(void)inputs; /* nothing reads any */");
   for (const Channel& channel : pipeline.channels)
     if (channel.from == kApplication)
-      out.line(fmt::format("if (!intarsia_channel_has_room(&mailbox->{})) return INTARSIA_PENDING;", channel.name));
+      out.line(fmt::format("if (!intarsia_channel_has_room(&mailbox->{})) return INTARSIA_PENDING;",
+                           channel.name));
   for (const Channel& channel : pipeline.channels)
     if (channel.from == kApplication)
       out.line(parts_text::send(channel, fmt::format("inputs[{}]", channel.output)));
@@ -109,12 +121,15 @@ void submit_function(CWriter& out, const Pipeline& pipeline) {
 
 void collect_function(CWriter& out, const Pipeline& pipeline) {
   const std::string& name = pipeline.name;
-  out.open(fmt::format("intarsia_status {0}_collect(struct {0}_mailbox *mailbox, void *const *outputs)", name));
+  out.open(fmt::format(
+      "intarsia_status {0}_collect(struct {0}_mailbox *mailbox, void *const *outputs)", name));
   out.line("const uint32_t status = intarsia_mailbox_load(&mailbox->status);");
   out.line("if (status != 0) return (intarsia_status)status;");
   for (const Channel& channel : pipeline.channels)
     if (channel.to == kApplication)
-      out.line(fmt::format("if (!intarsia_channel_has_message(&mailbox->{})) return INTARSIA_PENDING;", channel.name));
+      out.line(
+          fmt::format("if (!intarsia_channel_has_message(&mailbox->{})) return INTARSIA_PENDING;",
+                      channel.name));
   for (const Channel& channel : pipeline.channels)
     if (channel.to == kApplication)
       out.line(parts_text::receive(channel, fmt::format("outputs[{}]", channel.input)));
@@ -129,7 +144,8 @@ void first_message(CWriter& out, const Channel& channel) {
   if (bytes.empty()) return;
   out.open(fmt::format("static const uint8_t {}_first[{}] =", channel.name, bytes.size()));
   for (size_t at = 0; at < bytes.size(); at += kPerLine) {
-    const std::span<const uint8_t> row = std::span(bytes).subspan(at, std::min(kPerLine, bytes.size() - at));
+    const std::span<const uint8_t> row =
+        std::span(bytes).subspan(at, std::min(kPerLine, bytes.size() - at));
     out.line(fmt::format("{},", fmt::join(row, ", ")));
   }
   out.close(";");
@@ -143,8 +159,10 @@ std::string source_text(const CompiledParts& parts) {
   out.comment({fmt::format("{}: the mailbox, as the application uses it. Generated file.", name)});
   out.directive(fmt::format("#include \"{}_mailbox.h\"", name));
   out.blank();
-  out.line(fmt::format("_Static_assert(INTARSIA_MAILBOX_ALIGNMENT == {} && INTARSIA_MAILBOX_SLOTS == {}, \"as compiled for\");",
-                       kAlignment, kSlots));
+  out.line(
+      fmt::format("_Static_assert(INTARSIA_MAILBOX_ALIGNMENT == {} && INTARSIA_MAILBOX_SLOTS == "
+                  "{}, \"as compiled for\");",
+                  kAlignment, kSlots));
   out.blank();
   for (const Channel& channel : pipeline.channels) first_message(out, channel);
   out.open(fmt::format("void {0}_mailbox_init(struct {0}_mailbox *mailbox)", name));
@@ -152,8 +170,10 @@ std::string source_text(const CompiledParts& parts) {
   for (const Channel& channel : pipeline.channels)
     out.line(fmt::format("intarsia_channel_reset(&mailbox->{});", channel.name));
   for (const Channel& channel : pipeline.channels)
-    if (!channel.first_message.empty()) out.line(parts_text::send(channel, channel.name + "_first"));
-  out.line(fmt::format("intarsia_mailbox_store(&mailbox->signature, {}_MAILBOX_SIGNATURE);", upper_case(name)));
+    if (!channel.first_message.empty())
+      out.line(parts_text::send(channel, channel.name + "_first"));
+  out.line(fmt::format("intarsia_mailbox_store(&mailbox->signature, {}_MAILBOX_SIGNATURE);",
+                       upper_case(name)));
   out.close();
   out.blank();
   submit_function(out, pipeline);
@@ -167,11 +187,13 @@ std::string source_text(const CompiledParts& parts) {
 namespace parts_text {
 
 std::string send(const Channel& channel, const std::string& from) {
-  return fmt::format("intarsia_channel_send(&mailbox->{0}, mailbox->{0}_slots, {1}u, {2});", channel.name, channel.bytes, from);
+  return fmt::format("intarsia_channel_send(&mailbox->{0}, mailbox->{0}_slots, {1}u, {2});",
+                     channel.name, channel.bytes, from);
 }
 
 std::string receive(const Channel& channel, const std::string& to) {
-  return fmt::format("intarsia_channel_receive(&mailbox->{0}, mailbox->{0}_slots, {1}u, {2});", channel.name, channel.bytes, to);
+  return fmt::format("intarsia_channel_receive(&mailbox->{0}, mailbox->{0}_slots, {1}u, {2});",
+                     channel.name, channel.bytes, to);
 }
 
 }  // namespace parts_text

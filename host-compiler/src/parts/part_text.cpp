@@ -22,14 +22,16 @@ namespace {
 
 bool keeps_state(const CompiledModel& model) {
   const std::vector<tir::Buffer>& buffers = model.lowered.entry_func().buffers;
-  return std::any_of(buffers.begin(), buffers.end(), [](const tir::Buffer& b) { return b.initial.has_value(); });
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [](const tir::Buffer& b) { return b.initial.has_value(); });
 }
 
 std::vector<std::string> pools_used(const Plan& plan) {
   std::vector<std::string> names;
   for (size_t p = 0; p < plan.memory.pools.size(); ++p)
-    if (std::any_of(plan.placements.begin(), plan.placements.end(),
-                    [&](const Placement& placement) { return placement.pool == static_cast<int32_t>(p); }))
+    if (std::any_of(
+            plan.placements.begin(), plan.placements.end(),
+            [&](const Placement& placement) { return placement.pool == static_cast<int32_t>(p); }))
       names.push_back(plan.memory.pools[p].name);
   return names;
 }
@@ -51,7 +53,8 @@ std::vector<PoolBlock> blocks_of(const CompiledParts& parts, const std::string& 
     if (parts.stages[stage].member != member) continue;
     for (const std::string& pool : pools_used(model.plan)) {
       const std::string name = keeps_state(model) ? fmt::format("{}_stage{}", pool, stage) : pool;
-      auto block = std::find_if(blocks.begin(), blocks.end(), [&](const PoolBlock& b) { return b.name == name; });
+      auto block = std::find_if(blocks.begin(), blocks.end(),
+                                [&](const PoolBlock& b) { return b.name == name; });
       if (block == blocks.end()) block = blocks.insert(blocks.end(), {name, pool, 0, {}});
       block->bytes = std::max(block->bytes, peak_of(model.plan, pool));
       block->stages.push_back(stage);
@@ -64,12 +67,15 @@ std::vector<std::string> devices_of(const CompiledParts& parts, const std::strin
   std::vector<std::string> devices;
   for (const CompiledStage& stage : parts.stages)
     for (const std::string& device : stage.model.emitted.members)
-      if (stage.member == member && std::find(devices.begin(), devices.end(), device) == devices.end())
+      if (stage.member == member &&
+          std::find(devices.begin(), devices.end(), device) == devices.end())
         devices.push_back(device);
   return devices;
 }
 
-std::string device_name(const std::string& device) { return "device_" + c_identifier(device, "device"); }
+std::string device_name(const std::string& device) {
+  return "device_" + c_identifier(device, "device");
+}
 
 }  // namespace parts_text
 
@@ -89,9 +95,11 @@ std::vector<size_t> stages_of(const CompiledParts& parts, const std::string& mem
   return stages;
 }
 
-const PoolBlock* block_for(const std::vector<PoolBlock>& blocks, size_t stage, const std::string& pool) {
+const PoolBlock* block_for(const std::vector<PoolBlock>& blocks, size_t stage,
+                           const std::string& pool) {
   for (const PoolBlock& block : blocks)
-    if (block.pool == pool && std::find(block.stages.begin(), block.stages.end(), stage) != block.stages.end())
+    if (block.pool == pool &&
+        std::find(block.stages.begin(), block.stages.end(), stage) != block.stages.end())
       return &block;
   return nullptr;
 }
@@ -100,10 +108,12 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
   const std::string name = part_name(parts, member), prefix = upper_case(name);
   const std::string& model = parts.pipeline.name;
   CWriter out;
-  out.comment({fmt::format("{}: what {} runs of {}. Generated file.", name, member, model), "",
-               "A program for this core calls init once the mailbox is initialised, and then step for ever:",
-               "each call runs one stage whose inputs have come and whose results have room, or tells that",
-               "there is none. Step waits for nobody and holds nothing while it computes."});
+  out.comment(
+      {fmt::format("{}: what {} runs of {}. Generated file.", name, member, model), "",
+       "A program for this core calls init once the mailbox is initialised, and then step for "
+       "ever:",
+       "each call runs one stage whose inputs have come and whose results have room, or tells that",
+       "there is none. Step waits for nobody and holds nothing while it computes."});
   out.directive(fmt::format("#ifndef {}_H", prefix));
   out.directive(fmt::format("#define {}_H", prefix));
   out.blank();
@@ -118,14 +128,17 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
   const std::vector<PoolBlock> blocks = blocks_of(parts, member);
   out.comment({"Working memory in bytes; stages without state use one block in turn."});
   for (const PoolBlock& block : blocks)
-    out.directive(fmt::format("#define {}_{}_BYTES {}", prefix, upper_case(block.name), block.bytes));
+    out.directive(
+        fmt::format("#define {}_{}_BYTES {}", prefix, upper_case(block.name), block.bytes));
   out.directive(fmt::format("#define {}_ALIGNMENT 16", prefix));
   out.blank();
   out.open(fmt::format("struct {}_resources", name));
   for (const PoolBlock& block : blocks)
-    out.line(fmt::format("void *{}; /* {}_{}_BYTES, aligned to {}_ALIGNMENT */", block.name, prefix, upper_case(block.name), prefix));
+    out.line(fmt::format("void *{}; /* {}_{}_BYTES, aligned to {}_ALIGNMENT */", block.name, prefix,
+                         upper_case(block.name), prefix));
   for (const std::string& device : devices_of(parts, member))
-    out.line(fmt::format("struct intarsia_device *{}; /* {}, opened by its driver */", device_name(device), device));
+    out.line(fmt::format("struct intarsia_device *{}; /* {}, opened by its driver */",
+                         device_name(device), device));
   out.close(";");
   out.blank();
   out.open(fmt::format("struct {}", name));
@@ -134,11 +147,17 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
     out.line(fmt::format("struct {} stage{};", stage_name(parts, stage), stage));
   out.close(";");
   out.blank();
-  out.comment({"INTARSIA_ERROR_PART_MISMATCH: the mailbox is not initialised, or by parts of another compilation."});
-  out.line(fmt::format("intarsia_status {0}_init(struct {0} *part, const struct {0}_resources *resources,"
-                       " struct {1}_mailbox *mailbox);", name, model));
-  out.comment({"INTARSIA_OK: a stage has run. INTARSIA_PENDING: there is nothing to do yet. Anything else: a stage",
-               "failed, which the application learns from submit and collect as well."});
+  out.comment(
+      {"INTARSIA_ERROR_PART_MISMATCH: the mailbox is not initialised, or by parts of another "
+       "compilation."});
+  out.line(fmt::format(
+      "intarsia_status {0}_init(struct {0} *part, const struct {0}_resources *resources,"
+      " struct {1}_mailbox *mailbox);",
+      name, model));
+  out.comment(
+      {"INTARSIA_OK: a stage has run. INTARSIA_PENDING: there is nothing to do yet. Anything else: "
+       "a stage",
+       "failed, which the application learns from submit and collect as well."});
   out.line(fmt::format("intarsia_status {0}_step(struct {0} *part);", name));
   out.blank();
   out.directive("#ifdef __cplusplus");
@@ -150,11 +169,14 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
 }
 
 // The part's blocks under the names that the stage has for them.
-void stage_init_function(CWriter& out, const CompiledParts& parts, const std::string& member, size_t stage) {
+void stage_init_function(CWriter& out, const CompiledParts& parts, const std::string& member,
+                         size_t stage) {
   const std::string name = part_name(parts, member), model = stage_name(parts, stage);
   const std::vector<PoolBlock> blocks = blocks_of(parts, member);
-  out.open(fmt::format("static intarsia_status init_stage{0}(struct {1} *part, const struct {1}_resources *resources)",
-                       stage, name));
+  out.open(
+      fmt::format("static intarsia_status init_stage{0}(struct {1} *part, const struct "
+                  "{1}_resources *resources)",
+                  stage, name));
   out.line(fmt::format("struct {}_resources own;", model));
   bool any = false;
   for (const MemoryPool& pool : parts.stages[stage].model.plan.memory.pools)
@@ -174,47 +196,59 @@ void stage_init_function(CWriter& out, const CompiledParts& parts, const std::st
 }
 
 void init_function(CWriter& out, const CompiledParts& parts, const std::string& member) {
-  out.open(fmt::format("intarsia_status {0}_init(struct {0} *part, const struct {0}_resources *resources,"
-                       " struct {1}_mailbox *mailbox)", part_name(parts, member), parts.pipeline.name));
+  out.open(fmt::format(
+      "intarsia_status {0}_init(struct {0} *part, const struct {0}_resources *resources,"
+      " struct {1}_mailbox *mailbox)",
+      part_name(parts, member), parts.pipeline.name));
   out.line("intarsia_status status = INTARSIA_OK;");
-  out.line("if (part == NULL || resources == NULL || mailbox == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
+  out.line(
+      "if (part == NULL || resources == NULL || mailbox == NULL) return "
+      "INTARSIA_ERROR_NULL_ARGUMENT;");
   out.open(fmt::format("if (intarsia_mailbox_load(&mailbox->signature) != {}_MAILBOX_SIGNATURE)",
                        upper_case(parts.pipeline.name)));
   out.line("return INTARSIA_ERROR_PART_MISMATCH;");
   out.close();
   out.line("part->mailbox = mailbox;");
   for (const size_t stage : stages_of(parts, member))
-    out.line(fmt::format("if (status == INTARSIA_OK) status = init_stage{}(part, resources);", stage));
+    out.line(
+        fmt::format("if (status == INTARSIA_OK) status = init_stage{}(part, resources);", stage));
   out.line("return status;");
   out.close();
 }
 
 // The messages that have come and the room there is, all asked for at once.
 void ready_function(CWriter& out, const CompiledParts& parts, size_t stage) {
-  out.open(fmt::format("static int32_t stage{}_is_ready(struct {}_mailbox *mailbox)", stage, parts.pipeline.name));
+  out.open(fmt::format("static int32_t stage{}_is_ready(struct {}_mailbox *mailbox)", stage,
+                       parts.pipeline.name));
   for (const Channel& channel : parts.pipeline.channels) {
     if (channel.to == static_cast<int>(stage))
-      out.line(fmt::format("if (!intarsia_channel_has_message(&mailbox->{})) return 0;", channel.name));
+      out.line(
+          fmt::format("if (!intarsia_channel_has_message(&mailbox->{})) return 0;", channel.name));
     if (channel.from == static_cast<int>(stage))
-      out.line(fmt::format("if (!intarsia_channel_has_room(&mailbox->{})) return 0;", channel.name));
+      out.line(
+          fmt::format("if (!intarsia_channel_has_room(&mailbox->{})) return 0;", channel.name));
   }
   out.line("return 1;");
   out.close();
 }
 
-void run_function(CWriter& out, const CompiledParts& parts, const std::string& member, size_t stage) {
+void run_function(CWriter& out, const CompiledParts& parts, const std::string& member,
+                  size_t stage) {
   const std::string model = stage_name(parts, stage);
-  out.open(fmt::format("static intarsia_status run_stage{}(struct {} *part)", stage, part_name(parts, member)));
+  out.open(fmt::format("static intarsia_status run_stage{}(struct {} *part)", stage,
+                       part_name(parts, member)));
   out.line(fmt::format("struct {}_mailbox *const mailbox = part->mailbox;", parts.pipeline.name));
   out.line("intarsia_status status;");
   for (const Channel& channel : parts.pipeline.channels)
     if (channel.to == static_cast<int>(stage))
-      out.line(parts_text::receive(channel, fmt::format("{}_input(&part->stage{}, {})", model, stage, channel.input)));
+      out.line(parts_text::receive(
+          channel, fmt::format("{}_input(&part->stage{}, {})", model, stage, channel.input)));
   out.line(fmt::format("status = {}_run(&part->stage{});", model, stage));
   out.line("if (status != INTARSIA_OK) return status;");
   for (const Channel& channel : parts.pipeline.channels)
     if (channel.from == static_cast<int>(stage))
-      out.line(parts_text::send(channel, fmt::format("{}_output(&part->stage{}, {})", model, stage, channel.output)));
+      out.line(parts_text::send(
+          channel, fmt::format("{}_output(&part->stage{}, {})", model, stage, channel.output)));
   out.line("return INTARSIA_OK;");
   out.close();
 }
@@ -223,7 +257,8 @@ std::string source_text(const CompiledParts& parts, const std::string& member) {
   const std::string name = part_name(parts, member);
   const std::vector<size_t> stages = stages_of(parts, member);
   CWriter out;
-  out.comment({fmt::format("{}: the stages of {} on {}. Generated file.", name, parts.pipeline.name, member)});
+  out.comment({fmt::format("{}: the stages of {} on {}. Generated file.", name, parts.pipeline.name,
+                           member)});
   out.directive(fmt::format("#include \"{}.h\"", name));
   out.blank();
   out.directive("#include <stddef.h>");
@@ -242,7 +277,8 @@ std::string source_text(const CompiledParts& parts, const std::string& member) {
   }
   out.open(fmt::format("intarsia_status {0}_step(struct {0} *part)", name));
   out.line("intarsia_status status = INTARSIA_PENDING;");
-  if (stages.size() > 1) out.comment({"The last stage first: what is nearly done makes room for what follows."});
+  if (stages.size() > 1)
+    out.comment({"The last stage first: what is nearly done makes room for what follows."});
   std::string keyword = "if";
   for (auto stage = stages.rbegin(); stage != stages.rend(); ++stage) {
     const std::string head = fmt::format("if (stage{}_is_ready(part->mailbox))", *stage);

@@ -15,17 +15,21 @@ using graph::Function;
 using graph::Node;
 using graph::TensorId;
 
-const std::string& callee_of(const Node& call) { return call.attrs<graph::CallAttrs>().callee; }
+const std::string& callee_of(const Node& call) {
+  return call.attrs<graph::CallAttrs>().callee;
+}
 
 struct Cut {
   std::string member;
   std::vector<size_t> calls;  // nodes of the entry
 };
 
-std::vector<Cut> cuts_of(const graph::Module& module, const TargetRegistry& registry, const TargetSpec& target) {
+std::vector<Cut> cuts_of(const graph::Module& module, const TargetRegistry& registry,
+                         const TargetSpec& target) {
   std::map<std::string, std::string> cpus;  // of the members
   const std::vector<size_t> owners = owners_of(target, registry);
-  for (size_t m = 0; m < owners.size(); ++m) cpus[target.members()[m].name] = target.members()[owners[m]].name;
+  for (size_t m = 0; m < owners.size(); ++m)
+    cpus[target.members()[m].name] = target.members()[owners[m]].name;
   std::vector<Cut> cuts;
   const Function& entry = module.entry_function();
   for (size_t i = 0; i < entry.nodes.size(); ++i) {
@@ -59,14 +63,16 @@ class StageMaker {
     std::map<int32_t, std::set<int>> users;
     for (size_t stage = 0; stage < cuts.size(); ++stage)
       for (const size_t call : cuts[stage].calls) {
-        for (const TensorId id : entry_.nodes[call].inputs) users[id.index].insert(static_cast<int>(stage));
+        for (const TensorId id : entry_.nodes[call].inputs)
+          users[id.index].insert(static_cast<int>(stage));
         for (const TensorId id : entry_.nodes[call].outputs) {
           users[id.index].insert(static_cast<int>(stage));
           made_by_[id.index] = static_cast<int>(stage);
         }
       }
     for (const auto& [tensor, stages] : users)
-      if (tensor >= 0 && entry_.tensor({tensor}).variable && stages.size() > 1 && made_by_.contains(tensor))
+      if (tensor >= 0 && entry_.tensor({tensor}).variable && stages.size() > 1 &&
+          made_by_.contains(tensor))
         travelling_.insert(tensor);
   }
 
@@ -82,7 +88,8 @@ class StageMaker {
     std::map<int32_t, TensorId> placed;
     const auto add = [&](TensorId id) {
       main.tensors.push_back(entry_.tensor(id));
-      if (travelling_.contains(id.index)) main.tensors.back().variable = false, main.tensors.back().initial = {};
+      if (travelling_.contains(id.index))
+        main.tensors.back().variable = false, main.tensors.back().initial = {};
       return placed[id.index] = TensorId{static_cast<int32_t>(main.tensors.size() - 1)};
     };
     for (const size_t index : cut.calls) {
@@ -93,13 +100,16 @@ class StageMaker {
         const bool fresh = !placed.contains(outer.index);
         id = fresh ? add(outer) : placed.at(outer.index);
         const graph::Tensor& tensor = entry_.tensor(outer);
-        if (!fresh || tensor.constant.valid() || (tensor.variable && !travelling_.contains(outer.index))) continue;
+        if (!fresh || tensor.constant.valid() ||
+            (tensor.variable && !travelling_.contains(outer.index)))
+          continue;
         main.inputs.push_back(id);
         entering_[{stage, outer.index}] = main.inputs.size() - 1;
       }
       for (TensorId& id : call.outputs) {
         const TensorId outer = id;
-        const bool is_new_value = travelling_.contains(outer.index) || !placed.contains(outer.index);
+        const bool is_new_value =
+            travelling_.contains(outer.index) || !placed.contains(outer.index);
         id = is_new_value ? add(outer) : placed.at(outer.index);
         if (!leaves(outer, stage)) continue;
         main.outputs.push_back(id);
@@ -118,20 +128,30 @@ class StageMaker {
     std::vector<Channel> channels;
     for (const auto& [where, input] : entering_) {
       const auto& [stage, tensor] = where;
-      Channel channel{{}, maker_of(tensor), stage, output_of(tensor), input, entry_.tensor({tensor}).bytes(), {}};
+      Channel channel{
+          {}, maker_of(tensor), stage, output_of(tensor), input, entry_.tensor({tensor}).bytes(),
+          {}};
       if (channel.from >= stage) channel.first_message = initial_value(entry_.tensor({tensor}));
       channels.push_back(std::move(channel));
     }
     for (size_t i = 0; i < entry_.outputs.size(); ++i) {
       const int32_t tensor = entry_.outputs[i].index;
-      channels.push_back({{}, maker_of(tensor), kApplication, output_of(tensor), i, entry_.tensor(entry_.outputs[i]).bytes(), {}});
+      channels.push_back({{},
+                          maker_of(tensor),
+                          kApplication,
+                          output_of(tensor),
+                          i,
+                          entry_.tensor(entry_.outputs[i]).bytes(),
+                          {}});
     }
     const auto end = [](int stage, const char* application, size_t index) {
-      return stage == kApplication ? fmt::format("{}{}", application, index) : fmt::format("stage{}", stage);
+      return stage == kApplication ? fmt::format("{}{}", application, index)
+                                   : fmt::format("stage{}", stage);
     };
     std::map<std::string, int> used;
     for (Channel& channel : channels) {
-      channel.name = fmt::format("{}_to_{}", end(channel.from, "input", channel.output), end(channel.to, "output", channel.input));
+      channel.name = fmt::format("{}_to_{}", end(channel.from, "input", channel.output),
+                                 end(channel.to, "output", channel.input));
       const int copies = used[channel.name]++;
       if (copies > 0) channel.name += fmt::format("_{}", copies);
     }
@@ -154,11 +174,14 @@ class StageMaker {
 
   bool leaves(TensorId id, int stage) const {
     if (travelling_.contains(id.index)) return true;
-    if (std::find(entry_.outputs.begin(), entry_.outputs.end(), id) != entry_.outputs.end()) return true;
+    if (std::find(entry_.outputs.begin(), entry_.outputs.end(), id) != entry_.outputs.end())
+      return true;
     for (size_t other = 0; other < cuts_.size(); ++other)
       for (const size_t call : cuts_[other].calls) {
         const std::vector<TensorId>& read = entry_.nodes[call].inputs;
-        if (static_cast<int>(other) != stage && std::find(read.begin(), read.end(), id) != read.end()) return true;
+        if (static_cast<int>(other) != stage &&
+            std::find(read.begin(), read.end(), id) != read.end())
+          return true;
       }
     return false;
   }
@@ -168,37 +191,44 @@ class StageMaker {
     if (variable.initial.valid()) return module_.constant(variable.initial).bytes;
     std::vector<uint8_t> bytes(static_cast<size_t>(variable.bytes()));
     const int64_t zero = variable.quantization.present() ? variable.quantization.zero_point[0] : 0;
-    const auto width = static_cast<size_t>(bits(variable.type) / 8);  // of whole bytes, as all variables
-    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(zero >> (8 * (i % width)));
+    const auto width =
+        static_cast<size_t>(bits(variable.type) / 8);  // of whole bytes, as all variables
+    for (size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = static_cast<uint8_t>(zero >> (8 * (i % width)));
     return bytes;
   }
 
   const graph::Module& module_;
   const Function& entry_;
   const std::vector<Cut>& cuts_;
-  std::map<int32_t, int> made_by_;                        // tensor of the entry -> stage
-  std::set<int32_t> travelling_;                          // variables that several stages use
-  std::map<std::pair<int, int32_t>, size_t> entering_;    // stage and tensor -> which input of the stage
-  std::map<int32_t, size_t> leaving_;                     // tensor -> which output of its stage
+  std::map<int32_t, int> made_by_;  // tensor of the entry -> stage
+  std::set<int32_t> travelling_;    // variables that several stages use
+  std::map<std::pair<int, int32_t>, size_t>
+      entering_;                       // stage and tensor -> which input of the stage
+  std::map<int32_t, size_t> leaving_;  // tensor -> which output of its stage
 };
 
 }  // namespace
 
-bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target) {
+bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry,
+               const TargetSpec& target) {
   std::set<std::string> members;
   for (const Cut& cut : cuts_of(partitioned, registry, target)) members.insert(cut.member);
   return members.size() > 1;
 }
 
-Pipeline split_into_stages(const graph::Module& partitioned, const TargetRegistry& registry, const TargetSpec& target) {
+Pipeline split_into_stages(const graph::Module& partitioned, const TargetRegistry& registry,
+                           const TargetSpec& target) {
   Pipeline pipeline;
   pipeline.name = partitioned.name;
   const std::vector<Cut> cuts = cuts_of(partitioned, registry, target);
   for (const Target& member : target.members())
-    if (std::any_of(cuts.begin(), cuts.end(), [&](const Cut& cut) { return cut.member == member.name; }))
+    if (std::any_of(cuts.begin(), cuts.end(),
+                    [&](const Cut& cut) { return cut.member == member.name; }))
       pipeline.members.push_back(member.name);
   StageMaker maker(partitioned, cuts);
-  for (size_t stage = 0; stage < cuts.size(); ++stage) pipeline.stages.push_back(maker.make(static_cast<int>(stage)));
+  for (size_t stage = 0; stage < cuts.size(); ++stage)
+    pipeline.stages.push_back(maker.make(static_cast<int>(stage)));
   pipeline.channels = maker.channels();
   return pipeline;
 }
@@ -208,15 +238,17 @@ namespace {
 // Names of parts are names in C, beside those of the stages and of what the parts share.
 Result<void> check_names(const Pipeline& pipeline) {
   std::map<std::string, std::string> taken = {{"mailbox", ""}, {"descriptor", ""}, {"devices", ""}};
-  for (size_t stage = 0; stage < pipeline.stages.size(); ++stage) taken[fmt::format("stage{}", stage)] = "";
+  for (size_t stage = 0; stage < pipeline.stages.size(); ++stage)
+    taken[fmt::format("stage{}", stage)] = "";
   Diagnostics problems;
   for (const std::string& member : pipeline.members) {
     const std::string name = c_identifier(member, "part");
     const auto [place, fresh] = taken.try_emplace(name, member);
     if (fresh) continue;
     problems.add(fmt::format("--target: member '{}'", member),
-                 place->second.empty() ? fmt::format("the parts share something called '{}'", name)
-                                       : fmt::format("is '{}' in C, as '{}' is", name, place->second),
+                 place->second.empty()
+                     ? fmt::format("the parts share something called '{}'", name)
+                     : fmt::format("is '{}' in C, as '{}' is", name, place->second),
                  "give it another name");
   }
   if (!problems.empty()) return problems;
@@ -235,8 +267,9 @@ Result<CompiledParts> compile_parts(FrontEnd front, const TargetRegistry& regist
     Partitioned partitioned;
     partitioned.module = stage.module;
     const auto cpu = static_cast<size_t>(target.member(stage.member) - target.members().data());
-    INTARSIA_TRY(CompiledModel model, compile_partitioned(std::move(partitioned), registry,
-                                                          owned_by(target, registry, cpu), options));
+    INTARSIA_TRY(CompiledModel model,
+                 compile_partitioned(std::move(partitioned), registry,
+                                     owned_by(target, registry, cpu), options));
     result.stages.push_back({stage.member, std::move(model)});
   }
   return result;

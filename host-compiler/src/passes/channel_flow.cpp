@@ -15,7 +15,8 @@ using graph::Tensor;
 // Output channel k is made of input channel k.
 ChannelRule each_channel(const Function& function, const Node& node) {
   ChannelRule rule{ChannelFlow::Tied, {}, {}};
-  for (int64_t k = 0; k < channel_count(function.tensor(node.outputs[0])); ++k) rule.ties.push_back({0, k, k});
+  for (int64_t k = 0; k < channel_count(function.tensor(node.outputs[0])); ++k)
+    rule.ties.push_back({0, k, k});
   return rule;
 }
 
@@ -60,7 +61,8 @@ ChannelRule concat(const Function& function, const Node& node) {
   for (size_t operand = 0; operand < node.inputs.size(); ++operand) {
     const Tensor& tensor = function.tensor(node.inputs[operand]);
     if (tensor.constant.valid()) return {};
-    for (int64_t k = 0; k < channel_count(tensor); ++k) rule.ties.push_back({operand, k, first + k});
+    for (int64_t k = 0; k < channel_count(tensor); ++k)
+      rule.ties.push_back({operand, k, first + k});
     if (along_channels) first += channel_count(tensor);
   }
   return rule;
@@ -68,7 +70,8 @@ ChannelRule concat(const Function& function, const Node& node) {
 
 // A slice of places, not of channels.
 bool keeps_last_axis(const graph::SliceAttrs& a, const Shape& input) {
-  return !input.empty() && a.begin.back() == 0 && a.size.back() == input.back() && a.stride.back() == 1 &&
+  return !input.empty() && a.begin.back() == 0 && a.size.back() == input.back() &&
+         a.stride.back() == 1 &&
          std::ranges::find(a.drop, static_cast<int64_t>(input.size()) - 1) == a.drop.end();
 }
 
@@ -83,7 +86,9 @@ ChannelRule pad(const Function& function, const Node& node) {
 
 }  // namespace
 
-int64_t channel_count(const Tensor& tensor) { return tensor.shape.empty() ? 1 : tensor.shape.back(); }
+int64_t channel_count(const Tensor& tensor) {
+  return tensor.shape.empty() ? 1 : tensor.shape.back();
+}
 
 ChannelNumbers::ChannelNumbers(const Function& function) {
   for (const Tensor& tensor : function.tensors) {
@@ -93,18 +98,22 @@ ChannelNumbers::ChannelNumbers(const Function& function) {
 }
 
 bool is_binary(OpKind kind) {
-  const bool may_fail = kind == OpKind::Pow || kind == OpKind::FloorDiv || kind == OpKind::FloorMod;  // by their operands
+  const bool may_fail = kind == OpKind::Pow || kind == OpKind::FloorDiv ||
+                        kind == OpKind::FloorMod;  // by their operands
   return graph::is_elementwise_binary(kind) && !may_fail;
 }
 
-bool is_unary(OpKind kind) { return graph::is_elementwise_unary(kind); }
+bool is_unary(OpKind kind) {
+  return graph::is_elementwise_unary(kind);
+}
 
 ChannelRule channel_rule(const Function& function, const Node& node) {
   const auto is_constant = [&](size_t operand) {
     return operand >= node.inputs.size() || !node.inputs[operand].valid() ||
            function.tensor(node.inputs[operand]).constant.valid();
   };
-  const Tensor* input = node.inputs.empty() || !node.inputs[0].valid() ? nullptr : &function.tensor(node.inputs[0]);
+  const Tensor* input =
+      node.inputs.empty() || !node.inputs[0].valid() ? nullptr : &function.tensor(node.inputs[0]);
   if (input == nullptr) return {};
   if (is_unary(node.kind)) return is_constant(0) ? ChannelRule{} : each_channel(function, node);
   if (is_binary(node.kind))
@@ -113,7 +122,8 @@ ChannelRule channel_rule(const Function& function, const Node& node) {
     case OpKind::Conv2d:
     case OpKind::FullyConnected:
     case OpKind::DepthwiseConv2d: {
-      if (is_constant(0) || !is_constant(1) || !is_constant(2) || !is_integer(input->type)) return {};
+      if (is_constant(0) || !is_constant(1) || !is_constant(2) || !is_integer(input->type))
+        return {};
       if (node.kind == OpKind::DepthwiseConv2d) return depthwise(function, node);
       const Tensor& weights = function.tensor(node.inputs[1]);
       const int64_t depth = weights.shape.back();

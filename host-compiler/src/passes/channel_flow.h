@@ -18,7 +18,9 @@ int64_t channel_count(const graph::Tensor& tensor);  // 1 for a scalar
 class ChannelNumbers {
  public:
   explicit ChannelNumbers(const graph::Function& function);
-  size_t of(graph::TensorId id, int64_t channel) const { return first_[id.at()] + static_cast<size_t>(channel); }
+  size_t of(graph::TensorId id, int64_t channel) const {
+    return first_[id.at()] + static_cast<size_t>(channel);
+  }
   size_t count() const { return count_; }
 
  private:

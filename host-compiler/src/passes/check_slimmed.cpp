@@ -25,7 +25,8 @@ TensorValue sample_of(const Tensor& tensor, int index, std::mt19937& random) {
     return bytes;
   }
   const int width = bits(tensor.type);
-  const auto high = static_cast<int64_t>(~uint64_t{0} >> (is_signed(tensor.type) ? 65 - width : 64 - width));
+  const auto high =
+      static_cast<int64_t>(~uint64_t{0} >> (is_signed(tensor.type) ? 65 - width : 64 - width));
   const int64_t low = is_signed(tensor.type) ? -high - 1 : 0;
   const int64_t zero = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
   for (int64_t i = 0; i < element_count(tensor.shape); ++i) {
@@ -42,7 +43,8 @@ bool agree(DataType type, const TensorValue& a, const TensorValue& b) {
     float x, y;
     std::memcpy(&x, &a[at], sizeof x);
     std::memcpy(&y, &b[at], sizeof y);
-    if (!(std::abs(x - y) <= 4e-5f * std::max(1.0f, std::abs(x))) && !(std::isnan(x) && std::isnan(y)))
+    if (!(std::abs(x - y) <= 4e-5f * std::max(1.0f, std::abs(x))) &&
+        !(std::isnan(x) && std::isnan(y)))
       return false;
   }
   return true;
@@ -58,14 +60,18 @@ Result<void> check_slimmed(const graph::Module& before, const graph::Module& aft
   graph::Evaluator full(before), slim(after);
   for (int index = 0; index < samples; ++index) {
     std::vector<TensorValue> inputs;
-    for (const TensorId id : left.inputs) inputs.push_back(sample_of(left.tensor(id), index, random));
+    for (const TensorId id : left.inputs)
+      inputs.push_back(sample_of(left.tensor(id), index, random));
     INTARSIA_TRY(const std::vector<TensorValue> expected, full.run(inputs));
     INTARSIA_TRY(const std::vector<TensorValue> actual, slim.run(inputs));
     for (size_t o = 0; o < expected.size(); ++o) {
       const Tensor& tensor = left.tensor(left.outputs[o]);
       if (!agree(tensor.type, expected[o], actual[o]))
-        return Diagnostics(before.name, fmt::format("slimming changed output {} '{}' on sample {}", o, tensor.name, index),
-                           "this is a fault of the compiler, please report it with the model; --no-slim avoids it");
+        return Diagnostics(
+            before.name,
+            fmt::format("slimming changed output {} '{}' on sample {}", o, tensor.name, index),
+            "this is a fault of the compiler, please report it with the model; --no-slim avoids "
+            "it");
     }
   }
   return {};

@@ -62,7 +62,8 @@ std::optional<int64_t> ConstantPart::conv_part(int64_t output, int64_t input) co
       const int64_t y = top + position / filter_w * a.dilation_h;
       const int64_t x = left + position % filter_w * a.dilation_w;
       if (y < 0 || y >= in[1] || x < 0 || x >= in[2]) continue;
-      sum += element(((batch * in[1] + y) * in[2] + x) * in[3] + input) * weight(output, position, input);
+      sum += element(((batch * in[1] + y) * in[2] + x) * in[3] + input) *
+             weight(output, position, input);
     }
     if (first && *first != sum) return std::nullopt;
     first = sum;

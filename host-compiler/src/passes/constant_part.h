@@ -13,8 +13,8 @@ namespace intarsia::passes {
 
 class ConstantPart {
  public:
-  ConstantPart(const graph::Module& module, const graph::Function& function, const graph::Node& node,
-               const KnownChannels& known);
+  ConstantPart(const graph::Module& module, const graph::Function& function,
+               const graph::Node& node, const KnownChannels& known);
 
   // The sum over the window of (element - zero point) * weight for one output and one input channel,
   // when it is the same at every place of the output, borders included: then it can go to the bias.

@@ -30,7 +30,8 @@ class Cutter {
     }
     for (Node& node : function_.nodes)
       if (node.kind == OpKind::Reshape)
-        std::get<graph::ReshapeAttrs>(node.attributes).shape = function_.tensor(node.outputs[0]).shape;
+        std::get<graph::ReshapeAttrs>(node.attributes).shape =
+            function_.tensor(node.outputs[0]).shape;
   }
 
  private:
@@ -68,18 +69,21 @@ class Cutter {
         if (node.inputs.size() > 2 && node.inputs[2].valid()) cut_constant(node, 2, 0, outputs);
         break;
       case OpKind::Slice:
-        std::get<graph::SliceAttrs>(node.attributes).size.back() = static_cast<int64_t>(outputs.size());
+        std::get<graph::SliceAttrs>(node.attributes).size.back() =
+            static_cast<int64_t>(outputs.size());
         break;
       case OpKind::Pad:
       case OpKind::PadV2:
-        cut_pad(std::get<graph::PadAttrs>(node.attributes), function_.tensor(node.inputs[0]), outputs);
+        cut_pad(std::get<graph::PadAttrs>(node.attributes), function_.tensor(node.inputs[0]),
+                outputs);
         break;
       default:
         break;
     }
   }
 
-  static void cut_pad(graph::PadAttrs& pad, const Tensor& input, const std::vector<int64_t>& outputs) {
+  static void cut_pad(graph::PadAttrs& pad, const Tensor& input,
+                      const std::vector<int64_t>& outputs) {
     const int64_t first = pad.before.back(), last = first + channel_count(input);
     pad.before.back() = std::ranges::count_if(outputs, [&](int64_t k) { return k < first; });
     pad.after.back() = std::ranges::count_if(outputs, [&](int64_t k) { return k >= last; });
@@ -131,14 +135,16 @@ class Cutter {
       put_element(bias.type, bytes.data(), at, old + more[i]);
     }
     bias.constant = add_constant(
-        module_, present ? std::string(module_.constant(bias.constant).name) : bias.name, std::move(bytes));
+        module_, present ? std::string(module_.constant(bias.constant).name) : bias.name,
+        std::move(bytes));
     node.inputs.resize(3);
     node.inputs[2] = add_tensor(function_, std::move(bias));
   }
 
   // As TFLite would have it: the sum's own scale. The weights are cut already.
   Tensor new_bias(const Node& node, size_t count) const {
-    const Tensor &input = function_.tensor(node.inputs[0]), &weights = function_.tensor(node.inputs[1]);
+    const Tensor &input = function_.tensor(node.inputs[0]),
+                 &weights = function_.tensor(node.inputs[1]);
     Tensor bias;
     bias.name = node.name + "_bias";
     bias.type = input.type == DataType::Int16 ? DataType::Int64 : DataType::Int32;

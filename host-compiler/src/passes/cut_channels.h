@@ -15,11 +15,11 @@ struct ChannelCut {
 };
 
 // The bias of one output channel, 0 without one.
-int64_t bias_of(const graph::Module& module, const graph::Function& function, const graph::Node& node,
-                int64_t channel);
+int64_t bias_of(const graph::Module& module, const graph::Function& function,
+                const graph::Node& node, int64_t channel);
 
 // `rules` are those of the function's nodes. Constants that change are new ones.
-void cut_channels(graph::Module& module, graph::Function& function, const std::vector<ChannelRule>& rules,
-                  const ChannelCut& cut);
+void cut_channels(graph::Module& module, graph::Function& function,
+                  const std::vector<ChannelRule>& rules, const ChannelCut& cut);
 
 }  // namespace intarsia::passes

@@ -75,7 +75,8 @@ std::vector<int64_t> possible(const Function& function, const Uses& uses, Tensor
   const Node& node = function.nodes[static_cast<size_t>(producer)];
   const auto of_input = [&]() -> std::vector<int64_t> {
     const bool same_type = function.tensor(node.inputs[0]).type == tensor.type;
-    return same_type ? possible(function, uses, node.inputs[0], depth - 1) : all_values(tensor.type);
+    return same_type ? possible(function, uses, node.inputs[0], depth - 1)
+                     : all_values(tensor.type);
   };
   switch (node.kind) {
     case OpKind::Reshape:
@@ -92,7 +93,8 @@ std::vector<int64_t> possible(const Function& function, const Uses& uses, Tensor
       const Tensor& input = function.tensor(node.inputs[0]);
       if (!enumerable(input.type)) break;
       const std::optional<TensorValue> made =
-          on_elements({}, function, node, pack(input.type, possible(function, uses, node.inputs[0], depth - 1)));
+          on_elements({}, function, node,
+                      pack(input.type, possible(function, uses, node.inputs[0], depth - 1)));
       if (made) return unpack(tensor.type, *made);
       break;
     }
@@ -115,7 +117,8 @@ bool every_element_alone(const Function& function, const Node& node) {
     case OpKind::Add:
     case OpKind::Sub:
     case OpKind::Mul:
-      return function.tensor(node.inputs[0]).constant.valid() != function.tensor(node.inputs[1]).constant.valid();
+      return function.tensor(node.inputs[0]).constant.valid() !=
+             function.tensor(node.inputs[1]).constant.valid();
     case OpKind::AveragePool2d:
     case OpKind::MaxPool2d: {
       const auto& a = node.attrs<graph::Pool2dAttrs>();
@@ -124,8 +127,9 @@ bool every_element_alone(const Function& function, const Node& node) {
     }
     case OpKind::Mean: {
       const Shape& shape = function.tensor(node.inputs[0]).shape;
-      return std::ranges::all_of(node.attrs<graph::ReduceAttrs>().axes,
-                                 [&](int64_t axis) { return shape[static_cast<size_t>(axis)] == 1; });
+      return std::ranges::all_of(node.attrs<graph::ReduceAttrs>().axes, [&](int64_t axis) {
+        return shape[static_cast<size_t>(axis)] == 1;
+      });
     }
     default:
       return false;
@@ -149,8 +153,8 @@ std::vector<int64_t> possible_values(const Function& function, const Uses& uses,
   return possible(function, uses, id, kDeepest);
 }
 
-std::optional<TensorValue> on_elements(const Module& module, const Function& function, const Node& node,
-                                       const TensorValue& values) {
+std::optional<TensorValue> on_elements(const Module& module, const Function& function,
+                                       const Node& node, const TensorValue& values) {
   if (!every_element_alone(function, node)) return std::nullopt;
   const bool binary = is_binary(node.kind);
   const bool pool = node.kind == OpKind::AveragePool2d || node.kind == OpKind::MaxPool2d;
@@ -176,7 +180,8 @@ std::optional<TensorValue> on_elements(const Module& module, const Function& fun
   if (binary) {
     Tensor constant = function.tensor(node.inputs[1 - other]);
     if (bits(constant.type) % 8 != 0) return std::nullopt;
-    const std::vector<int64_t> distinct = unpack(constant.type, module.constant(constant.constant).bytes);
+    const std::vector<int64_t> distinct =
+        unpack(constant.type, module.constant(constant.constant).bytes);
     constant.shape = {1, static_cast<int64_t>(distinct.size())};
     constant.constant = add_constant(alone, "constant", pack(constant.type, distinct));
     const TensorId c = add_tensor(body, constant);

@@ -15,20 +15,23 @@ namespace intarsia::passes {
 bool enumerable(DataType type);
 
 // A superset of the values that elements of the tensor can have, ascending. Its type is enumerable.
-std::vector<int64_t> possible_values(const graph::Function& function, const Uses& uses, graph::TensorId id);
+std::vector<int64_t> possible_values(const graph::Function& function, const Uses& uses,
+                                     graph::TensorId id);
 
 // What `node` makes of elements of its only activation operand, when its output elements depend on one
 // input element each; `values` are dense elements of the operand's type, and the result is as many
 // elements of the output's type for every distinct element of a constant operand, these innermost.
 // Nothing when the node is not of that kind, or the reference has no arithmetic for it.
 //   relu, quantize, tanh ...; add, sub and mul with a constant; 1x1 pools; means of one element
-std::optional<graph::TensorValue> on_elements(const graph::Module& module, const graph::Function& function,
-                                              const graph::Node& node, const graph::TensorValue& values);
+std::optional<graph::TensorValue> on_elements(const graph::Module& module,
+                                              const graph::Function& function,
+                                              const graph::Node& node,
+                                              const graph::TensorValue& values);
 
 graph::TensorValue pack(DataType type, const std::vector<int64_t>& values);
 
 // Every element of `values` comes out of the node as it went in.
-bool keeps_elements(const graph::Module& module, const graph::Function& function, const graph::Node& node,
-                    const graph::TensorValue& values);
+bool keeps_elements(const graph::Module& module, const graph::Function& function,
+                    const graph::Node& node, const graph::TensorValue& values);
 
 }  // namespace intarsia::passes

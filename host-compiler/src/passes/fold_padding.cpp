@@ -13,8 +13,8 @@ namespace {
 using graph::Function;
 using graph::Node;
 using graph::OpKind;
-using graph::Padding2d;
 using graph::PadAttrs;
+using graph::Padding2d;
 using graph::Tensor;
 using graph::TensorId;
 
@@ -35,7 +35,8 @@ bool within_window(const Padding2d& p, int64_t height, int64_t width) {
 }
 
 template <typename Attrs>
-std::optional<graph::Attributes> padded(const Node& node, const Function& function, const Padding2d& more) {
+std::optional<graph::Attributes> padded(const Node& node, const Function& function,
+                                        const Padding2d& more) {
   Attrs attrs = node.attrs<Attrs>();
   attrs.padding = sum(attrs.padding, more);
   int64_t height, width;
@@ -43,7 +44,8 @@ std::optional<graph::Attributes> padded(const Node& node, const Function& functi
     height = attrs.filter_h, width = attrs.filter_w;
   } else {
     const Shape& weights = function.tensor(node.inputs[1]).shape;
-    height = (weights[1] - 1) * attrs.dilation_h + 1, width = (weights[2] - 1) * attrs.dilation_w + 1;
+    height = (weights[1] - 1) * attrs.dilation_h + 1,
+    width = (weights[2] - 1) * attrs.dilation_w + 1;
   }
   if (!within_window(attrs.padding, height, width)) return std::nullopt;
   return attrs;
@@ -55,10 +57,11 @@ struct Folded {
 };
 
 // `reader` without the pad before it.
-std::optional<Folded> folded(const Function& function, const Uses& uses, const Node& pad, const Node& reader) {
+std::optional<Folded> folded(const Function& function, const Uses& uses, const Node& pad,
+                             const Node& reader) {
   const Tensor &in = function.tensor(pad.inputs[0]), &out = function.tensor(pad.outputs[0]);
-  if (!is_integer(in.type) || in.quantization != out.quantization || reader.inputs[0] != pad.outputs[0] ||
-      std::ranges::count(reader.inputs, pad.outputs[0]) != 1)
+  if (!is_integer(in.type) || in.quantization != out.quantization ||
+      reader.inputs[0] != pad.outputs[0] || std::ranges::count(reader.inputs, pad.outputs[0]) != 1)
     return std::nullopt;
   const auto& amounts = pad.attrs<PadAttrs>();
   if (reader.kind == OpKind::Pad) {
@@ -72,9 +75,11 @@ std::optional<Folded> folded(const Function& function, const Uses& uses, const N
   const std::optional<Padding2d> more = spatial(amounts);
   if (!more) return std::nullopt;
   const auto with = [](std::optional<graph::Attributes> attributes, std::string why) {
-    return attributes ? std::optional(Folded{std::move(*attributes), std::move(why)}) : std::nullopt;
+    return attributes ? std::optional(Folded{std::move(*attributes), std::move(why)})
+                      : std::nullopt;
   };
-  const std::string zero = "the pad's zero points add nothing to a sum, as elements outside the picture do";
+  const std::string zero =
+      "the pad's zero points add nothing to a sum, as elements outside the picture do";
   switch (reader.kind) {
     case OpKind::Conv2d:
       return with(padded<graph::Conv2dAttrs>(reader, function, *more), zero);
@@ -84,8 +89,9 @@ std::optional<Folded> folded(const Function& function, const Uses& uses, const N
       if (!enumerable(in.type) || !in.quantization.present()) return std::nullopt;
       const int64_t least = possible_values(function, uses, pad.inputs[0]).front();
       if (in.quantization.zero_point[0] > least) return std::nullopt;
-      return with(padded<graph::Pool2dAttrs>(reader, function, *more),
-                  "no input element is less than the pad's zero points, so they are never a maximum alone");
+      return with(
+          padded<graph::Pool2dAttrs>(reader, function, *more),
+          "no input element is less than the pad's zero points, so they are never a maximum alone");
     }
     default:
       return std::nullopt;
@@ -109,7 +115,8 @@ bool fold_one(const SlimJob& job) {
       reader.attributes = result->attributes;
       reader.inputs[0] = pad.inputs[0];
       if (!graph::infer_shapes(job.module, function, reader).ok()) break;
-      actions.push_back({"padding", pad.name, fmt::format("became padding of '{}'", reader.name), result->why});
+      actions.push_back(
+          {"padding", pad.name, fmt::format("became padding of '{}'", reader.name), result->why});
       changed.emplace_back(r, std::move(reader));
     }
     if (changed.empty() || changed.size() != uses.readers(pad.outputs[0]).size()) continue;

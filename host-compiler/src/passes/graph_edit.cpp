@@ -99,13 +99,15 @@ int64_t element_at(DataType type, const uint8_t* bytes, int64_t index) {
   const int64_t size = width / 8;
   std::memcpy(&raw, bytes + index * size, static_cast<size_t>(size));
   const int unused = 64 - width;
-  return is_signed(type) ? static_cast<int64_t>(raw << unused) >> unused : static_cast<int64_t>(raw);
+  return is_signed(type) ? static_cast<int64_t>(raw << unused) >> unused
+                         : static_cast<int64_t>(raw);
 }
 
 void put_element(DataType type, uint8_t* bytes, int64_t index, int64_t value) {
   if (bits(type) == 4) {
     const auto nibble = static_cast<unsigned>(value & 15);
-    bytes[index / 2] = static_cast<uint8_t>(bytes[index / 2] | (index % 2 == 0 ? nibble : nibble << 4));
+    bytes[index / 2] =
+        static_cast<uint8_t>(bytes[index / 2] | (index % 2 == 0 ? nibble : nibble << 4));
     return;
   }
   const int64_t size = bits(type) / 8;

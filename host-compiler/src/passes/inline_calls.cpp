@@ -33,7 +33,8 @@ class Inliner {
       const Function* callee = module_.find(node.attrs<graph::CallAttrs>().callee);
       INTARSIA_CHECK(callee != nullptr, "a verified module has every callee");
       std::map<int32_t, TensorId> bound;
-      for (size_t i = 0; i < callee->inputs.size(); ++i) bound[callee->inputs[i].index] = node.inputs[i];
+      for (size_t i = 0; i < callee->inputs.size(); ++i)
+        bound[callee->inputs[i].index] = node.inputs[i];
       for (size_t i = 0; i < callee->outputs.size(); ++i)
         bound[callee->outputs[i].index] = node.outputs[i];
       append(*callee, std::move(bound), node.pin.empty() ? callee->pin : node.pin, node.name + "_");
@@ -53,7 +54,8 @@ class Inliner {
 
   std::string unique(const std::string& name) {
     std::string candidate = name;
-    for (int i = 2; !names_.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
+    for (int i = 2; !names_.insert(candidate).second; ++i)
+      candidate = name + "_" + std::to_string(i);
     return candidate;
   }
 
@@ -89,7 +91,8 @@ Module inline_calls(const Module& module) {
   for (size_t i = 0; i < result.functions.size(); ++i)
     for (const Node& node : std::vector<Node>(result.functions[i].nodes))
       for (const std::string& name : graph::functions_run_by(node))
-        if (kept.insert(name).second) result.functions.push_back(inlined(module, *module.find(name)));
+        if (kept.insert(name).second)
+          result.functions.push_back(inlined(module, *module.find(name)));
   return result;
 }
 

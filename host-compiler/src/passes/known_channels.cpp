@@ -15,7 +15,8 @@ using graph::Tensor;
 using graph::TensorId;
 using graph::TensorValue;
 
-bool every_weight_zero(const Module& module, const Tensor& weights, int64_t first, int64_t count, int64_t step) {
+bool every_weight_zero(const Module& module, const Tensor& weights, int64_t first, int64_t count,
+                       int64_t step) {
   const uint8_t* bytes = module.constant(weights.constant).bytes.data();
   for (int64_t i = 0; i < count; ++i)
     if (element_at(weights.type, bytes, first + i * step) != 0) return false;
@@ -23,8 +24,10 @@ bool every_weight_zero(const Module& module, const Tensor& weights, int64_t firs
 }
 
 // mul by a constant whose elements in this channel stand for zero.
-bool multiplied_by_zero(const Module& module, const Function& function, const Node& node, int64_t channel) {
-  if (node.kind != OpKind::Mul || function.tensor(node.outputs[0]).type == DataType::Float32) return false;
+bool multiplied_by_zero(const Module& module, const Function& function, const Node& node,
+                        int64_t channel) {
+  if (node.kind != OpKind::Mul || function.tensor(node.outputs[0]).type == DataType::Float32)
+    return false;
   for (const TensorId id : node.inputs) {
     const Tensor& tensor = function.tensor(id);
     if (!tensor.constant.valid() || tensor.quantization.zero_point.size() != 1) continue;
@@ -40,10 +43,11 @@ bool multiplied_by_zero(const Module& module, const Function& function, const No
 
 }  // namespace
 
-KnownChannels::KnownChannels(const Module& module, const Function& function, const ChannelNumbers& numbers,
-                             const std::vector<ChannelRule>& rules)
+KnownChannels::KnownChannels(const Module& module, const Function& function,
+                             const ChannelNumbers& numbers, const std::vector<ChannelRule>& rules)
     : numbers_(numbers), depends_(numbers.count(), true), values_(function.tensors.size()) {
-  for (size_t n = 0; n < function.nodes.size(); ++n) follow(module, function, function.nodes[n], rules[n]);
+  for (size_t n = 0; n < function.nodes.size(); ++n)
+    follow(module, function, function.nodes[n], rules[n]);
   if (std::ranges::find(depends_, false) != depends_.end()) evaluate(module, function);
 }
 
@@ -79,7 +83,8 @@ void KnownChannels::follow(const Module& module, const Function& function, const
     if (result && node.kind == OpKind::DepthwiseConv2d) {
       const Tensor& weights = function.tensor(node.inputs[1]);
       const int64_t channels = channel_count(weights);
-      result = !every_weight_zero(module, weights, k, element_count(weights.shape) / channels, channels);
+      result =
+          !every_weight_zero(module, weights, k, element_count(weights.shape) / channels, channels);
     } else if (result) {
       result = !multiplied_by_zero(module, function, node, k);
     }
@@ -93,7 +98,8 @@ void KnownChannels::evaluate(const Module& module, const Function& function) {
   copy.entry = function.name;
   const Function& entry = copy.entry_function();
   std::vector<TensorValue> inputs;
-  for (const TensorId id : entry.inputs) inputs.emplace_back(static_cast<size_t>(entry.tensor(id).bytes()));
+  for (const TensorId id : entry.inputs)
+    inputs.emplace_back(static_cast<size_t>(entry.tensor(id).bytes()));
   struct Context {
     const Function& entry;
     const ChannelNumbers& numbers;
@@ -103,7 +109,8 @@ void KnownChannels::evaluate(const Module& module, const Function& function) {
   const auto keep = [](void* pointer, const Node& node, size_t output, const TensorValue& value) {
     auto& c = *static_cast<Context*>(pointer);
     const Node* first = c.entry.nodes.data();
-    if (std::less<>()(&node, first) || !std::less<>()(&node, first + c.entry.nodes.size())) return;  // a callee's
+    if (std::less<>()(&node, first) || !std::less<>()(&node, first + c.entry.nodes.size()))
+      return;  // a callee's
     const TensorId id = node.outputs[output];
     for (int64_t k = 0; k < channel_count(c.entry.tensor(id)); ++k)
       if (!c.depends[c.numbers.of(id, k)]) {

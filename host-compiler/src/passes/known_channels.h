@@ -11,8 +11,8 @@ namespace intarsia::passes {
 
 class KnownChannels {
  public:
-  KnownChannels(const graph::Module& module, const graph::Function& function, const ChannelNumbers& numbers,
-                const std::vector<ChannelRule>& rules);
+  KnownChannels(const graph::Module& module, const graph::Function& function,
+                const ChannelNumbers& numbers, const std::vector<ChannelRule>& rules);
 
   bool known(graph::TensorId id, int64_t channel) const {
     return !depends_[numbers_.of(id, channel)] && !values_[id.at()].empty();
@@ -26,7 +26,7 @@ class KnownChannels {
   void evaluate(const graph::Module& module, const graph::Function& function);
 
   const ChannelNumbers& numbers_;
-  std::vector<bool> depends_;                // on an input or on state, per channel
+  std::vector<bool> depends_;               // on an input or on state, per channel
   std::vector<graph::TensorValue> values_;  // per tensor; empty: not asked for
 };
 

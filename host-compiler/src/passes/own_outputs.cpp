@@ -21,14 +21,17 @@ graph::Module own_outputs(const graph::Module& module, const std::string& pin) {
     std::set<int32_t> given;
     for (TensorId& output : function.outputs) {
       const TensorId source = output;
-      if (function.tensor(source).variable || (uses.producer(source) >= 0 && given.insert(source.index).second)) continue;
+      if (function.tensor(source).variable ||
+          (uses.producer(source) >= 0 && given.insert(source.index).second))
+        continue;
       graph::Tensor tensor = function.tensor(source);
       tensor.constant = {};
       Node copy;
       copy.kind = graph::OpKind::Reshape;
       const std::string name = fmt::format("copy_{}", tensor.name.empty() ? "output" : tensor.name);
       copy.name = name;
-      for (int i = 2; !names.insert(copy.name).second; ++i) copy.name = fmt::format("{}_{}", name, i);
+      for (int i = 2; !names.insert(copy.name).second; ++i)
+        copy.name = fmt::format("{}_{}", name, i);
       copy.attributes = graph::ReshapeAttrs{tensor.shape};
       copy.pin = pin;
       output = add_tensor(function, std::move(tensor));

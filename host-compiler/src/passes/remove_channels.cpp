@@ -45,7 +45,8 @@ class Decision {
     std::iota(class_.begin(), class_.end(), size_t{0});
     for (size_t n = 0; n < rules.size(); ++n)
       if (rules[n].flow == ChannelFlow::Weighted)
-        sums_.push_back({&function_.nodes[n], ConstantPart(job.module, function_, function_.nodes[n], known)});
+        sums_.push_back(
+            {&function_.nodes[n], ConstantPart(job.module, function_, function_.nodes[n], known)});
   }
 
   void run() {
@@ -155,7 +156,8 @@ class Decision {
         int64_t count = 0;
         for (int64_t k = 0; k < channels; ++k) count += needed(id, k);
         if (count == 0) changed |= need(numbers_.of(id, 0));
-        if (count == 1 && channels > 1 && node.kind == OpKind::FullyConnected) changed |= need_factor(node);
+        if (count == 1 && channels > 1 && node.kind == OpKind::FullyConnected)
+          changed |= need_factor(node);
       }
     return changed;
   }
@@ -187,8 +189,11 @@ class Decision {
 void report(const SlimJob& job, const Node& node, const ChannelCut& cut, const KnownChannels& known,
             bool bias_changed) {
   const TensorId x = node.inputs[0], y = node.outputs[0];
-  const auto all = [&](TensorId id) { return static_cast<size_t>(channel_count(job.function().tensor(id))); };
-  const size_t outputs = all(y) - cut.kept[y.at()].size(), inputs = all(x) - cut.kept[x.at()].size();
+  const auto all = [&](TensorId id) {
+    return static_cast<size_t>(channel_count(job.function().tensor(id)));
+  };
+  const size_t outputs = all(y) - cut.kept[y.at()].size(),
+               inputs = all(x) - cut.kept[x.at()].size();
   if (outputs == 0 && inputs == 0) return;
   size_t constant = 0, next = 0;
   for (int64_t k = 0; k < channel_count(job.function().tensor(y)); ++k) {
@@ -204,9 +209,12 @@ void report(const SlimJob& job, const Node& node, const ChannelCut& cut, const K
   if (outputs > constant)
     why.push_back(fmt::format("outputs read with zero weights only: {}", outputs - constant));
   if (inputs > 0 && node.kind != OpKind::DepthwiseConv2d)
-    why.push_back(bias_changed ? "what the inputs add to a sum is the same at every place, and went to the bias"
-                               : "the inputs add nothing to any sum");
-  job.actions.push_back({"channels", node.name, fmt::format("{} channels removed", fmt::join(what, " and ")),
+    why.push_back(
+        bias_changed
+            ? "what the inputs add to a sum is the same at every place, and went to the bias"
+            : "the inputs add nothing to any sum");
+  job.actions.push_back({"channels", node.name,
+                         fmt::format("{} channels removed", fmt::join(what, " and ")),
                          fmt::format("{}", fmt::join(why, "; "))});
 }
 
@@ -237,9 +245,11 @@ bool remove_channels(const SlimJob& job) {
     const Node& node = function.nodes[n];
     std::vector<int64_t>& parts = cut.bias.emplace_back();
     if (rules[n].flow == ChannelFlow::Weighted)
-      for (const int64_t o : cut.kept[node.outputs[0].at()]) parts.push_back(decision.constant_part(node, o));
+      for (const int64_t o : cut.kept[node.outputs[0].at()])
+        parts.push_back(decision.constant_part(node, o));
     const bool bias_changed = std::ranges::any_of(parts, [](int64_t part) { return part != 0; });
-    if (rules[n].flow == ChannelFlow::Weighted || (node.kind == OpKind::DepthwiseConv2d && !rules[n].ties.empty()))
+    if (rules[n].flow == ChannelFlow::Weighted ||
+        (node.kind == OpKind::DepthwiseConv2d && !rules[n].ties.empty()))
       report(job, node, cut, known, bias_changed);
   }
   cut_channels(job.module, job.function(), rules, cut);

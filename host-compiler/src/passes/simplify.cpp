@@ -24,7 +24,8 @@ using graph::TensorValue;
 // One pass over the function; every rule returns after its first change, so that Uses is never stale.
 class Simplifier {
  public:
-  explicit Simplifier(const SlimJob& job) : job_(job), function_(job.function()), uses_(function_) {}
+  explicit Simplifier(const SlimJob& job)
+      : job_(job), function_(job.function()), uses_(function_) {}
 
   bool once() {
     for (size_t n = 0; n < function_.nodes.size(); ++n)
@@ -49,7 +50,8 @@ class Simplifier {
   Node& node(size_t n) { return function_.nodes[n]; }
   bool touches_state(const Node& node) const {
     const auto variable = [&](TensorId id) { return id.valid() && tensor(id).variable; };
-    return std::ranges::any_of(node.inputs, variable) || std::ranges::any_of(node.outputs, variable);
+    return std::ranges::any_of(node.inputs, variable) ||
+           std::ranges::any_of(node.outputs, variable);
   }
   bool done(std::string pass, const std::string& name, std::string what, std::string why) {
     job_.actions.push_back({std::move(pass), name, std::move(what), std::move(why)});
@@ -93,7 +95,8 @@ class Simplifier {
   // An operator on constants only, when its result takes no more room than they do.
   bool constant(size_t n) {
     const Node original = node(n);
-    if (!removable(original) || original.inputs.empty() || original.outputs.size() != 1) return false;
+    if (!removable(original) || original.inputs.empty() || original.outputs.size() != 1)
+      return false;
     const TensorId y = original.outputs[0];
     if (uses_.is_output(y) || tensor(y).type == DataType::Float32) return false;
     int64_t room = 0;
@@ -117,7 +120,8 @@ class Simplifier {
     function_.tensors[y.at()].constant =
         add_constant(job_.module, tensor(y).name, std::move(made.value()[0]));
     erase(n);
-    return done("constant", original.name, "computed at compile time", "all its operands are constants");
+    return done("constant", original.name, "computed at compile time",
+                "all its operands are constants");
   }
 
   // Elements that the operand can have, as dense values; nothing for types with too many.
@@ -179,8 +183,9 @@ class Simplifier {
     const bool by_value = !only_moves(original.kind);
     if (!bypass(n, x, y)) return false;
     return done("identity", name, "removed",
-                by_value ? fmt::format("this {} gives back every value that its input can have", kind)
-                         : fmt::format("this {} changes neither bytes nor shape", kind));
+                by_value
+                    ? fmt::format("this {} gives back every value that its input can have", kind)
+                    : fmt::format("this {} changes neither bytes nor shape", kind));
   }
 
   // A mean of one element, a transpose of extents of 1: the same elements in another shape.
@@ -188,9 +193,11 @@ class Simplifier {
     Node& original = node(n);
     const bool candidate = original.kind == OpKind::Mean || original.kind == OpKind::Slice ||
                            original.kind == OpKind::Transpose;
-    if (!candidate || !removable(original) || tensor(original.inputs[0]).constant.valid()) return false;
+    if (!candidate || !removable(original) || tensor(original.inputs[0]).constant.valid())
+      return false;
     const TensorId x = original.inputs[0], y = original.outputs[0];
-    if (element_count(tensor(x).shape) != element_count(tensor(y).shape) || !moves_nothing(original, x, y))
+    if (element_count(tensor(x).shape) != element_count(tensor(y).shape) ||
+        !moves_nothing(original, x, y))
       return false;
     const std::string kind(to_string(original.kind));
     original.kind = OpKind::Reshape;
@@ -237,8 +244,8 @@ class Simplifier {
     if (original.kind != OpKind::Relu || !removable(original)) return false;
     const TensorId t = original.inputs[0], y = original.outputs[0];
     const int maker = uses_.producer(t);
-    if (maker < 0 || uses_.is_output(t) || uses_.readers(t).size() != 1 || tensor(t).type != tensor(y).type ||
-        tensor(t).quantization != tensor(y).quantization)
+    if (maker < 0 || uses_.is_output(t) || uses_.readers(t).size() != 1 ||
+        tensor(t).type != tensor(y).type || tensor(t).quantization != tensor(y).quantization)
       return false;
     Node& producer = node(static_cast<size_t>(maker));
     Activation* own = fused(producer);
@@ -248,7 +255,8 @@ class Simplifier {
     *own = wanted;
     producer.outputs[0] = y;
     erase(n);
-    return done("activation", original.name, fmt::format("became the activation of '{}'", producer.name),
+    return done("activation", original.name,
+                fmt::format("became the activation of '{}'", producer.name),
                 "both clamp the same quantised value to the same range");
   }
 
@@ -261,8 +269,9 @@ class Simplifier {
     if (!elements) return false;
     const std::optional<TensorValue> made = on_elements(job_.module, function_, relu, *elements);
     if (!made || made->size() != elements->size()) return false;
-    const auto range = output.type == DataType::Int8 ? graph::quantized_range<int8_t>(activation, output)
-                                                     : graph::quantized_range<int16_t>(activation, output);
+    const auto range = output.type == DataType::Int8
+                           ? graph::quantized_range<int8_t>(activation, output)
+                           : graph::quantized_range<int16_t>(activation, output);
     const auto count = static_cast<int64_t>(elements->size()) * 8 / bits(output.type);
     for (int64_t i = 0; i < count; ++i)
       if (element_at(output.type, made->data(), i) !=
@@ -289,7 +298,8 @@ class Simplifier {
     const TensorId x = first.inputs[0], y = second.outputs[0];
     const std::optional<TensorValue> elements = elements_of(x);
     if (!elements) return false;
-    const std::optional<TensorValue> between = on_elements(job_.module, function_, first, *elements);
+    const std::optional<TensorValue> between =
+        on_elements(job_.module, function_, first, *elements);
     if (!between) return false;
     const std::optional<TensorValue> made = on_elements(job_.module, function_, second, *between);
     if (!made) return false;
@@ -303,7 +313,8 @@ class Simplifier {
     alone.inputs[0] = x;
     const bool requantised = usual_requantisation(tensor(x).type, tensor(y).type);
     const bool same_types = tensor(x).type == tensor(second.inputs[0]).type;
-    if ((same_types || (second.kind == OpKind::Quantize && requantised)) && same_as(alone, *elements, *made)) {
+    if ((same_types || (second.kind == OpKind::Quantize && requantised)) &&
+        same_as(alone, *elements, *made)) {
       node(n) = std::move(alone);
       return done("chain", second.name, fmt::format("reads the input of '{}'", first.name),
                   fmt::format("{} gives what it alone gives, for every value of the input", both));
@@ -318,8 +329,10 @@ class Simplifier {
     return false;
   }
 
-  bool same_as(const Node& candidate, const TensorValue& elements, const TensorValue& expected) const {
-    const std::optional<TensorValue> made = on_elements(job_.module, function_, candidate, elements);
+  bool same_as(const Node& candidate, const TensorValue& elements,
+               const TensorValue& expected) const {
+    const std::optional<TensorValue> made =
+        on_elements(job_.module, function_, candidate, elements);
     return made && *made == expected;
   }
 

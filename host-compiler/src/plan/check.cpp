@@ -34,7 +34,8 @@ bool share_a_byte(const Buffer& a, int64_t a_at, const Buffer& b, int64_t b_at) 
 }
 
 // The one of two that may be written behind the other's reading lies far enough below it.
-bool may_share(const PlacementProblem& problem, const std::vector<int64_t>& offsets, size_t i, size_t j) {
+bool may_share(const PlacementProblem& problem, const std::vector<int64_t>& offsets, size_t i,
+               size_t j) {
   for (const auto& overlap : problem.overlaps) {
     const auto low = static_cast<size_t>(overlap.low), high = static_cast<size_t>(overlap.high);
     const bool these = (low == i && high == j) || (low == j && high == i);
@@ -72,7 +73,8 @@ Wide needed_bytes(const PlacementProblem& problem) {
     for (const auto& overlap : problem.overlaps) {
       const Buffer& low = problem.buffers[static_cast<size_t>(overlap.low)];
       const Buffer& high = problem.buffers[static_cast<size_t>(overlap.high)];
-      const bool both = low.lower <= step && step < low.upper && high.lower <= step && step < high.upper;
+      const bool both =
+          low.lower <= step && step < low.upper && high.lower <= step && step < high.upper;
       const Wide apart = Wide{low.size} + high.size;
       const Wide together = std::max(Wide{low.size}, Wide{overlap.distance} + high.size);
       if (both && together < apart) total -= apart - together + g;

@@ -24,8 +24,8 @@ struct Checker {
   std::vector<tir::Call> calls = {};
   std::vector<std::pair<size_t, int>> flags = {};     // a buffer that decides, before a call
   std::vector<std::pair<size_t, size_t>> loops = {};  // first and last call, inner loops first
-  std::vector<size_t> call_at = {};  // per moment, which call it belongs to
-  std::vector<Life> lives = {};  // per buffer, aliases counted with their root
+  std::vector<size_t> call_at = {};                   // per moment, which call it belongs to
+  std::vector<Life> lives = {};                       // per buffer, aliases counted with their root
   Diagnostics problems = {};
 
   int root(int buffer) const {
@@ -72,7 +72,8 @@ struct Checker {
     const auto moment_of = [&](size_t call, bool last) {
       int found = 0;
       for (size_t m = 0; m < call_at.size(); ++m)
-        if (call_at[m] < call || (last && call_at[m] == call)) found = static_cast<int>(m) + (last ? 0 : 1);
+        if (call_at[m] < call || (last && call_at[m] == call))
+          found = static_cast<int>(m) + (last ? 0 : 1);
       return std::min(found, std::max(0, static_cast<int>(call_at.size()) - 1));
     };
     for (const auto& [call, flag] : flags) extend(flag, moment_of(call, false));
@@ -122,11 +123,12 @@ struct Checker {
     const tir::Call& call = calls[call_at[static_cast<size_t>(step)]];
     const tir::Func* callee = module.find(call.function);
     if (callee == nullptr) return false;
-    return std::any_of(callee->in_place.begin(), callee->in_place.end(), [&](const tir::InPlace& pair) {
-      const int in = root(call.arguments[static_cast<size_t>(pair.input)].index);
-      const int out = root(call.arguments[static_cast<size_t>(pair.output)].index);
-      return (in == a && out == b) || (in == b && out == a);
-    });
+    return std::any_of(
+        callee->in_place.begin(), callee->in_place.end(), [&](const tir::InPlace& pair) {
+          const int in = root(call.arguments[static_cast<size_t>(pair.input)].index);
+          const int out = root(call.arguments[static_cast<size_t>(pair.output)].index);
+          return (in == a && out == b) || (in == b && out == a);
+        });
   }
 
   // At `step`, does the call write root `low` that far behind its reading of root `high`?
@@ -135,15 +137,17 @@ struct Checker {
     const tir::Call& call = calls[call_at[static_cast<size_t>(step)]];
     const tir::Func* callee = module.find(call.function);
     if (callee == nullptr) return false;
-    return std::any_of(callee->overlaps.begin(), callee->overlaps.end(), [&](const tir::Overlap& overlap) {
-      const auto mentions = [&](int buffer) {
-        return std::count_if(call.arguments.begin(), call.arguments.end(),
-                             [&](tir::BufferId id) { return root(id.index) == buffer; });
-      };
-      return mentions(high) == 1 && mentions(low) == 1 &&
-             call.arguments[static_cast<size_t>(overlap.input)].index == high &&
-             call.arguments[static_cast<size_t>(overlap.output)].index == low && distance >= overlap.distance;
-    });
+    return std::any_of(
+        callee->overlaps.begin(), callee->overlaps.end(), [&](const tir::Overlap& overlap) {
+          const auto mentions = [&](int buffer) {
+            return std::count_if(call.arguments.begin(), call.arguments.end(),
+                                 [&](tir::BufferId id) { return root(id.index) == buffer; });
+          };
+          return mentions(high) == 1 && mentions(low) == 1 &&
+                 call.arguments[static_cast<size_t>(overlap.input)].index == high &&
+                 call.arguments[static_cast<size_t>(overlap.output)].index == low &&
+                 distance >= overlap.distance;
+        });
   }
 
   void check_placement(const Placement& p) {
@@ -157,16 +161,19 @@ struct Checker {
     const PoolUse& use = plan.use[static_cast<size_t>(p.pool)];
     if (p.bytes != buffer.bytes()) problems.add(where, "is planned with another size");
     if (p.offset < 0 || p.offset % buffer.alignment != 0)
-      problems.add(where, fmt::format("offset {} is not aligned to {}", p.offset, buffer.alignment));
+      problems.add(where,
+                   fmt::format("offset {} is not aligned to {}", p.offset, buffer.alignment));
     if (p.offset + p.bytes > use.peak)
-      problems.add(where, fmt::format("ends at {}, beyond the stated peak {}", p.offset + p.bytes, use.peak));
+      problems.add(where, fmt::format("ends at {}, beyond the stated peak {}", p.offset + p.bytes,
+                                      use.peak));
     if (pool.size > 0 && p.offset + p.bytes > pool.size)
-      problems.add(where, fmt::format("ends at {}, beyond pool '{}' of {} bytes", p.offset + p.bytes,
-                                      pool.name, pool.size));
-    if (pool.read_only) problems.add(where, fmt::format("is in the read-only pool '{}'", pool.name));
+      problems.add(where, fmt::format("ends at {}, beyond pool '{}' of {} bytes",
+                                      p.offset + p.bytes, pool.name, pool.size));
+    if (pool.read_only)
+      problems.add(where, fmt::format("is in the read-only pool '{}'", pool.name));
     for (const tir::Call& call : calls) {
-      const bool used = std::find(call.arguments.begin(), call.arguments.end(), p.buffer) !=
-                        call.arguments.end();
+      const bool used =
+          std::find(call.arguments.begin(), call.arguments.end(), p.buffer) != call.arguments.end();
       const tir::Func* callee = module.find(call.function);
       if (used && callee != nullptr && !plan.memory.reaches(callee->target, pool))
         problems.add(where, fmt::format("is in pool '{}', which '{}' does not reach", pool.name,
@@ -180,12 +187,14 @@ struct Checker {
     const Placement* place = plan.find({whole});
     if (place == nullptr || place->pool != p.pool ||
         place->offset + place_in_root(p.buffer.index) != p.offset)
-      problems.add(fmt::format("plan of {}: buffer '{}'", module.name, schedule.buffer(p.buffer).name),
-                   "an alias is not where its root is");
+      problems.add(
+          fmt::format("plan of {}: buffer '{}'", module.name, schedule.buffer(p.buffer).name),
+          "an alias is not where its root is");
   }
 
   void check_pair(const Placement& a, const Placement& b) {
-    if (a.pool != b.pool || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes) return;
+    if (a.pool != b.pool || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes)
+      return;
     const int root_a = root(a.buffer.index), root_b = root(b.buffer.index);
     if (root_a == root_b) return;  // check_alias
     const Life x = lives[static_cast<size_t>(root_a)], y = lives[static_cast<size_t>(root_b)];
@@ -193,10 +202,12 @@ struct Checker {
     const int first = std::max(x.first, y.first), last = std::min(x.last, y.last);
     if (first > last) return;
     const bool may_be_overwritten = !x.in_later_iterations && !y.in_later_iterations;
-    if (may_be_overwritten && first == last && a.offset == b.offset && a.bytes == b.bytes && in_place_at(first, root_a, root_b))
+    if (may_be_overwritten && first == last && a.offset == b.offset && a.bytes == b.bytes &&
+        in_place_at(first, root_a, root_b))
       return;
-    if (first == last && (may_overlap_at(first, a.buffer.index, b.buffer.index, b.offset - a.offset) ||
-                          may_overlap_at(first, b.buffer.index, a.buffer.index, a.offset - b.offset)))
+    if (first == last &&
+        (may_overlap_at(first, a.buffer.index, b.buffer.index, b.offset - a.offset) ||
+         may_overlap_at(first, b.buffer.index, a.buffer.index, a.offset - b.offset)))
       return;
     problems.add(fmt::format("plan of {}: step {}", module.name, first),
                  fmt::format("buffers '{}' and '{}' are alive together and share bytes",
@@ -222,9 +233,11 @@ Result<void> check_plan(const tir::Module& module, const Plan& plan) {
   for (size_t i = 0; i < checker.schedule.buffers.size(); ++i) {
     const tir::Buffer& buffer = checker.schedule.buffers[i];
     const bool planned = buffer.scope == tir::Scope::Parameter || buffer.scope == tir::Scope::Local;
-    const bool used = checker.lives[static_cast<size_t>(checker.root(static_cast<int>(i)))].first >= 0;
+    const bool used =
+        checker.lives[static_cast<size_t>(checker.root(static_cast<int>(i)))].first >= 0;
     if (planned && used && !placed.contains(static_cast<int>(i)))
-      checker.problems.add(fmt::format("plan of {}: buffer '{}'", module.name, buffer.name), "has no place");
+      checker.problems.add(fmt::format("plan of {}: buffer '{}'", module.name, buffer.name),
+                           "has no place");
   }
   for (size_t i = 0; i < plan.placements.size(); ++i)
     for (size_t j = i + 1; j < plan.placements.size(); ++j)

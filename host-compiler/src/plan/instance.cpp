@@ -16,7 +16,8 @@ int64_t common_unit(const PlacementProblem& problem, const std::vector<int>& mem
     unit = std::gcd(unit, problem.buffers[i].size);
     unit = std::gcd(unit, problem.buffers[i].fixed_offset.value_or(0));
   }
-  for (const PlacementProblem::Overlap& overlap : problem.overlaps) unit = std::gcd(unit, overlap.distance);
+  for (const PlacementProblem::Overlap& overlap : problem.overlaps)
+    unit = std::gcd(unit, overlap.distance);
   // Every shrinking of the unit can break an alignment seen before, so repeat until it is stable.
   for (bool stable = false; !stable;) {
     stable = true;

@@ -107,7 +107,8 @@ CallSteps steps_of_call(const tir::Func& callee, int32_t first) {
   return result;
 }
 
-std::vector<CallSteps> number_steps(const tir::Module& module, const std::vector<tir::Call>& calls) {
+std::vector<CallSteps> number_steps(const tir::Module& module,
+                                    const std::vector<tir::Call>& calls) {
   std::vector<CallSteps> steps;
   int32_t next = 0;
   for (const tir::Call& call : calls) {
@@ -214,26 +215,25 @@ void join_in_place(const tir::Module& module, const tir::Func& schedule,
       const Group& output = lifetimes.groups[static_cast<size_t>(to)];
       // Nothing else of the call may be in either group: f(x, x, y), or two inputs onto one output.
       const auto only_one_in = [&](int group) {
-        return std::count_if(arguments.begin(), arguments.end(), [&](BufferId id) {
-                 return group_of[id.at()] == group;
-               }) == 1;
+        return std::count_if(arguments.begin(), arguments.end(),
+                             [&](BufferId id) { return group_of[id.at()] == group; }) == 1;
       };
       // Both are all of their groups: an output that is a part of an arena has its place there.
       const int64_t bytes = schedule.buffer(in).bytes();
-      const bool legal = input.last_step == output.first_step &&
-                         input.last_step >= steps[c].all.first &&
-                         input.last_step <= steps[c].all.last && !input.holds_output &&
-                         !input.crosses_loop && !output.crosses_loop &&
-                         schedule.buffer(out).bytes() == bytes && input.bytes == bytes &&
-                         output.bytes == bytes && only_one_in(from) && only_one_in(to);
+      const bool legal =
+          input.last_step == output.first_step && input.last_step >= steps[c].all.first &&
+          input.last_step <= steps[c].all.last && !input.holds_output && !input.crosses_loop &&
+          !output.crosses_loop && schedule.buffer(out).bytes() == bytes && input.bytes == bytes &&
+          output.bytes == bytes && only_one_in(from) && only_one_in(to);
       if (legal) join(lifetimes, group_of, from, to);
     }
   }
 }
 
 // The input's last step is the call, the output's first: nothing but the call sees both.
-void find_overlaps(const tir::Module& module, const tir::Func& schedule, const std::vector<tir::Call>& calls,
-                   const std::vector<CallSteps>& steps, const std::vector<int>& group_of, Lifetimes& lifetimes) {
+void find_overlaps(const tir::Module& module, const tir::Func& schedule,
+                   const std::vector<tir::Call>& calls, const std::vector<CallSteps>& steps,
+                   const std::vector<int>& group_of, Lifetimes& lifetimes) {
   for (size_t c = 0; c < calls.size(); ++c)
     for (const tir::Overlap& overlap : module.find(calls[c].function)->overlaps) {
       const BufferId in = calls[c].arguments[static_cast<size_t>(overlap.input)];
@@ -247,7 +247,9 @@ void find_overlaps(const tir::Module& module, const tir::Func& schedule, const s
         return std::count_if(calls[c].arguments.begin(), calls[c].arguments.end(),
                              [&](BufferId id) { return group_of[id.at()] == group; });
       };
-      const bool alone = mentions(high) == 1 && mentions(low) == 1 && schedule.buffer(in).bytes() == input.bytes && schedule.buffer(out).bytes() == output.bytes &&
+      const bool alone = mentions(high) == 1 && mentions(low) == 1 &&
+                         schedule.buffer(in).bytes() == input.bytes &&
+                         schedule.buffer(out).bytes() == output.bytes &&
                          !schedule.buffer(in).alias.valid() && !schedule.buffer(out).alias.valid();
       if (alone && !input.holds_output && input.last_step == steps[c].all.last &&
           output.first_step == steps[c].all.first)
@@ -270,7 +272,9 @@ void drop_empty(Lifetimes& lifetimes) {
 
 }  // namespace
 
-std::vector<tir::Call> schedule_calls(const tir::Func& schedule) { return control_flow(schedule).calls; }
+std::vector<tir::Call> schedule_calls(const tir::Func& schedule) {
+  return control_flow(schedule).calls;
+}
 
 Lifetimes find_lifetimes(const tir::Module& module, bool in_place) {
   const tir::Func& schedule = module.entry_func();

@@ -37,7 +37,8 @@ std::vector<int> candidate_pools(const Group& group, const MemoryMap& memory) {
     if (!pool.read_only && reached) pools.push_back(static_cast<int>(p));
   }
   std::stable_sort(pools.begin(), pools.end(), [&](int a, int b) {
-    const MemoryPool &x = memory.pools[static_cast<size_t>(a)], &y = memory.pools[static_cast<size_t>(b)];
+    const MemoryPool &x = memory.pools[static_cast<size_t>(a)],
+                     &y = memory.pools[static_cast<size_t>(b)];
     const bool x_wished = x.name == group.memory, y_wished = y.name == group.memory;
     if (x_wished != y_wished) return x_wished;
     return x.cycles_per_access < y.cycles_per_access;
@@ -52,8 +53,7 @@ plan::PlacementProblem problem_of(const tir::Func& schedule, const plan::Lifetim
   for (const int g : members) {
     const Group& group = groups[static_cast<size_t>(g)];
     problem.buffers.push_back({schedule.buffer(group.buffers.front()).name, group.first_step,
-                               group.last_step + 1, group.bytes,
-                               group.alignment, std::nullopt});
+                               group.last_step + 1, group.bytes, group.alignment, std::nullopt});
   }
   for (const plan::GroupOverlap& overlap : lifetimes.overlaps) {
     const auto low = std::find(members.begin(), members.end(), overlap.low);
@@ -77,7 +77,8 @@ struct Choice {
 // room. -1 when none can move.
 int group_to_move(const std::vector<Group>& groups, const Choice& choice, const MemoryMap& memory,
                   int pool, int32_t steps) {
-  std::vector<int64_t> change(static_cast<size_t>(steps) + 2, 0);  // of the live bytes, at each step
+  std::vector<int64_t> change(static_cast<size_t>(steps) + 2,
+                              0);  // of the live bytes, at each step
   for (size_t g = 0; g < groups.size(); ++g)
     if (choice.pool(g) == pool) {
       change[static_cast<size_t>(groups[g].first_step)] += groups[g].bytes;
@@ -98,7 +99,8 @@ int group_to_move(const std::vector<Group>& groups, const Choice& choice, const 
     const bool alive = groups[g].first_step <= fullest_step && fullest_step <= groups[g].last_step;
     if (!here || !alive) continue;
     const auto best = static_cast<size_t>(moved);
-    if (moved < 0 || std::pair(!asked(g), groups[g].bytes) > std::pair(!asked(best), groups[best].bytes))
+    if (moved < 0 ||
+        std::pair(!asked(g), groups[g].bytes) > std::pair(!asked(best), groups[best].bytes))
       moved = static_cast<int>(g);
   }
   return moved;
@@ -108,8 +110,8 @@ Diagnostics does_not_fit(const std::string& model, const MemoryPool& pool,
                          const plan::PlacementSolution& solution) {
   return Diagnostics(
       fmt::format("{}: memory pool '{}'", model, pool.name),
-      fmt::format("the activations need {} bytes, the pool has {}: {} bytes missing{}", solution.peak,
-                  pool.size, solution.peak - pool.size,
+      fmt::format("the activations need {} bytes, the pool has {}: {} bytes missing{}",
+                  solution.peak, pool.size, solution.peak - pool.size,
                   solution.lower_bound > pool.size ? " (proven: no plan is smaller)" : ""),
       "choose a board with more memory or a smaller model");
 }
@@ -118,15 +120,17 @@ Diagnostics does_not_fit(const std::string& model, const MemoryPool& pool,
 Result<void> place_constants(const tir::Module& module, Plan& plan) {
   int64_t bytes = 0;
   for (const tir::Constant& constant : module.constants)
-    if (constant.use != tir::ConstantUse::Stream) bytes += static_cast<int64_t>(constant.bytes.size());
+    if (constant.use != tir::ConstantUse::Stream)
+      bytes += static_cast<int64_t>(constant.bytes.size());
   for (size_t p = 0; p < plan.memory.pools.size(); ++p) {
     const MemoryPool& pool = plan.memory.pools[p];
     if (!pool.read_only) continue;
     if (pool.size > 0 && bytes > pool.size)
-      return Diagnostics(fmt::format("{}: memory '{}'", module.name, pool.name),
-                         fmt::format("weights and tables need {} bytes, the memory has {}: {} bytes missing",
-                                     bytes, pool.size, bytes - pool.size),
-                         "choose a board with more flash or a smaller model");
+      return Diagnostics(
+          fmt::format("{}: memory '{}'", module.name, pool.name),
+          fmt::format("weights and tables need {} bytes, the memory has {}: {} bytes missing",
+                      bytes, pool.size, bytes - pool.size),
+          "choose a board with more flash or a smaller model");
     plan.use[p] = {bytes, bytes, true, "linker"};
     bytes = 0;  // further read-only memories stay empty
   }
@@ -146,11 +150,11 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
   for (const Group& group : groups) {
     choice.candidates.push_back(candidate_pools(group, memory));
     if (choice.candidates.back().empty())
-      return Diagnostics(fmt::format("{}: buffer '{}'", module.name,
-                                     schedule.buffer(group.buffers.front()).name),
-                         fmt::format("no memory of the board is reached by all of its users ({})",
-                                     fmt::join(group.members, ", ")),
-                         "add their names to 'accessible_by' of a memory in board.json");
+      return Diagnostics(
+          fmt::format("{}: buffer '{}'", module.name, schedule.buffer(group.buffers.front()).name),
+          fmt::format("no memory of the board is reached by all of its users ({})",
+                      fmt::join(group.members, ", ")),
+          "add their names to 'accessible_by' of a memory in board.json");
   }
 
   Plan result;
@@ -169,8 +173,7 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
     for (size_t g = 0; g < groups.size(); ++g)
       if (choice.pool(g) == static_cast<int>(p)) members.push_back(static_cast<int>(g));
 
-    const plan::PlacementProblem problem =
-        problem_of(schedule, lifetimes, members);
+    const plan::PlacementProblem problem = problem_of(schedule, lifetimes, members);
     // What must be alive together is too much already: no search needed to see it.
     const int64_t size = memory.pools[p].size;
     if (size > 0 && plan::live_bound(problem) > size) {
@@ -184,7 +187,8 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
     INTARSIA_TRY(const plan::PlacementSolution solution,
                  plan::minimise_peak(problem, {options.search_budget, std::nullopt}));
     const Diagnostics wrong = plan::check_placement(problem, solution);
-    INTARSIA_CHECK(wrong.empty(), "the solver's placement passes the checker: " + wrong.to_string());
+    INTARSIA_CHECK(wrong.empty(),
+                   "the solver's placement passes the checker: " + wrong.to_string());
 
     if (size > 0 && solution.peak > size) {
       const int moved = group_to_move(groups, choice, memory, static_cast<int>(p), lifetimes.steps);
@@ -201,10 +205,10 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
 
   for (size_t g = 0; g < groups.size(); ++g)
     for (const tir::BufferId id : groups[g].buffers)
-      result.placements.push_back({id, choice.pool(g), offsets[g] + tir::alias_root(schedule, id).offset,
-                                   schedule.buffer(id).bytes(),
-                                   groups[g].first_step, groups[g].last_step,
-                                   static_cast<int32_t>(g)});
+      result.placements.push_back({id, choice.pool(g),
+                                   offsets[g] + tir::alias_root(schedule, id).offset,
+                                   schedule.buffer(id).bytes(), groups[g].first_step,
+                                   groups[g].last_step, static_cast<int32_t>(g)});
   std::sort(result.placements.begin(), result.placements.end(),
             [](const Placement& a, const Placement& b) { return a.buffer < b.buffer; });
   INTARSIA_TRY_VOID(check_plan(module, result));

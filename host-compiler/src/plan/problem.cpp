@@ -63,11 +63,11 @@ void check_sum(const PlacementProblem& problem, Diagnostics& problems) {
 void check_overlaps(const PlacementProblem& problem, Diagnostics& problems) {
   const auto count = static_cast<int32_t>(problem.buffers.size());
   for (const PlacementProblem::Overlap& overlap : problem.overlaps) {
-    const bool known = overlap.low >= 0 && overlap.low < count && overlap.high >= 0 && overlap.high < count &&
-                       overlap.low != overlap.high;
+    const bool known = overlap.low >= 0 && overlap.low < count && overlap.high >= 0 &&
+                       overlap.high < count && overlap.low != overlap.high;
     if (!known || overlap.distance < 0 || overlap.distance > kLargestSum)
-      problems.add("overlaps", fmt::format("{} and {} at {} names no two buffers at a distance", overlap.low,
-                                           overlap.high, overlap.distance));
+      problems.add("overlaps", fmt::format("{} and {} at {} names no two buffers at a distance",
+                                           overlap.low, overlap.high, overlap.distance));
   }
 }
 
@@ -142,7 +142,8 @@ int64_t live_bound(const PlacementProblem& problem) {
     // Were every pair to share all it can.
     for (const PlacementProblem::Overlap& overlap : problem.overlaps) {
       const auto is_alive = [&](int32_t b) {
-        return std::find(alive.begin(), alive.end(), &problem.buffers[static_cast<size_t>(b)]) != alive.end();
+        return std::find(alive.begin(), alive.end(), &problem.buffers[static_cast<size_t>(b)]) !=
+               alive.end();
       };
       if (is_alive(overlap.low) && is_alive(overlap.high)) sum -= saving(problem, overlap) + grain;
     }

@@ -85,8 +85,8 @@ GroupAnswer attempt_orders(const Instance& group, int64_t capacity, Budget& budg
   int64_t left = allowed;
   GreedyAnswer found = improved_greedy(group, capacity, left);
   budget.spend((allowed - left) * items);
-  return {found.peak <= capacity ? SearchEnd::Found : SearchEnd::OutOfSteps, std::move(found.offsets), found.peak,
-          "greedy, improved"};
+  return {found.peak <= capacity ? SearchEnd::Found : SearchEnd::OutOfSteps,
+          std::move(found.offsets), found.peak, "greedy, improved"};
 }
 
 GroupAnswer attempt_fit(const Instance& group, int64_t capacity, int64_t share, Budget& budget) {

@@ -12,6 +12,7 @@ namespace intarsia::standard_lowering {
 Stmt map_elements(OpLowering& op, const std::function<Expr(Expr)>& function);
 
 // output[i] = function(elements of all operands).
-Stmt combine_operands(OpLowering& op, const std::function<Expr(const std::vector<Expr>&)>& function);
+Stmt combine_operands(OpLowering& op,
+                      const std::function<Expr(const std::vector<Expr>&)>& function);
 
 }  // namespace intarsia::standard_lowering

@@ -11,8 +11,12 @@ using graph::OpKind;
 using tir::BinaryOp;
 using enum DataType;
 
-int64_t zero_point(const graph::Tensor& tensor) { return tensor.quantization.zero_point[0]; }
-float scale(const graph::Tensor& tensor) { return tensor.quantization.scale[0]; }
+int64_t zero_point(const graph::Tensor& tensor) {
+  return tensor.quantization.zero_point[0];
+}
+float scale(const graph::Tensor& tensor) {
+  return tensor.quantization.scale[0];
+}
 
 Expr centred(Expr value, const graph::Tensor& tensor) {
   return to_i32(std::move(value)) - zero_point(tensor);
@@ -64,9 +68,8 @@ Stmt lower_minimum_maximum(OpLowering& op) {
 }
 
 Refusal refuses_squared_difference(const OpView& view) {
-  if (Refusal types = refuses_types(view, {{{Int8, Int8}, Int8},
-                                           {{Int16, Int16}, Int16},
-                                           {{Float32, Float32}, Float32}}))
+  if (Refusal types = refuses_types(
+          view, {{{Int8, Int8}, Int8}, {{Int16, Int16}, Int16}, {{Float32, Float32}, Float32}}))
     return types;
   if (Refusal quantization = refuses_quantization(view)) return quantization;
   if (!is_integer(view.out().type)) return std::nullopt;
@@ -109,9 +112,8 @@ Stmt lower_comparison(OpLowering& op) {
   const OpView& v = op.view;
   const BinaryOp compares = comparison(v.node.kind);
   if (v.in(0).type != Int8) {
-    return combine_operands(op, [&](const std::vector<Expr>& x) {
-      return tir::binary(compares, x[0], x[1]);
-    });
+    return combine_operands(
+        op, [&](const std::vector<Expr>& x) { return tir::binary(compares, x[0], x[1]); });
   }
   // In real units with eight bits of fraction.
   const auto real = [&](Expr value, const graph::Tensor& tensor) {
@@ -146,9 +148,8 @@ Stmt lower_select(OpLowering& op) {
 }
 
 Refusal refuses_prelu(const OpView& view) {
-  if (Refusal types = refuses_types(view, {{{Int8, Int8}, Int8},
-                                           {{Int16, Int8}, Int16},
-                                           {{Float32, Float32}, Float32}}))
+  if (Refusal types = refuses_types(
+          view, {{{Int8, Int8}, Int8}, {{Int16, Int8}, Int16}, {{Float32, Float32}, Float32}}))
     return types;
   return refuses_quantization(view);
 }
@@ -162,13 +163,12 @@ Stmt lower_prelu(OpLowering& op) {
   }
   const double in = scale(v.in(0)), out = scale(v.out());
   const Multiplier positive = quantize_multiplier(in / out);
-  const Multiplier negative =
-      quantize_multiplier(in * static_cast<double>(scale(v.in(1))) / out);
+  const Multiplier negative = quantize_multiplier(in * static_cast<double>(scale(v.in(1))) / out);
   return combine_operands(op, [&](const std::vector<Expr>& x) {
     const Expr value = centred(x[0], v.in(0));
-    const Expr scaled = tir::select(tir::binary(BinaryOp::Ge, value, tir::int_imm(0)),
-                                    requantize(value, positive),
-                                    requantize(value * centred(x[1], v.in(1)), negative));
+    const Expr scaled =
+        tir::select(tir::binary(BinaryOp::Ge, value, tir::int_imm(0)), requantize(value, positive),
+                    requantize(value * centred(x[1], v.in(1)), negative));
     return finished(v, scaled);
   });
 }

@@ -131,12 +131,11 @@ class Convolution {
 
 Refusal refuses_dot_product(const OpView& view) {
   using enum DataType;
-  if (Refusal types = refuses_types(
-          view, {{{Int8, Int8, Int32}, Int8},
-                 {{Int8, Int4, Int32}, Int8},
-                 {{Int16, Int8, Int64}, Int16},
-                 {{Int16, Int8, Int32}, Int16},
-                 {{Float32, Float32, Float32}, Float32}})) {
+  if (Refusal types = refuses_types(view, {{{Int8, Int8, Int32}, Int8},
+                                           {{Int8, Int4, Int32}, Int8},
+                                           {{Int16, Int8, Int64}, Int16},
+                                           {{Int16, Int8, Int32}, Int16},
+                                           {{Float32, Float32, Float32}, Float32}})) {
     return types;
   }
   if (view.in(1).type == Int4 && !view.is_constant(1)) return "i4 weights are no constant";

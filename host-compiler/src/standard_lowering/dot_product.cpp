@@ -73,7 +73,8 @@ DotProduct::DotProduct(OpLowering& op, const Options& o) : op_(op) {
   }
   const graph::Quantization& out = v.out().quantization;
   const Range range = activation_range(o.activation, v.out().type, out.scale[0], out.zero_point[0]);
-  requantizer_ = op.requantizer(o.multipliers, out.zero_point[0], range, v.out().type, wide_result_);
+  requantizer_ =
+      op.requantizer(o.multipliers, out.zero_point[0], range, v.out().type, wide_result_);
 }
 
 Stmt DotProduct::begin(const Expr& channel) const {
@@ -83,7 +84,8 @@ Stmt DotProduct::begin(const Expr& channel) const {
     const Expr at = channel + static_cast<int64_t>(lane);
     Expr start = tir::float_imm(0.0f);
     const DataType sum = wide_sum_ ? DataType::Int64 : DataType::Int32;
-    if (requantizer_) start = start_ ? start_->at(b, at, sum) : tir::cast(sum, b.load(op_.in(2), {at}));
+    if (requantizer_)
+      start = start_ ? start_->at(b, at, sum) : tir::cast(sum, b.load(op_.in(2), {at}));
     stores.push_back(b.store(acc_[lane], {}, start));
   }
   return tir::seq(std::move(stores));

@@ -48,8 +48,8 @@ class DotProduct {
 
   OpLowering& op_;
   std::vector<BufferId> acc_;     // one per lane
-  bool wide_sum_ = false;          // in 64 bits
-  bool wide_result_ = false;       // and requantised from 64 bits
+  bool wide_sum_ = false;         // in 64 bits
+  bool wide_result_ = false;      // and requantised from 64 bits
   int64_t input_zero_point_ = 0;  // still to be subtracted from each input
   std::optional<Table> start_;    // integer bias, perhaps folded
   std::optional<Requantizer> requantizer_;

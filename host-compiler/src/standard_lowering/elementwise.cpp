@@ -59,11 +59,11 @@ Refusal refuses_binary(const OpView& view) {
                          {{Int16, Int16}, Int16},
                          {{Int32, Int32}, Int32},
                          {{Float32, Float32}, Float32}};
-  if (Refusal types = refuses_types(view, is_div ? TypeList{allowed.back()} : allowed)) return types;
+  if (Refusal types = refuses_types(view, is_div ? TypeList{allowed.back()} : allowed))
+    return types;
   if (view.out().type == Int32) return std::nullopt;
   if (Refusal quantization = refuses_quantization(view)) return quantization;
-  const bool is_sum =
-      view.node.kind == graph::OpKind::Add || view.node.kind == graph::OpKind::Sub;
+  const bool is_sum = view.node.kind == graph::OpKind::Add || view.node.kind == graph::OpKind::Sub;
   if (is_sum && is_integer(view.out().type) && !rescaling_of(view)) {
     return "the scales of operands and output are too far apart";
   }
@@ -76,8 +76,8 @@ namespace {
 Stmt combine_plain(OpLowering& op, tir::BinaryOp operation) {
   return combine_elements(op, [&](Expr a, Expr b) {
     const DataType wide = DataType::UInt32;
-    return tir::cast(DataType::Int32,
-                     tir::binary(operation, tir::cast(wide, std::move(a)), tir::cast(wide, std::move(b))));
+    return tir::cast(DataType::Int32, tir::binary(operation, tir::cast(wide, std::move(a)),
+                                                  tir::cast(wide, std::move(b))));
   });
 }
 
@@ -132,8 +132,7 @@ Stmt lower_mul(OpLowering& op) {
 
 Refusal refuses_relu(const OpView& view) {
   using enum DataType;
-  if (Refusal types =
-          refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
+  if (Refusal types = refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
     return types;
   return refuses_quantization(view);
 }
@@ -153,11 +152,11 @@ Stmt lower_relu(OpLowering& op) {
 
 Refusal refuses_quantize(const OpView& view) {
   using enum DataType;
-  const TypeList allowed{{{Float32}, Int8}, {{Float32}, Int16}, {{Float32}, UInt8}, {{Int8}, Int8},
-                         {{Int8}, Int16},   {{Int8}, Int32},    {{Int8}, UInt8},    {{UInt8}, Int8},
-                         {{Int16}, Int8},   {{Int16}, Int16},   {{Int16}, Int32},
-                         {{UInt8}, UInt8},  {{UInt8}, Int16},   {{Int16}, UInt8},
-                         {{Int32}, Int8},   {{Int32}, Int16},   {{Int32}, Int32}};
+  const TypeList allowed{
+      {{Float32}, Int8}, {{Float32}, Int16}, {{Float32}, UInt8}, {{Int8}, Int8},   {{Int8}, Int16},
+      {{Int8}, Int32},   {{Int8}, UInt8},    {{UInt8}, Int8},    {{Int16}, Int8},  {{Int16}, Int16},
+      {{Int16}, Int32},  {{UInt8}, UInt8},   {{UInt8}, Int16},   {{Int16}, UInt8}, {{Int32}, Int8},
+      {{Int32}, Int16},  {{Int32}, Int32}};
   if (Refusal types = refuses_types(view, allowed)) return types;
   if (view.in(0).type == Int32 && view.in(0).quantization.present() && zero_point(view.in(0)) != 0)
     return "the input's zero point is not 0";

@@ -16,7 +16,8 @@ using LowerLeaf = std::function<Stmt(OpLowering&)>;
 // The target's own leaf for an operator that the portable lowering takes; empty: the portable one.
 using ChooseLeaf = std::function<LowerLeaf(const OpView&)>;
 
-Result<tir::LoweredFunction> graph_to_tir(const graph::Module& module, const graph::Function& function,
-                                          const ChooseLeaf& choose, const LoweringOptions& options);
+Result<tir::LoweredFunction> graph_to_tir(const graph::Module& module,
+                                          const graph::Function& function, const ChooseLeaf& choose,
+                                          const LoweringOptions& options);
 
 }  // namespace intarsia::standard_lowering

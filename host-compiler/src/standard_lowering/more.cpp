@@ -14,7 +14,9 @@ namespace {
 using graph::OpKind;
 using enum DataType;
 
-int64_t zero_point(const graph::Tensor& tensor) { return tensor.quantization.zero_point[0]; }
+int64_t zero_point(const graph::Tensor& tensor) {
+  return tensor.quantization.zero_point[0];
+}
 
 int64_t product(const Shape& shape, size_t first, size_t last) {
   int64_t result = 1;
@@ -33,7 +35,8 @@ struct Sum {
 
 Sum sum_of(const OpView& v) {
   if (!is_integer(v.out().type)) {
-    return {Float32, tir::float_imm(0), [](Expr sum, Expr x) { return std::move(sum) + std::move(x); },
+    return {Float32, tir::float_imm(0),
+            [](Expr sum, Expr x) { return std::move(sum) + std::move(x); },
             [](Expr sum) { return sum; }};
   }
   const double in = v.in(0).quantization.scale[0], out = v.out().quantization.scale[0];
@@ -57,7 +60,8 @@ Refusal refuses_sum(const OpView& view) {
   if (type == Float32) return std::nullopt;
   if (Refusal quantization = refuses_quantization(view)) return quantization;
   const double in = view.in(0).quantization.scale[0], out = view.out().quantization.scale[0];
-  if (!add_rescaling(type, in, in, out)) return "the scales of operands and output are too far apart";
+  if (!add_rescaling(type, in, in, out))
+    return "the scales of operands and output are too far apart";
   return std::nullopt;
 }
 
@@ -68,8 +72,12 @@ Expr limited(Expr index, int64_t most) {
 
 }  // namespace
 
-Refusal refuses_add_n(const OpView& view) { return refuses_sum(view); }
-Refusal refuses_cumsum(const OpView& view) { return refuses_sum(view); }
+Refusal refuses_add_n(const OpView& view) {
+  return refuses_sum(view);
+}
+Refusal refuses_cumsum(const OpView& view) {
+  return refuses_sum(view);
+}
 
 Stmt lower_add_n(OpLowering& op) {
   const Sum sum = sum_of(op.view);
@@ -116,7 +124,8 @@ Stmt lower_float_pair(OpLowering& op) {
   return combine_operands(op, [&](const std::vector<Expr>& x) -> Expr {
     if (kind == OpKind::Pow) return tir::call(Float32, "intarsia_pow_f32", x);
     if (type == Int32)
-      return tir::call(Int32, kind == OpKind::FloorDiv ? "intarsia_floor_div_i32" : "intarsia_floor_mod_i32", x);
+      return tir::call(
+          Int32, kind == OpKind::FloorDiv ? "intarsia_floor_div_i32" : "intarsia_floor_mod_i32", x);
     if (kind == OpKind::FloorMod) return tir::call(Float32, "intarsia_floor_mod_f32", x);
     return tir::call(Float32, "intarsia_floor_f32", {tir::call(Float32, "intarsia_divide_f32", x)});
   });
@@ -150,7 +159,8 @@ Stmt lower_tile(OpLowering& op) {
 }
 
 Refusal refuses_dynamic_update_slice(const OpView& view) {
-  if (view.in(1).type != view.in(0).type || view.in(2).type != Int32) return refuses_types(view, {});
+  if (view.in(1).type != view.in(0).type || view.in(2).type != Int32)
+    return refuses_types(view, {});
   return refuses_move(view);
 }
 
@@ -159,7 +169,8 @@ Stmt lower_gather_nd(OpLowering& op) {
   FuncBuilder& b = op.b;
   const Shape &data = v.in(0).shape, &indices = v.in(1).shape;
   const auto depth = static_cast<size_t>(indices.back());
-  const int64_t run = product(data, depth, data.size()), rows = product(indices, 0, indices.size() - 1);
+  const int64_t run = product(data, depth, data.size()),
+                rows = product(indices, 0, indices.size() - 1);
   Shape folded(data.begin(), data.begin() + indices.back());
   folded.push_back(run);
   op.declare({folded, Shape{rows, indices.back()}}, {rows, run});
@@ -174,7 +185,8 @@ Stmt lower_gather_nd(OpLowering& op) {
           return b.store(op.out(), {row, i}, b.load(op.in(0), from));
         });
       }
-      const Expr index = limited(b.load(op.in(1), {row, tir::int_imm(static_cast<int64_t>(axis))}), data[axis] - 1);
+      const Expr index = limited(b.load(op.in(1), {row, tir::int_imm(static_cast<int64_t>(axis))}),
+                                 data[axis] - 1);
       return b.let("index", index, [&](const Expr& at) {
         place.push_back(at);
         return copy_from();
@@ -202,13 +214,15 @@ Stmt lower_dynamic_update_slice(OpLowering& op) {
         return b.store(op.out(), to, b.load(op.in(1), from));
       });
     }
-    const Expr first = limited(b.load(op.in(2), {tir::int_imm(static_cast<int64_t>(axis))}), shape[axis] - update[axis]);
+    const Expr first = limited(b.load(op.in(2), {tir::int_imm(static_cast<int64_t>(axis))}),
+                               shape[axis] - update[axis]);
     return b.let("start", first, [&](const Expr& at) {
       start.push_back(at);
       return replace();
     });
   };
-  return tir::seq({copy, tir::with_comment("the update takes the place of what is there", replace())});
+  return tir::seq(
+      {copy, tir::with_comment("the update takes the place of what is there", replace())});
 }
 
 }  // namespace intarsia::standard_lowering

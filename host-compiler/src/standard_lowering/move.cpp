@@ -46,9 +46,8 @@ Stmt pad_with(OpLowering& op, const Expr& value) {
   }
   if (inner.empty()) inner = {1}, before = {0}, padded = {1};
   op.declare({inner}, Shape{element_count(padded)});
-  const Stmt fill = b.loop("i", element_count(padded), [&](const Expr& i) {
-    return b.store(op.out(), {i}, value);
-  });
+  const Stmt fill = b.loop("i", element_count(padded),
+                           [&](const Expr& i) { return b.store(op.out(), {i}, value); });
   const Stmt copy = nested_loops(b, inner, [&](const std::vector<Expr>& indices) {
     Expr place = tir::int_imm(0);
     for (size_t axis = 0; axis < padded.size(); ++axis) {
@@ -61,7 +60,9 @@ Stmt pad_with(OpLowering& op, const Expr& value) {
 
 }  // namespace
 
-Stmt lower_pad(OpLowering& op) { return pad_with(op, fill_value(op.view.out())); }
+Stmt lower_pad(OpLowering& op) {
+  return pad_with(op, fill_value(op.view.out()));
+}
 
 Stmt lower_pad_v2(OpLowering& op) {
   const OpView& v = op.view;

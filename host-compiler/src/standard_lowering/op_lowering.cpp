@@ -114,8 +114,8 @@ BufferId OpLowering::interleaved_weights(size_t input, int64_t lanes, const Shap
     const size_t in_block = i % block, lane = in_block / row, column = in_block % row / element;
     bytes[i - in_block + (column * width + lane) * element + i % element] = from[i];
   }
-  const ConstantId id = pool_.add(
-      {name_ + "_weights", type, extents, std::move(bytes), tir::ConstantUse::Weights});
+  const ConstantId id =
+      pool_.add({name_ + "_weights", type, extents, std::move(bytes), tir::ConstantUse::Weights});
   return b.constant("weights", type, extents, id);
 }
 

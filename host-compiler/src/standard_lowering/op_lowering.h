@@ -47,6 +47,7 @@ class Table {
   explicit Table(int64_t value) : value_(value) {}
   explicit Table(BufferId buffer) : buffer_(buffer) {}
   Expr at(const FuncBuilder& b, const Expr& index, DataType type = DataType::Int32) const;
+
  private:
   int64_t value_ = 0;
   BufferId buffer_;
@@ -116,7 +117,7 @@ class OpLowering {
 Expr to_i32(Expr value);
 Expr clamp(Expr value, Range range, DataType narrowed_to);  // i32 in, `narrowed_to` out
 Expr clamp(Expr value, const FloatRange& range);
-Expr requantize(Expr value, Multiplier multiplier);  // i32
+Expr requantize(Expr value, Multiplier multiplier);       // i32
 Expr requantize_wide(Expr value, Multiplier multiplier);  // i64 in, i32 out
 
 // acc = acc + value

@@ -79,8 +79,7 @@ Range tightened(Range range, DataType type) {
 
 Refusal refuses_pool(const OpView& view) {
   using enum DataType;
-  if (Refusal types =
-          refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
+  if (Refusal types = refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
     return types;
   const auto& attrs = view.node.attrs<graph::Pool2dAttrs>();
   if (view.in(0).type == Int16 && attrs.filter_h * attrs.filter_w > 65535)

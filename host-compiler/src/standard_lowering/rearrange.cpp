@@ -11,7 +11,9 @@ namespace {
 
 using graph::OpKind;
 
-Shape flat(const graph::Tensor& tensor) { return {element_count(tensor.shape)}; }
+Shape flat(const graph::Tensor& tensor) {
+  return {element_count(tensor.shape)};
+}
 
 void declare_flat(OpLowering& op) {
   const OpView& v = op.view;
@@ -47,8 +49,8 @@ Stmt lower_concat(OpLowering& op) {
   int64_t first = 0;
   for (size_t i = 0; i < v.node.inputs.size(); ++i) {
     const int64_t run = element_count(v.in(i).shape) / outer;
-    copies.push_back(strided_copy(op.b, op.in(i), op.out(),
-                                  {{outer, run}, 0, {run, 1}, first, {row, 1}}));
+    copies.push_back(
+        strided_copy(op.b, op.in(i), op.out(), {{outer, run}, 0, {run, 1}, first, {row, 1}}));
     first += run;
   }
   return tir::seq(std::move(copies));
@@ -66,8 +68,8 @@ Stmt lower_split(OpLowering& op) {
   int64_t first = 0;
   for (size_t i = 0; i < v.node.outputs.size(); ++i) {
     const int64_t run = element_count(v.out(i).shape) / outer;
-    copies.push_back(strided_copy(op.b, op.in(0), op.out(i),
-                                  {{outer, run}, first, {row, 1}, 0, {run, 1}}));
+    copies.push_back(
+        strided_copy(op.b, op.in(0), op.out(i), {{outer, run}, first, {row, 1}, 0, {run, 1}}));
     first += run;
   }
   return tir::seq(std::move(copies));
@@ -219,7 +221,8 @@ Stmt lower_gather(OpLowering& op) {
   FuncBuilder& b = op.b;
   const auto& attrs = v.node.attrs<graph::GatherAttrs>();
   const Shape &data = v.in(0).shape, &indices = v.in(1).shape;
-  const auto axis = static_cast<size_t>(attrs.axis), batch_dims = static_cast<size_t>(attrs.batch_dims);
+  const auto axis = static_cast<size_t>(attrs.axis),
+             batch_dims = static_cast<size_t>(attrs.batch_dims);
   const int64_t batches = product(data, 0, batch_dims), outer = product(data, batch_dims, axis);
   const int64_t extent = data[axis], inner = product(data, axis + 1, data.size());
   const int64_t count = product(indices, batch_dims, indices.size());
@@ -228,8 +231,8 @@ Stmt lower_gather(OpLowering& op) {
   return b.loop("n", batches, [&](const Expr& n) {
     return b.loop("o", outer, [&](const Expr& o) {
       return b.loop("k", count, [&](const Expr& k) {
-        const Expr index = tir::max(
-            tir::min(b.load(op.in(1), {n, k}), tir::int_imm(extent - 1)), tir::int_imm(0));
+        const Expr index =
+            tir::max(tir::min(b.load(op.in(1), {n, k}), tir::int_imm(extent - 1)), tir::int_imm(0));
         return b.let("index", index, [&](const Expr& from) {
           return b.loop("i", inner, [&](const Expr& i) {
             return b.store(op.out(), {n, o, k, i}, b.load(op.in(0), {n, o, from, i}));

@@ -10,15 +10,20 @@ namespace {
 
 using enum DataType;
 
-float scale(const graph::Tensor& tensor) { return tensor.quantization.scale[0]; }
-int64_t zero_point(const graph::Tensor& tensor) { return tensor.quantization.zero_point[0]; }
+float scale(const graph::Tensor& tensor) {
+  return tensor.quantization.scale[0];
+}
+int64_t zero_point(const graph::Tensor& tensor) {
+  return tensor.quantization.zero_point[0];
+}
 
 }  // namespace
 
 Refusal refuses_svdf(const OpView& view) {
-  if (Refusal types = refuses_types(view, {{{Int8, Int8, Int16, Int32, Int16}, Int8},
-                                           {{Int8, Int8, Int8, Int32, Int8}, Int8},
-                                           {{Float32, Float32, Float32, Float32, Float32}, Float32}}))
+  if (Refusal types =
+          refuses_types(view, {{{Int8, Int8, Int16, Int32, Int16}, Int8},
+                               {{Int8, Int8, Int8, Int32, Int8}, Int8},
+                               {{Float32, Float32, Float32, Float32, Float32}, Float32}}))
     return types;
   return std::nullopt;
 }
@@ -30,10 +35,10 @@ Stmt lower_svdf(OpLowering& op) {
   const int64_t batches = v.in(0).shape[0], inputs = v.in(0).shape[1];
   const int64_t filters = v.in(1).shape[0], memory = v.in(2).shape[1];
   const int64_t units = filters / attrs.rank;
-  op.declare({Shape{batches, inputs}, Shape{filters, inputs}, Shape{filters, memory},
-              v.has(3) ? std::optional(Shape{units}) : std::nullopt,
-              Shape{batches, filters, memory}},
-             {batches, units});
+  op.declare(
+      {Shape{batches, inputs}, Shape{filters, inputs}, Shape{filters, memory},
+       v.has(3) ? std::optional(Shape{units}) : std::nullopt, Shape{batches, filters, memory}},
+      {batches, units});
   const BufferId state = op.in(4);
   const bool integer = is_integer(v.out().type);
   const DataType state_type = v.in(4).type;
@@ -41,10 +46,10 @@ Stmt lower_svdf(OpLowering& op) {
   const Expr zero = integer ? tir::int_imm(0) : tir::float_imm(0);
   Multiplier feature_factor, time_factor;
   if (integer) {
-    feature_factor = quantize_multiplier(
-        static_cast<double>(scale(v.in(0)) * scale(v.in(1)) / scale(v.in(4))));
-    time_factor = quantize_multiplier(
-        static_cast<double>(scale(v.in(4)) * scale(v.in(2)) / scale(v.out())));
+    feature_factor =
+        quantize_multiplier(static_cast<double>(scale(v.in(0)) * scale(v.in(1)) / scale(v.in(4))));
+    time_factor =
+        quantize_multiplier(static_cast<double>(scale(v.in(4)) * scale(v.in(2)) / scale(v.out())));
   }
   const auto centred = [&](const Expr& x, size_t input) {
     return integer ? to_i32(x) - zero_point(v.in(input)) : x;
@@ -57,8 +62,8 @@ Stmt lower_svdf(OpLowering& op) {
         return b.store(state, {n, f, t}, b.load(state, {n, f, t + 1}));
       });
       const Stmt sum = b.loop("i", inputs, [&](const Expr& i) {
-        return accumulate(b, acc, centred(b.load(op.in(0), {n, i}), 0) *
-                                      plain(b.load(op.in(1), {f, i})));
+        return accumulate(b, acc,
+                          centred(b.load(op.in(0), {n, i}), 0) * plain(b.load(op.in(1), {f, i})));
       });
       Expr feature = b.load(acc);
       if (integer) {
@@ -77,8 +82,8 @@ Stmt lower_svdf(OpLowering& op) {
       const Stmt sum = b.loop("r", attrs.rank, [&](const Expr& r) {
         return b.let("f", unit * attrs.rank + r, [&](const Expr& f) {
           return b.loop("t", memory, [&](const Expr& t) {
-            return accumulate(b, acc, centred(b.load(state, {n, f, t}), 4) *
-                                          plain(b.load(op.in(2), {f, t})));
+            return accumulate(
+                b, acc, centred(b.load(state, {n, f, t}), 4) * plain(b.load(op.in(2), {f, t})));
           });
         });
       });
@@ -172,8 +177,8 @@ class Lstm {
 
   Stmt gate(size_t gate, const Expr& row, const Expr& n, const Expr& unit) {
     const Stmt from_input = b_.loop("i", inputs_, [&](const Expr& i) {
-      return accumulate(b_, acc_, product(b_.load(op_.in(1 + gate), {unit, i}),
-                                          b_.load(op_.in(0), {row, i}), 0));
+      return accumulate(
+          b_, acc_, product(b_.load(op_.in(1 + gate), {unit, i}), b_.load(op_.in(0), {row, i}), 0));
     });
     const Stmt from_hidden = b_.loop("i", units_, [&](const Expr& i) {
       return accumulate(b_, hidden_acc_,
@@ -183,8 +188,9 @@ class Lstm {
     const bool is_candidate = gate == kCell;
     Expr value;
     if (integer_) {
-      const Expr sum = clamp(scaled(acc_, 0, 1 + gate) + scaled(hidden_acc_, kHiddenState, 5 + gate),
-                             type_range(Int16), Int32);
+      const Expr sum =
+          clamp(scaled(acc_, 0, 1 + gate) + scaled(hidden_acc_, kHiddenState, 5 + gate),
+                type_range(Int16), Int32);
       value = squashed(is_candidate, sum, 3, 0);
     } else {
       value = tir::call(Float32, is_candidate ? "intarsia_tanh_f32" : "intarsia_logistic_f32",
@@ -209,7 +215,8 @@ class Lstm {
     if (!integer_) {
       Expr fresh = value(kForget) * old + value(kInput) * value(kCell);
       if (clip > 0) fresh = clamp(fresh, FloatRange{-clip, clip});
-      const Expr result = tir::call(Float32, "intarsia_tanh_f32", {b_.load(state_)}) * value(kOutput);
+      const Expr result =
+          tir::call(Float32, "intarsia_tanh_f32", {b_.load(state_)}) * value(kOutput);
       return tir::seq({b_.store(state_, {}, fresh),
                        b_.store(op_.in(kCellState), {n, unit}, b_.load(state_)),
                        b_.store(op_.out(), {row, unit}, result)});
@@ -222,17 +229,17 @@ class Lstm {
                            multiplied(value(kInput), value(kCell), gate * gate / cell_scale),
                        type_range(Int16), Int32);
     if (clip > 0) {
-      const auto limit = static_cast<int64_t>(std::min(static_cast<double>(clip) / cell_scale, 32767.0));
+      const auto limit =
+          static_cast<int64_t>(std::min(static_cast<double>(clip) / cell_scale, 32767.0));
       fresh = clamp(fresh, Range{-limit, limit}, Int32);
     }
     // The cell state's scale counts as the nearest power of two.
-    const auto exponent = static_cast<int64_t>(
-        std::round(std::log(scale(cell)) * (1.0f / std::log(2.0f))));
+    const auto exponent =
+        static_cast<int64_t>(std::round(std::log(scale(cell)) * (1.0f / std::log(2.0f))));
     const int64_t shift = exponent + 12;
     const Expr tanh = squashed(true, b_.load(state_), shift < 0 ? 3 : int64_t{3} << shift,
                                shift < 0 ? -shift : 0);
-    const Multiplier output =
-        quantize_multiplier(gate * gate / static_cast<double>(scale(hidden)));
+    const Multiplier output = quantize_multiplier(gate * gate / static_cast<double>(scale(hidden)));
     const Expr result = clamp(requantize(tanh * value(kOutput), output) + zero_point(hidden),
                               type_range(v_.out().type), v_.out().type);
     return tir::seq({b_.store(state_, {}, fresh),
@@ -257,11 +264,13 @@ Refusal refuses_lstm(const OpView& view) {
     const DataType w = weights;
     return TypeCombination{{x, w, w, w, w, w, w, w, w, bias, bias, bias, bias, x, cell}, x};
   };
-  return refuses_types(view, {combination(Int8, Int8, Int32, Int16),
-                              combination(Int16, Int8, Int64, Int16),
-                              combination(Float32, Float32, Float32, Float32)});
+  return refuses_types(
+      view, {combination(Int8, Int8, Int32, Int16), combination(Int16, Int8, Int64, Int16),
+             combination(Float32, Float32, Float32, Float32)});
 }
 
-Stmt lower_lstm(OpLowering& op) { return Lstm(op).body(); }
+Stmt lower_lstm(OpLowering& op) {
+  return Lstm(op).body();
+}
 
 }  // namespace intarsia::standard_lowering

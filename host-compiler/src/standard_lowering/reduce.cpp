@@ -19,13 +19,11 @@ Refusal refuses_reduce(const OpView& view) {
     default:
       break;
   }
-  if (Refusal types =
-          refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
+  if (Refusal types = refuses_types(view, {{{Int8}, Int8}, {{Int16}, Int16}, {{Float32}, Float32}}))
     return types;
   const int64_t count = element_count(view.in(0).shape) / element_count(view.out().shape);
   if (view.in(0).type == Int16 && count > 65535) return "more than 65535 int16 are added up";
-  const bool is_sum =
-      view.node.kind == graph::OpKind::Mean || view.node.kind == graph::OpKind::Sum;
+  const bool is_sum = view.node.kind == graph::OpKind::Mean || view.node.kind == graph::OpKind::Sum;
   return is_sum ? refuses_quantization(view) : std::nullopt;
 }
 
@@ -65,8 +63,9 @@ Reduction reduction(const OpView& v, int64_t count) {
   if (kind == OpKind::ReduceMax || kind == OpKind::ReduceMin) {
     const bool largest = kind == OpKind::ReduceMax;
     constexpr float kMost = std::numeric_limits<float>::max();
-    const Expr start = !integer ? tir::float_imm(largest ? -kMost : kMost)
-                                : tir::int_imm(largest ? type_range(type).low : type_range(type).high);
+    const Expr start = !integer
+                           ? tir::float_imm(largest ? -kMost : kMost)
+                           : tir::int_imm(largest ? type_range(type).low : type_range(type).high);
     return {start,
             [largest](Expr acc, Expr x) { return largest ? tir::max(acc, x) : tir::min(acc, x); },
             narrowed};
@@ -128,7 +127,8 @@ Stmt lower_reduce(OpLowering& op) {
         indices.push_back(is_reduced ? position[next_summed++] : place[next_kept++]);
       }
       const Expr element = b.load(op.in(0), indices);
-      return b.store(acc, {}, reduces.step(b.load(acc), integer && !is_bool ? to_i32(element) : element));
+      return b.store(acc, {},
+                     reduces.step(b.load(acc), integer && !is_bool ? to_i32(element) : element));
     });
     return tir::seq({b.store(acc, {}, reduces.start), sum,
                      b.store(op.out(), place, reduces.finish(b.load(acc)))});

@@ -57,8 +57,7 @@ Blend real_blend(int64_t in, int64_t out, const graph::ResizeAttrs& attrs) {
   for (int64_t i = 0; i < out; ++i) {
     const auto at = static_cast<float>(i);
     const float position = attrs.half_pixel_centers ? (at + 0.5f) * scale - 0.5f : at * scale;
-    const auto low =
-        std::clamp<int64_t>(static_cast<int64_t>(std::floor(position)), 0, in - 1);
+    const auto low = std::clamp<int64_t>(static_cast<int64_t>(std::floor(position)), 0, in - 1);
     result.low.push_back(low);
     result.high.push_back(
         std::clamp<int64_t>(static_cast<int64_t>(std::ceil(position)), 0, in - 1));
@@ -159,8 +158,9 @@ Stmt lower_resize_bilinear(OpLowering& op) {
                                  corner(y.low, x.high) * (one - wy) * wx +
                                  corner(y.high, x.high) * wy * wx;
               const Expr result = b.load(sum);
-              return tir::seq({b.store(sum, {}, total),
-                               b.store(op.out(), {n, oy, ox, c}, integer ? rounded(result) : result)});
+              return tir::seq(
+                  {b.store(sum, {}, total),
+                   b.store(op.out(), {n, oy, ox, c}, integer ? rounded(result) : result)});
             });
           });
         });

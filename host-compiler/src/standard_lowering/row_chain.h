@@ -12,11 +12,11 @@ namespace intarsia::standard_lowering {
 // Consecutive nodes of a function whose last one makes what all others are for.
 struct RowChain {
   striping::Chain chain;
-  std::vector<const graph::Node*> nodes;   // by operator of the chain
-  std::vector<graph::TensorId> tensors;    // by tensor of the chain
+  std::vector<const graph::Node*> nodes;  // by operator of the chain
+  std::vector<graph::TensorId> tensors;   // by tensor of the chain
   // Per operator and operand, its place among the inputs of the node.
   std::vector<std::vector<size_t>> places;
-  std::vector<int> inputs;                 // tensors that no operator makes
+  std::vector<int> inputs;  // tensors that no operator makes
 
   const graph::Tensor& tensor(const graph::Function& function, int index) const {
     return function.tensor(tensors.at(static_cast<size_t>(index)));
@@ -29,8 +29,8 @@ int64_t row_bytes(const graph::Tensor& image);
 
 // Nodes first .. last of the function. None: one of them does not work row by row, or what one makes is
 // used by others as well.
-std::optional<RowChain> make_row_chain(const graph::Module& module, const graph::Function& function, size_t first,
-                                       size_t last);
+std::optional<RowChain> make_row_chain(const graph::Module& module, const graph::Function& function,
+                                       size_t first, size_t last);
 
 // The operator that a turn of the chain runs: fewer rows, the rest of the padding. `function` has the one
 // node and its tensors.
@@ -38,6 +38,7 @@ struct RowsOperator {
   graph::Function function;
   const graph::Node& node() const { return function.nodes.front(); }
 };
-RowsOperator rows_operator(const graph::Function& function, const RowChain& chain, const striping::Turn& turn);
+RowsOperator rows_operator(const graph::Function& function, const RowChain& chain,
+                           const striping::Turn& turn);
 
 }  // namespace intarsia::standard_lowering

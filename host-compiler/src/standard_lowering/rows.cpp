@@ -59,7 +59,9 @@ Refusal refuses_log_softmax(const OpView& view) {
   return refuses_types(view, {{{Float32}, Float32}});
 }
 
-Stmt lower_log_softmax(OpLowering& op) { return by_rows(op, "intarsia_log_softmax_f32", {}); }
+Stmt lower_log_softmax(OpLowering& op) {
+  return by_rows(op, "intarsia_log_softmax_f32", {});
+}
 
 Refusal refuses_l2_normalization(const OpView& view) {
   if (Refusal types = refuses_types(view, {{{Int8}, Int8}, {{Float32}, Float32}})) return types;

@@ -59,7 +59,8 @@ Schedule::Body Schedule::callee_body(const Body& caller, const graph::Node& node
 
 void Schedule::lower(Body& body, const std::vector<striping::Option>& stripes) {
   const auto part_from = [&](int first) {
-    return std::find_if(stripes.begin(), stripes.end(), [&](const striping::Option& part) { return part.first == first; });
+    return std::find_if(stripes.begin(), stripes.end(),
+                        [&](const striping::Option& part) { return part.first == first; });
   };
   for (size_t n = 0; n < body.function.nodes.size(); ++n) {
     if (const auto part = part_from(static_cast<int>(n)); part != stripes.end()) {
@@ -68,7 +69,8 @@ void Schedule::lower(Body& body, const std::vector<striping::Option>& stripes) {
       continue;
     }
     const graph::Node& node = body.function.nodes[n];
-    if (node.kind == graph::OpKind::Reshape && body.reshaped_from[node.outputs[0].at()].valid()) continue;
+    if (node.kind == graph::OpKind::Reshape && body.reshaped_from[node.outputs[0].at()].valid())
+      continue;
     if (node.kind == graph::OpKind::If) {
       lower_if(body, node);
     } else if (node.kind == graph::OpKind::While) {
@@ -81,7 +83,8 @@ void Schedule::lower(Body& body, const std::vector<striping::Option>& stripes) {
 
 // ---- the function that is lowered ---------------------------------------------------------------
 
-Schedule::Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module, LeafOf leaf_of)
+Schedule::Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module,
+                   LeafOf leaf_of)
     : graph_(graph),
       module_(module),
       leaf_of_(std::move(leaf_of)),
@@ -115,12 +118,14 @@ void Schedule::offer_outputs(Body& body, const std::vector<BufferId>& buffers) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     const graph::TensorId start = body.source(body.function.outputs[i]);
     const graph::Tensor& tensor = body.function.tensor(start);
-    const bool has_place = body.storage[start.at()].valid() || tensor.constant.valid() || tensor.variable;
+    const bool has_place =
+        body.storage[start.at()].valid() || tensor.constant.valid() || tensor.variable;
     if (!has_place) body.storage[start.at()] = buffers[i];
   }
 }
 
-void Schedule::finish_outputs(Body& body, const std::vector<BufferId>& buffers, const std::string& name) {
+void Schedule::finish_outputs(Body& body, const std::vector<BufferId>& buffers,
+                              const std::string& name) {
   for (size_t i = 0; i < buffers.size(); ++i) {
     const graph::TensorId start = body.source(body.function.outputs[i]);
     if (body.storage[start.at()] == buffers[i]) continue;
@@ -166,7 +171,9 @@ void Schedule::lower_while(Body& body, const graph::Node& node) {
   INTARSIA_CHECK(bound.has_value(), "a verified loop has a bound");
   const Body plain = make_body(*graph_.find(attrs.body));
   const size_t carried = node.inputs.size();
-  const auto is_kept = [&](size_t i) { return plain.source(plain.function.outputs[i]) == plain.function.inputs[i]; };
+  const auto is_kept = [&](size_t i) {
+    return plain.source(plain.function.outputs[i]) == plain.function.inputs[i];
+  };
 
   std::vector<BufferId> values;
   for (size_t i = 0; i < carried; ++i) {
@@ -192,7 +199,8 @@ void Schedule::lower_while(Body& body, const graph::Node& node) {
     std::vector<std::pair<graph::TensorId, BufferId>> aside;
     for (size_t i = 0; i < carried; ++i) {
       const graph::TensorId from = inner.source(inner.function.outputs[i]);
-      const bool is_value = std::find(values.begin(), values.end(), inner.storage[from.at()]) != values.end();
+      const bool is_value =
+          std::find(values.begin(), values.end(), inner.storage[from.at()]) != values.end();
       if (is_kept(i) || !is_value || inner.is_constant(from)) continue;
       const BufferId copy = fresh(inner.function.tensor(from), fmt::format("{}_aside{}", name, i));
       add_copy(inner, from, copy, fmt::format("{}_aside{}", name, i));
@@ -200,15 +208,17 @@ void Schedule::lower_while(Body& body, const graph::Node& node) {
     }
     for (const auto& [tensor, copy] : aside) inner.storage[tensor.at()] = copy;
     for (size_t i = 0; i < carried; ++i)
-      if (!is_kept(i)) add_copy(inner, inner.function.outputs[i], values[i], fmt::format("{}_next{}", name, i));
+      if (!is_kept(i))
+        add_copy(inner, inner.function.outputs[i], values[i], fmt::format("{}_next{}", name, i));
   };
 
   const auto loop = [&](const Stmt& iteration) {
     const Stmt all = builder_.loop("iteration", tir::int_imm(0), tir::int_imm(bound->iterations),
                                    [&](const Expr&) { return iteration; });
-    calls_.push_back(tir::with_comment(fmt::format("{}: {} {} iterations", node.name,
-                                                   bound->exact ? "exactly" : "at most", bound->iterations),
-                                       all));
+    calls_.push_back(
+        tir::with_comment(fmt::format("{}: {} {} iterations", node.name,
+                                      bound->exact ? "exactly" : "at most", bound->iterations),
+                          all));
   };
   if (bound->iterations == 0) return;
   if (bound->exact) return loop(apart(lower_body));
@@ -261,8 +271,9 @@ BufferId Schedule::storage(Body& body, graph::TensorId tensor, const std::string
     tir::Buffer& made = builder_.func().buffers[state.at()];
     made.initial = value.quantization.present() ? value.quantization.zero_point[0] : 0;
     if (value.initial.valid())
-      made.initial_values = pool_.add({leaf + "_initial", value.type, value.shape,
-                                       graph_.constant(value.initial).bytes, tir::ConstantUse::Weights});
+      made.initial_values =
+          pool_.add({leaf + "_initial", value.type, value.shape,
+                     graph_.constant(value.initial).bytes, tir::ConstantUse::Weights});
   }
   return buffer = state;
 }
@@ -302,27 +313,30 @@ void Schedule::add_copy(Body& body, graph::TensorId from, BufferId to, const std
   module_.funcs.push_back(std::move(leaf));
   std::vector<BufferId> arguments;
   // A constant is read by the leaf itself.
-  if (!body.function.tensor(start).constant.valid()) arguments.push_back(storage(body, start, name));
+  if (!body.function.tensor(start).constant.valid())
+    arguments.push_back(storage(body, start, name));
   arguments.push_back(to);
   calls_.push_back(tir::call_func(name, std::move(arguments)));
 }
 
 void Schedule::add_stripes(Body& body, const striping::Option& part) {
   const graph::Function& function = body.function;
-  const auto chain =
-      make_row_chain(graph_, function, static_cast<size_t>(part.first), static_cast<size_t>(part.last));
+  const auto chain = make_row_chain(graph_, function, static_cast<size_t>(part.first),
+                                    static_cast<size_t>(part.last));
   INTARSIA_CHECK(chain.has_value(), "only chains of rows are cut into stripes");
   const auto stripes = striping::make_stripes(chain->chain, part.step);
   INTARSIA_CHECK(stripes.has_value(), "the stripes were made before to be chosen");
   const std::string first = c_identifier(chain->nodes.front()->name, "f");
-  StripedFunctions made = lower_stripes(graph_, function, *chain, *stripes, leaf_of_, pool_,
-                                        {first + "_stripes", [&](const std::string& wish) { return unique_func_name(wish); }});
+  StripedFunctions made = lower_stripes(
+      graph_, function, *chain, *stripes, leaf_of_, pool_,
+      {first + "_stripes", [&](const std::string& wish) { return unique_func_name(wish); }});
   for (tir::Func& leaf : made.leaves) module_.funcs.push_back(std::move(leaf));
   std::vector<BufferId> arguments;
   for (const int input : chain->inputs)
     arguments.push_back(storage(body, chain->tensors[static_cast<size_t>(input)], first));
   const int output = chain->chain.output();
-  arguments.push_back(storage(body, chain->tensors[static_cast<size_t>(output)], c_identifier(chain->nodes.back()->name, "f")));
+  arguments.push_back(storage(body, chain->tensors[static_cast<size_t>(output)],
+                              c_identifier(chain->nodes.back()->name, "f")));
   calls_.push_back(tir::call_func(made.striped.name, std::move(arguments)));
   module_.funcs.push_back(std::move(made.striped));
 }

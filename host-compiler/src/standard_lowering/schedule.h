@@ -24,7 +24,8 @@ class Schedule {
  public:
   // The leaf of each operator is written by what `leaf_of` returns.
   using LeafOf = std::function<LowerLeaf(const OpView&)>;
-  Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module, LeafOf leaf_of);
+  Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module,
+           LeafOf leaf_of);
 
   // Lowers the function and adds the schedule to the module; its name. `stripes` are the chains of the
   // function's nodes that run by stripes: each a striped function with leaves of its own.
@@ -33,17 +34,20 @@ class Schedule {
  private:
   // One function on its way into the schedule.
   struct Body {
-    graph::Function function;                    // inputs that are constants for the caller are so here
+    graph::Function function;  // inputs that are constants for the caller are so here
     std::vector<graph::TensorId> reshaped_from;  // per tensor; invalid: not by a reshape
     std::vector<BufferId> storage;               // per tensor that starts a chain
 
     graph::TensorId source(graph::TensorId tensor) const;  // the start of its chain of reshapes
-    bool is_constant(graph::TensorId tensor) const { return function.tensor(source(tensor)).constant.valid(); }
+    bool is_constant(graph::TensorId tensor) const {
+      return function.tensor(source(tensor)).constant.valid();
+    }
   };
 
   static Body make_body(const graph::Function& function);
   // The callee's, with the operands of `node` from `first` on as its inputs.
-  Body callee_body(const Body& caller, const graph::Node& node, size_t first, const std::string& name);
+  Body callee_body(const Body& caller, const graph::Node& node, size_t first,
+                   const std::string& name);
   void lower(Body& body, const std::vector<striping::Option>& stripes = {});
   void add_stripes(Body& body, const striping::Option& part);
   void lower_if(Body& body, const graph::Node& node);

@@ -22,8 +22,8 @@ double wide_factor(const OpView& v) {
 
 Refusal refuses_softmax(const OpView& view) {
   using enum DataType;
-  if (Refusal types =
-          refuses_types(view, {{{Int8}, Int8}, {{Int8}, Int16}, {{Int16}, Int16}, {{Float32}, Float32}}))
+  if (Refusal types = refuses_types(
+          view, {{{Int8}, Int8}, {{Int8}, Int16}, {{Int16}, Int16}, {{Float32}, Float32}}))
     return types;
   if (Refusal quantization = refuses_quantization(view)) return quantization;
   if (!is_integer(view.out().type)) return std::nullopt;

@@ -177,9 +177,11 @@ std::optional<Family> family(graph::OpKind kind) {
 Refusal refuses_operands(const OpView& view) {
   using graph::OpKind;
   const bool keeps_state = view.node.kind == OpKind::Svdf || view.node.kind == OpKind::Lstm ||
-                           view.node.kind == OpKind::ReadVariable || view.node.kind == OpKind::AssignVariable;
+                           view.node.kind == OpKind::ReadVariable ||
+                           view.node.kind == OpKind::AssignVariable;
   const auto unfit = [&](const graph::Tensor& tensor) -> Refusal {
-    if (tensor.variable && !keeps_state) return "an operand is a variable that lives between invocations";
+    if (tensor.variable && !keeps_state)
+      return "an operand is a variable that lives between invocations";
     if (byte_size(tensor.type, tensor.shape) > INT32_MAX) return "an operand exceeds 2 GB";
     return std::nullopt;
   };
@@ -201,7 +203,8 @@ std::optional<std::string> refuses_inside(const graph::Module& module, const gra
     INTARSIA_CHECK(callee != nullptr, "the callee of a verified module exists");
     for (const graph::Node& inner : callee->nodes)
       if (const auto reason = standard_lowering_refuses(module, *callee, inner))
-        return fmt::format("'{}' ({}) in '{}': {}", inner.name, to_string(inner.kind), name, *reason);
+        return fmt::format("'{}' ({}) in '{}': {}", inner.name, to_string(inner.kind), name,
+                           *reason);
   }
   return std::nullopt;
 }
@@ -219,8 +222,10 @@ std::optional<std::string> standard_lowering_refuses(const graph::Module& module
                                                      const graph::Node& node) {
   const std::optional<Family> known = family(node.kind);
   if (node.kind == graph::OpKind::Compiled)
-    return fmt::format("was compiled for {}, and only that can run it", node.attrs<graph::CompiledAttrs>().device);
-  if (node.kind == graph::OpKind::If || node.kind == graph::OpKind::While) return refuses_inside(module, node);
+    return fmt::format("was compiled for {}, and only that can run it",
+                       node.attrs<graph::CompiledAttrs>().device);
+  if (node.kind == graph::OpKind::If || node.kind == graph::OpKind::While)
+    return refuses_inside(module, node);
   if (!known) {
     return fmt::format("{} is not supported by the portable lowering", to_string(node.kind));
   }

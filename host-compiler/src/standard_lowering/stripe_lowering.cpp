@@ -38,16 +38,19 @@ std::optional<std::vector<int64_t>> difference(const Actions& a, const Actions& 
   std::vector<int64_t> result;
   if (a.size() != b.size()) return std::nullopt;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (!a[i].same_but_offsets(b[i]) || (a[i].leaf.empty() && a[i].offsets != b[i].offsets)) return std::nullopt;
-    for (size_t o = 0; o < a[i].offsets.size(); ++o) result.push_back(b[i].offsets[o] - a[i].offsets[o]);
+    if (!a[i].same_but_offsets(b[i]) || (a[i].leaf.empty() && a[i].offsets != b[i].offsets))
+      return std::nullopt;
+    for (size_t o = 0; o < a[i].offsets.size(); ++o)
+      result.push_back(b[i].offsets[o] - a[i].offsets[o]);
   }
   return result;
 }
 
 class StripeLowering {
  public:
-  StripeLowering(const graph::Module& module, const graph::Function& function, const RowChain& chain,
-                 const ChooseLeaf& leaf_for, ConstantPool& pool, const StripeNames& names)
+  StripeLowering(const graph::Module& module, const graph::Function& function,
+                 const RowChain& chain, const ChooseLeaf& leaf_for, ConstantPool& pool,
+                 const StripeNames& names)
       : module_(module),
         function_(function),
         chain_(chain),
@@ -68,7 +71,9 @@ class StripeLowering {
 
  private:
   const graph::Tensor& tensor(int index) const { return chain_.tensor(function_, index); }
-  int64_t row_elements(int index) const { return element_count(tensor(index).shape) / tensor(index).shape[1]; }
+  int64_t row_elements(int index) const {
+    return element_count(tensor(index).shape) / tensor(index).shape[1];
+  }
   bool is_whole(int index) const {
     return index == chain_.chain.output() ||
            std::find(chain_.inputs.begin(), chain_.inputs.end(), index) != chain_.inputs.end();
@@ -78,20 +83,21 @@ class StripeLowering {
     for (size_t i = 0; i < chain_.inputs.size(); ++i) {
       const int input = chain_.inputs[i];
       const std::string name = chain_.inputs.size() == 1 ? "input" : fmt::format("input{}", i);
-      buffers_[static_cast<size_t>(input)] =
-          builder_.parameter(name, tensor(input).type, tensor(input).shape, tir::Access::Read, kWord);
+      buffers_[static_cast<size_t>(input)] = builder_.parameter(
+          name, tensor(input).type, tensor(input).shape, tir::Access::Read, kWord);
     }
     const int output = chain_.chain.output();
-    buffers_[static_cast<size_t>(output)] =
-        builder_.parameter("output", tensor(output).type, tensor(output).shape, tir::Access::Write, kWord);
+    buffers_[static_cast<size_t>(output)] = builder_.parameter(
+        "output", tensor(output).type, tensor(output).shape, tir::Access::Write, kWord);
     for (const striping::Operator& op : chain_.chain.operators) {
       if (op.result == output) continue;
       const auto index = static_cast<size_t>(op.result);
       Shape shape = tensor(op.result).shape;
       shape[1] = stripes.line_rows[index];
-      const graph::Node& node = *chain_.nodes[static_cast<size_t>(&op - chain_.chain.operators.data())];
-      buffers_[index] =
-          builder_.local("rows_of_" + c_identifier(node.name, "f"), tensor(op.result).type, shape, kWord);
+      const graph::Node& node =
+          *chain_.nodes[static_cast<size_t>(&op - chain_.chain.operators.data())];
+      buffers_[index] = builder_.local("rows_of_" + c_identifier(node.name, "f"),
+                                       tensor(op.result).type, shape, kWord);
     }
   }
 
@@ -99,7 +105,8 @@ class StripeLowering {
     Actions actions;
     for (const Move& move : stripe.moves) {
       const int64_t row = row_elements(move.tensor);
-      actions.push_back({{}, {buffers_[static_cast<size_t>(move.tensor)]}, {move.from * row}, move.count * row});
+      actions.push_back(
+          {{}, {buffers_[static_cast<size_t>(move.tensor)]}, {move.from * row}, move.count * row});
     }
     for (const Turn& turn : stripe.turns) {
       const striping::Operator& op = chain_.chain.operators[static_cast<size_t>(turn.op)];
@@ -107,13 +114,15 @@ class StripeLowering {
       Action action{leaf.name, {}, {}};
       const auto add = [&](int index, int64_t row) {
         action.buffers.push_back(buffers_[static_cast<size_t>(index)]);
-        action.offsets.push_back((row - stripe.base[static_cast<size_t>(index)]) * row_elements(index));
+        action.offsets.push_back((row - stripe.base[static_cast<size_t>(index)]) *
+                                 row_elements(index));
       };
       for (const int operand : leaf.operands) {
         if (operand < 0)
           add(op.result, turn.made.first);
         else
-          add(op.operands[static_cast<size_t>(operand)].tensor, turn.read[static_cast<size_t>(operand)].first);
+          add(op.operands[static_cast<size_t>(operand)].tensor,
+              turn.read[static_cast<size_t>(operand)].first);
       }
       actions.push_back(std::move(action));
     }
@@ -138,7 +147,8 @@ class StripeLowering {
 
     const graph::Node& node = rows.node();
     const OpView view{module_, rows.function, node};
-    place->second.name = names_.unique(fmt::format("{}_{}_rows", c_identifier(node.name, "f"), turn.made.count()));
+    place->second.name =
+        names_.unique(fmt::format("{}_{}_rows", c_identifier(node.name, "f"), turn.made.count()));
     OpLowering lowering(view, place->second.name, pool_);
     Stmt body = leaf_for_(view)(lowering);
     tir::Func leaf = lowering.b.finish(std::move(body));
@@ -150,7 +160,8 @@ class StripeLowering {
     for (const graph::TensorId id : lowering.parameters()) {
       int operand = -1;
       for (size_t i = 0; i < op.operands.size(); ++i)
-        if (node.inputs[chain_.places[static_cast<size_t>(turn.op)][i]] == id) operand = static_cast<int>(i);
+        if (node.inputs[chain_.places[static_cast<size_t>(turn.op)][i]] == id)
+          operand = static_cast<int>(i);
       place->second.operands.push_back(operand);
     }
     result_.leaves.push_back(std::move(leaf));
@@ -187,7 +198,8 @@ class StripeLowering {
     return count;
   }
 
-  std::vector<Stmt> written_out(const Actions& actions, const std::vector<int64_t>& steps, const Expr& stripe) {
+  std::vector<Stmt> written_out(const Actions& actions, const std::vector<int64_t>& steps,
+                                const Expr& stripe) {
     std::vector<Stmt> list;
     size_t at = 0;
     for (const Action& action : actions) {
@@ -201,11 +213,13 @@ class StripeLowering {
       const int64_t row = element_count(line.extents) / line.extents[1];
       const Expr zero = tir::int_imm(0);
       const auto run = [&](int64_t first_row, tir::Access access) {
-        return tir::BufferRun{action.buffers[0], {zero, tir::int_imm(first_row), zero, zero}, action.count, access};
+        return tir::BufferRun{
+            action.buffers[0], {zero, tir::int_imm(first_row), zero, zero}, action.count, access};
       };
-      list.push_back(tir::intrinsic("intarsia_move_back",
-                                    {run(0, tir::Access::Write), run(action.offsets[0] / row, tir::Access::Read),
-                                     tir::int_imm(action.count * bits(line.type) / 8)}));
+      list.push_back(tir::intrinsic(
+          "intarsia_move_back",
+          {run(0, tir::Access::Write), run(action.offsets[0] / row, tir::Access::Read),
+           tir::int_imm(action.count * bits(line.type) / 8)}));
     }
     return list;
   }
@@ -217,11 +231,14 @@ class StripeLowering {
       nodes += (nodes.empty() ? "" : ", ") + node->name;
       func.macs += graph::mac_count(function_, *node);
     }
-    const int64_t step = stripes.list.size() < 2 ? 0 : stripes.list[stripes.list.size() - 2].turns.back().made.count();
+    const int64_t step = stripes.list.size() < 2
+                             ? 0
+                             : stripes.list[stripes.list.size() - 2].turns.back().made.count();
     const int output = chain_.chain.output();
-    func.origin = fmt::format("{}: {} rows in {} stripes of {}, line buffers of {} bytes, {} bytes moved", nodes,
-                              chain_.chain.rows[static_cast<size_t>(output)], stripes.list.size(), step,
-                              line_bytes(function_, chain_, stripes), moved_bytes(function_, chain_, stripes));
+    func.origin = fmt::format(
+        "{}: {} rows in {} stripes of {}, line buffers of {} bytes, {} bytes moved", nodes,
+        chain_.chain.rows[static_cast<size_t>(output)], stripes.list.size(), step,
+        line_bytes(function_, chain_, stripes), moved_bytes(function_, chain_, stripes));
     func.node = nodes;
     func.striped = true;
     for (size_t i = 0; i < chain_.inputs.size(); ++i)
@@ -252,9 +269,11 @@ bool cuts_at_words(const graph::Function& function, const RowChain& chain, const
       if (!at_word(move.tensor, move.from) || !at_word(move.tensor, move.count)) return false;
     for (const Turn& turn : stripe.turns) {
       const striping::Operator& op = chain.chain.operators[static_cast<size_t>(turn.op)];
-      if (!at_word(op.result, turn.made.first - stripe.base[static_cast<size_t>(op.result)])) return false;
+      if (!at_word(op.result, turn.made.first - stripe.base[static_cast<size_t>(op.result)]))
+        return false;
       for (size_t i = 0; i < op.operands.size(); ++i)
-        if (!at_word(op.operands[i].tensor, turn.read[i].first - stripe.base[static_cast<size_t>(op.operands[i].tensor)]))
+        if (!at_word(op.operands[i].tensor,
+                     turn.read[i].first - stripe.base[static_cast<size_t>(op.operands[i].tensor)]))
           return false;
     }
   }
@@ -265,24 +284,31 @@ int64_t line_bytes(const graph::Function& function, const RowChain& chain, const
   int64_t bytes = 0;
   for (size_t t = 0; t < stripes.line_rows.size(); ++t)
     if (stripes.line_rows[t] > 0)
-      bytes += (stripes.line_rows[t] * row_bytes(chain.tensor(function, static_cast<int>(t))) + kWord - 1) / kWord * kWord;
+      bytes += (stripes.line_rows[t] * row_bytes(chain.tensor(function, static_cast<int>(t))) +
+                kWord - 1) /
+               kWord * kWord;
   return bytes;
 }
 
-int64_t moved_bytes(const graph::Function& function, const RowChain& chain, const Stripes& stripes) {
+int64_t moved_bytes(const graph::Function& function, const RowChain& chain,
+                    const Stripes& stripes) {
   int64_t bytes = 0;
   for (const Stripe& stripe : stripes.list)
-    for (const Move& move : stripe.moves) bytes += move.count * row_bytes(chain.tensor(function, move.tensor));
+    for (const Move& move : stripe.moves)
+      bytes += move.count * row_bytes(chain.tensor(function, move.tensor));
   return bytes;
 }
 
-int64_t overlap_bytes(const graph::Function& function, const RowChain& chain, const Stripes& stripes, int input) {
-  return striping::overlap_distance(chain.chain, stripes, input, row_bytes(chain.tensor(function, input)),
+int64_t overlap_bytes(const graph::Function& function, const RowChain& chain,
+                      const Stripes& stripes, int input) {
+  return striping::overlap_distance(chain.chain, stripes, input,
+                                    row_bytes(chain.tensor(function, input)),
                                     row_bytes(chain.tensor(function, chain.chain.output())));
 }
 
-StripedFunctions lower_stripes(const graph::Module& module, const graph::Function& function, const RowChain& chain,
-                               const Stripes& stripes, const ChooseLeaf& leaf_for, ConstantPool& pool,
+StripedFunctions lower_stripes(const graph::Module& module, const graph::Function& function,
+                               const RowChain& chain, const Stripes& stripes,
+                               const ChooseLeaf& leaf_for, ConstantPool& pool,
                                const StripeNames& names) {
   return StripeLowering(module, function, chain, leaf_for, pool, names).run(stripes);
 }

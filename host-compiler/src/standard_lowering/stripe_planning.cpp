@@ -17,8 +17,8 @@ using striping::Turn;
 constexpr int kMostOperators = 8;  // of one chain: more line buffers than that save nothing
 // What things cost, in instructions of a small core, roughly: to rank the ways that fit.
 constexpr int64_t kTurn = 150, kTurnPerChannel = 10;
-constexpr int64_t kRowAgain = 1;                  // per byte of input rows that another stripe has read too
-constexpr int64_t kMovedNum = 3, kMovedDen = 4;   // per byte
+constexpr int64_t kRowAgain = 1;  // per byte of input rows that another stripe has read too
+constexpr int64_t kMovedNum = 3, kMovedDen = 4;  // per byte
 
 // The life of a tensor's bytes, reshapes included: nodes from the one that makes it to its last reader.
 struct Life {
@@ -47,7 +47,8 @@ class Planner {
     budget = std::max(budget, alive(0, 0, [&](int root) { return lives_.at(root).first < 0; }));
     std::vector<bool> too_large;
     for (const Option& option : options)
-      too_large.push_back((option.distance < 0 ? option.bytes_apart(0) : option.bytes_overlapping(0)) > budget);
+      too_large.push_back(
+          (option.distance < 0 ? option.bytes_apart(0) : option.bytes_overlapping(0)) > budget);
     for (int first = 0; first < count; ++first) {
       bool needed = false;
       for (int last = first; last < std::min(count, first + kMostOperators); ++last) {
@@ -61,17 +62,21 @@ class Planner {
  private:
   void find_lives() {
     for (size_t t = 0; t < root_.size(); ++t) root_[t] = static_cast<int>(t);
-    const auto is_moved = [&](graph::TensorId id) { return id.valid() && !function_.tensor(id).constant.valid(); };
+    const auto is_moved = [&](graph::TensorId id) {
+      return id.valid() && !function_.tensor(id).constant.valid();
+    };
     for (const graph::Node& node : function_.nodes)
       if (node.kind == graph::OpKind::Reshape && is_moved(node.inputs[0]))
         root_[node.outputs[0].at()] = root_[node.inputs[0].at()];
-    for (const graph::TensorId id : function_.inputs) lives_[root(id)] = {function_.tensor(id).bytes(), -1, 0};
+    for (const graph::TensorId id : function_.inputs)
+      lives_[root(id)] = {function_.tensor(id).bytes(), -1, 0};
     const int count = static_cast<int>(function_.nodes.size());
     for (int n = 0; n < count; ++n) {
       const graph::Node& node = function_.nodes[static_cast<size_t>(n)];
       for (const graph::TensorId id : node.inputs)
         if (is_moved(id)) live(id, n).last = n;
-      for (const graph::TensorId id : node.outputs) live(id, n).last = std::max(live(id, n).last, n);
+      for (const graph::TensorId id : node.outputs)
+        live(id, n).last = std::max(live(id, n).last, n);
     }
     for (const graph::TensorId id : function_.outputs)
       if (is_moved(id)) live(id, 0).last = count, live(id, 0).is_output = true;
@@ -123,8 +128,9 @@ class Planner {
     option.scratch = facts.scratch;
     for (const graph::TensorId id : facts.replaceable)
       if (dies_in(id, n, n)) overlap(option, id, node.outputs[0], 0);
-    if (option.distance < 0 && node.inputs.size() > 0 && node.inputs[0].valid() && node.outputs.size() == 1 &&
-        !function_.tensor(node.inputs[0]).constant.valid() && root(node.inputs[0]) != root(node.outputs[0]))
+    if (option.distance < 0 && node.inputs.size() > 0 && node.inputs[0].valid() &&
+        node.outputs.size() == 1 && !function_.tensor(node.inputs[0]).constant.valid() &&
+        root(node.inputs[0]) != root(node.outputs[0]))
       apart(option, node.inputs[0], node.outputs[0]);
     return option;
   }
@@ -137,11 +143,13 @@ class Planner {
     option.beside -= option.input + option.output;
   }
   // If that saves more than the input it may overlap already.
-  void overlap(Option& option, graph::TensorId input, graph::TensorId output, int64_t distance) const {
+  void overlap(Option& option, graph::TensorId input, graph::TensorId output,
+               int64_t distance) const {
     Option other = option;
     apart(other, input, output);
     other.distance = distance;
-    if (option.distance < 0 || other.bytes_overlapping(0) < option.bytes_overlapping(0)) option = other;
+    if (option.distance < 0 || other.bytes_overlapping(0) < option.bytes_overlapping(0))
+      option = other;
   }
 
   void add_chain(int first, int last, std::vector<Option>& options) {
@@ -171,7 +179,8 @@ class Planner {
     const graph::TensorId output = chain.tensors[static_cast<size_t>(chain.chain.output())];
     for (const int input : chain.inputs) {
       const graph::TensorId id = chain.tensors[static_cast<size_t>(input)];
-      if (dies_in(id, first, last)) overlap(option, id, output, overlap_bytes(function_, chain, stripes, input));
+      if (dies_in(id, first, last))
+        overlap(option, id, output, overlap_bytes(function_, chain, stripes, input));
     }
     return option;
   }
@@ -186,7 +195,8 @@ class Planner {
         if (known == nullptr || turn.made.count() > known->made.count()) known = &turn;
       }
     for (const Turn* turn : largest) {
-      const std::tuple key{chain.nodes[static_cast<size_t>(turn->op)], turn->made.count(), turn->read.front().count()};
+      const std::tuple key{chain.nodes[static_cast<size_t>(turn->op)], turn->made.count(),
+                           turn->read.front().count()};
       const auto [place, fresh] = scratch_.try_emplace(key);
       if (fresh) {
         const RowsOperator rows = rows_operator(function_, chain, *turn);
@@ -207,7 +217,9 @@ class Planner {
         cost += kTurn + kTurnPerChannel * function_.tensor(node.outputs[0]).shape[3];
         if (node.kind == graph::OpKind::DepthwiseConv2d) {
           const int64_t again = std::max<int64_t>(0, read_before[op] - turn.read.front().first);
-          cost += again * kRowAgain * row_bytes(chain.tensor(function_, chain.chain.operators[op].operands.front().tensor));
+          cost +=
+              again * kRowAgain *
+              row_bytes(chain.tensor(function_, chain.chain.operators[op].operands.front().tensor));
         }
         read_before[op] = turn.read.front().end;
       }

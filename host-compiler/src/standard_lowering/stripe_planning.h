@@ -11,7 +11,8 @@ namespace intarsia::standard_lowering {
 
 // Covers all nodes, in order. Bytes are those of the function alone, before alignment and placement: the
 // plan has the last word. `leaf_for` returns a leaf for every operator.
-std::vector<striping::Option> plan_stripes(const graph::Module& module, const graph::Function& function,
+std::vector<striping::Option> plan_stripes(const graph::Module& module,
+                                           const graph::Function& function,
                                            const ChooseLeaf& leaf_for, int64_t budget);
 
 }  // namespace intarsia::standard_lowering

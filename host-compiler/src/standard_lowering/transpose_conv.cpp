@@ -19,27 +19,32 @@ Stmt for_each_tap(FuncBuilder& b, const Axis& axis, const std::string& name, con
                   Body&& body) {
   using tir::BinaryOp;
   const Expr stride = tir::int_imm(axis.stride);
-  return b.let(name + "_last", tir::binary(BinaryOp::Div, at + axis.pad, stride),
-               [&](const Expr& last) {
-    return b.let(name + "_phase", tir::binary(BinaryOp::Mod, at + axis.pad, stride),
-                 [&](const Expr& phase) {
-      return b.loop(name + "_tap", axis.most_taps(), [&](const Expr& tap) {
-        return b.let("k" + name, phase + tap * axis.stride, [&](const Expr& k) {
-          return b.let("i" + name, last - tap, [&](const Expr& i) {
-            Stmt inner = body(k, i);
-            inner = tir::if_then(tir::binary(BinaryOp::Lt, i, tir::int_imm(axis.input)), inner);
-            inner = tir::if_then(tir::binary(BinaryOp::Ge, i, tir::int_imm(0)), inner);
-            return tir::if_then(tir::binary(BinaryOp::Lt, k, tir::int_imm(axis.kernel)), inner);
-          });
-        });
+  return b.let(
+      name + "_last", tir::binary(BinaryOp::Div, at + axis.pad, stride), [&](const Expr& last) {
+        return b.let(name + "_phase", tir::binary(BinaryOp::Mod, at + axis.pad, stride),
+                     [&](const Expr& phase) {
+                       return b.loop(name + "_tap", axis.most_taps(), [&](const Expr& tap) {
+                         return b.let("k" + name, phase + tap * axis.stride, [&](const Expr& k) {
+                           return b.let("i" + name, last - tap, [&](const Expr& i) {
+                             Stmt inner = body(k, i);
+                             inner = tir::if_then(
+                                 tir::binary(BinaryOp::Lt, i, tir::int_imm(axis.input)), inner);
+                             inner =
+                                 tir::if_then(tir::binary(BinaryOp::Ge, i, tir::int_imm(0)), inner);
+                             return tir::if_then(
+                                 tir::binary(BinaryOp::Lt, k, tir::int_imm(axis.kernel)), inner);
+                           });
+                         });
+                       });
+                     });
       });
-    });
-  });
 }
 
 }  // namespace
 
-Refusal refuses_transpose_conv2d(const OpView& view) { return refuses_conv2d(view); }
+Refusal refuses_transpose_conv2d(const OpView& view) {
+  return refuses_conv2d(view);
+}
 
 Stmt lower_transpose_conv2d(OpLowering& op) {
   const OpView& v = op.view;

@@ -39,15 +39,16 @@ Stmt lower_by_table(OpLowering& op) {
   const Shape flat{element_count(op.view.out().shape)};
   op.declare({flat}, flat);
   op.allow_in_place();
-  const BufferId table =
-      op.raw_table("table", op.view.out().type, {256}, all_results(op.view));
+  const BufferId table = op.raw_table("table", op.view.out().type, {256}, all_results(op.view));
   return op.b.loop("i", flat[0], [&](const Expr& i) {
     const Expr place = to_i32(op.b.load(op.in(0), {i})) + 128;
     return op.b.store(op.out(), {i}, op.b.load(table, {place}));
   });
 }
 
-Expr call_f32(const char* name, const Expr& x) { return tir::call(Float32, name, {x}); }
+Expr call_f32(const char* name, const Expr& x) {
+  return tir::call(Float32, name, {x});
+}
 
 Expr float_function(const graph::Node& node, const Expr& x) {
   const Expr zero = tir::float_imm(0);
@@ -95,8 +96,12 @@ Expr float_function(const graph::Node& node, const Expr& x) {
   }
 }
 
-float scale(const graph::Tensor& tensor) { return tensor.quantization.scale[0]; }
-int64_t zero_point(const graph::Tensor& tensor) { return tensor.quantization.zero_point[0]; }
+float scale(const graph::Tensor& tensor) {
+  return tensor.quantization.scale[0];
+}
+int64_t zero_point(const graph::Tensor& tensor) {
+  return tensor.quantization.zero_point[0];
+}
 
 Expr finished(const OpView& v, Expr value) {
   return clamp(std::move(value) + zero_point(v.out()), type_range(v.out().type), v.out().type);
@@ -206,8 +211,7 @@ Stmt lower_cast(OpLowering& op) {
       const Expr zero = from == Float32 ? tir::float_imm(0) : tir::int_imm(0, from);
       return tir::binary(BinaryOp::Ne, x, zero);
     }
-    if (from == Bool)
-      x = tir::select(x, tir::int_imm(1), tir::int_imm(0));
+    if (from == Bool) x = tir::select(x, tir::int_imm(1), tir::int_imm(0));
     if (from == Float32) {
       const Expr whole = tir::call(Int32, "intarsia_truncate_f32", {x});
       return clamp(whole, type_range(to), to);

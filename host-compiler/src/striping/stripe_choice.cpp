@@ -24,7 +24,8 @@ void keep_best(std::vector<Way>& ways) {
   ways = std::move(kept);
 }
 
-std::optional<std::vector<Option>> within(int operators, const std::vector<Option>& options, int64_t budget) {
+std::optional<std::vector<Option>> within(int operators, const std::vector<Option>& options,
+                                          int64_t budget) {
   const auto end = static_cast<size_t>(operators);
   std::vector<std::vector<int>> starting(end);
   for (size_t o = 0; o < options.size(); ++o)
@@ -37,7 +38,8 @@ std::optional<std::vector<Option>> within(int operators, const std::vector<Optio
       const std::vector<Way>& rest = from[static_cast<size_t>(option.last) + 1];
       for (size_t r = 0; r < rest.size(); ++r) {
         const int64_t cost = rest[r].cost + option.cost;
-        if (option.bytes_apart(rest[r].below) <= budget) from[first].push_back({0, cost, o, static_cast<int>(r)});
+        if (option.bytes_apart(rest[r].below) <= budget)
+          from[first].push_back({0, cost, o, static_cast<int>(r)});
         if (option.distance >= 0 && option.bytes_overlapping(rest[r].below) <= budget)
           from[first].push_back({rest[r].below + option.distance, cost, o, static_cast<int>(r)});
       }
@@ -57,14 +59,17 @@ std::optional<std::vector<Option>> within(int operators, const std::vector<Optio
 
 }  // namespace
 
-int64_t Option::bytes_apart(int64_t below) const { return beside + scratch + std::max(below, input) + output; }
+int64_t Option::bytes_apart(int64_t below) const {
+  return beside + scratch + std::max(below, input) + output;
+}
 
 // Scratch may lie in the room below.
 int64_t Option::bytes_overlapping(int64_t below) const {
   return beside + std::max(below, scratch) + std::max(output, distance + input);
 }
 
-std::vector<Option> choose_options(int operators, const std::vector<Option>& options, int64_t budget) {
+std::vector<Option> choose_options(int operators, const std::vector<Option>& options,
+                                   int64_t budget) {
   if (auto chosen = within(operators, options, budget)) return *chosen;
   int64_t too_small = budget, enough = budget;
   for (const Option& option : options)

@@ -28,6 +28,7 @@ struct Option {
 // The options to take, in order, such that no step needs more than `budget` bytes; when that is not
 // possible, such that the most that a step needs is as small as possible. Of those the cheapest. For every
 // operator there is an option that is this operator alone.
-std::vector<Option> choose_options(int operators, const std::vector<Option>& options, int64_t budget);
+std::vector<Option> choose_options(int operators, const std::vector<Option>& options,
+                                   int64_t budget);
 
 }  // namespace intarsia::striping

@@ -9,7 +9,8 @@ namespace {
 
 // Rows of the operand from the first to behind the last that rows `made` of the result need.
 RowRange window_of(const RowWindow& w, const RowRange& made) {
-  return {made.first * w.stride - w.pad, (made.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1};
+  return {made.first * w.stride - w.pad,
+          (made.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1};
 }
 
 RowRange clipped(const RowRange& range, int64_t rows) {
@@ -39,7 +40,8 @@ std::optional<std::vector<Progress>> progress_of(const Chain& chain, int64_t ste
       if (!is_result[static_cast<size_t>(tensor)]) continue;
       Progress& made = all[static_cast<size_t>(tensor)];
       const int64_t rate = reader.rate * w.stride;
-      const int64_t lead = reader.lead * w.stride + (w.kernel - 1) * w.dilation + 1 - w.stride - w.pad;
+      const int64_t lead =
+          reader.lead * w.stride + (w.kernel - 1) * w.dilation + 1 - w.stride - w.pad;
       if (made.known && made.rate != rate) return std::nullopt;
       made = {rate, made.known ? std::max(made.lead, lead) : lead, true};
     }
@@ -50,7 +52,10 @@ std::optional<std::vector<Progress>> progress_of(const Chain& chain, int64_t ste
 class StripeMaker {
  public:
   StripeMaker(const Chain& chain, const std::vector<Progress>& progress)
-      : chain_(chain), progress_(progress), made_(chain.rows.size(), 0), base_(chain.rows.size(), 0) {
+      : chain_(chain),
+        progress_(progress),
+        made_(chain.rows.size(), 0),
+        base_(chain.rows.size(), 0) {
     stripes_.line_rows.assign(chain.rows.size(), 0);
     is_line_.assign(chain.rows.size(), false);
     for (const Operator& op : chain.operators) is_line_[static_cast<size_t>(op.result)] = true;
@@ -81,7 +86,8 @@ class StripeMaker {
       if (made.count() <= 0) continue;
       Turn turn{static_cast<int>(o), made, {}};
       for (const auto& [tensor, window] : op.operands) {
-        turn.read.push_back(clipped(window_of(window, made), chain_.rows[static_cast<size_t>(tensor)]));
+        turn.read.push_back(
+            clipped(window_of(window, made), chain_.rows[static_cast<size_t>(tensor)]));
         if (turn.read.back().count() <= 0) return false;
       }
       stripe.turns.push_back(std::move(turn));
@@ -102,7 +108,8 @@ class StripeMaker {
       if (next == chain_.rows[static_cast<size_t>(op.result)]) continue;
       for (const Operand& operand : op.operands)
         if (operand.tensor == tensor)
-          needed = std::min(needed, std::max<int64_t>(0, window_of(operand.window, {next, next + 1}).first));
+          needed = std::min(
+              needed, std::max<int64_t>(0, window_of(operand.window, {next, next + 1}).first));
     }
     const int64_t shift = needed - base_[t], count = made_[t] - needed;
     if (shift > 0 && count > 0) stripe.moves.push_back({tensor, shift, count});
@@ -124,8 +131,8 @@ std::optional<Stripes> make_stripes(const Chain& chain, int64_t step) {
   return StripeMaker(chain, *progress).run();
 }
 
-int64_t overlap_distance(const Chain& chain, const Stripes& stripes, int tensor, int64_t input_row_bytes,
-                         int64_t output_row_bytes) {
+int64_t overlap_distance(const Chain& chain, const Stripes& stripes, int tensor,
+                         int64_t input_row_bytes, int64_t output_row_bytes) {
   int64_t first_read = std::numeric_limits<int64_t>::max();  // of the turns from here on, in rows
   int64_t distance = 0;
   for (auto stripe = stripes.list.rbegin(); stripe != stripes.list.rend(); ++stripe)
@@ -134,7 +141,8 @@ int64_t overlap_distance(const Chain& chain, const Stripes& stripes, int tensor,
       for (size_t i = 0; i < op.operands.size(); ++i)
         if (op.operands[i].tensor == tensor) first_read = std::min(first_read, turn->read[i].first);
       if (op.result == chain.output() && first_read != std::numeric_limits<int64_t>::max())
-        distance = std::max(distance, turn->made.end * output_row_bytes - first_read * input_row_bytes);
+        distance =
+            std::max(distance, turn->made.end * output_row_bytes - first_read * input_row_bytes);
     }
   return distance;
 }

@@ -29,8 +29,8 @@ struct Operator {
 };
 
 struct Chain {
-  std::vector<int64_t> rows;         // per tensor
-  std::vector<Operator> operators;   // each before those that read its result
+  std::vector<int64_t> rows;        // per tensor
+  std::vector<Operator> operators;  // each before those that read its result
   int output() const { return operators.back().result; }
 };
 
@@ -57,7 +57,8 @@ struct Move {
 struct Stripe {
   std::vector<Move> moves;  // before the turns
   std::vector<Turn> turns;
-  std::vector<int64_t> base;  // per tensor: the row at the beginning of its line buffer; 0 elsewhere
+  std::vector<int64_t>
+      base;  // per tensor: the row at the beginning of its line buffer; 0 elsewhere
 };
 
 struct Stripes {
@@ -72,7 +73,7 @@ std::optional<Stripes> make_stripes(const Chain& chain, int64_t step);
 
 // The output may begin this many bytes before input `tensor` without overwriting what is still to
 // be read: see tir::Overlap. Rows have the given sizes.
-int64_t overlap_distance(const Chain& chain, const Stripes& stripes, int tensor, int64_t input_row_bytes,
-                         int64_t output_row_bytes);
+int64_t overlap_distance(const Chain& chain, const Stripes& stripes, int tensor,
+                         int64_t input_row_bytes, int64_t output_row_bytes);
 
 }  // namespace intarsia::striping

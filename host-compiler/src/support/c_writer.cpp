@@ -85,7 +85,8 @@ void CWriter::put(std::string_view text) {
 }
 
 void CWriter::line(std::string_view text) {
-  INTARSIA_CHECK(!text.starts_with('#'), "a directive ends with its line, which must not be broken");
+  INTARSIA_CHECK(!text.starts_with('#'),
+                 "a directive ends with its line, which must not be broken");
   put(text);
 }
 

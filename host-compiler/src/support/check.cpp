@@ -6,8 +6,8 @@
 namespace intarsia {
 
 void check_failed(const char* file, int line, const char* condition, const std::string& assumed) {
-  std::fprintf(stderr, "intarsia: internal error at %s:%d: %s (%s); please report this\n", file, line,
-               assumed.c_str(), condition);
+  std::fprintf(stderr, "intarsia: internal error at %s:%d: %s (%s); please report this\n", file,
+               line, assumed.c_str(), condition);
   std::fflush(nullptr);
   std::_Exit(3);
 }

@@ -43,7 +43,9 @@ int bits(DataType type) {
   return 0;
 }
 
-bool is_integer(DataType type) { return type != DataType::Float32 && type != DataType::Bool; }
+bool is_integer(DataType type) {
+  return type != DataType::Float32 && type != DataType::Bool;
+}
 
 bool is_signed(DataType type) {
   switch (type) {

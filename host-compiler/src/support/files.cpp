@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Diagnostics system_failure(const std::string& path, const std::string& what, const std::string& why) {
+Diagnostics system_failure(const std::string& path, const std::string& what,
+                           const std::string& why) {
   return Diagnostics(path, fmt::format("{}: {}", what, why), "check the path and its permissions");
 }
 
@@ -32,10 +33,12 @@ Result<void> check_place(const fs::path& folder, const fs::path& path) {
 
 Result<std::vector<uint8_t>> read_file(const std::string& path) {
   std::error_code error;
-  if (fs::is_directory(path, error)) return Diagnostics(path, "is a folder, not a file", "name a file");
+  if (fs::is_directory(path, error))
+    return Diagnostics(path, "is a folder, not a file", "name a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return system_failure(path, "cannot be read", std::strerror(errno));
-  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)),
+                             std::istreambuf_iterator<char>());
   if (in.bad()) return system_failure(path, "cannot be read", std::strerror(errno));
   return bytes;
 }
@@ -69,8 +72,7 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) return system_failure(folder, "cannot be made", error.message());
-  for (const SourceFile& file : files)
-    INTARSIA_TRY_VOID(check_place(folder, file.path));
+  for (const SourceFile& file : files) INTARSIA_TRY_VOID(check_place(folder, file.path));
   const fs::path aside = fs::path(folder) / ".intarsia-part";
   fs::remove_all(aside, error);
   const auto give_up = [&](Diagnostics why) {

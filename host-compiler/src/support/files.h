@@ -25,7 +25,9 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make();
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) {
+    other.path_.clear();
+  }
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
   ~TemporaryFolder();
   const std::string& path() const { return path_; }

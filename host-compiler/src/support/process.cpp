@@ -81,13 +81,16 @@ int spawn(const std::vector<std::string>& command, const ProcessOptions& options
   for (const std::string& variable : options.environment)
     environment.push_back(const_cast<char*>(variable.c_str()));
   for (char** inherited = environ; *inherited != nullptr; ++inherited) {
-    const std::string_view name = std::string_view(*inherited).substr(0, std::string_view(*inherited).find('=') + 1);
-    const bool is_replaced = std::any_of(options.environment.begin(), options.environment.end(),
-                                         [&](const std::string& own) { return own.starts_with(name); });
+    const std::string_view name =
+        std::string_view(*inherited).substr(0, std::string_view(*inherited).find('=') + 1);
+    const bool is_replaced =
+        std::any_of(options.environment.begin(), options.environment.end(),
+                    [&](const std::string& own) { return own.starts_with(name); });
     if (!is_replaced) environment.push_back(*inherited);
   }
   environment.push_back(nullptr);
-  const int problem = posix_spawnp(process, arguments[0], &actions, nullptr, arguments.data(), environment.data());
+  const int problem =
+      posix_spawnp(process, arguments[0], &actions, nullptr, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   return problem;
 }

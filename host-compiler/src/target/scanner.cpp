@@ -153,7 +153,9 @@ bool Scanner::attribute(ScannedMember& member) {
 bool Scanner::value(ScannedValue& value) {
   value.elements.emplace_back();
   // A '+' that begins a value or an element belongs to it: -mattr=+dsp,+mve.
-  const auto ends = [&] { return at_separator() && !(peek() == '+' && value.elements.back().text.empty()); };
+  const auto ends = [&] {
+    return at_separator() && !(peek() == '+' && value.elements.back().text.empty());
+  };
   while (!at_end() && !is_space(peek()) && !ends()) {
     const char c = peek();
     if (c == '"' || c == '\'') {

@@ -19,10 +19,10 @@ std::vector<Pattern> TargetKind::patterns(const Target&) const {
   std::vector<Pattern> patterns;
   for (const graph::OpKind kind : kOperators) {
     if (kind == graph::OpKind::Call) continue;
-    patterns.push_back({std::string(graph::to_string(kind)), {kind, {}},
-                        [](const PatternMatch& match) {
-                          return standard_lowering_refuses(match.module, match.function, match.node());
-                        }});
+    patterns.push_back(
+        {std::string(graph::to_string(kind)), {kind, {}}, [](const PatternMatch& match) {
+           return standard_lowering_refuses(match.module, match.function, match.node());
+         }});
   }
   return patterns;
 }
@@ -41,7 +41,8 @@ Result<Artifacts> TargetKind::tir_to_runtime(const Target& target, const tir::Mo
 CostEstimate TargetKind::cost(const Target&, const graph::Module&, const graph::Function& function,
                               const graph::Node& node) const {
   int64_t elements = 0;
-  for (const graph::TensorId id : node.outputs) elements += element_count(function.tensor(id).shape);
+  for (const graph::TensorId id : node.outputs)
+    elements += element_count(function.tensor(id).shape);
   // A scalar core: some eight instructions per multiply-accumulate with its loads, thirty per result.
   return {8.0 * static_cast<double>(graph::mac_count(function, node)) +
               30.0 * static_cast<double>(elements),

@@ -16,7 +16,8 @@ std::vector<size_t> order_of_priority(const TargetSpec& target, const TargetRegi
   std::vector<size_t> order;
   for (size_t cpu = 0; cpu < owners.size(); ++cpu) {
     if (owners[cpu] != cpu) continue;
-    for (size_t device = cpu + 1; device < owners.size() && owners[device] == cpu; ++device) order.push_back(device);
+    for (size_t device = cpu + 1; device < owners.size() && owners[device] == cpu; ++device)
+      order.push_back(device);
     if (cpu != 0) order.push_back(cpu);
   }
   order.push_back(0);

@@ -6,7 +6,8 @@ namespace intarsia {
 
 void TargetRegistry::add(std::unique_ptr<TargetKind> kind) {
   const Result<void> added = catalogue_.add_kind(kind->spec());
-  INTARSIA_CHECK(added.ok(), "a kind that is built in is well-formed: " + added.error().to_string());
+  INTARSIA_CHECK(added.ok(),
+                 "a kind that is built in is well-formed: " + added.error().to_string());
   kinds_.push_back(std::move(kind));
 }
 

@@ -8,7 +8,9 @@
 namespace intarsia {
 namespace {
 
-int64_t bytes_of(int64_t elements, DataType type) { return elements * bits(type) / 8; }
+int64_t bytes_of(int64_t elements, DataType type) {
+  return elements * bits(type) / 8;
+}
 
 }  // namespace
 
@@ -33,15 +35,21 @@ int64_t first_byte(const tir::Buffer& buffer, const tir::BufferRun& run) {
   return bytes_of(element, buffer.type);
 }
 
-StreamPlaces::StreamPlaces(const tir::Module& module, const Plan& plan, const tir::Func& func, size_t constant_alignment,
-                           std::vector<StreamRegion> regions)
-    : module_(module), plan_(plan), func_(func), constant_alignment_(constant_alignment),
-      arguments_(arguments_of(module, func)), regions_(std::move(regions)), extents_(regions_.size()) {}
+StreamPlaces::StreamPlaces(const tir::Module& module, const Plan& plan, const tir::Func& func,
+                           size_t constant_alignment, std::vector<StreamRegion> regions)
+    : module_(module),
+      plan_(plan),
+      func_(func),
+      constant_alignment_(constant_alignment),
+      arguments_(arguments_of(module, func)),
+      regions_(std::move(regions)),
+      extents_(regions_.size()) {}
 
 StreamPlace StreamPlaces::of(tir::BufferId id) {
   const tir::Buffer& buffer = func_.buffer(id);
   if (buffer.scope == tir::Scope::Constant) return of_constant(buffer.constant);
-  INTARSIA_CHECK(id.at() < arguments_.size(), "lowering makes parameters of all buffers that need memory");
+  INTARSIA_CHECK(id.at() < arguments_.size(),
+                 "lowering makes parameters of all buffers that need memory");
   const tir::Buffer& argument = module_.entry_func().buffer(arguments_[id.at()]);
   if (argument.scope == tir::Scope::Constant) return of_constant(argument.constant);
   const Placement* placement = plan_.find(arguments_[id.at()]);
@@ -59,11 +67,13 @@ StreamPlace StreamPlaces::of(const tir::BufferRun& run) {
 }
 
 StreamPlace StreamPlaces::of_constant(ConstantId id) {
-  const auto [known, fresh] = constant_offsets_.try_emplace(id.index, static_cast<int64_t>(constants_.size()));
+  const auto [known, fresh] =
+      constant_offsets_.try_emplace(id.index, static_cast<int64_t>(constants_.size()));
   if (fresh) {
     const std::vector<uint8_t>& bytes = module_.constant(id).bytes;
     constants_.insert(constants_.end(), bytes.begin(), bytes.end());
-    constants_.resize((constants_.size() + constant_alignment_ - 1) / constant_alignment_ * constant_alignment_);
+    constants_.resize((constants_.size() + constant_alignment_ - 1) / constant_alignment_ *
+                      constant_alignment_);
   }
   return {region({StreamRegion::Kind::Constants, 0}), known->second};
 }

@@ -138,9 +138,9 @@ bool is_intrinsics_only(const Func& func) {
   };
   if (func.body == nullptr) return false;
   const auto* sequence = std::get_if<Seq>(&func.body->node);
-  return sequence == nullptr ? is_intrinsic(func.body)
-                             : std::all_of(sequence->statements.begin(), sequence->statements.end(),
-                                           is_intrinsic);
+  return sequence == nullptr
+             ? is_intrinsic(func.body)
+             : std::all_of(sequence->statements.begin(), sequence->statements.end(), is_intrinsic);
 }
 
 const Func* Module::find(std::string_view func) const {

@@ -50,7 +50,8 @@ class Printer {
     if (buffer.alias_offset != 0) text += fmt::format(" at={}", buffer.alias_offset);
     if (!buffer.memory.empty()) text += fmt::format(" memory={}", text_quoted(buffer.memory));
     if (buffer.initial) text += fmt::format(" initial={}", *buffer.initial);
-    if (buffer.initial_values.valid()) text += fmt::format(" initial_values={}", constant(buffer.initial_values));
+    if (buffer.initial_values.valid())
+      text += fmt::format(" initial_values={}", constant(buffer.initial_values));
     if (buffer.alignment != natural_alignment(buffer.type))
       text += fmt::format(" align={}", buffer.alignment);
     return text;
@@ -68,7 +69,8 @@ class Printer {
     if (!pairs.empty()) text += fmt::format(" in_place=[{}]", fmt::join(pairs, ", "));
     std::vector<std::string> overlaps;
     for (const Overlap& overlap : func_.overlaps)
-      overlaps.push_back(fmt::format("{} -> {} at {}", overlap.input, overlap.output, overlap.distance));
+      overlaps.push_back(
+          fmt::format("{} -> {} at {}", overlap.input, overlap.output, overlap.distance));
     if (!overlaps.empty()) text += fmt::format(" overlaps=[{}]", fmt::join(overlaps, ", "));
     if (func_.stepwise) text += " stepwise=1";
     if (func_.striped) text += " striped=1";

@@ -44,9 +44,11 @@ void verify_constant(const Module& module, const Buffer& buffer, const std::stri
                      Diagnostics& problems) {
   if (buffer.initial_values.valid()) {
     const ConstantId id = buffer.initial_values;
-    const bool fits = id.at() < module.constants.size() && module.constant(id).type == buffer.type &&
-                      byte_size(module.constant(id).type, module.constant(id).extents) == buffer.bytes();
-    if (!buffer.initial || !fits) problems.add(where, "has initial values that are not a state's of its type and size");
+    const bool fits =
+        id.at() < module.constants.size() && module.constant(id).type == buffer.type &&
+        byte_size(module.constant(id).type, module.constant(id).extents) == buffer.bytes();
+    if (!buffer.initial || !fits)
+      problems.add(where, "has initial values that are not a state's of its type and size");
   }
   if (buffer.scope != Scope::Constant) {
     if (buffer.constant.valid()) problems.add(where, "names a constant but is not in that scope");
@@ -98,8 +100,9 @@ void verify_alias(const Func& func, size_t index, const std::string& where, Diag
   if (is_parameter && root.scope == Scope::Parameter)
     problems.add(where, fmt::format("and '{}' are parameters of the same bytes", root.name));
   if (buffer.alias_offset < 0 || buffer.alias_offset > target.bytes() - buffer.bytes())
-    problems.add(where, fmt::format("is an alias of '{}' and does not lie within it: {} bytes at {} of {}",
-                                    target.name, buffer.bytes(), buffer.alias_offset, target.bytes()));
+    problems.add(where,
+                 fmt::format("is an alias of '{}' and does not lie within it: {} bytes at {} of {}",
+                             target.name, buffer.bytes(), buffer.alias_offset, target.bytes()));
   else if (buffer.alignment > 0 && buffer.alias_offset % buffer.alignment != 0)
     problems.add(where, fmt::format("is an alias at {}, which its alignment of {} forbids",
                                     buffer.alias_offset, buffer.alignment));
@@ -129,10 +132,11 @@ void verify_declarations(const Module& module, const Func& func, Diagnostics& pr
       problems.add(place(func), fmt::format("in-place pair {} -> {} names no two parameters",
                                             pair.input, pair.output));
   for (const Overlap& overlap : func.overlaps)
-    if (overlap.input < 0 || overlap.output < 0 || overlap.input >= count || overlap.output >= count ||
-        overlap.input == overlap.output || overlap.distance < 0)
-      problems.add(place(func), fmt::format("overlap {} -> {} at {} names no two parameters at a distance",
-                                            overlap.input, overlap.output, overlap.distance));
+    if (overlap.input < 0 || overlap.output < 0 || overlap.input >= count ||
+        overlap.output >= count || overlap.input == overlap.output || overlap.distance < 0)
+      problems.add(place(func),
+                   fmt::format("overlap {} -> {} at {} names no two parameters at a distance",
+                               overlap.input, overlap.output, overlap.distance));
   if (!func.overlaps.empty() && !func.striped)
     problems.add(place(func), "has overlaps, which only striped functions have");
   if (func.body == nullptr) problems.add(place(func), "has no body");

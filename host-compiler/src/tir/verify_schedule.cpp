@@ -47,7 +47,8 @@ class ScheduleVerifier {
     } else if (const auto* loop = std::get_if<For>(&stmt->node)) {
       verify_loop(*loop);
     } else {
-      problems_.add(place(func_), "is a schedule but has statements other than calls, branches and loops");
+      problems_.add(place(func_),
+                    "is a schedule but has statements other than calls, branches and loops");
     }
   }
 
@@ -71,7 +72,8 @@ class ScheduleVerifier {
     const auto* lo = std::get_if<IntImm>(&loop.lo->node);
     const auto* hi = std::get_if<IntImm>(&loop.hi->node);
     if (lo == nullptr || hi == nullptr || lo->value != 0) {
-      problems_.add(place(func_), "is a schedule and has a loop that does not run from 0 to a constant");
+      problems_.add(place(func_),
+                    "is a schedule and has a loop that does not run from 0 to a constant");
       return;
     }
     const std::set<BufferId> before = written_;

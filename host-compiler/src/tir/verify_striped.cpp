@@ -38,9 +38,11 @@ class StripedVerifier {
       if (buffer.scope == Scope::Register || buffer.alias.valid())
         fail(fmt::format("is striped and cannot have the register or alias '{}'", buffer.name));
       if (bits(buffer.type) % 8 != 0)
-        fail(fmt::format("is striped and cannot have '{}', whose elements are no whole bytes", buffer.name));
+        fail(fmt::format("is striped and cannot have '{}', whose elements are no whole bytes",
+                         buffer.name));
     }
-    if (!func_.in_place.empty()) fail("is striped: its outputs overlap inputs, they do not replace them");
+    if (!func_.in_place.empty())
+      fail("is striped: its outputs overlap inputs, they do not replace them");
     if (good_) visit(*func_.body);
     if (!good_) return;
     find_undefined();
@@ -49,7 +51,8 @@ class StripedVerifier {
 
  private:
   void fail(std::string what) {
-    if (good_) problems_.add(place(func_), std::move(what));  // the first is enough: the rest follow
+    if (good_)
+      problems_.add(place(func_), std::move(what));  // the first is enough: the rest follow
     good_ = false;
   }
 
@@ -93,7 +96,8 @@ class StripedVerifier {
     } else {
       fail("is striped but has statements other than loops, calls and intrinsics");
     }
-    if (static_cast<int64_t>(events_.size()) > kMostEvents) fail("runs too many steps to be verified");
+    if (static_cast<int64_t>(events_.size()) > kMostEvents)
+      fail("runs too many steps to be verified");
   }
 
   bool read_only(size_t buffer) const {
@@ -102,12 +106,13 @@ class StripedVerifier {
   }
 
   // Adds `count` elements from `first` on to the event.
-  void access(Event& event, BufferId id, int64_t first, int64_t count, Access access, const std::string& who) {
+  void access(Event& event, BufferId id, int64_t first, int64_t count, Access access,
+              const std::string& who) {
     const Buffer& buffer = func_.buffer(id);
     const int64_t elements = element_count(buffer.extents), size = bits(buffer.type) / 8;
     if (first < 0 || first + count > elements)
-      return fail(fmt::format("{}: elements {}..{} of '{}', which has {}", who, first, first + count - 1,
-                              buffer.name, elements));
+      return fail(fmt::format("{}: elements {}..{} of '{}', which has {}", who, first,
+                              first + count - 1, buffer.name, elements));
     if (access != Access::Read && read_only(id.at()))
       return fail(fmt::format("{}: '{}' is read-only but would be written", who, buffer.name));
     event.accesses.push_back({id.at(), first * size, (first + count) * size, access});
@@ -126,18 +131,21 @@ class StripedVerifier {
       const Buffer& parameter = callee->buffers[i];
       const Buffer& argument = func_.buffer(call.arguments[i]);
       if (parameter.type != argument.type)
-        return fail(fmt::format("{}: argument '{}' has another type than '{}'", who, argument.name, parameter.name));
+        return fail(fmt::format("{}: argument '{}' has another type than '{}'", who, argument.name,
+                                parameter.name));
       const auto first = call.offsets.empty() ? 0 : known(call.offsets[i], "an offset");
       if (!first) return;
       if (argument.scope != Scope::Constant &&
           *first * (bits(argument.type) / 8) % parameter.alignment != 0)
-        return fail(fmt::format("{}: element {} of '{}' is not aligned to {}", who, *first, argument.name,
-                                parameter.alignment));
-      access(event, call.arguments[i], *first, element_count(parameter.extents), callee->parameters[i].access, who);
+        return fail(fmt::format("{}: element {} of '{}' is not aligned to {}", who, *first,
+                                argument.name, parameter.alignment));
+      access(event, call.arguments[i], *first, element_count(parameter.extents),
+             callee->parameters[i].access, who);
     }
     for (const Bytes& a : event.accesses)
       for (const Bytes& b : event.accesses)
-        if (&a != &b && a.buffer == b.buffer && a.access != Access::Read && a.first < b.end && b.first < a.end)
+        if (&a != &b && a.buffer == b.buffer && a.access != Access::Read && a.first < b.end &&
+            b.first < a.end)
           return fail(fmt::format("{}: what it writes to '{}' is also another argument", who,
                                   func_.buffers[a.buffer].name));
     if (good_) events_.push_back(std::move(event));
@@ -170,7 +178,8 @@ class StripedVerifier {
   void find_undefined() {
     std::vector<std::vector<bool>> defined;
     for (size_t i = 0; i < func_.buffers.size(); ++i) {
-      const bool is_output = i < func_.parameters.size() && func_.parameters[i].access == Access::Write;
+      const bool is_output =
+          i < func_.parameters.size() && func_.parameters[i].access == Access::Write;
       const bool undefined = is_output || func_.buffers[i].scope == Scope::Local;
       defined.emplace_back(static_cast<size_t>(func_.buffers[i].bytes()), !undefined);
     }
@@ -184,7 +193,8 @@ class StripedVerifier {
       }
       for (const Bytes& bytes : event.accesses)
         if (bytes.access != Access::Read)
-          std::fill(defined[bytes.buffer].begin() + bytes.first, defined[bytes.buffer].begin() + bytes.end, true);
+          std::fill(defined[bytes.buffer].begin() + bytes.first,
+                    defined[bytes.buffer].begin() + bytes.end, true);
     }
     for (size_t i = 0; i < func_.parameters.size(); ++i)
       if (func_.parameters[i].access == Access::Write &&
@@ -195,8 +205,10 @@ class StripedVerifier {
   // Every byte written to the output lies `distance` before each byte of the input that this or a later
   // event reads.
   void prove(const Overlap& overlap) {
-    const auto input = static_cast<size_t>(overlap.input), output = static_cast<size_t>(overlap.output);
-    if (func_.parameters[input].access != Access::Read || func_.parameters[output].access == Access::Read)
+    const auto input = static_cast<size_t>(overlap.input),
+               output = static_cast<size_t>(overlap.output);
+    if (func_.parameters[input].access != Access::Read ||
+        func_.parameters[output].access == Access::Read)
       return fail(fmt::format("overlap {} -> {}: the input is not read or the output not written",
                               overlap.input, overlap.output));
     int64_t first_read = std::numeric_limits<int64_t>::max() / 2;
@@ -206,12 +218,14 @@ class StripedVerifier {
       for (const Bytes& bytes : event->accesses) {
         if (bytes.buffer != output) continue;
         if (bytes.access != Access::Write)
-          return fail(fmt::format("overlap {} -> {}: {} reads the output", overlap.input, overlap.output,
-                                  name_of(*event->stmt)));
+          return fail(fmt::format("overlap {} -> {}: {} reads the output", overlap.input,
+                                  overlap.output, name_of(*event->stmt)));
         if (bytes.end > first_read + overlap.distance)
-          return fail(fmt::format(
-              "overlap {} -> {} at {}: {} writes byte {} of the output where byte {} of the input is still to be read",
-              overlap.input, overlap.output, overlap.distance, name_of(*event->stmt), bytes.end - 1, first_read));
+          return fail(
+              fmt::format("overlap {} -> {} at {}: {} writes byte {} of the output where byte {} "
+                          "of the input is still to be read",
+                          overlap.input, overlap.output, overlap.distance, name_of(*event->stmt),
+                          bytes.end - 1, first_read));
       }
     }
   }

@@ -105,9 +105,10 @@ class TypeVerifier {
   void check(const Call& n) {
     for (const BufferId id : n.arguments) is_buffer(id);
     if (!n.offsets.empty() && n.offsets.size() != n.arguments.size())
-      fail(fmt::format("a call of '{}' has {} offsets for {} arguments", n.function, n.offsets.size(),
-                       n.arguments.size()));
-    for (const Expr& offset : n.offsets) expect(offset, DataType::Int32, "an offset of an argument");
+      fail(fmt::format("a call of '{}' has {} offsets for {} arguments", n.function,
+                       n.offsets.size(), n.arguments.size()));
+    for (const Expr& offset : n.offsets)
+      expect(offset, DataType::Int32, "an offset of an argument");
   }
   void check(const Intrinsic& n) {
     if (n.name.empty()) fail("an intrinsic has no name");

@@ -39,9 +39,11 @@ Result<void> check_extensions(const Core& core, const std::vector<std::string>& 
   for (const std::string& word : asked) {
     if (std::find(has.begin(), has.end(), word) != has.end()) continue;
     const bool known = word == "+dsp" || word == "+mve" || word == "+fp";
-    return Diagnostics("", known ? fmt::format("{} has no extension for -mattr={}", core.name, word)
-                                 : fmt::format("-mattr cannot be '{}'", word),
-                       has.empty() ? "leave -mattr out" : fmt::format("it has {}", fmt::join(has, ", ")));
+    return Diagnostics(
+        "",
+        known ? fmt::format("{} has no extension for -mattr={}", core.name, word)
+              : fmt::format("-mattr cannot be '{}'", word),
+        has.empty() ? "leave -mattr out" : fmt::format("it has {}", fmt::join(has, ", ")));
   }
   return {};
 }
@@ -70,10 +72,12 @@ KindSpec make_spec() {
     const Core* core = find_core(attributes.get_string("mcpu"));
     if (core != nullptr && std::string_view(core->float_abi) == "soft" &&
         attributes.get_string("mfloat-abi") == "hard")
-      return Diagnostics("", fmt::format("{} has no floating-point unit for -mfloat-abi=hard", core->name),
-                         "leave -mfloat-abi out or use soft");
+      return Diagnostics(
+          "", fmt::format("{} has no floating-point unit for -mfloat-abi=hard", core->name),
+          "leave -mfloat-abi out or use soft");
     const AttributeValue* asked = attributes.find("mattr");
-    if (core != nullptr && asked != nullptr) return check_extensions(*core, std::get<std::vector<std::string>>(*asked));
+    if (core != nullptr && asked != nullptr)
+      return check_extensions(*core, std::get<std::vector<std::string>>(*asked));
     return {};
   };
   for (const Core& core : kCores)
@@ -91,7 +95,8 @@ class CKind final : public TargetKind {
     const Core* core = find_core(target.get_string("mcpu"));
     INTARSIA_CHECK(core != nullptr, "the catalogue admits only cores of the table");
     int64_t elements = 0;
-    for (const graph::TensorId id : node.outputs) elements += element_count(function.tensor(id).shape);
+    for (const graph::TensorId id : node.outputs)
+      elements += element_count(function.tensor(id).shape);
     // Requantising and storing one result takes some thirty instructions on any of them.
     return {core->instructions_per_mac * static_cast<double>(graph::mac_count(function, node)) +
                 30.0 * static_cast<double>(elements),
@@ -104,6 +109,8 @@ class CKind final : public TargetKind {
 
 }  // namespace
 
-void add_kinds(TargetRegistry& registry) { registry.add(std::make_unique<CKind>()); }
+void add_kinds(TargetRegistry& registry) {
+  registry.add(std::make_unique<CKind>());
+}
 
 }  // namespace intarsia::targets::c

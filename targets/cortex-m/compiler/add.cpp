@@ -26,12 +26,13 @@ int64_t reference_sum(const AddRescaling& r, int64_t a, int64_t b, int64_t sign,
 // Numbers of device/sum.h, if there are some that hold for every pair of operands.
 class OneStep {
  public:
-  OneStep(const AddRescaling& r, int64_t a_zero, int64_t b_zero, int64_t sign, int64_t out_zero, Range range)
+  OneStep(const AddRescaling& r, int64_t a_zero, int64_t b_zero, int64_t sign, int64_t out_zero,
+          Range range)
       : range_(range) {
     for (int64_t a = -128; a <= 127; ++a)
       for (int64_t b = -128; b <= 127; ++b)
-        expected_.push_back(
-            std::clamp<int64_t>(reference_sum(r, a - a_zero, b - b_zero, sign, out_zero), range.low, range.high));
+        expected_.push_back(std::clamp<int64_t>(
+            reference_sum(r, a - a_zero, b - b_zero, sign, out_zero), range.low, range.high));
   }
 
   // Factors near the real scales; a start that no pair rules out.
@@ -40,7 +41,8 @@ class OneStep {
     const auto b_middle = static_cast<int64_t>(std::lround(b_scale * kOne));
     for (int64_t i = 0; i < kTries * kTries; ++i) {
       const int64_t a_factor = a_middle + near(i % kTries), b_factor = b_middle + near(i / kTries);
-      if (const std::optional<int64_t> start = start_for(a_factor, b_factor)) return {{a_factor, b_factor, *start}};
+      if (const std::optional<int64_t> start = start_for(a_factor, b_factor))
+        return {{a_factor, b_factor, *start}};
     }
     return std::nullopt;
   }
@@ -59,8 +61,10 @@ class OneStep {
         if (result < range_.high) most = std::min(most, (result + 1) * kOne - 1 - sum);
         if (least > most) return std::nullopt;
       }
-    const int64_t start = least + (most - least) / 2, reach = 128 * (std::abs(a_factor) + std::abs(b_factor));
-    if (std::abs(start) + reach >= kLimit - kOne || std::abs(b_factor) >= kLimit / 256) return std::nullopt;
+    const int64_t start = least + (most - least) / 2,
+                  reach = 128 * (std::abs(a_factor) + std::abs(b_factor));
+    if (std::abs(start) + reach >= kLimit - kOne || std::abs(b_factor) >= kLimit / 256)
+      return std::nullopt;
     return start;
   }
 
@@ -76,11 +80,11 @@ LowerLeaf sum_leaf(CoreClass core, const OpView& view) {
   const auto is_plain = [](const graph::Tensor& t) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1 && !t.constant.valid();
   };
-  if (!is_plain(a) || !is_plain(b) || !is_plain(out) || a.shape != out.shape || b.shape != out.shape ||
-      view.node.inputs[0] == view.node.inputs[1])
+  if (!is_plain(a) || !is_plain(b) || !is_plain(out) || a.shape != out.shape ||
+      b.shape != out.shape || view.node.inputs[0] == view.node.inputs[1])
     return nullptr;
-  const std::optional<AddRescaling> r =
-      add_rescaling(DataType::Int8, a.quantization.scale[0], b.quantization.scale[0], out.quantization.scale[0]);
+  const std::optional<AddRescaling> r = add_rescaling(
+      DataType::Int8, a.quantization.scale[0], b.quantization.scale[0], out.quantization.scale[0]);
   if (!r) return nullptr;
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
   const int64_t count = element_count(out.shape);
@@ -88,25 +92,38 @@ LowerLeaf sum_leaf(CoreClass core, const OpView& view) {
   const int64_t sign = view.node.kind == graph::OpKind::Sub ? -1 : 1;
   const OneStep one_step(*r, a.quantization.zero_point[0], b.quantization.zero_point[0], sign,
                          out.quantization.zero_point[0], range);
-  if (const auto found = one_step.find(a.quantization.scale[0] / unit, static_cast<double>(sign) * b.quantization.scale[0] / unit)) {
-    const std::vector<int64_t> numbers = {count, (*found)[0], (*found)[1], (*found)[2], range.low, range.high};
+  if (const auto found =
+          one_step.find(a.quantization.scale[0] / unit,
+                        static_cast<double>(sign) * b.quantization.scale[0] / unit)) {
+    const std::vector<int64_t> numbers = {count,       (*found)[0], (*found)[1],
+                                          (*found)[2], range.low,   range.high};
     return [numbers, count](OpLowering& op) {
       op.declare({Shape{count}, Shape{count}}, Shape{count});
-      return call_kernel(op.b.func(), {"intarsia_sum_s8", numbers, {op.in(0), op.in(1)}, op.out(), {}, {}});
+      return call_kernel(op.b.func(),
+                         {"intarsia_sum_s8", numbers, {op.in(0), op.in(1)}, op.out(), {}, {}});
     };
   }
   constexpr int kLeftShift = 20, kMostShift = 30, kMostOutShift = 22;
-  if (sign < 0 || core == CoreClass::Thumb || core == CoreClass::Long || r->left_shift != kLeftShift || r->a.shift < -kMostShift || r->b.shift < -kMostShift ||
+  if (sign < 0 || core == CoreClass::Thumb || core == CoreClass::Long ||
+      r->left_shift != kLeftShift || r->a.shift < -kMostShift || r->b.shift < -kMostShift ||
       r->output.shift > -1 || r->output.shift < -kMostOutShift)
     return nullptr;
   std::vector<int64_t> numbers = {count,
-                                  a.quantization.zero_point[0], r->a.value, -r->a.shift,
-                                  b.quantization.zero_point[0], r->b.value, -r->b.shift,
-                                  r->output.value, -r->output.shift, out.quantization.zero_point[0],
-                                  range.low, range.high};
+                                  a.quantization.zero_point[0],
+                                  r->a.value,
+                                  -r->a.shift,
+                                  b.quantization.zero_point[0],
+                                  r->b.value,
+                                  -r->b.shift,
+                                  r->output.value,
+                                  -r->output.shift,
+                                  out.quantization.zero_point[0],
+                                  range.low,
+                                  range.high};
   return [numbers, count](OpLowering& op) {
     op.declare({Shape{count}, Shape{count}}, Shape{count});
-    return call_kernel(op.b.func(), {"intarsia_add_s8", numbers, {op.in(0), op.in(1)}, op.out(), {}, {}});
+    return call_kernel(op.b.func(),
+                       {"intarsia_add_s8", numbers, {op.in(0), op.in(1)}, op.out(), {}, {}});
   };
 }
 

@@ -9,12 +9,13 @@ namespace {
 
 using standard_lowering::Multiplier;
 
-constexpr int64_t kLargestInput = 128;              // magnitude of an int8
+constexpr int64_t kLargestInput = 128;             // magnitude of an int8
 constexpr int64_t kQuickLimit = int64_t{1} << 30;  // of sums: they are doubled
-constexpr int kLargestQuickShift = 22;              // half of the last bit and the zero point stay small
+constexpr int kLargestQuickShift = 22;  // half of the last bit and the zero point stay small
 
 void append(std::vector<uint8_t>& bytes, int64_t value) {
-  for (int byte = 0; byte < 4; ++byte) bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * byte)));
+  for (int byte = 0; byte < 4; ++byte)
+    bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * byte)));
 }
 
 struct Sum {
@@ -24,7 +25,8 @@ struct Sum {
 
 Sum sum_of(int64_t bias, int64_t zero_point, const std::vector<int8_t>& row) {
   int64_t weights = 0, magnitudes = 0;
-  for (const int8_t weight : row) weights += weight, magnitudes += std::abs(static_cast<int>(weight));
+  for (const int8_t weight : row)
+    weights += weight, magnitudes += std::abs(static_cast<int>(weight));
   const int64_t start = bias - zero_point * weights;
   return {start, std::abs(start) + magnitudes * kLargestInput};
 }
@@ -43,7 +45,8 @@ Channel without_extremes(Channel channel, const Sum& sum, int64_t out_zero) {
   const Multiplier m = channel.multiplier;
   const bool constant = sum.most == std::abs(sum.start);
   if (constant && std::abs(sum.start) < (int64_t{1} << 31 >> std::max(m.shift, 0))) {
-    const int64_t result = std::clamp<int64_t>(requantized(sum.start, m), -128 - out_zero, 127 - out_zero);
+    const int64_t result =
+        std::clamp<int64_t>(requantized(sum.start, m), -128 - out_zero, 127 - out_zero);
     return {4 * result, {1 << 30, -1}};
   }
   // The sum times a multiplier below one, halved more often than it has bits, rounds to zero.
@@ -56,7 +59,8 @@ Channel without_extremes(Channel channel, const Sum& sum, int64_t out_zero) {
 
 std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes) {
   std::vector<int64_t> blocks;
-  for (int64_t next = 0; next < channels; next += lanes) blocks.push_back(std::min(next, channels - lanes));
+  for (int64_t next = 0; next < channels; next += lanes)
+    blocks.push_back(std::min(next, channels - lanes));
   return blocks;
 }
 
@@ -69,8 +73,8 @@ std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows
   for (size_t c = 0; c < rows.size(); ++c) {
     const Sum sum = sum_of(bias[c], in_zero, rows[c]);
     if (sum.most > std::numeric_limits<int32_t>::max()) return std::nullopt;
-    const Channel channel =
-        without_extremes({sum.start, multipliers[multipliers.size() == 1 ? 0 : c]}, sum, channels.out_zero);
+    const Channel channel = without_extremes(
+        {sum.start, multipliers[multipliers.size() == 1 ? 0 : c]}, sum, channels.out_zero);
     const int shift = channel.multiplier.shift;
     const int64_t most = sum.most - std::abs(sum.start) + std::abs(channel.bias);
     channels.quick &= most < kQuickLimit && shift <= -1 && shift >= -kLargestQuickShift;
@@ -110,11 +114,13 @@ std::vector<uint8_t> Channels::scalar_table() const {
   return bytes;
 }
 
-std::vector<uint8_t> Channels::vector_table(const std::vector<std::vector<int64_t>>& blocks,
-                                            const std::vector<std::vector<int64_t>>& multipliers) const {
+std::vector<uint8_t> Channels::vector_table(
+    const std::vector<std::vector<int64_t>>& blocks,
+    const std::vector<std::vector<int64_t>>& multipliers) const {
   std::vector<uint8_t> bytes;
   const auto channel = [&](int64_t c) {
-    return c < static_cast<int64_t>(list.size()) ? list[static_cast<size_t>(c)] : Channel{0, {0, -1}};
+    return c < static_cast<int64_t>(list.size()) ? list[static_cast<size_t>(c)]
+                                                 : Channel{0, {0, -1}};
   };
   for (size_t block = 0; block < blocks.size(); ++block) {
     for (const int64_t c : blocks[block]) append(bytes, channel(c).bias);
@@ -126,23 +132,27 @@ std::vector<uint8_t> Channels::vector_table(const std::vector<std::vector<int64_
 
 std::string kernel_for(const std::string& family, const Channels& channels, const Window& window) {
   if (!channels.quick) return family + "_any_s8";
-  return family + (!channels.shared && window.low == -128 && window.high == 127 ? "_s8" : "_limited_s8");
+  return family +
+         (!channels.shared && window.low == -128 && window.high == 127 ? "_s8" : "_limited_s8");
 }
 
-std::string dsp_kernel_for(const std::string& family, const Channels& channels, const Window& window) {
-  const bool rectified = channels.quick && !channels.shared && window.low == -128 && window.high == 127 && window.out_zero == -128;
+std::string dsp_kernel_for(const std::string& family, const Channels& channels,
+                           const Window& window) {
+  const bool rectified = channels.quick && !channels.shared && window.low == -128 &&
+                         window.high == 127 && window.out_zero == -128;
   return rectified ? family + "_rectified_s8" : kernel_for(family, channels, window);
 }
 
 bool is_int8_dot_product(const OpView& view) {
-  return view.in(0).type == DataType::Int8 && view.out().type == DataType::Int8 && view.is_constant(1) &&
-         view.in(1).type == DataType::Int8 && !view.is_constant(0) &&
+  return view.in(0).type == DataType::Int8 && view.out().type == DataType::Int8 &&
+         view.is_constant(1) && view.in(1).type == DataType::Int8 && !view.is_constant(0) &&
          (!view.has(2) || (view.is_constant(2) && view.in(2).type == DataType::Int32));
 }
 
 standard_lowering::Range output_range(const OpView& view, graph::Activation activation) {
   const graph::Quantization& out = view.out().quantization;
-  return standard_lowering::activation_range(activation, DataType::Int8, out.scale[0], out.zero_point[0]);
+  return standard_lowering::activation_range(activation, DataType::Int8, out.scale[0],
+                                             out.zero_point[0]);
 }
 
 }  // namespace intarsia::targets::cortex_m

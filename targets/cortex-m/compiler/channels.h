@@ -22,7 +22,7 @@ struct Channel {
 struct Channels {
   std::vector<Channel> list;
   int64_t out_zero;
-  bool quick;  // the quick arithmetic of device/results.h covers them
+  bool quick;           // the quick arithmetic of device/results.h covers them
   bool shared = false;  // small code: one kernel for every range of results
 
   // struct intarsia_channel, one after another.
@@ -40,13 +40,15 @@ struct Channels {
 std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes);
 
 // None when a folded bias leaves 32 bits.
-std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
-                                      const std::vector<standard_lowering::Multiplier>& multipliers);
+std::optional<Channels> make_channels(
+    const OpView& view, const WeightRows& rows,
+    const std::vector<standard_lowering::Multiplier>& multipliers);
 
 // The kernel of a family for the way from sums to results: _s8, _limited_s8 or _any_s8.
 std::string kernel_for(const std::string& family, const Channels& channels, const Window& window);
 // Of families that have _rectified_s8 as well.
-std::string dsp_kernel_for(const std::string& family, const Channels& channels, const Window& window);
+std::string dsp_kernel_for(const std::string& family, const Channels& channels,
+                           const Window& window);
 
 // Int8 throughout with constant weights and a constant or absent 32-bit bias.
 bool is_int8_dot_product(const OpView& view);

@@ -8,7 +8,9 @@ namespace {
 
 using namespace standard_lowering;
 
-int8_t as_int8(int64_t value) { return static_cast<int8_t>(value); }
+int8_t as_int8(int64_t value) {
+  return static_cast<int8_t>(value);
+}
 
 void set_range(const OpView& v, graph::Activation activation, Window& w) {
   const Range range = output_range(v, activation);
@@ -31,12 +33,14 @@ std::optional<Conv> read_conv2d(const OpView& v) {
   const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
   if (weights[3] != in[3] || (a.dilation_w != 1 && weights[2] != 1)) return std::nullopt;
   Conv conv;
-  conv.window = {in[0], in[1], in[2], in[3], out[1], out[2], out[3], weights[1], weights[2],
-                 a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left};
+  conv.window = {in[0],      in[1],        in[2],         in[3],         out[1],
+                 out[2],     out[3],       weights[1],    weights[2],    a.stride_h,
+                 a.stride_w, a.dilation_h, a.padding.top, a.padding.left};
   conv.window.dilation_w = a.dilation_w;
   set_range(v, a.activation, conv.window);
   conv.rows = rows_of(v, out[3]);
-  conv.multipliers = conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
+  conv.multipliers =
+      conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
   return conv;
 }
 
@@ -46,15 +50,18 @@ std::optional<Conv> read_depthwise(const OpView& v) {
   const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
   if (in[3] != 1 || (a.dilation_w != 1 && weights[2] != 1)) return std::nullopt;
   Conv conv;
-  conv.window = {in[0], in[1], in[2], 1, out[1], out[2], out[3], weights[1], weights[2],
-                 a.stride_h, a.stride_w, a.dilation_h, a.padding.top, a.padding.left};
+  conv.window = {in[0],         in[1],         in[2],      1,          out[1],     out[2],
+                 out[3],        weights[1],    weights[2], a.stride_h, a.stride_w, a.dilation_h,
+                 a.padding.top, a.padding.left};
   conv.window.dilation_w = a.dilation_w;
   set_range(v, a.activation, conv.window);
   const std::vector<int64_t> values = v.values(1);
   const auto channels = static_cast<size_t>(out[3]);
   conv.rows.assign(channels, std::vector<int8_t>(values.size() / channels));
-  for (size_t i = 0; i < values.size(); ++i) conv.rows[i % channels][i / channels] = as_int8(values[i]);
-  conv.multipliers = conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
+  for (size_t i = 0; i < values.size(); ++i)
+    conv.rows[i % channels][i / channels] = as_int8(values[i]);
+  conv.multipliers =
+      conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization);
   return conv;
 }
 
@@ -84,8 +91,8 @@ std::optional<Conv> read(const OpView& v) {
 
 // A pointwise convolution is a fully connected layer over its pixels: one long row.
 void simplify(Window& w) {
-  if (w.kernel_h != 1 || w.kernel_w != 1 || w.stride_h != 1 || w.stride_w != 1 || w.in_h != w.out_h ||
-      w.in_w != w.out_w || w.pixels() > INT16_MAX)
+  if (w.kernel_h != 1 || w.kernel_w != 1 || w.stride_h != 1 || w.stride_w != 1 ||
+      w.in_h != w.out_h || w.in_w != w.out_w || w.pixels() > INT16_MAX)
     return;
   w.in_w = w.out_w = w.pixels();
   w.batches = w.in_h = w.out_h = 1;
@@ -93,15 +100,17 @@ void simplify(Window& w) {
 
 Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64_t scratch_bytes) {
   const Window& w = conv.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, 4);
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {scratch_bytes}, 4);
-  const BufferId weights = op.constant("weights", DataType::Int8, {w.out_c, run}, filled_rows(conv.rows, run),
-                                       tir::ConstantUse::Weights);
-  const BufferId table =
-      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
+  const BufferId weights = op.constant("weights", DataType::Int8, {w.out_c, run},
+                                       filled_rows(conv.rows, run), tir::ConstantUse::Weights);
+  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
+                                     tir::ConstantUse::Weights);
   const std::string kernel = dsp_kernel_for("intarsia_dsp_conv", channels, w);
-  return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+  return call_kernel(op.b.func(),
+                     {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace
@@ -127,8 +136,8 @@ LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small) {
   const bool copied = w.kernel_w * w.in_c % 4 != 0 || w.pad_top != 0 || w.pad_left != 0 ||
                       (w.out_h - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h >= w.in_h ||
                       (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;
-  const int64_t scratch =
-      round_up(w.kernel_h * w.kernel_w * w.in_c, 4) * ((w.pixels() >= 4 ? 8 : 2) + (copied ? 1 : 0));
+  const int64_t scratch = round_up(w.kernel_h * w.kernel_w * w.in_c, 4) *
+                          ((w.pixels() >= 4 ? 8 : 2) + (copied ? 1 : 0));
   if (scratch > kMostScratch) return nullptr;
   return [conv = *conv, channels = *channels, scratch](OpLowering& op) {
     return lower_dsp(op, conv, channels, scratch);

@@ -12,7 +12,9 @@ struct Conv {
   std::vector<standard_lowering::Multiplier> multipliers;
 };
 
-inline int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+inline int64_t round_up(int64_t value, int64_t to) {
+  return (value + to - 1) / to * to;
+}
 
 // Empty where the kernels for Helium do not cover it.
 LowerLeaf mve_conv_leaf(const Conv& conv, const Channels& channels);

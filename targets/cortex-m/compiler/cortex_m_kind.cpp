@@ -24,8 +24,9 @@ constexpr Core kCores[] = {
 const Core* find_core(const Target& target) {
   const AttributeValue* mcpu = target.attributes.find("mcpu");
   const std::string* name = mcpu == nullptr ? nullptr : std::get_if<std::string>(mcpu);
-  const auto found = std::find_if(std::begin(kCores), std::end(kCores),
-                                  [&](const Core& core) { return name != nullptr && *name == core.name; });
+  const auto found = std::find_if(std::begin(kCores), std::end(kCores), [&](const Core& core) {
+    return name != nullptr && *name == core.name;
+  });
   return found == std::end(kCores) ? nullptr : found;
 }
 
@@ -39,7 +40,8 @@ class CortexMKind final : public TargetKind {
 
   bool refines(const Target& target) const override {
     const AttributeValue* kernels = target.attributes.find("kernels");
-    return find_core(target) != nullptr && (kernels == nullptr || *kernels == AttributeValue(std::string("tuned")));
+    return find_core(target) != nullptr &&
+           (kernels == nullptr || *kernels == AttributeValue(std::string("tuned")));
   }
 
   Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
@@ -48,12 +50,14 @@ class CortexMKind final : public TargetKind {
     const CoreClass core = find_core(target)->core_class;
     const bool small = options.optimise == LoweringOptions::Optimise::Size;
     return standard_lowering::graph_to_tir(
-        module, function, [core, small](const OpView& view) { return choose_leaf(core, view, small); }, options);
+        module, function,
+        [core, small](const OpView& view) { return choose_leaf(core, view, small); }, options);
   }
 
   Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,
                                    const Plan& plan) const override {
-    INTARSIA_TRY(Artifacts artifacts, emission::c_artifacts(target, module, plan, kernel_structs()));
+    INTARSIA_TRY(Artifacts artifacts,
+                 emission::c_artifacts(target, module, plan, kernel_structs()));
     if (!artifacts.functions.empty()) artifacts.includes.push_back("cortex_m/kernels.h");
     return artifacts;
   }
@@ -66,6 +70,8 @@ class CortexMKind final : public TargetKind {
 
 }  // namespace
 
-void add_kinds(TargetRegistry& registry) { registry.refine(std::make_unique<CortexMKind>()); }
+void add_kinds(TargetRegistry& registry) {
+  registry.refine(std::make_unique<CortexMKind>());
+}
 
 }  // namespace intarsia::targets::cortex_m

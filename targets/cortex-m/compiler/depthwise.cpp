@@ -16,13 +16,30 @@ Depthwise read(const OpView& v) {
   const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
   const Range range = output_range(v, a.activation);
   Depthwise d;
-  d.window = {in[0], in[1], in[2], in[3], out[1], out[2], out[3], weights[1], weights[2], a.stride_h, a.stride_w,
-              a.dilation_h, a.padding.top, a.padding.left, v.in(0).quantization.zero_point[0],
-              v.out().quantization.zero_point[0], range.low, range.high, a.dilation_w};
+  d.window = {in[0],
+              in[1],
+              in[2],
+              in[3],
+              out[1],
+              out[2],
+              out[3],
+              weights[1],
+              weights[2],
+              a.stride_h,
+              a.stride_w,
+              a.dilation_h,
+              a.padding.top,
+              a.padding.left,
+              v.in(0).quantization.zero_point[0],
+              v.out().quantization.zero_point[0],
+              range.low,
+              range.high,
+              a.dilation_w};
   const std::vector<int64_t> values = v.values(1);
   const auto channels = static_cast<size_t>(out[3]);
   d.rows.assign(channels, std::vector<int8_t>(values.size() / channels));
-  for (size_t i = 0; i < values.size(); ++i) d.rows[i % channels][i / channels] = static_cast<int8_t>(values[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    d.rows[i % channels][i / channels] = static_cast<int8_t>(values[i]);
   return d;
 }
 
@@ -33,14 +50,17 @@ struct DspLayout {
       : phases(w.stride_h % 2 == 0 ? 1 : 2),
         pairs(phases == 1 ? (w.kernel_h + 1) / 2 : w.kernel_h / 2 + 1),
         columns((w.out_w - 1) * w.stride_w + w.kernel_w) {}
-  int64_t scratch_bytes(const Window& w) const { return 16 * pairs * (phases * w.kernel_w + columns); }
+  int64_t scratch_bytes(const Window& w) const {
+    return 16 * pairs * (phases * w.kernel_w + columns);
+  }
 };
 
 std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
   const Window& w = d.window;
   const auto weight = [&](int64_t channel, int64_t ky, int64_t kx) {
     if (ky < 0 || ky >= w.kernel_h) return uint8_t{0};
-    return static_cast<uint8_t>(d.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * w.kernel_w + kx)]);
+    return static_cast<uint8_t>(
+        d.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * w.kernel_w + kx)]);
   };
   std::vector<uint8_t> bytes;
   for (const int64_t block : blocks_of(w.out_c, kDspLanes))
@@ -57,14 +77,18 @@ std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
 Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
   const Window& w = d.window;
   const DspLayout layout(w);
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes(w)}, 4);
-  const Shape extents{(w.out_c + kDspLanes - 1) / kDspLanes, layout.phases, layout.pairs, w.kernel_w, 2 * kDspLanes};
-  const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout), tir::ConstantUse::Weights);
-  const BufferId table =
-      op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(), tir::ConstantUse::Weights);
+  const Shape extents{(w.out_c + kDspLanes - 1) / kDspLanes, layout.phases, layout.pairs,
+                      w.kernel_w, 2 * kDspLanes};
+  const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout),
+                                       tir::ConstantUse::Weights);
+  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
+                                     tir::ConstantUse::Weights);
   const std::string kernel = dsp_kernel_for("intarsia_dsp_depthwise", channels, w);
-  return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+  return call_kernel(op.b.func(),
+                     {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace
@@ -78,7 +102,8 @@ LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small) {
   std::optional<Channels> channels = make_channels(view, d.rows, multipliers);
   if (!channels || !d.window.fits()) return nullptr;
   channels->shared = small;
-  if (core == CoreClass::Thumb || core == CoreClass::Long) return thumb_depthwise_leaf(d, *channels);
+  if (core == CoreClass::Thumb || core == CoreClass::Long)
+    return thumb_depthwise_leaf(d, *channels);
   if (core == CoreClass::Mve) {
     if (LowerLeaf leaf = mve_depthwise_leaf(d, d.window.dilation_w, *channels)) return leaf;
   }

@@ -21,7 +21,9 @@ struct Window {
 #include "cortex_m/window.def"
 #undef FIELD
 
-  int64_t pixels() const { return batches * out_h * out_w; }
+  int64_t pixels() const {
+    return batches * out_h * out_w;
+  }
   std::vector<int64_t> values() const;
   bool fits() const;  // every field in 16 bits
 };
@@ -48,7 +50,7 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small);
 // Families. Each returns an empty leaf for what its kernels do not cover.
 LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small);
-LowerLeaf sum_leaf(CoreClass core, const OpView& view);  // of Add and Sub
+LowerLeaf sum_leaf(CoreClass core, const OpView& view);   // of Add and Sub
 LowerLeaf mean_leaf(CoreClass core, const OpView& view);  // of Mean and Sum
 LowerLeaf mul_leaf(const OpView& view);
 LowerLeaf pool_leaf(CoreClass core, const OpView& view);

@@ -14,7 +14,8 @@ namespace {
 // added faster than bytes.
 bool pays(CoreClass core, int64_t count, int64_t inner) {
   constexpr int64_t kLeastCount = 9, kLeastRow = 64, kLeastRowOfVectors = 16;
-  if (core == CoreClass::Thumb || core == CoreClass::Long) return inner % 4 == 0 && count >= kLeastCount;
+  if (core == CoreClass::Thumb || core == CoreClass::Long)
+    return inner % 4 == 0 && count >= kLeastCount;
   if (inner == 1) return count >= (core == CoreClass::Mve ? kLeastRowOfVectors : kLeastRow);
   return inner >= 4 && count >= kLeastCount;
 }
@@ -27,7 +28,8 @@ LowerLeaf mean_leaf(CoreClass core, const OpView& view) {
   const std::vector<int64_t>& axes = view.node.attrs<graph::ReduceAttrs>().axes;
   int64_t outer = 1, count = 1, inner = 1;
   for (size_t axis = 0; axis < in.shape.size(); ++axis) {
-    const bool reduced = std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
+    const bool reduced =
+        std::find(axes.begin(), axes.end(), static_cast<int64_t>(axis)) != axes.end();
     if (in.shape[axis] == 1) continue;
     if (reduced && inner > 1) return nullptr;  // one more group of axes
     (reduced ? count : count > 1 ? inner : outer) *= in.shape[axis];
@@ -36,9 +38,11 @@ LowerLeaf mean_leaf(CoreClass core, const OpView& view) {
   if (!pays(core, count, inner) || count > kMostCount) return nullptr;
   const graph::Quantization &from = in.quantization, &to = out.quantization;
   const double in_scale = from.scale[0], out_scale = to.scale[0];
-  const Multiplier m = view.node.kind == graph::OpKind::Mean ? mean_multiplier(in_scale, out_scale, count)
-                                                             : quantize_multiplier(in_scale / out_scale);
-  const std::vector<int64_t> numbers = {outer, count, inner, from.zero_point[0] * count, m.value, m.shift, to.zero_point[0]};
+  const Multiplier m = view.node.kind == graph::OpKind::Mean
+                           ? mean_multiplier(in_scale, out_scale, count)
+                           : quantize_multiplier(in_scale / out_scale);
+  const std::vector<int64_t> numbers = {
+      outer, count, inner, from.zero_point[0] * count, m.value, m.shift, to.zero_point[0]};
   return [=](OpLowering& op) {
     op.declare({Shape{outer * count * inner}}, Shape{outer * inner});
     return call_kernel(op.b.func(), {"intarsia_mean_s8", numbers, {op.in(0)}, op.out(), {}, {}});

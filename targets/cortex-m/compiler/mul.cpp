@@ -27,24 +27,29 @@ LowerLeaf mul_leaf(const OpView& view) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1;
   };
   const graph::Tensor& out = view.out();
-  if (!is_plain(view.in(0)) || !is_plain(view.in(1)) || !is_plain(out) || view.node.inputs[0] == view.node.inputs[1])
+  if (!is_plain(view.in(0)) || !is_plain(view.in(1)) || !is_plain(out) ||
+      view.node.inputs[0] == view.node.inputs[1])
     return nullptr;
   const bool swapped = view.in(0).shape != out.shape;
   const size_t first = swapped ? 1 : 0, second = 1 - first;
   const graph::Tensor &a = view.in(first), &b = view.in(second);
   if (a.shape != out.shape || !repeats_by_rows(b.shape, out.shape)) return nullptr;
-  const double a_scale = view.in(0).quantization.scale[0], b_scale = view.in(1).quantization.scale[0];
+  const double a_scale = view.in(0).quantization.scale[0],
+               b_scale = view.in(1).quantization.scale[0];
   const Multiplier m = quantize_multiplier(a_scale * b_scale / out.quantization.scale[0]);
   constexpr int kMostShift = 16;
   if (m.shift > -1 || m.shift < -kMostShift) return nullptr;
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
   const int64_t count = element_count(b.shape), rows = element_count(a.shape) / count;
-  const std::vector<int64_t> numbers = {rows, count, a.quantization.zero_point[0], b.quantization.zero_point[0],
-                                        m.value, -m.shift, out.quantization.zero_point[0], range.low, range.high};
+  const std::vector<int64_t> numbers = {
+      rows,      count,    a.quantization.zero_point[0],   b.quantization.zero_point[0],
+      m.value,   -m.shift, out.quantization.zero_point[0], range.low,
+      range.high};
   return [=](OpLowering& op) {
     const Shape all{rows * count}, some{count};
     op.declare({swapped ? some : all, swapped ? all : some}, all);
-    return call_kernel(op.b.func(), {"intarsia_mul_s8", numbers, {op.in(first), op.in(second)}, op.out(), {}, {}});
+    return call_kernel(
+        op.b.func(), {"intarsia_mul_s8", numbers, {op.in(first), op.in(second)}, op.out(), {}, {}});
   };
 }
 

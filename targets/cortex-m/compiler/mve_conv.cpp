@@ -13,13 +13,16 @@ constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8;
 constexpr int64_t kStripPixels = 8, kStripBytes = 2048, kMostScratch = 16 * 1024;
 
 bool padded(const Window& w) {
-  return w.pad_top != 0 || w.pad_left != 0 || (w.out_h - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h >= w.in_h ||
+  return w.pad_top != 0 || w.pad_left != 0 ||
+         (w.out_h - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h >= w.in_h ||
          (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;
 }
 
 // A window as wide as the image slides one way only: rows become pixels.
 void simplify(Window& w) {
-  if (w.kernel_h == 1 || w.kernel_w != w.in_w || w.out_w != 1 || w.pad_left != 0 || w.dilation_h != 1) return;
+  if (w.kernel_h == 1 || w.kernel_w != w.in_w || w.out_w != 1 || w.pad_left != 0 ||
+      w.dilation_h != 1)
+    return;
   w.in_c *= w.in_w, w.in_w = w.in_h, w.in_h = 1;
   w.kernel_w = w.kernel_h, w.kernel_h = 1;
   w.stride_w = w.stride_h, w.stride_h = 1;
@@ -42,14 +45,15 @@ void choose_strips(Window& w) {
 }
 
 // A run's bytes lie [x][y][c] in a strip, [y][x][c] in a row of weights; [y] is one without strips.
-std::vector<uint8_t> weights_of_run(const Conv& conv, const Window& w, int64_t channel, int64_t run) {
+std::vector<uint8_t> weights_of_run(const Conv& conv, const Window& w, int64_t channel,
+                                    int64_t run) {
   std::vector<uint8_t> bytes;
   if (channel < w.out_c) {
     for (int64_t x = 0; x < w.kernel_w; ++x)
       for (int64_t y = 0; y < w.kernel_h; ++y)
         for (int64_t c = 0; c < w.in_c; ++c)
-          bytes.push_back(static_cast<uint8_t>(
-              conv.rows[static_cast<size_t>(channel)][static_cast<size_t>((y * w.kernel_w + x) * w.in_c + c)]));
+          bytes.push_back(static_cast<uint8_t>(conv.rows[static_cast<size_t>(
+              channel)][static_cast<size_t>((y * w.kernel_w + x) * w.in_c + c)]));
   }
   bytes.resize(static_cast<size_t>(run), 0);
   return bytes;
@@ -57,7 +61,8 @@ std::vector<uint8_t> weights_of_run(const Conv& conv, const Window& w, int64_t c
 
 // Runs at the input's end that reach beyond it when they are filled to whole vectors, and one more.
 int64_t copied_runs(const Window& w, int64_t run) {
-  const int64_t pitch = w.stride_h * w.in_w * w.in_c, step = w.stride_w * w.in_c, last = w.in_h * w.in_w * w.in_c - run;
+  const int64_t pitch = w.stride_h * w.in_w * w.in_c, step = w.stride_w * w.in_c,
+                last = w.in_h * w.in_w * w.in_c - run;
   int64_t copied = 0;
   for (int64_t y = w.out_h - 1; y >= 0; --y)
     for (int64_t x = w.out_w - 1; x >= 0; --x, ++copied)
@@ -65,8 +70,10 @@ int64_t copied_runs(const Window& w, int64_t run) {
   return copied;
 }
 
-Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Window& w, bool one_pixel) {
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Window& w,
+           bool one_pixel) {
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
   const int64_t lanes = one_pixel ? kOctet : kQuad, count = (w.out_c + lanes - 1) / lanes;
   std::vector<uint8_t> bytes;
@@ -91,14 +98,19 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
   }
   const int64_t filled = w.kernel_w * w.in_c % kVector == 0 ? 0 : run;
   const int64_t scratch_bytes = w.strip_h > 0 ? strip_bytes(w, w.strip_h, w.strip_w) + kVector
-                                : one_pixel ? filled : copied_runs(w, run) * run;
-  const BufferId scratch = op.b.local("scratch", DataType::Int8, {std::max<int64_t>(scratch_bytes, 4)}, 4);
-  const BufferId weights = op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
-                                       std::move(bytes), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {count, 3 * lanes},
-                                     channels.vector_table(blocks, multipliers), tir::ConstantUse::Weights);
+                                : one_pixel   ? filled
+                                              : copied_runs(w, run) * run;
+  const BufferId scratch =
+      op.b.local("scratch", DataType::Int8, {std::max<int64_t>(scratch_bytes, 4)}, 4);
+  const BufferId weights =
+      op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
+                  std::move(bytes), tir::ConstantUse::Weights);
+  const BufferId table =
+      op.constant("channels", DataType::Int32, {count, 3 * lanes},
+                  channels.vector_table(blocks, multipliers), tir::ConstantUse::Weights);
   const std::string kernel = one_pixel ? "intarsia_mve_dense_s8" : "intarsia_mve_conv_s8";
-  return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+  return call_kernel(op.b.func(),
+                     {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace
@@ -111,7 +123,9 @@ LowerLeaf mve_conv_leaf(const Conv& conv, const Channels& channels) {
   if (!in_place) choose_strips(w);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
   const bool one_pixel = in_place && w.pixels() == 1;
-  return [conv, channels, w, one_pixel](OpLowering& op) { return lower(op, conv, channels, w, one_pixel); };
+  return [conv, channels, w, one_pixel](OpLowering& op) {
+    return lower(op, conv, channels, w, one_pixel);
+  };
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -18,15 +18,18 @@ enum class Family { Dense, Halving, Wide };
 struct Layout {
   Window window;  // kernel_w with the gaps of dilation
   Family family;
-  int64_t tap_x, tap_y;   // distance of taps in a channel's weights
-  int64_t first, bytes;   // of its first tap; of all of them
+  int64_t tap_x, tap_y;  // distance of taps in a channel's weights
+  int64_t first, bytes;  // of its first tap; of all of them
 
-  int64_t strip_rows() const { return family == Family::Dense ? 4 : family == Family::Halving ? 5 : window.kernel_h; }
+  int64_t strip_rows() const {
+    return family == Family::Dense ? 4 : family == Family::Halving ? 5 : window.kernel_h;
+  }
   int64_t out_rows() const { return family == Family::Wide ? 1 : 2; }
   int64_t results() const { return family == Family::Wide ? 8 : 4; }
   int64_t groups() const { return (window.out_w + results() - 1) / results(); }
   int64_t pitch() const {
-    return groups() * results() * window.stride_w * strip_rows() + (family == Family::Wide ? kMostTaps : kVector);
+    return groups() * results() * window.stride_w * strip_rows() +
+           (family == Family::Wide ? kMostTaps : kVector);
   }
   int64_t scratch() const { return window.group * pitch(); }
   // Instructions, roughly.
@@ -34,7 +37,8 @@ struct Layout {
     const int64_t strips = (window.out_h + out_rows() - 1) / out_rows();
     const int64_t group = family == Family::Wide ? 24 + bytes : 30;
     const int64_t turned = family == Family::Dense ? 2 : strip_rows();
-    return strips * (window.out_c * (14 + groups() * group) + turned * window.in_w * window.in_c / 2);
+    return strips *
+           (window.out_c * (14 + groups() * group) + turned * window.in_w * window.in_c / 2);
   }
 };
 
@@ -61,7 +65,8 @@ std::optional<Layout> lay_out(Window w, int64_t dilation_w) {
   }
   layout.window.group = std::min<int64_t>(kVector, w.in_c);
   if (layout.scratch() > kPlaneBytes) layout.window.group = std::min<int64_t>(kVector / 2, w.in_c);
-  if (layout.scratch() > kMostScratch || layout.pitch() * kVector > UINT16_MAX || !layout.window.fits())
+  if (layout.scratch() > kMostScratch || layout.pitch() * kVector > UINT16_MAX ||
+      !layout.window.fits())
     return std::nullopt;
   return layout;
 }
@@ -74,30 +79,38 @@ std::vector<uint8_t> weights_of(const Depthwise& d, const Layout& layout) {
     for (int64_t y = 0; y < kernel_h; ++y)
       for (int64_t x = 0; x < kernel_w; ++x) {
         const bool turned = layout.window.transposed != 0;
-        const int64_t place = layout.first + (turned ? y : x) * layout.tap_x + (turned ? x : y) * layout.tap_y;
-        bytes[static_cast<size_t>(c * layout.bytes + place)] =
-            static_cast<uint8_t>(d.rows[static_cast<size_t>(c)][static_cast<size_t>(y * kernel_w + x)]);
+        const int64_t place =
+            layout.first + (turned ? y : x) * layout.tap_x + (turned ? x : y) * layout.tap_y;
+        bytes[static_cast<size_t>(c * layout.bytes + place)] = static_cast<uint8_t>(
+            d.rows[static_cast<size_t>(c)][static_cast<size_t>(y * kernel_w + x)]);
       }
   return bytes;
 }
 
 std::string kernel_of(Family family) {
-  const std::string name = family == Family::Dense ? "dense" : family == Family::Halving ? "halving" : "wide";
+  const std::string name = family == Family::Dense     ? "dense"
+                           : family == Family::Halving ? "halving"
+                                                       : "wide";
   return "intarsia_mve_depthwise_" + name + "_s8";
 }
 
 Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const Layout& layout) {
   const Window& w = d.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch()}, 4);
   std::vector<uint8_t> bytes = weights_of(d, layout);
   const auto size = static_cast<int64_t>(bytes.size());
   const BufferId weights =
       op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 3}, channels.scalar_table(),
-                                     tir::ConstantUse::Weights);
-  return call_kernel(op.b.func(),
-                     {kernel_of(layout.family), layout.window.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 3},
+                                     channels.scalar_table(), tir::ConstantUse::Weights);
+  return call_kernel(op.b.func(), {kernel_of(layout.family),
+                                   layout.window.values(),
+                                   {op.in(0)},
+                                   op.out(),
+                                   scratch,
+                                   {weights, table}});
 }
 
 }  // namespace

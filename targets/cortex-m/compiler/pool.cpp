@@ -16,15 +16,18 @@ bool sees_input(int64_t in, int64_t out, int64_t filter, int64_t stride, int64_t
 }  // namespace
 
 LowerLeaf pool_leaf(CoreClass core, const OpView& view) {
-  if (core != CoreClass::Dsp && core != CoreClass::Mve) return nullptr;  // loops of known bounds are faster
+  if (core != CoreClass::Dsp && core != CoreClass::Mve)
+    return nullptr;  // loops of known bounds are faster
   const graph::Tensor &in = view.in(0), &out = view.out();
   if (in.type != DataType::Int8 || out.type != DataType::Int8) return nullptr;
   const auto& a = view.node.attrs<graph::Pool2dAttrs>();
   const Range range = output_range(view, a.activation);
   Window w;
-  w.batches = in.shape[0], w.in_h = in.shape[1], w.in_w = in.shape[2], w.in_c = w.out_c = in.shape[3];
+  w.batches = in.shape[0], w.in_h = in.shape[1], w.in_w = in.shape[2],
+  w.in_c = w.out_c = in.shape[3];
   w.out_h = out.shape[1], w.out_w = out.shape[2];
-  w.kernel_h = a.filter_h, w.kernel_w = a.filter_w, w.stride_h = a.stride_h, w.stride_w = a.stride_w;
+  w.kernel_h = a.filter_h, w.kernel_w = a.filter_w, w.stride_h = a.stride_h,
+  w.stride_w = a.stride_w;
   w.pad_top = a.padding.top, w.pad_left = a.padding.left;
   w.dilation_h = w.dilation_w = 1;
   w.low = range.low, w.high = range.high;
@@ -34,10 +37,12 @@ LowerLeaf pool_leaf(CoreClass core, const OpView& view) {
   const bool average = view.node.kind == graph::OpKind::AveragePool2d;
   constexpr int64_t kLeastChannels = 4, kMostTaps = 255;
   const int64_t taps = w.kernel_h * w.kernel_w;
-  const bool pays = !average || core == CoreClass::Mve || taps > 4;  // the division takes most of small windows
+  const bool pays =
+      !average || core == CoreClass::Mve || taps > 4;  // the division takes most of small windows
   if (w.in_c < kLeastChannels || !pays || (average && taps > kMostTaps)) return nullptr;
   return [w, average](OpLowering& op) {
-    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
     const char* kernel = average ? "intarsia_average_pool_s8" : "intarsia_max_pool_s8";
     return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), {}, {}});
   };

@@ -10,11 +10,17 @@ namespace {
 
 using namespace standard_lowering;
 
-float scale(const graph::Tensor& tensor) { return tensor.quantization.scale[0]; }
-int64_t zero_point(const graph::Tensor& tensor) { return tensor.quantization.zero_point[0]; }
+float scale(const graph::Tensor& tensor) {
+  return tensor.quantization.scale[0];
+}
+int64_t zero_point(const graph::Tensor& tensor) {
+  return tensor.quantization.zero_point[0];
+}
 
 // The kernels multiply by less than one. They do not leave out a factor of one, as the loops do.
-bool is_right(Multiplier m) { return m.shift <= 0; }
+bool is_right(Multiplier m) {
+  return m.shift <= 0;
+}
 
 bool all_constant(const OpView& v, size_t first, size_t end) {
   for (size_t i = first; i < end; ++i)
@@ -25,7 +31,8 @@ bool all_constant(const OpView& v, size_t first, size_t end) {
 // The biases with the share of the state's zero point; nothing when one leaves 32 bits.
 std::optional<std::vector<uint8_t>> svdf_bias(const OpView& v, int64_t units) {
   const std::vector<int64_t> time = v.values(2);
-  std::vector<int64_t> bias = v.has(3) ? v.values(3) : std::vector<int64_t>(static_cast<size_t>(units), 0);
+  std::vector<int64_t> bias =
+      v.has(3) ? v.values(3) : std::vector<int64_t>(static_cast<size_t>(units), 0);
   const size_t per_unit = time.size() / bias.size();
   for (size_t i = 0; i < time.size(); ++i) bias[i / per_unit] -= zero_point(v.in(4)) * time[i];
   std::vector<uint8_t> bytes;
@@ -39,31 +46,49 @@ std::optional<std::vector<uint8_t>> svdf_bias(const OpView& v, int64_t units) {
 }  // namespace
 
 LowerLeaf svdf_leaf(CoreClass core, const OpView& v) {
-  if (!has_wide_kernels(core) || v.in(0).type != DataType::Int8 || v.is_constant(0) || !all_constant(v, 1, 3) ||
-      (v.has(3) && !v.is_constant(3)))
+  if (!has_wide_kernels(core) || v.in(0).type != DataType::Int8 || v.is_constant(0) ||
+      !all_constant(v, 1, 3) || (v.has(3) && !v.is_constant(3)))
     return nullptr;
   const auto& attrs = v.node.attrs<graph::SvdfAttrs>();
   const int64_t batches = v.in(0).shape[0], inputs = v.in(0).shape[1];
   const int64_t filters = v.in(1).shape[0], memory = v.in(2).shape[1], units = filters / attrs.rank;
-  const Multiplier feature = quantize_multiplier(static_cast<double>(scale(v.in(0)) * scale(v.in(1)) / scale(v.in(4))));
-  const Multiplier time = quantize_multiplier(static_cast<double>(scale(v.in(4)) * scale(v.in(2)) / scale(v.out())));
+  const Multiplier feature =
+      quantize_multiplier(static_cast<double>(scale(v.in(0)) * scale(v.in(1)) / scale(v.in(4))));
+  const Multiplier time =
+      quantize_multiplier(static_cast<double>(scale(v.in(4)) * scale(v.in(2)) / scale(v.out())));
   const std::optional<std::vector<uint8_t>> bias_bytes = svdf_bias(v, units);
-  if (!bias_bytes || !is_right(feature) || !is_right(time) || 2 * wide_run(core, inputs) > kMostScratch) return nullptr;
-  const std::vector<int64_t> numbers = {batches,       inputs,        units,      attrs.rank, memory,    zero_point(v.in(0)),
-                                        zero_point(v.in(4)), zero_point(v.out()), feature.value, -feature.shift,
-                                        time.value, -time.shift};
+  if (!bias_bytes || !is_right(feature) || !is_right(time) ||
+      2 * wide_run(core, inputs) > kMostScratch)
+    return nullptr;
+  const std::vector<int64_t> numbers = {batches,
+                                        inputs,
+                                        units,
+                                        attrs.rank,
+                                        memory,
+                                        zero_point(v.in(0)),
+                                        zero_point(v.in(4)),
+                                        zero_point(v.out()),
+                                        feature.value,
+                                        -feature.shift,
+                                        time.value,
+                                        -time.shift};
   return [=, bias_bytes = *bias_bytes](OpLowering& op) {
     const OpView& view = op.view;
-    op.declare({Shape{batches, inputs}, std::nullopt, Shape{filters, memory},
-                std::nullopt, Shape{batches, filters, memory}},
+    op.declare({Shape{batches, inputs}, std::nullopt, Shape{filters, memory}, std::nullopt,
+                Shape{batches, filters, memory}},
                {batches, units});
     const BufferId scratch = op.b.local("scratch", DataType::Int16, {wide_run(core, inputs)}, 4);
     std::vector<uint8_t> bytes = wide_weights(core, weight_rows(view, 1, filters));
     const auto size = static_cast<int64_t>(bytes.size());
-    const BufferId weights = op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
-    const BufferId bias = op.constant("bias", DataType::Int32, {units}, bias_bytes, tir::ConstantUse::Weights);
-    const std::string kernel = wide_prefix(core) + (view.in(4).type == DataType::Int16 ? "svdf_s16" : "svdf_s8");
-    return call_kernel(op.b.func(), {kernel, numbers, {op.in(0)}, op.out(), scratch, {weights, op.in(2), bias}, {op.in(4)}});
+    const BufferId weights =
+        op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
+    const BufferId bias =
+        op.constant("bias", DataType::Int32, {units}, bias_bytes, tir::ConstantUse::Weights);
+    const std::string kernel =
+        wide_prefix(core) + (view.in(4).type == DataType::Int16 ? "svdf_s16" : "svdf_s8");
+    return call_kernel(
+        op.b.func(),
+        {kernel, numbers, {op.in(0)}, op.out(), scratch, {weights, op.in(2), bias}, {op.in(4)}});
   };
 }
 
@@ -71,7 +96,8 @@ LowerLeaf svdf_leaf(CoreClass core, const OpView& v) {
 
 namespace {
 
-constexpr size_t kGates = 4, kInputWeights = 1, kHiddenWeights = 5, kBiases = 9, kHidden = 13, kCell = 14;
+constexpr size_t kGates = 4, kInputWeights = 1, kHiddenWeights = 5, kBiases = 9, kHidden = 13,
+                 kCell = 14;
 
 // How a gate's sum of products with `weights` becomes Q3.12.
 Multiplier gate_multiplier(const OpView& v, size_t from, size_t weights) {
@@ -83,7 +109,8 @@ Multiplier gate_multiplier(const OpView& v, size_t from, size_t weights) {
 std::optional<std::vector<uint8_t>> gate_table(const OpView& v) {
   std::vector<uint8_t> bytes;
   for (size_t gate = 0; gate < kGates; ++gate)
-    for (const Multiplier m : {gate_multiplier(v, 0, kInputWeights + gate), gate_multiplier(v, kHidden, kHiddenWeights + gate)}) {
+    for (const Multiplier m : {gate_multiplier(v, 0, kInputWeights + gate),
+                               gate_multiplier(v, kHidden, kHiddenWeights + gate)}) {
       const bool wide = v.in(0).type == DataType::Int16;
       if (!wide && !is_right(m)) return std::nullopt;
       append_word(bytes, wide ? wide_multiplier(m).value : m.value);
@@ -100,13 +127,15 @@ struct LstmTables {
 LstmTables unit_tables(CoreClass core, const OpView& v, int64_t units) {
   std::vector<WeightRows> weights;
   std::vector<std::vector<int64_t>> biases;
-  for (size_t i = 0; i < 2 * kGates; ++i) weights.push_back(weight_rows(v, kInputWeights + i, units));
+  for (size_t i = 0; i < 2 * kGates; ++i)
+    weights.push_back(weight_rows(v, kInputWeights + i, units));
   for (size_t i = 0; i < kGates; ++i) biases.push_back(v.values(kBiases + i));
   LstmTables tables;
   for (size_t unit = 0; unit < static_cast<size_t>(units); ++unit) {
     for (size_t side = 0; side < 2; ++side) {
       WeightRows rows;
-      for (size_t gate = 0; gate < kGates; ++gate) rows.push_back(weights[kGates * side + gate][unit]);
+      for (size_t gate = 0; gate < kGates; ++gate)
+        rows.push_back(weights[kGates * side + gate][unit]);
       const std::vector<uint8_t> bytes = wide_weights(core, rows);
       tables.weights.insert(tables.weights.end(), bytes.begin(), bytes.end());
     }
@@ -127,21 +156,36 @@ std::vector<int64_t> numbers_of(const OpView& v) {
   if (!is_right(kept) || !is_right(added) || !is_right(out)) return {};
   int64_t limit = 32768;
   if (attrs.cell_clip > 0)
-    limit = static_cast<int64_t>(std::min(static_cast<double>(attrs.cell_clip) / cell_scale, 32767.0));
+    limit =
+        static_cast<int64_t>(std::min(static_cast<double>(attrs.cell_clip) / cell_scale, 32767.0));
   // The cell state's scale counts as the nearest power of two.
-  const auto exponent = static_cast<int64_t>(std::round(std::log(scale(cell)) * (1.0f / std::log(2.0f))));
+  const auto exponent =
+      static_cast<int64_t>(std::round(std::log(scale(cell)) * (1.0f / std::log(2.0f))));
   const int64_t shift = exponent + 12;
-  return {in[attrs.time_major ? 1 : 0], in[attrs.time_major ? 0 : 1], in[2], v.in(1).shape[0], attrs.time_major ? 1 : 0,
-          zero_point(v.in(0)), zero_point(hidden), limit, kept.value, -kept.shift, added.value, -added.shift,
-          shift < 0 ? 3 : int64_t{3} << shift, shift < 0 ? -shift : 0, out.value, -out.shift};
+  return {in[attrs.time_major ? 1 : 0],
+          in[attrs.time_major ? 0 : 1],
+          in[2],
+          v.in(1).shape[0],
+          attrs.time_major ? 1 : 0,
+          zero_point(v.in(0)),
+          zero_point(hidden),
+          limit,
+          kept.value,
+          -kept.shift,
+          added.value,
+          -added.shift,
+          shift < 0 ? 3 : int64_t{3} << shift,
+          shift < 0 ? -shift : 0,
+          out.value,
+          -out.shift};
 }
 
 }  // namespace
 
 LowerLeaf lstm_leaf(CoreClass core, const OpView& v) {
   const DataType type = v.in(0).type;
-  if (!has_wide_kernels(core) || (type != DataType::Int8 && type != DataType::Int16) || v.is_constant(0) ||
-      !all_constant(v, kInputWeights, kHidden))
+  if (!has_wide_kernels(core) || (type != DataType::Int8 && type != DataType::Int16) ||
+      v.is_constant(0) || !all_constant(v, kInputWeights, kHidden))
     return nullptr;
   const bool wide = type == DataType::Int16;
   if (wide && (zero_point(v.in(0)) != 0 || zero_point(v.in(kHidden)) != 0)) return nullptr;
@@ -160,13 +204,19 @@ LowerLeaf lstm_leaf(CoreClass core, const OpView& v) {
     LstmTables tables = unit_tables(core, op.view, units);
     const auto bytes = static_cast<int64_t>(tables.weights.size());
     const BufferId scratch = op.b.local("scratch", DataType::Int16, {scratch_elements}, 4);
-    const BufferId weights =
-        op.constant("weights", DataType::Int8, {bytes}, std::move(tables.weights), tir::ConstantUse::Weights);
-    const BufferId biases = op.constant("biases", DataType::Int32, {units, kGates, 2}, std::move(tables.biases),
-                                        tir::ConstantUse::Weights);
-    const BufferId gate_rows = op.constant("gates", DataType::Int32, {kGates, 4}, gates, tir::ConstantUse::Weights);
-    return call_kernel(op.b.func(), {wide_prefix(core) + (wide ? "lstm_s16" : "lstm_s8"), numbers, {op.in(0)}, op.out(),
-                                     scratch, {weights, biases, gate_rows}, {op.in(kHidden), op.in(kCell)}});
+    const BufferId weights = op.constant("weights", DataType::Int8, {bytes},
+                                         std::move(tables.weights), tir::ConstantUse::Weights);
+    const BufferId biases = op.constant("biases", DataType::Int32, {units, kGates, 2},
+                                        std::move(tables.biases), tir::ConstantUse::Weights);
+    const BufferId gate_rows =
+        op.constant("gates", DataType::Int32, {kGates, 4}, gates, tir::ConstantUse::Weights);
+    return call_kernel(op.b.func(), {wide_prefix(core) + (wide ? "lstm_s16" : "lstm_s8"),
+                                     numbers,
+                                     {op.in(0)},
+                                     op.out(),
+                                     scratch,
+                                     {weights, biases, gate_rows},
+                                     {op.in(kHidden), op.in(kCell)}});
   };
 }
 

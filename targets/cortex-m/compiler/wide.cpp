@@ -28,7 +28,8 @@ struct Wide {
   bool fits() const {
     const std::vector<int64_t> all = values();
     return std::all_of(all.begin(), all.end(), [](int64_t value) {
-      return value >= std::numeric_limits<int16_t>::min() && value <= std::numeric_limits<int16_t>::max();
+      return value >= std::numeric_limits<int16_t>::min() &&
+             value <= std::numeric_limits<int16_t>::max();
     });
   }
 };
@@ -40,23 +41,29 @@ struct WideOperator {
 };
 
 bool is_wide_product(const OpView& v) {
-  const auto at_zero = [](const graph::Tensor& tensor) { return tensor.quantization.zero_point[0] == 0; };
+  const auto at_zero = [](const graph::Tensor& tensor) {
+    return tensor.quantization.zero_point[0] == 0;
+  };
   return v.in(0).type == DataType::Int16 && v.out().type == DataType::Int16 && !v.is_constant(0) &&
-         v.is_constant(1) && v.stored_type(1) == DataType::Int8 && at_zero(v.in(0)) && at_zero(v.out()) &&
-         (!v.has(2) || (v.is_constant(2) && (v.in(2).type == DataType::Int64 || v.in(2).type == DataType::Int32)));
+         v.is_constant(1) && v.stored_type(1) == DataType::Int8 && at_zero(v.in(0)) &&
+         at_zero(v.out()) &&
+         (!v.has(2) || (v.is_constant(2) &&
+                        (v.in(2).type == DataType::Int64 || v.in(2).type == DataType::Int32)));
 }
 
 template <typename Attributes>
 Wide read_window(const OpView& v, const Attributes& a) {
   const Shape &in = v.in(0).shape, &weights = v.in(1).shape, &out = v.out().shape;
-  return {in[0],      in[1],      in[2],        in[3],        out[1],        out[2],        out[3], weights[1],
-          weights[2], a.stride_h, a.stride_w, a.dilation_h, a.dilation_w, a.padding.top, a.padding.left};
+  return {in[0],      in[1],        in[2],        in[3],         out[1],
+          out[2],     out[3],       weights[1],   weights[2],    a.stride_h,
+          a.stride_w, a.dilation_h, a.dilation_w, a.padding.top, a.padding.left};
 }
 
 std::optional<WideOperator> read(const OpView& v) {
   WideOperator op;
   graph::Activation activation{};
-  const graph::Quantization &x = v.in(0).quantization, &w = v.in(1).quantization, &y = v.out().quantization;
+  const graph::Quantization &x = v.in(0).quantization, &w = v.in(1).quantization,
+                            &y = v.out().quantization;
   switch (v.node.kind) {
     case graph::OpKind::Conv2d: {
       const auto& a = v.node.attrs<graph::Conv2dAttrs>();
@@ -72,7 +79,8 @@ std::optional<WideOperator> read(const OpView& v) {
       const std::vector<int64_t> values = v.values(1);
       const auto channels = static_cast<size_t>(op.wide.out_c);
       op.rows.assign(channels, std::vector<int8_t>(values.size() / channels));
-      for (size_t i = 0; i < values.size(); ++i) op.rows[i % channels][i / channels] = static_cast<int8_t>(values[i]);
+      for (size_t i = 0; i < values.size(); ++i)
+        op.rows[i % channels][i / channels] = static_cast<int8_t>(values[i]);
       op.multipliers = conv_multipliers(x, w, y);
       break;
     }
@@ -92,22 +100,27 @@ std::optional<WideOperator> read(const OpView& v) {
   op.wide.low = range.low, op.wide.high = range.high;
   op.wide.modular = v.has(2) && v.in(2).type == DataType::Int32 ? 1 : 0;
   // The loops leave out a factor of one; the kernels would carry sums beyond 2^30 out of 32 bits.
-  if (op.wide.modular != 0 && std::any_of(op.multipliers.begin(), op.multipliers.end(), is_identity)) return std::nullopt;
+  if (op.wide.modular != 0 &&
+      std::any_of(op.multipliers.begin(), op.multipliers.end(), is_identity))
+    return std::nullopt;
   return op.wide.fits() ? std::optional(op) : std::nullopt;
 }
 
 // struct intarsia_wide_channel, one after another, `count` of them.
 std::vector<uint8_t> table_of(const OpView& v, const WideOperator& op, int64_t count) {
   std::vector<uint8_t> bytes;
-  const std::vector<int64_t> bias = v.has(2) ? v.values(2) : std::vector<int64_t>(op.rows.size(), 0);
+  const std::vector<int64_t> bias =
+      v.has(2) ? v.values(2) : std::vector<int64_t>(op.rows.size(), 0);
   for (size_t c = 0; c < static_cast<size_t>(count); ++c) {
     const bool is_there = c < op.rows.size();
-    const Multiplier m = is_there ? op.multipliers[op.multipliers.size() == 1 ? 0 : c] : Multiplier{0, -1};
+    const Multiplier m =
+        is_there ? op.multipliers[op.multipliers.size() == 1 ? 0 : c] : Multiplier{0, -1};
     const WideMultiplier wide = wide_multiplier(m);
     const int64_t start = is_there ? bias[c] : 0;
     // Modulo 2^64, as the kernels add.
-    const uint64_t scaled = static_cast<uint64_t>(start) * static_cast<uint64_t>(int64_t{wide.value}) +
-                            (uint64_t{1} << (wide.shift - 1));
+    const uint64_t scaled =
+        static_cast<uint64_t>(start) * static_cast<uint64_t>(int64_t{wide.value}) +
+        (uint64_t{1} << (wide.shift - 1));
     append_wide(bytes, op.wide.modular != 0 ? start : static_cast<int64_t>(scaled));
     append_word(bytes, op.wide.modular != 0 ? m.value : wide.value);
     append_word(bytes, op.wide.modular != 0 ? m.shift : wide.shift);
@@ -115,10 +128,13 @@ std::vector<uint8_t> table_of(const OpView& v, const WideOperator& op, int64_t c
   return bytes;
 }
 
-std::string kernel(CoreClass core, const char* family) { return wide_prefix(core) + family; }
+std::string kernel(CoreClass core, const char* family) {
+  return wide_prefix(core) + family;
+}
 
 // Elements of a window's axis that lie inside of the image, over all positions.
-int64_t inside(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad) {
+int64_t inside(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation,
+               int64_t pad) {
   int64_t count = 0;
   for (int64_t o = 0; o < out; ++o)
     for (int64_t k = 0; k < kernel; ++k) {
@@ -148,50 +164,67 @@ LowerLeaf conv_of(CoreClass core, const WideOperator& read) {
   if (2 * run > kMostScratch) return nullptr;
   return [core, read, run](OpLowering& op) {
     const Wide& w = read.wide;
-    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
     const int64_t blocks = (w.out_c + kWideLanes - 1) / kWideLanes;
     const BufferId scratch = op.b.local("scratch", DataType::Int16, {run}, 4);
     const BufferId weights = op.constant("weights", DataType::Int8, {blocks, run * kWideLanes},
                                          wide_weights(core, read.rows), tir::ConstantUse::Weights);
-    const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, table_of(op.view, read, w.out_c),
-                                       tir::ConstantUse::Weights);
-    return call_kernel(op.b.func(), {kernel(core, "wide_conv_s16"), w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+    const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4},
+                                       table_of(op.view, read, w.out_c), tir::ConstantUse::Weights);
+    return call_kernel(op.b.func(), {kernel(core, "wide_conv_s16"),
+                                     w.values(),
+                                     {op.in(0)},
+                                     op.out(),
+                                     scratch,
+                                     {weights, table}});
   };
 }
 
 // [block][tap][lane]; Dsp: as SXTB16 makes pairs.
-std::vector<uint8_t> depthwise_weights(CoreClass core, const WideOperator& read, const std::vector<int64_t>& blocks) {
+std::vector<uint8_t> depthwise_weights(CoreClass core, const WideOperator& read,
+                                       const std::vector<int64_t>& blocks) {
   static const std::vector<int64_t> dsp = {0, 2, 1, 3}, mve = {0, 1, 2, 3, 4, 5, 6, 7};
   std::vector<uint8_t> bytes;
   const auto channels = static_cast<int64_t>(read.rows.size());
   for (const int64_t first : blocks)
     for (size_t tap = 0; tap < read.rows[0].size(); ++tap)
       for (const int64_t lane : core == CoreClass::Mve ? mve : dsp)
-        bytes.push_back(first + lane < channels ? static_cast<uint8_t>(read.rows[static_cast<size_t>(first + lane)][tap])
-                                                : uint8_t{0});
+        bytes.push_back(
+            first + lane < channels
+                ? static_cast<uint8_t>(read.rows[static_cast<size_t>(first + lane)][tap])
+                : uint8_t{0});
   return bytes;
 }
 
 LowerLeaf depthwise_of(CoreClass core, const WideOperator& read) {
   const Wide& w = read.wide;
   const bool mve = core == CoreClass::Mve;
-  if (w.in_c != w.out_c || w.kernel_h * w.kernel_w > kMostTaps || (!mve && w.out_c < kWideLanes)) return nullptr;
+  if (w.in_c != w.out_c || w.kernel_h * w.kernel_w > kMostTaps || (!mve && w.out_c < kWideLanes))
+    return nullptr;
   constexpr int32_t kMostShift = 31;
   const auto is_far = [](Multiplier m) { return wide_multiplier(m).shift > kMostShift; };
-  if (w.modular != 0 || std::any_of(read.multipliers.begin(), read.multipliers.end(), is_far)) return nullptr;
+  if (w.modular != 0 || std::any_of(read.multipliers.begin(), read.multipliers.end(), is_far))
+    return nullptr;
   std::vector<int64_t> blocks;
   if (!mve) blocks = blocks_of(w.out_c, kWideLanes);
   for (int64_t first = 0; mve && first < w.out_c; first += 2 * kWideLanes) blocks.push_back(first);
   return [core, read, blocks](OpLowering& op) {
     const Wide& w = read.wide;
-    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}}, Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
     std::vector<uint8_t> bytes = depthwise_weights(core, read, blocks);
     const auto size = static_cast<int64_t>(bytes.size());
     const BufferId weights =
         op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
-    const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, table_of(op.view, read, w.out_c),
-                                       tir::ConstantUse::Weights);
-    return call_kernel(op.b.func(), {kernel(core, "wide_depthwise_s16"), w.values(), {op.in(0)}, op.out(), {}, {weights, table}});
+    const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4},
+                                       table_of(op.view, read, w.out_c), tir::ConstantUse::Weights);
+    return call_kernel(op.b.func(), {kernel(core, "wide_depthwise_s16"),
+                                     w.values(),
+                                     {op.in(0)},
+                                     op.out(),
+                                     {},
+                                     {weights, table}});
   };
 }
 
@@ -201,7 +234,8 @@ LowerLeaf wide_leaf(CoreClass core, const OpView& view) {
   const graph::OpKind kind = view.node.kind;
   const bool is_depthwise = kind == graph::OpKind::DepthwiseConv2d;
   if (!has_wide_kernels(core) ||
-      (!is_depthwise && kind != graph::OpKind::Conv2d && kind != graph::OpKind::FullyConnected) || !is_wide_product(view))
+      (!is_depthwise && kind != graph::OpKind::Conv2d && kind != graph::OpKind::FullyConnected) ||
+      !is_wide_product(view))
     return nullptr;
   const std::optional<WideOperator> op = read(view);
   if (!op) return nullptr;

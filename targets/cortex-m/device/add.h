@@ -15,7 +15,8 @@ struct intarsia_add {
 };
 
 // Shifts are to the right: 0 <= a_shift, b_shift <= 30, 1 <= out_shift <= 22.
-void intarsia_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b, int8_t *output);
+void intarsia_add_s8(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
+                     int8_t *output);
 
 #ifdef __cplusplus
 }

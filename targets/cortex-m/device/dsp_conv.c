@@ -8,7 +8,8 @@
 #include "cortex_m/runs.h"
 
 // `words` words of four elements each into one of `pixels` columns that stand side by side.
-INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t words, int32_t pixels) {
+INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t words,
+                                  int32_t pixels) {
   for (; words > 0; --words, from += 4, column += 2 * pixels) {
     const uint32_t word = intarsia_load_word(from);
     column[0] = intarsia_even_pair(word);
@@ -39,7 +40,8 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
       "subs %[words], #1\n"
       "bne 3b\n"
       "4:\n"
-      : [to] "+r"(column), [from] "+r"(from), [words] "+r"(words), [even] "=&r"(even), [odd] "=&r"(odd)
+      : [to] "+r"(column), [from] "+r"(from), [words] "+r"(words), [even] "=&r"(even),
+        [odd] "=&r"(odd)
       :
       : "cc", "memory");
 #undef INTARSIA_WORD
@@ -51,8 +53,8 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
 
 // The column of one output pixel. Windows that reach over an edge, or whose rows are not made of words, are
 // copied first.
-INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct intarsia_place *at, uint32_t *column,
-                             int32_t pixels, int8_t *window) {
+INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct intarsia_place *at,
+                             uint32_t *column, int32_t pixels, int8_t *window) {
   const int32_t run = w->kernel_w * w->in_c;
   const int32_t x = at->x * w->stride_w - w->pad_left, y = at->y * w->stride_h - w->pad_top;
   const int8_t *row = window;
@@ -79,11 +81,13 @@ struct four_pixels {
   int32_t low, high;
 };
 
-INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
-                                 const int8_t *weights, const struct intarsia_channel *channels,
-                                 int32_t groups, enum intarsia_way way) {
+INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint32_t *columns,
+                                    int8_t *output, const int8_t *weights,
+                                    const struct intarsia_channel *channels, int32_t groups,
+                                    enum intarsia_way way) {
   const int32_t out_c = w->out_c, low = w->low, high = w->high;
-  for (const struct intarsia_channel *end = channels + out_c; channels != end; ++channels, ++output) {
+  for (const struct intarsia_channel *end = channels + out_c; channels != end;
+       ++channels, ++output) {
     int32_t sums[4];
     intarsia_dot_1x4(columns, weights, groups, channels->bias, sums);
     weights += 4 * groups;
@@ -100,10 +104,10 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 // The quick ways: sums r8-r11, weights r7, columns r12, groups left lr; then limits r1, lr.
 #define INTARSIA_NO_LIMIT(sum)
 #define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r1", "lr")
-#define INTARSIA_FOUR_PIXELS(result, limit)                                                       \
-  struct four_pixels work = {channels, output, w->out_c, columns, groups, w->out_c,               \
-                             weights,  w->low, w->high};                                          \
-  register struct four_pixels *at __asm__("r0") = &work;                                          \
+#define INTARSIA_FOUR_PIXELS(result, limit)                                \
+  struct four_pixels work = {channels, output,  w->out_c, columns, groups, \
+                             w->out_c, weights, w->low,   w->high};        \
+  register struct four_pixels *at __asm__("r0") = &work;                   \
   __asm__ volatile(                                                                               \
       "ldr r7, [r0, #24]\n"                                                                       \
       "1: ldr r5, [r0]\n"                                                                         \
@@ -148,39 +152,40 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 #endif
 
 #if INTARSIA_HAS_DSP
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                              \
-  INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns, int8_t *output, \
-                                      const int8_t *weights, const struct intarsia_channel *channels,           \
-                                      int32_t groups) {                                                         \
-    INTARSIA_FOUR_PIXELS(result, limit);                                                                        \
+#define INTARSIA_FOUR(suffix, way, result, limit)                                                \
+  INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns,  \
+                                      int8_t *output, const int8_t *weights,                     \
+                                      const struct intarsia_channel *channels, int32_t groups) { \
+    INTARSIA_FOUR_PIXELS(result, limit);                                                         \
   }
 #else
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                              \
-  INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns, int8_t *output, \
-                                      const int8_t *weights, const struct intarsia_channel *channels,           \
-                                      int32_t groups) {                                                         \
-    pixels_by_four(w, columns, output, weights, channels, groups, way);                                         \
+#define INTARSIA_FOUR(suffix, way, result, limit)                                                \
+  INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns,  \
+                                      int8_t *output, const int8_t *weights,                     \
+                                      const struct intarsia_channel *channels, int32_t groups) { \
+    pixels_by_four(w, columns, output, weights, channels, groups, way);                          \
   }
 #endif
 
 INTARSIA_FOUR(whole, INTARSIA_WHOLE, INTARSIA_RESULT, INTARSIA_NO_LIMIT)
 INTARSIA_FOUR(rectified, INTARSIA_RECTIFIED, INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT)
 INTARSIA_FOUR(limited, INTARSIA_LIMITED, INTARSIA_RESULT, INTARSIA_LIMITS)
-INTARSIA_OUTLINE void four_any(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
-                               const int8_t *weights, const struct intarsia_channel *channels,
-                               int32_t groups) {
+INTARSIA_OUTLINE void four_any(const struct intarsia_window *w, const uint32_t *columns,
+                               int8_t *output, const int8_t *weights,
+                               const struct intarsia_channel *channels, int32_t groups) {
   pixels_by_four(w, columns, output, weights, channels, groups, INTARSIA_ANY);
 }
 
 // One for all ways from sums to results.
-INTARSIA_OUTLINE void two_channels(const uint32_t *column, const int8_t *first, const int8_t *second, int32_t groups,
-                                   int32_t sums[2]) {
+INTARSIA_OUTLINE void two_channels(const uint32_t *column, const int8_t *first,
+                                   const int8_t *second, int32_t groups, int32_t sums[2]) {
   intarsia_dot_2x1(column, first, second, groups, sums);
 }
 
-INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *column, int8_t *output,
-                               const int8_t *weights, const struct intarsia_channel *channels,
-                               int32_t groups, enum intarsia_way way) {
+INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *column,
+                               int8_t *output, const int8_t *weights,
+                               const struct intarsia_channel *channels, int32_t groups,
+                               enum intarsia_way way) {
   const int32_t low = w->low, high = w->high;
   for (int32_t left = w->out_c; left > 0; left -= 2, channels += 2, weights += 8 * groups) {
     const int32_t second = left > 1 ? 1 : 0;  // the last of an odd number goes twice
@@ -191,8 +196,9 @@ INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *
   }
 }
 
-typedef void pixels_function(const struct intarsia_window *w, const uint32_t *columns, int8_t *output,
-                             const int8_t *weights, const struct intarsia_channel *channels, int32_t groups);
+typedef void pixels_function(const struct intarsia_window *w, const uint32_t *columns,
+                             int8_t *output, const int8_t *weights,
+                             const struct intarsia_channel *channels, int32_t groups);
 
 // Windows on their way into columns.
 struct staging {
@@ -205,26 +211,29 @@ struct staging {
 };
 
 // The number of pixels.
-INTARSIA_OUTLINE int32_t start(struct staging *s, const struct intarsia_window *w, const int8_t *input, int8_t *scratch) {
+INTARSIA_OUTLINE int32_t start(struct staging *s, const struct intarsia_window *w,
+                               const int8_t *input, int8_t *scratch) {
   const int32_t pixels = w->batches * w->out_h * w->out_w;
   s->w = w;
   s->at = (struct intarsia_place){input, 0, 0};
   s->columns = (uint32_t *)(void *)scratch;
   s->groups = (w->kernel_h * w->kernel_w * w->in_c + 3) / 4;
   s->window = scratch + (pixels < 4 ? 8 : 32) * s->groups;
-  s->plain = w->kernel_h == 1 && w->kernel_w == 1 && w->stride_w == 1 && w->out_h == 1 && w->batches == 1 &&
-             w->pad_left == 0 && w->in_w == w->out_w && w->in_c % 4 == 0;
+  s->plain = w->kernel_h == 1 && w->kernel_w == 1 && w->stride_w == 1 && w->out_h == 1 &&
+             w->batches == 1 && w->pad_left == 0 && w->in_w == w->out_w && w->in_c % 4 == 0;
   return pixels;
 }
 
 INTARSIA_OUTLINE void stage_four(struct staging *s) {
   if (s->plain) {
     const int8_t *from = s->at.image + s->at.x * s->w->in_c;
-    for (int32_t i = 0; i < 4; ++i, from += s->w->in_c) expand_words(s->columns + i, from, s->groups);
+    for (int32_t i = 0; i < 4; ++i, from += s->w->in_c)
+      expand_words(s->columns + i, from, s->groups);
     s->at.x += 4;
     return;
   }
-  for (int32_t i = 0; i < 4; ++i, intarsia_advance(s->w, &s->at)) gather(s->w, &s->at, s->columns + i, 4, s->window);
+  for (int32_t i = 0; i < 4; ++i, intarsia_advance(s->w, &s->at))
+    gather(s->w, &s->at, s->columns + i, 4, s->window);
 }
 
 INTARSIA_OUTLINE void stage_one(struct staging *s) {
@@ -232,9 +241,9 @@ INTARSIA_OUTLINE void stage_one(struct staging *s) {
   intarsia_advance(s->w, &s->at);
 }
 
-INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                     const int8_t *weights, const int32_t *channel_words, pixels_function *four,
-                     pixels_function *one) {
+INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                              int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
+                              pixels_function *four, pixels_function *one) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   struct staging s;
   int32_t pixels = start(&s, w, input, scratch);
@@ -248,15 +257,15 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
   }
 }
 
-#define INTARSIA_KERNEL(name, suffix, way)                                                                    \
-  INTARSIA_OUTLINE void one_##suffix(const struct intarsia_window *w, const uint32_t *columns, int8_t *output, \
-                                     const int8_t *weights, const struct intarsia_channel *channels,           \
-                                     int32_t groups) {                                                         \
-    one_pixel(w, columns, output, weights, channels, groups, way);                                             \
-  }                                                                                                            \
-  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, int8_t *scratch,        \
-            const int8_t *weights, const int32_t *channels) {                                                  \
-    convolve(window, input, output, scratch, weights, channels, four_##suffix, one_##suffix);                  \
+#define INTARSIA_KERNEL(name, suffix, way)                                                      \
+  INTARSIA_OUTLINE void one_##suffix(const struct intarsia_window *w, const uint32_t *columns,  \
+                                     int8_t *output, const int8_t *weights,                     \
+                                     const struct intarsia_channel *channels, int32_t groups) { \
+    one_pixel(w, columns, output, weights, channels, groups, way);                              \
+  }                                                                                             \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,          \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
+    convolve(window, input, output, scratch, weights, channels, four_##suffix, one_##suffix);   \
   }
 
 INTARSIA_KERNEL(intarsia_dsp_conv_s8, whole, INTARSIA_WHOLE)

@@ -18,12 +18,15 @@ extern "C" {
 // _any for multipliers and sums that the quick arithmetic of results.h does not cover.
 void intarsia_dsp_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
                           int8_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_dsp_conv_rectified_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                     int8_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_dsp_conv_limited_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                  int8_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_dsp_conv_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                              int8_t *scratch, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_conv_rectified_s8(const struct intarsia_window *window, const int8_t *input,
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels);
+void intarsia_dsp_conv_limited_s8(const struct intarsia_window *window, const int8_t *input,
+                                  int8_t *output, int8_t *scratch, const int8_t *weights,
+                                  const int32_t *channels);
+void intarsia_dsp_conv_any_s8(const struct intarsia_window *window, const int8_t *input,
+                              int8_t *output, int8_t *scratch, const int8_t *weights,
+                              const int32_t *channels);
 
 #ifdef __cplusplus
 }

@@ -12,22 +12,25 @@ enum {
 };
 
 // sums += products of `groups` groups of four inputs, > 0, with a block of channels.
-INTARSIA_OUTLINE void dot(const int8_t *input, const int8_t *weights, int32_t groups, int32_t sums[kLanes]) {
+INTARSIA_OUTLINE void dot(const int8_t *input, const int8_t *weights, int32_t groups,
+                          int32_t sums[kLanes]) {
   int32_t a = 0, b = 0, c = 0, d = 0;
 #if INTARSIA_HAS_DSP
   uint32_t odd, even;
   // The channels' halfwords in r0-r3.
-#define INTARSIA_TWO(x, word, both, one)                    \
-  "smlad %[" both "], %[" x "], " word ", %[" both "]\n"    \
-  "sxtb16 " word ", " word "\n"                             \
+#define INTARSIA_TWO(x, word, both, one)           \
+  "smlad %[" both "], %[" x "], " word ", %[" both \
+  "]\n"                                            \
+  "sxtb16 " word ", " word                         \
+  "\n"                                             \
   "smlad %[" one "], %[" x "], " word ", %[" one "]\n"
-#define INTARSIA_GROUP                                                            \
-  "ldr %[odd], [%[input]], #4\n"                                                  \
-  "ldmia %[weights]!, {r0, r1, r2, r3}\n"                                         \
-  "sxtb16 %[even], %[odd]\n"                                                      \
-  "sxtb16 %[odd], %[odd], ror #8\n"                                               \
-  INTARSIA_TWO("even", "r0", "b", "a") INTARSIA_TWO("even", "r1", "d", "c")       \
-  INTARSIA_TWO("odd", "r2", "b", "a") INTARSIA_TWO("odd", "r3", "d", "c")
+#define INTARSIA_GROUP                                                         \
+  "ldr %[odd], [%[input]], #4\n"                                               \
+  "ldmia %[weights]!, {r0, r1, r2, r3}\n"                                      \
+  "sxtb16 %[even], %[odd]\n"                                                   \
+  "sxtb16 %[odd], %[odd], ror #8\n" INTARSIA_TWO("even", "r0", "b", "a")       \
+      INTARSIA_TWO("even", "r1", "d", "c") INTARSIA_TWO("odd", "r2", "b", "a") \
+          INTARSIA_TWO("odd", "r3", "d", "c")
   __asm__ volatile(
       "subs %[groups], #4\n"
       "blt 2f\n"
@@ -40,8 +43,8 @@ INTARSIA_OUTLINE void dot(const int8_t *input, const int8_t *weights, int32_t gr
       "subs %[groups], #1\n"
       "bne 3b\n"
       "4:\n"
-      : [input] "+r"(input), [weights] "+r"(weights), [groups] "+r"(groups), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c),
-        [d] "+r"(d), [even] "=&r"(even), [odd] "=&r"(odd)
+      : [input] "+r"(input), [weights] "+r"(weights), [groups] "+r"(groups), [a] "+r"(a),
+        [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [even] "=&r"(even), [odd] "=&r"(odd)
       :
       : "r0", "r1", "r2", "r3", "cc", "memory");
 #undef INTARSIA_GROUP
@@ -51,7 +54,8 @@ INTARSIA_OUTLINE void dot(const int8_t *input, const int8_t *weights, int32_t gr
     const uint32_t word = intarsia_load_word(input);
     for (int32_t half = 0; half < 2; ++half) {
       const uint32_t x = half == 0 ? intarsia_even_pair(word) : intarsia_odd_pair(word);
-      const uint32_t ab = intarsia_load_word(weights + 8 * half), cd = intarsia_load_word(weights + 8 * half + 4);
+      const uint32_t ab = intarsia_load_word(weights + 8 * half),
+                     cd = intarsia_load_word(weights + 8 * half + 4);
       b = intarsia_pair_product(x, ab, b);
       a = intarsia_pair_product(x, intarsia_even_pair(ab), a);
       d = intarsia_pair_product(x, cd, d);
@@ -65,8 +69,9 @@ INTARSIA_OUTLINE void dot(const int8_t *input, const int8_t *weights, int32_t gr
   sums[3] += (int32_t)((uint32_t)d - (uint32_t)c) >> 8;
 }
 
-INTARSIA_INLINE void dense(const struct intarsia_window *w, const int8_t *input, int8_t *output, const int8_t *weights,
-                           const int32_t *channel_words, enum intarsia_way way) {
+INTARSIA_INLINE void dense(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                           const int8_t *weights, const int32_t *channel_words,
+                           enum intarsia_way way) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   const int32_t out_c = w->out_c, low = w->low, high = w->high;
   for (int32_t next = 0; next < out_c; next += kLanes) {
@@ -74,7 +79,8 @@ INTARSIA_INLINE void dense(const struct intarsia_window *w, const int8_t *input,
     const struct intarsia_channel *channel = channels + first;
     int32_t sums[kLanes] = {channel[0].bias, channel[1].bias, channel[2].bias, channel[3].bias};
     const int8_t *from = input;
-    for (int32_t left = w->in_c, count; left > 0; left -= count, from += count, weights += 4 * count) {
+    for (int32_t left = w->in_c, count; left > 0;
+         left -= count, from += count, weights += 4 * count) {
       count = left < kChunk ? left : kChunk;
       dot(from, weights, count / 4, sums);
     }
@@ -83,13 +89,13 @@ INTARSIA_INLINE void dense(const struct intarsia_window *w, const int8_t *input,
   }
 }
 
-void intarsia_dsp_dense_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output, const int8_t *weights,
-                           const int32_t *channels) {
+void intarsia_dsp_dense_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                           const int8_t *weights, const int32_t *channels) {
   dense(w, input, output, weights, channels, INTARSIA_WHOLE);
 }
 
-void intarsia_dsp_dense_limited_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                                   const int8_t *weights, const int32_t *channels) {
+void intarsia_dsp_dense_limited_s8(const struct intarsia_window *w, const int8_t *input,
+                                   int8_t *output, const int8_t *weights, const int32_t *channels) {
   dense(w, input, output, weights, channels, INTARSIA_LIMITED);
 }
 

@@ -13,12 +13,12 @@ extern "C" {
 // weights: [block][in_c / 4][8] halfwords 256 * B + A or 256 * D + C, word-aligned: of inputs 0, 2 for A and
 // B, then C and D; of inputs 1, 3 alike. No such halfword may leave 16 bits.
 // channels: out_c times struct intarsia_channel. _limited and _any as in dsp_conv.h.
-void intarsia_dsp_dense_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                           const int8_t *weights, const int32_t *channels);
-void intarsia_dsp_dense_limited_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                   const int8_t *weights, const int32_t *channels);
-void intarsia_dsp_dense_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                               const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_dense_s8(const struct intarsia_window *window, const int8_t *input,
+                           int8_t *output, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_dense_limited_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_dense_any_s8(const struct intarsia_window *window, const int8_t *input,
+                               int8_t *output, const int8_t *weights, const int32_t *channels);
 
 #ifdef __cplusplus
 }

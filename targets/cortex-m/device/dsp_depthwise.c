@@ -12,10 +12,10 @@ enum { kLanes = 4 };  // channels of a block: words per column of a pair of rows
 
 struct ring {
   uint32_t *words;
-  int32_t pairs;        // slots
-  int32_t row_words;    // of one slot
-  int32_t columns;      // of the padded input that outputs see
-  int32_t staged;       // pairs of rows merged so far
+  int32_t pairs;      // slots
+  int32_t row_words;  // of one slot
+  int32_t columns;    // of the padded input that outputs see
+  int32_t staged;     // pairs of rows merged so far
 };
 
 // Channel by channel: `upper`'s element below, `lower`'s above.
@@ -25,7 +25,8 @@ INTARSIA_INLINE void merge(uint32_t *to, uint32_t upper, uint32_t lower) {
   __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(first) : "r"(upper), "r"(lower));
   __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(second) : "r"(upper), "r"(lower));
 #else
-  const uint32_t first = (upper & 0xffffu) | lower << 16, second = upper >> 16 | (lower & 0xffff0000u);
+  const uint32_t first = (upper & 0xffffu) | lower << 16,
+                 second = upper >> 16 | (lower & 0xffff0000u);
 #endif
   to[0] = intarsia_even_pair(first);
   to[1] = intarsia_odd_pair(first);
@@ -34,7 +35,8 @@ INTARSIA_INLINE void merge(uint32_t *to, uint32_t upper, uint32_t lower) {
 }
 
 // Merges the next pair of rows of the channels that `image` begins with.
-INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image, struct ring *ring) {
+INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image,
+                            struct ring *ring) {
   const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
   uint32_t *to = ring->words + ring->staged % ring->pairs * ring->row_words;
   const int32_t y = 2 * ring->staged++ - w->pad_top;
@@ -74,24 +76,25 @@ struct row_3x3 {
   int32_t low, high;
 };
 
-#define INTARSIA_COLUMN_3X3(offset0, offset1)  \
-  "ldmia r6!, {r1, r2, r3, r4}\n"              \
-  "ldrd r5, r12, [r7, #" offset0 "]\n"         \
-  "smlad r8, r1, r5, r8\n"                     \
-  "smlad r9, r2, r12, r9\n"                    \
-  "ldrd r5, r12, [r7, #" offset1 "]\n"         \
-  "smlad r10, r3, r5, r10\n"                   \
+#define INTARSIA_COLUMN_3X3(offset0, offset1) \
+  "ldmia r6!, {r1, r2, r3, r4}\n"             \
+  "ldrd r5, r12, [r7, #" offset0              \
+  "]\n"                                       \
+  "smlad r8, r1, r5, r8\n"                    \
+  "smlad r9, r2, r12, r9\n"                   \
+  "ldrd r5, r12, [r7, #" offset1              \
+  "]\n"                                       \
+  "smlad r10, r3, r5, r10\n"                  \
   "smlad r11, r4, r12, r11\n"
-#define INTARSIA_STORE_3X3(sum, at, result, limit)         \
-  "ldmia r12!, {r1, r2, r3}\n"                             \
-  result(sum, "r1", "r2", "r3") limit(sum)                 \
-  "strb " sum ", [lr, #" at "]\n"
+#define INTARSIA_STORE_3X3(sum, at, result, limit)                                                \
+  "ldmia r12!, {r1, r2, r3}\n" result(sum, "r1", "r2", "r3") limit(sum) "strb " sum ", [lr, #" at \
+                                                                        "]\n"
 
 #define INTARSIA_NO_LIMIT(sum)
 #define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r4", "r5")
 
 // The quick ways: sums r8-r11, columns r6, weights r7, output lr; limits r4, r5.
-#define INTARSIA_ROW_3X3(result, limit)                                                                     \
+#define INTARSIA_ROW_3X3(result, limit) \
   __asm__ volatile(                                                                                         \
       "1: ldmia r0, {r8, r9, r10, r11}\n"                                                                   \
       INTARSIA_COLUMN_3X3("0", "8") INTARSIA_COLUMN_3X3("16", "24") INTARSIA_COLUMN_3X3("32", "40")         \
@@ -113,8 +116,8 @@ struct row_3x3 {
       :                                                                                                     \
       : "r1", "r2", "r3", "r4", "r5", "r8", "r9", "r10", "r11", "r12", "cc", "memory")
 
-INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *row0, const uint32_t *row1,
-                             const uint32_t *weights, int8_t *output,
+INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *row0,
+                             const uint32_t *row1, const uint32_t *weights, int8_t *output,
                              const struct intarsia_channel *channels, enum intarsia_way way) {
   struct row_3x3 work;
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -145,16 +148,16 @@ INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *ro
 
 // A window of any size, from the ring.
 struct any_window {
-  int32_t columns;       // >= 1
-  int32_t to_next;       // bytes from the end of a pair's columns to those of the next pair
-  const uint32_t *end;   // of the ring
+  int32_t columns;      // >= 1
+  int32_t to_next;      // bytes from the end of a pair's columns to those of the next pair
+  const uint32_t *end;  // of the ring
   int32_t ring_bytes;
-  int32_t pairs;         // >= 1; counts down
+  int32_t pairs;  // >= 1; counts down
 };
 
 // sums += a window that begins in the ring at `row`. Nine instructions for eight products, thirteen for a pair.
-INTARSIA_INLINE void add_window(struct any_window *window, const uint32_t *row, const uint32_t *weights,
-                                int32_t sums[4]) {
+INTARSIA_INLINE void add_window(struct any_window *window, const uint32_t *row,
+                                const uint32_t *weights, int32_t sums[4]) {
 #if INTARSIA_HAS_DSP
   register struct any_window *at __asm__("r0") = window;
   register const uint32_t *from __asm__("r6") = row;
@@ -198,8 +201,8 @@ INTARSIA_INLINE void add_window(struct any_window *window, const uint32_t *row, 
 #endif
 }
 
-INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ring *ring, int32_t first_pair,
-                                const uint32_t *weights, int8_t *output,
+INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ring *ring,
+                                int32_t first_pair, const uint32_t *weights, int8_t *output,
                                 const struct intarsia_channel *channels, enum intarsia_way way) {
   const int32_t kernel_w = w->kernel_w, out_c = w->out_c, step = w->stride_w * kLanes;
   const int32_t low = w->low, high = w->high;
@@ -213,8 +216,9 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ri
   }
 #endif
   const int32_t row_words = ring->row_words;
-  struct any_window window = {kernel_w, 4 * (row_words - kernel_w * kLanes), ring->words + ring->pairs * row_words,
-                              4 * ring->pairs * row_words, 0};
+  struct any_window window = {kernel_w, 4 * (row_words - kernel_w * kLanes),
+                              ring->words + ring->pairs * row_words, 4 * ring->pairs * row_words,
+                              0};
   const uint32_t *row = ring->words + slot * row_words;
   for (int32_t x = w->out_w; x > 0; --x, output += out_c, row += step) {
     int32_t sums[4] = {channels[0].bias, channels[1].bias, channels[2].bias, channels[3].bias};
@@ -227,11 +231,13 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ri
   }
 }
 
-typedef void row_function(const struct intarsia_window *w, const struct ring *ring, int32_t first_pair,
-                          const uint32_t *weights, int8_t *output, const struct intarsia_channel *channels);
+typedef void row_function(const struct intarsia_window *w, const struct ring *ring,
+                          int32_t first_pair, const uint32_t *weights, int8_t *output,
+                          const struct intarsia_channel *channels);
 
-INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                      const int8_t *weights, const int32_t *channel_words, row_function *row) {
+INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                               int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
+                               row_function *row) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   const int32_t phases = w->stride_h % 2 == 0 ? 1 : 2;
   struct ring ring;
@@ -260,15 +266,15 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   }
 }
 
-#define INTARSIA_KERNEL(name, suffix, way)                                                                    \
-  INTARSIA_OUTLINE void row_##suffix(const struct intarsia_window *w, const struct ring *ring,                 \
-                                  int32_t first_pair, const uint32_t *weights, int8_t *output,              \
-                                  const struct intarsia_channel *channels) {                                \
-    output_row(w, ring, first_pair, weights, output, channels, way);                                        \
-  }                                                                                                         \
-  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, int8_t *scratch,     \
-            const int8_t *weights, const int32_t *channels) {                                               \
-    depthwise(window, input, output, scratch, weights, channels, row_##suffix);                                \
+#define INTARSIA_KERNEL(name, suffix, way)                                                        \
+  INTARSIA_OUTLINE void row_##suffix(const struct intarsia_window *w, const struct ring *ring,    \
+                                     int32_t first_pair, const uint32_t *weights, int8_t *output, \
+                                     const struct intarsia_channel *channels) {                   \
+    output_row(w, ring, first_pair, weights, output, channels, way);                              \
+  }                                                                                               \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,            \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                    \
+    depthwise(window, input, output, scratch, weights, channels, row_##suffix);                   \
   }
 
 INTARSIA_KERNEL(intarsia_dsp_depthwise_s8, whole, INTARSIA_WHOLE)

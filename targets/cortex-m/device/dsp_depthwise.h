@@ -16,15 +16,18 @@ extern "C" {
 // then channels 2, 3 alike; zero where a pair reaches beyond the window.
 // _rectified, _limited and _any as in dsp_conv.h.
 // scratch: 16 bytes times pairs * (phases * kernel_w + columns that a row of outputs needs).
-void intarsia_dsp_depthwise_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                               int8_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_dsp_depthwise_rectified_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                          int8_t *scratch, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_depthwise_s8(const struct intarsia_window *window, const int8_t *input,
+                               int8_t *output, int8_t *scratch, const int8_t *weights,
+                               const int32_t *channels);
+void intarsia_dsp_depthwise_rectified_s8(const struct intarsia_window *window, const int8_t *input,
+                                         int8_t *output, int8_t *scratch, const int8_t *weights,
+                                         const int32_t *channels);
 void intarsia_dsp_depthwise_limited_s8(const struct intarsia_window *window, const int8_t *input,
                                        int8_t *output, int8_t *scratch, const int8_t *weights,
                                        const int32_t *channels);
-void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                   int8_t *scratch, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, int8_t *scratch, const int8_t *weights,
+                                   const int32_t *channels);
 
 #ifdef __cplusplus
 }

@@ -56,14 +56,16 @@ INTARSIA_INLINE int32_t intarsia_pair_product(uint32_t a, uint32_t b, int32_t su
 }
 
 // sums[p] = start + products of one channel's weights with four pixels, over `groups` groups.
-INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weights, int32_t groups, int32_t start,
-                                      int32_t sums[4]) {
+INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weights, int32_t groups,
+                                      int32_t start, int32_t sums[4]) {
   for (int32_t pixel = 0; pixel < 4; ++pixel) sums[pixel] = start;
   for (int32_t group = 0; group < groups; ++group) {
     const uint32_t word = intarsia_load_word(weights + 4 * group);
     for (int32_t pixel = 0; pixel < 4; ++pixel) {
-      sums[pixel] = intarsia_pair_product(pairs[8 * group + pixel], intarsia_even_pair(word), sums[pixel]);
-      sums[pixel] = intarsia_pair_product(pairs[8 * group + 4 + pixel], intarsia_odd_pair(word), sums[pixel]);
+      sums[pixel] =
+          intarsia_pair_product(pairs[8 * group + pixel], intarsia_even_pair(word), sums[pixel]);
+      sums[pixel] =
+          intarsia_pair_product(pairs[8 * group + 4 + pixel], intarsia_odd_pair(word), sums[pixel]);
     }
   }
 }
@@ -71,48 +73,60 @@ INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weigh
 #if INTARSIA_HAS_DSP
 // In assembly: a group of one channel and four pixels. Pairs r12, weights r7, sums r8-r11; changes r1-r6.
 // Thirteen instructions for sixteen products.
-#define INTARSIA_GROUP_1X4          \
-  "ldr r6, [r7], #4\n"              \
-  "ldmia r12!, {r1, r2, r3, r4}\n"  \
-  "sxtb16 r5, r6\n"                 \
-  "sxtb16 r6, r6, ror #8\n"         \
-  "smlad r8, r1, r5, r8\n"          \
-  "smlad r9, r2, r5, r9\n"          \
-  "smlad r10, r3, r5, r10\n"        \
-  "smlad r11, r4, r5, r11\n"        \
-  "ldmia r12!, {r1, r2, r3, r4}\n"  \
-  "smlad r8, r1, r6, r8\n"          \
-  "smlad r9, r2, r6, r9\n"          \
-  "smlad r10, r3, r6, r10\n"        \
+#define INTARSIA_GROUP_1X4         \
+  "ldr r6, [r7], #4\n"             \
+  "ldmia r12!, {r1, r2, r3, r4}\n" \
+  "sxtb16 r5, r6\n"                \
+  "sxtb16 r6, r6, ror #8\n"        \
+  "smlad r8, r1, r5, r8\n"         \
+  "smlad r9, r2, r5, r9\n"         \
+  "smlad r10, r3, r5, r10\n"       \
+  "smlad r11, r4, r5, r11\n"       \
+  "ldmia r12!, {r1, r2, r3, r4}\n" \
+  "smlad r8, r1, r6, r8\n"         \
+  "smlad r9, r2, r6, r9\n"         \
+  "smlad r10, r3, r6, r10\n"       \
   "smlad r11, r4, r6, r11\n"
 // A sum becomes a result of the whole range (intarsia_result).
 #define INTARSIA_RESULT(sum, multiplier, round, shift) \
-  "add " sum ", " sum ", " sum "\n"                    \
-  "smmulr " sum ", " sum ", " multiplier "\n"          \
-  "add " sum ", " sum ", " sum ", asr #31\n"           \
-  "add " sum ", " sum ", " round "\n"                  \
-  "asr " sum ", " sum ", " shift "\n"                  \
+  "add " sum ", " sum ", " sum                         \
+  "\n"                                                 \
+  "smmulr " sum ", " sum ", " multiplier               \
+  "\n"                                                 \
+  "add " sum ", " sum ", " sum                         \
+  ", asr #31\n"                                        \
+  "add " sum ", " sum ", " round                       \
+  "\n"                                                 \
+  "asr " sum ", " sum ", " shift                       \
+  "\n"                                                 \
   "ssat " sum ", #8, " sum "\n"
 // Or one of INTARSIA_RECTIFIED.
 #define INTARSIA_RECTIFIED_RESULT(sum, multiplier, round, shift) \
-  "add " sum ", " sum ", " sum "\n"                              \
-  "smmulr " sum ", " sum ", " multiplier "\n"                    \
-  "add " sum ", " sum ", " round "\n"                            \
-  "asr " sum ", " sum ", " shift "\n"                            \
+  "add " sum ", " sum ", " sum                                   \
+  "\n"                                                           \
+  "smmulr " sum ", " sum ", " multiplier                         \
+  "\n"                                                           \
+  "add " sum ", " sum ", " round                                 \
+  "\n"                                                           \
+  "asr " sum ", " sum ", " shift                                 \
+  "\n"                                                           \
   "ssat " sum ", #8, " sum "\n"
 // Or one within limits.
 #define INTARSIA_LIMIT(sum, low, high) \
-  "cmp " sum ", " low "\n"             \
+  "cmp " sum ", " low                  \
+  "\n"                                 \
   "it lt\n"                            \
-  "movlt " sum ", " low "\n"           \
-  "cmp " sum ", " high "\n"            \
+  "movlt " sum ", " low                \
+  "\n"                                 \
+  "cmp " sum ", " high                 \
+  "\n"                                 \
   "it gt\n"                            \
   "movgt " sum ", " high "\n"
 #endif
 
 // sums[c] += products of two channels' weights with one pixel.
-INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weights0, const int8_t *weights1,
-                                      int32_t groups, int32_t sums[2]) {
+INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weights0,
+                                      const int8_t *weights1, int32_t groups, int32_t sums[2]) {
 #if INTARSIA_HAS_DSP
   register int32_t sum0 __asm__("r8") = sums[0];
   register int32_t sum1 __asm__("r9") = sums[1];
@@ -121,21 +135,27 @@ INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weigh
   register const int8_t *row1 __asm__("r10") = weights1;
   register int32_t left __asm__("lr") = groups;
   // Two groups of pairs in r2-r5: nineteen instructions for sixteen products.
-#define INTARSIA_CHANNEL(row, sum)        \
-  "ldrd r1, r6, [" row "], #8\n"          \
-  "sxtb16 r0, r1\n"                       \
-  "sxtb16 r1, r1, ror #8\n"               \
-  "smlad " sum ", r2, r0, " sum "\n"      \
-  "smlad " sum ", r3, r1, " sum "\n"      \
-  "sxtb16 r0, r6\n"                       \
-  "sxtb16 r6, r6, ror #8\n"               \
-  "smlad " sum ", r4, r0, " sum "\n"      \
+#define INTARSIA_CHANNEL(row, sum) \
+  "ldrd r1, r6, [" row             \
+  "], #8\n"                        \
+  "sxtb16 r0, r1\n"                \
+  "sxtb16 r1, r1, ror #8\n"        \
+  "smlad " sum ", r2, r0, " sum    \
+  "\n"                             \
+  "smlad " sum ", r3, r1, " sum    \
+  "\n"                             \
+  "sxtb16 r0, r6\n"                \
+  "sxtb16 r6, r6, ror #8\n"        \
+  "smlad " sum ", r4, r0, " sum    \
+  "\n"                             \
   "smlad " sum ", r5, r6, " sum "\n"
-#define INTARSIA_LAST_GROUP(row, sum)     \
-  "ldr r1, [" row "]\n"                   \
-  "sxtb16 r0, r1\n"                       \
-  "sxtb16 r1, r1, ror #8\n"               \
-  "smlad " sum ", r2, r0, " sum "\n"      \
+#define INTARSIA_LAST_GROUP(row, sum) \
+  "ldr r1, [" row                     \
+  "]\n"                               \
+  "sxtb16 r0, r1\n"                   \
+  "sxtb16 r1, r1, ror #8\n"           \
+  "smlad " sum ", r2, r0, " sum       \
+  "\n"                                \
   "smlad " sum ", r3, r1, " sum "\n"
   __asm__ volatile(
       "subs lr, lr, #4\n"
@@ -167,10 +187,12 @@ INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weigh
     const uint32_t even = pairs[2 * group], odd = pairs[2 * group + 1];
     const uint32_t word0 = intarsia_load_word(weights0 + 4 * group);
     const uint32_t word1 = intarsia_load_word(weights1 + 4 * group);
-    sums[0] = intarsia_pair_product(odd, intarsia_odd_pair(word0),
-                                    intarsia_pair_product(even, intarsia_even_pair(word0), sums[0]));
-    sums[1] = intarsia_pair_product(odd, intarsia_odd_pair(word1),
-                                    intarsia_pair_product(even, intarsia_even_pair(word1), sums[1]));
+    sums[0] =
+        intarsia_pair_product(odd, intarsia_odd_pair(word0),
+                              intarsia_pair_product(even, intarsia_even_pair(word0), sums[0]));
+    sums[1] =
+        intarsia_pair_product(odd, intarsia_odd_pair(word1),
+                              intarsia_pair_product(even, intarsia_even_pair(word1), sums[1]));
   }
 #endif
 }

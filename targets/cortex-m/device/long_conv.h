@@ -13,12 +13,15 @@ extern "C" {
 // weights: [out_c][run]. channels: out_c times struct intarsia_channel.
 // scratch, word-aligned: 14 bytes times a run from six pixels on, otherwise a run.
 // _limited and _any as in dsp_conv.h.
-void intarsia_long_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                           int8_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_long_conv_limited_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                   int8_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_long_conv_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                               int8_t *scratch, const int8_t *weights, const int32_t *channels);
+void intarsia_long_conv_s8(const struct intarsia_window *window, const int8_t *input,
+                           int8_t *output, int8_t *scratch, const int8_t *weights,
+                           const int32_t *channels);
+void intarsia_long_conv_limited_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, int8_t *scratch, const int8_t *weights,
+                                   const int32_t *channels);
+void intarsia_long_conv_any_s8(const struct intarsia_window *window, const int8_t *input,
+                               int8_t *output, int8_t *scratch, const int8_t *weights,
+                               const int32_t *channels);
 
 #ifdef __cplusplus
 }

@@ -10,11 +10,13 @@
 
 enum gate { kInput, kForget, kCandidate, kOutput, kGates };
 
-INTARSIA_INLINE int32_t clamp_s16(int32_t value) { return intarsia_clamp_i32(value, -32768, 32767); }
+INTARSIA_INLINE int32_t clamp_s16(int32_t value) {
+  return intarsia_clamp_i32(value, -32768, 32767);
+}
 
 // Row `from` of activations of `size` bytes as int16 less the zero point.
-INTARSIA_INLINE void take(int16_t *to, const int8_t *from, int32_t count, int32_t zero, int32_t size,
-                          enum intarsia_wide_core core) {
+INTARSIA_INLINE void take(int16_t *to, const int8_t *from, int32_t count, int32_t zero,
+                          int32_t size, enum intarsia_wide_core core) {
   if (size == 2)
     intarsia_fill_group(to, (const int16_t *)(const void *)from, count, core);
   else
@@ -22,52 +24,61 @@ INTARSIA_INLINE void take(int16_t *to, const int8_t *from, int32_t count, int32_
 }
 
 // What the inputs and the hidden state give to the four gates, in Q3.12.
-INTARSIA_INLINE void narrow_sums(const int16_t *x, int32_t inputs, const int16_t *hidden, int32_t units,
-                                 const int8_t *weights, const int32_t *biases, const struct intarsia_lstm_gate *gates,
+INTARSIA_INLINE void narrow_sums(const int16_t *x, int32_t inputs, const int16_t *hidden,
+                                 int32_t units, const int8_t *weights, const int32_t *biases,
+                                 const struct intarsia_lstm_gate *gates,
                                  enum intarsia_wide_core core, int32_t results[kGates]) {
   int32_t from_input[kGates], from_hidden[kGates];
   intarsia_narrow_products(x, weights, inputs, from_input, core);
-  intarsia_narrow_products(hidden, weights + INTARSIA_WIDE_LANES * intarsia_wide_run(inputs, core), units, from_hidden,
-                           core);
+  intarsia_narrow_products(hidden, weights + INTARSIA_WIDE_LANES * intarsia_wide_run(inputs, core),
+                           units, from_hidden, core);
   for (int32_t i = 0; i < kGates; ++i) {
     const struct intarsia_lstm_gate *gate = &gates[i];
     const int32_t sum = intarsia_add_wrapping_i32(from_input[i], biases[2 * i]);
-    results[i] =
-        clamp_s16(clamp_s16(intarsia_requantize_right(sum, gate->input_multiplier, gate->input_shift)) +
-                  clamp_s16(intarsia_requantize_right(from_hidden[i], gate->hidden_multiplier, gate->hidden_shift)));
+    results[i] = clamp_s16(
+        clamp_s16(intarsia_requantize_right(sum, gate->input_multiplier, gate->input_shift)) +
+        clamp_s16(intarsia_requantize_right(from_hidden[i], gate->hidden_multiplier,
+                                            gate->hidden_shift)));
   }
 }
 
-INTARSIA_INLINE void wide_sums(const int16_t *x, int32_t inputs, const int16_t *hidden, int32_t units,
-                               const int8_t *weights, const int32_t *biases, const struct intarsia_lstm_gate *gates,
-                               enum intarsia_wide_core core, int32_t results[kGates]) {
+INTARSIA_INLINE void wide_sums(const int16_t *x, int32_t inputs, const int16_t *hidden,
+                               int32_t units, const int8_t *weights, const int32_t *biases,
+                               const struct intarsia_lstm_gate *gates, enum intarsia_wide_core core,
+                               int32_t results[kGates]) {
   int64_t from_input[kGates], from_hidden[kGates];
   intarsia_wide_products(x, weights, inputs, from_input, core);
-  intarsia_wide_products(hidden, weights + INTARSIA_WIDE_LANES * intarsia_wide_run(inputs, core), units, from_hidden,
-                         core);
+  intarsia_wide_products(hidden, weights + INTARSIA_WIDE_LANES * intarsia_wide_run(inputs, core),
+                         units, from_hidden, core);
   for (int32_t i = 0; i < kGates; ++i) {
     const struct intarsia_lstm_gate *gate = &gates[i];
     const uint64_t bias = (uint64_t)(uint32_t)biases[2 * i + 1] << 32 | (uint32_t)biases[2 * i];
     const int64_t sum = (int64_t)((uint64_t)from_input[i] + bias);
     results[i] =
         clamp_s16(clamp_s16(intarsia_scaled_wide(sum, gate->input_multiplier, gate->input_shift)) +
-                  clamp_s16(intarsia_scaled_wide(from_hidden[i], gate->hidden_multiplier, gate->hidden_shift)));
+                  clamp_s16(intarsia_scaled_wide(from_hidden[i], gate->hidden_multiplier,
+                                                 gate->hidden_shift)));
   }
 }
 
-INTARSIA_INLINE int16_t next_cell(const struct intarsia_lstm *l, int32_t old, const int32_t values[kGates]) {
-  const int32_t kept = intarsia_requantize_right(values[kForget] * old, l->forget_multiplier, l->forget_shift);
-  const int32_t added = intarsia_requantize_right(values[kInput] * values[kCandidate], l->input_multiplier, l->input_shift);
+INTARSIA_INLINE int16_t next_cell(const struct intarsia_lstm *l, int32_t old,
+                                  const int32_t values[kGates]) {
+  const int32_t kept =
+      intarsia_requantize_right(values[kForget] * old, l->forget_multiplier, l->forget_shift);
+  const int32_t added = intarsia_requantize_right(values[kInput] * values[kCandidate],
+                                                  l->input_multiplier, l->input_shift);
   const int32_t fresh = clamp_s16(clamp_s16(kept) + clamp_s16(added));
   return (int16_t)intarsia_clamp_i32(fresh, -l->cell_limit, l->cell_limit);
 }
 
-INTARSIA_INLINE void lstm(const struct intarsia_lstm *l, const int8_t *input, int8_t *hidden, int16_t *cell,
-                          int8_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                          const int32_t *gate_words, int32_t size, enum intarsia_wide_core core) {
+INTARSIA_INLINE void lstm(const struct intarsia_lstm *l, const int8_t *input, int8_t *hidden,
+                          int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int32_t *biases, const int32_t *gate_words, int32_t size,
+                          enum intarsia_wide_core core) {
   const struct intarsia_lstm_gate *gates = (const struct intarsia_lstm_gate *)gate_words;
   int16_t *x = scratch, *h = scratch + intarsia_wide_run(l->inputs, core);
-  const int32_t unit_bytes = INTARSIA_WIDE_LANES * (int32_t)(h - x + intarsia_wide_run(l->units, core));
+  const int32_t unit_bytes =
+      INTARSIA_WIDE_LANES * (int32_t)(h - x + intarsia_wide_run(l->units, core));
   const int32_t limit = size == 2 ? 32768 : 128;
   for (int32_t n = 0; n < l->batches; ++n, hidden += l->units * size, cell += l->units) {
     for (int32_t step = 0; step < l->steps; ++step) {
@@ -84,10 +95,12 @@ INTARSIA_INLINE void lstm(const struct intarsia_lstm *l, const int8_t *input, in
         else
           narrow_sums(x, l->inputs, h, l->units, unit_weights, unit_biases, gates, core, values);
         for (int32_t gate = 0; gate < kGates; ++gate)
-          values[gate] = gate == kCandidate ? intarsia_tanh_s16(values[gate], 3, 0) : intarsia_sigmoid_s16(values[gate], 3, 0);
+          values[gate] = gate == kCandidate ? intarsia_tanh_s16(values[gate], 3, 0)
+                                            : intarsia_sigmoid_s16(values[gate], 3, 0);
         cell[unit] = next_cell(l, cell[unit], values);
         const int32_t tanh = intarsia_tanh_s16(cell[unit], l->tanh_multiplier, l->tanh_shift);
-        const int32_t product = intarsia_requantize_right(tanh * values[kOutput], l->out_multiplier, l->out_shift);
+        const int32_t product =
+            intarsia_requantize_right(tanh * values[kOutput], l->out_multiplier, l->out_shift);
         const int32_t result = intarsia_clamp_i32(product + l->hidden_zero, -limit, limit - 1);
         if (size == 2) {
           const int16_t half = (int16_t)result;
@@ -101,28 +114,28 @@ INTARSIA_INLINE void lstm(const struct intarsia_lstm *l, const int8_t *input, in
   }
 }
 
-void intarsia_dsp_lstm_s8(const struct intarsia_lstm *l, const int8_t *input, int8_t *hidden, int16_t *cell,
-                          int8_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                          const int32_t *gates) {
+void intarsia_dsp_lstm_s8(const struct intarsia_lstm *l, const int8_t *input, int8_t *hidden,
+                          int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int32_t *biases, const int32_t *gates) {
   lstm(l, input, hidden, cell, output, scratch, weights, biases, gates, 1, INTARSIA_WIDE_DSP);
 }
 
-void intarsia_dsp_lstm_s16(const struct intarsia_lstm *l, const int16_t *input, int16_t *hidden, int16_t *cell,
-                           int16_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                           const int32_t *gates) {
-  lstm(l, (const int8_t *)input, (int8_t *)hidden, cell, (int8_t *)output, scratch, weights, biases, gates, 2,
-       INTARSIA_WIDE_DSP);
+void intarsia_dsp_lstm_s16(const struct intarsia_lstm *l, const int16_t *input, int16_t *hidden,
+                           int16_t *cell, int16_t *output, int16_t *scratch, const int8_t *weights,
+                           const int32_t *biases, const int32_t *gates) {
+  lstm(l, (const int8_t *)input, (int8_t *)hidden, cell, (int8_t *)output, scratch, weights, biases,
+       gates, 2, INTARSIA_WIDE_DSP);
 }
 
-void intarsia_mve_lstm_s8(const struct intarsia_lstm *l, const int8_t *input, int8_t *hidden, int16_t *cell,
-                          int8_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                          const int32_t *gates) {
+void intarsia_mve_lstm_s8(const struct intarsia_lstm *l, const int8_t *input, int8_t *hidden,
+                          int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int32_t *biases, const int32_t *gates) {
   lstm(l, input, hidden, cell, output, scratch, weights, biases, gates, 1, INTARSIA_WIDE_MVE);
 }
 
-void intarsia_mve_lstm_s16(const struct intarsia_lstm *l, const int16_t *input, int16_t *hidden, int16_t *cell,
-                           int16_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                           const int32_t *gates) {
-  lstm(l, (const int8_t *)input, (int8_t *)hidden, cell, (int8_t *)output, scratch, weights, biases, gates, 2,
-       INTARSIA_WIDE_MVE);
+void intarsia_mve_lstm_s16(const struct intarsia_lstm *l, const int16_t *input, int16_t *hidden,
+                           int16_t *cell, int16_t *output, int16_t *scratch, const int8_t *weights,
+                           const int32_t *biases, const int32_t *gates) {
+  lstm(l, (const int8_t *)input, (int8_t *)hidden, cell, (int8_t *)output, scratch, weights, biases,
+       gates, 2, INTARSIA_WIDE_MVE);
 }

@@ -26,18 +26,18 @@ struct intarsia_lstm_gate {
 // weights: per unit, those of the inputs to its four gates, then those of the hidden state (wide_dot.h).
 // biases: per unit those of its four gates, the lower half of 64 bits first. gates: four of struct
 // intarsia_lstm_gate.
-void intarsia_dsp_lstm_s8(const struct intarsia_lstm *lstm, const int8_t *input, int8_t *hidden, int16_t *cell,
-                          int8_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                          const int32_t *gates);
-void intarsia_dsp_lstm_s16(const struct intarsia_lstm *lstm, const int16_t *input, int16_t *hidden, int16_t *cell,
-                           int16_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                           const int32_t *gates);
-void intarsia_mve_lstm_s8(const struct intarsia_lstm *lstm, const int8_t *input, int8_t *hidden, int16_t *cell,
-                          int8_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                          const int32_t *gates);
-void intarsia_mve_lstm_s16(const struct intarsia_lstm *lstm, const int16_t *input, int16_t *hidden, int16_t *cell,
-                           int16_t *output, int16_t *scratch, const int8_t *weights, const int32_t *biases,
-                           const int32_t *gates);
+void intarsia_dsp_lstm_s8(const struct intarsia_lstm *lstm, const int8_t *input, int8_t *hidden,
+                          int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int32_t *biases, const int32_t *gates);
+void intarsia_dsp_lstm_s16(const struct intarsia_lstm *lstm, const int16_t *input, int16_t *hidden,
+                           int16_t *cell, int16_t *output, int16_t *scratch, const int8_t *weights,
+                           const int32_t *biases, const int32_t *gates);
+void intarsia_mve_lstm_s8(const struct intarsia_lstm *lstm, const int8_t *input, int8_t *hidden,
+                          int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int32_t *biases, const int32_t *gates);
+void intarsia_mve_lstm_s16(const struct intarsia_lstm *lstm, const int16_t *input, int16_t *hidden,
+                           int16_t *cell, int16_t *output, int16_t *scratch, const int8_t *weights,
+                           const int32_t *biases, const int32_t *gates);
 
 #ifdef __cplusplus
 }

@@ -38,20 +38,27 @@ static void mean_of_channels(const struct intarsia_mean *s, const int8_t *input,
 
 static int32_t sum_of_row(const int8_t *element, int32_t count) {
   int32_t sum = 0;
-  for (; count > 0; count -= 16, element += 16) sum = vaddvaq_s8(sum, vldrbq_z_s8(element, vctp8q((uint32_t)count)));
+  for (; count > 0; count -= 16, element += 16)
+    sum = vaddvaq_s8(sum, vldrbq_z_s8(element, vctp8q((uint32_t)count)));
   return sum;
 }
 #else
 // Armv6-M loads words from multiples of four.
 #if defined(__ARM_ARCH_6M__)
-INTARSIA_INLINE bool has_words(const int8_t *first, int32_t step) { return (((uintptr_t)first | (uintptr_t)step) & 3u) == 0; }
-INTARSIA_INLINE uint32_t load_word(const int8_t *bytes) { return intarsia_load_word(__builtin_assume_aligned(bytes, 4)); }
+INTARSIA_INLINE bool has_words(const int8_t *first, int32_t step) {
+  return (((uintptr_t)first | (uintptr_t)step) & 3u) == 0;
+}
+INTARSIA_INLINE uint32_t load_word(const int8_t *bytes) {
+  return intarsia_load_word(__builtin_assume_aligned(bytes, 4));
+}
 #else
 INTARSIA_INLINE bool has_words(const int8_t *first, int32_t step) {
   (void)first, (void)step;
   return true;
 }
-INTARSIA_INLINE uint32_t load_word(const int8_t *bytes) { return intarsia_load_word(bytes); }
+INTARSIA_INLINE uint32_t load_word(const int8_t *bytes) {
+  return intarsia_load_word(bytes);
+}
 #endif
 
 // sums[lane] += byte `lane` of every word.
@@ -68,7 +75,8 @@ INTARSIA_OUTLINE void add_words(const int8_t *word, int32_t step, int32_t words,
     sums[0] += (int16_t)even, sums[1] += (int16_t)odd;
     sums[2] += (int32_t)even >> 16, sums[3] += (int32_t)odd >> 16;
 #else
-      const uint32_t bytes = load_word(word) ^ 0x80808080u, mask = 0x00ff00ffu;  // 128 more, without a sign
+      const uint32_t bytes = load_word(word) ^ 0x80808080u,
+                     mask = 0x00ff00ffu;  // 128 more, without a sign
       even += bytes & mask, odd += bytes >> 8 & mask;
     }
     const int32_t more = 128 * added;
@@ -110,7 +118,8 @@ static int32_t sum_of_row(const int8_t *element, int32_t count) {
 #endif
 
 void intarsia_mean_s8(const struct intarsia_mean *mean, const int8_t *input, int8_t *output) {
-  for (int32_t outer = mean->outer; outer > 0; --outer, input += mean->count * mean->inner, output += mean->inner) {
+  for (int32_t outer = mean->outer; outer > 0;
+       --outer, input += mean->count * mean->inner, output += mean->inner) {
     if (mean->inner == 1)
       *output = finished(mean, sum_of_row(input, mean->count));
     else

@@ -15,7 +15,8 @@ struct intarsia_mul {
 };
 
 // The shift is to the right, 1 .. 16. The output may be `a`; with one row also `b`.
-void intarsia_mul_s8(const struct intarsia_mul *mul, const int8_t *a, const int8_t *b, int8_t *output);
+void intarsia_mul_s8(const struct intarsia_mul *mul, const int8_t *a, const int8_t *b,
+                     int8_t *output);
 
 #ifdef __cplusplus
 }

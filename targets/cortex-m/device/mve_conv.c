@@ -37,7 +37,8 @@ struct pixels {
 _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, output) == 16 &&
                    offsetof(struct pixels, skipped) == 24 && offsetof(struct pixels, at) == 32 &&
                    offsetof(struct pixels, step) == 40 && offsetof(struct pixels, row) == 48 &&
-                   offsetof(struct pixels, channels) == 56 && offsetof(struct pixels, weights) == 64 &&
+                   offsetof(struct pixels, channels) == 56 &&
+                   offsetof(struct pixels, weights) == 64 &&
                    offsetof(struct pixels, offsets) == 72 && offsetof(struct pixels, low) == 88 &&
                    offsetof(struct pixels, high) == 104 && offsetof(struct pixels, finish) == 120,
                "the assembly's numbers");
@@ -46,26 +47,26 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *pixels, int32_t steps) {
   (void)steps;
   register struct pixels *p __asm__("r11") = pixels;
   // Sums of the first pixel (r1) r0, r2, r4, r6; of the second (r3) r8, r10, r12, lr. Weights r5, table r9.
-#define STEP                   \
-  "vldrb.8 q0, [r5], #16\n"    \
-  "vldrb.8 q4, [r1], #16\n"    \
-  "vmladava.s8 r0, q0, q4\n"   \
-  "vldrb.8 q5, [r3], #16\n"    \
-  "vmladava.s8 r8, q0, q5\n"   \
-  "vldrb.8 q1, [r5], #16\n"    \
-  "vmladava.s8 r2, q1, q4\n"   \
-  "vmladava.s8 r10, q1, q5\n"  \
-  "vldrb.8 q2, [r5], #16\n"    \
-  "vmladava.s8 r4, q2, q4\n"   \
-  "vmladava.s8 r12, q2, q5\n"  \
-  "vldrb.8 q3, [r5], #16\n"    \
-  "vmladava.s8 r6, q3, q4\n"   \
+#define STEP                  \
+  "vldrb.8 q0, [r5], #16\n"   \
+  "vldrb.8 q4, [r1], #16\n"   \
+  "vmladava.s8 r0, q0, q4\n"  \
+  "vldrb.8 q5, [r3], #16\n"   \
+  "vmladava.s8 r8, q0, q5\n"  \
+  "vldrb.8 q1, [r5], #16\n"   \
+  "vmladava.s8 r2, q1, q4\n"  \
+  "vmladava.s8 r10, q1, q5\n" \
+  "vldrb.8 q2, [r5], #16\n"   \
+  "vmladava.s8 r4, q2, q4\n"  \
+  "vmladava.s8 r12, q2, q5\n" \
+  "vldrb.8 q3, [r5], #16\n"   \
+  "vmladava.s8 r6, q3, q4\n"  \
   "vmladava.s8 lr, q3, q5\n"
-#define NEXT_RUN        \
-  "add r0, r0, r4\n"    \
-  "subs r2, r2, #1\n"   \
-  "itt eq\n"            \
-  "moveq r2, r8\n"      \
+#define NEXT_RUN      \
+  "add r0, r0, r4\n"  \
+  "subs r2, r2, #1\n" \
+  "itt eq\n"          \
+  "moveq r2, r8\n"    \
   "addeq r0, r0, r6\n"
   __asm__ volatile(
       "ldrd r0, r2, [r11, #24]\n"
@@ -159,8 +160,9 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *p, int32_t steps) {
         int32_t sum = channel[0];
         for (int32_t i = 0; i < steps * kVector; ++i)
           sum += p->runs[pixel][i] * quad[i / kVector * kQuad * kVector + i % kVector];
-        p->output[c + p->offsets[pixel]] = intarsia_mve_result(
-            sum, channel[kQuad], channel[2 * kQuad], p->zero, p->general != 0, p->low[0], p->high[0]);
+        p->output[c + p->offsets[pixel]] =
+            intarsia_mve_result(sum, channel[kQuad], channel[2 * kQuad], p->zero, p->general != 0,
+                                p->low[0], p->high[0]);
       }
     }
   }
@@ -172,7 +174,8 @@ INTARSIA_INLINE void set_offsets(struct pixels *p, int32_t apart) {
 }
 
 // `count` pixels, row by row from the beginning of a row on. Returns where their results end.
-INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *output, int32_t steps) {
+INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *output,
+                                    int32_t steps) {
   const int32_t channels = p->channels, single = count & 1;
   p->in_row = p->row;
   p->output = output;
@@ -196,8 +199,8 @@ INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *out
 
 // Runs as they lie in the input. Those at its end that cannot be read to a multiple of 16 bytes are copied,
 // last pixel first; the others stay an even number.
-static int8_t *runs_in_place(const struct intarsia_window *w, const int8_t *image, int8_t *output, int8_t *scratch,
-                             struct pixels *p, int32_t steps) {
+static int8_t *runs_in_place(const struct intarsia_window *w, const int8_t *image, int8_t *output,
+                             int8_t *scratch, struct pixels *p, int32_t steps) {
   const int32_t run = w->kernel_w * w->in_c, filled = steps * kVector;
   const int32_t step = w->stride_w * w->in_c, pitch = w->stride_h * w->in_w * w->in_c;
   const int32_t last = w->in_h * w->in_w * w->in_c - filled, count = w->out_h * w->out_w;
@@ -220,8 +223,9 @@ static int8_t *runs_in_place(const struct intarsia_window *w, const int8_t *imag
   return all_pixels(p, copied, output, steps);
 }
 
-static int8_t *runs_of_strips(const struct intarsia_window *w, const int8_t *image, int8_t *output, int8_t *scratch,
-                              struct pixels *p, int32_t steps, const uint8_t *offsets) {
+static int8_t *runs_of_strips(const struct intarsia_window *w, const int8_t *image, int8_t *output,
+                              int8_t *scratch, struct pixels *p, int32_t steps,
+                              const uint8_t *offsets) {
   const int32_t column = w->kernel_h * w->in_c;
   for (int32_t oy = 0; oy < w->out_h; oy += w->strip_h) {
     const int32_t rows = w->out_h - oy < w->strip_h ? w->out_h - oy : w->strip_h;
@@ -229,8 +233,9 @@ static int8_t *runs_of_strips(const struct intarsia_window *w, const int8_t *ima
       const int32_t in_row = w->out_w - ox < w->strip_w ? w->out_w - ox : w->strip_w;
       const int32_t columns = (in_row - 1) * w->stride_w + w->kernel_w;
       for (int32_t row = 0; row < rows; ++row)
-        intarsia_strip(w, image, (oy + row) * w->stride_h - w->pad_top, ox * w->stride_w - w->pad_left, columns,
-                       offsets, scratch + row * columns * column);
+        intarsia_strip(w, image, (oy + row) * w->stride_h - w->pad_top,
+                       ox * w->stride_w - w->pad_left, columns, offsets,
+                       scratch + row * columns * column);
       p->at = scratch;
       p->step = w->stride_w * column;
       p->row = in_row;
@@ -241,8 +246,8 @@ static int8_t *runs_of_strips(const struct intarsia_window *w, const int8_t *ima
   return output;
 }
 
-void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                          const int8_t *weights, const int32_t *channels) {
+void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                          int8_t *scratch, const int8_t *weights, const int32_t *channels) {
   const int32_t steps = (w->kernel_h * w->kernel_w * w->in_c + kVector - 1) / kVector;
   struct pixels p;
   p.passes = (steps + kUnrolled - 1) / kUnrolled;
@@ -254,7 +259,8 @@ void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, 
   p.table = channels;
   intarsia_mve_limits(w, p.low, p.high);
   uint8_t offsets[kStripLanes];
-  const bool spread = w->strip_h > 0 && w->in_c <= kStripLanes / 2 && intarsia_strip_offsets(w, offsets);
+  const bool spread =
+      w->strip_h > 0 && w->in_c <= kStripLanes / 2 && intarsia_strip_offsets(w, offsets);
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * w->in_c) {
     if (w->strip_h > 0)
       output = runs_of_strips(w, input, output, scratch, &p, steps, spread ? offsets : NULL);

@@ -10,8 +10,9 @@ enum { kVector = 16, kOctet = 8, kUnrolled = 4, kStepBytes = 17 * 4 };
 // The assembly knows the layout.
 struct layer {
   const int8_t *input;
-  uint32_t skipped;  // bytes of the unrolled loop before its entry, and the bit of the instruction set
-  int32_t passes;    // through the loop
+  uint32_t
+      skipped;  // bytes of the unrolled loop before its entry, and the bit of the instruction set
+  int32_t passes;  // through the loop
   int8_t *output;
   const int8_t *end;
   int32_t zero, general;
@@ -25,18 +26,20 @@ _Static_assert(offsetof(struct layer, skipped) == 4 && offsetof(struct layer, pa
                "the assembly's numbers");
 #endif
 
-INTARSIA_INLINE void all_channels(const struct layer *layer, const int8_t *weights, const int32_t *channels,
-                                  int32_t steps) {
+INTARSIA_INLINE void all_channels(const struct layer *layer, const int8_t *weights,
+                                  const int32_t *channels, int32_t steps) {
 #if INTARSIA_HAS_MVE
   (void)steps;
   register const struct layer *l __asm__("r11") = layer;
   register const int8_t *weight __asm__("r5") = weights;
   register const int32_t *table __asm__("r9") = channels;
   // Sums of the channels in r0, r2, r4, ..., r12, lr. Where the loop is entered stays in q7.
-#define PRODUCTS(sum) "vldrb.8 q1, [r5], #16\n" "vmladava.s8 " sum ", q0, q1\n"
-#define STEP                                                                                      \
-  "vldrb.8 q0, [r1], #16\n" PRODUCTS("r0") PRODUCTS("r2") PRODUCTS("r4") PRODUCTS("r6")           \
-  PRODUCTS("r8") PRODUCTS("r10") PRODUCTS("r12") PRODUCTS("lr")
+#define PRODUCTS(sum)       \
+  "vldrb.8 q1, [r5], #16\n" \
+  "vmladava.s8 " sum ", q0, q1\n"
+#define STEP                                                                            \
+  "vldrb.8 q0, [r1], #16\n" PRODUCTS("r0") PRODUCTS("r2") PRODUCTS("r4") PRODUCTS("r6") \
+      PRODUCTS("r8") PRODUCTS("r10") PRODUCTS("r12") PRODUCTS("lr")
   __asm__ volatile(
       "ldr r0, [r11, #12]\n"
       "ldr r2, [r11, #20]\n"
@@ -94,14 +97,15 @@ INTARSIA_INLINE void all_channels(const struct layer *layer, const int8_t *weigh
     int32_t sum = channel[lane];
     for (int32_t i = 0; i < steps * kVector; ++i)
       sum += layer->input[i] * octet[i / kVector * kOctet * kVector + i % kVector];
-    layer->output[c] = intarsia_mve_result(sum, channel[kOctet + place], channel[2 * kOctet + place], layer->zero,
-                                           layer->general != 0, layer->low[0], layer->high[0]);
+    layer->output[c] =
+        intarsia_mve_result(sum, channel[kOctet + place], channel[2 * kOctet + place], layer->zero,
+                            layer->general != 0, layer->low[0], layer->high[0]);
   }
 #endif
 }
 
-void intarsia_mve_dense_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                           const int8_t *weights, const int32_t *channels) {
+void intarsia_mve_dense_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                           int8_t *scratch, const int8_t *weights, const int32_t *channels) {
   const int32_t run = w->kernel_w * w->in_c, steps = (run + kVector - 1) / kVector;
   struct layer layer;
   layer.input = input;

@@ -35,14 +35,18 @@ struct strip {
 #if INTARSIA_HAS_MVE
 _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip, plane) == 16 &&
                    offsetof(struct strip, columns) == 24 && offsetof(struct strip, zero) == 32 &&
-                   offsetof(struct strip, group_step) == 36 && offsetof(struct strip, count) == 44 &&
-                   offsetof(struct strip, offsets) == 52 && offsetof(struct strip, positions) == 68 &&
-                   offsetof(struct strip, low) == 84 && offsetof(struct strip, high) == 100,
+                   offsetof(struct strip, group_step) == 36 &&
+                   offsetof(struct strip, count) == 44 && offsetof(struct strip, offsets) == 52 &&
+                   offsetof(struct strip, positions) == 68 && offsetof(struct strip, low) == 84 &&
+                   offsetof(struct strip, high) == 100,
                "the assembly's numbers");
 
 // Four sums become q7, the next four q4; then results.
-#define SUMS(to) "vmov " to "[2], " to "[0], r0, r4\n" "vmov " to "[3], " to "[1], r2, r6\n"
-#define CHANNELS(weights, before, sums, results)                                                  \
+#define SUMS(to)        \
+  "vmov " to "[2], " to \
+  "[0], r0, r4\n"       \
+  "vmov " to "[3], " to "[1], r2, r6\n"
+#define CHANNELS(weights, before, sums, results) \
   __asm__ volatile(                                                                               \
       "ldrd r0, r12, [r11, #44]\n"                                                                \
       "dls lr, r0\n"                                                                              \
@@ -88,26 +92,35 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
         "q3", "q4", "q5", "q6", "q7", "cc", "memory")
 
 // Two columns by two rows of outputs.
-#define DENSE_FOUR(to)           \
-  "vldrb.8 q4, [r1], #8\n"       \
-  "vmladav.s8 r0, q0, q4\n"      \
-  "vmladav.s8 r2, q1, q4\n"      \
-  "vmladav.s8 r4, q2, q4\n"      \
+#define DENSE_FOUR(to)      \
+  "vldrb.8 q4, [r1], #8\n"  \
+  "vmladav.s8 r0, q0, q4\n" \
+  "vmladav.s8 r2, q1, q4\n" \
+  "vmladav.s8 r4, q2, q4\n" \
   "vmladav.s8 r6, q3, q4\n" SUMS(to)
 // One column by two rows, twice.
-#define HALVING_FOUR(to)         \
-  "vldrb.8 q4, [r1], #10\n"      \
-  "vmladav.s8 r0, q0, q4\n"      \
-  "vmladav.s8 r2, q1, q4\n"      \
-  "vldrb.8 q4, [r1], #10\n"      \
-  "vmladav.s8 r4, q0, q4\n"      \
+#define HALVING_FOUR(to)    \
+  "vldrb.8 q4, [r1], #10\n" \
+  "vmladav.s8 r0, q0, q4\n" \
+  "vmladav.s8 r2, q1, q4\n" \
+  "vldrb.8 q4, [r1], #10\n" \
+  "vmladav.s8 r4, q0, q4\n" \
   "vmladav.s8 r6, q1, q4\n" SUMS(to)
 // One output each.
-#define WIDE_1(sum) "vldrb.8 q4, [r1]\n" "vmladav.s8 " sum ", q0, q4\n"
-#define WIDE_2(sum) WIDE_1(sum) "vldrb.8 q4, [r1, #16]\n" "vmladava.s8 " sum ", q1, q4\n"
-#define WIDE_4(sum)                                                                               \
-  WIDE_2(sum) "vldrb.8 q4, [r1, #32]\n" "vmladava.s8 " sum ", q2, q4\n"                           \
-  "vldrb.8 q4, [r1, #48]\n" "vmladava.s8 " sum ", q3, q4\n"
+#define WIDE_1(sum)    \
+  "vldrb.8 q4, [r1]\n" \
+  "vmladav.s8 " sum ", q0, q4\n"
+#define WIDE_2(sum)         \
+  WIDE_1(sum)               \
+  "vldrb.8 q4, [r1, #16]\n" \
+  "vmladava.s8 " sum ", q1, q4\n"
+#define WIDE_4(sum)         \
+  WIDE_2(sum)               \
+  "vldrb.8 q4, [r1, #32]\n" \
+  "vmladava.s8 " sum        \
+  ", q2, q4\n"              \
+  "vldrb.8 q4, [r1, #48]\n" \
+  "vmladava.s8 " sum ", q3, q4\n"
 #define NEXT "add r1, r1, r12\n"
 #define WIDE_FOUR(one, to) one("r0") NEXT one("r2") NEXT one("r4") NEXT one("r6") NEXT SUMS(to)
 #endif
@@ -115,16 +128,27 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
 #if INTARSIA_HAS_MVE
 INTARSIA_OUTLINE void dense_channels(struct strip *strip) {
   register struct strip *s __asm__("r11") = strip;
-  CHANNELS("vldrb.8 q3, [r0]\n" "vldrb.8 q1, [r0, #1]\n" "vldrb.8 q2, [r0, #4]\n" "vldrb.8 q0, [r0, #5]\n"
-           "add r0, r0, #16\n",
-           "cbz r4, 2f\n" "vrev32.16 q0, q0\n" "vrev32.16 q1, q1\n" "vrev32.16 q2, q2\n" "vrev32.16 q3, q3\n",
-           DENSE_FOUR("q7") DENSE_FOUR("q4"), "4");
+  CHANNELS(
+      "vldrb.8 q3, [r0]\n"
+      "vldrb.8 q1, [r0, #1]\n"
+      "vldrb.8 q2, [r0, #4]\n"
+      "vldrb.8 q0, [r0, #5]\n"
+      "add r0, r0, #16\n",
+      "cbz r4, 2f\n"
+      "vrev32.16 q0, q0\n"
+      "vrev32.16 q1, q1\n"
+      "vrev32.16 q2, q2\n"
+      "vrev32.16 q3, q3\n",
+      DENSE_FOUR("q7") DENSE_FOUR("q4"), "4");
 }
 
 INTARSIA_OUTLINE void halving_channels(struct strip *strip) {
   register struct strip *s __asm__("r11") = strip;
-  CHANNELS("vldrb.8 q1, [r0]\n" "vldrb.8 q0, [r0, #2]\n" "add r0, r0, #16\n", "",
-           HALVING_FOUR("q7") HALVING_FOUR("q4"), "4");
+  CHANNELS(
+      "vldrb.8 q1, [r0]\n"
+      "vldrb.8 q0, [r0, #2]\n"
+      "add r0, r0, #16\n",
+      "", HALVING_FOUR("q7") HALVING_FOUR("q4"), "4");
 }
 
 INTARSIA_OUTLINE void wide_channels(struct strip *strip) {
@@ -132,11 +156,17 @@ INTARSIA_OUTLINE void wide_channels(struct strip *strip) {
   if (strip->vectors == 1) {
     CHANNELS("vldrb.8 q0, [r0], #16\n", "", WIDE_FOUR(WIDE_1, "q7") WIDE_FOUR(WIDE_1, "q4"), "8");
   } else if (strip->vectors == 2) {
-    CHANNELS("vldrb.8 q0, [r0], #16\n" "vldrb.8 q1, [r0], #16\n", "",
-             WIDE_FOUR(WIDE_2, "q7") WIDE_FOUR(WIDE_2, "q4"), "8");
+    CHANNELS(
+        "vldrb.8 q0, [r0], #16\n"
+        "vldrb.8 q1, [r0], #16\n",
+        "", WIDE_FOUR(WIDE_2, "q7") WIDE_FOUR(WIDE_2, "q4"), "8");
   } else {
-    CHANNELS("vldrb.8 q0, [r0], #16\n" "vldrb.8 q1, [r0], #16\n" "vldrb.8 q2, [r0], #16\n" "vldrb.8 q3, [r0], #16\n",
-             "", WIDE_FOUR(WIDE_4, "q7") WIDE_FOUR(WIDE_4, "q4"), "8");
+    CHANNELS(
+        "vldrb.8 q0, [r0], #16\n"
+        "vldrb.8 q1, [r0], #16\n"
+        "vldrb.8 q2, [r0], #16\n"
+        "vldrb.8 q3, [r0], #16\n",
+        "", WIDE_FOUR(WIDE_4, "q7") WIDE_FOUR(WIDE_4, "q4"), "8");
   }
 }
 #else
@@ -172,14 +202,20 @@ INTARSIA_INLINE void all_channels(struct strip *s, enum family family) {
   }
 }
 
-static void dense_channels(struct strip *s) { all_channels(s, DENSE); }
-static void halving_channels(struct strip *s) { all_channels(s, HALVING); }
-static void wide_channels(struct strip *s) { all_channels(s, WIDE); }
+static void dense_channels(struct strip *s) {
+  all_channels(s, DENSE);
+}
+static void halving_channels(struct strip *s) {
+  all_channels(s, HALVING);
+}
+static void wide_channels(struct strip *s) {
+  all_channels(s, WIDE);
+}
 #endif
 
 // A row of `columns` >= 1 pixels, `channels` of each: one every `step` bytes of its plane.
-INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, int32_t step, int32_t pitch,
-                           int32_t columns, int32_t channels) {
+INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, int32_t step,
+                           int32_t pitch, int32_t columns, int32_t channels) {
 #if INTARSIA_HAS_MVE
   for (; channels >= 16; channels -= 16, from += 16, to += 16 * pitch) {
     const int8_t *source = from;
@@ -198,8 +234,8 @@ INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, in
         "add %[target], %[target], %[step]\n"
         "le lr, 1b\n"
         : [source] "+l"(source), [target] "+r"(target), [lane] "+Te"(lane)
-        : [pitch] "r"(pitch), [half] "r"(8 * pitch), [columns] "r"(columns), [from_step] "r"(from_step),
-          [step] "r"(step)
+        : [pitch] "r"(pitch), [half] "r"(8 * pitch), [columns] "r"(columns),
+          [from_step] "r"(from_step), [step] "r"(step)
         : "q0", "q1", "q2", "q3", "lr", "memory");
   }
   for (; channels > 0; channels -= 8, from += 8, to += 8 * pitch) {
@@ -218,8 +254,8 @@ INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, in
         "add %[target], %[target], %[step]\n"
         "le lr, 1b\n"
         : [source] "+l"(source), [target] "+r"(target), [lane] "+Te"(lane)
-        : [pitch] "r"(pitch), [channels] "r"(channels), [columns] "r"(columns), [from_step] "r"(from_step),
-          [step] "r"(step)
+        : [pitch] "r"(pitch), [channels] "r"(channels), [columns] "r"(columns),
+          [from_step] "r"(from_step), [step] "r"(step)
         : "q0", "q2", "lr", "memory");
   }
 #else
@@ -229,23 +265,28 @@ INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, in
 }
 
 // Where the eight results of a group go, and which columns of outputs they are.
-static void place_results(struct strip *s, enum family family, int32_t row, int32_t column, int32_t rows) {
+static void place_results(struct strip *s, enum family family, int32_t row, int32_t column,
+                          int32_t rows) {
   for (int32_t lane = 0; lane < kResults; ++lane) {
     const int32_t of_half = lane / 2, half = lane % 2;
-    const int32_t x = family == DENSE ? half * 2 + of_half % 2
-                      : family == HALVING ? half * 2 + of_half / 2 : half * kHalf + of_half;
+    const int32_t x = family == DENSE     ? half * 2 + of_half % 2
+                      : family == HALVING ? half * 2 + of_half / 2
+                                          : half * kHalf + of_half;
     const int32_t y = family == DENSE ? of_half / 2 : family == HALVING ? of_half % 2 : 0;
     s->offsets[lane] = (uint16_t)(y * row + x * column);
     s->positions[lane] = (int16_t)(y < rows ? x : INT16_MAX);
   }
 }
 
-INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                               const int8_t *weights, const int32_t *channels, enum family family) {
+INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                               int8_t *scratch, const int8_t *weights, const int32_t *channels,
+                               enum family family) {
   const int32_t in_c = w->in_c, out_c = w->out_c, multiplier = out_c / in_c;
   const bool transposed = w->transposed != 0;
-  const int32_t in_column = transposed ? w->in_h * in_c : in_c, in_row = transposed ? in_c : w->in_w * in_c;
-  const int32_t out_column = transposed ? w->out_h * out_c : out_c, out_row = transposed ? out_c : w->out_w * out_c;
+  const int32_t in_column = transposed ? w->in_h * in_c : in_c,
+                in_row = transposed ? in_c : w->in_w * in_c;
+  const int32_t out_column = transposed ? w->out_h * out_c : out_c,
+                out_row = transposed ? out_c : w->out_w * out_c;
   const int32_t rows = family == DENSE ? 4 : family == HALVING ? 5 : w->kernel_h;  // of a strip
   const int32_t out_rows = family == WIDE ? 1 : 2, results = family == WIDE ? kResults : kHalf;
   const int32_t wanted = (w->kernel_h * w->kernel_w + kVector - 1) / kVector;
@@ -279,8 +320,8 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
           const int32_t iy = y + row * w->dilation_h;
           const bool inside = iy >= 0 && iy < w->in_h;
           turn(inside ? input + iy * in_row + c : padding, inside ? in_column : 0,
-               scratch + w->pad_left * rows + (family == DENSE ? (row + (oy & 2)) & 3 : row), rows, pitch, columns,
-               together);
+               scratch + w->pad_left * rows + (family == DENSE ? (row + (oy & 2)) & 3 : row), rows,
+               pitch, columns, together);
         }
         if (family != WIDE && oy + 1 == w->out_h) place_results(&s, family, out_row, out_column, 1);
         s.swapped = family == DENSE ? oy & 2 : 0;
@@ -306,11 +347,11 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   }
 }
 
-#define INTARSIA_DEFINE(name, family)                                                                     \
-  void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *w, const int8_t *input,           \
-                                          int8_t *output, int8_t *scratch, const int8_t *weights,         \
-                                          const int32_t *channels) {                                      \
-    depthwise(w, input, output, scratch, weights, channels, family);                     \
+#define INTARSIA_DEFINE(name, family)                                                             \
+  void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *w, const int8_t *input,   \
+                                          int8_t *output, int8_t *scratch, const int8_t *weights, \
+                                          const int32_t *channels) {                              \
+    depthwise(w, input, output, scratch, weights, channels, family);                              \
   }
 INTARSIA_DEFINE(dense, DENSE)
 INTARSIA_DEFINE(halving, HALVING)

@@ -20,10 +20,10 @@ extern "C" {
 // channels: of each a multiplier, a shift (negative: to the right, as VRSHL), a bias.
 // scratch: group planes of ceil(out_w / p) * p * stride_w * rows + more bytes; p and more are 4 and 16,
 // for wide 8 and 64.
-#define INTARSIA_DECLARE(name)                                                                            \
-  void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *window, const int8_t *input,      \
-                                          int8_t *output, int8_t *scratch, const int8_t *weights,         \
-                                          const int32_t *channels)
+#define INTARSIA_DECLARE(name)                                                                  \
+  void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *window,                 \
+                                          const int8_t *input, int8_t *output, int8_t *scratch, \
+                                          const int8_t *weights, const int32_t *channels)
 INTARSIA_DECLARE(dense);
 INTARSIA_DECLARE(halving);
 INTARSIA_DECLARE(wide);

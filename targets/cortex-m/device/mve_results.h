@@ -13,32 +13,42 @@ INTARSIA_INLINE bool intarsia_mve_is_general(const struct intarsia_window *w) {
 }
 
 // The range as vectors of 16.
-INTARSIA_INLINE void intarsia_mve_limits(const struct intarsia_window *w, int8_t *low, int8_t *high) {
+INTARSIA_INLINE void intarsia_mve_limits(const struct intarsia_window *w, int8_t *low,
+                                         int8_t *high) {
   intarsia_fill(low, w->low, 16);
   intarsia_fill(high, w->high, 16);
 }
 
 // Fragments of assembly: `a` and `b` are the vectors of products with the multipliers, the result is `a`.
-#define INTARSIA_MVE_FIX(a, b, free)                        \
-  "vshr.s32 " free ", " a ", #31\n"                         \
-  "vadd.i32 " a ", " a ", " free "\n"                       \
-  "vshr.s32 " free ", " b ", #31\n"                         \
+#define INTARSIA_MVE_FIX(a, b, free) \
+  "vshr.s32 " free ", " a            \
+  ", #31\n"                          \
+  "vadd.i32 " a ", " a ", " free     \
+  "\n"                               \
+  "vshr.s32 " free ", " b            \
+  ", #31\n"                          \
   "vadd.i32 " b ", " b ", " free "\n"
 // To 16 bits, `a` at the bottom and `b` at the top; the zero point; to 8 bits.
-#define INTARSIA_MVE_NARROW(a, b, zero)                     \
-  "vqmovnb.s32 " a ", " a "\n"                              \
-  "vqmovnt.s32 " a ", " b "\n"                              \
-  "vqadd.s16 " a ", " a ", " zero "\n"                      \
+#define INTARSIA_MVE_NARROW(a, b, zero) \
+  "vqmovnb.s32 " a ", " a               \
+  "\n"                                  \
+  "vqmovnt.s32 " a ", " b               \
+  "\n"                                  \
+  "vqadd.s16 " a ", " a ", " zero       \
+  "\n"                                  \
   "vqmovnb.s16 " a ", " a "\n"
-#define INTARSIA_MVE_LIMIT(a, free, low, high)              \
-  "vldrb.8 " free ", [r11, #" low "]\n"                     \
-  "vmax.s8 " a ", " a ", " free "\n"                        \
-  "vldrb.8 " free ", [r11, #" high "]\n"                    \
+#define INTARSIA_MVE_LIMIT(a, free, low, high) \
+  "vldrb.8 " free ", [r11, #" low              \
+  "]\n"                                        \
+  "vmax.s8 " a ", " a ", " free                \
+  "\n"                                         \
+  "vldrb.8 " free ", [r11, #" high             \
+  "]\n"                                        \
   "vmin.s8 " a ", " a ", " free "\n"
 
 // The twin of one lane. shift <= -1: to the right.
-INTARSIA_INLINE int8_t intarsia_mve_result(int32_t sum, int32_t multiplier, int32_t shift, int32_t zero,
-                                           bool general, int32_t low, int32_t high) {
+INTARSIA_INLINE int8_t intarsia_mve_result(int32_t sum, int32_t multiplier, int32_t shift,
+                                           int32_t zero, bool general, int32_t low, int32_t high) {
   int32_t value = intarsia_mul_q31(sum, multiplier);
   if (general) value += value >> 31;
   value = (int32_t)((value + (INT64_C(1) << (-shift - 1))) >> -shift) + zero;

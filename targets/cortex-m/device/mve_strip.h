@@ -21,8 +21,8 @@ INTARSIA_INLINE bool intarsia_strip_offsets(const struct intarsia_window *w, uin
 }
 
 // Several columns of few channels at once: `each` bytes to `step` bytes of the strip.
-INTARSIA_INLINE void intarsia_strip_spread(const int8_t *from, int8_t *to, int32_t left, int32_t each,
-                                           int32_t step, const uint8_t *offsets) {
+INTARSIA_INLINE void intarsia_strip_spread(const int8_t *from, int8_t *to, int32_t left,
+                                           int32_t each, int32_t step, const uint8_t *offsets) {
 #if INTARSIA_HAS_MVE
   __asm__ volatile(
       "vldrb.8 q1, [%[offsets]]\n"
@@ -39,13 +39,14 @@ INTARSIA_INLINE void intarsia_strip_spread(const int8_t *from, int8_t *to, int32
       : "q0", "q1", "cc", "memory");
 #else
   for (; left > 0; left -= each, from += each, to += step)
-    for (int32_t lane = 0; lane < kStripLanes && lane < left; ++lane) to[offsets[lane]] = from[lane];
+    for (int32_t lane = 0; lane < kStripLanes && lane < left; ++lane)
+      to[offsets[lane]] = from[lane];
 #endif
 }
 
 // `lanes` <= 16 channels of each column; count >= 1.
-INTARSIA_INLINE void intarsia_strip_columns(const int8_t *from, int8_t *to, int32_t count, int32_t lanes,
-                                            int32_t from_step, int32_t to_step) {
+INTARSIA_INLINE void intarsia_strip_columns(const int8_t *from, int8_t *to, int32_t count,
+                                            int32_t lanes, int32_t from_step, int32_t to_step) {
 #if INTARSIA_HAS_MVE
   __asm__ volatile(
       "vctp.8 %[lanes]\n"
@@ -67,8 +68,9 @@ INTARSIA_INLINE void intarsia_strip_columns(const int8_t *from, int8_t *to, int3
 
 // `columns` columns from row y, column x of the image on, either of which may lie outside. `offsets` is null
 // where columns are copied one by one.
-INTARSIA_OUTLINE void intarsia_strip(const struct intarsia_window *w, const int8_t *image, int32_t y, int32_t x,
-                                     int32_t columns, const uint8_t *offsets, int8_t *to) {
+INTARSIA_OUTLINE void intarsia_strip(const struct intarsia_window *w, const int8_t *image,
+                                     int32_t y, int32_t x, int32_t columns, const uint8_t *offsets,
+                                     int8_t *to) {
   const int32_t channels = w->in_c, column = w->kernel_h * channels;
   const int32_t before = intarsia_clamp_i32(-x, 0, columns);
   const int32_t inside = intarsia_clamp_i32(w->in_w - x, before, columns) - before;
@@ -76,7 +78,8 @@ INTARSIA_OUTLINE void intarsia_strip(const struct intarsia_window *w, const int8
     intarsia_fill(to, w->in_zero, columns * column);
   } else {
     intarsia_fill(to, w->in_zero, before * column);
-    intarsia_fill(to + (before + inside) * column, w->in_zero, (columns - before - inside) * column);
+    intarsia_fill(to + (before + inside) * column, w->in_zero,
+                  (columns - before - inside) * column);
   }
   if (inside == 0) return;
   to += before * column;
@@ -86,7 +89,8 @@ INTARSIA_OUTLINE void intarsia_strip(const struct intarsia_window *w, const int8
     if (y < 0 || y >= w->in_h) continue;
     if (offsets != NULL) {
       const int32_t together = kStripLanes / channels;
-      intarsia_strip_spread(image, to, inside * channels, together * channels, together * column, offsets);
+      intarsia_strip_spread(image, to, inside * channels, together * channels, together * column,
+                            offsets);
       continue;
     }
     for (int32_t c = 0; c < channels; c += kStripLanes) {

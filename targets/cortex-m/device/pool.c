@@ -54,8 +54,8 @@ static void average_vector(const struct seen *s, const int8_t *row, int8_t *outp
       "vpst\n"
       "vstrbt.16 q1, [%[output]]\n"
       : [row] "+r"(row), [rows] "+r"(rows), [element] "=&l"(element)
-      : [columns] "r"(s->columns), [column_step] "r"(s->column_step), [row_step] "r"(s->row_step), [lanes] "r"(lanes),
-        [vectors] "r"(s->vectors), [output] "l"(output)
+      : [columns] "r"(s->columns), [column_step] "r"(s->column_step), [row_step] "r"(s->row_step),
+        [lanes] "r"(lanes), [vectors] "r"(s->vectors), [output] "l"(output)
       : "q0", "q1", "q2", "lr", "cc", "memory");
 }
 
@@ -80,8 +80,8 @@ static void max_vector(const struct seen *s, const int8_t *row, int8_t *output, 
       "vpst\n"
       "vstrbt.8 q0, [%[output]]\n"
       : [row] "+r"(row), [rows] "+r"(rows), [element] "=&r"(element)
-      : [columns] "r"(s->columns), [column_step] "r"(s->column_step), [row_step] "r"(s->row_step), [lanes] "r"(lanes),
-        [low] "r"(s->low), [high] "r"(s->high), [output] "r"(output)
+      : [columns] "r"(s->columns), [column_step] "r"(s->column_step), [row_step] "r"(s->row_step),
+        [lanes] "r"(lanes), [low] "r"(s->low), [high] "r"(s->high), [output] "r"(output)
       : "q0", "q1", "q2", "lr", "cc", "memory");
 }
 
@@ -129,7 +129,8 @@ INTARSIA_INLINE void max_word(const struct seen *s, const int8_t *row, int8_t *o
 // One pixel of the output.
 INTARSIA_INLINE void average_pixel(const struct seen *s, int8_t *output, int32_t channels) {
 #if INTARSIA_HAS_MVE
-  for (int32_t c = 0; c < channels; c += 8) average_vector(s, s->first + c, output + c, channels - c);
+  for (int32_t c = 0; c < channels; c += 8)
+    average_vector(s, s->first + c, output + c, channels - c);
 #elif INTARSIA_HAS_DSP
   for (int32_t c = 0; c < channels; c += 4) {
     const int32_t block = c + 4 <= channels ? c : channels - 4;
@@ -139,7 +140,8 @@ INTARSIA_INLINE void average_pixel(const struct seen *s, int8_t *output, int32_t
   for (int32_t c = 0; c < channels; ++c) {
     int32_t sum = 0;
     for (int32_t y = 0; y < s->rows; ++y)
-      for (int32_t x = 0; x < s->columns; ++x) sum += s->first[y * s->row_step + x * s->column_step + c];
+      for (int32_t x = 0; x < s->columns; ++x)
+        sum += s->first[y * s->row_step + x * s->column_step + c];
     output[c] = average_of(s, sum);
   }
 #endif
@@ -181,9 +183,11 @@ static void prepare_division(struct seen *s) {
 #endif
 }
 
-INTARSIA_INLINE void pool(const struct intarsia_window *w, const int8_t *input, int8_t *output, bool average) {
+INTARSIA_INLINE void pool(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                          bool average) {
   const int32_t channels = w->in_c;
-  struct seen s = {.row_step = w->in_w * channels, .column_step = channels, .low = w->low, .high = w->high};
+  struct seen s = {
+      .row_step = w->in_w * channels, .column_step = channels, .low = w->low, .high = w->high};
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * channels) {
     for (int32_t oy = 0; oy < w->out_h; ++oy) {
       const int32_t y = oy * w->stride_h - w->pad_top, top = y < 0 ? 0 : y;
@@ -206,10 +210,12 @@ INTARSIA_INLINE void pool(const struct intarsia_window *w, const int8_t *input, 
   }
 }
 
-void intarsia_average_pool_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output) {
+void intarsia_average_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                              int8_t *output) {
   pool(window, input, output, true);
 }
 
-void intarsia_max_pool_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output) {
+void intarsia_max_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                          int8_t *output) {
   pool(window, input, output, false);
 }

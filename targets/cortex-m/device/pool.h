@@ -10,8 +10,10 @@ extern "C" {
 
 // in_c == out_c >= 4. Only elements inside the input count, and each window has some; averages are of windows of 255
 // elements at most, rounded to the nearest, halves away from zero. Results are limited to low .. high.
-void intarsia_average_pool_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output);
-void intarsia_max_pool_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output);
+void intarsia_average_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                              int8_t *output);
+void intarsia_max_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                          int8_t *output);
 
 #ifdef __cplusplus
 }

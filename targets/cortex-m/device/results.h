@@ -73,15 +73,15 @@ INTARSIA_INLINE int32_t intarsia_saturate_s8(int32_t value) {
 
 // The ways from sums to results, a constant wherever kernels are inlined.
 enum intarsia_way {
-  INTARSIA_WHOLE,    // quick; the range is that of int8
+  INTARSIA_WHOLE,  // quick; the range is that of int8
   INTARSIA_RECTIFIED,  // that, and the zero point is the lowest: how halves below it are rounded does not matter
   INTARSIA_LIMITED,  // quick; window->low .. window->high
   INTARSIA_ANY,      // every multiplier and sum; window->low .. window->high
 };
 
 // Halves are rounded away from zero: a negative value is one less before the half is added.
-INTARSIA_INLINE int8_t intarsia_result(int32_t sum, const struct intarsia_channel *channel, int32_t low,
-                                       int32_t high, enum intarsia_way way) {
+INTARSIA_INLINE int8_t intarsia_result(int32_t sum, const struct intarsia_channel *channel,
+                                       int32_t low, int32_t high, enum intarsia_way way) {
   if (way == INTARSIA_ANY) {
     const int32_t scaled = intarsia_requantize(sum, channel->multiplier, channel->shift);
     return (int8_t)intarsia_clamp_i32(scaled + channel->round, low, high);
@@ -89,7 +89,8 @@ INTARSIA_INLINE int8_t intarsia_result(int32_t sum, const struct intarsia_channe
   const int32_t scaled = intarsia_high_product(sum + sum, channel->multiplier);
   const int32_t sign = way == INTARSIA_RECTIFIED ? 0 : scaled >> 31;
   const int32_t value = (scaled + sign + channel->round) >> channel->shift;
-  if (way == INTARSIA_WHOLE || way == INTARSIA_RECTIFIED) return (int8_t)intarsia_saturate_s8(value);
+  if (way == INTARSIA_WHOLE || way == INTARSIA_RECTIFIED)
+    return (int8_t)intarsia_saturate_s8(value);
   return (int8_t)intarsia_clamp_i32(value, low, high);
 }
 

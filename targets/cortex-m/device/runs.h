@@ -12,13 +12,15 @@ struct intarsia_place {
 };
 
 // The window of one output pixel as one run.
-INTARSIA_OUTLINE void intarsia_gather(const struct intarsia_window *w, const struct intarsia_place *at, int8_t *to) {
+INTARSIA_OUTLINE void intarsia_gather(const struct intarsia_window *w,
+                                      const struct intarsia_place *at, int8_t *to) {
   const int32_t channels = w->in_c, run = w->kernel_w * channels;
   const int32_t x = at->x * w->stride_w - w->pad_left;
   int32_t y = at->y * w->stride_h - w->pad_top;
   const int32_t first = x < 0 ? -x : 0;
   const int32_t last = w->in_w - x < w->kernel_w ? w->in_w - x : w->kernel_w;
-  if (first == 0 && last == w->kernel_w && y >= 0 && y + (w->kernel_h - 1) * w->dilation_h < w->in_h) {
+  if (first == 0 && last == w->kernel_w && y >= 0 &&
+      y + (w->kernel_h - 1) * w->dilation_h < w->in_h) {
     const int8_t *row = at->image + (y * w->in_w + x) * channels;
     const int32_t pitch = w->dilation_h * w->in_w * channels;
     for (int32_t ky = w->kernel_h; ky > 0; --ky, row += pitch) to = intarsia_copy(to, row, run);

@@ -6,7 +6,8 @@
 
 enum { kShift = 22, kTogether = 8 };
 
-void intarsia_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const int8_t *b, int8_t *output) {
+void intarsia_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const int8_t *b,
+                     int8_t *output) {
   const int32_t a_factor = sum->a_factor, b_factor = sum->b_factor, start = sum->start;
   const int32_t low = sum->low, high = sum->high;
   int32_t left = sum->count;
@@ -39,8 +40,9 @@ void intarsia_sum_s8(const struct intarsia_sum *sum, const int8_t *a, const int8
         "add %[output], %[output], #8\n"
         "le lr, 1b\n"
         : [a] "+l"(a), [b] "+l"(b), [output] "+r"(output)
-        : [places] "r"(places), [a_factor] "r"(a_factor), [b_factor] "r"(b_factor), [start] "r"(start - halves),
-          [low] "r"(low), [high] "r"(high), [groups] "r"(left / kTogether)
+        : [places] "r"(places), [a_factor] "r"(a_factor), [b_factor] "r"(b_factor),
+          [start] "r"(start - halves), [low] "r"(low), [high] "r"(high),
+          [groups] "r"(left / kTogether)
         : "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "lr", "memory");
     left %= kTogether;
   }

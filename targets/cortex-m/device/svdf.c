@@ -72,9 +72,10 @@ INTARSIA_INLINE void move_by(int8_t *memory, int32_t element, int32_t bytes) {
 }
 
 // What a layer's two parts share; `size` is that of a state's element.
-INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, int8_t *state, int8_t *output,
-                          int16_t *scratch, const int8_t *weights, const int8_t *time, const int32_t *bias,
-                          int32_t size, enum intarsia_wide_core core) {
+INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, int8_t *state,
+                          int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int8_t *time, const int32_t *bias, int32_t size,
+                          enum intarsia_wide_core core) {
   const int32_t filters = s->units * s->rank, memory_bytes = s->memory * size;
   const int32_t block_bytes = INTARSIA_WIDE_LANES * intarsia_wide_run(s->inputs, core);
   const int32_t limit = size == 2 ? 32768 : 128, unit_elements = s->rank * s->memory;
@@ -88,7 +89,8 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
       const int32_t lanes = intarsia_min_i32(INTARSIA_WIDE_LANES, filters - first);
       intarsia_narrow_products(scratch, block, s->inputs, sums, core);
       for (int32_t lane = 0; lane < lanes; ++lane, memory += memory_bytes) {
-        const int32_t scaled = intarsia_requantize_right(sums[lane], s->feature_multiplier, s->feature_shift);
+        const int32_t scaled =
+            intarsia_requantize_right(sums[lane], s->feature_multiplier, s->feature_shift);
         const int32_t feature = intarsia_clamp_i32(scaled, -limit, limit - 1) + s->state_zero;
         int8_t *last = memory + memory_bytes - size;
         move_by(memory, size, memory_bytes);
@@ -101,9 +103,10 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
       }
     }
     for (int32_t unit = 0; unit < s->units; ++unit) {
-      const int32_t sum = size == 2 ? dot_s16((const int16_t *)(const void *)unit_memory,
-                                              (const int16_t *)(const void *)unit_time, unit_elements, bias[unit])
-                                    : dot_s8(unit_memory, unit_time, unit_elements, bias[unit]);
+      const int32_t sum =
+          size == 2 ? dot_s16((const int16_t *)(const void *)unit_memory,
+                              (const int16_t *)(const void *)unit_time, unit_elements, bias[unit])
+                    : dot_s8(unit_memory, unit_time, unit_elements, bias[unit]);
       const int32_t scaled = intarsia_requantize_right(sum, s->time_multiplier, s->time_shift);
       *output++ = (int8_t)intarsia_clamp_i32(scaled + s->out_zero, -128, 127);
       unit_memory += unit_elements * size;
@@ -112,22 +115,28 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
   }
 }
 
-void intarsia_dsp_svdf_s16(const struct intarsia_svdf *s, const int8_t *input, int16_t *state, int8_t *output,
-                           int16_t *scratch, const int8_t *weights, const int16_t *time, const int32_t *bias) {
-  svdf(s, input, (int8_t *)state, output, scratch, weights, (const int8_t *)time, bias, 2, INTARSIA_WIDE_DSP);
+void intarsia_dsp_svdf_s16(const struct intarsia_svdf *s, const int8_t *input, int16_t *state,
+                           int8_t *output, int16_t *scratch, const int8_t *weights,
+                           const int16_t *time, const int32_t *bias) {
+  svdf(s, input, (int8_t *)state, output, scratch, weights, (const int8_t *)time, bias, 2,
+       INTARSIA_WIDE_DSP);
 }
 
-void intarsia_dsp_svdf_s8(const struct intarsia_svdf *s, const int8_t *input, int8_t *state, int8_t *output,
-                          int16_t *scratch, const int8_t *weights, const int8_t *time, const int32_t *bias) {
+void intarsia_dsp_svdf_s8(const struct intarsia_svdf *s, const int8_t *input, int8_t *state,
+                          int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int8_t *time, const int32_t *bias) {
   svdf(s, input, state, output, scratch, weights, time, bias, 1, INTARSIA_WIDE_DSP);
 }
 
-void intarsia_mve_svdf_s16(const struct intarsia_svdf *s, const int8_t *input, int16_t *state, int8_t *output,
-                           int16_t *scratch, const int8_t *weights, const int16_t *time, const int32_t *bias) {
-  svdf(s, input, (int8_t *)state, output, scratch, weights, (const int8_t *)time, bias, 2, INTARSIA_WIDE_MVE);
+void intarsia_mve_svdf_s16(const struct intarsia_svdf *s, const int8_t *input, int16_t *state,
+                           int8_t *output, int16_t *scratch, const int8_t *weights,
+                           const int16_t *time, const int32_t *bias) {
+  svdf(s, input, (int8_t *)state, output, scratch, weights, (const int8_t *)time, bias, 2,
+       INTARSIA_WIDE_MVE);
 }
 
-void intarsia_mve_svdf_s8(const struct intarsia_svdf *s, const int8_t *input, int8_t *state, int8_t *output,
-                          int16_t *scratch, const int8_t *weights, const int8_t *time, const int32_t *bias) {
+void intarsia_mve_svdf_s8(const struct intarsia_svdf *s, const int8_t *input, int8_t *state,
+                          int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int8_t *time, const int32_t *bias) {
   svdf(s, input, state, output, scratch, weights, time, bias, 1, INTARSIA_WIDE_MVE);
 }

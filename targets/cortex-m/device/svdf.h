@@ -17,14 +17,18 @@ struct intarsia_svdf {
 // state: [batches][units * rank][memory], moved by one and written.
 // scratch: the inputs, filled to a whole group (wide_dot.h). weights: of the filters, wide_dot.h; time:
 // [units * rank][memory]; bias: one per unit, with the state's zero point.
-void intarsia_dsp_svdf_s16(const struct intarsia_svdf *svdf, const int8_t *input, int16_t *state, int8_t *output,
-                           int16_t *scratch, const int8_t *weights, const int16_t *time, const int32_t *bias);
-void intarsia_dsp_svdf_s8(const struct intarsia_svdf *svdf, const int8_t *input, int8_t *state, int8_t *output,
-                          int16_t *scratch, const int8_t *weights, const int8_t *time, const int32_t *bias);
-void intarsia_mve_svdf_s16(const struct intarsia_svdf *svdf, const int8_t *input, int16_t *state, int8_t *output,
-                           int16_t *scratch, const int8_t *weights, const int16_t *time, const int32_t *bias);
-void intarsia_mve_svdf_s8(const struct intarsia_svdf *svdf, const int8_t *input, int8_t *state, int8_t *output,
-                          int16_t *scratch, const int8_t *weights, const int8_t *time, const int32_t *bias);
+void intarsia_dsp_svdf_s16(const struct intarsia_svdf *svdf, const int8_t *input, int16_t *state,
+                           int8_t *output, int16_t *scratch, const int8_t *weights,
+                           const int16_t *time, const int32_t *bias);
+void intarsia_dsp_svdf_s8(const struct intarsia_svdf *svdf, const int8_t *input, int8_t *state,
+                          int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int8_t *time, const int32_t *bias);
+void intarsia_mve_svdf_s16(const struct intarsia_svdf *svdf, const int8_t *input, int16_t *state,
+                           int8_t *output, int16_t *scratch, const int8_t *weights,
+                           const int16_t *time, const int32_t *bias);
+void intarsia_mve_svdf_s8(const struct intarsia_svdf *svdf, const int8_t *input, int8_t *state,
+                          int8_t *output, int16_t *scratch, const int8_t *weights,
+                          const int8_t *time, const int32_t *bias);
 
 #ifdef __cplusplus
 }

@@ -12,12 +12,15 @@ extern "C" {
 // weights: [out_c][run]. channels: out_c times struct intarsia_channel.
 // scratch: a run; none when the window is 1 x 1 without padding and in_c a multiple of four.
 // _limited and _any as in dsp_conv.h.
-void intarsia_thumb_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                            int8_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_thumb_conv_limited_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                    int8_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_thumb_conv_any_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
-                                int8_t *scratch, const int8_t *weights, const int32_t *channels);
+void intarsia_thumb_conv_s8(const struct intarsia_window *window, const int8_t *input,
+                            int8_t *output, int8_t *scratch, const int8_t *weights,
+                            const int32_t *channels);
+void intarsia_thumb_conv_limited_s8(const struct intarsia_window *window, const int8_t *input,
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels);
+void intarsia_thumb_conv_any_s8(const struct intarsia_window *window, const int8_t *input,
+                                int8_t *output, int8_t *scratch, const int8_t *weights,
+                                const int32_t *channels);
 
 #ifdef __cplusplus
 }

@@ -27,16 +27,19 @@ INTARSIA_INLINE const int32_t *further(const int32_t *word, int32_t bytes) {
   "ldr r4, [r2]\n"                  \
   "muls r4, r3, r4\n"               \
   "add r8, r8, r4\n"                \
-  "ldr r4, [r2, #" at1 "]\n"        \
+  "ldr r4, [r2, #" at1              \
+  "]\n"                             \
   "muls r4, r3, r4\n"               \
   "add r9, r9, r4\n"                \
-  "ldr r4, [r2, #" at2 "]\n"        \
+  "ldr r4, [r2, #" at2              \
+  "]\n"                             \
   "muls r4, r3, r4\n"               \
   "add r10, r10, r4\n"              \
-  "ldr r4, [r2, #" at3 "]\n"        \
+  "ldr r4, [r2, #" at3              \
+  "]\n"                             \
   "muls r4, r3, r4\n"               \
   "add r11, r11, r4\n"
-#define INTARSIA_FOUR(at1, at2, at3)       \
+#define INTARSIA_FOUR(at1, at2, at3) \
   __asm__ volatile(                        \
       ".syntax unified\n"                  \
       "mov r7, r1\n"                       \
@@ -80,7 +83,8 @@ INTARSIA_OUTLINE void four_outputs_thumb1(struct four_outputs *work, int32_t off
     INTARSIA_FOUR("4", "8", "12");
   else
     INTARSIA_FOUR("8", "16", "24");
-  work->sums[0] = (int32_t)at, work->sums[1] = second, work->sums[2] = third, work->sums[3] = fourth;
+  work->sums[0] = (int32_t)at, work->sums[1] = second, work->sums[2] = third,
+  work->sums[3] = fourth;
 }
 #endif
 
@@ -189,7 +193,8 @@ INTARSIA_INLINE int32_t wrapped(int32_t slot, int32_t slots) {
 }
 
 // Fills the next row from the channel that `image` begins with.
-INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image, struct ring *ring) {
+INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image,
+                            struct ring *ring) {
   int32_t *to = ring->words + ring->slot * ring->columns, *end = to + ring->columns;
   const int32_t y = ring->next++ - w->pad_top, step = w->in_c, zero = w->in_zero;
   ring->slot = wrapped(ring->slot + 1, ring->rows);
@@ -207,17 +212,21 @@ INTARSIA_OUTLINE int32_t one_output(const struct four_outputs *work, int32_t off
   const int32_t *weights = work->weights;
   for (int32_t ky = 0; ky < work->kernel_h; ++ky) {
     const int32_t *x = further(work->rows[ky], offset);
-    for (int32_t kx = work->kernel_w; kx > 0; --kx, x = further(x, work->dilation)) sum += *x * *weights++;
+    for (int32_t kx = work->kernel_w; kx > 0; --kx, x = further(x, work->dilation))
+      sum += *x * *weights++;
   }
   return sum;
 }
 
-INTARSIA_INLINE void output_row(const struct intarsia_window *w, struct four_outputs *work, int8_t *output,
-                                const struct intarsia_channel *channel, enum intarsia_way way) {
+INTARSIA_INLINE void output_row(const struct intarsia_window *w, struct four_outputs *work,
+                                int8_t *output, const struct intarsia_channel *channel,
+                                enum intarsia_way way) {
   const int32_t out_c = w->out_c, bias = channel->bias;
-  struct intarsia_results results = {work->sums, channel, output, kOutputs, 0, out_c, w->low, w->high};
+  struct intarsia_results results = {work->sums, channel, output, kOutputs,
+                                     0,          out_c,   w->low, w->high};
   int32_t left = w->out_w, offset = 0;
-  for (; left > 0; left -= kOutputs, offset += kOutputs * work->stride, results.output += kOutputs * out_c) {
+  for (; left > 0;
+       left -= kOutputs, offset += kOutputs * work->stride, results.output += kOutputs * out_c) {
     if (left < kOutputs) results.count = left;
     if (left == 1 && !INTARSIA_HAS_THUMB2) {
       work->sums[0] = one_output(work, offset, bias);
@@ -230,16 +239,22 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, struct four_out
   }
 }
 
-INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch,
-                               const int8_t *weights, const int32_t *channel_words, enum intarsia_way way) {
+INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                               int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
+                               enum intarsia_way way) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
-  const int32_t taps = w->kernel_h * w->kernel_w, multiplier = w->out_c / w->in_c, words = taps * multiplier;
+  const int32_t taps = w->kernel_h * w->kernel_w, multiplier = w->out_c / w->in_c,
+                words = taps * multiplier;
   const int32_t outputs = (w->out_w + kOutputs - 1) / kOutputs * kOutputs;
   int32_t *expanded = (int32_t *)(void *)scratch;
-  struct four_outputs work = {.kernel_h = w->kernel_h, .kernel_w = w->kernel_w, .stride = w->stride_w * kWord,
+  struct four_outputs work = {.kernel_h = w->kernel_h,
+                              .kernel_w = w->kernel_w,
+                              .stride = w->stride_w * kWord,
                               .dilation = w->dilation_w * kWord};
-  struct ring ring = {.words = expanded + words, .rows = (w->kernel_h - 1) * w->dilation_h + 1,
-                      .columns = (outputs - 1) * w->stride_w + (w->kernel_w - 1) * w->dilation_w + 1};
+  struct ring ring = {
+      .words = expanded + words,
+      .rows = (w->kernel_h - 1) * w->dilation_h + 1,
+      .columns = (outputs - 1) * w->stride_w + (w->kernel_w - 1) * w->dilation_w + 1};
   for (int32_t c = 0; c < w->in_c; ++c, channels += multiplier, output += multiplier) {
     for (int32_t i = 0; i < words; ++i) expanded[i] = *weights++;
     const int8_t *image = input + c;
@@ -251,7 +266,8 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
         const int32_t first = y * w->stride_h;
         if (ring.next < first) ring.next = first, ring.slot = top;
         while (ring.next < first + ring.rows) stage(w, image, &ring);
-        for (int32_t ky = 0, slot = top; ky < w->kernel_h; ++ky, slot = wrapped(slot + w->dilation_h, ring.rows))
+        for (int32_t ky = 0, slot = top; ky < w->kernel_h;
+             ++ky, slot = wrapped(slot + w->dilation_h, ring.rows))
           work.rows[ky] = ring.words + slot * ring.columns;
         work.rows[w->kernel_h] = 0;
         top = wrapped(top + w->stride_h, ring.rows);
@@ -264,17 +280,20 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   }
 }
 
-void intarsia_thumb_depthwise_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                                 int8_t *scratch, const int8_t *weights, const int32_t *channels) {
+void intarsia_thumb_depthwise_s8(const struct intarsia_window *w, const int8_t *input,
+                                 int8_t *output, int8_t *scratch, const int8_t *weights,
+                                 const int32_t *channels) {
   depthwise(w, input, output, scratch, weights, channels, INTARSIA_WHOLE);
 }
 
-void intarsia_thumb_depthwise_limited_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                                         int8_t *scratch, const int8_t *weights, const int32_t *channels) {
+void intarsia_thumb_depthwise_limited_s8(const struct intarsia_window *w, const int8_t *input,
+                                         int8_t *output, int8_t *scratch, const int8_t *weights,
+                                         const int32_t *channels) {
   depthwise(w, input, output, scratch, weights, channels, INTARSIA_LIMITED);
 }
 
-void intarsia_thumb_depthwise_any_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                                     int8_t *scratch, const int8_t *weights, const int32_t *channels) {
+void intarsia_thumb_depthwise_any_s8(const struct intarsia_window *w, const int8_t *input,
+                                     int8_t *output, int8_t *scratch, const int8_t *weights,
+                                     const int32_t *channels) {
   depthwise(w, input, output, scratch, weights, channels, INTARSIA_ANY);
 }

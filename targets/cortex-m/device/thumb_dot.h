@@ -8,8 +8,8 @@
 enum { kIntarsiaLanes = 4 };
 
 // sums += products of a run with four rows of weights that are `pitch` bytes apart. run: a multiple of four, > 0.
-INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weights, int32_t run, int32_t pitch,
-                                       int32_t sums[kIntarsiaLanes]) {
+INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weights, int32_t run,
+                                       int32_t pitch, int32_t sums[kIntarsiaLanes]) {
 #if INTARSIA_HAS_THUMB1
   // From the ends, by an index that counts up to zero: fourteen instructions for four products.
   register const int8_t *x __asm__("r0") = input + run;
@@ -17,15 +17,14 @@ INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weight
   register int32_t between __asm__("r2") = pitch;
   register int32_t *to __asm__("r3") = sums;
   register int32_t from __asm__("r4") = -run;
-#define INTARSIA_LANE(end, sum)  \
-  "ldrsb r7, [" end ", r4]\n"    \
-  "muls r7, r6, r7\n"            \
+#define INTARSIA_LANE(end, sum) \
+  "ldrsb r7, [" end             \
+  ", r4]\n"                     \
+  "muls r7, r6, r7\n"           \
   "add " sum ", " sum ", r7\n"
-#define INTARSIA_STEP                                                                 \
-  "ldrsb r6, [r0, r4]\n"                                                              \
-  INTARSIA_LANE("r1", "r8") INTARSIA_LANE("r5", "r9") INTARSIA_LANE("r2", "r10")      \
-  INTARSIA_LANE("r3", "r11")                                                          \
-  "adds r4, r4, #1\n"
+#define INTARSIA_STEP                                                        \
+  "ldrsb r6, [r0, r4]\n" INTARSIA_LANE("r1", "r8") INTARSIA_LANE("r5", "r9") \
+      INTARSIA_LANE("r2", "r10") INTARSIA_LANE("r3", "r11") "adds r4, r4, #1\n"
   __asm__ volatile(
       ".syntax unified\n"
       "mov r12, r3\n"
@@ -55,24 +54,24 @@ INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weight
 #undef INTARSIA_STEP
 #undef INTARSIA_LANE
 #elif INTARSIA_HAS_THUMB2
-  const int8_t *row0 = weights, *row1 = weights + pitch, *row2 = weights + 2 * pitch, *row3 = weights + 3 * pitch;
+  const int8_t *row0 = weights, *row1 = weights + pitch, *row2 = weights + 2 * pitch,
+               *row3 = weights + 3 * pitch;
   int32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3], x, weight;
-#define INTARSIA_LANE(row, sum)                 \
-  "ldrsb %[weight], [%[" row "]], #1\n"         \
+#define INTARSIA_LANE(row, sum) \
+  "ldrsb %[weight], [%[" row    \
+  "]], #1\n"                    \
   "mla %[" sum "], %[x], %[weight], %[" sum "]\n"
-#define INTARSIA_STEP                                                                                \
-  "ldrsb %[x], [%[input]], #1\n"                                                                     \
-  INTARSIA_LANE("row0", "sum0") INTARSIA_LANE("row1", "sum1") INTARSIA_LANE("row2", "sum2")          \
-  INTARSIA_LANE("row3", "sum3")
-  __asm__ volatile(
-      "1:\n" INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
-      "subs %[run], #4\n"
-      "bne 1b\n"
-      : [input] "+r"(input), [row0] "+r"(row0), [row1] "+r"(row1), [row2] "+r"(row2), [row3] "+r"(row3),
-        [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [run] "+r"(run),
-        [x] "=&r"(x), [weight] "=&r"(weight)
-      :
-      : "cc", "memory");
+#define INTARSIA_STEP                                                                        \
+  "ldrsb %[x], [%[input]], #1\n" INTARSIA_LANE("row0", "sum0") INTARSIA_LANE("row1", "sum1") \
+      INTARSIA_LANE("row2", "sum2") INTARSIA_LANE("row3", "sum3")
+  __asm__ volatile("1:\n" INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
+                   "subs %[run], #4\n"
+                   "bne 1b\n"
+                   : [input] "+r"(input), [row0] "+r"(row0), [row1] "+r"(row1), [row2] "+r"(row2),
+                     [row3] "+r"(row3), [sum0] "+r"(sum0), [sum1] "+r"(sum1), [sum2] "+r"(sum2),
+                     [sum3] "+r"(sum3), [run] "+r"(run), [x] "=&r"(x), [weight] "=&r"(weight)
+                   :
+                   : "cc", "memory");
 #undef INTARSIA_STEP
 #undef INTARSIA_LANE
   sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
@@ -83,15 +82,17 @@ INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weight
 }
 
 // The results of one pixel whose window is the run `input`; weights are [out_c][run].
-INTARSIA_INLINE void intarsia_one_pixel(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                                        const int8_t *weights, const struct intarsia_channel *channels, int32_t run,
+INTARSIA_INLINE void intarsia_one_pixel(const struct intarsia_window *w, const int8_t *input,
+                                        int8_t *output, const int8_t *weights,
+                                        const struct intarsia_channel *channels, int32_t run,
                                         enum intarsia_way way) {
   const int32_t out_c = w->out_c;
   int32_t sums[kIntarsiaLanes];
   struct intarsia_results results = {sums, channels, output, kIntarsiaLanes, 1, 1, w->low, w->high};
   if (out_c < kIntarsiaLanes) {  // one by one, all lanes alike
     results.count = 1;
-    for (int32_t left = out_c; left > 0; --left, ++results.channel, ++results.output, weights += run) {
+    for (int32_t left = out_c; left > 0;
+         --left, ++results.channel, ++results.output, weights += run) {
       sums[0] = sums[1] = sums[2] = sums[3] = results.channel->bias;
       intarsia_dot_4x1(input, weights, run, 0, sums);
       intarsia_results(&results, way);
@@ -107,7 +108,8 @@ INTARSIA_INLINE void intarsia_one_pixel(const struct intarsia_window *w, const i
     intarsia_results(&results, way);
     left -= kIntarsiaLanes;
     if (left <= 0) return;
-    const int32_t next = left < kIntarsiaLanes ? left : kIntarsiaLanes;  // the last block overlaps the one before
+    const int32_t next =
+        left < kIntarsiaLanes ? left : kIntarsiaLanes;  // the last block overlaps the one before
     results.channel += next;
     results.output += next;
     weights += next * run;

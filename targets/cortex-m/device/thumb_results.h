@@ -74,20 +74,24 @@ INTARSIA_OUTLINE void intarsia_results_thumb1(const struct intarsia_results *all
       "bne 1b\n"
       : "+l"(at)
       :
-      : "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
+      : "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "cc",
+        "memory");
 }
 #endif
 
 // Outlined: the registers are all for it.
-INTARSIA_OUTLINE void intarsia_results_of_channel(const struct intarsia_results *all, bool limited) {
+INTARSIA_OUTLINE void intarsia_results_of_channel(const struct intarsia_results *all,
+                                                  bool limited) {
   const struct intarsia_channel channel = *all->channel;
   const int32_t low = all->low, high = all->high, step = all->output_step;
   const int32_t *sums = all->sums, *end = sums + all->count;
   int8_t *output = all->output;
   if (limited)
-    for (; sums != end; output += step) *output = intarsia_result(*sums++, &channel, low, high, INTARSIA_LIMITED);
+    for (; sums != end; output += step)
+      *output = intarsia_result(*sums++, &channel, low, high, INTARSIA_LIMITED);
   else
-    for (; sums != end; output += step) *output = intarsia_result(*sums++, &channel, low, high, INTARSIA_WHOLE);
+    for (; sums != end; output += step)
+      *output = intarsia_result(*sums++, &channel, low, high, INTARSIA_WHOLE);
 }
 
 INTARSIA_INLINE void intarsia_results(const struct intarsia_results *all, enum intarsia_way way) {

@@ -25,19 +25,23 @@ struct intarsia_wide_channel {
 
 // scratch: one window, filled to a whole group.
 // weights: blocks of four channels, the last filled with zeros; channels: as many rows as weights have.
-void intarsia_dsp_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input, int16_t *output,
-                                int16_t *scratch, const int8_t *weights, const int32_t *channels);
-void intarsia_mve_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input, int16_t *output,
-                                int16_t *scratch, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input,
+                                int16_t *output, int16_t *scratch, const int8_t *weights,
+                                const int32_t *channels);
+void intarsia_mve_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input,
+                                int16_t *output, int16_t *scratch, const int8_t *weights,
+                                const int32_t *channels);
 
 // One filter per channel; windows of up to 504 elements; not modular, shifts of at most 31.
 // Dsp: blocks of four channels, the last of which overlaps the one before; out_c >= 4.
 // weights: [block][kernel_h * kernel_w][4], channels in the order 0, 2, 1, 3. channels: out_c rows.
-void intarsia_dsp_wide_depthwise_s16(const struct intarsia_wide *wide, const int16_t *input, int16_t *output,
-                                     const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_wide_depthwise_s16(const struct intarsia_wide *wide, const int16_t *input,
+                                     int16_t *output, const int8_t *weights,
+                                     const int32_t *channels);
 // Mve: blocks of eight channels, the last filled with zeros. weights: [block][kernel_h * kernel_w][8].
-void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *wide, const int16_t *input, int16_t *output,
-                                     const int8_t *weights, const int32_t *channels);
+void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *wide, const int16_t *input,
+                                     int16_t *output, const int8_t *weights,
+                                     const int32_t *channels);
 
 #ifdef __cplusplus
 }

@@ -16,7 +16,8 @@ INTARSIA_INLINE int16_t *zeros(int16_t *to, int32_t count) {
 }
 
 // One row of a window whose first column is `left`; `row` may be null: outside of the image.
-static int16_t *gather_row(const struct intarsia_wide *w, const int16_t *row, int32_t left, int16_t *to) {
+static int16_t *gather_row(const struct intarsia_wide *w, const int16_t *row, int32_t left,
+                           int16_t *to) {
   const int32_t in_c = w->in_c, kernel_w = w->kernel_w;
   if (row == 0) return zeros(to, kernel_w * in_c);
   if (w->dilation_w == 1 || kernel_w == 1) {
@@ -32,8 +33,9 @@ static int16_t *gather_row(const struct intarsia_wide *w, const int16_t *row, in
 }
 
 // The window at an output pixel: in the image where it is one run there, else made in scratch.
-INTARSIA_INLINE const int16_t *window_at(const struct intarsia_wide *w, const int16_t *image, int32_t oy, int32_t ox,
-                                         int16_t *scratch, enum intarsia_wide_core core) {
+INTARSIA_INLINE const int16_t *window_at(const struct intarsia_wide *w, const int16_t *image,
+                                         int32_t oy, int32_t ox, int16_t *scratch,
+                                         enum intarsia_wide_core core) {
   const int32_t top = oy * w->stride_h - w->pad_top, left = ox * w->stride_w - w->pad_left;
   const int32_t row = w->in_w * w->in_c, run = w->kernel_w * w->in_c;
   const bool inside = left >= 0 && left + w->kernel_w <= w->in_w && top >= 0 && top < w->in_h;
@@ -47,9 +49,11 @@ INTARSIA_INLINE const int16_t *window_at(const struct intarsia_wide *w, const in
   return scratch;
 }
 
-INTARSIA_INLINE void conv(const struct intarsia_wide *w, const int16_t *input, int16_t *output, int16_t *scratch,
-                          const int8_t *weights, const int32_t *channel_words, enum intarsia_wide_core core) {
-  const struct intarsia_wide_channel *channels = (const struct intarsia_wide_channel *)channel_words;
+INTARSIA_INLINE void conv(const struct intarsia_wide *w, const int16_t *input, int16_t *output,
+                          int16_t *scratch, const int8_t *weights, const int32_t *channel_words,
+                          enum intarsia_wide_core core) {
+  const struct intarsia_wide_channel *channels =
+      (const struct intarsia_wide_channel *)channel_words;
   const struct intarsia_wide_range range = intarsia_wide_range(w);
   const int32_t count = w->kernel_h * w->kernel_w * w->in_c, out_c = w->out_c;
   const int32_t block_bytes = INTARSIA_WIDE_LANES * intarsia_wide_run(count, core);
@@ -60,7 +64,8 @@ INTARSIA_INLINE void conv(const struct intarsia_wide *w, const int16_t *input, i
         const int8_t *block = weights;
         for (int32_t first = 0; first < out_c; first += INTARSIA_WIDE_LANES, block += block_bytes) {
           int64_t sums[INTARSIA_WIDE_LANES];
-          const int32_t left = out_c - first, lanes = left < INTARSIA_WIDE_LANES ? left : INTARSIA_WIDE_LANES;
+          const int32_t left = out_c - first,
+                        lanes = left < INTARSIA_WIDE_LANES ? left : INTARSIA_WIDE_LANES;
           intarsia_wide_products(x, block, count, sums, core);
           for (int32_t lane = 0; lane < lanes; ++lane)
             *output++ = intarsia_wide_result(sums[lane], &channels[first + lane], range);
@@ -68,12 +73,14 @@ INTARSIA_INLINE void conv(const struct intarsia_wide *w, const int16_t *input, i
       }
 }
 
-void intarsia_dsp_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input, int16_t *output,
-                                int16_t *scratch, const int8_t *weights, const int32_t *channels) {
+void intarsia_dsp_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input,
+                                int16_t *output, int16_t *scratch, const int8_t *weights,
+                                const int32_t *channels) {
   conv(wide, input, output, scratch, weights, channels, INTARSIA_WIDE_DSP);
 }
 
-void intarsia_mve_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input, int16_t *output,
-                                int16_t *scratch, const int8_t *weights, const int32_t *channels) {
+void intarsia_mve_wide_conv_s16(const struct intarsia_wide *wide, const int16_t *input,
+                                int16_t *output, int16_t *scratch, const int8_t *weights,
+                                const int32_t *channels) {
   conv(wide, input, output, scratch, weights, channels, INTARSIA_WIDE_MVE);
 }

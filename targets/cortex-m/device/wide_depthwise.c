@@ -16,13 +16,15 @@ struct part {
 INTARSIA_INLINE int32_t first_inside(int32_t start, int32_t dilation) {
   return start >= 0 ? 0 : (-start + dilation - 1) / dilation;
 }
-INTARSIA_INLINE int32_t end_inside(int32_t start, int32_t dilation, int32_t kernel, int32_t extent) {
+INTARSIA_INLINE int32_t end_inside(int32_t start, int32_t dilation, int32_t kernel,
+                                   int32_t extent) {
   const int32_t room = extent - start;
   if (room <= 0) return 0;
   return intarsia_min_i32(kernel, (room + dilation - 1) / dilation);
 }
 
-INTARSIA_INLINE struct part part_at(const struct intarsia_wide *w, const int16_t *image, int32_t oy, int32_t ox) {
+INTARSIA_INLINE struct part part_at(const struct intarsia_wide *w, const int16_t *image, int32_t oy,
+                                    int32_t ox) {
   const int32_t top = oy * w->stride_h - w->pad_top, left = ox * w->stride_w - w->pad_left;
   const int32_t ky = first_inside(top, w->dilation_h), kx = first_inside(left, w->dilation_w);
   struct part part;
@@ -32,8 +34,10 @@ INTARSIA_INLINE struct part part_at(const struct intarsia_wide *w, const int16_t
   part.column_step = w->dilation_w * w->in_c;
   part.tap = ky * w->kernel_w + kx;
   if (part.rows <= 0 || part.columns <= 0) part.rows = part.columns = part.tap = 0;
-  part.input = part.rows == 0 ? image
-                              : image + ((top + ky * w->dilation_h) * w->in_w + left + kx * w->dilation_w) * w->in_c;
+  part.input =
+      part.rows == 0
+          ? image
+          : image + ((top + ky * w->dilation_h) * w->in_w + left + kx * w->dilation_w) * w->in_c;
   return part;
 }
 
@@ -45,7 +49,8 @@ struct four {
 
 // One element of the window; both pointers move on. As one piece of assembly: the compiler would load ahead and
 // spill.
-INTARSIA_INLINE struct four tap(struct four sums, const int16_t **x, const int8_t **weight, int32_t step) {
+INTARSIA_INLINE struct four tap(struct four sums, const int16_t **x, const int8_t **weight,
+                                int32_t step) {
 #if INTARSIA_HAS_DSP
   uint32_t ab, cd, low, high;
   __asm__ volatile(
@@ -58,12 +63,13 @@ INTARSIA_INLINE struct four tap(struct four sums, const int16_t **x, const int8_
       "smlatt %[b], %[ab], %[low], %[b]\n"
       "smlabb %[c], %[cd], %[high], %[c]\n"
       "smlatt %[d], %[cd], %[high], %[d]\n"
-      : [a] "+r"(sums.a), [b] "+r"(sums.b), [c] "+r"(sums.c), [d] "+r"(sums.d), [weight] "+r"(*weight),
-        [ab] "=&r"(ab), [cd] "=&r"(cd), [low] "=&r"(low), [high] "=&r"(high)
+      : [a] "+r"(sums.a), [b] "+r"(sums.b), [c] "+r"(sums.c), [d] "+r"(sums.d),
+        [weight] "+r"(*weight), [ab] "=&r"(ab), [cd] "=&r"(cd), [low] "=&r"(low), [high] "=&r"(high)
       : [x] "r"(*x)
       : "memory");
 #else
-  const uint32_t word = intarsia_load_word(*weight), low = intarsia_even_pair(word), high = intarsia_odd_pair(word);
+  const uint32_t word = intarsia_load_word(*weight), low = intarsia_even_pair(word),
+                 high = intarsia_odd_pair(word);
   const uint32_t ab = intarsia_load_halves(*x), cd = intarsia_load_halves(*x + 2);
   sums.a += (int16_t)ab * (int16_t)low, sums.b += (int16_t)(ab >> 16) * (int16_t)(low >> 16);
   sums.c += (int16_t)cd * (int16_t)high, sums.d += (int16_t)(cd >> 16) * (int16_t)(high >> 16);
@@ -73,10 +79,11 @@ INTARSIA_INLINE struct four tap(struct four sums, const int16_t **x, const int8_
   return sums;
 }
 
-INTARSIA_INLINE struct four four_channels(const struct part *part, const int16_t *input, const int8_t *weights,
-                                          int32_t kernel_w) {
+INTARSIA_INLINE struct four four_channels(const struct part *part, const int16_t *input,
+                                          const int8_t *weights, int32_t kernel_w) {
   const int32_t columns = part->columns, step = part->column_step;
-  const int32_t row_rest = part->row_step - columns * step, weight_rest = kDspLanes * (kernel_w - columns);
+  const int32_t row_rest = part->row_step - columns * step,
+                weight_rest = kDspLanes * (kernel_w - columns);
   struct four sums = {0, 0, 0, 0};
   for (int32_t rows = part->rows; rows > 0; --rows, input += row_rest, weights += weight_rest) {
     if (columns == 3) {  // most windows have three
@@ -90,10 +97,12 @@ INTARSIA_INLINE struct four four_channels(const struct part *part, const int16_t
   return sums;
 }
 
-INTARSIA_INLINE void dsp_depthwise(const struct intarsia_wide *w, const int16_t *input, int16_t *output,
-                                   const int8_t *weights, const struct intarsia_wide_channel *channels,
-                                   int32_t least, int32_t most) {
-  const int32_t out_c = w->out_c, kernel_w = w->kernel_w, block_bytes = kDspLanes * w->kernel_h * kernel_w;
+INTARSIA_INLINE void dsp_depthwise(const struct intarsia_wide *w, const int16_t *input,
+                                   int16_t *output, const int8_t *weights,
+                                   const struct intarsia_wide_channel *channels, int32_t least,
+                                   int32_t most) {
+  const int32_t out_c = w->out_c, kernel_w = w->kernel_w,
+                block_bytes = kDspLanes * w->kernel_h * kernel_w;
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * out_c)
     for (int32_t oy = 0; oy < w->out_h; ++oy)
       for (int32_t ox = 0; ox < w->out_w; ++ox, output += out_c) {
@@ -113,9 +122,11 @@ INTARSIA_INLINE void dsp_depthwise(const struct intarsia_wide *w, const int16_t 
 }
 
 // Limits that are those of int16 are one instruction as constants.
-void intarsia_dsp_wide_depthwise_s16(const struct intarsia_wide *w, const int16_t *input, int16_t *output,
-                                     const int8_t *weights, const int32_t *channel_words) {
-  const struct intarsia_wide_channel *channels = (const struct intarsia_wide_channel *)channel_words;
+void intarsia_dsp_wide_depthwise_s16(const struct intarsia_wide *w, const int16_t *input,
+                                     int16_t *output, const int8_t *weights,
+                                     const int32_t *channel_words) {
+  const struct intarsia_wide_channel *channels =
+      (const struct intarsia_wide_channel *)channel_words;
   if (w->low == INT16_MIN && w->high == INT16_MAX)
     dsp_depthwise(w, input, output, weights, channels, INT16_MIN, INT16_MAX);
   else
@@ -125,8 +136,9 @@ void intarsia_dsp_wide_depthwise_s16(const struct intarsia_wide *w, const int16_
 // ---- eight channels with Helium ----
 
 // sums: of channels 0, 2, 4, 6, then 1, 3, 5, 7. `lanes` channels are there to be read.
-INTARSIA_OUTLINE void eight_channels(const struct part *part, const int16_t *input, const int8_t *weights,
-                                     int32_t kernel_w, int32_t lanes, int32_t sums[kMveLanes]) {
+INTARSIA_OUTLINE void eight_channels(const struct part *part, const int16_t *input,
+                                     const int8_t *weights, int32_t kernel_w, int32_t lanes,
+                                     int32_t sums[kMveLanes]) {
 #if INTARSIA_HAS_MVE
   const int16_t *x;
   const int8_t *weight;
@@ -154,23 +166,28 @@ INTARSIA_OUTLINE void eight_channels(const struct part *part, const int16_t *inp
       "bne 1b\n"
       "3: vstrw.32 q2, [%[sums]]\n"
       "vstrw.32 q3, [%[sums], #16]\n"
-      : [input] "+r"(input), [weights] "+r"(weights), [rows] "+l"(rows), [x] "=&l"(x), [weight] "=&l"(weight)
+      : [input] "+r"(input), [weights] "+r"(weights), [rows] "+l"(rows), [x] "=&l"(x),
+        [weight] "=&l"(weight)
       : [lanes] "r"(lanes), [columns] "r"(part->columns), [column_bytes] "r"(2 * part->column_step),
-        [row_bytes] "r"(2 * part->row_step), [weight_bytes] "r"(kMveLanes * kernel_w), [sums] "r"(sums)
+        [row_bytes] "r"(2 * part->row_step), [weight_bytes] "r"(kMveLanes * kernel_w),
+        [sums] "r"(sums)
       : "q0", "q1", "q2", "q3", "q4", "q5", "lr", "cc", "memory");
 #else
   for (int32_t i = 0; i < kMveLanes; ++i) sums[i] = 0;
   for (int32_t row = 0; row < part->rows; ++row)
     for (int32_t column = 0; column < part->columns; ++column)
       for (int32_t lane = 0; lane < lanes; ++lane)
-        sums[lane % 2 * 4 + lane / 2] += input[row * part->row_step + column * part->column_step + lane] *
-                                         weights[(row * kernel_w + column) * kMveLanes + lane];
+        sums[lane % 2 * 4 + lane / 2] +=
+            input[row * part->row_step + column * part->column_step + lane] *
+            weights[(row * kernel_w + column) * kMveLanes + lane];
 #endif
 }
 
-void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *w, const int16_t *input, int16_t *output,
-                                     const int8_t *weights, const int32_t *channel_words) {
-  const struct intarsia_wide_channel *channels = (const struct intarsia_wide_channel *)channel_words;
+void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *w, const int16_t *input,
+                                     int16_t *output, const int8_t *weights,
+                                     const int32_t *channel_words) {
+  const struct intarsia_wide_channel *channels =
+      (const struct intarsia_wide_channel *)channel_words;
   const int32_t least = w->low, most = w->high;
   const int32_t out_c = w->out_c, block_bytes = kMveLanes * w->kernel_h * w->kernel_w;
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * out_c)
@@ -183,7 +200,8 @@ void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *w, const int16_
           int32_t sums[kMveLanes];
           eight_channels(&part, part.input + first, block, w->kernel_w, lanes, sums);
           for (int32_t lane = 0; lane < lanes; ++lane)
-            output[first + lane] = intarsia_short_result(sums[lane % 2 * 4 + lane / 2], &channels[first + lane], least, most);
+            output[first + lane] = intarsia_short_result(sums[lane % 2 * 4 + lane / 2],
+                                                         &channels[first + lane], least, most);
         }
       }
 }

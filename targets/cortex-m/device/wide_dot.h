@@ -24,23 +24,26 @@ INTARSIA_INLINE uint32_t intarsia_load_halves(const int16_t *halves) {
 }
 
 // sums[c] = products with channel c over whole groups, of which there is one at least.
-INTARSIA_OUTLINE void intarsia_dsp_wide_dot(const int16_t *x, const int8_t *weights, int32_t groups, int32_t sums[4]) {
+INTARSIA_OUTLINE void intarsia_dsp_wide_dot(const int16_t *x, const int8_t *weights, int32_t groups,
+                                            int32_t sums[4]) {
 #if INTARSIA_HAS_DSP
   int32_t a = 0, b = 0, c = 0, d = 0;
   uint32_t low, high, pair;
   // The words of two channels in r0 and r1.
-#define INTARSIA_CHANNEL(word, sum)                   \
-  "sxtb16 %[pair], " word "\n"                        \
-  "sxtb16 " word ", " word ", ror #8\n"               \
-  "smlad %[" sum "], %[low], %[pair], %[" sum "]\n"   \
+#define INTARSIA_CHANNEL(word, sum)           \
+  "sxtb16 %[pair], " word                     \
+  "\n"                                        \
+  "sxtb16 " word ", " word                    \
+  ", ror #8\n"                                \
+  "smlad %[" sum "], %[low], %[pair], %[" sum \
+  "]\n"                                       \
   "smlad %[" sum "], %[high], " word ", %[" sum "]\n"
-#define INTARSIA_GROUP                                       \
-  "ldr %[high], [%[x], #4]\n"                                \
-  "ldr %[low], [%[x]], #8\n"                                 \
-  "ldmia %[weights]!, {r0, r1}\n"                            \
-  INTARSIA_CHANNEL("r0", "a") INTARSIA_CHANNEL("r1", "b")    \
-  "ldmia %[weights]!, {r0, r1}\n"                            \
-  INTARSIA_CHANNEL("r0", "c") INTARSIA_CHANNEL("r1", "d")
+#define INTARSIA_GROUP                                                                        \
+  "ldr %[high], [%[x], #4]\n"                                                                 \
+  "ldr %[low], [%[x]], #8\n"                                                                  \
+  "ldmia %[weights]!, {r0, r1}\n" INTARSIA_CHANNEL("r0", "a")                                 \
+      INTARSIA_CHANNEL("r1", "b") "ldmia %[weights]!, {r0, r1}\n" INTARSIA_CHANNEL("r0", "c") \
+          INTARSIA_CHANNEL("r1", "d")
   __asm__ volatile(
       "lsrs r0, %[groups], #1\n"
       "bcc 1f\n" INTARSIA_GROUP
@@ -50,8 +53,8 @@ INTARSIA_OUTLINE void intarsia_dsp_wide_dot(const int16_t *x, const int8_t *weig
       "subs %[groups], #1\n"
       "bne 2b\n"
       "3:\n"
-      : [x] "+r"(x), [weights] "+r"(weights), [groups] "+r"(groups), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c),
-        [d] "+r"(d), [low] "=&r"(low), [high] "=&r"(high), [pair] "=&r"(pair)
+      : [x] "+r"(x), [weights] "+r"(weights), [groups] "+r"(groups), [a] "+r"(a), [b] "+r"(b),
+        [c] "+r"(c), [d] "+r"(d), [low] "=&r"(low), [high] "=&r"(high), [pair] "=&r"(pair)
       :
       : "r0", "r1", "cc", "memory");
 #undef INTARSIA_GROUP
@@ -71,20 +74,20 @@ INTARSIA_OUTLINE void intarsia_dsp_wide_dot(const int16_t *x, const int8_t *weig
 }
 
 // sums[c] = products with channel c over `count` elements, of which there is one at least.
-INTARSIA_OUTLINE void intarsia_mve_wide_dot(const int16_t *x, const int8_t *weights, int32_t count, int32_t sums[4]) {
+INTARSIA_OUTLINE void intarsia_mve_wide_dot(const int16_t *x, const int8_t *weights, int32_t count,
+                                            int32_t sums[4]) {
 #if INTARSIA_HAS_MVE
   register int32_t a __asm__("r0") = 0;  // VMLADAVA takes even registers
   register int32_t b __asm__("r2") = 0;
   register int32_t c __asm__("r4") = 0;
   register int32_t d __asm__("r6") = 0;
-#define INTARSIA_CHANNEL(sum)                     \
-  "vldrb.s16 q1, [%[weights]], #8\n"              \
+#define INTARSIA_CHANNEL(sum)        \
+  "vldrb.s16 q1, [%[weights]], #8\n" \
   "vmladava.s16 %[" sum "], q0, q1\n"
   __asm__ volatile(
       "dlstp.16 lr, %[count]\n"
-      "1: vldrh.u16 q0, [%[x]], #16\n"
-      INTARSIA_CHANNEL("a") INTARSIA_CHANNEL("b") INTARSIA_CHANNEL("c") INTARSIA_CHANNEL("d")
-      "letp lr, 1b\n"
+      "1: vldrh.u16 q0, [%[x]], #16\n" INTARSIA_CHANNEL("a") INTARSIA_CHANNEL("b")
+          INTARSIA_CHANNEL("c") INTARSIA_CHANNEL("d") "letp lr, 1b\n"
       : [x] "+l"(x), [weights] "+l"(weights), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d)
       : [count] "r"(count)
       : "q0", "q1", "lr", "memory");
@@ -93,7 +96,8 @@ INTARSIA_OUTLINE void intarsia_mve_wide_dot(const int16_t *x, const int8_t *weig
 #else
   for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES; ++lane) sums[lane] = 0;
   for (int32_t i = 0; i < count; ++i) {
-    const int8_t *group = weights + i / INTARSIA_MVE_GROUP * (INTARSIA_WIDE_LANES * INTARSIA_MVE_GROUP);
+    const int8_t *group =
+        weights + i / INTARSIA_MVE_GROUP * (INTARSIA_WIDE_LANES * INTARSIA_MVE_GROUP);
     for (int32_t lane = 0; lane < INTARSIA_WIDE_LANES; ++lane)
       sums[lane] += x[i] * group[lane * INTARSIA_MVE_GROUP + i % INTARSIA_MVE_GROUP];
   }
@@ -111,7 +115,8 @@ INTARSIA_INLINE int32_t intarsia_wide_run(int32_t count, enum intarsia_wide_core
 
 // sums[c] = products over `count` elements, 1 <= count, of activations that are int8 less a zero point: 65000 of
 // them fit 32 bits.
-INTARSIA_INLINE void intarsia_narrow_products(const int16_t *x, const int8_t *weights, int32_t count, int32_t sums[4],
+INTARSIA_INLINE void intarsia_narrow_products(const int16_t *x, const int8_t *weights,
+                                              int32_t count, int32_t sums[4],
                                               enum intarsia_wide_core core) {
   if (core == INTARSIA_WIDE_DSP)
     intarsia_dsp_wide_dot(x, weights, (count + INTARSIA_DSP_GROUP - 1) / INTARSIA_DSP_GROUP, sums);
@@ -120,8 +125,8 @@ INTARSIA_INLINE void intarsia_narrow_products(const int16_t *x, const int8_t *we
 }
 
 // sums[c] = products over `count` elements (Dsp: the activations filled to whole groups), 1 <= count.
-INTARSIA_INLINE void intarsia_wide_products(const int16_t *x, const int8_t *weights, int32_t count, int64_t sums[4],
-                                            enum intarsia_wide_core core) {
+INTARSIA_INLINE void intarsia_wide_products(const int16_t *x, const int8_t *weights, int32_t count,
+                                            int64_t sums[4], enum intarsia_wide_core core) {
   int32_t part[INTARSIA_WIDE_LANES];
   int32_t n = count < INTARSIA_WIDE_CHUNK ? count : INTARSIA_WIDE_CHUNK;
   intarsia_narrow_products(x, weights, n, part, core);

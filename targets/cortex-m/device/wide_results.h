@@ -29,18 +29,22 @@ INTARSIA_INLINE struct intarsia_wide_range intarsia_wide_range(const struct inta
   return range;
 }
 
-INTARSIA_INLINE int16_t intarsia_wide_result(int64_t products, const struct intarsia_wide_channel *channel,
+INTARSIA_INLINE int16_t intarsia_wide_result(int64_t products,
+                                             const struct intarsia_wide_channel *channel,
                                              struct intarsia_wide_range range) {
-  const uint64_t start = (uint64_t)(uint32_t)channel->start_high << 32 | (uint32_t)channel->start_low;
+  const uint64_t start =
+      (uint64_t)(uint32_t)channel->start_high << 32 | (uint32_t)channel->start_low;
   const int32_t scaled =
       range.modular != 0
-          ? intarsia_requantize((int32_t)(uint32_t)((uint64_t)products + start), channel->multiplier, channel->shift)
+          ? intarsia_requantize((int32_t)(uint32_t)((uint64_t)products + start),
+                                channel->multiplier, channel->shift)
           : intarsia_shift_wide((uint64_t)(products * channel->multiplier) + start, channel->shift);
   return (int16_t)intarsia_clamp_i32(scaled, range.low, range.high);
 }
 
 // The same for products of 32 bits, a channel that is not modular, and a shift of at most 31.
-INTARSIA_INLINE int16_t intarsia_short_result(int32_t products, const struct intarsia_wide_channel *channel,
+INTARSIA_INLINE int16_t intarsia_short_result(int32_t products,
+                                              const struct intarsia_wide_channel *channel,
                                               int32_t least, int32_t most) {
   uint32_t low = (uint32_t)channel->start_low;
   int32_t high = channel->start_high;

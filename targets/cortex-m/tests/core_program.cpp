@@ -17,30 +17,38 @@ namespace fs = std::filesystem;
 constexpr size_t kGuard = 32, kAlignment = 16;
 constexpr uint8_t kPaint = 0xCD;
 
-size_t rounded(size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+size_t rounded(size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 // A slice of input: the operator's number, its inputs one after another. A slice of output: guard, output, and
 // at its end the scratch with a guard around every buffer. Nothing of it is the operator's but what it was given.
 struct Layout {
   size_t input_bytes = kAlignment, output_bytes = 0, scratch_bytes = 0;
-  std::vector<std::vector<size_t>> arguments;  // of inputs in the input, of scratch buffers in the scratch
-  std::vector<size_t> outputs;                 // sizes
+  std::vector<std::vector<size_t>>
+      arguments;                // of inputs in the input, of scratch buffers in the scratch
+  std::vector<size_t> outputs;  // sizes
 
   size_t slice() const { return output_bytes + scratch_bytes; }
 };
 
-Layout lay_out(const KernelProgram& kernels, const std::vector<std::vector<graph::TensorValue>>& inputs) {
+Layout lay_out(const KernelProgram& kernels,
+               const std::vector<std::vector<graph::TensorValue>>& inputs) {
   Layout layout;
   for (size_t i = 0; i < kernels.count(); ++i) {
     size_t in = kAlignment, scratch = kGuard;
     std::vector<size_t> places;
-    for (const graph::TensorValue& input : inputs[i]) places.push_back(in), in += rounded(input.size());
-    for (const size_t bytes : kernels.scratch(i)) places.push_back(scratch), scratch += rounded(bytes) + kGuard;
+    for (const graph::TensorValue& input : inputs[i])
+      places.push_back(in), in += rounded(input.size());
+    for (const size_t bytes : kernels.scratch(i))
+      places.push_back(scratch), scratch += rounded(bytes) + kGuard;
     const graph::Function& function = kernels.module(i).entry_function();
     const graph::Tensor& output = function.tensor(function.outputs[0]);
-    layout.outputs.push_back(static_cast<size_t>(element_count(output.shape)) * (bits(output.type) / 8));
+    layout.outputs.push_back(static_cast<size_t>(element_count(output.shape)) *
+                             (bits(output.type) / 8));
     layout.input_bytes = std::max(layout.input_bytes, in);
-    layout.output_bytes = std::max(layout.output_bytes, rounded(layout.outputs.back()) + 2 * kGuard);
+    layout.output_bytes =
+        std::max(layout.output_bytes, rounded(layout.outputs.back()) + 2 * kGuard);
     layout.scratch_bytes = std::max(layout.scratch_bytes, scratch);
     layout.arguments.push_back(std::move(places));
   }
@@ -51,15 +59,19 @@ Layout lay_out(const KernelProgram& kernels, const std::vector<std::vector<graph
 // does nothing: what a run costs beside its operator.
 std::string driver(const KernelProgram& kernels, const Layout& layout) {
   std::string text = "#include <string.h>\n#include \"intarsia_contract/model_descriptor.h\"\n";
-  text += fmt::format("enum {{ INPUT = {}, OUTPUT = {}, SLICE = {}, GUARD = {}, PAINT = {} }};\n", layout.input_bytes,
-                      layout.output_bytes, layout.slice(), kGuard, kPaint);
-  text += fmt::format("static _Alignas({0}) uint8_t in[INPUT];\nstatic _Alignas({0}) uint8_t out[SLICE];\n", kAlignment);
+  text += fmt::format("enum {{ INPUT = {}, OUTPUT = {}, SLICE = {}, GUARD = {}, PAINT = {} }};\n",
+                      layout.input_bytes, layout.output_bytes, layout.slice(), kGuard, kPaint);
+  text += fmt::format(
+      "static _Alignas({0}) uint8_t in[INPUT];\nstatic _Alignas({0}) uint8_t out[SLICE];\n",
+      kAlignment);
   text += "static void nothing(void **p) { (void)p; }\n";
-  text += "static const struct { void (*run)(void **); int32_t inputs, scratch, at[6]; } operators[] = {\n";
+  text +=
+      "static const struct { void (*run)(void **); int32_t inputs, scratch, at[6]; } operators[] = "
+      "{\n";
   for (size_t i = 0; i < kernels.count(); ++i) {
     const size_t scratch = kernels.scratch(i).size();
-    text += fmt::format("  {{m{}_run, {}, {}, {{{}}}}},\n", i, layout.arguments[i].size() - scratch, scratch,
-                        fmt::join(layout.arguments[i], ", "));
+    text += fmt::format("  {{m{}_run, {}, {}, {{{}}}}},\n", i, layout.arguments[i].size() - scratch,
+                        scratch, fmt::join(layout.arguments[i], ", "));
   }
   text += R"(  {nothing, 0, 0, {0}}};
 static int32_t init(void) { return 0; }
@@ -100,7 +112,8 @@ bool painted(const uint8_t* begin, const uint8_t* end) {
   return std::all_of(begin, end, [](uint8_t byte) { return byte == kPaint; });
 }
 
-std::string damage_of(const KernelProgram& kernels, const Layout& layout, size_t i, const uint8_t* slice) {
+std::string damage_of(const KernelProgram& kernels, const Layout& layout, size_t i,
+                      const uint8_t* slice) {
   const uint8_t* scratch = slice + layout.output_bytes;
   if (!painted(slice, slice + kGuard)) return "before its output";
   if (!painted(slice + kGuard + layout.outputs[i], scratch)) return "behind its output";
@@ -114,8 +127,9 @@ std::string damage_of(const KernelProgram& kernels, const Layout& layout, size_t
   return painted(scratch + free, scratch + layout.scratch_bytes) ? "" : "behind its scratch";
 }
 
-Result<std::string> build(const board::Board& board, const board::Core& core, const CoreRequest& request,
-                          const std::string& source, const std::string& folder) {
+Result<std::string> build(const board::Board& board, const board::Core& core,
+                          const CoreRequest& request, const std::string& source,
+                          const std::string& folder) {
   const std::string root = INTARSIA_SOURCE_DIR;
   board::BuildRequest build;
   build.sources = {source};
@@ -124,14 +138,24 @@ Result<std::string> build(const board::Board& board, const board::Core& core, co
       if (entry.path().extension() == ".c") build.sources.push_back(entry.path().string());
   std::sort(build.sources.begin() + 1, build.sources.end());
   const std::string views = INTARSIA_CORTEX_M_VIEWS;
-  build.flags = {request.optimise, "-std=c11",    "-ffunction-sections", "-fdata-sections",
-                 "-Wall",          "-Wextra",     "-Wconversion",        "-Werror",
-                 "-I" + views + "/isa", "-I" + views + "/device", "-I" + root + "/device-runtime/kernels/include"};
+  build.flags = {request.optimise,
+                 "-std=c11",
+                 "-ffunction-sections",
+                 "-fdata-sections",
+                 "-Wall",
+                 "-Wextra",
+                 "-Wconversion",
+                 "-Werror",
+                 "-I" + views + "/isa",
+                 "-I" + views + "/device",
+                 "-I" + root + "/device-runtime/kernels/include"};
   build.linker_script_path = folder + "/board.ld";
   INTARSIA_TRY_VOID(write_file(build.linker_script_path, board::linker_script(board)));
   build.output = folder + "/program";
-  INTARSIA_TRY(const ProcessOutcome built, run_process(board::build_command(board, core, root, build)));
-  if (!built.succeeded()) return Diagnostics(request.core, "the kernels do not build:\n" + built.err);
+  INTARSIA_TRY(const ProcessOutcome built,
+               run_process(board::build_command(board, core, root, build)));
+  if (!built.succeeded())
+    return Diagnostics(request.core, "the kernels do not build:\n" + built.err);
   return build.output;
 }
 
@@ -139,7 +163,8 @@ Result<board::CountRequest> counting(const std::string& program, const std::stri
   board::CountRequest count;
   count.plugin = folder + "/count.so";
   count.output = folder + "/count.txt";
-  INTARSIA_TRY(const ProcessOutcome made, run_process(board::count_plugin_command(INTARSIA_SOURCE_DIR, count.plugin)));
+  INTARSIA_TRY(const ProcessOutcome made,
+               run_process(board::count_plugin_command(INTARSIA_SOURCE_DIR, count.plugin)));
   if (!made.succeeded()) return Diagnostics("instruction counter", made.err);
   INTARSIA_TRY(const board::ElfImage image, board::read_elf(program));
   count.begin = image.symbols.at("intarsia_mark_begin");
@@ -161,7 +186,8 @@ bool can_run_cores(std::string& reason) {
 
 Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& kernels,
                             const std::vector<std::vector<graph::TensorValue>>& inputs) {
-  INTARSIA_TRY(const board::Board board, board::find_board(std::string(INTARSIA_SOURCE_DIR) + "/boards", request.board));
+  INTARSIA_TRY(const board::Board board,
+               board::find_board(std::string(INTARSIA_SOURCE_DIR) + "/boards", request.board));
   INTARSIA_TRY(const board::Core core, board::core_for(board, request.core));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   const std::string folder = work.path();
@@ -176,7 +202,8 @@ Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& ker
   run.keep_all = true;
   run.inputs = {folder + "/in0.bin"};
   run.outputs = {folder + "/out0.bin"};
-  INTARSIA_TRY_VOID(write_file(run.inputs[0], {reinterpret_cast<const char*>(file.data()), file.size()}));
+  INTARSIA_TRY_VOID(
+      write_file(run.inputs[0], {reinterpret_cast<const char*>(file.data()), file.size()}));
   INTARSIA_TRY(const std::string run_text, board::run_file_text(run));
   start.run_file = folder + "/run.txt";
   INTARSIA_TRY_VOID(write_file(start.run_file, run_text));
@@ -186,7 +213,8 @@ Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& ker
   INTARSIA_TRY(const std::vector<std::string> command, board::run_command(board, start));
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
   if (!outcome.succeeded())
-    return Diagnostics(request.board, fmt::format("the run ended with {}: {}{}", outcome.ending(), outcome.out, outcome.err));
+    return Diagnostics(request.board, fmt::format("the run ended with {}: {}{}", outcome.ending(),
+                                                  outcome.out, outcome.err));
 
   INTARSIA_TRY(const std::vector<uint8_t> all, read_file(run.outputs[0]));
   CoreRun result;

@@ -13,7 +13,8 @@ struct CoreRun {
   std::vector<std::vector<uint8_t>> outputs;  // one per operator
   // Empty, or which memory beside its output and scratch an operator changed.
   std::vector<std::string> damage;
-  std::vector<uint64_t> instructions;  // of each operator's function; empty unless they were asked for
+  std::vector<uint64_t>
+      instructions;  // of each operator's function; empty unless they were asked for
 };
 
 struct CoreRequest {

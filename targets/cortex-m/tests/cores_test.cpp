@@ -20,8 +20,10 @@ class OnCore : public ::testing::TestWithParam<Emulated> {};
 
 std::vector<graph::Module> cases() {
   std::vector<graph::Module> all;
-  for (const auto& make : {small_convolutions, larger_convolutions, depthwise_convolutions, dilated_depthwise_convolutions,
-                           fully_connected_layers, additions, differences_and_products, means_and_sums, poolings_and_rows, long_and_thin})
+  for (const auto& make :
+       {small_convolutions, larger_convolutions, depthwise_convolutions,
+        dilated_depthwise_convolutions, fully_connected_layers, additions, differences_and_products,
+        means_and_sums, poolings_and_rows, long_and_thin})
     for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;
@@ -40,7 +42,8 @@ TEST_P(OnCore, EveryKernel) {
   kernels.add(cases());
   Random random(11);
   std::vector<std::vector<graph::TensorValue>> inputs;
-  for (size_t i = 0; i < kernels.count(); ++i) inputs.push_back(testing::random_inputs(random, kernels.module(i)));
+  for (size_t i = 0; i < kernels.count(); ++i)
+    inputs.push_back(testing::random_inputs(random, kernels.module(i)));
   const Result<CoreRun> run = run_on_core({GetParam().board, GetParam().core}, kernels, inputs);
   ASSERT_TRUE(run.ok()) << run.error().to_string();
   for (size_t i = 0; i < kernels.count(); ++i) {
@@ -50,7 +53,8 @@ TEST_P(OnCore, EveryKernel) {
     ASSERT_TRUE(expected.ok());
     const std::vector<uint8_t>& output = run->outputs[i];
     ASSERT_EQ(output.size(), (*expected)[0].size());
-    EXPECT_TRUE(std::equal(output.begin(), output.end(), (*expected)[0].begin())) << "outputs differ";
+    EXPECT_TRUE(std::equal(output.begin(), output.end(), (*expected)[0].begin()))
+        << "outputs differ";
     EXPECT_EQ(run->damage[i], "");
   }
   RecordProperty("operators", std::to_string(kernels.count()));
@@ -62,12 +66,11 @@ constexpr Emulated kCores[] = {
     {"cortex-m3", "mps2-an385"}, {"cortex-m7", "mps2-an500"}, {"cortex-m33", "mps2-an505"},
 #endif
 };
-INSTANTIATE_TEST_SUITE_P(CortexM, OnCore, ::testing::ValuesIn(kCores),
-                         [](const auto& info) {
-                           std::string name = info.param.core;
-                           std::erase(name, '-');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(CortexM, OnCore, ::testing::ValuesIn(kCores), [](const auto& info) {
+  std::string name = info.param.core;
+  std::erase(name, '-');
+  return name;
+});
 
 }  // namespace
 }  // namespace intarsia::test::cortex_m

@@ -22,18 +22,20 @@ struct Measured {
   std::vector<uint8_t> output;
 };
 
-Result<Measured> run_on(const board::Board& board, const graph::Module& module, const std::string& kernels,
-                        const std::vector<graph::TensorValue>& inputs) {
+Result<Measured> run_on(const board::Board& board, const graph::Module& module,
+                        const std::string& kernels, const std::vector<graph::TensorValue>& inputs) {
   const std::string root = INTARSIA_SOURCE_DIR;
   const board::Core& core = board.cores.front();
   TargetRegistry registry;
   add_builtin_targets(registry);
   INTARSIA_TRY(const TargetSpec target,
-               parse_target(registry.catalogue(), fmt::format("c -mcpu={} -kernels={}", core.name, kernels)));
+               parse_target(registry.catalogue(),
+                            fmt::format("c -mcpu={} -kernels={}", core.name, kernels)));
   CompileOptions options;
   options.memory = board::memory_map(board);
   INTARSIA_TRY(const CompiledModel model, compile_module(module, registry, target, options));
-  INTARSIA_TRY(const PackageContents package, make_package({model, registry, target, board.name, core.name, root}));
+  INTARSIA_TRY(const PackageContents package,
+               make_package({model, registry, target, board.name, core.name, root}));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY_VOID(write_folder(work.path() + "/package", package.files));
   const BuildSetting setting{work.path() + "/package", package.manifest, board, core, root, "-Os"};
@@ -51,7 +53,8 @@ graph::Module module_of(const std::string& family) {
   WideCase c{OpKind::Conv2d, 8, 8, 16, 16, 3, 3, 1, 1, {1, 1, 1, 1}};
   if (family == "conv2d") return wide_module(random, c);
   if (family == "pointwise") return wide_module(random, {OpKind::Conv2d, 8, 8, 32, 32});
-  if (family == "fully_connected") return wide_module(random, {OpKind::FullyConnected, 1, 1, 128, 32});
+  if (family == "fully_connected")
+    return wide_module(random, {OpKind::FullyConnected, 1, 1, 128, 32});
   if (family == "svdf_s8") return svdf_module(random, DataType::Int8, 40, 32, 10);
   if (family == "svdf_s16") return svdf_module(random, DataType::Int16, 40, 32, 10);
   if (family == "lstm_s8") return lstm_module(random, DataType::Int8, 32, 32);
@@ -75,13 +78,16 @@ TEST_P(Counts, AreFewerThanThoseOfTheLoops) {
   for (const char* name : {"mps2-an386", "mps3-an547"}) {
     const auto board = board::find_board(std::string(INTARSIA_SOURCE_DIR) + "/boards", name);
     ASSERT_TRUE(board.ok()) << board.error().to_string();
-    const auto loops = run_on(*board, module, "portable", inputs), tuned = run_on(*board, module, "tuned", inputs);
+    const auto loops = run_on(*board, module, "portable", inputs),
+               tuned = run_on(*board, module, "tuned", inputs);
     ASSERT_TRUE(loops.ok()) << loops.error().to_string();
     ASSERT_TRUE(tuned.ok()) << tuned.error().to_string();
     EXPECT_EQ(tuned->output, (*expected)[0]) << name;
     EXPECT_EQ(loops->output, (*expected)[0]) << name;
-    const double ratio = static_cast<double>(loops->instructions) / static_cast<double>(tuned->instructions);
-    std::printf("| %s | %s | %llu | %llu | %.2f |\n", GetParam(), name, static_cast<unsigned long long>(loops->instructions),
+    const double ratio =
+        static_cast<double>(loops->instructions) / static_cast<double>(tuned->instructions);
+    std::printf("| %s | %s | %llu | %llu | %.2f |\n", GetParam(), name,
+                static_cast<unsigned long long>(loops->instructions),
                 static_cast<unsigned long long>(tuned->instructions), ratio);
     EXPECT_GE(ratio, kLeastRatio) << name;
   }
@@ -89,8 +95,9 @@ TEST_P(Counts, AreFewerThanThoseOfTheLoops) {
 
 #ifdef INTARSIA_EVERY_FAMILY
 INSTANTIATE_TEST_SUITE_P(Families, Counts,
-                         ::testing::Values("conv2d", "pointwise", "depthwise_conv2d", "fully_connected", "svdf_s8",
-                                         "svdf_s16", "lstm_s8", "lstm_s16"),
+                         ::testing::Values("conv2d", "pointwise", "depthwise_conv2d",
+                                           "fully_connected", "svdf_s8", "svdf_s16", "lstm_s8",
+                                           "lstm_s16"),
                          [](const auto& info) { return std::string(info.param); });
 #else
 INSTANTIATE_TEST_SUITE_P(Families, Counts, ::testing::Values("conv2d", "lstm_s8"),

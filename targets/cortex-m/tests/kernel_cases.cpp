@@ -8,8 +8,8 @@ namespace {
 using graph::OpKind;
 
 graph::Activation any_activation(Random& random) {
-  return random.pick<graph::Activation>(
-      {graph::Activation::None, graph::Activation::Relu, graph::Activation::Relu6, graph::Activation::ReluN1To1});
+  return random.pick<graph::Activation>({graph::Activation::None, graph::Activation::Relu,
+                                         graph::Activation::Relu6, graph::Activation::ReluN1To1});
 }
 
 }  // namespace
@@ -21,9 +21,13 @@ std::vector<graph::Module> small_convolutions() {
     for (int64_t size = 1; size <= 4; ++size)
       for (int64_t channels = 1; channels <= 5; ++channels)
         for (int64_t stride = 1; stride <= 2; ++stride) {
-          WindowCase c{OpKind::Conv2d, 1, size, 5 - size, channels, 1 + (size + channels) % 6, kernel, 4 - kernel, stride};
-          c.padding = {random.range(0, kernel - 1), random.range(0, 3 - kernel), random.range(0, 2), random.range(0, 3)};
-          if (c.height + c.padding.top + c.padding.bottom < c.kernel_h) c.padding.bottom = c.kernel_h;
+          WindowCase c{OpKind::Conv2d, 1,          size,
+                       5 - size,       channels,   1 + (size + channels) % 6,
+                       kernel,         4 - kernel, stride};
+          c.padding = {random.range(0, kernel - 1), random.range(0, 3 - kernel), random.range(0, 2),
+                       random.range(0, 3)};
+          if (c.height + c.padding.top + c.padding.bottom < c.kernel_h)
+            c.padding.bottom = c.kernel_h;
           if (c.width + c.padding.left + c.padding.right < c.kernel_w) c.padding.right = c.kernel_w;
           c.activation = any_activation(random);
           modules.push_back(window_module(random, c));
@@ -35,8 +39,9 @@ std::vector<graph::Module> larger_convolutions() {
   std::vector<graph::Module> modules;
   Random random(2);
   for (int i = 0; i < 60; ++i) {
-    WindowCase c{OpKind::Conv2d, random.range(1, 2), random.range(4, 12), random.range(4, 12), random.range(1, 40),
-                 random.range(1, 20), random.range(1, 4), random.range(1, 4), random.range(1, 3)};
+    WindowCase c{OpKind::Conv2d,      random.range(1, 2),  random.range(4, 12),
+                 random.range(4, 12), random.range(1, 40), random.range(1, 20),
+                 random.range(1, 4),  random.range(1, 4),  random.range(1, 3)};
     c.dilation_h = c.kernel_h == 2 ? random.range(1, 3) : 1;
     c.padding = {random.range(0, 2), random.range(0, 2), random.range(0, 2), random.range(0, 2)};
     c.activation = any_activation(random);
@@ -52,9 +57,17 @@ std::vector<graph::Module> depthwise_convolutions() {
   for (int64_t kernel_h = 1; kernel_h <= 5; ++kernel_h)
     for (int64_t kernel_w = 1; kernel_w <= 5; ++kernel_w)
       for (const int64_t channels : {1, 2, 3, 4, 6, 8, 16, 21, 32}) {
-        WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2), random.range(2, 9), random.range(2, 9), channels,
-                     channels * (channels <= 2 ? random.range(1, 5) : 1), kernel_h, kernel_w, random.range(1, 3)};
-        c.padding = {random.range(0, kernel_h - 1), random.range(0, kernel_w - 1), kernel_h, kernel_w};
+        WindowCase c{OpKind::DepthwiseConv2d,
+                     random.range(1, 2),
+                     random.range(2, 9),
+                     random.range(2, 9),
+                     channels,
+                     channels * (channels <= 2 ? random.range(1, 5) : 1),
+                     kernel_h,
+                     kernel_w,
+                     random.range(1, 3)};
+        c.padding = {random.range(0, kernel_h - 1), random.range(0, kernel_w - 1), kernel_h,
+                     kernel_w};
         c.activation = any_activation(random);
         c.small_multipliers = !random.chance(15);
         modules.push_back(window_module(random, c));
@@ -66,8 +79,9 @@ std::vector<graph::Module> dilated_depthwise_convolutions() {
   std::vector<graph::Module> modules;
   Random random(9);
   for (int i = 0; i < 60; ++i) {
-    WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2), random.range(7, 14), random.range(7, 14),
-                 random.range(2, 12), 0, random.range(1, 4), random.range(1, 4), random.range(1, 3)};
+    WindowCase c{OpKind::DepthwiseConv2d, random.range(1, 2),  random.range(7, 14),
+                 random.range(7, 14),     random.range(2, 12), 0,
+                 random.range(1, 4),      random.range(1, 4),  random.range(1, 3)};
     c.out_channels = c.channels * random.range(1, 3);
     c.dilation_h = random.range(1, 2), c.dilation_w = random.range(1, 2);
     c.padding = {random.range(0, 2), random.range(0, 2), random.range(0, 2), random.range(0, 2)};
@@ -82,7 +96,8 @@ std::vector<graph::Module> fully_connected_layers() {
   std::vector<graph::Module> modules;
   Random random(4);
   for (int64_t inputs = 1; inputs <= 40; ++inputs)
-    modules.push_back(fully_connected_module(random, inputs % 7 == 0 ? 5 : 1, inputs, 1 + inputs % 9));
+    modules.push_back(
+        fully_connected_module(random, inputs % 7 == 0 ? 5 : 1, inputs, 1 + inputs % 9));
   modules.push_back(fully_connected_module(random, 1, 640, 128));
   modules.push_back(fully_connected_module(random, 3, 129, 33));
   return modules;
@@ -96,10 +111,18 @@ std::vector<graph::Module> long_and_thin() {
     for (const int64_t channels : {1, 3, 5, 10, 20, 33})
       for (const auto& [kernel_h, kernel_w] : {std::pair{1, 1}, {1, 5}, {7, 1}, {10, 4}, {5, 5}})
         for (int64_t stride = 1; stride <= 3; ++stride) {
-          WindowCase c{kind, random.range(1, 2), random.range(10, 16), random.range(5, 17), channels,
-                       kind == OpKind::Conv2d ? random.range(1, 11) : channels, kernel_h, kernel_w, stride};
+          WindowCase c{kind,
+                       random.range(1, 2),
+                       random.range(10, 16),
+                       random.range(5, 17),
+                       channels,
+                       kind == OpKind::Conv2d ? random.range(1, 11) : channels,
+                       kernel_h,
+                       kernel_w,
+                       stride};
           c.stride_w = random.range(1, 3);
-          if (random.chance(50)) c.padding = {kernel_h / 2, kernel_w / 2, kernel_h / 2, kernel_w / 2};
+          if (random.chance(50))
+            c.padding = {kernel_h / 2, kernel_w / 2, kernel_h / 2, kernel_w / 2};
           c.activation = any_activation(random);
           modules.push_back(window_module(random, c));
         }
@@ -110,19 +133,31 @@ std::vector<graph::Module> long_and_thin() {
 std::vector<graph::Module> poolings_and_rows() {
   std::vector<graph::Module> modules;
   Random random(13);
-  for (const OpKind kind : {OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Mean, OpKind::Softmax, OpKind::Mul})
-    for (int i = 0; i < 30; ++i) modules.push_back(testing::random_operator(random, kind, DataType::Int8));
+  for (const OpKind kind :
+       {OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::Mean, OpKind::Softmax, OpKind::Mul})
+    for (int i = 0; i < 30; ++i)
+      modules.push_back(testing::random_operator(random, kind, DataType::Int8));
   // Shapes that networks have: padded windows, global ones, channels beyond a vector.
   for (const OpKind kind : {OpKind::AveragePool2d, OpKind::MaxPool2d})
     for (const int64_t channels : {3, 4, 7, 8, 15, 16, 20, 33})
-      for (const auto& [size, filter, stride, padding] :
-           {std::tuple{6, 2, 2, 0}, {7, 3, 2, 1}, {5, 3, 1, 1}, {7, 7, 7, 0}, {15, 15, 1, 0}, {17, 17, 1, 0}}) {
-        const graph::Pool2dAttrs attrs{filter, filter, stride, stride, {padding, padding, padding, padding},
+      for (const auto& [size, filter, stride, padding] : {std::tuple{6, 2, 2, 0},
+                                                          {7, 3, 2, 1},
+                                                          {5, 3, 1, 1},
+                                                          {7, 7, 7, 0},
+                                                          {15, 15, 1, 0},
+                                                          {17, 17, 1, 0}}) {
+        const graph::Pool2dAttrs attrs{filter,
+                                       filter,
+                                       stride,
+                                       stride,
+                                       {padding, padding, padding, padding},
                                        any_activation(random)};
-        modules.push_back(plain_module(random, kind, attrs, {random.range(1, 2), size, size, channels}));
+        modules.push_back(
+            plain_module(random, kind, attrs, {random.range(1, 2), size, size, channels}));
       }
   for (const int64_t count : {1, 2, 10, 100, 1001})
-    modules.push_back(plain_module(random, OpKind::Softmax, graph::SoftmaxAttrs{random.real(0.1f, 3.0f)}, {3, count}));
+    modules.push_back(plain_module(random, OpKind::Softmax,
+                                   graph::SoftmaxAttrs{random.real(0.1f, 3.0f)}, {3, count}));
   std::erase_if(modules, [](const graph::Module& module) {
     const graph::Function& function = module.entry_function();
     return standard_lowering_refuses(module, function, function.nodes[0]).has_value();
@@ -148,14 +183,17 @@ std::vector<graph::Module> differences_and_products() {
     for (int i = 0; i < 60; ++i) {
       graph::Module module = testing::random_operator(random, kind, DataType::Int8);
       const graph::Function& function = module.entry_function();
-      if (!standard_lowering_refuses(module, function, function.nodes[0])) modules.push_back(std::move(module));
+      if (!standard_lowering_refuses(module, function, function.nodes[0]))
+        modules.push_back(std::move(module));
     }
     for (int64_t count = 1; count <= 34; ++count)
-      modules.push_back(binary_module(random, kind, {1, count}, {1, count}, any_activation(random)));
+      modules.push_back(
+          binary_module(random, kind, {1, count}, {1, count}, any_activation(random)));
   }
   // A factor by channel, by row of an image, and one for all; either operand repeats.
   for (const int64_t channels : {1, 3, 8, 19})
-    for (const Shape& factors : {Shape{channels}, {1, 1, 1, channels}, {3, channels}, {1}, {2, 4, 1, channels}}) {
+    for (const Shape& factors :
+         {Shape{channels}, {1, 1, 1, channels}, {3, channels}, {1}, {2, 4, 1, channels}}) {
       const Shape whole{2, 4, 3, channels};
       modules.push_back(binary_module(random, OpKind::Mul, whole, factors, any_activation(random)));
       modules.push_back(binary_module(random, OpKind::Mul, factors, whole, any_activation(random)));
@@ -169,11 +207,13 @@ std::vector<graph::Module> means_and_sums() {
   for (const OpKind kind : {OpKind::Mean, OpKind::Sum}) {
     for (int64_t channels = 1; channels <= 18; ++channels)
       for (const auto& [height, width] : {std::pair{1, 2}, {3, 3}, {5, 4}, {16, 17}})
-        modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{1, 2}, channels % 2 == 0}, {2, height, width, channels}));
+        modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{1, 2}, channels % 2 == 0},
+                                       {2, height, width, channels}));
     for (const int64_t count : {2, 3, 4, 5, 15, 16, 17, 33, 255, 1021, 1300})
       modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{2}, false}, {1, 3, count}));
     modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{0, 1}, false}, {20, 30, 8}));
-    modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{0, 2}, false}, {2, 3, 4}));  // not neighbours
+    modules.push_back(plain_module(random, kind, graph::ReduceAttrs{{0, 2}, false},
+                                   {2, 3, 4}));  // not neighbours
   }
   return modules;
 }

@@ -33,13 +33,16 @@ void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise
   ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
   const std::string prefix = fmt::format("m{}_", modules_.size());
   for (const tir::Constant& constant : lowered->module.constants)
-    functions_ += *emission::emit_c_constant(constant, prefix, {emission::CLinkage::Static, 4, "INTARSIA_WEIGHTS"});
+    functions_ += *emission::emit_c_constant(constant, prefix,
+                                             {emission::CLinkage::Static, 4, "INTARSIA_WEIGHTS"});
   const tir::Func& leaf = lowered->module.funcs[0];
   emission::CFunctionOptions options{prefix, {}, targets::cortex_m::kernel_structs()};
   const Result<std::string> function = emission::emit_c_function(lowered->module, leaf, options);
   ASSERT_TRUE(function.ok()) << function.error().to_string();
   tuned_ += function->find("static const struct intarsia_") != std::string::npos;
-  functions_ += *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix, leaf.name);
+  functions_ +=
+      *function +
+      fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix, leaf.name);
   std::vector<size_t> scratch;
   for (const tir::Buffer& buffer : leaf.buffers)
     if (buffer.scope == tir::Scope::Local) scratch.push_back(static_cast<size_t>(buffer.bytes()));

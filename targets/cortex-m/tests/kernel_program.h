@@ -15,7 +15,8 @@ class KernelProgram {
   explicit KernelProgram(const std::string& core);  // a name of isa/cores.def
 
   // The entry function of a module has one operator, which the target takes. Fails the test otherwise.
-  void add(graph::Module module, LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Balanced);
+  void add(graph::Module module,
+           LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Balanced);
   void add(std::vector<graph::Module> modules) {
     for (graph::Module& module : modules) add(std::move(module));
   }
@@ -28,7 +29,9 @@ class KernelProgram {
   const std::vector<size_t>& scratch(size_t index) const { return scratch_[index]; }
 
   size_t tuned() const { return tuned_; }  // how many became calls of the core's kernels
-  bool calls(const std::string& kernel) const { return functions_.find(" " + kernel + "(") != std::string::npos; }
+  bool calls(const std::string& kernel) const {
+    return functions_.find(" " + kernel + "(") != std::string::npos;
+  }
 
  private:
   TargetRegistry registry_;

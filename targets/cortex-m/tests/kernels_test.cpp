@@ -24,16 +24,19 @@ std::string kernel_library(const std::string& compiler) {
   if (!folder.ok()) return "";
   const std::string library = fmt::format("{}/{}.so", folder->path(), compiler);
   if (std::filesystem::exists(library)) return library;
-  std::vector<std::string> command = {compiler, "-std=c11", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Wconversion",
-                                      "-Wsign-conversion", "-Werror", "-o", library};
+  std::vector<std::string> command = {
+      compiler,       "-std=c11",          "-O1",     "-fPIC", "-shared", "-Wall", "-Wextra",
+      "-Wconversion", "-Wsign-conversion", "-Werror", "-o",    library};
   const std::string root = INTARSIA_SOURCE_DIR, views = INTARSIA_CORTEX_M_VIEWS;
-  for (const std::string& include : {views + "/isa", views + "/device", root + "/device-runtime/kernels/include"})
+  for (const std::string& include :
+       {views + "/isa", views + "/device", root + "/device-runtime/kernels/include"})
     command.push_back("-I" + include);
   for (const char* sources : {"/targets/cortex-m/device", "/device-runtime/kernels/src"})
     for (const auto& entry : std::filesystem::directory_iterator(root + sources))
       if (entry.path().extension() == ".c") command.push_back(entry.path().string());
   const Result<ProcessOutcome> built = run_process(command);
-  EXPECT_TRUE(built.ok() && built->succeeded()) << (built.ok() ? built->err : built.error().to_string());
+  EXPECT_TRUE(built.ok() && built->succeeded())
+      << (built.ok() ? built->err : built.error().to_string());
   return library;
 }
 
@@ -43,7 +46,8 @@ void check(const KernelProgram& kernels, const std::string& compiler = "gcc",
            const MakeInputs& make_inputs = testing::random_inputs) {
   const testing::CProgram program(
       compiler, kernels.text(),
-      fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/device-runtime/kernels/include -I{1}/device-runtime/contract/include -Wl,--no-as-needed {2}",
+      fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/device-runtime/kernels/include "
+                  "-I{1}/device-runtime/contract/include -Wl,--no-as-needed {2}",
                   INTARSIA_CORTEX_M_VIEWS, INTARSIA_SOURCE_DIR, kernel_library(compiler)));
   ASSERT_TRUE(program.ok()) << program.errors();
   Random random(7);
@@ -68,7 +72,8 @@ void check(const KernelProgram& kernels, const std::string& compiler = "gcc",
     ASSERT_TRUE(std::equal((*expected)[0].begin(), (*expected)[0].end(), output.begin()));
     scratch.push_back(std::move(output));
     for (const std::vector<uint8_t>& buffer : scratch)
-      ASSERT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(), [](uint8_t byte) { return byte == 0xCD; }));
+      ASSERT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(),
+                              [](uint8_t byte) { return byte == 0xCD; }));
   }
 }
 
@@ -81,19 +86,38 @@ class EveryCore : public ::testing::TestWithParam<const char*> {
   }
 };
 
-TEST_P(EveryCore, SmallConvolutions) { check_all(small_convolutions()); }
-TEST_P(EveryCore, LargerConvolutions) { check_all(larger_convolutions()); }
-TEST_P(EveryCore, DepthwiseConvolutions) { check_all(depthwise_convolutions()); }
-TEST_P(EveryCore, DilatedDepthwiseConvolutionsAndMultipliers) { check_all(dilated_depthwise_convolutions()); }
-TEST_P(EveryCore, FullyConnected) { check_all(fully_connected_layers()); }
-TEST_P(EveryCore, LongAndThin) { check_all(long_and_thin()); }
-TEST_P(EveryCore, PoolingsAndRows) { check_all(poolings_and_rows()); }
-TEST_P(EveryCore, Additions) { check_all(additions()); }
-TEST_P(EveryCore, DifferencesAndProducts) { check_all(differences_and_products()); }
+TEST_P(EveryCore, SmallConvolutions) {
+  check_all(small_convolutions());
+}
+TEST_P(EveryCore, LargerConvolutions) {
+  check_all(larger_convolutions());
+}
+TEST_P(EveryCore, DepthwiseConvolutions) {
+  check_all(depthwise_convolutions());
+}
+TEST_P(EveryCore, DilatedDepthwiseConvolutionsAndMultipliers) {
+  check_all(dilated_depthwise_convolutions());
+}
+TEST_P(EveryCore, FullyConnected) {
+  check_all(fully_connected_layers());
+}
+TEST_P(EveryCore, LongAndThin) {
+  check_all(long_and_thin());
+}
+TEST_P(EveryCore, PoolingsAndRows) {
+  check_all(poolings_and_rows());
+}
+TEST_P(EveryCore, Additions) {
+  check_all(additions());
+}
+TEST_P(EveryCore, DifferencesAndProducts) {
+  check_all(differences_and_products());
+}
 
 TEST_P(EveryCore, ClangCompilesThemWithoutAWarning) {
   const std::vector<std::string> compilers = testing::c_compilers();
-  if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end()) GTEST_SKIP() << "clang is not installed";
+  if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end())
+    GTEST_SKIP() << "clang is not installed";
   KernelProgram kernels(GetParam());
   Random random(5);
   kernels.add(window_module(random, {OpKind::Conv2d, 1, 6, 6, 8, 12, 3, 3, 1}));
@@ -135,7 +159,8 @@ TEST_P(EveryCore, EveryPairOfOperands) {
   KernelProgram kernels(GetParam());
   Random random(17);
   for (int i = 0; i < 12; ++i)
-    for (const OpKind kind : {OpKind::Sub, OpKind::Mul}) kernels.add(binary_module(random, kind, {256, 256}, {256, 256}));
+    for (const OpKind kind : {OpKind::Sub, OpKind::Mul})
+      kernels.add(binary_module(random, kind, {256, 256}, {256, 256}));
   EXPECT_EQ(kernels.tuned(), kernels.count());
   check(kernels, "gcc", [](Random&, const graph::Module&) {
     std::vector<graph::TensorValue> values(2);
@@ -156,17 +181,22 @@ TEST(Broadcasting, ProductsByChannelAreKernels) {
   check(kernels);
 }
 
-TEST_P(EveryCore, MeansAndSums) { check_all(means_and_sums()); }
+TEST_P(EveryCore, MeansAndSums) {
+  check_all(means_and_sums());
+}
 
 graph::Module average_of_3x3(Random& random, int64_t channels) {
-  return plain_module(random, OpKind::AveragePool2d, graph::Pool2dAttrs{3, 3, 2, 2, {1, 1, 1, 1}, graph::Activation::None},
+  return plain_module(random, OpKind::AveragePool2d,
+                      graph::Pool2dAttrs{3, 3, 2, 2, {1, 1, 1, 1}, graph::Activation::None},
                       {1, 7, 7, channels});
 }
 
 // A word or a vector of channels is worth a kernel; one channel, or a core without SIMD, is not.
 TEST(Pooling, IsAKernelWhereItPays) {
-  for (const auto& [core, channels, expected] : {std::tuple{"cortex-m4", 8, true}, {"cortex-m55", 5, true},
-                                                 {"cortex-m4", 1, false}, {"cortex-m0", 8, false}}) {
+  for (const auto& [core, channels, expected] : {std::tuple{"cortex-m4", 8, true},
+                                                 {"cortex-m55", 5, true},
+                                                 {"cortex-m4", 1, false},
+                                                 {"cortex-m0", 8, false}}) {
     KernelProgram kernels(core);
     Random random(14);
     kernels.add(average_of_3x3(random, channels));
@@ -176,26 +206,31 @@ TEST(Pooling, IsAKernelWhereItPays) {
 }
 
 TEST(Optimise, SizeLeavesMeansToLoops) {
-  for (const auto optimise : {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
+  for (const auto optimise :
+       {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
     KernelProgram kernels("cortex-m4");
     Random random(20);
-    kernels.add(plain_module(random, OpKind::Mean, graph::ReduceAttrs{{1, 2}, true}, {1, 5, 5, 8}), optimise);
+    kernels.add(plain_module(random, OpKind::Mean, graph::ReduceAttrs{{1, 2}, true}, {1, 5, 5, 8}),
+                optimise);
     EXPECT_EQ(kernels.calls("intarsia_mean_s8"), optimise == LoweringOptions::Optimise::Balanced);
     check(kernels);
   }
 }
 
 TEST(Optimise, SizeHasNoTableOfExponentials) {
-  for (const auto optimise : {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
+  for (const auto optimise :
+       {LoweringOptions::Optimise::Size, LoweringOptions::Optimise::Balanced}) {
     KernelProgram kernels("cortex-m4");
     Random random(15);
     kernels.add(plain_module(random, OpKind::Softmax, graph::SoftmaxAttrs{}, {2, 10}), optimise);
-    EXPECT_EQ(kernels.calls("intarsia_softmax_table_s8"), optimise == LoweringOptions::Optimise::Balanced);
+    EXPECT_EQ(kernels.calls("intarsia_softmax_table_s8"),
+              optimise == LoweringOptions::Optimise::Balanced);
     check(kernels);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(CortexM, EveryCore, ::testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"),
+INSTANTIATE_TEST_SUITE_P(CortexM, EveryCore,
+                         ::testing::Values("cortex-m0", "cortex-m3", "cortex-m4", "cortex-m55"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::erase(name, '-');

@@ -34,9 +34,13 @@ TEST_F(Refinement, TakesCoresByAnySpelling) {
   EXPECT_TRUE(refined(R"({"kind":"c","mcpu":"cortex-m0"})"));
 }
 
-TEST_F(Refinement, LeavesOtherMachinesToPlainC) { EXPECT_FALSE(refined("c")); }
+TEST_F(Refinement, LeavesOtherMachinesToPlainC) {
+  EXPECT_FALSE(refined("c"));
+}
 
-TEST_F(Refinement, CanBeTurnedOff) { EXPECT_FALSE(refined("c -mcpu=cortex-m4 -kernels=portable")); }
+TEST_F(Refinement, CanBeTurnedOff) {
+  EXPECT_FALSE(refined("c -mcpu=cortex-m4 -kernels=portable"));
+}
 
 }  // namespace
 }  // namespace intarsia::test::cortex_m

@@ -24,7 +24,8 @@ class Builder {
   }
 
   TensorId input(Shape shape) {
-    const TensorId id = add({"x", DataType::Int8, std::move(shape), {{0.05f}, {random_.range(-128, 127)}, 0}, {}});
+    const TensorId id =
+        add({"x", DataType::Int8, std::move(shape), {{0.05f}, {random_.range(-128, 127)}, 0}, {}});
     function_.inputs.push_back(id);
     return id;
   }
@@ -43,20 +44,24 @@ class Builder {
     const bool saturated = random_.chance(10);
     std::vector<uint8_t> bytes;
     for (int64_t i = 0; i < element_count(shape); ++i)
-      bytes.push_back(static_cast<uint8_t>(saturated ? (random_.chance(50) ? -127 : 127) : random_.range(-127, 127)));
+      bytes.push_back(static_cast<uint8_t>(saturated ? (random_.chance(50) ? -127 : 127)
+                                                     : random_.range(-127, 127)));
     node.inputs.push_back(add({"w", DataType::Int8, shape, weights, constant(std::move(bytes))}));
     std::vector<uint8_t> words;
     for (int64_t c = 0; c < channels; ++c) {
       const auto value = static_cast<uint32_t>(random_.range(-20000, 20000));
-      for (int byte = 0; byte < 4; ++byte) words.push_back(static_cast<uint8_t>(value >> (8 * byte)));
+      for (int byte = 0; byte < 4; ++byte)
+        words.push_back(static_cast<uint8_t>(value >> (8 * byte)));
     }
-    node.inputs.push_back(add({"b", DataType::Int32, {channels}, bias, constant(std::move(words))}));
+    node.inputs.push_back(
+        add({"b", DataType::Int32, {channels}, bias, constant(std::move(words))}));
   }
 
   // The scale of results follows from how far sums of `taps` products reach.
   Module finish(Node node, int64_t taps, bool small_multipliers) {
     const float reach = 0.05f * 0.01f * 5000.0f * std::sqrt(static_cast<float>(taps)) / 128.0f;
-    const float scale = small_multipliers ? std::max(reach, 0.0011f) : random_.real(0.0003f, 0.002f);
+    const float scale =
+        small_multipliers ? std::max(reach, 0.0011f) : random_.real(0.0003f, 0.002f);
     return finish(std::move(node), {{scale}, {random_.range(-128, 127)}, 0});
   }
 
@@ -104,7 +109,8 @@ Module window_module(Random& random, const WindowCase& c) {
     attrs.activation = c.activation;
     node.attributes = attrs;
     builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, c.channels}, 0);
-    return builder.finish(std::move(node), c.kernel_h * c.kernel_w * c.channels, c.small_multipliers);
+    return builder.finish(std::move(node), c.kernel_h * c.kernel_w * c.channels,
+                          c.small_multipliers);
   }
   DepthwiseConv2dAttrs attrs;
   attrs.stride_h = c.stride;
@@ -129,7 +135,8 @@ Module fully_connected_module(Random& random, int64_t rows, int64_t inputs, int6
   return builder.finish(std::move(node), inputs, true);
 }
 
-Module plain_module(Random& random, OpKind kind, Attributes attributes, const Shape& shape, int operands) {
+Module plain_module(Random& random, OpKind kind, Attributes attributes, const Shape& shape,
+                    int operands) {
   Builder builder(random);
   Node node;
   node.kind = kind;
@@ -137,16 +144,19 @@ Module plain_module(Random& random, OpKind kind, Attributes attributes, const Sh
   for (int i = 0; i < operands; ++i) node.inputs.push_back(builder.input(shape));
   const bool pool = kind == OpKind::AveragePool2d || kind == OpKind::MaxPool2d;
   if (kind == OpKind::Softmax) return builder.finish(std::move(node), {{1.0f / 256.0f}, {-128}, 0});
-  return builder.finish(std::move(node), pool ? builder.quantization(node.inputs[0]) : Quantization{{0.06f}, {random.range(-60, 60)}, 0});
+  return builder.finish(std::move(node), pool ? builder.quantization(node.inputs[0])
+                                              : Quantization{{0.06f}, {random.range(-60, 60)}, 0});
 }
 
-Module binary_module(Random& random, OpKind kind, const Shape& a, const Shape& b, Activation activation) {
+Module binary_module(Random& random, OpKind kind, const Shape& a, const Shape& b,
+                     Activation activation) {
   Builder builder(random);
   Node node;
   node.kind = kind;
   node.attributes = BinaryAttrs{activation};
   node.inputs = {builder.input(a), builder.input(b)};
-  const float scale = kind == OpKind::Mul ? 0.05f * 0.05f * random.real(2.5f, 600.0f) : random.real(0.05f, 0.2f);
+  const float scale =
+      kind == OpKind::Mul ? 0.05f * 0.05f * random.real(2.5f, 600.0f) : random.real(0.05f, 0.2f);
   return builder.finish(std::move(node), {{scale}, {random.range(-128, 127)}, 0});
 }
 

@@ -23,8 +23,8 @@ graph::Module window_module(Random& random, const WindowCase& c);
 graph::Module fully_connected_module(Random& random, int64_t rows, int64_t inputs, int64_t outputs);
 
 // Of operands of one shape without weights: pooling, mean, softmax, sums and products.
-graph::Module plain_module(Random& random, graph::OpKind kind, graph::Attributes attributes, const Shape& shape,
-                           int operands = 1);
+graph::Module plain_module(Random& random, graph::OpKind kind, graph::Attributes attributes,
+                           const Shape& shape, int operands = 1);
 
 // Of two operands, an output scale at random; numpy's broadcasting.
 graph::Module binary_module(Random& random, graph::OpKind kind, const Shape& a, const Shape& b,

@@ -19,27 +19,35 @@ struct Shaped {
 
 class Table {
  public:
-  void conv(int64_t size, int64_t in, int64_t out, int64_t kernel_h, int64_t kernel_w, int64_t stride, int64_t batches = 1) {
-    window({OpKind::Conv2d, batches, size, kernel_w > kernel_h && kernel_h == 1 ? 4 * size : size, in, out, kernel_h, kernel_w, stride}, in);
+  void conv(int64_t size, int64_t in, int64_t out, int64_t kernel_h, int64_t kernel_w,
+            int64_t stride, int64_t batches = 1) {
+    window({OpKind::Conv2d, batches, size, kernel_w > kernel_h && kernel_h == 1 ? 4 * size : size,
+            in, out, kernel_h, kernel_w, stride},
+           in);
   }
-  void depthwise(int64_t size, int64_t channels, int64_t kernel_h, int64_t kernel_w, int64_t stride, int64_t multiplier = 1,
-                 int64_t dilation = 1) {
-    WindowCase c{OpKind::DepthwiseConv2d, 1, size, size, channels, channels * multiplier, kernel_h, kernel_w, stride};
+  void depthwise(int64_t size, int64_t channels, int64_t kernel_h, int64_t kernel_w, int64_t stride,
+                 int64_t multiplier = 1, int64_t dilation = 1) {
+    WindowCase c{OpKind::DepthwiseConv2d, 1,        size,     size,  channels,
+                 channels * multiplier,   kernel_h, kernel_w, stride};
     c.dilation_h = c.dilation_w = dilation;
     window(c, 1);
   }
   void dense(int64_t rows, int64_t in, int64_t out) {
-    all_.push_back({fmt::format("dense {} rows {} -> {}", rows, in, out), fully_connected_module(random_, rows, in, out),
-                    rows * in * out});
+    all_.push_back({fmt::format("dense {} rows {} -> {}", rows, in, out),
+                    fully_connected_module(random_, rows, in, out), rows * in * out});
   }
-  void plain(OpKind kind, const char* name, graph::Attributes attributes, const Shape& shape, int operands = 1) {
+  void plain(OpKind kind, const char* name, graph::Attributes attributes, const Shape& shape,
+             int operands = 1) {
     all_.push_back({fmt::format("{} {}", name, fmt::join(shape, "x")),
-                    plain_module(random_, kind, std::move(attributes), shape, operands), element_count(shape)});
+                    plain_module(random_, kind, std::move(attributes), shape, operands),
+                    element_count(shape)});
   }
   void pool(int64_t size, int64_t channels, int64_t filter, int64_t stride) {
     graph::Pool2dAttrs attrs{filter, filter, stride, stride, {}, graph::Activation::None};
-    plain(OpKind::AveragePool2d, fmt::format("average {0}x{0} by {1}", filter, stride).c_str(), attrs, {1, size, size, channels});
-    plain(OpKind::MaxPool2d, fmt::format("max {0}x{0} by {1}", filter, stride).c_str(), attrs, {1, size, size, channels});
+    plain(OpKind::AveragePool2d, fmt::format("average {0}x{0} by {1}", filter, stride).c_str(),
+          attrs, {1, size, size, channels});
+    plain(OpKind::MaxPool2d, fmt::format("max {0}x{0} by {1}", filter, stride).c_str(), attrs,
+          {1, size, size, channels});
   }
 
   void print(const char* core, const char* board) {
@@ -61,14 +69,15 @@ class Table {
 
  private:
   void window(WindowCase c, int64_t products) {
-    c.padding = {(c.kernel_h - 1) * c.dilation_h / 2, (c.kernel_w - 1) * c.dilation_w / 2, c.kernel_h * c.dilation_h / 2,
-                 c.kernel_w * c.dilation_w / 2};
+    c.padding = {(c.kernel_h - 1) * c.dilation_h / 2, (c.kernel_w - 1) * c.dilation_w / 2,
+                 c.kernel_h * c.dilation_h / 2, c.kernel_w * c.dilation_w / 2};
     graph::Module module = window_module(random_, c);
     const graph::Function& function = module.entry_function();
     const int64_t outputs = element_count(function.tensor(function.outputs[0]).shape);
-    all_.push_back({fmt::format("{} {}x{}x{}x{} -> {}, {}x{} by {}{}", c.kind == OpKind::Conv2d ? "conv" : "depthwise",
-                                c.batches, c.height, c.width, c.channels, c.out_channels, c.kernel_h, c.kernel_w, c.stride,
-                                c.dilation_h > 1 ? " dilated" : ""),
+    all_.push_back({fmt::format("{} {}x{}x{}x{} -> {}, {}x{} by {}{}",
+                                c.kind == OpKind::Conv2d ? "conv" : "depthwise", c.batches,
+                                c.height, c.width, c.channels, c.out_channels, c.kernel_h,
+                                c.kernel_w, c.stride, c.dilation_h > 1 ? " dilated" : ""),
                     std::move(module), outputs * c.kernel_h * c.kernel_w * products});
   }
 
@@ -90,22 +99,45 @@ int main(int count, char** arguments) {
     table.conv(8, channels, 16, 1, 1, 1);
     table.conv(8, channels, 16, 3, 3, 1);
   }
-  for (const int64_t out : {1, 2, 3, 5, 10, 33}) table.conv(8, 16, out, 1, 1, 1), table.conv(8, 16, out, 3, 3, 1);
-  for (const int64_t stride : {2, 3}) table.conv(9, 16, 16, 1, 1, stride), table.conv(9, 16, 16, 3, 3, stride), table.conv(9, 3, 8, 3, 3, stride);
+  for (const int64_t out : {1, 2, 3, 5, 10, 33})
+    table.conv(8, 16, out, 1, 1, 1), table.conv(8, 16, out, 3, 3, 1);
+  for (const int64_t stride : {2, 3})
+    table.conv(9, 16, 16, 1, 1, stride), table.conv(9, 16, 16, 3, 3, stride),
+        table.conv(9, 3, 8, 3, 3, stride);
   table.conv(12, 1, 16, 10, 4, 2), table.conv(12, 1, 16, 5, 5, 1), table.conv(8, 16, 16, 5, 5, 1);
-  table.conv(1, 16, 16, 1, 3, 1), table.conv(1, 20, 16, 1, 5, 2), table.conv(1, 10, 33, 1, 9, 1), table.conv(1, 1, 16, 1, 9, 4);
-  table.conv(8, 16, 16, 3, 1, 1), table.conv(4, 16, 16, 3, 3, 1, 4), table.conv(1, 64, 64, 1, 1, 1), table.conv(2, 64, 64, 1, 1, 1);
+  table.conv(1, 16, 16, 1, 3, 1), table.conv(1, 20, 16, 1, 5, 2), table.conv(1, 10, 33, 1, 9, 1),
+      table.conv(1, 1, 16, 1, 9, 4);
+  table.conv(8, 16, 16, 3, 1, 1), table.conv(4, 16, 16, 3, 3, 1, 4), table.conv(1, 64, 64, 1, 1, 1),
+      table.conv(2, 64, 64, 1, 1, 1);
   table.conv(1, 64, 64, 1, 1, 1, 3);
-  for (const int64_t channels : {2, 3, 4, 5, 8, 10, 16, 20, 32, 33, 64}) table.depthwise(8, channels, 3, 3, 1);
-  for (const int64_t stride : {2, 3}) table.depthwise(9, 16, 3, 3, stride), table.depthwise(9, 10, 3, 3, stride);
-  table.depthwise(10, 16, 5, 5, 1), table.depthwise(10, 16, 5, 5, 2), table.depthwise(10, 16, 7, 7, 1), table.depthwise(10, 16, 1, 9, 1);
-  table.depthwise(10, 16, 9, 1, 1), table.depthwise(8, 16, 1, 1, 1), table.depthwise(8, 8, 3, 3, 1, 2), table.depthwise(8, 1, 3, 3, 1, 8);
-  table.depthwise(8, 4, 10, 8, 2, 2), table.depthwise(8, 16, 3, 3, 1, 1, 2), table.depthwise(4, 64, 4, 4, 1), table.depthwise(3, 256, 3, 3, 1);
-  for (const auto& [rows, in, out] : {std::tuple{1, 64, 12}, {1, 128, 128}, {1, 63, 12}, {1, 640, 128}, {1, 4000, 4}, {1, 16, 1},
-                                      {1, 50, 2}, {1, 128, 3}, {4, 64, 12}, {3, 33, 5}, {8, 128, 32}})
+  for (const int64_t channels : {2, 3, 4, 5, 8, 10, 16, 20, 32, 33, 64})
+    table.depthwise(8, channels, 3, 3, 1);
+  for (const int64_t stride : {2, 3})
+    table.depthwise(9, 16, 3, 3, stride), table.depthwise(9, 10, 3, 3, stride);
+  table.depthwise(10, 16, 5, 5, 1), table.depthwise(10, 16, 5, 5, 2),
+      table.depthwise(10, 16, 7, 7, 1), table.depthwise(10, 16, 1, 9, 1);
+  table.depthwise(10, 16, 9, 1, 1), table.depthwise(8, 16, 1, 1, 1),
+      table.depthwise(8, 8, 3, 3, 1, 2), table.depthwise(8, 1, 3, 3, 1, 8);
+  table.depthwise(8, 4, 10, 8, 2, 2), table.depthwise(8, 16, 3, 3, 1, 1, 2),
+      table.depthwise(4, 64, 4, 4, 1), table.depthwise(3, 256, 3, 3, 1);
+  for (const auto& [rows, in, out] : {std::tuple{1, 64, 12},
+                                      {1, 128, 128},
+                                      {1, 63, 12},
+                                      {1, 640, 128},
+                                      {1, 4000, 4},
+                                      {1, 16, 1},
+                                      {1, 50, 2},
+                                      {1, 128, 3},
+                                      {4, 64, 12},
+                                      {3, 33, 5},
+                                      {8, 128, 32}})
     table.dense(rows, in, out);
-  for (const auto& [size, channels, filter, stride] :
-       {std::tuple{8, 16, 2, 2}, {9, 16, 3, 2}, {8, 64, 8, 8}, {8, 10, 3, 1}, {5, 33, 5, 5}, {8, 1, 2, 2}})
+  for (const auto& [size, channels, filter, stride] : {std::tuple{8, 16, 2, 2},
+                                                       {9, 16, 3, 2},
+                                                       {8, 64, 8, 8},
+                                                       {8, 10, 3, 1},
+                                                       {5, 33, 5, 5},
+                                                       {8, 1, 2, 2}})
     table.pool(size, channels, filter, stride);
   namespace graph = intarsia::graph;
   using graph::OpKind;

@@ -47,14 +47,16 @@ class WideKernels {
     for (const tir::Constant& constant : lowered->module.constants)
       text_ += *emission::emit_c_constant(constant, prefix, {emission::CLinkage::Static, 4, ""});
     const tir::Func& leaf = lowered->module.funcs[0];
-    const Result<std::string> function =
-        emission::emit_c_function(lowered->module, leaf, {prefix, {}, targets::cortex_m::kernel_structs()});
+    const Result<std::string> function = emission::emit_c_function(
+        lowered->module, leaf, {prefix, {}, targets::cortex_m::kernel_structs()});
     ASSERT_TRUE(function.ok()) << function.error().to_string();
     tuned_ += function->find("static const struct intarsia_") != std::string::npos;
-    text_ += *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix, leaf.name);
+    text_ += *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(",
+                                     prefix, leaf.name);
     size_t scratch = 0, parameters = leaf.parameters.size();
     for (const tir::Buffer& buffer : leaf.buffers)
-      if (buffer.scope == tir::Scope::Local) scratch += static_cast<size_t>(buffer.bytes()), ++parameters;
+      if (buffer.scope == tir::Scope::Local)
+        scratch += static_cast<size_t>(buffer.bytes()), ++parameters;
     for (size_t i = 0; i < parameters; ++i) text_ += fmt::format("{}p[{}]", i == 0 ? "" : ", ", i);
     text_ += ");\n}\n";
     cases_.push_back({std::move(module), scratch});
@@ -67,9 +69,12 @@ class WideKernels {
     const std::string sources = INTARSIA_CORTEX_M_DEVICE, views = INTARSIA_CORTEX_M_VIEWS;
     const testing::CProgram program(
         compiler,
-        "#include <stdint.h>\n#include \"intarsia_kernels/kernels.h\"\n#include \"cortex_m/kernels.h\"\n" + text_,
-        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/include {2}/wide_*.c {2}/svdf.c {2}/lstm.c {1}/src/*.c", views,
-                    INTARSIA_KERNELS_DIR, sources));
+        "#include <stdint.h>\n#include \"intarsia_kernels/kernels.h\"\n#include "
+        "\"cortex_m/kernels.h\"\n" +
+            text_,
+        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/include {2}/wide_*.c {2}/svdf.c {2}/lstm.c "
+                    "{1}/src/*.c",
+                    views, INTARSIA_KERNELS_DIR, sources));
     ASSERT_TRUE(program.ok()) << program.errors();
     for (size_t i = 0; i < cases_.size(); ++i) {
       SCOPED_TRACE(fmt::format("case {}\n{}", i, graph::print(cases_[i].module)));
@@ -95,7 +100,8 @@ class WideKernels {
     Random random(7);
     std::vector<std::vector<uint8_t>> states;
     for (const graph::TensorId id : node.inputs)
-      if (id.valid() && function.tensor(id).variable) states.push_back(initial(function.tensor(id), kAround));
+      if (id.valid() && function.tensor(id).variable)
+        states.push_back(initial(function.tensor(id), kAround));
     std::vector<uint8_t> scratch(c.scratch + kAround, 0xCD);
     for (int k = 0; k < kRuns; ++k) {
       std::vector<graph::TensorValue> inputs = testing::random_inputs(random, c.module);
@@ -106,15 +112,18 @@ class WideKernels {
       size_t state = 0, input = 0;
       for (const graph::TensorId id : node.inputs) {
         if (!id.valid() || function.tensor(id).constant.valid()) continue;
-        arguments.push_back(function.tensor(id).variable ? states[state++].data() : inputs[input++].data());
+        arguments.push_back(function.tensor(id).variable ? states[state++].data()
+                                                         : inputs[input++].data());
       }
       arguments.push_back(output.data());
       arguments.push_back(scratch.data());
       run(arguments.data());
-      ASSERT_TRUE(std::equal((*expected)[0].begin(), (*expected)[0].end(), output.begin())) << "run " << k;
+      ASSERT_TRUE(std::equal((*expected)[0].begin(), (*expected)[0].end(), output.begin()))
+          << "run " << k;
       states.push_back(output), states.push_back(scratch);
       for (const std::vector<uint8_t>& bytes : states)
-        for (size_t end = bytes.size() - kAround; end < bytes.size(); ++end) ASSERT_EQ(bytes[end], 0xCD);
+        for (size_t end = bytes.size() - kAround; end < bytes.size(); ++end)
+          ASSERT_EQ(bytes[end], 0xCD);
       states.resize(states.size() - 2);
     }
   }
@@ -122,7 +131,8 @@ class WideKernels {
   // As init leaves it: zeros, in the tensor's own terms.
   static std::vector<uint8_t> initial(const graph::Tensor& tensor, size_t around) {
     const auto bytes = static_cast<size_t>(tensor.bytes());
-    const auto zero = static_cast<uint64_t>(tensor.quantization.zero_point.empty() ? 0 : tensor.quantization.zero_point[0]);
+    const auto zero = static_cast<uint64_t>(
+        tensor.quantization.zero_point.empty() ? 0 : tensor.quantization.zero_point[0]);
     const size_t size = bytes / static_cast<size_t>(element_count(tensor.shape));
     std::vector<uint8_t> result(bytes + around, 0xCD);
     for (size_t i = 0; i < bytes; ++i) result[i] = static_cast<uint8_t>(zero >> (8 * (i % size)));
@@ -142,10 +152,13 @@ class WideCore : public ::testing::TestWithParam<const char*> {};
 TEST_P(WideCore, RandomOperators) {
   WideKernels kernels(GetParam());
   Random random(11);
-  for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected, OpKind::Lstm})
-    for (int i = 0; i < 30; ++i) kernels.add(testing::random_operator(random, kind, DataType::Int16));
+  for (const OpKind kind :
+       {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected, OpKind::Lstm})
+    for (int i = 0; i < 30; ++i)
+      kernels.add(testing::random_operator(random, kind, DataType::Int16));
   for (const OpKind kind : {OpKind::Svdf, OpKind::Lstm})
-    for (int i = 0; i < 30; ++i) kernels.add(testing::random_operator(random, kind, DataType::Int8));
+    for (int i = 0; i < 30; ++i)
+      kernels.add(testing::random_operator(random, kind, DataType::Int8));
   EXPECT_GE(kernels.tuned(), kernels.count() / 3);
   kernels.check();
 }
@@ -185,7 +198,8 @@ TEST_P(WideCore, LongSums) {
 
 TEST_P(WideCore, ClangCompilesThemWithoutAWarning) {
   const std::vector<std::string> compilers = testing::c_compilers();
-  if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end()) GTEST_SKIP() << "clang is not installed";
+  if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end())
+    GTEST_SKIP() << "clang is not installed";
   WideKernels kernels(GetParam());
   Random random(14);
   kernels.add(testing::random_operator(random, OpKind::Lstm, DataType::Int16));
@@ -193,11 +207,12 @@ TEST_P(WideCore, ClangCompilesThemWithoutAWarning) {
   kernels.check("clang");
 }
 
-INSTANTIATE_TEST_SUITE_P(CortexM, WideCore, ::testing::Values("cortex-m4", "cortex-m55"), [](const auto& info) {
-  std::string name = info.param;
-  std::erase(name, '-');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(CortexM, WideCore, ::testing::Values("cortex-m4", "cortex-m55"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace intarsia::test::cortex_m

@@ -25,7 +25,8 @@ void constants(Builder& b, Shape shape, int64_t channels, int32_t axis, const Wi
     bias_scales.push_back(input_scale * weight_scales.back());
   }
   const int64_t low = c.extreme && r.chance(50) ? 127 : -128;
-  b.constant(std::move(shape), DataType::Int8, scales(std::move(weight_scales), axis), low, c.extreme ? low : 127);
+  b.constant(std::move(shape), DataType::Int8, scales(std::move(weight_scales), axis), low,
+             c.extreme ? low : 127);
   b.constant({channels}, c.bias, scales(std::move(bias_scales)), -90000, 90000);
 }
 
@@ -33,7 +34,8 @@ void constants(Builder& b, Shape shape, int64_t channels, int32_t axis, const Wi
 
 Module wide_module(Random& random, const WideCase& c) {
   Builder b(random, c.kind, DataType::Int16);
-  const int64_t taps = c.kernel_h * c.kernel_w * (c.kind == OpKind::DepthwiseConv2d ? 1 : c.channels);
+  const int64_t taps =
+      c.kernel_h * c.kernel_w * (c.kind == OpKind::DepthwiseConv2d ? 1 : c.channels);
   switch (c.kind) {
     case OpKind::Conv2d: {
       b.input({1, c.height, c.width, c.channels});
@@ -63,7 +65,8 @@ Module wide_module(Random& random, const WideCase& c) {
   }
   // So that results fill the range without all being at its ends.
   const float input_scale = b.tensor(b.node().inputs[0]).quantization.scale[0];
-  return b.finish(DataType::Int16, scales({input_scale * 0.01f * 60 * std::sqrt(static_cast<float>(taps))}));
+  return b.finish(DataType::Int16,
+                  scales({input_scale * 0.01f * 60 * std::sqrt(static_cast<float>(taps))}));
 }
 
 Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units) {
@@ -73,7 +76,8 @@ Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units)
   const auto scale = [&] { return scales({random.real(0.002f, 0.02f)}); };
   for (int i = 0; i < 4; ++i) b.constant({units, inputs}, DataType::Int8, scale(), -127, 127);
   for (int i = 0; i < 4; ++i) b.constant({units, units}, DataType::Int8, scale(), -127, 127);
-  for (int i = 0; i < 4; ++i) b.constant({units}, wide ? DataType::Int64 : DataType::Int32, scale(), -900, 900);
+  for (int i = 0; i < 4; ++i)
+    b.constant({units}, wide ? DataType::Int64 : DataType::Int32, scale(), -900, 900);
   const Quantization hidden = scales({wide ? 1.0f / 32768 : 1.0f / 128});
   b.state({1, units}, type, hidden);
   b.state({1, units}, DataType::Int16, scales({std::ldexp(1.0f, -11)}));

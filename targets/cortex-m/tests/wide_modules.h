@@ -9,7 +9,8 @@ namespace intarsia::test::cortex_m {
 using testing::Random;
 
 struct WideCase {
-  graph::OpKind kind = graph::OpKind::Conv2d;  // or DepthwiseConv2d, or FullyConnected of channels to out_channels
+  graph::OpKind kind =
+      graph::OpKind::Conv2d;  // or DepthwiseConv2d, or FullyConnected of channels to out_channels
   int64_t height = 1, width = 1, channels = 1, out_channels = 1;
   int64_t kernel_h = 1, kernel_w = 1, stride = 1, dilation = 1;
   graph::Padding2d padding;
@@ -21,6 +22,7 @@ graph::Module wide_module(Random& random, const WideCase& c);
 // One step of an LSTM layer with weights of int8; type: of its activations.
 graph::Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units);
 // An SVDF layer of int8 with a state of `state`.
-graph::Module svdf_module(Random& random, DataType state, int64_t inputs, int64_t units, int64_t memory);
+graph::Module svdf_module(Random& random, DataType state, int64_t inputs, int64_t units,
+                          int64_t memory);
 
 }  // namespace intarsia::test::cortex_m

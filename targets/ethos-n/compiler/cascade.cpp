@@ -12,8 +12,13 @@ constexpr int64_t kMostParts = 64;
 
 class Search {
  public:
-  Search(const Variant& variant, const Program& program, const PleKernel* before, WeightStore& weights, Cascade shape)
-      : variant_(variant), program_(program), before_(before), weights_(weights), shape_(std::move(shape)) {}
+  Search(const Variant& variant, const Program& program, const PleKernel* before,
+         WeightStore& weights, Cascade shape)
+      : variant_(variant),
+        program_(program),
+        before_(before),
+        weights_(weights),
+        shape_(std::move(shape)) {}
 
   std::optional<Cascade> run() {
     const std::vector<int64_t> rows = row_counts();
@@ -31,10 +36,12 @@ class Search {
     for (size_t i = reloading; i < rows.size(); ++i) {
       // Parts as large as there is room for, and what comes again and again stays where it can.
       int64_t parts = 1;
-      for (set_reloads(parts); parts < kMostParts && !fits(rows[i], false); set_reloads(parts)) parts *= 2;
+      for (set_reloads(parts); parts < kMostParts && !fits(rows[i], false); set_reloads(parts))
+        parts *= 2;
       keep_weights(rows[i]);
       std::optional<Cascade> made = best_of(rows[i]);
-      if (made && (!best || made->traffic.with_commands() < best->traffic.with_commands())) best = std::move(made);
+      if (made && (!best || made->traffic.with_commands() < best->traffic.with_commands()))
+        best = std::move(made);
     }
     return best;
   }
@@ -43,10 +50,12 @@ class Search {
   // Most rows of a piece, those that make a difference: the fewest pieces first.
   std::vector<int64_t> row_counts() const {
     int64_t height = 8;
-    for (const CascadeLayer& layer : shape_.layers) height = std::max(height, program_.layers[layer.number].output.height);
+    for (const CascadeLayer& layer : shape_.layers)
+      height = std::max(height, program_.layers[layer.number].output.height);
     std::vector<int64_t> rows;
     for (int64_t groups = divide_up(height, 8); groups > 0; --groups)
-      if (rows.empty() || divide_up(height, rows.back()) != divide_up(height, 8 * groups) || groups == 1)
+      if (rows.empty() || divide_up(height, rows.back()) != divide_up(height, 8 * groups) ||
+          groups == 1)
         rows.push_back(8 * groups);
       else
         rows.back() = 8 * groups;  // as many pieces, and shorter ones
@@ -69,7 +78,8 @@ class Search {
 
   std::optional<Cascade> attempt(int64_t rows, bool overlaps) const {
     Cascade made = shape_;
-    if (!assign_rows(variant_, program_, made, rows) || !order_steps(program_, made, before_, overlaps) ||
+    if (!assign_rows(variant_, program_, made, rows) ||
+        !order_steps(program_, made, before_, overlaps) ||
         !place_cascade(variant_, program_, made, weights_))
       return std::nullopt;
     return made;
@@ -122,8 +132,8 @@ class Search {
 
 }  // namespace
 
-std::optional<Cascade> plan_cascade(const Variant& variant, const Program& program, size_t first, size_t end,
-                                    const PleKernel* before, WeightStore& weights) {
+std::optional<Cascade> plan_cascade(const Variant& variant, const Program& program, size_t first,
+                                    size_t end, const PleKernel* before, WeightStore& weights) {
   std::optional<Cascade> shape = shape_of(program, first, end);
   if (!shape || shape->layers.empty()) return std::nullopt;
   return Search(variant, program, before, weights, *std::move(shape)).run();

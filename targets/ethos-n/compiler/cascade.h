@@ -20,17 +20,20 @@
 namespace intarsia::targets::ethos_n {
 
 struct CascadeMap {
-  FeatureMap map;                   // in DRAM, where `loads`; its shape everywhere
-  bool loads = false;               // no layer of the cascade writes it
-  std::vector<FeatureMap> stores;   // where it goes to DRAM
+  FeatureMap map;                         // in DRAM, where `loads`; its shape everywhere
+  bool loads = false;                     // no layer of the cascade writes it
+  std::vector<FeatureMap> stores;         // where it goes to DRAM
   int64_t slot_rows = 0, piece_rows = 0;  // a slot is filled in pieces
   int64_t slots = 1, slot_bytes = 0;      // bytes of a bank
   int64_t address = 0;                    // of a bank
 
-  int64_t row_bytes(const Variant& variant) const { return sram_bytes(variant, 8, map.width, map.depth); }
+  int64_t row_bytes(const Variant& variant) const {
+    return sram_bytes(variant, 8, map.width, map.depth);
+  }
   // Where rows from `row` on are: a multiple of 8.
   int64_t place(const Variant& variant, int64_t row) const {
-    return address + row / slot_rows % slots * slot_bytes + row % slot_rows / 8 * row_bytes(variant);
+    return address + row / slot_rows % slots * slot_bytes +
+           row % slot_rows / 8 * row_bytes(variant);
   }
 };
 
@@ -49,7 +52,9 @@ struct CascadeLayer {
   int64_t part = 0;             // all channels, where it does not reload
   int64_t part_slot_bytes = 0;  // of a bank: of the two parts that are there at once
 
-  int64_t parts(const Layer& layer) const { return layer.mce ? divide_up(layer.mce->depth, part) : 1; }
+  int64_t parts(const Layer& layer) const {
+    return layer.mce ? divide_up(layer.mce->depth, part) : 1;
+  }
 };
 
 struct CascadeKernel {
@@ -65,7 +70,7 @@ struct CascadeStep {
     size_t map = 0;
     int64_t index = 0;  // slots from the first row on
   };
-  std::vector<Slot> loads;  // before it
+  std::vector<Slot> loads;                           // before it
   bool loads_weights = false, loads_kernel = false;  // into SRAM
   bool switches_kernel = false;                      // of the PLE
 };
@@ -81,7 +86,7 @@ struct Cascade {
 
 // Layers first .. end - 1 of the program; nothing: they cannot run so, or it does not fit. `before`: the kernel that
 // the PLE has at that time.
-std::optional<Cascade> plan_cascade(const Variant& variant, const Program& program, size_t first, size_t end,
-                                    const PleKernel* before, WeightStore& weights);
+std::optional<Cascade> plan_cascade(const Variant& variant, const Program& program, size_t first,
+                                    size_t end, const PleKernel* before, WeightStore& weights);
 
 }  // namespace intarsia::targets::ethos_n

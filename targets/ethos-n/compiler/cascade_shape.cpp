@@ -16,9 +16,10 @@ bool is_read_behind(const Program& program, int32_t storage, size_t end) {
 }
 
 bool is_same_box(const FeatureMap& a, const FeatureMap& b) {
-  return a.storage == b.storage && a.layout == b.layout && a.rows == b.rows && a.columns == b.columns &&
-         a.channels == b.channels && a.y == b.y && a.x == b.x && a.c == b.c && a.height == b.height &&
-         a.width == b.width && a.depth == b.depth && a.is_signed == b.is_signed && a.zero_point == b.zero_point;
+  return a.storage == b.storage && a.layout == b.layout && a.rows == b.rows &&
+         a.columns == b.columns && a.channels == b.channels && a.y == b.y && a.x == b.x &&
+         a.c == b.c && a.height == b.height && a.width == b.width && a.depth == b.depth &&
+         a.is_signed == b.is_signed && a.zero_point == b.zero_point;
 }
 
 class Shaper {
@@ -37,8 +38,9 @@ class Shaper {
       made.inputs.push_back(*map);
     }
     const PleKernel& kernel = kernel_for(layer);
-    const auto found = std::find_if(result_.kernels.begin(), result_.kernels.end(),
-                                    [&](const CascadeKernel& other) { return other.kernel == &kernel; });
+    const auto found =
+        std::find_if(result_.kernels.begin(), result_.kernels.end(),
+                     [&](const CascadeKernel& other) { return other.kernel == &kernel; });
     made.kernel = static_cast<size_t>(found - result_.kernels.begin());
     if (found == result_.kernels.end()) result_.kernels.push_back({&kernel, false, 0});
     made.output = result_.maps.size();
@@ -54,15 +56,17 @@ class Shaper {
     // A storage with several writers, or one that was read before: DRAM would have to be in step.
     if (written_.contains(output.storage) || loaded_.contains(output.storage)) return false;
     written_[output.storage] = is_whole(output) ? std::optional(map) : std::nullopt;
-    const bool leaves = program_.storages[static_cast<size_t>(output.storage)].kind == Storage::Kind::Output ||
-                        !is_whole(output) || is_read_behind(program_, output.storage, end_);
+    const bool leaves =
+        program_.storages[static_cast<size_t>(output.storage)].kind == Storage::Kind::Output ||
+        !is_whole(output) || is_read_behind(program_, output.storage, end_);
     if (leaves) result_.maps[map].stores.push_back(output);
     return true;
   }
 
   std::optional<size_t> read(const FeatureMap& input) {
     if (const auto found = written_.find(input.storage); found != written_.end()) {
-      if (!found->second || !is_same_whole(result_.maps[*found->second].map, input)) return std::nullopt;
+      if (!found->second || !is_same_whole(result_.maps[*found->second].map, input))
+        return std::nullopt;
       return found->second;
     }
     std::vector<size_t>& maps = loaded_[input.storage];
@@ -78,7 +82,8 @@ class Shaper {
     const auto found = written_.find(layer.inputs[0].storage);
     if (found == written_.end() || !found->second) return false;
     const size_t map = *found->second;
-    if (!is_same_whole(result_.maps[map].map, layer.inputs[0]) || !is_same_whole(layer.inputs[0], layer.output))
+    if (!is_same_whole(result_.maps[map].map, layer.inputs[0]) ||
+        !is_same_whole(layer.inputs[0], layer.output))
       return false;
     return write(layer.output, map);
   }
@@ -93,7 +98,8 @@ class Shaper {
 // The largest whole part of a slot that is no more than `most` rows and whole units; 0: there is none.
 int64_t piece_of(int64_t slot, int64_t unit, int64_t most) {
   for (int64_t parts = 1; parts <= slot / unit; ++parts)
-    if (slot % parts == 0 && slot / parts % unit == 0 && (slot / parts <= most || slot / parts == unit))
+    if (slot % parts == 0 && slot / parts % unit == 0 &&
+        (slot / parts <= most || slot / parts == unit))
       return slot / parts;
   return 0;
 }
@@ -104,8 +110,8 @@ bool is_whole(const FeatureMap& map) {
   return map.height == map.rows && map.width == map.columns && map.depth == map.channels;
 }
 bool is_same_whole(const FeatureMap& written, const FeatureMap& read) {
-  return is_whole(written) && is_whole(read) && written.height == read.height && written.width == read.width &&
-         written.depth == read.depth;
+  return is_whole(written) && is_whole(read) && written.height == read.height &&
+         written.width == read.width && written.depth == read.depth;
 }
 
 std::optional<Cascade> shape_of(const Program& program, size_t first, size_t end) {

@@ -20,8 +20,13 @@ struct SlotLife {
 class Orderer {
  public:
   Orderer(const Program& program, Cascade& cascade, bool overlaps)
-      : program_(program), cascade_(cascade), overlaps_(overlaps), done_(cascade.layers.size(), 0),
-        loaded_(cascade.maps.size(), 0), writers_(cascade.maps.size(), SIZE_MAX), lives_(cascade.maps.size()) {
+      : program_(program),
+        cascade_(cascade),
+        overlaps_(overlaps),
+        done_(cascade.layers.size(), 0),
+        loaded_(cascade.maps.size(), 0),
+        writers_(cascade.maps.size(), SIZE_MAX),
+        lives_(cascade.maps.size()) {
     for (size_t l = 0; l < cascade.layers.size(); ++l) writers_[cascade.layers[l].output] = l;
     for (size_t m = 0; m < cascade.maps.size(); ++m)
       lives_[m].resize(static_cast<size_t>(divide_up(height(m), cascade.maps[m].slot_rows)));
@@ -57,7 +62,8 @@ class Orderer {
       const int64_t stripe = done_[l], beside = layer.plan.needs_neighbours ? 1 : 0;
       for (const size_t map : layer.inputs) {
         const int64_t rows = std::min(height(map), (stripe + 1 + beside) * layer.plan.input_rows);
-        if (writers_[map] != SIZE_MAX) advance(writers_[map], divide_up(rows, cascade_.maps[map].piece_rows));
+        if (writers_[map] != SIZE_MAX)
+          advance(writers_[map], divide_up(rows, cascade_.maps[map].piece_rows));
       }
       const auto now = static_cast<int64_t>(cascade_.steps.size());
       if (cascade_.steps.size() == kMostSteps) overflows_ = true;
@@ -66,11 +72,13 @@ class Orderer {
       for (const size_t map : layer.inputs) {
         const auto slots = static_cast<int64_t>(lives_[map].size());
         if (cascade_.maps[map].loads)
-          for (; loaded_[map] < std::min(slots, stripe + 1 + beside + (overlaps_ ? 1 : 0)); ++loaded_[map]) {
+          for (; loaded_[map] < std::min(slots, stripe + 1 + beside + (overlaps_ ? 1 : 0));
+               ++loaded_[map]) {
             step.loads.push_back({map, loaded_[map]});
             life(map, loaded_[map]).written = now;
           }
-        for (int64_t slot = std::max<int64_t>(0, stripe - beside); slot < std::min(slots, stripe + 1 + beside); ++slot)
+        for (int64_t slot = std::max<int64_t>(0, stripe - beside);
+             slot < std::min(slots, stripe + 1 + beside); ++slot)
           life(map, slot).read = now;
       }
       const CascadeMap& out = cascade_.maps[layer.output];
@@ -87,7 +95,8 @@ class Orderer {
 
   // The fewest slots with which none is written before its rows were read.
   bool size_rings() {
-    std::vector<bool> is_read_by_mce(cascade_.maps.size(), false), is_read(cascade_.maps.size(), false);
+    std::vector<bool> is_read_by_mce(cascade_.maps.size(), false),
+        is_read(cascade_.maps.size(), false);
     for (const CascadeLayer& layer : cascade_.layers)
       for (const size_t map : layer.inputs) {
         is_read[map] = true;
@@ -107,7 +116,8 @@ class Orderer {
       if (overlaps_ && !is_read[m]) map.slots = std::min<int64_t>(2, all);
       if (is_read_by_mce[m] && map.slots > kMostSlots) return false;
     }
-    for (CascadeLayer& layer : cascade_.layers) layer.plan.input_slots = cascade_.maps[layer.inputs[0]].slots;
+    for (CascadeLayer& layer : cascade_.layers)
+      layer.plan.input_slots = cascade_.maps[layer.inputs[0]].slots;
     return true;
   }
 
@@ -131,7 +141,8 @@ void add_loads(const Program& program, Cascade& cascade, const PleKernel* before
     if (program.layers[layer.number].mce) {
       step.loads_weights = layer.reloads ? shared != step.layer : !has_weights[step.layer];
       has_weights[step.layer] = true;
-      if (layer.reloads) shared = layer.parts(program.layers[layer.number]) == 1 ? step.layer : kNobody;
+      if (layer.reloads)
+        shared = layer.parts(program.layers[layer.number]) == 1 ? step.layer : kNobody;
     }
     CascadeKernel& kernel = cascade.kernels[layer.kernel];
     step.switches_kernel = kernel.kernel != loaded;
@@ -155,8 +166,10 @@ bool order_steps(const Program& program, Cascade& cascade, const PleKernel* befo
   return true;
 }
 
-bool place_cascade(const Variant& variant, const Program& program, Cascade& cascade, WeightStore& weights) {
-  std::vector<Span> of_maps(cascade.maps.size()), of_weights(cascade.layers.size()), of_kernels(cascade.kernels.size());
+bool place_cascade(const Variant& variant, const Program& program, Cascade& cascade,
+                   WeightStore& weights) {
+  std::vector<Span> of_maps(cascade.maps.size()), of_weights(cascade.layers.size()),
+      of_kernels(cascade.kernels.size());
   Span of_shared;
   int64_t shared_bytes = 0;
   Traffic traffic;
@@ -176,7 +189,8 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
     }
     const CascadeMap& out = cascade.maps[layer.output];
     for (const FeatureMap& store : out.stores)
-      traffic.bytes += transfer_bytes(store, rows_of(step.stripe, layer.plan.output_rows, store.height));
+      traffic.bytes +=
+          transfer_bytes(store, rows_of(step.stripe, layer.plan.output_rows, store.height));
     if (!from.mce) continue;
     traffic.stripes += layer.parts(from) - 1;
     int64_t largest = 0;
@@ -186,7 +200,9 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
     }
     layer.part_slot_bytes = largest;
     (layer.reloads ? of_shared : of_weights[step.layer]).add(now);
-    if (layer.reloads) shared_bytes = std::max(shared_bytes, std::min<int64_t>(layer.parts(from), kPartsAtOnce) * largest);
+    if (layer.reloads)
+      shared_bytes =
+          std::max(shared_bytes, std::min<int64_t>(layer.parts(from), kPartsAtOnce) * largest);
   }
   cascade.traffic = traffic;
 
@@ -198,13 +214,16 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
     places.push_back(&place);
   };
   int64_t shared_at = 0;
-  for (size_t i = 0; i < cascade.kernels.size(); ++i) request(kKernelBytes, of_kernels[i], cascade.kernels[i].address);
+  for (size_t i = 0; i < cascade.kernels.size(); ++i)
+    request(kKernelBytes, of_kernels[i], cascade.kernels[i].address);
   for (size_t i = 0; i < cascade.layers.size(); ++i)
     if (!of_weights[i].is_empty())
-      request(weights.whole(cascade.layers[i].number).bank_bytes, of_weights[i], cascade.layers[i].weights);
+      request(weights.whole(cascade.layers[i].number).bank_bytes, of_weights[i],
+              cascade.layers[i].weights);
   request(shared_bytes, of_shared, shared_at);
   for (size_t i = 0; i < cascade.maps.size(); ++i)
-    request(cascade.maps[i].slots * cascade.maps[i].slot_bytes, of_maps[i], cascade.maps[i].address);
+    request(cascade.maps[i].slots * cascade.maps[i].slot_bytes, of_maps[i],
+            cascade.maps[i].address);
   const std::optional<int64_t> end = allocate(requests, variant.emc_bytes);
   if (!end) return false;
   for (size_t i = 0; i < requests.size(); ++i) *places[i] = requests[i].address;

@@ -13,6 +13,7 @@ namespace intarsia::targets::ethos_n {
 bool order_steps(const Program& program, Cascade& cascade, const PleKernel* before, bool overlaps);
 
 // Gives every ring, kernel and weights a place, if they fit; and counts the traffic.
-bool place_cascade(const Variant& variant, const Program& program, Cascade& cascade, WeightStore& weights);
+bool place_cascade(const Variant& variant, const Program& program, Cascade& cascade,
+                   WeightStore& weights);
 
 }  // namespace intarsia::targets::ethos_n

@@ -11,8 +11,7 @@ void CascadeWriter::write(const Cascade& cascade) {
     const CascadeLayer& made = cascade.layers[step.layer];
     const CascadeKernel& kernel = cascade.kernels[made.kernel];
     loaded_.switch_to(*kernel.kernel, stream_, layers_[step.layer].ple, kernel.address);
-    if (layer_of(made).mce)
-      write_mce(cascade, step);
+    if (layer_of(made).mce) write_mce(cascade, step);
     write_ple(cascade, step);
     write_stores(cascade, step);
     running_ = step.layer;
@@ -24,7 +23,8 @@ void CascadeWriter::add_agents(const Cascade& cascade) {
   for (const CascadeMap& map : cascade.maps) {
     MapAgents& agents = maps_.emplace_back();
     if (map.loads) agents.loader = transfers_.add_loader(map.map);
-    for (const FeatureMap& store : map.stores) agents.storers.push_back(transfers_.add_storer(store));
+    for (const FeatureMap& store : map.stores)
+      agents.storers.push_back(transfers_.add_storer(store));
   }
   for (const CascadeKernel& kernel : cascade.kernels)
     kernels_.push_back(kernel.loads ? add_kernel_loader(variant_, stream_, *kernel.kernel) : 0);
@@ -39,9 +39,10 @@ void CascadeWriter::add_agents(const Cascade& cascade) {
         bytes.insert(bytes.end(), part.bytes.begin(), part.bytes.end());
       }
       const uint32_t buffer = network_.add_weights(bytes);
-      agents.weights =
-          stream_.add_agent(AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, buffer));
-      agents.mce = stream_.add_agent(mce_agent(layer, made.plan, *kernel.kernel, kernel_number(variant_, *kernel.kernel),
+      agents.weights = stream_.add_agent(
+          AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, buffer));
+      agents.mce = stream_.add_agent(mce_agent(layer, made.plan, *kernel.kernel,
+                                               kernel_number(variant_, *kernel.kernel),
                                                cascade.maps[made.inputs[0]].address));
     }
     agents.ple = add_ple_agent(variant_, stream_, layer, kernel.address);
@@ -55,8 +56,9 @@ void CascadeWriter::write_loads(const Cascade& cascade, const CascadeStep& step)
   for (const CascadeStep::Slot& load : step.loads) {
     const CascadeMap& map = cascade.maps[load.map];
     const int64_t first = load.index * map.slot_rows;
-    transfers_.load(maps_[load.map].loader, map.map, first, rows_of(load.index, map.slot_rows, map.map.height),
-                    map.place(variant_, first), map.slot_bytes);
+    transfers_.load(maps_[load.map].loader, map.map, first,
+                    rows_of(load.index, map.slot_rows, map.map.height), map.place(variant_, first),
+                    map.slot_bytes);
   }
 }
 
@@ -66,13 +68,15 @@ void CascadeWriter::write_mce(const Cascade& cascade, const CascadeStep& step) {
   const LayerAgents& agents = layers_[step.layer];
   const std::vector<WeightStripe>& parts = weights_.stripes(made.number, made.part);
   const auto place = [&](size_t part) {
-    return made.weights + static_cast<int64_t>(part % static_cast<size_t>(kPartsAtOnce)) * made.part_slot_bytes;
+    return made.weights +
+           static_cast<int64_t>(part % static_cast<size_t>(kPartsAtOnce)) * made.part_slot_bytes;
   };
   size_t loaded = 0;
   const auto load = [&](size_t end) {
     for (; step.loads_weights && loaded < std::min(end, parts.size()); ++loaded)
-      transfers_.load_weights(agents.weights, agents.parts_at[loaded], static_cast<int64_t>(parts[loaded].bytes.size()),
-                              place(loaded), parts[loaded].bank_bytes);
+      transfers_.load_weights(agents.weights, agents.parts_at[loaded],
+                              static_cast<int64_t>(parts[loaded].bytes.size()), place(loaded),
+                              parts[loaded].bank_bytes);
   };
   for (size_t part = 0; part < parts.size(); ++part) {
     load(part + static_cast<size_t>(kPartsAtOnce));
@@ -80,7 +84,8 @@ void CascadeWriter::write_mce(const Cascade& cascade, const CascadeStep& step) {
   }
 }
 
-void CascadeWriter::write_part(const Cascade& cascade, const CascadeStep& step, int64_t part, int64_t weights_at) {
+void CascadeWriter::write_part(const Cascade& cascade, const CascadeStep& step, int64_t part,
+                               int64_t weights_at) {
   const CascadeLayer& made = cascade.layers[step.layer];
   const Layer& layer = layer_of(made);
   const StripePlan& plan = made.plan;
@@ -99,9 +104,11 @@ void CascadeWriter::write_part(const Cascade& cascade, const CascadeStep& step, 
     reads.push_back(sram_access(base + slot * plan.input_slot_bytes, plan.input_slot_bytes, false));
   stream_.append(Queue::Mce, program_mce(variant_, layer, plan, kernel, agent, stripe));
   // Another layer's blocks are all gone before this one's come, and perhaps in another size.
-  if (running_ != step.layer && part == 0) stream_.wait(Queue::Mce, {Counter::PleStripe, stream_.count(Counter::PleStripe)});
+  if (running_ != step.layer && part == 0)
+    stream_.wait(Queue::Mce, {Counter::PleStripe, stream_.count(Counter::PleStripe)});
   if (configured_ != &kernel) {
-    configuration_ = stream_.config_mceif(CommandWords(CommandType::ConfigMceif).set(word::Config_agent, agent));
+    configuration_ =
+        stream_.config_mceif(CommandWords(CommandType::ConfigMceif).set(word::Config_agent, agent));
     configured_ = &kernel;
   }
   stream_.start_mce(start_mce(variant_, layer, agent, stripe.ofms), reads);
@@ -121,12 +128,14 @@ void CascadeWriter::write_ple(const Cascade& cascade, const CascadeStep& step) {
       const CascadeMap& in = cascade.maps[made.inputs[i]];
       inputs_at[i] = in.place(variant_, step.stripe * made.plan.input_rows);
       const int64_t taken = rows_of(step.stripe, made.plan.input_rows, in.map.height);
-      accesses.push_back(sram_access(inputs_at[i], divide_up(taken, 8) * in.row_bytes(variant_), false));
+      accesses.push_back(
+          sram_access(inputs_at[i], divide_up(taken, 8) * in.row_bytes(variant_), false));
     }
   accesses.push_back(sram_access(output_at, divide_up(rows, 8) * out.row_bytes(variant_), true));
-  stream_.start_ple(start_ple(layer, layers_[step.layer].ple, flags_of(step.stripe, made.plan.count), inputs_at, output_at,
-                              out.map.width, rows, out.map.depth),
-                    accesses);
+  stream_.start_ple(
+      start_ple(layer, layers_[step.layer].ple, flags_of(step.stripe, made.plan.count), inputs_at,
+                output_at, out.map.width, rows, out.map.depth),
+      accesses);
 }
 
 void CascadeWriter::write_stores(const Cascade& cascade, const CascadeStep& step) {
@@ -135,8 +144,9 @@ void CascadeWriter::write_stores(const Cascade& cascade, const CascadeStep& step
   const int64_t first = step.stripe * made.plan.output_rows;
   const int64_t rows = rows_of(step.stripe, made.plan.output_rows, out.map.height);
   for (size_t i = 0; i < out.stores.size(); ++i)
-    transfers_.store(maps_[made.output].storers[i], out.stores[i], first, rows, 0, out.stores[i].depth,
-                     out.place(variant_, first), divide_up(rows, 8) * out.row_bytes(variant_));
+    transfers_.store(maps_[made.output].storers[i], out.stores[i], first, rows, 0,
+                     out.stores[i].depth, out.place(variant_, first),
+                     divide_up(rows, 8) * out.row_bytes(variant_));
 }
 
 }  // namespace intarsia::targets::ethos_n

@@ -14,10 +14,16 @@ namespace intarsia::targets::ethos_n {
 
 class CascadeWriter {
  public:
-  CascadeWriter(const Variant& variant, const Program& program, StreamBuilder& stream, NetworkWriter& network,
-                const std::vector<StoragePlace>& places, LoadedKernel& loaded, WeightStore& weights)
-      : variant_(variant), program_(program), stream_(stream), network_(network), transfers_(variant, stream, places),
-        loaded_(loaded), weights_(weights) {}
+  CascadeWriter(const Variant& variant, const Program& program, StreamBuilder& stream,
+                NetworkWriter& network, const std::vector<StoragePlace>& places,
+                LoadedKernel& loaded, WeightStore& weights)
+      : variant_(variant),
+        program_(program),
+        stream_(stream),
+        network_(network),
+        transfers_(variant, stream, places),
+        loaded_(loaded),
+        weights_(weights) {}
 
   void write(const Cascade& cascade);
 
@@ -34,7 +40,8 @@ class CascadeWriter {
   void add_agents(const Cascade& cascade);
   void write_loads(const Cascade& cascade, const CascadeStep& step);
   void write_mce(const Cascade& cascade, const CascadeStep& step);
-  void write_part(const Cascade& cascade, const CascadeStep& step, int64_t part, int64_t weights_at);
+  void write_part(const Cascade& cascade, const CascadeStep& step, int64_t part,
+                  int64_t weights_at);
   void write_ple(const Cascade& cascade, const CascadeStep& step);
   void write_stores(const Cascade& cascade, const CascadeStep& step);
   const Layer& layer_of(const CascadeLayer& made) const { return program_.layers[made.number]; }
@@ -49,8 +56,8 @@ class CascadeWriter {
   // Of the cascade that is written.
   std::vector<LayerAgents> layers_;
   std::vector<MapAgents> maps_;
-  std::vector<uint32_t> kernels_;  // loaders
-  std::optional<size_t> running_;  // the layer of the step before
+  std::vector<uint32_t> kernels_;          // loaders
+  std::optional<size_t> running_;          // the layer of the step before
   const PleKernel* configured_ = nullptr;  // whose blocks the MCE sends
   Event configuration_;
 };

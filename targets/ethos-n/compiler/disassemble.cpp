@@ -20,14 +20,16 @@ std::string kernel_text(uint32_t number) {
 
 // The fields of a register that are not zero; the number where the register has none.
 std::string register_text(std::string_view name, uint32_t value) {
-  if (name == "IFM_TOP_SLOTS" || name == "IFM_MID_SLOTS" || name == "IFM_BOTTOM_SLOTS") name = "IFM_SLOTS";
+  if (name == "IFM_TOP_SLOTS" || name == "IFM_MID_SLOTS" || name == "IFM_BOTTOM_SLOTS")
+    name = "IFM_SLOTS";
   std::string text;
   bool known = false;
   for (const Field& field : fields()) {
     if (field.register_name != name) continue;
     known = true;
     const int64_t shown = field.get(value);
-    const bool is_zero = (value >> field.low_bit & ((uint64_t{1} << field.bits) - 1)) == 0 && field.plus == 0;
+    const bool is_zero =
+        (value >> field.low_bit & ((uint64_t{1} << field.bits) - 1)) == 0 && field.plus == 0;
     if (!is_zero) text += fmt::format("{}{}={}", text.empty() ? "" : " ", field.name, shown);
   }
   return known ? fmt::format("{{{}}}", text) : fmt::format("{:#x}", value);
@@ -36,8 +38,8 @@ std::string register_text(std::string_view name, uint32_t value) {
 std::string buffers_text(std::string_view kind, const std::vector<FileBuffer>& buffers) {
   std::string text;
   for (const FileBuffer& buffer : buffers)
-    text += fmt::format("buffer {:>3}  {:<13} {:>8} bytes at {:>8}  {}\n", buffer.id, kind, buffer.bytes, buffer.offset,
-                        buffer.name);
+    text += fmt::format("buffer {:>3}  {:<13} {:>8} bytes at {:>8}  {}\n", buffer.id, kind,
+                        buffer.bytes, buffer.offset, buffer.name);
   return text;
 }
 
@@ -70,7 +72,8 @@ std::string command_text(const StreamFile::Command& command) {
     const auto first = command.words.begin() + static_cast<ptrdiff_t>(field.index);
     const auto end = first + static_cast<ptrdiff_t>(field.count);
     const bool alike = std::all_of(first, end, [&](uint32_t value) { return value == *first; });
-    const bool is_plain = field.name == "agent" || field.name == "blocks" || field.name == "dram_offset";
+    const bool is_plain =
+        field.name == "agent" || field.name == "blocks" || field.name == "dram_offset";
     const auto shown = [&](uint32_t value) {
       return is_plain ? fmt::format("{}", value) : register_text(field.name, value);
     };
@@ -80,7 +83,8 @@ std::string command_text(const StreamFile::Command& command) {
       text += fmt::format("{}x{}", field.count, shown(*first));
     } else {
       text += '[';
-      for (auto at = first; at != end; ++at) text += fmt::format("{}{}", at == first ? "" : ",", shown(*at));
+      for (auto at = first; at != end; ++at)
+        text += fmt::format("{}{}", at == first ? "" : ",", shown(*at));
       text += ']';
     }
   }
@@ -91,11 +95,12 @@ Result<std::string> network_text(std::span<const uint8_t> bytes) {
   INTARSIA_TRY(const NetworkFile network, read_network(bytes));
   INTARSIA_TRY(const StreamFile stream, read_stream(network));
   const int64_t number = variant_number(stream);
-  std::string_view made_for = number < 0 ? "a variant that no PLE kernel names" : "no known variant";
+  std::string_view made_for =
+      number < 0 ? "a variant that no PLE kernel names" : "no known variant";
   for (const Variant& variant : variants())
     if (variant.number == number) made_for = variant.tag;
-  std::string text =
-      fmt::format("Ethos-N network for {}, {} bytes of weights\n", made_for, network.dma_constants.size());
+  std::string text = fmt::format("Ethos-N network for {}, {} bytes of weights\n", made_for,
+                                 network.dma_constants.size());
   text += buffers_text("stream", network.in_control_constants);
   text += buffers_text("input", network.inputs);
   text += buffers_text("output", network.outputs);
@@ -103,7 +108,8 @@ Result<std::string> network_text(std::span<const uint8_t> bytes) {
   text += buffers_text("intermediate", network.intermediates);
   for (size_t i = 0; i < stream.agents.size(); ++i) text += agent_text(i, stream.agents[i]);
   for (size_t queue = 0; queue < kQueues; ++queue) {
-    text += fmt::format("queue {}, {} commands\n", queue_names()[queue], stream.queues[queue].size());
+    text +=
+        fmt::format("queue {}, {} commands\n", queue_names()[queue], stream.queues[queue].size());
     for (const StreamFile::Command& command : stream.queues[queue]) text += command_text(command);
   }
   return text;

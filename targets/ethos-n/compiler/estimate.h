@@ -7,7 +7,7 @@
 
 namespace intarsia::targets::ethos_n {
 
-CostEstimate estimate(const Target& member, const graph::Module& module, const graph::Function& function,
-                      const graph::Node& node);
+CostEstimate estimate(const Target& member, const graph::Module& module,
+                      const graph::Function& function, const graph::Node& node);
 
 }  // namespace intarsia::targets::ethos_n

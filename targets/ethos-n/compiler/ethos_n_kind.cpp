@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "intarsia/builtin_targets.h"
-#include "intarsia/target_kind.h"
 #include "disassemble.h"
 #include "estimate.h"
+#include "intarsia/builtin_targets.h"
+#include "intarsia/target_kind.h"
 #include "lower.h"
 #include "network_function.h"
 #include "tables.h"
@@ -24,10 +24,11 @@ KindSpec make_spec() {
   for (const Variant& row : variants()) with_kernels.push_back(word_of(row.tag));
   words = with_kernels;
   for (const std::string_view tag : variants_without_kernels()) words.push_back(word_of(tag));
-  spec.attributes = {AttributeSpec::word("variant", std::string("4tops-4ple"), words,
-                                         "tera-operations a second, and the ratio of PLEs"),
-                     AttributeSpec::boolean("rewrites", false,
-                                            "take what Arm's stack does not support, in operators that it does")};
+  spec.attributes = {
+      AttributeSpec::word("variant", std::string("4tops-4ple"), words,
+                          "tera-operations a second, and the ratio of PLEs"),
+      AttributeSpec::boolean("rewrites", false,
+                             "take what Arm's stack does not support, in operators that it does")};
   spec.validate = [with_kernels](const Attributes& attributes) -> Result<void> {
     const std::string& variant = attributes.get_string("variant");
     if (std::find(with_kernels.begin(), with_kernels.end(), variant) != with_kernels.end())
@@ -71,21 +72,23 @@ class EthosNKind final : public TargetKind {
     return make_streams(member, module, plan);
   }
 
-  CostEstimate cost(const Target& member, const graph::Module& module, const graph::Function& function,
-                    const graph::Node& node) const override {
+  CostEstimate cost(const Target& member, const graph::Module& module,
+                    const graph::Function& function, const graph::Node& node) const override {
     return estimate(member, module, function, node);
   }
 
   std::vector<std::string> notes(const Target& member, const graph::Module& module,
                                  const graph::Function& function) const override {
-    return is_compiled_network(function) ? std::vector<std::string>{} : streaming_notes(member, module, function);
+    return is_compiled_network(function) ? std::vector<std::string>{}
+                                         : streaming_notes(member, module, function);
   }
 
   // It rounds once, half up. Nothing is computed where bytes only move or the greatest of them is taken.
   int32_t tolerance(const Target&, const graph::Node& node) const override {
     using enum graph::OpKind;
-    const bool moves = node.kind == Reshape || node.kind == Concat || node.kind == Split || node.kind == DepthToSpace ||
-                       node.kind == SpaceToDepth || node.kind == Pack || node.kind == Unpack || node.kind == Slice ||
+    const bool moves = node.kind == Reshape || node.kind == Concat || node.kind == Split ||
+                       node.kind == DepthToSpace || node.kind == SpaceToDepth ||
+                       node.kind == Pack || node.kind == Unpack || node.kind == Slice ||
                        node.kind == Transpose;
     return moves || node.kind == MaxPool2d || node.kind == Maximum || node.kind == Minimum ? 0 : 1;
   }
@@ -102,7 +105,8 @@ class EthosNKind final : public TargetKind {
 
   SimulatorPart simulator(const Target& member) const override {
     return {.header = "ethos_n/simulator.h",
-            .attach_expression = fmt::format("intarsia_ethos_n_simulator(\"{}\")", variant_of(member).tag),
+            .attach_expression =
+                fmt::format("intarsia_ethos_n_simulator(\"{}\")", variant_of(member).tag),
             .open_bus_function = "intarsia_ethos_n_open_bus"};
   }
 

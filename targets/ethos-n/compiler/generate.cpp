@@ -46,7 +46,8 @@ std::vector<Life> lives_of(const Program& program, const std::vector<Section>& s
 
 // Intermediate buffers share memory when their lives do not overlap: each goes to the lowest place
 // where it fits.
-std::vector<int64_t> place_intermediates(const Program& program, const std::vector<Life>& lives, int64_t& peak) {
+std::vector<int64_t> place_intermediates(const Program& program, const std::vector<Life>& lives,
+                                         int64_t& peak) {
   std::vector<int64_t> offsets(program.storages.size(), 0);
   std::vector<size_t> placed;
   for (size_t i = 0; i < program.storages.size(); ++i) {
@@ -54,8 +55,10 @@ std::vector<int64_t> place_intermediates(const Program& program, const std::vect
     if (storage.kind != Storage::Kind::Intermediate || lives[i].first == SIZE_MAX) continue;
     std::vector<size_t> beside;
     for (const size_t other : placed)
-      if (lives[i].first <= lives[other].last && lives[other].first <= lives[i].last) beside.push_back(other);
-    std::sort(beside.begin(), beside.end(), [&](size_t a, size_t b) { return offsets[a] < offsets[b]; });
+      if (lives[i].first <= lives[other].last && lives[other].first <= lives[i].last)
+        beside.push_back(other);
+    std::sort(beside.begin(), beside.end(),
+              [&](size_t a, size_t b) { return offsets[a] < offsets[b]; });
     int64_t at = 0;
     for (const size_t other : beside) {
       if (at + storage.bytes <= offsets[other]) break;
@@ -72,7 +75,8 @@ CascadeDescription description(const Program& program, const Section& section) {
   CascadeDescription described;
   for (const CascadeLayer& made : section.cascade->layers) {
     const std::string& name = program.layers[made.number].name;
-    if (described.operators.empty() || described.operators.back() != name) described.operators.push_back(name);
+    if (described.operators.empty() || described.operators.back() != name)
+      described.operators.push_back(name);
   }
   described.stripes = static_cast<int64_t>(section.cascade->steps.size());
   described.bytes = section.traffic.bytes;
@@ -81,22 +85,28 @@ CascadeDescription description(const Program& program, const Section& section) {
 
 }  // namespace
 
-GeneratedNetwork generate(const Variant& variant, const Program& program, const GenerateOptions& options) {
+GeneratedNetwork generate(const Variant& variant, const Program& program,
+                          const GenerateOptions& options) {
   GeneratedNetwork result;
   NetworkWriter network;
   WeightStore weights(variant, program);
-  const std::vector<Section> sections = options.allows_cascades ? cut_into_sections(variant, program, weights)
-                                                                  : cut_into_layers(variant, program, weights);
+  const std::vector<Section> sections = options.allows_cascades
+                                            ? cut_into_sections(variant, program, weights)
+                                            : cut_into_layers(variant, program, weights);
   const std::vector<Life> lives = lives_of(program, sections);
-  const std::vector<int64_t> offsets = place_intermediates(program, lives, result.intermediate_bytes);
+  const std::vector<int64_t> offsets =
+      place_intermediates(program, lives, result.intermediate_bytes);
   std::vector<StoragePlace> places(program.storages.size());
   // Buffers are numbered inputs first, then outputs, as the region has them.
-  for (const Storage::Kind kind : {Storage::Kind::Input, Storage::Kind::Output, Storage::Kind::Intermediate})
-    for (int32_t parameter = 0; parameter < static_cast<int32_t>(program.storages.size()); ++parameter)
+  for (const Storage::Kind kind :
+       {Storage::Kind::Input, Storage::Kind::Output, Storage::Kind::Intermediate})
+    for (int32_t parameter = 0; parameter < static_cast<int32_t>(program.storages.size());
+         ++parameter)
       for (size_t i = 0; i < program.storages.size(); ++i) {
         const Storage& storage = program.storages[i];
-        const bool is_turn = kind == Storage::Kind::Intermediate ? static_cast<int32_t>(i) == parameter
-                                                                 : storage.parameter == parameter;
+        const bool is_turn = kind == Storage::Kind::Intermediate
+                                 ? static_cast<int32_t>(i) == parameter
+                                 : storage.parameter == parameter;
         if (storage.kind != kind || !is_turn) continue;
         if (kind == Storage::Kind::Intermediate && lives[i].first == SIZE_MAX) continue;
         StoragePlace& place = places[i];

@@ -28,6 +28,7 @@ struct GeneratedNetwork {
 };
 
 // Every layer can be cut into stripes (plan_stripes); names of tensors are the storages'.
-GeneratedNetwork generate(const Variant& variant, const Program& program, const GenerateOptions& options = {});
+GeneratedNetwork generate(const Variant& variant, const Program& program,
+                          const GenerateOptions& options = {});
 
 }  // namespace intarsia::targets::ethos_n

@@ -26,7 +26,8 @@ Extent extent_of(const graph::Tensor& tensor) {
 }  // namespace
 
 Quantum quantum_of(const graph::Tensor& tensor) {
-  return {tensor.quantization.scale.at(0), static_cast<int32_t>(tensor.quantization.zero_point.at(0))};
+  return {tensor.quantization.scale.at(0),
+          static_cast<int32_t>(tensor.quantization.zero_point.at(0))};
 }
 
 Clamp clamp_of(graph::Activation activation, const graph::Tensor& output) {
@@ -50,7 +51,8 @@ PleOperand ple_factor(double factor, int32_t zero_point) {
   int exponent = 0;
   const double fraction = std::frexp(factor, &exponent);
   const int precision = std::max(16, exponent);
-  return {zero_point, static_cast<uint32_t>(std::ldexp(fraction, precision)), static_cast<uint32_t>(precision - exponent)};
+  return {zero_point, static_cast<uint32_t>(std::ldexp(fraction, precision)),
+          static_cast<uint32_t>(precision - exponent)};
 }
 
 FeatureMap LayerMaker::with(FeatureMap map, const Quantum& quantum) {
@@ -61,7 +63,8 @@ FeatureMap LayerMaker::with(FeatureMap map, const Quantum& quantum) {
 FeatureMap LayerMaker::read(size_t operand) const {
   const graph::Tensor& from = in(operand);
   const Extent extent = extent_of(from);
-  FeatureMap map = FeatureMap::whole(all_.maps_.at(node_.inputs[operand].index).storage, extent.height, extent.width, extent.depth);
+  FeatureMap map = FeatureMap::whole(all_.maps_.at(node_.inputs[operand].index).storage,
+                                     extent.height, extent.width, extent.depth);
   map.is_signed = from.type == DataType::Int8;
   map.zero_point = quantum_of(from).zero_point;
   return map;
@@ -82,9 +85,11 @@ FeatureMap LayerMaker::write(size_t result) {
   return map;
 }
 
-FeatureMap LayerMaker::between(const FeatureMap& like, int64_t height, int64_t width, int64_t depth, Layout layout) {
+FeatureMap LayerMaker::between(const FeatureMap& like, int64_t height, int64_t width, int64_t depth,
+                               Layout layout) {
   const auto storage = static_cast<int32_t>(all_.program_.storages.size());
-  all_.program_.storages.push_back({Storage::Kind::Intermediate, -1, bytes_of(layout, height, width, depth),
+  all_.program_.storages.push_back({Storage::Kind::Intermediate, -1,
+                                    bytes_of(layout, height, width, depth),
                                     fmt::format("{}_{}", node_.name, storage)});
   FeatureMap map = FeatureMap::whole(storage, height, width, depth);
   map.layout = layout;
@@ -103,8 +108,11 @@ Layer LayerMaker::layer(FeatureMap input, FeatureMap output) const {
 
 Reason LayerMaker::emit(Layer layer) {
   const std::optional<StripePlan> plan = plan_stripes(all_.variant_, layer);
-  if (!plan) return fmt::format("no stripe of it fits into the {} KiB of SRAM, of which this compiler cuts rows and "
-                                "output channels but neither columns nor input channels", all_.variant_.sram_bytes() / 1024);
+  if (!plan)
+    return fmt::format(
+        "no stripe of it fits into the {} KiB of SRAM, of which this compiler cuts rows and "
+        "output channels but neither columns nor input channels",
+        all_.variant_.sram_bytes() / 1024);
   const FeatureMap output = layer.output;
   if (plan->depth_count > 1 && output.layout == Layout::Nhwc && output.columns > 1) {
     // NHWC is not written in parts of its channels: bricks first.
@@ -117,7 +125,8 @@ Reason LayerMaker::emit(Layer layer) {
   return std::nullopt;
 }
 
-MceStep LayerMaker::identity(const FeatureMap& input, const Quantum& from, const Quantum& to, Clamp clamp) const {
+MceStep LayerMaker::identity(const FeatureMap& input, const Quantum& from, const Quantum& to,
+                             Clamp clamp) const {
   // 2 with a scale of a half is 1.
   constexpr int16_t kWeight = 2;
   constexpr float kScale = 0.5f;
@@ -136,8 +145,8 @@ MceStep LayerMaker::identity(const FeatureMap& input, const Quantum& from, const
   return step;
 }
 
-Reason LayerMaker::emit_identity(const FeatureMap& input, const FeatureMap& output, const Quantum& from,
-                                 const Quantum& to, Clamp clamp, PleStep ple) {
+Reason LayerMaker::emit_identity(const FeatureMap& input, const FeatureMap& output,
+                                 const Quantum& from, const Quantum& to, Clamp clamp, PleStep ple) {
   Layer made = layer(input, output);
   made.mce = identity(input, from, to, clamp);
   if (ple.operation != PleOperation::LEAKY_RELU && ple.operation != PleOperation::SIGMOID) {
@@ -149,57 +158,84 @@ Reason LayerMaker::emit_identity(const FeatureMap& input, const FeatureMap& outp
 }
 
 Reason LayerMaker::run() {
-  if (Reason reason = refuses_by_support(all_.variant_, all_.module_, all_.function_, node_)) return reason;
-  const bool has_weights = node_.kind == graph::OpKind::Conv2d || node_.kind == graph::OpKind::DepthwiseConv2d ||
-                           node_.kind == graph::OpKind::TransposeConv2d || node_.kind == graph::OpKind::FullyConnected;
+  if (Reason reason = refuses_by_support(all_.variant_, all_.module_, all_.function_, node_))
+    return reason;
+  const bool has_weights =
+      node_.kind == graph::OpKind::Conv2d || node_.kind == graph::OpKind::DepthwiseConv2d ||
+      node_.kind == graph::OpKind::TransposeConv2d || node_.kind == graph::OpKind::FullyConnected;
   for (size_t i = 0; i < (has_weights ? 1 : node_.inputs.size()); ++i)
     if (in(i).constant.valid()) return fmt::format("operand {} is a constant", i);
   switch (node_.kind) {
-    case graph::OpKind::Conv2d: return convolution();
-    case graph::OpKind::DepthwiseConv2d: return depthwise();
-    case graph::OpKind::TransposeConv2d: return transpose_convolution();
-    case graph::OpKind::FullyConnected: return fully_connected();
-    case graph::OpKind::DepthToSpace: return depth_to_space();
-    case graph::OpKind::MaxPool2d: return max_pool();
-    case graph::OpKind::AveragePool2d: return average_pool();
-    case graph::OpKind::Mean: return mean();
-    case graph::OpKind::Add: return add();
+    case graph::OpKind::Conv2d:
+      return convolution();
+    case graph::OpKind::DepthwiseConv2d:
+      return depthwise();
+    case graph::OpKind::TransposeConv2d:
+      return transpose_convolution();
+    case graph::OpKind::FullyConnected:
+      return fully_connected();
+    case graph::OpKind::DepthToSpace:
+      return depth_to_space();
+    case graph::OpKind::MaxPool2d:
+      return max_pool();
+    case graph::OpKind::AveragePool2d:
+      return average_pool();
+    case graph::OpKind::Mean:
+      return mean();
+    case graph::OpKind::Add:
+      return add();
     case graph::OpKind::Logistic:
-    case graph::OpKind::Tanh: return sigmoid_or_tanh();
-    case graph::OpKind::LeakyRelu: return leaky_relu();
-    case graph::OpKind::Relu: return relu();
-    case graph::OpKind::Quantize: return requantise();
-    case graph::OpKind::Pad: return pad();
-    case graph::OpKind::ResizeNearest: return resize();
-    case graph::OpKind::Reshape: return reshape();
-    case graph::OpKind::Concat: return concat();
-    case graph::OpKind::Split: return split();
+    case graph::OpKind::Tanh:
+      return sigmoid_or_tanh();
+    case graph::OpKind::LeakyRelu:
+      return leaky_relu();
+    case graph::OpKind::Relu:
+      return relu();
+    case graph::OpKind::Quantize:
+      return requantise();
+    case graph::OpKind::Pad:
+      return pad();
+    case graph::OpKind::ResizeNearest:
+      return resize();
+    case graph::OpKind::Reshape:
+      return reshape();
+    case graph::OpKind::Concat:
+      return concat();
+    case graph::OpKind::Split:
+      return split();
     case graph::OpKind::Mul:
-      return "the multiplication kernel takes products for unsigned, so that negative ones saturate";
-    default: return fmt::format("this compiler has no layers for {} yet", graph::to_string(node_.kind));
+      return "the multiplication kernel takes products for unsigned, so that negative ones "
+             "saturate";
+    default:
+      return fmt::format("this compiler has no layers for {} yet", graph::to_string(node_.kind));
   }
 }
 
 Reason LayerMaker::relu() {
   const auto& attributes = node_.attrs<graph::ReluAttrs>();
-  return emit_identity(read(), write(), quantum_of(in()), quantum_of(out()), clamp_of(attributes.activation, out()), {});
+  return emit_identity(read(), write(), quantum_of(in()), quantum_of(out()),
+                       clamp_of(attributes.activation, out()), {});
 }
 
 bool LayerMaker::run_as_relu() {
   const bool is_maximum = node_.kind == graph::OpKind::Maximum;
   if (!is_maximum && node_.kind != graph::OpKind::Minimum) return false;
   const size_t constant = in(0).constant.valid() ? 0 : 1, operand = 1 - constant;
-  if (!in(constant).constant.valid() || in(operand).constant.valid() || in(operand).variable) return false;
+  if (!in(constant).constant.valid() || in(operand).constant.valid() || in(operand).variable)
+    return false;
   const std::vector<uint8_t>& values = bytes(constant);
-  const bool is_one = std::all_of(values.begin(), values.end(), [&](uint8_t value) { return value == values[0]; });
+  const bool is_one =
+      std::all_of(values.begin(), values.end(), [&](uint8_t value) { return value == values[0]; });
   const int64_t elements = element_count(in(operand).shape);
   const DataType type = in(operand).type;
-  if (!is_one || elements != element_count(out().shape) || in(constant).type != type || out().type != type ||
-      (type != DataType::Int8 && type != DataType::UInt8) || in(operand).quantization.scale.size() != 1)
+  if (!is_one || elements != element_count(out().shape) || in(constant).type != type ||
+      out().type != type || (type != DataType::Int8 && type != DataType::UInt8) ||
+      in(operand).quantization.scale.size() != 1)
     return false;
   // The numbers that are stored are compared, whatever they stand for.
   Clamp clamp = clamp_of(graph::Activation::None, in(operand));
-  (is_maximum ? clamp.low : clamp.high) = type == DataType::Int8 ? static_cast<int8_t>(values[0]) : values[0];
+  (is_maximum ? clamp.low : clamp.high) =
+      type == DataType::Int8 ? static_cast<int8_t>(values[0]) : values[0];
   const Shape shape = as_image(in(operand).shape);
   const Quantum quantum = quantum_of(in(operand));
   Query query;
@@ -230,9 +266,12 @@ Reason LayerMaker::sigmoid_or_tanh() {
   const double factor = node_.kind == graph::OpKind::Tanh ? 2 : 1;
   PleStep ple;
   ple.operation = PleOperation::SIGMOID;
-  ple.operands[0] = ple_factor(factor * static_cast<double>(quantum.scale) * std::log2(std::exp(1.0)) * 256, quantum.zero_point);
+  ple.operands[0] =
+      ple_factor(factor * static_cast<double>(quantum.scale) * std::log2(std::exp(1.0)) * 256,
+                 quantum.zero_point);
   ple.zero_point = quantum_of(out()).zero_point;
-  return emit_identity(read(), write(), quantum, quantum, clamp_of(graph::Activation::None, in()), ple);
+  return emit_identity(read(), write(), quantum, quantum, clamp_of(graph::Activation::None, in()),
+                       ple);
 }
 
 Reason LayerMaker::leaky_relu() {
@@ -241,7 +280,8 @@ Reason LayerMaker::leaky_relu() {
   PleStep ple;
   ple.operation = PleOperation::LEAKY_RELU;
   ple.operands[0] = ple_factor(factor, from.zero_point);
-  ple.operands[1] = ple_factor(factor * static_cast<double>(node_.attrs<graph::LeakyReluAttrs>().alpha), from.zero_point);
+  ple.operands[1] = ple_factor(
+      factor * static_cast<double>(node_.attrs<graph::LeakyReluAttrs>().alpha), from.zero_point);
   ple.zero_point = to.zero_point;
   return emit_identity(read(), write(), from, from, clamp_of(graph::Activation::None, in()), ple);
 }
@@ -252,7 +292,8 @@ Reason LayerMaker::add() {
   const bool clamps = activation != graph::Activation::None;
   FeatureMap first = read(0), second = read(1);
   const FeatureMap output = write();
-  const FeatureMap result = clamps ? between(output, output.height, output.width, output.depth) : output;
+  const FeatureMap result =
+      clamps ? between(output, output.height, output.width, output.depth) : output;
   Layer made = layer(first, result);
   made.inputs.push_back(second);
   PleStep ple;
@@ -260,7 +301,8 @@ Reason LayerMaker::add() {
   ple.operation = same ? PleOperation::ADDITION : PleOperation::ADDITION_RESCALE;
   const auto operand = [&](const Quantum& from) {
     return same ? PleOperand{from.zero_point, 0, 0}
-                : ple_factor(static_cast<double>(from.scale) / static_cast<double>(sum.scale), from.zero_point);
+                : ple_factor(static_cast<double>(from.scale) / static_cast<double>(sum.scale),
+                             from.zero_point);
   };
   ple.operands = {operand(a), operand(b)};
   ple.zero_point = sum.zero_point;
@@ -290,9 +332,11 @@ Reason LayerMaker::pad() {
   const auto& attributes = node_.attrs<graph::PadAttrs>();
   const FeatureMap input = read(), output = write();
   if (attributes.before.at(1) > kMostPadding || attributes.before.at(2) > kMostPadding)
-    return fmt::format("padding of {} x {} is above {}", attributes.before[1], attributes.before[2], kMostPadding);
+    return fmt::format("padding of {} x {} is above {}", attributes.before[1], attributes.before[2],
+                       kMostPadding);
   Layer made = layer(input, output);
-  made.mce = identity(input, quantum_of(in()), quantum_of(out()), clamp_of(graph::Activation::None, out()));
+  made.mce = identity(input, quantum_of(in()), quantum_of(out()),
+                      clamp_of(graph::Activation::None, out()));
   made.mce->pad_top = attributes.before[1];
   made.mce->pad_left = attributes.before[2];
   made.mce->height = output.height;
@@ -304,13 +348,16 @@ Reason LayerMaker::pad() {
 
 Reason LayerMaker::resize() {
   const auto& attributes = node_.attrs<graph::ResizeAttrs>();
-  if (attributes.align_corners) return "corners are aligned, for which the device has no arithmetic that is known";
+  if (attributes.align_corners)
+    return "corners are aligned, for which the device has no arithmetic that is known";
   const Extent from = extent_of(in()), to = extent_of(out());
   if (attributes.half_pixel_centers && (to.height != 2 * from.height || to.width != 2 * from.width))
-    return "half pixel centres of an image that does not double do not repeat each pixel, as the device does";
+    return "half pixel centres of an image that does not double do not repeat each pixel, as the "
+           "device does";
   const FeatureMap input = read(), output = write();
   Layer made = layer(input, output);
-  made.mce = identity(input, quantum_of(in()), quantum_of(out()), clamp_of(graph::Activation::None, out()));
+  made.mce = identity(input, quantum_of(in()), quantum_of(out()),
+                      clamp_of(graph::Activation::None, out()));
   made.mce->upscale = Upscale::Nearest;
   made.mce->input_height = made.mce->height = output.height;
   made.mce->input_width = made.mce->width = output.width;

@@ -30,8 +30,12 @@ class LayerMaker {
   const graph::Tensor& tensor(graph::TensorId id) const { return all_.function_.tensor(id); }
   const graph::Tensor& in(size_t i = 0) const { return tensor(node_.inputs.at(i)); }
   const graph::Tensor& out(size_t i = 0) const { return tensor(node_.outputs.at(i)); }
-  const std::vector<uint8_t>& bytes(size_t operand) const { return all_.module_.constant(in(operand).constant).bytes; }
-  bool has(size_t operand) const { return operand < node_.inputs.size() && node_.inputs[operand].valid(); }
+  const std::vector<uint8_t>& bytes(size_t operand) const {
+    return all_.module_.constant(in(operand).constant).bytes;
+  }
+  bool has(size_t operand) const {
+    return operand < node_.inputs.size() && node_.inputs[operand].valid();
+  }
 
   // Feature maps: of an operand, of a result that is to be written, and of what is in between.
   FeatureMap read(size_t operand = 0) const;
@@ -44,15 +48,19 @@ class LayerMaker {
   Reason emit(Layer layer);
   Layer layer(FeatureMap input, FeatureMap output) const;
   // A depthwise convolution of 1x1 that changes nothing but scale and zero point.
-  MceStep identity(const FeatureMap& input, const Quantum& from, const Quantum& to, Clamp clamp) const;
-  Reason emit_identity(const FeatureMap& input, const FeatureMap& output, const Quantum& from, const Quantum& to,
-                       Clamp clamp, PleStep ple);
-  Reason emit_copy(const FeatureMap& input, const FeatureMap& output) { return emit(layer(input, output)); }
+  MceStep identity(const FeatureMap& input, const Quantum& from, const Quantum& to,
+                   Clamp clamp) const;
+  Reason emit_identity(const FeatureMap& input, const FeatureMap& output, const Quantum& from,
+                       const Quantum& to, Clamp clamp, PleStep ple);
+  Reason emit_copy(const FeatureMap& input, const FeatureMap& output) {
+    return emit(layer(input, output));
+  }
 
   std::vector<int16_t> weights(size_t operand) const;
   std::vector<int32_t> bias(size_t operand, size_t count) const;
   Reason set_scales(MceStep& step, int64_t ofms) const;
-  Reason emit_weighted(MceStep step, const FeatureMap& input, const FeatureMap& output, Clamp clamp);
+  Reason emit_weighted(MceStep step, const FeatureMap& input, const FeatureMap& output,
+                       Clamp clamp);
 
   Reason convolution();
   Reason depthwise();

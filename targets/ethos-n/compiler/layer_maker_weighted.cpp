@@ -14,7 +14,9 @@ constexpr int64_t kMostWeights = 131071;  // of one OFM, in the device's order
 constexpr int64_t kMostDirectKernel = 7;
 constexpr int64_t kMostPadding = 7;
 
-int64_t up_to_even(int64_t size) { return divide_up(size, 2); }
+int64_t up_to_even(int64_t size) {
+  return divide_up(size, 2);
+}
 
 }  // namespace
 
@@ -24,7 +26,9 @@ std::vector<int16_t> LayerMaker::weights(size_t operand) const {
   const auto zero = static_cast<int16_t>(tensor.quantization.zero_point.at(0));
   std::vector<int16_t> values(from.size());
   for (size_t i = 0; i < from.size(); ++i) {
-    const auto value = tensor.type == DataType::Int8 ? static_cast<int16_t>(static_cast<int8_t>(from[i])) : static_cast<int16_t>(from[i]);
+    const auto value = tensor.type == DataType::Int8
+                           ? static_cast<int16_t>(static_cast<int8_t>(from[i]))
+                           : static_cast<int16_t>(from[i]);
     values[i] = static_cast<int16_t>(value - zero);
   }
   return values;
@@ -32,7 +36,8 @@ std::vector<int16_t> LayerMaker::weights(size_t operand) const {
 
 std::vector<int32_t> LayerMaker::bias(size_t operand, size_t count) const {
   std::vector<int32_t> values(count, 0);
-  if (has(operand)) std::memcpy(values.data(), bytes(operand).data(), std::min(bytes(operand).size(), 4 * count));
+  if (has(operand))
+    std::memcpy(values.data(), bytes(operand).data(), std::min(bytes(operand).size(), 4 * count));
   return values;
 }
 
@@ -40,13 +45,15 @@ Reason LayerMaker::set_scales(MceStep& step, int64_t ofms) const {
   const std::vector<float>& scales = in(1).quantization.scale;
   const float input = in().quantization.scale[0], output = out().quantization.scale[0];
   for (int64_t i = 0; i < ofms; ++i)
-    step.scales.push_back(channel_scale(input, scales[scales.size() > 1 ? static_cast<size_t>(i) : 0], output));
+    step.scales.push_back(
+        channel_scale(input, scales[scales.size() > 1 ? static_cast<size_t>(i) : 0], output));
   step.bias = bias(2, static_cast<size_t>(ofms));
   step.zero_point = quantum_of(out()).zero_point;
   return std::nullopt;
 }
 
-Reason LayerMaker::emit_weighted(MceStep step, const FeatureMap& input, const FeatureMap& output, Clamp clamp) {
+Reason LayerMaker::emit_weighted(MceStep step, const FeatureMap& input, const FeatureMap& output,
+                                 Clamp clamp) {
   if (Reason reason = set_scales(step, step.depth)) return reason;
   if (const int64_t count = weights_of_ofm(all_.variant_, step); count > kMostWeights)
     return fmt::format("{} weights of one output channel are above {}", count, kMostWeights);
@@ -60,7 +67,8 @@ Reason LayerMaker::emit_weighted(MceStep step, const FeatureMap& input, const Fe
     PleStep interleave;
     interleave.operation = PleOperation::INTERLEAVE_2X2_2_2;
     const Quantum quantum = quantum_of(in());
-    if (Reason reason = emit_identity(input, from, quantum, quantum, clamp_of(graph::Activation::None, in()), interleave))
+    if (Reason reason = emit_identity(input, from, quantum, quantum,
+                                      clamp_of(graph::Activation::None, in()), interleave))
       return reason;
   }
   Layer made = layer(from, output);
@@ -103,9 +111,12 @@ Reason LayerMaker::depthwise() {
   const std::vector<int16_t> from = weights(1);
   step.mode = attributes.multiplier > 1 ? MceMode::Convolution : MceMode::Depthwise;
   if (step.mode == MceMode::Depthwise && is_wide(step))
-    return fmt::format("a depthwise kernel of {} x {} is above {}, which this compiler walks only for convolutions",
-                       step.kernel_h, step.kernel_w, kMostDirectKernel);
-  const auto taps = static_cast<size_t>(step.kernel_h * step.kernel_w), channels = static_cast<size_t>(step.depth);
+    return fmt::format(
+        "a depthwise kernel of {} x {} is above {}, which this compiler walks only for "
+        "convolutions",
+        step.kernel_h, step.kernel_w, kMostDirectKernel);
+  const auto taps = static_cast<size_t>(step.kernel_h * step.kernel_w),
+             channels = static_cast<size_t>(step.depth);
   step.weights.resize(from.size());
   for (size_t tap = 0; tap < taps; ++tap)
     for (size_t c = 0; c < channels; ++c) step.weights[c * taps + tap] = from[tap * channels + c];
@@ -125,18 +136,23 @@ Reason LayerMaker::transpose_convolution() {
   step.kernel_h = shape[1], step.kernel_w = shape[2];
   step.pad_top = step.kernel_h - 1 - attributes.pad_top;
   step.pad_left = step.kernel_w - 1 - attributes.pad_left;
-  if (step.pad_top < 0 || step.pad_left < 0 || step.pad_top > kMostPadding || step.pad_left > kMostPadding)
-    return fmt::format("the convolution it becomes has padding of {} x {}, outside 0 .. {}", step.pad_top, step.pad_left,
-                       kMostPadding);
-  if (is_wide(step)) return fmt::format("a kernel of {} x {} is above {}", step.kernel_h, step.kernel_w, kMostDirectKernel);
+  if (step.pad_top < 0 || step.pad_left < 0 || step.pad_top > kMostPadding ||
+      step.pad_left > kMostPadding)
+    return fmt::format("the convolution it becomes has padding of {} x {}, outside 0 .. {}",
+                       step.pad_top, step.pad_left, kMostPadding);
+  if (is_wide(step))
+    return fmt::format("a kernel of {} x {} is above {}", step.kernel_h, step.kernel_w,
+                       kMostDirectKernel);
   step.height = output.height, step.width = output.width, step.depth = output.depth;
   const std::vector<int16_t> from = weights(1);
   step.weights.resize(from.size());
-  const auto taps = static_cast<size_t>(step.kernel_h * step.kernel_w), channels = static_cast<size_t>(input.depth);
+  const auto taps = static_cast<size_t>(step.kernel_h * step.kernel_w),
+             channels = static_cast<size_t>(input.depth);
   for (size_t o = 0; o < static_cast<size_t>(step.depth); ++o)
     for (size_t tap = 0; tap < taps; ++tap)
-      std::copy_n(from.begin() + static_cast<ptrdiff_t>((o * taps + tap) * channels), channels,
-                  step.weights.begin() + static_cast<ptrdiff_t>((o * taps + taps - 1 - tap) * channels));
+      std::copy_n(
+          from.begin() + static_cast<ptrdiff_t>((o * taps + tap) * channels), channels,
+          step.weights.begin() + static_cast<ptrdiff_t>((o * taps + taps - 1 - tap) * channels));
   return emit_weighted(std::move(step), input, output, clamp_of(attributes.activation, out()));
 }
 
@@ -161,8 +177,10 @@ Reason LayerMaker::depth_to_space() {
     for (int64_t y = 0; y < kBlock; ++y)
       for (int64_t x = 0; x < kBlock; ++x) {
         // The filter is turned round.
-        const int64_t tap = (kBlock - 1 - y) * kBlock + (kBlock - 1 - x), from = (y * kBlock + x) * step.depth + o;
-        step.weights[static_cast<size_t>((o * kBlock * kBlock + tap) * step.channels + from)] = kOne;
+        const int64_t tap = (kBlock - 1 - y) * kBlock + (kBlock - 1 - x),
+                      from = (y * kBlock + x) * step.depth + o;
+        step.weights[static_cast<size_t>((o * kBlock * kBlock + tap) * step.channels + from)] =
+            kOne;
       }
   const auto channels = static_cast<size_t>(step.depth);
   step.bias.assign(channels, 0);

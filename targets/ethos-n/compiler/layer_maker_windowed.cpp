@@ -11,7 +11,9 @@ namespace {
 
 constexpr int64_t kBrickChannels = 16;
 
-bool is_padded_at_the_end(const graph::Padding2d& pad) { return pad.bottom == 1 && pad.right == 1; }
+bool is_padded_at_the_end(const graph::Padding2d& pad) {
+  return pad.bottom == 1 && pad.right == 1;
+}
 
 }  // namespace
 
@@ -36,7 +38,8 @@ Reason LayerMaker::max_pool_of_stride_1() {
   const Quantum quantum = quantum_of(out());
   const FeatureMap output = write();
   FeatureMap at = read();
-  const auto pass = [&](PleDirection direction, int64_t size, int64_t before, const FeatureMap& to) {
+  const auto pass = [&](PleDirection direction, int64_t size, int64_t before,
+                        const FeatureMap& to) {
     Layer made = layer(at, to);
     PleStep ple;
     ple.operation = PleOperation::MAXPOOL1D;
@@ -49,12 +52,15 @@ Reason LayerMaker::max_pool_of_stride_1() {
   };
   const bool along_x = attributes.filter_w > 1, along_y = attributes.filter_h > 1;
   if (along_x) {
-    const FeatureMap to = along_y || clamps ? between(at, at.height, output.width, at.depth) : output;
-    if (Reason reason = pass(PleDirection::X, attributes.filter_w, attributes.padding.left, to)) return reason;
+    const FeatureMap to =
+        along_y || clamps ? between(at, at.height, output.width, at.depth) : output;
+    if (Reason reason = pass(PleDirection::X, attributes.filter_w, attributes.padding.left, to))
+      return reason;
   }
   if (along_y) {
     const FeatureMap to = clamps ? between(at, output.height, output.width, at.depth) : output;
-    if (Reason reason = pass(PleDirection::Y, attributes.filter_h, attributes.padding.top, to)) return reason;
+    if (Reason reason = pass(PleDirection::Y, attributes.filter_h, attributes.padding.top, to))
+      return reason;
   }
   if (!clamps && (along_x || along_y)) return std::nullopt;
   return emit_identity(at, output, quantum, quantum, clamp_of(attributes.activation, out()), {});
@@ -65,9 +71,11 @@ Reason LayerMaker::average(int64_t filter_h, int64_t, graph::Activation activati
   const bool changes = !(from == to) || activation != graph::Activation::None;
   // A finer output would show the rounding of the mean.
   if (from.scale > to.scale)
-    return fmt::format("the result's scale {:.6g} is finer than the operand's {:.6g}", to.scale, from.scale);
+    return fmt::format("the result's scale {:.6g} is finer than the operand's {:.6g}", to.scale,
+                       from.scale);
   const FeatureMap input = read(), output = write();
-  const FeatureMap mean = changes ? with(between(input, output.height, output.width, output.depth), from) : output;
+  const FeatureMap mean =
+      changes ? with(between(input, output.height, output.width, output.depth), from) : output;
   PleStep ple;
   ple.operation = filter_h == 7   ? PleOperation::MEAN_XY_7X7
                   : filter_h == 8 ? PleOperation::MEAN_XY_8X8
@@ -77,7 +85,8 @@ Reason LayerMaker::average(int64_t filter_h, int64_t, graph::Activation activati
     ple.operands[0].zero_point = ple.zero_point = from.zero_point;
     made.ple = ple;
     if (Reason reason = emit(std::move(made))) return reason;
-  } else if (Reason reason = emit_identity(input, mean, from, from, clamp_of(graph::Activation::None, in()), ple)) {
+  } else if (Reason reason = emit_identity(input, mean, from, from,
+                                           clamp_of(graph::Activation::None, in()), ple)) {
     return reason;
   }
   if (!changes) return std::nullopt;
@@ -89,7 +98,9 @@ Reason LayerMaker::average_pool() {
   return average(attributes.filter_h, attributes.filter_w, attributes.activation);
 }
 
-Reason LayerMaker::mean() { return average(in().shape.at(1), in().shape.at(2), graph::Activation::None); }
+Reason LayerMaker::mean() {
+  return average(in().shape.at(1), in().shape.at(2), graph::Activation::None);
+}
 
 namespace {
 
@@ -107,12 +118,14 @@ Reason LayerMaker::concat() {
   const int64_t along = node_.attrs<graph::AxisAttrs>().axis, axis = image_axis(out().shape, along);
   const FeatureMap output = write();
   std::vector<int64_t> begins = {0};
-  for (size_t i = 0; i < node_.inputs.size(); ++i) begins.push_back(begins.back() + in(i).shape.at(static_cast<size_t>(along)));
+  for (size_t i = 0; i < node_.inputs.size(); ++i)
+    begins.push_back(begins.back() + in(i).shape.at(static_cast<size_t>(along)));
   const bool has_one_column = axis == 3 && cuts_bricks(begins, output);
   const bool has_bricks = axis == 3 && !has_one_column;
-  const FeatureMap gathered = has_bricks       ? between(output, output.height, output.width, output.depth, Layout::Nhwcb)
-                              : has_one_column ? in_one_column(output)
-                                               : output;
+  const FeatureMap gathered =
+      has_bricks       ? between(output, output.height, output.width, output.depth, Layout::Nhwcb)
+      : has_one_column ? in_one_column(output)
+                       : output;
   for (size_t i = 0; i < node_.inputs.size(); ++i) {
     const FeatureMap input = has_one_column ? in_one_column(read(i)) : read(i);
     FeatureMap box = gathered;
@@ -140,14 +153,16 @@ Reason LayerMaker::split() {
     (axis == 1 ? box.height : axis == 2 ? box.width : box.depth) = attributes.sizes[i];
     (axis == 1 ? box.y : axis == 2 ? box.x : box.c) = begins[i];
     if (!is_read(node_.outputs[i])) continue;
-    if (Reason reason = emit_copy(box, has_one_column ? in_one_column(write(i)) : write(i))) return reason;
+    if (Reason reason = emit_copy(box, has_one_column ? in_one_column(write(i)) : write(i)))
+      return reason;
   }
   return std::nullopt;
 }
 
 // Bricks hold sixteen channels; of one column there is no need of them.
 bool LayerMaker::cuts_bricks(const std::vector<int64_t>& begins, const FeatureMap& map) {
-  return map.columns == 1 || std::any_of(begins.begin(), begins.end() - 1, [](int64_t at) { return at % kBrickChannels != 0; });
+  return map.columns == 1 || std::any_of(begins.begin(), begins.end() - 1,
+                                         [](int64_t at) { return at % kBrickChannels != 0; });
 }
 
 bool LayerMaker::is_read(graph::TensorId id) const {

@@ -8,8 +8,8 @@
 #include "network_writer.h"
 #include "placement.h"
 #include "program.h"
-#include "stripe_commands.h"
 #include "stream_builder.h"
+#include "stripe_commands.h"
 #include "stripes.h"
 #include "transfers.h"
 
@@ -19,10 +19,15 @@ class LayerWriter {
  public:
   LayerWriter(const Variant& variant, StreamBuilder& stream, NetworkWriter& network,
               const std::vector<StoragePlace>& places, LoadedKernel& loaded)
-      : variant_(variant), stream_(stream), network_(network), transfers_(variant, stream, places), loaded_(loaded) {}
+      : variant_(variant),
+        stream_(stream),
+        network_(network),
+        transfers_(variant, stream, places),
+        loaded_(loaded) {}
 
   // `weights`: stripes as the plan has them, of a layer with an MCE.
-  void write(const Layer& layer, const LayerPlacement& placement, const std::vector<WeightStripe>& weights);
+  void write(const Layer& layer, const LayerPlacement& placement,
+             const std::vector<WeightStripe>& weights);
 
  private:
   struct PleAgent {
@@ -30,7 +35,8 @@ class LayerWriter {
     const PleKernel* kernel = nullptr;
   };
 
-  void write_mce(const Layer& layer, const LayerPlacement& placement, const std::vector<WeightStripe>& weights);
+  void write_mce(const Layer& layer, const LayerPlacement& placement,
+                 const std::vector<WeightStripe>& weights);
   void write_ple(const Layer& layer, const LayerPlacement& placement);
   void write_copy(const Layer& layer, const LayerPlacement& placement);
 

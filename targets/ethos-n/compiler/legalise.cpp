@@ -7,8 +7,9 @@
 
 namespace intarsia::targets::ethos_n {
 
-Legaliser::Legaliser(const Variant& variant, const graph::Module& module, const graph::Function& function,
-                     const std::vector<graph::TensorId>& inputs, const std::vector<graph::TensorId>& outputs)
+Legaliser::Legaliser(const Variant& variant, const graph::Module& module,
+                     const graph::Function& function, const std::vector<graph::TensorId>& inputs,
+                     const std::vector<graph::TensorId>& outputs)
     : variant_(variant), module_(module), function_(function) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const graph::Tensor& tensor = function.tensor(inputs[i]);
@@ -16,9 +17,11 @@ Legaliser::Legaliser(const Variant& variant, const graph::Module& module, const 
     FeatureMap map;
     map.storage = static_cast<int32_t>(program_.storages.size());
     maps_[inputs[i].index] = map;
-    program_.storages.push_back({Storage::Kind::Input, static_cast<int32_t>(i), tensor.bytes(), tensor.name});
+    program_.storages.push_back(
+        {Storage::Kind::Input, static_cast<int32_t>(i), tensor.bytes(), tensor.name});
   }
-  for (size_t i = 0; i < outputs.size(); ++i) output_parameters_[outputs[i].index] = static_cast<int32_t>(i);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    output_parameters_[outputs[i].index] = static_cast<int32_t>(i);
 }
 
 Reason Legaliser::add_as_it_is(const graph::Node& node) {
@@ -40,7 +43,8 @@ Reason Legaliser::add(const graph::Node& node) {
 
 bool Legaliser::add_rewritten(const graph::Node& node) {
   for (const Way& way : ways_to_rewrite(module_, function_, node))
-    if (const std::optional<Rewriting> rewriting = way(); rewriting && add_way(*rewriting)) return true;
+    if (const std::optional<Rewriting> rewriting = way(); rewriting && add_way(*rewriting))
+      return true;
   const size_t storages = program_.storages.size(), layers = program_.layers.size();
   if (LayerMaker(*this, node).run_as_relu()) return true;
   restore(storages, layers);
@@ -57,13 +61,15 @@ bool Legaliser::add_way(const Rewriting& way) {
     inner.maps_[function.inputs[i].index] = map->second;
   }
   for (size_t i = 0; i < way.results.size(); ++i)
-    if (const auto parameter = output_parameters_.find(way.results[i].index); parameter != output_parameters_.end())
+    if (const auto parameter = output_parameters_.find(way.results[i].index);
+        parameter != output_parameters_.end())
       inner.output_parameters_[function.outputs[i].index] = parameter->second;
   inner.rewritings_left_ = way.may_go_on ? rewritings_left_ - 1 : 0;
   const size_t storages = program_.storages.size(), layers = program_.layers.size();
   inner.program_ = std::move(program_);
-  const bool done = std::none_of(function.nodes.begin(), function.nodes.end(),
-                                 [&](const graph::Node& node) { return inner.add(node).has_value(); });
+  const bool done =
+      std::none_of(function.nodes.begin(), function.nodes.end(),
+                   [&](const graph::Node& node) { return inner.add(node).has_value(); });
   program_ = std::move(inner.program_);
   if (!done) {
     restore(storages, layers);
@@ -76,7 +82,8 @@ bool Legaliser::add_way(const Rewriting& way) {
 
 namespace {
 
-Legaliser alone(const Variant& variant, const graph::Module& module, const graph::Function& function, const graph::Node& node) {
+Legaliser alone(const Variant& variant, const graph::Module& module,
+                const graph::Function& function, const graph::Node& node) {
   std::vector<graph::TensorId> inputs;
   for (const graph::TensorId id : node.inputs)
     if (id.valid()) inputs.push_back(id);
@@ -85,13 +92,14 @@ Legaliser alone(const Variant& variant, const graph::Module& module, const graph
 
 }  // namespace
 
-Reason refuses_operator(const Variant& variant, const graph::Module& module, const graph::Function& function,
-                        const graph::Node& node) {
+Reason refuses_operator(const Variant& variant, const graph::Module& module,
+                        const graph::Function& function, const graph::Node& node) {
   return alone(variant, module, function, node).add_as_it_is(node);
 }
 
-Reason refuses_rewritten(const Variant& variant, const graph::Module& module, const graph::Function& function,
-                         const graph::Node& node, bool beyond_the_stack) {
+Reason refuses_rewritten(const Variant& variant, const graph::Module& module,
+                         const graph::Function& function, const graph::Node& node,
+                         bool beyond_the_stack) {
   const Reason as_it_is = refuses_operator(variant, module, function, node);
   if (!as_it_is) return "it is taken as it is";
   if (!beyond_the_stack && refuses_by_support(variant, module, function, node)) return as_it_is;

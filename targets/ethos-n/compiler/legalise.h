@@ -18,7 +18,8 @@ class Legaliser {
  public:
   // `function` is the region, or what the operators are part of.
   Legaliser(const Variant& variant, const graph::Module& module, const graph::Function& function,
-            const std::vector<graph::TensorId>& inputs, const std::vector<graph::TensorId>& outputs);
+            const std::vector<graph::TensorId>& inputs,
+            const std::vector<graph::TensorId>& outputs);
 
   // Why it cannot be, or nothing and its layers are part of the program. What the stack does not support is written in
   // operators that it does; the reason is the stack's nevertheless.
@@ -45,10 +46,11 @@ class Legaliser {
 };
 
 // One operator alone, as the stack has it.
-Reason refuses_operator(const Variant& variant, const graph::Module& module, const graph::Function& function,
-                        const graph::Node& node);
+Reason refuses_operator(const Variant& variant, const graph::Module& module,
+                        const graph::Function& function, const graph::Node& node);
 // One that is not made so, in other operators: of those that the stack supports, or of all.
-Reason refuses_rewritten(const Variant& variant, const graph::Module& module, const graph::Function& function,
-                         const graph::Node& node, bool beyond_the_stack);
+Reason refuses_rewritten(const Variant& variant, const graph::Module& module,
+                         const graph::Function& function, const graph::Node& node,
+                         bool beyond_the_stack);
 
 }  // namespace intarsia::targets::ethos_n

@@ -8,7 +8,8 @@ namespace {
 
 using graph::OpKind;
 
-std::optional<std::vector<int8_t>> signed_weights(const graph::Module& module, const graph::Tensor& tensor) {
+std::optional<std::vector<int8_t>> signed_weights(const graph::Module& module,
+                                                  const graph::Tensor& tensor) {
   if (!tensor.constant.valid() || !tensor.quantization.present()) return std::nullopt;
   for (const int64_t zero_point : tensor.quantization.zero_point)
     if (zero_point != 0) return std::nullopt;
@@ -28,7 +29,8 @@ std::optional<std::vector<int8_t>> signed_weights(const graph::Module& module, c
   return values;
 }
 
-bool set_weights(const graph::Module& module, const graph::Function& function, const graph::Node& node, Linear& linear) {
+bool set_weights(const graph::Module& module, const graph::Function& function,
+                 const graph::Node& node, Linear& linear) {
   const graph::Tensor& tensor = function.tensor(node.inputs.at(1));
   std::optional<std::vector<int8_t>> values = signed_weights(module, tensor);
   if (!values) return false;
@@ -38,18 +40,20 @@ bool set_weights(const graph::Module& module, const graph::Function& function, c
   if (node.inputs.size() <= 2 || !node.inputs[2].valid()) return true;
   const graph::Tensor& bias = function.tensor(node.inputs[2]);
   if (!bias.constant.valid() || bias.type != DataType::Int32) return false;
-  std::memcpy(linear.biases.data(), module.constant(bias.constant).bytes.data(), 4 * linear.biases.size());
+  std::memcpy(linear.biases.data(), module.constant(bias.constant).bytes.data(),
+              4 * linear.biases.size());
   return true;
 }
 
 template <typename Attributes>
-void set_window(const Attributes& attributes, const Shape& in, const Shape& out, int64_t kernel_h, int64_t kernel_w,
-                Linear& linear) {
+void set_window(const Attributes& attributes, const Shape& in, const Shape& out, int64_t kernel_h,
+                int64_t kernel_w, Linear& linear) {
   linear.y = {in[1], out[1], kernel_h, attributes.stride_h, 1, attributes.padding.top};
   linear.x = {in[2], out[2], kernel_w, attributes.stride_w, 1, attributes.padding.left};
   linear.activation = attributes.activation;
   // Images that no window leaves are one of as many rows.
-  const bool is_pointwise = kernel_h == 1 && kernel_w == 1 && attributes.stride_h == 1 && attributes.padding == graph::Padding2d{};
+  const bool is_pointwise = kernel_h == 1 && kernel_w == 1 && attributes.stride_h == 1 &&
+                            attributes.padding == graph::Padding2d{};
   if (is_pointwise) linear.y.in = linear.y.out = in[0] * in[1];
 }
 
@@ -57,7 +61,8 @@ void set_window(const Attributes& attributes, const Shape& in, const Shape& out,
 template <typename Attributes>
 Linear of_taps(const graph::Function& function, const graph::Node& node) {
   const auto& attributes = node.attrs<Attributes>();
-  const Shape &in = function.tensor(node.inputs[0]).shape, &out = function.tensor(node.outputs[0]).shape;
+  const Shape &in = function.tensor(node.inputs[0]).shape,
+              &out = function.tensor(node.outputs[0]).shape;
   const Shape& weights = function.tensor(node.inputs[1]).shape;
   Linear linear;
   set_window(attributes, in, out, weights[1], weights[2], linear);
@@ -66,7 +71,8 @@ Linear of_taps(const graph::Function& function, const graph::Node& node) {
   return linear;
 }
 
-std::optional<Linear> convolution(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
+std::optional<Linear> convolution(const graph::Module& module, const graph::Function& function,
+                                  const graph::Node& node) {
   Linear linear = of_taps<graph::Conv2dAttrs>(function, node);
   linear.channels_of_group = function.tensor(node.inputs[1]).shape[3];
   linear.outputs_of_group = linear.outputs / (linear.channels / linear.channels_of_group);
@@ -74,7 +80,8 @@ std::optional<Linear> convolution(const graph::Module& module, const graph::Func
   return linear;
 }
 
-std::optional<Linear> depthwise(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
+std::optional<Linear> depthwise(const graph::Module& module, const graph::Function& function,
+                                const graph::Node& node) {
   Linear linear = of_taps<graph::DepthwiseConv2dAttrs>(function, node);
   linear.outputs_of_group = node.attrs<graph::DepthwiseConv2dAttrs>().multiplier;
   if (!set_weights(module, function, node, linear)) return std::nullopt;
@@ -85,10 +92,12 @@ std::optional<Linear> depthwise(const graph::Module& module, const graph::Functi
   return linear;
 }
 
-std::optional<Linear> transpose_convolution(const graph::Module& module, const graph::Function& function,
+std::optional<Linear> transpose_convolution(const graph::Module& module,
+                                            const graph::Function& function,
                                             const graph::Node& node) {
   const auto& attributes = node.attrs<graph::TransposeConv2dAttrs>();
-  const Shape &in = function.tensor(node.inputs[0]).shape, &out = function.tensor(node.outputs[0]).shape;
+  const Shape &in = function.tensor(node.inputs[0]).shape,
+              &out = function.tensor(node.outputs[0]).shape;
   const Shape& weights = function.tensor(node.inputs[1]).shape;
   Linear linear;
   linear.y = {in[1], out[1], weights[1], attributes.stride_h, 1, attributes.pad_top, true};
@@ -107,7 +116,8 @@ std::optional<Linear> fully_connected(const graph::Module& module, const graph::
   Linear linear;
   linear.channels = linear.channels_of_group = matrix.at(1);
   linear.outputs = linear.outputs_of_group = matrix.at(0);
-  linear.y.in = linear.y.out = element_count(function.tensor(node.inputs[0]).shape) / linear.channels;
+  linear.y.in = linear.y.out =
+      element_count(function.tensor(node.inputs[0]).shape) / linear.channels;
   linear.activation = node.attrs<graph::FullyConnectedAttrs>().activation;
   if (!set_weights(module, function, node, linear)) return std::nullopt;
   return linear;
@@ -139,11 +149,13 @@ void set_pool(const graph::Quantization& in, const graph::Quantization& out, Lin
 
 std::optional<Linear> average_pool(const graph::Function& function, const graph::Node& node) {
   const auto& attributes = node.attrs<graph::Pool2dAttrs>();
-  const Shape &in = function.tensor(node.inputs[0]).shape, &out = function.tensor(node.outputs[0]).shape;
+  const Shape &in = function.tensor(node.inputs[0]).shape,
+              &out = function.tensor(node.outputs[0]).shape;
   Linear linear;
   set_window(attributes, in, out, attributes.filter_h, attributes.filter_w, linear);
   set_average(in[3], linear);
-  set_pool(function.tensor(node.inputs[0]).quantization, function.tensor(node.outputs[0]).quantization, linear);
+  set_pool(function.tensor(node.inputs[0]).quantization,
+           function.tensor(node.outputs[0]).quantization, linear);
   return linear;
 }
 
@@ -161,7 +173,8 @@ std::optional<Linear> mean(const graph::Function& function, const graph::Node& n
     return elements;
   };
   const int64_t first = axes.front(), end = axes.back() + 1;
-  const int64_t outer = product(0, first), reduced = product(first, end), inner = product(end, static_cast<int64_t>(in.size()));
+  const int64_t outer = product(0, first), reduced = product(first, end),
+                inner = product(end, static_cast<int64_t>(in.size()));
   Linear linear;
   if (outer == 1) {
     const int64_t rows = in.at(static_cast<size_t>(first));
@@ -191,15 +204,23 @@ int64_t Axis::taps_inside(int64_t output) const {
   return count;
 }
 
-std::optional<Linear> linear_of(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
+std::optional<Linear> linear_of(const graph::Module& module, const graph::Function& function,
+                                const graph::Node& node) {
   switch (node.kind) {
-    case OpKind::Conv2d: return convolution(module, function, node);
-    case OpKind::DepthwiseConv2d: return depthwise(module, function, node);
-    case OpKind::TransposeConv2d: return transpose_convolution(module, function, node);
-    case OpKind::FullyConnected: return fully_connected(module, function, node);
-    case OpKind::AveragePool2d: return average_pool(function, node);
-    case OpKind::Mean: return mean(function, node);
-    default: return std::nullopt;
+    case OpKind::Conv2d:
+      return convolution(module, function, node);
+    case OpKind::DepthwiseConv2d:
+      return depthwise(module, function, node);
+    case OpKind::TransposeConv2d:
+      return transpose_convolution(module, function, node);
+    case OpKind::FullyConnected:
+      return fully_connected(module, function, node);
+    case OpKind::AveragePool2d:
+      return average_pool(function, node);
+    case OpKind::Mean:
+      return mean(function, node);
+    default:
+      return std::nullopt;
   }
 }
 

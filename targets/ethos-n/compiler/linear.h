@@ -29,15 +29,17 @@ struct Linear {
   std::vector<int8_t> weights;  // [output][tap y][tap x][channel of the group]
   std::vector<float> scales;    // of the weights: one, or one for each output
   std::vector<int32_t> biases;  // one for each output
-  bool is_average = false;      // scales are of the mean of the taps that are inside, and so are biases
-  int32_t nudge = 0;            // added to every sum
+  bool is_average = false;  // scales are of the mean of the taps that are inside, and so are biases
+  int32_t nudge = 0;        // added to every sum
   graph::Activation activation = graph::Activation::None;
 };
 
 // The operator in this form; none: it is not linear, or its weights are not known or not of 8 bits and zero point 0.
 // Its batch is taken for 1.
-std::optional<Linear> linear_of(const graph::Module& module, const graph::Function& function, const graph::Node& node);
+std::optional<Linear> linear_of(const graph::Module& module, const graph::Function& function,
+                                const graph::Node& node);
 
-std::vector<Way> ways_to_fold(const graph::Function& function, const graph::Node& node, const Linear& linear);
+std::vector<Way> ways_to_fold(const graph::Function& function, const graph::Node& node,
+                              const Linear& linear);
 
 }  // namespace intarsia::targets::ethos_n

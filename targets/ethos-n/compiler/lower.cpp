@@ -19,23 +19,30 @@ std::vector<Pattern> operator_patterns(const Target& member) {
 #undef OP
        }) {
     if (kind == graph::OpKind::Call || kind == graph::OpKind::Compiled) continue;
-    patterns.push_back({std::string(graph::to_string(kind)), {kind, {}}, [&variant](const PatternMatch& match) {
-                          return refuses_operator(variant, match.module, match.function, match.node());
-                        }});
-    patterns.push_back({fmt::format("{} in other operators", graph::to_string(kind)), {kind, {}}, [&variant, rewrites](const PatternMatch& match) {
-                          return refuses_rewritten(variant, match.module, match.function, match.node(), rewrites);
-                        }, "in operators that the stack has"});
+    patterns.push_back(
+        {std::string(graph::to_string(kind)), {kind, {}}, [&variant](const PatternMatch& match) {
+           return refuses_operator(variant, match.module, match.function, match.node());
+         }});
+    patterns.push_back({fmt::format("{} in other operators", graph::to_string(kind)),
+                        {kind, {}},
+                        [&variant, rewrites](const PatternMatch& match) {
+                          return refuses_rewritten(variant, match.module, match.function,
+                                                   match.node(), rewrites);
+                        },
+                        "in operators that the stack has"});
   }
   return patterns;
 }
 
 namespace {
 
-Result<GeneratedNetwork> network_of(const Variant& variant, const graph::Module& module, const graph::Function& function) {
+Result<GeneratedNetwork> network_of(const Variant& variant, const graph::Module& module,
+                                    const graph::Function& function) {
   Legaliser legaliser(variant, module, function, function.inputs, function.outputs);
   for (const graph::Node& node : function.nodes)
     if (const Reason reason = legaliser.add(node))
-      return Diagnostics(fmt::format("operator '{}'", node.name), *reason, "leave it to the host (--pin)");
+      return Diagnostics(fmt::format("operator '{}'", node.name), *reason,
+                         "leave it to the host (--pin)");
   return generate(variant, legaliser.finish());
 }
 
@@ -47,17 +54,20 @@ std::vector<std::string> streaming_notes(const Target& member, const graph::Modu
   const Result<GeneratedNetwork> network = network_of(variant_of(member), module, function);
   if (!network.ok()) return notes;
   for (const CascadeDescription& part : network->cascades)
-    notes.push_back(fmt::format("together in {} stripes of rows, {} bytes between DRAM and SRAM: {}", part.stripes,
-                                part.bytes, fmt::join(part.operators, ", ")));
+    notes.push_back(
+        fmt::format("together in {} stripes of rows, {} bytes between DRAM and SRAM: {}",
+                    part.stripes, part.bytes, fmt::join(part.operators, ", ")));
   notes.push_back(fmt::format("{} bytes between DRAM and SRAM in all", network->traffic.bytes));
   return notes;
 }
 
-Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module, const graph::Function& function) {
+Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
+                                   const graph::Function& function) {
   const Variant& variant = variant_of(member);
   INTARSIA_TRY(GeneratedNetwork network, network_of(variant, module, function));
   return to_tir(function, {std::move(network.bytes), network.intermediate_bytes,
-                           fmt::format("{}: {} operators on {}", function.name, function.nodes.size(), variant.tag)});
+                           fmt::format("{}: {} operators on {}", function.name,
+                                       function.nodes.size(), variant.tag)});
 }
 
 }  // namespace intarsia::targets::ethos_n

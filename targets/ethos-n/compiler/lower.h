@@ -18,6 +18,7 @@ std::vector<Pattern> operator_patterns(const Target& member);
 std::vector<std::string> streaming_notes(const Target& member, const graph::Module& module,
                                          const graph::Function& function);
 
-Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module, const graph::Function& function);
+Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
+                                   const graph::Function& function);
 
 }  // namespace intarsia::targets::ethos_n

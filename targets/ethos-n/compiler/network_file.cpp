@@ -82,7 +82,8 @@ Result<NetworkFile> read_network(std::span<const uint8_t> bytes) {
   network.in_dma_constants = reader.buffers();
   network.intermediates = reader.buffers();
   if (reader.is_cut()) return broken(fmt::format("it ends early, at {} bytes", bytes.size()));
-  if (reader.at() != bytes.size()) return broken(fmt::format("bytes follow its end, at byte {}", reader.at()));
+  if (reader.at() != bytes.size())
+    return broken(fmt::format("bytes follow its end, at byte {}", reader.at()));
   return network;
 }
 
@@ -93,9 +94,11 @@ Result<StreamFile> read_stream(const NetworkFile& network) {
         buffer.bytes <= network.control_constants.size() - buffer.offset)
       bytes = network.control_constants.subspan(buffer.offset, buffer.bytes);
   Reader reader(bytes);
-  if (reader.word() != kStreamMagic) return broken("its buffer 0 is no command stream: it does not begin with ENCS");
+  if (reader.word() != kStreamMagic)
+    return broken("its buffer 0 is no command stream: it does not begin with ENCS");
   const uint32_t major = reader.word();
-  if (major != kStreamMajor) return broken(fmt::format("its command stream has version {}, not {}", major, kStreamMajor));
+  if (major != kStreamMajor)
+    return broken(fmt::format("its command stream has version {}, not {}", major, kStreamMajor));
   // Offsets are relative to what follows the magic words.
   const auto base = static_cast<size_t>(kStreamMagicBytes);
   reader.seek(base);
@@ -109,8 +112,10 @@ Result<StreamFile> read_stream(const NetworkFile& network) {
     reader.seek(base + agents_at + i * agent_bytes);
     std::vector<uint8_t> record;
     for (size_t w = 0; w < static_cast<size_t>(kAgentWords); ++w)
-      for (uint32_t value = reader.word(), b = 0; b < 4; ++b) record.push_back(static_cast<uint8_t>(value >> (8 * b)));
-    if (record[0] >= agent_names().size()) return broken(fmt::format("its agent {} is of the unknown type {}", i, record[0]));
+      for (uint32_t value = reader.word(), b = 0; b < 4; ++b)
+        record.push_back(static_cast<uint8_t>(value >> (8 * b)));
+    if (record[0] >= agent_names().size())
+      return broken(fmt::format("its agent {} is of the unknown type {}", i, record[0]));
     stream.agents.push_back(std::move(record));
   }
   for (size_t queue = 0; queue < kQueues; ++queue) {
@@ -132,7 +137,8 @@ Result<StreamFile> read_stream(const NetworkFile& network) {
 
 uint32_t agent_value(std::span<const uint8_t> agent, const AgentField& field) {
   uint32_t value = 0;
-  for (size_t i = 0; i < field.bytes; ++i) value |= static_cast<uint32_t>(agent[field.byte + i]) << (8 * i);
+  for (size_t i = 0; i < field.bytes; ++i)
+    value |= static_cast<uint32_t>(agent[field.byte + i]) << (8 * i);
   return value;
 }
 

@@ -29,18 +29,22 @@ Refusal refuses(const PatternMatch& match, const Variant& variant) {
   if (!network.ok()) return network.error().items().front().what;
   const Result<StreamFile> stream = read_stream(*network);
   if (!stream.ok()) return stream.error().items().front().what;
-  if (network->inputs.size() != node.inputs.size() - kFirstInput || network->outputs.size() != node.outputs.size())
-    return fmt::format("it has {} inputs and {} outputs, the operator {} and {}", network->inputs.size(),
-                       network->outputs.size(), node.inputs.size() - kFirstInput, node.outputs.size());
+  if (network->inputs.size() != node.inputs.size() - kFirstInput ||
+      network->outputs.size() != node.outputs.size())
+    return fmt::format("it has {} inputs and {} outputs, the operator {} and {}",
+                       network->inputs.size(), network->outputs.size(),
+                       node.inputs.size() - kFirstInput, node.outputs.size());
   const int64_t number = variant_number(*stream);
   // Transfers alone name no kernel, and nothing else in a stream says for which variant it was made.
   if (number < 0 || number == variant.number) return std::nullopt;
   for (const Variant& other : variants())
-    if (other.number == number) return fmt::format("it was compiled for {}, the device is {}", other.tag, variant.tag);
+    if (other.number == number)
+      return fmt::format("it was compiled for {}, the device is {}", other.tag, variant.tag);
   return fmt::format("it was compiled for an unknown variant, the device is {}", variant.tag);
 }
 
-CommandStream make_stream(const Target& member, const tir::Module& module, const Plan& plan, const tir::Func& func) {
+CommandStream make_stream(const Target& member, const tir::Module& module, const Plan& plan,
+                          const tir::Func& func) {
   CommandStream stream;
   stream.func = func.name;
   stream.member = member.name;
@@ -54,7 +58,8 @@ CommandStream make_stream(const Target& member, const tir::Module& module, const
   stream.regions = places.regions();
   for (const tir::Buffer& buffer : func.buffers)
     if (buffer.scope == tir::Scope::Constant)
-      stream.commands = make_payload(variant_of(member).number, arguments, module.constant(buffer.constant).bytes);
+      stream.commands = make_payload(variant_of(member).number, arguments,
+                                     module.constant(buffer.constant).bytes);
   return stream;
 }
 
@@ -66,13 +71,17 @@ tir::LoweredFunction to_tir(const graph::Function& function, NetworkFunction net
   std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
   const auto touch = [&](tir::BufferId id, tir::Access access) {
     const tir::Buffer& buffer = builder.func().buffer(id);
-    operands.push_back(tir::BufferRun{id, std::vector<tir::Expr>(buffer.extents.size(), tir::int_imm(0)),
-                                      element_count(buffer.extents), access});
+    operands.push_back(
+        tir::BufferRun{id, std::vector<tir::Expr>(buffer.extents.size(), tir::int_imm(0)),
+                       element_count(buffer.extents), access});
   };
-  const auto add = [&](const std::vector<graph::TensorId>& tensors, const char* name, tir::Access access) {
+  const auto add = [&](const std::vector<graph::TensorId>& tensors, const char* name,
+                       tir::Access access) {
     for (size_t i = 0; i < tensors.size(); ++i) {
       const graph::Tensor& tensor = function.tensor(tensors[i]);
-      touch(builder.parameter(fmt::format("{}{}", name, i), tensor.type, tensor.shape, access, kAlignment), access);
+      touch(builder.parameter(fmt::format("{}{}", name, i), tensor.type, tensor.shape, access,
+                              kAlignment),
+            access);
     }
   };
   add(function.inputs, "input", tir::Access::Read);
@@ -81,11 +90,14 @@ tir::LoweredFunction to_tir(const graph::Function& function, NetworkFunction net
     touch(builder.local("intermediates", DataType::Int8, {network.intermediate_bytes}, kAlignment),
           tir::Access::ReadWrite);
   const auto bytes = static_cast<int64_t>(network.network.size());
-  result.module.constants.push_back({fmt::format("{}_network", function.name), DataType::UInt8, {bytes},
-                                     std::move(network.network), tir::ConstantUse::Stream});
+  result.module.constants.push_back({fmt::format("{}_network", function.name),
+                                     DataType::UInt8,
+                                     {bytes},
+                                     std::move(network.network),
+                                     tir::ConstantUse::Stream});
   touch(builder.constant("network", DataType::UInt8, {bytes}, ConstantId{0}), tir::Access::Read);
-  tir::Func func = builder.finish(
-      tir::seq({tir::with_comment("", tir::intrinsic(std::string(kIntrinsic), std::move(operands)))}));
+  tir::Func func = builder.finish(tir::seq(
+      {tir::with_comment("", tir::intrinsic(std::string(kIntrinsic), std::move(operands)))}));
   func.stepwise = true;
   func.node = function.nodes.at(0).name;
   func.origin = std::move(network.origin);
@@ -105,7 +117,8 @@ bool is_compiled_network(const graph::Function& function) {
   return function.nodes.size() == 1 && function.nodes[0].kind == graph::OpKind::Compiled;
 }
 
-Result<tir::LoweredFunction> lower_compiled_network(const graph::Module& module, const graph::Function& function) {
+Result<tir::LoweredFunction> lower_compiled_network(const graph::Module& module,
+                                                    const graph::Function& function) {
   const graph::Node& node = function.nodes.at(0);
   const std::vector<uint8_t>& bytes = bytes_of(module, function, node);
   INTARSIA_TRY(const NetworkFile network, read_network(bytes));

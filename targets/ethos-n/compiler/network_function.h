@@ -16,7 +16,8 @@
 namespace intarsia::targets::ethos_n {
 
 struct NetworkFunction {
-  std::vector<uint8_t> network;  // ENCN; its inputs and outputs are those of the graph's function, in order
+  std::vector<uint8_t>
+      network;  // ENCN; its inputs and outputs are those of the graph's function, in order
   int64_t intermediate_bytes = 0;
   std::string origin;
 };
@@ -25,7 +26,8 @@ tir::LoweredFunction to_tir(const graph::Function& function, NetworkFunction net
 // Operators `compiled` for "ethos-n". Refuses damaged networks and those for another variant.
 Pattern compiled_network_pattern(const Target& member);
 bool is_compiled_network(const graph::Function& function);
-Result<tir::LoweredFunction> lower_compiled_network(const graph::Module& module, const graph::Function& function);
+Result<tir::LoweredFunction> lower_compiled_network(const graph::Module& module,
+                                                    const graph::Function& function);
 
 // TIR and addresses to what the device reads.
 Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan);

@@ -18,8 +18,10 @@ void append_array(std::vector<uint8_t>& bytes, const Bytes& values) {
 
 }  // namespace
 
-uint32_t NetworkWriter::add(std::vector<Row>& rows, int64_t offset, int64_t bytes, std::string name) {
-  rows.push_back({next_, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), std::move(name)});
+uint32_t NetworkWriter::add(std::vector<Row>& rows, int64_t offset, int64_t bytes,
+                            std::string name) {
+  rows.push_back(
+      {next_, static_cast<uint32_t>(offset), static_cast<uint32_t>(bytes), std::move(name)});
   return next_++;
 }
 uint32_t NetworkWriter::add_input(int64_t bytes, std::string name) {
@@ -49,7 +51,8 @@ std::vector<uint8_t> NetworkWriter::finish(std::span<const uint8_t> command_stre
   append_array(bytes, weights_);
   append_array(bytes, command_stream);
   const std::vector<Row> stream = {{0, 0, static_cast<uint32_t>(command_stream.size()), ""}};
-  for (const std::vector<Row>* rows : {&inputs_, &outputs_, &stream, &constants_, &intermediates_}) {
+  for (const std::vector<Row>* rows :
+       {&inputs_, &outputs_, &stream, &constants_, &intermediates_}) {
     append(bytes, rows->size());
     for (const Row& row : *rows) {
       append(bytes, row.id), append(bytes, row.offset), append(bytes, row.bytes);

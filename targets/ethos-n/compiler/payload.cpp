@@ -28,7 +28,8 @@ std::vector<uint8_t> make_payload(int64_t variant, std::span<const BufferPlace> 
   size_t network_at = 4 * (kFirstPlaceWord + 2 * places.size());
   while (network_at % kNetworkAlignment != kNetworkPhase) network_at += 4;
   std::vector<uint8_t> bytes;
-  for (const size_t value : {kMagic, static_cast<size_t>(variant), places.size(), network_at}) append(bytes, value);
+  for (const size_t value : {kMagic, static_cast<size_t>(variant), places.size(), network_at})
+    append(bytes, value);
   for (const BufferPlace& place : places) append(bytes, place.region), append(bytes, place.offset);
   bytes.resize(network_at);
   bytes.insert(bytes.end(), network.begin(), network.end());
@@ -46,7 +47,8 @@ Result<PayloadView> read_payload(std::span<const uint8_t> bytes) {
   if (network_at > bytes.size() || places > (bytes.size() - 4 * kFirstPlaceWord) / 8)
     return Diagnostics("Ethos-N payload", "it ends early", "compile the model again");
   for (size_t i = 0; i < places; ++i)
-    view.places.push_back({word_at(bytes, kFirstPlaceWord + 2 * i), word_at(bytes, kFirstPlaceWord + 2 * i + 1)});
+    view.places.push_back(
+        {word_at(bytes, kFirstPlaceWord + 2 * i), word_at(bytes, kFirstPlaceWord + 2 * i + 1)});
   view.network = bytes.subspan(network_at);
   return view;
 }

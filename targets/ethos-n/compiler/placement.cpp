@@ -11,7 +11,8 @@ namespace {
 // Storages that one layer writes and one reads, the next.
 bool has_one_reader(const Program& program, size_t writer) {
   const int32_t storage = program.layers[writer].output.storage;
-  if (program.storages[static_cast<size_t>(storage)].kind != Storage::Kind::Intermediate) return false;
+  if (program.storages[static_cast<size_t>(storage)].kind != Storage::Kind::Intermediate)
+    return false;
   for (size_t i = 0; i < program.layers.size(); ++i) {
     const Layer& layer = program.layers[i];
     if (i != writer && layer.output.storage == storage) return false;
@@ -59,15 +60,18 @@ std::vector<LayerPlacement> place_layers(const Variant& variant, const Program& 
 
     // Whether the result may stay: the next layer has to fit beside it.
     kept.reset();
-    if (i + 1 < program.layers.size() && is_one_stripe(plan) && !is_copy(layer) && has_one_reader(program, i)) {
+    if (i + 1 < program.layers.size() && is_one_stripe(plan) && !is_copy(layer) &&
+        has_one_reader(program, i)) {
       const Layer& reader = program.layers[i + 1];
       const StripePlan& then = plans[i + 1];
-      const bool reads = std::any_of(reader.inputs.begin(), reader.inputs.end(), [&](const FeatureMap& map) {
-        return map.storage == layer.output.storage && is_same_whole(layer.output, map);
-      });
+      const bool reads =
+          std::any_of(reader.inputs.begin(), reader.inputs.end(), [&](const FeatureMap& map) {
+            return map.storage == layer.output.storage && is_same_whole(layer.output, map);
+          });
       if (reads && is_one_stripe(then) && !is_vector_product(reader) && !is_copy(reader)) {
         const int64_t needed = then.bank_bytes(reader.inputs.size() - 1);
-        const bool behind = next + needed <= variant.emc_bytes, before = needed <= placement.outputs;
+        const bool behind = next + needed <= variant.emc_bytes,
+                   before = needed <= placement.outputs;
         if (behind || before) kept = placement.outputs;
       }
     }

@@ -67,7 +67,7 @@ struct MceStep {
   std::vector<int16_t> weights;
   std::vector<int32_t> bias;
   std::vector<ChannelScale> scales;
-  int32_t zero_point = 0;                 // of what the MCE makes
+  int32_t zero_point = 0;  // of what the MCE makes
   int32_t relu_min = -128, relu_max = 127;
   int64_t height = 0, width = 0, depth = 0;  // of what it makes
 };
@@ -85,22 +85,30 @@ struct PleStep {
 };
 
 struct Layer {
-  std::string name;                // the model's operator
+  std::string name;  // the model's operator
   std::vector<FeatureMap> inputs;
   FeatureMap output;
   std::optional<MceStep> mce;
-  std::optional<PleStep> ple;      // neither: a copy
+  std::optional<PleStep> ple;  // neither: a copy
 };
-inline bool is_vector_product(const Layer& layer) { return layer.mce && layer.mce->mode == MceMode::FullyConnected; }
-inline bool is_copy(const Layer& layer) { return !layer.mce && !layer.ple; }
+inline bool is_vector_product(const Layer& layer) {
+  return layer.mce && layer.mce->mode == MceMode::FullyConnected;
+}
+inline bool is_copy(const Layer& layer) {
+  return !layer.mce && !layer.ple;
+}
 
 struct Program {
   std::vector<Storage> storages;
   std::vector<Layer> layers;
 };
 
-inline int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-inline int64_t divide_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
+inline int64_t round_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+inline int64_t divide_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit;
+}
 
 // Channels of the interleaved form: four sub-maps in slices of as many channels as there are banks.
 int64_t interleaved_channels(const Variant& variant, int64_t channels);

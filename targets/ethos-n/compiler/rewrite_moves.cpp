@@ -19,7 +19,8 @@ struct Around {
 };
 Around around(const Shape& shape, int64_t axis) {
   const auto product = [&](size_t begin, size_t end) {
-    return std::accumulate(shape.begin() + static_cast<ptrdiff_t>(begin), shape.begin() + static_cast<ptrdiff_t>(end), int64_t{1},
+    return std::accumulate(shape.begin() + static_cast<ptrdiff_t>(begin),
+                           shape.begin() + static_cast<ptrdiff_t>(end), int64_t{1},
                            std::multiplies<>());
   };
   const auto at = static_cast<size_t>(axis);
@@ -30,11 +31,14 @@ Around around(const Shape& shape, int64_t axis) {
 struct Cut {
   int64_t outer, inner;
   int64_t axis() const { return outer == 1 ? 1 : 3; }
-  Shape shape(int64_t size) const { return outer == 1 ? Shape{1, size, 1, inner} : Shape{1, outer, 1, size * inner}; }
+  Shape shape(int64_t size) const {
+    return outer == 1 ? Shape{1, size, 1, inner} : Shape{1, outer, 1, size * inner};
+  }
   int64_t extent(int64_t size) const { return outer == 1 ? size : size * inner; }
 };
 
-std::vector<TensorId> split(RewritingBuilder& make, TensorId whole, const Cut& cut, const std::vector<int64_t>& sizes) {
+std::vector<TensorId> split(RewritingBuilder& make, TensorId whole, const Cut& cut,
+                            const std::vector<int64_t>& sizes) {
   std::vector<TensorId> parts;
   graph::SplitAttrs attributes{cut.axis(), {}};
   for (const int64_t size : sizes) {
@@ -44,7 +48,8 @@ std::vector<TensorId> split(RewritingBuilder& make, TensorId whole, const Cut& c
   make.node(OpKind::Split, attributes, {whole}, parts);
   return parts;
 }
-void concat(RewritingBuilder& make, const std::vector<TensorId>& parts, TensorId whole, const Cut& cut) {
+void concat(RewritingBuilder& make, const std::vector<TensorId>& parts, TensorId whole,
+            const Cut& cut) {
   make.node(OpKind::Concat, graph::AxisAttrs{cut.axis()}, parts, {whole});
 }
 
@@ -64,14 +69,17 @@ std::optional<Rewriting> concatenation(const graph::Function& function, const gr
   RewritingBuilder make(function, node);
   std::vector<TensorId> parts;
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    parts.push_back(make.operand(i, cut.shape(packs ? 1 : function.tensor(node.inputs[i]).shape.at(static_cast<size_t>(axis)))));
+    parts.push_back(make.operand(
+        i, cut.shape(packs ? 1
+                           : function.tensor(node.inputs[i]).shape.at(static_cast<size_t>(axis)))));
   concat(make, parts, make.result(0, cut.shape(whole.size)), cut);
   return make.finish();
 }
 
 std::optional<Rewriting> division(const graph::Function& function, const graph::Node& node) {
   const bool unpacks = node.kind == OpKind::Unpack;
-  const auto axis = unpacks ? node.attrs<graph::AxisAttrs>().axis : node.attrs<graph::SplitAttrs>().axis;
+  const auto axis =
+      unpacks ? node.attrs<graph::AxisAttrs>().axis : node.attrs<graph::SplitAttrs>().axis;
   const Around whole = around(function.tensor(node.inputs[0]).shape, axis);
   const Cut cut{whole.outer, whole.inner};
   RewritingBuilder make(function, node);
@@ -88,7 +96,8 @@ std::optional<Rewriting> division(const graph::Function& function, const graph::
 }
 
 // Elements [begin, begin + size) of an axis.
-TensorId taken(RewritingBuilder& make, TensorId from, const Around& whole, int64_t begin, int64_t size) {
+TensorId taken(RewritingBuilder& make, TensorId from, const Around& whole, int64_t begin,
+               int64_t size) {
   if (size == whole.size) return from;
   const Cut cut{whole.outer, whole.inner};
   std::vector<int64_t> sizes;
@@ -105,7 +114,8 @@ std::optional<Rewriting> slice(const graph::Function& function, const graph::Nod
   RewritingBuilder make(function, node);
   TensorId at = make.operand(0, {1, element_count(shape), 1, 1});
   for (size_t axis = 0; axis < shape.size(); ++axis) {
-    const int64_t begin = attributes.begin.at(axis), size = attributes.size.at(axis), stride = size == 1 ? 1 : attributes.stride.at(axis);
+    const int64_t begin = attributes.begin.at(axis), size = attributes.size.at(axis),
+                  stride = size == 1 ? 1 : attributes.stride.at(axis);
     if (stride < 1) return std::nullopt;
     // Whole groups of `stride` elements, of each the same.
     const int64_t from = std::min(begin, shape[axis] - size * stride), place = begin - from;
@@ -120,17 +130,21 @@ std::optional<Rewriting> slice(const graph::Function& function, const graph::Nod
 }
 
 // outer x a x b x inner becomes outer x b x a x inner.
-TensorId swapped(RewritingBuilder& make, TensorId from, int64_t outer, int64_t a, int64_t b, int64_t inner) {
+TensorId swapped(RewritingBuilder& make, TensorId from, int64_t outer, int64_t a, int64_t b,
+                 int64_t inner) {
   const Cut images{1, a * b * inner};
   const std::vector<TensorId> ones =
       outer == 1 ? std::vector{from}
-                 : split(make, reshaped(make, from, images.shape(outer)), images, std::vector<int64_t>(static_cast<size_t>(outer), 1));
+                 : split(make, reshaped(make, from, images.shape(outer)), images,
+                         std::vector<int64_t>(static_cast<size_t>(outer), 1));
   std::vector<TensorId> made;
   for (const TensorId one : ones) {
     // Rows of which each becomes a column, or columns of which each becomes rows: the fewer of the two.
-    const Cut in = a <= b ? Cut{1, b * inner} : Cut{a, inner}, out = a <= b ? Cut{b, inner} : Cut{1, a * inner};
+    const Cut in = a <= b ? Cut{1, b * inner} : Cut{a, inner},
+              out = a <= b ? Cut{b, inner} : Cut{1, a * inner};
     const int64_t parts = std::min(a, b);
-    std::vector<TensorId> pieces = split(make, reshaped(make, one, in.shape(parts)), in, std::vector<int64_t>(static_cast<size_t>(parts), 1));
+    std::vector<TensorId> pieces = split(make, reshaped(make, one, in.shape(parts)), in,
+                                         std::vector<int64_t>(static_cast<size_t>(parts), 1));
     for (TensorId& piece : pieces) piece = reshaped(make, piece, out.shape(1));
     made.push_back(make.between(from, out.shape(parts)));
     concat(make, pieces, made.back(), out);
@@ -143,8 +157,8 @@ TensorId swapped(RewritingBuilder& make, TensorId from, int64_t outer, int64_t a
 }
 
 // One block of axes after the other is brought to its place.
-std::optional<Rewriting> permuted(const graph::Function& function, const graph::Node& node, const Shape& shape,
-                                  const std::vector<int64_t>& permutation) {
+std::optional<Rewriting> permuted(const graph::Function& function, const graph::Node& node,
+                                  const Shape& shape, const std::vector<int64_t>& permutation) {
   std::vector<int64_t> order(shape.size());
   std::iota(order.begin(), order.end(), 0);
   RewritingBuilder make(function, node);
@@ -156,12 +170,16 @@ std::optional<Rewriting> permuted(const graph::Function& function, const graph::
     return elements;
   };
   for (size_t i = 0; i < order.size(); ++i) {
-    const auto j = static_cast<size_t>(std::find(order.begin(), order.end(), permutation[i]) - order.begin());
+    const auto j =
+        static_cast<size_t>(std::find(order.begin(), order.end(), permutation[i]) - order.begin());
     if (j == i) continue;
     size_t end = j + 1;  // those that stay together
     while (end < order.size() && order[end] == permutation[i + end - j]) ++end;
-    const int64_t outer = product(0, i), a = product(i, j), b = product(j, end), inner = product(end, order.size());
-    std::rotate(order.begin() + static_cast<ptrdiff_t>(i), order.begin() + static_cast<ptrdiff_t>(j), order.begin() + static_cast<ptrdiff_t>(end));
+    const int64_t outer = product(0, i), a = product(i, j), b = product(j, end),
+                  inner = product(end, order.size());
+    std::rotate(order.begin() + static_cast<ptrdiff_t>(i),
+                order.begin() + static_cast<ptrdiff_t>(j),
+                order.begin() + static_cast<ptrdiff_t>(end));
     if (a == 1 || b == 1) continue;
     parts += outer * std::min(a, b);
     if (parts > kMostParts) return std::nullopt;
@@ -186,21 +204,28 @@ std::optional<Rewriting> rewrite_move(const graph::Function& function, const gra
   const Shape& out = function.tensor(node.outputs[0]).shape;
   switch (node.kind) {
     case OpKind::Concat:
-    case OpKind::Pack: return concatenation(function, node);
+    case OpKind::Pack:
+      return concatenation(function, node);
     case OpKind::Split:
-    case OpKind::Unpack: return division(function, node);
-    case OpKind::Reshape: return reshape(function, node);
-    case OpKind::Slice: return slice(function, node);
-    case OpKind::Transpose: return permuted(function, node, in, node.attrs<graph::TransposeAttrs>().permutation);
+    case OpKind::Unpack:
+      return division(function, node);
+    case OpKind::Reshape:
+      return reshape(function, node);
+    case OpKind::Slice:
+      return slice(function, node);
+    case OpKind::Transpose:
+      return permuted(function, node, in, node.attrs<graph::TransposeAttrs>().permutation);
     case OpKind::SpaceToDepth: {
       const int64_t block = node.attrs<graph::BlockAttrs>().block;
-      return permuted(function, node, {out[0] * out[1], block, out[2], block * in[3]}, {0, 2, 1, 3});
+      return permuted(function, node, {out[0] * out[1], block, out[2], block * in[3]},
+                      {0, 2, 1, 3});
     }
     case OpKind::DepthToSpace: {
       const int64_t block = node.attrs<graph::BlockAttrs>().block;
       return permuted(function, node, {in[0] * in[1], in[2], block, block * out[3]}, {0, 2, 1, 3});
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

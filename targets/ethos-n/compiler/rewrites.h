@@ -9,7 +9,8 @@ namespace intarsia::targets::ethos_n {
 std::optional<Rewriting> rewrite_move(const graph::Function& function, const graph::Node& node);
 
 // Sums, differences and products with constants of each channel, or one; differences.
-std::optional<Rewriting> rewrite_arithmetic(const graph::Module& module, const graph::Function& function,
+std::optional<Rewriting> rewrite_arithmetic(const graph::Module& module,
+                                            const graph::Function& function,
                                             const graph::Node& node);
 
 // An image of as many elements: rows of eight columns where there are so many.

@@ -12,7 +12,8 @@ namespace intarsia::targets::ethos_n {
 
 class RewritingBuilder {
  public:
-  RewritingBuilder(const graph::Function& function, const graph::Node& node) : from_(function), node_(node) {
+  RewritingBuilder(const graph::Function& function, const graph::Node& node)
+      : from_(function), node_(node) {
     result_.module.name = result_.module.entry = "rewritten";
     result_.module.functions.emplace_back().name = "rewritten";
   }
@@ -32,7 +33,8 @@ class RewritingBuilder {
   }
   // The result is that tensor's bytes.
   void result_is(size_t index, graph::TensorId made) {
-    const bool is_operand = std::find(main().inputs.begin(), main().inputs.end(), made) != main().inputs.end();
+    const bool is_operand =
+        std::find(main().inputs.begin(), main().inputs.end(), made) != main().inputs.end();
     if (is_operand) {
       const Shape shape = main().tensor(made).shape;
       node(graph::OpKind::Reshape, graph::ReshapeAttrs{shape}, {made}, {result(index, shape)});
@@ -41,11 +43,14 @@ class RewritingBuilder {
     main().outputs.push_back(made);
     result_.results.push_back(node_.outputs[index]);
   }
-  graph::TensorId between(const graph::Tensor& like, Shape shape) { return add(like, std::move(shape)); }
+  graph::TensorId between(const graph::Tensor& like, Shape shape) {
+    return add(like, std::move(shape));
+  }
   graph::TensorId between(graph::TensorId like, Shape shape) {
     return add(graph::Tensor(main().tensor(like)), std::move(shape));
   }
-  graph::TensorId constant(DataType type, Shape shape, graph::Quantization quantization, std::vector<uint8_t> bytes) {
+  graph::TensorId constant(DataType type, Shape shape, graph::Quantization quantization,
+                           std::vector<uint8_t> bytes) {
     graph::Tensor tensor;
     tensor.type = type;
     tensor.quantization = std::move(quantization);
@@ -56,13 +61,14 @@ class RewritingBuilder {
   }
 
   graph::TensorId copy_constant(const graph::Module& module, const graph::Tensor& tensor) {
-    return constant(tensor.type, tensor.shape, tensor.quantization, module.constant(tensor.constant).bytes);
+    return constant(tensor.type, tensor.shape, tensor.quantization,
+                    module.constant(tensor.constant).bytes);
   }
 
   void node(graph::OpKind kind, graph::Attributes attributes, std::vector<graph::TensorId> inputs,
             std::vector<graph::TensorId> outputs) {
-    main().nodes.push_back({kind, fmt::format("{}_{}", node_.name, main().nodes.size()), std::move(attributes),
-                            std::move(inputs), std::move(outputs), ""});
+    main().nodes.push_back({kind, fmt::format("{}_{}", node_.name, main().nodes.size()),
+                            std::move(attributes), std::move(inputs), std::move(outputs), ""});
   }
   const graph::Tensor& tensor(graph::TensorId id) { return main().tensor(id); }
   Rewriting finish(bool may_go_on = false) {

@@ -35,7 +35,8 @@ class Cutter {
       if (allows_cascades) add_cascades(first);
     }
     std::vector<Section> sections;
-    for (size_t end = layers; end > 0; end = sections.back().first) sections.push_back(std::move(best_[end].section));
+    for (size_t end = layers; end > 0; end = sections.back().first)
+      sections.push_back(std::move(best_[end].section));
     return {sections.rbegin(), sections.rend()};
   }
 
@@ -69,7 +70,8 @@ class Cutter {
     for (size_t i = first; i < program_.layers.size(); ++i) {
       const Layer& layer = program_.layers[i];
       const LayerPlacement& placement = placements[i - first];
-      section.traffic += traffic_of(layer, i, placement, weights_, layer.ple && before_[i] != &kernel_for(layer));
+      section.traffic +=
+          traffic_of(layer, i, placement, weights_, layer.ple && before_[i] != &kernel_for(layer));
       section.placements.push_back(placement);
       section.end = i + 1;
       if (!placement.output_stays) offer(section);
@@ -81,7 +83,8 @@ class Cutter {
     for (size_t end = first + 1; end <= program_.layers.size() && failures < kPatience; ++end) {
       // Nothing that is longer has a shape either.
       if (!shape_of(program_, first, end)) return;
-      std::optional<Cascade> cascade = plan_cascade(variant_, program_, first, end, before_[first], weights_);
+      std::optional<Cascade> cascade =
+          plan_cascade(variant_, program_, first, end, before_[first], weights_);
       if (!cascade) {
         ++failures;
         continue;
@@ -109,7 +112,8 @@ int64_t bytes_of(const std::vector<Section>& sections) {
 
 }  // namespace
 
-std::vector<Section> cut_into_sections(const Variant& variant, const Program& program, WeightStore& weights) {
+std::vector<Section> cut_into_sections(const Variant& variant, const Program& program,
+                                       WeightStore& weights) {
   Cutter cutter(variant, program, weights);
   const int64_t most = bytes_of(cutter.run(false, false));
   std::vector<Section> sections = cutter.run(true, true);
@@ -117,7 +121,8 @@ std::vector<Section> cut_into_sections(const Variant& variant, const Program& pr
   return bytes_of(sections) <= most ? std::move(sections) : cutter.run(true, false);
 }
 
-std::vector<Section> cut_into_layers(const Variant& variant, const Program& program, WeightStore& weights) {
+std::vector<Section> cut_into_layers(const Variant& variant, const Program& program,
+                                     WeightStore& weights) {
   return Cutter(variant, program, weights).run(false, false);
 }
 

@@ -14,15 +14,17 @@
 namespace intarsia::targets::ethos_n {
 
 struct Section {
-  size_t first = 0, end = 0;                // layers
-  std::optional<Cascade> cascade;           // together
-  std::vector<LayerPlacement> placements;   // else: one for each
+  size_t first = 0, end = 0;               // layers
+  std::optional<Cascade> cascade;          // together
+  std::vector<LayerPlacement> placements;  // else: one for each
   Traffic traffic;
 };
 
 // In order, all layers once.
-std::vector<Section> cut_into_sections(const Variant& variant, const Program& program, WeightStore& weights);
+std::vector<Section> cut_into_sections(const Variant& variant, const Program& program,
+                                       WeightStore& weights);
 // The same with every layer by itself: the measure.
-std::vector<Section> cut_into_layers(const Variant& variant, const Program& program, WeightStore& weights);
+std::vector<Section> cut_into_layers(const Variant& variant, const Program& program,
+                                     WeightStore& weights);
 
 }  // namespace intarsia::targets::ethos_n

@@ -13,15 +13,18 @@ using Order = std::function<bool(const SramRequest&, const SramRequest&)>;
 int64_t place_in_order(std::vector<SramRequest>& requests, const Order& before) {
   std::vector<size_t> order(requests.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return before(requests[a], requests[b]); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return before(requests[a], requests[b]); });
   int64_t end = 0;
   std::vector<size_t> placed, beside;
   for (const size_t i : order) {
     SramRequest& request = requests[i];
     beside.clear();
     for (const size_t other : placed)
-      if (requests[other].begin <= request.end && request.begin <= requests[other].end) beside.push_back(other);
-    std::sort(beside.begin(), beside.end(), [&](size_t a, size_t b) { return requests[a].address < requests[b].address; });
+      if (requests[other].begin <= request.end && request.begin <= requests[other].end)
+        beside.push_back(other);
+    std::sort(beside.begin(), beside.end(),
+              [&](size_t a, size_t b) { return requests[a].address < requests[b].address; });
     int64_t at = 0;
     for (const size_t other : beside) {
       if (at + request.bytes <= requests[other].address) break;

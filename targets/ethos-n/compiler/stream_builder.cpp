@@ -16,9 +16,12 @@ bool overlap(const Access& a, const Access& b) {
 }  // namespace
 
 AgentRecord& AgentRecord::set(const AgentField& field, uint32_t value) {
-  INTARSIA_CHECK(bytes_[0] == static_cast<uint8_t>(field.agent), "fields are those of the agent's type");
-  INTARSIA_CHECK(field.bytes == 4 || value >> (8 * field.bytes) == 0, "values of agents fit their field");
-  for (size_t i = 0; i < field.bytes; ++i) bytes_[field.byte + i] = static_cast<uint8_t>(value >> (8 * i));
+  INTARSIA_CHECK(bytes_[0] == static_cast<uint8_t>(field.agent),
+                 "fields are those of the agent's type");
+  INTARSIA_CHECK(field.bytes == 4 || value >> (8 * field.bytes) == 0,
+                 "values of agents fit their field");
+  for (size_t i = 0; i < field.bytes; ++i)
+    bytes_[field.byte + i] = static_cast<uint8_t>(value >> (8 * i));
   return *this;
 }
 
@@ -70,7 +73,8 @@ Event StreamBuilder::issue(Queue queue, const CommandWords& command, Counter cou
   return event;
 }
 
-Event StreamBuilder::transfer(Queue queue, const CommandWords& command, const std::vector<Access>& accesses) {
+Event StreamBuilder::transfer(Queue queue, const CommandWords& command,
+                              const std::vector<Access>& accesses) {
   return issue(queue, command, queue == Queue::DmaRd ? Counter::DmaRd : Counter::DmaWr, accesses);
 }
 Event StreamBuilder::start_mce(const CommandWords& command, const std::vector<Access>& accesses) {
@@ -79,7 +83,8 @@ Event StreamBuilder::start_mce(const CommandWords& command, const std::vector<Ac
 Event StreamBuilder::start_ple(const CommandWords& command, const std::vector<Access>& accesses) {
   return issue(Queue::Ple, command, Counter::PleStripe, accesses);
 }
-Event StreamBuilder::load_kernel_into_ple(const CommandWords& command, const std::vector<Access>& accesses) {
+Event StreamBuilder::load_kernel_into_ple(const CommandWords& command,
+                                          const std::vector<Access>& accesses) {
   const Event event = issue(Queue::Ple, command, Counter::PleCodeLoadedIntoPleSram, accesses);
   wait(Queue::Ple, event);
   return event;
@@ -105,8 +110,10 @@ std::vector<uint8_t> StreamBuilder::finish() const {
   append_word(bytes, at);
   append_word(bytes, header);
   append_word(bytes, agents_.size());
-  for (size_t q = 0; q < kQueues; ++q) append_word(bytes, list_at[q]), append_word(bytes, queues_[q].size());
-  for (const AgentRecord& agent : agents_) bytes.insert(bytes.end(), agent.bytes().begin(), agent.bytes().end());
+  for (size_t q = 0; q < kQueues; ++q)
+    append_word(bytes, list_at[q]), append_word(bytes, queues_[q].size());
+  for (const AgentRecord& agent : agents_)
+    bytes.insert(bytes.end(), agent.bytes().begin(), agent.bytes().end());
   for (const std::vector<CommandWords>& queue : queues_)
     for (const CommandWords& command : queue)
       for (const uint32_t value : command.words()) append_word(bytes, value);

@@ -75,7 +75,8 @@ class StreamBuilder {
     Event event;
     Access access;
   };
-  Event issue(Queue queue, const CommandWords& command, Counter counter, const std::vector<Access>& accesses);
+  Event issue(Queue queue, const CommandWords& command, Counter counter,
+              const std::vector<Access>& accesses);
 
   std::vector<AgentRecord> agents_;
   std::array<std::vector<CommandWords>, kQueues> queues_;

@@ -18,12 +18,15 @@ inline Access sram_access(int64_t begin, int64_t bytes, bool is_write) {
 }
 
 // Rows of stripe `index` of `size` in stripes of `rows`.
-inline int64_t rows_of(int64_t index, int64_t rows, int64_t size) { return std::min(rows, size - index * rows); }
+inline int64_t rows_of(int64_t index, int64_t rows, int64_t size) {
+  return std::min(rows, size - index * rows);
+}
 
 uint32_t kernel_number(const Variant& variant, const PleKernel& kernel);
 uint32_t add_kernel_loader(const Variant& variant, StreamBuilder& stream, const PleKernel& kernel);
 // The layer's PLE, whose code is at that address of SRAM when it is switched to.
-uint32_t add_ple_agent(const Variant& variant, StreamBuilder& stream, const Layer& layer, int64_t kernel_at);
+uint32_t add_ple_agent(const Variant& variant, StreamBuilder& stream, const Layer& layer,
+                       int64_t kernel_at);
 
 CommandWords start_mce(const Variant& variant, const Layer& layer, uint32_t agent, int64_t ofms);
 

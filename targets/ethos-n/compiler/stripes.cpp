@@ -7,7 +7,7 @@
 namespace intarsia::targets::ethos_n {
 namespace {
 
-constexpr int64_t kUnit = 8;   // rows of a group
+constexpr int64_t kUnit = 8;  // rows of a group
 constexpr int64_t kSlots = 2;
 
 bool is_mean(const Layer& layer) {
@@ -16,7 +16,9 @@ bool is_mean(const Layer& layer) {
 }
 
 // Channels of an output stripe come in whole rounds of the OGs, and in whole bricks.
-int64_t depth_unit(const Variant& variant) { return std::max<int64_t>(16, variant.all_ogs()); }
+int64_t depth_unit(const Variant& variant) {
+  return std::max<int64_t>(16, variant.all_ogs());
+}
 
 class Planner {
  public:
@@ -77,8 +79,9 @@ class Planner {
     if (layer_.mce && input_count > 1)
       plan.needs_neighbours = layer_.mce->kernel_h > 1 || layer_.mce->pad_top > 0 || factor > 1;
     plan.input_slots = std::min(input_count, plan.slots_in_work() + (overlaps_ ? 1 : 0));
-    plan.input_slot_bytes = is_vector() ? round_up(divide_up(in.depth, variant_.srams()), kGroupBytes)
-                                        : sram_bytes(variant_, rows, in.width, in.depth);
+    plan.input_slot_bytes = is_vector()
+                                ? round_up(divide_up(in.depth, variant_.srams()), kGroupBytes)
+                                : sram_bytes(variant_, rows, in.width, in.depth);
     // A vector's bricks are whole.
     if (is_vector())
       plan.input_slot_bytes = round_up(in.depth, kBrickGroupBytes) / 16 / variant_.srams() * 16;
@@ -123,7 +126,8 @@ bool needs_whole_height(const Layer& layer) {
 }
 
 int64_t sram_bytes(const Variant& variant, int64_t height, int64_t width, int64_t channels) {
-  return divide_up(height, 8) * divide_up(width, 8) * divide_up(channels, variant.srams()) * kGroupBytes;
+  return divide_up(height, 8) * divide_up(width, 8) * divide_up(channels, variant.srams()) *
+         kGroupBytes;
 }
 
 int64_t rows_per_output_row(const Layer& layer) {

@@ -14,13 +14,13 @@ namespace intarsia::targets::ethos_n {
 int64_t sram_bytes(const Variant& variant, int64_t height, int64_t width, int64_t channels);
 
 struct StripePlan {
-  int64_t count = 1;           // in rows
-  int64_t input_rows = 0;      // of a stripe but the last
-  int64_t mce_rows = 0;        // that the MCE makes of one (layers with an MCE)
-  int64_t output_rows = 0;     // that reach SRAM
+  int64_t count = 1;                   // in rows
+  int64_t input_rows = 0;              // of a stripe but the last
+  int64_t mce_rows = 0;                // that the MCE makes of one (layers with an MCE)
+  int64_t output_rows = 0;             // that reach SRAM
   int64_t depth_count = 1, depth = 0;  // channels of the output in one stripe
   bool needs_neighbours = false;       // rows of the stripes above and below
-  bool keeps_weights = true;   // all stripes of the weights are in SRAM at once
+  bool keeps_weights = true;           // all stripes of the weights are in SRAM at once
   int64_t input_slots = 1, output_slots = 1, weight_slots = 1;
   int64_t input_slot_bytes = 0, output_slot_bytes = 0, weight_slot_bytes = 0;  // of a bank
 

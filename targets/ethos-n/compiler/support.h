@@ -18,6 +18,7 @@ std::optional<Query> query_of(const graph::Function& function, const graph::Node
 
 // Why the operator cannot be, in the library's words where they are its; nothing when it is supported.
 std::optional<std::string> refuses_by_support(const Variant& variant, const graph::Module& module,
-                                              const graph::Function& function, const graph::Node& node);
+                                              const graph::Function& function,
+                                              const graph::Node& node);
 
 }  // namespace intarsia::targets::ethos_n

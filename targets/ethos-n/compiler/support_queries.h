@@ -20,9 +20,28 @@ struct Answer {
 };
 
 enum class QueryKind : uint8_t {
-  Input, Convolution, Depthwise, StandalonePadding, TransposeConvolution, Concatenation, Split, Addition,
-  Multiplication, FullyConnected, Relu, LeakyRelu, Requantize, MeanXy, Sigmoid, Tanh, AveragePooling,
-  MaxPooling, Reshape, DepthToSpace, SpaceToDepth, Resize,
+  Input,
+  Convolution,
+  Depthwise,
+  StandalonePadding,
+  TransposeConvolution,
+  Concatenation,
+  Split,
+  Addition,
+  Multiplication,
+  FullyConnected,
+  Relu,
+  LeakyRelu,
+  Requantize,
+  MeanXy,
+  Sigmoid,
+  Tanh,
+  AveragePooling,
+  MaxPooling,
+  Reshape,
+  DepthToSpace,
+  SpaceToDepth,
+  Resize,
 };
 
 struct QueryTensor {
@@ -40,8 +59,9 @@ struct Query {
   float output_scale = 1;
   int64_t output_zero_point = 0;
   DataType output_type = DataType::Int8;
-  std::array<int64_t, 4> output_shape = {1, 1, 1, 1};  // Reshape, Resize; convolutions: what it should be
-  int64_t kernel_h = 1, kernel_w = 1;  // of windows
+  std::array<int64_t, 4> output_shape = {1, 1, 1,
+                                         1};  // Reshape, Resize; convolutions: what it should be
+  int64_t kernel_h = 1, kernel_w = 1;         // of windows
   int64_t stride_y = 1, stride_x = 1;
   int64_t top = 0, bottom = 0, left = 0, right = 0;
   int64_t axis = 3, block = 2;

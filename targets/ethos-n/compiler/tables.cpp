@@ -14,7 +14,7 @@ enum VariantNumber : int64_t {
 };
 constexpr Variant kVariants[] = {
 #define VARIANT(name, tag, stack_name, prefix, ces, igs, ogs, emcs, lanes, emc_kib, tops) \
-  {tag, prefix, name, ces, igs, ogs, emcs, lanes, (emc_kib) * 1024, tops},
+  {tag, prefix, name, ces, igs, ogs, emcs, lanes, (emc_kib)*1024, tops},
 #define VARIANT_WITHOUT_KERNELS(...)
 #include "ethos_n/variants.def"
 #undef VARIANT
@@ -28,9 +28,9 @@ constexpr std::string_view kWithoutKernels[] = {
 #undef VARIANT_WITHOUT_KERNELS
 };
 constexpr PleKernel kPleKernels[] = {
-#define PLE_KERNEL(number, operation, width, height, blocks, type, direction, text)            \
-  {number, PleOperation::operation, width, height, blocks, PleType::type,                      \
-   PleDirection::direction, text},
+#define PLE_KERNEL(number, operation, width, height, blocks, type, direction, text) \
+  {number,        PleOperation::operation, width, height, blocks,                   \
+   PleType::type, PleDirection::direction, text},
 #include "ethos_n/ple_kernels.def"
 #undef PLE_KERNEL
 };
@@ -74,8 +74,12 @@ constexpr Field kFields[] = {
 
 }  // namespace
 
-std::span<const Variant> variants() { return kVariants; }
-std::span<const std::string_view> variants_without_kernels() { return kWithoutKernels; }
+std::span<const Variant> variants() {
+  return kVariants;
+}
+std::span<const std::string_view> variants_without_kernels() {
+  return kWithoutKernels;
+}
 
 std::string word_of(std::string_view tag) {
   constexpr std::string_view kFamily = "ethos-n78-";
@@ -88,14 +92,30 @@ const Variant& variant_of(const Target& member) {
   INTARSIA_CHECK(false, "the kind admits only variants with kernels");
 }
 
-std::span<const PleKernel> ple_kernels() { return kPleKernels; }
-std::span<const std::string_view> agent_names() { return kAgentNames; }
-std::span<const std::string_view> queue_names() { return kQueueNames; }
-std::span<const std::string_view> counter_names() { return kCounterNames; }
-std::span<const AgentField> agent_fields() { return kAgentFields; }
-std::span<const CommandRow> command_rows() { return kCommands; }
-std::span<const WordRow> word_rows() { return kWords; }
-std::span<const Field> fields() { return kFields; }
+std::span<const PleKernel> ple_kernels() {
+  return kPleKernels;
+}
+std::span<const std::string_view> agent_names() {
+  return kAgentNames;
+}
+std::span<const std::string_view> queue_names() {
+  return kQueueNames;
+}
+std::span<const std::string_view> counter_names() {
+  return kCounterNames;
+}
+std::span<const AgentField> agent_fields() {
+  return kAgentFields;
+}
+std::span<const CommandRow> command_rows() {
+  return kCommands;
+}
+std::span<const WordRow> word_rows() {
+  return kWords;
+}
+std::span<const Field> fields() {
+  return kFields;
+}
 
 size_t words_of(std::string_view shape) {
   for (const ShapeRow& row : kShapes)

@@ -19,7 +19,7 @@ namespace intarsia::targets::ethos_n {
 struct Variant {
   std::string_view tag;
   std::string_view kernel_prefix;
-  int64_t number = 0;  // of the block of kernel numbers
+  int64_t number = 0;                                          // of the block of kernel numbers
   int64_t ces = 0, igs = 0, ogs = 0, emcs = 0, ple_lanes = 0;  // all but the first: of one CE
   int64_t emc_bytes = 0, tops = 0;
 
@@ -37,9 +37,22 @@ std::string word_of(std::string_view tag);
 const Variant& variant_of(const Target& member);
 
 enum class PleOperation : uint8_t {
-  ADDITION, ADDITION_RESCALE, AVGPOOL_3X3_1_1_UDMA, DOWNSAMPLE_2X2, INTERLEAVE_2X2_2_2, LEAKY_RELU,
-  MAXPOOL_2X2_2_2, MAXPOOL_3X3_2_2_EVEN, MAXPOOL_3X3_2_2_ODD, MAXPOOL1D, MEAN_XY_7X7, MEAN_XY_8X8,
-  MULTIPLICATION, PASSTHROUGH, SIGMOID, TRANSPOSE_XY,
+  ADDITION,
+  ADDITION_RESCALE,
+  AVGPOOL_3X3_1_1_UDMA,
+  DOWNSAMPLE_2X2,
+  INTERLEAVE_2X2_2_2,
+  LEAKY_RELU,
+  MAXPOOL_2X2_2_2,
+  MAXPOOL_3X3_2_2_EVEN,
+  MAXPOOL_3X3_2_2_ODD,
+  MAXPOOL1D,
+  MEAN_XY_7X7,
+  MEAN_XY_8X8,
+  MULTIPLICATION,
+  PASSTHROUGH,
+  SIGMOID,
+  TRANSPOSE_XY,
 };
 enum class PleType : uint8_t { Any, Unsigned, Signed };
 enum class PleDirection : uint8_t { None, X, Y };
@@ -117,9 +130,9 @@ struct Field {
     const int64_t raw = value / times - plus;
     const int64_t least = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
     const int64_t most = (int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
-    INTARSIA_CHECK(value % times == 0 && raw >= least && raw <= most,
-                   std::string(register_name) + "." + std::string(name) + " holds " +
-                       std::to_string(value));
+    INTARSIA_CHECK(
+        value % times == 0 && raw >= least && raw <= most,
+        std::string(register_name) + "." + std::string(name) + " holds " + std::to_string(value));
     const uint64_t mask = (uint64_t{1} << bits) - 1;
     return static_cast<uint32_t>((static_cast<uint64_t>(raw) & mask) << low_bit);
   }
@@ -137,8 +150,9 @@ struct Adjust {
 };
 inline constexpr Adjust Plain{0, 1}, PlusOne{1, 1}, Times16{0, 16};
 inline constexpr bool Signed = true, Unsigned = false;
-#define FIELD(register, name, low_bit, bits, sign, adjust) \
-  inline constexpr Field register##_##name{#register, #name, low_bit, bits, sign, adjust.plus, adjust.times};
+#define FIELD(register, name, low_bit, bits, sign, adjust)                            \
+  inline constexpr Field register##_##name{#register, #name,       low_bit,     bits, \
+                                           sign,      adjust.plus, adjust.times};
 #include "ethos_n/registers.def"
 #undef FIELD
 }  // namespace reg

@@ -27,7 +27,7 @@ struct Traffic {
 int64_t transfer_bytes(const FeatureMap& map, int64_t rows);
 
 // Of one layer by itself. `loads_kernel`: its kernel is not the one that the PLE has.
-Traffic traffic_of(const Layer& layer, size_t number, const LayerPlacement& placement, WeightStore& weights,
-                   bool loads_kernel);
+Traffic traffic_of(const Layer& layer, size_t number, const LayerPlacement& placement,
+                   WeightStore& weights, bool loads_kernel);
 
 }  // namespace intarsia::targets::ethos_n

@@ -7,7 +7,9 @@ namespace {
 
 constexpr int64_t kIdsOfQueue = 4, kFirstWriteId = 4;
 
-uint32_t mask_of(int64_t count) { return static_cast<uint32_t>((uint64_t{1} << count) - 1); }
+uint32_t mask_of(int64_t count) {
+  return static_cast<uint32_t>((uint64_t{1} << count) - 1);
+}
 
 uint32_t config_of(const FeatureMap& map) {
   return reg::DMA_COMP_CONFIG0_is_signed.put(map.is_signed ? 1 : 0) |
@@ -21,17 +23,19 @@ uint32_t stride_of(const FeatureMap& map) {
 }  // namespace
 
 uint32_t Transfers::add_loader(const FeatureMap& map) {
-  return stream_.add_agent(AgentRecord(AgentType::IFM_STREAMER)
-                               .set(agent_field::IFM_STREAMER_buffer, places_[static_cast<size_t>(map.storage)].id)
-                               .set(agent_field::IFM_STREAMER_DMA_COMP_CONFIG0, config_of(map))
-                               .set(agent_field::IFM_STREAMER_DMA_STRIDE1, stride_of(map)));
+  return stream_.add_agent(
+      AgentRecord(AgentType::IFM_STREAMER)
+          .set(agent_field::IFM_STREAMER_buffer, places_[static_cast<size_t>(map.storage)].id)
+          .set(agent_field::IFM_STREAMER_DMA_COMP_CONFIG0, config_of(map))
+          .set(agent_field::IFM_STREAMER_DMA_STRIDE1, stride_of(map)));
 }
 
 uint32_t Transfers::add_storer(const FeatureMap& map) {
-  return stream_.add_agent(AgentRecord(AgentType::OFM_STREAMER)
-                               .set(agent_field::OFM_STREAMER_buffer, places_[static_cast<size_t>(map.storage)].id)
-                               .set(agent_field::OFM_STREAMER_DMA_COMP_CONFIG0, config_of(map))
-                               .set(agent_field::OFM_STREAMER_DMA_STRIDE1, stride_of(map)));
+  return stream_.add_agent(
+      AgentRecord(AgentType::OFM_STREAMER)
+          .set(agent_field::OFM_STREAMER_buffer, places_[static_cast<size_t>(map.storage)].id)
+          .set(agent_field::OFM_STREAMER_DMA_COMP_CONFIG0, config_of(map))
+          .set(agent_field::OFM_STREAMER_DMA_STRIDE1, stride_of(map)));
 }
 
 Access Transfers::whole(const FeatureMap& map, bool is_write) const {
@@ -39,8 +43,8 @@ Access Transfers::whole(const FeatureMap& map, bool is_write) const {
   return {place.memory, place.offset, place.offset + place.bytes, is_write};
 }
 
-CommandWords Transfers::command(Queue queue, CommandType type, uint32_t agent, int64_t dram, int64_t sram,
-                                int64_t format, int64_t bytes) {
+CommandWords Transfers::command(Queue queue, CommandType type, uint32_t agent, int64_t dram,
+                                int64_t sram, int64_t format, int64_t bytes) {
   const bool reads = queue == Queue::DmaRd;
   const int64_t number = stream_.count(reads ? Counter::DmaRd : Counter::DmaWr);
   CommandWords words(type);
@@ -49,13 +53,14 @@ CommandWords Transfers::command(Queue queue, CommandType type, uint32_t agent, i
       .set(word::Dma_SRAM_ADDR, reg::SRAM_ADDR_address.put(sram))
       .set(word::Dma_DMA_TOTAL_BYTES, reg::DMA_TOTAL_BYTES_bytes.put(bytes))
       .set(word::Dma_DMA_EMCS, mask_of(variant_.srams()))
-      .set(word::Dma_DMA_CMD, reg::DMA_CMD_id.put(number % kIdsOfQueue + (reads ? 0 : kFirstWriteId)) |
-                                  reg::DMA_CMD_format.put(format));
+      .set(word::Dma_DMA_CMD,
+           reg::DMA_CMD_id.put(number % kIdsOfQueue + (reads ? 0 : kFirstWriteId)) |
+               reg::DMA_CMD_format.put(format));
   return words;
 }
 
-void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t first, int64_t rows, int64_t c,
-                     int64_t depth, const Access& sram) {
+void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t first,
+                     int64_t rows, int64_t c, int64_t depth, const Access& sram) {
   const bool reads = queue == Queue::DmaRd;
   const CommandType type = reads ? CommandType::LoadIfmStripe : CommandType::StoreOfmStripe;
   const StoragePlace& place = places_[static_cast<size_t>(map.storage)];
@@ -63,14 +68,17 @@ void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t
   const uint32_t banks = mask_of(std::min(depth, variant_.srams()));
   const int64_t y = map.y + first;
   if (map.layout == Layout::Nhwc) {
-    INTARSIA_CHECK(depth == map.channels || map.columns == 1, "NHWC is not cut in channels unless it has one column");
+    INTARSIA_CHECK(depth == map.channels || map.columns == 1,
+                   "NHWC is not cut in channels unless it has one column");
     const int64_t begin = (y * map.columns + map.x) * map.channels + map.c + c;
     const int64_t end = begin + ((rows - 1) * map.columns + map.width - 1) * map.channels + depth;
-    CommandWords words = command(queue, type, agent, begin, sram.begin, kFormatNhwc, rows * map.width * depth);
+    CommandWords words =
+        command(queue, type, agent, begin, sram.begin, kFormatNhwc, rows * map.width * depth);
     words.set(word::Dma_DMA_CHANNELS, channels).set(word::Dma_DMA_EMCS, banks);
     words.set(word::Dma_DMA_SRAM_STRIDE, reg::DMA_SRAM_STRIDE_group.put(4));
     words.set(word::Dma_DMA_STRIDE0, reg::DMA_STRIDE0_stride.put(map.width * depth));
-    stream_.transfer(queue, words, {{place.memory, place.offset + begin, place.offset + end, !reads}, sram});
+    stream_.transfer(queue, words,
+                     {{place.memory, place.offset + begin, place.offset + end, !reads}, sram});
     return;
   }
   const int64_t groups_c = divide_up(map.channels, 16), groups_x = divide_up(map.columns, 8);
@@ -79,14 +87,17 @@ void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t
   const int64_t group_rows = divide_up(rows, 8);
   const auto transfer = [&](int64_t brick, int64_t at, int64_t groups) {
     const int64_t begin = brick * kBrickGroupBytes;
-    CommandWords words = command(queue, type, agent, begin, at, kFormatNhwcb, groups * kGroupBytes * depth);
+    CommandWords words =
+        command(queue, type, agent, begin, at, kFormatNhwcb, groups * kGroupBytes * depth);
     words.set(word::Dma_DMA_CHANNELS, channels).set(word::Dma_DMA_EMCS, banks);
-    stream_.transfer(queue, words,
-                     {{place.memory, place.offset + begin,
-                       place.offset + begin + groups * divide_up(depth, 16) * kBrickGroupBytes, !reads},
-                      sram});
+    stream_.transfer(
+        queue, words,
+        {{place.memory, place.offset + begin,
+          place.offset + begin + groups * divide_up(depth, 16) * kBrickGroupBytes, !reads},
+         sram});
   };
-  if (depth == map.channels) return transfer(y / 8 * groups_x * groups_c, sram.begin, group_rows * groups_x);
+  if (depth == map.channels)
+    return transfer(y / 8 * groups_x * groups_c, sram.begin, group_rows * groups_x);
   // Not in one piece in DRAM: a command for each group of 8 x 8 elements.
   const int64_t group_bytes = divide_up(depth, variant_.srams()) * kGroupBytes;
   for (int64_t gy = 0; gy < group_rows; ++gy)
@@ -95,31 +106,39 @@ void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t
                sram.begin + (gy * groups_x + gx) * group_bytes, 1);
 }
 
-void Transfers::load(uint32_t agent, const FeatureMap& map, int64_t first, int64_t rows, int64_t sram,
-                     int64_t sram_bytes) {
-  move(Queue::DmaRd, agent, map, first, rows, 0, map.depth, {kSramMemory, sram, sram + sram_bytes, true});
+void Transfers::load(uint32_t agent, const FeatureMap& map, int64_t first, int64_t rows,
+                     int64_t sram, int64_t sram_bytes) {
+  move(Queue::DmaRd, agent, map, first, rows, 0, map.depth,
+       {kSramMemory, sram, sram + sram_bytes, true});
 }
 
-void Transfers::store(uint32_t agent, const FeatureMap& map, int64_t first, int64_t rows, int64_t c, int64_t depth,
-                      int64_t sram, int64_t sram_bytes) {
-  move(Queue::DmaWr, agent, map, first, rows, c, depth, {kSramMemory, sram, sram + sram_bytes, false});
+void Transfers::store(uint32_t agent, const FeatureMap& map, int64_t first, int64_t rows, int64_t c,
+                      int64_t depth, int64_t sram, int64_t sram_bytes) {
+  move(Queue::DmaWr, agent, map, first, rows, c, depth,
+       {kSramMemory, sram, sram + sram_bytes, false});
 }
 
-void Transfers::load_vector(uint32_t agent, const FeatureMap& map, int64_t sram, int64_t sram_bytes) {
+void Transfers::load_vector(uint32_t agent, const FeatureMap& map, int64_t sram,
+                            int64_t sram_bytes) {
   const int64_t bytes = round_up(map.depth, kBrickGroupBytes);
-  CommandWords words = command(Queue::DmaRd, CommandType::LoadIfmStripe, agent, 0, sram, kFormatNhwcb, bytes);
+  CommandWords words =
+      command(Queue::DmaRd, CommandType::LoadIfmStripe, agent, 0, sram, kFormatNhwcb, bytes);
   words.set(word::Dma_DMA_CHANNELS, reg::DMA_CHANNELS_channels.put(bytes / kGroupBytes));
-  stream_.transfer(Queue::DmaRd, words, {whole(map, false), {kSramMemory, sram, sram + sram_bytes, true}});
+  stream_.transfer(Queue::DmaRd, words,
+                   {whole(map, false), {kSramMemory, sram, sram + sram_bytes, true}});
 }
 
-void Transfers::load_weights(uint32_t agent, int64_t offset, int64_t bytes, int64_t sram, int64_t sram_bytes) {
-  stream_.transfer(Queue::DmaRd,
-                   command(Queue::DmaRd, CommandType::LoadWgtStripe, agent, offset, sram, kFormatWeights, bytes),
-                   {{kSramMemory, sram, sram + sram_bytes, true}});
+void Transfers::load_weights(uint32_t agent, int64_t offset, int64_t bytes, int64_t sram,
+                             int64_t sram_bytes) {
+  stream_.transfer(
+      Queue::DmaRd,
+      command(Queue::DmaRd, CommandType::LoadWgtStripe, agent, offset, sram, kFormatWeights, bytes),
+      {{kSramMemory, sram, sram + sram_bytes, true}});
 }
 
 void Transfers::load_kernel(uint32_t agent, int64_t sram) {
-  CommandWords words = command(Queue::DmaRd, CommandType::LoadPleCodeIntoSram, agent, 0, sram, kFormatBroadcast, 1);
+  CommandWords words =
+      command(Queue::DmaRd, CommandType::LoadPleCodeIntoSram, agent, 0, sram, kFormatBroadcast, 1);
   words.set(word::Dma_DMA_EMCS, mask_of(variant_.ces));
   stream_.transfer(Queue::DmaRd, words, {{kSramMemory, sram, sram + kKernelBytes, true}});
 }

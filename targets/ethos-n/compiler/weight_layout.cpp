@@ -9,23 +9,31 @@ constexpr int64_t kLongestDirect = 7, kPiece = 3;
 constexpr int64_t kHeaderBits = 16 + 32 + 31 + 17 + 1 + 13 + 8 + 32 * 9;
 constexpr int64_t kWordBytes = 16;
 
-int64_t piece(int64_t taps) { return taps == 1 ? 1 : kPiece; }
-int64_t whole_pieces(int64_t taps) { return round_up(taps, piece(taps)); }
+int64_t piece(int64_t taps) {
+  return taps == 1 ? 1 : kPiece;
+}
+int64_t whole_pieces(int64_t taps) {
+  return round_up(taps, piece(taps));
+}
 
 // Which element of the vector in DRAM is element i of the vector in SRAM: byte i / banks of bank
 // i % banks, brought there as bricks of 8 x 8 x 16.
 int64_t place_in_dram(const Variant& variant, int64_t i) {
   const int64_t banks = variant.srams(), byte = i / banks;
   const int64_t channel = i % banks + banks * (byte / kGroupBytes), in_group = byte % kGroupBytes;
-  return channel / 16 * kBrickGroupBytes + in_group / kPatchBytes * 16 * kPatchBytes + channel % 16 * kPatchBytes +
-         in_group % kPatchBytes;
+  return channel / 16 * kBrickGroupBytes + in_group / kPatchBytes * 16 * kPatchBytes +
+         channel % 16 * kPatchBytes + in_group % kPatchBytes;
 }
 
 }  // namespace
 
-int64_t wide_side(int64_t taps) { return whole_pieces(taps); }
+int64_t wide_side(int64_t taps) {
+  return whole_pieces(taps);
+}
 
-bool is_wide(const MceStep& step) { return step.kernel_h > kLongestDirect || step.kernel_w > kLongestDirect; }
+bool is_wide(const MceStep& step) {
+  return step.kernel_h > kLongestDirect || step.kernel_w > kLongestDirect;
+}
 
 std::vector<SubFilter> sub_filters(const MceStep& step) {
   if (step.stride == 1)
@@ -50,13 +58,14 @@ std::vector<SubFilter> sub_filters(const MceStep& step) {
 
 int64_t weights_of_ofm(const Variant& variant, const MceStep& step) {
   if (step.mode == MceMode::FullyConnected) return round_up(step.channels, kBrickGroupBytes);
-  if (is_wide(step)) return whole_pieces(step.kernel_h) * whole_pieces(step.kernel_w) * step.channels;
+  if (is_wide(step))
+    return whole_pieces(step.kernel_h) * whole_pieces(step.kernel_w) * step.channels;
   int64_t weights = 0;
   const std::vector<SubFilter> filters = sub_filters(step);
   for (size_t i = 0; i < filters.size(); ++i) {
     const int64_t channels = step.mode == MceMode::Depthwise ? 1
-                             : i + 1 < filters.size()        ? round_up(step.channels, variant.all_igs())
-                                                             : step.channels;
+                             : i + 1 < filters.size() ? round_up(step.channels, variant.all_igs())
+                                                      : step.channels;
     weights += filters[i].height * filters[i].width * channels;
   }
   return weights;
@@ -66,14 +75,16 @@ int64_t most_bank_bytes(const Variant& variant, const MceStep& step, int64_t cou
   const int64_t parallel = step.mode == MceMode::Depthwise ? variant.srams() : variant.all_ogs();
   const int64_t per_og = divide_up(count, parallel);
   const int64_t bits = per_og * (kHeaderBits + weights_of_ofm(variant, step) * 9 + 64);
-  const int64_t ogs_of_bank = std::max<int64_t>(1, divide_up(std::min(parallel, count), variant.srams()));
+  const int64_t ogs_of_bank =
+      std::max<int64_t>(1, divide_up(std::min(parallel, count), variant.srams()));
   return ogs_of_bank * round_up(divide_up(bits, 8), kWordBytes);
 }
 
-WeightLayout::WeightLayout(const Variant& variant, const MceStep& step) : variant_(variant), step_(step) {
+WeightLayout::WeightLayout(const Variant& variant, const MceStep& step)
+    : variant_(variant), step_(step) {
   std::vector<int16_t> all;
   for (int64_t ofm = 0; ofm < step.depth; ++ofm) {
-    ordered_.push_back(step.mode == MceMode::Convolution  ? convolution(ofm)
+    ordered_.push_back(step.mode == MceMode::Convolution ? convolution(ofm)
                        : step.mode == MceMode::Depthwise ? depthwise(ofm)
                                                          : vector_product(ofm));
     all.insert(all.end(), ordered_.back().begin(), ordered_.back().end());
@@ -88,7 +99,8 @@ std::vector<int16_t> WeightLayout::convolution(int64_t ofm) const {
   const int64_t slice = variant_.all_igs(), channels = step_.channels;
   const auto at = [&](int64_t y, int64_t x, int64_t i) -> int16_t {
     if (y >= step_.kernel_h || x >= step_.kernel_w || i >= channels) return 0;
-    return step_.weights[static_cast<size_t>(((ofm * step_.kernel_h + y) * step_.kernel_w + x) * channels + i)];
+    return step_.weights[static_cast<size_t>(
+        ((ofm * step_.kernel_h + y) * step_.kernel_w + x) * channels + i)];
   };
   if (is_wide(step_)) {
     const int64_t height = piece(step_.kernel_h), width = piece(step_.kernel_w);
@@ -97,14 +109,16 @@ std::vector<int16_t> WeightLayout::convolution(int64_t ofm) const {
         for (int64_t first = 0; first < channels; first += slice)
           for (int64_t y = top; y < top + height; ++y)
             for (int64_t x = left; x < left + width; ++x)
-              for (int64_t i = first; i < std::min(first + slice, channels); ++i) weights.push_back(at(y, x, i));
+              for (int64_t i = first; i < std::min(first + slice, channels); ++i)
+                weights.push_back(at(y, x, i));
     return weights;
   }
   const std::vector<SubFilter> filters = sub_filters(step_);
   for (int64_t first = 0; first < channels; first += slice)
     for (size_t f = 0; f < filters.size(); ++f) {
       const SubFilter& filter = filters[f];
-      const int64_t end = f + 1 < filters.size() ? first + slice : std::min(first + slice, channels);
+      const int64_t end =
+          f + 1 < filters.size() ? first + slice : std::min(first + slice, channels);
       for (int64_t y = 0; y < filter.height; ++y)
         for (int64_t x = 0; x < filter.width; ++x)
           for (int64_t i = first; i < end; ++i)
@@ -120,10 +134,12 @@ std::vector<int16_t> WeightLayout::depthwise(int64_t ofm) const {
   for (const SubFilter& filter : sub_filters(step_))
     for (int64_t y = 0; y < filter.height; ++y)
       for (int64_t x = 0; x < filter.width; ++x) {
-        const int64_t row = filter.first_y + step_.stride * y, column = filter.first_x + step_.stride * x;
-        weights.push_back(filter.is_empty ? int16_t{0}
-                                          : step_.weights[static_cast<size_t>(
-                                                (ofm * step_.kernel_h + row) * step_.kernel_w + column)]);
+        const int64_t row = filter.first_y + step_.stride * y,
+                      column = filter.first_x + step_.stride * x;
+        weights.push_back(filter.is_empty
+                              ? int16_t{0}
+                              : step_.weights[static_cast<size_t>(
+                                    (ofm * step_.kernel_h + row) * step_.kernel_w + column)]);
       }
   return weights;
 }
@@ -132,7 +148,8 @@ std::vector<int16_t> WeightLayout::vector_product(int64_t ofm) const {
   std::vector<int16_t> weights(static_cast<size_t>(weights_of_ofm(variant_, step_)));
   for (size_t i = 0; i < weights.size(); ++i) {
     const int64_t from = place_in_dram(variant_, static_cast<int64_t>(i));
-    if (from < step_.channels) weights[i] = step_.weights[static_cast<size_t>(ofm * step_.channels + from)];
+    if (from < step_.channels)
+      weights[i] = step_.weights[static_cast<size_t>(ofm * step_.channels + from)];
   }
   return weights;
 }
@@ -162,7 +179,8 @@ WeightStripe WeightLayout::stripe(int64_t first, int64_t count) const {
     const size_t bank = og % static_cast<size_t>(banks), round = og / static_cast<size_t>(banks);
     for (size_t i = 0; i < streams[og].size(); ++i) {
       const size_t word = (round * length + i) / kWordBytes;
-      stripe.bytes[(word * static_cast<size_t>(banks) + bank) * kWordBytes + i % kWordBytes] = streams[og][i];
+      stripe.bytes[(word * static_cast<size_t>(banks) + bank) * kWordBytes + i % kWordBytes] =
+          streams[og][i];
     }
   }
   return stripe;

@@ -11,8 +11,8 @@ namespace intarsia::targets::ethos_n {
 
 // The weights of OFMs first .. first + count - 1 as the DMA brings them.
 struct WeightStripe {
-  std::vector<uint8_t> bytes;   // words of 16 bytes go round the banks
-  int64_t second_og_at = 0;     // bytes of a bank: where the streams of OGs beyond the banks begin
+  std::vector<uint8_t> bytes;  // words of 16 bytes go round the banks
+  int64_t second_og_at = 0;    // bytes of a bank: where the streams of OGs beyond the banks begin
   int64_t bank_bytes = 0;
 };
 

@@ -14,11 +14,14 @@ namespace intarsia::targets::ethos_n {
 
 class WeightStore {
  public:
-  WeightStore(const Variant& variant, const Program& program) : variant_(variant), program_(program) {}
+  WeightStore(const Variant& variant, const Program& program)
+      : variant_(variant), program_(program) {}
 
   // Of a layer with an MCE: stripes of `depth` OFMs each, the last of what remains.
   const std::vector<WeightStripe>& stripes(size_t layer, int64_t depth);
-  const WeightStripe& whole(size_t layer) { return stripes(layer, program_.layers[layer].mce->depth).front(); }
+  const WeightStripe& whole(size_t layer) {
+    return stripes(layer, program_.layers[layer].mce->depth).front();
+  }
 
  private:
   const Variant& variant_;

@@ -34,12 +34,15 @@ uint32_t coded(const WeightCoding& coding, int16_t weight) {
 }
 
 // Slots of a weight chunk say 0, 1, or 2 and more to come: one bit, two, two.
-uint64_t quotient_bits(uint32_t quotient) { return uint64_t{quotient} + 1; }
+uint64_t quotient_bits(uint32_t quotient) {
+  return uint64_t{quotient} + 1;
+}
 
 uint32_t bits_of_entries(const std::vector<int16_t>& palette) {
   int largest = 1;
   for (const int16_t weight : palette) largest = std::max(largest, std::abs(int{weight}));
-  return std::max<uint32_t>(2, static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>(largest))) + 1);
+  return std::max<uint32_t>(
+      2, static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>(largest))) + 1);
 }
 
 using Histogram = std::map<int16_t, uint64_t>;
@@ -104,14 +107,17 @@ WeightCoding choose_coding(const Variant&, std::span<const int16_t> weights) {
     }
     plain.weight_offset = histogram.empty() ? 0 : std::min(smallest, kMostOffset);
     plain.palette_bits =
-        std::max<uint32_t>(2, static_cast<uint32_t>(std::bit_width(largest - plain.weight_offset))) - 2;
+        std::max<uint32_t>(2,
+                           static_cast<uint32_t>(std::bit_width(largest - plain.weight_offset))) -
+        2;
     std::vector<WeightCoding> candidates = {plain};
     if (histogram.size() >= 2 && histogram.size() <= kMostInPalette) {
       WeightCoding palette = plain;
       palette.weight_offset = 0;
       std::vector<std::pair<uint64_t, int16_t>> order;
       for (const auto& [weight, count] : histogram) order.emplace_back(count, weight);
-      std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+      std::stable_sort(order.begin(), order.end(),
+                       [](const auto& a, const auto& b) { return a.first > b.first; });
       for (const auto& [count, weight] : order) palette.palette.push_back(weight);
       palette.palette_bits = bits_of_entries(palette.palette) - 2;
       candidates.push_back(palette);
@@ -135,8 +141,8 @@ void OgWriter::add(const OfmStream& ofm) {
   const uint64_t begin = bits_.size();
   bits_.put(0, kLengthBits);
   bits_.put(static_cast<uint32_t>(ofm.bias), 32);
-  const bool same = !is_first_ && scale_.scale == ofm.scale.scale && scale_.shift == ofm.scale.shift &&
-                    zero_point_ == ofm.zero_point;
+  const bool same = !is_first_ && scale_.scale == ofm.scale.scale &&
+                    scale_.shift == ofm.scale.shift && zero_point_ == ofm.zero_point;
   bits_.put(same ? 0 : 1, 1);
   if (!same) {
     bits_.put(ofm.scale.scale, 16);
@@ -151,7 +157,8 @@ void OgWriter::add(const OfmStream& ofm) {
   is_first_ = false;
   put_symbols(ofm.weights);
   const uint64_t words = (bits_.size() - 1) / 128 - begin / 128 + 1;
-  INTARSIA_CHECK(words >> kLengthBits == 0, "an OFM's stream has fewer than 65536 words of 16 bytes");
+  INTARSIA_CHECK(words >> kLengthBits == 0,
+                 "an OFM's stream has fewer than 65536 words of 16 bytes");
   for (uint32_t i = 0; i < kLengthBits; ++i) {
     uint8_t& byte = bits_.bytes()[(begin + i) / 8];
     byte = static_cast<uint8_t>(byte | ((words >> i & 1) << ((begin + i) % 8)));
@@ -197,11 +204,12 @@ void OgWriter::put_symbols(std::span<const int16_t> weights) {
   const uint32_t width = golomb ? coding_.weight_divisor : index_bits(coding_);
   const size_t weight_slots = !golomb && width > 5 ? half : three_quarters;
   const size_t zero_slots = coding_.zero_divisor < 3 ? three_quarters : half;
-  size_t weight_at = 0, zero_at = 0;                // quotients that are complete
+  size_t weight_at = 0, zero_at = 0;                  // quotients that are complete
   size_t weight_remainders = 0, zero_remainders = 0;  // written so far
-  uint32_t weight_part = 0, zero_part = 0;          // of the quotient that is not complete
+  uint32_t weight_part = 0, zero_part = 0;            // of the quotient that is not complete
   for (bool more = true; more;) {
-    const int64_t balance = runs ? static_cast<int64_t>(weight_at) - static_cast<int64_t>(zero_at) : 0;
+    const int64_t balance =
+        runs ? static_cast<int64_t>(weight_at) - static_cast<int64_t>(zero_at) : 0;
     const bool weight_chunk = balance < static_cast<int64_t>(half) && weight_at < symbols.size();
     const bool zero_chunk = runs && balance >= 0 && zero_at < zeros.size();
     const size_t weights_before = weight_at, zeros_before = zero_at;

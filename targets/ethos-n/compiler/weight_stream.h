@@ -28,8 +28,8 @@ struct WeightCoding {
   uint32_t zero_divisor = kNone;    // 0..3: zeros are runs
   uint32_t weight_divisor = kNone;  // 0..5: Golomb-Rice; none: symbols of a fixed width
   uint32_t weight_offset = 0;       // the smallest symbol that is not in the palette
-  uint32_t palette_bits = 0;        // of an entry minus 2; without a palette the width of symbols minus 2
-  std::vector<int16_t> palette;     // none, or 2 to 32
+  uint32_t palette_bits = 0;  // of an entry minus 2; without a palette the width of symbols minus 2
+  std::vector<int16_t> palette;  // none, or 2 to 32
   bool operator==(const WeightCoding&) const = default;
 };
 
@@ -46,7 +46,8 @@ struct OfmStream {
 // The OFMs of one OG, one after another.
 class OgWriter {
  public:
-  OgWriter(const Variant& variant, const WeightCoding& coding) : variant_(variant), coding_(coding) {}
+  OgWriter(const Variant& variant, const WeightCoding& coding)
+      : variant_(variant), coding_(coding) {}
   void add(const OfmStream& ofm);
   std::vector<uint8_t> finish() { return std::move(bits_.bytes()); }  // not padded
 

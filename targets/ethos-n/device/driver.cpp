@@ -80,8 +80,7 @@ intarsia_status intarsia_ethos_n_open(intarsia_ethos_n* npu, void* registers) {
   return open(*npu);
 }
 
-intarsia_status intarsia_ethos_n_open_bus(intarsia_ethos_n* npu,
-                                          const intarsia_register_bus* bus) {
+intarsia_status intarsia_ethos_n_open_bus(intarsia_ethos_n* npu, const intarsia_register_bus* bus) {
   if (npu == nullptr || bus == nullptr) return INTARSIA_ERROR_NULL_ARGUMENT;
   set_defaults(*npu);
   npu->over_bus = 1;

@@ -32,17 +32,17 @@ struct intarsia_ethos_n {
   struct intarsia_ethos_n_buffer buffers[INTARSIA_ETHOS_N_MAX_BUFFERS];
   uint8_t over_bus;
   union {
-    void *registers;
+    void* registers;
     struct intarsia_register_bus bus;
   } access;
 };
 
 /* INTARSIA_ERROR_DEVICE_ABSENT when no control unit with this mailbox answers. */
-intarsia_status intarsia_ethos_n_open(struct intarsia_ethos_n *npu, void *registers);
+intarsia_status intarsia_ethos_n_open(struct intarsia_ethos_n* npu, void* registers);
 
 /* The same over functions: a simulated device, or one behind another bus. */
-intarsia_status intarsia_ethos_n_open_bus(struct intarsia_ethos_n *npu,
-                                          const struct intarsia_register_bus *bus);
+intarsia_status intarsia_ethos_n_open_bus(struct intarsia_ethos_n* npu,
+                                          const struct intarsia_register_bus* bus);
 
 #ifdef __cplusplus
 }

@@ -42,10 +42,13 @@ Entry entry_at(const uint8_t* table, uint32_t index) {
   uint32_t words[2] = {};
   std::memcpy(&address, at, sizeof address);
   std::memcpy(words, at + sizeof address, sizeof words);
-  return {reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(address)), words[0], static_cast<BufferType>(words[1])};
+  return {reinterpret_cast<uint8_t*>(static_cast<uintptr_t>(address)), words[0],
+          static_cast<BufferType>(words[1])};
 }
 
-bool is_written(BufferType type) { return type == BufferType::Output || type == BufferType::Intermediate; }
+bool is_written(BufferType type) {
+  return type == BufferType::Output || type == BufferType::Intermediate;
+}
 
 // Runs on copies of the buffers; what the stream may have written goes back at the end. Intermediate
 // buffers overlap where their lives do not, so theirs is one copy.
@@ -56,7 +59,8 @@ class Inference {
   }
 
   std::optional<Fault> run() {
-    if (entries_.empty() || entries_[0].type != BufferType::ControlUnitConstant || entries_[0].address == nullptr)
+    if (entries_.empty() || entries_[0].type != BufferType::ControlUnitConstant ||
+        entries_[0].address == nullptr)
       return Fault{Cause::Container, "", "buffer 0 is no command stream"};
     for (const Entry& entry : entries_)
       if (entry.type != BufferType::None && entry.address == nullptr && entry.bytes != 0)
@@ -118,7 +122,8 @@ uint32_t Device::read(uint32_t offset) const {
 
 void Device::write(uint32_t offset, uint32_t value) {
   if (variant_ == nullptr) return;
-  if (offset == kTableLow || offset == kTableHigh || offset == kTableCount) registers_[offset] = value;
+  if (offset == kTableLow || offset == kTableHigh || offset == kTableCount)
+    registers_[offset] = value;
   if (offset == kControl && value == kStart) start();
 }
 
@@ -129,16 +134,21 @@ void Device::start() {
   if (address == 0 || count > kMaxBuffers)
     fault = Fault{Cause::Bus, "", "there is no table of buffers"};
   else
-    fault = Inference(*variant_, reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(address)), count).run();
+    fault = Inference(*variant_, reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(address)),
+                      count)
+                .run();
   registers_[kStatus] = fault ? kFaulty : kDone;
   registers_[kFaultCause] = fault ? static_cast<uint32_t>(fault->cause) + 1 : 0;
   if (fault && fault_handler_) fault_handler_(*fault);
 }
 
 intarsia_register_bus Device::bus() {
-  return {[](void* context, uint32_t offset) { return static_cast<Device*>(context)->read(offset); },
-          [](void* context, uint32_t offset, uint32_t value) { static_cast<Device*>(context)->write(offset, value); },
-          this};
+  return {
+      [](void* context, uint32_t offset) { return static_cast<Device*>(context)->read(offset); },
+      [](void* context, uint32_t offset, uint32_t value) {
+        static_cast<Device*>(context)->write(offset, value);
+      },
+      this};
 }
 
 }  // namespace intarsia::simulators::ethos_n

@@ -20,7 +20,9 @@ class Device {
   // The two above as functions; the device must outlive them.
   intarsia_register_bus bus();
 
-  void set_fault_handler(std::function<void(const Fault&)> handler) { fault_handler_ = std::move(handler); }
+  void set_fault_handler(std::function<void(const Fault&)> handler) {
+    fault_handler_ = std::move(handler);
+  }
 
  private:
   void start();

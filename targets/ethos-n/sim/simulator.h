@@ -11,7 +11,7 @@ extern "C" {
 /* The registers of a fresh device, which lives as long as the program and sees all of its memory.
  * `tag` is one of isa/variants.def; of another name there is no device: all registers are 0. Why a run
  * stopped is written to stderr. */
-struct intarsia_register_bus intarsia_ethos_n_simulator(const char *tag);
+struct intarsia_register_bus intarsia_ethos_n_simulator(const char* tag);
 
 #ifdef __cplusplus
 }

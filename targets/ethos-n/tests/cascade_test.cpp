@@ -47,8 +47,8 @@ struct Ran {
   size_t stream_bytes = 0;
 };
 
-Ran run(const Device& device, const graph::Module& module, const std::vector<graph::TensorValue>& inputs,
-        bool allows_cascades) {
+Ran run(const Device& device, const graph::Module& module,
+        const std::vector<graph::TensorValue>& inputs, bool allows_cascades) {
   Ran ran;
   const graph::Function& main = module.entry_function();
   ours::Legaliser legaliser(device.compiled, module, main, main.inputs, main.outputs);
@@ -59,8 +59,8 @@ Ran run(const Device& device, const graph::Module& module, const std::vector<gra
       return ran;
     }
   ran.network = ours::generate(device.compiled, legaliser.finish(), {allows_cascades});
-  const sim::Outcome outcome = sim::run_network(device.simulated, ran.network.bytes, inputs, ran.outputs,
-                                                {.max_macs = uint64_t{1} << 36});
+  const sim::Outcome outcome = sim::run_network(device.simulated, ran.network.bytes, inputs,
+                                                ran.outputs, {.max_macs = uint64_t{1} << 36});
   if (outcome.fault) ran.problem = outcome.fault->to_string();
   sim::Network network;
   if (sim::read_network(ran.network.bytes, network)) ran.problem = "the container cannot be read";
@@ -83,7 +83,8 @@ struct Both {
   Ran together, apart;
 };
 // Checked: same bytes, no more of them moved, and as many as were planned.
-Both run_both(const Device& device, const graph::Module& module, const std::vector<graph::TensorValue>& inputs,
+Both run_both(const Device& device, const graph::Module& module,
+              const std::vector<graph::TensorValue>& inputs,
               const std::vector<graph::TensorValue>& expected) {
   Both both{run(device, module, inputs, true), run(device, module, inputs, false)};
   EXPECT_EQ(both.together.is_refused, both.apart.is_refused);
@@ -94,7 +95,8 @@ Both run_both(const Device& device, const graph::Module& module, const std::vect
     EXPECT_EQ(ran->moved, ran->network.traffic.bytes) << how;
     EXPECT_EQ(ran->outputs.size(), expected.size()) << how;
     for (size_t i = 0; i < std::min(expected.size(), ran->outputs.size()); ++i)
-      EXPECT_EQ(first_difference(ran->outputs[i], expected[i]), SIZE_MAX) << how << ", output " << i;
+      EXPECT_EQ(first_difference(ran->outputs[i], expected[i]), SIZE_MAX)
+          << how << ", output " << i;
   }
   EXPECT_LE(both.together.moved, both.apart.moved);
   EXPECT_TRUE(both.apart.network.cascades.empty());
@@ -113,7 +115,8 @@ TEST(RandomChains, AreTheSameTogetherAndApart) {
     const std::vector<graph::TensorValue> expected = integer_model(module, inputs);
     const int64_t kib = random.pick<int64_t>({13, 14, 16, 20});
     for (const char* tag : kTags) {
-      SCOPED_TRACE("chain " + std::to_string(i) + " on " + tag + " with " + std::to_string(kib) + " KiB a bank");
+      SCOPED_TRACE("chain " + std::to_string(i) + " on " + tag + " with " + std::to_string(kib) +
+                   " KiB a bank");
       const Both both = run_both(device(tag, kib), module, inputs, expected);
       if (::testing::Test::HasFailure()) FAIL() << graph::print(module);
       taken += both.together.is_refused ? 0 : 1;
@@ -121,8 +124,9 @@ TEST(RandomChains, AreTheSameTogetherAndApart) {
       together += both.together.moved, apart += both.apart.moved;
     }
   }
-  std::printf("%d of %d taken, %d cascaded; %lld bytes moved together, %lld apart\n", taken, 4 * INTARSIA_CHAINS,
-              cascaded, static_cast<long long>(together), static_cast<long long>(apart));
+  std::printf("%d of %d taken, %d cascaded; %lld bytes moved together, %lld apart\n", taken,
+              4 * INTARSIA_CHAINS, cascaded, static_cast<long long>(together),
+              static_cast<long long>(apart));
   EXPECT_GT(taken, 3 * INTARSIA_CHAINS);
   EXPECT_GT(cascaded, 2 * INTARSIA_CHAINS);
 }
@@ -150,7 +154,8 @@ std::vector<std::string> devices() {
 
 // `most_percent`: of the bytes that are moved layer by layer.
 void expect_streamed(const std::string& what, const graph::Module& module, int64_t most_percent) {
-  ASSERT_TRUE(graph::verify(module).ok()) << what << ": " << graph::verify(module).error().to_string();
+  ASSERT_TRUE(graph::verify(module).ok())
+      << what << ": " << graph::verify(module).error().to_string();
   Random random(9);
   const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);
   const std::vector<graph::TensorValue> expected = integer_model(module, inputs);
@@ -166,17 +171,39 @@ void expect_streamed(const std::string& what, const graph::Module& module, int64
 
 TEST(LargeChains, OfConvolutions) {
   Random random(1);
-  expect_streamed("two 3x3, 224x224", Chain(random, 224, 224, 4).conv(48, 3).conv(4, 3).finish(), 25);
+  expect_streamed("two 3x3, 224x224", Chain(random, 224, 224, 4).conv(48, 3).conv(4, 3).finish(),
+                  25);
   expect_streamed("five, odd sizes, valid",
-                  Chain(random, 321, 157, 3).conv(32, 1).conv(8, 3, 1, false).conv(16, 3).conv(32, 1).conv(4, 1).finish(), 25);
+                  Chain(random, 321, 157, 3)
+                      .conv(32, 1)
+                      .conv(8, 3, 1, false)
+                      .conv(16, 3)
+                      .conv(32, 1)
+                      .conv(4, 1)
+                      .finish(),
+                  25);
 }
 
 TEST(LargeChains, OfDepthwiseAndStrides) {
   Random random(2);
   expect_streamed("the beginning of a mobilenet, 320x240",
-                  Chain(random, 320, 240, 3).conv(32, 3, 2).depthwise(3).conv(48, 1).depthwise(3, 2).conv(64, 1).finish(), 45);
+                  Chain(random, 320, 240, 3)
+                      .conv(32, 3, 2)
+                      .depthwise(3)
+                      .conv(48, 1)
+                      .depthwise(3, 2)
+                      .conv(64, 1)
+                      .finish(),
+                  45);
   expect_streamed("pools and wide windows",
-                  Chain(random, 226, 230, 4).conv(48, 1).depthwise(7, 1, false).max_pool().depthwise(5).max_pool().finish(), 55);
+                  Chain(random, 226, 230, 4)
+                      .conv(48, 1)
+                      .depthwise(7, 1, false)
+                      .max_pool()
+                      .depthwise(5)
+                      .max_pool()
+                      .finish(),
+                  55);
 }
 
 TEST(LargeChains, WithResiduals) {
@@ -190,7 +217,8 @@ TEST(LargeChains, WithResiduals) {
   // The second operand comes from DRAM: it is read before and behind.
   Chain outer(random, 224, 224, 48);
   const graph::TensorId input = outer.last();
-  expect_streamed("an addition of the input", outer.depthwise(3).leaky_relu().add(input).conv(16, 1).finish(), 80);
+  expect_streamed("an addition of the input",
+                  outer.depthwise(3).leaky_relu().add(input).conv(16, 1).finish(), 80);
 }
 
 TEST(LargeChains, WhoseWeightsAreLargerThanSram) {
@@ -209,7 +237,8 @@ TEST(LargeChains, OfVeryManyLayers) {
 TEST(LargeChains, WhoseMapsAlsoLeave) {
   Random random(4);
   expect_streamed("a map in the middle is an output",
-                  Chain(random, 224, 224, 4).conv(48, 1).output().depthwise(3).conv(16, 1).finish(), 60);
+                  Chain(random, 224, 224, 4).conv(48, 1).output().depthwise(3).conv(16, 1).finish(),
+                  60);
 }
 
 }  // namespace

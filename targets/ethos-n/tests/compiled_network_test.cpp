@@ -46,11 +46,13 @@ TEST(CompiledNetwork, GivesTheReference) {
 TEST(CompiledNetwork, IsForOneVariant) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
   const EncnFile file = encn_files().front();
-  const std::string other = file.variant->tag == "ethos-n78-8tops-2ple" ? "ethos-n78-1tops-4ple" : "ethos-n78-8tops-2ple";
+  const std::string other =
+      file.variant->tag == "ethos-n78-8tops-2ple" ? "ethos-n78-1tops-4ple" : "ethos-n78-8tops-2ple";
   const Result<CompiledModel> compiled = compile_for(*imported(file.bytes()), other);
   ASSERT_FALSE(compiled.ok());
   EXPECT_THAT(compiled.error().to_string(),
-              HasSubstr("it was compiled for " + std::string(file.variant->tag) + ", the device is " + other));
+              HasSubstr("it was compiled for " + std::string(file.variant->tag) +
+                        ", the device is " + other));
 }
 
 // Two images of sixteen channels behind one another: transfers and no kernel.
@@ -59,9 +61,12 @@ graph::Module concatenation() {
   module.name = module.entry = "main";
   graph::Function& main = module.functions.emplace_back();
   main.name = "main";
-  for (const auto& [name, channels] : {std::pair("a", 16), std::pair("b", 16), std::pair("both", 32)})
-    main.tensors.push_back(
-        {.name = name, .type = DataType::Int8, .shape = {1, 9, 5, channels}, .quantization = {{0.5f}, {3}}});
+  for (const auto& [name, channels] :
+       {std::pair("a", 16), std::pair("b", 16), std::pair("both", 32)})
+    main.tensors.push_back({.name = name,
+                            .type = DataType::Int8,
+                            .shape = {1, 9, 5, channels},
+                            .quantization = {{0.5f}, {3}}});
   const graph::TensorId a{0}, b{1}, both{2};
   main.nodes = {{graph::OpKind::Concat, "concat", {}, {a, b}, {both}, ""}};
   main.nodes[0].attributes = graph::AxisAttrs{3};
@@ -74,14 +79,16 @@ graph::Module concatenation() {
 TEST(CompiledNetwork, OfTransfersAloneNamesNoVariant) {
   std::vector<graph::TensorValue> inputs(2, graph::TensorValue(9 * 5 * 16));
   for (size_t i = 0; i < 2; ++i)
-    for (size_t k = 0; k < inputs[i].size(); ++k) inputs[i][k] = static_cast<uint8_t>(7 * k + 100 * i);
+    for (size_t k = 0; k < inputs[i].size(); ++k)
+      inputs[i][k] = static_cast<uint8_t>(7 * k + 100 * i);
   for (const char* tag : {"ethos-n78-1tops-4ple", "ethos-n78-8tops-2ple"}) {
     const Result<CompiledModel> made = compile_for(concatenation(), tag);
     ASSERT_TRUE(made.ok()) << made.error().to_string();
     const std::vector<uint8_t> network = network_of(*made);
     TargetRegistry registry;
     targets::ethos_n::add_kinds(registry);
-    EXPECT_THAT(**registry.kind("ethosn").disassemble(network), HasSubstr("for a variant that no PLE kernel names"));
+    EXPECT_THAT(**registry.kind("ethosn").disassemble(network),
+                HasSubstr("for a variant that no PLE kernel names"));
     const Result<CompiledModel> compiled = compile_for(*imported(network), tag);
     ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
     std::vector<graph::TensorValue> outputs;

@@ -53,7 +53,8 @@ class BitWriter {
   void write(uint32_t value, uint32_t count) {
     for (uint32_t i = 0; i < count; ++i, ++bits_) {
       if (bits_ % 8 == 0) bytes.push_back(0);
-      bytes.back() = static_cast<uint8_t>(bytes.back() | static_cast<uint32_t>(uint64_t{value} >> i & 1) << bits_ % 8);
+      bytes.back() = static_cast<uint8_t>(
+          bytes.back() | static_cast<uint32_t>(uint64_t{value} >> i & 1) << bits_ % 8);
     }
   }
   std::vector<uint8_t> bytes;

@@ -18,10 +18,18 @@ using graph::OpKind;
 using intarsia::testing::Random;
 
 // What this compiler does not make though the stack does (docs/ethos-n.md).
-constexpr const char* kNotMade[] = {
-    "no stripe of it fits into the", "is a constant", "the multiplication kernel takes products for unsigned",
-    "this compiler has no layers for", "corners are aligned", "half pixel centres of an image", "weights of one output channel are above",
-    "which this compiler walks only for convolutions", "is finer than the operand's", "the convolution it becomes has padding of", "makes its image larger", "is above"};
+constexpr const char* kNotMade[] = {"no stripe of it fits into the",
+                                    "is a constant",
+                                    "the multiplication kernel takes products for unsigned",
+                                    "this compiler has no layers for",
+                                    "corners are aligned",
+                                    "half pixel centres of an image",
+                                    "weights of one output channel are above",
+                                    "which this compiler walks only for convolutions",
+                                    "is finer than the operand's",
+                                    "the convolution it becomes has padding of",
+                                    "makes its image larger",
+                                    "is above"};
 
 struct Tally {
   int asked = 0, supported = 0, taken = 0, rewritten = 0, exact = 0;
@@ -35,12 +43,13 @@ class Grid : public ::testing::Test {
     const graph::Node& node = module.entry_function().nodes.at(0);
     Tally& tally = tallies_[node.kind];
     ++tally.asked;
-    const std::optional<std::string> refused =
-        targets::ethos_n::refuses_by_support(targets::ethos_n::variants()[variant], module, module.entry_function(), node);
+    const std::optional<std::string> refused = targets::ethos_n::refuses_by_support(
+        targets::ethos_n::variants()[variant], module, module.entry_function(), node);
     Random random(seed);
     const bool rewrites = tally.asked % 2 == 0;
     const std::string target = std::string(kTags[variant]) + (rewrites ? kRewriting : "");
-    const Comparison result = run_one(module, target, intarsia::testing::random_inputs(random, module));
+    const Comparison result =
+        run_one(module, target, intarsia::testing::random_inputs(random, module));
     const auto told = [&] { return target + ": " + result.refusal + "\n" + graph::print(module); };
     ASSERT_EQ(result.problem, "") << told();
     tally.supported += refused ? 0 : 1;
@@ -58,23 +67,28 @@ class Grid : public ::testing::Test {
       return;
     }
     if (!result.taken) {
-      EXPECT_TRUE(std::any_of(std::begin(kNotMade), std::end(kNotMade),
-                              [&](const char* words) { return result.refusal.find(words) != std::string::npos; })) << told();
+      EXPECT_TRUE(std::any_of(std::begin(kNotMade), std::end(kNotMade), [&](const char* words) {
+        return result.refusal.find(words) != std::string::npos;
+      })) << told();
       return;
     }
     ++tally.taken;
     tally.exact += result.most == 0 ? 1 : 0;
-    const bool moves = node.kind == OpKind::Reshape || node.kind == OpKind::Concat || node.kind == OpKind::Split ||
-                       node.kind == OpKind::MaxPool2d || node.kind == OpKind::DepthToSpace || node.kind == OpKind::SpaceToDepth ||
-                       node.kind == OpKind::Pack || node.kind == OpKind::Unpack || node.kind == OpKind::Slice ||
-                       node.kind == OpKind::Transpose || node.kind == OpKind::Maximum || node.kind == OpKind::Minimum;
+    const bool moves = node.kind == OpKind::Reshape || node.kind == OpKind::Concat ||
+                       node.kind == OpKind::Split || node.kind == OpKind::MaxPool2d ||
+                       node.kind == OpKind::DepthToSpace || node.kind == OpKind::SpaceToDepth ||
+                       node.kind == OpKind::Pack || node.kind == OpKind::Unpack ||
+                       node.kind == OpKind::Slice || node.kind == OpKind::Transpose ||
+                       node.kind == OpKind::Maximum || node.kind == OpKind::Minimum;
     ASSERT_LE(result.most, moves ? 0 : 1) << told();
   }
 
   void TearDown() override {
     for (const auto& [kind, tally] : tallies_)
-      std::printf("%-18s %5d asked, %5d supported, %5d taken, %5d of them in other operators, %5d exact\n",
-                  std::string(graph::to_string(kind)).c_str(), tally.asked, tally.supported, tally.taken, tally.rewritten, tally.exact);
+      std::printf(
+          "%-18s %5d asked, %5d supported, %5d taken, %5d of them in other operators, %5d exact\n",
+          std::string(graph::to_string(kind)).c_str(), tally.asked, tally.supported, tally.taken,
+          tally.rewritten, tally.exact);
   }
 
   std::map<OpKind, Tally> tallies_;
@@ -82,10 +96,12 @@ class Grid : public ::testing::Test {
 
 TEST_F(Grid, Windows) {
   constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 10};
-  constexpr int64_t kImages[][3] = {{9, 12, 3}, {16, 15, 17}, {8, 8, 40}, {21, 7, 16}, {7, 7, 33}, {33, 34, 5}};
+  constexpr int64_t kImages[][3] = {{9, 12, 3},  {16, 15, 17}, {8, 8, 40},
+                                    {21, 7, 16}, {7, 7, 33},   {33, 34, 5}};
   Random random(31);
   size_t turn = 0;
-  for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::MaxPool2d, OpKind::AveragePool2d})
+  for (const OpKind kind :
+       {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::MaxPool2d, OpKind::AveragePool2d})
     for (const int64_t kernel_h : kSizes)
       for (const int64_t kernel_w : kSizes)
         for (const int64_t stride : {1, 2, 3})
@@ -95,12 +111,16 @@ TEST_F(Grid, Windows) {
             for (const auto& [height, width, channels] : kImages) {
               if (kernel_h > height || kernel_w > width) continue;
               const size_t variant = turn++ % std::size(kTags);
-              if (INTARSIA_GRID_SHARE > 1 && (turn * 2654435761u >> 8) % INTARSIA_GRID_SHARE != 0) continue;
-              ask(windowed(random, kind, {height, width, channels, 18, kernel_h, stride, same, kernel_w}), variant, 3);
+              if (INTARSIA_GRID_SHARE > 1 && (turn * 2654435761u >> 8) % INTARSIA_GRID_SHARE != 0)
+                continue;
+              ask(windowed(random, kind,
+                           {height, width, channels, 18, kernel_h, stride, same, kernel_w}),
+                  variant, 3);
               if (HasFatalFailure()) return;
             }
           }
-  for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d}) EXPECT_GT(tallies_[kind].taken, 0) << graph::to_string(kind);
+  for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d})
+    EXPECT_GT(tallies_[kind].taken, 0) << graph::to_string(kind);
 }
 
 struct Unary {
@@ -135,43 +155,93 @@ TEST_F(Grid, Shapes) {
   to_scalar.axes = {0};
   std::vector<Unary> all = {{OpKind::Mean, {6}, {}, to_scalar}};
   for (const int64_t channels : {1, 15, 16, 17, 48, 130}) {
-    for (const int64_t size : {6, 7, 8, 9}) all.push_back({OpKind::Mean, {1, size, size, channels}, {1, 1, 1, channels}, mean_of()});
-    all.push_back({OpKind::AveragePool2d, {1, 13, 9, channels}, {1, 13, 9, channels}, pool_of(3, 1, {1, 1, 1, 1})});
+    for (const int64_t size : {6, 7, 8, 9})
+      all.push_back({OpKind::Mean, {1, size, size, channels}, {1, 1, 1, channels}, mean_of()});
+    all.push_back({OpKind::AveragePool2d,
+                   {1, 13, 9, channels},
+                   {1, 13, 9, channels},
+                   pool_of(3, 1, {1, 1, 1, 1})});
     for (const int64_t size : {12, 13, 32, 33}) {
-      all.push_back({OpKind::MaxPool2d, {1, size, size, channels}, {1, size / 2, size / 2, channels}, pool_of(2, 2, {})});
-      all.push_back({OpKind::MaxPool2d, {1, size, size, channels}, {1, (size - 1) / 2, (size - 1) / 2, channels}, pool_of(3, 2, {})});
+      all.push_back({OpKind::MaxPool2d,
+                     {1, size, size, channels},
+                     {1, size / 2, size / 2, channels},
+                     pool_of(2, 2, {})});
+      all.push_back({OpKind::MaxPool2d,
+                     {1, size, size, channels},
+                     {1, (size - 1) / 2, (size - 1) / 2, channels},
+                     pool_of(3, 2, {})});
       graph::Padding2d behind;
       behind.bottom = behind.right = 1;
-      all.push_back({OpKind::MaxPool2d, {1, size, size, channels}, {1, size / 2, size / 2, channels}, pool_of(3, 2, behind)});
+      all.push_back({OpKind::MaxPool2d,
+                     {1, size, size, channels},
+                     {1, size / 2, size / 2, channels},
+                     pool_of(3, 2, behind)});
     }
-    all.push_back({OpKind::DepthToSpace, {1, 5, 7, 4 * channels}, {1, 10, 14, channels}, graph::BlockAttrs{2}});
-    all.push_back({OpKind::DepthToSpace, {1, 40, 3, 4 * channels}, {1, 80, 6, channels}, graph::BlockAttrs{2}});
+    all.push_back({OpKind::DepthToSpace,
+                   {1, 5, 7, 4 * channels},
+                   {1, 10, 14, channels},
+                   graph::BlockAttrs{2}});
+    all.push_back({OpKind::DepthToSpace,
+                   {1, 40, 3, 4 * channels},
+                   {1, 80, 6, channels},
+                   graph::BlockAttrs{2}});
     for (const bool half : {false, true})
       for (const int64_t height : {10, 9})
         for (const int64_t width : {14, 13, 15})
-          all.push_back({OpKind::ResizeNearest, {1, 5, 7, channels}, {1, height, width, channels}, nearest_of(height, width, half)});
+          all.push_back({OpKind::ResizeNearest,
+                         {1, 5, 7, channels},
+                         {1, height, width, channels},
+                         nearest_of(height, width, half)});
   }
   for (const Unary& one : all)
     for (size_t variant = 0; variant < std::size(kTags); ++variant) {
-      if (INTARSIA_GRID_SHARE > 1 && variant != static_cast<size_t>(&one - all.data()) % std::size(kTags)) continue;
+      if (INTARSIA_GRID_SHARE > 1 &&
+          variant != static_cast<size_t>(&one - all.data()) % std::size(kTags))
+        continue;
       Made made;
-      const graph::TensorId in = made.tensor("in", one.in, 0.05f, -3), out = made.tensor("out", one.out, 0.05f, -3);
+      const graph::TensorId in = made.tensor("in", one.in, 0.05f, -3),
+                            out = made.tensor("out", one.out, 0.05f, -3);
       made.main().nodes = {{one.kind, "node", one.attributes, {in}, {out}, ""}};
       made.main().inputs = {in};
       made.main().outputs = {out};
       ask(made.module, variant, 5);
       if (HasFatalFailure()) return;
     }
-  for (const OpKind kind : {OpKind::Mean, OpKind::AveragePool2d, OpKind::MaxPool2d, OpKind::ResizeNearest, OpKind::DepthToSpace})
+  for (const OpKind kind : {OpKind::Mean, OpKind::AveragePool2d, OpKind::MaxPool2d,
+                            OpKind::ResizeNearest, OpKind::DepthToSpace})
     EXPECT_GT(tallies_[kind].taken, 0) << graph::to_string(kind);
 }
 
 TEST_F(Grid, RandomOperators) {
-  for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::TransposeConv2d, OpKind::FullyConnected, OpKind::MaxPool2d,
-                            OpKind::AveragePool2d, OpKind::Mean, OpKind::Add, OpKind::Mul, OpKind::Logistic, OpKind::Tanh, OpKind::LeakyRelu,
-                            OpKind::Relu, OpKind::Quantize, OpKind::Pad, OpKind::ResizeNearest, OpKind::ResizeBilinear, OpKind::Reshape,
-                            OpKind::Concat, OpKind::Split, OpKind::DepthToSpace, OpKind::SpaceToDepth, OpKind::Sub,
-                            OpKind::Maximum, OpKind::Minimum, OpKind::Pack, OpKind::Unpack, OpKind::Slice, OpKind::Transpose}) {
+  for (const OpKind kind : {OpKind::Conv2d,
+                            OpKind::DepthwiseConv2d,
+                            OpKind::TransposeConv2d,
+                            OpKind::FullyConnected,
+                            OpKind::MaxPool2d,
+                            OpKind::AveragePool2d,
+                            OpKind::Mean,
+                            OpKind::Add,
+                            OpKind::Mul,
+                            OpKind::Logistic,
+                            OpKind::Tanh,
+                            OpKind::LeakyRelu,
+                            OpKind::Relu,
+                            OpKind::Quantize,
+                            OpKind::Pad,
+                            OpKind::ResizeNearest,
+                            OpKind::ResizeBilinear,
+                            OpKind::Reshape,
+                            OpKind::Concat,
+                            OpKind::Split,
+                            OpKind::DepthToSpace,
+                            OpKind::SpaceToDepth,
+                            OpKind::Sub,
+                            OpKind::Maximum,
+                            OpKind::Minimum,
+                            OpKind::Pack,
+                            OpKind::Unpack,
+                            OpKind::Slice,
+                            OpKind::Transpose}) {
     Random random(static_cast<uint32_t>(kind) + 77);
     for (int i = 0; i < 640 / INTARSIA_GRID_SHARE; ++i) {
       const graph::Module module = intarsia::testing::random_operator(random, kind, DataType::Int8);
@@ -179,7 +249,8 @@ TEST_F(Grid, RandomOperators) {
       if (HasFatalFailure()) return;
     }
   }
-  for (const OpKind kind : {OpKind::FullyConnected, OpKind::Add, OpKind::Relu, OpKind::LeakyRelu, OpKind::Logistic, OpKind::Reshape})
+  for (const OpKind kind : {OpKind::FullyConnected, OpKind::Add, OpKind::Relu, OpKind::LeakyRelu,
+                            OpKind::Logistic, OpKind::Reshape})
     EXPECT_GT(tallies_[kind].taken, 0) << graph::to_string(kind);
 }
 

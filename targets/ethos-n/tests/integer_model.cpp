@@ -15,11 +15,17 @@ struct Image {
   int64_t height = 1, width = 1, depth = 1;
   std::vector<int32_t> values;  // [y][x][c]
 
-  int32_t& at(int64_t y, int64_t x, int64_t c) { return values[static_cast<size_t>((y * width + x) * depth + c)]; }
-  int32_t at(int64_t y, int64_t x, int64_t c) const { return values[static_cast<size_t>((y * width + x) * depth + c)]; }
+  int32_t& at(int64_t y, int64_t x, int64_t c) {
+    return values[static_cast<size_t>((y * width + x) * depth + c)];
+  }
+  int32_t at(int64_t y, int64_t x, int64_t c) const {
+    return values[static_cast<size_t>((y * width + x) * depth + c)];
+  }
 };
 
-int32_t clamp8(int64_t value) { return static_cast<int32_t>(std::clamp<int64_t>(value, -128, 127)); }
+int32_t clamp8(int64_t value) {
+  return static_cast<int32_t>(std::clamp<int64_t>(value, -128, 127));
+}
 
 // A factor of sixteen bits and a shift; the result is rounded half up.
 struct Factor {
@@ -57,13 +63,15 @@ class Model {
   std::vector<graph::TensorValue> run(const std::vector<graph::TensorValue>& inputs) {
     for (size_t i = 0; i < inputs.size(); ++i) {
       Image& image = images_[main_.inputs[i].index] = empty(main_.inputs[i]);
-      for (size_t k = 0; k < inputs[i].size(); ++k) image.values[k] = static_cast<int8_t>(inputs[i][k]);
+      for (size_t k = 0; k < inputs[i].size(); ++k)
+        image.values[k] = static_cast<int8_t>(inputs[i][k]);
     }
     for (const graph::Node& node : main_.nodes) run(node);
     std::vector<graph::TensorValue> outputs;
     for (const graph::TensorId id : main_.outputs) {
       graph::TensorValue& bytes = outputs.emplace_back();
-      for (const int32_t value : images_.at(id.index).values) bytes.push_back(static_cast<uint8_t>(value));
+      for (const int32_t value : images_.at(id.index).values)
+        bytes.push_back(static_cast<uint8_t>(value));
     }
     return outputs;
   }
@@ -71,30 +79,43 @@ class Model {
  private:
   Image empty(graph::TensorId id) const {
     const Shape& shape = main_.tensor(id).shape;
-    return {shape[1], shape[2], shape[3], std::vector<int32_t>(static_cast<size_t>(element_count(shape)))};
+    return {shape[1], shape[2], shape[3],
+            std::vector<int32_t>(static_cast<size_t>(element_count(shape)))};
   }
   float scale(graph::TensorId id) const { return main_.tensor(id).quantization.scale.at(0); }
-  int32_t zero(graph::TensorId id) const { return static_cast<int32_t>(main_.tensor(id).quantization.zero_point.at(0)); }
-  const std::vector<uint8_t>& bytes(graph::TensorId id) const { return module_.constant(main_.tensor(id).constant).bytes; }
+  int32_t zero(graph::TensorId id) const {
+    return static_cast<int32_t>(main_.tensor(id).quantization.zero_point.at(0));
+  }
+  const std::vector<uint8_t>& bytes(graph::TensorId id) const {
+    return module_.constant(main_.tensor(id).constant).bytes;
+  }
 
   void run(const graph::Node& node) {
     const Image& in = images_.at(node.inputs[0].index);
     Image out = empty(node.outputs[0]);
     switch (node.kind) {
-      case OpKind::Conv2d: convolve(node, node.attrs<graph::Conv2dAttrs>(), false, in, out); break;
-      case OpKind::DepthwiseConv2d: convolve(node, node.attrs<graph::DepthwiseConv2dAttrs>(), true, in, out); break;
-      default: each(node, in, out);
+      case OpKind::Conv2d:
+        convolve(node, node.attrs<graph::Conv2dAttrs>(), false, in, out);
+        break;
+      case OpKind::DepthwiseConv2d:
+        convolve(node, node.attrs<graph::DepthwiseConv2dAttrs>(), true, in, out);
+        break;
+      default:
+        each(node, in, out);
     }
     images_[node.outputs[0].index] = std::move(out);
   }
 
   template <typename Attributes>
-  void convolve(const graph::Node& node, const Attributes& attributes, bool depthwise, const Image& in, Image& out) const {
+  void convolve(const graph::Node& node, const Attributes& attributes, bool depthwise,
+                const Image& in, Image& out) const {
     const graph::Tensor& tensor = main_.tensor(node.inputs[1]);
     const std::vector<uint8_t>& weights = bytes(node.inputs[1]);
-    const int64_t rows = tensor.shape[1], columns = tensor.shape[2], depth = depthwise ? 1 : in.depth;
+    const int64_t rows = tensor.shape[1], columns = tensor.shape[2],
+                  depth = depthwise ? 1 : in.depth;
     for (int64_t c = 0; c < out.depth; ++c) {
-      const Factor factor(scale(node.inputs[0]), tensor.quantization.scale[static_cast<size_t>(c)], scale(node.outputs[0]));
+      const Factor factor(scale(node.inputs[0]), tensor.quantization.scale[static_cast<size_t>(c)],
+                          scale(node.outputs[0]));
       const int32_t zero_in = zero(node.inputs[0]), zero_out = zero(node.outputs[0]);
       int32_t bias = 0;
       std::memcpy(&bias, bytes(node.inputs[2]).data() + 4 * c, 4);
@@ -118,12 +139,15 @@ class Model {
     }
   }
 
-  static int32_t largest(const graph::Pool2dAttrs& pool, const Image& in, int64_t y, int64_t x, int64_t c) {
+  static int32_t largest(const graph::Pool2dAttrs& pool, const Image& in, int64_t y, int64_t x,
+                         int64_t c) {
     int32_t value = -128;
     for (int64_t ky = 0; ky < pool.filter_h; ++ky)
       for (int64_t kx = 0; kx < pool.filter_w; ++kx) {
-        const int64_t iy = y * pool.stride_h + ky - pool.padding.top, ix = x * pool.stride_w + kx - pool.padding.left;
-        if (iy >= 0 && iy < in.height && ix >= 0 && ix < in.width) value = std::max(value, in.at(iy, ix, c));
+        const int64_t iy = y * pool.stride_h + ky - pool.padding.top,
+                      ix = x * pool.stride_w + kx - pool.padding.left;
+        if (iy >= 0 && iy < in.height && ix >= 0 && ix < in.width)
+          value = std::max(value, in.at(iy, ix, c));
       }
     return value;
   }
@@ -148,7 +172,8 @@ class Model {
               value = std::max<int64_t>(value, zero(to));
               break;
             case OpKind::LeakyRelu: {
-              const double factor = static_cast<double>(scale(from)) / static_cast<double>(scale(to));
+              const double factor =
+                  static_cast<double>(scale(from)) / static_cast<double>(scale(to));
               const double alpha = static_cast<double>(node.attrs<graph::LeakyReluAttrs>().alpha);
               const int32_t above = in.at(y, x, c) - zero(from);
               value = std::max(rescaled(above, factor), rescaled(above, factor * alpha)) + zero(to);
@@ -177,7 +202,8 @@ class Model {
 
 }  // namespace
 
-std::vector<graph::TensorValue> integer_model(const graph::Module& module, const std::vector<graph::TensorValue>& inputs) {
+std::vector<graph::TensorValue> integer_model(const graph::Module& module,
+                                              const std::vector<graph::TensorValue>& inputs) {
   return Model(module).run(inputs);
 }
 

@@ -9,6 +9,7 @@
 namespace intarsia::test::ethos_n {
 
 // Of the entry. For convolutions, depthwise ones, maximum pools, relu, leaky relu, nearest resize and additions.
-std::vector<graph::TensorValue> integer_model(const graph::Module& module, const std::vector<graph::TensorValue>& inputs);
+std::vector<graph::TensorValue> integer_model(const graph::Module& module,
+                                              const std::vector<graph::TensorValue>& inputs);
 
 }  // namespace intarsia::test::ethos_n

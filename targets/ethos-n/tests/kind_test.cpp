@@ -9,7 +9,9 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string parsed(const std::string& text) { return printed_target(make_registry(), text); }
+std::string parsed(const std::string& text) {
+  return printed_target(make_registry(), text);
+}
 
 TEST(Kind, EveryTagIsAReadyComposite) {
   EXPECT_TRUE(make_registry().catalogue().check_tags().ok());
@@ -27,9 +29,10 @@ TEST(Kind, SaysWhichVariantsHaveKernels) {
                   "; write -variant=1tops-4ple or -variant=4tops-2ple or -variant=4tops-4ple or "
                   "-variant=8tops-2ple"));
   EXPECT_THAT(parsed("c + ethosn -variant=16tops"), HasSubstr("16tops"));
-  EXPECT_THAT(parsed("ethos-n78-2tops-2ple"),
-              HasSubstr("no PLE kernels exist for this Ethos-N78 variant; write ethos-n78-1tops-4ple or "
-                        "ethos-n78-4tops-2ple or ethos-n78-4tops-4ple or ethos-n78-8tops-2ple"));
+  EXPECT_THAT(
+      parsed("ethos-n78-2tops-2ple"),
+      HasSubstr("no PLE kernels exist for this Ethos-N78 variant; write ethos-n78-1tops-4ple or "
+                "ethos-n78-4tops-2ple or ethos-n78-4tops-4ple or ethos-n78-8tops-2ple"));
 }
 
 }  // namespace

@@ -10,6 +10,8 @@ void add_kinds(TargetRegistry& registry);
 
 namespace intarsia::test::ethos_n {
 
-inline TargetRegistry make_registry() { return registry_beside_c(targets::ethos_n::add_kinds); }
+inline TargetRegistry make_registry() {
+  return registry_beside_c(targets::ethos_n::add_kinds);
+}
 
 }  // namespace intarsia::test::ethos_n

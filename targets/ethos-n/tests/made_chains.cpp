@@ -16,11 +16,13 @@ Chain::Chain(Random& random, int64_t height, int64_t width, int64_t channels) : 
 }
 
 graph::TensorId Chain::result(Shape shape, float scale) {
-  return made_.tensor(fmt::format("t{}", ++count_).c_str(), std::move(shape), scale, random_.range(-20, 20));
+  return made_.tensor(fmt::format("t{}", ++count_).c_str(), std::move(shape), scale,
+                      random_.range(-20, 20));
 }
 
 void Chain::push(OpKind kind, std::vector<graph::TensorId> inputs, graph::TensorId out) {
-  made_.main().nodes.push_back({kind, fmt::format("n{}", count_), {}, std::move(inputs), {out}, ""});
+  made_.main().nodes.push_back(
+      {kind, fmt::format("n{}", count_), {}, std::move(inputs), {out}, ""});
   last_ = out;
 }
 
@@ -33,11 +35,13 @@ Chain& Chain::windowed(OpKind kind, int64_t ofms, int64_t kernel, int64_t stride
     before = all / 2, behind = all - all / 2;
     return out;
   };
-  const int64_t height = along(in[1], padding.top, padding.bottom), width = along(in[2], padding.left, padding.right);
+  const int64_t height = along(in[1], padding.top, padding.bottom),
+                width = along(in[2], padding.left, padding.right);
   const bool is_conv = kind == OpKind::Conv2d;
   const auto channels = static_cast<size_t>(ofms);
-  const graph::TensorId weights = is_conv ? made_.weights(random_, {ofms, kernel, kernel, in[3]}, channels, 0)
-                                          : made_.weights(random_, {1, kernel, kernel, ofms}, channels, 3);
+  const graph::TensorId weights =
+      is_conv ? made_.weights(random_, {ofms, kernel, kernel, in[3]}, channels, 0)
+              : made_.weights(random_, {1, kernel, kernel, ofms}, channels, 3);
   const graph::TensorId bias = made_.bias(random_, channels);
   const auto taps = static_cast<float>(kernel * kernel * (is_conv ? in[3] : 1));
   const float scale = scale_of(last_) * 0.01f * 60 * std::sqrt(taps);
@@ -65,8 +69,10 @@ Chain& Chain::depthwise(int64_t kernel, int64_t stride, bool same) {
 Chain& Chain::pool(int64_t kernel, int64_t stride, const graph::Padding2d& padding) {
   const Shape in = shape();
   const auto along = [&](int64_t size, int64_t pad) { return (size + pad - kernel) / stride + 1; };
-  const graph::TensorId from = last_, out = result({1, along(in[1], padding.top + padding.bottom),
-                                                    along(in[2], padding.left + padding.right), in[3]}, scale_of(last_));
+  const graph::TensorId from = last_,
+                        out = result({1, along(in[1], padding.top + padding.bottom),
+                                      along(in[2], padding.left + padding.right), in[3]},
+                                     scale_of(last_));
   made_.main().tensors[out.at()].quantization = made_.main().tensor(from).quantization;
   push(OpKind::MaxPool2d, {from}, out);
   graph::Pool2dAttrs attributes;
@@ -76,7 +82,9 @@ Chain& Chain::pool(int64_t kernel, int64_t stride, const graph::Padding2d& paddi
   node().attributes = attributes;
   return *this;
 }
-Chain& Chain::max_pool() { return pool(2, 2, {}); }
+Chain& Chain::max_pool() {
+  return pool(2, 2, {});
+}
 Chain& Chain::wide_max_pool() {
   graph::Padding2d padding;
   padding.bottom = padding.right = shape()[1] % 2 == 0 ? 1 : 0;
@@ -106,7 +114,8 @@ Chain& Chain::leaky_relu() {
 
 Chain& Chain::up() {
   const Shape in = shape();
-  const graph::TensorId from = last_, out = result({1, 2 * in[1], 2 * in[2], in[3]}, scale_of(last_));
+  const graph::TensorId from = last_,
+                        out = result({1, 2 * in[1], 2 * in[2], in[3]}, scale_of(last_));
   made_.main().tensors[out.at()].quantization = made_.main().tensor(from).quantization;
   push(OpKind::ResizeNearest, {from}, out);
   node().attributes = graph::ResizeAttrs{2 * in[1], 2 * in[2], false, false};
@@ -123,7 +132,9 @@ Chain& Chain::add(graph::TensorId earlier) {
 
 Chain& Chain::output() {
   const std::vector<graph::TensorId>& outputs = made_.main().outputs;
-  if (last_ == made_.main().inputs[0] || std::find(outputs.begin(), outputs.end(), last_) != outputs.end()) return *this;
+  if (last_ == made_.main().inputs[0] ||
+      std::find(outputs.begin(), outputs.end(), last_) != outputs.end())
+    return *this;
   made_.main().outputs.push_back(last_);
   return *this;
 }
@@ -134,7 +145,8 @@ graph::Module Chain::finish() {
 }
 
 graph::Module random_chain(Random& random) {
-  Chain chain(random, random.range(24, 70), random.range(9, 30), random.pick<int64_t>({1, 3, 8, 16, 20, 33}));
+  Chain chain(random, random.range(24, 70), random.range(9, 30),
+              random.pick<int64_t>({1, 3, 8, 16, 20, 33}));
   std::vector<graph::TensorId> results;
   const int64_t layers = random.range(2, 7);
   for (int64_t i = 0; i < layers; ++i) {
@@ -145,10 +157,12 @@ graph::Module random_chain(Random& random) {
       case 0:
       case 1:
       case 2:
-        chain.conv(random.pick<int64_t>({4, 16, 17, 24}), least > 8 ? random.pick<int64_t>({1, 1, 3, 3, 5, 7}) : 1, 1, same);
+        chain.conv(random.pick<int64_t>({4, 16, 17, 24}),
+                   least > 8 ? random.pick<int64_t>({1, 1, 3, 3, 5, 7}) : 1, 1, same);
         break;
       case 3:
-        if (least > 8) chain.conv(random.pick<int64_t>({8, 16, 24}), random.pick<int64_t>({2, 3, 5}), 2, same);
+        if (least > 8)
+          chain.conv(random.pick<int64_t>({8, 16, 24}), random.pick<int64_t>({2, 3, 5}), 2, same);
         break;
       case 4:
       case 5:
@@ -169,7 +183,9 @@ graph::Module random_chain(Random& random) {
         if (!results.empty()) chain.add(random.pick(results));
         break;
       default:
-        random.chance(50) ? chain.relu() : random.chance(60) || height * width > 1500 ? chain.leaky_relu() : chain.up();
+        random.chance(50)                           ? chain.relu()
+        : random.chance(60) || height* width > 1500 ? chain.leaky_relu()
+                                                    : chain.up();
     }
     if (random.chance(10) && i > 0 && i + 1 < layers) chain.output();
     results.push_back(chain.last());

@@ -14,7 +14,7 @@ class Chain {
   // Each takes the result so far.
   Chain& conv(int64_t ofms, int64_t kernel, int64_t stride = 1, bool same = true);
   Chain& depthwise(int64_t kernel, int64_t stride = 1, bool same = true);
-  Chain& max_pool();  // 2x2, stride 2
+  Chain& max_pool();       // 2x2, stride 2
   Chain& wide_max_pool();  // 3x3, stride 2: padded behind where sizes are even
   Chain& dense_max_pool(int64_t kernel, bool same);  // stride 1
   Chain& relu();
@@ -31,7 +31,9 @@ class Chain {
  private:
   graph::TensorId result(Shape shape, float scale);
   void push(graph::OpKind kind, std::vector<graph::TensorId> inputs, graph::TensorId out);
-  float scale_of(graph::TensorId id) const { return made_.module.functions[0].tensor(id).quantization.scale.at(0); }
+  float scale_of(graph::TensorId id) const {
+    return made_.module.functions[0].tensor(id).quantization.scale.at(0);
+  }
   graph::Node& node() { return made_.main().nodes.back(); }
   Chain& pool(int64_t kernel, int64_t stride, const graph::Padding2d& padding);
   Chain& windowed(graph::OpKind kind, int64_t ofms, int64_t kernel, int64_t stride, bool same);

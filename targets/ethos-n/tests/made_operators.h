@@ -10,17 +10,19 @@
 
 namespace intarsia::test::ethos_n {
 
-inline constexpr const char* kTags[] = {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple", "ethos-n78-4tops-4ple",
-                                        "ethos-n78-8tops-2ple"};
+inline constexpr const char* kTags[] = {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple",
+                                        "ethos-n78-4tops-4ple", "ethos-n78-8tops-2ple"};
 
 struct Comparison {
   bool taken = false;
-  std::string kind;  // of the operator that was asked about: what moves nothing has become a reshape
+  std::string
+      kind;  // of the operator that was asked about: what moves nothing has become a reshape
   std::string refusal, note;
   int most = 0;  // difference
   std::string problem;
 };
-Comparison run_one(const graph::Module& module, const std::string& tag, const std::vector<graph::TensorValue>& inputs);
+Comparison run_one(const graph::Module& module, const std::string& tag,
+                   const std::vector<graph::TensorValue>& inputs);
 
 // A module to be filled.
 struct Made {
@@ -30,7 +32,8 @@ struct Made {
   Made();
   graph::TensorId tensor(const char* name, Shape shape, float scale, int64_t zero_point);
   // Constants; weights have a scale for each of `channels` along `axis`.
-  graph::TensorId weights(intarsia::testing::Random& random, Shape shape, size_t channels, int32_t axis);
+  graph::TensorId weights(intarsia::testing::Random& random, Shape shape, size_t channels,
+                          int32_t axis);
   graph::TensorId bias(intarsia::testing::Random& random, size_t channels);
 };
 

@@ -41,20 +41,24 @@ struct Seen {
   std::map<int32_t, graph::TensorValue> values;
 };
 
-void expect_operators_within_one(const std::string& name, const std::string& target, size_t least_taken) {
+void expect_operators_within_one(const std::string& name, const std::string& target,
+                                 size_t least_taken) {
   const auto folder = shared_folder() / "models" / name;
-  const Result<graph::Module> model = import_model(read_bytes(folder / "model.tflite"), {"model.tflite"});
+  const Result<graph::Module> model =
+      import_model(read_bytes(folder / "model.tflite"), {"model.tflite"});
   ASSERT_TRUE(model.ok()) << model.error().to_string();
   const graph::Function& main = model->entry_function();
   Seen seen{&main, {}};
   seen.values[main.inputs.at(0).index] = read_bytes(folder / "in0_0.bin");
   graph::Evaluator evaluator(*model);
   ASSERT_TRUE(evaluator
-                  .run({seen.values[main.inputs[0].index]},
-                       [](void* context, const graph::Node& node, size_t output, const graph::TensorValue& value) {
-                         static_cast<Seen*>(context)->values[node.outputs.at(output).index] = value;
-                       },
-                       &seen)
+                  .run(
+                      {seen.values[main.inputs[0].index]},
+                      [](void* context, const graph::Node& node, size_t output,
+                         const graph::TensorValue& value) {
+                        static_cast<Seen*>(context)->values[node.outputs.at(output).index] = value;
+                      },
+                      &seen)
                   .ok());
   size_t taken = 0;
   for (const graph::Node& node : main.nodes) {
@@ -70,16 +74,19 @@ void expect_operators_within_one(const std::string& name, const std::string& tar
     ASSERT_EQ(outputs.at(0).size(), expected.size());
     int most = 0;
     for (size_t i = 0; i < expected.size(); ++i)
-      most = std::max(most, std::abs(static_cast<int8_t>(outputs[0][i]) - static_cast<int8_t>(expected[i])));
+      most = std::max(
+          most, std::abs(static_cast<int8_t>(outputs[0][i]) - static_cast<int8_t>(expected[i])));
     EXPECT_LE(most, 1) << name << ": " << node.name << " on " << target;
   }
-  std::printf("%s on %s: %zu of %zu operators\n", name.c_str(), target.c_str(), taken, main.nodes.size());
+  std::printf("%s on %s: %zu of %zu operators\n", name.c_str(), target.c_str(), taken,
+              main.nodes.size());
   EXPECT_GE(taken, least_taken) << name << " on " << target;
 }
 
 TEST(Models, OperatorsAreWithinOne) {
   INTARSIA_NEEDS_SHARED("models");
-  for (const char* tag : {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple", "ethos-n78-4tops-4ple", "ethos-n78-8tops-2ple"}) {
+  for (const char* tag : {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple", "ethos-n78-4tops-4ple",
+                          "ethos-n78-8tops-2ple"}) {
     expect_operators_within_one("kws_ref_model", tag, 10);
     expect_operators_within_one("pretrainedResnet_quant", tag, 15);
     expect_operators_within_one("vww_96_int8", tag, 29);

@@ -17,7 +17,9 @@ struct Kind {
   OpKind kind;
   int least;
 };
-void PrintTo(const Kind& kind, std::ostream* out) { *out << graph::to_string(kind.kind); }
+void PrintTo(const Kind& kind, std::ostream* out) {
+  *out << graph::to_string(kind.kind);
+}
 
 class RandomOperators : public ::testing::TestWithParam<Kind> {};
 
@@ -26,9 +28,11 @@ TEST_P(RandomOperators, AreWithinOne) {
   int taken = 0;
   std::string refusal;
   for (int i = 0; i < 120; ++i) {
-    const graph::Module module = intarsia::testing::random_operator(random, GetParam().kind, DataType::Int8);
+    const graph::Module module =
+        intarsia::testing::random_operator(random, GetParam().kind, DataType::Int8);
     const std::string target = std::string(kTags[i % 4]) + kRewriting;
-    const Comparison result = run_one(module, target, intarsia::testing::random_inputs(random, module));
+    const Comparison result =
+        run_one(module, target, intarsia::testing::random_inputs(random, module));
     ASSERT_EQ(result.problem, "") << target << "\n" << graph::print(module);
     ASSERT_LE(result.most, 1) << target << "\n" << graph::print(module);
     taken += result.taken ? 1 : 0;
@@ -38,18 +42,21 @@ TEST_P(RandomOperators, AreWithinOne) {
   EXPECT_GE(taken, GetParam().least) << refusal;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RandomOperators,
-                         ::testing::Values(Kind{OpKind::Conv2d, 100}, Kind{OpKind::DepthwiseConv2d, 100},
-                                           Kind{OpKind::TransposeConv2d, 100}, Kind{OpKind::FullyConnected, 100},
-                                           Kind{OpKind::AveragePool2d, 100}, Kind{OpKind::Mean, 20}, Kind{OpKind::Add, 3},
-                                           Kind{OpKind::Relu, 100}, Kind{OpKind::Pad, 3}, Kind{OpKind::Reshape, 3},
-                                           Kind{OpKind::LeakyRelu, 20}, Kind{OpKind::Logistic, 20},
-                                           Kind{OpKind::Tanh, 20}, Kind{OpKind::Quantize, 3}),
-                         [](const auto& info) { return std::string(graph::to_string(info.param.kind)); });
+INSTANTIATE_TEST_SUITE_P(
+    All, RandomOperators,
+    ::testing::Values(Kind{OpKind::Conv2d, 100}, Kind{OpKind::DepthwiseConv2d, 100},
+                      Kind{OpKind::TransposeConv2d, 100}, Kind{OpKind::FullyConnected, 100},
+                      Kind{OpKind::AveragePool2d, 100}, Kind{OpKind::Mean, 20},
+                      Kind{OpKind::Add, 3}, Kind{OpKind::Relu, 100}, Kind{OpKind::Pad, 3},
+                      Kind{OpKind::Reshape, 3}, Kind{OpKind::LeakyRelu, 20},
+                      Kind{OpKind::Logistic, 20}, Kind{OpKind::Tanh, 20},
+                      Kind{OpKind::Quantize, 3}),
+    [](const auto& info) { return std::string(graph::to_string(info.param.kind)); });
 
 // ---- large ones ----
 
-void expect_close(const graph::Module& module, const std::string& what, const std::string& asked = "") {
+void expect_close(const graph::Module& module, const std::string& what,
+                  const std::string& asked = "") {
   const Result<void> good = graph::verify(module);
   ASSERT_TRUE(good.ok()) << what << ": " << good.error().to_string();
   Random random(8);
@@ -65,18 +72,19 @@ void expect_close(const graph::Module& module, const std::string& what, const st
 TEST(LargeOperators, ConvolutionsAreCutIntoStripes) {
   Random random(21);
   const Window windows[] = {
-      {128, 128, 32, 2, 3, 1, true},   // rows, where SRAM is smallest
-      {160, 96, 32, 2, 5, 1, true},    // neighbours of two rows
-      {75, 128, 48, 2, 3, 1, false},   // an odd last stripe
-      {160, 128, 24, 2, 3, 2, true},   // interleaved first
-      {8, 8, 640, 640, 1, 1, true},    // channels of the output
-      {8, 8, 192, 320, 3, 1, true},    // weights that do not all fit
-      {64, 64, 128, 1, 9, 1, true},    // a wide filter over stripes
+      {128, 128, 32, 2, 3, 1, true},  // rows, where SRAM is smallest
+      {160, 96, 32, 2, 5, 1, true},   // neighbours of two rows
+      {75, 128, 48, 2, 3, 1, false},  // an odd last stripe
+      {160, 128, 24, 2, 3, 2, true},  // interleaved first
+      {8, 8, 640, 640, 1, 1, true},   // channels of the output
+      {8, 8, 192, 320, 3, 1, true},   // weights that do not all fit
+      {64, 64, 128, 1, 9, 1, true},   // a wide filter over stripes
   };
   for (const Window& w : windows)
     expect_close(windowed(random, OpKind::Conv2d, w),
-                 std::to_string(w.height) + "x" + std::to_string(w.width) + "x" + std::to_string(w.channels) + " to " +
-                     std::to_string(w.ofms) + ", kernel " + std::to_string(w.kernel));
+                 std::to_string(w.height) + "x" + std::to_string(w.width) + "x" +
+                     std::to_string(w.channels) + " to " + std::to_string(w.ofms) + ", kernel " +
+                     std::to_string(w.kernel));
 }
 
 TEST(LargeOperators, DepthwiseConvolutionsAreCutIntoStripes) {
@@ -84,16 +92,20 @@ TEST(LargeOperators, DepthwiseConvolutionsAreCutIntoStripes) {
   for (const Window& w : {Window{112, 112, 64, 0, 3, 1, true}, Window{113, 112, 36, 0, 3, 2, true},
                           Window{90, 100, 33, 0, 5, 1, true}, Window{90, 100, 17, 0, 7, 2, false}})
     expect_close(windowed(random, OpKind::DepthwiseConv2d, w),
-                 "depthwise " + std::to_string(w.height) + "x" + std::to_string(w.width) + "x" + std::to_string(w.channels));
+                 "depthwise " + std::to_string(w.height) + "x" + std::to_string(w.width) + "x" +
+                     std::to_string(w.channels));
 }
 
 TEST(LargeOperators, AdditionsAndPoolsAreCutIntoStripes) {
   for (const bool pool : {false, true}) {
     Made made;
     const Shape shape = {1, 150, 144, 40};
-    const graph::TensorId a = made.tensor("a", shape, 0.05f, 3), b = made.tensor("b", shape, 0.08f, -7);
-    const graph::TensorId out = pool ? made.tensor("out", {1, 75, 72, 40}, 0.05f, 3) : made.tensor("out", shape, 0.11f, 5);
-    graph::Node node{pool ? OpKind::MaxPool2d : OpKind::Add, "node", graph::BinaryAttrs{}, {a}, {out}, ""};
+    const graph::TensorId a = made.tensor("a", shape, 0.05f, 3),
+                          b = made.tensor("b", shape, 0.08f, -7);
+    const graph::TensorId out =
+        pool ? made.tensor("out", {1, 75, 72, 40}, 0.05f, 3) : made.tensor("out", shape, 0.11f, 5);
+    graph::Node node{
+        pool ? OpKind::MaxPool2d : OpKind::Add, "node", graph::BinaryAttrs{}, {a}, {out}, ""};
     if (pool) {
       graph::Pool2dAttrs attributes;
       attributes.filter_h = attributes.filter_w = attributes.stride_h = attributes.stride_w = 2;
@@ -110,7 +122,8 @@ TEST(LargeOperators, AdditionsAndPoolsAreCutIntoStripes) {
 }
 
 // What is written in other operators, too large for one stripe of the smallest variant.
-graph::Module of_one(OpKind kind, graph::Attributes attributes, const std::vector<Shape>& in, const Shape& out) {
+graph::Module of_one(OpKind kind, graph::Attributes attributes, const std::vector<Shape>& in,
+                     const Shape& out) {
   Made made;
   graph::Node node{kind, "node", std::move(attributes), {}, {}, ""};
   for (const Shape& shape : in) node.inputs.push_back(made.tensor("in", shape, 0.05f, -3));
@@ -134,18 +147,29 @@ TEST(Vectors, AreConcatenatedAndSplit) {
 }
 
 TEST(LargeOperators, RewrittenOnesAreCutIntoStripes) {
-  expect_close(of_one(OpKind::Concat, graph::AxisAttrs{3}, {{1, 96, 96, 20}, {1, 96, 96, 13}}, {1, 96, 96, 33}), "concat", kRewriting);
-  expect_close(of_one(OpKind::Slice, graph::SliceAttrs{{0, 7, 5, 3}, {1, 80, 33, 9}, {1, 1, 2, 1}, {}}, {{1, 96, 96, 20}}, {1, 80, 33, 9}),
-               "slice", kRewriting);
-  expect_close(of_one(OpKind::Transpose, graph::TransposeAttrs{{0, 3, 1, 2}}, {{1, 64, 64, 24}}, {1, 24, 64, 64}), "transpose", kRewriting);
-  expect_close(of_one(OpKind::Sub, graph::BinaryAttrs{}, {{1, 150, 144, 40}, {1, 150, 144, 40}}, {1, 150, 144, 40}), "sub", kRewriting);
+  expect_close(of_one(OpKind::Concat, graph::AxisAttrs{3}, {{1, 96, 96, 20}, {1, 96, 96, 13}},
+                      {1, 96, 96, 33}),
+               "concat", kRewriting);
+  expect_close(
+      of_one(OpKind::Slice, graph::SliceAttrs{{0, 7, 5, 3}, {1, 80, 33, 9}, {1, 1, 2, 1}, {}},
+             {{1, 96, 96, 20}}, {1, 80, 33, 9}),
+      "slice", kRewriting);
+  expect_close(of_one(OpKind::Transpose, graph::TransposeAttrs{{0, 3, 1, 2}}, {{1, 64, 64, 24}},
+                      {1, 24, 64, 64}),
+               "transpose", kRewriting);
+  expect_close(of_one(OpKind::Sub, graph::BinaryAttrs{}, {{1, 150, 144, 40}, {1, 150, 144, 40}},
+                      {1, 150, 144, 40}),
+               "sub", kRewriting);
   graph::Pool2dAttrs pool;
   pool.filter_h = pool.filter_w = 5;
-  expect_close(of_one(OpKind::AveragePool2d, pool, {{1, 132, 132, 24}}, {1, 128, 128, 24}), "average_pool2d", kRewriting);
+  expect_close(of_one(OpKind::AveragePool2d, pool, {{1, 132, 132, 24}}, {1, 128, 128, 24}),
+               "average_pool2d", kRewriting);
   pool.filter_h = 30, pool.filter_w = 10;
-  expect_close(of_one(OpKind::AveragePool2d, pool, {{1, 30, 10, 24}}, {1, 1, 1, 24}), "average_pool2d of all", kRewriting);
+  expect_close(of_one(OpKind::AveragePool2d, pool, {{1, 30, 10, 24}}, {1, 1, 1, 24}),
+               "average_pool2d of all", kRewriting);
   pool.filter_h = pool.filter_w = 3, pool.stride_h = pool.stride_w = 3;
-  expect_close(of_one(OpKind::MaxPool2d, pool, {{1, 60, 48, 16}}, {1, 20, 16, 16}), "max_pool2d", kRewriting);
+  expect_close(of_one(OpKind::MaxPool2d, pool, {{1, 60, 48, 16}}, {1, 20, 16, 16}), "max_pool2d",
+               kRewriting);
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ std::string left_on_host(const CompiledModel& model) {
   for (const auto& row : model.partitioned.explanation.operators)
     if (row.member != "ethosn") {
       text += row.name + " (" + row.kind + ")";
-      for (const Offer& offer : row.offers) text += " [" + offer.member + ": " + offer.reason.value_or("") + "]";
+      for (const Offer& offer : row.offers)
+        text += " [" + offer.member + ": " + offer.reason.value_or("") + "]";
       text += "; ";
     }
   return text;
@@ -42,8 +43,9 @@ std::string difference(const std::vector<uint8_t>& got, const std::vector<uint8_
     most = std::max(most, std::abs(static_cast<int8_t>(got[i]) - static_cast<int8_t>(expected[i])));
   }
   if (different == 0) return "";
-  return std::to_string(different) + " of " + std::to_string(got.size()) + " bytes differ by up to " +
-         std::to_string(most) + ", the first at " + std::to_string(first);
+  return std::to_string(different) + " of " + std::to_string(got.size()) +
+         " bytes differ by up to " + std::to_string(most) + ", the first at " +
+         std::to_string(first);
 }
 
 TEST(OurNetworks, MeetTheReferenceOfArms) {
@@ -53,7 +55,8 @@ TEST(OurNetworks, MeetTheReferenceOfArms) {
     const std::string tag(file.variant->tag), name = file.path.parent_path().filename().string();
     if (!done.insert(name + tag).second) continue;  // forced strategies of the same network
     SCOPED_TRACE(name + " on " + tag);
-    const Result<graph::Module> module = import_model(read_bytes(file.path.parent_path() / "model.tflite"), {"model.tflite"});
+    const Result<graph::Module> module =
+        import_model(read_bytes(file.path.parent_path() / "model.tflite"), {"model.tflite"});
     ASSERT_TRUE(module.ok()) << module.error().to_string();
     const Result<CompiledModel> compiled = compile_for(*module, tag);
     ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
@@ -68,7 +71,8 @@ TEST(OurNetworks, MeetTheReferenceOfArms) {
       ASSERT_EQ(problem, "");
       ASSERT_EQ(outputs.size(), file.outputs.size());
       for (size_t i = 0; i < outputs.size(); ++i)
-        EXPECT_EQ(difference(outputs[file.outputs[i]], file.expected(k, i)), "") << "sample " << k << ", output " << i;
+        EXPECT_EQ(difference(outputs[file.outputs[i]], file.expected(k, i)), "")
+            << "sample " << k << ", output " << i;
     }
   }
   EXPECT_GE(done.size(), 60u);
@@ -130,7 +134,8 @@ TEST(OurNetworks, AreCleanAndNotMuchLargerThanArms) {
     const std::string tag(file.variant->tag), name = file.path.parent_path().filename().string();
     if (!done.insert(name + tag).second) continue;
     SCOPED_TRACE(name + " on " + tag);
-    const Result<graph::Module> module = import_model(read_bytes(file.path.parent_path() / "model.tflite"), {"model.tflite"});
+    const Result<graph::Module> module =
+        import_model(read_bytes(file.path.parent_path() / "model.tflite"), {"model.tflite"});
     const Result<CompiledModel> compiled = compile_for(*module, tag);
     ASSERT_TRUE(compiled.ok());
     const std::vector<uint8_t> network = network_of(*compiled);
@@ -138,16 +143,19 @@ TEST(OurNetworks, AreCleanAndNotMuchLargerThanArms) {
     const std::vector<graph::TensorValue> of_container = file.inputs_of(0);
     std::vector<graph::TensorValue> inputs(of_container.size());
     for (size_t i = 0; i < inputs.size(); ++i) inputs[file.inputs[i]] = of_container[i];
-    const Moved a = moved(*file.variant, file.bytes(), of_container), b = moved(*file.variant, network, inputs);
+    const Moved a = moved(*file.variant, file.bytes(), of_container),
+                b = moved(*file.variant, network, inputs);
     if (tag == "ethos-n78-4tops-4ple")
-      std::printf("| %s | %zu | %zu | %zu | %zu | %llu | %llu |\n", name.c_str(), a.stream, b.stream, a.weights, b.weights,
-                  static_cast<unsigned long long>(a.bytes), static_cast<unsigned long long>(b.bytes));
+      std::printf("| %s | %zu | %zu | %zu | %zu | %llu | %llu |\n", name.c_str(), a.stream,
+                  b.stream, a.weights, b.weights, static_cast<unsigned long long>(a.bytes),
+                  static_cast<unsigned long long>(b.bytes));
     arms.bytes += a.bytes, ours.bytes += b.bytes;
     arms.weights += a.weights, ours.weights += b.weights;
     arms.stream += a.stream, ours.stream += b.stream;
   }
-  std::printf("all variants: stream %zu %zu, weights %zu %zu, moved %llu %llu\n", arms.stream, ours.stream, arms.weights,
-              ours.weights, static_cast<unsigned long long>(arms.bytes), static_cast<unsigned long long>(ours.bytes));
+  std::printf("all variants: stream %zu %zu, weights %zu %zu, moved %llu %llu\n", arms.stream,
+              ours.stream, arms.weights, ours.weights, static_cast<unsigned long long>(arms.bytes),
+              static_cast<unsigned long long>(ours.bytes));
   EXPECT_LT(ours.bytes, 2 * arms.bytes);
   EXPECT_LT(ours.weights, 2 * arms.weights);
   EXPECT_LT(ours.stream, 2 * arms.stream);

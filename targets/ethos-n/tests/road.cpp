@@ -26,9 +26,11 @@ std::vector<uint8_t> network_of(const CompiledModel& model) {
 }
 
 std::string run_on(const std::string& target, const CompiledModel& compiled,
-                   const std::vector<graph::TensorValue>& inputs, std::vector<graph::TensorValue>& outputs) {
+                   const std::vector<graph::TensorValue>& inputs,
+                   std::vector<graph::TensorValue>& outputs) {
   intarsia_ethos_n npu;
-  const intarsia_register_bus bus = intarsia_ethos_n_simulator(target.substr(0, target.find(' ')).c_str());
+  const intarsia_register_bus bus =
+      intarsia_ethos_n_simulator(target.substr(0, target.find(' ')).c_str());
   if (const intarsia_status status = intarsia_ethos_n_open_bus(&npu, &bus); status != INTARSIA_OK)
     return "the device does not open: " + std::to_string(status);
   std::map<std::string, intarsia_device*> devices;

@@ -19,6 +19,7 @@ inline constexpr const char* kRewriting = " -rewrites=true";
 
 // On the variant that the target begins with. Empty, and `outputs`; or why not.
 std::string run_on(const std::string& target, const CompiledModel& model,
-                   const std::vector<graph::TensorValue>& inputs, std::vector<graph::TensorValue>& outputs);
+                   const std::vector<graph::TensorValue>& inputs,
+                   std::vector<graph::TensorValue>& outputs);
 
 }  // namespace intarsia::test::ethos_n

@@ -17,7 +17,8 @@ QueryTensor image(int64_t height, int64_t width, int64_t channels, float scale =
   return tensor;
 }
 
-Query window(QueryKind kind, const QueryTensor& input, int64_t kernel_h, int64_t kernel_w, int64_t stride) {
+Query window(QueryKind kind, const QueryTensor& input, int64_t kernel_h, int64_t kernel_w,
+             int64_t stride) {
   Query query;
   query.kind = kind;
   query.inputs = {input};
@@ -46,7 +47,8 @@ struct Case {
   Support support;
   Query query;
 };
-const Support kYes = Support::Supported, kEstimate = Support::EstimateOnly, kNo = Support::Unsupported;
+const Support kYes = Support::Supported, kEstimate = Support::EstimateOnly,
+              kNo = Support::Unsupported;
 
 template <typename Change>
 Query changed(Query query, Change change) {
@@ -58,48 +60,68 @@ void expect(const std::vector<Case>& cases) {
   for (const Variant& variant : variants())
     for (size_t i = 0; i < cases.size(); ++i) {
       const Answer answer = ask(variant, cases[i].query);
-      EXPECT_EQ(answer.support, cases[i].support) << "case " << i << " on " << variant.tag << ": " << answer.words;
+      EXPECT_EQ(answer.support, cases[i].support)
+          << "case " << i << " on " << variant.tag << ": " << answer.words;
       EXPECT_EQ(answer.words, cases[i].words) << "case " << i << " on " << variant.tag;
     }
 }
 
 TEST(Support, Convolution) {
-  const auto conv = [](int64_t h, int64_t w, int64_t stride) { return window(QueryKind::Convolution, image(16, 16, 8), h, w, stride); };
-  const std::string kernel_10x4 = "Unsupported kernel size. Width(4)/height(10) must be in { 1, 2, 3, 5, 7, 9 }";
+  const auto conv = [](int64_t h, int64_t w, int64_t stride) {
+    return window(QueryKind::Convolution, image(16, 16, 8), h, w, stride);
+  };
+  const std::string kernel_10x4 =
+      "Unsupported kernel size. Width(4)/height(10) must be in { 1, 2, 3, 5, 7, 9 }";
   std::vector<Case> cases;
   for (const int64_t h : {1, 2, 3, 5, 7, 9})
     for (const int64_t w : {1, 2, 3, 5, 7, 9}) {
       cases.push_back({"", kYes, conv(h, w, 1)});
       const bool small = h <= 7 && w <= 7;
-      cases.push_back({small ? "" : "Unsupported stride for kernel width/height > 7. Stride X and Y must be 1",
-                       small ? kYes : kEstimate, conv(h, w, 2)});
+      cases.push_back(
+          {small ? "" : "Unsupported stride for kernel width/height > 7. Stride X and Y must be 1",
+           small ? kYes : kEstimate, conv(h, w, 2)});
     }
   cases.push_back({kernel_10x4, kEstimate, conv(10, 4, 2)});
-  cases.push_back({"Unsupported stride. Stride X and Y must be equal and in { 1, 2 }", kEstimate, conv(3, 3, 3)});
+  cases.push_back({"Unsupported stride. Stride X and Y must be equal and in { 1, 2 }", kEstimate,
+                   conv(3, 3, 3)});
   cases.push_back({"Unsupported stride. Stride X and Y must be equal and in { 1, 2 }", kEstimate,
                    changed(conv(3, 3, 1), [](Query& q) { q.stride_x = 2; })});
-  cases.push_back({"", kYes, changed(conv(3, 3, 1), [](Query& q) { q.top = q.left = q.bottom = q.right = 7; })});
-  cases.push_back({"Unsupported padding.", kEstimate, changed(conv(3, 3, 1), [](Query& q) { q.top = 8; })});
-  cases.push_back({"Batch size must be 1", kNo, changed(conv(3, 3, 1), [](Query& q) { q.inputs[0].shape[0] = 2; })});
+  cases.push_back({"", kYes, changed(conv(3, 3, 1), [](Query& q) {
+                     q.top = q.left = q.bottom = q.right = 7;
+                   })});
+  cases.push_back(
+      {"Unsupported padding.", kEstimate, changed(conv(3, 3, 1), [](Query& q) { q.top = 8; })});
+  cases.push_back({"Batch size must be 1", kNo,
+                   changed(conv(3, 3, 1), [](Query& q) { q.inputs[0].shape[0] = 2; })});
   cases.push_back({"Input to conv must be UINT8_QUANTIZED or INT8_QUANTIZED", kNo,
                    changed(conv(3, 3, 1), [](Query& q) { q.inputs[0].type = DataType::Int32; })});
-  cases.push_back({"Bias for conv must be INT32_QUANTIZED", kNo, changed(conv(3, 3, 1), [](Query& q) { q.bias.type = DataType::Int8; })});
-  cases.push_back({"Bias for conv must have quantization parameters with scale of input scale x weight scale", kEstimate,
-                   changed(conv(3, 3, 1), [](Query& q) { q.bias.scales[0] *= 1.0000002f; })});
-  cases.push_back({"Bias for conv must have quantization parameters with zero point of 0", kEstimate,
-                   changed(conv(3, 3, 1), [](Query& q) { q.bias.zero_point = 1; })});
+  cases.push_back({"Bias for conv must be INT32_QUANTIZED", kNo,
+                   changed(conv(3, 3, 1), [](Query& q) { q.bias.type = DataType::Int8; })});
+  cases.push_back(
+      {"Bias for conv must have quantization parameters with scale of input scale x weight scale",
+       kEstimate, changed(conv(3, 3, 1), [](Query& q) { q.bias.scales[0] *= 1.0000002f; })});
+  cases.push_back({"Bias for conv must have quantization parameters with zero point of 0",
+                   kEstimate, changed(conv(3, 3, 1), [](Query& q) { q.bias.zero_point = 1; })});
   cases.push_back({"Convolution: Per channel quantization axis must be 3 for Weights", kNo,
-                   changed(conv(3, 3, 1), [](Query& q) { q.weights.axis = 2, q.weights.scales.assign(8, 0.25f); })});
-  cases.push_back({"Convolution: Overall scale (of the input * weights / output) should be in the range (2^-32, 65536)", kEstimate,
-                   changed(conv(3, 3, 1), [](Query& q) { q.output_scale = 0.125f / 65536; })});
-  cases.push_back({"", kYes, changed(conv(3, 3, 1), [](Query& q) { q.output_scale = 0.125f / 65535; })});
+                   changed(conv(3, 3, 1), [](Query& q) {
+                     q.weights.axis = 2, q.weights.scales.assign(8, 0.25f);
+                   })});
+  cases.push_back(
+      {"Convolution: Overall scale (of the input * weights / output) should be in the range "
+       "(2^-32, 65536)",
+       kEstimate, changed(conv(3, 3, 1), [](Query& q) { q.output_scale = 0.125f / 65536; })});
+  cases.push_back(
+      {"", kYes, changed(conv(3, 3, 1), [](Query& q) { q.output_scale = 0.125f / 65535; })});
   expect(cases);
 }
 
 TEST(Support, Depthwise) {
-  const auto depthwise = [](int64_t h, int64_t w, int64_t stride) { return window(QueryKind::Depthwise, image(16, 16, 8), h, w, stride); };
+  const auto depthwise = [](int64_t h, int64_t w, int64_t stride) {
+    return window(QueryKind::Depthwise, image(16, 16, 8), h, w, stride);
+  };
   const auto kernel = [](int h, int w) {
-    return "Unsupported kernel size. Width(" + std::to_string(w) + ")/height(" + std::to_string(h) + ") must be in { 1, 2, 3, 5, 7, 9 }";
+    return "Unsupported kernel size. Width(" + std::to_string(w) + ")/height(" + std::to_string(h) +
+           ") must be in { 1, 2, 3, 5, 7, 9 }";
   };
   expect({{"", kYes, depthwise(3, 3, 1)},
           {"", kYes, depthwise(9, 9, 2)},
@@ -107,11 +129,13 @@ TEST(Support, Depthwise) {
           {kernel(4, 4), kEstimate, depthwise(4, 4, 1)},
           {"Unsupported stride >1 with kernel size 1x1.", kEstimate, depthwise(1, 1, 2)},
           {"If channel multiplier > 1 the weights input channels dimension must be 1", kEstimate,
-           changed(depthwise(3, 3, 1), [](Query& q) { q.weights.shape[3] = 2, q.bias.shape[3] = 16; })}});
+           changed(depthwise(3, 3, 1),
+                   [](Query& q) { q.weights.shape[3] = 2, q.bias.shape[3] = 16; })}});
 }
 
 TEST(Support, Pooling) {
-  const auto pool = [](QueryKind kind, const QueryTensor& input, int64_t size, int64_t stride, int64_t before, int64_t behind) {
+  const auto pool = [](QueryKind kind, const QueryTensor& input, int64_t size, int64_t stride,
+                       int64_t before, int64_t behind) {
     Query query = window(kind, input, size, size, stride);
     query.top = query.left = before;
     query.bottom = query.right = behind;
@@ -120,26 +144,36 @@ TEST(Support, Pooling) {
   const QueryKind average = QueryKind::AveragePooling, maximum = QueryKind::MaxPooling;
   expect({{"", kYes, pool(average, image(7, 7, 16), 7, 1, 0, 0)},
           {"", kYes, pool(average, image(8, 8, 16), 8, 1, 0, 0)},
-          {"Unsupported configuration in AVG pooling", kEstimate, pool(average, image(6, 6, 16), 6, 1, 0, 0)},
-          {"Unsupported configuration in AVG pooling", kEstimate, pool(average, image(25, 5, 16), 5, 1, 0, 0)},
+          {"Unsupported configuration in AVG pooling", kEstimate,
+           pool(average, image(6, 6, 16), 6, 1, 0, 0)},
+          {"Unsupported configuration in AVG pooling", kEstimate,
+           pool(average, image(25, 5, 16), 5, 1, 0, 0)},
           {"", kYes, pool(average, image(16, 16, 16), 3, 1, 1, 1)},
-          {"Unsupported configuration in AVG pooling", kEstimate, pool(average, image(16, 16, 16), 3, 1, 0, 0)},
+          {"Unsupported configuration in AVG pooling", kEstimate,
+           pool(average, image(16, 16, 16), 3, 1, 0, 0)},
           {"", kYes, pool(maximum, image(16, 16, 16), 2, 2, 0, 0)},
-          {"Max pooling 2x2_2_2 with no padding: input sizes must be even", kEstimate, pool(maximum, image(15, 16, 16), 2, 2, 0, 0)},
+          {"Max pooling 2x2_2_2 with no padding: input sizes must be even", kEstimate,
+           pool(maximum, image(15, 16, 16), 2, 2, 0, 0)},
           {"", kYes, pool(maximum, image(15, 15, 16), 2, 2, 0, 1)},
-          {"Max pooling 2x2_2_2 with padding: input sizes must be odd", kEstimate, pool(maximum, image(16, 15, 16), 2, 2, 0, 1)},
+          {"Max pooling 2x2_2_2 with padding: input sizes must be odd", kEstimate,
+           pool(maximum, image(16, 15, 16), 2, 2, 0, 1)},
           {"", kYes, pool(maximum, image(15, 15, 16), 3, 2, 0, 0)},
-          {"Max pooling 3x3_2_2 with no padding: input sizes must be odd", kEstimate, pool(maximum, image(16, 16, 16), 3, 2, 0, 0)},
+          {"Max pooling 3x3_2_2 with no padding: input sizes must be odd", kEstimate,
+           pool(maximum, image(16, 16, 16), 3, 2, 0, 0)},
           {"", kYes, pool(maximum, image(16, 416, 16), 3, 2, 0, 1)},
-          {"Max pooling 3x3_2_2: maximum input width (417) exceeded", kEstimate, pool(maximum, image(16, 418, 16), 3, 2, 0, 1)},
-          {"Unsupported configuration in Max pooling with stride 2", kEstimate, pool(maximum, image(16, 16, 16), 5, 2, 0, 0)},
+          {"Max pooling 3x3_2_2: maximum input width (417) exceeded", kEstimate,
+           pool(maximum, image(16, 418, 16), 3, 2, 0, 1)},
+          {"Unsupported configuration in Max pooling with stride 2", kEstimate,
+           pool(maximum, image(16, 16, 16), 5, 2, 0, 0)},
           {"", kYes, pool(maximum, image(32, 32, 16), 9, 1, 0, 0)},
           {"", kYes, pool(maximum, image(32, 32, 16), 17, 1, 8, 8)},
-          {"Unsupported stride for max pooling - must be 1,1 or 2,2", kEstimate, pool(maximum, image(16, 16, 16), 3, 3, 0, 0)}});
+          {"Unsupported stride for max pooling - must be 1,1 or 2,2", kEstimate,
+           pool(maximum, image(16, 16, 16), 3, 3, 0, 0)}});
 }
 
 TEST(Support, TheRest) {
-  const auto with = [](QueryKind kind, const QueryTensor& input, const std::function<void(Query&)>& change) {
+  const auto with = [](QueryKind kind, const QueryTensor& input,
+                       const std::function<void(Query&)>& change) {
     Query query = of(kind, input);
     change(query);
     return query;
@@ -148,27 +182,50 @@ TEST(Support, TheRest) {
     return with(kind, image(4, 5, 6), [&](Query& q) { q.inputs.push_back(second); });
   };
   expect({{"", kYes, of(QueryKind::MeanXy, image(7, 7, 30))},
-          {"MeanXy is supported for 7x7 and 8x8 as HeightxWidth only", kNo, of(QueryKind::MeanXy, image(9, 9, 30))},
+          {"MeanXy is supported for 7x7 and 8x8 as HeightxWidth only", kNo,
+           of(QueryKind::MeanXy, image(9, 9, 30))},
           {"", kYes, two(QueryKind::Addition, image(4, 5, 6, 0.3f))},
-          {"Cannot stretch along the requested dimensions.", kEstimate, two(QueryKind::Addition, image(1, 1, 6))},
-          {"Width must be either equal or one of the tensor's height must be 1", kNo, two(QueryKind::Addition, image(4, 3, 6))},
-          {"Cannot stretch along the requested dimensions.", kEstimate, two(QueryKind::Multiplication, image(4, 5, 1))},
+          {"Cannot stretch along the requested dimensions.", kEstimate,
+           two(QueryKind::Addition, image(1, 1, 6))},
+          {"Width must be either equal or one of the tensor's height must be 1", kNo,
+           two(QueryKind::Addition, image(4, 3, 6))},
+          {"Cannot stretch along the requested dimensions.", kEstimate,
+           two(QueryKind::Multiplication, image(4, 5, 1))},
           {"", kYes, with(QueryKind::LeakyRelu, image(4, 4, 4), [](Query& q) { q.alpha = 0.99f; })},
           {"Leaky relu alpha must be less than 1 and greater than 0", kEstimate,
            with(QueryKind::LeakyRelu, image(4, 4, 4), [](Query& q) { q.alpha = 1; })},
-          {"", kYes, with(QueryKind::Requantize, image(4, 4, 4, 1), [](Query& q) { q.output_scale = 1.0f / 127; })},
+          {"", kYes,
+           with(QueryKind::Requantize, image(4, 4, 4, 1),
+                [](Query& q) { q.output_scale = 1.0f / 127; })},
           {"Output scale must be bigger than input scale / 128", kEstimate,
-           with(QueryKind::Requantize, image(4, 4, 4, 1), [](Query& q) { q.output_scale = 1.0f / 128; })},
-          {"", kYes, with(QueryKind::Resize, image(4, 6, 4), [](Query& q) { q.output_shape = {1, 8, 11, 4}; })},
-          {"Requested height isn't supported", kNo, with(QueryKind::Resize, image(4, 6, 4), [](Query& q) { q.output_shape = {1, 9, 12, 4}; })},
+           with(QueryKind::Requantize, image(4, 4, 4, 1),
+                [](Query& q) { q.output_scale = 1.0f / 128; })},
+          {"", kYes,
+           with(QueryKind::Resize, image(4, 6, 4),
+                [](Query& q) {
+                  q.output_shape = {1, 8, 11, 4};
+                })},
+          {"Requested height isn't supported", kNo,
+           with(QueryKind::Resize, image(4, 6, 4),
+                [](Query& q) {
+                  q.output_shape = {1, 9, 12, 4};
+                })},
           {"", kYes, with(QueryKind::DepthToSpace, image(4, 4, 8), [](Query&) {})},
-          {"Only block size of 2 is supported", kEstimate, with(QueryKind::DepthToSpace, image(4, 4, 16), [](Query& q) { q.block = 4; })},
-          {"Padding not supported", kNo, with(QueryKind::StandalonePadding, image(4, 4, 8), [](Query& q) { q.right = 8; })},
+          {"Only block size of 2 is supported", kEstimate,
+           with(QueryKind::DepthToSpace, image(4, 4, 16), [](Query& q) { q.block = 4; })},
+          {"Padding not supported", kNo,
+           with(QueryKind::StandalonePadding, image(4, 4, 8), [](Query& q) { q.right = 8; })},
           {"Concatenation cannot be performed along batch axis (axis 0)", kEstimate,
            with(QueryKind::Concatenation, image(4, 4, 8), [](Query& q) { q.axis = 0; })},
-          {"", kYes, with(QueryKind::Split, image(4, 4, 8), [](Query& q) { q.sizes = {3, 5}; })},
+          {"", kYes,
+           with(QueryKind::Split, image(4, 4, 8),
+                [](Query& q) {
+                  q.sizes = {3, 5};
+                })},
           {"Sizes must sum to the total size of the input tensor along the split axis", kNo,
-           with(QueryKind::Split, image(4, 4, 8), [](Query& q) { q.sizes = {3, 6}; })}});
+           with(QueryKind::Split, image(4, 4, 8), [](Query& q) {
+             q.sizes = {3, 6};
+           })}});
 }
 
 // Never run, but refused in other words where not even an estimate is possible. The smallest widths of which a row of
@@ -181,16 +238,21 @@ TEST(Support, SpaceToDepth) {
   };
   expect({{"", kEstimate, of_block(image(8, 8, 16), 2)},
           {"Block size must be larger than 1", kNo, of_block(image(8, 8, 16), 1)},
-          {"Input width and height must be a multiple of the block size", kNo, of_block(image(8, 9, 16), 2)}});
+          {"Input width and height must be a multiple of the block size", kNo,
+           of_block(image(8, 9, 16), 2)}});
   struct Row {
     const char* tag;
     int64_t block, channels, least;
   };
-  for (const Row& row : {Row{"ethos-n78-1tops-4ple", 2, 16, 1594}, Row{"ethos-n78-1tops-4ple", 4, 48, 292}, Row{"ethos-n78-1tops-4ple", 5, 7, 1380},
-                         Row{"ethos-n78-4tops-2ple", 2, 16, 3274}, Row{"ethos-n78-4tops-4ple", 4, 48, 656}, Row{"ethos-n78-8tops-2ple", 5, 7, 3145}})
+  for (const Row& row :
+       {Row{"ethos-n78-1tops-4ple", 2, 16, 1594}, Row{"ethos-n78-1tops-4ple", 4, 48, 292},
+        Row{"ethos-n78-1tops-4ple", 5, 7, 1380}, Row{"ethos-n78-4tops-2ple", 2, 16, 3274},
+        Row{"ethos-n78-4tops-4ple", 4, 48, 656}, Row{"ethos-n78-8tops-2ple", 5, 7, 3145}})
     for (const Variant& variant : variants()) {
       if (variant.tag != row.tag) continue;
-      const auto of_width = [&](int64_t width) { return ask(variant, of_block(image(row.block, width, row.channels), row.block)); };
+      const auto of_width = [&](int64_t width) {
+        return ask(variant, of_block(image(row.block, width, row.channels), row.block));
+      };
       EXPECT_EQ(of_width(row.least - row.block).support, kEstimate) << row.tag;
       EXPECT_EQ(of_width(row.least).support, kNo) << row.tag;
       EXPECT_EQ(of_width(row.least).words, "The tensor is too large") << row.tag;
@@ -198,8 +260,9 @@ TEST(Support, SpaceToDepth) {
   for (const Variant& variant : variants()) {
     const int64_t deep = variant.sram_bytes() / 64;
     EXPECT_EQ(ask(variant, of_block(image(2, 4, deep), 2)).words,
-              "Output of space to depth: Tensor max depth cannot fit in SRAM (" + std::to_string(4 * 64 * deep) + " / " +
-                  std::to_string(variant.sram_bytes()) + ")");
+              "Output of space to depth: Tensor max depth cannot fit in SRAM (" +
+                  std::to_string(4 * 64 * deep) + " / " + std::to_string(variant.sram_bytes()) +
+                  ")");
   }
 }
 
@@ -210,9 +273,11 @@ TEST(Support, DepthIsBoundByTheVariant) {
     EXPECT_EQ(ask(variant, of(QueryKind::Relu, image(8, 8, most))).support, kYes) << variant.tag;
     const Answer answer = ask(variant, of(QueryKind::Relu, image(8, 8, most + 1)));
     EXPECT_EQ(answer.support, kNo) << variant.tag;
-    EXPECT_EQ(answer.words, "Input to relu: Tensor max depth cannot fit in SRAM (" + std::to_string(64 * (most + 1)) + " / " +
+    EXPECT_EQ(answer.words, "Input to relu: Tensor max depth cannot fit in SRAM (" +
+                                std::to_string(64 * (most + 1)) + " / " +
                                 std::to_string(variant.sram_bytes()) + ")");
-    EXPECT_EQ(ask(variant, of(QueryKind::Relu, image(8, 1, most + 1))).support, kYes) << variant.tag;
+    EXPECT_EQ(ask(variant, of(QueryKind::Relu, image(8, 1, most + 1))).support, kYes)
+        << variant.tag;
   }
 }
 

@@ -44,7 +44,8 @@ Moved moved(const graph::Module& model, const std::string& tag) {
     for (const bool allows : {true, false}) {
       ours::Legaliser legaliser(variant_of(tag), cut, function, function.inputs, function.outputs);
       for (const graph::Node& node : function.nodes) EXPECT_FALSE(legaliser.add(node)) << node.name;
-      const ours::GeneratedNetwork network = ours::generate(variant_of(tag), legaliser.finish(), {allows});
+      const ours::GeneratedNetwork network =
+          ours::generate(variant_of(tag), legaliser.finish(), {allows});
       (allows ? moved.together : moved.apart) += network.traffic.bytes;
       (allows ? moved.stripes_together : moved.stripes_apart) += network.traffic.stripes;
     }
@@ -53,11 +54,12 @@ Moved moved(const graph::Module& model, const std::string& tag) {
 }
 
 // `most`: percent of layer by layer, on each of the variants.
-void expect_traffic(const std::string& name, const graph::Module& model, const std::array<int64_t, 4>& most) {
+void expect_traffic(const std::string& name, const graph::Module& model,
+                    const std::array<int64_t, 4>& most) {
   for (size_t i = 0; i < most.size(); ++i) {
     const Moved bytes = moved(model, kTags[i]);
-    fmt::print("| {} | {} | {} | {} | {} and {} stripes\n", name, kTags[i], bytes.apart, bytes.together,
-               bytes.stripes_apart, bytes.stripes_together);
+    fmt::print("| {} | {} | {} | {} | {} and {} stripes\n", name, kTags[i], bytes.apart,
+               bytes.together, bytes.stripes_apart, bytes.stripes_together);
     EXPECT_LE(bytes.together, bytes.apart) << name << " on " << kTags[i];
     EXPECT_LE(bytes.together * 100, bytes.apart * most[i]) << name << " on " << kTags[i];
   }
@@ -68,8 +70,9 @@ graph::Module mobilenet(int64_t size, int64_t percent) {
   const auto channels = [&](int64_t of) { return of * percent / 100; };
   Chain chain(random, size, size, 3);
   chain.conv(channels(32), 3, 2);
-  const std::pair<int64_t, int64_t> blocks[] = {{64, 1},  {128, 2}, {128, 1}, {256, 2}, {256, 1}, {512, 2}, {512, 1},
-                                                {512, 1}, {512, 1}, {512, 1}, {512, 1}, {1024, 2}, {1024, 1}};
+  const std::pair<int64_t, int64_t> blocks[] = {{64, 1},  {128, 2},  {128, 1}, {256, 2}, {256, 1},
+                                                {512, 2}, {512, 1},  {512, 1}, {512, 1}, {512, 1},
+                                                {512, 1}, {1024, 2}, {1024, 1}};
   for (const auto& [ofms, stride] : blocks) chain.depthwise(3, stride).conv(channels(ofms), 1);
   return chain.finish();
 }
@@ -77,16 +80,20 @@ graph::Module mobilenet(int64_t size, int64_t percent) {
 TEST(Traffic, OfModels) {
   INTARSIA_NEEDS_SHARED("models");
   for (const char* name : {"kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"}) {
-    const Result<graph::Module> model = import_model(read_bytes(shared_folder() / "models" / name / "model.tflite"), {"model.tflite"});
+    const Result<graph::Module> model = import_model(
+        read_bytes(shared_folder() / "models" / name / "model.tflite"), {"model.tflite"});
     ASSERT_TRUE(model.ok());
-    const int64_t most = std::string_view(name) == "pretrainedResnet_quant" ? 40 : std::string_view(name) == "vww_96_int8" ? 80 : 100;
+    const int64_t most = std::string_view(name) == "pretrainedResnet_quant" ? 40
+                         : std::string_view(name) == "vww_96_int8"          ? 80
+                                                                            : 100;
     expect_traffic(name, *model, {most, most, most, most});
   }
 }
 
 TEST(Traffic, IsExplained) {
   Random random(6);
-  const graph::Module model = Chain(random, 224, 224, 16).conv(48, 1).depthwise(3).conv(16, 1).finish();
+  const graph::Module model =
+      Chain(random, 224, 224, 16).conv(48, 1).depthwise(3).conv(16, 1).finish();
   const TargetRegistry registry = make_registry();
   const Result<CompiledModel> compiled = compile_for(model, kTags[2]);
   const Result<TargetSpec> target = parse_target_argument(registry.catalogue(), kTags[2]);
@@ -94,7 +101,8 @@ TEST(Traffic, IsExplained) {
   const graph::Module& cut = compiled->partitioned.module;
   std::vector<std::string> notes;
   for (const graph::Function& function : cut.functions)
-    if (function.target == "ethosn") notes = registry.kind("ethosn").notes(target->devices().front(), cut, function);
+    if (function.target == "ethosn")
+      notes = registry.kind("ethosn").notes(target->devices().front(), cut, function);
   ASSERT_EQ(notes.size(), 2u);
   EXPECT_THAT(notes[0], ::testing::HasSubstr("bytes between DRAM and SRAM: n1, n2, n3"));
 }

@@ -14,9 +14,12 @@ namespace {
 namespace compiler = targets::ethos_n;
 namespace sim = simulators::ethos_n;
 
-std::vector<int16_t> some_weights(std::mt19937& random, size_t count, int values, int zeros_of_ten, int largest) {
+std::vector<int16_t> some_weights(std::mt19937& random, size_t count, int values, int zeros_of_ten,
+                                  int largest) {
   std::vector<int16_t> palette;
-  for (int i = 0; i < values; ++i) palette.push_back(static_cast<int16_t>(static_cast<int>(random() % (2 * largest + 1)) - largest));
+  for (int i = 0; i < values; ++i)
+    palette.push_back(
+        static_cast<int16_t>(static_cast<int>(random() % (2 * largest + 1)) - largest));
   std::vector<int16_t> weights(count);
   for (int16_t& weight : weights) {
     const bool zero = static_cast<int>(random() % 10) < zeros_of_ten;
@@ -33,7 +36,8 @@ TEST(WeightStream, ComesBack) {
   for (const compiler::Variant& variant : compiler::variants()) {
     const sim::Variant& simulated = *sim::find_variant(variant.tag);
     for (int round = 0; round < 120; ++round) {
-      const int values = std::vector{1, 2, 3, 8, 33, 250}[random() % 6], zeros = static_cast<int>(random() % 11);
+      const int values = std::vector{1, 2, 3, 8, 33, 250}[random() % 6],
+                zeros = static_cast<int>(random() % 11);
       const int largest = std::vector{1, 7, 40, 127, 255}[random() % 5];
       std::vector<std::vector<int16_t>> ofms;
       std::vector<int16_t> all;
@@ -48,7 +52,10 @@ TEST(WeightStream, ComesBack) {
       compiler::OgWriter writer(variant, coding);
       std::vector<compiler::OfmStream> written;
       for (const std::vector<int16_t>& weights : ofms) {
-        written.push_back({static_cast<int32_t>(random()), {static_cast<uint32_t>(random() % 2 + 40000), 33}, -5, weights});
+        written.push_back({static_cast<int32_t>(random()),
+                           {static_cast<uint32_t>(random() % 2 + 40000), 33},
+                           -5,
+                           weights});
         writer.add(written.back());
       }
       const std::vector<uint8_t> bytes = writer.finish();

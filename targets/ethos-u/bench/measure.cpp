@@ -4,8 +4,8 @@
 //   bench_ethos_u simulate MODEL.tflite NPU MEMORY-MODE INPUT...   (processor time, the checker on)
 // With `profile` in front of either, a line of text for each operation and transfer instead.
 #include <algorithm>
-#include <ctime>
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <span>
 #include <string>
@@ -17,8 +17,8 @@
 #include "ethos_u/run.h"
 #include "ethos_u/timeline.h"
 #include "shared_data.h"
-#include "vela_file.h"
 #include "stream_weights.h"
+#include "vela_file.h"
 
 namespace intarsia::bench {
 namespace {
@@ -33,8 +33,9 @@ struct Figures {
   int64_t macs = 0;
   // Bytes: weights with scales and their padding, constants with tables and everything else too.
   int64_t sram = 0, weights = 0, constants = 0, stream = 0;
-  double compile_ms = 0;                      // processor time
-  uint64_t fingerprint = 0xcbf29ce484222325;  // of streams and constants: the same before and after a change?
+  double compile_ms = 0;  // processor time
+  uint64_t fingerprint =
+      0xcbf29ce484222325;  // of streams and constants: the same before and after a change?
 };
 
 // FNV-1a.
@@ -53,18 +54,21 @@ class Profile final : public sim::Observer {
       return fmt::format("{}x{}x{}{}", m.height, m.width, m.depth, m.brick ? "b" : "");
     };
     constexpr const char* kKinds[] = {"conv", "depthwise", "pool", "elementwise"};
-    std::string text = fmt::format("{:11} {:>11} -> {:>11}", kKinds[static_cast<int>(op.kind)], map(op.ifm), map(op.ofm));
+    std::string text = fmt::format("{:11} {:>11} -> {:>11}", kKinds[static_cast<int>(op.kind)],
+                                   map(op.ifm), map(op.ofm));
     if (op.kind != sim::OperationKind::Elementwise)
       text += fmt::format(" k{}x{}/{}", op.kernel.height, op.kernel.width, op.kernel.stride_x);
-    text += fmt::format(" block {}x{}x{}{} dep {}", op.ofm_block.height, op.ofm_block.width, op.ofm_block.depth,
-                        op.kernel.part_kernel_first ? "p" : "", op.blockdep);
+    text += fmt::format(" block {}x{}x{}{} dep {}", op.ofm_block.height, op.ofm_block.width,
+                        op.ofm_block.depth, op.kernel.part_kernel_first ? "p" : "", op.blockdep);
     if (op.has_weights())
-      text += fmt::format(" weights r{} {}", op.weight_region, op.weights[0].length + op.weights[1].length);
+      text += fmt::format(" weights r{} {}", op.weight_region,
+                          op.weights[0].length + op.weights[1].length);
     lines_.push_back(std::move(text));
   }
   void before(const sim::DmaTransfer& dma, const sim::Memory& memory) override {
     timeline_.before(dma, memory);
-    lines_.push_back(fmt::format("  dma {} bytes{}", dma.length, dma.target_internal ? " to SHRAM" : ""));
+    lines_.push_back(
+        fmt::format("  dma {} bytes{}", dma.length, dma.target_internal ? " to SHRAM" : ""));
   }
   void wait(const sim::Wait& wait) override { timeline_.wait(wait); }
 
@@ -72,9 +76,10 @@ class Profile final : public sim::Observer {
     const std::vector<sim::TimedCommand>& commands = timeline_.commands();
     for (size_t i = 0; i < lines_.size(); ++i) {
       const sim::TimedCommand& c = commands[i];
-      fmt::print("{:8.0f} {:8.0f} {:7.0f} pipe {:7.0f} mac {:7.0f} out {:6.0f} axi {:6.0f} {:6.0f}  {}\n", c.started,
-                 c.ended, c.cycles(), c.work.pipeline, c.work.mac, c.work.output, c.port_cycles[0], c.port_cycles[1],
-                 lines_[i]);
+      fmt::print(
+          "{:8.0f} {:8.0f} {:7.0f} pipe {:7.0f} mac {:7.0f} out {:6.0f} axi {:6.0f} {:6.0f}  {}\n",
+          c.started, c.ended, c.cycles(), c.work.pipeline, c.work.mac, c.work.output,
+          c.port_cycles[0], c.port_cycles[1], lines_[i]);
     }
   }
 
@@ -91,10 +96,12 @@ int fail(const std::string& why) {
 }
 
 void print(const Figures& figures) {
-  fmt::print("{{\"cycles\": {:.0f}, \"output\": {:.0f}, \"bound\": {:.0f}, \"macs\": {}, \"sram\": {}, \"weights\": {}, \"constants\": {}, \"stream\": {}, "
-             "\"compile_ms\": {:.1f}, \"fingerprint\": \"{:016x}\"}}\n",
-             figures.cycles, figures.output, figures.bound, figures.macs, figures.sram, figures.weights, figures.constants, figures.stream,
-             figures.compile_ms, figures.fingerprint);
+  fmt::print(
+      "{{\"cycles\": {:.0f}, \"output\": {:.0f}, \"bound\": {:.0f}, \"macs\": {}, \"sram\": {}, "
+      "\"weights\": {}, \"constants\": {}, \"stream\": {}, "
+      "\"compile_ms\": {:.1f}, \"fingerprint\": \"{:016x}\"}}\n",
+      figures.cycles, figures.output, figures.bound, figures.macs, figures.sram, figures.weights,
+      figures.constants, figures.stream, figures.compile_ms, figures.fingerprint);
 }
 
 // Adds what one payload costs; an empty string when it could be read to its end. Nothing is computed, so
@@ -110,7 +117,8 @@ std::string add_stream(std::span<const uint8_t> bytes, const std::string& mode, 
   sim::RunOptions options;
   options.execute = false;
   Profile profile(timeline);
-  const sim::Outcome outcome = sim::run(payload.stream, *payload.made_for, memory, &profile, options);
+  const sim::Outcome outcome =
+      sim::run(payload.stream, *payload.made_for, memory, &profile, options);
   if (outcome.fault) return outcome.fault->to_string();
   timeline.finish();
   for (const sim::TimedCommand& command : timeline.commands()) {
@@ -128,8 +136,10 @@ std::string add_stream(std::span<const uint8_t> bytes, const std::string& mode, 
 int measure_compiled(const std::string& path, const std::string& npu, const std::string& mode,
                      const std::string& option) {
   test::ethos_u::CompileRequest request{npu, mode, LoweringOptions::Optimise::Speed, std::nullopt};
-  if (option == "size") request.optimise = LoweringOptions::Optimise::Size;
-  else if (!option.empty()) request.sram_limit = std::stoll(option);
+  if (option == "size")
+    request.optimise = LoweringOptions::Optimise::Size;
+  else if (!option.empty())
+    request.sram_limit = std::stoll(option);
   const std::vector<uint8_t> bytes = test::read_bytes(path);
   const std::clock_t start = std::clock();
   const Result<CompiledModel> model = test::ethos_u::compile_for(bytes, request);
@@ -139,7 +149,8 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
   if (model->emitted.streams.size() != model->lowered.funcs.size() - 1)
     return fail("not every operator is the NPU's");
   for (const CommandStream& stream : model->emitted.streams) {
-    if (const std::string why = add_stream(stream.commands, mode, figures); !why.empty()) return fail(why);
+    if (const std::string why = add_stream(stream.commands, mode, figures); !why.empty())
+      return fail(why);
     figures.constants += static_cast<int64_t>(stream.constants.size());
     add_to_fingerprint(stream.commands, figures.fingerprint);
     add_to_fingerprint(stream.constants, figures.fingerprint);
@@ -154,7 +165,8 @@ int measure_stream(const std::string& path, const std::string& mode) {
   if (!file.npu_alone || file.operators.empty()) return fail("not every operator is the NPU's");
   Figures figures;
   for (const test::ethos_u::VelaOperator& npu : file.operators) {
-    if (const std::string why = add_stream(npu.payload, mode, figures); !why.empty()) return fail(why);
+    if (const std::string why = add_stream(npu.payload, mode, figures); !why.empty())
+      return fail(why);
     figures.constants += static_cast<int64_t>(npu.constants.size());
     // In the dedicated mode the arena is DRAM and the fast copy is the SRAM.
     const bool dedicated = mode.starts_with("dedicated");
@@ -179,7 +191,8 @@ int measure_simulation(const std::string& path, const std::string& npu, const st
   const test::ethos_u::SimulatedRun run = test::ethos_u::simulate(*model, values);
   const std::clock_t end = std::clock();
   if (!run.problem.empty()) return fail(run.problem);
-  fmt::print("{{\"simulate_ms\": {:.1f}}}\n", 1000.0 * static_cast<double>(end - start) / CLOCKS_PER_SEC);
+  fmt::print("{{\"simulate_ms\": {:.1f}}}\n",
+             1000.0 * static_cast<double>(end - start) / CLOCKS_PER_SEC);
   return 0;
 }
 
@@ -198,7 +211,8 @@ int main(int argc, char** argv) {
   if (what == "simulate" && argc >= 5)
     return intarsia::bench::measure_simulation(argv[2], argv[3], argv[4], {argv + 5, argv + argc});
   std::fprintf(stderr,
-               "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|SRAM-LIMIT] | stream FILE MODE | "
+               "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|SRAM-LIMIT] | stream "
+               "FILE MODE | "
                "simulate MODEL NPU MODE INPUT...\n");
   return 2;
 }

@@ -13,20 +13,24 @@ constexpr double kMostLoss = 0.2, kLeastLoss = 200;
 
 struct Candidate {
   Unit unit;
-  double score = 0;               // alone
-  double total = 0;               // with the best of all before it
-  size_t before = 0;              // which candidate of the unit before that is
+  double score = 0;   // alone
+  double total = 0;   // with the best of all before it
+  size_t before = 0;  // which candidate of the unit before that is
   const OperationCost* cost = nullptr;
 };
 
 // What a unit shows at its ends when nothing hides it.
-double ends(const OperationCost& cost) { return cost.first_fetch + cost.drain; }
+double ends(const OperationCost& cost) {
+  return cost.first_fetch + cost.drain;
+}
 
 // The best alone, and those behind it whose ends are shorter.
 std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options) {
-  std::stable_sort(options.begin(), options.end(),
-                   [](const BlockOption& a, const BlockOption& b) { return a.score() < b.score(); });
-  const double most = std::max(options[0].score() * (1 + kMostLoss), options[0].score() + kLeastLoss);
+  std::stable_sort(options.begin(), options.end(), [](const BlockOption& a, const BlockOption& b) {
+    return a.score() < b.score();
+  });
+  const double most =
+      std::max(options[0].score() * (1 + kMostLoss), options[0].score() + kLeastLoss);
   std::vector<BlockOption> kept;
   for (const BlockOption& option : options) {
     if (option.score() > most || kept.size() == kMostOptions) break;
@@ -40,9 +44,10 @@ std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options) {
 bool shares_weights(const ScheduleDraft& draft, const Unit& unit) {
   const Operation& op = draft.operation(unit);
   return has_weights(op.kind) &&
-         std::any_of(draft.program.operations.begin(), draft.program.operations.end(), [&](const Operation& other) {
-           return &other != &op && other.node == op.node && other.weights == op.weights;
-         });
+         std::any_of(draft.program.operations.begin(), draft.program.operations.end(),
+                     [&](const Operation& other) {
+                       return &other != &op && other.node == op.node && other.weights == op.weights;
+                     });
 }
 
 bool is_stripe(const ScheduleDraft& draft, const Unit& unit) {
@@ -69,7 +74,8 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
       if (shares_weights(draft, unit)) {
         const BlockConfig& now = fetched[i] ? unit.fetched_block : unit.direct_block;
         std::erase_if(options, [&](const BlockOption& option) {
-          return option.block.ofm.depth != now.ofm.depth || option.block.part_kernel != now.part_kernel;
+          return option.block.ofm.depth != now.ofm.depth ||
+                 option.block.part_kernel != now.part_kernel;
         });
       }
       for (const BlockOption& option : worth_looking_at(std::move(options))) {
@@ -99,8 +105,9 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
   }
   std::vector<Unit> result(chain.size());
   if (chain.empty()) return result;
-  const auto last = std::min_element(chain.back().begin(), chain.back().end(),
-                                     [](const Candidate& a, const Candidate& b) { return a.total < b.total; });
+  const auto last =
+      std::min_element(chain.back().begin(), chain.back().end(),
+                       [](const Candidate& a, const Candidate& b) { return a.total < b.total; });
   auto at = static_cast<size_t>(last - chain.back().begin());
   for (size_t i = chain.size(); i-- > 0;) {
     result[i] = chain[i][at].unit;

@@ -85,8 +85,8 @@ std::optional<BlockConfig> try_block(const Hardware& hardware, const BlockReques
   config.ifm.width =
       input_extent(ofm_block.width, kernel.stride_x, (kernel.width - 1) * kernel.dilation_x + 1,
                    kSubKernelMaxWidth, request.upscale, ublock.width);
-  config.ifm.depth = keeps_depth(request.kind) ? ofm_block.depth
-                                               : ifm_block_depth(hardware, request, part_kernel);
+  config.ifm.depth =
+      keeps_depth(request.kind) ? ofm_block.depth : ifm_block_depth(hardware, request, part_kernel);
 
   const int64_t ifm_bytes = int64_t{config.ifm.height} * config.ifm.width *
                             round_up(int64_t{config.ifm.depth} * request.ifm_bits / 8, 8);
@@ -101,8 +101,8 @@ std::optional<BlockConfig> try_block(const Hardware& hardware, const BlockReques
   }
   const bool wide = request.ifm_bits == 16 && has_weights(request.kind);
   config.accumulators = wide ? AccumulatorFormat::Int40 : AccumulatorFormat::Int32;
-  const int64_t acc_bytes = int64_t{ofm_block.height} * ofm_block.width *
-                            round_up(ofm_block.depth, 8) * (wide ? 5 : 4);
+  const int64_t acc_bytes =
+      int64_t{ofm_block.height} * ofm_block.width * round_up(ofm_block.depth, 8) * (wide ? 5 : 4);
   const int32_t acc_banks =
       banks_of(acc_bytes, wide ? hardware.granules.acc40 : hardware.granules.acc32);
   if (ifm_end > end - acc_banks) return std::nullopt;

@@ -14,7 +14,10 @@ bool is_window(const Operation& operation) {
 class CascadePlanner {
  public:
   CascadePlanner(const Program& program, int32_t first, int32_t last)
-      : program_(program), first_(first), last_(last), made_(static_cast<size_t>(last - first + 1), 0) {}
+      : program_(program),
+        first_(first),
+        last_(last),
+        made_(static_cast<size_t>(last - first + 1), 0) {}
 
   Cascade run(int32_t rows) {
     const int32_t height = operation(last_).ofm.extent.height;
@@ -84,8 +87,8 @@ std::vector<bool> rolls_into_next(const Program& program) {
     };
     result[i] = is_window(from) && is_window(to) && from.ofm.tensor == to.ifm.tensor &&
                 between.kind == NpuTensor::Kind::Inner && !aliased[tensor] &&
-                readers[tensor] == 1 && writers[tensor] == 1 &&
-                from.ofm.extent == between.extent && plain(from.ofm) && plain(to.ifm) && between.extent.height > 1;
+                readers[tensor] == 1 && writers[tensor] == 1 && from.ofm.extent == between.extent &&
+                plain(from.ofm) && plain(to.ifm) && between.extent.height > 1;
   }
   return result;
 }

@@ -16,8 +16,8 @@ struct Stripe {
 };
 
 struct Cascade {
-  std::vector<Stripe> stripes;           // in order of execution
-  std::map<int32_t, int32_t> rolling;    // rows that are kept, by tensor
+  std::vector<Stripe> stripes;         // in order of execution
+  std::map<int32_t, int32_t> rolling;  // rows that are kept, by tensor
 };
 
 // Whether the output of the operation may be consumed, by the next one alone, while it is made.

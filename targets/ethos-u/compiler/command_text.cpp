@@ -92,7 +92,8 @@ std::string field_text(const RawCommand& command, const FieldRow& field) {
     return fmt::format("{}={}", field.name.substr(0, field.name.size() - 3), value + 1);
   if (field.name.ends_with("_lsb")) {
     const std::string_view stem = field.name.substr(0, field.name.size() - 4);
-    return fmt::format("{}={}", stem, 1 + value + 2 * field_of(command, fmt::format("{}_msb", stem)));
+    return fmt::format("{}={}", stem,
+                       1 + value + 2 * field_of(command, fmt::format("{}_msb", stem)));
   }
   if (field.name.starts_with("dilation")) return fmt::format("{}={}", field.name, value + 1);
   if (field.name.starts_with("broadcast"))
@@ -117,7 +118,8 @@ RawCommand read_command(std::span<const uint32_t> words) {
   if (command.has_payload && words.size() > 1) command.payload = words[1];
   if (form <= 1)
     for (const CommandRow& row : kCommands)
-      if (row.code == (command.word & kCodeMask) && (row.payload != Payload::None) == command.has_payload)
+      if (row.code == (command.word & kCodeMask) &&
+          (row.payload != Payload::None) == command.has_payload)
         command.name = row.name;
   return command;
 }
@@ -153,7 +155,8 @@ std::string command_text(const RawCommand& command) {
     operands += text;
   };
   const CommandRow& row = *find_command(command.name);
-  const bool is_size = row.name.find("STRIDE") != std::string_view::npos || row.name == "SET_DMA0_LEN" ||
+  const bool is_size = row.name.find("STRIDE") != std::string_view::npos ||
+                       row.name == "SET_DMA0_LEN" ||
                        row.name.find("SKIP") != std::string_view::npos;
   if (row.payload == Payload::Address)
     append(is_size ? fmt::format("{}", command.value()) : fmt::format("{:#x}", command.value()));
@@ -164,7 +167,8 @@ std::string command_text(const RawCommand& command) {
       append(field_text(command, field));
   if (const uint32_t stray = stray_bits(command); stray != 0)
     append(fmt::format("; undefined bits {:#010x}", stray));
-  return operands.empty() ? std::string(command.name) : fmt::format("{:<22} {}", command.name, operands);
+  return operands.empty() ? std::string(command.name)
+                          : fmt::format("{:<22} {}", command.name, operands);
 }
 
 }  // namespace intarsia::targets::ethos_u

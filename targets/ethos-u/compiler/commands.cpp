@@ -27,7 +27,8 @@ constexpr bool Any = false, U65 = true;  // products
 
 constexpr CommandRow kCommands[] = {
 #define COMMAND0(name, code, products) {#name, code, Payload::None, products},
-#define COMMAND1(name, code, payload, products) {#name, code | kTwoWords, Payload::payload, products},
+#define COMMAND1(name, code, payload, products) \
+  {#name, code | kTwoWords, Payload::payload, products},
 #define FIELD(...)
 #define ENUMERATOR(...)
 #include "ethos_u/commands.def"
@@ -57,10 +58,9 @@ constexpr EnumeratorRow kEnumerators[] = {
 };
 
 const FieldRow& find_field(std::string_view command, std::string_view field) {
-  const auto found =
-      std::find_if(std::begin(kFields), std::end(kFields), [&](const FieldRow& row) {
-        return row.command == command && row.field == field;
-      });
+  const auto found = std::find_if(std::begin(kFields), std::end(kFields), [&](const FieldRow& row) {
+    return row.command == command && row.field == field;
+  });
   INTARSIA_CHECK(found != std::end(kFields), fmt::format("{} has a field {}", command, field));
   return *found;
 }

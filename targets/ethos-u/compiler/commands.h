@@ -11,7 +11,7 @@ enum class Payload : uint8_t { None, Address, Length, Multiplier };
 
 struct CommandRow {
   std::string_view name;
-  uint32_t code;      // bits 0..9 and the form in bits 14..15, as in the command word
+  uint32_t code;  // bits 0..9 and the form in bits 14..15, as in the command word
   Payload payload;
   bool u65_only;
 };

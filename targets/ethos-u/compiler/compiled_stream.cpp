@@ -33,11 +33,13 @@ struct Regions {
   int64_t bytes[3] = {};
 };
 
-Regions regions_of(const graph::Module& module, const graph::Function& function, const graph::Node& node) {
+Regions regions_of(const graph::Module& module, const graph::Function& function,
+                   const graph::Node& node) {
   const auto& attributes = node.attrs<graph::CompiledAttrs>();
   Regions regions{{0, attributes.arena_bytes, attributes.fast_arena_bytes}};
   if (const graph::TensorId constants = node.inputs.at(kConstantsOperand); constants.valid())
-    regions.bytes[0] = static_cast<int64_t>(module.constant(function.tensor(constants).constant).bytes.size());
+    regions.bytes[0] =
+        static_cast<int64_t>(module.constant(function.tensor(constants).constant).bytes.size());
   return regions;
 }
 
@@ -79,21 +81,26 @@ struct Reach {
   std::string_view what, region, base, length;
   uint64_t scale = 1;
 };
-constexpr Reach kWeights[] = {{"its weights", "SET_WEIGHT_REGION", "SET_WEIGHT_BASE", "SET_WEIGHT_LENGTH"},
-                              {"its scales", "SET_SCALE_REGION", "SET_SCALE_BASE", "SET_SCALE_LENGTH"}};
-constexpr Reach kTransfer[] = {{"its source", "SET_DMA0_SRC_REGION", "SET_DMA0_SRC", "SET_DMA0_LEN"},
-                               {"its destination", "SET_DMA0_DST_REGION", "SET_DMA0_DST", "SET_DMA0_LEN"}};
+constexpr Reach kWeights[] = {
+    {"its weights", "SET_WEIGHT_REGION", "SET_WEIGHT_BASE", "SET_WEIGHT_LENGTH"},
+    {"its scales", "SET_SCALE_REGION", "SET_SCALE_BASE", "SET_SCALE_LENGTH"}};
+constexpr Reach kTransfer[] = {
+    {"its source", "SET_DMA0_SRC_REGION", "SET_DMA0_SRC", "SET_DMA0_LEN"},
+    {"its destination", "SET_DMA0_DST_REGION", "SET_DMA0_DST", "SET_DMA0_LEN"}};
 
 Refusal refuses_reach(const StreamScan& scan, const Reach& reach, const Regions& regions) {
-  const uint64_t region = scan.value(reach.region), base = scan.value(reach.base), length = scan.value(reach.length);
+  const uint64_t region = scan.value(reach.region), base = scan.value(reach.base),
+                 length = scan.value(reach.length);
   if (region == kShramRegion) return std::nullopt;
-  const std::string where = fmt::format("{} at byte {:#x} of its stream", scan.command().name, scan.offset());
+  const std::string where =
+      fmt::format("{} at byte {:#x} of its stream", scan.command().name, scan.offset());
   if (region >= std::size(regions.bytes))
-    return fmt::format("{} has {} in region {}, for which there is no memory", where, reach.what, region);
+    return fmt::format("{} has {} in region {}, for which there is no memory", where, reach.what,
+                       region);
   const auto bytes = static_cast<uint64_t>(regions.bytes[region]);
   if (base > bytes || length > bytes - base)
-    return fmt::format("{} has {} in {:#x}..{:#x} of region {}, which has {:#x} bytes", where, reach.what, base,
-                       base + length, region, bytes);
+    return fmt::format("{} has {} in {:#x}..{:#x} of region {}, which has {:#x} bytes", where,
+                       reach.what, base, base + length, region, bytes);
   return std::nullopt;
 }
 
@@ -114,9 +121,11 @@ Refusal refuses_commands(std::span<const uint32_t> words, const Regions& regions
       for (const Reach& reach : kTransfer)
         if (Refusal refusal = refuses_reach(scan, reach, regions)) return refusal;
     const bool names_region = last.starts_with("SET_") && last.ends_with("_REGION");
-    if (names_region && command.parameter() >= std::size(regions.bytes) && command.parameter() != kShramRegion)
-      return fmt::format("{} at byte {:#x} of its stream names region {}, for which there is no memory", last,
-                         scan.offset(), command.parameter());
+    if (names_region && command.parameter() >= std::size(regions.bytes) &&
+        command.parameter() != kShramRegion)
+      return fmt::format(
+          "{} at byte {:#x} of its stream names region {}, for which there is no memory", last,
+          scan.offset(), command.parameter());
   }
   if (last != "OP_STOP") return "its stream does not end with OP_STOP";
   return std::nullopt;
@@ -124,7 +133,9 @@ Refusal refuses_commands(std::span<const uint32_t> words, const Regions& regions
 
 Refusal refuses_device(const StreamDevice& device, const Configuration& configuration) {
   if (device.name.starts_with("ethos-u85"))
-    return fmt::format("it was compiled for {}, an architecture that is neither simulated nor driven yet", device.name);
+    return fmt::format(
+        "it was compiled for {}, an architecture that is neither simulated nor driven yet",
+        device.name);
   if (device.name != configuration.tag)
     return fmt::format("it was compiled for {}, the device is {}", device.name, configuration.tag);
   if (device.shram_kib != configuration.shram_kib * configuration.cores)
@@ -132,9 +143,10 @@ Refusal refuses_device(const StreamDevice& device, const Configuration& configur
                        configuration.shram_kib * configuration.cores);
   const Architecture &of_stream = device.architecture, has = architecture_of(configuration);
   if (of_stream.major != has.major || of_stream.minor > has.minor || device.stream_version != 0)
-    return fmt::format("it was compiled for architecture {}.{}.{} (stream version {}), the device has {}.{}.{}",
-                       of_stream.major, of_stream.minor, of_stream.patch, device.stream_version, has.major,
-                       has.minor, has.patch);
+    return fmt::format(
+        "it was compiled for architecture {}.{}.{} (stream version {}), the device has {}.{}.{}",
+        of_stream.major, of_stream.minor, of_stream.patch, device.stream_version, has.major,
+        has.minor, has.patch);
   return std::nullopt;
 }
 
@@ -148,14 +160,16 @@ Refusal refuses(const PatternMatch& match, const Configuration& configuration) {
   if (!payload->device) return "its payload does not say for which device it is";
   if (Refusal refusal = refuses_device(*payload->device, configuration)) return refusal;
   if (payload->first_word * 4 % static_cast<size_t>(kStreamAlignment) != 0)
-    return fmt::format("its stream begins at byte {} of the payload, no multiple of {}", payload->first_word * 4,
-                       kStreamAlignment);
+    return fmt::format("its stream begins at byte {} of the payload, no multiple of {}",
+                       payload->first_word * 4, kStreamAlignment);
   for (const auto* offsets : {&attributes.input_offsets, &attributes.output_offsets})
     for (const int64_t offset : *offsets)
       if (offset % kStreamAlignment != 0)
-        return fmt::format("a tensor is at {} of its arena, no multiple of {}", offset, kStreamAlignment);
-  return refuses_commands(std::span<const uint32_t>(words).subspan(payload->first_word, payload->word_count),
-                          regions_of(match.module, match.function, node));
+        return fmt::format("a tensor is at {} of its arena, no multiple of {}", offset,
+                           kStreamAlignment);
+  return refuses_commands(
+      std::span<const uint32_t>(words).subspan(payload->first_word, payload->word_count),
+      regions_of(match.module, match.function, node));
 }
 
 bool uses_fast_arena(std::span<const uint8_t> payload) {
@@ -174,7 +188,8 @@ bool uses_fast_arena(std::span<const uint8_t> payload) {
 
 Pattern compiled_stream_pattern(const Target& member) {
   const Configuration& configuration = configuration_of(member);
-  return {"compiled stream", {graph::OpKind::Compiled},
+  return {"compiled stream",
+          {graph::OpKind::Compiled},
           [&configuration](const PatternMatch& match) { return refuses(match, configuration); }};
 }
 
@@ -182,7 +197,8 @@ bool is_compiled_stream(const graph::Function& function) {
   return function.nodes.size() == 1 && function.nodes[0].kind == graph::OpKind::Compiled;
 }
 
-tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const graph::Function& function) {
+tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
+                                           const graph::Function& function) {
   const graph::Node& node = function.nodes.at(0);
   const auto& attributes = node.attrs<graph::CompiledAttrs>();
   tir::LoweredFunction result;
@@ -203,17 +219,23 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const gr
   operands.push_back(whole(arena, attributes.arena_bytes, tir::Access::ReadWrite));
   // What it reads of the arena, for those who watch a run.
   for (size_t i = 0; i < attributes.input_offsets.size(); ++i)
-    operands.push_back(tir::BufferRun{arena, {tir::int_imm(attributes.input_offsets[i])},
-                                      function.tensor(node.inputs[kFirstInput + i]).bytes(), tir::Access::Read});
+    operands.push_back(tir::BufferRun{arena,
+                                      {tir::int_imm(attributes.input_offsets[i])},
+                                      function.tensor(node.inputs[kFirstInput + i]).bytes(),
+                                      tir::Access::Read});
   if (has_fast_arena)
-    operands.push_back(whole(add_arena("fast_arena", attributes.fast_arena_bytes), attributes.fast_arena_bytes,
-                             tir::Access::ReadWrite));
+    operands.push_back(whole(add_arena("fast_arena", attributes.fast_arena_bytes),
+                             attributes.fast_arena_bytes, tir::Access::ReadWrite));
   const auto add_constant = [&](const char* name, const std::vector<uint8_t>& bytes) {
     const ConstantId id{static_cast<int32_t>(result.module.constants.size())};
     const auto size = static_cast<int64_t>(bytes.size());
-    result.module.constants.push_back({fmt::format("{}_{}", function.name, name), DataType::UInt8, {size}, bytes,
+    result.module.constants.push_back({fmt::format("{}_{}", function.name, name),
+                                       DataType::UInt8,
+                                       {size},
+                                       bytes,
                                        tir::ConstantUse::Stream});
-    operands.push_back(whole(leaf.constant(name, DataType::UInt8, {size}, id), size, tir::Access::Read));
+    operands.push_back(
+        whole(leaf.constant(name, DataType::UInt8, {size}, id), size, tir::Access::Read));
   };
   add_constant("payload", payload);
   if (const graph::TensorId constants = node.inputs.at(kConstantsOperand); constants.valid())
@@ -236,13 +258,15 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const gr
   for (size_t i = 0; i < parameters.size(); ++i) {
     const graph::Tensor& tensor = function.tensor(parameters[i]);
     schedule.parameter(fmt::format("tensor{}", i), tensor.type, tensor.shape,
-                       i < function.inputs.size() ? tir::Access::Read : tir::Access::Write, kStreamAlignment);
+                       i < function.inputs.size() ? tir::Access::Read : tir::Access::Write,
+                       kStreamAlignment);
   }
   const tir::BufferId whole_arena =
       schedule.local("arena", DataType::Int8, {attributes.arena_bytes}, kStreamAlignment);
   std::vector<tir::BufferId> arguments = {whole_arena};
   if (has_fast_arena) {
-    arguments.push_back(schedule.local("fast_arena", DataType::Int8, {attributes.fast_arena_bytes}, kStreamAlignment));
+    arguments.push_back(schedule.local("fast_arena", DataType::Int8, {attributes.fast_arena_bytes},
+                                       kStreamAlignment));
     schedule.func().buffers.back().memory = kOwnSram;
   }
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -256,14 +280,15 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const gr
     const graph::Tensor& tensor = function.tensor(node.inputs[kFirstInput + i]);
     const int64_t offset = attributes.input_offsets[i];
     if (!tensor.variable || !states.insert(offset).second) continue;
-    const tir::BufferId state = schedule.local(fmt::format("state{}", states.size()), tensor.type, tensor.shape,
-                                               kStreamAlignment);
+    const tir::BufferId state = schedule.local(fmt::format("state{}", states.size()), tensor.type,
+                                               tensor.shape, kStreamAlignment);
     tir::Buffer& buffer = schedule.func().buffers[state.at()];
     buffer.alias = whole_arena;
     buffer.alias_offset = offset;
     buffer.initial = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
   }
-  result.module.funcs.push_back(schedule.finish(tir::seq({tir::call_func(leaf_name, std::move(arguments))})));
+  result.module.funcs.push_back(
+      schedule.finish(tir::seq({tir::call_func(leaf_name, std::move(arguments))})));
   result.entry = function.name;
   return result;
 }
@@ -271,7 +296,8 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const gr
 // Null: it is no compiled stream.
 static const tir::Intrinsic* intrinsic_of(const tir::Func& func) {
   const auto* sequence = std::get_if<tir::Seq>(&func.body->node);
-  const tir::Stmt& only = sequence != nullptr && sequence->statements.size() == 1 ? sequence->statements[0] : func.body;
+  const tir::Stmt& only =
+      sequence != nullptr && sequence->statements.size() == 1 ? sequence->statements[0] : func.body;
   const auto* intrinsic = std::get_if<tir::Intrinsic>(&only->node);
   return intrinsic != nullptr && intrinsic->name == kIntrinsic ? intrinsic : nullptr;
 }
@@ -280,8 +306,8 @@ bool is_compiled_stream(const tir::Func& func) {
   return intrinsic_of(func) != nullptr;
 }
 
-CommandStream write_compiled_stream(const Target& member, const tir::Module& module, const Plan& plan,
-                                    const tir::Func& func) {
+CommandStream write_compiled_stream(const Target& member, const tir::Module& module,
+                                    const Plan& plan, const tir::Func& func) {
   CommandStream stream;
   stream.func = func.name;
   stream.member = member.name;
@@ -295,8 +321,10 @@ CommandStream write_compiled_stream(const Target& member, const tir::Module& mod
   std::vector<KnownBytes> holds;
   for (const auto& operand : intrinsic_of(func)->operands) {
     const auto* run = std::get_if<tir::BufferRun>(&operand);
-    const bool is_input = run != nullptr && run->access == tir::Access::Read && run->buffer.at() < func.parameters.size();
-    if (is_input) holds.push_back({1, std::get<tir::IntImm>(run->start.at(0)->node).value, run->count});
+    const bool is_input = run != nullptr && run->access == tir::Access::Read &&
+                          run->buffer.at() < func.parameters.size();
+    if (is_input)
+      holds.push_back({1, std::get<tir::IntImm>(run->start.at(0)->node).value, run->count});
   }
   std::vector<const tir::Buffer*> constants;
   for (const tir::Buffer& buffer : func.buffers)
@@ -308,8 +336,9 @@ CommandStream write_compiled_stream(const Target& member, const tir::Module& mod
   const std::vector<uint32_t> words = words_of(stream.commands);
   const Result<PayloadView> view = read_payload(words);
   INTARSIA_CHECK(view.ok(), "the pattern has read this payload");
-  stream.marks = memory_marks(std::span(stream.commands).subspan(4 * view->first_word, 4 * view->word_count), stream,
-                              sizes, holds);
+  stream.marks =
+      memory_marks(std::span(stream.commands).subspan(4 * view->first_word, 4 * view->word_count),
+                   stream, sizes, holds);
   return stream;
 }
 

@@ -20,10 +20,11 @@ namespace intarsia::targets::ethos_u {
 Pattern compiled_stream_pattern(const Target& member);
 
 bool is_compiled_stream(const graph::Function& function);
-tir::LoweredFunction lower_compiled_stream(const graph::Module& module, const graph::Function& function);
+tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
+                                           const graph::Function& function);
 
 bool is_compiled_stream(const tir::Func& func);
-CommandStream write_compiled_stream(const Target& member, const tir::Module& module, const Plan& plan,
-                                    const tir::Func& func);
+CommandStream write_compiled_stream(const Target& member, const tir::Module& module,
+                                    const Plan& plan, const tir::Func& func);
 
 }  // namespace intarsia::targets::ethos_u

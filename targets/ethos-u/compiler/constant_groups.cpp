@@ -16,7 +16,8 @@ std::vector<ConstantGroup> constant_groups(const Program& program) {
   const size_t count = program.tensors.size();
   std::vector<bool> excluded(count, true);
   for (size_t i = 0; i < count; ++i)
-    excluded[i] = program.tensors[i].kind != NpuTensor::Kind::Constant || program.tensors[i].alias_of >= 0;
+    excluded[i] =
+        program.tensors[i].kind != NpuTensor::Kind::Constant || program.tensors[i].alias_of >= 0;
   for (const NpuTensor& tensor : program.tensors)
     if (tensor.alias_of >= 0) excluded[static_cast<size_t>(tensor.alias_of)] = true;
   for (const Operation& op : program.operations)

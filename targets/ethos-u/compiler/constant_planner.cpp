@@ -51,9 +51,9 @@ const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfi
   const auto key = std::tuple(unit.view, unit.first, unit.end, block.ofm.depth, block.part_kernel);
   const auto [place, fresh] = streams_.try_emplace(key);
   if (fresh)
-    place->second =
-        make_constant_stream(draft_.hardware, draft_.schedule.operations.at(static_cast<size_t>(unit.view)),
-                             unit.ifm.type, block, unit.first, unit.end);
+    place->second = make_constant_stream(
+        draft_.hardware, draft_.schedule.operations.at(static_cast<size_t>(unit.view)),
+        unit.ifm.type, block, unit.first, unit.end);
   return place->second;
 }
 
@@ -84,8 +84,9 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
     out.has_table = slots_[i].load;
     if (out.has_table) {
       const auto lut = static_cast<size_t>(draft_.operation(unit).lut);
-      out.table = draft_.cost.transfer(Memory::Constants, std::nullopt,
-                                       static_cast<int64_t>(draft_.program.tables.at(lut).bytes.size()));
+      out.table =
+          draft_.cost.transfer(Memory::Constants, std::nullopt,
+                               static_cast<int64_t>(draft_.program.tables.at(lut).bytes.size()));
       out.table_earliest = slots_[i].earliest;
     }
   }
@@ -115,8 +116,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
     budgets.clear();
     const int64_t most = room_for_two(live);
     for (const double factor : kBudgets)
-      budgets.push_back(
-          std::min(most, static_cast<int64_t>(static_cast<double>(base) * factor)));
+      budgets.push_back(std::min(most, static_cast<int64_t>(static_cast<double>(base) * factor)));
   }
   budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
@@ -167,7 +167,8 @@ void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
   const double before = plan_prefetch(draft_.hardware, prefetch_units(false), budget).cycles;
   std::vector<Unit> units = with_chained_blocks(draft_, fetched);
   std::swap(units, draft_.units);
-  if (plan_prefetch(draft_.hardware, prefetch_units(false), budget).cycles >= before) std::swap(units, draft_.units);
+  if (plan_prefetch(draft_.hardware, prefetch_units(false), budget).cycles >= before)
+    std::swap(units, draft_.units);
 }
 
 bool ConstantPlanner::can_slice(const Unit& unit) const {
@@ -198,8 +199,8 @@ void ConstantPlanner::find_owners() {
   for (size_t i = 0; i < draft_.units.size(); ++i) {
     Unit& unit = draft_.units[i];
     const int32_t group = draft_.group_of(unit);
-    const auto key = group >= 0 ? std::tuple(-1, group, 0)
-                                : std::tuple(unit.operation, unit.first, unit.end);
+    const auto key =
+        group >= 0 ? std::tuple(-1, group, 0) : std::tuple(unit.operation, unit.first, unit.end);
     const auto [at, fresh] = owners.try_emplace(key, static_cast<int32_t>(i));
     unit.owner = fresh ? -1 : at->second;
   }
@@ -264,9 +265,9 @@ PrefetchPlan ConstantPlanner::slice_units(int64_t budget, PrefetchPlan plan) {
     bool better = false;
     for (size_t i = 0; i < whole.size(); ++i) {
       if (!can_slice(whole[i])) continue;
-      const auto now = std::count_if(draft_.units.begin(), draft_.units.end(), [&](const Unit& unit) {
-        return unit.operation == whole[i].operation;
-      });
+      const auto now =
+          std::count_if(draft_.units.begin(), draft_.units.end(),
+                        [&](const Unit& unit) { return unit.operation == whole[i].operation; });
       auto tried = static_cast<size_t>(now);
       for (const int32_t count : {1, 2, 3, 4, 6}) {
         std::vector<Unit> units = resliced(whole, i, count);

@@ -169,8 +169,7 @@ void emit_window(Builder& builder, const Site& site, Operation op, const Window&
   std::optional<Gather> gather;
   if (builder.may_gather() && op.kind == OperationKind::Conv && inner == op.ifm.extent.depth) {
     const WindowAxis& rows = route.window.y;
-    const int64_t steps =
-        mac_steps(rows.kernel, route.window.x.kernel, inner * route.fold);
+    const int64_t steps = mac_steps(rows.kernel, route.window.x.kernel, inner * route.fold);
     gather = gather_rows(builder.program(), op.ifm, op.ofm.extent, rows, window.x, steps);
   }
   const Window& w = gather ? window : route.window;
@@ -220,12 +219,12 @@ bool gathers_windows(const Site& site) {
   constexpr int64_t kMostRows = 64;
   const Window w = window_of(site);
   return check_window(site) && foldable_channels(site) != 0 && w.x.dilation == 1 &&
-         w.y.kernel <= kMostRows && w.y.kernel * w.x.kernel * site.in(0).shape.at(3) <= kMostExtent &&
-         !check_pads(w.y, w.x);
+         w.y.kernel <= kMostRows &&
+         w.y.kernel * w.x.kernel * site.in(0).shape.at(3) <= kMostExtent && !check_pads(w.y, w.x);
 }
 
-void emit_gathered(Builder& builder, const Site& site, Operation op, const Window& w, Weights weights,
-                   graph::Activation activation) {
+void emit_gathered(Builder& builder, const Site& site, Operation op, const Window& w,
+                   Weights weights, graph::Activation activation) {
   op.ifm = gathered_windows(builder, op.ifm, w.y, w.x);
   op.weights = std::move(weights);
   emit_weighted(builder, std::move(op), site, activation);
@@ -291,7 +290,8 @@ void legalise_conv2d(Builder& builder, const Node& node) {
                                    channels(image(ofm, n, images), g * filters, filters));
       op.scales = slice(scales, g * filters, filters);
       if (gathers) {
-        emit_gathered(builder, site, std::move(op), window, weights, node.attrs<graph::Conv2dAttrs>().activation);
+        emit_gathered(builder, site, std::move(op), window, weights,
+                      node.attrs<graph::Conv2dAttrs>().activation);
         continue;
       }
       emit_window(builder, site, std::move(op), window, route,

@@ -43,9 +43,9 @@ const isa::NpuTiming& timing_of(const Hardware& hardware) {
 
 bool clamps(const Operation& operation, DataType type) {
   if (type == DataType::Int32) return false;
-  const auto [low, high] = type == DataType::UInt8   ? std::pair(0, 255)
-                           : type == DataType::Int8  ? std::pair(-128, 127)
-                                                     : std::pair(-32768, 32767);
+  const auto [low, high] = type == DataType::UInt8  ? std::pair(0, 255)
+                           : type == DataType::Int8 ? std::pair(-128, 127)
+                                                    : std::pair(-32768, 32767);
   return operation.clamp_low > low || operation.clamp_high < high;
 }
 

@@ -40,7 +40,8 @@ struct ActionFieldRow {
 constexpr ActionFieldRow kActionFields[] = {
 #define MAGIC(value)
 #define ACTION(...)
-#define ACTION_FIELD(action, name, word, low_bit, bits) {Action::action, #name, word, low_bit, bits},
+#define ACTION_FIELD(action, name, word, low_bit, bits) \
+  {Action::action, #name, word, low_bit, bits},
 #include "ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
@@ -65,8 +66,11 @@ std::string device_text(std::span<const uint32_t> action) {
   constexpr Action kConfig = Action::OPTIMIZER_CONFIG;
   const auto field = [&](std::string_view name) { return action_field(action, kConfig, name); };
   const int64_t macs = int64_t{1} << field("macs_per_cc");
-  const std::string_view product = field("product") == 0 ? "u55" : field("product") == 1 ? "u65" : "";
-  std::string device = fmt::format("an NPU of product number {} with {} MACs", field("product"), macs);
+  const std::string_view product = field("product") == 0   ? "u55"
+                                   : field("product") == 1 ? "u65"
+                                                           : "";
+  std::string device =
+      fmt::format("an NPU of product number {} with {} MACs", field("product"), macs);
   for (const Configuration& row : configurations())
     if (row.product == product && row.macs == macs) device = row.tag;
   return fmt::format("{}, {} KiB of SHRAM, architecture {}.{}.{}", device, field("shram_size"),
@@ -81,13 +85,15 @@ std::string stream_text(std::span<const uint32_t> words) {
     const RawCommand command = read_command(words.subspan(at));
     const bool is_cut = at + command.words() > words.size();
     std::string line = fmt::format("{:06x}: {:08x} ", at * 4, command.word);
-    line += command.has_payload && !is_cut ? fmt::format("{:08x}  ", command.payload) : "          ";
+    line +=
+        command.has_payload && !is_cut ? fmt::format("{:08x}  ", command.payload) : "          ";
     line += is_cut ? "cut off before its payload" : command_text(command);
     if (is_stopped) line += "  ; behind OP_STOP";
     if (const std::string operation = trail.operation_text(command); !operation.empty())
       line = fmt::format("{:<49} ; {}", line, operation);
     text += line + "\n";
-    if (command.name.starts_with("OP_") && command.name != "OP_DMA_WAIT" && command.name != "OP_KERNEL_WAIT")
+    if (command.name.starts_with("OP_") && command.name != "OP_DMA_WAIT" &&
+        command.name != "OP_KERNEL_WAIT")
       text += "\n";
     trail.set(command);
     is_stopped |= command.name == "OP_STOP";
@@ -108,7 +114,9 @@ Result<Stream> find_stream(std::span<const uint32_t> payload, const std::string&
     const std::span<const uint32_t> rest = payload.subspan(at);
     switch (static_cast<Action>(rest[0] & 0xFF)) {
       case Action::OPTIMIZER_CONFIG:
-        if (rest.size() < 3) return Diagnostics(where, "the payload ends inside its configuration", "compile it again");
+        if (rest.size() < 3)
+          return Diagnostics(where, "the payload ends inside its configuration",
+                             "compile it again");
         stream.device = device_text(rest);
         at += 3;
         break;
@@ -119,26 +127,34 @@ Result<Stream> find_stream(std::span<const uint32_t> payload, const std::string&
         stream.first = at + 1;
         stream.words = size_t{field("length_high")} << 16 | field("length_low");
         if (stream.words > rest.size() - 1)
-          return Diagnostics(where,
-                             fmt::format("the payload announces a stream of {} words and ends after {}",
-                                         stream.words, rest.size() - 1),
-                             "it was cut short; compile or copy it again");
+          return Diagnostics(
+              where,
+              fmt::format("the payload announces a stream of {} words and ends after {}",
+                          stream.words, rest.size() - 1),
+              "it was cut short; compile or copy it again");
         return stream;
       }
       case Action::READ_APB:
       case Action::DUMP_SHRAM:
-      case Action::NOP: ++at; break;
+      case Action::NOP:
+        ++at;
+        break;
       default:
-        return Diagnostics(where, fmt::format("word {} of the payload, {:#010x}, is no action of the driver", at, rest[0]),
-                           "it is damaged, or made for another driver");
+        return Diagnostics(
+            where,
+            fmt::format("word {} of the payload, {:#010x}, is no action of the driver", at,
+                        rest[0]),
+            "it is damaged, or made for another driver");
     }
   }
-  return Diagnostics(where, "the payload has no command stream", "it was cut short; compile or copy it again");
+  return Diagnostics(where, "the payload has no command stream",
+                     "it was cut short; compile or copy it again");
 }
 
 std::string payload_text(const Stream& stream, std::span<const uint32_t> payload) {
-  std::string text = fmt::format("stream of {} words for {}\n", stream.words,
-                                 stream.device.empty() ? "an NPU that the payload does not name" : stream.device);
+  std::string text =
+      fmt::format("stream of {} words for {}\n", stream.words,
+                  stream.device.empty() ? "an NPU that the payload does not name" : stream.device);
   return text + stream_text(payload.subspan(stream.first, stream.words));
 }
 
@@ -170,8 +186,8 @@ std::optional<Result<std::string>> tflite_text(std::span<const uint8_t> bytes) {
     const Result<Stream> stream = find_stream(payload, "");
     // A payload says whom it is for before anything else.
     if (!stream.ok() || stream->device.empty()) continue;
-    text += fmt::format("{}operator {} of kind ethos-u, payload at byte {:#x}: {}", found == 0 ? "" : "\n", found,
-                        at, payload_text(*stream, payload));
+    text += fmt::format("{}operator {} of kind ethos-u, payload at byte {:#x}: {}",
+                        found == 0 ? "" : "\n", found, at, payload_text(*stream, payload));
     ++found;
     at += (stream->first + stream->words) * 4 - 4;
   }

@@ -38,7 +38,8 @@ struct Pairing {
   std::optional<size_t> copied = {};  // an operand that takes the output's shape by copies first
 };
 
-std::optional<Pairing> pairing_of(const Shape& a, const Shape& b, const Shape& out, bool a_is_constant) {
+std::optional<Pairing> pairing_of(const Shape& a, const Shape& b, const Shape& out,
+                                  bool a_is_constant) {
   const bool a_whole = element_count(a) == element_count(out);
   const bool b_whole = element_count(b) == element_count(out);
   if (!a_whole && !b_whole) return std::nullopt;
@@ -174,7 +175,8 @@ class SumCheck {
       for (int32_t y = range_.low; y <= range_.high; ++y) {
         const int32_t other = other_sign_ * ((y - other_zero_) * (1 << (tfl_.left_shift - 1)));
         const int32_t want = multiply(sign_ * expected + other, tfl_.sum);
-        const auto is = static_cast<int32_t>(scaled(sign_ * got + other, scales.sum, Rounding::Tfl));
+        const auto is =
+            static_cast<int32_t>(scaled(sign_ * got + other, scales.sum, Rounding::Tfl));
         if (clamped(want) != clamped(is)) return true;
       }
       return false;

@@ -31,11 +31,11 @@ constexpr Configuration kConfigurations[] = {
 };
 
 const Configuration* find_configuration(const Attributes& attributes) {
-  const auto found = std::find_if(
-      std::begin(kConfigurations), std::end(kConfigurations), [&](const Configuration& row) {
-        return row.product == attributes.get_string("product") &&
-               row.macs == attributes.get_int("macs");
-      });
+  const auto found = std::find_if(std::begin(kConfigurations), std::end(kConfigurations),
+                                  [&](const Configuration& row) {
+                                    return row.product == attributes.get_string("product") &&
+                                           row.macs == attributes.get_int("macs");
+                                  });
   return found == std::end(kConfigurations) ? nullptr : found;
 }
 
@@ -82,10 +82,10 @@ KindSpec make_spec() {
                        fmt::format("write -macs={}", fmt::join(there, " or -macs=")));
   };
   for (const Configuration& row : kConfigurations)
-    spec.tags.push_back({std::string(row.tag), fmt::format("{} MACs a cycle, {} core{}", row.macs,
-                                                           row.cores, row.cores == 1 ? "" : "s"),
-                         fmt::format("ethos-u -product={} -macs={}", row.product, row.macs),
-                         "c -mcpu=cortex-m55"});
+    spec.tags.push_back(
+        {std::string(row.tag),
+         fmt::format("{} MACs a cycle, {} core{}", row.macs, row.cores, row.cores == 1 ? "" : "s"),
+         fmt::format("ethos-u -product={} -macs={}", row.product, row.macs), "c -mcpu=cortex-m55"});
   return spec;
 }
 
@@ -138,8 +138,9 @@ class EthosUKind final : public TargetKind {
 
   SimulatorPart simulator(const Target& member) const override {
     return {.header = "ethos_u/simulator.h",
-            .attach_expression = fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
-                                             configuration_of(member).tag, member.get_string("memory-mode")),
+            .attach_expression =
+                fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
+                            configuration_of(member).tag, member.get_string("memory-mode")),
             .open_bus_function = "intarsia_ethos_u_open_bus"};
   }
 

@@ -15,7 +15,7 @@ struct Configuration {
   std::string_view product;  // "u55"
   int64_t macs;              // of all cores
   int64_t cores;
-  int64_t shram_kib;         // of one core
+  int64_t shram_kib;  // of one core
 };
 
 std::span<const Configuration> configurations();

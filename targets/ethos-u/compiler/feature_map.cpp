@@ -24,8 +24,7 @@ void roll(const TensorPlace& place, const Operand& operand, int64_t y, FeatureMa
 }  // namespace
 
 int64_t stored_bytes(const Extent& extent, DataType type, Layout layout) {
-  const int64_t depth =
-      layout == Layout::Nhwc ? extent.depth : bricks(extent.depth) * kBrickDepth;
+  const int64_t depth = layout == Layout::Nhwc ? extent.depth : bricks(extent.depth) * kBrickDepth;
   return int64_t{extent.height} * extent.width * depth * element_bytes(type);
 }
 
@@ -50,7 +49,8 @@ FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const Te
     map.stride_y = y * operand.step.height;
     map.stride_x = x * operand.step.width;
     map.stride_c = size;
-    map.span = {place.storage, map.base, last.height * y + last.width * x + (last.depth + 1) * size};
+    map.span = {place.storage, map.base,
+                last.height * y + last.width * x + (last.depth + 1) * size};
     INTARSIA_CHECK(place.rolling_rows == 0 || walk.y == line,
                    "rolling buffers are walked over row by row");
     roll(place, operand, y, map);

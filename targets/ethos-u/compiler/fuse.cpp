@@ -60,8 +60,9 @@ class Fusion {
   }
   bool is_whole(const Operand& operand) const {
     const NpuTensor& t = tensor(operand);
-    return t.kind == NpuTensor::Kind::Inner && t.alias_of < 0 && !operand.walk && operand.extent == t.extent &&
-           operand.origin == Extent{0, 0, 0} && operand.step == Extent{};
+    return t.kind == NpuTensor::Kind::Inner && t.alias_of < 0 && !operand.walk &&
+           operand.extent == t.extent && operand.origin == Extent{0, 0, 0} &&
+           operand.step == Extent{};
   }
 
   Operation* producer_to_join(const Operation& op, std::vector<Operation>& earlier) {

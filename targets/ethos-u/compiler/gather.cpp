@@ -8,8 +8,8 @@ namespace {
 // Where a step is four cycles for 16 results, as on a configuration of 128 MACs. On the others all of
 // these become longer or shorter together.
 constexpr double kStepPerResult = 4.0 / 16;
-constexpr double kCopyPerByte = 0.6;     // copied or filled
-constexpr double kCopyCycles = 1600;     // two more operations, and room for doubt
+constexpr double kCopyPerByte = 0.6;  // copied or filled
+constexpr double kCopyCycles = 1600;  // two more operations, and room for doubt
 
 int64_t divide_up(int64_t value, int64_t by) {
   return (value + by - 1) / by;
@@ -29,10 +29,10 @@ int64_t mac_steps(int64_t kernel_height, int64_t kernel_width, int64_t channels)
   int64_t by_parts = 0;
   for (int64_t y = 0; y < kernel_height; y += kSubKernel)
     for (int64_t x = 0; x < kernel_width; x += kSubKernel)
-      by_parts += divide_up(std::min(kSubKernel, kernel_height - y) *
-                                std::min(kSubKernel, kernel_width - x),
-                            4) *
-                  divide_up(channels, 8);
+      by_parts +=
+          divide_up(
+              std::min(kSubKernel, kernel_height - y) * std::min(kSubKernel, kernel_width - x), 4) *
+          divide_up(channels, 8);
   return std::max(kOutputSteps,
                   std::min(by_parts, kernel_height * kernel_width * divide_up(channels, 32)));
 }
@@ -51,11 +51,12 @@ std::optional<Gather> gather_rows(const Program& program, const Operand& ifm, co
   gather.after = width - x.before - gather.columns;
   const int64_t padding = gather.before + gather.after;
   if (gather.columns <= padding || gather.columns * depth > kMostExtent) return std::nullopt;
-  const int64_t copied =
-      padding == 0 ? 0 : x.extent * depth * ifm.extent.height + padding * depth * (ifm.extent.height + 1);
-  const double saved = static_cast<double>((steps - mac_steps(y.kernel, 1, x.kernel * depth)) *
-                                           ofm.elements()) *
-                       kStepPerResult;
+  const int64_t copied = padding == 0 ? 0
+                                      : x.extent * depth * ifm.extent.height +
+                                            padding * depth * (ifm.extent.height + 1);
+  const double saved =
+      static_cast<double>((steps - mac_steps(y.kernel, 1, x.kernel * depth)) * ofm.elements()) *
+      kStepPerResult;
   const double cost = padding == 0 ? 0 : kCopyPerByte * static_cast<double>(copied) + kCopyCycles;
   return saved > cost ? std::optional(gather) : std::nullopt;
 }
@@ -78,26 +79,30 @@ Operand gathered(Builder& builder, const Operand& ifm, const Gather& gather, con
                              ifm.zero_point);
   // Whatever the input holds is clamped to what the padding is.
   const Extent strips = {1, height + 1, static_cast<int32_t>(padding)};
-  builder.copy(walked(ifm, {0, padding}, 0, strips), walked(to, {0, row}, 0, strips), ifm.zero_point);
+  builder.copy(walked(ifm, {0, padding}, 0, strips), walked(to, {0, row}, 0, strips),
+               ifm.zero_point);
   const Extent rows = {1, height, static_cast<int32_t>(gather.columns * depth)};
   builder.copy(walked(ifm, {0, x.extent * depth}, 0, rows), walked(to, {0, row}, padding, rows));
   return windows(to, row, gather.after * depth);
 }
 
 // The image with its padding, and without what no window reaches.
-static Operand padded_image(Builder& builder, const Operand& image, const WindowAxis& y, const WindowAxis& x) {
+static Operand padded_image(Builder& builder, const Operand& image, const WindowAxis& y,
+                            const WindowAxis& x) {
   const NpuTensor& tensor = builder.program().tensors.at(static_cast<size_t>(image.tensor));
   const bool is_whole = !image.walk && image.extent == tensor.extent && image.step == Extent{};
   if (is_whole && y.before + y.after() + x.before + x.after() == 0) return image;
   const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
   const Extent middle = {narrow(y.read()), narrow(x.read()), image.extent.depth};
-  const Extent all = {narrow(y.before + y.read() + y.after()), narrow(x.before + x.read() + x.after()), middle.depth};
+  const Extent all = {narrow(y.before + y.read() + y.after()),
+                      narrow(x.before + x.read() + x.after()), middle.depth};
   const Operand to = builder.inner("padded", builder.type_of(image), all, image.zero_point);
   const Extent at = {narrow(y.before), narrow(x.before), 0};
   builder.copy(box(image, {0, 0, 0}, middle), box(to, at, middle));
   const auto fill = [&](const Extent& origin, const Extent& extent) {
     if (extent.elements() > 0)
-      builder.copy(builder.filled(builder.type_of(image), extent, image.zero_point), box(to, origin, extent));
+      builder.copy(builder.filled(builder.type_of(image), extent, image.zero_point),
+                   box(to, origin, extent));
   };
   fill({0, 0, 0}, {at.height, all.width, all.depth});
   fill({at.height + middle.height, 0, 0}, {narrow(y.after()), all.width, all.depth});
@@ -107,17 +112,20 @@ static Operand padded_image(Builder& builder, const Operand& image, const Window
 }
 
 // Row by row of the window, of all windows at once: a row lies in one piece, and windows may overlap.
-Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y, const WindowAxis& x) {
+Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y,
+                         const WindowAxis& x) {
   const Operand from = padded_image(builder, image, y, x);
   const int64_t depth = from.extent.depth, row = from.extent.width * depth, each = x.kernel * depth;
   const auto places = [&](int64_t channels) {
-    return Extent{static_cast<int32_t>(y.places), static_cast<int32_t>(x.places), static_cast<int32_t>(channels)};
+    return Extent{static_cast<int32_t>(y.places), static_cast<int32_t>(x.places),
+                  static_cast<int32_t>(channels)};
   };
   const Operand to =
       builder.inner("windows", builder.type_of(image), places(y.kernel * each), image.zero_point);
   for (int64_t ky = 0; ky < y.kernel; ++ky)
-    builder.copy(walked(from, {y.step() * row, x.step() * depth}, ky * y.dilation * row, places(each)),
-                 box(to, {0, 0, static_cast<int32_t>(ky * each)}, places(each)));
+    builder.copy(
+        walked(from, {y.step() * row, x.step() * depth}, ky * y.dilation * row, places(each)),
+        box(to, {0, 0, static_cast<int32_t>(ky * each)}, places(each)));
   return to;
 }
 

@@ -27,6 +27,7 @@ int64_t mac_steps(int64_t kernel_height, int64_t kernel_width, int64_t channels)
 
 // All elements of each window as the channels of one element, copied: what is left is a convolution of 1 x 1,
 // whatever the strides. `x` is not dilated.
-Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y, const WindowAxis& x);
+Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y,
+                         const WindowAxis& x);
 
 }  // namespace intarsia::targets::ethos_u

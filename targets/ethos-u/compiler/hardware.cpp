@@ -65,8 +65,8 @@ int64_t Hardware::lut_address() const {
 
 const Hardware& hardware_named(std::string_view tag) {
   static const std::vector<Hardware> table = make_table();
-  const auto found = std::find_if(table.begin(), table.end(),
-                                  [&](const Hardware& row) { return row.tag == tag; });
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Hardware& row) { return row.tag == tag; });
   INTARSIA_CHECK(found != table.end(), "configurations are those of the table");
   return *found;
 }

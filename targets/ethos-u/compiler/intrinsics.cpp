@@ -52,8 +52,8 @@ tir::Stmt to_statement(const Intrinsic& intrinsic) {
 
 Intrinsic from_statement(const tir::Stmt& statement) {
   const auto* node = std::get_if<tir::Intrinsic>(&statement->node);
-  INTARSIA_CHECK(node != nullptr && node->name.starts_with(kPrefix) &&
-                     node->operands.size() >= 2 && node->operands.size() % 2 == 0,
+  INTARSIA_CHECK(node != nullptr && node->name.starts_with(kPrefix) && node->operands.size() >= 2 &&
+                     node->operands.size() % 2 == 0,
                  "a function of this device consists of its intrinsics");
   Intrinsic result;
   for (size_t i = 0; i < node->operands.size(); i += 2) {

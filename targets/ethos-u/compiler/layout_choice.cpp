@@ -17,10 +17,12 @@ class LayoutChooser {
 
   // All tensors that can in bricks, and then each otherwise.
   void run() {
-    const std::vector<std::vector<int32_t>> sets = brick_candidates(draft_.program, [&](int32_t id) {
-      while (draft_.in_place_of[static_cast<size_t>(id)] >= 0) id = draft_.in_place_of[static_cast<size_t>(id)];
-      return id;
-    });
+    const std::vector<std::vector<int32_t>> sets =
+        brick_candidates(draft_.program, [&](int32_t id) {
+          while (draft_.in_place_of[static_cast<size_t>(id)] >= 0)
+            id = draft_.in_place_of[static_cast<size_t>(id)];
+          return id;
+        });
     if (sets.empty()) return;
     double cycles = chain_cycles();
     std::vector<const std::vector<int32_t>*> all;
@@ -82,6 +84,8 @@ class LayoutChooser {
 
 }  // namespace
 
-void choose_layouts(ScheduleDraft& draft) { LayoutChooser(draft).run(); }
+void choose_layouts(ScheduleDraft& draft) {
+  LayoutChooser(draft).run();
+}
 
 }  // namespace intarsia::targets::ethos_u

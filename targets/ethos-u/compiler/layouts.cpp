@@ -16,7 +16,8 @@ std::vector<std::vector<int32_t>> brick_candidates(const Program& program,
     const auto id = static_cast<int32_t>(i);
     // Padding of the last brick would take memory and cycles; single pixels gain nothing.
     if (tensor.kind != NpuTensor::Kind::Inner || tensor.extent.depth % kBrickDepth != 0 ||
-        tensor.extent.depth == kBrickDepth || tensor.extent.width == 1 || element_bytes(tensor.type) > 2)
+        tensor.extent.depth == kBrickDepth || tensor.extent.width == 1 ||
+        element_bytes(tensor.type) > 2)
       refuse(id);
     if (tensor.alias_of >= 0) refuse(id), refuse(tensor.alias_of);
   }

@@ -10,6 +10,7 @@ namespace intarsia::targets::ethos_u {
 // graph::Evaluator's results bit for bit.
 // `may_gather`: convolutions of few channels may read windows that overlap in memory (gather.h), which takes
 // fewer cycles of the MAC array and more of the ports.
-Program legalise(const graph::Module& module, const graph::Function& function, bool may_gather = true);
+Program legalise(const graph::Module& module, const graph::Function& function,
+                 bool may_gather = true);
 
 }  // namespace intarsia::targets::ethos_u

@@ -31,13 +31,15 @@ struct Scheduled {
   Schedule schedule;
 };
 
-Result<Scheduled> schedule_of(const Hardware& hardware, Program program, const ScheduleOptions& options) {
+Result<Scheduled> schedule_of(const Hardware& hardware, Program program,
+                              const ScheduleOptions& options) {
   INTARSIA_TRY(Schedule schedule, make_schedule(hardware, program, options));
   return Scheduled{std::move(program), std::move(schedule)};
 }
 
 bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions& options) {
-  if (options.for_size && one.fast_bytes != other.fast_bytes) return one.fast_bytes < other.fast_bytes;
+  if (options.for_size && one.fast_bytes != other.fast_bytes)
+    return one.fast_bytes < other.fast_bytes;
   return one.cycles < other.cycles;
 }
 
@@ -50,7 +52,8 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
   if (!gathers) return best;
   Result<Scheduled> plain = schedule_of(hardware, legalise(module, function, false), options);
-  if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options))) return plain;
+  if (plain.ok() && (!best.ok() || is_better(plain->schedule, best->schedule, options)))
+    return plain;
   return best;
 }
 
@@ -87,7 +90,8 @@ int32_t slow_pool(const Target& member, const MemoryMap& memory) {
   int32_t result = -1;
   for (size_t i = 0; i < memory.pools.size(); ++i) {
     const MemoryPool& pool = memory.pools[i];
-    if (static_cast<int32_t>(i) == fast || pool.read_only || !memory.reaches(member.name, pool)) continue;
+    if (static_cast<int32_t>(i) == fast || pool.read_only || !memory.reaches(member.name, pool))
+      continue;
     if (result < 0 ||
         pool.cycles_per_access < memory.pools[static_cast<size_t>(result)].cycles_per_access)
       result = static_cast<int32_t>(i);
@@ -96,7 +100,8 @@ int32_t slow_pool(const Target& member, const MemoryMap& memory) {
 }
 
 Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
-                                   const graph::Function& function, const LoweringOptions& options) {
+                                   const graph::Function& function,
+                                   const LoweringOptions& options) {
   const Hardware& hardware = hardware_of(member);
   ScheduleOptions schedule_options;
   schedule_options.memory = memory_system_of(member);

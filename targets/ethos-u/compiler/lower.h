@@ -1,13 +1,13 @@
 // GraphToTir: legalise, schedule, write as TIR.
 #pragma once
 
+#include "ethos_u/timing.h"
 #include "intarsia/graph.h"
 #include "intarsia/lowering_options.h"
 #include "intarsia/plan.h"
 #include "intarsia/result.h"
 #include "intarsia/target.h"
 #include "intarsia/tir.h"
-#include "ethos_u/timing.h"
 
 namespace intarsia::targets::ethos_u {
 
@@ -24,6 +24,6 @@ int32_t fast_pool(const Target& member, const MemoryMap& memory);
 int32_t slow_pool(const Target& member, const MemoryMap& memory);
 
 Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
-                           const graph::Function& function, const LoweringOptions& options);
+                                   const graph::Function& function, const LoweringOptions& options);
 
 }  // namespace intarsia::targets::ethos_u

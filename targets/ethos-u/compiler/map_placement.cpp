@@ -17,7 +17,10 @@ constexpr double kCyclesPerByte = 1e-6;
 class Search {
  public:
   explicit Search(const MapPlacementProblem& problem)
-      : problem_(problem), slot_of_(problem.maps.size(), -1), bytes_of_(kSlots, 0), free_(kSlots, true) {}
+      : problem_(problem),
+        slot_of_(problem.maps.size(), -1),
+        bytes_of_(kSlots, 0),
+        free_(kSlots, true) {}
 
   std::vector<bool> run() {
     std::vector<State> states = {{0, 0, -1}};
@@ -95,8 +98,10 @@ class Search {
     std::stable_sort(states.begin(), states.end(),
                      [](const State& a, const State& b) { return a.cycles < b.cycles; });
     // Nothing fast is always possible.
-    const auto none = std::find_if(states.begin(), states.end(), [](const State& s) { return s.fast == 0; });
-    if (none - states.begin() >= static_cast<ptrdiff_t>(kMostStates)) states[kMostStates - 1] = *none;
+    const auto none =
+        std::find_if(states.begin(), states.end(), [](const State& s) { return s.fast == 0; });
+    if (none - states.begin() >= static_cast<ptrdiff_t>(kMostStates))
+      states[kMostStates - 1] = *none;
     states.resize(kMostStates);
   }
 
@@ -106,9 +111,9 @@ class Search {
     for (size_t u = history_.size(); u-- > 0;) {
       const std::vector<State>& states = history_[u];
       if (at < 0) {
-        const auto best = std::min_element(states.begin(), states.end(), [](const State& a, const State& b) {
-          return a.cycles < b.cycles;
-        });
+        const auto best =
+            std::min_element(states.begin(), states.end(),
+                             [](const State& a, const State& b) { return a.cycles < b.cycles; });
         at = static_cast<int32_t>(best - states.begin());
       }
       const State& state = states.at(static_cast<size_t>(at));

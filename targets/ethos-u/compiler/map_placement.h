@@ -17,7 +17,8 @@ struct MapPlacementProblem {
   };
   struct Unit {
     std::array<int32_t, kMapsOfUnit> maps = {-1, -1, -1};
-    std::array<double, 1 << kMapsOfUnit> cycles = {};  // by which of its maps are fast: bit i for maps[i]
+    std::array<double, 1 << kMapsOfUnit> cycles =
+        {};  // by which of its maps are fast: bit i for maps[i]
   };
   std::vector<Map> maps;
   std::vector<Unit> units;

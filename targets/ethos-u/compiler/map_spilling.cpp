@@ -19,13 +19,16 @@ class Spilling {
     const std::vector<MapLife> lives = draft_.map_lives();
     for (size_t s = 0; s < lives.size(); ++s) {
       const Storage& storage = draft_.schedule.storages[s];
-      if (storage.kind != Storage::Kind::Inner || !storage.fast || lives[s].first > lives[s].last) continue;
+      if (storage.kind != Storage::Kind::Inner || !storage.fast || lives[s].first > lives[s].last)
+        continue;
       map_of[s] = static_cast<int32_t>(storages.size());
       storages.push_back(static_cast<int32_t>(s));
-      problem.maps.push_back({aligned_to_stream(storage.bytes), static_cast<int32_t>(lives[s].first),
+      problem.maps.push_back({aligned_to_stream(storage.bytes),
+                              static_cast<int32_t>(lives[s].first),
                               static_cast<int32_t>(lives[s].last)});
     }
-    for (const Unit& unit : draft_.units) problem.units.push_back(placement_costs(unit, map_of, limit));
+    for (const Unit& unit : draft_.units)
+      problem.units.push_back(placement_costs(unit, map_of, limit));
     const std::vector<bool> fast = place_maps(problem);
     for (size_t m = 0; m < storages.size(); ++m)
       if (!fast[m]) {
@@ -62,8 +65,7 @@ class Spilling {
       if (!possible) continue;
       Unit other = unit;
       draft_.maker.reconsider(other);
-      result.cycles[which] =
-          (unit.estimated_bytes <= limit ? other.fetched : other.direct).alone();
+      result.cycles[which] = (unit.estimated_bytes <= limit ? other.fetched : other.direct).alone();
     }
     for (size_t i = 0; i < kMapsOfUnit; ++i)
       if (result.maps[i] >= 0) draft_.memories[static_cast<size_t>(storages[i])] = Memory::Cache;
@@ -75,6 +77,8 @@ class Spilling {
 
 }  // namespace
 
-void spill_maps(ScheduleDraft& draft, int64_t limit) { Spilling(draft).run(limit); }
+void spill_maps(ScheduleDraft& draft, int64_t limit) {
+  Spilling(draft).run(limit);
+}
 
 }  // namespace intarsia::targets::ethos_u

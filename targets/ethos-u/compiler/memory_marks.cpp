@@ -6,8 +6,8 @@
 
 namespace intarsia::targets::ethos_u {
 
-std::string memory_marks(std::span<const uint8_t> words, const CommandStream& stream, std::span<const int64_t> sizes,
-                         std::span<const KnownBytes> holds) {
+std::string memory_marks(std::span<const uint8_t> words, const CommandStream& stream,
+                         std::span<const int64_t> sizes, std::span<const KnownBytes> holds) {
   const uint64_t key = isa::ethos_u::stream_key(words);
   std::string text;
   for (size_t i = 0; i < stream.regions.size(); ++i)

@@ -17,7 +17,7 @@ struct KnownBytes {
 };
 
 // Lines for the stream, whose commands are `words` as bytes; one size per region, in bytes.
-std::string memory_marks(std::span<const uint8_t> words, const CommandStream& stream, std::span<const int64_t> sizes,
-                         std::span<const KnownBytes> holds);
+std::string memory_marks(std::span<const uint8_t> words, const CommandStream& stream,
+                         std::span<const int64_t> sizes, std::span<const KnownBytes> holds);
 
 }  // namespace intarsia::targets::ethos_u

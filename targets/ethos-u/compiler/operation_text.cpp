@@ -9,8 +9,9 @@ namespace {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](char c) { return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+    return 'A' <= c && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
   return out;
 }
 
@@ -36,8 +37,8 @@ std::string RegisterTrail::map_text(std::string_view prefix, int64_t height, int
   const int64_t bits = int64_t{8} << field_of(row, "activation_precision");
   return fmt::format("{}x{}x{} {}{} {} {}:{:#x}", height, width, depth,
                      field_of(row, "activation_type") != 0 ? "S" : "U", bits,
-                     field_of(row, "activation_format") != 0 ? "NHCWB16" : "NHWC", at(set + "REGION"),
-                     at(set + "BASE0"));
+                     field_of(row, "activation_format") != 0 ? "NHCWB16" : "NHWC",
+                     at(set + "REGION"), at(set + "BASE0"));
 }
 
 std::string RegisterTrail::end_of_dma(std::string_view end) const {
@@ -48,14 +49,16 @@ std::string RegisterTrail::end_of_dma(std::string_view end) const {
 }
 
 std::string RegisterTrail::dma_text() const {
-  return fmt::format("{} -> {}, {} bytes", end_of_dma("SRC"), end_of_dma("DST"), at("SET_DMA0_LEN"));
+  return fmt::format("{} -> {}, {} bytes", end_of_dma("SRC"), end_of_dma("DST"),
+                     at("SET_DMA0_LEN"));
 }
 
 std::string RegisterTrail::operation_text(const RawCommand& operation) const {
   const std::string_view name = operation.name;
   if (name == "OP_DMA_START") return dma_text();
   const bool is_elementwise = name == "OP_ELEMENTWISE";
-  if (name != "OP_CONV" && name != "OP_DEPTHWISE" && name != "OP_POOL" && !is_elementwise) return {};
+  if (name != "OP_CONV" && name != "OP_DEPTHWISE" && name != "OP_POOL" && !is_elementwise)
+    return {};
 
   std::string what = lower(name.substr(3));
   if (name == "OP_POOL") what = lower(enumerator_of(operation, "pooling_mode")) + " pool";
@@ -70,17 +73,22 @@ std::string RegisterTrail::operation_text(const RawCommand& operation) const {
       return 1 + field("SET_KERNEL_STRIDE", fmt::format("stride_{}_lsb", axis)) +
              2 * field("SET_KERNEL_STRIDE", fmt::format("stride_{}_msb", axis));
     };
-    const int64_t window_y = at("SET_KERNEL_HEIGHT_M1") + 1, window_x = at("SET_KERNEL_WIDTH_M1") + 1;
+    const int64_t window_y = at("SET_KERNEL_HEIGHT_M1") + 1,
+                  window_x = at("SET_KERNEL_WIDTH_M1") + 1;
     const int64_t upscale = at("SET_IFM_UPSCALE") != 0 ? 2 : 1;
     // There is no register for it: what the windows reach without the padding.
-    ifm_height = (height - 1) * stride('y') + window_y - at("SET_IFM_PAD_TOP") - at("SET_IFM_PAD_BOTTOM");
-    ifm_width = (width - 1) * stride('x') + window_x - at("SET_IFM_PAD_LEFT") - at("SET_IFM_PAD_RIGHT");
+    ifm_height =
+        (height - 1) * stride('y') + window_y - at("SET_IFM_PAD_TOP") - at("SET_IFM_PAD_BOTTOM");
+    ifm_width =
+        (width - 1) * stride('x') + window_x - at("SET_IFM_PAD_LEFT") - at("SET_IFM_PAD_RIGHT");
     ifm_height = (ifm_height + upscale - 1) / upscale;
     ifm_width = (ifm_width + upscale - 1) / upscale;
     rest = fmt::format(", window {}x{}", window_y, window_x);
-    if (stride('y') != 1 || stride('x') != 1) rest += fmt::format(" stride {}x{}", stride('y'), stride('x'));
+    if (stride('y') != 1 || stride('x') != 1)
+      rest += fmt::format(" stride {}x{}", stride('y'), stride('x'));
   }
-  const bool is_unary = operation.parameter() >= 5 && operation.parameter() <= 7;  // LRELU, ABS, CLZ
+  const bool is_unary =
+      operation.parameter() >= 5 && operation.parameter() <= 7;  // LRELU, ABS, CLZ
   if (is_elementwise && !is_unary) {
     if (field("SET_IFM2_BROADCAST", "broadcast_constant") != 0) {
       rest = fmt::format(", scalar {}", field("SET_IFM2_SCALAR", "scalar"));
@@ -88,15 +96,17 @@ std::string RegisterTrail::operation_text(const RawCommand& operation) const {
       const auto extent = [&](std::string_view axis, int64_t full) {
         return field("SET_IFM2_BROADCAST", fmt::format("broadcast_{}", axis)) != 0 ? 1 : full;
       };
-      rest = ", with " + map_text("IFM2", extent("h", height), extent("w", width), extent("c", depth));
+      rest =
+          ", with " + map_text("IFM2", extent("h", height), extent("w", width), extent("c", depth));
     }
   }
   if (name == "OP_CONV" || name == "OP_DEPTHWISE")
-    rest += fmt::format(", weights {}:{:#x} {} bytes", at("SET_WEIGHT_REGION"), at("SET_WEIGHT_BASE"),
-                        at("SET_WEIGHT_LENGTH"));
-  return fmt::format("{} {} -> {}{}", what,
-                     map_text("IFM", ifm_height, ifm_width, is_elementwise ? depth : at("SET_IFM_DEPTH_M1") + 1),
-                     map_text("OFM", height, width, depth), rest);
+    rest += fmt::format(", weights {}:{:#x} {} bytes", at("SET_WEIGHT_REGION"),
+                        at("SET_WEIGHT_BASE"), at("SET_WEIGHT_LENGTH"));
+  return fmt::format(
+      "{} {} -> {}{}", what,
+      map_text("IFM", ifm_height, ifm_width, is_elementwise ? depth : at("SET_IFM_DEPTH_M1") + 1),
+      map_text("OFM", height, width, depth), rest);
 }
 
 }  // namespace intarsia::targets::ethos_u

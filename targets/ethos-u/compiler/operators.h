@@ -112,7 +112,8 @@ void legalise_mirror_pad(Builder& builder, const graph::Node& node);
 void legalise_repeat(Builder& builder, const graph::Node& node);
 // Its elements again and again along the axes that `out` has more of, at most kMostRepeats copies.
 Reason refuses_repeats(const Shape& in, const Shape& out);
-Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape, const Shape& out_shape);
+Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape,
+                 const Shape& out_shape);
 
 // state.cpp: what is left to the host, with the reason
 Reason refuses_state(const Site& site);

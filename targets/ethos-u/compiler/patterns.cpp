@@ -15,7 +15,7 @@ using enum graph::OpKind;
 
 // Operators, and the element types of the values they take.
 constexpr unsigned kInt8 = 1, kInt16 = 2, kBoth = 3, kInt32In = 4;  // 32 bits: inputs only
-constexpr unsigned kNever = 8;                                      // the host's, whatever the types
+constexpr unsigned kNever = 8;  // the host's, whatever the types
 struct Row {
   OperatorRule rule;
   unsigned types;

@@ -81,7 +81,8 @@ std::vector<uint8_t> make_payload(const Hardware& hardware, std::span<const uint
   };
   Action config("OPTIMIZER_CONFIG", 3);
   config.set("release", 0).set("patch", 1);
-  config.set("macs_per_cc", static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>(hardware.macs)) - 1));
+  config.set("macs_per_cc",
+             static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>(hardware.macs)) - 1));
   config.set("cmd_stream_version", 0);
   config.set("shram_size", static_cast<uint32_t>(hardware.banks * hardware.cores));
   config.set("product", hardware.is_u65 ? kProductU65 : kProductU55);

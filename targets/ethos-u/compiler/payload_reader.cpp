@@ -47,7 +47,8 @@ struct ProductRow {
   uint32_t number, id_word;
 };
 constexpr ProductRow kProducts[] = {
-#define PRODUCT(name, number, text, address_bits, axi_bits, dma, kernels, id_word) {text, number, id_word},
+#define PRODUCT(name, number, text, address_bits, axi_bits, dma, kernels, id_word) \
+  {text, number, id_word},
 #define CONFIGURATION(...)
 #define GRANULES(...)
 #include "ethos_u/configurations.def"
@@ -62,15 +63,17 @@ StreamDevice device_of(std::span<const uint32_t> action) {
   device.shram_kib = k_OPTIMIZER_CONFIG_shram_size.of(action);
   device.product = k_OPTIMIZER_CONFIG_product.of(action);
   device.stream_version = k_OPTIMIZER_CONFIG_cmd_stream_version.of(action);
-  device.architecture = {k_OPTIMIZER_CONFIG_arch_major_rev.of(action), k_OPTIMIZER_CONFIG_arch_minor_rev.of(action),
+  device.architecture = {k_OPTIMIZER_CONFIG_arch_major_rev.of(action),
+                         k_OPTIMIZER_CONFIG_arch_minor_rev.of(action),
                          k_OPTIMIZER_CONFIG_arch_patch_rev.of(action)};
   constexpr int64_t kU85 = 2;  // a later architecture with a stream of its own
-  device.name = device.product == kU85
-                    ? fmt::format("ethos-u85-{}", device.macs)
-                    : fmt::format("an NPU of product number {} with {} MACs", device.product, device.macs);
+  device.name = device.product == kU85 ? fmt::format("ethos-u85-{}", device.macs)
+                                       : fmt::format("an NPU of product number {} with {} MACs",
+                                                     device.product, device.macs);
   for (const Configuration& row : configurations())
     for (const ProductRow& product : kProducts)
-      if (product.number == device.product && product.text == row.product && row.macs == device.macs)
+      if (product.number == device.product && product.text == row.product &&
+          row.macs == device.macs)
         device.name = row.tag;
   return device;
 }
@@ -92,22 +95,26 @@ std::vector<uint32_t> words_of(std::span<const uint8_t> bytes) {
 
 Result<PayloadView> read_payload(std::span<const uint32_t> words) {
   const auto fail = [](std::string what) { return Diagnostics("", std::move(what)); };
-  if (words.empty() || words[0] != kMagic) return fail("its payload does not begin with the driver's magic number");
+  if (words.empty() || words[0] != kMagic)
+    return fail("its payload does not begin with the driver's magic number");
   PayloadView payload;
   for (size_t at = 1; at < words.size();) {
     const std::span<const uint32_t> rest = words.subspan(at);
     switch (static_cast<Action>(rest[0] & 0xFF)) {
       case Action::OPTIMIZER_CONFIG:
-        if (rest.size() < 3) return fail("its payload is cut short: it ends inside the configuration");
+        if (rest.size() < 3)
+          return fail("its payload is cut short: it ends inside the configuration");
         payload.device = device_of(rest);
         at += 3;
         break;
       case Action::COMMAND_STREAM:
         payload.first_word = at + 1;
-        payload.word_count = size_t{k_COMMAND_STREAM_length_high.of(rest)} << 16 | k_COMMAND_STREAM_length_low.of(rest);
+        payload.word_count = size_t{k_COMMAND_STREAM_length_high.of(rest)} << 16 |
+                             k_COMMAND_STREAM_length_low.of(rest);
         if (payload.word_count > rest.size() - 1)
-          return fail(fmt::format("its payload is cut short: it announces a stream of {} words and ends after {}",
-                                  payload.word_count, rest.size() - 1));
+          return fail(fmt::format(
+              "its payload is cut short: it announces a stream of {} words and ends after {}",
+              payload.word_count, rest.size() - 1));
         return payload;
       case Action::READ_APB:
       case Action::DUMP_SHRAM:
@@ -115,7 +122,8 @@ Result<PayloadView> read_payload(std::span<const uint32_t> words) {
         ++at;
         break;
       default:
-        return fail(fmt::format("word {} of its payload, {:#010x}, is no action of the driver", at, rest[0]));
+        return fail(fmt::format("word {} of its payload, {:#010x}, is no action of the driver", at,
+                                rest[0]));
     }
   }
   return fail("its payload is cut short: it has no command stream");

@@ -20,7 +20,7 @@ Architecture architecture_of(const Configuration& configuration);
 
 // Whom a stream was made for.
 struct StreamDevice {
-  std::string name;  // "ethos-u55-128"; a description when there is no such device
+  std::string name;                 // "ethos-u55-128"; a description when there is no such device
   int64_t macs = 0, shram_kib = 0;  // of all cores
   uint32_t product = 0, stream_version = 0;
   Architecture architecture;

@@ -67,8 +67,7 @@ constexpr size_t kMostPieces = 128;
 
 Reason why_in_pieces(const PoolWindow& w, bool average) {
   if (Reason reason = check_strides(w.y, w.x)) return reason;
-  if (average && w.padded() &&
-      (w.y.kernel > kMostPaddedAverage || w.x.kernel > kMostPaddedAverage))
+  if (average && w.padded() && (w.y.kernel > kMostPaddedAverage || w.x.kernel > kMostPaddedAverage))
     return fmt::format("a padded average over {} x {} is above {} x {}", w.y.kernel, w.x.kernel,
                        kMostPaddedAverage, kMostPaddedAverage);
   return check_pads(w.y, w.x);
@@ -102,7 +101,8 @@ bool divides(const ChannelScale& scale, int64_t count, const Clamp& range) {
   for (int64_t quotient = range.low; quotient <= range.high; ++quotient) {
     const int64_t first = std::max(least(quotient), range.low * count);
     const int64_t last = std::min(-least(-quotient), range.high * count);
-    if (scaled(first, scale, Rounding::Tfl) != quotient || scaled(last, scale, Rounding::Tfl) != quotient)
+    if (scaled(first, scale, Rounding::Tfl) != quotient ||
+        scaled(last, scale, Rounding::Tfl) != quotient)
       return false;
   }
   return true;
@@ -176,7 +176,8 @@ void emit_pools(Builder& builder, const Node& node, OperationKind kind) {
     op.kernel = kernel_of(w.y.kernel, w.x.kernel, w);
     op.pads = {static_cast<int32_t>(w.y.before), static_cast<int32_t>(w.x.before),
                static_cast<int32_t>(w.y.after()), static_cast<int32_t>(w.x.after())};
-    if (average && !w.padded()) op.global_scale = divide_by(w.y.kernel * w.x.kernel, site.out().type);
+    if (average && !w.padded())
+      op.global_scale = divide_by(w.y.kernel * w.x.kernel, site.out().type);
     builder.emit(std::move(op));
   }
 }
@@ -218,7 +219,8 @@ std::vector<uint8_t> reversal(DataType type) {
     table.push_back(static_cast<uint8_t>(-1 - v));
   for (int32_t v = -32768; v <= 32767 && type == DataType::Int16; v += 128)
     for (const int32_t half : {-1 - v, -128})
-      for (int byte = 0; byte < 2; ++byte) table.push_back(static_cast<uint8_t>(half >> (8 * byte)));
+      for (int byte = 0; byte < 2; ++byte)
+        table.push_back(static_cast<uint8_t>(half >> (8 * byte)));
   return table;
 }
 
@@ -288,7 +290,8 @@ void legalise_extreme(Builder& builder, const Node& node) {
     builder.look_up(from, reversed, "reversal", reversal(type));
     from = reversed;
   }
-  Operation op = builder.start(OperationKind::MaxPool, from, least ? builder.inner("least", type, out) : to);
+  Operation op =
+      builder.start(OperationKind::MaxPool, from, least ? builder.inner("least", type, out) : to);
   op.ifm.zero_point = op.ofm.zero_point = 0;
   op.kernel.width = in.width;
   const Operand largest = op.ofm;

@@ -48,8 +48,9 @@ class Planner {
   void place(PrefetchPlan& plan) const {
     const size_t count = units_.size();
     std::vector<double> starts(count + 1, 0);
-    for (size_t i = 0; i < count; ++i) starts[i + 1] = starts[i] + cost(plan, i).alone() +
-                                                  (units_[i].waits ? cost(plan, i).first_fetch : 0);
+    for (size_t i = 0; i < count; ++i)
+      starts[i + 1] =
+          starts[i] + cost(plan, i).alone() + (units_[i].waits ? cost(plan, i).first_fetch : 0);
     plan.position.assign(count, -1);
     plan.reserved_from.assign(count, -1);
     plan.table_position.assign(count, -1);
@@ -57,7 +58,8 @@ class Planner {
     for (size_t i = count; i-- > 0;) {
       const auto before = [&](const TransferCost& transfer) {
         engine = std::min(engine, starts[i]) - transfer.cycles;
-        const auto after = std::upper_bound(starts.begin(), starts.begin() + static_cast<int64_t>(i) + 1, engine);
+        const auto after =
+            std::upper_bound(starts.begin(), starts.begin() + static_cast<int64_t>(i) + 1, engine);
         return std::max(0, static_cast<int32_t>(after - starts.begin()) - 1);
       };
       if (plan.fetched[i]) plan.reserved_from[i] = before(units_[i].transfer);

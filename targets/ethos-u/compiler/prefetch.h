@@ -14,12 +14,12 @@ struct PrefetchUnit {
   OperationCost direct;   // constants read where they are
   OperationCost fetched;  // from fast memory
   TransferCost transfer;
-  bool waits = false;       // for the last block of the unit before it
-  int64_t bytes = 0;        // of constants; 0: none
-  int64_t live_bytes = 0;   // of fast memory that other things take while it runs
-  int32_t owner = -1;       // an earlier unit whose constants serve this one too
-  int32_t last_user = -1;   // the last unit that these constants serve; -1: itself
-  bool has_table = false;   // a look-up table must be loaded before
+  bool waits = false;      // for the last block of the unit before it
+  int64_t bytes = 0;       // of constants; 0: none
+  int64_t live_bytes = 0;  // of fast memory that other things take while it runs
+  int32_t owner = -1;      // an earlier unit whose constants serve this one too
+  int32_t last_user = -1;  // the last unit that these constants serve; -1: itself
+  bool has_table = false;  // a look-up table must be loaded before
   TransferCost table;
   int32_t table_earliest = 0;  // before which unit the table may be loaded at the earliest
 };

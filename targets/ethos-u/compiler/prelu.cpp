@@ -16,7 +16,8 @@ struct Factors {
 
   explicit Factors(const Site& site)
       : positive(fixed_factor(scale_of(site.in(0)) / scale_of(site.out()))),
-        negative(fixed_factor(scale_of(site.in(0)) * scale_of(site.in(1)) / scale_of(site.out()))) {}
+        negative(fixed_factor(scale_of(site.in(0)) * scale_of(site.in(1)) / scale_of(site.out()))) {
+  }
 };
 
 // The values on one side of the zero point, and the zero point for the others.
@@ -48,8 +49,8 @@ void legalise_prelu(Builder& builder, const Node& node) {
   const Factors factors(site);
   Operands operands = operands_of(builder, node);
   const Operand x = operands.a, out = operands.out;
-  const Operand positive =
-      wide_product(builder, widened(builder, half(builder, x, OperationKind::Maximum), 0), factors.positive);
+  const Operand positive = wide_product(
+      builder, widened(builder, half(builder, x, OperationKind::Maximum), 0), factors.positive);
   operands.a = half(builder, x, OperationKind::Minimum);
   operands.out = builder.inner("product", DataType::Int32, out.extent);
   emit_binary(builder, node, OperationKind::Mul, operands, [](Operation& op) {

@@ -29,8 +29,8 @@ struct NpuTensor {
   Kind kind = Kind::Inner;
   DataType type = DataType::Int8;  // Int8, UInt8, Int16, Int32
   Extent extent;
-  int32_t parameter = -1;       // Input, Output: index among the function's inputs, outputs
-  std::vector<uint8_t> bytes;   // Constant: dense, NHWC, little-endian
+  int32_t parameter = -1;      // Input, Output: index among the function's inputs, outputs
+  std::vector<uint8_t> bytes;  // Constant: dense, NHWC, little-endian
   // The same bytes from `alias_offset` on as another tensor of the program: a reshape, or one image
   // of a batch. Both are then NHWC unless the scheduler proves that the reinterpretation also holds in NHCWB16.
   // Readers and writers through an alias read and write the tensor it names.
@@ -81,9 +81,21 @@ struct ChannelScale {
 };
 
 enum class OperationKind : uint8_t {
-  Conv, Depthwise,
-  MaxPool, AveragePool, ReduceSum,
-  Mul, Add, Sub, Minimum, Maximum, LeakyRelu, Abs, CountLeadingZeros, ShiftRight, ShiftLeft,
+  Conv,
+  Depthwise,
+  MaxPool,
+  AveragePool,
+  ReduceSum,
+  Mul,
+  Add,
+  Sub,
+  Minimum,
+  Maximum,
+  LeakyRelu,
+  Abs,
+  CountLeadingZeros,
+  ShiftRight,
+  ShiftLeft,
 };
 bool is_elementwise(OperationKind kind);
 bool is_unary(OperationKind kind);
@@ -102,18 +114,18 @@ struct Operation {
   std::string node;  // the model's operator, for findings, `explain` and profiles
 
   Operand ifm, ofm;
-  std::optional<Operand> ifm2;  // binary element-wise; extents of 1 broadcast
+  std::optional<Operand> ifm2;         // binary element-wise; extents of 1 broadcast
   std::optional<int32_t> ifm2_scalar;  // instead of a tensor, in the type of ifm2
   DataType ifm2_type = DataType::Int8;
-  int32_t ifm2_zero_point = 0;         // of the scalar
-  bool reverse_operands = false;       // ifm2 OP ifm
+  int32_t ifm2_zero_point = 0;    // of the scalar
+  bool reverse_operands = false;  // ifm2 OP ifm
 
   Kernel kernel;
   Pads pads;
   Upscale upscale = Upscale::None;
 
-  Weights weights;                    // Conv, Depthwise
-  std::vector<ChannelScale> scales;   // one per OFM channel; Conv and Depthwise
+  Weights weights;                   // Conv, Depthwise
+  std::vector<ChannelScale> scales;  // one per OFM channel; Conv and Depthwise
   // Everything else (and pools): OFM_PRECISION.global_scale and OFM_SCALE. Absent: bit clear. An
   // average pool without it is a padded one, which divides by the elements inside of the image.
   // On 32-bit operands only the shift counts: round(a OP b, shift), saturated to 32 bits.
@@ -123,8 +135,8 @@ struct Operation {
 
   Rounding rounding = Rounding::Tfl;
   Activation activation = Activation::None;
-  int32_t lut = -1;                   // Activation::Lut: index into Program::tables
-  bool force_int8_lut_range = false;  // a table of 32-bit results indexed by an int8
+  int32_t lut = -1;                            // Activation::Lut: index into Program::tables
+  bool force_int8_lut_range = false;           // a table of 32-bit results indexed by an int8
   int32_t clamp_low = -128, clamp_high = 127;  // ACTIVATION_MIN, ACTIVATION_MAX
 };
 

@@ -43,7 +43,8 @@ std::vector<Line> lines_of(const graph::MirrorPadAttrs& a, size_t axis, int64_t 
   const int64_t before = a.before[axis], after = a.after[axis], edge = a.symmetric ? 0 : 1;
   std::vector<Line> lines = {{before, 0, extent}};
   for (int64_t i = 0; i < before; ++i) lines.push_back({i, before - 1 - i + edge, 1});
-  for (int64_t i = 0; i < after; ++i) lines.push_back({before + extent + i, extent - 1 - i - edge, 1});
+  for (int64_t i = 0; i < after; ++i)
+    lines.push_back({before + extent + i, extent - 1 - i - edge, 1});
   return lines;
 }
 
@@ -65,7 +66,8 @@ std::optional<Shape> factors_of(const Shape& in, const Shape& out) {
 Reason refuses_blocks(const Site& site) {
   if (Reason reason = same_quantization(site)) return reason;
   const int64_t block = site.node.attrs<graph::BlockAttrs>().block;
-  if (block > kMostCopies) return fmt::format("blocks of {} take more than {} copies", block, kMostCopies);
+  if (block > kMostCopies)
+    return fmt::format("blocks of {} take more than {} copies", block, kMostCopies);
   return std::nullopt;
 }
 
@@ -85,8 +87,11 @@ void legalise_blocks(Builder& builder, const Node& node) {
       rows.step.height *= block;
       return rows;
     };
-    const auto of_depth = [&](const Operand& operand) { return box(operand, {0, 0, row * as_rows.depth}, part); };
-    builder.copy(to_depth ? of_space(from) : of_depth(from), to_depth ? of_depth(to) : of_space(to));
+    const auto of_depth = [&](const Operand& operand) {
+      return box(operand, {0, 0, row * as_rows.depth}, part);
+    };
+    builder.copy(to_depth ? of_space(from) : of_depth(from),
+                 to_depth ? of_depth(to) : of_space(to));
   }
 }
 
@@ -105,7 +110,8 @@ Reason refuses_mirror_pad(const Site& site) {
     copies += padding + 1;
     shape = padded;
   }
-  if (copies > kMostCopies) return fmt::format("mirroring takes {} copies, more than {}", copies, kMostCopies);
+  if (copies > kMostCopies)
+    return fmt::format("mirroring takes {} copies, more than {}", copies, kMostCopies);
   return std::nullopt;
 }
 
@@ -133,7 +139,8 @@ void legalise_mirror_pad(Builder& builder, const Node& node) {
 
 Reason refuses_repeats(const Shape& in, const Shape& out) {
   const std::optional<Shape> factors = factors_of(in, out);
-  if (!factors) return fmt::format("[{}] is no repetition of [{}]", fmt::join(out, ","), fmt::join(in, ","));
+  if (!factors)
+    return fmt::format("[{}] is no repetition of [{}]", fmt::join(out, ","), fmt::join(in, ","));
   Shape shape(out.size());
   int64_t copies = 0;
   for (size_t i = 0; i < out.size(); ++i) shape[i] = out[i] / (*factors)[i];
@@ -154,8 +161,8 @@ Reason refuses_repeats(const Shape& in, const Shape& out) {
 }
 
 // From the innermost axis on, each into a tensor of its own.
-static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_shape, const Shape& out_shape,
-                           const std::optional<Operand>& out) {
+static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_shape,
+                           const Shape& out_shape, const std::optional<Operand>& out) {
   const Shape factors = *factors_of(in_shape, out_shape);
   Operand from = in;
   Shape shape(out_shape.size());
@@ -165,9 +172,9 @@ static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_
     const int64_t each = shape[axis];
     const Extent before = extent_of(shape);
     shape[axis] *= factors[axis];
-    Operand to = shape == out_shape && out
-                     ? *out
-                     : builder.inner("repeated", builder.type_of(in), extent_of(shape), in.zero_point);
+    Operand to = shape == out_shape && out ? *out
+                                           : builder.inner("repeated", builder.type_of(in),
+                                                           extent_of(shape), in.zero_point);
     from = builder.reshaped(from, before);
     for (int64_t i = 0; i < factors[axis]; ++i)
       builder.copy(from, box_in(to, *band(shape, axis, i * each, each)));
@@ -176,7 +183,8 @@ static Operand repeat_into(Builder& builder, const Operand& in, const Shape& in_
   return from;
 }
 
-Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape, const Shape& out_shape) {
+Operand repeated(Builder& builder, const Operand& in, const Shape& in_shape,
+                 const Shape& out_shape) {
   return repeat_into(builder, in, in_shape, out_shape, std::nullopt);
 }
 
@@ -188,9 +196,10 @@ Reason refuses_repeat(const Site& site) {
 void legalise_repeat(Builder& builder, const Node& node) {
   const graph::TensorId in = node.inputs.at(0), out = node.outputs.at(0);
   const Operand to = builder.write(out);
-  const Operand made =
-      repeat_into(builder, builder.read(in), builder.tensor(in).shape, builder.tensor(out).shape, to);
-  if (made.tensor != to.tensor || made.origin != to.origin) builder.copy(builder.reshaped(made, to.extent), to);
+  const Operand made = repeat_into(builder, builder.read(in), builder.tensor(in).shape,
+                                   builder.tensor(out).shape, to);
+  if (made.tensor != to.tensor || made.origin != to.origin)
+    builder.copy(builder.reshaped(made, to.extent), to);
 }
 
 }  // namespace intarsia::targets::ethos_u

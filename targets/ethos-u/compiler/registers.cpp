@@ -10,7 +10,6 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-
 std::string_view precision_name(DataType type) {
   switch (element_bytes(type)) {
     case 1:
@@ -36,9 +35,9 @@ class Encoder {
     registers_.push_back({command_named(command).code, bits});
   }
   void set_long(std::string_view command, int64_t value, uint32_t parameter = 0) {
-    registers_.push_back({command_named(command).code,
-                          with_payload(parameter | static_cast<uint32_t>(value >> 32),
-                                       static_cast<uint32_t>(value))});
+    registers_.push_back(
+        {command_named(command).code, with_payload(parameter | static_cast<uint32_t>(value >> 32),
+                                                   static_cast<uint32_t>(value))});
   }
   void set_scale(std::string_view command, const ChannelScale& scale, bool has_shift = true) {
     const uint32_t shift = has_shift ? field_bits(command, "shift", scale.shift) : 0;
@@ -84,11 +83,12 @@ void set_ifm(Encoder& out, const Operation& operation, const Step& step) {
   constexpr std::string_view kUpscale[] = {"NONE", "NEAREST", "TRANSPOSE"};
   out.set_map("IFM", step.ifm);
   out.set("SET_IFM_DEPTH_M1", "depth_m1", step.ifm.extent.depth - 1);
-  out.set_bits("SET_IFM_PRECISION",
-               out.precision("SET_IFM_PRECISION", step.ifm) |
-                   field_bits("SET_IFM_PRECISION", "scale_mode",
-                              enumerator("ifm_scale_mode",
-                                         kScaling[static_cast<size_t>(operation.operand_scaling)])));
+  out.set_bits(
+      "SET_IFM_PRECISION",
+      out.precision("SET_IFM_PRECISION", step.ifm) |
+          field_bits("SET_IFM_PRECISION", "scale_mode",
+                     enumerator("ifm_scale_mode",
+                                kScaling[static_cast<size_t>(operation.operand_scaling)])));
   out.set("SET_IFM_UPSCALE", "mode",
           enumerator("resampling_mode", kUpscale[static_cast<size_t>(operation.upscale)]));
   if (is_elementwise(operation.kind)) return;
@@ -127,14 +127,14 @@ void set_ofm(Encoder& out, const Operation& operation, const Step& step) {
   out.set("SET_OFM_HEIGHT_M1", "height_m1", step.ofm.extent.height - 1);
   out.set("SET_OFM_WIDTH_M1", "width_m1", step.ofm.extent.width - 1);
   out.set("SET_OFM_DEPTH_M1", "depth_m1", step.ofm.extent.depth - 1);
-  out.set_bits("SET_OFM_PRECISION",
-               out.precision("SET_OFM_PRECISION", step.ofm) |
-                   field_bits("SET_OFM_PRECISION", "scale_mode",
-                              enumerator("ofm_scale_mode",
-                                         operation.global_scale ? "GLOBAL" : "PER_CHANNEL")) |
-                   field_bits("SET_OFM_PRECISION", "round_mode",
-                              enumerator("round_mode",
-                                         kRounding[static_cast<size_t>(operation.rounding)])));
+  out.set_bits(
+      "SET_OFM_PRECISION",
+      out.precision("SET_OFM_PRECISION", step.ofm) |
+          field_bits(
+              "SET_OFM_PRECISION", "scale_mode",
+              enumerator("ofm_scale_mode", operation.global_scale ? "GLOBAL" : "PER_CHANNEL")) |
+          field_bits("SET_OFM_PRECISION", "round_mode",
+                     enumerator("round_mode", kRounding[static_cast<size_t>(operation.rounding)])));
   if (operation.global_scale) out.set_scale("SET_OFM_SCALE", *operation.global_scale);
   if (operation.kind == OperationKind::Add || operation.kind == OperationKind::Sub) {
     out.set_scale("SET_OPA_SCALE", operation.ifm_scale);
@@ -150,29 +150,30 @@ void set_kernel(Encoder& out, const Operation& operation, const Step& step) {
     return field_bits("SET_KERNEL_STRIDE", name, value);
   };
   const int32_t x = kernel.stride_x - 1, y = kernel.stride_y - 1;
-  out.set_bits(
-      "SET_KERNEL_STRIDE",
-      field("stride_x_lsb", x & 1) | field("stride_y_lsb", y & 1) | field("stride_x_msb", x >> 1) |
-          field("stride_y_msb", y >> 1) | field("dilation_x", kernel.dilation_x - 1) |
-          field("dilation_y", kernel.dilation_y - 1) |
-          field("weight_order", enumerator("weight_order", step.block.part_kernel
-                                                               ? "PART_KERNEL_FIRST"
-                                                               : "DEPTH_FIRST")));
+  out.set_bits("SET_KERNEL_STRIDE",
+               field("stride_x_lsb", x & 1) | field("stride_y_lsb", y & 1) |
+                   field("stride_x_msb", x >> 1) | field("stride_y_msb", y >> 1) |
+                   field("dilation_x", kernel.dilation_x - 1) |
+                   field("dilation_y", kernel.dilation_y - 1) |
+                   field("weight_order",
+                         enumerator("weight_order",
+                                    step.block.part_kernel ? "PART_KERNEL_FIRST" : "DEPTH_FIRST")));
 }
 
 void set_activation(Encoder& out, const Operation& operation, const Step& step) {
   int64_t function = enumerator("activation_function", "RELU");
-  if (operation.activation == Activation::Tanh) function = enumerator("activation_function", "TANH");
+  if (operation.activation == Activation::Tanh)
+    function = enumerator("activation_function", "TANH");
   if (operation.activation == Activation::Sigmoid)
     function = enumerator("activation_function", "SIGMOID");
   if (operation.activation == Activation::Lut)
     function = enumerator("activation_function", "TABLE_0") + step.table_slot;
-  out.set_bits("SET_ACTIVATION",
-               field_bits("SET_ACTIVATION", "activation_function", function) |
-                   field_bits("SET_ACTIVATION", "activation_clip_range",
-                              enumerator("activation_clip_range", operation.force_int8_lut_range
-                                                                      ? "FORCE_INT8"
-                                                                      : "OFM_PRECISION")));
+  out.set_bits(
+      "SET_ACTIVATION",
+      field_bits("SET_ACTIVATION", "activation_function", function) |
+          field_bits("SET_ACTIVATION", "activation_clip_range",
+                     enumerator("activation_clip_range",
+                                operation.force_int8_lut_range ? "FORCE_INT8" : "OFM_PRECISION")));
   // The registers have 16 bits; wider results are not clamped.
   const int32_t low = is_signed(step.ofm.type) ? -32768 : 0;
   out.set("SET_ACTIVATION_MIN", "clip_boundary", std::clamp(operation.clamp_low, low, 32767));
@@ -187,8 +188,7 @@ void set_block(Encoder& out, const Step& step) {
   out.set("SET_IFM_IB_END", "ib_end", block.shram.ifm_end);
   out.set("SET_AB_START", "ab_start", block.shram.acc_start);
   out.set("SET_ACC_FORMAT", "acc_format",
-          enumerator("acc_format",
-                     block.accumulators == AccumulatorFormat::Int40 ? "I40" : "I32"));
+          enumerator("acc_format", block.accumulators == AccumulatorFormat::Int40 ? "I40" : "I32"));
 }
 
 struct Start {

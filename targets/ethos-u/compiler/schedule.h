@@ -68,8 +68,9 @@ struct Schedule {
   std::vector<Operation> operations;  // the program's, and behind them other views of these
   std::vector<Storage> storages;
   std::vector<Step> steps;
-  double cycles = 0;       // estimated
-  int64_t fast_bytes = 0;  // that feature maps and what is fetched take at most, gaps between them aside
+  double cycles = 0;  // estimated
+  int64_t fast_bytes =
+      0;  // that feature maps and what is fetched take at most, gaps between them aside
 };
 
 }  // namespace intarsia::targets::ethos_u

@@ -30,7 +30,8 @@ int32_t ScheduleDraft::add_storage(Storage storage, Memory memory) {
 }
 
 bool ScheduleDraft::is_whole(const Operand& operand) const {
-  return operand.extent == tensor(operand.tensor).extent && operand.step == Extent{} && !operand.walk;
+  return operand.extent == tensor(operand.tensor).extent && operand.step == Extent{} &&
+         !operand.walk;
 }
 
 // An element-wise result takes the place of an operand that nobody reads afterwards: every block is
@@ -171,7 +172,7 @@ int64_t ScheduleDraft::peak_bytes() const {
 
 void ScheduleDraft::make_whole(size_t i) {
   units[i] = maker.make(static_cast<int32_t>(i), 0, program.operations[i].ofm.extent.depth,
-                         i > 0 && maker.by_columns(units[i - 1]));
+                        i > 0 && maker.by_columns(units[i - 1]));
 }
 
 bool ScheduleDraft::constants_are_slow() const {
@@ -183,8 +184,8 @@ int32_t ScheduleDraft::dependency(const Unit& before, const Unit& unit) {
   const auto block = [](const Extent& e) { return std::tuple(e.height, e.width, e.depth); };
   const auto side = [&](const Unit& u) {
     const bool bricks[] = {u.ifm.layout == Layout::Nhcwb16, u.ofm.layout == Layout::Nhcwb16};
-    return std::tuple(u.view, u.first, u.end, u.rows.first,
-                      block(u.fetched_block.ofm), bricks[0] + 2 * bricks[1]);
+    return std::tuple(u.view, u.first, u.end, u.rows.first, block(u.fetched_block.ofm),
+                      bricks[0] + 2 * bricks[1]);
   };
   const auto [known, fresh] = dependencies_.try_emplace({side(before), side(unit)});
   if (fresh)

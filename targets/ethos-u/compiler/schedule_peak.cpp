@@ -44,8 +44,10 @@ int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed
     if (!is_placed.at(i) || life.first < 0) continue;
     const Storage& storage = schedule.storages[i];
     if (storage.kind == Storage::Kind::Input) life.first = 0;
-    if (storage.kind == Storage::Kind::Output) life.last = static_cast<int64_t>(schedule.steps.size()) - 1;
-    problem.buffers.push_back({storage.name, life.first, life.last + 1, storage.bytes, kStreamAlignment, {}});
+    if (storage.kind == Storage::Kind::Output)
+      life.last = static_cast<int64_t>(schedule.steps.size()) - 1;
+    problem.buffers.push_back(
+        {storage.name, life.first, life.last + 1, storage.bytes, kStreamAlignment, {}});
   }
   // With the patience that the planner has.
   const auto solution = plan::minimise_peak(problem, {PlanOptions{}.search_budget, std::nullopt});

@@ -73,7 +73,8 @@ class Scheduler {
       if (!limit) return plan.cycles;
       placed_bytes_ = placed();
       const int64_t excess = placed_bytes_ - *limit;
-      const bool fetches = std::find(plan.fetched.begin(), plan.fetched.end(), true) != plan.fetched.end();
+      const bool fetches =
+          std::find(plan.fetched.begin(), plan.fetched.end(), true) != plan.fetched.end();
       if (excess <= 0 || !fetches) return plan.cycles;
       // Addresses leave gaps. What is fetched has to leave them room, in the last round all of it.
       fetch_limit = round < kGapRounds ? std::min(fetch_limit, plan.peak_bytes) - excess : 0;
@@ -90,7 +91,8 @@ class Scheduler {
  private:
   int64_t placed() const {
     std::vector<bool> is_placed(draft_.schedule.storages.size());
-    for (size_t i = 0; i < is_placed.size(); ++i) is_placed[i] = draft_.is_fast(static_cast<int32_t>(i));
+    for (size_t i = 0; i < is_placed.size(); ++i)
+      is_placed[i] = draft_.is_fast(static_cast<int32_t>(i));
     return placed_peak(draft_.schedule, is_placed);
   }
 
@@ -99,12 +101,14 @@ class Scheduler {
 };
 
 Diagnostics beyond_limit(const Operation& fullest, int64_t limit, int64_t least) {
-  return Diagnostics(fmt::format("'{}'", fullest.node),
-                     fmt::format("the NPU's feature maps take {} bytes while it runs, and no order of its "
-                                 "rows is known that takes less; --sram-limit is {}",
-                                 least, limit),
-                     fmt::format("allow {} bytes, or choose a memory mode with a dedicated SRAM, which lets "
-                                 "feature maps lie in slower memory", least));
+  return Diagnostics(
+      fmt::format("'{}'", fullest.node),
+      fmt::format("the NPU's feature maps take {} bytes while it runs, and no order of its "
+                  "rows is known that takes less; --sram-limit is {}",
+                  least, limit),
+      fmt::format("allow {} bytes, or choose a memory mode with a dedicated SRAM, which lets "
+                  "feature maps lie in slower memory",
+                  least));
 }
 
 }  // namespace

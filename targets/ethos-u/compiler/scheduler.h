@@ -18,6 +18,6 @@ struct ScheduleOptions {
 
 // Fails where feature maps cannot be kept within the limit: with the least that they take, and where.
 Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
-                       const ScheduleOptions& options);
+                               const ScheduleOptions& options);
 
 }  // namespace intarsia::targets::ethos_u

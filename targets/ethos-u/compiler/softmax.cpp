@@ -115,9 +115,8 @@ int8_t result_of_pair(const LookUpTable& exponentials, int32_t difference) {
   const int32_t sum = rounding_shift_right(own, kAccumulationIntegerBits) +
                       rounding_shift_right(exponential_of(-difference), kAccumulationIntegerBits);
   const int headroom = std::countl_zero(static_cast<uint32_t>(sum));
-  const int32_t value =
-      rounding_shift_right(high_product(own, reciprocal(sum << (headroom - 1))),
-                           kAccumulationIntegerBits - headroom + 31 - 8);
+  const int32_t value = rounding_shift_right(high_product(own, reciprocal(sum << (headroom - 1))),
+                                             kAccumulationIntegerBits - headroom + 31 - 8);
   return static_cast<int8_t>(std::min(value - 128, 127));
 }
 
@@ -148,7 +147,8 @@ std::vector<uint8_t> wide_results_of_pairs(const LookUpTable& exponentials) {
   for (int32_t line = 0; line < kLines; ++line) {
     const int32_t difference = std::max(line - kLines / 2, -255);
     const int8_t result = result_of_pair(exponentials, difference);
-    table.insert(table.end(), {static_cast<uint8_t>(result), static_cast<uint8_t>(result < 0 ? 0xff : 0), 0, 0});
+    table.insert(table.end(),
+                 {static_cast<uint8_t>(result), static_cast<uint8_t>(result < 0 ? 0xff : 0), 0, 0});
   }
   return table;
 }
@@ -178,7 +178,8 @@ void emit_pair(Builder& builder, const Node& node, const Operand& out, int32_t f
   }
 }
 
-void legalise_pair(Builder& builder, const Node& node, int32_t rows, const LookUpTable& exponentials) {
+void legalise_pair(Builder& builder, const Node& node, int32_t rows,
+                   const LookUpTable& exponentials) {
   const Operand out = builder.write_as(node.outputs.at(0), {rows, 1, 2});
   if (std::optional<std::vector<uint8_t>> results = results_of_pairs(exponentials))
     return emit_pair(builder, node, out, 1, std::move(*results));
@@ -196,8 +197,9 @@ void legalise_pair(Builder& builder, const Node& node, int32_t rows, const LookU
 
 Reason refuses_softmax(const Site& site) {
   if (site.out().type != site.in().type)
-    return fmt::format("the output is {}, softmax of {} is made into {}", to_string(site.out().type),
-                       to_string(site.in().type), to_string(site.in().type));
+    return fmt::format("the output is {}, softmax of {} is made into {}",
+                       to_string(site.out().type), to_string(site.in().type),
+                       to_string(site.in().type));
   const int64_t depth = site.in().shape.back();
   if (element_count(site.in().shape) / depth > kMostExtent)
     return fmt::format("{} rows are above {}", element_count(site.in().shape) / depth, kMostExtent);
@@ -307,8 +309,8 @@ void legalise_softmax(Builder& builder, const Node& node) {
     builder.emit(std::move(cut));
   }
   const Operand right = minus(kAccumulationIntegerBits + 31 - 8 - first, zeros);
-  Operation last = wide_operation(builder, ShiftRight, rest, right,
-                                  builder.write_as(node.outputs.at(0), all));
+  Operation last =
+      wide_operation(builder, ShiftRight, rest, right, builder.write_as(node.outputs.at(0), all));
   last.rounding = Rounding::Natural;
   builder.emit(std::move(last));
 }

@@ -20,8 +20,8 @@ constexpr int32_t kLines = 512, kLeast = -32768, kMost = 32767;
 template <typename F>
 std::vector<uint8_t> lines(float first, float last, F&& f) {
   constexpr float kResultScale = 2.0f / 65535;
-  const float per_unit =
-      65536.0f / (kResultScale * static_cast<float>(kMost) - kResultScale * static_cast<float>(kLeast));
+  const float per_unit = 65536.0f / (kResultScale * static_cast<float>(kMost) -
+                                     kResultScale * static_cast<float>(kLeast));
   const float step = (last - first) / kLines;
   const auto in_range = [](float value) {
     return static_cast<int32_t>(std::clamp(value, float{kLeast}, float{kMost}));
@@ -39,17 +39,20 @@ std::vector<uint8_t> lines(float first, float last, F&& f) {
   std::vector<uint8_t> table;
   for (size_t i = 0; i < kLines; ++i)
     for (const int32_t half : {points[i], points[i + 1] - points[i]})
-      for (int byte = 0; byte < 2; ++byte) table.push_back(static_cast<uint8_t>(half >> (8 * byte)));
+      for (int byte = 0; byte < 2; ++byte)
+        table.push_back(static_cast<uint8_t>(half >> (8 * byte)));
   return table;
 }
 
 std::vector<uint8_t> exponentials() {
   constexpr float kScale = 10.0f / 65535;
-  return lines(kScale * static_cast<float>(kLeast - kMost), 0.0f, [](float x) { return std::exp(x); });
+  return lines(kScale * static_cast<float>(kLeast - kMost), 0.0f,
+               [](float x) { return std::exp(x); });
 }
 std::vector<uint8_t> reciprocals() {
   constexpr float kScale = 1.0f / 65535;
-  return lines(0.0f, kScale * static_cast<float>(kMost - kLeast), [](float x) { return 1.0f / (1.0f + x); });
+  return lines(0.0f, kScale * static_cast<float>(kMost - kLeast),
+               [](float x) { return 1.0f / (1.0f + x); });
 }
 
 // Through a table behind an operation on words that makes int16 of them.
@@ -98,7 +101,8 @@ void emit_softmax_int16(Builder& builder, const Operand& in, const Operand& out,
   shift.rounding = Rounding::Natural;
   builder.emit(std::move(shift));
   const Operand reciprocal = builder.inner("reciprocal", DataType::Int16, one);
-  through(builder, wide_operation(builder, Sub, scaled, constant((1 << 15) + (1 << 16)), reciprocal),
+  through(builder,
+          wide_operation(builder, Sub, scaled, constant((1 << 15) + (1 << 16)), reciprocal),
           "reciprocals", reciprocals());
 
   const Operand product = builder.inner("product", DataType::Int32, all);

@@ -6,12 +6,16 @@
 namespace intarsia::targets::ethos_u {
 
 StepWriter::StepWriter(ScheduleDraft& draft, ConstantPlanner& constants, const PrefetchPlan& plan)
-    : draft_(draft), planner_(constants), plan_(plan), table_storage_(draft.program.tables.size(), -1) {}
+    : draft_(draft),
+      planner_(constants),
+      plan_(plan),
+      table_storage_(draft.program.tables.size(), -1) {}
 
 void StepWriter::retract() {
   const auto kept = static_cast<ptrdiff_t>(storages_before_);
   draft_.schedule.steps.clear();
-  draft_.schedule.storages.erase(draft_.schedule.storages.begin() + kept, draft_.schedule.storages.end());
+  draft_.schedule.storages.erase(draft_.schedule.storages.begin() + kept,
+                                 draft_.schedule.storages.end());
   draft_.memories.erase(draft_.memories.begin() + kept, draft_.memories.end());
 }
 
@@ -22,8 +26,9 @@ void StepWriter::make_buffers() {
     buffer.name = draft_.operation(draft_.units[i]).node;
     const Unit& unit = draft_.units[i];
     const int32_t group = draft_.group_of(unit);
-    buffer.bytes = group >= 0 ? draft_.schedule.storages[static_cast<size_t>(group)].bytes
-                              : static_cast<int64_t>(planner_.stream(unit, unit.fetched_block).bytes.size());
+    buffer.bytes =
+        group >= 0 ? draft_.schedule.storages[static_cast<size_t>(group)].bytes
+                   : static_cast<int64_t>(planner_.stream(unit, unit.fetched_block).bytes.size());
     buffer.fast = true;
     buffers_[i] = draft_.add_storage(std::move(buffer), Memory::Cache);
   }
@@ -51,9 +56,10 @@ int32_t StepWriter::constant_storage(size_t i) {
   if (unit.owner >= 0) return constants_.at(owner_of(i));
   const BlockConfig& block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
   const ConstantStream& constants = planner_.stream(unit, block);
-  constants_[i] = draft_.add_storage({draft_.operation(unit).node, Storage::Kind::Constant, -1,
-                                      static_cast<int64_t>(constants.bytes.size()), constants.bytes},
-                                     Memory::Constants);
+  constants_[i] =
+      draft_.add_storage({draft_.operation(unit).node, Storage::Kind::Constant, -1,
+                          static_cast<int64_t>(constants.bytes.size()), constants.bytes},
+                         Memory::Constants);
   return constants_[i];
 }
 
@@ -68,7 +74,8 @@ void StepWriter::write_table(size_t i) {
   Step transfer;
   transfer.node = op.node;
   transfer.from = {storage, 0, bytes};
-  transfer.to = {-1, draft_.hardware.lut_address() + planner_.slots()[i].number * kLutSlotBytes, bytes};
+  transfer.to = {-1, draft_.hardware.lut_address() + planner_.slots()[i].number * kLutSlotBytes,
+                 bytes};
   draft_.schedule.steps.push_back(std::move(transfer));
 }
 

@@ -8,12 +8,12 @@
 #include "commands.h"
 #include "compiled_stream.h"
 #include "ethos_u/marks.h"
-#include "memory_marks.h"
 #include "hardware.h"
-#include "lower.h"
 #include "intarsia/check.h"
 #include "intarsia/stream_places.h"
 #include "intrinsics.h"
+#include "lower.h"
+#include "memory_marks.h"
 #include "payload.h"
 #include "stream_operation.h"
 #include "waits.h"
@@ -27,10 +27,10 @@ std::string_view region_command(uint32_t base) {
     std::string_view base, region;
   };
   static constexpr Row kRows[] = {
-      {"SET_IFM_BASE0", "SET_IFM_REGION"},        {"SET_IFM2_BASE0", "SET_IFM2_REGION"},
-      {"SET_OFM_BASE0", "SET_OFM_REGION"},        {"SET_WEIGHT_BASE", "SET_WEIGHT_REGION"},
-      {"SET_WEIGHT1_BASE", "SET_WEIGHT_REGION"},  {"SET_SCALE_BASE", "SET_SCALE_REGION"},
-      {"SET_SCALE1_BASE", "SET_SCALE_REGION"},    {"SET_DMA0_SRC", "SET_DMA0_SRC_REGION"},
+      {"SET_IFM_BASE0", "SET_IFM_REGION"},       {"SET_IFM2_BASE0", "SET_IFM2_REGION"},
+      {"SET_OFM_BASE0", "SET_OFM_REGION"},       {"SET_WEIGHT_BASE", "SET_WEIGHT_REGION"},
+      {"SET_WEIGHT1_BASE", "SET_WEIGHT_REGION"}, {"SET_SCALE_BASE", "SET_SCALE_REGION"},
+      {"SET_SCALE1_BASE", "SET_SCALE_REGION"},   {"SET_DMA0_SRC", "SET_DMA0_SRC_REGION"},
       {"SET_DMA0_DST", "SET_DMA0_DST_REGION"}};
   for (const Row& row : kRows)
     if (command_named(row.base).code == base) return row.region;
@@ -87,7 +87,9 @@ class StreamWriter {
  public:
   StreamWriter(const Hardware& hardware, const tir::Module& module, const Plan& plan,
                const tir::Func& func, std::vector<StreamRegion> regions)
-      : hardware_(hardware), plan_(plan), func_(func),
+      : hardware_(hardware),
+        plan_(plan),
+        func_(func),
         places_(module, plan, func, static_cast<size_t>(kStreamAlignment), std::move(regions)) {}
 
   CommandStream run(const std::string& member) {
@@ -114,7 +116,8 @@ class StreamWriter {
     for (const uint32_t word : words)
       for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(word >> (8 * i)));
     const uint64_t key = isa::ethos_u::stream_key(bytes);
-    for (const Mark& mark : marks) stream_.marks += fmt::format("{:016x} {} {}\n", key, mark.offset, mark.name);
+    for (const Mark& mark : marks)
+      stream_.marks += fmt::format("{:016x} {} {}\n", key, mark.offset, mark.name);
     stream_.marks += marks_of_memory(bytes);
     stream_.commands = make_payload(hardware_, words);
     return std::move(stream_);
@@ -132,7 +135,8 @@ class StreamWriter {
                               : static_cast<int64_t>(stream_.constants.size()));
       for (size_t p = 0; is_pool && p < places_.arguments().size(); ++p) {
         const Placement* place = plan_.find(places_.arguments()[p]);
-        if (place != nullptr && place->pool == region.pool && func_.parameters[p].access == tir::Access::Read)
+        if (place != nullptr && place->pool == region.pool &&
+            func_.parameters[p].access == tir::Access::Read)
           holds.push_back({static_cast<int32_t>(i), place->offset - region.offset, place->bytes});
       }
     }
@@ -164,8 +168,7 @@ class StreamWriter {
         writer_.set(value.code, 0);  // never read, but every register has a value
       }
     }
-    if (!is_transfer)
-      writer_.set("SET_BLOCKDEP", waits.blockdep);
+    if (!is_transfer) writer_.set("SET_BLOCKDEP", waits.blockdep);
     if (waits.kernel) writer_.start("OP_KERNEL_WAIT", *waits.kernel);
     if (waits.dma) writer_.start("OP_DMA_WAIT", *waits.dma);
     writer_.start(intrinsic.operation, intrinsic.parameter);
@@ -173,7 +176,8 @@ class StreamWriter {
 
   AddressRange place(const tir::BufferRun& run) {
     const StreamPlace place = places_.of(run);
-    return {place.region, place.offset, place.offset + run.count * element_bytes(func_.buffer(run.buffer).type)};
+    return {place.region, place.offset,
+            place.offset + run.count * element_bytes(func_.buffer(run.buffer).type)};
   }
 
   const Hardware& hardware_;
@@ -218,9 +222,10 @@ Result<Artifacts> make_streams(const Target& member, const tir::Module& module, 
             ? write_compiled_stream(member, module, plan, func)
             : StreamWriter(hardware, module, plan, func, regions_of(member, plan)).run(member.name);
     if (static_cast<int64_t>(stream.commands.size()) > kStreamBytesMax)
-      return Diagnostics(func.origin, fmt::format("its command stream of {} bytes is longer than the "
-                                                  "{} that the device takes",
-                                                  stream.commands.size(), kStreamBytesMax),
+      return Diagnostics(func.origin,
+                         fmt::format("its command stream of {} bytes is longer than the "
+                                     "{} that the device takes",
+                                     stream.commands.size(), kStreamBytesMax),
                          "let the host run part of the model (--pin)");
     artifacts.streams.push_back(std::move(stream));
   }

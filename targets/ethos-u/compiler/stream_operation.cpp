@@ -54,7 +54,8 @@ class Reader {
     map.stride_c = value(name("STRIDE_C"));
     const std::string precision = name("PRECISION");
     map.element_bytes = int64_t{1} << field(precision, "activation_precision");
-    map.bricks = field(precision, "activation_format") == enumerator("activation_format", "NHCWB16");
+    map.bricks =
+        field(precision, "activation_format") == enumerator("activation_format", "NHCWB16");
     map.extent.width = static_cast<int32_t>(map.tile_width);
     map.extent.height = static_cast<int32_t>(map.tile_height);
     return map;
@@ -85,12 +86,14 @@ StreamOperation view_transfer(const Reader& in) {
 }  // namespace
 
 bool PlacedMap::is_disjoint() const {
-  return bricks || (extent.depth * element_bytes <= stride_x && extent.width * stride_x <= stride_y);
+  return bricks ||
+         (extent.depth * element_bytes <= stride_x && extent.width * stride_x <= stride_y);
 }
 
 bool PlacedMap::same_place(const PlacedMap& other) const {
-  return is_disjoint() && other.is_disjoint() && region == other.region && bases == other.bases && tile_height == other.tile_height &&
-         stride_y == other.stride_y && stride_x == other.stride_x && stride_c == other.stride_c &&
+  return is_disjoint() && other.is_disjoint() && region == other.region && bases == other.bases &&
+         tile_height == other.tile_height && stride_y == other.stride_y &&
+         stride_x == other.stride_x && stride_c == other.stride_c &&
          element_bytes == other.element_bytes && bricks == other.bricks;
 }
 
@@ -124,11 +127,10 @@ StreamOperation view_operation(const Hardware& hardware, const Intrinsic& intrin
                       static_cast<int32_t>(in.value("SET_OFM_BLK_WIDTH_M1") + 1),
                       static_cast<int32_t>(in.value("SET_OFM_BLK_DEPTH_M1") + 1)};
   result.elementwise = intrinsic.operation == command_named("OP_ELEMENTWISE").code;
-  result.sums_depth =
-      intrinsic.operation == command_named("OP_CONV").code ||
-      (intrinsic.operation == command_named("OP_POOL").code &&
-       field_value("OP_POOL", "pooling_mode", intrinsic.parameter) ==
-           enumerator("pooling_mode", "REDUCE_SUM"));
+  result.sums_depth = intrinsic.operation == command_named("OP_CONV").code ||
+                      (intrinsic.operation == command_named("OP_POOL").code &&
+                       field_value("OP_POOL", "pooling_mode", intrinsic.parameter) ==
+                           enumerator("pooling_mode", "REDUCE_SUM"));
   if (in.range("SET_IFM2_BASE0") != nullptr) {
     result.ifm2 = in.map("IFM2");
     const auto broadcast = [&](std::string_view field) {
@@ -146,8 +148,7 @@ StreamOperation view_operation(const Hardware& hardware, const Intrinsic& intrin
     result.kernel_width = in.value("SET_KERNEL_WIDTH_M1") + 1;
     result.pad_top = in.value("SET_IFM_PAD_TOP");
     result.pad_left = in.value("SET_IFM_PAD_LEFT");
-    result.upscale =
-        in.value("SET_IFM_UPSCALE") == enumerator("resampling_mode", "NONE") ? 1 : 2;
+    result.upscale = in.value("SET_IFM_UPSCALE") == enumerator("resampling_mode", "NONE") ? 1 : 2;
   }
 
   // Accumulators reach to the end of SHRAM unless a table, or the reserve, keeps the last banks.

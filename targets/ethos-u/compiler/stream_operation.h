@@ -49,7 +49,7 @@ struct StreamOperation {
   PlacedMap ifm, ofm;
   std::optional<PlacedMap> ifm2;
   Extent ofm_block;
-  bool sums_depth = false;   // every output needs all input channels
+  bool sums_depth = false;  // every output needs all input channels
   bool elementwise = false;
   bool uses_lut = false;
   int64_t kernel_height = 1, kernel_width = 1, stride_y = 1, stride_x = 1, upscale = 1;

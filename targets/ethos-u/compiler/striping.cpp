@@ -27,12 +27,13 @@ class Striping {
     const std::vector<bool> rolls = rolls_into_next(draft_.program);
     std::vector<bool> used(draft_.program.operations.size(), false);
     const double most_cycles = draft_.options.sram_limit ? std::numeric_limits<double>::infinity()
-                                                          : total_cycles() * kMostCascadeCost;
+                                                         : total_cycles() * kMostCascadeCost;
     std::vector<Unit> kept_units = draft_.units;
     std::vector<int32_t> rolling_since;  // that time
     for (Peak peak = peak_now(); peak.bytes > wished;) {
       const std::vector<int64_t> live = draft_.live_bytes();
-      const auto at = static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin());
+      const auto at =
+          static_cast<size_t>(std::max_element(live.begin(), live.end()) - live.begin());
       const int32_t middle = draft_.units[at].operation;
       std::vector<Unit> best;
       std::map<int32_t, int32_t> best_rolling;
@@ -40,9 +41,11 @@ class Striping {
       double best_score = std::numeric_limits<double>::infinity();
       const std::vector<Unit> before = draft_.units;
       for (int32_t first = std::max(0, middle - kLongestCascade); first <= middle; ++first)
-        for (int32_t last = std::max(first + 1, middle - 1); last < first + kLongestCascade; ++last) {
+        for (int32_t last = std::max(first + 1, middle - 1); last < first + kLongestCascade;
+             ++last) {
           if (!can_cascade(rolls, used, first, last) || last < middle - 1) break;
-          const int32_t height = draft_.program.operations[static_cast<size_t>(last)].ofm.extent.height;
+          const int32_t height =
+              draft_.program.operations[static_cast<size_t>(last)].ofm.extent.height;
           for (int32_t rows = height / 2; rows >= 1; rows /= 2) {
             const Cascade plan = plan_cascade(draft_.program, first, last, rows);
             if (plan.stripes.size() > kMostStripes) break;
@@ -94,7 +97,8 @@ class Striping {
     const std::vector<int64_t> live = draft_.live_bytes();
     int64_t most = 0;
     for (size_t i = 0; i < live.size(); ++i)
-      if (draft_.units[i].operation >= first && draft_.units[i].operation <= last) most = std::max(most, live[i]);
+      if (draft_.units[i].operation >= first && draft_.units[i].operation <= last)
+        most = std::max(most, live[i]);
     return most;
   }
   Peak peak_now() const {
@@ -141,7 +145,8 @@ class Striping {
       for (const Stripe& stripe : cascade.stripes) {
         const auto owner = owners.find(stripe.operation);
         const Unit* like = owner == owners.end() ? nullptr : &units[owner->second];
-        Unit made = draft_.maker.make_stripe(stripe.operation, {stripe.first_row, stripe.end_row}, like);
+        Unit made =
+            draft_.maker.make_stripe(stripe.operation, {stripe.first_row, stripe.end_row}, like);
         owners.try_emplace(stripe.operation, units.size());
         units.push_back(std::move(made));
       }
@@ -153,7 +158,8 @@ class Striping {
                           int32_t first, int32_t last) {
     if (static_cast<size_t>(last) >= rolls.size()) return false;
     for (int32_t i = first; i <= last; ++i)
-      if (used[static_cast<size_t>(i)] || (i < last && !rolls[static_cast<size_t>(i)])) return false;
+      if (used[static_cast<size_t>(i)] || (i < last && !rolls[static_cast<size_t>(i)]))
+        return false;
     return true;
   }
 
@@ -162,6 +168,8 @@ class Striping {
 
 }  // namespace
 
-void stripe_operations(ScheduleDraft& draft, int64_t wished) { Striping(draft).run(wished); }
+void stripe_operations(ScheduleDraft& draft, int64_t wished) {
+  Striping(draft).run(wished);
+}
 
 }  // namespace intarsia::targets::ethos_u

@@ -14,8 +14,8 @@ class TableSlots {
 
   struct Slot {
     int32_t number = 0;
-    bool load = false;        // it is not there yet
-    int32_t earliest = 0;     // before which use it may be loaded: nothing else needs the place
+    bool load = false;     // it is not there yet
+    int32_t earliest = 0;  // before which use it may be loaded: nothing else needs the place
   };
   // Use `moment` (increasing) needs the table.
   Slot use(int32_t table, int64_t bytes, int32_t moment);

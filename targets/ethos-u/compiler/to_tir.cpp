@@ -82,8 +82,8 @@ class Writer {
       case Storage::Kind::Constant: {
         const ConstantId id{static_cast<int32_t>(result_.module.constants.size())};
         const std::string name = fmt::format("{}_constant{}", function_.name, id.index);
-        result_.module.constants.push_back({name, DataType::Int8, {storage.bytes},
-                                            storage.contents, tir::ConstantUse::Stream});
+        result_.module.constants.push_back(
+            {name, DataType::Int8, {storage.bytes}, storage.contents, tir::ConstantUse::Stream});
         buffers_[index] = builder_.constant(name, DataType::Int8, {storage.bytes}, id);
       }
     }
@@ -120,13 +120,15 @@ class Writer {
       for (size_t core = 0; core < step.weights.size(); ++core) {
         // A core without channels reads nothing, but its registers name a place.
         const size_t shown = step.weights[core].bytes > 0 ? core : 0;
-        touch(core == 0 ? "SET_WEIGHT_BASE" : "SET_WEIGHT1_BASE", step.weights[shown], Access::Read);
+        touch(core == 0 ? "SET_WEIGHT_BASE" : "SET_WEIGHT1_BASE", step.weights[shown],
+              Access::Read);
         touch(core == 0 ? "SET_SCALE_BASE" : "SET_SCALE1_BASE", step.scales[shown], Access::Read);
       }
       touch("SET_OFM_BASE0", step.ofm.span, Access::Write);
       for (const int32_t storage : step.reserved)
         touch("SET_DMA0_DST",
-              {storage, 0, schedule_.storages.at(static_cast<size_t>(storage)).bytes}, Access::Write);
+              {storage, 0, schedule_.storages.at(static_cast<size_t>(storage)).bytes},
+              Access::Write);
       encoded = encode_operation(
           hardware_, schedule_.operations.at(static_cast<size_t>(step.operation)), step);
     }

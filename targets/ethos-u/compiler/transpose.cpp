@@ -35,7 +35,8 @@ Groups groups_of(const Shape& shape, const std::vector<int64_t>& permutation) {
   for (const int64_t axis : permutation) {
     if (shape.at(static_cast<size_t>(axis)) == 1) continue;
     bool follows = before >= 0 && before < axis;
-    for (int64_t i = before + 1; follows && i < axis; ++i) follows = shape[static_cast<size_t>(i)] == 1;
+    for (int64_t i = before + 1; follows && i < axis; ++i)
+      follows = shape[static_cast<size_t>(i)] == 1;
     if (!follows) axes.emplace_back();
     axes.back().push_back(axis);
     before = axis;
@@ -43,7 +44,8 @@ Groups groups_of(const Shape& shape, const std::vector<int64_t>& permutation) {
   Groups groups;
   std::vector<size_t> of_input(axes.size());
   std::iota(of_input.begin(), of_input.end(), size_t{0});
-  std::sort(of_input.begin(), of_input.end(), [&](size_t a, size_t b) { return axes[a][0] < axes[b][0]; });
+  std::sort(of_input.begin(), of_input.end(),
+            [&](size_t a, size_t b) { return axes[a][0] < axes[b][0]; });
   groups.order.resize(axes.size());
   for (size_t i = 0; i < of_input.size(); ++i) {
     int64_t extent = 1;
@@ -75,11 +77,12 @@ class Route {
         for (size_t a = 0; a < order.size(); ++a)
           for (size_t b = a + 1; b < order.size(); ++b)
             for (size_t c = b + 1; c <= order.size(); ++c) {
-              const Exchange e = {elements(order, 0, a), elements(order, a, b), elements(order, b, c),
-                                  elements(order, c, order.size())};
+              const Exchange e = {elements(order, 0, a), elements(order, a, b),
+                                  elements(order, b, c), elements(order, c, order.size())};
               if (e.copies() > kMostCopies) continue;
               Order to = order;
-              std::rotate(to.begin() + static_cast<ptrdiff_t>(a), to.begin() + static_cast<ptrdiff_t>(b),
+              std::rotate(to.begin() + static_cast<ptrdiff_t>(a),
+                          to.begin() + static_cast<ptrdiff_t>(b),
                           to.begin() + static_cast<ptrdiff_t>(c));
               if (all.contains(to)) continue;
               Reached with = reached;
@@ -124,8 +127,10 @@ void exchange(Builder& builder, const Operand& in, const Operand& to, const Exch
     for (int32_t i = 0; i < std::min(rows, columns); ++i) {
       const Extent line = {by_rows ? columns : rows, 1, inner};
       builder.copy(
-          box(from, by_rows ? Extent{(o * rows + i) * columns, 0, 0} : Extent{o * rows, i, 0}, line),
-          box(to, by_rows ? Extent{o * columns, i, 0} : Extent{(o * columns + i) * rows, 0, 0}, line));
+          box(from, by_rows ? Extent{(o * rows + i) * columns, 0, 0} : Extent{o * rows, i, 0},
+              line),
+          box(to, by_rows ? Extent{o * columns, i, 0} : Extent{(o * columns + i) * rows, 0, 0},
+              line));
     }
 }
 
@@ -135,7 +140,8 @@ Reason refuses_transpose(const Site& site) {
   const auto& permutation = site.node.attrs<graph::TransposeAttrs>().permutation;
   const Groups groups = groups_of(site.in().shape, permutation);
   const auto text = [&] {
-    return fmt::format("transposing [{}] by ({})", fmt::join(site.in().shape, ","), fmt::join(permutation, ", "));
+    return fmt::format("transposing [{}] by ({})", fmt::join(site.in().shape, ","),
+                       fmt::join(permutation, ", "));
   };
   if (groups.order.size() > kMostGroups)
     return fmt::format("{} moves more than {} groups of axes", text(), kMostGroups);
@@ -143,14 +149,16 @@ Reason refuses_transpose(const Site& site) {
   if (!steps) return fmt::format("{} has a step of more than {} copies", text(), kMostCopies);
   for (const Exchange& e : *steps)
     for (const int64_t extent : {e.rows * e.outer, e.columns * e.outer, e.inner})
-      if (extent > kMostExtent) return fmt::format("{} has an extent of {}, above {}", text(), extent, kMostExtent);
+      if (extent > kMostExtent)
+        return fmt::format("{} has an extent of {}, above {}", text(), extent, kMostExtent);
   return std::nullopt;
 }
 
 void legalise_transpose(Builder& builder, const Node& node) {
   const graph::TensorId in = node.inputs.at(0), out = node.outputs.at(0);
   const std::vector<Exchange> steps =
-      *Route(groups_of(builder.tensor(in).shape, node.attrs<graph::TransposeAttrs>().permutation)).find();
+      *Route(groups_of(builder.tensor(in).shape, node.attrs<graph::TransposeAttrs>().permutation))
+           .find();
   if (steps.empty()) {
     const Operand to = builder.write(out);
     return builder.copy(builder.read_as(in, to.extent), to);
@@ -158,8 +166,9 @@ void legalise_transpose(Builder& builder, const Node& node) {
   Operand from = builder.read(in);
   for (size_t i = 0; i < steps.size(); ++i) {
     const Extent extent = extent_of_result(steps[i]);
-    const Operand to = i + 1 == steps.size() ? builder.write_as(out, extent)
-                                             : builder.inner("transposed", builder.tensor(in).type, extent);
+    const Operand to = i + 1 == steps.size()
+                           ? builder.write_as(out, extent)
+                           : builder.inner("transposed", builder.tensor(in).type, extent);
     exchange(builder, from, to, steps[i]);
     from = to;
   }

@@ -16,9 +16,9 @@ double padded_share(const Operation& operation, const BlockConfig& block, int32_
   const int32_t elements = operation.kernel.height * operation.kernel.width;
   const int32_t depth = operation.ifm.extent.depth;
   const double real = static_cast<double>(elements) * depth;
-  const double padded = block.part_kernel
-                            ? static_cast<double>(up(elements, ifm_bits == 16 ? 2 : 4)) * up(depth, 8)
-                            : static_cast<double>(elements) * up(depth, ifm_bits == 16 ? 16 : 32);
+  const double padded =
+      block.part_kernel ? static_cast<double>(up(elements, ifm_bits == 16 ? 2 : 4)) * up(depth, 8)
+                        : static_cast<double>(elements) * up(depth, ifm_bits == 16 ? 16 : 32);
   return padded / real;
 }
 
@@ -66,8 +66,8 @@ const std::vector<int32_t>& UnitMaker::views_of(int32_t operation) {
   std::optional<std::vector<int32_t>>& views = views_.at(static_cast<size_t>(operation));
   if (!views) {
     views.emplace(1, operation);
-    for (Operation& view : other_views(hardware_, program_,
-                                       program_.operations.at(static_cast<size_t>(operation)))) {
+    for (Operation& view :
+         other_views(hardware_, program_, program_.operations.at(static_cast<size_t>(operation)))) {
       views->push_back(static_cast<int32_t>(operations_.size()));
       operations_.push_back(std::move(view));
     }
@@ -110,8 +110,8 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
   if (has_weights(operation.kind)) {
     int64_t& whole = weight_bytes_.at(static_cast<size_t>(index));
     if (whole < 0) whole = estimate_weight_bytes(operation.weights);
-    unit.scale_bytes = hardware_.cores * aligned((end - first + hardware_.cores - 1) /
-                                                 hardware_.cores * kScaleBytes);
+    unit.scale_bytes = hardware_.cores *
+                       aligned((end - first + hardware_.cores - 1) / hardware_.cores * kScaleBytes);
     unit.estimated_bytes =
         unit.scale_bytes +
         aligned(whole * (end - first) / operation.ofm.extent.depth + hardware_.cores * kStreamTail);
@@ -220,8 +220,9 @@ std::vector<BlockOption> UnitMaker::block_options(const Unit& unit, Memory const
   request.ifm = unit.ifm.extent;
   std::vector<BlockOption> options;
   for (const BlockConfig& block : block_candidates(hardware_, request)) {
-    const double padding =
-        has_weights(operation.kind) ? 1 + kPaddingWeight * (padded_share(operation, block, bits) - 1) : 1;
+    const double padding = has_weights(operation.kind)
+                               ? 1 + kPaddingWeight * (padded_share(operation, block, bits) - 1)
+                               : 1;
     options.push_back({block, cost_of(operation, unit, block, constants), padding});
   }
   return options;
@@ -241,9 +242,9 @@ void UnitMaker::set_block(Unit& unit, const BlockConfig& block) const {
 void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
   const auto best = [&](Memory constants) {
     const std::vector<BlockOption> options = block_options(unit, constants);
-    return *std::min_element(options.begin(), options.end(), [](const BlockOption& a, const BlockOption& b) {
-      return a.score() < b.score();
-    });
+    return *std::min_element(
+        options.begin(), options.end(),
+        [](const BlockOption& a, const BlockOption& b) { return a.score() < b.score(); });
   };
   const BlockOption direct = best(Memory::Constants);
   unit.direct_block = direct.block;

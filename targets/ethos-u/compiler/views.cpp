@@ -81,18 +81,18 @@ int64_t mac_steps(const Operation& op) {
   int64_t by_parts = 0;
   for (int32_t y = 0; y < k.height; y += kSubKernel)
     for (int32_t x = 0; x < k.width; x += kSubKernel)
-      by_parts += divide_up(int64_t{std::min(kSubKernel, k.height - y)} *
-                                std::min(kSubKernel, k.width - x),
-                            4) *
-                  divide_up(op.ifm.extent.depth, kDotChannels);
+      by_parts +=
+          divide_up(int64_t{std::min(kSubKernel, k.height - y)} * std::min(kSubKernel, k.width - x),
+                    4) *
+          divide_up(op.ifm.extent.depth, kDotChannels);
   return std::min(by_parts, int64_t{k.height} * k.width * divide_up(op.ifm.extent.depth, 32));
 }
 
 bool can_split(const Program& program, const Operation& op) {
   const NpuTensor& in = program.tensors.at(static_cast<size_t>(op.ifm.tensor));
-  return op.kind == OperationKind::Conv && op.upscale == Upscale::None && in.type != DataType::Int16 &&
-         op.kernel.dilation_x == 1 && op.ifm.step.width == 1 && op.ifm.origin.depth == 0 &&
-         walk_of(program, op.ifm).x == op.ifm.extent.depth;
+  return op.kind == OperationKind::Conv && op.upscale == Upscale::None &&
+         in.type != DataType::Int16 && op.kernel.dilation_x == 1 && op.ifm.step.width == 1 &&
+         op.ifm.origin.depth == 0 && walk_of(program, op.ifm).x == op.ifm.extent.depth;
 }
 
 // Weights lie in the same order: [height][width][depth] is [height][width * parts][depth / parts].
@@ -123,7 +123,8 @@ std::vector<Operation> other_views(const Hardware& hardware, const Program& prog
   if (!is_window(op) || op.upscale != Upscale::None) return result;
   if (fits_transposed(op)) {
     Operation view = transposed(program, op);
-    if (micro_blocks(hardware, view) < micro_blocks(hardware, op)) result.push_back(std::move(view));
+    if (micro_blocks(hardware, view) < micro_blocks(hardware, op))
+      result.push_back(std::move(view));
   }
   if (can_split(program, op)) {
     // The one with the fewest steps, of as few parts as that takes.

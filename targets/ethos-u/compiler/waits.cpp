@@ -55,7 +55,8 @@ std::optional<Box> input_of_job(const StreamOperation& operation, const PlacedMa
                                 int64_t job) {
   int64_t jobs = 1, job_depth = map.extent.depth;
   if (operation.sums_depth) {
-    job_depth = std::min<int64_t>(map.element_bytes == 2 ? 16 : 32, divide_up(map.extent.depth, 8) * 8);
+    job_depth =
+        std::min<int64_t>(map.element_bytes == 2 ? 16 : 32, divide_up(map.extent.depth, 8) * 8);
     jobs = divide_up(map.extent.depth, job_depth);
   }
   const std::optional<Box> block = block_of(operation, job / jobs);
@@ -73,10 +74,10 @@ std::optional<Box> input_of_job(const StreamOperation& operation, const PlacedMa
                      std::max<int64_t>(1, divide_up(last, operation.upscale)));
   };
   Box box = *block;
-  std::tie(box.y0, box.y1) = input(block->y0, block->y1, operation.stride_y, operation.pad_top,
-                                   operation.kernel_height);
-  std::tie(box.x0, box.x1) = input(block->x0, block->x1, operation.stride_x, operation.pad_left,
-                                   operation.kernel_width);
+  std::tie(box.y0, box.y1) =
+      input(block->y0, block->y1, operation.stride_y, operation.pad_top, operation.kernel_height);
+  std::tie(box.x0, box.x1) =
+      input(block->x0, block->x1, operation.stride_x, operation.pad_left, operation.kernel_width);
   if (operation.sums_depth) {
     box.c0 = job % jobs * job_depth;
     box.c1 = std::min<int64_t>(box.c0 + job_depth, map.extent.depth);
@@ -168,8 +169,7 @@ int32_t block_dependency(const Hardware& hardware, const StreamOperation& before
   // Accumulators would overwrite the table that the operation before still uses.
   if (before.uses_lut && !operation.uses_lut && hardware.reserved_banks() == 0) return 0;
   int32_t result = dependency_on(operation.ifm, before, operation);
-  if (operation.ifm2)
-    result = std::min(result, dependency_on(*operation.ifm2, before, operation));
+  if (operation.ifm2) result = std::min(result, dependency_on(*operation.ifm2, before, operation));
   return result;
 }
 

@@ -212,7 +212,8 @@ std::vector<WeightCode> codes_for(const Palette& palette, int32_t most) {
   }
   const auto entries = static_cast<int32_t>(palette.symbols.size());
   if (entries == 0 || most < entries)
-    codes.push_back({WeightCode::Kind::Uncompressed, entries == 0 ? palette.bits : bits_for(entries - 1)});
+    codes.push_back(
+        {WeightCode::Kind::Uncompressed, entries == 0 ? palette.bits : bits_for(entries - 1)});
   return codes;
 }
 

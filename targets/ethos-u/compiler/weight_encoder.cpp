@@ -64,7 +64,8 @@ class SliceSearch {
       change_.push_back(Columns::filled(state_cost(kImpossible)));
       for (size_t c = 0; c < kColumns; ++c) {
         const auto state = static_cast<int32_t>(z * kColumns + c);
-        const int64_t bits = c < codes_.size() ? slice_bits(codes_[c], choice.zero_runs) : kImpossible;
+        const int64_t bits =
+            c < codes_.size() ? slice_bits(codes_[c], choice.zero_runs) : kImpossible;
         change_[z].set(c, state_cost(static_cast<int32_t>(bits)) + state);
       }
     }
@@ -193,7 +194,9 @@ class ExactSlices {
   int64_t size(size_t i, const Sums& sums) const {
     const SliceChoice& slice = slices_[i];
     return weight_bits(slice.code, sums.values, sums.first, sums.second) +
-           (choice_.zero_runs ? zero_bits(slice.zero_divisor, sums.values + (i == 0 ? 1 : 0), sums.zeros) : 0);
+           (choice_.zero_runs
+                ? zero_bits(slice.zero_divisor, sums.values + (i == 0 ? 1 : 0), sums.zeros)
+                : 0);
   }
 
   void move_end(size_t i) {

@@ -13,7 +13,8 @@ int32_t round_up(int32_t value, int32_t to) {
 
 class Orderer {
  public:
-  Orderer(const WeightTensor& tensor, const ChannelRange& channels, const WeightTraversal& traversal)
+  Orderer(const WeightTensor& tensor, const ChannelRange& channels,
+          const WeightTraversal& traversal)
       : tensor_(tensor), channels_(channels), traversal_(traversal), depth_(channels.count()) {}
 
   std::vector<int16_t> run() {
@@ -70,7 +71,8 @@ class Orderer {
       const int64_t row =
           inside ? ((int64_t{channels_.first + o * channels_.step} * tensor_.kernel_height + ky) *
                         tensor_.kernel_width +
-                    kx) * tensor_.ifm_depth
+                    kx) *
+                       tensor_.ifm_depth
                  : 0;
       for (int32_t i = ifm; i < ifm + ifm_count; ++i)
         result_.push_back(inside && i < tensor_.ifm_depth

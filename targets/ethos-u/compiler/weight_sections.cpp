@@ -23,7 +23,8 @@ bool same(const Choice& a, const Choice& b) {
 std::vector<Choice> candidates(std::span<const int16_t> weights) {
   std::vector<Choice> result = choose_each(statistics_of(weights), false);
   const auto add = [&](const Choice& choice) {
-    if (std::none_of(result.begin(), result.end(), [&](const Choice& other) { return same(choice, other); }))
+    if (std::none_of(result.begin(), result.end(),
+                     [&](const Choice& other) { return same(choice, other); }))
       result.push_back(choice);
   };
   if (weights.size() < kParts * kLeastPart) return result;
@@ -55,12 +56,13 @@ class Search {
     std::vector<uint16_t> symbols(block_);
     int32_t run = 0;
     for (size_t b = 0; b < blocks; ++b) {
-      const auto part = weights_.subspan(b * block_, std::min(block_, weights_.size() - b * block_));
+      const auto part =
+          weights_.subspan(b * block_, std::min(block_, weights_.size() - b * block_));
       std::array<int32_t, kZeroDivisors> zero_bits = {};
       for (size_t i = 0; i < part.size(); ++i) {
         symbols[i] = symbol_of(part[i]);
         for (int32_t z = 0; z < kZeroDivisors; ++z)
-          zero_bits[static_cast<size_t>(z)] += part[i] != 0                          ? 1 + z
+          zero_bits[static_cast<size_t>(z)] += part[i] != 0                        ? 1 + z
                                                : ((run + 1) & ((1 << z) - 1)) == 0 ? 1
                                                                                    : 0;
         run = part[i] == 0 ? run + 1 : 0;
@@ -134,7 +136,8 @@ class Search {
       Columns& slice = way.slice.emplace_back();
       for (size_t c = 0; c < kColumns; ++c) {
         const int64_t bits = c < codes.size() ? slice_bits(codes[c], way.zero_runs) : impossible_;
-        slice.set(c, state_cost(static_cast<int32_t>(bits)) + static_cast<int32_t>(row * kColumns + c));
+        slice.set(
+            c, state_cost(static_cast<int32_t>(bits)) + static_cast<int32_t>(row * kColumns + c));
       }
       way.cost.push_back(slice);
       way.cost.back() += state_cost(way.palette);
@@ -154,7 +157,8 @@ class Search {
   State least_state() const {
     size_t least = 0;
     for (size_t w = 1; w < ways_.size(); ++w)
-      if (without_state(ways_[w].least_cost()) < without_state(ways_[least].least_cost())) least = w;
+      if (without_state(ways_[w].least_cost()) < without_state(ways_[least].least_cost()))
+        least = w;
     return {least, static_cast<size_t>(state_of(ways_[least].least_cost()))};
   }
 

@@ -54,7 +54,8 @@ inline bool codable(const WeightCode& code, int32_t value) {
 
 // Size of a slice's values, from the sums over its weights and zero runs. The unary parts come in
 // fields of fixed size.
-int64_t weight_bits(const WeightCode& code, int64_t values, int64_t unary_first, int64_t unary_second);
+int64_t weight_bits(const WeightCode& code, int64_t values, int64_t unary_first,
+                    int64_t unary_second);
 int64_t zero_bits(int32_t divisor, int64_t values, int64_t unary);
 
 class BitWriter {
@@ -71,8 +72,8 @@ class BitWriter {
 };
 
 struct Slice {
-  std::span<const uint16_t> values;      // indices, at least one
-  std::span<const int32_t> zero_runs;    // after each value; one more in front with a new palette
+  std::span<const uint16_t> values;    // indices, at least one
+  std::span<const int32_t> zero_runs;  // after each value; one more in front with a new palette
   bool has_zero_runs = false;
   WeightCode code;
   int32_t zero_divisor = 0;

@@ -9,10 +9,11 @@ namespace {
 constexpr uint32_t kPollLimit = 1u << 30;
 // AXI limits by number: 0 and 1 belong to port AXI0, 2 and 3 to AXI1.
 constexpr uint32_t kQueueConfig = 2;
-constexpr uint32_t kRegionConfig = field_of(mask::REGIONCFG_region0, 3) | field_of(mask::REGIONCFG_region1, 0) |
-                                   field_of(mask::REGIONCFG_region2, 1) | field_of(mask::REGIONCFG_region3, 1) |
-                                   field_of(mask::REGIONCFG_region4, 1) | field_of(mask::REGIONCFG_region5, 1) |
-                                   field_of(mask::REGIONCFG_region6, 1) | field_of(mask::REGIONCFG_region7, 1);
+constexpr uint32_t kRegionConfig =
+    field_of(mask::REGIONCFG_region0, 3) | field_of(mask::REGIONCFG_region1, 0) |
+    field_of(mask::REGIONCFG_region2, 1) | field_of(mask::REGIONCFG_region3, 1) |
+    field_of(mask::REGIONCFG_region4, 1) | field_of(mask::REGIONCFG_region5, 1) |
+    field_of(mask::REGIONCFG_region6, 1) | field_of(mask::REGIONCFG_region7, 1);
 
 rt::MmioBus bus_of(const intarsia_ethos_u& npu, rt::MmioBus*) {
   return rt::MmioBus(npu.access.registers);

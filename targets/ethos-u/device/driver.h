@@ -26,8 +26,8 @@ struct intarsia_ethos_u {
   uint32_t poll_limit;
   /* Called while the NPU works, before each further look at its status: waits for the interrupt
    * (`interrupts` changes), or lets others run. Null: the status is read over and over. */
-  void (*wait)(struct intarsia_ethos_u *npu, void *context);
-  void *wait_context;
+  void (*wait)(struct intarsia_ethos_u* npu, void* context);
+  void* wait_context;
   /* Registers QCONFIG, REGIONCFG and AXI_LIMIT0..3: over which port, and with how many transactions
    * under way, the stream and the regions are read. Default: stream and region 0 (constants) over AXI1,
    * other regions over AXI0. */
@@ -51,20 +51,20 @@ struct intarsia_ethos_u {
 
   uint8_t over_bus;
   union {
-    void *registers;
+    void* registers;
     struct intarsia_register_bus bus;
   } access;
 };
 
 /* INTARSIA_ERROR_DEVICE_ABSENT when no Ethos-U55 or -U65 answers, or it does not come out of reset. */
-intarsia_status intarsia_ethos_u_open(struct intarsia_ethos_u *npu, void *registers);
+intarsia_status intarsia_ethos_u_open(struct intarsia_ethos_u* npu, void* registers);
 
 /* The same over functions: a simulated device, or one behind another bus. */
-intarsia_status intarsia_ethos_u_open_bus(struct intarsia_ethos_u *npu,
-                                          const struct intarsia_register_bus *bus);
+intarsia_status intarsia_ethos_u_open_bus(struct intarsia_ethos_u* npu,
+                                          const struct intarsia_register_bus* bus);
 
 /* For the NPU's interrupt handler: acknowledges, and counts `interrupts`. */
-void intarsia_ethos_u_interrupt(struct intarsia_ethos_u *npu);
+void intarsia_ethos_u_interrupt(struct intarsia_ethos_u* npu);
 
 #ifdef __cplusplus
 }

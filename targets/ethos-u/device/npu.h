@@ -3,8 +3,8 @@
 #pragma once
 
 #include "ethos_u/driver.h"
-#include "ethos_u/stream_payload.h"
 #include "ethos_u/registers.h"
+#include "ethos_u/stream_payload.h"
 #include "intarsia_rt/register_bus.h"
 
 namespace intarsia::targets::ethos_u {
@@ -19,15 +19,18 @@ class Npu {
     state_.config = bus_.read(reg::CONFIG);
     const ProductRow* product = find_product();
     if (product == nullptr) return INTARSIA_ERROR_DEVICE_ABSENT;
-    const uint32_t limit = field_of(mask::AXI_LIMIT0_max_outstanding_read_m1, product->outstanding_reads - 1) |
-                           field_of(mask::AXI_LIMIT0_max_outstanding_write_m1, product->outstanding_writes - 1);
+    const uint32_t limit =
+        field_of(mask::AXI_LIMIT0_max_outstanding_read_m1, product->outstanding_reads - 1) |
+        field_of(mask::AXI_LIMIT0_max_outstanding_write_m1, product->outstanding_writes - 1);
     for (uint32_t& axi : state_.axi_limits) axi = limit;
     return reset();
   }
 
-  intarsia_status run(const intarsia_stream& payload, void* const* bases, uint32_t base_count) const {
+  intarsia_status run(const intarsia_stream& payload, void* const* bases,
+                      uint32_t base_count) const {
     StreamView stream;
-    if (!find_stream(payload, stream) || !fits(stream, state_.id, state_.config) || base_count > kRegions)
+    if (!find_stream(payload, stream) || !fits(stream, state_.id, state_.config) ||
+        base_count > kRegions)
       return INTARSIA_ERROR_DEVICE_MISMATCH;
     if (!reachable(stream.commands)) return INTARSIA_ERROR_DEVICE_MEMORY;
     for (uint32_t i = 0; i < base_count; ++i)
@@ -122,7 +125,8 @@ class Npu {
   }
 
   void read_counters() const {
-    state_.cycles = bus_.read(reg::PMCCNTR_LO) | static_cast<uint64_t>(bus_.read(reg::PMCCNTR_HI)) << 32;
+    state_.cycles = bus_.read(reg::PMCCNTR_LO) | static_cast<uint64_t>(bus_.read(reg::PMCCNTR_HI))
+                                                     << 32;
     for (uint32_t i = 0; i < INTARSIA_ETHOS_U_EVENT_COUNTERS; ++i)
       state_.event_counts[i] = bus_.read(reg::PMEVCNTR0 + 4 * i);
     bus_.write(reg::PMCR, 0);

@@ -54,10 +54,11 @@ inline bool find_stream(const intarsia_stream& payload, StreamView& view) {
 
 // A device runs the streams of its own configuration, and of its architecture up to its revision.
 inline bool fits(const StreamView& stream, uint32_t id, uint32_t config) {
-  constexpr uint32_t kSame =
-      mask::CONFIG_macs_per_cc | mask::CONFIG_cmd_stream_version | mask::CONFIG_shram_size | mask::CONFIG_product;
+  constexpr uint32_t kSame = mask::CONFIG_macs_per_cc | mask::CONFIG_cmd_stream_version |
+                             mask::CONFIG_shram_size | mask::CONFIG_product;
   return stream.has_config && ((stream.config ^ config) & kSame) == 0 &&
-         field(stream.architecture, mask::ID_arch_major_rev) == field(id, mask::ID_arch_major_rev) &&
+         field(stream.architecture, mask::ID_arch_major_rev) ==
+             field(id, mask::ID_arch_major_rev) &&
          field(stream.architecture, mask::ID_arch_minor_rev) <= field(id, mask::ID_arch_minor_rev);
 }
 

@@ -42,36 +42,39 @@ inline constexpr auto kNpuTimings = [] {
 #define CONFIGURATION(...) +1
   std::array<NpuTiming, 0
 #include "ethos_u/configurations.def"
-  > all = {};
+             >
+      all = {};
 #undef CONFIGURATION
   size_t at = 0;
-#define CONFIGURATION(name_, tag_, product, macs_, cores_, ofm_width, ofm_height, ofm_depth, ifm_width, \
-                      ifm_height, ifm_depth, units, shram)                                           \
-  all[at].name = #name_, all[at].tag = tag_, all[at].is_u65 = product == U65, all[at].macs = macs_,  \
-  all[at].cores = cores_, all[at].ofm_ublock = {ofm_height, ofm_width, ofm_depth},                   \
+#define CONFIGURATION(name_, tag_, product, macs_, cores_, ofm_width, ofm_height, ofm_depth, \
+                      ifm_width, ifm_height, ifm_depth, units, shram)                        \
+  all[at].name = #name_, all[at].tag = tag_, all[at].is_u65 = product == U65,                \
+  all[at].macs = macs_, all[at].cores = cores_,                                              \
+  all[at].ofm_ublock = {ofm_height, ofm_width, ofm_depth},                                   \
   all[at++].ifm_ublock = {ifm_height, ifm_width, ifm_depth};
 #include "ethos_u/configurations.def"
 #undef CONFIGURATION
 #undef PRODUCT
 #define CONFIGURATION(...)
-#define PRODUCT(name, number, text, address_bits, data_bits, dma, kernels, id)                    \
-  for (NpuTiming& npu : all)                                                                      \
-    if (npu.is_u65 == (name == U65))                                                              \
+#define PRODUCT(name, number, text, address_bits, data_bits, dma, kernels, id) \
+  for (NpuTiming & npu : all)                                                  \
+    if (npu.is_u65 == (name == U65))                                           \
       npu.bus_bytes = (data_bits) / 8, npu.outstanding_dma = dma, npu.outstanding_kernels = kernels;
 #include "ethos_u/configurations.def"
 #undef CONFIGURATION
 #undef PRODUCT
 #undef GRANULES
-#define OUTPUT_TIMING(configuration, binary, unary, mul32, mul, add, pool, other)                  \
-  for (NpuTiming& npu : all)                                                                      \
-    if (npu.name == #configuration)                                                               \
-      npu.binary_32 = binary, npu.unary_32 = unary, npu.multiply_32 = mul32,                      \
-      npu.multiply_or_acc40 = mul, npu.add_sub = add, npu.max_pool = pool, npu.other_output = other;
+#define OUTPUT_TIMING(configuration, binary, unary, mul32, mul, add, pool, other) \
+  for (NpuTiming & npu : all)                                                     \
+    if (npu.name == #configuration)                                               \
+      npu.binary_32 = binary, npu.unary_32 = unary, npu.multiply_32 = mul32,      \
+      npu.multiply_or_acc40 = mul, npu.add_sub = add, npu.max_pool = pool,        \
+      npu.other_output = other;
 #define ACTIVATION_TIMING(configuration, table_, clamp_) \
-  for (NpuTiming& npu : all)                             \
+  for (NpuTiming & npu : all)                            \
     if (npu.name == #configuration) npu.table = table_, npu.clamp = clamp_;
 #define ACCUMULATOR_DELAY(configuration, bits32, bits40) \
-  for (NpuTiming& npu : all)                             \
+  for (NpuTiming & npu : all)                            \
     if (npu.name == #configuration) npu.delay_acc32 = bits32, npu.delay_acc40 = bits40;
 #include "ethos_u/timing.def"
 #undef OUTPUT_TIMING
@@ -106,7 +109,7 @@ constexpr double port_cycles(const MemoryTiming& memory, double bytes, double ru
 struct MemorySystem {
   std::string_view name, mode;
   double clock_mhz = 500;
-  std::array<MemoryTiming, 3> ports;  // AXI0, AXI1, and the tables' SHRAM
+  std::array<MemoryTiming, 3> ports;        // AXI0, AXI1, and the tables' SHRAM
   int constants = 1, arena = 0, cache = 0;  // indices of ports
   int64_t cache_bytes = 0;
   // Regions that Vela's streams and ours use: 0 constants, 1 arena, 2 fast copy.
@@ -127,13 +130,14 @@ inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::stri
   MemorySystem out;
   std::string_view behind[2];
   bool has_system = false, has_mode = false;
-#define SYSTEM(name_, product, clock, axi0, axi1)                                                  \
-  if (!has_system && (product == U65) == npu.is_u65 && (system.empty() || system == #name_))      \
-    has_system = true, out.name = #name_, out.clock_mhz = clock, behind[0] = #axi0, behind[1] = #axi1;
+#define SYSTEM(name_, product, clock, axi0, axi1)                                            \
+  if (!has_system && (product == U65) == npu.is_u65 && (system.empty() || system == #name_)) \
+    has_system = true, out.name = #name_, out.clock_mhz = clock, behind[0] = #axi0,          \
+    behind[1] = #axi1;
 #define SYSTEM_MEMORY(system, memory, scale, burst, read, write)
-#define MEMORY_MODE(name_, tag, const_port, arena_port, cache_port, bytes)                      \
-  if (mode == #name_ || mode == tag)                                                           \
-    has_mode = true, out.mode = #name_, out.constants = const_port, out.arena = arena_port,    \
+#define MEMORY_MODE(name_, tag, const_port, arena_port, cache_port, bytes)                  \
+  if (mode == #name_ || mode == tag)                                                        \
+    has_mode = true, out.mode = #name_, out.constants = const_port, out.arena = arena_port, \
     out.cache = cache_port, out.cache_bytes = bytes;
 #include "ethos_u/memory_systems.def"
 #undef SYSTEM
@@ -141,9 +145,9 @@ inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::stri
 #undef MEMORY_MODE
   if (!has_system || !has_mode) return std::nullopt;
 #define SYSTEM(name, product, clock, axi0, axi1)
-#define SYSTEM_MEMORY(system, memory, scale, burst, read, write)                              \
-  for (size_t port = 0; port < 2; ++port)                                                     \
-    if (out.name == #system && behind[port] == #memory)                                       \
+#define SYSTEM_MEMORY(system, memory, scale, burst, read, write) \
+  for (size_t port = 0; port < 2; ++port)                        \
+    if (out.name == #system && behind[port] == #memory)          \
       out.ports[port] = {#memory, static_cast<double>(npu.bus_bytes) * scale, burst, read, write};
 #define MEMORY_MODE(name, tag, const_port, arena_port, cache_port, bytes)
 #include "ethos_u/memory_systems.def"
@@ -169,9 +173,20 @@ inline double dma_cycles(const MemoryTiming& from, const MemoryTiming& to, int64
 
 // ---- An operation ----------------------------------------------------------------------------------
 
-enum class Work : uint8_t { Conv, Depthwise, MaxPool, OtherPool, ReduceSum, Multiply, AddSub, OtherElementwise };
+enum class Work : uint8_t {
+  Conv,
+  Depthwise,
+  MaxPool,
+  OtherPool,
+  ReduceSum,
+  Multiply,
+  AddSub,
+  OtherElementwise
+};
 
-constexpr bool is_elementwise(Work work) { return work >= Work::Multiply; }
+constexpr bool is_elementwise(Work work) {
+  return work >= Work::Multiply;
+}
 
 struct MapTiming {
   Volume extent;
@@ -207,14 +222,18 @@ struct OperationCycles {
   double mac = 0, output = 0;  // busy cycles of the MAC array and of the output unit
   double pipeline = 0;         // of all blocks, were the ports infinitely wide
   double first_fetch = 0;      // before the first block has its input, when nothing hides it
-  double drain = 0;            // output of the last block, when the MAC array has nothing left to do
+  double drain = 0;  // output of the last block, when the MAC array has nothing left to do
   Transfer ifm, ifm2, weights, scales, ofm;
 };
 
 namespace timing_detail {
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-constexpr int64_t round_up(int64_t a, int64_t b) { return ceil_div(a, b) * b; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+constexpr int64_t round_up(int64_t a, int64_t b) {
+  return ceil_div(a, b) * b;
+}
 constexpr int64_t kSubKernel = 8;
 
 // Blocks along one axis: `count` full ones and perhaps a shorter last one.
@@ -247,7 +266,8 @@ constexpr int64_t fetched(const Axis& axis, int64_t ifm, int64_t kernel, int64_t
     for (int i = 0; i < 2; ++i) {
       const int64_t count = sub_kernels.count[k] * axis.count[i];
       if (count > 0)
-        total += count * std::min(ifm, seen(axis.size[i], stride, (sub_kernels.size[k] - 1) * dilation + 1, upscale));
+        total += count * std::min(ifm, seen(axis.size[i], stride,
+                                            (sub_kernels.size[k] - 1) * dilation + 1, upscale));
     }
   return total;
 }
@@ -276,8 +296,8 @@ constexpr int64_t stored_depth(const MapTiming& map, int64_t depth) {
 }  // namespace timing_detail
 
 // Channels of an IFM block: what the MAC array sums before it takes other input.
-constexpr int64_t ifm_block_depth(Work work, int64_t ifm_depth, int64_t ifm_bits, int64_t ofm_block_depth,
-                                  bool part_kernel_first) {
+constexpr int64_t ifm_block_depth(Work work, int64_t ifm_depth, int64_t ifm_bits,
+                                  int64_t ofm_block_depth, bool part_kernel_first) {
   using namespace timing_detail;
   if (work != Work::Conv && work != Work::ReduceSum) return ofm_block_depth;
   if (ifm_bits == 16) return round_up(std::min<int64_t>(ifm_depth, 16), 4);
@@ -303,29 +323,31 @@ constexpr double output_cycles_per_element(const NpuTiming& npu, const Operation
 }
 
 // Cycles the MAC array of one core needs for one block of this size, IFM depth included.
-inline double mac_cycles_of_block(const NpuTiming& npu, const OperationTiming& op, const Volume& block) {
+inline double mac_cycles_of_block(const NpuTiming& npu, const OperationTiming& op,
+                                  const Volume& block) {
   using namespace timing_detail;
   if (is_elementwise(op.work)) return 0;
   Volume ublock = npu.ofm_ublock;
   const bool convolves = op.work == Work::Conv || op.work == Work::Depthwise;
   // Two rows of micro-blocks serve one row of twice the width.
-  if (ublock.height == 2 && convolves && op.ofm.extent.height == 1 && op.ofm.extent.width % 2 == 0 &&
-      op.kernel_height == 1)
+  if (ublock.height == 2 && convolves && op.ofm.extent.height == 1 &&
+      op.ofm.extent.width % 2 == 0 && op.kernel_height == 1)
     ublock = {1, 4, ublock.depth};
   const int64_t across = ceil_div(block.width, ublock.width);
   const int64_t down = ceil_div(block.height, ublock.height);
   const int64_t deep = ceil_div(block.depth, ublock.depth);
   const int64_t area = across * down;
-  const int64_t ifm_depth = std::min(
-      op.ifm.extent.depth,
-      ifm_block_depth(op.work, op.ifm.extent.depth, op.ifm.bits, block.depth, op.part_kernel_first));
+  const int64_t ifm_depth =
+      std::min(op.ifm.extent.depth, ifm_block_depth(op.work, op.ifm.extent.depth, op.ifm.bits,
+                                                    block.depth, op.part_kernel_first));
   const int64_t ifm_steps = ceil_div(ifm_depth, 8);  // channels of a dot product
   // Weights of a step: 32 for each output channel, eight bytes a cycle from the decoder.
   const int64_t weight_supply = 32 * ublock.depth / 8;
   const bool slow_16 = op.ifm.bits == 16;
 
   double cycles = 0;
-  const Axis sub_y = split(op.kernel_height, kSubKernel), sub_x = split(op.kernel_width, kSubKernel);
+  const Axis sub_y = split(op.kernel_height, kSubKernel),
+             sub_x = split(op.kernel_width, kSubKernel);
   for (int y = 0; y < 2; ++y)
     for (int x = 0; x < 2; ++x) {
       const int64_t count = sub_y.count[y] * sub_x.count[x];
@@ -385,7 +407,8 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
 
   // Ports: input once for every block and sub-kernel that sees it (for all OFM depths where each needs
   // all input channels), weights once for every block of the plane, output once.
-  const Volume block = {y.size[0] > 0 ? y.size[0] : y.size[1], x.size[0] > 0 ? x.size[0] : x.size[1],
+  const Volume block = {y.size[0] > 0 ? y.size[0] : y.size[1],
+                        x.size[0] > 0 ? x.size[0] : x.size[1],
                         z.size[0] > 0 ? z.size[0] : z.size[1]};
   const auto input = [&](const MapTiming& map) {
     const double bytes = static_cast<double>(map.bits) / 8;
@@ -394,18 +417,20 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
     if (is_elementwise(op.work)) {
       // A broadcast operand is read as often as it is used.
       const Volume& extent = map.extent;
-      total = static_cast<double>(extent.elements() == 1 ? 1 : op.ofm.extent.height * op.ofm.extent.width) *
-              static_cast<double>(stored_depth(map, extent.elements() == 1 ? 1 : op.ofm.extent.depth));
+      total =
+          static_cast<double>(extent.elements() == 1 ? 1
+                                                     : op.ofm.extent.height * op.ofm.extent.width) *
+          static_cast<double>(stored_depth(map, extent.elements() == 1 ? 1 : op.ofm.extent.depth));
       run_width = std::min(extent.width, block.width);
     } else {
-      const int64_t rows = fetched(y, map.extent.height, op.kernel_height, op.stride_y, op.dilation_y,
-                                   op.upscale);
-      const int64_t columns = fetched(x, map.extent.width, op.kernel_width, op.stride_x, op.dilation_x,
-                                      op.upscale);
-      total = static_cast<double>(rows * columns) *
-              static_cast<double>(stored_depth(map, map.extent.depth) * (sums_depth ? z.blocks() : 1));
-      const int64_t window =
-          (std::min(kSubKernel, op.kernel_width) - 1) * op.dilation_x + 1;
+      const int64_t rows =
+          fetched(y, map.extent.height, op.kernel_height, op.stride_y, op.dilation_y, op.upscale);
+      const int64_t columns =
+          fetched(x, map.extent.width, op.kernel_width, op.stride_x, op.dilation_x, op.upscale);
+      total =
+          static_cast<double>(rows * columns) *
+          static_cast<double>(stored_depth(map, map.extent.depth) * (sums_depth ? z.blocks() : 1));
+      const int64_t window = (std::min(kSubKernel, op.kernel_width) - 1) * op.dilation_x + 1;
       run_width = std::min(map.extent.width, seen(block.width, op.stride_x, window, op.upscale));
     }
     const int64_t depth =
@@ -418,8 +443,8 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
   const double ofm_bytes = static_cast<double>(op.ofm.extent.height * op.ofm.extent.width *
                                                stored_depth(op.ofm, op.ofm.extent.depth)) *
                            static_cast<double>(op.ofm.bits) / 8;
-  out.ofm = {ofm_bytes,
-             port_cycles(op.ofm.memory, ofm_bytes, write_run(npu, op.ofm, block.width, block.depth))};
+  out.ofm = {ofm_bytes, port_cycles(op.ofm.memory, ofm_bytes,
+                                    write_run(npu, op.ofm, block.width, block.depth))};
   const double weights = static_cast<double>(op.weight_bytes * areas);
   const double scales = static_cast<double>(op.scale_bytes);
   out.weights = {weights, port_cycles(op.constants, weights, weights)};
@@ -429,7 +454,8 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
   // stages. Four blocks at most are under way, so one leaves at the latest a quarter of its own time
   // after the one before it.
   const double blocks = static_cast<double>(out.blocks);
-  const double latency = static_cast<double>(op.ifm.memory.read_latency + op.ofm.memory.write_latency);
+  const double latency =
+      static_cast<double>(op.ifm.memory.read_latency + op.ofm.memory.write_latency);
   const double block_ports = (out.ifm.cycles + out.ifm2.cycles + out.ofm.cycles) / blocks;
   const double per_element = output_cycles_per_element(npu, op);
   const int64_t stored_last = op.ofm.bricks && is_elementwise(op.work) ? 16 : 1;
@@ -443,7 +469,8 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
         const double mac = mac_cycles_of_block(npu, op, {y.size[i], x.size[j], z.size[k]});
         double output = per_element * static_cast<double>(size.elements());
         if (op.scale_bytes > 0)
-          output = std::max(output, 10 * static_cast<double>(z.size[k] * op.constants.read_latency) / 256);
+          output = std::max(output,
+                            10 * static_cast<double>(z.size[k] * op.constants.read_latency) / 256);
         const double own = latency + block_ports + mac + output;
         const double interval = std::max({mac, output, own / 4});
         out.mac += static_cast<double>(count) * mac;

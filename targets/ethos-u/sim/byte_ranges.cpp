@@ -37,7 +37,8 @@ std::vector<ByteRange> tile_ranges(const FeatureMap& map) {
     const auto bytes = static_cast<uint64_t>(element_bytes(map.type));
     uint64_t end = map.address(y1 - 1, x1 - 1, map.depth - 1) + bytes;
     if (map.brick && map.depth > kBrickDepth) {
-      const int32_t last_full = map.depth / static_cast<int32_t>(kBrickDepth) * static_cast<int32_t>(kBrickDepth) - 1;
+      const int32_t last_full =
+          map.depth / static_cast<int32_t>(kBrickDepth) * static_cast<int32_t>(kBrickDepth) - 1;
       end = std::max(end, map.address(y1 - 1, x1 - 1, last_full) + bytes);
     }
     ranges.push_back({map.address(y0, x0, 0), end});
@@ -51,9 +52,10 @@ std::vector<ByteRange> tile_ranges(const FeatureMap& map) {
 }
 
 bool same_layout(const FeatureMap& a, const FeatureMap& b) {
-  return a.region == b.region && a.base == b.base && a.height0 == b.height0 && a.height1 == b.height1 &&
-         a.width0 == b.width0 && a.brick == b.brick && element_bytes(a.type) == element_bytes(b.type) &&
-         a.stride_y == b.stride_y && (a.brick ? a.stride_c == b.stride_c : a.stride_x == b.stride_x);
+  return a.region == b.region && a.base == b.base && a.height0 == b.height0 &&
+         a.height1 == b.height1 && a.width0 == b.width0 && a.brick == b.brick &&
+         element_bytes(a.type) == element_bytes(b.type) && a.stride_y == b.stride_y &&
+         (a.brick ? a.stride_c == b.stride_c : a.stride_x == b.stride_x);
 }
 
 bool parts_meet(const FeatureMap& a, const Box& part_a, const FeatureMap& b, const Box& part_b) {

@@ -6,7 +6,8 @@
 
 namespace intarsia::simulators::ethos_u {
 
-Checker::Checker(const Configuration& configuration, std::span<const uint8_t> stream, CheckerOptions options)
+Checker::Checker(const Configuration& configuration, std::span<const uint8_t> stream,
+                 CheckerOptions options)
     : configuration_(configuration),
       stream_(stream),
       options_(std::move(options)),
@@ -16,7 +17,8 @@ Checker::Checker(const Configuration& configuration, std::span<const uint8_t> st
 Report Checker::reporter() {
   return [this](FindingKind kind, std::string what) {
     findings_.add({kind, last_.offset, command_text(last_),
-                   options_.node_of ? options_.node_of(last_.offset) : std::string(), std::move(what)});
+                   options_.node_of ? options_.node_of(last_.offset) : std::string(),
+                   std::move(what)});
   };
 }
 
@@ -58,11 +60,13 @@ void Checker::finish(const Outcome& outcome) {
   if (fault.cause == Cause::Bus && (findings_.has(fault.offset, FindingKind::OutsideRegion) ||
                                     findings_.has(fault.offset, FindingKind::ReadOnlyWrite)))
     return;
-  if (fault.cause == Cause::Operand && findings_.has(fault.offset, FindingKind::WeightStream)) return;
+  if (fault.cause == Cause::Operand && findings_.has(fault.offset, FindingKind::WeightStream))
+    return;
   const bool is_last = fault.offset == last_.offset && !fault.command.empty();
-  findings_.add({fault.cause == Cause::WeightDecoder ? FindingKind::WeightStream : FindingKind::Stopped, fault.offset,
-                 is_last ? command_text(last_) : fault.command,
-                 options_.node_of ? options_.node_of(fault.offset) : std::string(), fault.what});
+  findings_.add(
+      {fault.cause == Cause::WeightDecoder ? FindingKind::WeightStream : FindingKind::Stopped,
+       fault.offset, is_last ? command_text(last_) : fault.command,
+       options_.node_of ? options_.node_of(fault.offset) : std::string(), fault.what});
 }
 
 }  // namespace intarsia::simulators::ethos_u

@@ -22,12 +22,15 @@ struct CheckerOptions {
 class Checker final : public Observer {
  public:
   // The stream as it is handed to run(). Both outlive the checker.
-  Checker(const Configuration& configuration, std::span<const uint8_t> stream, CheckerOptions options = {});
+  Checker(const Configuration& configuration, std::span<const uint8_t> stream,
+          CheckerOptions options = {});
 
   // In this region only what is set, and what the stream writes, is defined. Regions of which nothing is
   // said are taken as written throughout.
   void forget(uint32_t region, uint64_t bytes) { shadow_.forget(region, bytes); }
-  void set(uint32_t region, uint64_t offset, uint64_t bytes) { shadow_.set(region, {offset, offset + bytes}); }
+  void set(uint32_t region, uint64_t offset, uint64_t bytes) {
+    shadow_.set(region, {offset, offset + bytes});
+  }
 
   void command(const DecodedCommand& command) override { last_ = command; }
   void before(const Operation& operation, const Memory& memory) override;

@@ -37,17 +37,20 @@ const char* met_read(const Operation& op, const Configuration& configuration, co
       if (op.weight_region == side.region &&
           side.range.overlaps({weights.base, weights.base + weights.length}))
         return "the weights";
-      if (op.scale_region == side.region && side.range.overlaps({scales.base, scales.base + scales.length}))
+      if (op.scale_region == side.region &&
+          side.range.overlaps({scales.base, scales.base + scales.length}))
         return "the scales";
     }
-  if (side.region == kShram && uses_table(op) && side.range.overlaps(table_range(op, configuration)))
+  if (side.region == kShram && uses_table(op) &&
+      side.range.overlaps(table_range(op, configuration)))
     return "the look-up table";
   return nullptr;
 }
 
 const char* met_write(const Operation& op, const Configuration& configuration, const Side& side) {
   if (part_meets(op.ofm, whole(op.ofm), side.region, side.range)) return "the OFM";
-  if (side.region == kShram && side.range.overlaps({0, shram_used(op, configuration)})) return "the SHRAM buffers";
+  if (side.region == kShram && side.range.overlaps({0, shram_used(op, configuration)}))
+    return "the SHRAM buffers";
   return nullptr;
 }
 
@@ -55,8 +58,8 @@ const char* met_write(const Operation& op, const Configuration& configuration, c
 
 bool Hazards::conflict(const Operation& op, const DmaTransfer& dma, std::string& what) const {
   const auto complain = [&](const char* part, const char* side) {
-    what = std::string(part) + " of OP at " + hex(op.offset) + " and the " + side + " of OP_DMA_START at " +
-           hex(dma.offset) + " share bytes";
+    what = std::string(part) + " of OP at " + hex(op.offset) + " and the " + side +
+           " of OP_DMA_START at " + hex(dma.offset) + " share bytes";
     return true;
   };
   const Side source = source_of(dma), target = target_of(dma);
@@ -70,7 +73,8 @@ void Hazards::start(const Operation& op, const Report& report) {
   std::string what;
   for (const DmaTransfer& dma : transfers_)
     if (conflict(op, dma, what))
-      report(FindingKind::MissingDmaWait, what + "; the transfer may still be under way without an OP_DMA_WAIT");
+      report(FindingKind::MissingDmaWait,
+             what + "; the transfer may still be under way without an OP_DMA_WAIT");
   if (!operations_.empty()) check_block_dependency(operations_.back(), op, report);
   operations_.push_back(op);
   if (operations_.size() > configuration_.row().outstanding_kernels) operations_.pop_front();
@@ -80,7 +84,8 @@ void Hazards::start(const DmaTransfer& dma, const Report& report) {
   std::string what;
   for (const Operation& op : operations_)
     if (conflict(op, dma, what))
-      report(FindingKind::MissingKernelWait, what + "; the operation may still be under way without an OP_KERNEL_WAIT");
+      report(FindingKind::MissingKernelWait,
+             what + "; the operation may still be under way without an OP_KERNEL_WAIT");
   transfers_.push_back(dma);
   if (transfers_.size() > configuration_.row().outstanding_dma) transfers_.pop_front();
 }
@@ -113,17 +118,18 @@ void Hazards::check_block_dependency(const Operation& before, const Operation& o
   // Without banks that are kept free the next operation's buffers may take the table's place.
   if (uses_table(before) && !uses_table(op) &&
       table_range(before, configuration_).overlaps({0, shram_used(op, configuration_)})) {
-    report(FindingKind::BlockDependency, "BLOCKDEP is " + std::to_string(op.blockdep) +
-                                             "; buffers of this operation overwrite the table that OP at " +
-                                             hex(before.offset) + " may still need: it must be 0");
+    report(FindingKind::BlockDependency,
+           "BLOCKDEP is " + std::to_string(op.blockdep) +
+               "; buffers of this operation overwrite the table that OP at " + hex(before.offset) +
+               " may still need: it must be 0");
     return;
   }
   const int32_t largest = largest_blockdep(before, op, op.blockdep);
   if (largest < op.blockdep)
-    report(FindingKind::BlockDependency, "BLOCKDEP is " + std::to_string(op.blockdep) + " and input of the first " +
-                                             std::to_string(op.blockdep) + " blocks comes from the last blocks of OP at " +
-                                             hex(before.offset) + ": it may be " + std::to_string(largest) +
-                                             " at most");
+    report(FindingKind::BlockDependency,
+           "BLOCKDEP is " + std::to_string(op.blockdep) + " and input of the first " +
+               std::to_string(op.blockdep) + " blocks comes from the last blocks of OP at " +
+               hex(before.offset) + ": it may be " + std::to_string(largest) + " at most");
 }
 
 }  // namespace intarsia::simulators::ethos_u

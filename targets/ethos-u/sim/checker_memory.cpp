@@ -18,8 +18,8 @@ std::string place(uint32_t region, uint64_t offset) {
 struct Span {
   int32_t first, end;
 };
-std::vector<Span> used_positions(int32_t ofm, int32_t stride, int32_t taps, int32_t dilation, int32_t pad,
-                                 int32_t upscaled, Upscale upscale, int32_t extent) {
+std::vector<Span> used_positions(int32_t ofm, int32_t stride, int32_t taps, int32_t dilation,
+                                 int32_t pad, int32_t upscaled, Upscale upscale, int32_t extent) {
   // A window without holes that moves by no more than its size sees everything between its ends.
   if (dilation == 1 && stride <= taps && upscale != Upscale::Zeros) return {{0, extent}};
   if (int64_t{ofm} * taps > ShadowMemory::kMostElements) return {{0, extent}};
@@ -49,8 +49,9 @@ std::vector<Box> used_boxes(const Operation& op, const FeatureMap& map) {
   const Kernel& kernel = op.kernel;
   const auto rows = used_positions(op.ofm.height, kernel.stride_y, kernel.height, kernel.dilation_y,
                                    op.padding.top, op.upscaled_height, op.upscale, map.height);
-  const auto columns = used_positions(op.ofm.width, kernel.stride_x, kernel.width, kernel.dilation_x,
-                                      op.padding.left, op.upscaled_width, op.upscale, map.width);
+  const auto columns =
+      used_positions(op.ofm.width, kernel.stride_x, kernel.width, kernel.dilation_x,
+                     op.padding.left, op.upscaled_width, op.upscale, map.width);
   for (const Span& y : rows)
     for (const Span& x : columns) boxes.push_back({y.first, y.end, x.first, x.end, 0, map.depth});
   return boxes;
@@ -61,21 +62,24 @@ int64_t elements(const FeatureMap& map) {
 }
 
 bool in_region(const Memory& memory, uint32_t region, const ByteRange& range) {
-  return range.end >= range.first && memory.read(region, range.first, range.end - range.first) != nullptr;
+  return range.end >= range.first &&
+         memory.read(region, range.first, range.end - range.first) != nullptr;
 }
 
 void check_map_place(const char* what, const FeatureMap& map, bool is_output, const Memory& memory,
                      const Report& report) {
   for (const ByteRange& range : tile_ranges(map)) {
     if (!in_region(memory, map.region, range)) {
-      report(FindingKind::OutsideRegion,
-             std::string(what) + " uses bytes " + hex(range.first) + " to " + hex(range.end) + " of region " +
-                 std::to_string(map.region) + ", which has " + std::to_string(memory.regions[map.region].bytes));
+      report(FindingKind::OutsideRegion, std::string(what) + " uses bytes " + hex(range.first) +
+                                             " to " + hex(range.end) + " of region " +
+                                             std::to_string(map.region) + ", which has " +
+                                             std::to_string(memory.regions[map.region].bytes));
       return;
     }
     if (is_output && memory.write(map.region, range.first, 1) == nullptr) {
-      report(FindingKind::ReadOnlyWrite,
-             std::string(what) + " lies in region " + std::to_string(map.region) + ", which only may be read");
+      report(FindingKind::ReadOnlyWrite, std::string(what) + " lies in region " +
+                                             std::to_string(map.region) +
+                                             ", which only may be read");
       return;
     }
   }
@@ -85,7 +89,9 @@ void check_map_place(const char* what, const FeatureMap& map, bool is_output, co
 
 ByteRange table_range(const Operation& op, const Configuration& configuration) {
   const int32_t bytes = element_bytes(op.ofm.type);
-  const int64_t size = bytes == 1 ? kLutTableBytes8 : bytes == 2 ? kLutTableBytes16 : kLutTableBytes32;
+  const int64_t size = bytes == 1   ? kLutTableBytes8
+                       : bytes == 2 ? kLutTableBytes16
+                                    : kLutTableBytes32;
   const auto first =
       static_cast<uint64_t>(configuration.lut_base() + kLutSlotBytes * op.activation.table);
   return {first, first + static_cast<uint64_t>(size)};
@@ -103,10 +109,12 @@ void ShadowMemory::set(uint32_t region, const ByteRange& range) {
   if (region >= kRegions || !written_[region]) return;
   std::vector<uint8_t>& shadow = *written_[region];
   const uint64_t end = std::min<uint64_t>(range.end, shadow.size());
-  if (range.first < end) std::memset(shadow.data() + range.first, 1, static_cast<size_t>(end - range.first));
+  if (range.first < end)
+    std::memset(shadow.data() + range.first, 1, static_cast<size_t>(end - range.first));
 }
 
-std::optional<uint64_t> ShadowMemory::first_unwritten(uint32_t region, const ByteRange& range) const {
+std::optional<uint64_t> ShadowMemory::first_unwritten(uint32_t region,
+                                                      const ByteRange& range) const {
   if (region >= kRegions || !written_[region]) return std::nullopt;
   const std::vector<uint8_t>& shadow = *written_[region];
   const uint64_t end = std::min<uint64_t>(range.end, shadow.size());
@@ -117,17 +125,18 @@ std::optional<uint64_t> ShadowMemory::first_unwritten(uint32_t region, const Byt
   return range.first + static_cast<uint64_t>(static_cast<const uint8_t*>(hole) - first);
 }
 
-void ShadowMemory::check_read(const char* what, uint32_t region, const ByteRange& range, const Memory& memory,
-                              const Report& report) const {
+void ShadowMemory::check_read(const char* what, uint32_t region, const ByteRange& range,
+                              const Memory& memory, const Report& report) const {
   if (!in_region(memory, region, range)) {
-    report(FindingKind::OutsideRegion, std::string(what) + " are bytes " + hex(range.first) + " to " +
-                                           hex(range.end) + " of region " + std::to_string(region) +
-                                           ", which has " + std::to_string(memory.regions[region].bytes));
+    report(FindingKind::OutsideRegion, std::string(what) + " are bytes " + hex(range.first) +
+                                           " to " + hex(range.end) + " of region " +
+                                           std::to_string(region) + ", which has " +
+                                           std::to_string(memory.regions[region].bytes));
     return;
   }
   if (const auto at = first_unwritten(region, range))
-    report(FindingKind::UninitialisedRead, std::string(what) + " include byte " + place(region, *at) +
-                                               ", which nobody wrote");
+    report(FindingKind::UninitialisedRead,
+           std::string(what) + " include byte " + place(region, *at) + ", which nobody wrote");
 }
 
 // A length is rounded up to what the engine moves at once, so that bytes behind the data come along;
@@ -150,10 +159,11 @@ void ShadowMemory::check_map_read(const char* what, const Operation& op, const F
   if (!written_[map.region] || elements(map) > kMostElements) return;
   for (const Box& box : used_boxes(op, map)) {
     std::optional<uint64_t> hole;
-    for_each_run(map, box, [&](const ByteRange& run) { return !(hole = first_unwritten(map.region, run)); });
+    for_each_run(map, box,
+                 [&](const ByteRange& run) { return !(hole = first_unwritten(map.region, run)); });
     if (!hole) continue;
-    report(FindingKind::UninitialisedRead,
-           std::string(what) + " includes byte " + place(map.region, *hole) + ", which nobody wrote");
+    report(FindingKind::UninitialisedRead, std::string(what) + " includes byte " +
+                                               place(map.region, *hole) + ", which nobody wrote");
     return;
   }
 }
@@ -165,8 +175,9 @@ void ShadowMemory::check_table(const Operation& op, const Report& report) const 
   const auto first = shram_.begin() + static_cast<ptrdiff_t>(range.first);
   const auto end = shram_.begin() + static_cast<ptrdiff_t>(range.end);
   if (std::find(first, end, 0) != end)
-    report(FindingKind::LookUpTable, "table " + std::to_string(op.activation.table) + " at " + hex(range.first) +
-                                         " of SHRAM was not loaded, or blocks of another operation overwrote it");
+    report(FindingKind::LookUpTable,
+           "table " + std::to_string(op.activation.table) + " at " + hex(range.first) +
+               " of SHRAM was not loaded, or blocks of another operation overwrote it");
 }
 
 void ShadowMemory::check_inputs(const Operation& op, const Memory& memory, const Report& report) {
@@ -176,29 +187,35 @@ void ShadowMemory::check_inputs(const Operation& op, const Memory& memory, const
   if (op.has_weights())
     for (size_t core = 0; core < static_cast<size_t>(op.cores); ++core) {
       const Range &weights = op.weights[core], &scales = op.scales[core];
-      check_read("the weights", op.weight_region, {weights.base, weights.base + weights.length}, memory, report);
-      check_read("the scales", op.scale_region, {scales.base, scales.base + scales.length}, memory, report);
+      check_read("the weights", op.weight_region, {weights.base, weights.base + weights.length},
+                 memory, report);
+      check_read("the scales", op.scale_region, {scales.base, scales.base + scales.length}, memory,
+                 report);
     }
   check_table(op, report);
 }
 
-void ShadowMemory::check_inputs(const DmaTransfer& dma, const Memory& memory, const Report& report) {
+void ShadowMemory::check_inputs(const DmaTransfer& dma, const Memory& memory,
+                                const Report& report) {
   const ByteRange source{dma.source, dma.source + dma.length};
   if (!dma.source_internal) check_source(source, dma.source_region, memory, report);
   const ByteRange target{dma.target, dma.target + dma.length};
   if (dma.target_internal) {
     if (target.end > shram_.size())
-      report(FindingKind::OutsideRegion, "the transfer ends at " + hex(target.end) + " of SHRAM, which has " +
+      report(FindingKind::OutsideRegion, "the transfer ends at " + hex(target.end) +
+                                             " of SHRAM, which has " +
                                              std::to_string(shram_.size()) + " bytes");
     return;
   }
   if (!in_region(memory, dma.target_region, target))
-    report(FindingKind::OutsideRegion, "the target's bytes are " + hex(target.first) + " to " + hex(target.end) +
-                                           " of region " + std::to_string(dma.target_region) + ", which has " +
+    report(FindingKind::OutsideRegion, "the target's bytes are " + hex(target.first) + " to " +
+                                           hex(target.end) + " of region " +
+                                           std::to_string(dma.target_region) + ", which has " +
                                            std::to_string(memory.regions[dma.target_region].bytes));
   else if (dma.length > 0 && memory.write(dma.target_region, target.first, 1) == nullptr)
-    report(FindingKind::ReadOnlyWrite,
-           "the target lies in region " + std::to_string(dma.target_region) + ", which only may be read");
+    report(FindingKind::ReadOnlyWrite, "the target lies in region " +
+                                           std::to_string(dma.target_region) +
+                                           ", which only may be read");
   if (!dma.source_internal && dma.source_region == dma.target_region && source.overlaps(target))
     report(FindingKind::OutputOverInput, "source and target of the transfer overlap");
 }
@@ -207,7 +224,8 @@ void ShadowMemory::apply_outputs(const Operation& op) {
   // Blocks pass through SHRAM; where no banks are kept free the tables go with them.
   const auto used = static_cast<size_t>(shram_used(op, configuration_));
   std::fill_n(shram_.begin(), std::min(used, shram_.size()), uint8_t{0});
-  if (op.ofm.region >= kRegions || !written_[op.ofm.region] || elements(op.ofm) > kMostElements) return;
+  if (op.ofm.region >= kRegions || !written_[op.ofm.region] || elements(op.ofm) > kMostElements)
+    return;
   for_each_run(op.ofm, whole(op.ofm), [&](const ByteRange& run) {
     set(op.ofm.region, run);
     return true;
@@ -215,12 +233,12 @@ void ShadowMemory::apply_outputs(const Operation& op) {
 }
 
 void ShadowMemory::apply_outputs(const DmaTransfer& dma) {
-  std::vector<uint8_t>* to = dma.target_internal                 ? &shram_
+  std::vector<uint8_t>* to = dma.target_internal ? &shram_
                              : dma.target_region < kRegions && written_[dma.target_region]
                                  ? &*written_[dma.target_region]
                                  : nullptr;
   if (to == nullptr || dma.target >= to->size()) return;
-  const std::vector<uint8_t>* from = dma.source_internal          ? &shram_
+  const std::vector<uint8_t>* from = dma.source_internal ? &shram_
                                      : dma.source_region < kRegions && written_[dma.source_region]
                                          ? &*written_[dma.source_region]
                                          : nullptr;
@@ -234,12 +252,16 @@ void ShadowMemory::apply_outputs(const DmaTransfer& dma) {
 }
 
 void check_overwriting(const Operation& op, const Report& report) {
-  if (elements(op.ofm) > ShadowMemory::kMostElements || elements(op.ifm) > ShadowMemory::kMostElements) return;
+  if (elements(op.ofm) > ShadowMemory::kMostElements ||
+      elements(op.ifm) > ShadowMemory::kMostElements)
+    return;
   // The cheap questions first: most maps are dense, and input and output lie apart.
   const auto bytes = static_cast<uint64_t>(element_bytes(op.ofm.type));
   const uint64_t step_x = op.ofm.brick ? kBrickDepth * bytes : op.ofm.stride_x;
-  const uint64_t pixel = (op.ofm.brick ? std::min<uint64_t>(kBrickDepth, static_cast<uint64_t>(op.ofm.depth))
-                                       : static_cast<uint64_t>(op.ofm.depth)) * bytes;
+  const uint64_t pixel =
+      (op.ofm.brick ? std::min<uint64_t>(kBrickDepth, static_cast<uint64_t>(op.ofm.depth))
+                    : static_cast<uint64_t>(op.ofm.depth)) *
+      bytes;
   const uint64_t row = static_cast<uint64_t>(op.ofm.width - 1) * step_x + pixel;
   const uint64_t slice = static_cast<uint64_t>(op.ofm.height - 1) * op.ofm.stride_y + row;
   const bool has_bricks = op.ofm.brick && op.ofm.depth > kBrickDepth;
@@ -248,8 +270,10 @@ void check_overwriting(const Operation& op, const Report& report) {
   const bool rows_apart = op.ofm.height == 1 || op.ofm.stride_y >= row;
   const bool bricks_apart =
       !has_bricks || op.ofm.stride_c >= slice ||
-      (op.ofm.stride_c >= row && (op.ofm.height == 1 || op.ofm.stride_y >= bricks * op.ofm.stride_c + row));
-  const bool dense = one_tile && (op.ofm.width == 1 || step_x >= pixel) && rows_apart && bricks_apart;
+      (op.ofm.stride_c >= row &&
+       (op.ofm.height == 1 || op.ofm.stride_y >= bricks * op.ofm.stride_c + row));
+  const bool dense =
+      one_tile && (op.ofm.width == 1 || step_x >= pixel) && rows_apart && bricks_apart;
 
   const auto may_meet = [&](const FeatureMap& map) {
     if (map.region != op.ofm.region) return false;
@@ -260,8 +284,8 @@ void check_overwriting(const Operation& op, const Report& report) {
   };
   // In place, element on element: every block reads what it then writes.
   const auto in_place = [&](const FeatureMap& map) {
-    return op.kind == OperationKind::Elementwise && same_layout(map, op.ofm) && map.height == op.ofm.height &&
-           map.width == op.ofm.width && map.depth == op.ofm.depth;
+    return op.kind == OperationKind::Elementwise && same_layout(map, op.ofm) &&
+           map.height == op.ofm.height && map.width == op.ofm.width && map.depth == op.ofm.depth;
   };
   const bool check_ifm = may_meet(op.ifm) && !in_place(op.ifm);
   const bool check_ifm2 = op.has_ifm2 && may_meet(op.ifm2) && !in_place(op.ifm2);
@@ -285,7 +309,9 @@ void check_overwriting(const Operation& op, const Report& report) {
       }
       return true;
     });
-  if (twice) report(FindingKind::OutputOverOutput, "elements of the OFM share bytes: its strides are too small");
+  if (twice)
+    report(FindingKind::OutputOverOutput,
+           "elements of the OFM share bytes: its strides are too small");
 
   const auto check = [&](const char* name, const FeatureMap& map, auto box_of) {
     for (int64_t job = 0; job < blocks.job_count(); ++job) {
@@ -302,8 +328,8 @@ void check_overwriting(const Operation& op, const Report& report) {
       });
       if (by == 0) continue;
       report(FindingKind::OutputOverInput, "block " + std::to_string(by - 1) + " writes byte " +
-                                               place(map.region, at) + ", which is " + name + " of block " +
-                                               std::to_string(block - 1));
+                                               place(map.region, at) + ", which is " + name +
+                                               " of block " + std::to_string(block - 1));
       return;
     }
   };

@@ -23,7 +23,8 @@ void check_block(const Operation& op, const Configuration& configuration, const 
   for (const Side& side : sides) {
     if (side.size % side.step != 0)
       report(FindingKind::BlockConfiguration, std::string(side.name) + " is " + text(side.size) +
-                                                  ", no multiple of the micro-block's " + text(side.step));
+                                                  ", no multiple of the micro-block's " +
+                                                  text(side.step));
     if (side.size > side.most)
       report(FindingKind::BlockConfiguration,
              std::string(side.name) + " is " + text(side.size) + ", more than " + text(side.most));
@@ -35,35 +36,39 @@ void check_shram(const Operation& op, const Configuration& configuration, const 
   const ShramLayout& layout = op.shram;
   const auto complain = [&](const std::string& what) { report(FindingKind::ShramLayout, what); };
   const auto first = static_cast<int32_t>(kShramOutputBanks);
-  const std::string block = text(op.ofm_block.width) + "x" + text(op.ofm_block.height) + "x" +
-                            text(op.ofm_block.depth);
+  const std::string block =
+      text(op.ofm_block.width) + "x" + text(op.ofm_block.height) + "x" + text(op.ofm_block.depth);
   if (op.kind == OperationKind::Elementwise) {
     if (op.has_ifm2) {
       if (layout.ifm2_ib_start < first + needs.ifm)
         complain("IFM2_IB_START " + text(layout.ifm2_ib_start) + " leaves " +
-                 text(layout.ifm2_ib_start - first) + " banks for the IFM, whose blocks need " + text(needs.ifm));
+                 text(layout.ifm2_ib_start - first) + " banks for the IFM, whose blocks need " +
+                 text(needs.ifm));
       if (layout.ifm_ib_end < layout.ifm2_ib_start + needs.ifm2)
         complain("IFM_IB_END " + text(layout.ifm_ib_end) + " leaves " +
-                 text(layout.ifm_ib_end - layout.ifm2_ib_start) + " banks for IFM2, whose blocks need " +
-                 text(needs.ifm2));
+                 text(layout.ifm_ib_end - layout.ifm2_ib_start) +
+                 " banks for IFM2, whose blocks need " + text(needs.ifm2));
     } else if (layout.ifm_ib_end < first + needs.ifm) {
-      complain("IFM_IB_END " + text(layout.ifm_ib_end) + " leaves " + text(layout.ifm_ib_end - first) +
-               " banks for the IFM, whose blocks need " + text(needs.ifm));
+      complain("IFM_IB_END " + text(layout.ifm_ib_end) + " leaves " +
+               text(layout.ifm_ib_end - first) + " banks for the IFM, whose blocks need " +
+               text(needs.ifm));
     }
     if (layout.ifm_ib_end > needs.end)
-      complain("IFM_IB_END " + text(layout.ifm_ib_end) + " reaches into the banks from " + text(needs.end) +
-               " on, which blocks may not use");
+      complain("IFM_IB_END " + text(layout.ifm_ib_end) + " reaches into the banks from " +
+               text(needs.end) + " on, which blocks may not use");
     return;
   }
   if (layout.ifm_ib_end < first + needs.ifm)
-    complain("IFM_IB_END " + text(layout.ifm_ib_end) + " leaves " + text(layout.ifm_ib_end - first) +
-             " banks for the IFM, of which OFM blocks of " + block + " need " + text(needs.ifm));
+    complain("IFM_IB_END " + text(layout.ifm_ib_end) + " leaves " +
+             text(layout.ifm_ib_end - first) + " banks for the IFM, of which OFM blocks of " +
+             block + " need " + text(needs.ifm));
   if (layout.ab_start < layout.ifm_ib_end)
-    complain("AB_START " + text(layout.ab_start) + " lies inside the input buffer, which ends at IFM_IB_END " +
-             text(layout.ifm_ib_end));
+    complain("AB_START " + text(layout.ab_start) +
+             " lies inside the input buffer, which ends at IFM_IB_END " + text(layout.ifm_ib_end));
   if (layout.ab_start + needs.accumulators > needs.end)
-    complain("accumulators from AB_START " + text(layout.ab_start) + " on need " + text(needs.accumulators) +
-             " banks for OFM blocks of " + block + " and may use them up to " + text(needs.end));
+    complain("accumulators from AB_START " + text(layout.ab_start) + " on need " +
+             text(needs.accumulators) + " banks for OFM blocks of " + block +
+             " and may use them up to " + text(needs.end));
 }
 
 void check_map(const char* name, const FeatureMap& map, const Report& report) {
@@ -73,24 +78,28 @@ void check_map(const char* name, const FeatureMap& map, const Report& report) {
   const auto bytes = static_cast<uint64_t>(element_bytes(map.type));
   const uint64_t unit = map.brick ? kBrickDepth : bytes;
   const bool has_right = map.width > map.width0;
-  const bool uses[4] = {true, has_right, map.height > map.height0, has_right && map.height > map.height1};
+  const bool uses[4] = {true, has_right, map.height > map.height0,
+                        has_right && map.height > map.height1};
   for (size_t tile = 0; tile < 4; ++tile)
     if (uses[tile] && map.base[tile] % unit != 0)
-      complain("_BASE" + text(static_cast<int64_t>(tile)) + " " + hex(map.base[tile]) + " is no multiple of " +
-               std::to_string(unit));
+      complain("_BASE" + text(static_cast<int64_t>(tile)) + " " + hex(map.base[tile]) +
+               " is no multiple of " + std::to_string(unit));
   if (map.stride_y % unit != 0)
-    complain("_STRIDE_Y " + std::to_string(map.stride_y) + " is no multiple of " + std::to_string(unit));
+    complain("_STRIDE_Y " + std::to_string(map.stride_y) + " is no multiple of " +
+             std::to_string(unit));
   if (map.brick && map.stride_c % unit != 0)
-    complain("_STRIDE_C " + std::to_string(map.stride_c) + " is no multiple of " + std::to_string(unit));
+    complain("_STRIDE_C " + std::to_string(map.stride_c) + " is no multiple of " +
+             std::to_string(unit));
   if (!map.brick && map.stride_x % unit != 0)
-    complain("_STRIDE_X " + std::to_string(map.stride_x) + " is no multiple of " + std::to_string(unit));
+    complain("_STRIDE_X " + std::to_string(map.stride_x) + " is no multiple of " +
+             std::to_string(unit));
 }
 
 void check_stream(const char* name, const Range& range, const Report& report) {
   const auto unit = static_cast<uint64_t>(kStreamAlignment);
   if (range.base % unit != 0)
-    report(FindingKind::Alignment,
-           std::string(name) + "_BASE " + hex(range.base) + " is no multiple of " + std::to_string(unit));
+    report(FindingKind::Alignment, std::string(name) + "_BASE " + hex(range.base) +
+                                       " is no multiple of " + std::to_string(unit));
   if (range.length % unit != 0)
     report(FindingKind::Alignment, std::string(name) + "_LENGTH " + std::to_string(range.length) +
                                        " is no multiple of " + std::to_string(unit));
@@ -102,11 +111,11 @@ void check_scales(const Operation& op, int32_t core, const Report& report) {
   const int64_t channels = (op.ofm.depth + op.cores - 1 - core) / op.cores;
   const int64_t needed = channels * kScaleBytes;
   if (length < needed)
-    report(FindingKind::WeightStream, "scales of " + text(length) + " bytes are too few for " + text(channels) +
-                                          " channels of core " + text(core));
+    report(FindingKind::WeightStream, "scales of " + text(length) + " bytes are too few for " +
+                                          text(channels) + " channels of core " + text(core));
   else if (length >= needed + kStreamAlignment)
-    report(FindingKind::WeightStream, "scales of " + text(length) + " bytes are too many for " + text(channels) +
-                                          " channels of core " + text(core));
+    report(FindingKind::WeightStream, "scales of " + text(length) + " bytes are too many for " +
+                                          text(channels) + " channels of core " + text(core));
 }
 
 void check_values(const Operation& op, const Configuration& configuration, const Report& report) {
@@ -117,18 +126,20 @@ void check_values(const Operation& op, const Configuration& configuration, const
   if (op.kind == OperationKind::Elementwise) return;
   if (op.padding.top >= op.kernel.extent_y() || op.padding.left >= op.kernel.extent_x())
     complain("padding of " + text(op.padding.top) + " rows and " + text(op.padding.left) +
-             " columns leaves windows of " + text(op.kernel.extent_y()) + "x" + text(op.kernel.extent_x()) +
-             " with nothing else");
+             " columns leaves windows of " + text(op.kernel.extent_y()) + "x" +
+             text(op.kernel.extent_x()) + " with nothing else");
   if (op.kind == OperationKind::Pool && op.pooling == PoolingMode::ReduceSum && op.ifm.brick &&
       (op.ifm.type == ElementType::S32 || configuration.cores > 1))
     complain("REDUCE_SUM of this IFM needs NHWC");
-  if (op.has_weights() && element_bytes(op.ifm.type) == 1 && op.accumulators == AccumulatorFormat::I40)
+  if (op.has_weights() && element_bytes(op.ifm.type) == 1 &&
+      op.accumulators == AccumulatorFormat::I40)
     complain("accumulators of 40 bits belong to IFMs of 16");
 }
 
 }  // namespace
 
-void check_registers(const Operation& op, const Configuration& configuration, const Report& report) {
+void check_registers(const Operation& op, const Configuration& configuration,
+                     const Report& report) {
   check_block(op, configuration, report);
   check_shram(op, configuration, report);
   check_map("IFM", op.ifm, report);
@@ -144,7 +155,8 @@ void check_registers(const Operation& op, const Configuration& configuration, co
   check_values(op, configuration, report);
 }
 
-void check_registers(const DmaTransfer& dma, const Configuration& configuration, const Report& report) {
+void check_registers(const DmaTransfer& dma, const Configuration& configuration,
+                     const Report& report) {
   const auto unit = static_cast<uint64_t>(kStreamAlignment);
   // An Ethos-U65 moves bytes; only SHRAM wants them aligned.
   const bool always = configuration.product == Product::U55;

@@ -12,7 +12,9 @@ namespace intarsia::simulators::ethos_u {
 
 using Report = std::function<void(FindingKind, std::string)>;
 
-void check_registers(const Operation& operation, const Configuration& configuration, const Report& report);
-void check_registers(const DmaTransfer& transfer, const Configuration& configuration, const Report& report);
+void check_registers(const Operation& operation, const Configuration& configuration,
+                     const Report& report);
+void check_registers(const DmaTransfer& transfer, const Configuration& configuration,
+                     const Report& report);
 
 }  // namespace intarsia::simulators::ethos_u

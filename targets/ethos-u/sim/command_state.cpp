@@ -68,7 +68,8 @@ std::optional<Fault> decode(std::span<const uint8_t> stream, uint32_t offset, Pr
   uint32_t named = lookup().parameter_mask[index];
   if (row.form == Form::Address && product == Product::U55) named = 0;  // addresses of 32 bits
   if ((decoded.parameter & ~named) != 0)
-    return fault(row.name, "the parameter " + hex(decoded.parameter) + " sets bits without a meaning");
+    return fault(row.name,
+                 "the parameter " + hex(decoded.parameter) + " sets bits without a meaning");
   if (row.form != Form::OneWord) {
     if (stream.size() - offset < 8) return fault(row.name, "the stream ends before the payload");
     decoded.words = 2;

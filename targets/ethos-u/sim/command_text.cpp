@@ -16,7 +16,8 @@ std::string command_text(const DecodedCommand& command) {
   std::string text = row.name;
   const auto append = [&text](const std::string& operand) { (text += ' ') += operand; };
   if (row.form == Form::Address) append(hex(command.address()));
-  if (row.form == Form::Length || row.form == Form::Multiplier) append(std::to_string(command.payload));
+  if (row.form == Form::Length || row.form == Form::Multiplier)
+    append(std::to_string(command.payload));
   for (const FieldRow& field : field_table()) {
     if (field.command != command.command) continue;
     append(field.name);

@@ -199,7 +199,8 @@ void Device::start() {
   Both observers(observer_, model.get());
   Outcome outcome = run(bytes, configuration_, memory_, &observers);
   if (model != nullptr)
-    if (auto fault = model->finish(outcome); fault && !outcome.fault) outcome.fault = std::move(fault);
+    if (auto fault = model->finish(outcome); fault && !outcome.fault)
+      outcome.fault = std::move(fault);
   finish(outcome);
   if (model != nullptr) count(*model);
 }

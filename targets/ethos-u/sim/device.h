@@ -42,7 +42,8 @@ class Device {
   // Sees every run from now on; must outlive the device.
   void set_observer(Observer* observer) { observer_ = observer; }
   // Makes what watches a run of a stream; without one the performance monitor's counters stand still.
-  using MakeCycleModel = std::function<std::unique_ptr<CycleModel>(const Configuration&, std::span<const uint8_t>)>;
+  using MakeCycleModel =
+      std::function<std::unique_ptr<CycleModel>(const Configuration&, std::span<const uint8_t>)>;
   void set_cycle_model(MakeCycleModel make) { make_cycle_model_ = std::move(make); }
   // Called with the fault of a run that failed.
   void set_fault_handler(std::function<void(const Fault&)> handler) {

@@ -39,17 +39,16 @@ std::optional<Fault> execute(const Operation& op, const Configuration& configura
 
 std::optional<Fault> execute(const DmaTransfer& dma, Memory& memory) {
   const auto fault = [&](const char* side, uint64_t at, bool internal, uint32_t region) {
-    return Fault{Cause::Bus, 0, "",
-                 std::string(side) + " bytes " + std::to_string(at) + " to " +
-                     std::to_string(at + dma.length) + " lie outside of " +
-                     (internal ? "SHRAM" : "region " + std::to_string(region) +
-                                               " or may not be written")};
+    return Fault{
+        Cause::Bus, 0, "",
+        std::string(side) + " bytes " + std::to_string(at) + " to " +
+            std::to_string(at + dma.length) + " lie outside of " +
+            (internal ? "SHRAM" : "region " + std::to_string(region) + " or may not be written")};
   };
   const uint8_t* from = dma.source_internal
                             ? memory.shram_at(dma.source, dma.length)
                             : memory.read(dma.source_region, dma.source, dma.length);
-  if (from == nullptr)
-    return fault("source", dma.source, dma.source_internal, dma.source_region);
+  if (from == nullptr) return fault("source", dma.source, dma.source_internal, dma.source_region);
   uint8_t* to = dma.target_internal ? memory.shram_at(dma.target, dma.length)
                                     : memory.write(dma.target_region, dma.target, dma.length);
   if (to == nullptr) return fault("target", dma.target, dma.target_internal, dma.target_region);

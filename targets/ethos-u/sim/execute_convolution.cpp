@@ -46,7 +46,8 @@ class Convolution {
   void dense(OfmValues& ofm) const {
     const Kernel& kernel = op_.kernel;
     const auto depth = static_cast<size_t>(op_.ofm.depth);
-    const auto width = static_cast<size_t>(kernel.width), height = static_cast<size_t>(kernel.height);
+    const auto width = static_cast<size_t>(kernel.width),
+               height = static_cast<size_t>(kernel.height);
     const auto ifm_depth = static_cast<size_t>(ifm_.depth);
     // Without dilation in x a row of the window is contiguous.
     const bool whole_rows = kernel.dilation_x == 1;

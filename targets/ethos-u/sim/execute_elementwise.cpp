@@ -143,9 +143,8 @@ std::optional<Fault> execute_elementwise(const Operation& op, const Memory& memo
       binary([&](int64_t a, int64_t) { return scaled(a < 0 ? -a : a); });
       break;
     case ElementwiseMode::Clz:
-      binary([&](int64_t a, int64_t) {
-        return int64_t{std::countl_zero(static_cast<uint32_t>(a))};
-      });
+      binary(
+          [&](int64_t a, int64_t) { return int64_t{std::countl_zero(static_cast<uint32_t>(a))}; });
       break;
     case ElementwiseMode::Shr:
       binary([&](int64_t a, int64_t b) { return shifted_right(a, b, op.rounding); });

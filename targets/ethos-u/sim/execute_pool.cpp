@@ -111,9 +111,11 @@ std::optional<Fault> execute_pool(const Operation& op, const Memory& memory,
       max_pool(op, memory, output, ofm);
       break;
     case PoolingMode::Average:
-      if (op.global_scale && device_divides(op) && (op.ofm_scale.multiplier != 1 || op.ofm_scale.shift != 0))
-        return Fault{Cause::Operand, 0, "",
-                     "an average with padding and a scale of its own: what the device does is not known"};
+      if (op.global_scale && device_divides(op) &&
+          (op.ofm_scale.multiplier != 1 || op.ofm_scale.shift != 0))
+        return Fault{
+            Cause::Operand, 0, "",
+            "an average with padding and a scale of its own: what the device does is not known"};
       average_pool(op, memory, output, ofm);
       break;
     case PoolingMode::ReduceSum:

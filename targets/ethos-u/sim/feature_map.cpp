@@ -17,8 +17,7 @@ uint64_t u64(int64_t value) {
 uint64_t end_of(const FeatureMap& map, const TilePart& part) {
   const uint64_t bytes = u64(element_bytes(map.type));
   const uint64_t last_row = part.base + u64(part.rows - 1) * map.stride_y;
-  if (!map.brick)
-    return last_row + u64(part.columns - 1) * map.stride_x + u64(map.depth) * bytes;
+  if (!map.brick) return last_row + u64(part.columns - 1) * map.stride_x + u64(map.depth) * bytes;
   const uint64_t bricks = u64((map.depth + kBrickDepth - 1) / kBrickDepth);
   const uint64_t in_last = u64(map.depth) - (bricks - 1) * kBrickDepth;
   const uint64_t last_column = u64(part.columns - 1) * kBrickDepth;
@@ -38,10 +37,9 @@ void for_each_run(const FeatureMap& map, Byte* region, const Visit& visit) {
   for (const TilePart& part : tile_parts(map))
     for (int32_t row = 0; row < part.rows; ++row) {
       Byte* line = region + part.base + u64(row) * map.stride_y;
-      const size_t dense =
-          (static_cast<size_t>(part.y + row) * static_cast<size_t>(map.width) +
-           static_cast<size_t>(part.x)) *
-          depth;
+      const size_t dense = (static_cast<size_t>(part.y + row) * static_cast<size_t>(map.width) +
+                            static_cast<size_t>(part.x)) *
+                           depth;
       if (!map.brick) {
         if (map.stride_x == depth * bytes) {
           visit(line, dense, static_cast<size_t>(part.columns) * depth);
@@ -97,7 +95,9 @@ std::vector<TilePart> tile_parts(const FeatureMap& map) {
     for (int32_t half = 0; half < 2; ++half) {
       const int32_t rows = half == 0 ? upper : map.height - upper;
       if (rows <= 0) continue;
-      TilePart part{.y = half == 0 ? 0 : upper, .x = side == 0 ? 0 : left, .rows = rows,
+      TilePart part{.y = half == 0 ? 0 : upper,
+                    .x = side == 0 ? 0 : left,
+                    .rows = rows,
                     .columns = columns,
                     .base = map.base[static_cast<size_t>(2 * half + side)]};
       part.end = end_of(map, part);
@@ -123,11 +123,10 @@ std::optional<Fault> check_map(const FeatureMap& map, const char* name, const Me
     if (there) continue;
     const uint64_t size = map.region < kRegions ? memory.regions[map.region].bytes : 0;
     const bool read_only = memory.read(map.region, part.base, bytes) != nullptr;
-    return fault(Cause::Bus, "of " + extent + " elements covers bytes " +
-                                 std::to_string(part.base) + " to " + std::to_string(part.end) +
-                                 " of region " + std::to_string(map.region) +
-                                 (read_only ? ", which is read-only"
-                                            : ", which has " + std::to_string(size)));
+    return fault(Cause::Bus,
+                 "of " + extent + " elements covers bytes " + std::to_string(part.base) + " to " +
+                     std::to_string(part.end) + " of region " + std::to_string(map.region) +
+                     (read_only ? ", which is read-only" : ", which has " + std::to_string(size)));
   }
   return std::nullopt;
 }

@@ -7,22 +7,38 @@ namespace intarsia::simulators::ethos_u {
 
 std::string_view to_string(FindingKind kind) {
   switch (kind) {
-    case FindingKind::Stopped: return "stopped";
-    case FindingKind::OutsideRegion: return "outside-region";
-    case FindingKind::ReadOnlyWrite: return "read-only-write";
-    case FindingKind::UninitialisedRead: return "uninitialised-read";
-    case FindingKind::OutputOverInput: return "output-over-input";
-    case FindingKind::OutputOverOutput: return "output-over-output";
-    case FindingKind::MissingDmaWait: return "missing-dma-wait";
-    case FindingKind::MissingKernelWait: return "missing-kernel-wait";
-    case FindingKind::BlockDependency: return "block-dependency";
-    case FindingKind::BlockConfiguration: return "block-configuration";
-    case FindingKind::ShramLayout: return "shram-layout";
-    case FindingKind::Alignment: return "alignment";
-    case FindingKind::LookUpTable: return "look-up-table";
-    case FindingKind::Registers: return "registers";
-    case FindingKind::WeightStream: return "weight-stream";
-    case FindingKind::StreamEnd: return "stream-end";
+    case FindingKind::Stopped:
+      return "stopped";
+    case FindingKind::OutsideRegion:
+      return "outside-region";
+    case FindingKind::ReadOnlyWrite:
+      return "read-only-write";
+    case FindingKind::UninitialisedRead:
+      return "uninitialised-read";
+    case FindingKind::OutputOverInput:
+      return "output-over-input";
+    case FindingKind::OutputOverOutput:
+      return "output-over-output";
+    case FindingKind::MissingDmaWait:
+      return "missing-dma-wait";
+    case FindingKind::MissingKernelWait:
+      return "missing-kernel-wait";
+    case FindingKind::BlockDependency:
+      return "block-dependency";
+    case FindingKind::BlockConfiguration:
+      return "block-configuration";
+    case FindingKind::ShramLayout:
+      return "shram-layout";
+    case FindingKind::Alignment:
+      return "alignment";
+    case FindingKind::LookUpTable:
+      return "look-up-table";
+    case FindingKind::Registers:
+      return "registers";
+    case FindingKind::WeightStream:
+      return "weight-stream";
+    case FindingKind::StreamEnd:
+      return "stream-end";
   }
   return "unknown";
 }

@@ -9,7 +9,7 @@
 namespace intarsia::simulators::ethos_u {
 
 enum class FindingKind : uint8_t {
-  Stopped,             // the run ended with a fault: a command that is none, registers that make no operation
+  Stopped,  // the run ended with a fault: a command that is none, registers that make no operation
   OutsideRegion,       // bytes that no region has
   ReadOnlyWrite,       // output into memory that only may be read
   UninitialisedRead,   // bytes that nobody wrote
@@ -32,10 +32,10 @@ std::string_view to_string(FindingKind kind);
 
 struct Finding {
   FindingKind kind = FindingKind::Stopped;
-  uint32_t offset = 0;   // of the command in the stream, bytes
-  std::string command;   // disassembled
-  std::string node;      // of the model; empty: not known
-  std::string what;      // one sentence, lower case
+  uint32_t offset = 0;  // of the command in the stream, bytes
+  std::string command;  // disassembled
+  std::string node;     // of the model; empty: not known
+  std::string what;     // one sentence, lower case
 
   // "0x148 OP_CONV (conv_1): missing-dma-wait: ..."
   std::string to_string() const;

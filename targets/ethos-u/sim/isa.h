@@ -59,7 +59,7 @@ struct Configuration {
 };
 
 std::span<const Configuration> configurations();
-const Configuration* find_configuration(std::string_view tag);   // "ethos-u55-128"; null: none
+const Configuration* find_configuration(std::string_view tag);  // "ethos-u55-128"; null: none
 const Configuration* find_configuration(uint32_t config_word);  // by MACs and product; null: none
 
 // ---- Commands ----

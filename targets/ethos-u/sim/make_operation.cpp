@@ -39,7 +39,8 @@ class Reader {
 
   void fail(std::string what) {
     if (!fault_)
-      fault_ = Fault{Cause::Operand, command_.offset, row_of(command_.command).name, std::move(what)};
+      fault_ =
+          Fault{Cause::Operand, command_.offset, row_of(command_.command).name, std::move(what)};
   }
   Opt fault() const { return fault_; }
 
@@ -61,17 +62,17 @@ struct MapCommands {
   const FieldRow *height0, *height1, *width0, *region, *zero_point, *type, *precision, *format;
 };
 
-#define MAP_COMMANDS(map)                                                                        \
-  MapCommands {                                                                                  \
-    {Command::SET_##map##_BASE0, Command::SET_##map##_BASE1, Command::SET_##map##_BASE2,         \
-     Command::SET_##map##_BASE3},                                                                \
-        Command::SET_##map##_STRIDE_X, Command::SET_##map##_STRIDE_Y,                            \
-        Command::SET_##map##_STRIDE_C, &field::SET_##map##_HEIGHT0_M1_height_m1,                 \
-        &field::SET_##map##_HEIGHT1_M1_height_m1, &field::SET_##map##_WIDTH0_M1_width_m1,        \
-        &field::SET_##map##_REGION_region, &field::SET_##map##_ZERO_POINT_zero_point,            \
-        &field::SET_##map##_PRECISION_activation_type,                                           \
-        &field::SET_##map##_PRECISION_activation_precision,                                      \
-        &field::SET_##map##_PRECISION_activation_format                                          \
+#define MAP_COMMANDS(map)                                                                 \
+  MapCommands {                                                                           \
+    {Command::SET_##map##_BASE0, Command::SET_##map##_BASE1, Command::SET_##map##_BASE2,  \
+     Command::SET_##map##_BASE3},                                                         \
+        Command::SET_##map##_STRIDE_X, Command::SET_##map##_STRIDE_Y,                     \
+        Command::SET_##map##_STRIDE_C, &field::SET_##map##_HEIGHT0_M1_height_m1,          \
+        &field::SET_##map##_HEIGHT1_M1_height_m1, &field::SET_##map##_WIDTH0_M1_width_m1, \
+        &field::SET_##map##_REGION_region, &field::SET_##map##_ZERO_POINT_zero_point,     \
+        &field::SET_##map##_PRECISION_activation_type,                                    \
+        &field::SET_##map##_PRECISION_activation_precision,                               \
+        &field::SET_##map##_PRECISION_activation_format                                   \
   }
 
 const MapCommands kIfm = MAP_COMMANDS(IFM);
@@ -152,10 +153,10 @@ void read_kernel(Reader& read, Operation& op) {
 // What the kernel walks over, from the OFM; then what of it lies in memory.
 void set_ifm_extent(Reader& read, Operation& op) {
   const Kernel& kernel = op.kernel;
-  op.upscaled_width = (op.ofm.width - 1) * kernel.stride_x + kernel.extent_x() - op.padding.left -
-                      op.padding.right;
-  op.upscaled_height = (op.ofm.height - 1) * kernel.stride_y + kernel.extent_y() -
-                       op.padding.top - op.padding.bottom;
+  op.upscaled_width =
+      (op.ofm.width - 1) * kernel.stride_x + kernel.extent_x() - op.padding.left - op.padding.right;
+  op.upscaled_height = (op.ofm.height - 1) * kernel.stride_y + kernel.extent_y() - op.padding.top -
+                       op.padding.bottom;
   if (op.upscaled_width < 1 || op.upscaled_height < 1)
     read.fail("the kernel meets nothing but padding: the IFM would be " +
               std::to_string(op.upscaled_width) + " wide and " +
@@ -190,8 +191,7 @@ void read_operands(Reader& read, Operation& op) {
     read.fail("IFM_DEPTH " + std::to_string(op.ifm.depth) + " is not OFM_DEPTH " +
               std::to_string(op.ofm.depth));
   if (op.is_unary()) return;
-  op.reversed =
-      read.get(field::SET_IFM2_BROADCAST_operand_order) == value::operand_order_ORDER_A;
+  op.reversed = read.get(field::SET_IFM2_BROADCAST_operand_order) == value::operand_order_ORDER_A;
   op.has_scalar = read.get(field::SET_IFM2_BROADCAST_broadcast_constant) != 0;
   op.has_ifm2 = !op.has_scalar;
   if (op.has_scalar) {
@@ -269,8 +269,7 @@ void read_block(Reader& read, Operation& op) {
                   read.get(field::SET_OFM_BLK_DEPTH_M1_depth_m1) + 1};
   op.shram.ifm_ib_end = read.get(field::SET_IFM_IB_END_ib_end);
   op.shram.ab_start = read.get(field::SET_AB_START_ab_start);
-  if (op.has_ifm2)
-    op.shram.ifm2_ib_start = read.get(field::SET_IFM2_IB_START_ib_start);
+  if (op.has_ifm2) op.shram.ifm2_ib_start = read.get(field::SET_IFM2_IB_START_ib_start);
   const int32_t format = read.get(field::SET_ACC_FORMAT_acc_format);
   if (format > value::acc_format_F16) read.fail("an acc_format without a meaning");
   op.accumulators = static_cast<AccumulatorFormat>(format);

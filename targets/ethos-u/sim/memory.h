@@ -41,7 +41,8 @@ class Memory {
   uint8_t* find(uint32_t region, uint64_t offset, uint64_t bytes) const {
     if (region >= kRegions) return nullptr;
     const Region& place = regions[region];
-    if (place.data == nullptr || bytes > place.bytes || offset > place.bytes - bytes) return nullptr;
+    if (place.data == nullptr || bytes > place.bytes || offset > place.bytes - bytes)
+      return nullptr;
     return place.data + offset;
   }
 

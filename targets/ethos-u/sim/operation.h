@@ -58,7 +58,8 @@ struct FeatureMap {
     const int32_t in_x = tile % 2 == 0 ? x : x - width0;
     const auto bytes = static_cast<uint64_t>(element_bytes(type));
     const uint64_t row = base[static_cast<size_t>(tile)] + static_cast<uint64_t>(in_y) * stride_y;
-    if (!brick) return row + static_cast<uint64_t>(in_x) * stride_x + static_cast<uint64_t>(c) * bytes;
+    if (!brick)
+      return row + static_cast<uint64_t>(in_x) * stride_x + static_cast<uint64_t>(c) * bytes;
     return row + static_cast<uint64_t>(c / kBrickDepth) * stride_c +
            (static_cast<uint64_t>(in_x) * kBrickDepth + static_cast<uint64_t>(c % kBrickDepth)) *
                bytes;
@@ -92,8 +93,8 @@ struct Scale {
 
 struct Activation {
   ActivationFunction function = ActivationFunction::Clamp;
-  int32_t table = 0;                          // which, of eight
-  std::optional<ElementType> forced_range;    // activation_clip_range; absent: the OFM's
+  int32_t table = 0;                        // which, of eight
+  std::optional<ElementType> forced_range;  // activation_clip_range; absent: the OFM's
   int32_t minimum = 0, maximum = 0;
 };
 
@@ -105,8 +106,8 @@ struct Operation {
   uint32_t offset = 0;  // of the OP command in the stream
   uint32_t index = 0;   // how many operations came before
   OperationKind kind = OperationKind::Conv;
-  PoolingMode pooling = PoolingMode::Max;                // Pool
-  ElementwiseMode elementwise = ElementwiseMode::Add;    // Elementwise
+  PoolingMode pooling = PoolingMode::Max;              // Pool
+  ElementwiseMode elementwise = ElementwiseMode::Add;  // Elementwise
 
   FeatureMap ifm, ofm;
   Upscale upscale = Upscale::None;
@@ -116,7 +117,7 @@ struct Operation {
 
   // Elementwise. Operand A is the IFM and operand B the IFM2, unless reversed.
   bool has_ifm2 = false;  // in memory
-  FeatureMap ifm2;        // its extent is 1 where it is broadcast; zero point and type of a scalar too
+  FeatureMap ifm2;  // its extent is 1 where it is broadcast; zero point and type of a scalar too
   bool has_scalar = false;
   int32_t scalar = 0;
   bool reversed = false;

@@ -94,8 +94,7 @@ OutputStage::OutputStage(const Operation& op, const Configuration& configuration
   low_ = std::max<int64_t>(op.activation.minimum, lowest(range));
   high_ = std::min<int64_t>(op.activation.maximum, highest(range));
   table_lowest_ = lowest(range);
-  table_ = memory.shram().data() + configuration.lut_base() +
-           op.activation.table * kLutSlotBytes;
+  table_ = memory.shram().data() + configuration.lut_base() + op.activation.table * kLutSlotBytes;
 }
 
 int32_t OutputStage::activated(int64_t scaled) const {
@@ -122,8 +121,7 @@ int32_t OutputStage::looked_up(int64_t index_value) const {
   std::memcpy(&slope, entry + 2, 2);
   const auto rest = static_cast<int32_t>(index & ((1u << kStepBits) - 1));
   const int32_t value = base + ((slope * rest + (1 << (kStepBits - 1))) >> kStepBits);
-  return static_cast<int32_t>(
-      std::clamp<int64_t>(value, lowest(ofm_type_), highest(ofm_type_)));
+  return static_cast<int32_t>(std::clamp<int64_t>(value, lowest(ofm_type_), highest(ofm_type_)));
 }
 
 }  // namespace intarsia::simulators::ethos_u

@@ -16,17 +16,18 @@ class OutputStage {
   static std::optional<Fault> check(const Operation& operation);
 
   // The tables are read where they lie in SHRAM.
-  OutputStage(const Operation& operation, const Configuration& configuration,
-              const Memory& memory);
+  OutputStage(const Operation& operation, const Configuration& configuration, const Memory& memory);
 
   int32_t operator()(int64_t scaled) const {
     // 32 bits are neither offset nor clamped, but they saturate: Arm's softmax multiplies by powers of
     // two where TFLite's fixed-point arithmetic saturates.
-    if (plain32_) return static_cast<int32_t>(scaled < INT32_MIN   ? INT32_MIN
-                                              : scaled > INT32_MAX ? INT32_MAX
-                                                                   : scaled);
-    return function_ == ActivationFunction::Clamp ? static_cast<int32_t>(clamped(scaled + zero_point_))
-                                                  : activated(scaled);
+    if (plain32_)
+      return static_cast<int32_t>(scaled < INT32_MIN   ? INT32_MIN
+                                  : scaled > INT32_MAX ? INT32_MAX
+                                                       : scaled);
+    return function_ == ActivationFunction::Clamp
+               ? static_cast<int32_t>(clamped(scaled + zero_point_))
+               : activated(scaled);
   }
 
  private:

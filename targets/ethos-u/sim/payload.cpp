@@ -109,7 +109,8 @@ std::optional<std::string> read_payload(std::span<const uint8_t> bytes, Payload&
   payload = {};
   if (!is_payload(bytes)) return "no driver payload: it does not begin with COP1";
   if (bytes.size() % 4 != 0)
-    return "the driver payload of " + std::to_string(bytes.size()) + " bytes is no whole number of words";
+    return "the driver payload of " + std::to_string(bytes.size()) +
+           " bytes is no whole number of words";
   const Words words(bytes);
   bool found = false;
   for (size_t at = 1; at < words.size();) {

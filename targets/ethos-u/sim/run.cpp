@@ -49,8 +49,7 @@ class Runner {
         wait({command.offset, WaitKind::Kernel, command.get(field::OP_KERNEL_WAIT_n)});
         return std::nullopt;
       case Command::OP_PMU_MASK:
-        if (observer_ != nullptr)
-          observer_->pmu_mask(command.get(field::OP_PMU_MASK_enable) != 0);
+        if (observer_ != nullptr) observer_->pmu_mask(command.get(field::OP_PMU_MASK_enable) != 0);
         return std::nullopt;
       default:
         state_.apply(command);

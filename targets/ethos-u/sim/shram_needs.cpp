@@ -32,7 +32,8 @@ Block ifm_block_of(const Operation& op, const Configuration& configuration) {
   const int32_t factor = op.upscale == Upscale::None ? 1 : 2;
   const int32_t nearest = op.upscale == Upscale::Nearest ? 1 : 0;
   // A sub-kernel is at most eight taps, counted with dilation, high and wide.
-  const auto extent = [&](int32_t block, int32_t stride, int32_t window, int64_t most, int32_t ublock) {
+  const auto extent = [&](int32_t block, int32_t stride, int32_t window, int64_t most,
+                          int32_t ublock) {
     const int64_t seen = (block - 1) * stride + std::min<int64_t>(window, most) + nearest;
     return static_cast<int32_t>(round_up(ceil_div(seen, factor), ublock));
   };
@@ -51,8 +52,9 @@ ShramNeeds shram_needs(const Operation& op, const Configuration& configuration) 
   ShramNeeds needs;
   const bool elementwise = op.kind == OperationKind::Elementwise;
   const bool has_table = op.activation.function == ActivationFunction::Table;
-  const int32_t reserved =
-      configuration.shram_kib > kShramBanksWithoutReserve ? static_cast<int32_t>(kShramReservedEndBanks) : 0;
+  const int32_t reserved = configuration.shram_kib > kShramBanksWithoutReserve
+                               ? static_cast<int32_t>(kShramReservedEndBanks)
+                               : 0;
   const auto table_banks = static_cast<int32_t>(kLutBytes / kShramBankBytes);
   needs.end = configuration.shram_kib - std::max(reserved, has_table ? table_banks : 0);
 
@@ -67,13 +69,16 @@ ShramNeeds shram_needs(const Operation& op, const Configuration& configuration) 
   if (!elementwise) {
     Block block = op.ofm_block;
     // One row of output on micro-blocks of two rows: the accumulators of the other row are not needed.
-    if (configuration.ofm_ublock.height == 2 && op.ofm.height == 1 && op.kernel.height == 1) block.height = 1;
+    if (configuration.ofm_ublock.height == 2 && op.ofm.height == 1 && op.kernel.height == 1)
+      block.height = 1;
     const bool wide = op.accumulators == AccumulatorFormat::I40;
     const int64_t bits = wide ? 40 : op.accumulators == AccumulatorFormat::F16 ? 16 : 32;
     const Granules& granules = configuration.granules;
     needs.accumulators =
         doubled(int64_t{block.width} * block.height * round_up(block.depth, 8) * bits / 8,
-                wide ? granules.acc40 : bits == 16 ? granules.acc16 : granules.acc32);
+                wide         ? granules.acc40
+                : bits == 16 ? granules.acc16
+                             : granules.acc32);
   }
   return needs;
 }

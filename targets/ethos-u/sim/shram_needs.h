@@ -8,10 +8,10 @@
 namespace intarsia::simulators::ethos_u {
 
 struct ShramNeeds {  // banks
-  int32_t ifm = 0;           // both halves of the input buffer
-  int32_t ifm2 = 0;          // of the second operand
+  int32_t ifm = 0;   // both halves of the input buffer
+  int32_t ifm2 = 0;  // of the second operand
   int32_t accumulators = 0;
-  int32_t end = 0;           // first bank that blocks may not use
+  int32_t end = 0;  // first bank that blocks may not use
 };
 
 Block ifm_block_of(const Operation& operation, const Configuration& configuration);

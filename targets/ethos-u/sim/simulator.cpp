@@ -38,9 +38,10 @@ intarsia_register_bus intarsia_ethos_u_simulator_in(const char* configuration, c
     std::fprintf(stderr, "%.*s simulator: %s\n", static_cast<int>(found->tag.size()),
                  found->tag.data(), fault.to_string().c_str());
   });
-  device.set_cycle_model([memories = *memories, number = recorder.add_device()](
-                             const sim::Configuration& configuration, std::span<const uint8_t> stream) {
-    return std::make_unique<sim::Watch>(configuration, memories, stream, recorder, number);
-  });
+  device.set_cycle_model(
+      [memories = *memories, number = recorder.add_device()](
+          const sim::Configuration& configuration, std::span<const uint8_t> stream) {
+        return std::make_unique<sim::Watch>(configuration, memories, stream, recorder, number);
+      });
   return device.bus();
 }

@@ -17,9 +17,10 @@ extern "C" {
  * Every run is checked (sim/checker.h); findings go to the standard error output and make it fail, as does
  * what a run itself fails with. A trace and a profile are written to the files that the environment names in
  * INTARSIA_DEVICE_TRACE and INTARSIA_DEVICE_PROFILE. */
-struct intarsia_register_bus intarsia_ethos_u_simulator(const char *configuration);
-struct intarsia_register_bus intarsia_ethos_u_simulator_in(const char *configuration, const char *system,
-                                                           const char *memory_mode);
+struct intarsia_register_bus intarsia_ethos_u_simulator(const char* configuration);
+struct intarsia_register_bus intarsia_ethos_u_simulator_in(const char* configuration,
+                                                           const char* system,
+                                                           const char* memory_mode);
 
 #ifdef __cplusplus
 }

@@ -13,16 +13,20 @@ using isa::ethos_u::Work;
 
 Work work_of(const Operation& op) {
   switch (op.kind) {
-    case OperationKind::Conv: return Work::Conv;
-    case OperationKind::Depthwise: return Work::Depthwise;
+    case OperationKind::Conv:
+      return Work::Conv;
+    case OperationKind::Depthwise:
+      return Work::Depthwise;
     case OperationKind::Pool:
       return op.pooling == PoolingMode::Max         ? Work::MaxPool
              : op.pooling == PoolingMode::ReduceSum ? Work::ReduceSum
                                                     : Work::OtherPool;
-    case OperationKind::Elementwise: break;
+    case OperationKind::Elementwise:
+      break;
   }
   if (op.elementwise == ElementwiseMode::Mul) return Work::Multiply;
-  if (op.elementwise == ElementwiseMode::Add || op.elementwise == ElementwiseMode::Sub) return Work::AddSub;
+  if (op.elementwise == ElementwiseMode::Add || op.elementwise == ElementwiseMode::Sub)
+    return Work::AddSub;
   return Work::OtherElementwise;
 }
 
@@ -53,8 +57,11 @@ void Timeline::command(const DecodedCommand& command) {
 OperationTiming Timeline::timing_of(const Operation& op) const {
   const auto map = [&](const FeatureMap& from) {
     const auto pixel = static_cast<uint64_t>(from.depth * element_bytes(from.type));
-    return MapTiming{{from.height, from.width, from.depth}, 8 * element_bytes(from.type), from.brick,
-                     from.stride_x == pixel || from.width == 1, memories_.memory_of_region(from.region)};
+    return MapTiming{{from.height, from.width, from.depth},
+                     8 * element_bytes(from.type),
+                     from.brick,
+                     from.stride_x == pixel || from.width == 1,
+                     memories_.memory_of_region(from.region)};
   };
   OperationTiming out;
   out.work = work_of(op);
@@ -73,8 +80,9 @@ OperationTiming Timeline::timing_of(const Operation& op) const {
   out.part_kernel_first = op.kernel.part_kernel_first;
   out.acc40 = op.accumulators == AccumulatorFormat::I40;
   out.uses_table = op.activation.function != ActivationFunction::Clamp;
-  out.uses_clamp = !out.uses_table && op.ofm.type != ElementType::S32 &&
-                   (op.activation.minimum > lowest(op.ofm.type) || op.activation.maximum < highest(op.ofm.type));
+  out.uses_clamp =
+      !out.uses_table && op.ofm.type != ElementType::S32 &&
+      (op.activation.minimum > lowest(op.ofm.type) || op.activation.maximum < highest(op.ofm.type));
   out.constants = memories_.memory_of_region(op.has_weights() ? op.weight_region : op.ifm.region);
   if (op.has_weights())
     for (size_t core = 0; core < static_cast<size_t>(op.cores); ++core) {
@@ -106,7 +114,8 @@ void Timeline::before(const Operation& op, const Memory&) {
   }
   count(op.ofm.region, out.work.ofm, true);
 
-  out.alone = std::max(out.work.pipeline, *std::max_element(out.port_cycles.begin(), out.port_cycles.end()));
+  out.alone = std::max(out.work.pipeline,
+                       *std::max_element(out.port_cycles.begin(), out.port_cycles.end()));
   // A block that may not start before the operation in front is complete waits for its first input. One
   // that may hides that, and works on while the last blocks in front are put out.
   double hidden = 0;
@@ -123,7 +132,8 @@ void Timeline::before(const Operation& op, const Memory&) {
 
 void Timeline::before(const DmaTransfer& dma, const Memory&) {
   const auto port = [&](uint32_t region, bool internal) {
-    return static_cast<size_t>(internal ? isa::ethos_u::kShramPort : memories_.port_of_region(region));
+    return static_cast<size_t>(internal ? isa::ethos_u::kShramPort
+                                        : memories_.port_of_region(region));
   };
   const size_t from = port(dma.source_region, dma.source_internal);
   const size_t to = port(dma.target_region, dma.target_internal);
@@ -131,11 +141,13 @@ void Timeline::before(const DmaTransfer& dma, const Memory&) {
   out.kind = TimedKind::Transfer;
   out.offset = dma.offset;
   out.command = last_.command;
-  out.alone = isa::ethos_u::dma_cycles(memories_.ports[from], memories_.ports[to], static_cast<int64_t>(dma.length));
+  out.alone = isa::ethos_u::dma_cycles(memories_.ports[from], memories_.ports[to],
+                                       static_cast<int64_t>(dma.length));
   const auto bytes = static_cast<double>(dma.length);
   out.port_cycles[from] += bytes / memories_.ports[from].bytes_per_cycle;
   out.port_cycles[to] += bytes / memories_.ports[to].bytes_per_cycle;
-  out.alone = std::max(out.alone, *std::max_element(out.port_cycles.begin(), out.port_cycles.end()));
+  out.alone =
+      std::max(out.alone, *std::max_element(out.port_cycles.begin(), out.port_cycles.end()));
   if (!dma.source_internal) out.traffic[dma.source_region].read_bytes += dma.length;
   if (!dma.target_internal) out.traffic[dma.target_region].written_bytes += dma.length;
   enqueue(transfers_, std::move(out), npu_->outstanding_dma, 0);
@@ -219,20 +231,31 @@ uint64_t Timeline::events(uint32_t number) const {
     uint64_t bytes = 0;
     for (uint32_t region = 0; region < kRegions; ++region)
       if (static_cast<size_t>(memories_.port_of_region(region)) == port)
-        bytes += written ? totals_.traffic[region].written_bytes : totals_.traffic[region].read_bytes;
+        bytes +=
+            written ? totals_.traffic[region].written_bytes : totals_.traffic[region].read_bytes;
     return bytes / static_cast<uint64_t>(npu_->bus_bytes);
   };
   switch (number) {
-    case CYCLE: return cycles();
-    case NPU_ACTIVE: return whole(totals_.operation_cycles + totals_.transfer_only);
-    case NPU_IDLE: return whole(totals_.cycles - totals_.operation_cycles - totals_.transfer_only);
-    case MAC_ACTIVE: return whole(totals_.mac_cycles);
-    case AO_ACTIVE: return whole(totals_.output_cycles);
-    case AXI0_RD_DATA_BEAT_RECEIVED: return beats(0, false);
-    case AXI0_WR_DATA_BEAT_WRITTEN: return beats(0, true);
-    case AXI1_RD_DATA_BEAT_RECEIVED: return beats(1, false);
-    case AXI1_WR_DATA_BEAT_WRITTEN: return beats(1, true);
-    default: return 0;
+    case CYCLE:
+      return cycles();
+    case NPU_ACTIVE:
+      return whole(totals_.operation_cycles + totals_.transfer_only);
+    case NPU_IDLE:
+      return whole(totals_.cycles - totals_.operation_cycles - totals_.transfer_only);
+    case MAC_ACTIVE:
+      return whole(totals_.mac_cycles);
+    case AO_ACTIVE:
+      return whole(totals_.output_cycles);
+    case AXI0_RD_DATA_BEAT_RECEIVED:
+      return beats(0, false);
+    case AXI0_WR_DATA_BEAT_WRITTEN:
+      return beats(0, true);
+    case AXI1_RD_DATA_BEAT_RECEIVED:
+      return beats(1, false);
+    case AXI1_WR_DATA_BEAT_WRITTEN:
+      return beats(1, true);
+    default:
+      return 0;
   }
 }
 

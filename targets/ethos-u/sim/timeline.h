@@ -31,17 +31,17 @@ struct TimedCommand {
   uint32_t offset = 0;  // of the OP command in the stream
   Command command = Command::OP_CONV;
   uint16_t parameter = 0;
-  double issued = 0;    // when the processor started it
-  double started = 0;   // when it was its turn
+  double issued = 0;   // when the processor started it
+  double started = 0;  // when it was its turn
   double ended = 0;
-  double alone = 0;     // how long it takes with the ports to itself
+  double alone = 0;                    // how long it takes with the ports to itself
   isa::ethos_u::OperationCycles work;  // operations
   std::array<double, kPorts> port_cycles = {};
   std::array<RegionTraffic, kRegions> traffic = {};
   double cycles() const { return ended - started; }
 };
 
-struct Stall {  // of the command processor
+struct Stall {          // of the command processor
   uint32_t offset = 0;  // of the command at which it stood
   double from = 0, to = 0;
 };
@@ -50,7 +50,8 @@ struct CycleTotals {
   double cycles = 0;            // from the first command to the end of the last work
   double operation_cycles = 0;  // while an operation ran
   double transfer_cycles = 0;   // while a transfer ran
-  double transfer_only = 0;     // while a transfer ran and no operation did: transfers that are not hidden
+  double transfer_only =
+      0;  // while a transfer ran and no operation did: transfers that are not hidden
   double mac_cycles = 0, output_cycles = 0;
   int64_t macs = 0;
   std::array<double, kPorts> port_cycles = {};
@@ -58,7 +59,8 @@ struct CycleTotals {
   uint64_t stream_bytes = 0;
   // Of what the MAC array could have done.
   double utilisation(int64_t macs_per_cycle) const {
-    return cycles > 0 ? static_cast<double>(macs) / (cycles * static_cast<double>(macs_per_cycle)) : 0;
+    return cycles > 0 ? static_cast<double>(macs) / (cycles * static_cast<double>(macs_per_cycle))
+                      : 0;
   }
 };
 

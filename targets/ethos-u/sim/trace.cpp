@@ -16,7 +16,8 @@ std::string number(double value) {
 }
 
 constexpr const char* kPoolNames[] = {"max pool", "average pool", "reduce sum"};
-constexpr const char* kElementwiseNames[] = {"mul", "add", "sub", "min", "max", "leaky relu", "abs", "clz", "shr", "shl"};
+constexpr const char* kElementwiseNames[] = {"mul",        "add", "sub", "min", "max",
+                                             "leaky relu", "abs", "clz", "shr", "shl"};
 
 }  // namespace
 
@@ -39,12 +40,16 @@ std::string json_escaped(std::string_view text) {
 
 std::string work_name(const TimedCommand& command) {
   switch (command.command) {
-    case Command::OP_CONV: return "conv";
-    case Command::OP_DEPTHWISE: return "depthwise";
-    case Command::OP_POOL: return kPoolNames[field::OP_POOL_pooling_mode.get(command.parameter)];
+    case Command::OP_CONV:
+      return "conv";
+    case Command::OP_DEPTHWISE:
+      return "depthwise";
+    case Command::OP_POOL:
+      return kPoolNames[field::OP_POOL_pooling_mode.get(command.parameter)];
     case Command::OP_ELEMENTWISE:
       return kElementwiseNames[field::OP_ELEMENTWISE_elementwise_mode.get(command.parameter)];
-    default: return "dma";
+    default:
+      return "dma";
   }
 }
 
@@ -95,14 +100,16 @@ void Trace::add(int id, std::string_view device, const Timeline& timeline, const
       add("output_cycles", command.work.output);
     }
     for (size_t port = 0; port < 2; ++port)
-      if (command.port_cycles[port] > 0) add(port == 0 ? "axi0_cycles" : "axi1_cycles", command.port_cycles[port]);
+      if (command.port_cycles[port] > 0)
+        add(port == 0 ? "axi0_cycles" : "axi1_cycles", command.port_cycles[port]);
     event(id, is_operation ? kOperations : kTransfers, name, place.now_us + command.started * us,
           command.cycles() * us, arguments);
   }
   for (const Stall& stall : timeline.stalls()) {
     std::string arguments = "\"offset\":\"";
     (arguments += hex(stall.offset)) += '"';
-    event(id, kWaits, "wait", place.now_us + stall.from * us, (stall.to - stall.from) * us, arguments);
+    event(id, kWaits, "wait", place.now_us + stall.from * us, (stall.to - stall.from) * us,
+          arguments);
   }
   place.now_us += timeline.totals().cycles * us;
 }

@@ -20,7 +20,8 @@ std::string from_environment(const char* name) {
 
 void write_file(const std::string& path, const std::string& text) {
   std::FILE* file = std::fopen(path.c_str(), "wb");
-  const bool written = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  const bool written =
+      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
   if (!written) std::fprintf(stderr, "ethos-u simulator: %s cannot be written\n", path.c_str());
   if (file != nullptr) std::fclose(file);
 }
@@ -45,7 +46,8 @@ Recorder::Recorder()
       region.is_constant = static_cast<bool>(fields >> name) && name == "const";
     } else if (what == "holds" && fields >> index >> offset >> bytes) {
       memories_[key][index].holds.emplace_back(offset, bytes);
-    } else if (std::isdigit(static_cast<unsigned char>(what[0])) && std::getline(fields >> std::ws, name)) {
+    } else if (std::isdigit(static_cast<unsigned char>(what[0])) &&
+               std::getline(fields >> std::ws, name)) {
       marks_[key].emplace_back(static_cast<uint32_t>(std::stoul(what)), name);
     }
   }
@@ -62,8 +64,9 @@ NodeOf Recorder::nodes_of(std::span<const uint8_t> stream) const {
   const auto found = marks_.find(isa::ethos_u::stream_key(stream));
   if (found == marks_.end()) return {};
   return [&marks = found->second](uint32_t offset) {
-    const auto next = std::upper_bound(marks.begin(), marks.end(), offset,
-                                       [](uint32_t at, const auto& mark) { return at < mark.first; });
+    const auto next =
+        std::upper_bound(marks.begin(), marks.end(), offset,
+                         [](uint32_t at, const auto& mark) { return at < mark.first; });
     return next == marks.begin() ? std::string() : std::prev(next)->second;
   };
 }
@@ -76,7 +79,8 @@ Recorder::~Recorder() {
   write_file(profile_file_, all += "]\n");
 }
 
-void Recorder::add(int device, std::string_view tag, std::span<const uint8_t> stream, const Timeline& timeline) {
+void Recorder::add(int device, std::string_view tag, std::span<const uint8_t> stream,
+                   const Timeline& timeline) {
   const std::lock_guard lock(guard_);
   const NodeOf node_of = nodes_of(stream);
   if (!trace_file_.empty()) trace_.add(device + 1, tag, timeline, node_of);
@@ -128,13 +132,13 @@ std::optional<Fault> Watch::finish(const Outcome& outcome) {
   const FindingList& findings = checker_.findings();
   for (const Finding& finding : findings.all())
     if (finding.kind != FindingKind::Stopped)  // which the device reports as a fault
-      std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(configuration_.tag.size()), configuration_.tag.data(),
-                   finding.to_string().c_str());
-  if (findings.left_out() > 0)
-    std::fprintf(stderr, "and %zu findings more\n", findings.left_out());
+      std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(configuration_.tag.size()),
+                   configuration_.tag.data(), finding.to_string().c_str());
+  if (findings.left_out() > 0) std::fprintf(stderr, "and %zu findings more\n", findings.left_out());
   if (findings.all().empty() || outcome.fault) return std::nullopt;
   const Finding& first = findings.all()[0];
-  return Fault{Cause::Operand, first.offset, "", "the stream checker found a mistake: " + std::string(to_string(first.kind))};
+  return Fault{Cause::Operand, first.offset, "",
+               "the stream checker found a mistake: " + std::string(to_string(first.kind))};
 }
 
 }  // namespace intarsia::simulators::ethos_u

@@ -26,7 +26,8 @@ class Recorder {
   Recorder& operator=(const Recorder&) = delete;
 
   int add_device() { return devices_++; }
-  void add(int device, std::string_view tag, std::span<const uint8_t> stream, const Timeline& timeline);
+  void add(int device, std::string_view tag, std::span<const uint8_t> stream,
+           const Timeline& timeline);
   // Which operator of the model a command of the stream is of; empty: not known.
   NodeOf nodes_of(std::span<const uint8_t> stream) const;
   // The memory that the stream was made for; null: not known.
@@ -60,7 +61,9 @@ class Watch final : public CycleModel {
   Watch(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories,
         std::span<const uint8_t> stream, Recorder& recorder, int device);
 
-  void command(const DecodedCommand& command) override { each([&](Observer& o) { o.command(command); }); }
+  void command(const DecodedCommand& command) override {
+    each([&](Observer& o) { o.command(command); });
+  }
   void before(const Operation& op, const Memory& memory) override {
     each([&](Observer& o) { o.before(op, memory); });
   }
@@ -73,8 +76,12 @@ class Watch final : public CycleModel {
   void after(const DmaTransfer& dma, const Memory& memory) override {
     each([&](Observer& o) { o.after(dma, memory); });
   }
-  void wait(const Wait& wait) override { each([&](Observer& o) { o.wait(wait); }); }
-  void stop(const DecodedCommand& command) override { each([&](Observer& o) { o.stop(command); }); }
+  void wait(const Wait& wait) override {
+    each([&](Observer& o) { o.wait(wait); });
+  }
+  void stop(const DecodedCommand& command) override {
+    each([&](Observer& o) { o.stop(command); });
+  }
 
   void limit(Memory& memory) override;
   std::optional<Fault> finish(const Outcome& outcome) override;

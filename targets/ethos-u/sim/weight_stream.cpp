@@ -216,8 +216,8 @@ int32_t channels_of(const Operation& op, int32_t core) {
 }
 
 // The bytes of a stream, or null and a fault.
-const uint8_t* bytes_of(const Memory& memory, uint32_t region, const Range& range,
-                        const char* what, int32_t core, std::optional<Fault>& failure) {
+const uint8_t* bytes_of(const Memory& memory, uint32_t region, const Range& range, const char* what,
+                        int32_t core, std::optional<Fault>& failure) {
   const uint8_t* bytes = memory.read(region, range.base, range.length);
   if (bytes == nullptr)
     failure = fault(Cause::Bus, core,

@@ -61,10 +61,7 @@ void traverse(const Traversal& t, const Visit& visit, const VisitPadding& visit_
   const int32_t ifm_block_depth = t.part_kernel_first || t.wide_ifm ? 16 : 32;
   const int32_t ifm_blocks_end = t.depthwise ? 1 : t.ifm_depth;
   // Kernel elements are taken in groups where one IFM channel would leave multipliers idle.
-  const int32_t element_group = t.depthwise            ? 4
-                                : !t.part_kernel_first ? 1
-                                : t.wide_ifm           ? 2
-                                                       : 4;
+  const int32_t element_group = t.depthwise ? 4 : !t.part_kernel_first ? 1 : t.wide_ifm ? 2 : 4;
   const int32_t ifm_in_ublock = t.depthwise ? 1 : t.ifm_ublock_depth;
 
   // One micro-block of weights for one kernel element.
@@ -82,10 +79,10 @@ void traverse(const Traversal& t, const Visit& visit, const VisitPadding& visit_
     const int32_t ofm_block_end = smaller(ofm_block + t.ofm_block_depth, t.ofm_depth);
     for (int32_t ifm_block = 0; ifm_block < ifm_blocks_end; ifm_block += ifm_block_depth) {
       // Depth first always walks a whole block, part kernel first only what there is of it.
-      const int32_t ifm_block_end =
-          t.depthwise           ? ifm_block + ifm_in_ublock
-          : t.part_kernel_first ? smaller(ifm_block + ifm_block_depth, t.ifm_depth)
-                                : ifm_block + ifm_block_depth;
+      const int32_t ifm_block_end = t.depthwise ? ifm_block + ifm_in_ublock
+                                    : t.part_kernel_first
+                                        ? smaller(ifm_block + ifm_block_depth, t.ifm_depth)
+                                        : ifm_block + ifm_block_depth;
       for (int32_t top = 0; top < t.kernel_height; top += t.sub_kernel_height) {
         const int32_t height = smaller(t.kernel_height - top, t.sub_kernel_height);
         for (int32_t left = 0; left < t.kernel_width; left += t.sub_kernel_width) {

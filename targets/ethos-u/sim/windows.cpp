@@ -8,12 +8,11 @@ std::optional<Fault> check_windows(const Operation& op, uint64_t max_macs) {
   const int64_t width = int64_t{op.upscaled_width} + op.padding.left + op.padding.right;
   const int64_t height = int64_t{op.upscaled_height} + op.padding.top + op.padding.bottom;
   const bool fits = width * height <= (int64_t{1} << 27) / op.ifm.depth;
-  const auto per_element = static_cast<uint64_t>(op.kernel.width) *
-                           static_cast<uint64_t>(op.kernel.height) *
-                           static_cast<uint64_t>(op.kind == OperationKind::Conv ||
-                                                         op.pooling == PoolingMode::ReduceSum
-                                                     ? op.ifm.depth
-                                                     : 1);
+  const auto per_element =
+      static_cast<uint64_t>(op.kernel.width) * static_cast<uint64_t>(op.kernel.height) *
+      static_cast<uint64_t>(op.kind == OperationKind::Conv || op.pooling == PoolingMode::ReduceSum
+                                ? op.ifm.depth
+                                : 1);
   if (!fits || per_element > max_macs / static_cast<uint64_t>(element_count(op.ofm)))
     return Fault{Cause::Operand, 0, "", "the operation is larger than a simulation takes"};
   return std::nullopt;
@@ -31,8 +30,8 @@ PaddedMap<Element> padded_ifm(const Operation& op, const Memory& memory, Element
     return map;
   }
   const auto depth = static_cast<size_t>(map.depth);
-  map.elements.assign(
-      static_cast<size_t>(map.width) * static_cast<size_t>(map.height) * depth, padding);
+  map.elements.assign(static_cast<size_t>(map.width) * static_cast<size_t>(map.height) * depth,
+                      padding);
   for (int32_t y = 0; y < op.upscaled_height; ++y) {
     Element* to = map.elements.data() +
                   (static_cast<size_t>(y + op.padding.top) * static_cast<size_t>(map.width) +

@@ -15,9 +15,9 @@ struct PaddedMap {
   std::vector<Element> elements;  // [y][x][c]
 
   const Element* at(int32_t y, int32_t x) const {
-    return elements.data() + (static_cast<size_t>(y) * static_cast<size_t>(width) +
-                              static_cast<size_t>(x)) *
-                                 static_cast<size_t>(depth);
+    return elements.data() +
+           (static_cast<size_t>(y) * static_cast<size_t>(width) + static_cast<size_t>(x)) *
+               static_cast<size_t>(depth);
   }
 };
 

@@ -15,13 +15,14 @@ using namespace simulators::ethos_u;
 constexpr char kStreams[] = "npu-streams/ethos-u";
 
 // A stream of the operator, perhaps changed, with the operator's memory.
-FindingList check(const VelaOperator& npu, const Configuration& configuration, std::span<const uint8_t> stream,
-                  bool execute) {
+FindingList check(const VelaOperator& npu, const Configuration& configuration,
+                  std::span<const uint8_t> stream, bool execute) {
   std::vector<uint8_t> constants = npu.constants, arena(npu.arena_bytes), cache(npu.cache_bytes);
   Memory memory(configuration);
   memory.regions[0] = {constants.data(), constants.size(), false};
   memory.regions[1] = {arena.data(), arena.size(), true};
-  memory.regions[2] = npu.cache_is_arena ? memory.regions[1] : Region{cache.data(), cache.size(), true};
+  memory.regions[2] =
+      npu.cache_is_arena ? memory.regions[1] : Region{cache.data(), cache.size(), true};
   Checker checker(configuration, stream);
   checker.forget(1, arena.size());
   if (!npu.cache_is_arena) checker.forget(2, cache.size());
@@ -74,7 +75,8 @@ TEST(CheckerOnVelaStreams, EveryWaitIsNeeded) {
           changed[at + 2] = 3;
           const FindingList findings = check(npu, configuration, changed, false);
           ASSERT_FALSE(findings.all().empty()) << file.name << " " << at;
-          EXPECT_EQ(findings.all()[0].kind, is_dma ? FindingKind::MissingDmaWait : FindingKind::MissingKernelWait);
+          EXPECT_EQ(findings.all()[0].kind,
+                    is_dma ? FindingKind::MissingDmaWait : FindingKind::MissingKernelWait);
           EXPECT_EQ(findings.all()[0].offset, at + 4) << file.name;
           ++waits;
         }
@@ -82,7 +84,8 @@ TEST(CheckerOnVelaStreams, EveryWaitIsNeeded) {
         if (command.command == Command::SET_BLOCKDEP && command.parameter < 3) {
           changed[at + 2] = static_cast<uint8_t>(command.parameter + 1);
           const FindingList findings = check(npu, configuration, changed, false);
-          for (const Finding& finding : findings.all()) EXPECT_EQ(finding.kind, FindingKind::BlockDependency);
+          for (const Finding& finding : findings.all())
+            EXPECT_EQ(finding.kind, FindingKind::BlockDependency);
           ++dependencies;
           needed_dependencies += !findings.all().empty();
         }

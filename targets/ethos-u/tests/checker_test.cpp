@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ethos_u/checker.h"
 #include "editable_stream.h"
+#include "ethos_u/checker.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -11,7 +11,8 @@ namespace {
 using namespace simulators::ethos_u;
 using testing::HasSubstr;
 
-constexpr uint32_t kNhwc8 = 1, kNhwc16 = 1 | 1 << 2, kBricks8 = 1 | 1 << 6;  // IFM_PRECISION, signed
+constexpr uint32_t kNhwc8 = 1, kNhwc16 = 1 | 1 << 2,
+                   kBricks8 = 1 | 1 << 6;  // IFM_PRECISION, signed
 
 struct Map {
   uint32_t region = 1;
@@ -40,7 +41,9 @@ void put_ofm(EditableStream& stream, const Map& map) {
 
 void put_ifm(EditableStream& stream, const Map& map) {
   put_map(stream, "IFM", map);
-  stream.put("SET_IFM_DEPTH_M1", map.depth - 1).put("SET_IFM_PRECISION", kNhwc8).put("SET_IFM_UPSCALE", 0);
+  stream.put("SET_IFM_DEPTH_M1", map.depth - 1)
+      .put("SET_IFM_PRECISION", kNhwc8)
+      .put("SET_IFM_UPSCALE", 0);
 }
 
 void put_window(EditableStream& stream, uint32_t size, uint32_t stride) {
@@ -50,10 +53,12 @@ void put_window(EditableStream& stream, uint32_t size, uint32_t stride) {
   stream.put("SET_KERNEL_STRIDE", stride == 2 ? 3 : 0);
 }
 
-void put_block(EditableStream& stream, uint32_t width, uint32_t height, uint32_t depth, uint32_t ib_end,
-               uint32_t ab_start) {
+void put_block(EditableStream& stream, uint32_t width, uint32_t height, uint32_t depth,
+               uint32_t ib_end, uint32_t ab_start) {
   stream.put("SET_OFM_BLK_WIDTH_M1", width - 1).put("SET_OFM_BLK_HEIGHT_M1", height - 1);
-  stream.put("SET_OFM_BLK_DEPTH_M1", depth - 1).put("SET_IFM_IB_END", ib_end).put("SET_AB_START", ab_start);
+  stream.put("SET_OFM_BLK_DEPTH_M1", depth - 1)
+      .put("SET_IFM_IB_END", ib_end)
+      .put("SET_AB_START", ab_start);
 }
 
 // A pointwise convolution whose weights come by DMA, a pool of what it made, and an absolute value
@@ -65,8 +70,12 @@ EditableStream good_stream() {
   put_ifm(s, {1, kInput, 8, 8, 16});
   put_ofm(s, {1, kFirst, 8, 8, 16});
   put_window(s, 1, 1);
-  s.put("SET_WEIGHT_REGION", 1).put_wide("SET_WEIGHT_BASE", kWeights).put_wide("SET_WEIGHT_LENGTH", 0x100);
-  s.put("SET_SCALE_REGION", 1).put_wide("SET_SCALE_BASE", kWeights + 0x100).put_wide("SET_SCALE_LENGTH", 160);
+  s.put("SET_WEIGHT_REGION", 1)
+      .put_wide("SET_WEIGHT_BASE", kWeights)
+      .put_wide("SET_WEIGHT_LENGTH", 0x100);
+  s.put("SET_SCALE_REGION", 1)
+      .put_wide("SET_SCALE_BASE", kWeights + 0x100)
+      .put_wide("SET_SCALE_LENGTH", 160);
   s.put("SET_ACTIVATION", 0).put("SET_ACTIVATION_MIN", 0xFF80).put("SET_ACTIVATION_MAX", 127);
   put_block(s, 8, 2, 16, 6, 14);
   s.put("SET_ACC_FORMAT", 0).put("SET_BLOCKDEP", 0).put("OP_DMA_WAIT", 0).put("OP_CONV");
@@ -77,7 +86,9 @@ EditableStream good_stream() {
   put_block(s, 4, 2, 16, 6, 14);
   s.put("SET_BLOCKDEP", 1).put("OP_POOL", 0);
 
-  s.put_wide("SET_DMA0_SRC", 0x600).put("SET_DMA0_DST_REGION", 1 << 8).put_wide("SET_DMA0_DST", kTableAddress);
+  s.put_wide("SET_DMA0_SRC", 0x600)
+      .put("SET_DMA0_DST_REGION", 1 << 8)
+      .put_wide("SET_DMA0_DST", kTableAddress);
   s.put_wide("SET_DMA0_LEN", 256).put("OP_DMA_START");
   put_ifm(s, {1, kSecond, 4, 4, 16});
   put_ofm(s, {1, kThird, 4, 4, 16});
@@ -94,7 +105,8 @@ FindingList check(const EditableStream& stream, const char* tag = "ethos-u55-128
   Memory memory(configuration);
   memory.regions[0] = {constants.data(), constants.size(), false};
   memory.regions[1] = {arena.data(), arena.size(), true};
-  Checker checker(configuration, bytes, {[](uint32_t offset) { return offset > 0x200 ? "late" : "early"; }});
+  Checker checker(configuration, bytes,
+                  {[](uint32_t offset) { return offset > 0x200 ? "late" : "early"; }});
   checker.forget(1, arena.size());
   checker.set(1, kInput, 8 * 8 * 16);
   RunOptions options;
@@ -139,13 +151,18 @@ TEST(Checker, IsSilentOnAGoodStream) {
 
 TEST(Checker, Waits) {
   const EditableStream good = good_stream();
-  expect_one(good.without("OP_DMA_WAIT", 0), FindingKind::MissingDmaWait, "OP_CONV", 0, "the weights of OP");
+  expect_one(good.without("OP_DMA_WAIT", 0), FindingKind::MissingDmaWait, "OP_CONV", 0,
+             "the weights of OP");
   expect_one(good.without("OP_DMA_WAIT", 1), FindingKind::MissingDmaWait, "OP_ELEMENTWISE", 0,
              "the look-up table of OP");
-  expect_one(good.with("OP_DMA_WAIT", 0, 1), FindingKind::MissingDmaWait, "OP_CONV", 0, "OP_DMA_START at 0x");
+  expect_one(good.with("OP_DMA_WAIT", 0, 1), FindingKind::MissingDmaWait, "OP_CONV", 0,
+             "OP_DMA_START at 0x");
   // A second transfer over the weights while the convolution may still read them.
   EditableStream again = good_stream().without("OP_STOP", 0);
-  again.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kThird).put("OP_DMA_START").put("OP_STOP", 0xFFFF);
+  again.put("SET_DMA0_DST_REGION", 1)
+      .put_wide("SET_DMA0_DST", kThird)
+      .put("OP_DMA_START")
+      .put("OP_STOP", 0xFFFF);
   expect_one(again, FindingKind::MissingKernelWait, "OP_DMA_START", 2, "the OFM of OP");
   EditableStream waited = good_stream().without("OP_STOP", 0);
   waited.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kThird).put("OP_KERNEL_WAIT", 0);
@@ -155,11 +172,16 @@ TEST(Checker, Waits) {
 TEST(Checker, WhatIsOutstandingIsLimited) {
   // Two operations after the convolution its weights may be overwritten without a wait.
   EditableStream third = good_stream().without("OP_STOP", 0);
-  third.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kWeights).put("OP_DMA_START").put("OP_STOP", 0);
+  third.put("SET_DMA0_DST_REGION", 1)
+      .put_wide("SET_DMA0_DST", kWeights)
+      .put("OP_DMA_START")
+      .put("OP_STOP", 0);
   EXPECT_TRUE(check(third).all().empty());
   // After one it may not.
   const EditableStream good = good_stream();
-  expect_one(good.with("SET_DMA0_DST_REGION", 1, 1).with("SET_DMA0_DST", 1, kWeights).with("SET_ACTIVATION", 1, 0),
+  expect_one(good.with("SET_DMA0_DST_REGION", 1, 1)
+                 .with("SET_DMA0_DST", 1, kWeights)
+                 .with("SET_ACTIVATION", 1, 0),
              FindingKind::MissingKernelWait, "OP_DMA_START", 1, "the weights of OP");
 }
 
@@ -167,12 +189,15 @@ TEST(Checker, BlockDependency) {
   const EditableStream good = good_stream();
   // Four blocks of two rows, read four rows at a time: the last block is input of the pool's second,
   // which one job comes before.
-  expect_one(good.with("SET_BLOCKDEP", 1, 2), FindingKind::BlockDependency, "OP_POOL", 0, "it may be 1 at most");
-  expect_one(good.with("SET_BLOCKDEP", 1, 3), FindingKind::BlockDependency, "OP_POOL", 0, "it may be 1 at most");
+  expect_one(good.with("SET_BLOCKDEP", 1, 2), FindingKind::BlockDependency, "OP_POOL", 0,
+             "it may be 1 at most");
+  expect_one(good.with("SET_BLOCKDEP", 1, 3), FindingKind::BlockDependency, "OP_POOL", 0,
+             "it may be 1 at most");
   expect_one(good.with("SET_BLOCKDEP", 2, 1), FindingKind::BlockDependency, "OP_ELEMENTWISE", 0,
              "it may be 0 at most");
   // Of what does not touch the operation before any number is right.
-  EXPECT_TRUE(check(good.with("SET_BLOCKDEP", 2, 3).with("SET_IFM_BASE0", 2, kFirst)).all().empty());
+  EXPECT_TRUE(
+      check(good.with("SET_BLOCKDEP", 2, 3).with("SET_IFM_BASE0", 2, kFirst)).all().empty());
 }
 
 TEST(Checker, MemoryNobodyWrote) {
@@ -181,11 +206,12 @@ TEST(Checker, MemoryNobodyWrote) {
              "the IFM includes byte 0x1800 of region 1");
   expect_one(good.with("SET_DMA0_LEN", 0, 0x100), FindingKind::UninitialisedRead, "OP_CONV", 0,
              "the scales include byte 0x1100 of region 1");
-  expect_one(good.with("SET_IFM_BASE0", 2, 0xA00), FindingKind::UninitialisedRead, "OP_ELEMENTWISE", 0,
-             "the IFM includes byte 0xa00");
+  expect_one(good.with("SET_IFM_BASE0", 2, 0xA00), FindingKind::UninitialisedRead, "OP_ELEMENTWISE",
+             0, "the IFM includes byte 0xa00");
   // Rows that no window looks at do not matter: every second row is written, and read with stride 2.
-  const EditableStream rows = good.with("SET_OFM_HEIGHT_M1", 0, 3).with("SET_OFM_HEIGHT0_M1", 0, 3)
-                                .with("SET_OFM_STRIDE_Y", 0, 256);
+  const EditableStream rows = good.with("SET_OFM_HEIGHT_M1", 0, 3)
+                                  .with("SET_OFM_HEIGHT0_M1", 0, 3)
+                                  .with("SET_OFM_STRIDE_Y", 0, 256);
   EXPECT_TRUE(check(rows.with("SET_KERNEL_HEIGHT_M1", 1, 0)).all().empty());
   expect_one(rows, FindingKind::UninitialisedRead, "OP_POOL", 0, "the IFM includes byte 0x480");
 }
@@ -196,7 +222,9 @@ TEST(Checker, TransfersCarryWhatNobodyWrote) {
   const auto copied = [](uint32_t length, uint64_t ifm) {
     EditableStream s;
     s.put("SET_DMA0_SRC_REGION", 1).put_wide("SET_DMA0_SRC", kInput + 8 * 8 * 16 - length / 2);
-    s.put("SET_DMA0_DST_REGION", 1).put_wide("SET_DMA0_DST", kWeights).put_wide("SET_DMA0_LEN", length);
+    s.put("SET_DMA0_DST_REGION", 1)
+        .put_wide("SET_DMA0_DST", kWeights)
+        .put_wide("SET_DMA0_LEN", length);
     s.put("OP_DMA_START");
     put_ifm(s, {1, ifm, 4, 4, 16});
     put_ofm(s, {1, kThird, 2, 2, 16});
@@ -211,44 +239,49 @@ TEST(Checker, TransfersCarryWhatNobodyWrote) {
   expect_one(copied(512, kWeights + 0x10), FindingKind::UninitialisedRead, "OP_POOL", 0,
              "the IFM includes byte 0x1100 of region 1");
   const EditableStream good = copied(512, kInput);
-  expect_one(good.with("SET_DMA0_SRC", 0, 0x1800), FindingKind::UninitialisedRead, "OP_DMA_START", 0,
-             "the source's bytes include byte 0x1800 of region 1");
+  expect_one(good.with("SET_DMA0_SRC", 0, 0x1800), FindingKind::UninitialisedRead, "OP_DMA_START",
+             0, "the source's bytes include byte 0x1800 of region 1");
 }
 
 TEST(Checker, Regions) {
   const EditableStream good = good_stream();
   EXPECT_EQ(check(good.with("SET_IFM_REGION", 0, 4)).all().at(0).kind, FindingKind::OutsideRegion);
   EXPECT_EQ(check(good.with("SET_OFM_BASE0", 2, 0x1FF0)).all().at(0).to_string(),
-            "0x2a4 OP_ELEMENTWISE elementwise_mode=6 (late): outside-region: the OFM uses bytes 0x1ff0 to "
+            "0x2a4 OP_ELEMENTWISE elementwise_mode=6 (late): outside-region: the OFM uses bytes "
+            "0x1ff0 to "
             "0x20f0 of region 1, which has 8192");
-  expect_one(good.with("SET_OFM_REGION", 2, 0).with("SET_OFM_BASE0", 2, 0), FindingKind::ReadOnlyWrite,
-             "OP_ELEMENTWISE", 0, "only may be read");
-  expect_among(good.with("SET_DMA0_DST", 1, kTableAddress + 2048), FindingKind::OutsideRegion, "OP_DMA_START", 1,
-               "of SHRAM, which has 24576 bytes");
+  expect_one(good.with("SET_OFM_REGION", 2, 0).with("SET_OFM_BASE0", 2, 0),
+             FindingKind::ReadOnlyWrite, "OP_ELEMENTWISE", 0, "only may be read");
+  expect_among(good.with("SET_DMA0_DST", 1, kTableAddress + 2048), FindingKind::OutsideRegion,
+               "OP_DMA_START", 1, "of SHRAM, which has 24576 bytes");
 }
 
 TEST(Checker, OutputOverInput) {
   const EditableStream good = good_stream();
   // In place, element by element, is legal; shifted by a pixel it is not when there are two blocks.
   EXPECT_TRUE(check(good.with("SET_OFM_BASE0", 2, kSecond)).all().empty());
-  const EditableStream shifted = good.with("SET_OFM_BASE0", 2, kSecond + 16).with("SET_OFM_BLK_HEIGHT_M1", 2, 1);
+  const EditableStream shifted =
+      good.with("SET_OFM_BASE0", 2, kSecond + 16).with("SET_OFM_BLK_HEIGHT_M1", 2, 1);
   expect_one(shifted, FindingKind::OutputOverInput, "OP_ELEMENTWISE", 0,
              "block 0 writes byte 0x880 of region 1, which is the IFM of block 1");
   // One block has read everything before it writes.
   EXPECT_TRUE(check(good.with("SET_OFM_BASE0", 2, kSecond + 16)).all().empty());
-  expect_among(good.with("SET_OFM_STRIDE_X", 0, 8), FindingKind::OutputOverOutput, "OP_CONV", 0, "strides are too small");
+  expect_among(good.with("SET_OFM_STRIDE_X", 0, 8), FindingKind::OutputOverOutput, "OP_CONV", 0,
+               "strides are too small");
 }
 
 TEST(Checker, Blocks) {
   const EditableStream good = good_stream();
   expect_one(good.with("SET_OFM_BLK_WIDTH_M1", 0, 6), FindingKind::BlockConfiguration, "OP_CONV", 0,
              "OFM_BLK_WIDTH is 7, no multiple of the micro-block's 2");
-  expect_one(good.with("SET_OFM_BLK_DEPTH_M1", 0, 11), FindingKind::BlockConfiguration, "OP_CONV", 0, "is 12");
+  expect_one(good.with("SET_OFM_BLK_DEPTH_M1", 0, 11), FindingKind::BlockConfiguration, "OP_CONV",
+             0, "is 12");
   expect_one(good.with("SET_IFM_IB_END", 0, 5), FindingKind::ShramLayout, "OP_CONV", 0,
              "leaves 3 banks for the IFM, of which OFM blocks of 8x2x16 need 4");
-  expect_one(good.with("SET_AB_START", 0, 4), FindingKind::ShramLayout, "OP_CONV", 0, "lies inside the input buffer");
+  expect_one(good.with("SET_AB_START", 0, 4), FindingKind::ShramLayout, "OP_CONV", 0,
+             "lies inside the input buffer");
   expect_among(good.with("SET_AB_START", 0, 16), FindingKind::ShramLayout, "OP_CONV", 0,
-             "need 8 banks for OFM blocks of 8x2x16 and may use them up to 22");
+               "need 8 banks for OFM blocks of 8x2x16 and may use them up to 22");
   expect_one(good.with("SET_IFM_IB_END", 2, 23), FindingKind::ShramLayout, "OP_ELEMENTWISE", 0,
              "reaches into the banks from 22 on");
 }
@@ -257,39 +290,46 @@ TEST(Checker, Alignment) {
   const EditableStream good = good_stream();
   expect_one(good.with("SET_WEIGHT_BASE", 0, kWeights + 8), FindingKind::Alignment, "OP_CONV", 0,
              "WEIGHT_BASE 0x1008 is no multiple of 16");
-  expect_among(good.with("SET_SCALE_LENGTH", 0, 161), FindingKind::Alignment, "OP_CONV", 0, "SCALE_LENGTH 161");
-  expect_one(good.with("SET_DMA0_SRC", 0, 0x104), FindingKind::Alignment, "OP_DMA_START", 0, "DMA0_SRC 0x104");
-  expect_among(good.with("SET_IFM_PRECISION", 2, kNhwc16).with("SET_IFM_STRIDE_X", 2, 33), FindingKind::Alignment,
-               "OP_ELEMENTWISE", 0, "IFM_STRIDE_X 33 is no multiple of 2");
-  expect_among(good.with("SET_IFM_PRECISION", 2, kBricks8).with("SET_IFM_STRIDE_Y", 2, 72), FindingKind::Alignment,
-               "OP_ELEMENTWISE", 0, "IFM_STRIDE_Y 72 is no multiple of 16");
+  expect_among(good.with("SET_SCALE_LENGTH", 0, 161), FindingKind::Alignment, "OP_CONV", 0,
+               "SCALE_LENGTH 161");
+  expect_one(good.with("SET_DMA0_SRC", 0, 0x104), FindingKind::Alignment, "OP_DMA_START", 0,
+             "DMA0_SRC 0x104");
+  expect_among(good.with("SET_IFM_PRECISION", 2, kNhwc16).with("SET_IFM_STRIDE_X", 2, 33),
+               FindingKind::Alignment, "OP_ELEMENTWISE", 0, "IFM_STRIDE_X 33 is no multiple of 2");
+  expect_among(good.with("SET_IFM_PRECISION", 2, kBricks8).with("SET_IFM_STRIDE_Y", 2, 72),
+               FindingKind::Alignment, "OP_ELEMENTWISE", 0, "IFM_STRIDE_Y 72 is no multiple of 16");
 }
 
 TEST(Checker, Tables) {
   const EditableStream good = good_stream();
   expect_one(good.with("SET_ACTIVATION", 1, 17), FindingKind::LookUpTable, "OP_ELEMENTWISE", 0,
              "table 1 at 0x5900 of SHRAM was not loaded");
-  expect_one(good.with("SET_DMA0_LEN", 1, 240), FindingKind::LookUpTable, "OP_ELEMENTWISE", 0, "table 0");
+  expect_one(good.with("SET_DMA0_LEN", 1, 240), FindingKind::LookUpTable, "OP_ELEMENTWISE", 0,
+             "table 0");
 }
 
 TEST(Checker, Registers) {
   const EditableStream good = good_stream();
   expect_one(good.without("SET_ACTIVATION_MAX", 0), FindingKind::Stopped, "OP_CONV", 0,
              "needs register ACTIVATION_MAX, which nobody set");
-  expect_among(good.with("SET_ACTIVATION_MAX", 0, 0xFF00), FindingKind::Registers, "OP_CONV", 0, "is more than");
+  expect_among(good.with("SET_ACTIVATION_MAX", 0, 0xFF00), FindingKind::Registers, "OP_CONV", 0,
+               "is more than");
 }
 
 TEST(Checker, Scales) {
   const EditableStream good = good_stream();
   expect_one(good.with("SET_SCALE_LENGTH", 0, 144), FindingKind::WeightStream, "OP_CONV", 0,
              "scales of 144 bytes are too few for 16 channels of core 0");
-  expect_one(good.with("SET_SCALE_LENGTH", 0, 176), FindingKind::WeightStream, "OP_CONV", 0, "are too many");
+  expect_one(good.with("SET_SCALE_LENGTH", 0, 176), FindingKind::WeightStream, "OP_CONV", 0,
+             "are too many");
 }
 
 // Sixteen banks leave none for the tables: an operation without one may use theirs.
 TEST(Checker, TablesInTheWayOfBlocks) {
   EditableStream s;
-  s.put("SET_DMA0_SRC_REGION", 0).put_wide("SET_DMA0_SRC", 0x600).put("SET_DMA0_DST_REGION", 1 << 8);
+  s.put("SET_DMA0_SRC_REGION", 0)
+      .put_wide("SET_DMA0_SRC", 0x600)
+      .put("SET_DMA0_DST_REGION", 1 << 8);
   s.put_wide("SET_DMA0_DST", 14 * 1024).put_wide("SET_DMA0_LEN", 256).put("OP_DMA_START");
   put_ifm(s, {1, kInput, 4, 4, 16});
   put_ofm(s, {1, kFirst, 4, 4, 16});
@@ -297,21 +337,28 @@ TEST(Checker, TablesInTheWayOfBlocks) {
   put_block(s, 4, 4, 16, 14, 14);
   s.put("SET_ACC_FORMAT", 0).put_wide("SET_OFM_SCALE", 1).put("SET_BLOCKDEP", 0);
   s.put("OP_DMA_WAIT", 0).put("OP_ELEMENTWISE", 6);
-  s.put("SET_ACTIVATION", 0).put("SET_IFM_IB_END", 16).put("SET_AB_START", 16).put_wide("SET_OFM_BASE0", kSecond);
+  s.put("SET_ACTIVATION", 0)
+      .put("SET_IFM_IB_END", 16)
+      .put("SET_AB_START", 16)
+      .put_wide("SET_OFM_BASE0", kSecond);
   s.put("SET_BLOCKDEP", 0).put("OP_ELEMENTWISE", 6).put("OP_STOP", 0xFFFF);
   EXPECT_TRUE(check(s, "ethos-u55-64").all().empty());
-  expect_one(s.with("SET_BLOCKDEP", 1, 3), FindingKind::BlockDependency, "OP_ELEMENTWISE", 1, "overwrite the table",
-             "ethos-u55-64");
+  expect_one(s.with("SET_BLOCKDEP", 1, 3), FindingKind::BlockDependency, "OP_ELEMENTWISE", 1,
+             "overwrite the table", "ethos-u55-64");
   EditableStream again = s.without("OP_STOP", 0);
-  again.put("SET_ACTIVATION", 16).put("SET_IFM_IB_END", 14).put("SET_AB_START", 14).put("OP_ELEMENTWISE", 6);
-  expect_one(again.put("OP_STOP", 0xFFFF), FindingKind::LookUpTable, "OP_ELEMENTWISE", 2, "overwrote it",
-             "ethos-u55-64");
+  again.put("SET_ACTIVATION", 16)
+      .put("SET_IFM_IB_END", 14)
+      .put("SET_AB_START", 14)
+      .put("OP_ELEMENTWISE", 6);
+  expect_one(again.put("OP_STOP", 0xFFFF), FindingKind::LookUpTable, "OP_ELEMENTWISE", 2,
+             "overwrote it", "ethos-u55-64");
 }
 
 TEST(Checker, EndsOfStreams) {
   const EditableStream good = good_stream();
   EditableStream longer = good;
-  expect_one(longer.raw(0), FindingKind::StreamEnd, "OP_STOP", 0, "4 bytes of the stream lie behind OP_STOP");
+  expect_one(longer.raw(0), FindingKind::StreamEnd, "OP_STOP", 0,
+             "4 bytes of the stream lie behind OP_STOP");
   const FindingList cut = check(good.without("OP_STOP", 0));
   ASSERT_EQ(cut.all().size(), 1u);
   EXPECT_THAT(cut.all()[0].to_string(), HasSubstr("stopped: the stream ends here without OP_STOP"));

@@ -100,7 +100,8 @@ MemoryMap memories(const CompileRequest& request) {
   return map;
 }
 
-Result<CompiledModel> compile_for(const std::vector<uint8_t>& model, const CompileRequest& request) {
+Result<CompiledModel> compile_for(const std::vector<uint8_t>& model,
+                                  const CompileRequest& request) {
   std::string text = request.target;
   if (!request.memory_mode.empty()) {
     // A tag is a whole composite; the attribute belongs to its device.
@@ -137,9 +138,9 @@ SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<
   for (const tir::Stmt& statement : statements) {
     const auto& call = std::get<tir::Call>(statement->node);
     const auto& streams = model.emitted.streams;
-    const auto stream =
-        std::find_if(streams.begin(), streams.end(),
-                     [&](const CommandStream& candidate) { return candidate.func == call.function; });
+    const auto stream = std::find_if(
+        streams.begin(), streams.end(),
+        [&](const CommandStream& candidate) { return candidate.func == call.function; });
     if (stream == streams.end()) {
       result.problem = call.function + " does not run on the NPU";
       return result;

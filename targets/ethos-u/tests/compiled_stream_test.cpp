@@ -19,7 +19,8 @@ std::vector<uint8_t> stream_file(const std::string& model, const std::string& va
   return read_bytes(shared_folder() / kStreams / model / (variant + ".tflite"));
 }
 
-std::vector<graph::TensorValue> numbered(const std::filesystem::path& folder, const char* what, int sample) {
+std::vector<graph::TensorValue> numbered(const std::filesystem::path& folder, const char* what,
+                                         int sample) {
   std::vector<graph::TensorValue> values;
   for (int i = 0;; ++i) {
     const auto path = folder / (what + std::to_string(sample) + "_" + std::to_string(i) + ".bin");
@@ -57,8 +58,8 @@ TEST(CompiledStream, GivesTheGoldens) {
 
 TEST(CompiledStream, TheArenaIsVelas) {
   INTARSIA_NEEDS_SHARED(kStreams);
-  const Result<graph::Module> imported =
-      import_model(stream_file("kws_ref_model", "ethos-u55-128-Shared_Sram-Performance"), {"vela.tflite"});
+  const Result<graph::Module> imported = import_model(
+      stream_file("kws_ref_model", "ethos-u55-128-Shared_Sram-Performance"), {"vela.tflite"});
   ASSERT_TRUE(imported.ok()) << imported.error().to_string();
   const Result<CompiledModel> compiled = compile_for(*imported, "ethos-u55-128");
   ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
@@ -70,8 +71,8 @@ TEST(CompiledStream, TheArenaIsVelas) {
 // The reason why the device does not take the file's operator, after `change` to its payload.
 template <typename Change>
 std::string refusal(const std::string& target, const Change& change) {
-  Result<graph::Module> imported =
-      import_model(stream_file("kws_ref_model", "ethos-u55-128-Shared_Sram-Performance"), {"vela.tflite"});
+  Result<graph::Module> imported = import_model(
+      stream_file("kws_ref_model", "ethos-u55-128-Shared_Sram-Performance"), {"vela.tflite"});
   if (!imported.ok()) return imported.error().to_string();
   graph::Module module = *imported;
   for (const graph::Node& node : module.functions[0].nodes)
@@ -93,7 +94,8 @@ TEST(CompiledStream, IsRefusedWithTheReason) {
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[15] = 0x20; }),
               HasSubstr("it was compiled for architecture 2.0.6"));
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[11] = 0x20; }),
-              HasSubstr("it was compiled for ethos-u85-128, an architecture that is neither simulated nor driven"));
+              HasSubstr("it was compiled for ethos-u85-128, an architecture that is neither "
+                        "simulated nor driven"));
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[28 + 3] = 0x7F; }),
               HasSubstr("its payload is cut short"));
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[0] = 0; }),
@@ -110,7 +112,8 @@ TEST(CompiledStream, IsRefusedWithTheReason) {
     at[7] = 9;
   };
   EXPECT_THAT(refusal("ethos-u55-128", far_weights),
-              HasSubstr("OP_CONV at byte 0x65c of its stream has its weights in 0x9008c50..0x9008fe0 of region 0, "
+              HasSubstr("OP_CONV at byte 0x65c of its stream has its weights in "
+                        "0x9008c50..0x9008fe0 of region 0, "
                         "which has 0x8fe0 bytes"));
 }
 

@@ -26,7 +26,8 @@ CompileRequest next_request() {
   static uint32_t turn = 0;
   constexpr const char* kTargets[] = {"ethos-u55-128", "ethos-u65-512", "ethos-u55-32",
                                       "ethos-u55-256", "ethos-u55-64",  "ethos-u65-256"};
-  constexpr const char* kModes[] = {"shared-sram", "sram-only", "dedicated-sram", "", "shared-sram"};
+  constexpr const char* kModes[] = {"shared-sram", "sram-only", "dedicated-sram", "",
+                                    "shared-sram"};
   CompileRequest request;
   request.target = kTargets[turn % std::size(kTargets)];
   request.memory_mode = kModes[turn % std::size(kModes)];
@@ -65,7 +66,8 @@ void expect_same(const graph::Module& module, const std::vector<graph::TensorVal
   if (smaller.ok())
     expect_run(*smaller, inputs, *expected, text);
   else
-    EXPECT_NE(smaller.error().to_string().find("bytes"), std::string::npos) << smaller.error().to_string();
+    EXPECT_NE(smaller.error().to_string().find("bytes"), std::string::npos)
+        << smaller.error().to_string();
 }
 
 // Chains of windows over few channels, as small networks begin: taps are folded into channels there, pixels of the
@@ -82,10 +84,12 @@ TEST(Chains, OfWindowsOverFewChannelsWaitForWhatTheyRead) {
     const auto windows = [&](int64_t filters, int64_t kernel) {
       graph::Conv2dAttrs attributes;
       const int64_t zero = random.range(-90, 90);
-      const TensorId weights =
-          g.constant(random, DataType::Int8, {filters, kernel, kernel, channels}, {{0.01f}, {0}, 0});
-      const TensorId bias = g.constant(random, DataType::Int32, {filters}, {{0.05f * 0.01f}, {0}, 0});
-      x = g.node(OpKind::Conv2d, attributes, {x, weights, bias}, 1, DataType::Int8, 0.05f, zero).at(0);
+      const TensorId weights = g.constant(random, DataType::Int8,
+                                          {filters, kernel, kernel, channels}, {{0.01f}, {0}, 0});
+      const TensorId bias =
+          g.constant(random, DataType::Int32, {filters}, {{0.05f * 0.01f}, {0}, 0});
+      x = g.node(OpKind::Conv2d, attributes, {x, weights, bias}, 1, DataType::Int8, 0.05f, zero)
+              .at(0);
       channels = filters;
     };
     const auto pool = [&] {
@@ -108,11 +112,15 @@ TEST(Networks, OfAllKindsOfOperators) {
   int taken = 0;
   for (uint32_t seed = 1; seed <= 150; ++seed) {
     testing::Random random(seed);
-    const testing::NetworkSizes sizes{.most_images = 1, .most_rows = seed % 2 == 0 ? 40 : 9, .channel_unit = seed % 3 == 0 ? 16 : 3};
-    const graph::Module module = testing::random_network(random, seed % 5 == 0 ? DataType::Int16 : DataType::Int8, sizes);
+    const testing::NetworkSizes sizes{.most_images = 1,
+                                      .most_rows = seed % 2 == 0 ? 40 : 9,
+                                      .channel_unit = seed % 3 == 0 ? 16 : 3};
+    const graph::Module module =
+        testing::random_network(random, seed % 5 == 0 ? DataType::Int16 : DataType::Int8, sizes);
     const graph::Function& function = module.entry_function();
-    if (!std::all_of(function.nodes.begin(), function.nodes.end(),
-                     [&](const graph::Node& node) { return refusal(module, function, node).empty(); }))
+    if (!std::all_of(function.nodes.begin(), function.nodes.end(), [&](const graph::Node& node) {
+          return refusal(module, function, node).empty();
+        }))
       continue;
     ++taken;
     SCOPED_TRACE(seed);
@@ -136,14 +144,16 @@ TEST(Stripes, LowerAPeakThatSeveralBlocksShare) {
     attributes.padding = {1, 1, 1, 1};
     const TensorId weights = g.constant(random, DataType::Int8, {16, 3, 3, 16}, {{0.01f}, {0}, 0});
     const TensorId bias = g.constant(random, DataType::Int32, {16}, {{0.05f * 0.01f}, {0}, 0});
-    return g.node(OpKind::Conv2d, attributes, {from, weights, bias}, 1, DataType::Int8, 0.05f, 0).at(0);
+    return g.node(OpKind::Conv2d, attributes, {from, weights, bias}, 1, DataType::Int8, 0.05f, 0)
+        .at(0);
   };
   for (int block = 0; block < 2; ++block)
     x = g.like(OpKind::Add, graph::BinaryAttrs{}, {x, convolution(convolution(x, 1), 1)}).at(0);
   const graph::Module module = g.finish({convolution(x, 2)});
   const std::string text = graph::print(module);
-  const Result<CompiledModel> model = compile_for(
-      {text.begin(), text.end()}, {.memory_mode = "sram-only", .optimise = LoweringOptions::Optimise::Size});
+  const Result<CompiledModel> model =
+      compile_for({text.begin(), text.end()},
+                  {.memory_mode = "sram-only", .optimise = LoweringOptions::Optimise::Size});
   ASSERT_TRUE(model.ok()) << model.error().to_string();
   EXPECT_LT(sram_bytes(*model), kMap * 5 / 2);
   const std::vector<graph::TensorValue> inputs = testing::random_inputs(random, module);

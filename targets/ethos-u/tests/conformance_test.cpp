@@ -74,10 +74,13 @@ TEST(Conformance, WhatTheNpuTakesIsBitExact) {
 TEST(Conformance, WhatTheNpuRefusesHasAReason) {
   INTARSIA_NEEDS_SHARED("conformance");
   const std::vector<std::pair<std::string, std::regex>> families = {
-      {"floats", std::regex("the (input|output|first operand|second operand) is f32, the NPU takes .*")},
-      {"state", std::regex("the state (i8|i16|f32)\\[[0-9,]+\\] is kept by the host between invocations")},
+      {"floats",
+       std::regex("the (input|output|first operand|second operand) is f32, the NPU takes .*")},
+      {"state",
+       std::regex("the state (i8|i16|f32)\\[[0-9,]+\\] is kept by the host between invocations")},
       {"products of two activations",
-       std::regex("(i8|i16|f32)\\[[0-9,]+\\] and (i8|i16|f32)\\[[0-9,]+\\] are multiplied with each other, .*")},
+       std::regex("(i8|i16|f32)\\[[0-9,]+\\] and (i8|i16|f32)\\[[0-9,]+\\] are multiplied with "
+                  "each other, .*")},
   };
   std::map<std::string, int> seen;
   for (const auto& entry : std::filesystem::directory_iterator(shared_folder() / "conformance")) {

@@ -63,10 +63,12 @@ Weights give_weights(Bench& bench, sim::Operation& op) {
   const bool depthwise = op.kind == sim::OperationKind::Depthwise;
   const int32_t ifm_depth = depthwise ? 1 : op.ifm.depth;
   const int32_t count = op.ofm.depth * op.kernel.height * op.kernel.width * ifm_depth;
-  for (int32_t i = 0; i < count; ++i) all.dense.push_back(static_cast<int16_t>(bench.in(-255, 255)));
+  for (int32_t i = 0; i < count; ++i)
+    all.dense.push_back(static_cast<int16_t>(bench.in(-255, 255)));
   for (int32_t c = 0; c < op.ofm.depth; ++c) {
     all.bias.push_back(bench.in(-100000, 100000));
-    all.scale.push_back({static_cast<uint32_t>(bench.in(1 << 29, (1 << 30) - 1)), bench.in(38, 44)});
+    all.scale.push_back(
+        {static_cast<uint32_t>(bench.in(1 << 29, (1 << 30) - 1)), bench.in(38, 44)});
   }
   for (int32_t core = 0; core < op.cores; ++core) {
     std::vector<int16_t> order;
@@ -126,8 +128,8 @@ Numbers expected(const sim::Operation& op, const Numbers& ifm, const Weights& we
                             x * op.kernel.stride_x + kx * op.kernel.dilation_x, depthwise ? c : i) *
                      weights.dense[static_cast<size_t>(
                          ((c * op.kernel.height + ky) * op.kernel.width + kx) * ifm_depth + i)];
-        ofm.at(y, x, c) = plain_output(
-            op, plain_scale(sum, weights.scale[static_cast<size_t>(c)], op.rounding));
+        ofm.at(y, x, c) =
+            plain_output(op, plain_scale(sum, weights.scale[static_cast<size_t>(c)], op.rounding));
       }
   return ofm;
 }
@@ -137,8 +139,13 @@ sim::Operation random_convolution(Bench& bench, bool depthwise) {
   sim::Operation op;
   op.kind = depthwise ? sim::OperationKind::Depthwise : sim::OperationKind::Conv;
   sim::Kernel& kernel = op.kernel;
-  kernel = {bench.in(1, 10), bench.in(1, 10), bench.in(1, 4), bench.in(1, 4), bench.in(1, 2),
-            bench.in(1, 2), !depthwise && bench.in(0, 1) == 1};
+  kernel = {bench.in(1, 10),
+            bench.in(1, 10),
+            bench.in(1, 4),
+            bench.in(1, 4),
+            bench.in(1, 2),
+            bench.in(1, 2),
+            !depthwise && bench.in(0, 1) == 1};
   op.upscale = static_cast<sim::Upscale>(bench.in(0, 2));
   op.padding = {bench.in(0, kernel.extent_y() - 1), bench.in(0, kernel.extent_x() - 1),
                 bench.in(0, 2), bench.in(0, 2)};
@@ -269,16 +276,19 @@ TEST(SecondCore, NeedsNoBaseForNothing) {
     StreamWriter stream;
     for (const char* map : {"IFM", "OFM"}) {
       const std::string name = std::string("SET_") + map;
-      for (const char* extent : {"_HEIGHT0_M1", "_HEIGHT1_M1", "_WIDTH0_M1", "_DEPTH_M1", "_REGION", "_ZERO_POINT"})
+      for (const char* extent :
+           {"_HEIGHT0_M1", "_HEIGHT1_M1", "_WIDTH0_M1", "_DEPTH_M1", "_REGION", "_ZERO_POINT"})
         stream.set(name + extent, 0);
-      for (const char* address : {"_BASE0", "_BASE1", "_BASE2", "_BASE3", "_STRIDE_X", "_STRIDE_Y", "_STRIDE_C"})
+      for (const char* address :
+           {"_BASE0", "_BASE1", "_BASE2", "_BASE3", "_STRIDE_X", "_STRIDE_Y", "_STRIDE_C"})
         stream.address(name + address, 0);
     }
-    for (const char* command : {"SET_IFM_UPSCALE", "SET_IFM_PAD_TOP", "SET_IFM_PAD_LEFT", "SET_IFM_PAD_BOTTOM",
-                                "SET_IFM_PAD_RIGHT", "SET_OFM_HEIGHT_M1", "SET_OFM_WIDTH_M1", "SET_KERNEL_HEIGHT_M1",
-                                "SET_KERNEL_WIDTH_M1", "SET_KERNEL_STRIDE", "SET_WEIGHT_REGION", "SET_SCALE_REGION",
-                                "SET_ACTIVATION", "SET_ACTIVATION_MIN", "SET_ACTIVATION_MAX", "SET_ACC_FORMAT",
-                                "SET_OFM_BLK_HEIGHT_M1", "SET_OFM_BLK_WIDTH_M1", "SET_BLOCKDEP"})
+    for (const char* command :
+         {"SET_IFM_UPSCALE", "SET_IFM_PAD_TOP", "SET_IFM_PAD_LEFT", "SET_IFM_PAD_BOTTOM",
+          "SET_IFM_PAD_RIGHT", "SET_OFM_HEIGHT_M1", "SET_OFM_WIDTH_M1", "SET_KERNEL_HEIGHT_M1",
+          "SET_KERNEL_WIDTH_M1", "SET_KERNEL_STRIDE", "SET_WEIGHT_REGION", "SET_SCALE_REGION",
+          "SET_ACTIVATION", "SET_ACTIVATION_MIN", "SET_ACTIVATION_MAX", "SET_ACC_FORMAT",
+          "SET_OFM_BLK_HEIGHT_M1", "SET_OFM_BLK_WIDTH_M1", "SET_BLOCKDEP"})
       stream.set(command, 0);
     stream.set("SET_IFM_PRECISION", 1).set("SET_OFM_PRECISION", 1).set("SET_OFM_BLK_DEPTH_M1", 7);
     stream.set("SET_IFM_IB_END", 6).set("SET_AB_START", 14).set("SET_PARALLEL_MODE", 1);

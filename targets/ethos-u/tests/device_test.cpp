@@ -69,7 +69,8 @@ TEST_F(DeviceTest, SaysWhoItIs) {
 
 TEST_F(DeviceTest, RunsAStreamAndRaisesTheInterrupt) {
   start();
-  EXPECT_EQ(status(), sim::bits::STATUS_irq_raised | sim::bits::STATUS_cmd_end_reached | 0x80010000u);
+  EXPECT_EQ(status(),
+            sim::bits::STATUS_irq_raised | sim::bits::STATUS_cmd_end_reached | 0x80010000u);
   EXPECT_EQ(device.read(sim::reg::QREAD), stream.bytes().size());
   EXPECT_TRUE(std::equal(source.begin(), source.end(), target.begin() + 16));
   EXPECT_EQ(target[15], 0);
@@ -155,7 +156,9 @@ class FixedCycles final : public sim::CycleModel {
 };
 
 TEST_F(DeviceTest, CountersTakeTheModelsCyclesWhereTheyAreEnabled) {
-  device.set_cycle_model([](const sim::Configuration&, std::span<const uint8_t>) { return std::make_unique<FixedCycles>(); });
+  device.set_cycle_model([](const sim::Configuration&, std::span<const uint8_t>) {
+    return std::make_unique<FixedCycles>();
+  });
   start();
   EXPECT_EQ(device.read(sim::reg::PMCCNTR_LO), 0u) << "not enabled";
   device.write(sim::reg::PMCR, sim::bits::PMCR_cnt_en);

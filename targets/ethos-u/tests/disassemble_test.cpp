@@ -40,18 +40,18 @@ std::string text_of(const std::vector<uint32_t>& words) {
 constexpr uint32_t kStop = 0xFFFF0000;
 
 TEST(Disassemble, APlainStreamFieldByField) {
-  const std::string text = text_of({
-      0x00160122,              // strides 1 and 2, part kernel first, dilated in y
-      0x02400122,              // strides of 3: the upper bits
-      0x81450114,              // S32 bricks, global scale, round NATURAL
-      0xFF800109,              // zero point -128
-      0x00024025, 0x00004000,  // OPA_SCALE
-      0x00124000, 0x89ABCDEF,  // IFM_BASE0, 40 bits
-      0x00870180,              // scalar, broadcast everywhere
-      0x00020005,              // reduce sum
-      0x00010012, kStop});
-  EXPECT_THAT(text, HasSubstr("000000: 00160122           SET_KERNEL_STRIDE      stride_x=1 stride_y=2 "
-                              "PART_KERNEL_FIRST dilation_x=1 dilation_y=2 D8X8\n"));
+  const std::string text = text_of({0x00160122,  // strides 1 and 2, part kernel first, dilated in y
+                                    0x02400122,  // strides of 3: the upper bits
+                                    0x81450114,  // S32 bricks, global scale, round NATURAL
+                                    0xFF800109,  // zero point -128
+                                    0x00024025, 0x00004000,  // OPA_SCALE
+                                    0x00124000, 0x89ABCDEF,  // IFM_BASE0, 40 bits
+                                    0x00870180,              // scalar, broadcast everywhere
+                                    0x00020005,              // reduce sum
+                                    0x00010012, kStop});
+  EXPECT_THAT(text,
+              HasSubstr("000000: 00160122           SET_KERNEL_STRIDE      stride_x=1 stride_y=2 "
+                        "PART_KERNEL_FIRST dilation_x=1 dilation_y=2 D8X8\n"));
   EXPECT_THAT(text, HasSubstr("stride_x=3 stride_y=3 DEPTH_FIRST"));
   EXPECT_THAT(text, HasSubstr("SET_OFM_PRECISION      SIGNED B32 NHCWB16 GLOBAL NATURAL\n"));
   EXPECT_THAT(text, HasSubstr("zero_point=-128\n"));
@@ -65,7 +65,7 @@ TEST(Disassemble, APlainStreamFieldByField) {
 
 TEST(Disassemble, OtherBytesAreNotItsOwn) {
   EXPECT_EQ(text_of({}), "nothing");
-  EXPECT_EQ(text_of({0x00000130}), "nothing");        // no OP_STOP
+  EXPECT_EQ(text_of({0x00000130}), "nothing");         // no OP_STOP
   EXPECT_EQ(text_of({0x000003FF, kStop}), "nothing");  // no such code
   EXPECT_EQ(text_of({0xFFFF0011, kStop}), "nothing");  // bits that no field names
   EXPECT_FALSE(disassemble(std::vector<uint8_t>(7, 0)).has_value());
@@ -74,13 +74,16 @@ TEST(Disassemble, OtherBytesAreNotItsOwn) {
 constexpr uint32_t kMagic = 0x31504F43;
 
 TEST(Disassemble, PayloadsSayForWhomAndPrintEvenWhatNobodyKnows) {
-  const std::string text =
-      text_of({kMagic, 0x00100001, 0x10003009, 0x10060000, 5, 5, 5, 0x00030002, 0x000003FF, kStop, 0x00010012});
-  EXPECT_THAT(text, HasSubstr("stream of 3 words for ethos-u65-512, 48 KiB of SHRAM, architecture 1.0.6\n"));
+  const std::string text = text_of({kMagic, 0x00100001, 0x10003009, 0x10060000, 5, 5, 5, 0x00030002,
+                                    0x000003FF, kStop, 0x00010012});
+  EXPECT_THAT(
+      text,
+      HasSubstr("stream of 3 words for ethos-u65-512, 48 KiB of SHRAM, architecture 1.0.6\n"));
   EXPECT_THAT(text, HasSubstr("000000: 000003ff           unknown\n"));
   EXPECT_THAT(text, HasSubstr("OP_KERNEL_WAIT         n=1  ; behind OP_STOP\n"));
-  EXPECT_THAT(text_of({kMagic, 0x00100001, 0x20004008, 0x20000000, 0x00020002, 0x00004000, 0}),
-              HasSubstr("an NPU of product number 2 with 256 MACs, 64 KiB of SHRAM, architecture 2.0.0"));
+  EXPECT_THAT(
+      text_of({kMagic, 0x00100001, 0x20004008, 0x20000000, 0x00020002, 0x00004000, 0}),
+      HasSubstr("an NPU of product number 2 with 256 MACs, 64 KiB of SHRAM, architecture 2.0.0"));
 }
 
 TEST(Disassemble, BrokenPayloadsAreNamed) {
@@ -88,7 +91,8 @@ TEST(Disassemble, BrokenPayloadsAreNamed) {
   EXPECT_THAT(text_of({kMagic, 0x00100001, 0}), HasSubstr("ends inside its configuration"));
   EXPECT_THAT(text_of({kMagic, 0x00090002, kStop}),
               HasSubstr("announces a stream of 9 words and ends after 1"));
-  EXPECT_THAT(text_of({kMagic, 0x00000077}), HasSubstr("word 1 of the payload, 0x00000077, is no action"));
+  EXPECT_THAT(text_of({kMagic, 0x00000077}),
+              HasSubstr("word 1 of the payload, 0x00000077, is no action"));
   EXPECT_THAT(text_of({kMagic, 0x00010002, 0x00004000}), HasSubstr("cut off before its payload"));
 }
 
@@ -96,36 +100,43 @@ constexpr char kStreams[] = "npu-streams/ethos-u";
 
 TEST(VelaStreams, KwsReadsAsItWasMeant) {
   INTARSIA_NEEDS_SHARED(kStreams);
-  const auto result = disassemble(
-      read_bytes(shared_folder() / kStreams / "kws_ref_model" / "ethos-u55-128-Shared_Sram-Performance.tflite"));
+  const auto result = disassemble(read_bytes(shared_folder() / kStreams / "kws_ref_model" /
+                                             "ethos-u55-128-Shared_Sram-Performance.tflite"));
   ASSERT_TRUE(result && result->ok());
   const std::string& text = **result;
-  EXPECT_THAT(text, HasSubstr("stream of 829 words for ethos-u55-128, 24 KiB of SHRAM, architecture 1.0.6"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("stream of 829 words for ethos-u55-128, 24 KiB of SHRAM, architecture 1.0.6"));
   // One line a command: 578 of them, which begin with their offset.
   int lines = 0;
   for (size_t at = text.find('\n'); at + 9 < text.size(); at = text.find('\n', at + 1))
     lines += text.compare(at + 7, 2, ": ") == 0;
   EXPECT_EQ(lines, 578);
-  for (const char* line : {
-           "000020: 00000010           OP_DMA_START           ; 0:0x1ba0 -> 1:0x2e20, 1120 bytes\n",
-           "000148: 00000002           OP_CONV                ; conv 49x5x2 S8 NHWC 1:0x1f40 -> 25x5x16 S8 "
-           "NHCWB16 1:0x0, window 10x3 stride 2x1, weights 1:0x2ec0 960 bytes\n",
-           "000238: 00000003           OP_DEPTHWISE           ; depthwise 25x5x64 S8 NHCWB16 1:0x0 -> 25x5x64 S8 "
-           "NHCWB16 1:0x1f40, window 3x3, weights 1:0x4100 688 bytes\n",
-           "0005c0: 00264024 83126e98  SET_OFM_SCALE          2199023256 shift=38\n",
-           "0006cc: 01030131           SET_DMA0_DST_REGION    region=3 INTERNAL D1\n",
-           "0006e0: 00000010           OP_DMA_START           ; 0:0x1700 -> shram:0x5800, 1024 bytes\n",
-           "000738: 30100125           SET_ACTIVATION         TABLE_0 FORCE_INT8\n",
-           "0007a4: 00020006           OP_ELEMENTWISE         SUB ; sub 1x1x12 S8 NHWC 1:0x40 -> 1x1x12 S32 "
-           "NHCWB16 1:0x0, with 1x1x1 S8 NHCWB16 1:0x50\n",
-           "000cf0: ffff0000           OP_STOP                mask=65535\n"})
+  for (const char* line :
+       {"000020: 00000010           OP_DMA_START           ; 0:0x1ba0 -> 1:0x2e20, 1120 bytes\n",
+        "000148: 00000002           OP_CONV                ; conv 49x5x2 S8 NHWC 1:0x1f40 -> "
+        "25x5x16 S8 "
+        "NHCWB16 1:0x0, window 10x3 stride 2x1, weights 1:0x2ec0 960 bytes\n",
+        "000238: 00000003           OP_DEPTHWISE           ; depthwise 25x5x64 S8 NHCWB16 1:0x0 -> "
+        "25x5x64 S8 "
+        "NHCWB16 1:0x1f40, window 3x3, weights 1:0x4100 688 bytes\n",
+        "0005c0: 00264024 83126e98  SET_OFM_SCALE          2199023256 shift=38\n",
+        "0006cc: 01030131           SET_DMA0_DST_REGION    region=3 INTERNAL D1\n",
+        "0006e0: 00000010           OP_DMA_START           ; 0:0x1700 -> shram:0x5800, 1024 "
+        "bytes\n",
+        "000738: 30100125           SET_ACTIVATION         TABLE_0 FORCE_INT8\n",
+        "0007a4: 00020006           OP_ELEMENTWISE         SUB ; sub 1x1x12 S8 NHWC 1:0x40 -> "
+        "1x1x12 S32 "
+        "NHCWB16 1:0x0, with 1x1x1 S8 NHCWB16 1:0x50\n",
+        "000cf0: ffff0000           OP_STOP                mask=65535\n"})
     EXPECT_THAT(text, HasSubstr(line));
 }
 
 TEST(VelaStreams, NothingInThemIsUnknown) {
   INTARSIA_NEEDS_SHARED(kStreams);
   int files = 0;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(shared_folder() / kStreams)) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(shared_folder() / kStreams)) {
     if (entry.path().extension() != ".tflite") continue;
     const std::vector<uint8_t> bytes = read_bytes(entry.path());
     const auto result = disassemble(bytes);

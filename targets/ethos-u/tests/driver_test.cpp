@@ -13,8 +13,9 @@ namespace sim = simulators::ethos_u;
 // A driver payload around words of a stream.
 std::vector<uint32_t> payload(const std::vector<uint32_t>& stream, uint32_t config = 0x1807,
                               uint32_t architecture = 0x10060000) {
-  std::vector<uint32_t> words = {0x31504F43, 0x00100001, config, architecture, 5, 5, 5,
-                                 static_cast<uint32_t>(stream.size()) << 16 | 2};
+  std::vector<uint32_t> words = {
+      0x31504F43, 0x00100001, config, architecture,
+      5,          5,          5,      static_cast<uint32_t>(stream.size()) << 16 | 2};
   words.insert(words.end(), stream.begin(), stream.end());
   return words;
 }
@@ -31,11 +32,13 @@ class Driver : public testing::Test {
     std::copy(words.begin(), words.end(), code_);
     const intarsia_stream stream = {reinterpret_cast<const uint8_t*>(code_),
                                     static_cast<uint32_t>(4 * words.size()), nullptr, 0};
-    return npu_.device.run(&npu_.device, &stream, bases.data(), static_cast<uint32_t>(bases.size()));
+    return npu_.device.run(&npu_.device, &stream, bases.data(),
+                           static_cast<uint32_t>(bases.size()));
   }
   // Moves 32 bytes within region 1.
   static std::vector<uint32_t> transfer() {
-    return {0x00010130, 0x4030, 0, 0x00010131, 0x4031, 64, 0x4032, 32, 0x00000010, 0x00000011, kStop};
+    return {0x00010130, 0x4030, 0,          0x00010131, 0x4031, 64,
+            0x4032,     32,     0x00000010, 0x00000011, kStop};
   }
 
   alignas(16) uint32_t code_[256] = {};
@@ -57,8 +60,10 @@ TEST_F(Driver, RefusesStreamsForOtherDevices) {
   EXPECT_EQ(run({kStop}), INTARSIA_ERROR_DEVICE_MISMATCH) << "no payload";
   EXPECT_EQ(run(payload({kStop}, 0x3008)), INTARSIA_ERROR_DEVICE_MISMATCH) << "256 MACs";
   EXPECT_EQ(run(payload({kStop}, 0x10001807)), INTARSIA_ERROR_DEVICE_MISMATCH) << "a U65";
-  EXPECT_EQ(run(payload({kStop}, 0x1807, 0x20060000)), INTARSIA_ERROR_DEVICE_MISMATCH) << "architecture 2";
-  EXPECT_EQ(run(payload({kStop}, 0x1807, 0x10260000)), INTARSIA_ERROR_DEVICE_MISMATCH) << "architecture 1.2";
+  EXPECT_EQ(run(payload({kStop}, 0x1807, 0x20060000)), INTARSIA_ERROR_DEVICE_MISMATCH)
+      << "architecture 2";
+  EXPECT_EQ(run(payload({kStop}, 0x1807, 0x10260000)), INTARSIA_ERROR_DEVICE_MISMATCH)
+      << "architecture 1.2";
   std::vector<uint32_t> cut = payload(transfer());
   cut.pop_back();
   EXPECT_EQ(run(cut), INTARSIA_ERROR_DEVICE_MISMATCH);
@@ -76,7 +81,8 @@ TEST_F(Driver, RefusesBasesTheDeviceCannotReach) {
 TEST_F(Driver, ReportsFaultsAndGoesOn) {
   EXPECT_EQ(run(payload({0x000003FF, kStop})), INTARSIA_ERROR_DEVICE_FAULT) << "no such command";
   EXPECT_NE(npu_.fault_status & 1u << 4, 0u);
-  EXPECT_EQ(run(payload(transfer()), {nullptr, nullptr}), INTARSIA_ERROR_DEVICE_FAULT) << "nobody answers there";
+  EXPECT_EQ(run(payload(transfer()), {nullptr, nullptr}), INTARSIA_ERROR_DEVICE_FAULT)
+      << "nobody answers there";
   EXPECT_NE(npu_.fault_status & 1u << 2, 0u);
   EXPECT_GT(npu_.fault_offset, 0u);
   EXPECT_EQ(run(payload(transfer()), {nullptr, data_}), INTARSIA_OK) << "a reset brings it back";
@@ -108,7 +114,9 @@ class FortyTwo final : public sim::CycleModel {
 };
 
 TEST_F(Driver, Counts) {
-  device_.set_cycle_model([](const sim::Configuration&, std::span<const uint8_t>) { return std::make_unique<FortyTwo>(); });
+  device_.set_cycle_model([](const sim::Configuration&, std::span<const uint8_t>) {
+    return std::make_unique<FortyTwo>();
+  });
   npu_.counting = 1;
   npu_.events[2] = 0x30;  // MAC_ACTIVE
   ASSERT_EQ(run(payload({kStop})), INTARSIA_OK);
@@ -121,11 +129,13 @@ TEST_F(Driver, Counts) {
 TEST(DriverOpen, KnowsItsDevices) {
   uint32_t registers[1024] = {};
   intarsia_ethos_u npu;
-  EXPECT_EQ(intarsia_ethos_u_open(&npu, registers), INTARSIA_ERROR_DEVICE_ABSENT) << "nothing answers";
+  EXPECT_EQ(intarsia_ethos_u_open(&npu, registers), INTARSIA_ERROR_DEVICE_ABSENT)
+      << "nothing answers";
   EXPECT_EQ(intarsia_ethos_u_open(&npu, nullptr), INTARSIA_ERROR_NULL_ARGUMENT);
   registers[0] = 0x10104201;
   registers[0x28 / 4] = 0x1807;
-  EXPECT_EQ(intarsia_ethos_u_open(&npu, registers), INTARSIA_OK) << "memory-mapped registers of a U55-128";
+  EXPECT_EQ(intarsia_ethos_u_open(&npu, registers), INTARSIA_OK)
+      << "memory-mapped registers of a U55-128";
   EXPECT_EQ(npu.axi_limits[0], 0x0F1F0000u);
 }
 

@@ -18,7 +18,8 @@ class EditableStream {
   }
   // With payload; the upper bits of an address go into the parameter.
   EditableStream& put_wide(std::string_view name, uint64_t value, uint32_t parameter = 0) {
-    words_.push_back(row(name).code | 1u << 14 | (parameter | static_cast<uint32_t>(value >> 32)) << 16);
+    words_.push_back(row(name).code | 1u << 14 |
+                     (parameter | static_cast<uint32_t>(value >> 32)) << 16);
     words_.push_back(static_cast<uint32_t>(value));
     return *this;
   }
@@ -28,7 +29,9 @@ class EditableStream {
   }
 
   // The n-th command of this name, from 0: its byte offset.
-  uint32_t offset(std::string_view name, int n = 0) const { return static_cast<uint32_t>(4 * at(name, n)); }
+  uint32_t offset(std::string_view name, int n = 0) const {
+    return static_cast<uint32_t>(4 * at(name, n));
+  }
   // Copies with one command changed, left out, or all that follows a command left out.
   EditableStream with(std::string_view name, int n, uint64_t value) const {
     EditableStream copy = *this;

@@ -65,7 +65,9 @@ int64_t expected(const sim::Operation& op, int64_t ifm, int64_t ifm2) {
   return 0;
 }
 
-bool is_shift(Mode mode) { return mode == Mode::Shr || mode == Mode::Shl; }
+bool is_shift(Mode mode) {
+  return mode == Mode::Shr || mode == Mode::Shl;
+}
 
 sim::Operation random_elementwise(Bench& bench, Mode mode) {
   sim::Operation op;
@@ -175,8 +177,7 @@ TEST(Tables, EightBitIndicesBeginAtTheLowestValue) {
     bench.put(op.ifm, ifm);
     ASSERT_EQ(bench.run(op), "");
     const Numbers got = bench.get(op.ofm);
-    for (size_t i = 0; i < 256; ++i)
-      EXPECT_EQ(static_cast<uint8_t>(got.values[i]), table[i]) << i;
+    for (size_t i = 0; i < 256; ++i) EXPECT_EQ(static_cast<uint8_t>(got.values[i]), table[i]) << i;
   }
 }
 

@@ -21,11 +21,12 @@ bool can_emulate() {
          std::system("command -v qemu-system-arm >/dev/null 2>&1") == 0;
 }
 
-Result<std::vector<graph::TensorValue>> run_on_board(const graph::Module& module,
-                                                     const std::vector<graph::TensorValue>& inputs) {
+Result<std::vector<graph::TensorValue>> run_on_board(
+    const graph::Module& module, const std::vector<graph::TensorValue>& inputs) {
   const TargetRegistry registry = make_registry();
   INTARSIA_TRY(const board::Board board, board::find_board(kRoot + "/boards", "mps3-an547"));
-  INTARSIA_TRY(const TargetSpec target, parse_target_argument(registry.catalogue(), "cortex-m55+ethos-u55-128"));
+  INTARSIA_TRY(const TargetSpec target,
+               parse_target_argument(registry.catalogue(), "cortex-m55+ethos-u55-128"));
   INTARSIA_TRY(const board::Core core, board::core_for(board, target.host().get_string("mcpu")));
   CompileOptions options;
   options.memory = board::memory_map(board);
@@ -66,7 +67,8 @@ TEST(Emulated, VelasStream) {
   if (!can_emulate()) GTEST_SKIP() << "no arm-none-eabi-g++ or qemu-system-arm";
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
   const Result<graph::Module> module = import_model(
-      read_bytes(shared_folder() / "npu-streams/ethos-u/kws_ref_model/ethos-u55-128-Shared_Sram-Performance.tflite"),
+      read_bytes(shared_folder() /
+                 "npu-streams/ethos-u/kws_ref_model/ethos-u55-128-Shared_Sram-Performance.tflite"),
       {"kws.tflite"});
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   const auto folder = shared_folder() / "models/kws_ref_model";

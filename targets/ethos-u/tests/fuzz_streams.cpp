@@ -34,14 +34,16 @@ struct Seed {
 class Fuzzer {
  public:
   explicit Fuzzer(uint64_t seed) : random_(seed) {
-    for (const Configuration& configuration : configurations()) seeds_.push_back({&configuration, {}, {}, nullptr});
+    for (const Configuration& configuration : configurations())
+      seeds_.push_back({&configuration, {}, {}, nullptr});
     const std::filesystem::path folder = shared_folder() / "npu-streams/ethos-u";
     if (std::filesystem::exists(folder)) files_ = read_vela_files(folder);
     for (const VelaFile& file : files_)
       for (const VelaOperator& npu : file.operators) {
         Payload payload;
         if (npu.arena_bytes > 100'000 || read_payload(npu.payload, payload)) continue;
-        seeds_.push_back({payload.made_for, {payload.stream.begin(), payload.stream.end()}, npu.payload, &npu});
+        seeds_.push_back(
+            {payload.made_for, {payload.stream.begin(), payload.stream.end()}, npu.payload, &npu});
       }
   }
 
@@ -80,10 +82,14 @@ class Fuzzer {
   }
   uint32_t parameter() {
     switch (below(4)) {
-      case 0: return word() & 0xFFFF;
-      case 1: return word() & 0xFF;
-      case 2: return word() & 3;
-      default: return 0;
+      case 0:
+        return word() & 0xFFFF;
+      case 1:
+        return word() & 0xFF;
+      case 2:
+        return word() & 3;
+      default:
+        return 0;
     }
   }
   static void append(std::vector<uint8_t>& bytes, uint32_t value) {
@@ -100,23 +106,37 @@ class Fuzzer {
       const size_t words = stream.size() / 4;
       const auto at = stream.begin() + static_cast<std::ptrdiff_t>(4 * below(words));
       switch (below(7)) {
-        case 0: at[below(4)] ^= static_cast<uint8_t>(1u << below(8)); break;
-        case 1: at[2] = static_cast<uint8_t>(word()); break;
-        case 2: at[2] = at[3] = 0; break;
-        case 3: stream.erase(at, at + 4); break;
+        case 0:
+          at[below(4)] ^= static_cast<uint8_t>(1u << below(8));
+          break;
+        case 1:
+          at[2] = static_cast<uint8_t>(word());
+          break;
+        case 2:
+          at[2] = at[3] = 0;
+          break;
+        case 3:
+          stream.erase(at, at + 4);
+          break;
         case 4: {
           const std::vector<uint8_t> copy(at, at + 4);
-          stream.insert(stream.begin() + static_cast<std::ptrdiff_t>(4 * below(words)), copy.begin(), copy.end());
+          stream.insert(stream.begin() + static_cast<std::ptrdiff_t>(4 * below(words)),
+                        copy.begin(), copy.end());
           break;
         }
-        case 5: at[0] = static_cast<uint8_t>(word()), at[1] = static_cast<uint8_t>(word()); break;
-        default: stream.resize(4 * below(words)); break;
+        case 5:
+          at[0] = static_cast<uint8_t>(word()), at[1] = static_cast<uint8_t>(word());
+          break;
+        default:
+          stream.resize(4 * below(words));
+          break;
       }
     }
   }
 
   void execute(const Seed& seed) {
-    std::vector<uint8_t> constants = seed.npu != nullptr ? seed.npu->constants : std::vector<uint8_t>(20'000, 0x5A);
+    std::vector<uint8_t> constants =
+        seed.npu != nullptr ? seed.npu->constants : std::vector<uint8_t>(20'000, 0x5A);
     std::vector<uint8_t> arena(seed.npu != nullptr ? seed.npu->arena_bytes : 40'000), cache(30'000);
     Memory memory(*seed.configuration);
     memory.regions[0] = {constants.data(), constants.size(), false};
@@ -128,10 +148,13 @@ class Fuzzer {
     checker.forget(1, arena.size());
     checker.set(1, 0, below(arena.size() + 1));
     checker.finish(run(seed.stream, *seed.configuration, memory, &checker, options));
-    for (const Finding& finding : checker.findings().all()) ASSERT_FALSE(finding.to_string().empty());
+    for (const Finding& finding : checker.findings().all())
+      ASSERT_FALSE(finding.to_string().empty());
 
     const auto& npu = *isa::ethos_u::find_npu_timing(seed.configuration->tag);
-    Timeline timeline(*seed.configuration, *isa::ethos_u::memory_system(npu, "", npu.is_u65 ? "dedicated-sram" : "shared-sram"));
+    Timeline timeline(
+        *seed.configuration,
+        *isa::ethos_u::memory_system(npu, "", npu.is_u65 ? "dedicated-sram" : "shared-sram"));
     options.execute = false;
     (void)run(seed.stream, *seed.configuration, memory, &timeline, options);
     timeline.finish();
@@ -150,7 +173,8 @@ class Fuzzer {
 TEST(FuzzStreams, NothingCrashesOnGarbage) {
   using Clock = std::chrono::steady_clock;
   Fuzzer fuzzer(static_cast<uint64_t>(from_environment("INTARSIA_FUZZ_SEED", 1)));
-  const auto end = Clock::now() + std::chrono::seconds(from_environment("INTARSIA_FUZZ_SECONDS", 20));
+  const auto end =
+      Clock::now() + std::chrono::seconds(from_environment("INTARSIA_FUZZ_SECONDS", 20));
   double slowest = 0;
   int64_t rounds = 0;
   for (; Clock::now() < end; ++rounds) {

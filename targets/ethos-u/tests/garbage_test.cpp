@@ -64,8 +64,8 @@ TEST(BadStreams, TransfersStayWithinTheirRegions) {
   std::vector<uint8_t> bytes(64, 5);
   memory.regions[0] = {bytes.data(), bytes.size(), true};
   const auto fault = [&](uint64_t source, uint64_t target, uint64_t length) {
-    const auto outcome = sim::run(transfer(source, target, length).bytes(),
-                                  configuration("ethos-u65-256"), memory);
+    const auto outcome =
+        sim::run(transfer(source, target, length).bytes(), configuration("ethos-u65-256"), memory);
     return outcome.fault ? outcome.fault->to_string() : "";
   };
   EXPECT_EQ(fault(0, 48 * 1024 - 64, 64), "");
@@ -91,7 +91,8 @@ TEST(BadPayloads, AreRefusedWithTheReason) {
   EXPECT_THAT(failure(config(0x00001807)), HasSubstr("holds no command stream"));
   EXPECT_THAT(failure(StreamWriter().word(magic).word(0x00050002)),
               HasSubstr("needs 5 more words, there are 0"));
-  EXPECT_THAT(failure(StreamWriter().word(magic).word(0x77)), HasSubstr("no action has the number"));
+  EXPECT_THAT(failure(StreamWriter().word(magic).word(0x77)),
+              HasSubstr("no action has the number"));
   EXPECT_THAT(failure(config(0x00001807).word(5).word(5).word(0x00010002).word(0)),
               HasSubstr("multiple of 16"));
   EXPECT_EQ(failure(config(0x00001807).word(5).word(5).word(5).word(0x00010002).word(0)), "");

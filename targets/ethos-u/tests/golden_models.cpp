@@ -30,7 +30,8 @@ void expect_exact(const std::string& name, const CompiledModel& model, const std
     std::vector<std::vector<uint8_t>> inputs;
     for (const auto& info : model.emitted.inputs)
       inputs.push_back(sample(name, "in" + std::to_string(k) + "_" +
-                                        std::to_string(&info - model.emitted.inputs.data()) + ".bin"));
+                                        std::to_string(&info - model.emitted.inputs.data()) +
+                                        ".bin"));
     if (inputs.front().empty()) break;
     const SimulatedRun run = simulate(model, inputs);
     ASSERT_EQ(run.problem, "") << where;

@@ -22,7 +22,8 @@ class Graph {
     function_.inputs.push_back(id);
     return id;
   }
-  graph::TensorId constant(testing::Random& random, DataType type, Shape shape, graph::Quantization q) {
+  graph::TensorId constant(testing::Random& random, DataType type, Shape shape,
+                           graph::Quantization q) {
     std::vector<uint8_t> bytes;
     for (int64_t i = 0; i < element_count(shape); ++i)
       for (int64_t v = random.range(-120, 120), b = 0; b < bits(type) / 8; ++b)
@@ -32,8 +33,8 @@ class Graph {
                    ConstantId{static_cast<int32_t>(module_.constants.size()) - 1}});
   }
   std::vector<graph::TensorId> node(graph::OpKind kind, graph::Attributes attributes,
-                             std::vector<graph::TensorId> inputs, size_t outputs, DataType type,
-                             float scale, int64_t zero) {
+                                    std::vector<graph::TensorId> inputs, size_t outputs,
+                                    DataType type, float scale, int64_t zero) {
     graph::Node node{kind,
                      fmt::format("n{}", function_.nodes.size()),
                      std::move(attributes),
@@ -51,7 +52,7 @@ class Graph {
   }
   // Of the quantisation of its first input.
   std::vector<graph::TensorId> like(graph::OpKind kind, graph::Attributes attributes,
-                             std::vector<graph::TensorId> inputs, size_t outputs = 1) {
+                                    std::vector<graph::TensorId> inputs, size_t outputs = 1) {
     const graph::Tensor first = function_.tensor(inputs[0]);
     return node(kind, std::move(attributes), std::move(inputs), outputs, first.type,
                 first.quantization.scale[0], first.quantization.zero_point[0]);

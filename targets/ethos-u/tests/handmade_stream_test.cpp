@@ -30,7 +30,8 @@ void set_map(StreamWriter& stream, const std::string& map, int32_t base) {
     stream.address("SET_" + map + "_BASE" + tile, *tile == '0' ? static_cast<uint64_t>(base) : 0);
   stream.address("SET_" + map + "_STRIDE_X", 16).address("SET_" + map + "_STRIDE_Y", 16);
   stream.address("SET_" + map + "_STRIDE_C", 1).set("SET_" + map + "_REGION", 1);
-  for (const char* extent : {"HEIGHT0_M1", "HEIGHT1_M1", "WIDTH0_M1"}) stream.set("SET_" + map + "_" + extent, 0);
+  for (const char* extent : {"HEIGHT0_M1", "HEIGHT1_M1", "WIDTH0_M1"})
+    stream.set("SET_" + map + "_" + extent, 0);
 }
 
 // state += input; output = state. Sixteen elements of 8 bits.
@@ -42,16 +43,23 @@ std::vector<uint8_t> accumulate() {
   stream.set("SET_IFM_DEPTH_M1", 15).set("SET_OFM_DEPTH_M1", 15);
   stream.set("SET_OFM_HEIGHT_M1", 0).set("SET_OFM_WIDTH_M1", 0);
   stream.set("SET_IFM_PRECISION", 1).set("SET_IFM2_PRECISION", 1).set("SET_OFM_PRECISION", 0x101);
-  stream.set("SET_IFM_ZERO_POINT", kStateZero).set("SET_IFM2_ZERO_POINT", 0).set("SET_OFM_ZERO_POINT", kStateZero);
+  stream.set("SET_IFM_ZERO_POINT", kStateZero)
+      .set("SET_IFM2_ZERO_POINT", 0)
+      .set("SET_OFM_ZERO_POINT", kStateZero);
   stream.set("SET_IFM_UPSCALE", 0).set("SET_IFM2_BROADCAST", 0);
   stream.set("SET_ACTIVATION", 0).set("SET_ACTIVATION_MIN", -128).set("SET_ACTIVATION_MAX", 127);
   stream.scale("SET_OFM_SCALE", 1, 0).scale("SET_OPA_SCALE", 1, 0).scale("SET_OPB_SCALE", 1, 0);
-  stream.set("SET_OFM_BLK_HEIGHT_M1", 0).set("SET_OFM_BLK_WIDTH_M1", 1).set("SET_OFM_BLK_DEPTH_M1", 15);
+  stream.set("SET_OFM_BLK_HEIGHT_M1", 0)
+      .set("SET_OFM_BLK_WIDTH_M1", 1)
+      .set("SET_OFM_BLK_DEPTH_M1", 15);
   stream.set("SET_IFM_IB_END", 22).set("SET_AB_START", 22).set("SET_IFM2_IB_START", 12);
   stream.set("SET_ACC_FORMAT", 0).set("SET_BLOCKDEP", 0).set("OP_ELEMENTWISE", 1);
   stream.set("SET_DMA0_SRC_REGION", 1).address("SET_DMA0_SRC", kState);
   stream.set("SET_DMA0_DST_REGION", 1).address("SET_DMA0_DST", kOutput).address("SET_DMA0_LEN", 16);
-  stream.set("OP_KERNEL_WAIT", 0).set("OP_DMA_START", 0).set("OP_DMA_WAIT", 0).set("OP_STOP", 0xFFFF);
+  stream.set("OP_KERNEL_WAIT", 0)
+      .set("OP_DMA_START", 0)
+      .set("OP_DMA_WAIT", 0)
+      .set("OP_STOP", 0xFFFF);
   return payload_of(stream);
 }
 
@@ -59,7 +67,8 @@ TensorSpec tensor(const std::string& name, float scale, int64_t zero_point) {
   return {name, {1, 16}, kInt8, {scale}, {zero_point}};
 }
 
-TensorSpec bytes(const std::string& name, std::vector<int32_t> shape, std::vector<uint8_t> data = {}) {
+TensorSpec bytes(const std::string& name, std::vector<int32_t> shape,
+                 std::vector<uint8_t> data = {}) {
   return {name, std::move(shape), kUInt8, {}, {}, std::move(data)};
 }
 
@@ -119,8 +128,9 @@ TEST(HandmadeStream, ResetsItsVariables) {
   const Result<CompiledModel> compiled = compile_for(*imported, "ethos-u55-128");
   ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
   const tir::Func& schedule = compiled->lowered.entry_func();
-  const auto state = std::find_if(schedule.buffers.begin(), schedule.buffers.end(),
-                                  [](const tir::Buffer& buffer) { return buffer.initial.has_value(); });
+  const auto state =
+      std::find_if(schedule.buffers.begin(), schedule.buffers.end(),
+                   [](const tir::Buffer& buffer) { return buffer.initial.has_value(); });
   ASSERT_NE(state, schedule.buffers.end());
   EXPECT_EQ(*state->initial, kStateZero);
   const Placement* place =

@@ -9,7 +9,9 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string parsed(const std::string& text) { return printed_target(make_registry(), text); }
+std::string parsed(const std::string& text) {
+  return printed_target(make_registry(), text);
+}
 
 TEST(Kind, EveryTagIsAReadyComposite) {
   EXPECT_TRUE(make_registry().catalogue().check_tags().ok());
@@ -24,7 +26,8 @@ TEST(Kind, TheMemoryModeFollowsTheProduct) {
   const TargetRegistry registry = make_registry();
   const auto mode = [&](const std::string& text) {
     const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
-    return target.ok() ? target->devices()[0].get_string("memory-mode") : target.error().to_string();
+    return target.ok() ? target->devices()[0].get_string("memory-mode")
+                       : target.error().to_string();
   };
   EXPECT_EQ(mode("ethos-u55-256"), "shared-sram");
   EXPECT_EQ(mode("ethos-u65-256"), "dedicated-sram");

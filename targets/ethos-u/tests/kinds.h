@@ -10,6 +10,8 @@ void add_kinds(TargetRegistry& registry);
 
 namespace intarsia::test::ethos_u {
 
-inline TargetRegistry make_registry() { return registry_beside_c(targets::ethos_u::add_kinds); }
+inline TargetRegistry make_registry() {
+  return registry_beside_c(targets::ethos_u::add_kinds);
+}
 
 }  // namespace intarsia::test::ethos_u

@@ -198,11 +198,12 @@ TEST(Legalise, SoftmaxOfPairs) {
   for (const float scale : {0.004f, 0.03f, 0.09f, 0.2f, 1.7f}) {
     Graph g;
     const TensorId x = g.input(DataType::Int8, {65536, 2}, scale, 3);
-    const graph::Module module = g.finish(
-        g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1, DataType::Int8, 1.0f / 256, -128));
+    const graph::Module module = g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1,
+                                                 DataType::Int8, 1.0f / 256, -128));
     graph::TensorValue pairs;
     for (int a = 0; a < 256; ++a)
-      for (int b = 0; b < 256; ++b) pairs.insert(pairs.end(), {static_cast<uint8_t>(a), static_cast<uint8_t>(b)});
+      for (int b = 0; b < 256; ++b)
+        pairs.insert(pairs.end(), {static_cast<uint8_t>(a), static_cast<uint8_t>(b)});
     expect_same(module, {pairs});
     EXPECT_EQ(operation_count(module), scale > 0.08f ? 2u : 3u) << scale;
   }
@@ -214,8 +215,8 @@ TEST(Legalise, SumsOfScalesCloseTogether) {
   Graph g;
   const TensorId a = g.input(DataType::Int8, {256, 256}, 0.01020496990531683f, -7);
   const TensorId b = g.input(DataType::Int8, {256, 256}, 0.009016579017043114f, 5);
-  const graph::Module module = g.finish(
-      g.node(OpKind::Add, graph::BinaryAttrs{}, {a, b}, 1, DataType::Int8, 0.012253740802407265f, 10));
+  const graph::Module module = g.finish(g.node(OpKind::Add, graph::BinaryAttrs{}, {a, b}, 1,
+                                               DataType::Int8, 0.012253740802407265f, 10));
   graph::TensorValue first, second;
   for (int x = 0; x < 256; ++x)
     for (int y = 0; y < 256; ++y) {
@@ -278,8 +279,8 @@ TEST(Legalise, ConvolutionsOfLargeStrides) {
       attributes.stride_w = c.stride_x;
       attributes.dilation_h = c.dilation_y;
       attributes.padding = c.padding;
-      expect_taken_and_same(random, g.finish(g.node(OpKind::Conv2d, attributes, {x, weights}, 1, type, 0.2f,
-                                                    zero_for(random, type))));
+      expect_taken_and_same(random, g.finish(g.node(OpKind::Conv2d, attributes, {x, weights}, 1,
+                                                    type, 0.2f, zero_for(random, type))));
     }
 }
 

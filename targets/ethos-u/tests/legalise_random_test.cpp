@@ -85,19 +85,22 @@ INSTANTIATE_TEST_SUITE_P(Legalise, RandomWideOperators,
                          name_of);
 INSTANTIATE_TEST_SUITE_P(
     Legalise, RandomOtherOperators,
-    ::testing::Values(OpKind::Sub, OpKind::Minimum, OpKind::Maximum, OpKind::TransposeConv2d, OpKind::ResizeNearest,
-                      OpKind::ResizeBilinear, OpKind::Concat, OpKind::Pack, OpKind::Split, OpKind::Unpack,
-                      OpKind::Slice, OpKind::Transpose, OpKind::SpaceToDepth, OpKind::DepthToSpace,
-                      OpKind::MirrorPad, OpKind::PadV2, OpKind::Tile, OpKind::BroadcastTo, OpKind::Sum,
-                      OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish,
-                      OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Exp, OpKind::Abs, OpKind::Rsqrt),
+    ::testing::Values(OpKind::Sub, OpKind::Minimum, OpKind::Maximum, OpKind::TransposeConv2d,
+                      OpKind::ResizeNearest, OpKind::ResizeBilinear, OpKind::Concat, OpKind::Pack,
+                      OpKind::Split, OpKind::Unpack, OpKind::Slice, OpKind::Transpose,
+                      OpKind::SpaceToDepth, OpKind::DepthToSpace, OpKind::MirrorPad, OpKind::PadV2,
+                      OpKind::Tile, OpKind::BroadcastTo, OpKind::Sum, OpKind::ReduceMax,
+                      OpKind::ReduceMin, OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish,
+                      OpKind::LeakyRelu, OpKind::Prelu, OpKind::Elu, OpKind::Exp, OpKind::Abs,
+                      OpKind::Rsqrt),
     name_of);
-INSTANTIATE_TEST_SUITE_P(
-    Legalise, RandomOtherWideOperators,
-    ::testing::Values(OpKind::DepthwiseConv2d, OpKind::Sub, OpKind::Minimum, OpKind::Maximum, OpKind::Concat,
-                      OpKind::Slice, OpKind::Transpose, OpKind::MirrorPad, OpKind::Tile, OpKind::ReduceMax,
-                      OpKind::ReduceMin, OpKind::Sum, OpKind::LeakyRelu, OpKind::Softmax),
-    name_of);
+INSTANTIATE_TEST_SUITE_P(Legalise, RandomOtherWideOperators,
+                         ::testing::Values(OpKind::DepthwiseConv2d, OpKind::Sub, OpKind::Minimum,
+                                           OpKind::Maximum, OpKind::Concat, OpKind::Slice,
+                                           OpKind::Transpose, OpKind::MirrorPad, OpKind::Tile,
+                                           OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Sum,
+                                           OpKind::LeakyRelu, OpKind::Softmax),
+                         name_of);
 
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -25,7 +25,8 @@ TEST(Rearrange, TransposesInSeveralSteps) {
     }
   Graph g;
   const TensorId x = g.input(DataType::Int8, {70, 80}, 0.05f, 0);
-  const graph::Module module = g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{{1, 0}}, {x}));
+  const graph::Module module =
+      g.finish(g.like(OpKind::Transpose, graph::TransposeAttrs{{1, 0}}, {x}));
   EXPECT_EQ(refusal(module, module.entry_function(), module.entry_function().nodes[0]),
             "transposing [70,80] by (1, 0) has a step of more than 64 copies");
 }
@@ -46,7 +47,8 @@ TEST(Rearrange, BlocksIntoDepthAndBack) {
     for (const int64_t block : {2, 3})
       for (const int64_t images : {1, 2}) {
         Graph g;
-        const TensorId x = g.input(type, {images, 2 * block, 3 * block, 5}, 0.05f, zero_for(random, type));
+        const TensorId x =
+            g.input(type, {images, 2 * block, 3 * block, 5}, 0.05f, zero_for(random, type));
         const auto deep = g.like(OpKind::SpaceToDepth, graph::BlockAttrs{block}, {x});
         const auto relu = g.like(OpKind::Relu, graph::ReluAttrs{}, {deep[0]});
         const auto back = g.like(OpKind::DepthToSpace, graph::BlockAttrs{block}, {relu[0]});
@@ -95,8 +97,10 @@ TEST(Rearrange, BothOperandsRepeat) {
         Graph g;
         const bool scales = kind != OpKind::Minimum;
         const int64_t zero = zero_for(random, type);
-        const TensorId x = g.input(type, a, 0.04f, zero), y = g.input(type, b, scales ? 0.07f : 0.04f, zero);
-        const auto out = scales ? g.node(kind, graph::BinaryAttrs{}, {x, y}, 1, type, 0.1f, zero_for(random, type))
+        const TensorId x = g.input(type, a, 0.04f, zero),
+                       y = g.input(type, b, scales ? 0.07f : 0.04f, zero);
+        const auto out = scales ? g.node(kind, graph::BinaryAttrs{}, {x, y}, 1, type, 0.1f,
+                                         zero_for(random, type))
                                 : g.like(kind, graph::NoAttrs{}, {x, y});
         expect_taken_and_same(random, g.finish(out));
       }
@@ -111,7 +115,7 @@ TEST(Rearrange, PoolsInPieces) {
     graph::Padding2d padding;
   };
   const std::vector<Case> cases = {
-      {{1, 16, 16, 5}, 4, 4, 4, 4, {}},          {{2, 9, 20, 3}, 3, 5, 2, 5, {}},
+      {{1, 16, 16, 5}, 4, 4, 4, 4, {}},           {{2, 9, 20, 3}, 3, 5, 2, 5, {}},
       {{1, 12, 12, 4}, 9, 9, 1, 1, {4, 4, 4, 4}}, {{1, 11, 30, 3}, 10, 3, 2, 1, {4, 1, 4, 1}},
       {{1, 7, 23, 6}, 5, 12, 3, 4, {2, 5, 2, 5}}, {{1, 25, 7, 8}, 25, 7, 1, 1, {12, 3, 12, 3}}};
   for (const OpKind kind : {OpKind::MaxPool2d, OpKind::AveragePool2d})
@@ -119,16 +123,21 @@ TEST(Rearrange, PoolsInPieces) {
       for (const Case& c : cases) {
         Graph g;
         const TensorId x = g.input(type, c.in, 0.05f, 0);
-        const graph::Pool2dAttrs a = {c.size_y, c.size_x, c.stride_y, c.stride_x, c.padding,
-                                      random.chance(50) ? graph::Activation::Relu : graph::Activation::None};
+        const graph::Pool2dAttrs a = {
+            c.size_y,   c.size_x,
+            c.stride_y, c.stride_x,
+            c.padding,  random.chance(50) ? graph::Activation::Relu : graph::Activation::None};
         const graph::Module module = g.finish(g.like(kind, a, {x}));
-        const std::string reason = refusal(module, module.entry_function(), module.entry_function().nodes[0]);
+        const std::string reason =
+            refusal(module, module.entry_function(), module.entry_function().nodes[0]);
         if (reason.empty()) expect_taken_and_same(random, module);
         // 25 x 7 places, each with a window of its own.
-        EXPECT_EQ(reason, kind == OpKind::AveragePool2d && c.in[1] == 25
-                              ? "a padded average over 25 x 7 is above 8 x 8, and without padding it is 25 x 7 "
-                                "pools, more than 128"
-                              : "");
+        EXPECT_EQ(
+            reason,
+            kind == OpKind::AveragePool2d && c.in[1] == 25
+                ? "a padded average over 25 x 7 is above 8 x 8, and without padding it is 25 x 7 "
+                  "pools, more than 128"
+                : "");
       }
 }
 
@@ -151,8 +160,8 @@ TEST(Rearrange, SoftmaxOfInt16) {
     for (const float scale : {1.0f / 32768, 0.0004f, 0.003f, 0.1f}) {
       Graph g;
       const TensorId x = g.input(DataType::Int16, shape, scale, 0);
-      expect_taken_and_same(random, g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1,
-                                                    DataType::Int16, 1.0f / 32768, 0)));
+      expect_taken_and_same(random, g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x},
+                                                    1, DataType::Int16, 1.0f / 32768, 0)));
     }
 }
 
@@ -163,10 +172,11 @@ TEST(Rearrange, SoftmaxOfManyElements) {
     for (const float scale : {0.0001f, 0.02f, 0.3f}) {
       Graph g;
       const TensorId x = g.input(DataType::Int8, {2, depth}, scale, 3);
-      const graph::Module module = g.finish(
-          g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1, DataType::Int8, 1.0f / 256, -128));
+      const graph::Module module = g.finish(g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x},
+                                                   1, DataType::Int8, 1.0f / 256, -128));
       expect_taken_and_same(random, module);
-      expect_same(module, {graph::TensorValue(static_cast<size_t>(2 * depth), 5)});  // the largest sum there is
+      expect_same(module, {graph::TensorValue(static_cast<size_t>(2 * depth),
+                                              5)});  // the largest sum there is
     }
 }
 

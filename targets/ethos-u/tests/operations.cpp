@@ -11,7 +11,9 @@ Wide floor_divide(Wide value, Wide by) {
   const Wide quotient = value / by;
   return quotient * by > value ? quotient - 1 : quotient;
 }
-Wide nearest_half_up(Wide value, Wide by) { return floor_divide(2 * value + by, 2 * by); }
+Wide nearest_half_up(Wide value, Wide by) {
+  return floor_divide(2 * value + by, 2 * by);
+}
 Wide nearest_half_away(Wide value, Wide by) {
   return value < 0 ? -nearest_half_up(-value, by) : nearest_half_up(value, by);
 }

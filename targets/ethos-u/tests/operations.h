@@ -1,9 +1,9 @@
 // Single operations on random feature maps, and what plain code says they make.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <algorithm>
 #include <random>
 #include <vector>
 
@@ -30,8 +30,7 @@ struct Numbers {
 };
 
 inline Numbers numbers(int32_t height, int32_t width, int32_t depth) {
-  return {height, width, depth,
-          std::vector<int64_t>(static_cast<size_t>(height * width * depth))};
+  return {height, width, depth, std::vector<int64_t>(static_cast<size_t>(height * width * depth))};
 }
 
 // A device with one region of memory.
@@ -97,7 +96,8 @@ class Bench {
           int64_t value = 0;
           for (int32_t i = 0; i < sim::element_bytes(map.type); ++i)
             value |= int64_t{from[i]} << (8 * i);
-          if (value > sim::highest(map.type)) value -= int64_t{1} << (8 * sim::element_bytes(map.type));
+          if (value > sim::highest(map.type))
+            value -= int64_t{1} << (8 * sim::element_bytes(map.type));
           values.at(y, x, c) = value;
         }
     return values;
@@ -112,8 +112,10 @@ class Bench {
   }
 
   void clamp_to_type(sim::Operation& op) {
-    op.activation.minimum = static_cast<int32_t>(std::max<int64_t>(sim::lowest(op.ofm.type), -32768));
-    op.activation.maximum = static_cast<int32_t>(std::min<int64_t>(sim::highest(op.ofm.type), 65535));
+    op.activation.minimum =
+        static_cast<int32_t>(std::max<int64_t>(sim::lowest(op.ofm.type), -32768));
+    op.activation.maximum =
+        static_cast<int32_t>(std::min<int64_t>(sim::highest(op.ofm.type), 65535));
     op.ofm_block = {16, 16, 16};
   }
 

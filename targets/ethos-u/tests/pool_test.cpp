@@ -28,7 +28,8 @@ int64_t expected(const sim::Operation& op, const std::vector<int64_t>& elements)
   } else {
     for (const int64_t element : elements) result += element;
     const bool divides = op.pooling == sim::PoolingMode::Average && op.padding.any();
-    if (op.global_scale && !divides) return plain_output(op, plain_scale(result, op.ofm_scale, op.rounding));
+    if (op.global_scale && !divides)
+      return plain_output(op, plain_scale(result, op.ofm_scale, op.rounding));
     if (op.pooling == sim::PoolingMode::Average)
       result = std::llround(static_cast<double>(result) / static_cast<double>(elements.size()));
   }
@@ -94,16 +95,18 @@ TEST(PaddedAverage, OfAScaleIsNotKnown) {
   op.upscaled_width = (op.ofm.width - 1) * op.kernel.stride_x + 1;
   op.global_scale = true;
   op.ofm_scale = {3, 2};
-  EXPECT_NE(bench.run(op).find("an average with padding and a scale of its own"), std::string::npos);
+  EXPECT_NE(bench.run(op).find("an average with padding and a scale of its own"),
+            std::string::npos);
 }
 
 INSTANTIATE_TEST_SUITE_P(Modes, Pool,
                          testing::Values(sim::PoolingMode::Max, sim::PoolingMode::Average,
                                          sim::PoolingMode::ReduceSum),
                          [](const auto& info) {
-                           return std::string(info.param == sim::PoolingMode::Max       ? "Max"
-                                              : info.param == sim::PoolingMode::Average ? "Average"
-                                                                                        : "ReduceSum");
+                           return std::string(info.param == sim::PoolingMode::Max ? "Max"
+                                              : info.param == sim::PoolingMode::Average
+                                                  ? "Average"
+                                                  : "ReduceSum");
                          });
 
 }  // namespace

@@ -75,8 +75,8 @@ class Machine {
     const int64_t w = o.origin.width + int64_t{o.step.width} * x;
     const int64_t d = o.origin.depth + int64_t{o.step.depth} * c;
     const int64_t size = bits(t.type) / 8;
-    const int64_t element = o.walk ? h * o.walk->y + w * o.walk->x + d
-                                   : (h * t.extent.width + w) * t.extent.depth + d;
+    const int64_t element =
+        o.walk ? h * o.walk->y + w * o.walk->x + d : (h * t.extent.width + w) * t.extent.depth + d;
     const size_t root = static_cast<size_t>(t.alias_of < 0 ? o.tensor : t.alias_of);
     return {root, static_cast<size_t>(element * size + t.alias_offset), static_cast<size_t>(size),
             t.type};

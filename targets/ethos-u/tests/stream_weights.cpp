@@ -48,10 +48,11 @@ class Collector final : public sim::Observer {
     if (range.length == 0) return;
     uint64_t first = range.base, length = range.length;
     if (region != kConstants) {
-      const auto copy = std::find_if(transfers_.rbegin(), transfers_.rend(), [&](const auto& transfer) {
-        return transfer.target_region == region && transfer.target <= first &&
-               first + length <= transfer.target + transfer.length;
-      });
+      const auto copy =
+          std::find_if(transfers_.rbegin(), transfers_.rend(), [&](const auto& transfer) {
+            return transfer.target_region == region && transfer.target <= first &&
+                   first + length <= transfer.target + transfer.length;
+          });
       if (copy == transfers_.rend() || copy->source_region != kConstants)
         throw std::runtime_error("weights are no copy of constants");
       first = copy->source + (first - copy->target);
@@ -108,7 +109,8 @@ class Reader final : public sim::Observer {
 void watch(const sim::Payload& payload, sim::Memory& memory, sim::Observer& observer) {
   sim::RunOptions options;
   options.execute = false;
-  if (const auto fault = sim::run(payload.stream, *payload.made_for, memory, &observer, options).fault)
+  if (const auto fault =
+          sim::run(payload.stream, *payload.made_for, memory, &observer, options).fault)
     throw std::runtime_error(fault->to_string());
 }
 
@@ -135,7 +137,8 @@ std::vector<WeightStream> weight_streams(const VelaOperator& op) {
                        cache(op.cache_is_arena ? 0 : op.cache_bytes);
   memory.regions[0] = {constants.data(), constants.size(), false};
   memory.regions[1] = {arena.data(), arena.size()};
-  memory.regions[2] = op.cache_is_arena ? memory.regions[1] : sim::Region{cache.data(), cache.size()};
+  memory.regions[2] =
+      op.cache_is_arena ? memory.regions[1] : sim::Region{cache.data(), cache.size()};
   Reader reader(*payload.made_for, memory);
   watch(payload, memory, reader);
   return std::move(reader.found);

@@ -28,7 +28,8 @@ class AlignedBytes {
 class StreamWriter {
  public:
   StreamWriter& word(uint32_t value) {
-    for (int byte = 0; byte < 4; ++byte) bytes_.push_back(static_cast<uint8_t>(value >> (8 * byte)));
+    for (int byte = 0; byte < 4; ++byte)
+      bytes_.push_back(static_cast<uint8_t>(value >> (8 * byte)));
     return *this;
   }
   // A command of one word, its parameter as a whole.

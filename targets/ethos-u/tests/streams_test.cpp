@@ -40,9 +40,10 @@ struct Interface {
 Interface interface_of(const std::filesystem::path& path) {
   const std::vector<uint8_t> bytes = read_bytes(path);
   const auto& graph = *format::GetModel(bytes.data())->subgraphs()->Get(0);
-  Interface interface{{graph.inputs()->begin(), graph.inputs()->end()},
-                      {graph.outputs()->begin(), graph.outputs()->end()},
-                      {}};
+  Interface interface {
+    {graph.inputs()->begin(), graph.inputs()->end()},
+        {graph.outputs()->begin(), graph.outputs()->end()}, {}
+  };
   for (const format::Tensor* tensor : *graph.tensors()) {
     const auto* quantization = tensor->quantization();
     const auto* zeros = quantization == nullptr ? nullptr : quantization->zero_point();
@@ -86,8 +87,8 @@ class Arena {
         cache_(op.cache_is_arena ? 0 : op.cache_bytes) {
     memory_.regions[0] = {constants_.data(), constants_.size(), false};
     memory_.regions[1] = {arena_.data(), arena_.size()};
-    memory_.regions[2] = op.cache_is_arena ? memory_.regions[1]
-                                           : sim::Region{cache_.data(), cache_.size()};
+    memory_.regions[2] =
+        op.cache_is_arena ? memory_.regions[1] : sim::Region{cache_.data(), cache_.size()};
   }
 
   bool write(const VelaTensor& place, const std::vector<uint8_t>& bytes) {
@@ -141,7 +142,8 @@ std::string run_sample(const VelaOperator& op, const Interface& interface, const
     const auto found = std::find(interface.outputs.begin(), interface.outputs.end(), place.tensor);
     if (found == interface.outputs.end()) continue;  // a variable
     const auto index = static_cast<size_t>(found - interface.outputs.begin());
-    if (const std::string what = difference(arena.read(place), sample.outputs[index]); !what.empty())
+    if (const std::string what = difference(arena.read(place), sample.outputs[index]);
+        !what.empty())
       return "output " + std::to_string(index) + ": " + what;
   }
   return "";

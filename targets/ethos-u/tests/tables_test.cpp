@@ -58,7 +58,8 @@ TEST(CommandTable, CodesDifferWithinAForm) {
     EXPECT_TRUE(codes.insert({command.has_payload, command.code}).second) << command.name;
     EXPECT_TRUE(names.insert(command.name).second) << command.name;
     EXPECT_LT(command.code, 1024u) << command.name;
-    EXPECT_TRUE(command.name.starts_with("SET_") || command.name.starts_with("OP_")) << command.name;
+    EXPECT_TRUE(command.name.starts_with("SET_") || command.name.starts_with("OP_"))
+        << command.name;
   }
 }
 
@@ -92,7 +93,7 @@ TEST(CommandTable, EnumeratorsFitTheirFieldsAndDiffer) {
 #define COMMAND0(...)
 #define COMMAND1(...)
 #define FIELD(...)
-#define ENUMERATOR(group, name, value)                                    \
+#define ENUMERATOR(group, name, value)                                     \
   EXPECT_TRUE(values[#group].insert(value).second) << #group << "." #name; \
   EXPECT_TRUE(names.insert(#group "." #name).second) << #group "." #name;
 #include "ethos_u/commands.def"
@@ -114,16 +115,16 @@ TEST(CommandTable, EnumeratorsFitTheirFieldsAndDiffer) {
 TEST(RegisterTable, OffsetsDifferPairsAreAdjacentFieldsDoNotOverlap) {
   std::map<std::string, uint32_t> offsets, taken;
   std::set<uint32_t> seen;
-#define REGISTER(name, offset, access, reset)          \
-  offsets[#name] = offset;                             \
-  EXPECT_TRUE(seen.insert(offset).second) << #name;    \
+#define REGISTER(name, offset, access, reset)       \
+  offsets[#name] = offset;                          \
+  EXPECT_TRUE(seen.insert(offset).second) << #name; \
   EXPECT_EQ(offset % 4, 0) << #name;
-#define REGISTER_FIELD(name, field, low_bit, bits)                                            \
-  {                                                                                           \
-    ASSERT_TRUE(offsets.contains(#name)) << #name;                                            \
+#define REGISTER_FIELD(name, field, low_bit, bits)                                           \
+  {                                                                                          \
+    ASSERT_TRUE(offsets.contains(#name)) << #name;                                           \
     const uint32_t mask = static_cast<uint32_t>(((uint64_t{1} << (bits)) - 1) << (low_bit)); \
-    EXPECT_EQ(taken[#name] & mask, 0u) << #name "." #field;                                   \
-    taken[#name] |= mask;                                                                     \
+    EXPECT_EQ(taken[#name] & mask, 0u) << #name "." #field;                                  \
+    taken[#name] |= mask;                                                                    \
   }
 #define PMU_EVENT(...)
 #include "ethos_u/registers.def"
@@ -135,7 +136,8 @@ TEST(RegisterTable, OffsetsDifferPairsAreAdjacentFieldsDoNotOverlap) {
     EXPECT_EQ(offsets.at(name.substr(0, name.size() - 2) + "HI"), offset + 4) << name;
   }
   for (int i = 0; i < 8; ++i)
-    EXPECT_EQ(offsets.at("BASEP" + std::to_string(i) + "_LO"), 0x80u + 8u * static_cast<uint32_t>(i));
+    EXPECT_EQ(offsets.at("BASEP" + std::to_string(i) + "_LO"),
+              0x80u + 8u * static_cast<uint32_t>(i));
 }
 
 TEST(ActionTable, FieldsDoNotOverlapEachOtherOrTheId) {
@@ -144,16 +146,16 @@ TEST(ActionTable, FieldsDoNotOverlapEachOtherOrTheId) {
   std::map<std::pair<std::string, uint32_t>, uint32_t> taken;
   constexpr uint32_t Counted = 0;
 #define MAGIC(value) EXPECT_EQ(value, 'C' | 'O' << 8 | 'P' << 16 | '1' << 24);
-#define ACTION(name, id, following)               \
-  EXPECT_TRUE(ids.insert(id).second) << #name;    \
-  words[#name] = following;                       \
+#define ACTION(name, id, following)            \
+  EXPECT_TRUE(ids.insert(id).second) << #name; \
+  words[#name] = following;                    \
   taken[{#name, 0}] = 0xFF;
-#define ACTION_FIELD(action, field, word, low_bit, bits)             \
-  {                                                                  \
-    ASSERT_LE(word, words.at(#action)) << #action "." #field;        \
-    const uint32_t mask = ((1u << (bits)) - 1) << (low_bit);         \
+#define ACTION_FIELD(action, field, word, low_bit, bits)                  \
+  {                                                                       \
+    ASSERT_LE(word, words.at(#action)) << #action "." #field;             \
+    const uint32_t mask = ((1u << (bits)) - 1) << (low_bit);              \
     EXPECT_EQ((taken[{#action, word}] & mask), 0u) << #action "." #field; \
-    taken[{#action, word}] |= mask;                                  \
+    taken[{#action, word}] |= mask;                                       \
   }
 #include "ethos_u/actions.def"
 #undef MAGIC
@@ -168,7 +170,7 @@ TEST(ConfigurationTable, MacsAreWhatTheMicroBlocksMake) {
 #define CONFIGURATION(name, tag, product, macs, cores, ofm_w, ofm_h, ofm_c, ifm_w, ifm_h, ifm_c, \
                       elementwise_units, shram_kib)                                              \
   names.insert(#name);                                                                           \
-  EXPECT_EQ(ofm_w * ofm_h * ofm_c * ifm_c * cores, macs) << #name;                               \
+  EXPECT_EQ(ofm_w* ofm_h* ofm_c* ifm_c* cores, macs) << #name;                                   \
   EXPECT_EQ(ifm_w, ofm_w) << #name;                                                              \
   EXPECT_EQ(ifm_h, ofm_h) << #name;
 #define GRANULES(name, ...) granules.insert(#name);

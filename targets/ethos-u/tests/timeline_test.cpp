@@ -13,8 +13,8 @@ class TimelineTest : public testing::Test {
   static constexpr const char* kTag = "ethos-u55-128";
   const Configuration& configuration_ = *find_configuration(kTag);
   Memory memory_{configuration_};
-  Timeline timeline_{configuration_, *isa::ethos_u::memory_system(*isa::ethos_u::find_npu_timing(kTag), "",
-                                                                   "Shared_Sram")};
+  Timeline timeline_{configuration_, *isa::ethos_u::memory_system(
+                                         *isa::ethos_u::find_npu_timing(kTag), "", "Shared_Sram")};
 
   // 24x8x64 to 24x8x64, which is 6144 cycles of all MACs, in three blocks of 2048; output 1024 a block.
   void pointwise(int32_t blockdep, uint32_t region = 1) {
@@ -120,8 +120,8 @@ TEST_F(TimelineTest, TrafficIsByRegion) {
   EXPECT_EQ(totals.macs, 24 * 8 * 64 * 64);
   EXPECT_NEAR(totals.utilisation(128), 6144 / totals.cycles, 1e-9);
   EXPECT_EQ(timeline_.cycles(), static_cast<uint64_t>(totals.cycles + 0.5));
-  EXPECT_EQ(timeline_.events(0x30), 6144u);          // MAC_ACTIVE
-  EXPECT_EQ(timeline_.events(0x182), 1000u / 8);     // AXI1_RD_DATA_BEAT_RECEIVED
+  EXPECT_EQ(timeline_.events(0x30), 6144u);       // MAC_ACTIVE
+  EXPECT_EQ(timeline_.events(0x182), 1000u / 8);  // AXI1_RD_DATA_BEAT_RECEIVED
 }
 
 }  // namespace

@@ -140,7 +140,8 @@ TEST(Timing, TinyElementwiseCostsItsLatency) {
   OperationTiming op;
   op.work = Work::AddSub;
   op.is_binary = true;
-  op.ifm = {.extent = {1, 1, 1}, .bits = 32, .bricks = false, .memory = system->memory_of_region(1)};
+  op.ifm = {
+      .extent = {1, 1, 1}, .bits = 32, .bricks = false, .memory = system->memory_of_region(1)};
   op.ifm2 = op.ofm = op.ifm;
   op.ofm_block = {1, 2, 8};
   const OperationCycles cycles = operation_cycles(npu("u55_128"), op);

@@ -70,8 +70,9 @@ struct Figures {
 Figures velas(const Case& which) {
   Figures best;
   for (const char* aim : {"Performance", "Size"}) {
-    const auto path = shared_folder() / "npu-streams/ethos-u" / which.model /
-                      (std::string(which.configuration) + "-" + which.vela_mode + "-" + aim + ".tflite");
+    const auto path =
+        shared_folder() / "npu-streams/ethos-u" / which.model /
+        (std::string(which.configuration) + "-" + which.vela_mode + "-" + aim + ".tflite");
     if (!std::filesystem::exists(path)) continue;
     const VelaFile file = read_vela_file(path);
     const VelaOperator& op = file.operators.at(0);
@@ -89,19 +90,21 @@ struct LeastRatio {
   double mean, slimmed;
 };
 constexpr LeastRatio kLeast[] = {
-    {"ethos-u55-32", "sram-only", 1.12, 1},      {"ethos-u55-128", "shared-sram", 1.27, 1.6},
-    {"ethos-u55-128", "sram-only", 1.25, 1.5},   {"ethos-u55-256", "shared-sram", 1.32, 1.85},
+    {"ethos-u55-32", "sram-only", 1.12, 1},          {"ethos-u55-128", "shared-sram", 1.27, 1.6},
+    {"ethos-u55-128", "sram-only", 1.25, 1.5},       {"ethos-u55-256", "shared-sram", 1.32, 1.85},
     {"ethos-u65-256", "dedicated-sram", 1.43, 1.65}, {"ethos-u65-512", "dedicated-sram", 1.43, 1}};
 
 TEST(BesideVela, FasterWithNoMoreMemoryAndSmallerConstants) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
   std::map<std::pair<std::string, std::string>, std::map<std::string, double>> ratios;
   for (const Case& which : kCases) {
-    const std::string where = std::string(which.model) + " " + which.configuration + " " + which.mode;
+    const std::string where =
+        std::string(which.model) + " " + which.configuration + " " + which.mode;
     const Figures vela = velas(which);
     ASSERT_LT(vela.cycles, std::numeric_limits<double>::infinity()) << where;
-    const auto model = compile_for(read_bytes(shared_folder() / "models" / which.model / "model.tflite"),
-                                   {.target = which.configuration, .memory_mode = which.mode});
+    const auto model =
+        compile_for(read_bytes(shared_folder() / "models" / which.model / "model.tflite"),
+                    {.target = which.configuration, .memory_mode = which.mode});
     ASSERT_TRUE(model.ok()) << where << ": " << model.error().to_string();
     ASSERT_EQ(model->emitted.streams.size(), 1u) << where;
     const CommandStream& stream = model->emitted.streams[0];
@@ -127,8 +130,9 @@ TEST(BesideVela, FasterWithNoMoreMemoryAndSmallerConstants) {
 // same aim.
 TEST(BesideVela, WeightsAndFastMemoryAreNoLarger) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
-  const std::map<std::string, std::string> modes = {
-      {"Sram_Only", "sram-only"}, {"Shared_Sram", "shared-sram"}, {"Dedicated_Sram", "dedicated-sram"}};
+  const std::map<std::string, std::string> modes = {{"Sram_Only", "sram-only"},
+                                                    {"Shared_Sram", "shared-sram"},
+                                                    {"Dedicated_Sram", "dedicated-sram"}};
   int compared = 0;
   for (const VelaFile& file : read_vela_files(shared_folder() / "npu-streams/ethos-u")) {
     SCOPED_TRACE(file.name);
@@ -138,16 +142,20 @@ TEST(BesideVela, WeightsAndFastMemoryAreNoLarger) {
     const bool is_case = std::filesystem::exists(shared_folder() / "conformance" / file.model);
     CompileRequest request{.target = file.tag, .memory_mode = modes.at(file.memory_mode)};
     if (file.name.ends_with("-Size")) request.optimise = LoweringOptions::Optimise::Size;
-    const auto model = compile_for(
-        read_bytes(shared_folder() / (is_case ? "conformance" : "models") / file.model / "model.tflite"), request);
+    const auto model =
+        compile_for(read_bytes(shared_folder() / (is_case ? "conformance" : "models") / file.model /
+                               "model.tflite"),
+                    request);
     ASSERT_TRUE(model.ok()) << model.error().to_string();
-    for (const CommandStream& stream : model->emitted.streams) ours += weight_bytes(stream.commands);
+    for (const CommandStream& stream : model->emitted.streams)
+      ours += weight_bytes(stream.commands);
     EXPECT_LE(ours, velas);
     ++compared;
     // Single operators of 16 bits take more: to be TFLite's to the last bit they are made on 32 bits.
     if (is_case) continue;
     const VelaOperator& op = file.operators.at(0);
-    EXPECT_LE(static_cast<uint64_t>(sram_bytes(*model)), op.cache_is_arena ? op.arena_bytes : op.cache_bytes);
+    EXPECT_LE(static_cast<uint64_t>(sram_bytes(*model)),
+              op.cache_is_arena ? op.arena_bytes : op.cache_bytes);
   }
   EXPECT_GE(compared, 50);
 }
@@ -158,10 +166,13 @@ TEST(BesideVela, SizeTakesNoMoreMemory) {
     const char* model;
     int64_t bytes;  // of Vela 3.10, ethos-u55-128, optimised for size
   };
-  for (const Row& row : {Row{"kws_ref_model", 16000}, {"vww_96_int8", 49152},
-                         {"pretrainedResnet_quant", 35840}, {"ad01_int8", 768}}) {
-    const auto model = compile_for(read_bytes(shared_folder() / "models" / row.model / "model.tflite"),
-                                   {.optimise = LoweringOptions::Optimise::Size});
+  for (const Row& row : {Row{"kws_ref_model", 16000},
+                         {"vww_96_int8", 49152},
+                         {"pretrainedResnet_quant", 35840},
+                         {"ad01_int8", 768}}) {
+    const auto model =
+        compile_for(read_bytes(shared_folder() / "models" / row.model / "model.tflite"),
+                    {.optimise = LoweringOptions::Optimise::Size});
     ASSERT_TRUE(model.ok()) << row.model;
     EXPECT_LE(sram_bytes(*model), row.bytes) << row.model;
   }

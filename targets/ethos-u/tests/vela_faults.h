@@ -11,10 +11,12 @@ struct VelaFault {
   std::string_view model, what;
 };
 inline constexpr VelaFault kVelaFaults[] = {
-    {"int16xint8xint32_1", "rounds once (NATURAL) where 32-bit biases ask for TFLite's two roundings"},
+    {"int16xint8xint32_1",
+     "rounds once (NATURAL) where 32-bit biases ask for TFLite's two roundings"},
     {"int16xint8xint32_2", "likewise"},
     {"int16xint8xint32_5", "likewise"},
-    {"reverse_transpose_conv_1", "pads an even kernel at the bottom and right, not at the top and left"},
+    {"reverse_transpose_conv_1",
+     "pads an even kernel at the bottom and right, not at the top and left"},
     {"lstm_2_s16", "scales the cell by 17490 / 2^10 before tanh, not by its power of two, 24"},
     {"lstm_stateful_batch_major_multibatch_s16", "likewise"},
 };

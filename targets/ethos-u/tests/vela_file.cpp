@@ -19,11 +19,15 @@ uint64_t bytes_of(const format::Tensor& tensor) {
   if (tensor.shape() != nullptr)
     for (const int32_t size : *tensor.shape()) bytes *= static_cast<uint64_t>(size);
   switch (static_cast<uint8_t>(tensor.type())) {
-    case kInt16: return bytes * 2;
+    case kInt16:
+      return bytes * 2;
     case kInt32:
-    case kFloat32: return bytes * 4;
-    case kInt64: return bytes * 8;
-    default: return bytes;
+    case kFloat32:
+      return bytes * 4;
+    case kInt64:
+      return bytes * 8;
+    default:
+      return bytes;
   }
 }
 
@@ -39,7 +43,8 @@ std::vector<int32_t> arena_offsets(const format::Model& model) {
   using flatbuffers::Table;
   using flatbuffers::Vector;
   constexpr flatbuffers::voffset_t kMetadata = 4 + 2 * 6, kName = 4, kBuffer = 6;
-  const auto* list = reinterpret_cast<const Table&>(model).GetPointer<const Vector<Offset<Table>>*>(kMetadata);
+  const auto* list =
+      reinterpret_cast<const Table&>(model).GetPointer<const Vector<Offset<Table>>*>(kMetadata);
   if (list == nullptr) return {};
   for (const Table* entry : *list) {
     const auto* name = entry->GetPointer<const flatbuffers::String*>(kName);
@@ -77,7 +82,8 @@ VelaFile read_vela_file(const std::filesystem::path& path) {
       return *graph.tensors()->Get(static_cast<uint32_t>(i));
     };
     const auto place = [&](int32_t i) {
-      return VelaTensor{i, static_cast<uint64_t>(offsets.at(static_cast<size_t>(i))), bytes_of(tensor(i))};
+      return VelaTensor{i, static_cast<uint64_t>(offsets.at(static_cast<size_t>(i))),
+                        bytes_of(tensor(i))};
     };
     const auto& in = *op->inputs();
     VelaOperator npu;

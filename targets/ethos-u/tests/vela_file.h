@@ -25,11 +25,11 @@ struct VelaOperator {
 };
 
 struct VelaFile {
-  std::string name;           // "kws_ref_model/ethos-u55-128-Shared_Sram-Performance"
-  std::string model;          // "kws_ref_model"
-  std::string tag;            // "ethos-u55-128"
-  std::string memory_mode;    // "Shared_Sram"
-  bool npu_alone = true;      // no operator is left to the CPU
+  std::string name;         // "kws_ref_model/ethos-u55-128-Shared_Sram-Performance"
+  std::string model;        // "kws_ref_model"
+  std::string tag;          // "ethos-u55-128"
+  std::string memory_mode;  // "Shared_Sram"
+  bool npu_alone = true;    // no operator is left to the CPU
   std::vector<VelaOperator> operators;
 };
 

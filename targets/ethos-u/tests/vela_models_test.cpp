@@ -32,7 +32,8 @@ std::vector<Sample> samples_of(const std::string& model) {
     const auto all = [&](const char* what) {
       std::vector<std::vector<uint8_t>> values;
       for (int i = 0;; ++i) {
-        const auto path = folder / (is_case ? fmt::format("{}{}.bin", what, i) : fmt::format("{}{}_{}.bin", what, k, i));
+        const auto path = folder / (is_case ? fmt::format("{}{}.bin", what, i)
+                                            : fmt::format("{}{}_{}.bin", what, k, i));
         if (!std::filesystem::exists(path)) return values;
         values.push_back(read_bytes(path));
       }
@@ -45,7 +46,8 @@ std::vector<Sample> samples_of(const std::string& model) {
 }
 
 // The inputs may hold several invocations on one state; the last one's outputs are returned.
-std::vector<graph::TensorValue> run_sample(Program& program, const CompiledModel& compiled, const Sample& sample) {
+std::vector<graph::TensorValue> run_sample(Program& program, const CompiledModel& compiled,
+                                           const Sample& sample) {
   const auto& inputs = compiled.emitted.inputs;
   if (inputs.empty() || sample.inputs.size() != inputs.size()) return {};
   const size_t times = sample.inputs[0].size() / static_cast<size_t>(inputs[0].bytes);
@@ -67,7 +69,8 @@ struct Tally {
 };
 
 void run_file(const std::filesystem::path& path, Tally& tally) {
-  const std::string model = path.parent_path().filename().string(), tag = tag_of(path.stem().string());
+  const std::string model = path.parent_path().filename().string(),
+                    tag = tag_of(path.stem().string());
   SCOPED_TRACE(model + "/" + path.stem().string());
   const Result<graph::Module> imported = import_model(read_bytes(path), {path.filename().string()});
   ASSERT_TRUE(imported.ok()) << imported.error().to_string();
@@ -80,9 +83,10 @@ void run_file(const std::filesystem::path& path, Tally& tally) {
   EXPECT_FALSE(samples.empty());
   ++tally.files;
   const tir::Module& lowered = compiled->lowered;
-  tally.with_cpu += std::any_of(lowered.funcs.begin(), lowered.funcs.end(), [&](const tir::Func& func) {
-    return func.target != "ethos-u" && func.name != lowered.entry;
-  });
+  tally.with_cpu +=
+      std::any_of(lowered.funcs.begin(), lowered.funcs.end(), [&](const tir::Func& func) {
+        return func.target != "ethos-u" && func.name != lowered.entry;
+      });
   for (size_t k = 0; k < samples.size(); ++k, ++tally.samples) {
     Program program(*compiled, &npu.device);
     const std::vector<graph::TensorValue> outputs = run_sample(program, *compiled, samples[k]);
@@ -96,14 +100,16 @@ void run_file(const std::filesystem::path& path, Tally& tally) {
 TEST(VelaModels, GiveTheGoldens) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
   std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(shared_folder() / "npu-streams/ethos-u"))
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(shared_folder() / "npu-streams/ethos-u"))
     if (entry.path().extension() == ".tflite") files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   Tally tally;
   for (const auto& path : files) run_file(path, tally);
-  std::cout << fmt::format("{} files, {} of them with operators of the CPU, {} samples; {} with a known fault of the "
-                           "compiler\n",
-                           tally.files, tally.with_cpu, tally.samples, tally.known);
+  std::cout << fmt::format(
+      "{} files, {} of them with operators of the CPU, {} samples; {} with a known fault of the "
+      "compiler\n",
+      tally.files, tally.with_cpu, tally.samples, tally.known);
   EXPECT_GE(tally.files, 100);
 }
 

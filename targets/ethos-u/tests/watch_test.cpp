@@ -86,9 +86,11 @@ class WatchTest : public testing::Test {
     return nlohmann::json::parse(file);
   }
 
-  std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
-                                  ("intarsia_watch_" + std::to_string(reinterpret_cast<uintptr_t>(this)));
-  std::string trace_ = (folder_ / "trace.json").string(), profile_ = (folder_ / "profile.json").string();
+  std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() /
+      ("intarsia_watch_" + std::to_string(reinterpret_cast<uintptr_t>(this)));
+  std::string trace_ = (folder_ / "trace.json").string(),
+              profile_ = (folder_ / "profile.json").string();
   std::string faults_;
   std::vector<std::vector<uint8_t>> streams_;
   std::deque<std::vector<uint8_t>> rooms_;
@@ -139,7 +141,8 @@ TEST_F(WatchTest, OperatorsHaveTheNamesOfTheMarks) {
   const EditableStream stream = transfers(1024);
   const uint64_t key = isa::ethos_u::stream_key(stream.bytes());
   std::ofstream(marks) << std::hex << key << std::dec << " 0 conv 1\n"
-                       << std::hex << key << std::dec << " " << stream.offset("OP_DMA_START", 1) << " conv \"2\"\n"
+                       << std::hex << key << std::dec << " " << stream.offset("OP_DMA_START", 1)
+                       << " conv \"2\"\n"
                        << "1234 0 of another stream\n";
   setenv("INTARSIA_DEVICE_MARKS", marks.c_str(), 1);
   run_all({stream});
@@ -169,9 +172,11 @@ TEST_F(WatchTest, RegionsEndWhereTheMarksSay) {
   EXPECT_THAT(run_with("region 0 1008 const", "region 1 1024"), HasSubstr("outside of region 0"));
   EXPECT_THAT(run_with("region 0 1024 const", "region 1 1008"), HasSubstr("outside of region 1"));
   EXPECT_THAT(run_with("region 0 1024 const", ""), HasSubstr("outside of region 1"));
-  EXPECT_THAT(run_with("region 0 1024 const", "region 1 1024 const"), HasSubstr("outside of region 1"));
+  EXPECT_THAT(run_with("region 0 1024 const", "region 1 1024 const"),
+              HasSubstr("outside of region 1"));
   // What is read has a value only where the marks say so.
-  EXPECT_THAT(run_with("region 0 1024", "region 1 1024"), HasSubstr("the stream checker found a mistake"));
+  EXPECT_THAT(run_with("region 0 1024", "region 1 1024"),
+              HasSubstr("the stream checker found a mistake"));
   EXPECT_EQ(run_with("region 0 1024", "holds 0 0 1024\n" + key_of(stream) + " region 1 1024"), "");
 }
 

@@ -32,8 +32,8 @@ std::vector<int16_t> normal(size_t count, double deviation, double zeros, uint32
   std::bernoulli_distribution zero(zeros);
   std::vector<int16_t> weights(count);
   for (int16_t& weight : weights)
-    weight = zero(random) ? int16_t{0}
-                          : static_cast<int16_t>(std::clamp(values(random), -255.0, 255.0));
+    weight =
+        zero(random) ? int16_t{0} : static_cast<int16_t>(std::clamp(values(random), -255.0, 255.0));
   return weights;
 }
 
@@ -73,7 +73,8 @@ TEST(WeightEncoder, IsSmall) {
   EXPECT_LE(encode_weights(std::vector<int16_t>(8192, 0)).size(), 144u);
   // Two values: a bit each.
   std::vector<int16_t> two(8192);
-  for (size_t i = 0; i < two.size(); ++i) two[i] = std::minstd_rand(static_cast<uint32_t>(i))() % 2 == 0 ? 100 : -3;
+  for (size_t i = 0; i < two.size(); ++i)
+    two[i] = std::minstd_rand(static_cast<uint32_t>(i))() % 2 == 0 ? 100 : -3;
   EXPECT_LE(encode_weights(two).size(), 8192u / 8 + 16);
   // Evenly spread over 8 bits: no more than the bytes they were, and a header.
   std::mt19937 random(9);
@@ -93,13 +94,14 @@ TEST(WeightOrder, IsTheSimulators) {
           const int32_t ofm = 37, height = 9, width = 3, ifm = depthwise ? 1 : 21;
           const std::vector<int16_t> values =
               normal(static_cast<size_t>(ofm * height * width * ifm), 50, 0.1, 3);
-          const compiler::WeightTraversal ours = {16, 8,         8,          dilation, dilation,
-                                                  depthwise, part_kernel, wide};
+          const compiler::WeightTraversal ours = {16,       8,         8,           dilation,
+                                                  dilation, depthwise, part_kernel, wide};
           const compiler::ChannelRange channels = {5, ofm, 2};
           const std::vector<int16_t> order =
               compiler::order_weights({values, ofm, height, width, ifm}, channels, ours);
-          const sim::Traversal theirs = {channels.count(), ifm, height, width, 16, 8, 8,
-                                         8 / dilation, 8 / dilation, depthwise, part_kernel, wide};
+          const sim::Traversal theirs = {
+              channels.count(), ifm,          height,    width,       16,  8, 8,
+              8 / dilation,     8 / dilation, depthwise, part_kernel, wide};
           std::vector<int16_t> expected;
           sim::traverse(
               theirs,

@@ -24,9 +24,10 @@ std::string number(uint32_t value, int bits) {
   for (int i = 0; i < bits; ++i) text += (value >> i & 1) != 0 ? '1' : '0';
   return text;
 }
-std::string slice(uint32_t zero_divisor, uint32_t values, uint32_t divisor, bool truncated, bool palette) {
-  return number(zero_divisor, 3) + number(values - 1, 15) + number(divisor, 3) + (truncated ? "1" : "0") +
-         (palette ? "1" : "0");
+std::string slice(uint32_t zero_divisor, uint32_t values, uint32_t divisor, bool truncated,
+                  bool palette) {
+  return number(zero_divisor, 3) + number(values - 1, 15) + number(divisor, 3) +
+         (truncated ? "1" : "0") + (palette ? "1" : "0");
 }
 std::string palette(uint32_t direct_offset, uint32_t size_field, uint32_t bits,
                     std::initializer_list<uint32_t> symbols = {}) {
@@ -64,29 +65,33 @@ using Weights = std::vector<int16_t>;
 TEST(HandWrittenWeights, GolombRice) {
   // Symbols 2, 3, 4, 9 (twice the magnitude, one more where negative) over 2: quotients 1, 1, 2, 4 and
   // remainders 0, 1, 0, 1.
-  EXPECT_EQ(decoded(slice(kNoRuns, 4, 1, false, true) + kNoPalette +
-                        "1 1 10 110 00000" + "0 0 1 11" + "0 1 0 1" + kEnd, 4),
+  EXPECT_EQ(decoded(slice(kNoRuns, 4, 1, false, true) + kNoPalette + "1 1 10 110 00000" +
+                        "0 0 1 11" + "0 1 0 1" + kEnd,
+                    4),
             (Weights{1, -1, 2, -4}));
 }
 
 TEST(HandWrittenWeights, TruncatedCodesHaveOnePositionEach) {
   // Symbols 0, 5, 10, 11 over 4: quotients 0, 1, 2, 2 and remainders 0, 1, 2, 3.
-  EXPECT_EQ(decoded(slice(kNoRuns, 4, 2, true, true) + kNoPalette +
-                        "0 1 1 1 00000000" + "0 1 1" + "00 10 01 11" + kEnd, 4),
+  EXPECT_EQ(decoded(slice(kNoRuns, 4, 2, true, true) + kNoPalette + "0 1 1 1 00000000" + "0 1 1" +
+                        "00 10 01 11" + kEnd,
+                    4),
             (Weights{0, -2, 5, -5}));
 }
 
 TEST(HandWrittenWeights, IndicesBeyondThePaletteAreDirect) {
   // The palette is 20, -3, 0; index 3 is symbol 12, the direct offset. Indices 0, 2, 5, 1, 3 over 1.
   EXPECT_EQ(decoded(slice(kNoRuns, 5, 0, false, true) + palette(12, 2, 6, {40, 7, 0}) +
-                        "0 10 111 1 11 000" + "1 110 0 10" + kEnd, 5),
+                        "0 10 111 1 11 000" + "1 110 0 10" + kEnd,
+                    5),
             (Weights{20, 0, 7, -3, 6}));
 }
 
 TEST(HandWrittenWeights, ZerosStandBeforeAndBehindValues) {
   // Runs 2, 1, 3 over 1 in a field of twelve; then the symbols 10 and 11 of four bits.
-  EXPECT_EQ(decoded(slice(0, 2, kRaw, false, true) + palette(0, 0, 4) +
-                        "110 10 1110 000" + "0101 1101" + kEnd, 8),
+  EXPECT_EQ(decoded(slice(0, 2, kRaw, false, true) + palette(0, 0, 4) + "110 10 1110 000" +
+                        "0101 1101" + kEnd,
+                    8),
             (Weights{0, 0, 5, 0, -5, 0, 0, 0}));
 }
 
@@ -97,16 +102,19 @@ TEST(HandWrittenWeights, SlicesWithoutPaletteBeginWithAValue) {
   expected.push_back(2);
   expected.push_back(-1);
   expected.insert(expected.end(), 17, 0);
-  EXPECT_EQ(decoded(slice(3, 1, kRaw, false, true) + palette(0, 0, 4) + "10 0 00000" + "0010" + "100 000" +
-                        slice(3, 1, kRaw, false, false) + "110 00000" + "1100" + "100" + kEnd,
-                    expected.size()),
-            expected);
+  EXPECT_EQ(
+      decoded(slice(3, 1, kRaw, false, true) + palette(0, 0, 4) + "10 0 00000" + "0010" +
+                  "100 000" + slice(3, 1, kRaw, false, false) + "110 00000" + "1100" + "100" + kEnd,
+              expected.size()),
+      expected);
 }
 
 TEST(HandWrittenWeights, APaletteStartsAnew) {
   // Three bits a symbol, then a palette of two entries and one bit an index; the second knows no zero runs.
-  EXPECT_EQ(decoded(slice(1, 1, kRaw, false, true) + palette(0, 0, 3) + "10 0 000000000" + "001" + "1 0" +
-                        slice(kNoRuns, 3, kRaw, false, true) + palette(0, 1, 7, {101, 100}) + "1 0 1" + kEnd, 7),
+  EXPECT_EQ(decoded(slice(1, 1, kRaw, false, true) + palette(0, 0, 3) + "10 0 000000000" + "001" +
+                        "1 0" + slice(kNoRuns, 3, kRaw, false, true) +
+                        palette(0, 1, 7, {101, 100}) + "1 0 1" + kEnd,
+                    7),
             (Weights{0, 0, 0, 2, 50, -50, 50}));
 }
 
@@ -117,8 +125,8 @@ TEST(HandWrittenWeights, WeightsWaitForZerosEightAhead) {
   expected.push_back(1);
   expected.insert(expected.end(), 11, 0);
   expected.insert(expected.end(), 12, 1);
-  EXPECT_EQ(decoded(slice(0, 13, 0, false, true) + palette(2, 0, 2) +
-                        "000000000000" + "111111111110" + "111111111110" + "000000000000" + "000000000000" + kEnd,
+  EXPECT_EQ(decoded(slice(0, 13, 0, false, true) + palette(2, 0, 2) + "000000000000" +
+                        "111111111110" + "111111111110" + "000000000000" + "000000000000" + kEnd,
                     expected.size()),
             expected);
 }
@@ -129,11 +137,11 @@ TEST(HandWrittenWeights, ZerosWaitForWeights) {
   Weights expected(13, 1);
   expected[0] = 16;
   expected.push_back(0);
-  EXPECT_EQ(decoded(slice(0, 13, 0, false, true) + palette(2, 0, 2) +
-                        "111111111111" + "000000000000" + "111111111111" +  // weights, zeros, second
-                        "1110 00000000" + "111" +                           // weights and second
-                        "0000 00000000" +                                   // weights
-                        "0 10 000000000" + kEnd,                            // zeros
+  EXPECT_EQ(decoded(slice(0, 13, 0, false, true) + palette(2, 0, 2) + "111111111111" +
+                        "000000000000" + "111111111111" +  // weights, zeros, second
+                        "1110 00000000" + "111" +          // weights and second
+                        "0000 00000000" +                  // weights
+                        "0 10 000000000" + kEnd,           // zeros
                     expected.size()),
             expected);
 }
@@ -153,7 +161,8 @@ struct ModelChannel {
   bool found = false;
 };
 
-constexpr int32_t kConv2d = 3, kDepthwise = 4, kFullyConnected = 9, kTransposeConv = 67;  // of the public schema
+constexpr int32_t kConv2d = 3, kDepthwise = 4, kFullyConnected = 9,
+                  kTransposeConv = 67;  // of the public schema
 
 // The channels of a model by its operators; nothing where one of them is not taken as it is.
 std::vector<std::vector<ModelChannel>> channels_of_model(const std::filesystem::path& path) {
@@ -178,8 +187,8 @@ std::vector<std::vector<ModelChannel>> channels_of_model(const std::filesystem::
     for (int32_t o = 0; o < ofm; ++o) {
       Channel channel = {depthwise, {height, width, ifm}, {}};
       for (int32_t i = 0; i < height * width * ifm; ++i)
-        channel.weights.push_back(static_cast<int8_t>(
-            data->Get(static_cast<uint32_t>(depthwise ? i * ofm + o : o * height * width * ifm + i))));
+        channel.weights.push_back(static_cast<int8_t>(data->Get(
+            static_cast<uint32_t>(depthwise ? i * ofm + o : o * height * width * ifm + i))));
       channels.push_back({std::move(channel)});
     }
     result.push_back(std::move(channels));
@@ -192,14 +201,16 @@ std::vector<Channel> channels_of(const WeightStream& stream) {
   const sim::Traversal& t = stream.traversal;
   std::vector<Channel> channels(
       static_cast<size_t>(t.ofm_depth),
-      {t.depthwise, {t.kernel_height, t.kernel_width, t.ifm_depth},
+      {t.depthwise,
+       {t.kernel_height, t.kernel_width, t.ifm_depth},
        Weights(static_cast<size_t>(t.kernel_height * t.kernel_width * t.ifm_depth))});
   size_t at = 0;
   sim::traverse(
       t,
       [&](int32_t o, int32_t y, int32_t x, int32_t i) {
         channels[static_cast<size_t>(o)]
-            .weights[static_cast<size_t>((y * t.kernel_width + x) * t.ifm_depth + i)] = stream.weights[at++];
+            .weights[static_cast<size_t>((y * t.kernel_width + x) * t.ifm_depth + i)] =
+            stream.weights[at++];
       },
       [&] { EXPECT_EQ(stream.weights[at++], 0) << "padding"; });
   return channels;
@@ -211,17 +222,18 @@ bool is_channel(const Channel& found, const Channel& model) {
   if (found == model) return true;
   const auto [height, width, depth] = model.shape;
   const int32_t columns = 2 * found.shape[1];
-  if (found.depthwise || model.depthwise || found.shape[0] != height || found.shape[2] != 2 * depth ||
-      columns < width)
+  if (found.depthwise || model.depthwise || found.shape[0] != height ||
+      found.shape[2] != 2 * depth || columns < width)
     return false;
   for (int32_t left = 0; left <= columns - width; ++left) {
     Weights widened;
     for (int32_t y = 0; y < height; ++y)
       for (int32_t x = 0; x < columns; ++x)
         for (int32_t i = 0; i < depth; ++i)
-          widened.push_back(x < left || x >= left + width
-                                ? int16_t{0}
-                                : model.weights[static_cast<size_t>((y * width + x - left) * depth + i)]);
+          widened.push_back(
+              x < left || x >= left + width
+                  ? int16_t{0}
+                  : model.weights[static_cast<size_t>((y * width + x - left) * depth + i)]);
     if (found.weights == widened) return true;
   }
   return false;
@@ -229,7 +241,8 @@ bool is_channel(const Channel& found, const Channel& model) {
 
 // Whether a core's channels are those of one operator, one after the other or every second one; they are
 // then marked as found.
-bool belong_together(const std::vector<Channel>& found, std::vector<ModelChannel>& op, int32_t step) {
+bool belong_together(const std::vector<Channel>& found, std::vector<ModelChannel>& op,
+                     int32_t step) {
   const auto stride = static_cast<size_t>(step);
   for (size_t first = 0; first + (found.size() - 1) * stride < op.size(); ++first) {
     size_t k = 0;
@@ -247,21 +260,23 @@ TEST(VelasWeights, AreTheModels) {
   for (const VelaFile& file : read_vela_files(shared_folder() / "npu-streams/ethos-u")) {
     SCOPED_TRACE(file.name);
     const bool is_case = std::filesystem::exists(shared_folder() / "conformance" / file.model);
-    auto ops = channels_of_model(shared_folder() / (is_case ? "conformance" : "models") / file.model /
-                                 "model.tflite");
+    auto ops = channels_of_model(shared_folder() / (is_case ? "conformance" : "models") /
+                                 file.model / "model.tflite");
     if (ops.empty() || !file.npu_alone) continue;
     ++models;
     for (const VelaOperator& op : file.operators)
       for (const WeightStream& stream : weight_streams(op)) {
         const std::vector<Channel> found = channels_of(stream);
-        EXPECT_TRUE(std::any_of(ops.begin(), ops.end(), [&](auto& channels) {
-          return belong_together(found, channels, stream.cores);
-        })) << stream.traversal.kernel_height << "x" << stream.traversal.kernel_width << "x"
+        EXPECT_TRUE(std::any_of(
+            ops.begin(), ops.end(),
+            [&](auto& channels) { return belong_together(found, channels, stream.cores); }))
+            << stream.traversal.kernel_height << "x" << stream.traversal.kernel_width << "x"
             << stream.traversal.ifm_depth << ", core " << stream.core;
       }
     for (const auto& channels : ops)
-      EXPECT_TRUE(std::all_of(channels.begin(), channels.end(), [](const auto& c) { return c.found; }))
-          << "channels are in no stream";
+      EXPECT_TRUE(std::all_of(channels.begin(), channels.end(), [](const auto& c) {
+        return c.found;
+      })) << "channels are in no stream";
   }
   EXPECT_GE(models, 40);
 }

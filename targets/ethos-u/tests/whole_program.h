@@ -16,12 +16,13 @@
 namespace intarsia::test::ethos_u {
 
 struct FreeAligned {
-  void operator()(uint8_t* block) const { ::operator delete(block, std::align_val_t{16}); }
+  void operator()(uint8_t* block) const { ::operator delete (block, std::align_val_t{16}); }
 };
 using AlignedBlock = std::unique_ptr<uint8_t, FreeAligned>;
 
 inline AlignedBlock aligned(size_t bytes) {
-  return AlignedBlock(static_cast<uint8_t*>(::operator new(std::max<size_t>(bytes, 1), std::align_val_t{16})));
+  return AlignedBlock(
+      static_cast<uint8_t*>(::operator new (std::max<size_t>(bytes, 1), std::align_val_t{16})));
 }
 
 // The bytes of the program's buffers while it runs.
@@ -40,8 +41,9 @@ class Blocks {
     const tir::Buffer& buffer = compiled_.lowered.entry_func().buffer(id);
     const Placement* placement = compiled_.plan.find(id);
     if (placement == nullptr) return {};
-    return {static_cast<uint8_t*>(pools_.at(static_cast<size_t>(placement->pool))) + placement->offset,
-            static_cast<size_t>(buffer.bytes())};
+    return {
+        static_cast<uint8_t*>(pools_.at(static_cast<size_t>(placement->pool))) + placement->offset,
+        static_cast<size_t>(buffer.bytes())};
   }
   // What the emitted model's init does to the state.
   void reset() {
@@ -51,7 +53,8 @@ class Blocks {
       if (!buffer.initial) continue;
       const std::span<uint8_t> bytes = of(tir::BufferId{static_cast<int32_t>(i)});
       for (int64_t k = 0; k < element_count(buffer.extents) && !bytes.empty(); ++k)
-        testing::store_element(bytes, k, {buffer.type, *buffer.initial, static_cast<float>(*buffer.initial)});
+        testing::store_element(bytes, k,
+                               {buffer.type, *buffer.initial, static_cast<float>(*buffer.initial)});
     }
   }
 
@@ -68,23 +71,28 @@ class Program {
   Program(const CompiledModel& compiled, intarsia_device* device)
       : compiled_(compiled), device_(device), blocks_(compiled), interpreter_(compiled.lowered) {
     testing::define_kernels(interpreter_);
-    const std::vector<uint8_t> bytes = write_package(compiled.emitted.name, compiled.emitted.streams);
+    const std::vector<uint8_t> bytes =
+        write_package(compiled.emitted.name, compiled.emitted.streams);
     package_bytes_ = aligned(bytes.size());
     std::copy(bytes.begin(), bytes.end(), package_bytes_.get());
-    opened_ = intarsia_package_open(&package_, package_bytes_.get(), static_cast<uint32_t>(bytes.size()));
+    opened_ =
+        intarsia_package_open(&package_, package_bytes_.get(), static_cast<uint32_t>(bytes.size()));
     blocks_.reset();
   }
 
   // INTARSIA_OK, the device's status, or -1 where the interpreter stopped.
-  intarsia_status run(const std::vector<graph::TensorValue>& inputs, std::vector<graph::TensorValue>& outputs) {
+  intarsia_status run(const std::vector<graph::TensorValue>& inputs,
+                      std::vector<graph::TensorValue>& outputs) {
     if (opened_ != INTARSIA_OK) return opened_;
     const auto parameter = [](size_t i) { return tir::BufferId{static_cast<int32_t>(i)}; };
     for (size_t i = 0; i < inputs.size(); ++i)
       std::copy(inputs[i].begin(), inputs[i].end(), blocks_.of(parameter(i)).begin());
     const tir::Func& schedule = compiled_.lowered.entry_func();
     const auto* sequence = std::get_if<tir::Seq>(&schedule.body->node);
-    for (const tir::Stmt& step : sequence != nullptr ? sequence->statements : std::vector{schedule.body})
-      if (const intarsia_status status = run_step(std::get<tir::Call>(step->node)); status != INTARSIA_OK)
+    for (const tir::Stmt& step :
+         sequence != nullptr ? sequence->statements : std::vector{schedule.body})
+      if (const intarsia_status status = run_step(std::get<tir::Call>(step->node));
+          status != INTARSIA_OK)
         return status;
     outputs.clear();
     for (size_t i = 0; i < compiled_.emitted.outputs.size(); ++i) {

@@ -18,17 +18,17 @@ struct intarsia_example_npu {
   /* Of the last run that ended in INTARSIA_ERROR_DEVICE_FAULT: isa/faults.def, and which command. */
   uint32_t fault_cause, fault_command;
   union {
-    void *registers;
+    void* registers;
     struct intarsia_register_bus bus;
   } access;
 };
 
 /* INTARSIA_ERROR_DEVICE_ABSENT when no such device answers. */
-intarsia_status intarsia_example_npu_open(struct intarsia_example_npu *npu, void *registers);
+intarsia_status intarsia_example_npu_open(struct intarsia_example_npu* npu, void* registers);
 
 /* The same over functions: a simulated device, or one behind another bus. */
-intarsia_status intarsia_example_npu_open_bus(struct intarsia_example_npu *npu,
-                                              const struct intarsia_register_bus *bus);
+intarsia_status intarsia_example_npu_open_bus(struct intarsia_example_npu* npu,
+                                              const struct intarsia_register_bus* bus);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,8 @@ void add_kinds(TargetRegistry& registry);
 
 namespace intarsia::test::example_npu {
 
-inline TargetRegistry make_registry() { return registry_beside_c(targets::example_npu::add_kinds); }
+inline TargetRegistry make_registry() {
+  return registry_beside_c(targets::example_npu::add_kinds);
+}
 
 }  // namespace intarsia::test::example_npu

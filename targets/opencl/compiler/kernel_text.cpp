@@ -95,7 +95,8 @@ Kernel make_kernel(const tir::Func& func, const Stmt& stmt, int number) {
   const ParallelNest nest = parallel_nest(func, stmt);
   std::copy(nest.extents.begin(), nest.extents.end(), kernel.global.begin());
   const emission::Names names = names_of(func);
-  const std::vector<emission::RegisterDeclaration> registers = emission::place_registers(func, nest.body);
+  const std::vector<emission::RegisterDeclaration> registers =
+      emission::place_registers(func, nest.body);
   for (const int32_t id : buffers_in(func, stmt, false)) kernel.arguments.push_back({id});
 
   std::string parameters;
@@ -106,14 +107,17 @@ Kernel make_kernel(const tir::Func& func, const Stmt& stmt, int number) {
   out.open(fmt::format("__kernel void k{}({})", number, parameters));
   for (size_t i = 0; i < kernel.arguments.size(); ++i) {
     const BufferId id = kernel.arguments[i];
-    const std::string type = fmt::format("{}__global {} *", writes(stmt, id) ? "" : "const ", c_name(func.buffer(id).type));
-    out.line(fmt::format("{}const {} = ({})(m{} + o{});", type, names.buffers[id.at()], type, i, i));
+    const std::string type = fmt::format("{}__global {} *", writes(stmt, id) ? "" : "const ",
+                                         c_name(func.buffer(id).type));
+    out.line(
+        fmt::format("{}const {} = ({})(m{} + o{});", type, names.buffers[id.at()], type, i, i));
   }
   for (size_t i = 0; i < func.buffers.size(); ++i) {
     if (!registers[i].used || registers[i].first_store != nullptr) continue;
     const tir::Buffer& buffer = func.buffers[i];
-    out.line(fmt::format("{} {}{};", c_name(buffer.type), names.buffers[i],
-                         buffer.extents.empty() ? "" : fmt::format("[{}]", element_count(buffer.extents))));
+    out.line(fmt::format(
+        "{} {}{};", c_name(buffer.type), names.buffers[i],
+        buffer.extents.empty() ? "" : fmt::format("[{}]", element_count(buffer.extents))));
   }
   std::set<std::string> taken(names.buffers.begin(), names.buffers.end());
   taken.insert(names.vars.begin(), names.vars.end());
@@ -132,15 +136,19 @@ std::vector<Kernel> kernels_of(const tir::Func& func, int first) {
   flatten(body, statements);
   std::vector<Kernel> kernels;
   if (!separable(func, statements)) return {make_kernel(func, body, first)};
-  for (const Stmt& stmt : statements) kernels.push_back(make_kernel(func, stmt, first + static_cast<int>(kernels.size())));
+  for (const Stmt& stmt : statements)
+    kernels.push_back(make_kernel(func, stmt, first + static_cast<int>(kernels.size())));
   return kernels;
 }
 
-std::string prelude() { return std::string(kTypes) + kHelpers; }
+std::string prelude() {
+  return std::string(kTypes) + kHelpers;
+}
 
 bool has_helper(const std::string& function) {
   static const std::string text = kHelpers;
-  for (size_t at = text.find(function + "("); at != std::string::npos; at = text.find(function + "(", at + 1)) {
+  for (size_t at = text.find(function + "("); at != std::string::npos;
+       at = text.find(function + "(", at + 1)) {
     const size_t line = text.rfind('\n', at);
     if (text.compare(line + 1, 13, "static inline") == 0) return true;
   }

@@ -10,8 +10,9 @@
 namespace intarsia::targets::opencl {
 
 struct Kernel {
-  std::string text;                      // a whole definition
-  std::vector<tir::BufferId> arguments;  // buffers of the function: each is a memory object and an offset
+  std::string text;  // a whole definition
+  std::vector<tir::BufferId>
+      arguments;  // buffers of the function: each is a memory object and an offset
   std::array<int64_t, 3> global = {1, 1, 1};
 };
 

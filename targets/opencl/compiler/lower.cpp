@@ -24,14 +24,14 @@ class Lowering {
     func_.stepwise = true;
     func_.in_place.clear();
     func_.macs = 0;
-    for (tir::Buffer& buffer : func_.buffers) buffer.alignment = std::max(buffer.alignment, kAlignment);
+    for (tir::Buffer& buffer : func_.buffers)
+      buffer.alignment = std::max(buffer.alignment, kAlignment);
   }
 
   tir::LoweredFunction run() {
     source_ = prelude();
     std::vector<tir::Stmt> body;
-    for (const tir::Stmt& stmt : calls())
-      launch(std::get<tir::Call>(stmt->node), body);
+    for (const tir::Stmt& stmt : calls()) launch(std::get<tir::Call>(stmt->node), body);
     body.insert(body.begin(), source_statement());
     func_.body = tir::seq(std::move(body));
     tir::LoweredFunction result;
@@ -45,7 +45,8 @@ class Lowering {
 
  private:
   std::vector<tir::Stmt> calls() const {
-    if (const auto* sequence = std::get_if<tir::Seq>(&schedule_.body->node)) return sequence->statements;
+    if (const auto* sequence = std::get_if<tir::Seq>(&schedule_.body->node))
+      return sequence->statements;
     return {schedule_.body};
   }
 
@@ -70,7 +71,8 @@ class Lowering {
 
   tir::BufferRun whole(BufferId id, Access access) const {
     const Shape& extents = func_.buffer(id).extents;
-    return {id, std::vector<tir::Expr>(extents.size(), tir::int_imm(0)), element_count(extents), access};
+    return {id, std::vector<tir::Expr>(extents.size(), tir::int_imm(0)), element_count(extents),
+            access};
   }
 
   static Access access_of(const tir::Func& callee, BufferId id) {
@@ -85,10 +87,12 @@ class Lowering {
     for (const Kernel& kernel : kernels_of(callee, kernels_)) {
       source_ += "\n" + kernel.text;
       std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
-      for (const BufferId id : kernel.arguments) operands.push_back(whole(bound[id.at()], access_of(callee, id)));
+      for (const BufferId id : kernel.arguments)
+        operands.push_back(whole(bound[id.at()], access_of(callee, id)));
       operands.push_back(tir::int_imm(kernels_++));
       for (const int64_t extent : kernel.global) operands.push_back(tir::int_imm(extent));
-      body.push_back(tir::with_comment(one_line(callee.node), tir::intrinsic(std::string(kLaunch), std::move(operands))));
+      body.push_back(tir::with_comment(one_line(callee.node),
+                                       tir::intrinsic(std::string(kLaunch), std::move(operands))));
     }
   }
 

@@ -8,11 +8,13 @@ namespace {
 KindSpec make_spec() {
   KindSpec spec;
   spec.name = "opencl";
-  spec.summary = "an OpenCL 1.2 device through the ICD loader: integer operators of the portable lowering";
+  spec.summary =
+      "an OpenCL 1.2 device through the ICD loader: integer operators of the portable lowering";
   spec.role = Role::Accelerator;
   spec.attributes = {AttributeSpec::integer("clock-mhz", 1000, 1, 10000, "for the cost policy"),
                      AttributeSpec::integer("macs-per-cycle", 16, 1, 65536, "for the cost policy")};
-  spec.tags = {{"opencl-device", "the first OpenCL device that answers, beside plain C", "opencl", "c"}};
+  spec.tags = {
+      {"opencl-device", "the first OpenCL device that answers, beside plain C", "opencl", "c"}};
   return spec;
 }
 
@@ -25,11 +27,13 @@ class OpenClKind final : public TargetKind {
   }
 
   Result<tir::LoweredFunction> graph_to_tir(const Target&, const graph::Module& module,
-                                            const graph::Function& function, const LoweringOptions&) const override {
+                                            const graph::Function& function,
+                                            const LoweringOptions&) const override {
     return lower(module, function);
   }
 
-  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module, const Plan& plan) const override {
+  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module,
+                                   const Plan& plan) const override {
     return make_streams(member, module, plan);
   }
 
@@ -38,7 +42,8 @@ class OpenClKind final : public TargetKind {
                     const graph::Node& node) const override {
     const auto clock = static_cast<double>(target.get_int("clock-mhz"));
     int64_t elements = 0;
-    for (const graph::TensorId id : node.outputs) elements += element_count(function.tensor(id).shape);
+    for (const graph::TensorId id : node.outputs)
+      elements += element_count(function.tensor(id).shape);
     const double work = static_cast<double>(graph::mac_count(function, node) + 8 * elements);
     return {10 * clock + work / static_cast<double>(target.get_int("macs-per-cycle")), clock};
   }
@@ -67,6 +72,8 @@ class OpenClKind final : public TargetKind {
 
 }  // namespace
 
-void add_kinds(TargetRegistry& registry) { registry.add(std::make_unique<OpenClKind>()); }
+void add_kinds(TargetRegistry& registry) {
+  registry.add(std::make_unique<OpenClKind>());
+}
 
 }  // namespace intarsia::targets::opencl

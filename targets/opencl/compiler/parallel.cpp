@@ -60,13 +60,15 @@ std::optional<Affine> affine(const Expr& expr, VarId v, const Ranges& ranges) {
   if (!a || !b) return std::nullopt;
   switch (binary->op) {
     case tir::BinaryOp::Add:
-      return Affine{a->coefficient + b->coefficient, {a->rest.low + b->rest.low, a->rest.high + b->rest.high}};
+      return Affine{a->coefficient + b->coefficient,
+                    {a->rest.low + b->rest.low, a->rest.high + b->rest.high}};
     case tir::BinaryOp::Mul: {
       const bool left = a->coefficient == 0 && a->rest.low == a->rest.high;
       const Affine& factor = left ? *a : *b;
       const Affine& other = left ? *b : *a;
       const int64_t f = factor.rest.low;
-      if (factor.coefficient != 0 || factor.rest.low != factor.rest.high || f < 0) return std::nullopt;
+      if (factor.coefficient != 0 || factor.rest.low != factor.rest.high || f < 0)
+        return std::nullopt;
       return Affine{f * other.coefficient, {f * other.rest.low, f * other.rest.high}};
     }
     default:
@@ -74,7 +76,8 @@ std::optional<Affine> affine(const Expr& expr, VarId v, const Ranges& ranges) {
   }
 }
 
-using Accesses = std::map<int32_t, std::vector<const std::vector<Expr>*>>;  // by buffer: its index lists
+using Accesses =
+    std::map<int32_t, std::vector<const std::vector<Expr>*>>;  // by buffer: its index lists
 
 // Whether along some axis every access of iteration v stays in a stretch of the axis that is v's alone.
 bool apart(const std::vector<const std::vector<Expr>*>& accesses, VarId v, const Ranges& ranges) {
@@ -86,7 +89,8 @@ bool apart(const std::vector<const std::vector<Expr>*>& accesses, VarId v, const
       fits = fits && one && one->coefficient > 0 && (!all || all->coefficient == one->coefficient);
       if (!fits) break;
       if (!all) all = one;
-      all->rest = {std::min(all->rest.low, one->rest.low), std::max(all->rest.high, one->rest.high)};
+      all->rest = {std::min(all->rest.low, one->rest.low),
+                   std::max(all->rest.high, one->rest.high)};
     }
     if (fits && all->rest.high - all->rest.low < all->coefficient) return true;
   }
@@ -98,12 +102,15 @@ bool independent(const tir::Func& func, const tir::For& loop, const Ranges& rang
   tir::walk(
       loop.body,
       [&](const tir::StmtNode& stmt) {
-        if (const auto* store = std::get_if<tir::Store>(&stmt.node)) written[store->buffer.index].push_back(&store->indices);
+        if (const auto* store = std::get_if<tir::Store>(&stmt.node))
+          written[store->buffer.index].push_back(&store->indices);
       },
       [&](const tir::ExprNode& expr) {
-        if (const auto* load = std::get_if<tir::Load>(&expr.node)) read[load->buffer.index].push_back(&load->indices);
+        if (const auto* load = std::get_if<tir::Load>(&expr.node))
+          read[load->buffer.index].push_back(&load->indices);
       });
-  const std::vector<emission::RegisterDeclaration> registers = emission::place_registers(func, loop.body);
+  const std::vector<emission::RegisterDeclaration> registers =
+      emission::place_registers(func, loop.body);
   for (auto& [buffer, accesses] : written) {
     if (func.buffer(BufferId{buffer}).scope == tir::Scope::Register) {
       // Declared where it gets its first value: no iteration sees what the one before left in it.
@@ -115,16 +122,19 @@ bool independent(const tir::Func& func, const tir::For& loop, const Ranges& rang
     if (accesses.front()->empty() || !apart(accesses, loop.var, ranges)) return false;
   }
   for (const auto& [buffer, accesses] : read)
-    if (func.buffer(BufferId{buffer}).scope == tir::Scope::Register && !written.contains(buffer)) return false;
+    if (func.buffer(BufferId{buffer}).scope == tir::Scope::Register && !written.contains(buffer))
+      return false;
   return true;
 }
 
 Stmt let(VarId var, Expr value, Stmt body) {
-  return std::make_shared<tir::StmtNode>(tir::StmtNode{tir::Let{var, std::move(value), std::move(body)}, {}});
+  return std::make_shared<tir::StmtNode>(
+      tir::StmtNode{tir::Let{var, std::move(value), std::move(body)}, {}});
 }
 
 // `vars` are those of the loops that become dimensions, outermost first.
-Stmt descend(const tir::Func& func, const Stmt& stmt, const Ranges& ranges, std::vector<const tir::For*>& loops) {
+Stmt descend(const tir::Func& func, const Stmt& stmt, const Ranges& ranges,
+             std::vector<const tir::For*>& loops) {
   if (const auto* inner = std::get_if<tir::Let>(&stmt->node))
     return let(inner->var, inner->value, descend(func, inner->body, ranges, loops));
   const auto* loop = std::get_if<tir::For>(&stmt->node);
@@ -141,9 +151,12 @@ Stmt with_dimensions(const Stmt& stmt, const std::vector<const tir::For*>& loops
   if (node == nullptr) return stmt;
   Expr value = node->value;
   if (value == nullptr) {
-    const auto at = std::find_if(loops.begin(), loops.end(), [&](const tir::For* loop) { return loop->var == node->var; });
+    const auto at = std::find_if(loops.begin(), loops.end(),
+                                 [&](const tir::For* loop) { return loop->var == node->var; });
     const auto dimension = loops.size() - 1 - static_cast<size_t>(at - loops.begin());
-    value = tir::call(DataType::Int32, "get_global_id", {tir::int_imm(static_cast<int64_t>(dimension))}) + *constant((*at)->lo);
+    value = tir::call(DataType::Int32, "get_global_id",
+                      {tir::int_imm(static_cast<int64_t>(dimension))}) +
+            *constant((*at)->lo);
   }
   return let(node->var, std::move(value), with_dimensions(node->body, loops));
 }

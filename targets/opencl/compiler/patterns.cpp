@@ -16,7 +16,8 @@ using Reason = std::optional<std::string>;
 Reason refuses_function(const tir::Func& func) {
   for (const tir::Buffer& buffer : func.buffers) {
     if (buffer.type == DataType::Float32)
-      return std::string("it computes with floats; those of OpenCL may round differently from the host's");
+      return std::string(
+          "it computes with floats; those of OpenCL may round differently from the host's");
     if (bits(buffer.type) < 8) return std::string("it reads packed i4 elements");
   }
   Reason reason;
@@ -24,7 +25,8 @@ Reason refuses_function(const tir::Func& func) {
       func.body,
       [&](const tir::StmtNode& stmt) {
         if (const auto* intrinsic = std::get_if<tir::Intrinsic>(&stmt.node))
-          reason = fmt::format("it is computed by {}, a helper of the C runtime on whole rows", intrinsic->name);
+          reason = fmt::format("it is computed by {}, a helper of the C runtime on whole rows",
+                               intrinsic->name);
       },
       [&](const tir::ExprNode& expr) {
         const auto* call = std::get_if<tir::ExprCall>(&expr.node);
@@ -38,9 +40,15 @@ Reason refuses_function(const tir::Func& func) {
 Reason refuses_operator(const PatternMatch& match) {
   const graph::Node& node = match.node();
   for (const graph::TensorId id : node.inputs)
-    if (id.valid() && match.function.tensor(id).variable) return std::string("it keeps state between runs, which the host does");
-  graph::Function alone{.name = match.function.name, .target = {}, .pin = {}, .tensors = match.function.tensors,
-                        .nodes = {node}, .inputs = {}, .outputs = node.outputs};
+    if (id.valid() && match.function.tensor(id).variable)
+      return std::string("it keeps state between runs, which the host does");
+  graph::Function alone{.name = match.function.name,
+                        .target = {},
+                        .pin = {},
+                        .tensors = match.function.tensors,
+                        .nodes = {node},
+                        .inputs = {},
+                        .outputs = node.outputs};
   for (const graph::TensorId id : node.inputs)
     if (id.valid() && !alone.tensor(id).constant.valid() &&
         std::find(alone.inputs.begin(), alone.inputs.end(), id) == alone.inputs.end())

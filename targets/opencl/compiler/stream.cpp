@@ -22,7 +22,11 @@ class StreamWriter {
     for (const tir::Stmt& statement : statements_of(func_.body)) {
       const auto& intrinsic = std::get<tir::Intrinsic>(statement->node);
       if (intrinsic.name == kSource) {
-        source = module_.constant(func_.buffer(std::get<tir::BufferRun>(intrinsic.operands.at(0)).buffer).constant).bytes;
+        source =
+            module_
+                .constant(func_.buffer(std::get<tir::BufferRun>(intrinsic.operands.at(0)).buffer)
+                              .constant)
+                .bytes;
         continue;
       }
       append(intrinsic, launches);
@@ -37,12 +41,14 @@ class StreamWriter {
     header[kVersionWord] = static_cast<uint32_t>(kVersion);
     header[kRegionCountWord] = static_cast<uint32_t>(stream_.regions.size());
     header[kLaunchCountWord] = static_cast<uint32_t>(launch_count);
-    header[kSourceWord] = static_cast<uint32_t>(4 * (header.size() + stream_.regions.size() + launches.size()));
+    header[kSourceWord] =
+        static_cast<uint32_t>(4 * (header.size() + stream_.regions.size() + launches.size()));
     header[kSourceBytesWord] = static_cast<uint32_t>(source.size());
     for (const int64_t bytes : places_.extents()) header.push_back(static_cast<uint32_t>(bytes));
     header.insert(header.end(), launches.begin(), launches.end());
     for (const uint32_t word : header)
-      for (int shift = 0; shift < 32; shift += 8) stream_.commands.push_back(static_cast<uint8_t>(word >> shift));
+      for (int shift = 0; shift < 32; shift += 8)
+        stream_.commands.push_back(static_cast<uint8_t>(word >> shift));
     stream_.commands.insert(stream_.commands.end(), source.begin(), source.end());
     return std::move(stream_);
   }
@@ -53,9 +59,11 @@ class StreamWriter {
     for (const auto& operand : intrinsic.operands) {
       if (const auto* run = std::get_if<tir::BufferRun>(&operand)) {
         const StreamPlace place = places_.of(*run);
-        addresses.insert(addresses.end(), {static_cast<uint32_t>(place.region), static_cast<uint32_t>(place.offset)});
+        addresses.insert(addresses.end(), {static_cast<uint32_t>(place.region),
+                                           static_cast<uint32_t>(place.offset)});
       } else {
-        numbers.push_back(static_cast<uint32_t>(std::get<tir::IntImm>(std::get<tir::Expr>(operand)->node).value));
+        numbers.push_back(
+            static_cast<uint32_t>(std::get<tir::IntImm>(std::get<tir::Expr>(operand)->node).value));
       }
     }
     INTARSIA_CHECK(numbers.size() == kArgumentCountWord, "a launch has a kernel and three extents");
@@ -75,7 +83,8 @@ class StreamWriter {
 Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan) {
   if (plan.memory.pools.size() + 1 > static_cast<size_t>(kMaxRegions))
     return Diagnostics(fmt::format("target '{}'", member.name),
-                       fmt::format("the board has {} memories, a program addresses {}", plan.memory.pools.size(), kMaxRegions - 1),
+                       fmt::format("the board has {} memories, a program addresses {}",
+                                   plan.memory.pools.size(), kMaxRegions - 1),
                        "leave memories out of the board's description");
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs)

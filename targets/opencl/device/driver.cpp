@@ -15,11 +15,13 @@ namespace {
 
 uint32_t word(const uint8_t *bytes, uint32_t index) {
   const uint8_t *at = bytes + 4 * static_cast<size_t>(index);
-  return at[0] | static_cast<uint32_t>(at[1]) << 8 | static_cast<uint32_t>(at[2]) << 16 | static_cast<uint32_t>(at[3]) << 24;
+  return at[0] | static_cast<uint32_t>(at[1]) << 8 | static_cast<uint32_t>(at[2]) << 16 |
+         static_cast<uint32_t>(at[3]) << 24;
 }
 
 intarsia_status failed(const char *what, cl_int code) {
-  (void)fprintf(stderr, "intarsia: opencl: %s failed with OpenCL error %d\n", what, static_cast<int>(code));
+  (void)fprintf(stderr, "intarsia: opencl: %s failed with OpenCL error %d\n", what,
+                static_cast<int>(code));
   return INTARSIA_ERROR_DEVICE_FAULT;
 }
 
@@ -33,12 +35,16 @@ struct Stream {
   bool open(const intarsia_stream &stream, uint32_t base_count) {
     bytes = stream.commands;
     words = stream.command_bytes / 4;
-    if (words < kHeaderWords || word(bytes, kMagicWord) != kMagic || word(bytes, kVersionWord) != kVersion) return false;
+    if (words < kHeaderWords || word(bytes, kMagicWord) != kMagic ||
+        word(bytes, kVersionWord) != kVersion)
+      return false;
     regions = word(bytes, kRegionCountWord);
     launches = word(bytes, kLaunchCountWord);
     const uint32_t begin = word(bytes, kSourceWord), length = word(bytes, kSourceBytesWord);
-    if (regions > kMaxRegions || regions > base_count || words < kHeaderWords + regions) return false;
-    if (length == 0 || begin > stream.command_bytes || length > stream.command_bytes - begin) return false;
+    if (regions > kMaxRegions || regions > base_count || words < kHeaderWords + regions)
+      return false;
+    if (length == 0 || begin > stream.command_bytes || length > stream.command_bytes - begin)
+      return false;
     source = reinterpret_cast<const char *>(bytes) + begin;
     source_length = length - 1;
     return true;
@@ -49,11 +55,15 @@ struct Stream {
 class Run {
  public:
   Run(intarsia_opencl &opencl, const intarsia_stream &stream, void *const *bases)
-      : opencl_(opencl), from_(stream), bases_(bases),
-        context_(static_cast<cl_context>(opencl.context)), queue_(static_cast<cl_command_queue>(opencl.queue)) {}
+      : opencl_(opencl),
+        from_(stream),
+        bases_(bases),
+        context_(static_cast<cl_context>(opencl.context)),
+        queue_(static_cast<cl_command_queue>(opencl.queue)) {}
   ~Run() {
     for (uint32_t r = 0; r < stream_.regions; ++r)
-      if (memory_[r] != nullptr && memory_[r] != program_->constants) (void)clReleaseMemObject(memory_[r]);
+      if (memory_[r] != nullptr && memory_[r] != program_->constants)
+        (void)clReleaseMemObject(memory_[r]);
   }
 
   intarsia_status run(uint32_t base_count) {
@@ -68,13 +78,15 @@ class Run {
  private:
   intarsia_status build(intarsia_opencl_program &slot) {
     cl_int code = CL_SUCCESS;
-    cl_program program = clCreateProgramWithSource(context_, 1, &stream_.source, &stream_.source_length, &code);
+    cl_program program =
+        clCreateProgramWithSource(context_, 1, &stream_.source, &stream_.source_length, &code);
     if (code != CL_SUCCESS) return failed("clCreateProgramWithSource", code);
     cl_device_id device = static_cast<cl_device_id>(opencl_.cl_device);
     code = clBuildProgram(program, 1, &device, "", nullptr, nullptr);
     if (code != CL_SUCCESS) {
       char log[2048] = "";
-      (void)clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, nullptr);
+      (void)clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log,
+                                  nullptr);
       (void)fprintf(stderr, "intarsia: opencl: the device's compiler says:\n%s\n", log);
       (void)clReleaseProgram(program);
       return failed("clBuildProgram", code);
@@ -102,10 +114,12 @@ class Run {
         memory_[r] = static_cast<cl_mem>(program_->constants);
         continue;
       }
-      if (constants && stream_.region_bytes(r) > from_.constant_bytes) return INTARSIA_ERROR_DEVICE_MISMATCH;
+      if (constants && stream_.region_bytes(r) > from_.constant_bytes)
+        return INTARSIA_ERROR_DEVICE_MISMATCH;
       cl_int code = CL_SUCCESS;
       const cl_mem_flags access = constants ? CL_MEM_READ_ONLY : CL_MEM_READ_WRITE;
-      memory_[r] = clCreateBuffer(context_, access | CL_MEM_USE_HOST_PTR, stream_.region_bytes(r), bases_[r], &code);
+      memory_[r] = clCreateBuffer(context_, access | CL_MEM_USE_HOST_PTR, stream_.region_bytes(r),
+                                  bases_[r], &code);
       if (code != CL_SUCCESS) return failed("clCreateBuffer", code);
       if (constants) program_->constants = memory_[r];
     }
@@ -117,7 +131,8 @@ class Run {
     const uint8_t *bytes = stream_.bytes;
     char name[16];
     (void)snprintf(name, sizeof name, "k%u", static_cast<unsigned>(word(bytes, at + kKernelWord)));
-    const size_t global[3] = {word(bytes, at + kGlobalXWord), word(bytes, at + kGlobalYWord), word(bytes, at + kGlobalZWord)};
+    const size_t global[3] = {word(bytes, at + kGlobalXWord), word(bytes, at + kGlobalYWord),
+                              word(bytes, at + kGlobalZWord)};
     const uint32_t arguments = word(bytes, at + kArgumentCountWord);
     at += kLaunchWords;
     if (arguments > (stream_.words - at) / 2) return INTARSIA_ERROR_DEVICE_MISMATCH;
@@ -134,7 +149,9 @@ class Run {
       code = clSetKernelArg(kernel, 2 * a, sizeof(cl_mem), &memory_[region]);
       if (code == CL_SUCCESS) code = clSetKernelArg(kernel, 2 * a + 1, sizeof offset, &offset);
     }
-    if (code == CL_SUCCESS) code = clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, global, nullptr, 0, nullptr, nullptr);
+    if (code == CL_SUCCESS)
+      code =
+          clEnqueueNDRangeKernel(queue_, kernel, 3, nullptr, global, nullptr, 0, nullptr, nullptr);
     (void)clReleaseKernel(kernel);
     return code == CL_SUCCESS ? INTARSIA_OK : failed("a kernel's launch", code);
   }
@@ -144,7 +161,8 @@ class Run {
     for (uint32_t r = 0; r < stream_.regions; ++r) {
       if (memory_[r] == program_->constants) continue;
       cl_int code = CL_SUCCESS;
-      void *mapped = clEnqueueMapBuffer(queue_, memory_[r], CL_TRUE, CL_MAP_READ, 0, stream_.region_bytes(r), 0, nullptr, nullptr, &code);
+      void *mapped = clEnqueueMapBuffer(queue_, memory_[r], CL_TRUE, CL_MAP_READ, 0,
+                                        stream_.region_bytes(r), 0, nullptr, nullptr, &code);
       if (code != CL_SUCCESS) return failed("clEnqueueMapBuffer", code);
       code = clEnqueueUnmapMemObject(queue_, memory_[r], mapped, 0, nullptr, nullptr);
       if (code != CL_SUCCESS) return failed("clEnqueueUnmapMemObject", code);
@@ -163,15 +181,19 @@ class Run {
   cl_mem memory_[kMaxRegions] = {};
 };
 
-intarsia_status run(intarsia_device *device, const intarsia_stream *stream, void *const *bases, uint32_t base_count) {
+intarsia_status run(intarsia_device *device, const intarsia_stream *stream, void *const *bases,
+                    uint32_t base_count) {
   // `device` is the first member of the driver's state.
   auto &opencl = *reinterpret_cast<intarsia_opencl *>(device);
   return Run(opencl, *stream, bases).run(base_count);
 }
 
 intarsia_status absent(const char *what, cl_int code) {
-  (void)fprintf(stderr, "intarsia: opencl: %s (OpenCL error %d); install a driver for a device of this machine, "
-                "for its processors pocl-opencl-icd\n", what, static_cast<int>(code));
+  (void)fprintf(
+      stderr,
+      "intarsia: opencl: %s (OpenCL error %d); install a driver for a device of this machine, "
+      "for its processors pocl-opencl-icd\n",
+      what, static_cast<int>(code));
   return INTARSIA_ERROR_DEVICE_ABSENT;
 }
 
@@ -183,7 +205,9 @@ cl_device_id first_device(cl_int &code) {
   for (cl_uint i = 0; code == CL_SUCCESS && i < count && i < kMaxPlatforms; ++i) {
     cl_device_id device = nullptr;
     cl_uint devices = 0;
-    if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, &devices) == CL_SUCCESS && devices > 0) return device;
+    if (clGetDeviceIDs(platforms[i], CL_DEVICE_TYPE_ALL, 1, &device, &devices) == CL_SUCCESS &&
+        devices > 0)
+      return device;
   }
   return nullptr;
 }
@@ -215,7 +239,8 @@ intarsia_status intarsia_opencl_open(intarsia_opencl *opencl, void *) {
 
 void intarsia_opencl_close(intarsia_opencl *opencl) {
   for (uint32_t i = 0; i < opencl->program_count; ++i) {
-    if (opencl->programs[i].constants != nullptr) (void)clReleaseMemObject(static_cast<cl_mem>(opencl->programs[i].constants));
+    if (opencl->programs[i].constants != nullptr)
+      (void)clReleaseMemObject(static_cast<cl_mem>(opencl->programs[i].constants));
     (void)clReleaseProgram(static_cast<cl_program>(opencl->programs[i].program));
   }
   (void)clReleaseCommandQueue(static_cast<cl_command_queue>(opencl->queue));

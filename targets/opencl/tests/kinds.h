@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "opencl/driver.h"
 #include "intarsia/target_kind.h"
+#include "opencl/driver.h"
 #include "support/parsed.h"
 
 namespace intarsia::targets::opencl {
@@ -15,7 +15,9 @@ void add_kinds(TargetRegistry& registry);
 
 namespace intarsia::test::opencl {
 
-inline TargetRegistry make_registry() { return registry_beside_c(targets::opencl::add_kinds); }
+inline TargetRegistry make_registry() {
+  return registry_beside_c(targets::opencl::add_kinds);
+}
 
 // Opened for as long as it lives; `answers` is false where there is no device.
 struct OpenDevice {

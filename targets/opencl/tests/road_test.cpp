@@ -13,14 +13,43 @@ namespace {
 // On integers.
 const std::vector<graph::OpKind>& operators() {
   using graph::OpKind;
-  static const std::vector<OpKind> kinds = {
-      OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected, OpKind::AveragePool2d, OpKind::MaxPool2d,
-      OpKind::Add, OpKind::Mul, OpKind::Pad, OpKind::Mean, OpKind::Relu, OpKind::Sub, OpKind::Minimum,
-      OpKind::Maximum, OpKind::SquaredDifference, OpKind::Prelu, OpKind::LeakyRelu, OpKind::Logistic, OpKind::Tanh,
-      OpKind::Abs, OpKind::TransposeConv2d, OpKind::BatchMatmul, OpKind::Concat, OpKind::Pack, OpKind::Slice,
-      OpKind::Transpose, OpKind::SpaceToDepth, OpKind::DepthToSpace, OpKind::SpaceToBatch, OpKind::BatchToSpace,
-      OpKind::MirrorPad, OpKind::PadV2, OpKind::Gather, OpKind::ResizeNearest, OpKind::Sum, OpKind::ReduceMax,
-      OpKind::Select, OpKind::Split};
+  static const std::vector<OpKind> kinds = {OpKind::Conv2d,
+                                            OpKind::DepthwiseConv2d,
+                                            OpKind::FullyConnected,
+                                            OpKind::AveragePool2d,
+                                            OpKind::MaxPool2d,
+                                            OpKind::Add,
+                                            OpKind::Mul,
+                                            OpKind::Pad,
+                                            OpKind::Mean,
+                                            OpKind::Relu,
+                                            OpKind::Sub,
+                                            OpKind::Minimum,
+                                            OpKind::Maximum,
+                                            OpKind::SquaredDifference,
+                                            OpKind::Prelu,
+                                            OpKind::LeakyRelu,
+                                            OpKind::Logistic,
+                                            OpKind::Tanh,
+                                            OpKind::Abs,
+                                            OpKind::TransposeConv2d,
+                                            OpKind::BatchMatmul,
+                                            OpKind::Concat,
+                                            OpKind::Pack,
+                                            OpKind::Slice,
+                                            OpKind::Transpose,
+                                            OpKind::SpaceToDepth,
+                                            OpKind::DepthToSpace,
+                                            OpKind::SpaceToBatch,
+                                            OpKind::BatchToSpace,
+                                            OpKind::MirrorPad,
+                                            OpKind::PadV2,
+                                            OpKind::Gather,
+                                            OpKind::ResizeNearest,
+                                            OpKind::Sum,
+                                            OpKind::ReduceMax,
+                                            OpKind::Select,
+                                            OpKind::Split};
   return kinds;
 }
 
@@ -48,21 +77,25 @@ TEST(Road, RandomOperators) {
     // A program takes a device half a second to compile.
     for (const DataType type : {DataType::Int8, DataType::Int16}) {
       if (type == DataType::Int16 && random.chance(60)) continue;
-      if (type == DataType::Int16 && kind == graph::OpKind::Split) continue;  // made in one type only
+      if (type == DataType::Int16 && kind == graph::OpKind::Split)
+        continue;  // made in one type only
       const graph::Module module = intarsia::testing::random_operator(random, kind, type);
       const Result<CompiledModel> model = compile_module(module, registry, target, options_of());
       if (!model.ok() || !all_on_device(*model)) continue;  // scales that nobody takes
-      const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);
+      const std::vector<graph::TensorValue> inputs =
+          intarsia::testing::random_inputs(random, module);
       graph::Evaluator evaluator(module);
       const auto expected = evaluator.run(inputs);
       ASSERT_TRUE(expected.ok()) << expected.error().to_string();
       OpenDevice fresh;  // programs are known by their address, which the next model may have again
-      EXPECT_EQ(run_compiled(*model, {{"opencl", &fresh.opencl.device}}, inputs), *expected) << graph::print(module);
+      EXPECT_EQ(run_compiled(*model, {{"opencl", &fresh.opencl.device}}, inputs), *expected)
+          << graph::print(module);
       ++ran[kind];
     }
   }
-  for (const graph::OpKind kind : {graph::OpKind::Conv2d, graph::OpKind::DepthwiseConv2d, graph::OpKind::FullyConnected,
-                                   graph::OpKind::Add, graph::OpKind::AveragePool2d, graph::OpKind::Concat})
+  for (const graph::OpKind kind :
+       {graph::OpKind::Conv2d, graph::OpKind::DepthwiseConv2d, graph::OpKind::FullyConnected,
+        graph::OpKind::Add, graph::OpKind::AveragePool2d, graph::OpKind::Concat})
     EXPECT_GT(ran[kind], 0) << graph::to_string(kind);
   EXPECT_GT(ran.size(), 25u) << "operators ran";
 }
@@ -101,7 +134,8 @@ TEST(Road, ANetworkIsOneStreamThatRunsAgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
     const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);
     OpenDevice fresh;
-    EXPECT_EQ(run_compiled(*model, {{"opencl", &fresh.opencl.device}}, inputs), *evaluator.run(inputs));
+    EXPECT_EQ(run_compiled(*model, {{"opencl", &fresh.opencl.device}}, inputs),
+              *evaluator.run(inputs));
   }
 }
 

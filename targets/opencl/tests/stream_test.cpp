@@ -24,9 +24,12 @@ entry @main
 
 TEST(Explanation, SaysWhatTheDeviceLacks) {
   const TargetRegistry registry = make_registry();
-  const auto result = partition(parsed_graph(kMixed), registry, parsed_target(registry, "c + opencl"));
+  const auto result =
+      partition(parsed_graph(kMixed), registry, parsed_target(registry, "c + opencl"));
   ASSERT_TRUE(result.ok()) << result.error().to_string();
-  const auto reason = [&](size_t row) { return result->explanation.operators.at(row).offers.at(1).reason.value_or(""); };
+  const auto reason = [&](size_t row) {
+    return result->explanation.operators.at(row).offers.at(1).reason.value_or("");
+  };
   EXPECT_THAT(reason(0), HasSubstr("a helper of the C runtime"));
   EXPECT_THAT(reason(1), HasSubstr("floats"));
 }
@@ -34,7 +37,8 @@ TEST(Explanation, SaysWhatTheDeviceLacks) {
 TEST(Disassembly, OfGarbageIsAnErrorOrNotOurs) {
   const TargetRegistry registry = make_registry();
   const TargetKind& kind = registry.kind("opencl");
-  std::vector<uint8_t> bytes = {'O', 'C', 'L', '1', 1, 0, 0, 0, 2, 0, 0, 0, 255, 255, 255, 255, 24, 0, 0, 0, 1, 0, 0, 0, 0};
+  std::vector<uint8_t> bytes = {'O', 'C', 'L', '1', 1, 0, 0, 0, 2, 0, 0, 0, 255,
+                                255, 255, 255, 24,  0, 0, 0, 1, 0, 0, 0, 0};
   EXPECT_FALSE(kind.disassemble(std::vector<uint8_t>{1, 2, 3}).has_value());
   for (size_t length = 24; length <= bytes.size(); ++length) {
     const auto text = kind.disassemble(std::span(bytes).first(length));
@@ -49,9 +53,11 @@ TEST(Driver, RefusesStreamsThatAreNotItsOwn) {
   alignas(16) uint8_t bytes[32] = {'O', 'C', 'L', '1', 2};
   void* bases[] = {bytes};
   intarsia_stream stream = {bytes, sizeof bytes, nullptr, 0};
-  EXPECT_EQ(device.opencl.device.run(&device.opencl.device, &stream, bases, 1), INTARSIA_ERROR_DEVICE_MISMATCH);
+  EXPECT_EQ(device.opencl.device.run(&device.opencl.device, &stream, bases, 1),
+            INTARSIA_ERROR_DEVICE_MISMATCH);
   stream.command_bytes = 8;
-  EXPECT_EQ(device.opencl.device.run(&device.opencl.device, &stream, bases, 1), INTARSIA_ERROR_DEVICE_MISMATCH);
+  EXPECT_EQ(device.opencl.device.run(&device.opencl.device, &stream, bases, 1),
+            INTARSIA_ERROR_DEVICE_MISMATCH);
 }
 
 }  // namespace

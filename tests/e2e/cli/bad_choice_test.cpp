@@ -23,17 +23,21 @@ class BadChoice : public Cli {
 TEST_F(BadChoice, UnknownBoard) {
   EXPECT_TRUE(refused(compile({"--board", "mps2-an385x"}),
                       {"--board: there is no board 'mps2-an385x'", "did you mean 'mps2-an385'?"}));
-  EXPECT_TRUE(refused(compile({"--board", "toaster"}), {"there is no board 'toaster'", "microbit"}));
+  EXPECT_TRUE(
+      refused(compile({"--board", "toaster"}), {"there is no board 'toaster'", "microbit"}));
 }
 
 TEST_F(BadChoice, UnknownTarget) {
-  EXPECT_TRUE(refused(compile({"--target", "cortex-m44"}), {"--target", "'cortex-m44'", "did you mean 'cortex-m4'?"}));
-  EXPECT_TRUE(refused(compile({"--target", "c -mcup=cortex-m4"}), {"--target", "no attribute 'mcup'", "it has mcpu"}));
+  EXPECT_TRUE(refused(compile({"--target", "cortex-m44"}),
+                      {"--target", "'cortex-m44'", "did you mean 'cortex-m4'?"}));
+  EXPECT_TRUE(refused(compile({"--target", "c -mcup=cortex-m4"}),
+                      {"--target", "no attribute 'mcup'", "it has mcpu"}));
 }
 
 TEST_F(BadChoice, ExtensionThatTheCoreLacks) {
-  EXPECT_TRUE(refused(compile({"--target", "c -mcpu=cortex-m0 -mattr=+dsp"}),
-                      {"--target", "cortex-m0 has no extension for -mattr=+dsp", "leave -mattr out"}));
+  EXPECT_TRUE(
+      refused(compile({"--target", "c -mcpu=cortex-m0 -mattr=+dsp"}),
+              {"--target", "cortex-m0 has no extension for -mattr=+dsp", "leave -mattr out"}));
   EXPECT_TRUE(refused(compile({"--target", "c -mcpu=cortex-m4 -mattr=+dsp,+mve"}),
                       {"cortex-m4 has no extension for -mattr=+mve", "it has +dsp, +fp"}));
   EXPECT_TRUE(refused(compile({"--target", "c -mcpu=cortex-m0 -mfloat-abi=hard"}),
@@ -41,14 +45,17 @@ TEST_F(BadChoice, ExtensionThatTheCoreLacks) {
 }
 
 TEST_F(BadChoice, TargetOfAnotherCore) {
-  EXPECT_TRUE(refused(compile({"--target", "cortex-m55", "--board", "mps2-an386"}),
-                      {"--board mps2-an386: the board does not run code for cortex-m55", "cortex-m4"}));
+  EXPECT_TRUE(
+      refused(compile({"--target", "cortex-m55", "--board", "mps2-an386"}),
+              {"--board mps2-an386: the board does not run code for cortex-m55", "cortex-m4"}));
 }
 
 TEST_F(BadChoice, Pins) {
-  EXPECT_TRUE(refused(compile({"--pin", "max_pol=c"}),
-                      {"--pin max_pol=c", "no operator or function 'max_pol'", "did you mean 'max_pool'?"}));
-  EXPECT_TRUE(refused(compile({"--pin", "max_pool=npu"}), {"--pin max_pool", "no member 'npu'", "members are c"}));
+  EXPECT_TRUE(refused(
+      compile({"--pin", "max_pol=c"}),
+      {"--pin max_pol=c", "no operator or function 'max_pol'", "did you mean 'max_pool'?"}));
+  EXPECT_TRUE(refused(compile({"--pin", "max_pool=npu"}),
+                      {"--pin max_pool", "no member 'npu'", "members are c"}));
   EXPECT_TRUE(refused(compile({"--pin", "max_pool"}), {"--pin: 'max_pool' is not NAME=MEMBER"}));
   write("pins.txt", std::string("# a comment\nmax_pool=c\n=c\n"));
   EXPECT_TRUE(refused(compile({"--pins", "pins.txt"}), {"pins.txt:3: '=c' is not NAME=MEMBER"}));
@@ -68,25 +75,30 @@ TEST_F(BadChoice, FlashBudget) {
                       {"--flash-budget: only 'compile' measures flash"}));
   if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no cross compiler";
   EXPECT_TRUE(refused(compile({"--board", "mps2-an386", "--flash-budget", "1000"}),
-                      {"--flash-budget: 1000 bytes are too few: the least is", "decides it with", "give at least"}));
+                      {"--flash-budget: 1000 bytes are too few: the least is", "decides it with",
+                       "give at least"}));
 }
 
 TEST_F(BadChoice, FolderThatCannotBeMade) {
   write("file", std::string("text"));
-  EXPECT_TRUE(refused(compile({"-o", "file/below"}), {"file/below: cannot be made: Not a directory"}));
+  EXPECT_TRUE(
+      refused(compile({"-o", "file/below"}), {"file/below: cannot be made: Not a directory"}));
   EXPECT_TRUE(refused(compile({"-o", "file"}), {"file: cannot be made"}));
   write_image("in.bin", 0);
-  EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--input", "in.bin", "--output-dir", "file/below"}),
-                      {"file/below: cannot be made"}));
+  EXPECT_TRUE(
+      refused(intarsia({"run", digits_path(), "--input", "in.bin", "--output-dir", "file/below"}),
+              {"file/below: cannot be made"}));
   EXPECT_EQ(read("file"), (std::vector<uint8_t>{'t', 'e', 'x', 't'}));
 }
 
 TEST_F(BadChoice, ActivationsBeyondTheMemory) {
   // 64 kB in and out, in place, on a board with 16 kB.
-  write("large.graph", std::string("intarsia.graph large\nfunc @main(%0) -> (%1) {\n"
-                                   "  %0 x: i8[1,64,64,16] q(0.5:0)\n  %1 y: i8[1,64,64,16] q(0.5:0)\n"
-                                   "  add twice(%0, %0) -> (%1)\n}\nentry @main\n"));
-  const ProcessOutcome outcome = intarsia({"compile", "large.graph", "--board", "microbit", "-o", "out"});
+  write("large.graph",
+        std::string("intarsia.graph large\nfunc @main(%0) -> (%1) {\n"
+                    "  %0 x: i8[1,64,64,16] q(0.5:0)\n  %1 y: i8[1,64,64,16] q(0.5:0)\n"
+                    "  add twice(%0, %0) -> (%1)\n}\nentry @main\n"));
+  const ProcessOutcome outcome =
+      intarsia({"compile", "large.graph", "--board", "microbit", "-o", "out"});
   const int64_t available = 16 * 1024 - 1024 - 2 * 1024;  // board.json: reserved, stack
   EXPECT_TRUE(refused(outcome, {"'ram'", fmt::format("{}", 65536 - available)}));
   EXPECT_FALSE(exists("out"));
@@ -95,18 +107,22 @@ TEST_F(BadChoice, ActivationsBeyondTheMemory) {
 TEST_F(BadChoice, WeightsBeyondTheFlash) {
   std::string weights;
   for (int i = 0; i < 512 * 600; ++i) weights += fmt::format("{:02x}", (i * 37) % 251);
-  write("heavy.graph", fmt::format("intarsia.graph heavy\nconst @0 w = x\"{}\"\nfunc @main(%0) -> (%2) {{\n"
-                                   "  %0 x: i8[1,512] q(0.5:0)\n  %1 w: i8[600,512] q(0.25) = @0\n"
-                                   "  %2 y: i8[1,600] q(0.5:0)\n  fully_connected dense(%0, %1, _) -> (%2)\n}}\n"
-                                   "entry @main\n", weights));
-  const ProcessOutcome outcome = intarsia({"compile", "heavy.graph", "--board", "microbit", "-o", "out"});
+  write("heavy.graph",
+        fmt::format("intarsia.graph heavy\nconst @0 w = x\"{}\"\nfunc @main(%0) -> (%2) {{\n"
+                    "  %0 x: i8[1,512] q(0.5:0)\n  %1 w: i8[600,512] q(0.25) = @0\n"
+                    "  %2 y: i8[1,600] q(0.5:0)\n  fully_connected dense(%0, %1, _) -> (%2)\n}}\n"
+                    "entry @main\n",
+                    weights));
+  const ProcessOutcome outcome =
+      intarsia({"compile", "heavy.graph", "--board", "microbit", "-o", "out"});
   EXPECT_TRUE(refused(outcome, {"'flash'", "bytes"}));
   EXPECT_FALSE(exists("out"));
 }
 
 TEST_F(BadChoice, Usage) {
   EXPECT_TRUE(usage_error(intarsia({}), "subcommand is required"));
-  EXPECT_TRUE(usage_error(intarsia({"compiel"}), "there is no command 'compiel'; did you mean 'compile'?"));
+  EXPECT_TRUE(
+      usage_error(intarsia({"compiel"}), "there is no command 'compiel'; did you mean 'compile'?"));
   EXPECT_TRUE(usage_error(intarsia({"frobnicate"}), "commands: compile, run, verify"));
   EXPECT_TRUE(usage_error(intarsia({"compile"}), "MODEL is required"));
   EXPECT_TRUE(usage_error(intarsia({"compile", digits_path()}), "--output is required"));
@@ -117,10 +133,13 @@ TEST_F(BadChoice, Usage) {
   EXPECT_TRUE(usage_error(compile({"--ram-budget", "much"}), "--ram-budget"));
   EXPECT_TRUE(usage_error(compile({"--frobnicate"}), "--frobnicate"));
   EXPECT_TRUE(usage_error(intarsia({"dump", digits_path(), "--stage", "guess"}), "--stage"));
-  EXPECT_TRUE(usage_error(intarsia({"dump", digits_path(), "--stage", "import", "--json"}), "--json"));
+  EXPECT_TRUE(
+      usage_error(intarsia({"dump", digits_path(), "--stage", "import", "--json"}), "--json"));
   EXPECT_TRUE(usage_error(intarsia({"verify", digits_path(), "--samples", "0"}), "--samples"));
-  EXPECT_TRUE(usage_error(intarsia({"run", digits_path(), "--output-dir", "o", "--repeat", "-1"}), "--repeat"));
-  EXPECT_TRUE(usage_error(intarsia({"plan", "p.csv", "--capacity", "much", "-o", "o.csv"}), "--capacity"));
+  EXPECT_TRUE(usage_error(intarsia({"run", digits_path(), "--output-dir", "o", "--repeat", "-1"}),
+                          "--repeat"));
+  EXPECT_TRUE(
+      usage_error(intarsia({"plan", "p.csv", "--capacity", "much", "-o", "o.csv"}), "--capacity"));
 }
 
 }  // namespace

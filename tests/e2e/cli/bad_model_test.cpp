@@ -30,7 +30,9 @@ TEST_F(BadModel, AFolder) {
   EXPECT_TRUE(refused(intarsia({"compile", ".", "-o", "out"}), {"is a folder, not a file"}));
 }
 
-TEST_F(BadModel, Empty) { EXPECT_TRUE(refused(compile({}), {"bad.tflite: is empty"})); }
+TEST_F(BadModel, Empty) {
+  EXPECT_TRUE(refused(compile({}), {"bad.tflite: is empty"}));
+}
 
 TEST_F(BadModel, Random) {
   std::mt19937 random(1);
@@ -50,9 +52,10 @@ TEST_F(BadModel, RandomBehindTheRightBeginning) {
 
 TEST_F(BadModel, Truncated) {
   const std::vector<uint8_t> whole = digits_bytes();
-  for (const size_t size : {size_t{4}, size_t{8}, size_t{12}, size_t{24}, size_t{400}, whole.size() / 2,
-                            whole.size() - 100, whole.size() - 1}) {
-    const std::vector<uint8_t> bytes(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+  for (const size_t size : {size_t{4}, size_t{8}, size_t{12}, size_t{24}, size_t{400},
+                            whole.size() / 2, whole.size() - 100, whole.size() - 1}) {
+    const std::vector<uint8_t> bytes(whole.begin(),
+                                     whole.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_TRUE(refused(compile(bytes), {"bad.tflite"})) << size << " bytes";
   }
 }
@@ -83,12 +86,14 @@ TEST_F(BadModel, UnknownOperatorsAreReportedTogether) {
   ModelSpec model = add_model();
   const int32_t between = model.outputs[0];
   const int32_t last = model.add({.name = "last", .shape = {1, 2, 2, 3}});
-  model.operators.push_back({.code = kCustom, .inputs = {between}, .outputs = {last}, .custom_code = "Frobnicate"});
+  model.operators.push_back(
+      {.code = kCustom, .inputs = {between}, .outputs = {last}, .custom_code = "Frobnicate"});
   const int32_t end = model.add({.name = "end", .shape = {1, 2, 2, 3}});
   model.operators.push_back({.code = kUnique, .inputs = {last}, .outputs = {end}, .version = 2});
   model.outputs = {end};
   const ProcessOutcome outcome = compile(build(model));
-  EXPECT_TRUE(refused(outcome, {"operator 1", "Frobnicate", "operator 2", "v2", "supported are", "docs/operators.md"}));
+  EXPECT_TRUE(refused(outcome, {"operator 1", "Frobnicate", "operator 2", "v2", "supported are",
+                                "docs/operators.md"}));
 }
 
 TEST_F(BadModel, ScaleThatIsNoNumber) {
@@ -113,9 +118,11 @@ TEST_F(BadModel, NothingInATensor) {
 }
 
 TEST_F(BadModel, GraphTextWithAnOperatorThereIsNot) {
-  write("bad.graph", std::string("intarsia.graph bad\nfunc @main(%0) -> (%1) {\n  %0 x: i8[4] q(0.5)\n"
-                                 "  %1 y: i8[4] q(0.5)\n  frobnicate f(%0) -> (%1)\n}\nentry @main\n"));
-  EXPECT_TRUE(refused(intarsia({"compile", "bad.graph", "-o", "out"}), {"bad.graph", "frobnicate"}));
+  write("bad.graph",
+        std::string("intarsia.graph bad\nfunc @main(%0) -> (%1) {\n  %0 x: i8[4] q(0.5)\n"
+                    "  %1 y: i8[4] q(0.5)\n  frobnicate f(%0) -> (%1)\n}\nentry @main\n"));
+  EXPECT_TRUE(
+      refused(intarsia({"compile", "bad.graph", "-o", "out"}), {"bad.graph", "frobnicate"}));
 }
 
 }  // namespace

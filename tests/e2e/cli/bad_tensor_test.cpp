@@ -7,9 +7,11 @@ namespace intarsia::test {
 namespace {
 
 // A .npy file, version 1.0, as numpy writes it.
-std::vector<uint8_t> npy(const std::string& type, const std::string& shape, const std::vector<uint8_t>& data,
+std::vector<uint8_t> npy(const std::string& type, const std::string& shape,
+                         const std::vector<uint8_t>& data,
                          const std::string& fortran_order = "False") {
-  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type, fortran_order, shape);
+  std::string header = fmt::format("{{'descr': '{}', 'fortran_order': {}, 'shape': {}, }}", type,
+                                   fortran_order, shape);
   while ((10 + header.size()) % 64 != 63) header += ' ';
   header += '\n';
   std::string text = "\x93NUMPY\x01";
@@ -23,7 +25,8 @@ std::vector<uint8_t> npy(const std::string& type, const std::string& shape, cons
 
 class Tensor : public Cli {
  protected:
-  ProcessOutcome run(const std::vector<std::string>& inputs, const std::vector<std::string>& more = {}) const {
+  ProcessOutcome run(const std::vector<std::string>& inputs,
+                     const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = {"run", digits_path(), "--output-dir", "out"};
     for (const std::string& input : inputs) arguments.insert(arguments.end(), {"--input", input});
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -45,7 +48,9 @@ TEST_F(Tensor, WrongCount) {
 TEST_F(Tensor, WrongSize) {
   for (const size_t size : {size_t{0}, size_t{63}, size_t{65}, size_t{128}}) {
     write("in.bin", std::vector<uint8_t>(size));
-    EXPECT_TRUE(refused(run({"in.bin"}), {fmt::format("in.bin: has {} bytes, input 'image' (i8[1,8,8,1]) takes 64", size)}));
+    EXPECT_TRUE(
+        refused(run({"in.bin"}),
+                {fmt::format("in.bin: has {} bytes, input 'image' (i8[1,8,8,1]) takes 64", size)}));
   }
   write("in.bin", std::vector<uint8_t>(150));
   EXPECT_TRUE(refused(run({"in.bin"}, {"--repeat", "3"}), {"takes 64, or 192 for 3 runs"}));
@@ -53,7 +58,8 @@ TEST_F(Tensor, WrongSize) {
 }
 
 TEST_F(Tensor, Missing) {
-  EXPECT_TRUE(refused(run({"absent.bin"}), {"absent.bin: cannot be read: No such file or directory"}));
+  EXPECT_TRUE(
+      refused(run({"absent.bin"}), {"absent.bin: cannot be read: No such file or directory"}));
 }
 
 TEST_F(Tensor, Npy) {
@@ -64,7 +70,8 @@ TEST_F(Tensor, Npy) {
 
 TEST_F(Tensor, NpyOfAnotherType) {
   write("in.npy", npy("<f4", "(1, 8, 8, 1)", std::vector<uint8_t>(256)));
-  EXPECT_TRUE(refused(run({"in.npy"}), {"in.npy: holds elements of type '<f4', input 'image' needs i8", "astype"}));
+  EXPECT_TRUE(refused(run({"in.npy"}),
+                      {"in.npy: holds elements of type '<f4', input 'image' needs i8", "astype"}));
   write("in.npy", npy("|u1", "(64,)", std::vector<uint8_t>(64)));
   EXPECT_TRUE(refused(run({"in.npy"}), {"'|u1'"}));
 }
@@ -107,7 +114,8 @@ TEST_F(Tensor, OneSliceForEachRun) {
 
 TEST_F(Tensor, CountingNeedsAnEmulator) {
   write_image("in.bin", 0);
-  EXPECT_TRUE(refused(run({"in.bin"}, {"--count-instructions"}), {"--count-instructions", "board host has none"}));
+  EXPECT_TRUE(refused(run({"in.bin"}, {"--count-instructions"}),
+                      {"--count-instructions", "board host has none"}));
 }
 
 TEST_F(Tensor, FolderOfAnotherBoardOrTarget) {
@@ -117,8 +125,10 @@ TEST_F(Tensor, FolderOfAnotherBoardOrTarget) {
     more.insert(more.begin(), {"run", "package", "--input", "in.bin", "--output-dir", "out"});
     return intarsia(more);
   };
-  EXPECT_TRUE(refused(run_folder({"--board", "mps2-an386"}), {"package: was compiled for board host, not mps2-an386"}));
-  EXPECT_TRUE(refused(run_folder({"--target", "cortex-m4"}), {"package: was compiled for target c, not c -mcpu=cortex-m4"}));
+  EXPECT_TRUE(refused(run_folder({"--board", "mps2-an386"}),
+                      {"package: was compiled for board host, not mps2-an386"}));
+  EXPECT_TRUE(refused(run_folder({"--target", "cortex-m4"}),
+                      {"package: was compiled for target c, not c -mcpu=cortex-m4"}));
   EXPECT_FALSE(exists("out"));
   EXPECT_TRUE(done(run_folder({"--target", "c"})));
   EXPECT_EQ(read("out/out0.bin"), recorded_scores(0));
@@ -127,10 +137,12 @@ TEST_F(Tensor, FolderOfAnotherBoardOrTarget) {
 TEST_F(Tensor, FolderThatIsNoPackage) {
   write("folder/manifest.txt", std::string("text"));
   write_image("in.bin", 0);
-  const std::vector<std::string> command = {"run", "folder", "--input", "in.bin", "--output-dir", "out"};
+  const std::vector<std::string> command = {"run",    "folder",       "--input",
+                                            "in.bin", "--output-dir", "out"};
   EXPECT_TRUE(refused(intarsia(command), {"folder: is not the folder of a compiled model"}));
   write("folder/manifest.json", std::string("{"));
-  EXPECT_TRUE(refused(intarsia(command), {"folder/manifest.json: is not a manifest", "compile the model again"}));
+  EXPECT_TRUE(refused(intarsia(command),
+                      {"folder/manifest.json: is not a manifest", "compile the model again"}));
   write("folder/manifest.json", std::string("{\"intarsia_package\": 999}"));
   EXPECT_TRUE(refused(intarsia(command), {"another version of the format"}));
 }

@@ -18,7 +18,8 @@ std::vector<uint8_t> slice_of(const std::string& file, size_t size, int index) {
 }
 
 std::string told(const ProcessOutcome& outcome) {
-  return outcome.ending() + "\nstandard output:\n" + outcome.out + "\nstandard error:\n" + outcome.err;
+  return outcome.ending() + "\nstandard output:\n" + outcome.out + "\nstandard error:\n" +
+         outcome.err;
 }
 
 }  // namespace
@@ -47,7 +48,8 @@ ProcessOutcome Cli::intarsia(std::vector<std::string> arguments) const {
   return program(arguments);
 }
 
-ProcessOutcome Cli::program(const std::vector<std::string>& command, const std::string& directory) const {
+ProcessOutcome Cli::program(const std::vector<std::string>& command,
+                            const std::string& directory) const {
   ProcessOptions options;
   options.directory = directory.empty() ? folder_ : path(directory);
   options.timeout = std::chrono::minutes(5);
@@ -57,7 +59,9 @@ ProcessOutcome Cli::program(const std::vector<std::string>& command, const std::
   return {};
 }
 
-bool Cli::exists(const std::string& name) const { return fs::exists(path(name)); }
+bool Cli::exists(const std::string& name) const {
+  return fs::exists(path(name));
+}
 
 void Cli::write(const std::string& name, const std::vector<uint8_t>& bytes) const {
   write(name, std::string(bytes.begin(), bytes.end()));
@@ -92,21 +96,28 @@ std::vector<uint8_t> Cli::recorded_scores(int index) {
   return slice_of("golden_outputs.bin", kScoreBytes, index);
 }
 
-std::string digits_path() { return INTARSIA_SOURCE_DIR "/examples/digits/digits.tflite"; }
+std::string digits_path() {
+  return INTARSIA_SOURCE_DIR "/examples/digits/digits.tflite";
+}
 
-std::vector<uint8_t> digits_bytes() { return *read_file(digits_path()); }
+std::vector<uint8_t> digits_bytes() {
+  return *read_file(digits_path());
+}
 
 bool have_program(const std::string& name) {
   const auto outcome = run_process({name, "--version"});
   return outcome.ok() && outcome->succeeded();
 }
 
-testing::AssertionResult refused(const ProcessOutcome& outcome, const std::vector<std::string>& words) {
+testing::AssertionResult refused(const ProcessOutcome& outcome,
+                                 const std::vector<std::string>& words) {
   if (outcome.exit_code != kUserError) return testing::AssertionFailure() << told(outcome);
-  if (!outcome.out.empty()) return testing::AssertionFailure() << "something was printed\n" << told(outcome);
+  if (!outcome.out.empty())
+    return testing::AssertionFailure() << "something was printed\n" << told(outcome);
   for (const std::string& word : words)
     if (outcome.err.find(word) == std::string::npos)
-      return testing::AssertionFailure() << "'" << word << "' is not in the message\n" << told(outcome);
+      return testing::AssertionFailure() << "'" << word << "' is not in the message\n"
+                                         << told(outcome);
   if (outcome.err.empty() || outcome.err.back() != '\n')
     return testing::AssertionFailure() << "the message is no line\n" << told(outcome);
   std::istringstream lines(outcome.err);

@@ -25,7 +25,8 @@ class Cli : public testing::Test {
   // In the test's folder; relative paths are inside of it.
   ProcessOutcome intarsia(std::vector<std::string> arguments) const;
   // Any other program.
-  ProcessOutcome program(const std::vector<std::string>& command, const std::string& directory = "") const;
+  ProcessOutcome program(const std::vector<std::string>& command,
+                         const std::string& directory = "") const;
 
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   bool exists(const std::string& name) const;
@@ -52,7 +53,8 @@ bool have_program(const std::string& name);
 
 // Exit code 1, nothing on standard output, and a message with all of the words; every line of it says
 // where and what.
-testing::AssertionResult refused(const ProcessOutcome& outcome, const std::vector<std::string>& words);
+testing::AssertionResult refused(const ProcessOutcome& outcome,
+                                 const std::vector<std::string>& words);
 // Exit code 0 and nothing on standard error.
 testing::AssertionResult done(const ProcessOutcome& outcome);
 // Exit code 2 and a message with the word.

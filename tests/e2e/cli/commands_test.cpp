@@ -23,14 +23,19 @@ class Commands : public Cli {
     EXPECT_TRUE(done(outcome));
     return outcome.out;
   }
-  static bool can_emulate() { return have_program("arm-none-eabi-gcc") && have_program("qemu-system-arm"); }
+  static bool can_emulate() {
+    return have_program("arm-none-eabi-gcc") && have_program("qemu-system-arm");
+  }
 };
 
-bool contains(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+bool contains(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
 
 TEST_F(Commands, HelpAndVersion) {
   const std::string help = text({"--help"});
-  for (const char* command : {"compile", "run", "verify", "explain", "dump", "disasm", "plan", "targets", "boards", "explain-error"})
+  for (const char* command : {"compile", "run", "verify", "explain", "dump", "disasm", "plan",
+                              "targets", "boards", "explain-error"})
     EXPECT_TRUE(contains(help, command)) << command;
   EXPECT_TRUE(text({"--version"}).starts_with("intarsia "));
   EXPECT_TRUE(contains(text({"compile", "--help"}), "--board"));
@@ -51,7 +56,8 @@ TEST_F(Commands, CompileForABoard) {
   EXPECT_TRUE(contains(report, "c -mcpu=cortex-m0 on board microbit")) << report;
   EXPECT_TRUE(contains(report, "bound")) << report;
   write_image("in.bin", 7);
-  const Json run = json({"run", "out", "--input", "in.bin", "--output-dir", "scores", "--count-instructions"});
+  const Json run =
+      json({"run", "out", "--input", "in.bin", "--output-dir", "scores", "--count-instructions"});
   EXPECT_EQ(read("scores/out0.bin"), recorded_scores(7));
   EXPECT_EQ(run["outputs"][0]["file"], "scores/out0.bin");
   EXPECT_EQ(run["outputs"][0]["shape"], Json({1, 10}));
@@ -61,7 +67,8 @@ TEST_F(Commands, CompileForABoard) {
 
 TEST_F(Commands, Run) {
   write_image("in.bin", 3);
-  const std::string table = text({"run", digits_path(), "--input", "in.bin", "--output-dir", "deep/out"});
+  const std::string table =
+      text({"run", digits_path(), "--input", "in.bin", "--output-dir", "deep/out"});
   EXPECT_EQ(table, "deep/out/out0.bin: 'scores' i8[1,10] real = 0.00390625 * (q - -128)\n");
   EXPECT_EQ(read("deep/out/out0.bin"), recorded_scores(3));
 }
@@ -105,7 +112,8 @@ entry @main
   EXPECT_EQ(slimming["steps"][0]["operator"], "r");
   EXPECT_TRUE(json({"explain", "m.graph", "--no-slim"})["slimming"]["steps"].empty());
   EXPECT_EQ(json({"explain", "m.graph", "--pin", "r=c"})["operators"].size(), 2u);
-  EXPECT_TRUE(contains(text({"compile", "m.graph", "-o", "out"}), "slimmed without changing a result (1 step"));
+  EXPECT_TRUE(contains(text({"compile", "m.graph", "-o", "out"}),
+                       "slimmed without changing a result (1 step"));
   EXPECT_TRUE(contains(text({"verify", "m.graph"}), "agree on 4 samples"));
 }
 
@@ -114,24 +122,28 @@ TEST_F(Commands, ManyInputsAndOutputs) {
   constexpr int kPairs = 40;
   std::string inputs, outputs, of_inputs, of_outputs, nodes;
   for (int i = 0; i < kPairs; ++i) {
-    const std::string separator = i == 0 ? "" : ", ", x = "%" + std::to_string(i), y = "%" + std::to_string(kPairs + i);
+    const std::string separator = i == 0 ? "" : ", ", x = "%" + std::to_string(i),
+                      y = "%" + std::to_string(kPairs + i);
     inputs += separator + x, outputs += separator + y;
     of_inputs += "  " + x + " x" + std::to_string(i) + ": i8[5] q(0.5:1)\n";
     of_outputs += "  " + y + " y" + std::to_string(i) + ": i8[5] q(0.5:1)\n";
     nodes += "  relu r" + std::to_string(i) + "(" + x + ") -> (" + y + ")\n";
   }
-  write("many.graph", "intarsia.graph many\nfunc @main(" + inputs + ") -> (" + outputs + ") {\n" + of_inputs + of_outputs +
-                          nodes + "}\nentry @main\n");
+  write("many.graph", "intarsia.graph many\nfunc @main(" + inputs + ") -> (" + outputs + ") {\n" +
+                          of_inputs + of_outputs + nodes + "}\nentry @main\n");
   EXPECT_TRUE(contains(text({"verify", "many.graph", "--samples", "1"}), "agree on 1 sample"));
 }
 
 TEST_F(Commands, DumpOfEveryStage) {
-  EXPECT_TRUE(text({"dump", digits_path(), "--stage", "import"}).starts_with("intarsia.graph digits\n"));
-  EXPECT_TRUE(text({"dump", digits_path(), "--stage", "slim"}).starts_with("intarsia.graph digits\n"));
+  EXPECT_TRUE(
+      text({"dump", digits_path(), "--stage", "import"}).starts_with("intarsia.graph digits\n"));
+  EXPECT_TRUE(
+      text({"dump", digits_path(), "--stage", "slim"}).starts_with("intarsia.graph digits\n"));
   const std::string partitioned = text({"dump", digits_path(), "--stage", "partition"});
   EXPECT_TRUE(contains(partitioned, "call ")) << "the entry calls regions";
   EXPECT_TRUE(text({"dump", digits_path(), "--stage", "lower"}).starts_with("module digits "));
-  EXPECT_TRUE(contains(text({"dump", digits_path(), "--stage", "plan"}), "pool ram peak=3072 lower_bound=3072 proven=true"));
+  EXPECT_TRUE(contains(text({"dump", digits_path(), "--stage", "plan"}),
+                       "pool ram peak=3072 lower_bound=3072 proven=true"));
   EXPECT_TRUE(contains(text({"dump", digits_path(), "--stage", "emit"}), "==== digits.c\n"));
   const Json plan = json({"dump", digits_path(), "--stage", "plan"});
   EXPECT_EQ(plan["pools"][0]["peak"], 3072);
@@ -147,15 +159,20 @@ TEST_F(Commands, TheImportedGraphCompilesToTheSame) {
 
 TEST_F(Commands, Plan) {
   write("p.csv", std::string("id,lower,upper,size\na,0,2,100\nb,1,3,50\nc,2,4,100\n"));
-  EXPECT_TRUE(contains(text({"plan", "p.csv", "--capacity", "150", "-o", "o.csv"}), "proven optimal"));
+  EXPECT_TRUE(
+      contains(text({"plan", "p.csv", "--capacity", "150", "-o", "o.csv"}), "proven optimal"));
   const std::vector<uint8_t> solution = read("o.csv");
-  EXPECT_TRUE(std::string(solution.begin(), solution.end()).starts_with("id,lower,upper,size,offset\n"));
+  EXPECT_TRUE(
+      std::string(solution.begin(), solution.end()).starts_with("id,lower,upper,size,offset\n"));
   EXPECT_EQ(json({"plan", "p.csv", "-o", "o.csv"})["peak"], 150);
 
-  EXPECT_TRUE(refused(intarsia({"plan", "p.csv", "--capacity", "149", "-o", "none.csv"}), {"p.csv: does not fit in 149 bytes", "--capacity 150"}));
-  EXPECT_TRUE(refused(intarsia({"plan", "absent.csv", "-o", "none.csv"}), {"absent.csv: cannot be read"}));
+  EXPECT_TRUE(refused(intarsia({"plan", "p.csv", "--capacity", "149", "-o", "none.csv"}),
+                      {"p.csv: does not fit in 149 bytes", "--capacity 150"}));
+  EXPECT_TRUE(
+      refused(intarsia({"plan", "absent.csv", "-o", "none.csv"}), {"absent.csv: cannot be read"}));
   write("bad.csv", std::string("id,lower\na,0\n"));
-  EXPECT_TRUE(refused(intarsia({"plan", "bad.csv", "-o", "none.csv"}), {"bad.csv:1: column 'upper' is missing", "column 'size'"}));
+  EXPECT_TRUE(refused(intarsia({"plan", "bad.csv", "-o", "none.csv"}),
+                      {"bad.csv:1: column 'upper' is missing", "column 'size'"}));
   EXPECT_TRUE(refused(intarsia({"plan", "p.csv", "-o", "p.csv/none.csv"}), {"cannot be written"}));
   EXPECT_FALSE(exists("none.csv"));
 }
@@ -173,7 +190,8 @@ TEST_F(Commands, Targets) {
 
 TEST_F(Commands, Boards) {
   const std::string table = text({"boards"});
-  for (const char* board : {"host", "microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547"})
+  for (const char* board :
+       {"host", "microbit", "mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "mps3-an547"})
     EXPECT_TRUE(contains(table, board)) << board;
   EXPECT_TRUE(contains(text({"boards", "microbit"}), "flash"));
   EXPECT_GE(json({"boards"}).size(), 7u);
@@ -183,16 +201,19 @@ TEST_F(Commands, Boards) {
 
 TEST_F(Commands, ExplainError) {
   EXPECT_TRUE(contains(text({"explain-error", "18"}), "INTARSIA_ERROR_PACKAGE_VERSION (18): "));
-  EXPECT_EQ(text({"explain-error", "INTARSIA_ERROR_PACKAGE_VERSION"}), text({"explain-error", "18"}));
+  EXPECT_EQ(text({"explain-error", "INTARSIA_ERROR_PACKAGE_VERSION"}),
+            text({"explain-error", "18"}));
   EXPECT_EQ(json({"explain-error", "18"})["code"], 18);
   EXPECT_TRUE(refused(intarsia({"explain-error", "12345"}), {"no status code '12345'"}));
-  EXPECT_TRUE(refused(intarsia({"explain-error", "INTARSIA_ERROR_PACKAGE_VERSIO"}), {"did you mean 'INTARSIA_ERROR_PACKAGE_VERSION'?"}));
+  EXPECT_TRUE(refused(intarsia({"explain-error", "INTARSIA_ERROR_PACKAGE_VERSIO"}),
+                      {"did you mean 'INTARSIA_ERROR_PACKAGE_VERSION'?"}));
 }
 
 TEST_F(Commands, DisasmOfSomethingElse) {
   EXPECT_TRUE(refused(intarsia({"disasm", "absent"}), {"absent: cannot be read"}));
   write("noise", std::vector<uint8_t>(100, 7));
-  EXPECT_TRUE(refused(intarsia({"disasm", "noise"}), {"noise: no target of this build knows this kind of stream"}));
+  EXPECT_TRUE(refused(intarsia({"disasm", "noise"}),
+                      {"noise: no target of this build knows this kind of stream"}));
 }
 
 }  // namespace

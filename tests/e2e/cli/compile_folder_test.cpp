@@ -14,13 +14,15 @@ TEST_F(CompileFolder, SameBytesInEveryFolderAndEveryTime) {
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "first"})));
   ASSERT_TRUE(done(intarsia({"compile", "elsewhere/digits.tflite", "-o", path("deep/er/second")})));
   const auto first = read_folder("first");
-  EXPECT_TRUE(first.contains("digits.c") && first.contains("CMakeLists.txt") && first.contains("report.json"));
+  EXPECT_TRUE(first.contains("digits.c") && first.contains("CMakeLists.txt") &&
+              first.contains("report.json"));
   EXPECT_EQ(first, read_folder("deep/er/second"));
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "first"})));
   EXPECT_EQ(first, read_folder("first")) << "compiling again changes nothing";
   for (const auto& [name, text] : first) {
     EXPECT_EQ(text.find(path("")), std::string::npos) << name << " names the folder";
-    EXPECT_EQ(text.find(INTARSIA_SOURCE_DIR), std::string::npos) << name << " names the source tree";
+    EXPECT_EQ(text.find(INTARSIA_SOURCE_DIR), std::string::npos)
+        << name << " names the source tree";
   }
 }
 
@@ -33,11 +35,13 @@ TEST_F(CompileFolder, SameBytesForABoard) {
 
 TEST_F(CompileFolder, WhatIsInTheWayIsFoundBeforeAnythingIsWritten) {
   fs::create_directories(path("out/manifest.json"));
-  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "out"}), {"out/manifest.json: cannot be written: is a folder"}));
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "out"}),
+                      {"out/manifest.json: cannot be written: is a folder"}));
   EXPECT_TRUE(read_folder("out").empty());
   fs::remove_all(path("out"));
   write("out/runtime", std::string("a file"));
-  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "out"}), {"out/runtime: cannot be made: is a file"}));
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "out"}),
+                      {"out/runtime: cannot be made: is a file"}));
   EXPECT_EQ(read_folder("out").size(), 1u);
 }
 

@@ -15,12 +15,15 @@ constexpr const char* kEthosU = "cortex-m55+ethos-u55-128+opencl";
 
 class CompositeModels : public Cli {
  protected:
-  static std::string model(const std::string& name) { return (shared_folder() / "models" / name / "model.tflite").string(); }
+  static std::string model(const std::string& name) {
+    return (shared_folder() / "models" / name / "model.tflite").string();
+  }
   // Every recorded sample, one after another.
   std::vector<uint8_t> recorded(const std::string& name, const std::string& which) const {
     std::vector<uint8_t> all;
     for (int sample = 0; sample < kSamples; ++sample) {
-      const std::vector<uint8_t> one = read_bytes(shared_folder() / "models" / name / (which + std::to_string(sample) + "_0.bin"));
+      const std::vector<uint8_t> one = read_bytes(shared_folder() / "models" / name /
+                                                  (which + std::to_string(sample) + "_0.bin"));
       all.insert(all.end(), one.begin(), one.end());
     }
     return all;
@@ -33,10 +36,13 @@ class CompositeModels : public Cli {
     return Json::parse(outcome.out, nullptr, false);
   }
   // Nothing where there is no OpenCL device.
-  std::optional<std::vector<uint8_t>> outputs(const std::string& name, const std::vector<std::string>& choice) const {
+  std::optional<std::vector<uint8_t>> outputs(const std::string& name,
+                                              const std::vector<std::string>& choice) const {
     write("in.bin", recorded(name, "in"));
-    std::vector<std::string> command = {"run", model(name), "--input", "in.bin", "--output-dir", "out", "--repeat",
-                                        std::to_string(kSamples), "--keep-all"};
+    std::vector<std::string> command = {
+        "run",          model(name), "--input",  "in.bin",
+        "--output-dir", "out",       "--repeat", std::to_string(kSamples),
+        "--keep-all"};
     command.insert(command.end(), choice.begin(), choice.end());
     const ProcessOutcome outcome = intarsia(command);
     if (outcome.err.find("no platform has a device") != std::string::npos) return std::nullopt;
@@ -61,8 +67,9 @@ int64_t changes_of_member(const Json& explanation) {
 TEST_F(CompositeModels, NoMoreTransfersThanBoundaries) {
   INTARSIA_NEEDS_SHARED("models");
   for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
-    for (const char* target : {kEthosN, kEthosU, "c + opencl + ethosn", "cortex-m55+opencl+ethos-u55-128",
-                               "cortex-m55+ethos-u55-128+ethosn", "cortex-m55+ethosn+ethos-u55-128"})
+    for (const char* target :
+         {kEthosN, kEthosU, "c + opencl + ethosn", "cortex-m55+opencl+ethos-u55-128",
+          "cortex-m55+ethos-u55-128+ethosn", "cortex-m55+ethosn+ethos-u55-128"})
       for (const char* policy : {"priority", "cost"}) {
         const Json explanation = explained(name, {"--target", target, "--policy", policy});
         const std::string what = std::string(name) + " on " + target + " by " + policy;
@@ -71,18 +78,22 @@ TEST_F(CompositeModels, NoMoreTransfersThanBoundaries) {
         EXPECT_EQ(explanation["boundaries"], changes_of_member(explanation)) << what;
         for (const Json& row : explanation["operators"])
           for (const Json& offer : row["offers"])
-            EXPECT_TRUE(offer["taken"] || !offer.value("reason", "").empty()) << what << ": " << row["name"] << " " << offer["member"];
+            EXPECT_TRUE(offer["taken"] || !offer.value("reason", "").empty())
+                << what << ": " << row["name"] << " " << offer["member"];
       }
 }
 
 // Of floats, of state, of branches, and with several CPUs.
 TEST_F(CompositeModels, NoMoreTransfersThanBoundariesOfAnyModel) {
   INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"ad01_int8", "vww_96_int8", "pretrainedResnet", "keyword_scrambled_8bit", "trained_lstm_int8"})
-    for (const char* target : {"c + opencl", kEthosN, "cortex-m55+opencl+ethos-u55-128", "a: c + opencl; b: c + ethos-u", "a: c; b: c; d: c"})
+  for (const char* name : {"ad01_int8", "vww_96_int8", "pretrainedResnet", "keyword_scrambled_8bit",
+                           "trained_lstm_int8"})
+    for (const char* target : {"c + opencl", kEthosN, "cortex-m55+opencl+ethos-u55-128",
+                               "a: c + opencl; b: c + ethos-u", "a: c; b: c; d: c"})
       for (const char* policy : {"priority", "cost"}) {
         const Json explanation = explained(name, {"--target", target, "--policy", policy});
-        EXPECT_LE(explanation["transfers"], explanation["boundaries"]) << name << " on " << target << " by " << policy;
+        EXPECT_LE(explanation["transfers"], explanation["boundaries"])
+            << name << " on " << target << " by " << policy;
       }
 }
 
@@ -90,7 +101,9 @@ TEST_F(CompositeModels, AnEthosUAndOpenClAreExactInAnyOrder) {
   INTARSIA_NEEDS_SHARED("models");
   for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
     for (const std::vector<std::string>& choice : std::vector<std::vector<std::string>>{
-             {"--target", kEthosU}, {"--target", kEthosU, "--policy", "cost"}, {"--target", "cortex-m55+opencl+ethos-u55-128", "--policy", "cost"}}) {
+             {"--target", kEthosU},
+             {"--target", kEthosU, "--policy", "cost"},
+             {"--target", "cortex-m55+opencl+ethos-u55-128", "--policy", "cost"}}) {
       const auto out = outputs(name, choice);
       if (!out) GTEST_SKIP() << "no OpenCL device";
       EXPECT_EQ(*out, recorded(name, "out")) << name << " on " << choice[1];
@@ -116,7 +129,8 @@ TEST_F(CompositeModels, BesideAnEthosNOpenClChangesNothing) {
 TEST_F(CompositeModels, VerifyAllowsAnEthosNItsRoundingAndNothingElse) {
   INTARSIA_NEEDS_SHARED("models");
   for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"}) {
-    const ProcessOutcome outcome = intarsia({"verify", model(name), "--target", "c + ethosn", "--json"});
+    const ProcessOutcome outcome =
+        intarsia({"verify", model(name), "--target", "c + ethosn", "--json"});
     ASSERT_TRUE(done(outcome)) << name;
     const Json report = Json::parse(outcome.out, nullptr, false);
     EXPECT_EQ(report["agree"], true);

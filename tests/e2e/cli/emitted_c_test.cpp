@@ -77,8 +77,8 @@ class EmittedC : public Cli {
                           const std::vector<std::string>& how) const {
     for (const auto& [name, text] : read_folder(folder)) {
       if (!name.ends_with(".c")) continue;
-      std::vector<std::string> command = {compiler, "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror",
-                                          "-I.", "-Iruntime/include"};
+      std::vector<std::string> command = {compiler,       "-std=c11", "-Wall", "-Wextra",
+                                          "-Wconversion", "-Werror",  "-I.",   "-Iruntime/include"};
       command.insert(command.end(), how.begin(), how.end());
       command.insert(command.end(), {"-c", name, "-o", "/dev/null"});
       const ProcessOutcome outcome = program(command, folder);
@@ -130,8 +130,9 @@ TEST_F(EmittedC, NoWarningsWithLongNames) {
 
 TEST_F(EmittedC, NoWarningsInRealModels) {
   INTARSIA_NEEDS_SHARED("models");
-  for (const char* model : {"ad01_int8", "hello_world_int8", "hello_world_float", "kws_ref_model",
-                            "micro_speech_quantized", "pretrainedResnet_quant", "simple_add_model", "vww_96_int8"}) {
+  for (const char* model :
+       {"ad01_int8", "hello_world_int8", "hello_world_float", "kws_ref_model",
+        "micro_speech_quantized", "pretrainedResnet_quant", "simple_add_model", "vww_96_int8"}) {
     const fs::path file = shared_folder() / "models" / model / "model.tflite";
     if (!fs::exists(file)) continue;
     ASSERT_TRUE(done(intarsia({"compile", file.string(), "-o", model})));
@@ -142,19 +143,23 @@ TEST_F(EmittedC, NoWarningsInRealModels) {
 
 TEST_F(EmittedC, TheHeaderIsForCppToo) {
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "digits"})));
-  write("main.cpp", std::string("#include \"digits.h\"\nint main() { return DIGITS_INPUT_COUNT - 1; }\n"));
+  write("main.cpp",
+        std::string("#include \"digits.h\"\nint main() { return DIGITS_INPUT_COUNT - 1; }\n"));
   for (const char* standard : {"-std=c++11", "-std=c++20"})
-    EXPECT_TRUE(done(program({"c++", standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-Idigits",
-                              "-Idigits/runtime/include", "main.cpp"})));
+    EXPECT_TRUE(
+        done(program({"c++", standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
+                      "-Idigits", "-Idigits/runtime/include", "main.cpp"})));
 }
 
 TEST_F(EmittedC, InACMakeProject) {
   compile_two_models();
-  write("CMakeLists.txt", std::string("cmake_minimum_required(VERSION 3.13)\nproject(firmware LANGUAGES C)\n"
-                                      "add_subdirectory(digits)\nadd_subdirectory(clamp_sum)\n"
-                                      "add_executable(firmware main.c)\n"
-                                      "target_link_libraries(firmware PRIVATE digits clamp_sum)\n"));
-  const ProcessOutcome configured = program({INTARSIA_CMAKE, "-S", ".", "-B", "build", "-G", INTARSIA_GENERATOR});
+  write("CMakeLists.txt",
+        std::string("cmake_minimum_required(VERSION 3.13)\nproject(firmware LANGUAGES C)\n"
+                    "add_subdirectory(digits)\nadd_subdirectory(clamp_sum)\n"
+                    "add_executable(firmware main.c)\n"
+                    "target_link_libraries(firmware PRIVATE digits clamp_sum)\n"));
+  const ProcessOutcome configured =
+      program({INTARSIA_CMAKE, "-S", ".", "-B", "build", "-G", INTARSIA_GENERATOR});
   ASSERT_TRUE(configured.succeeded()) << configured.out << configured.err;
   const ProcessOutcome built = program({INTARSIA_CMAKE, "--build", "build"});
   ASSERT_TRUE(built.succeeded()) << built.out << built.err;
@@ -164,10 +169,12 @@ TEST_F(EmittedC, InACMakeProject) {
 TEST_F(EmittedC, InAMakefile) {
   if (!have_program("make")) GTEST_SKIP() << "no make";
   compile_two_models();
-  write("Makefile", std::string("include digits/digits.mk\ninclude clamp_sum/clamp_sum.mk\n"
-                                "firmware:\n"
-                                "\t$(CC) -std=c11 $(DIGITS_INCLUDES) $(CLAMP_SUM_INCLUDES) main.c $(DIGITS_SOURCES) "
-                                "$(CLAMP_SUM_SOURCES) $(INTARSIA_RUNTIME_SOURCES) -o $@\n"));
+  write("Makefile",
+        std::string(
+            "include digits/digits.mk\ninclude clamp_sum/clamp_sum.mk\n"
+            "firmware:\n"
+            "\t$(CC) -std=c11 $(DIGITS_INCLUDES) $(CLAMP_SUM_INCLUDES) main.c $(DIGITS_SOURCES) "
+            "$(CLAMP_SUM_SOURCES) $(INTARSIA_RUNTIME_SOURCES) -o $@\n"));
   const ProcessOutcome built = program({"make", "firmware"});
   ASSERT_TRUE(built.succeeded()) << built.out << built.err;
   expect_right_outputs("firmware");
@@ -178,10 +185,13 @@ TEST_F(EmittedC, OneModelInAMakefile) {
   if (!have_program("make")) GTEST_SKIP() << "no make";
   write("clamp_sum.graph", std::string(kSum));
   ASSERT_TRUE(done(intarsia({"compile", "clamp_sum.graph", "-o", "sum"})));
-  write("main.c", std::string("#include \"clamp_sum.h\"\nint main(void) { return CLAMP_SUM_INPUT_COUNT - 2; }\n"));
-  write("project/Makefile", std::string("include ../sum/clamp_sum.mk\nfirmware:\n"
-                                        "\t$(CC) -std=c11 $(CLAMP_SUM_INCLUDES) ../main.c $(CLAMP_SUM_SOURCES) "
-                                        "$(INTARSIA_RUNTIME_SOURCES) -o $@\n"));
+  write("main.c",
+        std::string(
+            "#include \"clamp_sum.h\"\nint main(void) { return CLAMP_SUM_INPUT_COUNT - 2; }\n"));
+  write("project/Makefile",
+        std::string("include ../sum/clamp_sum.mk\nfirmware:\n"
+                    "\t$(CC) -std=c11 $(CLAMP_SUM_INCLUDES) ../main.c $(CLAMP_SUM_SOURCES) "
+                    "$(INTARSIA_RUNTIME_SOURCES) -o $@\n"));
   const ProcessOutcome built = program({"make", "firmware"}, "project");
   ASSERT_TRUE(built.succeeded()) << built.out << built.err;
   EXPECT_TRUE(done(program({path("project/firmware")})));

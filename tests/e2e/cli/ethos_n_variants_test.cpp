@@ -9,7 +9,8 @@
 namespace intarsia::test {
 namespace {
 
-constexpr const char* kTags[] = {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple", "ethos-n78-4tops-4ple", "ethos-n78-8tops-2ple"};
+constexpr const char* kTags[] = {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple",
+                                 "ethos-n78-4tops-4ple", "ethos-n78-8tops-2ple"};
 
 class EthosNVariants : public Cli, public testing::WithParamInterface<const char*> {
  protected:
@@ -22,14 +23,16 @@ TEST_P(EthosNVariants, GiveTheSameResults) {
   std::vector<uint8_t> inputs;
   constexpr int kSamples = 3;
   for (int sample = 0; sample < kSamples; ++sample) {
-    const std::vector<uint8_t> one = read_bytes(folder() + "/in" + std::to_string(sample) + "_0.bin");
+    const std::vector<uint8_t> one =
+        read_bytes(folder() + "/in" + std::to_string(sample) + "_0.bin");
     inputs.insert(inputs.end(), one.begin(), one.end());
   }
   write("in.bin", inputs);
   std::vector<uint8_t> first;
   for (const char* tag : kTags) {
-    const ProcessOutcome outcome = intarsia({"run", model(), "--target", tag, "--input", "in.bin", "--output-dir", "out", "--repeat",
-                                             std::to_string(kSamples), "--keep-all"});
+    const ProcessOutcome outcome =
+        intarsia({"run", model(), "--target", tag, "--input", "in.bin", "--output-dir", "out",
+                  "--repeat", std::to_string(kSamples), "--keep-all"});
     ASSERT_TRUE(done(outcome)) << tag;
     const std::vector<uint8_t> outputs = read("out/out0.bin");
     if (first.empty()) first = outputs;
@@ -40,10 +43,12 @@ TEST_P(EthosNVariants, GiveTheSameResults) {
 
 TEST_P(EthosNVariants, Verify) {
   INTARSIA_NEEDS_SHARED("models");
-  for (const char* tag : kTags) EXPECT_TRUE(done(intarsia({"verify", model(), "--target", tag}))) << tag;
+  for (const char* tag : kTags)
+    EXPECT_TRUE(done(intarsia({"verify", model(), "--target", tag}))) << tag;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EthosNVariants, testing::Values("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"),
+INSTANTIATE_TEST_SUITE_P(Models, EthosNVariants,
+                         testing::Values("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -12,12 +12,14 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kStream = "npu-streams/ethos-u/kws_ref_model/ethos-u55-128-Shared_Sram-Performance.tflite";
+constexpr const char* kStream =
+    "npu-streams/ethos-u/kws_ref_model/ethos-u55-128-Shared_Sram-Performance.tflite";
 
 class NpuStream : public Cli {
  protected:
   // The recorded file with bytes changed from the beginning of the driver's payload on.
-  void write_damaged(const std::function<void(std::vector<uint8_t>::iterator payload)>& damage) const {
+  void write_damaged(
+      const std::function<void(std::vector<uint8_t>::iterator payload)>& damage) const {
     std::vector<uint8_t> bytes = read_bytes(shared_folder() / kStream);
     const std::string magic = "COP1";
     const auto payload = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
@@ -26,7 +28,8 @@ class NpuStream : public Cli {
     write("vela.tflite", bytes);
   }
   void expect_refused(const std::string& target, const std::vector<std::string>& words) const {
-    EXPECT_TRUE(refused(intarsia({"compile", "vela.tflite", "--target", target, "-o", "out"}), words));
+    EXPECT_TRUE(
+        refused(intarsia({"compile", "vela.tflite", "--target", target, "-o", "out"}), words));
     EXPECT_FALSE(exists("out"));
   }
 };
@@ -35,12 +38,14 @@ TEST_F(NpuStream, IsRefusedWithTheReason) {
   INTARSIA_NEEDS_SHARED(kStream);
   using Place = std::vector<uint8_t>::iterator;
   write_damaged([](Place) {});
-  expect_refused("ethos-u55-256", {"it was compiled for ethos-u55-128, the device is ethos-u55-256"});
+  expect_refused("ethos-u55-256",
+                 {"it was compiled for ethos-u55-128, the device is ethos-u55-256"});
   write_damaged([](Place payload) { payload[15] = 0x20; });
   expect_refused("ethos-u55-128", {"it was compiled for architecture 2.0.6"});
   write_damaged([](Place payload) { payload[11] = 0x20; });
-  expect_refused("ethos-u55-128",
-                 {"it was compiled for ethos-u85-128, an architecture that is neither simulated nor driven"});
+  expect_refused(
+      "ethos-u55-128",
+      {"it was compiled for ethos-u85-128, an architecture that is neither simulated nor driven"});
   write_damaged([](Place payload) { payload[28 + 3] = 0x7F; });
   expect_refused("ethos-u55-128", {"its payload is cut short"});
   write_damaged([](Place payload) { payload[32 + 2] = 5; });
@@ -52,8 +57,9 @@ TEST_F(NpuStream, IsRefusedWithTheReason) {
     ASSERT_NE(at, payload + 4096);
     at[7] = 9;
   });
-  expect_refused("ethos-u55-128", {"OP_CONV at byte 0x65c of its stream has its weights in 0x9008c50..0x9008fe0 of "
-                                   "region 0, which has 0x8fe0 bytes"});
+  expect_refused("ethos-u55-128",
+                 {"OP_CONV at byte 0x65c of its stream has its weights in 0x9008c50..0x9008fe0 of "
+                  "region 0, which has 0x8fe0 bytes"});
 }
 
 // It runs on the host, and a note says so.
@@ -61,15 +67,19 @@ TEST_F(NpuStream, AModelThatTheNpuCannotTakeRunsOnTheHost) {
   write("floats.graph",
         "intarsia.graph floats\nfunc @main(%0) -> (%1) {\n  %0 x: f32[1,4]\n  %1 y: f32[1,4]\n"
         "  relu cut(%0) -> (%1) {activation=relu}\n}\nentry @main\n");
-  write("x.bin", std::vector<uint8_t>{0, 0, 0x80, 0x3F, 0, 0, 0x80, 0xBF, 0, 0, 0, 0, 0, 0, 0x20, 0x41});  // 1, -1, 0, 10
-  const ProcessOutcome outcome =
-      intarsia({"run", "floats.graph", "--target", "ethos-u55-128", "--input", "x.bin", "--output-dir", "out"});
+  write("x.bin", std::vector<uint8_t>{0, 0, 0x80, 0x3F, 0, 0, 0x80, 0xBF, 0, 0, 0, 0, 0, 0, 0x20,
+                                      0x41});  // 1, -1, 0, 10
+  const ProcessOutcome outcome = intarsia({"run", "floats.graph", "--target", "ethos-u55-128",
+                                           "--input", "x.bin", "--output-dir", "out"});
   EXPECT_EQ(outcome.exit_code, kDone) << outcome.err;
-  EXPECT_THAT(outcome.err, HasSubstr("note: ethos-u runs nothing of floats; 'intarsia explain' says why"));
+  EXPECT_THAT(outcome.err,
+              HasSubstr("note: ethos-u runs nothing of floats; 'intarsia explain' says why"));
   EXPECT_EQ(read("out/out0.bin"),
             (std::vector<uint8_t>{0, 0, 0x80, 0x3F, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0x41}));
-  const ProcessOutcome explained = intarsia({"explain", "floats.graph", "--target", "ethos-u55-128"});
-  EXPECT_THAT(explained.out, HasSubstr("not ethos-u: the input is f32, the NPU takes i8 and i16 here"));
+  const ProcessOutcome explained =
+      intarsia({"explain", "floats.graph", "--target", "ethos-u55-128"});
+  EXPECT_THAT(explained.out,
+              HasSubstr("not ethos-u: the input is f32, the NPU takes i8 and i16 here"));
 }
 
 }  // namespace

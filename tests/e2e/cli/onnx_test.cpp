@@ -19,8 +19,8 @@ class Onnx : public Cli {
 
 TEST_F(Onnx, GeneratedCComputesWhatOnnxruntimeDoes) {
   const std::string model = folder("residual_qdq_i8");
-  ASSERT_TRUE(done(
-      intarsia({"run", model + "/model.onnx", "--target", "c", "--input", model + "/in0.bin", "--output-dir", "."})));
+  ASSERT_TRUE(done(intarsia({"run", model + "/model.onnx", "--target", "c", "--input",
+                             model + "/in0.bin", "--output-dir", "."})));
   const std::vector<uint8_t> actual = read("out0.bin");
   const Result<std::vector<uint8_t>> expected = read_file(model + "/out0.bin");
   ASSERT_TRUE(expected.ok());
@@ -42,8 +42,8 @@ TEST_F(Onnx, CutOffFilesWriteNothing) {
   std::vector<uint8_t> bytes = *read_file(folder("residual_qdq_i8") + "/model.onnx");
   bytes.resize(bytes.size() / 2);
   write("half.onnx", bytes);
-  EXPECT_TRUE(
-      refused(intarsia({"compile", "half.onnx", "-o", "out"}), {"half.onnx", "the file is cut off or damaged"}));
+  EXPECT_TRUE(refused(intarsia({"compile", "half.onnx", "-o", "out"}),
+                      {"half.onnx", "the file is cut off or damaged"}));
   EXPECT_FALSE(exists("out"));
 }
 

@@ -6,8 +6,9 @@ namespace {
 
 TEST_F(Parts, WithAnNpuEachDoNotRace) {
   write_images();
-  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits", "--pin", "widen=ethos-u.2"},
-                              "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));
+  ASSERT_TRUE(
+      done(with_split({"compile", digits_path(), "-o", "digits", "--pin", "widen=ethos-u.2"},
+                      "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));
   bool ran = false;
   run_under_thread_sanitizer("digits", ran);
   if (!ran && !HasFatalFailure()) GTEST_SKIP() << "no thread sanitizer here";

@@ -13,8 +13,9 @@ using testing::Not;
 
 TEST_F(Parts, ComputeWhatOneProgramComputes) {
   write_images();
-  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "images.bin", "--output-dir", "out", "--repeat",
-                               std::to_string(kImages), "--keep-all"}, "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
+  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "images.bin", "--output-dir", "out",
+                               "--repeat", std::to_string(kImages), "--keep-all"},
+                              "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
   EXPECT_EQ(read("out/out0.bin"), all_scores());
 }
 
@@ -26,12 +27,14 @@ TEST_F(Parts, AreAFolderThatRuns) {
   EXPECT_THAT(compiled.out, HasSubstr("mailbox of"));
   ASSERT_TRUE(done(intarsia({"run", "digits", "--input", "image.bin", "--output-dir", "out"})));
   EXPECT_EQ(read("out/out0.bin"), recorded_scores(5));
-  EXPECT_EQ(read_folder("digits/low_power_cpu").at("digits_mailbox.h"), read_folder("digits/inference_cpu").at("digits_mailbox.h"));
+  EXPECT_EQ(read_folder("digits/low_power_cpu").at("digits_mailbox.h"),
+            read_folder("digits/inference_cpu").at("digits_mailbox.h"));
 }
 
 TEST_F(Parts, VerifyAndStayOneProgramWhenOneCpuRunsAll) {
   ASSERT_TRUE(done(with_split({"verify", digits_path()}, "c", "c")));
-  const ProcessOutcome whole = intarsia({"compile", digits_path(), "--target", "a: c; b: c", "-o", "whole"});
+  const ProcessOutcome whole =
+      intarsia({"compile", digits_path(), "--target", "a: c; b: c", "-o", "whole"});
   ASSERT_TRUE(done(whole));
   EXPECT_FALSE(exists("whole/digits_mailbox.h"));
 }
@@ -60,10 +63,12 @@ entry @main
 TEST_F(Parts, KeepTheirState) {
   write("last_three.graph", std::string(kLastThree));
   std::vector<float> values = {1, 2, 3, 4, -100, 6};
-  write("values.bin", std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(values.data()),
-                                           reinterpret_cast<const uint8_t*>(values.data() + values.size())));
-  ASSERT_TRUE(done(intarsia({"run", "last_three.graph", "--target", "a: c; b: c", "--pin", "twice=a", "--pin", "layer=b",
-                             "--pin", "rectify=a", "--input", "values.bin", "--output-dir", "out", "--repeat", "6", "--keep-all"})));
+  write("values.bin",
+        std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(values.data()),
+                             reinterpret_cast<const uint8_t*>(values.data() + values.size())));
+  ASSERT_TRUE(done(intarsia({"run", "last_three.graph", "--target", "a: c; b: c", "--pin",
+                             "twice=a", "--pin", "layer=b", "--pin", "rectify=a", "--input",
+                             "values.bin", "--output-dir", "out", "--repeat", "6", "--keep-all"})));
   const std::vector<uint8_t> bytes = read("out/out0.bin");
   std::vector<float> sums(bytes.size() / 4);
   std::memcpy(sums.data(), bytes.data(), bytes.size());
@@ -90,13 +95,16 @@ entry @main
 TEST_F(Parts, PassStateOnToTheNextInference) {
   write("sum.graph", std::string(kRunningSum));
   const std::vector<float> values = {1, 2, -200, 4};
-  write("values.bin", std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(values.data()),
-                                           reinterpret_cast<const uint8_t*>(values.data() + values.size())));
+  write("values.bin",
+        std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(values.data()),
+                             reinterpret_cast<const uint8_t*>(values.data() + values.size())));
   for (const std::string split : {"abab", "aaba", "baab"}) {
-    std::vector<std::string> command = {"run", "sum.graph", "--target", "a: c; b: c", "--input", "values.bin", "--output-dir", "out",
-                                        "--repeat", "4", "--keep-all"};
+    std::vector<std::string> command = {"run",      "sum.graph",  "--target",     "a: c; b: c",
+                                        "--input",  "values.bin", "--output-dir", "out",
+                                        "--repeat", "4",          "--keep-all"};
     const char* operators[] = {"recall", "accumulate", "remember", "rectify"};
-    for (size_t i = 0; i < split.size(); ++i) command.insert(command.end(), {"--pin", fmt::format("{}={}", operators[i], split[i])});
+    for (size_t i = 0; i < split.size(); ++i)
+      command.insert(command.end(), {"--pin", fmt::format("{}={}", operators[i], split[i])});
     ASSERT_TRUE(done(intarsia(command))) << split;
     const std::vector<uint8_t> bytes = read("out/out0.bin");
     std::vector<float> sums(bytes.size() / 4);
@@ -132,7 +140,8 @@ entry @main
 TEST_F(Parts, TakeBranchesAndAnyOutputs) {
   write("branch.graph", std::string(kBranch));
   for (const std::vector<std::string>& choice : std::vector<std::vector<std::string>>{
-           {"--target", "c"}, {"--target", "a: c; b: c", "--pin", "choose=b", "--pin", "after=a"}}) {
+           {"--target", "c"},
+           {"--target", "a: c; b: c", "--pin", "choose=b", "--pin", "after=a"}}) {
     std::vector<std::string> command = {"verify", "branch.graph"};
     command.insert(command.end(), choice.begin(), choice.end());
     EXPECT_TRUE(done(intarsia(command))) << choice[1];
@@ -141,11 +150,15 @@ TEST_F(Parts, TakeBranchesAndAnyOutputs) {
 
 TEST_F(Parts, HaveNamesOfTheirOwn) {
   const auto compiled = [&](const std::string& first, const std::string& second) {
-    return intarsia({"compile", digits_path(), "--target", first + ": c; " + second + ": c", "--pin", "stem=" + first, "-o", "digits"});
+    return intarsia({"compile", digits_path(), "--target", first + ": c; " + second + ": c",
+                     "--pin", "stem=" + first, "-o", "digits"});
   };
-  EXPECT_TRUE(refused(compiled("a", "mailbox"), {"--target: member 'mailbox': the parts share something called 'mailbox'", "give it another name"}));
+  EXPECT_TRUE(refused(compiled("a", "mailbox"),
+                      {"--target: member 'mailbox': the parts share something called 'mailbox'",
+                       "give it another name"}));
   EXPECT_TRUE(refused(compiled("stage1", "b"), {"--target: member 'stage1'"}));
-  EXPECT_TRUE(refused(compiled("a-b", "a.b"), {"--target: member 'a.b': is 'a_b' in C, as 'a-b' is"}));
+  EXPECT_TRUE(
+      refused(compiled("a-b", "a.b"), {"--target: member 'a.b': is 'a_b' in C, as 'a-b' is"}));
   EXPECT_FALSE(exists("digits"));
 }
 
@@ -153,8 +166,9 @@ TEST_F(Parts, HaveNamesOfTheirOwn) {
 TEST_F(Parts, MayBeMany) {
   std::string target = "m0: c";
   for (int i = 1; i < 64; ++i) target += fmt::format("; m{}: c", i);
-  const ProcessOutcome explained = intarsia({"explain", digits_path(), "--target", target, "--pin", "stem=m40", "--pin", "scores=m63",
-                                             "--policy", "cost", "--json"});
+  const ProcessOutcome explained =
+      intarsia({"explain", digits_path(), "--target", target, "--pin", "stem=m40", "--pin",
+                "scores=m63", "--policy", "cost", "--json"});
   ASSERT_TRUE(done(explained));
   const auto json = nlohmann::json::parse(explained.out);
   EXPECT_EQ(json["operators"][0]["member"], "m40");
@@ -162,9 +176,12 @@ TEST_F(Parts, MayBeMany) {
 }
 
 TEST_F(Parts, NeedNoInputs) {
-  write("constant.graph", std::string("intarsia.graph constant\nconst @0 one = f32[1, -2]\nfunc @main() -> (%2) {\n  %0 a: f32[2] = @0\n"
-                                      "  %1 b: f32[2]\n  %2 c: f32[2]\n  relu first(%0) -> (%1)\n  neg second(%1) -> (%2)\n}\nentry @main\n"));
-  EXPECT_TRUE(done(intarsia({"verify", "constant.graph", "--no-slim", "--target", "a: c; b: c", "--pin", "first=b", "--pin", "second=a"})));
+  write("constant.graph", std::string("intarsia.graph constant\nconst @0 one = f32[1, -2]\nfunc "
+                                      "@main() -> (%2) {\n  %0 a: f32[2] = @0\n"
+                                      "  %1 b: f32[2]\n  %2 c: f32[2]\n  relu first(%0) -> (%1)\n  "
+                                      "neg second(%1) -> (%2)\n}\nentry @main\n"));
+  EXPECT_TRUE(done(intarsia({"verify", "constant.graph", "--no-slim", "--target", "a: c; b: c",
+                             "--pin", "first=b", "--pin", "second=a"})));
 }
 
 TEST_F(Parts, PinsThatCannotHoldSayWhy) {
@@ -174,11 +191,15 @@ TEST_F(Parts, PinsThatCannotHoldSayWhy) {
     command.insert(command.end(), pins.begin(), pins.end());
     return intarsia(command);
   };
-  EXPECT_TRUE(refused(explained({"--pin", "minus=a"}),
-                      {"branch: operator 'minus' (neg): is pinned to 'a', but runs inside 'choose' (if)", "pin 'choose' instead"}));
-  EXPECT_TRUE(refused(explained({"--pin", "after=a", "--pin", "after=b"}), {"--pin: 'after' is pinned to 'a' already", "keep one of the two"}));
+  EXPECT_TRUE(
+      refused(explained({"--pin", "minus=a"}),
+              {"branch: operator 'minus' (neg): is pinned to 'a', but runs inside 'choose' (if)",
+               "pin 'choose' instead"}));
+  EXPECT_TRUE(refused(explained({"--pin", "after=a", "--pin", "after=b"}),
+                      {"--pin: 'after' is pinned to 'a' already", "keep one of the two"}));
   write("pins.txt", std::string("after=a\n# twice\nafter=b\n"));
-  EXPECT_TRUE(refused(explained({"--pins", "pins.txt"}), {"pins.txt:3: 'after' is pinned to 'a' already"}));
+  EXPECT_TRUE(
+      refused(explained({"--pins", "pins.txt"}), {"pins.txt:3: 'after' is pinned to 'a' already"}));
   write("pins.txt", std::string("after=a\n"));
   const ProcessOutcome overridden = explained({"--pins", "pins.txt", "--pin", "after=b"});
   EXPECT_TRUE(done(overridden));
@@ -187,7 +208,8 @@ TEST_F(Parts, PinsThatCannotHoldSayWhy) {
 
 TEST_F(Parts, AsThreadsDoNotRace) {
   write_images();
-  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
+  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0",
+                              "c -mcpu=cortex-m7")));
   bool ran = false;
   run_under_thread_sanitizer("digits", ran);
   if (!ran && !HasFatalFailure()) GTEST_SKIP() << "no thread sanitizer here";
@@ -197,15 +219,20 @@ TEST_F(Parts, AsThreadsDoNotRace) {
 // An NPU belongs to the CPU before it: its streams, driver and memory are in that CPU's part.
 TEST_F(Parts, HaveTheDevicesOfTheirCpu) {
   write_images();
-  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "images.bin", "--output-dir", "out", "--repeat",
-                               std::to_string(kImages), "--keep-all"}, "c -mcpu=cortex-m0", kNpuInPart)));
+  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "images.bin", "--output-dir", "out",
+                               "--repeat", std::to_string(kImages), "--keep-all"},
+                              "c -mcpu=cortex-m0", kNpuInPart)));
   EXPECT_EQ(read("out/out0.bin"), all_scores());
-  ASSERT_TRUE(done(with_split({"verify", digits_path()}, "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));
-  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", kNpuInPart)));
+  ASSERT_TRUE(
+      done(with_split({"verify", digits_path()}, "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));
+  ASSERT_TRUE(done(
+      with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", kNpuInPart)));
   EXPECT_TRUE(exists("digits/inference_cpu/runtime/targets/device/ethos_u/driver.cpp"));
   EXPECT_FALSE(exists("digits/low_power_cpu/runtime/targets/device/ethos_u"));
-  for (const auto& [name, text] : read_folder("digits/inference_cpu")) EXPECT_THAT(name, Not(HasSubstr("/sim/")));
-  const ProcessOutcome explained = with_split({"explain", digits_path()}, "c -mcpu=cortex-m0", kNpuInPart);
+  for (const auto& [name, text] : read_folder("digits/inference_cpu"))
+    EXPECT_THAT(name, Not(HasSubstr("/sim/")));
+  const ProcessOutcome explained =
+      with_split({"explain", digits_path()}, "c -mcpu=cortex-m0", kNpuInPart);
   EXPECT_THAT(explained.out, HasSubstr("not inference_cpu: ethos-u comes first in the target"));
 }
 
@@ -237,7 +264,8 @@ int main(void) {
 TEST_F(Parts, WaitForEachOtherAndRefuseStrangers) {
   ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c", "c")));
   write("main.c", std::string(kStrangerMain));
-  std::vector<std::string> command = {"cc", "-std=c11", "-Wall", "-Wextra", "-Wconversion", "-Werror", path("main.c")};
+  std::vector<std::string> command = {"cc",           "-std=c11", "-Wall",       "-Wextra",
+                                      "-Wconversion", "-Werror",  path("main.c")};
   const std::vector<std::string> sources = sources_of("digits/low_power_cpu");
   command.insert(command.end(), sources.begin(), sources.end());
   command.insert(command.end(), {"-lm", "-o", path("alone")});
@@ -249,13 +277,26 @@ TEST_F(Parts, WaitForEachOtherAndRefuseStrangers) {
 // Each part for its own core, with nothing of the other's.
 TEST_F(Parts, AreFirmwareEachForItsCore) {
   if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no arm-none-eabi-gcc";
-  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
+  ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0",
+                              "c -mcpu=cortex-m7")));
   const std::map<std::string, std::vector<std::string>> parts = {
-      {"low_power_cpu", {"-mcpu=cortex-m0"}}, {"inference_cpu", {"-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard"}}};
+      {"low_power_cpu", {"-mcpu=cortex-m0"}},
+      {"inference_cpu", {"-mcpu=cortex-m7", "-mfpu=fpv5-d16", "-mfloat-abi=hard"}}};
   for (const auto& [part, flags] : parts) {
-    std::vector<std::string> command = {"arm-none-eabi-gcc", "-mthumb", "-Os", "-std=c11", "-Wall", "-Wextra", "-Wconversion",
-                                        "-Werror", "-ffunction-sections", "-nostdlib", "-r", "-Wl,--gc-sections",
-                                        "-Wl,-e,digits_" + part + "_step", "-Wl,-u,digits_" + part + "_init"};
+    std::vector<std::string> command = {"arm-none-eabi-gcc",
+                                        "-mthumb",
+                                        "-Os",
+                                        "-std=c11",
+                                        "-Wall",
+                                        "-Wextra",
+                                        "-Wconversion",
+                                        "-Werror",
+                                        "-ffunction-sections",
+                                        "-nostdlib",
+                                        "-r",
+                                        "-Wl,--gc-sections",
+                                        "-Wl,-e,digits_" + part + "_step",
+                                        "-Wl,-u,digits_" + part + "_init"};
     command.insert(command.end(), flags.begin(), flags.end());
     const std::vector<std::string> sources = sources_of("digits/" + part);
     command.insert(command.end(), sources.begin(), sources.end());
@@ -263,24 +304,30 @@ TEST_F(Parts, AreFirmwareEachForItsCore) {
     const ProcessOutcome built = program(command);
     ASSERT_TRUE(built.succeeded()) << built.err;
     const ProcessOutcome undefined = program({"arm-none-eabi-nm", "-u", path(part + ".elf")});
-    for (const char* name : {"digits_", "intarsia_"}) EXPECT_EQ(undefined.out.find(name), std::string::npos) << undefined.out;
+    for (const char* name : {"digits_", "intarsia_"})
+      EXPECT_EQ(undefined.out.find(name), std::string::npos) << undefined.out;
   }
 }
 
 TEST_F(Parts, RunOnABoardWithTwoCores) {
-  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm")) GTEST_SKIP() << "no cross compiler or emulator";
+  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))
+    GTEST_SKIP() << "no cross compiler or emulator";
   write_images();
-  ASSERT_TRUE(done(with_split({"run", digits_path(), "--board", "mps2-an521", "--input", "images.bin", "--output-dir", "out",
-                               "--repeat", std::to_string(kImages), "--keep-all"}, "c -mcpu=cortex-m33", "c -mcpu=cortex-m33")));
+  ASSERT_TRUE(
+      done(with_split({"run", digits_path(), "--board", "mps2-an521", "--input", "images.bin",
+                       "--output-dir", "out", "--repeat", std::to_string(kImages), "--keep-all"},
+                      "c -mcpu=cortex-m33", "c -mcpu=cortex-m33")));
   EXPECT_EQ(read("out/out0.bin"), all_scores());
 }
 
 TEST_F(Parts, NeedACoreEach) {
   write_images();
-  const ProcessOutcome outcome = with_split({"run", digits_path(), "--board", "mps2-an386", "--input", "images.bin",
-                                             "--output-dir", "out", "--repeat", std::to_string(kImages)},
-                                            "c -mcpu=cortex-m4", "c -mcpu=cortex-m4");
-  EXPECT_TRUE(refused(outcome, {"--board mps2-an386: the board has one core", "low_power_cpu, inference_cpu", "--board host"}));
+  const ProcessOutcome outcome =
+      with_split({"run", digits_path(), "--board", "mps2-an386", "--input", "images.bin",
+                  "--output-dir", "out", "--repeat", std::to_string(kImages)},
+                 "c -mcpu=cortex-m4", "c -mcpu=cortex-m4");
+  EXPECT_TRUE(refused(outcome, {"--board mps2-an386: the board has one core",
+                                "low_power_cpu, inference_cpu", "--board host"}));
 }
 
 }  // namespace

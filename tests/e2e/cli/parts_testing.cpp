@@ -38,22 +38,29 @@ int main(int argc, char **argv) {
 void Parts::run_under_thread_sanitizer(const std::string& folder, bool& ran) const {
   ran = false;
   std::string text = kRacingMain;
-  for (size_t at; (at = text.find("@images@")) != std::string::npos;) text.replace(at, 8, std::to_string(kImages));
+  for (size_t at; (at = text.find("@images@")) != std::string::npos;)
+    text.replace(at, 8, std::to_string(kImages));
   write("main.c", text);
   // The barrier of the drivers orders registers, not the memory that threads share.
-  const std::vector<std::string> flags = {"-O1", "-g", "-fsanitize=thread", "-Wno-tsan", "-pthread"};
+  const std::vector<std::string> flags = {"-O1", "-g", "-fsanitize=thread", "-Wno-tsan",
+                                          "-pthread"};
   std::vector<std::string> objects;
-  const auto compile = [&](std::vector<std::string> sources, const std::vector<std::string>& includes) {
+  const auto compile = [&](std::vector<std::string> sources,
+                           const std::vector<std::string>& includes) {
     for (const std::string& source : sources) {
       objects.push_back(path(fmt::format("object{}.o", objects.size())));
       const bool cpp = source.ends_with(".cpp");
-      std::vector<std::string> command = {cpp ? "c++" : "cc", cpp ? "-std=c++20" : "-std=gnu11", "-c", source, "-o", objects.back()};
+      std::vector<std::string> command = {
+          cpp ? "c++" : "cc", cpp ? "-std=c++20" : "-std=gnu11", "-c", source, "-o",
+          objects.back()};
       command.insert(command.end(), flags.begin(), flags.end());
       command.insert(command.end(), includes.begin(), includes.end());
       ASSERT_TRUE(done(program(command)));
     }
   };
-  std::vector<std::string> sources = {path("main.c"), std::string(INTARSIA_SOURCE_DIR) + "/boards/host/second_core.c"}, includes;
+  std::vector<std::string> sources = {path("main.c"), std::string(INTARSIA_SOURCE_DIR) +
+                                                          "/boards/host/second_core.c"},
+                           includes;
   for (const std::string& argument : sources_of(folder))
     (argument.starts_with("-I") ? includes : sources).push_back(argument);
   compile(sources, includes);
@@ -65,7 +72,8 @@ void Parts::run_under_thread_sanitizer(const std::string& folder, bool& ran) con
   const ProcessOutcome built = program(link);
   if (!built.succeeded() && built.err.find("tsan") != std::string::npos) return;
   ASSERT_TRUE(built.succeeded()) << built.err;
-  ASSERT_TRUE(done(program({"env", "INTARSIA_DEVICE_PROFILE=" + path("profile.json"), path("racing"), path("images.bin"), path("scores.bin")})));
+  ASSERT_TRUE(done(program({"env", "INTARSIA_DEVICE_PROFILE=" + path("profile.json"),
+                            path("racing"), path("images.bin"), path("scores.bin")})));
   ran = true;
 }
 

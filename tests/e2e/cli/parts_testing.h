@@ -18,8 +18,10 @@ class Parts : public Cli {
  protected:
   // Three stages: the first core begins and ends, the second has the middle.
   static std::vector<std::string> split(const std::string& first, const std::string& second) {
-    std::vector<std::string> arguments = {"--target", fmt::format("low_power_cpu: {}; inference_cpu: {}", first, second)};
-    for (const char* name : {"stem", "block1_depthwise", "block1_pointwise", "flatten", "classifier", "scores"})
+    std::vector<std::string> arguments = {
+        "--target", fmt::format("low_power_cpu: {}; inference_cpu: {}", first, second)};
+    for (const char* name :
+         {"stem", "block1_depthwise", "block1_pointwise", "flatten", "classifier", "scores"})
       arguments.insert(arguments.end(), {"--pin", fmt::format("{}=low_power_cpu", name)});
     return arguments;
   }
@@ -42,7 +44,8 @@ class Parts : public Cli {
     return all;
   }
 
-  ProcessOutcome with_split(std::vector<std::string> command, const std::string& first, const std::string& second) const {
+  ProcessOutcome with_split(std::vector<std::string> command, const std::string& first,
+                            const std::string& second) const {
     const std::vector<std::string> choice = split(first, second);
     command.insert(command.end(), choice.begin(), choice.end());
     return intarsia(command);
@@ -53,11 +56,13 @@ class Parts : public Cli {
   void run_under_thread_sanitizer(const std::string& folder, bool& ran) const;
 
   // Sources and include folders of what `compile` wrote, as arguments of a compiler.
-  std::vector<std::string> sources_of(const std::string& folder, const std::string& without = "") const {
+  std::vector<std::string> sources_of(const std::string& folder,
+                                      const std::string& without = "") const {
     const std::vector<uint8_t> text = read(folder + "/manifest.json");
     const auto manifest = nlohmann::json::parse(text.begin(), text.end());
     std::vector<std::string> arguments;
-    for (const auto& dir : manifest["include_dirs"]) arguments.push_back("-I" + path(folder + "/" + dir.get<std::string>()));
+    for (const auto& dir : manifest["include_dirs"])
+      arguments.push_back("-I" + path(folder + "/" + dir.get<std::string>()));
     for (const auto& source : manifest["sources"])
       if (source != without) arguments.push_back(path(folder + "/" + source.get<std::string>()));
     return arguments;

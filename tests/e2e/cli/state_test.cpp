@@ -57,9 +57,10 @@ TEST_F(State, OfInterleavedInstancesIsTheirOwn) {
   write("last_three.graph", std::string(kLastThree));
   write("main.c", std::string(kMain));
   ASSERT_TRUE(done(intarsia({"compile", "last_three.graph", "-o", "last_three"})));
-  write("Makefile", std::string("include last_three/last_three.mk\nfirmware:\n"
-                                "\t$(CC) -std=c11 $(LAST_THREE_INCLUDES) main.c $(LAST_THREE_SOURCES) "
-                                "$(INTARSIA_RUNTIME_SOURCES) -o $@\n"));
+  write("Makefile",
+        std::string("include last_three/last_three.mk\nfirmware:\n"
+                    "\t$(CC) -std=c11 $(LAST_THREE_INCLUDES) main.c $(LAST_THREE_SOURCES) "
+                    "$(INTARSIA_RUNTIME_SOURCES) -o $@\n"));
   if (!have_program("make")) GTEST_SKIP() << "no make";
   const ProcessOutcome built = program({"make", "firmware"});
   ASSERT_TRUE(built.succeeded()) << built.out << built.err;

@@ -56,7 +56,8 @@ std::vector<Library> libraries_of(const std::string& kind) {
 Strings headers_below(const fs::path& folder) {
   Strings headers;
   std::error_code error;
-  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
     const std::string ending = it->path().extension().string();
     if (ending == ".h" || ending == ".def")
       headers.push_back(fs::relative(it->path(), folder).generic_string());
@@ -91,19 +92,22 @@ class Includes : public testing::Test {
     return false;
   }
   void expect_wall(const Library& library, const std::string& header) const {
-    EXPECT_FALSE(finds(library, header)) << library.kind << " " << library.name << " reaches " << header;
+    EXPECT_FALSE(finds(library, header))
+        << library.kind << " " << library.name << " reaches " << header;
   }
   void expect_way(const Library& library, const std::string& header) const {
-    EXPECT_TRUE(finds(library, header)) << library.kind << " " << library.name << " does not reach " << header;
+    EXPECT_TRUE(finds(library, header))
+        << library.kind << " " << library.name << " does not reach " << header;
   }
 
   // The same for a header named in a test: it has to be there, or the wall would be no wall.
   void expect_wall_before(const Library& library, const std::string& header) const {
     const Strings places = {"host-compiler/include", "host-compiler/src", "host-compiler/cli",
                             "device-runtime/core/include", "device-runtime/kernels/include"};
-    EXPECT_TRUE(std::any_of(places.begin(), places.end(), [&](const std::string& place) {
-      return fs::exists(kRoot / place / header);
-    })) << "there is no " << header << " any more";
+    EXPECT_TRUE(
+        std::any_of(places.begin(), places.end(),
+                    [&](const std::string& place) { return fs::exists(kRoot / place / header); }))
+        << "there is no " << header << " any more";
     expect_wall(library, header);
   }
 
@@ -116,10 +120,12 @@ class Includes : public testing::Test {
     std::vector<TargetHeader> headers;
     for (const Library& library : libraries_of("compiler")) {
       std::string folder = library.name;
-      if (!fs::exists(kRoot / "targets" / folder)) std::replace(folder.begin(), folder.end(), '_', '-');
+      if (!fs::exists(kRoot / "targets" / folder))
+        std::replace(folder.begin(), folder.end(), '_', '-');
       std::map<std::string, int> uses;
       for (const char* part : {"isa", "device", "sim", "compiler"})
-        for (const std::string& header : headers_below(kRoot / "targets" / folder / part)) ++uses[header];
+        for (const std::string& header : headers_below(kRoot / "targets" / folder / part))
+          ++uses[header];
       for (const char* part : {"isa", "device", "sim", "compiler"})
         for (const std::string& header : headers_below(kRoot / "targets" / folder / part))
           if (uses[header] == 1) {
@@ -154,8 +160,8 @@ TEST_F(Includes, TheListIsComplete) {
 TEST_F(Includes, NoPathLeadsToTheRootOrToAllTargets) {
   for (const Library& library : all_libraries())
     for (const std::string& path : library.paths)
-      for (const fs::path& wide : {kRoot, kRoot / "targets", kRoot / "host-compiler", kRoot / "host-compiler/src",
-                                   kRoot / "device-runtime"})
+      for (const fs::path& wide : {kRoot, kRoot / "targets", kRoot / "host-compiler",
+                                   kRoot / "host-compiler/src", kRoot / "device-runtime"})
         EXPECT_FALSE(fs::equivalent(path, wide)) << library.name << " sees " << path;
 }
 
@@ -173,7 +179,8 @@ TEST_F(Includes, HostCompilerReachesNoDeviceCode) {
     expect_wall_before(library, "intarsia_kernels/kernels.h");
   }
   for (const Library& library : libraries_of("runtime"))
-    expect_way(library, library.name == "intarsia_kernels" ? "intarsia_kernels/kernels.h" : "intarsia_rt/register_bus.h");
+    expect_way(library, library.name == "intarsia_kernels" ? "intarsia_kernels/kernels.h"
+                                                           : "intarsia_rt/register_bus.h");
 }
 
 TEST_F(Includes, TargetsReachNoOtherTarget) {
@@ -201,7 +208,8 @@ TEST_F(Includes, PartsOfATargetReachOnlyTheirTables) {
           if (header.part != "compiler") expect_way(library, header.target + "/" + header.name);
           continue;
         }
-        for (const std::string& spelling : spellings(header)) expect_wall(library, spelling), ++walls;
+        for (const std::string& spelling : spellings(header))
+          expect_wall(library, spelling), ++walls;
       }
   EXPECT_GE(walls, 6);
 }
@@ -209,8 +217,8 @@ TEST_F(Includes, PartsOfATargetReachOnlyTheirTables) {
 TEST_F(Includes, DeviceAndSimulatorReachNothingOfTheHost) {
   for (const char* kind : {"runtime", "device", "sim"})
     for (const Library& library : libraries_of(kind)) {
-      for (const char* header : {"intarsia/result.h", "intarsia/graph.h", "intarsia/target_kind.h", "support/files.h",
-                                 "tir/linear.h", "emit/c_expr.h"})
+      for (const char* header : {"intarsia/result.h", "intarsia/graph.h", "intarsia/target_kind.h",
+                                 "support/files.h", "tir/linear.h", "emit/c_expr.h"})
         expect_wall_before(library, header);
       if (library.name != "intarsia_kernels") expect_way(library, "intarsia_contract/status.h");
       if (library.kind == "device") expect_way(library, "intarsia_rt/register_bus.h");
@@ -222,8 +230,8 @@ TEST_F(Includes, DeviceAndSimulatorReachNothingOfTheHost) {
 TEST_F(Includes, TargetCompilersReachThePublicHeaders) {
   for (const Library& library : libraries_of("compiler")) {
     expect_way(library, "intarsia/target_kind.h");
-    for (const char* header : {"partition/offers.h", "lower/merge.h", "import/read_tflite.h", "package/build_glue.h",
-                               "context.h", "intarsia_rt/register_bus.h"})
+    for (const char* header : {"partition/offers.h", "lower/merge.h", "import/read_tflite.h",
+                               "package/build_glue.h", "context.h", "intarsia_rt/register_bus.h"})
       expect_wall_before(library, header);
   }
 }
@@ -233,7 +241,8 @@ Strings includes_of(const fs::path& file) {
   const std::string text = *read_text_file(file.string());
   static const std::regex line("(?:^|\n)[ \t]*#[ \t]*include[ \t]*\"([^\"]*)\"");
   Strings found;
-  for (std::sregex_iterator it(text.begin(), text.end(), line), end; it != end; ++it) found.push_back((*it)[1]);
+  for (std::sregex_iterator it(text.begin(), text.end(), line), end; it != end; ++it)
+    found.push_back((*it)[1]);
   return found;
 }
 
@@ -241,7 +250,8 @@ std::vector<fs::path> sources_below(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder)) {
     static const std::set<std::string> kEndings = {".h", ".def", ".c", ".cpp"};
-    if (entry.is_regular_file() && kEndings.contains(entry.path().extension().string())) files.push_back(entry.path());
+    if (entry.is_regular_file() && kEndings.contains(entry.path().extension().string()))
+      files.push_back(entry.path());
   }
   return files;
 }
@@ -271,7 +281,8 @@ TEST(Sources, NoStageIncludesAnother) {
       for (const std::string& include : includes_of(file)) {
         own = own || include == "intarsia/" + stage + ".h";
         for (const std::string& other : stages)
-          EXPECT_TRUE(other == stage || include != "intarsia/" + other + ".h") << file << " includes " << include;
+          EXPECT_TRUE(other == stage || include != "intarsia/" + other + ".h")
+              << file << " includes " << include;
         EXPECT_NE(include, "intarsia/compile.h") << file;
         EXPECT_NE(include, "intarsia/build.h") << file;
       }

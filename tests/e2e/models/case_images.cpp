@@ -29,12 +29,14 @@ class Batch {
   explicit Batch(const board::Board& board) : board_(board) { add_builtin_targets(registry_); }
 
   Result<BoardOutcome> run(const std::vector<RecordedCase>& cases) {
-    INTARSIA_TRY(const TargetSpec target, parse_target(registry_.catalogue(), board_.cores.front().name));
+    INTARSIA_TRY(const TargetSpec target,
+                 parse_target(registry_.catalogue(), board_.cores.front().name));
     outcome_.cases = static_cast<int>(cases.size());
     for (const RecordedCase& recorded : cases) {
       const Result<void> added = add(recorded, target);
       if (!added.ok()) fail(recorded, added.error().to_string());
-      if (image_.cases.size() == kMostCases || image_.block_bytes > kMostBlockBytes) INTARSIA_TRY_VOID(run_image());
+      if (image_.cases.size() == kMostCases || image_.block_bytes > kMostBlockBytes)
+        INTARSIA_TRY_VOID(run_image());
     }
     INTARSIA_TRY_VOID(run_image());
     return outcome_;
@@ -49,30 +51,36 @@ class Batch {
     const std::string name = fmt::format("case_{}", image_.cases.size());
     CompileOptions options;
     options.memory = board::memory_map(board_);
-    INTARSIA_TRY(const CompiledModel model,
-                 compile(read_bytes(recorded.folder / "model.tflite"), name + ".tflite", registry_, target, options));
+    INTARSIA_TRY(const CompiledModel model, compile(read_bytes(recorded.folder / "model.tflite"),
+                                                    name + ".tflite", registry_, target, options));
     INTARSIA_TRY(const PackageContents package,
-                 make_package({model, registry_, target, board_.name, board_.cores.front().name, INTARSIA_SOURCE_DIR}));
+                 make_package({model, registry_, target, board_.name, board_.cores.front().name,
+                               INTARSIA_SOURCE_DIR}));
     for (const SourceFile& file : package.files) image_.files[file.path] = file.text;
     // The model in one translation unit, with its descriptor under a name of its own.
     std::string unit = fmt::format("#define intarsia_model {}_descriptor\n", name);
     for (const std::string& source : package.manifest.sources) {
       if (source.find('/') == std::string::npos)
         unit += fmt::format("#include \"{}\"\n", source);
-      else if (std::find(image_.sources.begin(), image_.sources.end(), source) == image_.sources.end())
+      else if (std::find(image_.sources.begin(), image_.sources.end(), source) ==
+               image_.sources.end())
         image_.sources.push_back(source);
     }
     for (const std::string& folder : package.manifest.include_dirs)
-      if (std::find(image_.include_dirs.begin(), image_.include_dirs.end(), folder) == image_.include_dirs.end())
+      if (std::find(image_.include_dirs.begin(), image_.include_dirs.end(), folder) ==
+          image_.include_dirs.end())
         image_.include_dirs.push_back(folder);
     image_.files["unit_" + name + ".c"] = unit;
     image_.sources.push_back("unit_" + name + ".c");
-    image_.table += fmt::format("  {{&{}_descriptor, {}}},\n", name, recorded.meta.value("invocations", 1));
+    image_.table +=
+        fmt::format("  {{&{}_descriptor, {}}},\n", name, recorded.meta.value("invocations", 1));
     for (const auto& input : recorded.meta["inputs"]) {
-      const std::vector<uint8_t> bytes = read_bytes(recorded.folder / input["file"].get<std::string>());
+      const std::vector<uint8_t> bytes =
+          read_bytes(recorded.folder / input["file"].get<std::string>());
       image_.inputs.insert(image_.inputs.end(), bytes.begin(), bytes.end());
     }
-    for (const TensorInfo& output : package.manifest.outputs) image_.output_bytes.push_back(static_cast<size_t>(output.bytes));
+    for (const TensorInfo& output : package.manifest.outputs)
+      image_.output_bytes.push_back(static_cast<size_t>(output.bytes));
     for (const PoolUse& use : model.plan.use) image_.block_bytes += use.peak;
     image_.cases.push_back(&recorded);
     return {};
@@ -80,13 +88,17 @@ class Batch {
 
   // The program's own model: its input is all inputs, case by case, its output all outputs.
   std::string all_cases_source(size_t output_bytes) const {
-    std::string text = "#include \"intarsia_contract/model_descriptor.h\"\n#include \"intarsia_contract/placement.h\"\n\n";
+    std::string text =
+        "#include \"intarsia_contract/model_descriptor.h\"\n#include "
+        "\"intarsia_contract/placement.h\"\n\n";
     for (size_t i = 0; i < image_.cases.size(); ++i)
       text += fmt::format("extern const struct intarsia_model_descriptor case_{}_descriptor;\n", i);
-    text += fmt::format("\nstatic const struct {{ const struct intarsia_model_descriptor *model; int32_t runs; }} cases[] = {{\n{}}};\n",
-                        image_.table);
-    text += fmt::format("enum {{ kCases = {}, kInputBytes = {}, kOutputBytes = {} }};\n", image_.cases.size(),
-                        image_.inputs.size(), output_bytes);
+    text += fmt::format(
+        "\nstatic const struct {{ const struct intarsia_model_descriptor *model; int32_t runs; }} "
+        "cases[] = {{\n{}}};\n",
+        image_.table);
+    text += fmt::format("enum {{ kCases = {}, kInputBytes = {}, kOutputBytes = {} }};\n",
+                        image_.cases.size(), image_.inputs.size(), output_bytes);
     text += R"(static uint8_t all_inputs[kInputBytes] INTARSIA_IN_MEMORY(sram);
 static uint8_t all_outputs[kOutputBytes] INTARSIA_IN_MEMORY(sram);
 static const struct intarsia_tensor_info input_info[] = {{"inputs", kInputBytes}};
@@ -153,8 +165,8 @@ const struct intarsia_model_descriptor intarsia_model = {
     manifest.outputs.resize(1);
     manifest.sources = image_.sources;
     manifest.include_dirs = image_.include_dirs;
-    const BuildSetting setting{work.path() + "/package", manifest, board_, board_.cores.front(), INTARSIA_SOURCE_DIR,
-                               "-Os"};
+    const BuildSetting setting{work.path() + "/package", manifest, board_, board_.cores.front(),
+                               INTARSIA_SOURCE_DIR,      "-Os"};
     ExecuteRequest execution;
     INTARSIA_TRY(execution.program, build_program(setting, work.path()));
     execution.inputs = {image_.inputs};
@@ -174,9 +186,11 @@ const struct intarsia_model_descriptor intarsia_model = {
         const std::vector<uint8_t> actual(outputs.begin() + static_cast<ptrdiff_t>(at),
                                           outputs.begin() + static_cast<ptrdiff_t>(at + bytes));
         at += bytes;
-        const std::string wrong = difference(recorded->meta, output["type"], actual,
-                                             read_bytes(recorded->folder / output["file"].get<std::string>()));
-        if (found.empty() && !wrong.empty()) found = output["file"].get<std::string>() + ": " + wrong;
+        const std::string wrong =
+            difference(recorded->meta, output["type"], actual,
+                       read_bytes(recorded->folder / output["file"].get<std::string>()));
+        if (found.empty() && !wrong.empty())
+          found = output["file"].get<std::string>() + ": " + wrong;
       }
       if (!found.empty()) fail(*recorded, found);
     }
@@ -201,12 +215,15 @@ std::vector<RecordedCase> integer_cases(const fs::path& root) {
       for (const auto& tensor : recorded.meta[side]) is_integer &= tensor["type"] != "FLOAT32";
     if (is_integer) cases.push_back(std::move(recorded));
   }
-  std::sort(cases.begin(), cases.end(), [](const auto& a, const auto& b) { return a.folder < b.folder; });
+  std::sort(cases.begin(), cases.end(),
+            [](const auto& a, const auto& b) { return a.folder < b.folder; });
   return cases;
 }
 
-Result<BoardOutcome> run_on_board(const std::vector<RecordedCase>& cases, const std::string& board_name) {
-  INTARSIA_TRY(const board::Board board, board::find_board(std::string(INTARSIA_SOURCE_DIR) + "/boards", board_name));
+Result<BoardOutcome> run_on_board(const std::vector<RecordedCase>& cases,
+                                  const std::string& board_name) {
+  INTARSIA_TRY(const board::Board board,
+               board::find_board(std::string(INTARSIA_SOURCE_DIR) + "/boards", board_name));
   return Batch(board).run(cases);
 }
 

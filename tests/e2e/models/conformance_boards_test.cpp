@@ -20,7 +20,8 @@ void expect_recorded(std::vector<RecordedCase> cases, const std::string& board) 
   ASSERT_TRUE(outcome.ok()) << outcome.error().to_string();
   for (const std::string& failure : outcome->failures) ADD_FAILURE() << failure;
   const int passed = outcome->cases - static_cast<int>(outcome->failures.size());
-  std::printf("%s: %d of %d cases as recorded, in %d images\n", board.c_str(), passed, outcome->cases, outcome->images);
+  std::printf("%s: %d of %d cases as recorded, in %d images\n", board.c_str(), passed,
+              outcome->cases, outcome->images);
 }
 
 TEST_P(ConformanceOnBoards, IntegerCases) {
@@ -38,15 +39,17 @@ TEST_P(ConformanceOnBoards, IntegerCases) {
 // Operators that few models have, variables, branches and loops.
 TEST_P(ConformanceOnBoards, OperatorCases) {
   if (!can_run(GetParam())) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
-  expect_recorded(integer_cases(fs::path(INTARSIA_SOURCE_DIR) / "tests" / "golden" / "operators"), GetParam());
+  expect_recorded(integer_cases(fs::path(INTARSIA_SOURCE_DIR) / "tests" / "golden" / "operators"),
+                  GetParam());
 }
 #endif
 
-INSTANTIATE_TEST_SUITE_P(Boards, ConformanceOnBoards, testing::Values("mps2-an386", "mps3-an547"), [](const auto& info) {
-  std::string name = info.param;
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Boards, ConformanceOnBoards, testing::Values("mps2-an386", "mps3-an547"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace intarsia::test

@@ -15,20 +15,21 @@ namespace intarsia::test {
 namespace fs = std::filesystem;
 
 template <typename T>
-std::string first_difference(const std::vector<uint8_t>& actual, const std::vector<uint8_t>& expected,
-                             double tolerance) {
+std::string first_difference(const std::vector<uint8_t>& actual,
+                             const std::vector<uint8_t>& expected, double tolerance) {
   for (size_t at = 0; at + sizeof(T) <= expected.size(); at += sizeof(T)) {
     T a, e;
     std::memcpy(&a, &actual[at], sizeof a), std::memcpy(&e, &expected[at], sizeof e);
     if (!(std::fabs(static_cast<double>(a) - static_cast<double>(e)) <= tolerance))
-      return "element " + std::to_string(at / sizeof(T)) + " is " + std::to_string(a) + " instead of " +
-             std::to_string(e);
+      return "element " + std::to_string(at / sizeof(T)) + " is " + std::to_string(a) +
+             " instead of " + std::to_string(e);
   }
   return "";
 }
 
 inline std::string difference(const nlohmann::json& meta, const std::string& type,
-                       const std::vector<uint8_t>& actual, const std::vector<uint8_t>& expected) {
+                              const std::vector<uint8_t>& actual,
+                              const std::vector<uint8_t>& expected) {
   if (actual.size() != expected.size()) return "has another size";
   if (type == "FLOAT32") {
     double largest = 1;
@@ -62,8 +63,9 @@ inline std::string run_case(const fs::path& folder, const nlohmann::json& meta) 
     const std::vector<uint8_t>& all = road->run.outputs[i];
     const size_t size = all.size() / static_cast<size_t>(request.samples);
     const std::vector<uint8_t> last(all.end() - static_cast<ptrdiff_t>(size), all.end());
-    const std::string found = difference(meta, meta["outputs"][i]["type"], last,
-                                         read_bytes(folder / meta["outputs"][i]["file"].get<std::string>()));
+    const std::string found =
+        difference(meta, meta["outputs"][i]["type"], last,
+                   read_bytes(folder / meta["outputs"][i]["file"].get<std::string>()));
     if (!found.empty()) return "output " + std::to_string(i) + ": " + found;
   }
   return "";

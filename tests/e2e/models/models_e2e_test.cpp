@@ -57,12 +57,13 @@ TEST_P(Digits, OutputsAreTheRecordedOnes) {
   EXPECT_LE(road->measured->code_bytes, 7 * 1024 + 768);  // kernels serve every shape, used or not
   EXPECT_LE(road->measured->stack_bytes, 512);
   EXPECT_GT(road->run.stack_run, 0);
-  EXPECT_LE(road->run.stack_run, road->measured->stack_bytes) << "the bound holds on the painted stack";
+  EXPECT_LE(road->run.stack_run, road->measured->stack_bytes)
+      << "the bound holds on the painted stack";
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryBoard, Digits,
-                         testing::Values("host", "microbit", "mps2-an385", "mps2-an386", "mps2-an500",
-                                         "mps2-an505", "mps3-an547"),
+                         testing::Values("host", "microbit", "mps2-an385", "mps2-an386",
+                                         "mps2-an500", "mps2-an505", "mps3-an547"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -109,12 +110,15 @@ constexpr Limits kLimits[] = {
 };
 
 void expect_within_limits(const Case& which, const Road& road) {
-  const auto limits = std::find_if(std::begin(kLimits), std::end(kLimits),
-                                   [&](const Limits& l) { return std::string_view(l.model) == which.model; });
+  const auto limits = std::find_if(std::begin(kLimits), std::end(kLimits), [&](const Limits& l) {
+    return std::string_view(l.model) == which.model;
+  });
   if (limits == std::end(kLimits)) return;
   const std::string_view board = which.board;
   const std::string core = board == "mps3-an547" ? "m55" : board == "mps2-an386" ? "m4f" : "m0";
-  const double faster = core == "m55" ? limits->faster.m55 : core == "m4f" ? limits->faster.m4f : limits->faster.m0;
+  const double faster = core == "m55"   ? limits->faster.m55
+                        : core == "m4f" ? limits->faster.m4f
+                                        : limits->faster.m0;
   int64_t ram = 0;
   for (size_t p = 0; p < road.model.plan.use.size(); ++p)
     if (!road.model.plan.memory.pools[p].read_only) ram += road.model.plan.use[p].peak;
@@ -122,8 +126,10 @@ void expect_within_limits(const Case& which, const Road& road) {
   EXPECT_LE(road.measured->stack_bytes, kStack);
   const std::optional<PeerFigures> peer = peer_figures(limits->name, core);
   ASSERT_TRUE(peer.has_value()) << "no figures of " << limits->name << " on " << core;
-  EXPECT_LE(static_cast<double>(road.measured->code_bytes), kCodePart * static_cast<double>(peer->code_bytes));
-  EXPECT_LE(static_cast<double>(road.run.instructions.at(0)) * faster, static_cast<double>(peer->instructions));
+  EXPECT_LE(static_cast<double>(road.measured->code_bytes),
+            kCodePart * static_cast<double>(peer->code_bytes));
+  EXPECT_LE(static_cast<double>(road.run.instructions.at(0)) * faster,
+            static_cast<double>(peer->instructions));
 }
 
 class Recorded : public testing::TestWithParam<Case> {};
@@ -160,9 +166,11 @@ TEST_P(Recorded, OutputsAreEqual) {
   std::vector<std::vector<uint8_t>> expected(meta["outputs"].size());
   for (int32_t sample = 0; sample < request.samples; ++sample) {
     for (size_t t = 0; t < request.inputs.size(); ++t)
-      append(request.inputs[t], read_bytes(folder / ("in" + std::to_string(sample) + "_" + std::to_string(t) + ".bin")));
+      append(request.inputs[t], read_bytes(folder / ("in" + std::to_string(sample) + "_" +
+                                                     std::to_string(t) + ".bin")));
     for (size_t t = 0; t < expected.size(); ++t)
-      append(expected[t], read_bytes(folder / ("out" + std::to_string(sample) + "_" + std::to_string(t) + ".bin")));
+      append(expected[t], read_bytes(folder / ("out" + std::to_string(sample) + "_" +
+                                               std::to_string(t) + ".bin")));
   }
   const Result<Road> road = take_road(request);
   ASSERT_TRUE(road.ok()) << road.error().to_string();
@@ -218,7 +226,8 @@ TEST_P(Striped, OutputsAreTheRecordedOnes) {
   if (faster == 0) return;
   const std::optional<PeerFigures> peer = peer_figures("vww", faster == 4.0 ? "m55" : "m4f");
   ASSERT_TRUE(peer.has_value());
-  EXPECT_LE(static_cast<double>(road->run.instructions.at(0)) * faster, 1.3 * static_cast<double>(peer->instructions));
+  EXPECT_LE(static_cast<double>(road->run.instructions.at(0)) * faster,
+            1.3 * static_cast<double>(peer->instructions));
 }
 
 TEST_P(Striped, LessThanItsInputIsRefused) {
@@ -226,11 +235,14 @@ TEST_P(Striped, LessThanItsInputIsRefused) {
   const Result<Road> road = take_road(request(24 * 1024));
   ASSERT_FALSE(road.ok());
   const std::string message = road.error().to_string();
-  EXPECT_NE(message.find("RAM budget of 24576 bytes: cannot be met: the least is "), std::string::npos) << message;
+  EXPECT_NE(message.find("RAM budget of 24576 bytes: cannot be met: the least is "),
+            std::string::npos)
+      << message;
   EXPECT_NE(message.find("' decides"), std::string::npos) << message;
 }
 
-INSTANTIATE_TEST_SUITE_P(Vww, Striped, testing::Values("host", "mps2-an385", "mps2-an386", "mps3-an547"),
+INSTANTIATE_TEST_SUITE_P(Vww, Striped,
+                         testing::Values("host", "mps2-an385", "mps2-an386", "mps3-an547"),
                          [](const auto& info) {
                            std::string name = info.param;
                            std::replace(name.begin(), name.end(), '-', '_');
@@ -240,9 +252,10 @@ INSTANTIATE_TEST_SUITE_P(Vww, Striped, testing::Values("host", "mps2-an385", "mp
 std::vector<Case> all_cases() {
   std::vector<Case> cases;
   for (const char* board : {"host", "mps2-an386", "mps3-an547"})
-    for (const char* model : {"ad01_int8", "hello_world_int8", "kws_ref_model", "micro_speech_quantized",
-                              "pretrainedResnet_quant", "simple_add_model", "vww_96_int8",
-                              "keyword_scrambled_8bit", "trained_lstm_int8", "dtln_noise_suppression"})
+    for (const char* model :
+         {"ad01_int8", "hello_world_int8", "kws_ref_model", "micro_speech_quantized",
+          "pretrainedResnet_quant", "simple_add_model", "vww_96_int8", "keyword_scrambled_8bit",
+          "trained_lstm_int8", "dtln_noise_suppression"})
       cases.push_back({model, board});
   for (const Limits& limits : kLimits) cases.push_back({limits.model, "mps2-an385", "cortex-m0"});
   cases.push_back({"hello_world_float", "host"});

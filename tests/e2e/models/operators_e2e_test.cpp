@@ -9,7 +9,8 @@ namespace {
 
 TEST(OperatorsInC, EveryCase) {
   int cases = 0;
-  for (const auto& entry : fs::directory_iterator(std::string(INTARSIA_SOURCE_DIR) + "/tests/golden/operators")) {
+  for (const auto& entry :
+       fs::directory_iterator(std::string(INTARSIA_SOURCE_DIR) + "/tests/golden/operators")) {
     if (!entry.is_directory()) continue;
     const std::vector<uint8_t> text = read_bytes(entry.path() / "meta.json");
     ++cases;

@@ -18,7 +18,7 @@ struct Road {
 };
 
 struct RoadRequest {
-  std::string name;   // of the model, for messages and symbols
+  std::string name;  // of the model, for messages and symbols
   std::vector<uint8_t> bytes;
   std::string target;  // empty: the board's first core, or c on the host
   std::string board;
@@ -45,12 +45,15 @@ inline Result<Road> take_road(const RoadRequest& request) {
   options.memory = board::memory_map(board);
   options.lowering.ram_budget = request.ram_budget;
   Road road;
-  INTARSIA_TRY(road.model, compile(request.bytes, request.name + ".tflite", registry, target, options));
-  INTARSIA_TRY(const PackageContents package,
-               make_package({road.model, registry, target, board.name, core.name, root, board.native()}));
+  INTARSIA_TRY(road.model,
+               compile(request.bytes, request.name + ".tflite", registry, target, options));
+  INTARSIA_TRY(
+      const PackageContents package,
+      make_package({road.model, registry, target, board.name, core.name, root, board.native()}));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY_VOID(write_folder(work.path() + "/package", package.files));
-  const BuildSetting setting{work.path() + "/package", package.manifest, board, core, root, request.optimise};
+  const BuildSetting setting{work.path() + "/package", package.manifest, board, core, root,
+                             request.optimise};
   if (request.measure) {
     INTARSIA_TRY(road.measured, intarsia::measure(setting));
   }

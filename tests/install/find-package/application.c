@@ -15,7 +15,7 @@ int main(void) {
     right[i] = -25;
   }
   if (clamp_sum_run(&model) != 0) return 1;
-  const int8_t *sum = clamp_sum_output(&model, 0);
+  const int8_t* sum = clamp_sum_output(&model, 0);
   for (int i = 0; i < 8; ++i) printf("%d ", sum[i]);
   printf("\n");
   return 0;

@@ -113,8 +113,10 @@ INSTANTIATE_TEST_SUITE_P(
         Complaint{"\"data\": \"ram\"", "\"data\": \"ram\", \"streams\": \"dram\"",
                   "roles: streams: there is no memory 'dram'"},
         Complaint{"\"shared_memory\": \"ddr\"",
-                  "\"shared_memory\": \"ddr\", \"device_window\": \"0x9FFF0000\", \"device_window_size\": \"64K\"",
-                  "run: device_window: 0x9fff0000 and 0x10000 bytes from there are not in the reserved end"},
+                  "\"shared_memory\": \"ddr\", \"device_window\": \"0x9FFF0000\", "
+                  "\"device_window_size\": \"64K\"",
+                  "run: device_window: 0x9fff0000 and 0x10000 bytes from there are not in the "
+                  "reserved end"},
         Complaint{"[\"cpu\", \"ethos-u\"]", "\"cpu\"", "'accessible_by' is not a list of texts"},
         Complaint{"\"stack_size\": \"4K\",", "\"stack_size\": \"4K\"",
                   "sample.json: is not JSON: parse error at line 18"}));

@@ -27,8 +27,10 @@ graph::Module opened(const char* text) {
   return with_all_outputs(*module);
 }
 
-OperatorCheck check(const std::map<std::string, int32_t>& allowed, const graph::TensorValue& four, const graph::TensorValue& two) {
-  const Result<OperatorCheck> result = check_operators(opened(kTwice), allowed, {{{1, 2, 3}}}, {{four, two}});
+OperatorCheck check(const std::map<std::string, int32_t>& allowed, const graph::TensorValue& four,
+                    const graph::TensorValue& two) {
+  const Result<OperatorCheck> result =
+      check_operators(opened(kTwice), allowed, {{{1, 2, 3}}}, {{four, two}});
   EXPECT_TRUE(result.ok()) << result.error().to_string();
   return *result;
 }
@@ -42,9 +44,12 @@ TEST(VerifyOperators, ADifferenceIsOfTheOperatorThatMadeIt) {
 
 TEST(VerifyOperators, MoreThanAllowedIsRefused) {
   EXPECT_THAT(check({{"first", 1}}, {4, 12, 12}, {2, 6, 6}).difference,
-              HasSubstr("operator 'first' (add), tensor 'two', sample 0, byte 1: reference 0x04, program 0x06, which is more than the 1"));
-  EXPECT_THAT(check({{"second", 1}}, {4, 10, 12}, {2, 5, 6}).difference, HasSubstr("operator 'first' (add)"));
-  EXPECT_THAT(check({{"first", 1}}, {4, 9, 12}, {2, 5, 6}).difference, HasSubstr("operator 'second' (add)"));
+              HasSubstr("operator 'first' (add), tensor 'two', sample 0, byte 1: reference 0x04, "
+                        "program 0x06, which is more than the 1"));
+  EXPECT_THAT(check({{"second", 1}}, {4, 10, 12}, {2, 5, 6}).difference,
+              HasSubstr("operator 'first' (add)"));
+  EXPECT_THAT(check({{"first", 1}}, {4, 9, 12}, {2, 5, 6}).difference,
+              HasSubstr("operator 'second' (add)"));
 }
 
 TEST(VerifyOperators, WiderTypesAndFloatsHaveNoSteps) {
@@ -59,7 +64,8 @@ TEST(VerifyOperators, WiderTypesAndFloatsHaveNoSteps) {
 
 // One operator writes the state that the other reads: alone, neither has its history.
 TEST(VerifyOperators, SharedStateIsNoOperatorsOwn) {
-  const Result<OperatorCheck> result = check_operators(opened(R"(intarsia.graph shared
+  const Result<OperatorCheck> result =
+      check_operators(opened(R"(intarsia.graph shared
 func @main(%0) -> (%2) {
   %0 in: i8[1,3] q(1)
   %1 kept: i8[1,3] q(1) variable
@@ -68,7 +74,8 @@ func @main(%0) -> (%2) {
   reshape keep(%0) -> (%1) {shape=[1,3]}
 }
 entry @main
-)"), {{"total", 1}}, {{{1, 2, 3}}}, {{{1, 2, 3}, {1, 2, 3}}});
+)"),
+                      {{"total", 1}}, {{{1, 2, 3}}}, {{{1, 2, 3}, {1, 2, 3}}});
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.error().to_string(), HasSubstr("operators 'total' and 'keep' share state"));
 }

@@ -29,7 +29,8 @@ class Memories : public testing::Test {
     MemoryMap board;
     board.pools = {{"ram", 0}};
     board.open = open;
-    return planning_memory(board, registry_, *parse_target(registry_.catalogue(), "quick"), options);
+    return planning_memory(board, registry_, *parse_target(registry_.catalogue(), "quick"),
+                           options);
   }
   TargetRegistry registry_;
 };
@@ -45,7 +46,9 @@ TEST_F(Memories, JoinThoseOfAnOpenBoard) {
   EXPECT_EQ(planned(true, options).pools[1].size, 512);
 }
 
-TEST_F(Memories, AreLeftOutWhereTheBoardKnowsItsOwn) { EXPECT_EQ(planned(false).pools.size(), 1u); }
+TEST_F(Memories, AreLeftOutWhereTheBoardKnowsItsOwn) {
+  EXPECT_EQ(planned(false).pools.size(), 1u);
+}
 
 }  // namespace
 }  // namespace intarsia

@@ -38,13 +38,16 @@ class RamBudget : public ::testing::Test {
     options.lowering.ram_budget = budget;
     options.lowering.slim = false;
     options.memory.pools = {{"ram", 0}};
-    return compile_module(module, registry_, *parse_target(registry_.catalogue(), "plain"), options);
+    return compile_module(module, registry_, *parse_target(registry_.catalogue(), "plain"),
+                          options);
   }
 
   TargetRegistry registry_;
 };
 
-int64_t peak_of(const CompiledModel& model) { return model.plan.use[0].peak; }
+int64_t peak_of(const CompiledModel& model) {
+  return model.plan.use[0].peak;
+}
 
 // The schedule's calls on one block of memory.
 Values run_in_memory(const CompiledModel& model, const Values& inputs) {
@@ -52,7 +55,8 @@ Values run_in_memory(const CompiledModel& model, const Values& inputs) {
   std::vector<uint8_t> memory(static_cast<size_t>(peak_of(model)), 0xA5);
   const auto bytes_of = [&](tir::BufferId id) {
     const Placement* place = model.plan.find(id);
-    return std::span<uint8_t>(memory).subspan(static_cast<size_t>(place->offset), static_cast<size_t>(place->bytes));
+    return std::span<uint8_t>(memory).subspan(static_cast<size_t>(place->offset),
+                                              static_cast<size_t>(place->bytes));
   };
   testing::TirInterpreter interpreter(model.lowered);
   testing::define_kernels(interpreter);
@@ -89,7 +93,8 @@ TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
   Tally tally;
   for (uint32_t seed = 1; seed <= 120; ++seed) {
     Random random(seed);
-    const graph::Module module = testing::random_network(random, seed % 3 == 0 ? DataType::Int16 : DataType::Int8, kSizes);
+    const graph::Module module =
+        testing::random_network(random, seed % 3 == 0 ? DataType::Int16 : DataType::Int8, kSizes);
     const Values inputs = testing::random_inputs(random, module);
     graph::Evaluator evaluator(module);
     const Result<Values> expected = evaluator.run(inputs);
@@ -98,7 +103,8 @@ TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
     ASSERT_TRUE(whole.ok()) << "seed " << seed << whole.error().to_string();
     const Result<CompiledModel> impossible = compiled(module, 1);
     ASSERT_FALSE(impossible.ok());
-    ASSERT_THAT(impossible.error().to_string(), ::testing::HasSubstr("cannot be met: the least is "));
+    ASSERT_THAT(impossible.error().to_string(),
+                ::testing::HasSubstr("cannot be met: the least is "));
     const int64_t least = least_of(impossible.error().to_string()), most = peak_of(*whole);
     EXPECT_LE(least, most) << "seed " << seed;
     tally.smaller += least < most;
@@ -109,7 +115,8 @@ TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
       ASSERT_TRUE(model->ram_budget.has_value());
       EXPECT_EQ(model->ram_budget->before, most);
       EXPECT_EQ(model->ram_budget->after, peak_of(*model));
-      ASSERT_EQ(run_in_memory(*model, inputs), *expected) << "seed " << seed << ", budget " << budget;
+      ASSERT_EQ(run_in_memory(*model, inputs), *expected)
+          << "seed " << seed << ", budget " << budget;
       if (budget == most) {
         EXPECT_TRUE(model->ram_budget->striped.empty());
       }
@@ -139,7 +146,8 @@ TEST_F(RamBudget, LineBuffersAreWrittenBeforeTheyAreRead) {
       LoweringOptions options;
       options.ram_budget = budget;
       const Result<tir::LoweredFunction> lowered =
-          registry_.kind_of(target.host()).graph_to_tir(target.host(), module, module.entry_function(), options);
+          registry_.kind_of(target.host())
+              .graph_to_tir(target.host(), module, module.entry_function(), options);
       ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
       const Result<void> verified = tir::verify(lowered->module);
       ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().to_string();

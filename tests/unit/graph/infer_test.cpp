@@ -125,8 +125,9 @@ TEST(InferBinary, BroadcastsAsNumpyDoes) {
   EXPECT_EQ(add("2,3", "2,3"), "{ 2, 3 }");
   EXPECT_EQ(add("2,1", "3"), "{ 2, 3 }");
   EXPECT_EQ(add("", "4,1,2"), "{ 4, 1, 2 }");
-  EXPECT_EQ(add("2", "3"), "shapes [2] and [3] cannot be broadcast together; "
-                           "counted from the last axis, extents have to be the same or 1");
+  EXPECT_EQ(add("2", "3"),
+            "shapes [2] and [3] cannot be broadcast together; "
+            "counted from the last axis, extents have to be the same or 1");
   EXPECT_EQ(inferred("%0 a: i8[2] q(1) %1 b: i8[2] q(1) %2 y: i8[] q(1e-7)", "add s(%0,%1)->(%2)"),
             "the scales of its operands give the factor 19.1, which is outside 0 .. 2^0");
   EXPECT_EQ(inferred("%0 a: i32[2] q(1) %1 b: i32[2] %2 y: i32[]", "mul s(%0,%1)->(%2)"),

@@ -26,10 +26,13 @@ TEST(Verify, Order) {
   relu late(%1) -> (%2)
   relu early(%0) -> (%1)
 })")),
-            "function 'main': operator 'late' (relu): reads tensor %1 before it is made; move operator 'early', which "
+            "function 'main': operator 'late' (relu): reads tensor %1 before it is made; move "
+            "operator 'early', which "
             "makes it, before this one, unless it waits for this one in turn\n");
-  EXPECT_EQ(complaints(with_main("(%0) -> (%2) { %0 x: f32[2] %1 m: f32[2] %2 y: f32[2] add a(%0, %1) -> (%2) }")),
-            "function 'main': operator 'a' (add): reads tensor %1 before it is made; no operator makes it; declare it "
+  EXPECT_EQ(complaints(with_main(
+                "(%0) -> (%2) { %0 x: f32[2] %1 m: f32[2] %2 y: f32[2] add a(%0, %1) -> (%2) }")),
+            "function 'main': operator 'a' (add): reads tensor %1 before it is made; no operator "
+            "makes it; declare it "
             "an input, a constant or a variable of the function\n");
   EXPECT_EQ(complaints(with_main(R"((%0) -> (%1) {
   %0 x: f32[2]
@@ -144,8 +147,10 @@ TEST(Verify, Recursion) {
 func @a(%0) -> (%1) { %0 x: f32[2] %1 y: f32[2] call c(%0) -> (%1) {callee=b} }
 func @b(%0) -> (%1) { %0 x: f32[2] %1 y: f32[2] call c(%0) -> (%1) {callee=a} }
 entry @a)"));
-  EXPECT_EQ(text, "function 'a': calls itself, directly or not; function 'b': operator 'c' (call) closes the circle; "
-                  "a function cannot run one that runs it\n");
+  EXPECT_EQ(text,
+            "function 'a': calls itself, directly or not; function 'b': operator 'c' (call) closes "
+            "the circle; "
+            "a function cannot run one that runs it\n");
 }
 
 TEST(Verify, ReportsRulesOfOperators) {

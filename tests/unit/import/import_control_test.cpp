@@ -25,7 +25,8 @@ ModelSpec loop_model() {
   body.add({"i", {1}, kInt32, {}, {}});
   body.add({"one", {1}, kInt32, {}, {}, bytes_of(std::vector<int32_t>{1})});
   body.add({"next", {1}, kInt32, {}, {}});
-  body.operators = {{kAdd, {0, 1}, {2}, options_of(&format::CreateAddOptions, format::Activation::None)}};
+  body.operators = {
+      {kAdd, {0, 1}, {2}, options_of(&format::CreateAddOptions, format::Activation::None)}};
   body.inputs = {0}, body.outputs = {2};
   m.subgraphs = {condition, body};
   return m;
@@ -52,9 +53,12 @@ TEST(ImportControl, ALoopThatMayRunForEverIsRefusedByName) {
 
 TEST(ImportControl, CirclesAreRefusedByName) {
   ModelSpec m = loop_model();
-  m.subgraphs[1].operators.push_back({kWhile, {2}, {2}, options_of(&format::CreateWhileOptions, 1, 2)});
-  EXPECT_THAT(errors(m), HasSubstr("operator 1 'next_2' (WHILE v1) of subgraph 2: runs subgraph 2 'part2', which runs "
-                                   "this operator: subgraphs call each other in a circle"));
+  m.subgraphs[1].operators.push_back(
+      {kWhile, {2}, {2}, options_of(&format::CreateWhileOptions, 1, 2)});
+  EXPECT_THAT(
+      errors(m),
+      HasSubstr("operator 1 'next_2' (WHILE v1) of subgraph 2: runs subgraph 2 'part2', which runs "
+                "this operator: subgraphs call each other in a circle"));
 }
 
 TEST(ImportControl, SubgraphsThatDoNotExist) {
@@ -80,15 +84,18 @@ ModelSpec state_model(bool initialised) {
   m.add({"y", {1}, kFloat32, {}, {}});
   const auto handle = [](flatbuffers::FlatBufferBuilder& b) {
     const auto name = b.CreateString("sum");
-    return std::pair(format::Options::VarHandleOptions, format::CreateVarHandleOptions(b, 0, name).Union());
+    return std::pair(format::Options::VarHandleOptions,
+                     format::CreateVarHandleOptions(b, 0, name).Union());
   };
-  m.operators = {{kVarHandle, {}, {1}, handle},
-                 {kReadVariable, {1}, {2}},
-                 {kAdd, {2, 0}, {3}, options_of(&format::CreateAddOptions, format::Activation::None)},
-                 {kAssignVariable, {1, 3}, {}}};
+  m.operators = {
+      {kVarHandle, {}, {1}, handle},
+      {kReadVariable, {1}, {2}},
+      {kAdd, {2, 0}, {3}, options_of(&format::CreateAddOptions, format::Activation::None)},
+      {kAssignVariable, {1, 3}, {}}};
   m.inputs = {0}, m.outputs = {3};
   if (!initialised) return m;
-  m.operators.insert(m.operators.begin(), {kCallOnce, {}, {}, options_of(&format::CreateCallOnceOptions, 1)});
+  m.operators.insert(m.operators.begin(),
+                     {kCallOnce, {}, {}, options_of(&format::CreateCallOnceOptions, 1)});
   ModelSpec begin;
   begin.add({"handle", {}, kResource, {}, {}});
   begin.add({"seven", {1}, kFloat32, {}, {}, bytes_of(std::vector<float>{7})});
@@ -129,8 +136,10 @@ TEST(ImportControl, InitialisationComesFirst) {
 TEST(ImportControl, AVariableHasOneType) {
   ModelSpec m = state_model(false);
   m.tensors[2].shape = {2};
-  EXPECT_THAT(errors(m), HasSubstr("operator 3 'assign_variable' (ASSIGN_VARIABLE v1): uses the variable 'sum' with "
-                                   "another type, shape or quantisation"));
+  EXPECT_THAT(
+      errors(m),
+      HasSubstr("operator 3 'assign_variable' (ASSIGN_VARIABLE v1): uses the variable 'sum' with "
+                "another type, shape or quantisation"));
   m = state_model(false);
   m.operators[1].inputs = {0};
   EXPECT_THAT(errors(m), HasSubstr("works on something that is no handle of a variable"));

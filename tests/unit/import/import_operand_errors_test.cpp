@@ -7,7 +7,9 @@ namespace {
 
 using testing::HasSubstr;
 
-TensorSpec real(const char* name, std::vector<int32_t> shape) { return {name, std::move(shape), kFloat32, {}, {}}; }
+TensorSpec real(const char* name, std::vector<int32_t> shape) {
+  return {name, std::move(shape), kFloat32, {}, {}};
+}
 
 TensorSpec integers(const char* name, std::vector<int32_t> values, std::vector<int32_t> shape) {
   return {name, std::move(shape), kInt32, {}, {}, bytes_of(values)};
@@ -30,7 +32,9 @@ ModelSpec one_operator(int32_t code, std::vector<TensorSpec> tensors, OptionsMak
   return m;
 }
 
-OptionsMaker plain_add() { return options_of(&format::CreateAddOptions, format::Activation::None); }
+OptionsMaker plain_add() {
+  return options_of(&format::CreateAddOptions, format::Activation::None);
+}
 
 struct Operands {
   const char* name;
@@ -38,7 +42,9 @@ struct Operands {
   std::vector<const char*> parts;  // what the message has, the operator's name first
 };
 
-void PrintTo(const Operands& operands, std::ostream* out) { *out << operands.name; }
+void PrintTo(const Operands& operands, std::ostream* out) {
+  *out << operands.name;
+}
 
 class RefusedOperands : public testing::TestWithParam<Operands> {};
 
@@ -51,25 +57,32 @@ TEST_P(RefusedOperands, NameTheOperator) {
 std::vector<Operands> wrong_types() {
   const TensorSpec yes{"yes", {4}, kBool, {}, {}};
   return {
-      {"AddOfUnlike", one_operator(kAdd, {{"a", {4}}, real("b", {4}), {"mix", {4}}}, plain_add()),
+      {"AddOfUnlike",
+       one_operator(kAdd, {{"a", {4}}, real("b", {4}), {"mix", {4}}}, plain_add()),
        {"'mix'", "i8, f32", "it takes"}},
-      {"AddOfBools", one_operator(kAdd, {yes, yes, {"both", {4}, kBool, {}, {}}}, plain_add()),
+      {"AddOfBools",
+       one_operator(kAdd, {yes, yes, {"both", {4}, kBool, {}, {}}}, plain_add()),
        {"'both'", "bool", "it takes"}},
-      {"LogicalOfFloats", one_operator(kLogicalAnd, {real("a", {4}), real("b", {4}), {"every", {4}, kBool, {}, {}}}),
+      {"LogicalOfFloats",
+       one_operator(kLogicalAnd, {real("a", {4}), real("b", {4}), {"every", {4}, kBool, {}, {}}}),
        {"'every'", "f32", "it takes"}},
-      {"ComparisonIntoFloats", one_operator(kLess, {real("a", {4}), real("b", {4}), real("smaller", {4})}),
+      {"ComparisonIntoFloats",
+       one_operator(kLess, {real("a", {4}), real("b", {4}), real("smaller", {4})}),
        {"'smaller'", "f32", "it takes"}},
       {"SelectByFloats",
-       one_operator(kSelectV2, {real("c", {4}), real("a", {4}), real("b", {4}), real("chosen", {4})}),
+       one_operator(kSelectV2,
+                    {real("c", {4}), real("a", {4}), real("b", {4}), real("chosen", {4})}),
        {"'chosen'", "f32", "it takes"}},
-      {"MaximumOfUnlike", one_operator(kMaximum, {{"a", {4}}, {"b", {4}, kInt16}, {"larger", {4}}}),
+      {"MaximumOfUnlike",
+       one_operator(kMaximum, {{"a", {4}}, {"b", {4}, kInt16}, {"larger", {4}}}),
        {"'larger'", "i16", "it takes"}},
       {"GatherByFloats",
        one_operator(kGather, {real("a", {4, 2}), real("which", {3}), real("rows", {3, 2})},
                     options_of(&format::CreateGatherOptions, 0, 0)),
        {"'rows'", "the indices have to be i32, but are f32"}},
       {"SoftmaxIntoAnother",
-       one_operator(kSoftmax, {{"a", {1, 4}}, real("scores", {1, 4})}, options_of(&format::CreateSoftmaxOptions, 1.0f)),
+       one_operator(kSoftmax, {{"a", {1, 4}}, real("scores", {1, 4})},
+                    options_of(&format::CreateSoftmaxOptions, 1.0f)),
        {"'scores'", "f32", "it takes"}},
   };
 }
@@ -93,40 +106,52 @@ std::vector<Operands> axes() {
                     options_of(&format::CreatePackOptions, 2, 3)),
        {"'pair'", "axis 3", "rank 2"}},
       {"Unpack",
-       one_operator(kUnpack, {real("a", {1, 4}), real("only", {4})}, options_of(&format::CreateUnpackOptions, 1, 2)),
+       one_operator(kUnpack, {real("a", {1, 4}), real("only", {4})},
+                    options_of(&format::CreateUnpackOptions, 1, 2)),
        {"'only'", "axis 2", "rank 2"}},
-      {"Split", one_operator(kSplit, {integers("axis", {4}, {1}), real("a", {1, 4}), real("piece", {1, 4})}),
+      {"Split",
+       one_operator(kSplit, {integers("axis", {4}, {1}), real("a", {1, 4}), real("piece", {1, 4})}),
        {"'piece'", "axis 4", "rank 2"}},
       {"ArgMax",
-       one_operator(kArgMax, {real("a", {1, 4}), integers("axis", {7}, {1}), {"best", {1}, kInt32, {}, {}}}),
+       one_operator(kArgMax,
+                    {real("a", {1, 4}), integers("axis", {7}, {1}), {"best", {1}, kInt32, {}, {}}}),
        {"'best'", "axis 7", "rank 2"}},
       {"Cumsum",
-       one_operator(kCumsum, {real("a", {1, 4}), integers("axis", {-3}, {1}), real("running", {1, 4})},
+       one_operator(kCumsum,
+                    {real("a", {1, 4}), integers("axis", {-3}, {1}), real("running", {1, 4})},
                     options_of(&format::CreateCumsumOptions, false, false)),
        {"'running'", "axis -3", "rank 2"}},
       {"Transpose",
-       one_operator(kTranspose, {real("a", {2, 4}), integers("order", {0, 2}, {2}), real("turned", {2, 4})}),
+       one_operator(kTranspose,
+                    {real("a", {2, 4}), integers("order", {0, 2}, {2}), real("turned", {2, 4})}),
        {"'turned'", "axis 2", "rank 2", "-2 to 1 are possible"}},
       {"TransposeTwice",
-       one_operator(kTranspose, {real("a", {2, 4}), integers("order", {1, 1}, {2}), real("turned", {4, 4})}),
+       one_operator(kTranspose,
+                    {real("a", {2, 4}), integers("order", {1, 1}, {2}), real("turned", {4, 4})}),
        {"'turned'", "[1,1]"}},
   };
 }
 
 std::vector<Operands> broadcasting() {
   return {
-      {"Add", one_operator(kAdd, {real("a", {2, 3}), real("b", {2, 4}), real("sum", {2, 4})}, plain_add()),
-       {"'sum'", "shapes [2,3] and [2,4] cannot be broadcast together", "extents have to be the same or 1"}},
+      {"Add",
+       one_operator(kAdd, {real("a", {2, 3}), real("b", {2, 4}), real("sum", {2, 4})}, plain_add()),
+       {"'sum'", "shapes [2,3] and [2,4] cannot be broadcast together",
+        "extents have to be the same or 1"}},
       {"Sub",
        one_operator(kSub, {real("a", {3}), real("b", {2, 2}), real("difference", {2, 3})},
                     options_of(&format::CreateSubOptions, format::Activation::None)),
        {"'difference'", "shapes [3] and [2,2] cannot be broadcast together"}},
-      {"Maximum", one_operator(kMaximum, {real("a", {5}), real("b", {2}), real("larger", {5})}),
+      {"Maximum",
+       one_operator(kMaximum, {real("a", {5}), real("b", {2}), real("larger", {5})}),
        {"'larger'", "shapes [5] and [2] cannot be broadcast together"}},
-      {"Equal", one_operator(kEqual, {real("a", {5}), real("b", {2}), {"same", {5}, kBool, {}, {}}}),
+      {"Equal",
+       one_operator(kEqual, {real("a", {5}), real("b", {2}), {"same", {5}, kBool, {}, {}}}),
        {"'same'", "shapes [5] and [2] cannot be broadcast together"}},
       {"Select",
-       one_operator(kSelectV2, {{"c", {3}, kBool, {}, {}}, real("a", {2}), real("b", {2}), real("chosen", {3})}),
+       one_operator(
+           kSelectV2,
+           {{"c", {3}, kBool, {}, {}}, real("a", {2}), real("b", {2}), real("chosen", {3})}),
        {"'chosen'", "cannot be broadcast together"}},
   };
 }

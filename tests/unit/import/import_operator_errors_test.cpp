@@ -178,7 +178,8 @@ INSTANTIATE_TEST_SUITE_P(
          [](ModelSpec& m) {
            m.tensors[1].data = bytes_of(std::vector<int32_t>{1, 4});
          },
-         "some/m.tflite: operator 0 'average' (MEAN v2): reduces axis 4 of a tensor of rank 4; -4 to 3 are "
+         "some/m.tflite: operator 0 'average' (MEAN v2): reduces axis 4 of a tensor of rank 4; -4 "
+         "to 3 are "
          "possible"},
     }),
     [](const auto& info) { return info.param.name; });
@@ -209,8 +210,9 @@ TEST(UnknownOperators, NameTheSubgraphsTheyRun) {
   model.operators[0].code = kCall;
   model.operators[0].options = options_of(&format::CreateCallOptions, 1u);
   EXPECT_THAT(errors(model),
-              testing::StartsWith("some/m.tflite: operator 0 'call' (CALL v2): is an operator Intarsia does not "
-                                  "have, runs subgraph 1 'function'; its output feeds model output 0"));
+              testing::StartsWith(
+                  "some/m.tflite: operator 0 'call' (CALL v2): is an operator Intarsia does not "
+                  "have, runs subgraph 1 'function'; its output feeds model output 0"));
 }
 
 TEST(Refusals, AreReportedTogether) {

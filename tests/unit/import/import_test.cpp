@@ -36,9 +36,11 @@ TEST(ImportTflite, Conv2d) {
 // Converters have written the axis of the weights into the bias, which has no such axis.
 TEST(ImportTflite, ABiasHasScalesAlongItsOnlyAxis) {
   ModelSpec model = depthwise_conv2d_model();
-  const std::vector<float> scales = {0.05f, 0.1f, 0.15f, 0.2f};  // of the input times those of the kernel
+  const std::vector<float> scales = {0.05f, 0.1f, 0.15f,
+                                     0.2f};  // of the input times those of the kernel
   model.operators[0].inputs[2] = static_cast<int32_t>(model.tensors.size());
-  model.add({"bias", {4}, kInt32, scales, {0, 0, 0, 0}, bytes_of(std::vector<int32_t>{1, 2, 3, 4}), 3});
+  model.add(
+      {"bias", {4}, kInt32, scales, {0, 0, 0, 0}, bytes_of(std::vector<int32_t>{1, 2, 3, 4}), 3});
   const graph::Function function = imported(model);
   ASSERT_EQ(function.nodes.size(), 1u);
   EXPECT_EQ(function.tensor(function.nodes[0].inputs.at(2)).quantization.axis, 0);

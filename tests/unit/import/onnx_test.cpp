@@ -46,7 +46,8 @@ class Model {
     graph().add_output()->set_name(name);
     return *this;
   }
-  format::Tensor& constant(const std::string& name, const std::vector<int64_t>& shape, int element = kFloat) {
+  format::Tensor& constant(const std::string& name, const std::vector<int64_t>& shape,
+                           int element = kFloat) {
     format::Tensor& tensor = *graph().add_initialiser();
     tensor.set_name(name), tensor.set_element(element);
     int64_t count = element == kInt64 ? 8 : element == kInt8 ? 1 : 4;
@@ -64,7 +65,8 @@ class Model {
 
   Result<graph::Module> read(Diagnostics* notes = nullptr) const {
     const std::string text = model_.SerializeAsString();
-    return import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {"some/m.onnx", notes});
+    return import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()},
+                        {"some/m.onnx", notes});
   }
   std::string refusal() const {
     const Result<graph::Module> module = read();
@@ -85,7 +87,8 @@ Model relu() {
 TEST(OnnxFile, EveryPrefixIsRefusedOrTaken) {
   const std::string whole = relu().raw().SerializeAsString();
   for (size_t size = 0; size < whole.size(); ++size) {
-    const auto module = import_model({reinterpret_cast<const uint8_t*>(whole.data()), size}, {"m.onnx"});
+    const auto module =
+        import_model({reinterpret_cast<const uint8_t*>(whole.data()), size}, {"m.onnx"});
     if (module.ok()) continue;
     EXPECT_THAT(module.error().to_string(), HasSubstr("m.onnx"));
   }
@@ -95,10 +98,12 @@ TEST(OnnxFile, EveryPrefixIsRefusedOrTaken) {
 TEST(OnnxFile, CutOff) {
   std::string text = relu().raw().SerializeAsString();
   text.resize(text.size() - 9);
-  const auto module = import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {"m.onnx"});
+  const auto module =
+      import_model({reinterpret_cast<const uint8_t*>(text.data()), text.size()}, {"m.onnx"});
   ASSERT_FALSE(module.ok());
   EXPECT_EQ(module.error().to_string(),
-            "m.onnx: is not a whole ONNX model: its protocol buffer does not parse; the file is cut off or "
+            "m.onnx: is not a whole ONNX model: its protocol buffer does not parse; the file is "
+            "cut off or "
             "damaged; export or fetch it again\n");
 }
 
@@ -115,10 +120,10 @@ TEST(OnnxFile, UnknownOperatorsAreReportedTogether) {
   model.node("Frobnicate", {"x"}, {"a"});
   model.node("Scramble", {"a"}, {"y"}).set_domain("ai.example");
   const std::string refusal = model.refusal();
-  EXPECT_THAT(
-      refusal,
-      HasSubstr("operator 0 'the_Frobnicate' (Frobnicate, operator set 17): is an operator Intarsia does not have"));
-  EXPECT_THAT(refusal, HasSubstr("operator 1 'the_Scramble' (ai.example.Scramble, operator set 0)"));
+  EXPECT_THAT(refusal, HasSubstr("operator 0 'the_Frobnicate' (Frobnicate, operator set 17): is an "
+                                 "operator Intarsia does not have"));
+  EXPECT_THAT(refusal,
+              HasSubstr("operator 1 'the_Scramble' (ai.example.Scramble, operator set 0)"));
   EXPECT_THAT(refusal, HasSubstr("docs/onnx.md"));
 }
 
@@ -128,7 +133,8 @@ TEST(OnnxFile, Circle) {
   model.node("Add", {"x", "b"}, {"a"});
   model.node("Relu", {"a"}, {"b"});
   model.node("Relu", {"x"}, {"y"});
-  EXPECT_THAT(model.refusal(), HasSubstr("operator 0 'the_Add' (Add, operator set 17): is part of a circle"));
+  EXPECT_THAT(model.refusal(),
+              HasSubstr("operator 0 'the_Add' (Add, operator set 17): is part of a circle"));
 }
 
 TEST(OnnxFile, OrderOfTheFileDoesNotMatter) {
@@ -152,7 +158,9 @@ TEST(OnnxFile, DataElsewhereThatIsMissing) {
   tensor.clear_raw(), tensor.set_location(1);
   format::Entry& entry = *tensor.add_elsewhere();
   entry.set_key("location"), entry.set_value("weights.bin");
-  EXPECT_THAT(model.refusal(), HasSubstr("initialiser 'w': lies in the file 'some/weights.bin', which cannot be read"));
+  EXPECT_THAT(
+      model.refusal(),
+      HasSubstr("initialiser 'w': lies in the file 'some/weights.bin', which cannot be read"));
   entry.set_value("../weights.bin");
   EXPECT_THAT(model.refusal(), HasSubstr("which is not beside the model"));
   entry.set_value("/etc/passwd");
@@ -162,7 +170,8 @@ TEST(OnnxFile, DataElsewhereThatIsMissing) {
 TEST(OnnxFile, InitialiserOfWrongSize) {
   Model model = relu();
   model.constant("w", {4}).set_raw("abc");
-  EXPECT_THAT(model.refusal(), HasSubstr("initialiser 'w': needs 16 bytes for its shape, but holds 3"));
+  EXPECT_THAT(model.refusal(),
+              HasSubstr("initialiser 'w': needs 16 bytes for its shape, but holds 3"));
 }
 
 TEST(OnnxFile, TypesOfNoMicrocontroller) {
@@ -179,7 +188,8 @@ TEST(OnnxFile, OpenBatchBecomesOne) {
   const auto module = model.read(&notes);
   ASSERT_TRUE(module.ok());
   EXPECT_EQ(module->entry_function().tensors[0].shape, (Shape{1, 2}));
-  EXPECT_EQ(notes.to_string(), "some/m.onnx: model input 'x': has an open batch (N), which becomes 1\n");
+  EXPECT_EQ(notes.to_string(),
+            "some/m.onnx: model input 'x': has an open batch (N), which becomes 1\n");
 }
 
 TEST(OnnxFile, OtherOpenExtents) {
@@ -193,8 +203,8 @@ TEST(OnnxOperator, ShapesThatDoNotBroadcast) {
   Model model;
   model.input("x", {1, 2}).input("z", {1, 3}).output("y");
   model.node("Add", {"x", "z"}, {"y"});
-  EXPECT_THAT(model.refusal(),
-              HasSubstr("operator 0 'the_Add' (Add, operator set 17): shapes [1,2] and [1,3] cannot be broadcast"));
+  EXPECT_THAT(model.refusal(), HasSubstr("operator 0 'the_Add' (Add, operator set 17): shapes "
+                                         "[1,2] and [1,3] cannot be broadcast"));
 }
 
 TEST(OnnxOperator, AxisOutOfRange) {
@@ -202,9 +212,10 @@ TEST(OnnxOperator, AxisOutOfRange) {
   model.input("x", {1, 2}).output("y");
   format::Attribute& axis = *model.node("Softmax", {"x"}, {"y"}).add_attribute();
   axis.set_name("axis"), axis.set_integer(5);
-  EXPECT_THAT(model.refusal(),
-              HasSubstr("operator 0 'the_Softmax' (Softmax, operator set 17): names axis 5 of a tensor of "
-                        "rank 2; -2 to 1 are possible"));
+  EXPECT_THAT(
+      model.refusal(),
+      HasSubstr("operator 0 'the_Softmax' (Softmax, operator set 17): names axis 5 of a tensor of "
+                "rank 2; -2 to 1 are possible"));
 }
 
 TEST(OnnxOperator, WeightsThatDoNotFit) {
@@ -219,7 +230,8 @@ TEST(OnnxOperator, ShapeOfTheRunningModel) {
   Model model;
   model.input("x", {4}).input("s", {2}, kInt64).output("y");
   model.node("Reshape", {"x", "s"}, {"y"});
-  EXPECT_THAT(model.refusal(), HasSubstr("takes its shape from 's', which is known only when the model runs"));
+  EXPECT_THAT(model.refusal(),
+              HasSubstr("takes its shape from 's', which is known only when the model runs"));
 }
 
 TEST(OnnxOperator, ShapesAreComputedAtImport) {
@@ -233,7 +245,8 @@ TEST(OnnxOperator, ShapesAreComputedAtImport) {
   const auto module = model.read();
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   ASSERT_EQ(module->entry_function().nodes.size(), 1u);
-  EXPECT_EQ(module->entry_function().tensor(module->entry_function().outputs[0]).shape, (Shape{1, 12}));
+  EXPECT_EQ(module->entry_function().tensor(module->entry_function().outputs[0]).shape,
+            (Shape{1, 12}));
 }
 
 }  // namespace

@@ -41,7 +41,9 @@ TEST(Aliases, OneArenaHoldsItsTensors) {
 
 TEST(Aliases, ATensorBetweenTwoArenasMakesThemOne) {
   tir::Func func = schedule(64, 128);
-  ASSERT_TRUE(fulfil_aliases(func, {{kIn, kFirst, 16}, {kBetween, kFirst, 32}, {kBetween, kSecond, 32}}).ok());
+  ASSERT_TRUE(
+      fulfil_aliases(func, {{kIn, kFirst, 16}, {kBetween, kFirst, 32}, {kBetween, kSecond, 32}})
+          .ok());
   EXPECT_EQ(func.buffers.size(), 5u);
   EXPECT_EQ(func.buffer(kFirst).alias, kSecond);  // the larger one holds the other
   EXPECT_EQ(func.buffer(kFirst).alias_offset, 0);
@@ -72,8 +74,8 @@ TEST(Aliases, KeepsThoseThatWereThere) {
 
 TEST(Aliases, RefusesTwoPlaces) {
   tir::Func func = schedule(64, 64);
-  const Result<void> result =
-      fulfil_aliases(func, {{kIn, kFirst, 16}, {kBetween, kFirst, 0}, {kBetween, kSecond, 0}, {kIn, kSecond, 32}});
+  const Result<void> result = fulfil_aliases(
+      func, {{kIn, kFirst, 16}, {kBetween, kFirst, 0}, {kBetween, kSecond, 0}, {kIn, kSecond, 32}});
   ASSERT_FALSE(result.ok());
   EXPECT_THAT(result.error().to_string(), HasSubstr("buffer 'in': would have to be at two places"));
 }

@@ -24,7 +24,8 @@ class FakeKind final : public TargetKind {
   std::vector<Pattern> patterns(const Target&) const override {
     std::vector<Pattern> patterns;
     for (const auto& [kind, cost] : cycles_)
-      patterns.push_back({std::string(graph::to_string(kind)), {kind, {}},
+      patterns.push_back({std::string(graph::to_string(kind)),
+                          {kind, {}},
                           [limit = limit_](const PatternMatch& m) -> std::optional<std::string> {
                             if (m.output().shape.back() <= limit) return std::nullopt;
                             return "more than " + std::to_string(limit) + " channels";
@@ -52,13 +53,16 @@ inline TargetRegistry make_registry() {
   TargetRegistry registry;
   registry.add(std::make_unique<FakeKind>(
       "cpu", Role::Cpu,
-      std::map<OpKind, double>{{OpKind::Relu, 50}, {OpKind::Add, 40}, {OpKind::Mul, 30}, {OpKind::Softmax, 60}}, 0));
-  auto npu = std::make_unique<FakeKind>("npu", Role::Accelerator,
-                                        std::map<OpKind, double>{{OpKind::Relu, 5}, {OpKind::Add, 9}}, 12);
+      std::map<OpKind, double>{
+          {OpKind::Relu, 50}, {OpKind::Add, 40}, {OpKind::Mul, 30}, {OpKind::Softmax, 60}},
+      0));
+  auto npu = std::make_unique<FakeKind>(
+      "npu", Role::Accelerator, std::map<OpKind, double>{{OpKind::Relu, 5}, {OpKind::Add, 9}}, 12);
   npu->limit_ = 16;
   registry.add(std::move(npu));
   registry.add(std::make_unique<FakeKind>(
-      "gpu", Role::Device, std::map<OpKind, double>{{OpKind::Relu, 9}, {OpKind::Mul, 4}, {OpKind::Add, 7}}, 8));
+      "gpu", Role::Device,
+      std::map<OpKind, double>{{OpKind::Relu, 9}, {OpKind::Mul, 4}, {OpKind::Add, 7}}, 8));
   return registry;
 }
 

@@ -55,7 +55,8 @@ Partitioned partitioned(const graph::Module& module, const std::string& target,
   return *result;
 }
 
-std::string failure(const graph::Module& module, const std::string& target, const PartitionOptions& options = {}) {
+std::string failure(const graph::Module& module, const std::string& target,
+                    const PartitionOptions& options = {}) {
   const TargetRegistry registry = testing_kinds::make_registry();
   const Result<TargetSpec> spec = parse_target(registry.catalogue(), target);
   EXPECT_TRUE(spec.ok()) << spec.error().to_string();
@@ -73,9 +74,11 @@ TEST(Partition, OneMemberIsOneRegion) {
 
 TEST(Partition, PriorityFollowsTheOrderOfDevices) {
   const auto first = members_of(partitioned(parsed(kDiamond), "cpu + npu + gpu"));
-  EXPECT_EQ(first, (std::map<std::string, std::string>{{"a", "npu"}, {"b", "gpu"}, {"c", "npu"}, {"d", "cpu"}}));
+  EXPECT_EQ(first, (std::map<std::string, std::string>{
+                       {"a", "npu"}, {"b", "gpu"}, {"c", "npu"}, {"d", "cpu"}}));
   const auto second = members_of(partitioned(parsed(kDiamond), "cpu + gpu + npu"));
-  EXPECT_EQ(second, (std::map<std::string, std::string>{{"a", "gpu"}, {"b", "gpu"}, {"c", "gpu"}, {"d", "cpu"}}));
+  EXPECT_EQ(second, (std::map<std::string, std::string>{
+                        {"a", "gpu"}, {"b", "gpu"}, {"c", "gpu"}, {"d", "cpu"}}));
 }
 
 TEST(Partition, RegionsDoNotWaitForEachOther) {
@@ -83,7 +86,8 @@ TEST(Partition, RegionsDoNotWaitForEachOther) {
   const Partitioned result = partitioned(parsed(kDiamond), "cpu + npu");
   std::vector<std::string> calls;
   for (const graph::Node& node : result.module.entry_function().nodes) calls.push_back(node.name);
-  EXPECT_EQ(calls, (std::vector<std::string>{"main_npu_0", "main_cpu_0", "main_npu_1", "main_cpu_1"}));
+  EXPECT_EQ(calls,
+            (std::vector<std::string>{"main_npu_0", "main_cpu_0", "main_npu_1", "main_cpu_1"}));
   EXPECT_EQ(result.explanation.regions, 4);
   // The caller to npu_0, npu_0 to cpu_0, cpu_0 to npu_1, npu_1 to cpu_1; npu_0 to npu_1 is none.
   EXPECT_EQ(result.explanation.boundaries, 4);
@@ -105,10 +109,13 @@ TEST(Partition, PinsBind) {
   options.pins = {{"c", "cpu"}};
   EXPECT_EQ(members_of(partitioned(parsed(kDiamond), "cpu + npu", options))["c"], "cpu");
   options.pins = {{"d", "npu"}};
-  EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options),
-              HasSubstr("operator 'd' (softmax): is pinned to 'npu', which cannot take it: npu has no pattern"));
+  EXPECT_THAT(
+      failure(parsed(kDiamond), "cpu + npu", options),
+      HasSubstr(
+          "operator 'd' (softmax): is pinned to 'npu', which cannot take it: npu has no pattern"));
   options.pins = {{"e", "npu"}};
-  EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options), HasSubstr("m has no operator or function 'e'"));
+  EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options),
+              HasSubstr("m has no operator or function 'e'"));
   options.pins = {{"c", "nqu"}};
   EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options), HasSubstr("did you mean 'npu'?"));
 }
@@ -116,8 +123,10 @@ TEST(Partition, PinsBind) {
 TEST(Partition, SeveralMembersOfOneKind) {
   PartitionOptions options;
   options.pins = {{"b", "slow"}, {"d", "slow"}};
-  const auto members = members_of(partitioned(parsed(kDiamond), "slow: cpu -id=1; fast: cpu -id=2", options));
-  EXPECT_EQ(members, (std::map<std::string, std::string>{{"a", "fast"}, {"b", "slow"}, {"c", "fast"}, {"d", "slow"}}));
+  const auto members =
+      members_of(partitioned(parsed(kDiamond), "slow: cpu -id=1; fast: cpu -id=2", options));
+  EXPECT_EQ(members, (std::map<std::string, std::string>{
+                         {"a", "fast"}, {"b", "slow"}, {"c", "fast"}, {"d", "slow"}}));
 }
 
 TEST(Partition, FunctionAndCallPinsReachTheNodes) {
@@ -152,7 +161,8 @@ func @main(%0) -> (%2) {
 entry @main
 )");
   const std::string text = failure(module, "cpu + npu");
-  EXPECT_THAT(text, HasSubstr("operator 'q' (quantize): no member of the target can take it (cpu: cpu has no pattern for quantize; npu:"));
+  EXPECT_THAT(text, HasSubstr("operator 'q' (quantize): no member of the target can take it (cpu: "
+                              "cpu has no pattern for quantize; npu:"));
   EXPECT_THAT(text, HasSubstr("operator 'dq'"));
 }
 
@@ -182,9 +192,17 @@ graph::Module random_graph(uint32_t seed, int nodes) {
     graph::Node node;
     node.name = "n" + std::to_string(n);
     switch (random() % 3) {
-      case 0: node.kind = graph::OpKind::Relu, node.attributes = graph::ReluAttrs{}, node.inputs = {any()}; break;
-      case 1: node.kind = graph::OpKind::Add, node.attributes = graph::BinaryAttrs{}, node.inputs = {any(), any()}; break;
-      default: node.kind = graph::OpKind::Mul, node.attributes = graph::BinaryAttrs{}, node.inputs = {any(), any()};
+      case 0:
+        node.kind = graph::OpKind::Relu, node.attributes = graph::ReluAttrs{},
+        node.inputs = {any()};
+        break;
+      case 1:
+        node.kind = graph::OpKind::Add, node.attributes = graph::BinaryAttrs{},
+        node.inputs = {any(), any()};
+        break;
+      default:
+        node.kind = graph::OpKind::Mul, node.attributes = graph::BinaryAttrs{},
+        node.inputs = {any(), any()};
     }
     node.outputs = {tensor()};
     function.nodes.push_back(std::move(node));

@@ -28,19 +28,23 @@ class RandomModule {
   explicit RandomModule(Random& random) : random_(random) {}
 
   graph::Module make() {
-    const int inputs = static_cast<int>(random_.range(0, 3)), variables = static_cast<int>(random_.range(0, 2));
+    const int inputs = static_cast<int>(random_.range(0, 3)),
+              variables = static_cast<int>(random_.range(0, 2));
     for (int i = 0; i < inputs; ++i) inputs_.push_back(declare("f32[2]", ""));
     constants_ = declare("f32[2]", " = @0");
     const std::string flag = declare("bool[1]", " = @1");
     for (int i = 0; i < variables; ++i)
-      variables_.push_back({declare("f32[2]", random_.chance(50) ? " variable initial @0" : " variable"), false});
+      variables_.push_back(
+          {declare("f32[2]", random_.chance(50) ? " variable initial @0" : " variable"), false});
     const int64_t operators = random_.range(2, 12);
     for (int64_t n = 0; n < operators; ++n) add_operator(flag);
     std::vector<std::string> outputs;
-    for (int64_t n = random_.range(1, 3); n > 0; --n) outputs.push_back(random_.chance(80) ? made_.back() : value());
+    for (int64_t n = random_.range(1, 3); n > 0; --n)
+      outputs.push_back(random_.chance(80) ? made_.back() : value());
     outputs.push_back(random_.pick(made_));
     const std::string text = fmt::format(
-        "intarsia.graph random\nconst @0 two = f32[3, -1]\nconst @1 yes = bool[true]\nfunc @main({}) -> ({}) {{\n{}{}}}\n"
+        "intarsia.graph random\nconst @0 two = f32[3, -1]\nconst @1 yes = bool[true]\nfunc "
+        "@main({}) -> ({}) {{\n{}{}}}\n"
         "func @minus(%0) -> (%1) {{\n  %0 x: f32[2]\n  %1 y: f32[2]\n  neg inside(%0) -> (%1)\n}}\n"
         "func @same(%0) -> (%0) {{\n  %0 x: f32[2]\n}}\nentry @main\n",
         fmt::join(inputs_, ", "), fmt::join(outputs, ", "), declarations_, operators_);
@@ -67,18 +71,26 @@ class RandomModule {
   void add_operator(const std::string& flag) {
     const int64_t what = random_.range(0, 9);
     if (what <= 2 && !variables_.empty()) {
-      auto& [variable, written] = variables_[static_cast<size_t>(random_.range(0, static_cast<int64_t>(variables_.size()) - 1))];
+      auto& [variable, written] = variables_[static_cast<size_t>(
+          random_.range(0, static_cast<int64_t>(variables_.size()) - 1))];
       if (what == 0 && !written && !made_.empty()) {
-        operators_ += fmt::format("  assign_variable op{}({}) -> ({})\n", count_++, random_.pick(made_), variable);
+        operators_ += fmt::format("  assign_variable op{}({}) -> ({})\n", count_++,
+                                  random_.pick(made_), variable);
         written = true;
         return;
       }
       return result(fmt::format("read_variable op{}({})", count_, variable), "");
     }
-    if (what == 3) return result(fmt::format("if op{}({}, {})", count_, flag, value()), " {then_branch=minus, else_branch=same}");
-    if (what <= 6) return result(fmt::format("{} op{}({})", random_.chance(50) ? "relu" : "neg", count_, value()), "");
+    if (what == 3)
+      return result(fmt::format("if op{}({}, {})", count_, flag, value()),
+                    " {then_branch=minus, else_branch=same}");
+    if (what <= 6)
+      return result(
+          fmt::format("{} op{}({})", random_.chance(50) ? "relu" : "neg", count_, value()), "");
     const std::string left = value(), right = value();
-    result(fmt::format("{} op{}({}, {})", random_.chance(50) ? "add" : "maximum", count_, left, right), "");
+    result(
+        fmt::format("{} op{}({}, {})", random_.chance(50) ? "add" : "maximum", count_, left, right),
+        "");
   }
 
   void result(const std::string& call, const std::string& attributes) {
@@ -97,10 +109,12 @@ class RandomModule {
 // The cores of a pipeline as one thread that does something possible at random.
 class Cores {
  public:
-  Cores(const Pipeline& pipeline, Random& random) : pipeline_(pipeline), random_(random), waiting_(pipeline.channels.size()) {
+  Cores(const Pipeline& pipeline, Random& random)
+      : pipeline_(pipeline), random_(random), waiting_(pipeline.channels.size()) {
     for (const Stage& stage : pipeline.stages) evaluators_.emplace_back(stage.module);
     for (size_t c = 0; c < waiting_.size(); ++c)
-      if (!pipeline.channels[c].first_message.empty()) waiting_[c].push_back(pipeline.channels[c].first_message);
+      if (!pipeline.channels[c].first_message.empty())
+        waiting_[c].push_back(pipeline.channels[c].first_message);
   }
 
   // What the application collects; fewer when the stages wait for each other.
@@ -111,7 +125,8 @@ class Cores {
       std::vector<int> possible;
       for (int stage = kApplication; stage < static_cast<int>(pipeline_.stages.size()); ++stage)
         if (stage != kApplication && can_run(stage)) possible.push_back(stage);
-      const bool can_submit = submitted < inputs.size() && has_room(kApplication), can_collect = has_messages(kApplication);
+      const bool can_submit = submitted < inputs.size() && has_room(kApplication),
+                 can_collect = has_messages(kApplication);
       if (can_submit) possible.push_back(-2);
       if (can_collect) possible.push_back(-3);
       if (possible.empty()) return collected;
@@ -139,10 +154,12 @@ class Cores {
     return true;
   }
   bool has_room(int from) const {
-    return all_channels([&](const Channel& c) { return c.from == from; }, [](const auto& w) { return w.size() < kRoom; });
+    return all_channels([&](const Channel& c) { return c.from == from; },
+                        [](const auto& w) { return w.size() < kRoom; });
   }
   bool has_messages(int to) const {
-    return all_channels([&](const Channel& c) { return c.to == to; }, [](const auto& w) { return !w.empty(); });
+    return all_channels([&](const Channel& c) { return c.to == to; },
+                        [](const auto& w) { return !w.empty(); });
   }
   bool can_run(int stage) const { return has_room(stage) && has_messages(stage); }
 
@@ -157,7 +174,8 @@ class Cores {
   }
   void send(int from, const Values& values) {
     for (size_t c = 0; c < waiting_.size(); ++c)
-      if (pipeline_.channels[c].from == from) waiting_[c].push_back(values[pipeline_.channels[c].output]);
+      if (pipeline_.channels[c].from == from)
+        waiting_[c].push_back(values[pipeline_.channels[c].output]);
   }
 
   const Pipeline& pipeline_;
@@ -177,7 +195,8 @@ TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {
     const graph::Module module = RandomModule(random).make();
     PartitionOptions options;
     for (const graph::Node& node : module.entry_function().nodes)
-      if (random.chance(90)) options.pins[node.name] = random.pick(std::vector<std::string>{"a", "b", "d"});
+      if (random.chance(90))
+        options.pins[node.name] = random.pick(std::vector<std::string>{"a", "b", "d"});
     const Result<Partitioned> partitioned = partition(module, registry, *target, options);
     ASSERT_TRUE(partitioned.ok()) << partitioned.error().to_string() << graph::print(module);
     if (!has_parts(partitioned->module, registry, *target)) continue;
@@ -195,9 +214,11 @@ TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {
       ASSERT_TRUE(made.ok());
       expected.push_back(*made);
     }
-    ASSERT_EQ(Cores(pipeline, random).run(inputs, expected[0].size()), expected) << seed << graph::print(partitioned->module);
+    ASSERT_EQ(Cores(pipeline, random).run(inputs, expected[0].size()), expected)
+        << seed << graph::print(partitioned->module);
     ++with_parts;
-    for (const Channel& channel : pipeline.channels) with_state += channel.first_message.empty() ? 0 : 1;
+    for (const Channel& channel : pipeline.channels)
+      with_state += channel.first_message.empty() ? 0 : 1;
   }
   EXPECT_GT(with_parts, 1000);
   EXPECT_GT(with_state, 100);

@@ -29,9 +29,11 @@ void check_networks(DataType type, uint32_t first_seed, int count) {
     testing::Random random(seed);
     const graph::Module module = testing::random_network(random, type);
     const Result<Slimmed> slimmed = slim(module);
-    ASSERT_TRUE(slimmed.ok()) << "seed " << seed << "\n" << slimmed.error().to_string() << graph::print(module);
+    ASSERT_TRUE(slimmed.ok()) << "seed " << seed << "\n"
+                              << slimmed.error().to_string() << graph::print(module);
     const Result<void> same = check_slimmed(module, slimmed->module, 6);
-    ASSERT_TRUE(same.ok()) << "seed " << seed << "\n" << same.error().to_string() << graph::print(module)
+    ASSERT_TRUE(same.ok()) << "seed " << seed << "\n"
+                           << same.error().to_string() << graph::print(module)
                            << graph::print(slimmed->module);
     EXPECT_LE(slimmed->after.macs, slimmed->before.macs) << "seed " << seed;
     EXPECT_LE(slimmed->after.weight_bytes, slimmed->before.weight_bytes) << "seed " << seed;
@@ -52,8 +54,12 @@ void check_networks(DataType type, uint32_t first_seed, int count) {
   EXPECT_GT(tally.chain, count / 200);
 }
 
-TEST(SlimRandom, Int8NetworksKeepTheirResults) { check_networks(DataType::Int8, 1, 400); }
-TEST(SlimRandom, Int16NetworksKeepTheirResults) { check_networks(DataType::Int16, 10001, 200); }
+TEST(SlimRandom, Int8NetworksKeepTheirResults) {
+  check_networks(DataType::Int8, 1, 400);
+}
+TEST(SlimRandom, Int16NetworksKeepTheirResults) {
+  check_networks(DataType::Int16, 10001, 200);
+}
 
 }  // namespace
 }  // namespace intarsia

@@ -73,17 +73,21 @@ std::string two_convolutions(const std::string& second_window, const std::string
     %1 w: i8[2,1,1,1] q(1) = @0
     %2 b: i32[2] = @1
     %3 t: i8[1,4,4,2] q(1:-3)
-    %4 v: i8[1,)" + second_window + R"(,2] q(1) = @2
+    %4 v: i8[1,)" +
+         second_window + R"(,2] q(1) = @2
     %5 c: i32[1] = @3
-    %6 y: i8[)" + output_shape + R"(] q(1)
+    %6 y: i8[)" +
+         output_shape + R"(] q(1)
     conv2d first(%0, %1, %2) -> (%3) {activation=relu}
-    conv2d second(%3, %4, %5) -> (%6) )" + second_attributes + "\n}";
+    conv2d second(%3, %4, %5) -> (%6) )" +
+         second_attributes + "\n}";
 }
 const std::string kTwoConvolutions = "const @0 w = i8[2, 0] const @1 b = i32[6, 10] ";
 
 TEST(SlimChannels, AConstantGoesToTheBias) {
-  const Slimmed result = slimmed(parsed(two_convolutions("1,1", "", "1,4,4,1"),
-                                        kTwoConvolutions + "const @2 v = i8[3, 4] const @3 c = i32[7]"));
+  const Slimmed result =
+      slimmed(parsed(two_convolutions("1,1", "", "1,4,4,1"),
+                     kTwoConvolutions + "const @2 v = i8[3, 4] const @3 c = i32[7]"));
   EXPECT_EQ(output_channels(result, "first"), 1);
   EXPECT_THAT(constant<int8_t>(result, "first", 1), ElementsAre(2));
   EXPECT_THAT(constant<int32_t>(result, "first", 2), ElementsAre(6));
@@ -98,14 +102,17 @@ TEST(SlimChannels, AConstantGoesToTheBias) {
   EXPECT_NE(result.actions[1].why.find("went to the bias"), std::string::npos);
 }
 
-const std::string kWindow = "const @2 v = i8[1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2] const @3 c = i32[7]";
+const std::string kWindow =
+    "const @2 v = i8[1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2] const @3 c = i32[7]";
 
 TEST(SlimChannels, AConstantThatPaddingInterruptsStays) {
-  const Slimmed padded = slimmed(parsed(
-      two_convolutions("3,3", "{padding={top=1, left=1, bottom=1, right=1}}", "1,4,4,1"), kTwoConvolutions + kWindow));
+  const Slimmed padded = slimmed(
+      parsed(two_convolutions("3,3", "{padding={top=1, left=1, bottom=1, right=1}}", "1,4,4,1"),
+             kTwoConvolutions + kWindow));
   EXPECT_EQ(output_channels(padded, "first"), 2);
   EXPECT_TRUE(padded.actions.empty());
-  const Slimmed inside = slimmed(parsed(two_convolutions("3,3", "", "1,2,2,1"), kTwoConvolutions + kWindow));
+  const Slimmed inside =
+      slimmed(parsed(two_convolutions("3,3", "", "1,2,2,1"), kTwoConvolutions + kWindow));
   EXPECT_EQ(output_channels(inside, "first"), 1);
   EXPECT_THAT(constant<int32_t>(inside, "second", 2), ElementsAre(7 + 9 * 5 * 2));
 }
@@ -113,27 +120,33 @@ TEST(SlimChannels, AConstantThatPaddingInterruptsStays) {
 TEST(SlimChannels, TheZeroPointIsNoInterruption) {
   const std::string zero = "const @0 w = i8[2, 0] const @1 b = i32[6, -10] ";
   const Slimmed result = slimmed(
-      parsed(two_convolutions("3,3", "{padding={top=1, left=1, bottom=1, right=1}}", "1,4,4,1"), zero + kWindow));
+      parsed(two_convolutions("3,3", "{padding={top=1, left=1, bottom=1, right=1}}", "1,4,4,1"),
+             zero + kWindow));
   EXPECT_EQ(output_channels(result, "first"), 1);
   EXPECT_THAT(constant<int32_t>(result, "second", 2), ElementsAre(7));
 }
 
 TEST(SlimChannels, ASumThatTheBiasCannotHoldStays) {
-  const Slimmed result = slimmed(parsed(two_convolutions("1,1", "", "1,4,4,1"),
-                                        kTwoConvolutions + "const @2 v = i8[3, 4] const @3 c = i32[2147483640]"));
+  const Slimmed result =
+      slimmed(parsed(two_convolutions("1,1", "", "1,4,4,1"),
+                     kTwoConvolutions + "const @2 v = i8[3, 4] const @3 c = i32[2147483640]"));
   EXPECT_EQ(output_channels(result, "first"), 2);
 }
 
 TEST(SlimChannels, WhatIsReadWithZerosOnlyGoes) {
-  const std::string constants = "const @0 w = i8[2, 5] const @1 b = i32[6, 10] const @2 v = i8[3, 0] const @3 c = i32[7]";
+  const std::string constants =
+      "const @0 w = i8[2, 5] const @1 b = i32[6, 10] const @2 v = i8[3, 0] const @3 c = i32[7]";
   const Slimmed result = slimmed(parsed(two_convolutions("1,1", "", "1,4,4,1"), constants));
   EXPECT_EQ(output_channels(result, "first"), 1);
   EXPECT_EQ(result.actions.at(0).why, "outputs read with zero weights only: 1");
 }
 
 TEST(SlimChannels, OneChannelAlwaysRemains) {
-  const std::string constants = "const @0 w = i8[2, 5] const @1 b = i32[6, 10] const @2 v = i8[0, 0] const @3 c = i32[7]";
-  EXPECT_EQ(output_channels(slimmed(parsed(two_convolutions("1,1", "", "1,4,4,1"), constants)), "first"), 1);
+  const std::string constants =
+      "const @0 w = i8[2, 5] const @1 b = i32[6, 10] const @2 v = i8[0, 0] const @3 c = i32[7]";
+  EXPECT_EQ(
+      output_channels(slimmed(parsed(two_convolutions("1,1", "", "1,4,4,1"), constants)), "first"),
+      1);
 }
 
 // conv -> depthwise 3x3 SAME -> conv; channel 1 of the first is constant.
@@ -142,7 +155,8 @@ std::string with_depthwise(const std::string& first_zero_point) {
     %0 x: i8[1,4,4,1] q(0.5:1)
     %1 w: i8[2,1,1,1] q(1) = @0
     %2 b: i32[2] = @1
-    %3 t: i8[1,4,4,2] q(1:)" + first_zero_point + R"()
+    %3 t: i8[1,4,4,2] q(1:)" +
+         first_zero_point + R"()
     %4 d: i8[1,3,3,2] q(axis=3; 0.25, 0.5) = @2
     %5 e: i32[2] = @3
     %6 u: i8[1,4,4,2] q(1:-128)
@@ -156,13 +170,16 @@ std::string with_depthwise(const std::string& first_zero_point) {
 }
 std::string depthwise_constants(const std::string& biases) {
   return "const @0 w = i8[2, 0] const @1 b = i32[" + biases +
-         "] const @2 d = i8[1, 1, 2, 2, 1, 1, 3, 3, 1, 1, 4, 4, 1, 1, 2, 2, 1, 1] const @3 e = i32[1, 20] "
+         "] const @2 d = i8[1, 1, 2, 2, 1, 1, 3, 3, 1, 1, 4, 4, 1, 1, 2, 2, 1, 1] const @3 e = "
+         "i32[1, 20] "
          "const @4 v = i8[3, 5] const @5 c = i32[7]";
 }
 
 TEST(SlimChannels, BordersBehindADepthwiseConvolution) {
   // The constant is above the zero point: the depthwise convolution makes borders of it.
-  EXPECT_EQ(output_channels(slimmed(parsed(with_depthwise("-3"), depthwise_constants("6, 10"))), "middle"), 2);
+  EXPECT_EQ(output_channels(slimmed(parsed(with_depthwise("-3"), depthwise_constants("6, 10"))),
+                            "middle"),
+            2);
   // At the zero point there are none, and 20 * 0.5 = 10 goes on into the bias.
   const Slimmed result = slimmed(parsed(with_depthwise("-3"), depthwise_constants("6, -10")));
   EXPECT_EQ(output_channels(result, "first"), 1);
@@ -170,7 +187,8 @@ TEST(SlimChannels, BordersBehindADepthwiseConvolution) {
   EXPECT_THAT(constant<int32_t>(result, "last", 2), ElementsAre(7 + 10 * 5));
   EXPECT_EQ(node(result, "middle").attrs<graph::DepthwiseConv2dAttrs>().multiplier, 1);
   const Function& function = result.module.entry_function();
-  EXPECT_THAT(function.tensor(node(result, "middle").inputs[1]).quantization.scale, ElementsAre(0.25f));
+  EXPECT_THAT(function.tensor(node(result, "middle").inputs[1]).quantization.scale,
+              ElementsAre(0.25f));
   EXPECT_EQ(function.tensor(node(result, "middle").outputs[0]).name, "u");
 }
 
@@ -197,7 +215,8 @@ const std::string kResidual = R"((%0) -> (%9) {
   })";
 
 TEST(SlimChannels, AnAdditionKeepsWhatOneArmNeeds) {
-  EXPECT_EQ(output_channels(slimmed(parsed(kResidual, residual_constants("3, 0", "5, 2"))), "left"), 2);
+  EXPECT_EQ(output_channels(slimmed(parsed(kResidual, residual_constants("3, 0", "5, 2"))), "left"),
+            2);
   const Slimmed both = slimmed(parsed(kResidual, residual_constants("3, 0", "5, 0")));
   EXPECT_EQ(output_channels(both, "left"), 1);
   EXPECT_EQ(output_channels(both, "right"), 1);
@@ -205,7 +224,8 @@ TEST(SlimChannels, AnAdditionKeepsWhatOneArmNeeds) {
 }
 
 TEST(SlimChannels, ABroadcastOperandIsReadByEveryChannel) {
-  const Slimmed result = slimmed(parsed(R"((%0, %1) -> (%7) {
+  const Slimmed result =
+      slimmed(parsed(R"((%0, %1) -> (%7) {
     %0 x: i8[1,2,2,1] q(0.5:1)
     %1 z: i8[1,2,2,1] q(1)
     %2 w: i8[2,1,1,1] q(1) = @0
@@ -217,12 +237,14 @@ TEST(SlimChannels, ABroadcastOperandIsReadByEveryChannel) {
     conv2d first(%0, %2, %3) -> (%4)
     add sum(%4, %1) -> (%5)
     conv2d last(%5, %6) -> (%7)
-  })", "const @0 w = i8[2, 0] const @1 b = i32[6, 10] const @2 v = i8[3, 4]"));
+  })",
+                     "const @0 w = i8[2, 0] const @1 b = i32[6, 10] const @2 v = i8[3, 4]"));
   EXPECT_TRUE(result.actions.empty());
 }
 
 TEST(SlimChannels, PiecesOfAConcatenationLoseTheirOwn) {
-  const Slimmed result = slimmed(parsed(R"((%0) -> (%6) {
+  const Slimmed result = slimmed(
+      parsed(R"((%0) -> (%6) {
     %0 x: i8[1,2,2,2] q(1:1)
     %1 w: i8[2,1,1,2] q(1) = @0
     %2 b: i32[2] = @1
@@ -233,7 +255,8 @@ TEST(SlimChannels, PiecesOfAConcatenationLoseTheirOwn) {
     conv2d first(%0, %1, %2) -> (%3)
     concat all(%3, %0) -> (%4) {axis=3}
     conv2d last(%4, %5) -> (%6)
-  })", "const @0 w = i8[0, 0, 2, 3] const @1 b = i32[6, 10] const @2 v = i8[1, 2, 3, 4]"));
+  })",
+             "const @0 w = i8[0, 0, 2, 3] const @1 b = i32[6, 10] const @2 v = i8[1, 2, 3, 4]"));
   EXPECT_EQ(output_channels(result, "first"), 1);
   EXPECT_EQ(output_channels(result, "all"), 3);
   EXPECT_THAT(constant<int8_t>(result, "last", 1), ElementsAre(2, 3, 4));
@@ -253,7 +276,9 @@ TEST(SlimChannels, AFlattenedPictureLosesColumns) {
     conv2d first(%0, %1, %2) -> (%3)
     reshape flat(%3) -> (%4) {shape=[1,4]}
     fully_connected last(%4, %5, %6) -> (%7)
-  })", "const @0 w = i8[2, 0] const @1 b = i32[6, 10] const @2 v = i8[1, 2, 3, 4] const @3 c = i32[7]"));
+  })",
+                                        "const @0 w = i8[2, 0] const @1 b = i32[6, 10] const @2 v "
+                                        "= i8[1, 2, 3, 4] const @3 c = i32[7]"));
   EXPECT_THAT(node(result, "flat").attrs<graph::ReshapeAttrs>().shape, ElementsAre(1, 2));
   EXPECT_THAT(constant<int8_t>(result, "last", 1), ElementsAre(1, 3));
   EXPECT_THAT(constant<int32_t>(result, "last", 2), ElementsAre(7 + 5 * 2 + 5 * 4));
@@ -269,7 +294,8 @@ TEST(SlimChannels, Int4Weights) {
     %4 y: i8[1,1] q(1)
     fully_connected first(%0, %1) -> (%2)
     fully_connected last(%2, %3) -> (%4)
-  })", "const @0 w = x\"21 03\" const @1 v = x\"01 0f\""));
+  })",
+                                        "const @0 w = x\"21 03\" const @1 v = x\"01 0f\""));
   EXPECT_THAT(constant<uint8_t>(result, "first", 1), ElementsAre(0x31));
   EXPECT_THAT(constant<uint8_t>(result, "last", 1), ElementsAre(0xf1));
 }
@@ -295,7 +321,8 @@ TEST(SlimChannels, AFullyConnectedLayerKeepsTheArithmeticOfItsScales) {
 }
 
 TEST(SlimChannels, SignaturesAndStateStay) {
-  const std::string constants = "const @0 w = i8[2, 0] const @1 b = i32[6, 10] const @2 v = i8[3, 4]";
+  const std::string constants =
+      "const @0 w = i8[2, 0] const @1 b = i32[6, 10] const @2 v = i8[3, 4]";
   const std::string body = R"((%0) -> (%3, %5) {
     %0 x: i8[1,2,2,1] q(0.5:1)
     %1 w: i8[2,1,1,1] q(1) = @0
@@ -316,16 +343,19 @@ TEST(SlimChannels, SignaturesAndStateStay) {
 
 // ---- padding ----
 
-std::string pad_before(const std::string& operators, const std::string& padded_zero_point = "-128") {
+std::string pad_before(const std::string& operators,
+                       const std::string& padded_zero_point = "-128") {
   return R"((%0) -> (%5) {
     %0 x: i8[1,4,4,1] q(0.5:-128)
     %1 w: i8[1,3,3,1] q(1) = @0
     %2 b: i32[1] = @1
-    %3 p: i8[1,6,6,1] q(0.5:)" + padded_zero_point + R"()
+    %3 p: i8[1,6,6,1] q(0.5:)" +
+         padded_zero_point + R"()
     %4 u: i8[1,4,4,1] q(0.5:-128)
     %5 y: i8[1,4,4,1] q(0.5:-128)
     pad pad(%0) -> (%3) {before=[0,1,1,0], after=[0,1,1,0]}
-    )" + operators + "\n}";
+    )" + operators +
+         "\n}";
 }
 const std::string kPadded = "const @0 w = i8[1, 2, 3, 4, 5, 6, 7, 8, 9] const @1 b = i32[6]";
 
@@ -339,8 +369,13 @@ TEST(SlimPadding, BecomesTheConvolutionsOwn) {
 
 TEST(SlimPadding, StaysWhereItWouldCount) {
   // An average does not count what is outside; another zero point adds to a sum.
-  EXPECT_EQ(nodes(slimmed(parsed(pad_before("average_pool2d c(%3) -> (%5) {filter_h=3, filter_w=3}"), kPadded))).size(), 2u);
-  EXPECT_EQ(nodes(slimmed(parsed(pad_before("conv2d c(%3, %1, %2) -> (%5)", "-7"), kPadded))).size(), 2u);
+  EXPECT_EQ(
+      nodes(slimmed(parsed(pad_before("average_pool2d c(%3) -> (%5) {filter_h=3, filter_w=3}"),
+                           kPadded)))
+          .size(),
+      2u);
+  EXPECT_EQ(
+      nodes(slimmed(parsed(pad_before("conv2d c(%3, %1, %2) -> (%5)", "-7"), kPadded))).size(), 2u);
 }
 
 TEST(SlimPadding, AMaximumIgnoresTheLeastValue) {
@@ -371,57 +406,71 @@ std::string unary_chain(const std::string& operators, const std::string& tensors
 
 TEST(SlimOperators, AReluThatCannotClampGoes) {
   const std::string tensors = "%1 a: i8[1,2,3] q(0.5:-128)\n %y y: i8[1,2,3] q(0.25:-128)\n";
-  EXPECT_THAT(nodes(slimmed(parsed(unary_chain("relu r(%0) -> (%1)\n quantize q(%1) -> (%y)", tensors)))),
-              ElementsAre("quantize q"));
+  EXPECT_THAT(
+      nodes(slimmed(parsed(unary_chain("relu r(%0) -> (%1)\n quantize q(%1) -> (%y)", tensors)))),
+      ElementsAre("quantize q"));
   // Relu6 of steps of 0.5 clamps at 12.
-  EXPECT_EQ(nodes(slimmed(parsed(unary_chain("relu r(%0) -> (%1) {activation=relu6}\n quantize q(%1) -> (%y)", tensors)))).size(), 2u);
+  EXPECT_EQ(nodes(slimmed(parsed(unary_chain(
+                      "relu r(%0) -> (%1) {activation=relu6}\n quantize q(%1) -> (%y)", tensors))))
+                .size(),
+            2u);
 }
 
 TEST(SlimOperators, OutputsKeepTheirNames) {
-  const Slimmed result = slimmed(parsed(unary_chain(
-      "quantize q(%0) -> (%1)\n relu r(%1) -> (%y)",
-      "%1 a: i8[1,2,3] q(0.25:-128)\n %y y: i8[1,2,3] q(0.25:-128)\n")));
+  const Slimmed result =
+      slimmed(parsed(unary_chain("quantize q(%0) -> (%1)\n relu r(%1) -> (%y)",
+                                 "%1 a: i8[1,2,3] q(0.25:-128)\n %y y: i8[1,2,3] q(0.25:-128)\n")));
   EXPECT_THAT(nodes(result), ElementsAre("quantize q"));
-  EXPECT_EQ(result.module.entry_function().tensor(result.module.entry_function().outputs[0]).name, "y");
+  EXPECT_EQ(result.module.entry_function().tensor(result.module.entry_function().outputs[0]).name,
+            "y");
   // An output cannot be the input itself.
-  EXPECT_THAT(nodes(slimmed(parsed(unary_chain("relu r(%0) -> (%y)", "%y y: i8[1,2,3] q(0.5:-128)\n")))),
-              ElementsAre("relu r"));
+  EXPECT_THAT(
+      nodes(slimmed(parsed(unary_chain("relu r(%0) -> (%y)", "%y y: i8[1,2,3] q(0.5:-128)\n")))),
+      ElementsAre("relu r"));
 }
 
 TEST(SlimOperators, ChainsOfRequantisation) {
   // To a finer scale and back loses nothing; to a coarser one does.
-  const std::string back = "quantize a(%0) -> (%1)\n quantize b(%1) -> (%2)\n relu r(%2) -> (%y) {activation=relu6}";
+  const std::string back =
+      "quantize a(%0) -> (%1)\n quantize b(%1) -> (%2)\n relu r(%2) -> (%y) {activation=relu6}";
   const auto tensors = [](const std::string& between) {
     return "%1 a: " + between + "\n %2 b: i8[1,2,3] q(0.5:-128)\n %y y: i8[1,2,3] q(0.5:-128)\n";
   };
-  EXPECT_THAT(nodes(slimmed(parsed(unary_chain(back, tensors("i16[1,2,3] q(0.25)"))))), ElementsAre("relu r"));
+  EXPECT_THAT(nodes(slimmed(parsed(unary_chain(back, tensors("i16[1,2,3] q(0.25)"))))),
+              ElementsAre("relu r"));
   // The relu rescales by itself, but what the first one rounds away is gone.
   EXPECT_THAT(nodes(slimmed(parsed(unary_chain(back, tensors("i8[1,2,3] q(1:-128)"))))),
               ElementsAre("quantize a", "relu r"));
 }
 
 TEST(SlimOperators, FloatsBetweenIntegers) {
-  const Slimmed result = slimmed(parsed(unary_chain("dequantize d(%0) -> (%1)\n quantize q(%1) -> (%y)",
-                                                    "%1 a: f32[1,2,3]\n %y y: i8[1,2,3] q(0.5:-120)\n")));
+  const Slimmed result =
+      slimmed(parsed(unary_chain("dequantize d(%0) -> (%1)\n quantize q(%1) -> (%y)",
+                                 "%1 a: f32[1,2,3]\n %y y: i8[1,2,3] q(0.5:-120)\n")));
   EXPECT_THAT(nodes(result), ElementsAre("quantize q"));
   EXPECT_EQ(result.actions.at(0).pass, "chain");
 }
 
 TEST(SlimOperators, ReshapesOfReshapes) {
-  EXPECT_THAT(nodes(slimmed(parsed(unary_chain(
-                  "reshape a(%0) -> (%1) {shape=[6]}\n reshape b(%1) -> (%2) {shape=[3,2]}\n reshape c(%2) -> (%y) {shape=[1,6]}",
-                  "%1 a: i8[6] q(0.5:-128)\n %2 b: i8[3,2] q(0.5:-128)\n %y y: i8[1,6] q(0.5:-128)\n")))),
-              ElementsAre("reshape c"));
+  EXPECT_THAT(
+      nodes(slimmed(parsed(unary_chain(
+          "reshape a(%0) -> (%1) {shape=[6]}\n reshape b(%1) -> (%2) {shape=[3,2]}\n reshape c(%2) "
+          "-> (%y) {shape=[1,6]}",
+          "%1 a: i8[6] q(0.5:-128)\n %2 b: i8[3,2] q(0.5:-128)\n %y y: i8[1,6] q(0.5:-128)\n")))),
+      ElementsAre("reshape c"));
 }
 
 TEST(SlimOperators, NeutralConstants) {
   const std::string tensors =
       "%1 one: i8[3] q(0.5) = @0\n %2 a: i8[1,2,3] q(0.5:-128)\n %3 zero: i8[1] q(0.5:5) = @1\n"
       " %4 b: i8[1,2,3] q(0.5:-128)\n %y y: i8[1,2,3] q(0.5:-128)\n";
-  const std::string operators = "mul m(%0, %1) -> (%2)\n add a(%3, %2) -> (%4)\n relu r(%4) -> (%y) {activation=relu6}";
-  EXPECT_THAT(nodes(slimmed(parsed(unary_chain(operators, tensors), "const @0 c = i8[2, 2, 2] const @1 z = i8[5]"))),
+  const std::string operators =
+      "mul m(%0, %1) -> (%2)\n add a(%3, %2) -> (%4)\n relu r(%4) -> (%y) {activation=relu6}";
+  EXPECT_THAT(nodes(slimmed(parsed(unary_chain(operators, tensors),
+                                   "const @0 c = i8[2, 2, 2] const @1 z = i8[5]"))),
               ElementsAre("relu r"));
-  EXPECT_THAT(nodes(slimmed(parsed(unary_chain(operators, tensors), "const @0 c = i8[2, 3, 2] const @1 z = i8[6]"))),
+  EXPECT_THAT(nodes(slimmed(parsed(unary_chain(operators, tensors),
+                                   "const @0 c = i8[2, 3, 2] const @1 z = i8[6]"))),
               ElementsAre("mul m", "add a"));  // which clamps
 }
 
@@ -454,7 +503,8 @@ TEST(SlimOperators, UnreadAndConstantOnesGo) {
     quantize q(%1) -> (%2)
     relu unread(%0) -> (%3)
     add a(%0, %2) -> (%4)
-  })", "const @0 c = i8[1, -2, 100]"));
+  })",
+                                        "const @0 c = i8[1, -2, 100]"));
   EXPECT_THAT(nodes(result), ElementsAre("add a"));
   EXPECT_THAT(constant<int8_t>(result, "a", 1), ElementsAre(2, -4, 127));
 }
@@ -464,7 +514,8 @@ TEST(SlimOperators, AMeanOfOneElementIsAReshape) {
     %0 x: i8[1,1,1,3] q(0.5:1)
     %1 y: i8[1,3] q(0.5:1)
     mean m(%0) -> (%1) {axes=[1,2]}
-  })"))), ElementsAre("reshape m"));
+  })"))),
+              ElementsAre("reshape m"));
 }
 
 TEST(SlimOperators, WhatOnlyMovesAndMovesNothing) {
@@ -483,12 +534,14 @@ TEST(SlimOperators, WhatOnlyMovesAndMovesNothing) {
 }
 
 TEST(CheckSlimmed, FindsADifference) {
-  const Module module = parsed(two_convolutions("1,1", "", "1,4,4,1"), kTwoConvolutions + "const @2 v = i8[3, 4] const @3 c = i32[7]");
+  const Module module = parsed(two_convolutions("1,1", "", "1,4,4,1"),
+                               kTwoConvolutions + "const @2 v = i8[3, 4] const @3 c = i32[7]");
   Module other = module;
   other.constants[3].bytes[0] = 9;
   const Result<void> same = check_slimmed(module, other, 4);
   ASSERT_FALSE(same.ok());
-  EXPECT_NE(same.error().to_string().find("slimming changed output 0 'y' on sample 0"), std::string::npos);
+  EXPECT_NE(same.error().to_string().find("slimming changed output 0 'y' on sample 0"),
+            std::string::npos);
 }
 
 }  // namespace

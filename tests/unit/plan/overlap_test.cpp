@@ -12,7 +12,8 @@ PlacementProblem relay(std::mt19937_64& random, int buffers) {
   for (int b = 0; b < buffers; ++b) {
     std::string name = "b";
     name += std::to_string(b);
-    problem.buffers.push_back({std::move(name), b, b + 2, pick(random, 1, 20) * 4, 4, std::nullopt});
+    problem.buffers.push_back(
+        {std::move(name), b, b + 2, pick(random, 1, 20) * 4, 4, std::nullopt});
     if (b > 0) problem.overlaps.push_back({b, b - 1, pick(random, 0, 10)});
   }
   // Something that lives beside them all along.
@@ -59,7 +60,8 @@ TEST(Overlaps, NameTwoBuffers) {
   PlacementProblem problem;
   problem.buffers = {{"in", 0, 1, 16}, {"out", 0, 1, 16}};
   for (const PlacementProblem::Overlap& wrong :
-       {PlacementProblem::Overlap{0, 0, 4}, PlacementProblem::Overlap{0, 2, 4}, PlacementProblem::Overlap{0, 1, -1}}) {
+       {PlacementProblem::Overlap{0, 0, 4}, PlacementProblem::Overlap{0, 2, 4},
+        PlacementProblem::Overlap{0, 1, -1}}) {
     problem.overlaps = {wrong};
     EXPECT_FALSE(minimise_peak(problem, {}).ok());
   }

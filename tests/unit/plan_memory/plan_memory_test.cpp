@@ -18,7 +18,8 @@ tir::Func leaf(const std::string& name, int inputs, int64_t elements, bool in_pl
   tir::FuncBuilder build(name);
   std::vector<BufferId> in;
   for (int i = 0; i < inputs; ++i)
-    in.push_back(build.parameter("in" + std::to_string(i), DataType::Int8, {elements}, Access::Read));
+    in.push_back(
+        build.parameter("in" + std::to_string(i), DataType::Int8, {elements}, Access::Read));
   const BufferId out = build.parameter("out", DataType::Int8, {elements}, Access::Write);
   tir::Func func = build.finish(build.loop("i", elements, [&](const tir::Expr& i) {
     tir::Expr sum = build.load(in[0], {i});
@@ -31,7 +32,8 @@ tir::Func leaf(const std::string& name, int inputs, int64_t elements, bool in_pl
   return func;
 }
 
-tir::Buffer buffer(const std::string& name, int64_t elements, tir::Scope scope, BufferId alias = {}) {
+tir::Buffer buffer(const std::string& name, int64_t elements, tir::Scope scope,
+                   BufferId alias = {}) {
   return {name, DataType::Int8, {elements}, scope, {}, alias, 1};
 }
 
@@ -40,13 +42,14 @@ tir::Module chain(bool in_place, const std::string& second_target = "") {
   tir::Module module;
   module.name = "m";
   module.entry = "main";
-  module.funcs = {leaf("f", 1, 64, in_place), leaf("f2", 1, 64, in_place, second_target), leaf("g", 2, 64, in_place)};
+  module.funcs = {leaf("f", 1, 64, in_place), leaf("f2", 1, 64, in_place, second_target),
+                  leaf("g", 2, 64, in_place)};
   tir::Func schedule;
   schedule.name = "main";
   schedule.parameters = {{Access::Read}, {Access::Write}};
-  schedule.buffers = {buffer("in", 64, tir::Scope::Parameter), buffer("out", 64, tir::Scope::Parameter),
-                      buffer("a", 64, tir::Scope::Local), buffer("b", 64, tir::Scope::Local),
-                      buffer("c", 64, tir::Scope::Local)};
+  schedule.buffers = {buffer("in", 64, tir::Scope::Parameter),
+                      buffer("out", 64, tir::Scope::Parameter), buffer("a", 64, tir::Scope::Local),
+                      buffer("b", 64, tir::Scope::Local), buffer("c", 64, tir::Scope::Local)};
   const BufferId in{0}, out{1}, a{2}, b{3}, c{4};
   schedule.body = tir::seq({tir::call_func("f", {in, a}), tir::call_func("f2", {a, b}),
                             tir::call_func("g", {a, b, c}), tir::call_func("f", {c, out})});
@@ -80,7 +83,8 @@ TEST(PlanMemory, SaysWhatIsMissing) {
   const Result<Plan> plan = plan_memory(chain(false), one_pool(150));
   ASSERT_FALSE(plan.ok());
   EXPECT_THAT(plan.error().to_string(),
-              HasSubstr("m: memory pool 'ram': the activations need 192 bytes, the pool has 150: 42 bytes missing (proven"));
+              HasSubstr("m: memory pool 'ram': the activations need 192 bytes, the pool has 150: "
+                        "42 bytes missing (proven"));
 }
 
 TEST(PlanMemory, SpillsToTheSlowerPool) {
@@ -94,11 +98,13 @@ TEST(PlanMemory, SpillsToTheSlowerPool) {
 
 TEST(PlanMemory, ConstantsHaveToFitTheFlash) {
   tir::Module module = chain(false);
-  module.constants = {{"weights", DataType::Int8, {300}, std::vector<uint8_t>(300), tir::ConstantUse::Weights}};
+  module.constants = {
+      {"weights", DataType::Int8, {300}, std::vector<uint8_t>(300), tir::ConstantUse::Weights}};
   MemoryMap memory = one_pool(0);
   memory.pools.push_back({"flash", 256, true});
   EXPECT_THAT(plan_memory(module, memory).error().to_string(),
-              HasSubstr("memory 'flash': weights and tables need 300 bytes, the memory has 256: 44 bytes missing"));
+              HasSubstr("memory 'flash': weights and tables need 300 bytes, the memory has 256: 44 "
+                        "bytes missing"));
   memory.pools[1].size = 512;
   EXPECT_EQ(plan_memory(module, memory)->use[1].peak, 300);
 }
@@ -121,7 +127,8 @@ TEST(PlanMemory, AnAliasIsItsRoot) {
   tir::Module module = chain(false);
   tir::Func& schedule = module.funcs.back();
   schedule.buffers.push_back(buffer("c_flat", 64, tir::Scope::Local, BufferId{4}));
-  schedule.body = tir::seq({tir::call_func("f", {BufferId{0}, BufferId{4}}), tir::call_func("f", {BufferId{5}, BufferId{1}})});
+  schedule.body = tir::seq({tir::call_func("f", {BufferId{0}, BufferId{4}}),
+                            tir::call_func("f", {BufferId{5}, BufferId{1}})});
   const Result<Plan> plan = plan_memory(module, one_pool(0));
   ASSERT_TRUE(plan.ok()) << plan.error().to_string();
   EXPECT_EQ(plan->find(BufferId{5})->offset, plan->find(BufferId{4})->offset);
@@ -134,10 +141,12 @@ tir::Module stepwise(bool flag) {
   tir::FuncBuilder build("npu");
   std::vector<BufferId> at;
   for (const char* name : {"in", "out", "t0", "t1", "t2"})
-    at.push_back(build.parameter(name, DataType::Int8, {64}, at.empty() ? Access::Read : Access::ReadWrite));
+    at.push_back(
+        build.parameter(name, DataType::Int8, {64}, at.empty() ? Access::Read : Access::ReadWrite));
   const auto move = [&](size_t from, size_t to) {
-    return tir::intrinsic("npu.move", {tir::BufferRun{at[from], {tir::int_imm(0)}, 64, Access::Read},
-                                       tir::BufferRun{at[to], {tir::int_imm(0)}, 64, Access::Write}});
+    return tir::intrinsic("npu.move",
+                          {tir::BufferRun{at[from], {tir::int_imm(0)}, 64, Access::Read},
+                           tir::BufferRun{at[to], {tir::int_imm(0)}, 64, Access::Write}});
   };
   tir::Func func = build.finish(tir::seq({move(0, 2), move(2, 3), move(3, 4), move(4, 1)}));
   func.stepwise = flag;
@@ -145,10 +154,13 @@ tir::Module stepwise(bool flag) {
   tir::Func schedule;
   schedule.name = "main";
   schedule.parameters = {{Access::Read}, {Access::Write}};
-  schedule.buffers = {buffer("in", 64, tir::Scope::Parameter), buffer("out", 64, tir::Scope::Parameter)};
-  for (const char* name : {"a", "t0", "t1", "t2"}) schedule.buffers.push_back(buffer(name, 64, tir::Scope::Local));
-  schedule.body = tir::seq({tir::call_func("f", {BufferId{0}, BufferId{2}}),
-                            tir::call_func("npu", {BufferId{2}, BufferId{1}, BufferId{3}, BufferId{4}, BufferId{5}})});
+  schedule.buffers = {buffer("in", 64, tir::Scope::Parameter),
+                      buffer("out", 64, tir::Scope::Parameter)};
+  for (const char* name : {"a", "t0", "t1", "t2"})
+    schedule.buffers.push_back(buffer(name, 64, tir::Scope::Local));
+  schedule.body = tir::seq(
+      {tir::call_func("f", {BufferId{0}, BufferId{2}}),
+       tir::call_func("npu", {BufferId{2}, BufferId{1}, BufferId{3}, BufferId{4}, BufferId{5}})});
   tir::Module module;
   module.name = "m";
   module.entry = "main";
@@ -184,10 +196,10 @@ tir::Module overlapping(int64_t distance) {
   tir::Func schedule;
   schedule.name = "main";
   schedule.parameters = {{Access::Read}, {Access::Write}};
-  schedule.buffers = {buffer("in", 64, tir::Scope::Parameter), buffer("out", 64, tir::Scope::Parameter),
-                      buffer("a", 64, tir::Scope::Local)};
-  schedule.body =
-      tir::seq({tir::call_func("rows", {BufferId{0}, BufferId{2}}), tir::call_func("rows", {BufferId{2}, BufferId{1}})});
+  schedule.buffers = {buffer("in", 64, tir::Scope::Parameter),
+                      buffer("out", 64, tir::Scope::Parameter), buffer("a", 64, tir::Scope::Local)};
+  schedule.body = tir::seq({tir::call_func("rows", {BufferId{0}, BufferId{2}}),
+                            tir::call_func("rows", {BufferId{2}, BufferId{1}})});
   tir::Module module;
   module.name = "m";
   module.entry = "main";
@@ -249,7 +261,8 @@ TEST(PlanMemory, PartsLieWhereTheirWholeIs) {
   Plan wrong = *plan;
   for (Placement& place : wrong.placements)
     if (place.buffer == BufferId{2}) place.offset += 64;
-  EXPECT_THAT(check_plan(module, wrong).error().to_string(), HasSubstr("an alias is not where its root is"));
+  EXPECT_THAT(check_plan(module, wrong).error().to_string(),
+              HasSubstr("an alias is not where its root is"));
 }
 
 TEST(PlanMemory, BuffersMayAskForAMemory) {
@@ -290,11 +303,14 @@ class CheckPlan : public testing::Test {
   }
 };
 
-TEST_F(CheckPlan, AcceptsThePlanners) { EXPECT_EQ(complaint(), ""); }
+TEST_F(CheckPlan, AcceptsThePlanners) {
+  EXPECT_EQ(complaint(), "");
+}
 
 TEST_F(CheckPlan, FindsSharedBytes) {
   plan_.placements[3].offset = plan_.placements[2].offset;
-  EXPECT_THAT(complaint(), HasSubstr("step 1: buffers 'a' and 'b' are alive together and share bytes"));
+  EXPECT_THAT(complaint(),
+              HasSubstr("step 1: buffers 'a' and 'b' are alive together and share bytes"));
 }
 
 TEST_F(CheckPlan, FindsAPeakThatIsTooSmall) {

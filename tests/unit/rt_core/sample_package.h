@@ -47,7 +47,13 @@ inline std::vector<CommandStream> sample_streams() {
        constants,
        {{Kind::Constants, 0}, {Kind::Pool, 2}, {Kind::Pool, 0}},
        {"conv_1", "add_2"}},
-      {"main_npu_1", "npu", "example-npu", {1, 2, 3}, {}, {{Kind::Pool, 1}, {Kind::Pool, 1, 48}}, {}},
+      {"main_npu_1",
+       "npu",
+       "example-npu",
+       {1, 2, 3},
+       {},
+       {{Kind::Pool, 1}, {Kind::Pool, 1, 48}},
+       {}},
       {"main_npu_2", "npu", "example-npu", {}, {}, {}, {""}},
   };
 }

@@ -62,7 +62,8 @@ TEST(Control, ABranchWritesTheOutputsOfBoth) {
     const Values inputs{{flag}, floats({1, -2, 3})};
     EXPECT_EQ(interpret(function, inputs), evaluate(module, inputs)) << int{flag};
   }
-  EXPECT_EQ(interpret(function, {{1}, floats({1, -2, 3})}), (Values{floats({2, -4, 6}), floats({1, -2, 3})}));
+  EXPECT_EQ(interpret(function, {{1}, floats({1, -2, 3})}),
+            (Values{floats({2, -4, 6}), floats({1, -2, 3})}));
 }
 
 // Fibonacci: the values change places in every iteration. The limit is carried through unchanged.
@@ -176,7 +177,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 
 TEST(Control, ALoopWithoutABoundIsRefusedByName) {
   for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
-           {"add count(%0, %4)", "add count(%0, %1)"},    // the counter grows by something unknown
+           {"add count(%0, %4)", "add count(%0, %1)"},  // the counter grows by something unknown
            {"less compare(%0, %1)", "greater compare(%0, %1)"},
            {"less compare(%0, %1)", "not_equal compare(%0, %1)"},
            {"%0 first: i32[] = @0", "%0 first: i32[] variable"}}) {
@@ -184,12 +185,14 @@ TEST(Control, ALoopWithoutABoundIsRefusedByName) {
     EXPECT_NE(problem.find("operator 'loop' (while)"), std::string::npos) << to << problem;
     EXPECT_NE(problem.find("may run for ever"), std::string::npos) << to << problem;
   }
-  EXPECT_NE(refused(replaced(kEarly, "logical_and both", "logical_or both")).find("may run for ever"),
-            std::string::npos);
+  EXPECT_NE(
+      refused(replaced(kEarly, "logical_and both", "logical_or both")).find("may run for ever"),
+      std::string::npos);
 }
 
 TEST(Control, FunctionsThatRunEachOtherAreRefused) {
-  const std::string problem = refused(replaced(kBranch, "  neg minus(%0) -> (%1)\n", R"(  %2 flag: bool[1] = @0
+  const std::string problem =
+      refused(replaced(kBranch, "  neg minus(%0) -> (%1)\n", R"(  %2 flag: bool[1] = @0
   %3 z: f32[3]
   if again(%2, %0) -> (%1, %3) {then_branch=same, else_branch=same}
 )"));
@@ -197,11 +200,14 @@ TEST(Control, FunctionsThatRunEachOtherAreRefused) {
 }
 
 TEST(Control, WhatDoesNotFitIsNamed) {
-  EXPECT_NE(refused(replaced(kBranch, "then_branch=twice", "then_branch=thrice")).find("runs 'thrice', which does not exist"),
+  EXPECT_NE(refused(replaced(kBranch, "then_branch=twice", "then_branch=thrice"))
+                .find("runs 'thrice', which does not exist"),
             std::string::npos);
-  EXPECT_NE(refused(replaced(kBranch, "%0 flag: bool[1]", "%0 flag: bool[2]")).find("its condition is not one bool"),
+  EXPECT_NE(refused(replaced(kBranch, "%0 flag: bool[1]", "%0 flag: bool[2]"))
+                .find("its condition is not one bool"),
             std::string::npos);
-  EXPECT_NE(refused(replaced(kBranch, "  %3 z: f32[3]\n  if", "  %3 z: i32[3]\n  if")).find("operator 'choose' (if)"),
+  EXPECT_NE(refused(replaced(kBranch, "  %3 z: f32[3]\n  if", "  %3 z: i32[3]\n  if"))
+                .find("operator 'choose' (if)"),
             std::string::npos);
 }
 

@@ -34,13 +34,20 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Int8});
     cases.push_back({kind, Float32});
   }
-  for (const OpKind kind :
-       {OpKind::Sub, OpKind::Minimum, OpKind::Maximum, OpKind::SquaredDifference, OpKind::Prelu,
-        OpKind::LeakyRelu, OpKind::Logistic, OpKind::Tanh, OpKind::Abs, OpKind::TransposeConv2d,
-        OpKind::BatchMatmul, OpKind::Concat, OpKind::Pack, OpKind::Slice, OpKind::Transpose,
-        OpKind::SpaceToDepth, OpKind::DepthToSpace, OpKind::SpaceToBatch, OpKind::BatchToSpace,
-        OpKind::MirrorPad, OpKind::PadV2, OpKind::Gather, OpKind::ResizeNearest, OpKind::Sum,
-        OpKind::ReduceMax, OpKind::ReduceMin, OpKind::Select}) {
+  for (const OpKind kind : {OpKind::Sub,           OpKind::Minimum,
+                            OpKind::Maximum,       OpKind::SquaredDifference,
+                            OpKind::Prelu,         OpKind::LeakyRelu,
+                            OpKind::Logistic,      OpKind::Tanh,
+                            OpKind::Abs,           OpKind::TransposeConv2d,
+                            OpKind::BatchMatmul,   OpKind::Concat,
+                            OpKind::Pack,          OpKind::Slice,
+                            OpKind::Transpose,     OpKind::SpaceToDepth,
+                            OpKind::DepthToSpace,  OpKind::SpaceToBatch,
+                            OpKind::BatchToSpace,  OpKind::MirrorPad,
+                            OpKind::PadV2,         OpKind::Gather,
+                            OpKind::ResizeNearest, OpKind::Sum,
+                            OpKind::ReduceMax,     OpKind::ReduceMin,
+                            OpKind::Select}) {
     for (const DataType type : {Int8, Int16, Float32}) cases.push_back({kind, type});
   }
   for (const OpKind kind :
@@ -64,14 +71,15 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({kind, Int8});
     cases.push_back({kind, Float32});
   }
-  for (const OpKind kind : {OpKind::BroadcastTo, OpKind::Tile, OpKind::GatherNd, OpKind::DynamicUpdateSlice})
+  for (const OpKind kind :
+       {OpKind::BroadcastTo, OpKind::Tile, OpKind::GatherNd, OpKind::DynamicUpdateSlice})
     for (const DataType type : {Int8, Int16, Float32}) cases.push_back({kind, type});
   for (const OpKind kind : {OpKind::Sin, OpKind::Cos, OpKind::Pow, OpKind::L2Pool2d})
     cases.push_back({kind, Float32});
   for (const OpKind kind : {OpKind::FloorDiv, OpKind::FloorMod, OpKind::ReduceProd})
     for (const DataType type : {Float32, Int32}) cases.push_back({kind, type});
-  for (const OpKind kind : {OpKind::LogicalAnd, OpKind::LogicalOr, OpKind::LogicalNot, OpKind::ReduceAny,
-                            OpKind::ReduceAll})
+  for (const OpKind kind : {OpKind::LogicalAnd, OpKind::LogicalOr, OpKind::LogicalNot,
+                            OpKind::ReduceAny, OpKind::ReduceAll})
     cases.push_back({kind, Bool});
   for (const DataType type : {Int8, Int16, UInt8}) {
     cases.push_back({OpKind::Quantize, type});
@@ -84,9 +92,9 @@ inline std::vector<Case> supported_cases() {
 inline std::vector<Case> cases_of_many_results() {
   using enum DataType;
   using graph::OpKind;
-  return {{OpKind::Split, Int8},  {OpKind::Split, Float32}, {OpKind::Unpack, Int16},
-          {OpKind::Svdf, Int8},   {OpKind::Svdf, Float32},  {OpKind::Lstm, Int8},
-          {OpKind::Lstm, Int16},  {OpKind::Lstm, Float32}};
+  return {{OpKind::Split, Int8}, {OpKind::Split, Float32}, {OpKind::Unpack, Int16},
+          {OpKind::Svdf, Int8},  {OpKind::Svdf, Float32},  {OpKind::Lstm, Int8},
+          {OpKind::Lstm, Int16}, {OpKind::Lstm, Float32}};
 }
 
 inline std::string case_name(const ::testing::TestParamInfo<Case>& info) {

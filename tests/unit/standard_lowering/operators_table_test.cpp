@@ -45,7 +45,8 @@ Target member_of(const TargetRegistry& registry, const std::string& text, const 
 Column device(const TargetRegistry& registry, std::string title, const std::string& kind) {
   const Target member = member_of(registry, title, kind);
   const auto patterns = registry.kind_of(member).patterns(member);
-  return {std::move(title), [patterns](const graph::Module& module) {
+  return {std::move(title),
+          [patterns](const graph::Module& module) {
             for (const Pattern& pattern : patterns) {
               const auto found = match(pattern, module, module.entry_function(), graph::NodeId{0});
               if (found && !(pattern.refuses && pattern.refuses(*found))) return true;
@@ -63,15 +64,19 @@ Column tuned(const TargetRegistry& registry, const std::string& core) {
   const auto program = [&registry](const std::string& text) {
     const Target member = member_of(registry, text, "c");
     return [&registry, member](const graph::Module& module) -> std::string {
-      const auto lowered = registry.kind_of(member).graph_to_tir(member, module, module.entry_function(), {});
+      const auto lowered =
+          registry.kind_of(member).graph_to_tir(member, module, module.entry_function(), {});
       EXPECT_TRUE(lowered.ok()) << lowered.error().to_string();
       return lowered.ok() ? tir::print(lowered->module) : "";
     };
   };
-  const auto made_for_it = program("c -mcpu=" + core), portable = program("c -kernels=portable -mcpu=" + core);
+  const auto made_for_it = program("c -mcpu=" + core),
+             portable = program("c -kernels=portable -mcpu=" + core);
   Column column;
   column.title = core;
-  column.takes = [=](const graph::Module& module) { return made_for_it(module) != portable(module); };
+  column.takes = [=](const graph::Module& module) {
+    return made_for_it(module) != portable(module);
+  };
   return column;
 }
 
@@ -79,14 +84,17 @@ Column tuned(const TargetRegistry& registry, const std::string& core) {
 graph::Module of_any_type(OpKind kind, DataType type) {
   const std::string_view element = to_string(type);
   const std::string quantised = type == DataType::Float32 ? "" : " q(0.5)";
-  const auto tensor = [&](const char* name) { return fmt::format("{}: {}[4]{}", name, element, quantised); };
+  const auto tensor = [&](const char* name) {
+    return fmt::format("{}: {}[4]{}", name, element, quantised);
+  };
   std::string text = "intarsia.graph m\n";
   if (kind == OpKind::If) {
     text += fmt::format(R"(func @main(%0, %1) -> (%2) {{ %0 flag: bool[1] %1 {0} %2 {1}
   if node(%0, %1) -> (%2) {{then_branch=same, else_branch=other}} }}
 func @same(%0) -> (%1) {{ %0 {0} %1 {1} relu r(%0) -> (%1) }}
 func @other(%0) -> (%0) {{ %0 {0} }}
-)", tensor("x"), tensor("y"));
+)",
+                        tensor("x"), tensor("y"));
   } else if (kind == OpKind::While) {
     text += fmt::format(R"(const @0 zero = i32[0]
 const @1 one = i32[1]
@@ -98,13 +106,18 @@ func @goes_on(%0, %1) -> (%3) {{ %0 i: i32[] %1 {0} %2 limit: i32[] = @2 %3 less
 func @next(%0, %1) -> (%3, %4) {{ %0 i: i32[] %1 {0} %2 one: i32[] = @1 %3 ni: i32[] %4 {1}
   add count(%0, %2) -> (%3)
   relu r(%1) -> (%4) }}
-)", tensor("x"), tensor("y"));
+)",
+                        tensor("x"), tensor("y"));
   } else {
     const bool reads = kind == OpKind::ReadVariable;
-    text += reads ? fmt::format("func @main() -> (%1) {{ %0 {} variable %1 {} read_variable node(%0) -> (%1) }}\n",
-                                tensor("state"), tensor("y"))
-                  : fmt::format("func @main(%0) -> () {{ %0 {} %1 {} variable assign_variable node(%0) -> (%1) }}\n",
-                                tensor("x"), tensor("state"));
+    text += reads ? fmt::format(
+                        "func @main() -> (%1) {{ %0 {} variable %1 {} read_variable node(%0) -> "
+                        "(%1) }}\n",
+                        tensor("state"), tensor("y"))
+                  : fmt::format(
+                        "func @main(%0) -> () {{ %0 {} %1 {} variable assign_variable node(%0) -> "
+                        "(%1) }}\n",
+                        tensor("x"), tensor("state"));
   }
   const Result<graph::Module> module = graph::parse(text + "entry @main\n");
   EXPECT_TRUE(module.ok()) << module.error().to_string() << text;
@@ -114,7 +127,8 @@ func @next(%0, %1) -> (%3, %4) {{ %0 i: i32[] %1 {0} %2 one: i32[] = @1 %3 ni: i
 }
 
 bool is_of_any_type(OpKind kind) {
-  return kind == OpKind::ReadVariable || kind == OpKind::AssignVariable || kind == OpKind::If || kind == OpKind::While;
+  return kind == OpKind::ReadVariable || kind == OpKind::AssignVariable || kind == OpKind::If ||
+         kind == OpKind::While;
 }
 
 std::vector<graph::Module> modules_of(const Case& c, size_t count) {

@@ -38,7 +38,8 @@ int64_t bytes_of(const std::vector<Option>& way) {
       possible &= !overlap || way[i].distance >= 0;
       // The definitions again: the output lies above the room below it, or above the input.
       const Option& o = way[i];
-      most = std::max(most, overlap ? o.beside + std::max(below, o.scratch) + std::max(o.output, o.distance + o.input)
+      most = std::max(most, overlap ? o.beside + std::max(below, o.scratch) +
+                                          std::max(o.output, o.distance + o.input)
                                     : o.beside + o.scratch + std::max(below, o.input) + o.output);
       below = overlap ? below + o.distance : 0;
     }
@@ -69,8 +70,8 @@ TEST(StripeChoice, IsTheCheapestWithinTheBudgetElseTheSmallest) {
     for (int n = 0; n < operators; ++n) options.push_back(random_option(n, n, 0));
     for (int64_t i = r.range(0, 7); i > 0; --i) {
       const int first = static_cast<int>(r.range(0, operators - 1));
-      options.push_back(
-          random_option(first, std::min(operators - 1, first + static_cast<int>(r.range(0, 3))), r.range(1, 4)));
+      options.push_back(random_option(
+          first, std::min(operators - 1, first + static_cast<int>(r.range(0, 3))), r.range(1, 4)));
     }
     const int64_t budget = r.range(1, 50);
     std::tuple best{INT64_MAX, INT64_MAX};  // bytes beyond the budget, cost
@@ -84,7 +85,8 @@ TEST(StripeChoice, IsTheCheapestWithinTheBudgetElseTheSmallest) {
       next = option.last + 1;
     }
     ASSERT_EQ(next, operators);
-    EXPECT_EQ((std::tuple{std::max<int64_t>(0, bytes_of(chosen) - budget), cost_of(chosen)}), best) << "seed " << seed;
+    EXPECT_EQ((std::tuple{std::max<int64_t>(0, bytes_of(chosen) - budget), cost_of(chosen)}), best)
+        << "seed " << seed;
     (std::get<0>(best) == 0 ? within : beyond) += 1;
   }
   EXPECT_GT(within, 200);

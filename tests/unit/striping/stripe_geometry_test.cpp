@@ -23,10 +23,12 @@ Chain line_of(std::vector<int64_t> rows, std::vector<RowWindow> windows) {
 // A row's value tells how it came about: the operator and the rows of its window, in their places.
 using Rows = std::vector<uint64_t>;
 
-uint64_t mixed(uint64_t state, uint64_t value) { return (state ^ value) * 0x9E3779B97F4A7C15u + (state >> 29); }
+uint64_t mixed(uint64_t state, uint64_t value) {
+  return (state ^ value) * 0x9E3779B97F4A7C15u + (state >> 29);
+}
 
-uint64_t row_of(int op, const std::vector<Operand>& operands, int64_t y, const std::vector<const Rows*>& rows,
-                const std::vector<RowRange>& seen) {
+uint64_t row_of(int op, const std::vector<Operand>& operands, int64_t y,
+                const std::vector<const Rows*>& rows, const std::vector<RowRange>& seen) {
   uint64_t value = mixed(static_cast<uint64_t>(op) + 1, static_cast<uint64_t>(operands.size()));
   for (size_t i = 0; i < operands.size(); ++i) {
     const RowWindow& w = operands[i].window;
@@ -42,7 +44,8 @@ uint64_t row_of(int op, const std::vector<Operand>& operands, int64_t y, const s
 std::vector<Rows> inputs_of(const Chain& chain) {
   std::vector<Rows> values(chain.rows.size());
   for (size_t t = 0; t < values.size(); ++t)
-    for (int64_t y = 0; y < chain.rows[t]; ++y) values[t].push_back(mixed(t + 100, static_cast<uint64_t>(y)));
+    for (int64_t y = 0; y < chain.rows[t]; ++y)
+      values[t].push_back(mixed(t + 100, static_cast<uint64_t>(y)));
   return values;
 }
 
@@ -70,7 +73,8 @@ Rows by_stripes(const Chain& chain, const Stripes& stripes, std::vector<int64_t>
   made.assign(chain.rows.size(), 0);
   for (const Operator& op : chain.operators) {
     const auto result = static_cast<size_t>(op.result);
-    const int64_t rows = op.result == chain.output() ? chain.rows[result] : stripes.line_rows[result];
+    const int64_t rows =
+        op.result == chain.output() ? chain.rows[result] : stripes.line_rows[result];
     values[result].assign(static_cast<size_t>(rows), 0);
   }
   for (const Stripe& stripe : stripes.list) {
@@ -169,8 +173,10 @@ TEST(StripeGeometry, OverlapDistanceIsExact) {
       for (const Stripe& stripe : stripes->list)
         for (const Turn& turn : stripe.turns) {
           const Operator& op = chain.operators[static_cast<size_t>(turn.op)];
-          if (op.result == chain.output())  // before the reads of the turn: it may do both in any order
-            for (int64_t b = turn.made.first * out_row - apart; b < turn.made.end * out_row - apart; ++b)
+          if (op.result ==
+              chain.output())  // before the reads of the turn: it may do both in any order
+            for (int64_t b = turn.made.first * out_row - apart; b < turn.made.end * out_row - apart;
+                 ++b)
               if (b >= 0 && b < std::ssize(destroyed)) destroyed[static_cast<size_t>(b)] = true;
           for (size_t i = 0; i < op.operands.size(); ++i)
             if (op.operands[i].tensor == 0)
@@ -198,8 +204,8 @@ TEST(StripeGeometry, LinesHoldWindowsAndNoMore) {
   ASSERT_TRUE(tall.has_value());
   EXPECT_EQ(tall->line_rows, (std::vector<int64_t>{0, 4, 0}));
   // In place with rows of one size: the window's reach behind its first row.
-  EXPECT_EQ(overlap_distance(line_of({16, 16}, {{3, 1, 1, 1}}), *make_stripes(line_of({16, 16}, {{3, 1, 1, 1}}), 1), 0,
-                             8, 8),
+  EXPECT_EQ(overlap_distance(line_of({16, 16}, {{3, 1, 1, 1}}),
+                             *make_stripes(line_of({16, 16}, {{3, 1, 1, 1}}), 1), 0, 8, 8),
             16);
 }
 

@@ -48,29 +48,42 @@ TEST(Verify, Access) {
 }
 
 // Rows of four: out[i] = f(in[i], in[i + 1]) through a line of two rows, for eight rows of the output.
-std::string striped(const std::string& first, const std::string& body, const std::string& attributes = "") {
+std::string striped(const std::string& first, const std::string& body,
+                    const std::string& attributes = "") {
   return verdict(
-      "func @row(%from: i8[4] read, %to: i8[4] write) {\nfor i in 0..4 { store %to[i] = %from[i] }\n}\n"
-      "func @two(%from: i8[8] read, %to: i8[4] write) {\nfor i in 0..4 { store %to[i] = %from[i] + %from[i + 4] }\n}\n"
-      "func @f(%in: i8[36] read, %out: i8[32] write)" + attributes + " striped=1 {\nlocal %line: i8[8]\n" +
-      first + "\nfor s in 0..8 {\n" + body + "\n}\n}\n");
+      "func @row(%from: i8[4] read, %to: i8[4] write) {\nfor i in 0..4 { store %to[i] = %from[i] "
+      "}\n}\n"
+      "func @two(%from: i8[8] read, %to: i8[4] write) {\nfor i in 0..4 { store %to[i] = %from[i] + "
+      "%from[i + 4] }\n}\n"
+      "func @f(%in: i8[36] read, %out: i8[32] write)" +
+      attributes + " striped=1 {\nlocal %line: i8[8]\n" + first + "\nfor s in 0..8 {\n" + body +
+      "\n}\n}\n");
 }
 
 TEST(Verify, StripesAreRunInThought) {
   const std::string first = "call @row(%in[0], %line[0])";
-  const std::string turn = "call @row(%in[s * 4 + 4], %line[4])\ncall @two(%line[0], %out[s * 4])\n";
+  const std::string turn =
+      "call @row(%in[s * 4 + 4], %line[4])\ncall @two(%line[0], %out[s * 4])\n";
   const std::string move = "intrinsic move(write %line[0] count 4, read %line[4] count 4)";
   EXPECT_EQ(striped(first, turn + move), "");
   EXPECT_THAT(striped("", turn + move), HasSubstr("two reads bytes of 'line' that nobody wrote"));
-  EXPECT_THAT(striped(first, "call @row(%in[s * 4 + 8], %line[4])\ncall @two(%line[0], %out[s * 4])\n" + move),
-              HasSubstr("call of 'row': elements 36..39 of 'in', which has 36"));
-  EXPECT_THAT(striped(first, "call @row(%in[s * 4 + 4], %line[4])\ncall @two(%line[0], %out[s * 3])\n" + move),
-              HasSubstr("leaves bytes of 'out' unwritten"));
-  EXPECT_THAT(striped(first, "call @row(%line[0], %in[s * 4])"), HasSubstr("'in' is read-only but would be written"));
-  EXPECT_THAT(striped(first, "call @row(%line[0], %line[2])"), HasSubstr("what it writes to 'line' is also another argument"));
-  EXPECT_THAT(striped(first, "call @row(%in[s * 4], %line)"), HasSubstr("an offset for each argument or for none"));
+  EXPECT_THAT(
+      striped(first,
+              "call @row(%in[s * 4 + 8], %line[4])\ncall @two(%line[0], %out[s * 4])\n" + move),
+      HasSubstr("call of 'row': elements 36..39 of 'in', which has 36"));
+  EXPECT_THAT(
+      striped(first,
+              "call @row(%in[s * 4 + 4], %line[4])\ncall @two(%line[0], %out[s * 3])\n" + move),
+      HasSubstr("leaves bytes of 'out' unwritten"));
+  EXPECT_THAT(striped(first, "call @row(%line[0], %in[s * 4])"),
+              HasSubstr("'in' is read-only but would be written"));
+  EXPECT_THAT(striped(first, "call @row(%line[0], %line[2])"),
+              HasSubstr("what it writes to 'line' is also another argument"));
+  EXPECT_THAT(striped(first, "call @row(%in[s * 4], %line)"),
+              HasSubstr("an offset for each argument or for none"));
   EXPECT_THAT(striped(first, "call @none(%in[0])"), HasSubstr("the module has no such function"));
-  EXPECT_THAT(striped(first, "store %line[0] = 1:i8"), HasSubstr("statements other than loops, calls and intrinsics"));
+  EXPECT_THAT(striped(first, "store %line[0] = 1:i8"),
+              HasSubstr("statements other than loops, calls and intrinsics"));
 }
 
 TEST(Verify, OverlapsOfStripesAreProven) {
@@ -83,13 +96,16 @@ TEST(Verify, OverlapsOfStripesAreProven) {
   // Read again from the input, every row of the output needs the rows s and s + 1 while it is written.
   const std::string direct = "call @two(%in[s * 4], %out[s * 4])";
   EXPECT_EQ(striped("", direct, " overlaps=[0 -> 1 at 4]"), "");
-  EXPECT_THAT(striped("", direct, " overlaps=[0 -> 1 at 3]"),
-              HasSubstr("two writes byte 31 of the output where byte 28 of the input is still to be read"));
-  EXPECT_THAT(striped("", direct, " overlaps=[1 -> 0 at 4]"), HasSubstr("the input is not read or the output not written"));
+  EXPECT_THAT(
+      striped("", direct, " overlaps=[0 -> 1 at 3]"),
+      HasSubstr("two writes byte 31 of the output where byte 28 of the input is still to be read"));
+  EXPECT_THAT(striped("", direct, " overlaps=[1 -> 0 at 4]"),
+              HasSubstr("the input is not read or the output not written"));
   EXPECT_THAT(striped("", direct, " overlaps=[0 -> 2 at 4]"), HasSubstr("names no two parameters"));
-  EXPECT_THAT(leaf("") + verdict("func @f(%a: i8[4] read, %b: i8[4] write) overlaps=[0 -> 1 at 0] {\n"
-                                 "for i in 0..4 { store %b[i] = %a[i] }\n}\n"),
-              HasSubstr("which only striped functions have"));
+  EXPECT_THAT(
+      leaf("") + verdict("func @f(%a: i8[4] read, %b: i8[4] write) overlaps=[0 -> 1 at 0] {\n"
+                         "for i in 0..4 { store %b[i] = %a[i] }\n}\n"),
+      HasSubstr("which only striped functions have"));
 }
 
 TEST(Verify, ScalarsAreWrittenOnEveryWay) {
@@ -177,9 +193,12 @@ TEST(Verify, Aliases) {
 
 TEST(Verify, StepwiseFunctions) {
   const auto device = [](const std::string& body) {
-    return verdict("func @f(%a: i8[8] read, %b: i8[8] write) stepwise=1 {\nlocal %t: i8[4] alias=%a at=4\n" +
-                   body + "}\nfunc @main(%x: i8[8] read, %y: i8[8] write) {\n"
-                   "local %u: i8[8]\nlocal %v: i8[8] alias=%u\ncall @f(%x, %u) call @f(%u, %v) call @f(%v, %y)}\n");
+    return verdict(
+        "func @f(%a: i8[8] read, %b: i8[8] write) stepwise=1 {\nlocal %t: i8[4] alias=%a at=4\n" +
+        body +
+        "}\nfunc @main(%x: i8[8] read, %y: i8[8] write) {\n"
+        "local %u: i8[8]\nlocal %v: i8[8] alias=%u\ncall @f(%x, %u) call @f(%u, %v) call @f(%v, "
+        "%y)}\n");
   };
   EXPECT_EQ(device("intrinsic n.m(read %t[0] count 4, write %b[0] count 4)"), "");
   EXPECT_THAT(device("intrinsic n.m(write %t[0] count 4)"), HasSubstr("'t' is read-only here"));
@@ -197,7 +216,8 @@ TEST(Verify, Schedules) {
   EXPECT_THAT(schedule("call @f(%y, %t)"), HasSubstr("'y' is read before any call wrote it"));
   EXPECT_THAT(schedule("call @f(%x, %t) call @f(%view, %t)"),
               HasSubstr("'t' is written and also passed as argument 0"));
-  EXPECT_THAT(schedule("call @f(%x, %t) store %t[0] = i8(1)"), HasSubstr("statements other than calls"));
+  EXPECT_THAT(schedule("call @f(%x, %t) store %t[0] = i8(1)"),
+              HasSubstr("statements other than calls"));
   EXPECT_THAT(schedule("call @main(%x, %y)"), HasSubstr("calls 'main' in a circle"));
 }
 

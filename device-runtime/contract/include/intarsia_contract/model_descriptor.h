@@ -11,24 +11,24 @@ extern "C" {
 #endif
 
 struct intarsia_tensor_info {
-  const char* name;
+  const char *name;
   int32_t bytes;
 };
 
 struct intarsia_model_descriptor {
-  const char* name;
+  const char *name;
   int32_t input_count;
   int32_t output_count;
-  const struct intarsia_tensor_info* inputs;
-  const struct intarsia_tensor_info* outputs;
+  const struct intarsia_tensor_info *inputs;
+  const struct intarsia_tensor_info *outputs;
   /* Status 0 is success. init is called once, before anything else; it may not assume that the
    * state's memory holds zeros. */
   int32_t (*init)(void);
   /* Where to put an input and where to find an output, index below the counts. An input's memory
    * may be reused by run, so inputs are written again before every run; an output is valid until
    * an input is written. */
-  void* (*input)(int32_t index);
-  const void* (*output)(int32_t index);
+  void *(*input)(int32_t index);
+  const void *(*output)(int32_t index);
   int32_t (*run)(void);
   /* Null, or for models whose parts work at the same time: submit begins an inference with the inputs as
    * they are, collect ends the oldest one. Both return INTARSIA_PENDING when that is not possible yet;

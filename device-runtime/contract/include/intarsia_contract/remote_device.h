@@ -33,7 +33,8 @@ struct intarsia_register_bus intarsia_remote_bus(int32_t index);
  * starts the emulator (the arguments behind "--") and serves `devices` at the window argv[4] until the
  * emulator ends. Addresses of the memory are the same in this process, so that a simulated device
  * follows the firmware's pointers. Returns the emulator's exit status. */
-int intarsia_serve_devices(int argc, char **argv, const struct intarsia_register_bus *devices, int count);
+int intarsia_serve_devices(int argc, char **argv, const struct intarsia_register_bus *devices,
+                           int count);
 
 #ifdef __cplusplus
 }

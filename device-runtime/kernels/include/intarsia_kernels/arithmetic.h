@@ -5,15 +5,31 @@
 
 #include <stdint.h>
 
-static inline int32_t intarsia_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
-static inline int32_t intarsia_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
-static inline uint32_t intarsia_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-static inline uint32_t intarsia_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
-static inline int64_t intarsia_min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t intarsia_max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int32_t intarsia_min_i32(int32_t a, int32_t b) {
+  return a < b ? a : b;
+}
+static inline int32_t intarsia_max_i32(int32_t a, int32_t b) {
+  return a > b ? a : b;
+}
+static inline uint32_t intarsia_min_u32(uint32_t a, uint32_t b) {
+  return a < b ? a : b;
+}
+static inline uint32_t intarsia_max_u32(uint32_t a, uint32_t b) {
+  return a > b ? a : b;
+}
+static inline int64_t intarsia_min_i64(int64_t a, int64_t b) {
+  return a < b ? a : b;
+}
+static inline int64_t intarsia_max_i64(int64_t a, int64_t b) {
+  return a > b ? a : b;
+}
 // When an argument is not a number, or the two are equal, the second.
-static inline float intarsia_min_f32(float a, float b) { return a < b ? a : b; }
-static inline float intarsia_max_f32(float a, float b) { return a > b ? a : b; }
+static inline float intarsia_min_f32(float a, float b) {
+  return a < b ? a : b;
+}
+static inline float intarsia_max_f32(float a, float b) {
+  return a > b ? a : b;
+}
 
 // value limited to [low, high]; low <= high.
 static inline int32_t intarsia_clamp_i32(int32_t value, int32_t low, int32_t high) {

@@ -29,27 +29,27 @@ struct intarsia_channel {
 };
 
 /* Makes the channel empty. Before either side uses it. */
-void intarsia_channel_reset(struct intarsia_channel *channel);
+void intarsia_channel_reset(struct intarsia_channel* channel);
 
 /* 1 or 0. What the sender (receiver) has once been told stays true until it sends (receives). */
-int32_t intarsia_channel_has_room(struct intarsia_channel *channel);
-int32_t intarsia_channel_has_message(struct intarsia_channel *channel);
+int32_t intarsia_channel_has_room(struct intarsia_channel* channel);
+int32_t intarsia_channel_has_message(struct intarsia_channel* channel);
 
 /* `slots` are INTARSIA_MAILBOX_SLOTS messages, each `bytes` rounded up to the alignment. Only when there
  * is room, or a message. */
-void intarsia_channel_send(struct intarsia_channel *channel, uint8_t *slots, uint32_t bytes,
-                           const void *message);
-void intarsia_channel_receive(struct intarsia_channel *channel, uint8_t *slots, uint32_t bytes,
-                              void *message);
+void intarsia_channel_send(struct intarsia_channel* channel, uint8_t* slots, uint32_t bytes,
+                           const void* message);
+void intarsia_channel_receive(struct intarsia_channel* channel, uint8_t* slots, uint32_t bytes,
+                              void* message);
 
 /* A word of shared memory that one core writes and others read. */
-void intarsia_mailbox_store(uint32_t *word, uint32_t value);
-uint32_t intarsia_mailbox_load(uint32_t *word);
+void intarsia_mailbox_store(uint32_t* word, uint32_t value);
+uint32_t intarsia_mailbox_load(uint32_t* word);
 
 /* Hooks. clean: what this core wrote becomes visible in memory. invalidate: what this core reads next
  * comes from memory. Ranges begin at a multiple of the alignment. */
-void intarsia_mailbox_clean(const void *begin, uint32_t bytes);
-void intarsia_mailbox_invalidate(void *begin, uint32_t bytes);
+void intarsia_mailbox_clean(const void* begin, uint32_t bytes);
+void intarsia_mailbox_invalidate(void* begin, uint32_t bytes);
 
 #ifdef __cplusplus
 }

@@ -75,14 +75,16 @@ bool carries_activation(OpKind kind) {
 
 // The scale and zero point that TFLite's arithmetic gives the result of these kinds.
 std::optional<graph::Quantization> natural(OpKind kind) {
-  if (kind == OpKind::Logistic || kind == OpKind::Softmax) return graph::Quantization{{1.0f / 256}, {-128}, 0};
+  if (kind == OpKind::Logistic || kind == OpKind::Softmax)
+    return graph::Quantization{{1.0f / 256}, {-128}, 0};
   if (kind == OpKind::Tanh) return graph::Quantization{{1.0f / 128}, {0}, 0};
   return std::nullopt;
 }
 
 // An operator on one quantised operand whose result is quantised; no tensor where the IR cannot, or not
 // within a step.
-TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& attributes, const Tail& tail) {
+TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& attributes,
+                           const Tail& tail) {
   if (!in.is_real(0) || !tail.as) return {};
   return in.attempt([&]() -> TensorId {
     const TensorId x = in.value(0).tensor;
@@ -92,8 +94,10 @@ TensorId unary_in_integers(Reader& in, OpKind kind, const graph::Attributes& att
     if (operand.type == DataType::Int8 && within_a_step(own->scale[0], *tail.as))
       return in.requantize(in.emit(kind, attributes, {x}, DataType::Int8, *own), *tail.as);
     // On 16 bits, whose steps are fine enough for any scale of 8 bits.
-    const TensorId wide = in.requantize(x, {DataType::Int16, {{operand.quantization.scale[0]}, {0}, 0}});
-    return in.requantize(in.emit(kind, attributes, {wide}, DataType::Int16, {{1.0f / 32768}, {0}, 0}), *tail.as);
+    const TensorId wide =
+        in.requantize(x, {DataType::Int16, {{operand.quantization.scale[0]}, {0}, 0}});
+    return in.requantize(
+        in.emit(kind, attributes, {wide}, DataType::Int16, {{1.0f / 32768}, {0}, 0}), *tail.as);
   });
 }
 
@@ -121,7 +125,8 @@ void read_relu(Reader& in) {
     const graph::Tensor x = in.tensor(in.value(0).tensor);
     const TensorId made = in.attempt([&] {
       return in.emit(OpKind::Relu, graph::ReluAttrs{Activation::Relu}, {in.value(0).tensor},
-                     tail.as ? tail.as->type : x.type, tail.as ? tail.as->quantization : x.quantization);
+                     tail.as ? tail.as->type : x.type,
+                     tail.as ? tail.as->quantization : x.quantization);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
@@ -145,10 +150,11 @@ void read_clip(Reader& in) {
       if (x.type != DataType::Int8) return {};
       TensorId id = in.value(0).tensor;
       const auto bound = [&](OpKind kind, float real) {
-        const float steps =
-            std::round(real / x.quantization.scale[0]) + static_cast<float>(x.quantization.zero_point[0]);
+        const float steps = std::round(real / x.quantization.scale[0]) +
+                            static_cast<float>(x.quantization.zero_point[0]);
         const auto whole = static_cast<int64_t>(std::clamp(steps, -128.0f, 127.0f));
-        const TensorId end = in.make_constant(integer_values(DataType::Int8, {}, {whole}), x.quantization);
+        const TensorId end =
+            in.make_constant(integer_values(DataType::Int8, {}, {whole}), x.quantization);
         return in.emit(kind, NoAttrs{}, {id, end}, x.type, x.quantization);
       };
       if (least) id = bound(OpKind::Maximum, *least);
@@ -159,8 +165,9 @@ void read_clip(Reader& in) {
   }
   TensorId x = in.operand(0);
   const auto end = [&](float real) {
-    return type == kFloat || quantised ? in.number(real)
-                                       : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(real)}));
+    return type == kFloat || quantised
+               ? in.number(real)
+               : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(real)}));
   };
   if (least) x = in.emit_alike(OpKind::Maximum, NoAttrs{}, {x, end(*least)});
   if (most) x = in.emit_alike(OpKind::Minimum, NoAttrs{}, {x, end(*most)});
@@ -173,13 +180,15 @@ namespace {
 std::optional<Values> computed(Reader& in, OpKind kind) {
   const TensorId a = in.operand(0), b = in.operand(1);
   const DataType type = in.tensor(a).type;
-  if (!in.is_constant(a) || !in.is_constant(b) || !is_integer(type) || bits(type) < 32) return std::nullopt;
+  if (!in.is_constant(a) || !in.is_constant(b) || !is_integer(type) || bits(type) < 32)
+    return std::nullopt;
   const std::vector<int64_t> x = as_integers(in.values_of(a)), y = as_integers(in.values_of(b));
   const bool fits = x.size() == y.size() || x.size() == 1 || y.size() == 1;
   if (!fits || x.empty() || y.empty()) return std::nullopt;
   std::vector<int64_t> result;
   for (size_t i = 0; i < std::max(x.size(), y.size()); ++i) {
-    const auto l = static_cast<uint64_t>(x[x.size() == 1 ? 0 : i]), r = static_cast<uint64_t>(y[y.size() == 1 ? 0 : i]);
+    const auto l = static_cast<uint64_t>(x[x.size() == 1 ? 0 : i]),
+               r = static_cast<uint64_t>(y[y.size() == 1 ? 0 : i]);
     const auto ls = static_cast<int64_t>(l), rs = static_cast<int64_t>(r);
     if (kind == OpKind::Div && (rs == 0 || rs == -1)) return std::nullopt;
     switch (kind) {
@@ -206,7 +215,8 @@ std::optional<Values> computed(Reader& in, OpKind kind) {
 
 void read_binary(Reader& in) {
   const OpKind kind = kind_of(kBinary, in.node().type);
-  if (const std::optional<Values> values = computed(in, kind)) return in.result(in.make_constant(*values));
+  if (const std::optional<Values> values = computed(in, kind))
+    return in.result(in.make_constant(*values));
   const Tail tail = in.tail(carries_activation(kind));
   const auto attributes = [&](Activation activation) -> graph::Attributes {
     if (carries_activation(kind)) return BinaryAttrs{activation};
@@ -214,24 +224,26 @@ void read_binary(Reader& in) {
   };
   if (in.is_real(0) && in.is_real(1) && tail.as && carries_activation(kind)) {
     const TensorId made = in.attempt([&] {
-      return in.emit(kind, attributes(tail.activation), {in.value(0).tensor, in.value(1).tensor}, tail.as->type,
-                     tail.as->quantization);
+      return in.emit(kind, attributes(tail.activation), {in.value(0).tensor, in.value(1).tensor},
+                     tail.as->type, tail.as->quantization);
     });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
   TensorId a = in.operand(0), b = in.operand(1);
   // Small integers are compared as the floats that they are; a power may have whole exponents.
-  const bool small = compares(kind) && is_integer(in.tensor(a).type) && bits(in.tensor(a).type) < 32;
+  const bool small =
+      compares(kind) && is_integer(in.tensor(a).type) && bits(in.tensor(a).type) < 32;
   if (small) a = in.cast(a, kFloat);
   if (small || (kind == OpKind::Pow && in.tensor(a).type == kFloat)) b = in.cast(b, kFloat);
   const DataType type = in.tensor(a).type;
   if (kind == OpKind::FloorMod)
-    in.require(in.integer("fmod", 0) == 0, "takes the sign of the dividend (fmod); that of the divisor is possible");
+    in.require(in.integer("fmod", 0) == 0,
+               "takes the sign of the dividend (fmod); that of the divisor is possible");
   if (kind == OpKind::Div && is_integer(type))
     return in.problem("divides integers of the running model, which the IR does not");
   const bool activated = type == kFloat;
-  const TensorId made = in.emit(kind, attributes(activated ? tail.activation : Activation::None), {a, b},
-                                compares(kind) ? DataType::Bool : type);
+  const TensorId made = in.emit(kind, attributes(activated ? tail.activation : Activation::None),
+                                {a, b}, compares(kind) ? DataType::Bool : type);
   if (activated) return in.finish(tail, {made, Form::Plain, {}});
   in.result(made);
 }
@@ -251,8 +263,8 @@ void read_variadic(Reader& in) {
                        tail.as->quantization);
       TensorId id = in.requantize(in.value(0).tensor, *tail.as);
       for (size_t i = 1; i < count; ++i)
-        id = in.emit(kind, NoAttrs{}, {id, in.requantize(in.value(i).tensor, *tail.as)}, tail.as->type,
-                     tail.as->quantization);
+        id = in.emit(kind, NoAttrs{}, {id, in.requantize(in.value(i).tensor, *tail.as)},
+                     tail.as->type, tail.as->quantization);
       return id;
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
@@ -260,11 +272,13 @@ void read_variadic(Reader& in) {
   TensorId id = in.operand(0);
   const DataType type = in.tensor(id).type;
   for (size_t i = 1; i < count; ++i) {
-    const graph::Attributes attributes = selects ? graph::Attributes(NoAttrs{}) : graph::Attributes(BinaryAttrs{});
+    const graph::Attributes attributes =
+        selects ? graph::Attributes(NoAttrs{}) : graph::Attributes(BinaryAttrs{});
     id = in.emit(kind, attributes, {id, in.operand(i)}, type);
   }
   if (in.is("Mean"))
-    id = in.emit(OpKind::Mul, BinaryAttrs{}, {id, in.number(1.0f / static_cast<float>(count))}, type, {}, "mean");
+    id = in.emit(OpKind::Mul, BinaryAttrs{}, {id, in.number(1.0f / static_cast<float>(count))},
+                 type, {}, "mean");
   in.result(id);
 }
 
@@ -272,8 +286,8 @@ void read_prelu(Reader& in) {
   const Tail tail = in.tail(false);
   if (in.is_real(0) && in.is_real(1) && tail.as) {
     const TensorId made = in.attempt([&] {
-      return in.emit(OpKind::Prelu, NoAttrs{}, {in.value(0).tensor, in.value(1).tensor}, tail.as->type,
-                     tail.as->quantization);
+      return in.emit(OpKind::Prelu, NoAttrs{}, {in.value(0).tensor, in.value(1).tensor},
+                     tail.as->type, tail.as->quantization);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
@@ -288,9 +302,12 @@ void read_where(Reader& in) {
 // What the IR has no operator for, from those that it has.
 void read_composed(Reader& in) {
   const TensorId x = in.operand(0);
-  const auto one = [&](OpKind kind, TensorId id) { return in.emit(kind, NoAttrs{}, {id}, kFloat, {}, "part"); };
+  const auto one = [&](OpKind kind, TensorId id) {
+    return in.emit(kind, NoAttrs{}, {id}, kFloat, {}, "part");
+  };
   const auto two = [&](OpKind kind, TensorId a, TensorId b) {
-    const graph::Attributes attributes = carries_activation(kind) ? graph::Attributes(BinaryAttrs{}) : NoAttrs{};
+    const graph::Attributes attributes =
+        carries_activation(kind) ? graph::Attributes(BinaryAttrs{}) : NoAttrs{};
     return in.emit(kind, attributes, {a, b}, kFloat, {}, "part");
   };
   const auto number = [&](float value) { return in.number(value); };
@@ -318,19 +335,21 @@ void read_composed(Reader& in) {
   }
   if (in.is("Selu")) {
     const float gamma = in.real("gamma", 1.05070102f), alpha = in.real("alpha", 1.67326319f);
-    return in.result(two(OpKind::Mul, two(OpKind::Add, positive(), negative(alpha, 1)), number(gamma)));
+    return in.result(
+        two(OpKind::Mul, two(OpKind::Add, positive(), negative(alpha, 1)), number(gamma)));
   }
   if (in.is("Reciprocal")) return in.result(two(OpKind::Div, number(1), x));
   if (in.is("HardSigmoid")) {
-    const TensorId line =
-        two(OpKind::Add, two(OpKind::Mul, x, number(in.real("alpha", 0.2f))), number(in.real("beta", 0.5f)));
+    const TensorId line = two(OpKind::Add, two(OpKind::Mul, x, number(in.real("alpha", 0.2f))),
+                              number(in.real("beta", 0.5f)));
     return in.result(two(OpKind::Minimum, two(OpKind::Maximum, line, number(0)), number(1)));
   }
   if (in.is("Softplus")) return in.result(softplus());
-  if (in.is("Softsign")) return in.result(two(OpKind::Div, x, two(OpKind::Add, one(OpKind::Abs, x), number(1))));
+  if (in.is("Softsign"))
+    return in.result(two(OpKind::Div, x, two(OpKind::Add, one(OpKind::Abs, x), number(1))));
   if (in.is("Mish")) return in.result(two(OpKind::Mul, x, one(OpKind::Tanh, softplus())));
-  const TensorId above =
-      in.emit(OpKind::Greater, NoAttrs{}, {x, number(in.real("alpha", 1))}, DataType::Bool, {}, "part");
+  const TensorId above = in.emit(OpKind::Greater, NoAttrs{}, {x, number(in.real("alpha", 1))},
+                                 DataType::Bool, {}, "part");
   in.result(in.emit(OpKind::Select, NoAttrs{}, {above, x, number(0)}, kFloat));  // ThresholdedRelu
 }
 
@@ -342,14 +361,16 @@ void read_softmax(Reader& in) {
   const auto axis = static_cast<size_t>(in.axis(in.integer("axis", is_old ? 1 : -1), shape.size()));
   if (!in.ok()) return;
   const OpKind kind = in.is("Softmax") ? OpKind::Softmax : OpKind::LogSoftmax;
-  const graph::Attributes attributes = kind == OpKind::Softmax ? graph::Attributes(graph::SoftmaxAttrs{}) : NoAttrs{};
+  const graph::Attributes attributes =
+      kind == OpKind::Softmax ? graph::Attributes(graph::SoftmaxAttrs{}) : NoAttrs{};
   std::vector<int64_t> order(shape.size());  // is its own inverse: it exchanges two axes
   for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int64_t>(i);
   std::swap(order[axis], order.back());
   Shape flat(shape.begin(), shape.begin() + static_cast<ptrdiff_t>(axis));
   flat.push_back(element_count(Shape(shape.begin() + static_cast<ptrdiff_t>(axis), shape.end())));
   const auto make = [&](TensorId id, DataType type, const graph::Quantization& q) {
-    if (is_old) return in.reshape(in.emit(kind, attributes, {in.reshape(id, flat)}, type, q), shape);
+    if (is_old)
+      return in.reshape(in.emit(kind, attributes, {in.reshape(id, flat)}, type, q), shape);
     return in.transpose(in.emit(kind, attributes, {in.transpose(id, order)}, type, q), order);
   };
   const Tail tail = in.tail(false);
@@ -358,7 +379,8 @@ void read_softmax(Reader& in) {
       const graph::Quantization own = *natural(kind);
       const TensorId x = in.value(0).tensor;
       if (in.tensor(x).type != DataType::Int8) return {};
-      if (within_a_step(own.scale[0], *tail.as)) return in.requantize(make(x, DataType::Int8, own), *tail.as);
+      if (within_a_step(own.scale[0], *tail.as))
+        return in.requantize(make(x, DataType::Int8, own), *tail.as);
       return in.requantize(make(x, DataType::Int16, {{1.0f / 65536}, {-32768}, 0}), *tail.as);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
@@ -369,7 +391,8 @@ void read_softmax(Reader& in) {
 void read_cast(Reader& in) {
   const auto to = static_cast<int32_t>(in.integer("to", 0));
   const std::optional<DataType> type = data_type(to);
-  if (!in.require(type.has_value(), fmt::format("converts to {}, which the IR does not have", element_name(to))))
+  if (!in.require(type.has_value(),
+                  fmt::format("converts to {}, which the IR does not have", element_name(to))))
     return;
   in.result(in.cast(in.operand(0), *type));
 }
@@ -382,8 +405,8 @@ void read_cumsum(Reader& in) {
   const auto axis = in.known_integers(1, "its axis");
   if (!axis || !in.require(axis->size() == 1, "has one axis")) return;
   const TensorId x = in.operand(0);
-  const graph::CumsumAttrs attrs{in.axis(axis->front(), in.shape(x).size()), in.integer("exclusive", 0) != 0,
-                                 in.integer("reverse", 0) != 0};
+  const graph::CumsumAttrs attrs{in.axis(axis->front(), in.shape(x).size()),
+                                 in.integer("exclusive", 0) != 0, in.integer("reverse", 0) != 0};
   in.result(in.emit_alike(OpKind::Cumsum, attrs, {x}));
 }
 

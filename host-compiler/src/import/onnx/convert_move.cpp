@@ -33,8 +33,8 @@ void read_concat(Reader& in) {
   bool all_real = true, alike = true;
   for (size_t i = 0; i < count; ++i) {
     all_real &= in.is_real(i) && !in.tensor(in.value(i).tensor).quantization.per_channel();
-    alike &= in.value(i).form == in.value(0).form &&
-             in.tensor(in.value(i).tensor).quantization == in.tensor(in.value(0).tensor).quantization;
+    alike &= in.value(i).form == in.value(0).form && in.tensor(in.value(i).tensor).quantization ==
+                                                         in.tensor(in.value(0).tensor).quantization;
   }
   const Tail tail = in.tail(false);
   std::vector<TensorId> operands;
@@ -42,14 +42,16 @@ void read_concat(Reader& in) {
     const TensorId made = in.attempt([&] {
       operands.clear();
       for (size_t i = 0; i < count; ++i)
-        operands.push_back(tail.as ? in.requantize(in.value(i).tensor, *tail.as) : in.value(i).tensor);
+        operands.push_back(tail.as ? in.requantize(in.value(i).tensor, *tail.as)
+                                   : in.value(i).tensor);
       return in.emit_alike(OpKind::Concat, attrs, operands);
     });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
   const Form form = alike && in.value(0).form == Form::Shifted ? Form::Shifted : Form::Plain;
   operands.clear();
-  for (size_t i = 0; i < count; ++i) operands.push_back(form == Form::Shifted ? in.value(i).tensor : in.operand(i));
+  for (size_t i = 0; i < count; ++i)
+    operands.push_back(form == Form::Shifted ? in.value(i).tensor : in.operand(i));
   in.result(0, {in.emit_alike(OpKind::Concat, attrs, operands), form, {}});
 }
 
@@ -61,27 +63,32 @@ void read_split(Reader& in) {
   const auto count = static_cast<int64_t>(in.node().outputs.size());
   const int64_t extent = shape[static_cast<size_t>(axis)], piece = (extent + count - 1) / count;
   graph::SplitAttrs attrs{axis, given.value_or(std::vector<int64_t>{})};
-  for (int64_t at = 0; !given && at < count; ++at) attrs.sizes.push_back(std::min(piece, extent - at * piece));
+  for (int64_t at = 0; !given && at < count; ++at)
+    attrs.sizes.push_back(std::min(piece, extent - at * piece));
   const TensorId id = in.carry();
   const graph::Tensor source = in.tensor(id);
   const Form form = source.quantization.present() ? in.value(0).form : Form::Plain;
-  const std::vector<TensorId> pieces =
-      in.emit_many(OpKind::Split, attrs, {id}, in.node().outputs.size(), source.type, source.quantization);
+  const std::vector<TensorId> pieces = in.emit_many(
+      OpKind::Split, attrs, {id}, in.node().outputs.size(), source.type, source.quantization);
   for (size_t i = 0; i < pieces.size(); ++i) in.result(i, {pieces[i], form, {}});
 }
 
 // Starts, ends and steps count from the end when negative, and are cut to what is there.
 void read_slice(Reader& in) {
   const Shape shape = in.shape_of(0);
-  const auto starts = in.integers_from(1, "starts", "its beginnings"), ends = in.integers_from(2, "ends", "its ends"),
+  const auto starts = in.integers_from(1, "starts", "its beginnings"),
+             ends = in.integers_from(2, "ends", "its ends"),
              given_axes = in.integers_from(3, "axes", "its axes");
   const auto steps = in.has(4) ? in.known_integers(4, "its steps") : std::nullopt;
-  if (!in.ok() || !in.require(starts && ends && starts->size() == ends->size(), "needs as many ends as beginnings"))
+  if (!in.ok() || !in.require(starts && ends && starts->size() == ends->size(),
+                              "needs as many ends as beginnings"))
     return;
   std::vector<int64_t> axes;
   for (size_t i = 0; i < starts->size(); ++i)
-    axes.push_back(given_axes && i < given_axes->size() ? (*given_axes)[i] : static_cast<int64_t>(i));
-  if (!in.require((!given_axes || given_axes->size() == axes.size()) && (!steps || steps->size() == axes.size()),
+    axes.push_back(given_axes && i < given_axes->size() ? (*given_axes)[i]
+                                                        : static_cast<int64_t>(i));
+  if (!in.require((!given_axes || given_axes->size() == axes.size()) &&
+                      (!steps || steps->size() == axes.size()),
                   "needs as many axes and steps as beginnings"))
     return;
   graph::SliceAttrs attrs;
@@ -96,9 +103,11 @@ void read_slice(Reader& in) {
     const auto place = [&](int64_t given, int64_t least, int64_t most) {
       return std::clamp(given < 0 ? std::max(given, -2 * extent - 2) + extent : given, least, most);
     };
-    const int64_t begin = step > 0 ? place((*starts)[i], 0, extent) : place((*starts)[i], 0, extent - 1);
+    const int64_t begin =
+        step > 0 ? place((*starts)[i], 0, extent) : place((*starts)[i], 0, extent - 1);
     const int64_t end = step > 0 ? place((*ends)[i], 0, extent) : place((*ends)[i], -1, extent - 1);
-    const int64_t size = step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step;
+    const int64_t size =
+        step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step;
     if (!in.require(size >= 1, fmt::format("takes no element of axis {}", at))) return;
     attrs.begin[at] = begin, attrs.size[at] = size, attrs.stride[at] = size == 1 ? 1 : step;
   }
@@ -111,21 +120,25 @@ void read_pad(Reader& in) {
   const auto given_axes = in.has(3) ? in.known_integers(3, "its axes") : std::nullopt;
   if (!in.ok() || !in.require(given.has_value(), "has no amounts")) return;
   const size_t axes = given_axes ? given_axes->size() : shape.size();
-  if (!in.require(given->size() == 2 * axes, fmt::format("has {} amounts for {} axes", given->size(), axes))) return;
+  if (!in.require(given->size() == 2 * axes,
+                  fmt::format("has {} amounts for {} axes", given->size(), axes)))
+    return;
   std::vector<int64_t> before(shape.size(), 0), after(shape.size(), 0);
   bool cuts = false;
   for (size_t i = 0; i < axes; ++i) {
-    const auto at = static_cast<size_t>(given_axes ? in.axis((*given_axes)[i], shape.size()) : static_cast<int64_t>(i));
+    const auto at = static_cast<size_t>(given_axes ? in.axis((*given_axes)[i], shape.size())
+                                                   : static_cast<int64_t>(i));
     if (!in.ok()) return;
     before[at] = (*given)[i], after[at] = (*given)[axes + i];
     cuts |= before[at] < 0 || after[at] < 0;
   }
   const std::string mode = in.text("mode", "constant");
-  const float constant = in.has(2) ? in.known_real(2, "its value").value_or(0) : in.real("value", 0);
+  const float constant =
+      in.has(2) ? in.known_real(2, "its value").value_or(0) : in.real("value", 0);
   in.require(!cuts, "cuts by a negative amount", "use Slice");
-  if (!in.require(
-          mode == "constant" || mode == "reflect" || mode == "edge",
-          fmt::format("has the mode '{}'; constant, edge by one and reflect are possible", tflite::printable(mode))) ||
+  if (!in.require(mode == "constant" || mode == "reflect" || mode == "edge",
+                  fmt::format("has the mode '{}'; constant, edge by one and reflect are possible",
+                              tflite::printable(mode))) ||
       !in.ok())
     return;
   if (mode != "constant") {
@@ -133,22 +146,28 @@ void read_pad(Reader& in) {
                         std::ranges::all_of(after, [](int64_t n) { return n <= 1; });
     if (!in.require(mode == "reflect" || by_one, "repeats the edge more than once")) return;
     return move(in, [&](TensorId id) {
-      return in.emit_alike(OpKind::MirrorPad, graph::MirrorPadAttrs{before, after, mode == "edge"}, {id});
+      return in.emit_alike(OpKind::MirrorPad, graph::MirrorPadAttrs{before, after, mode == "edge"},
+                           {id});
     });
   }
   const graph::PadAttrs attrs{before, after};
   const graph::Tensor source = in.tensor(in.value(0).tensor);
   const bool pads_zero =
-      constant == 0 && (in.is_real(0) || (!source.quantization.present() && in.value(0).form == Form::Plain));
+      constant == 0 &&
+      (in.is_real(0) || (!source.quantization.present() && in.value(0).form == Form::Plain));
   if (pads_zero) {
-    const TensorId made = in.attempt([&] { return in.emit_alike(OpKind::Pad, attrs, {in.carry()}); });
-    if (made.valid()) return in.result(0, {made, in.tensor(made).type == kFloat ? Form::Plain : in.value(0).form, {}});
+    const TensorId made =
+        in.attempt([&] { return in.emit_alike(OpKind::Pad, attrs, {in.carry()}); });
+    if (made.valid())
+      return in.result(0,
+                       {made, in.tensor(made).type == kFloat ? Form::Plain : in.value(0).form, {}});
   }
   const TensorId x = in.operand(0);
   const DataType type = in.tensor(x).type;
-  const TensorId filler = type == kFloat ? in.number(constant)
-                                         : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(constant)}),
-                                                            in.tensor(x).quantization);
+  const TensorId filler =
+      type == kFloat ? in.number(constant)
+                     : in.make_constant(integer_values(type, {}, {static_cast<int64_t>(constant)}),
+                                        in.tensor(x).quantization);
   in.result(in.emit_alike(OpKind::PadV2, attrs, {x, filler}));
 }
 
@@ -161,7 +180,8 @@ void read_transpose(Reader& in) {
   std::ranges::sort(sorted);
   for (size_t i = 0; i < sorted.size(); ++i)
     if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i))
-      return in.problem(fmt::format("has [{}], which is no order of {} axes", fmt::join(order, ","), rank));
+      return in.problem(
+          fmt::format("has [{}], which is no order of {} axes", fmt::join(order, ","), rank));
   in.result(0, {in.transpose(in.value(0).tensor, order), in.value(0).form, {}});
 }
 
@@ -169,19 +189,25 @@ void read_expand(Reader& in) {
   auto wanted = in.known_integers(1, "its shape");
   if (!wanted) return;
   const Shape shape = in.shape_of(0);
-  for (size_t i = 0; i < std::min(shape.size(), wanted->size()); ++i) {  // both ways: 1 takes the other's extent
+  for (size_t i = 0; i < std::min(shape.size(), wanted->size());
+       ++i) {  // both ways: 1 takes the other's extent
     int64_t& extent = (*wanted)[wanted->size() - 1 - i];
     if (extent == 1) extent = shape[shape.size() - 1 - i];
   }
   if (wanted->size() < shape.size())
-    wanted->insert(wanted->begin(), shape.begin(), shape.end() - static_cast<ptrdiff_t>(wanted->size()));
-  move(in, [&](TensorId id) { return in.emit_alike(OpKind::BroadcastTo, graph::ShapeAttrs{*wanted}, {id}); });
+    wanted->insert(wanted->begin(), shape.begin(),
+                   shape.end() - static_cast<ptrdiff_t>(wanted->size()));
+  move(in, [&](TensorId id) {
+    return in.emit_alike(OpKind::BroadcastTo, graph::ShapeAttrs{*wanted}, {id});
+  });
 }
 
 void read_tile(Reader& in) {
   const auto multiples = in.known_integers(1, "its multiples");
   if (!multiples) return;
-  move(in, [&](TensorId id) { return in.emit_alike(OpKind::Tile, graph::TileAttrs{*multiples}, {id}); });
+  move(in, [&](TensorId id) {
+    return in.emit_alike(OpKind::Tile, graph::TileAttrs{*multiples}, {id});
+  });
 }
 
 namespace {
@@ -192,7 +218,8 @@ TensorId indices(Reader& in, size_t operand, int64_t extent) {
   if (!in.is_constant(id)) return in.cast(id, DataType::Int32);
   std::vector<int64_t> places = as_integers(in.values_of(id));
   for (int64_t& place : places) {
-    if (!in.require(place >= -extent && place < extent, fmt::format("takes element {} of {}", place, extent)))
+    if (!in.require(place >= -extent && place < extent,
+                    fmt::format("takes element {} of {}", place, extent)))
       return {};
     if (place < 0) place += extent;
   }
@@ -214,7 +241,8 @@ void read_gather_nd(Reader& in) {
   const TensorId given = in.operand(1);
   if (in.is_constant(given))
     for (const int64_t place : as_integers(in.values_of(given)))
-      in.require(place >= 0, fmt::format("takes element {}; places from the beginning are possible", place));
+      in.require(place >= 0,
+                 fmt::format("takes element {}; places from the beginning are possible", place));
   const TensorId places = in.cast(given, DataType::Int32);
   move(in, [&](TensorId id) { return in.emit_alike(OpKind::GatherNd, NoAttrs{}, {id, places}); });
 }

@@ -19,8 +19,9 @@ using graph::TensorId;
 namespace {
 
 // input[..,K] times weights[N,K], one row of weights per output channel.
-TensorId fully_connected(Reader& in, TensorId input, TensorId weights, TensorId bias, graph::Activation activation,
-                         DataType type, const graph::Quantization& q) {
+TensorId fully_connected(Reader& in, TensorId input, TensorId weights, TensorId bias,
+                         graph::Activation activation, DataType type,
+                         const graph::Quantization& q) {
   const graph::FullyConnectedAttrs attrs{in.shape(input).size() > 2, activation};
   return in.emit(OpKind::FullyConnected, attrs, {input, weights, bias}, type, q);
 }
@@ -29,7 +30,8 @@ TensorId fully_connected(Reader& in, TensorId input, TensorId weights, TensorId 
 TensorId scaled(Reader& in, TensorId weights, float factor) {
   if (factor == 1) return weights;
   graph::Quantization q = in.tensor(weights).quantization;
-  if (!q.present()) return in.emit(OpKind::Mul, BinaryAttrs{}, {weights, in.number(factor)}, kFloat, {}, "alpha");
+  if (!q.present())
+    return in.emit(OpKind::Mul, BinaryAttrs{}, {weights, in.number(factor)}, kFloat, {}, "alpha");
   for (float& scale : q.scale) scale *= factor;
   return in.make_constant(in.values_of(weights), q);
 }
@@ -40,8 +42,8 @@ void read_gemm(Reader& in) {
   const bool a_turned = in.integer("transA", 0) != 0, b_turned = in.integer("transB", 0) != 0;
   const float alpha = in.real("alpha", 1), beta = in.real("beta", 1);
   if (!in.require(in.shape_of(0).size() == 2 && in.shape_of(1).size() == 2,
-                  fmt::format("multiplies [{}] by [{}]; both have to be matrices", fmt::join(in.shape_of(0), ","),
-                              fmt::join(in.shape_of(1), ","))))
+                  fmt::format("multiplies [{}] by [{}]; both have to be matrices",
+                              fmt::join(in.shape_of(0), ","), fmt::join(in.shape_of(1), ","))))
     return;
   const int64_t columns = in.shape_of(1)[b_turned ? 0 : 1];
   const Tail tail = in.tail(true);
@@ -65,16 +67,19 @@ void read_gemm(Reader& in) {
   if (in.has(2)) {
     bias = scaled(in, real_bias(in, 2, in.value(0).tensor, in.value(1).tensor), beta);
     const Shape shape = in.shape(bias);
-    is_row = in.is_constant(bias) && element_count(shape) == columns && (shape.empty() || shape.back() == columns);
+    is_row = in.is_constant(bias) && element_count(shape) == columns &&
+             (shape.empty() || shape.back() == columns);
     if (is_row) bias = in.reshape(bias, {columns});
   }
   const bool fused = !bias.valid() || is_row;
   const graph::Activation activation = fused ? tail.activation : graph::Activation::None;
   TensorId y;
   if (in.is_constant(b)) {
-    y = fully_connected(in, a, scaled(in, rows(b), alpha), is_row ? bias : TensorId{}, activation, kFloat, {});
+    y = fully_connected(in, a, scaled(in, rows(b), alpha), is_row ? bias : TensorId{}, activation,
+                        kFloat, {});
   } else {
-    y = in.emit(OpKind::BatchMatmul, graph::BatchMatmulAttrs{false, b_turned}, {scaled(in, a, alpha), b}, kFloat);
+    y = in.emit(OpKind::BatchMatmul, graph::BatchMatmulAttrs{false, b_turned},
+                {scaled(in, a, alpha), b}, kFloat);
     if (is_row) y = in.emit(OpKind::Add, BinaryAttrs{activation}, {y, bias}, kFloat, {}, "bias");
     if (!bias.valid() && activation != graph::Activation::None)
       y = in.emit(OpKind::Relu, graph::ReluAttrs{activation}, {y}, kFloat, {}, "activation");
@@ -86,7 +91,8 @@ void read_gemm(Reader& in) {
 namespace {
 
 // numpy's product: vectors become matrices of one row or column, which the result loses again.
-TensorId matrix_product(Reader& in, TensorId a, TensorId b, DataType type, const graph::Quantization& q) {
+TensorId matrix_product(Reader& in, TensorId a, TensorId b, DataType type,
+                        const graph::Quantization& q) {
   const bool row = in.shape(a).size() == 1, column = in.shape(b).size() == 1;
   if (row) a = in.reshape(a, {1, in.shape(a)[0]});
   if (column) b = in.reshape(b, {in.shape(b)[0], 1});
@@ -97,7 +103,8 @@ TensorId matrix_product(Reader& in, TensorId a, TensorId b, DataType type, const
   TensorId y;
   if (in.is_constant(b) && in.shape(b).size() == 2) {
     if (!in.require(in.shape(a).back() == in.shape(b)[0],
-                    fmt::format("multiplies [{}] by [{}]", fmt::join(in.shape(a), ","), fmt::join(in.shape(b), ","))))
+                    fmt::format("multiplies [{}] by [{}]", fmt::join(in.shape(a), ","),
+                                fmt::join(in.shape(b), ","))))
       return {};
     y = fully_connected(in, a, in.transpose(b, {1, 0}), {}, graph::Activation::None, type, q);
   } else {
@@ -142,9 +149,10 @@ bool sums_exactly(Reader& in, int64_t products) {
     }
     return value;
   };
-  return in.require(products <= (int64_t{1} << 24) / (largest(0) * largest(1)),
-                    fmt::format("sums {} products in int32, more than floats hold exactly", products),
-                    "quantise the model statically (QDQ), so that scales are known");
+  return in.require(
+      products <= (int64_t{1} << 24) / (largest(0) * largest(1)),
+      fmt::format("sums {} products in int32, more than floats hold exactly", products),
+      "quantise the model statically (QDQ), so that scales are known");
 }
 
 TensorId less_zero(Reader& in, size_t operand, bool per_row) {
@@ -165,14 +173,16 @@ TensorId less_zero(Reader& in, size_t operand, bool per_row) {
 
 void read_matmul_integer(Reader& in) {
   if (in.shape_of(0).empty() || !sums_exactly(in, in.shape_of(0).back())) return;
-  in.result(in.cast(matrix_product(in, less_zero(in, 0, true), less_zero(in, 1, true), kFloat, {}), DataType::Int32));
+  in.result(in.cast(matrix_product(in, less_zero(in, 0, true), less_zero(in, 1, true), kFloat, {}),
+                    DataType::Int32));
 }
 
 void read_conv_integer(Reader& in) {
   const Shape weights = in.shape_of(1);
   if (weights.size() != 4) return in.problem("has weights that are not of rank 4");
   if (!sums_exactly(in, element_count(weights) / weights[0])) return;
-  in.result(in.cast(float_convolution(in, less_zero(in, 0, false), less_zero(in, 1, true)), DataType::Int32));
+  in.result(in.cast(float_convolution(in, less_zero(in, 0, false), less_zero(in, 1, true)),
+                    DataType::Int32));
 }
 
 namespace {
@@ -187,14 +197,16 @@ TensorId per_channel(Reader& in, TensorId id, size_t rank) {
 TensorId times(Reader& in, TensorId a, TensorId b, std::string_view suffix = "scale") {
   return in.emit(OpKind::Mul, BinaryAttrs{}, {a, b}, kFloat, {}, suffix);
 }
-TensorId plus(Reader& in, TensorId a, TensorId b, graph::Activation activation = graph::Activation::None) {
+TensorId plus(Reader& in, TensorId a, TensorId b,
+              graph::Activation activation = graph::Activation::None) {
   return in.emit(OpKind::Add, BinaryAttrs{activation}, {a, b}, kFloat, {}, "shift");
 }
 TensorId less(Reader& in, TensorId a, TensorId b) {
   return in.emit(OpKind::Sub, BinaryAttrs{}, {a, b}, kFloat, {}, "centre");
 }
 TensorId inverse_root(Reader& in, TensorId variance, float epsilon) {
-  return in.emit(OpKind::Rsqrt, graph::NoAttrs{}, {plus(in, variance, in.number(epsilon))}, kFloat, {}, "rsqrt");
+  return in.emit(OpKind::Rsqrt, graph::NoAttrs{}, {plus(in, variance, in.number(epsilon))}, kFloat,
+                 {}, "rsqrt");
 }
 
 struct Normalised {
@@ -206,7 +218,8 @@ Normalised normalised(Reader& in, TensorId x, const std::vector<int64_t>& axes, 
   const graph::ReduceAttrs along{axes, true};
   const TensorId mean = in.emit(OpKind::Mean, along, {x}, kFloat, {}, "mean");
   const TensorId centred = less(in, x, mean);
-  const TensorId square = in.emit(OpKind::Square, graph::NoAttrs{}, {centred}, kFloat, {}, "square");
+  const TensorId square =
+      in.emit(OpKind::Square, graph::NoAttrs{}, {centred}, kFloat, {}, "square");
   const TensorId variance = in.emit(OpKind::Mean, along, {square}, kFloat, {}, "variance");
   const TensorId inverse = inverse_root(in, variance, epsilon);
   return {times(in, centred, inverse), mean, inverse};
@@ -218,16 +231,18 @@ Normalised normalised(Reader& in, TensorId x, const std::vector<int64_t>& axes, 
 // other reader.
 void read_batch_normalization(Reader& in) {
   const size_t rank = in.shape_of(0).size();
-  in.require(in.integer("training_mode", 0) == 0 && (in.node().outputs.size() == 1 || in.node().outputs[1].empty()),
+  in.require(in.integer("training_mode", 0) == 0 &&
+                 (in.node().outputs.size() == 1 || in.node().outputs[1].empty()),
              "is in training mode");
   if (!in.require(rank >= 2, fmt::format("normalises a tensor of rank {}", rank))) return;
-  const TensorId factor = times(in, in.operand(1), inverse_root(in, in.operand(4), in.real("epsilon", 1e-5f)));
+  const TensorId factor =
+      times(in, in.operand(1), inverse_root(in, in.operand(4), in.real("epsilon", 1e-5f)));
   const TensorId offset = less(in, in.operand(2), times(in, in.operand(3), factor));
   const Tail tail = in.tail(true);
   const TensorId folded = in.fold_into_convolution(in.operand(0), factor, offset, tail.activation);
   if (folded.valid()) return in.finish(tail, {folded, Form::Plain, {}});
-  const TensorId y =
-      plus(in, times(in, in.operand(0), per_channel(in, factor, rank)), per_channel(in, offset, rank), tail.activation);
+  const TensorId y = plus(in, times(in, in.operand(0), per_channel(in, factor, rank)),
+                          per_channel(in, offset, rank), tail.activation);
   in.finish(tail, {y, Form::Plain, {}});
 }
 
@@ -237,7 +252,8 @@ void read_instance_normalization(Reader& in) {
   std::vector<int64_t> axes;
   for (size_t axis = 2; axis < rank; ++axis) axes.push_back(static_cast<int64_t>(axis));
   const TensorId x = normalised(in, in.operand(0), axes, in.real("epsilon", 1e-5f)).values;
-  in.result(plus(in, times(in, x, per_channel(in, in.operand(1), rank)), per_channel(in, in.operand(2), rank)));
+  in.result(plus(in, times(in, x, per_channel(in, in.operand(1), rank)),
+                 per_channel(in, in.operand(2), rank)));
 }
 
 void read_layer_normalization(Reader& in) {

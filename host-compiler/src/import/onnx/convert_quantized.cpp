@@ -27,7 +27,8 @@ Range range_of(DataType type) {
 
 size_t channel_of(const graph::Tensor& tensor, const graph::Quantization& q, size_t element) {
   int64_t inner = 1;
-  for (size_t i = static_cast<size_t>(q.axis) + 1; i < tensor.shape.size(); ++i) inner *= tensor.shape[i];
+  for (size_t i = static_cast<size_t>(q.axis) + 1; i < tensor.shape.size(); ++i)
+    inner *= tensor.shape[i];
   return static_cast<size_t>(static_cast<int64_t>(element) / inner) % q.scale.size();
 }
 
@@ -40,8 +41,10 @@ TensorId quantized_constant(Reader& in, TensorId id, const QuantizedAs& as) {
     const size_t channel = channel_of(source, as.quantization, numbers.size());
     const float steps = std::nearbyint(real / as.quantization.scale[channel]);
     const float far = static_cast<float>(range.most) + 1e5f;
-    const int64_t whole = std::isnan(steps) ? 0 : static_cast<int64_t>(std::clamp(steps, -2 * far, 2 * far));
-    numbers.push_back(std::clamp(whole + as.quantization.zero_point[channel], range.least, range.most));
+    const int64_t whole =
+        std::isnan(steps) ? 0 : static_cast<int64_t>(std::clamp(steps, -2 * far, 2 * far));
+    numbers.push_back(
+        std::clamp(whole + as.quantization.zero_point[channel], range.least, range.most));
   }
   return in.make_constant(integer_values(as.type, source.shape, numbers), as.quantization);
 }
@@ -52,8 +55,9 @@ TensorId along_axis(Reader& in, size_t operand) {
   if (element_count(in.shape(id)) == 1) return in.reshape(id, {});
   const size_t rank = in.shape_of(0).size();
   const int64_t axis = in.axis(in.integer("axis", 1), rank);
-  if (!in.ok() || !in.require(in.integer("block_size", 0) == 0 && in.shape(id).size() == 1,
-                              "has scales in blocks; one per tensor or one per channel are possible"))
+  if (!in.ok() ||
+      !in.require(in.integer("block_size", 0) == 0 && in.shape(id).size() == 1,
+                  "has scales in blocks; one per tensor or one per channel are possible"))
     return {};
   Shape shape(rank, 1);
   shape[static_cast<size_t>(axis)] = in.shape(id)[0];
@@ -65,19 +69,24 @@ TensorId along_axis(Reader& in, size_t operand) {
 void quantize_in_floats(Reader& in) {
   const TensorId scale = along_axis(in, 1), zero = in.has(2) ? along_axis(in, 2) : TensorId{};
   const DataType type = zero.valid() ? in.tensor(zero).type : DataType::UInt8;
-  TensorId x = in.emit(OpKind::Div, graph::BinaryAttrs{}, {in.operand(0), scale}, kFloat, {}, "steps");
+  TensorId x =
+      in.emit(OpKind::Div, graph::BinaryAttrs{}, {in.operand(0), scale}, kFloat, {}, "steps");
   x = in.emit(OpKind::Round, NoAttrs{}, {x}, kFloat, {}, "round");
-  if (zero.valid()) x = in.emit(OpKind::Add, graph::BinaryAttrs{}, {x, in.cast(zero, kFloat)}, kFloat, {}, "zero");
+  if (zero.valid())
+    x = in.emit(OpKind::Add, graph::BinaryAttrs{}, {x, in.cast(zero, kFloat)}, kFloat, {}, "zero");
   const Range range = range_of(type);
-  x = in.emit(OpKind::Maximum, NoAttrs{}, {x, in.number(static_cast<float>(range.least))}, kFloat, {}, "least");
-  x = in.emit(OpKind::Minimum, NoAttrs{}, {x, in.number(static_cast<float>(range.most))}, kFloat, {}, "most");
+  x = in.emit(OpKind::Maximum, NoAttrs{}, {x, in.number(static_cast<float>(range.least))}, kFloat,
+              {}, "least");
+  x = in.emit(OpKind::Minimum, NoAttrs{}, {x, in.number(static_cast<float>(range.most))}, kFloat,
+              {}, "most");
   in.result(in.cast(x, type));
 }
 
 void dequantize_in_floats(Reader& in) {
   const TensorId scale = along_axis(in, 1), zero = in.has(2) ? along_axis(in, 2) : TensorId{};
   TensorId x = in.cast(in.operand(0), kFloat);
-  if (zero.valid()) x = in.emit(OpKind::Sub, graph::BinaryAttrs{}, {x, in.cast(zero, kFloat)}, kFloat, {}, "zero");
+  if (zero.valid())
+    x = in.emit(OpKind::Sub, graph::BinaryAttrs{}, {x, in.cast(zero, kFloat)}, kFloat, {}, "zero");
   in.result(in.emit(OpKind::Mul, graph::BinaryAttrs{}, {x, scale}, kFloat));
 }
 
@@ -87,7 +96,8 @@ void read_quantize(Reader& in) {
   const std::optional<QuantizedAs> as = in.quantized_as(in.node());
   if (!as) return quantize_in_floats(in);
   const Form form = as->shifted ? Form::Shifted : Form::Plain;
-  if (in.is_real(0) && !as->quantization.per_channel() && !in.tensor(in.value(0).tensor).quantization.per_channel()) {
+  if (in.is_real(0) && !as->quantization.per_channel() &&
+      !in.tensor(in.value(0).tensor).quantization.per_channel()) {
     const TensorId same = in.attempt([&] { return in.requantize(in.value(0).tensor, *as); });
     if (same.valid()) return in.result(0, {same, form, {}});
   }
@@ -113,7 +123,8 @@ void read_dequantize(Reader& in) {
     std::vector<int64_t> numbers = as_integers(values);
     if (shift)
       for (int64_t& number : numbers) number -= 128;
-    Values kept = as->type == DataType::Int4 ? std::move(values) : integer_values(as->type, source.shape, numbers);
+    Values kept = as->type == DataType::Int4 ? std::move(values)
+                                             : integer_values(as->type, source.shape, numbers);
     return in.result(0, {in.make_constant(std::move(kept), as->quantization), Form::Real, {}});
   }
   if (as->quantization.per_channel()) return dequantize_in_floats(in);

@@ -73,22 +73,25 @@ void read_arg(Reader& in) {
   const size_t rank = in.shape_of(0).size();
   const int64_t axis = in.axis(in.integer("axis", 0), rank);
   if (!in.ok()) return;
-  TensorId x =
-      in.is_real(0) && in.tensor(in.value(0).tensor).type == DataType::Int8 ? in.value(0).tensor : in.operand(0);
+  TensorId x = in.is_real(0) && in.tensor(in.value(0).tensor).type == DataType::Int8
+                   ? in.value(0).tensor
+                   : in.operand(0);
   const int64_t extent = in.shape(x)[static_cast<size_t>(axis)];
   const bool last = in.integer("select_last_index", 0) != 0;
   Shape shape = in.shape(x);
   if (last) {  // the first one from behind
     graph::SliceAttrs reversed;
     reversed.begin.assign(rank, 0), reversed.size = shape, reversed.stride.assign(rank, 1);
-    reversed.begin[static_cast<size_t>(axis)] = extent - 1, reversed.stride[static_cast<size_t>(axis)] = -1;
+    reversed.begin[static_cast<size_t>(axis)] = extent - 1,
+    reversed.stride[static_cast<size_t>(axis)] = -1;
     x = in.emit_alike(OpKind::Slice, reversed, {x}, "reverse");
   }
-  TensorId place =
-      in.emit(in.is("ArgMax") ? OpKind::ArgMax : OpKind::ArgMin, graph::AxisAttrs{axis}, {x}, DataType::Int32);
+  TensorId place = in.emit(in.is("ArgMax") ? OpKind::ArgMax : OpKind::ArgMin,
+                           graph::AxisAttrs{axis}, {x}, DataType::Int32);
   if (last) {
     const TensorId most = in.make_constant(integer_values(DataType::Int32, {}, {extent - 1}));
-    place = in.emit(OpKind::Sub, graph::BinaryAttrs{}, {most, place}, DataType::Int32, {}, "forward");
+    place =
+        in.emit(OpKind::Sub, graph::BinaryAttrs{}, {most, place}, DataType::Int32, {}, "forward");
   }
   shape[static_cast<size_t>(axis)] = 1;
   if (in.integer("keepdims", 1) != 0) place = in.reshape(place, shape);

@@ -24,7 +24,8 @@ std::vector<int64_t> axes_of(Reader& in, size_t count, size_t rank) {
   std::vector<int64_t> axes = in.integers("axes").value_or(std::vector<int64_t>{});
   if (axes.empty())
     for (size_t i = 0; i < rank; ++i) axes.push_back(static_cast<int64_t>(i));
-  if (!in.require(axes.size() == count, fmt::format("has {} sizes or scales for {} axes", count, axes.size())))
+  if (!in.require(axes.size() == count,
+                  fmt::format("has {} sizes or scales for {} axes", count, axes.size())))
     return {};
   for (int64_t& axis : axes) axis = in.axis(axis, rank);
   return in.ok() ? axes : std::vector<int64_t>{};
@@ -39,7 +40,8 @@ Target target(Reader& in) {
   if (!is_old && in.has(3)) {
     const auto sizes = in.known_integers(3, "its sizes");
     if (!sizes) return result;
-    in.require(in.text("keep_aspect_ratio_policy", "stretch") == "stretch", "keeps the aspect ratio");
+    in.require(in.text("keep_aspect_ratio_policy", "stretch") == "stretch",
+               "keeps the aspect ratio");
     const std::vector<int64_t> axes = axes_of(in, sizes->size(), shape.size());
     for (size_t i = 0; i < axes.size(); ++i) {
       const auto at = static_cast<size_t>(axes[i]);
@@ -55,7 +57,8 @@ Target target(Reader& in) {
                       "has scales that are known only when the model runs"))
         return result;
       scales = as_reals(in.values_of(id));
-    } else if (const auto found = in.node().attributes.find("scales"); found != in.node().attributes.end()) {
+    } else if (const auto found = in.node().attributes.find("scales");
+               found != in.node().attributes.end()) {
       scales.assign(found->second.reals().begin(), found->second.reals().end());
     }
     const std::vector<int64_t> axes = axes_of(in, scales.size(), shape.size());
@@ -69,7 +72,8 @@ Target target(Reader& in) {
     }
   }
   for (const int64_t extent : result.size)
-    in.require(extent >= 1 && static_cast<float>(extent) <= kMostExtent, fmt::format("makes an extent of {}", extent));
+    in.require(extent >= 1 && static_cast<float>(extent) <= kMostExtent,
+               fmt::format("makes an extent of {}", extent));
   return result;
 }
 
@@ -78,13 +82,15 @@ struct Modes {
 };
 
 // Where element `at` of the result lies in the operand; nothing for ways that are not known.
-std::optional<float> position(const Modes& modes, int64_t at, int64_t from, int64_t to, float scale) {
+std::optional<float> position(const Modes& modes, int64_t at, int64_t from, int64_t to,
+                              float scale) {
   const auto index = static_cast<float>(at);
   const float half = (index + 0.5f) / scale - 0.5f;
   if (modes.place == "asymmetric") return index / scale;
   if (modes.place == "half_pixel") return half;
   if (modes.place == "pytorch_half_pixel") return to > 1 ? half : 0.0f;
-  if (modes.place == "align_corners") {  // of the extent before it is rounded down to a whole number
+  if (modes.place ==
+      "align_corners") {  // of the extent before it is rounded down to a whole number
     const float last = scale * static_cast<float>(from) - 1;
     return to > 1 ? index * static_cast<float>(from - 1) / last : 0.0f;
   }
@@ -105,15 +111,18 @@ void pick(Reader& in, const Target& target, const Modes& modes) {
     if (target.size[axis] == shape[axis] && target.scale[axis] == 1) continue;
     std::vector<int64_t> places;
     for (int64_t at = 0; at < target.size[axis]; ++at) {
-      const float real = position(modes, at, shape[axis], target.size[axis], target.scale[axis]).value_or(0);
+      const float real =
+          position(modes, at, shape[axis], target.size[axis], target.scale[axis]).value_or(0);
       const float place = modes.nearest == "floor"               ? std::floor(real)
                           : modes.nearest == "ceil"              ? std::ceil(real)
                           : modes.nearest == "round_prefer_ceil" ? std::floor(real + 0.5f)
                                                                  : std::ceil(real - 0.5f);
       places.push_back(std::clamp<int64_t>(static_cast<int64_t>(place), 0, shape[axis] - 1));
     }
-    const TensorId indices = in.make_constant(integer_values(DataType::Int32, {target.size[axis]}, places));
-    id = in.emit_alike(OpKind::Gather, graph::GatherAttrs{static_cast<int64_t>(axis), 0}, {id, indices});
+    const TensorId indices =
+        in.make_constant(integer_values(DataType::Int32, {target.size[axis]}, places));
+    id = in.emit_alike(OpKind::Gather, graph::GatherAttrs{static_cast<int64_t>(axis), 0},
+                       {id, indices});
   }
   in.result(0, {id, given == in.value(0).tensor ? in.value(0).form : Form::Plain, {}});
 }
@@ -139,38 +148,45 @@ void read_resize(Reader& in) {
                     is_old ? "asymmetric" : in.text("coordinate_transformation_mode", "half_pixel"),
                     is_old ? "floor" : in.text("nearest_mode", "round_prefer_floor")};
   const auto refuse = [&] {
-    in.problem(
-        fmt::format("has the mode '{}' with '{}'", tflite::printable(modes.mode), tflite::printable(modes.place)),
-        "docs/onnx.md names the modes that are possible");
+    in.problem(fmt::format("has the mode '{}' with '{}'", tflite::printable(modes.mode),
+                           tflite::printable(modes.place)),
+               "docs/onnx.md names the modes that are possible");
   };
   const bool image = shape.size() == 4 && to.size[0] == shape[0] && to.size[1] == shape[1];
   graph::ResizeAttrs attrs;
   if (image) attrs.height = to.size[2], attrs.width = to.size[3];
   const auto whole = [&](size_t axis) {
-    return to.size[axis] % shape[axis] == 0 && to.scale[axis] == static_cast<float>(to.size[axis] / shape[axis]);
+    return to.size[axis] % shape[axis] == 0 &&
+           to.scale[axis] == static_cast<float>(to.size[axis] / shape[axis]);
   };
   if (modes.mode == "nearest") {
-    const bool rounds =
-        modes.nearest == "floor" || modes.nearest == "ceil" || modes.nearest.starts_with("round_prefer");
+    const bool rounds = modes.nearest == "floor" || modes.nearest == "ceil" ||
+                        modes.nearest.starts_with("round_prefer");
     if (!rounds || !position(modes, 0, 1, 1, 1)) return refuse();
     // Enlarged by whole numbers, rounding half pixels to the nearest picks what flooring without them picks.
     const bool floors = modes.place == "asymmetric" && modes.nearest == "floor";
-    const bool halves = modes.place.ends_with("half_pixel") && modes.nearest.starts_with("round_prefer");
-    if (image && whole(2) && whole(3) && (floors || halves)) return resize_image(in, OpKind::ResizeNearest, attrs);
+    const bool halves =
+        modes.place.ends_with("half_pixel") && modes.nearest.starts_with("round_prefer");
+    if (image && whole(2) && whole(3) && (floors || halves))
+      return resize_image(in, OpKind::ResizeNearest, attrs);
     return pick(in, to, modes);
   }
   // The IR takes scales from the sizes.
   const auto exact = [&](size_t axis) {
     return static_cast<float>(to.size[axis]) == static_cast<float>(shape[axis]) * to.scale[axis];
   };
-  attrs.half_pixel_centers = modes.place == "half_pixel" || modes.place == "half_pixel_symmetric" ||
-                             (modes.place == "pytorch_half_pixel" && to.size[2] > 1 && to.size[3] > 1);
+  attrs.half_pixel_centers =
+      modes.place == "half_pixel" || modes.place == "half_pixel_symmetric" ||
+      (modes.place == "pytorch_half_pixel" && to.size[2] > 1 && to.size[3] > 1);
   attrs.align_corners = modes.place == "align_corners";
-  const bool placed = attrs.half_pixel_centers || attrs.align_corners || modes.place == "asymmetric";
-  if ((modes.mode != "linear" && modes.mode != "bilinear") || !placed || in.integer("antialias", 0) != 0)
+  const bool placed =
+      attrs.half_pixel_centers || attrs.align_corners || modes.place == "asymmetric";
+  if ((modes.mode != "linear" && modes.mode != "bilinear") || !placed ||
+      in.integer("antialias", 0) != 0)
     return refuse();
   if (!in.require(image, "interpolates other axes than height and width of an image")) return;
-  if (!in.require(exact(2) && exact(3), "has scales that give no whole number of pixels", "give the sizes instead"))
+  if (!in.require(exact(2) && exact(3), "has scales that give no whole number of pixels",
+                  "give the sizes instead"))
     return;
   resize_image(in, OpKind::ResizeBilinear, attrs);
 }

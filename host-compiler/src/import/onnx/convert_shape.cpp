@@ -34,7 +34,9 @@ void read_reshape(Reader& in) {
   for (size_t i = 0; i < wanted->size(); ++i) {
     int64_t extent = (*wanted)[i];
     if (extent == 0 && in.integer("allowzero", 0) == 0) {
-      if (!in.require(i < given.size(), fmt::format("keeps axis {} of a tensor of rank {}", i, given.size()))) return;
+      if (!in.require(i < given.size(),
+                      fmt::format("keeps axis {} of a tensor of rank {}", i, given.size())))
+        return;
       extent = given[i];
     }
     if (extent == -1) {
@@ -51,7 +53,8 @@ void read_reshape(Reader& in) {
   const int64_t count = element_count(given);
   if (open >= 0) {
     if (!in.require(count % known == 0,
-                    fmt::format("cannot make [{}] of [{}]", fmt::join(*wanted, ","), fmt::join(given, ","))))
+                    fmt::format("cannot make [{}] of [{}]", fmt::join(*wanted, ","),
+                                fmt::join(given, ","))))
       return;
     shape[static_cast<size_t>(open)] = count / known;
   }
@@ -63,11 +66,13 @@ void read_squeeze(Reader& in) {
   const auto wanted = in.integers_from(1, "axes", "its axes");
   if (!in.ok()) return;
   std::vector<int64_t> axes;
-  for (const int64_t axis : wanted.value_or(std::vector<int64_t>{})) axes.push_back(in.axis(axis, given.size()));
+  for (const int64_t axis : wanted.value_or(std::vector<int64_t>{}))
+    axes.push_back(in.axis(axis, given.size()));
   Shape shape;
   for (size_t i = 0; i < given.size(); ++i) {
     const bool named = std::ranges::find(axes, static_cast<int64_t>(i)) != axes.end();
-    if (named) in.require(given[i] == 1, fmt::format("removes axis {}, which has {} elements", i, given[i]));
+    if (named)
+      in.require(given[i] == 1, fmt::format("removes axis {}, which has {} elements", i, given[i]));
     if (!(named || (!wanted && given[i] == 1))) shape.push_back(given[i]);
   }
   shaped(in, shape);
@@ -94,7 +99,9 @@ void read_flatten(Reader& in) {
   const Shape given = in.shape_of(0);
   const auto rank = static_cast<int64_t>(given.size());
   int64_t axis = in.integer("axis", 1);
-  if (!in.require(axis >= -rank && axis <= rank, fmt::format("names axis {} of rank {}", axis, rank))) return;
+  if (!in.require(axis >= -rank && axis <= rank,
+                  fmt::format("names axis {} of rank {}", axis, rank)))
+    return;
   if (axis < 0) axis += rank;
   const int64_t rows = element_count(Shape(given.begin(), given.begin() + axis));
   shaped(in, {rows, element_count(given) / rows});
@@ -112,11 +119,13 @@ void read_identity(Reader& in) {
 void read_shape(Reader& in) {
   const Shape shape = in.shape_of(0);
   const auto rank = static_cast<int64_t>(shape.size());
-  const auto place = [&](int64_t given) { return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank); };
+  const auto place = [&](int64_t given) {
+    return std::clamp<int64_t>(given < 0 ? given + rank : given, 0, rank);
+  };
   const int64_t first = place(in.integer("start", 0)), end = place(in.integer("end", rank));
   if (!in.require(first < end, "makes an empty tensor")) return;
-  in.result(in.make_constant(
-      integer_values(DataType::Int64, {end - first}, Shape(shape.begin() + first, shape.begin() + end))));
+  in.result(in.make_constant(integer_values(DataType::Int64, {end - first},
+                                            Shape(shape.begin() + first, shape.begin() + end))));
 }
 
 void read_size(Reader& in) {
@@ -130,7 +139,8 @@ void read_constant_of_shape(Reader& in) {
   if (const auto given = in.node().attributes.find("value"); given != in.node().attributes.end()) {
     std::string problem;
     const std::optional<Values> read = read_values(given->second.tensor(), {}, problem);
-    if (!in.require(read && element_count(read->shape) == 1 && bits(read->type) >= 8, "has a value that is no number"))
+    if (!in.require(read && element_count(read->shape) == 1 && bits(read->type) >= 8,
+                    "has a value that is no number"))
       return;
     value = *read;
   }
@@ -142,7 +152,8 @@ void read_constant_of_shape(Reader& in) {
     count *= extent;
   }
   Values filled{value.type, *shape, {}};
-  for (int64_t i = 0; i < count; ++i) filled.bytes.insert(filled.bytes.end(), value.bytes.begin(), value.bytes.end());
+  for (int64_t i = 0; i < count; ++i)
+    filled.bytes.insert(filled.bytes.end(), value.bytes.begin(), value.bytes.end());
   in.result(in.make_constant(std::move(filled)));
 }
 
@@ -155,20 +166,30 @@ void read_range(Reader& in) {
   const DataType type = number(0).type;
   constexpr double kMostNumbers = 1 << 16;
   if (type == kFloat) {
-    const float first = as_reals(number(0))[0], end = as_reals(number(1))[0], step = as_reals(number(2))[0];
-    const double count = std::ceil((static_cast<double>(end) - static_cast<double>(first)) / static_cast<double>(step));
-    if (!in.require(count >= 1 && count <= kMostNumbers, fmt::format("makes {} numbers", count))) return;
+    const float first = as_reals(number(0))[0], end = as_reals(number(1))[0],
+                step = as_reals(number(2))[0];
+    const double count = std::ceil((static_cast<double>(end) - static_cast<double>(first)) /
+                                   static_cast<double>(step));
+    if (!in.require(count >= 1 && count <= kMostNumbers, fmt::format("makes {} numbers", count)))
+      return;
     std::vector<float> numbers;
-    for (int i = 0; i < static_cast<int>(count); ++i) numbers.push_back(first + static_cast<float>(i) * step);
-    return in.result(in.make_constant(real_values({static_cast<int64_t>(numbers.size())}, numbers)));
+    for (int i = 0; i < static_cast<int>(count); ++i)
+      numbers.push_back(first + static_cast<float>(i) * step);
+    return in.result(
+        in.make_constant(real_values({static_cast<int64_t>(numbers.size())}, numbers)));
   }
-  const int64_t first = as_integers(number(0))[0], end = as_integers(number(1))[0], step = as_integers(number(2))[0];
-  const double count =
-      step == 0 ? 0 : std::ceil((static_cast<double>(end) - static_cast<double>(first)) / static_cast<double>(step));
-  if (!in.require(count >= 1 && count <= kMostNumbers, fmt::format("makes {} numbers", count))) return;
+  const int64_t first = as_integers(number(0))[0], end = as_integers(number(1))[0],
+                step = as_integers(number(2))[0];
+  const double count = step == 0
+                           ? 0
+                           : std::ceil((static_cast<double>(end) - static_cast<double>(first)) /
+                                       static_cast<double>(step));
+  if (!in.require(count >= 1 && count <= kMostNumbers, fmt::format("makes {} numbers", count)))
+    return;
   std::vector<int64_t> numbers;
   for (int i = 0; i < static_cast<int>(count); ++i) numbers.push_back(first + i * step);
-  in.result(in.make_constant(integer_values(type, {static_cast<int64_t>(numbers.size())}, numbers)));
+  in.result(
+      in.make_constant(integer_values(type, {static_cast<int64_t>(numbers.size())}, numbers)));
 }
 
 }  // namespace intarsia::onnx

@@ -36,21 +36,26 @@ std::optional<Window> read_window(Reader& in, std::vector<int64_t> kernel) {
   const size_t axes = shape.size() < 2 ? 0 : shape.size() - 2;
   if (!in.require(
           axes == 1 || axes == 2,
-          fmt::format("works on a tensor of rank {}; images of rank 4 and lines of rank 3 are possible", shape.size())))
+          fmt::format(
+              "works on a tensor of rank {}; images of rank 4 and lines of rank 3 are possible",
+              shape.size())))
     return std::nullopt;
   const auto list = [&](const char* name, int64_t absent, size_t count) {
-    const std::vector<int64_t> given = in.integers(name).value_or(std::vector<int64_t>(count, absent));
+    const std::vector<int64_t> given =
+        in.integers(name).value_or(std::vector<int64_t>(count, absent));
     const bool sane = given.size() == count && std::ranges::all_of(given, [&](int64_t number) {
                         return number >= absent && number <= kMostWindow;
                       });
-    in.require(sane,
-               fmt::format("has {} [{}]; needs {} numbers of {} or more", name, fmt::join(given, ","), count, absent));
+    in.require(sane, fmt::format("has {} [{}]; needs {} numbers of {} or more", name,
+                                 fmt::join(given, ","), count, absent));
     return given;
   };
   if (kernel.empty()) kernel = list("kernel_shape", 1, axes);
-  const std::vector<int64_t> strides = list("strides", 1, axes), dilations = list("dilations", 1, axes),
+  const std::vector<int64_t> strides = list("strides", 1, axes),
+                             dilations = list("dilations", 1, axes),
                              pads = list("pads", 0, 2 * axes);
-  if (!in.require(kernel.size() == axes, fmt::format("has a kernel of {} axes for {}", kernel.size(), axes)) ||
+  if (!in.require(kernel.size() == axes,
+                  fmt::format("has a kernel of {} axes for {}", kernel.size(), axes)) ||
       !in.ok())
     return std::nullopt;
   Window window;
@@ -68,10 +73,13 @@ void pad_automatically(Reader& in, Window& window) {
   const std::string mode = in.text("auto_pad", "NOTSET");
   if (mode == "NOTSET" || mode.empty()) return;
   const bool upper = mode == "SAME_UPPER", lower = mode == "SAME_LOWER";
-  if (!in.require(upper || lower || mode == "VALID", fmt::format("has auto_pad '{}'", tflite::printable(mode)))) return;
+  if (!in.require(upper || lower || mode == "VALID",
+                  fmt::format("has auto_pad '{}'", tflite::printable(mode))))
+    return;
   for (Axis* axis : {&window.h, &window.w}) {
     const int64_t places = (axis->input + axis->stride - 1) / axis->stride;
-    const int64_t total = std::max<int64_t>(0, (places - 1) * axis->stride + axis->covered() - axis->input);
+    const int64_t total =
+        std::max<int64_t>(0, (places - 1) * axis->stride + axis->covered() - axis->input);
     axis->before = mode == "VALID" ? 0 : upper ? total / 2 : total - total / 2;
     axis->after = mode == "VALID" ? 0 : total - axis->before;
   }
@@ -96,15 +104,20 @@ graph::Padding2d padding(const Window& w) {
 }
 
 // Weights [O,I/groups,KH,KW] become [O,KH,KW,I/groups], and of one input channel per group [1,KH,KW,O].
-TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId weights, TensorId bias,
-                     graph::Activation activation, DataType type, const graph::Quantization& q) {
+TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId weights,
+                     TensorId bias, graph::Activation activation, DataType type,
+                     const graph::Quantization& q) {
   const TensorId x = in.to_channels_last(as_image(in, input));
   const TensorId w = as_image(in, weights);
   const Shape shape = in.shape(w);
   if (shape.size() != 4 || in.shape(x).size() != 4) return {};
-  const bool depthwise = shape[1] == 1 && in.integer("group", 1) == in.shape(x)[3] && in.integer("group", 1) > 1;
+  const bool depthwise =
+      shape[1] == 1 && in.integer("group", 1) == in.shape(x)[3] && in.integer("group", 1) > 1;
   const std::vector<TensorId> operands = {
-      x, in.transpose(w, depthwise ? std::vector<int64_t>{1, 2, 3, 0} : std::vector<int64_t>{0, 2, 3, 1}), bias};
+      x,
+      in.transpose(w,
+                   depthwise ? std::vector<int64_t>{1, 2, 3, 0} : std::vector<int64_t>{0, 2, 3, 1}),
+      bias};
   if (depthwise) {
     const graph::DepthwiseConv2dAttrs attrs{.stride_h = window.h.stride,
                                             .stride_w = window.w.stride,
@@ -113,7 +126,8 @@ TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId 
                                             .multiplier = shape[0] / in.shape(x)[3],
                                             .padding = padding(window),
                                             .activation = activation};
-    return from_image(in, in.emit(OpKind::DepthwiseConv2d, attrs, operands, type, q), window.is_line);
+    return from_image(in, in.emit(OpKind::DepthwiseConv2d, attrs, operands, type, q),
+                      window.is_line);
   }
   const graph::Conv2dAttrs attrs{.stride_h = window.h.stride,
                                  .stride_w = window.w.stride,
@@ -125,19 +139,20 @@ TensorId convolution(Reader& in, const Window& window, TensorId input, TensorId 
 }
 
 // The window of a convolution, whose weights agree with its input; else nothing, and a problem.
-std::optional<Window> convolution_window(Reader& in, size_t weights_channels_axis, int64_t channels_per_weight) {
+std::optional<Window> convolution_window(Reader& in, size_t weights_channels_axis,
+                                         int64_t channels_per_weight) {
   const Shape weights = in.shape_of(1);
-  if (!in.require(
-          weights.size() >= 3 && weights.size() == in.shape_of(0).size(),
-          fmt::format("has weights [{}] for an input [{}]", fmt::join(weights, ","), fmt::join(in.shape_of(0), ","))))
+  if (!in.require(weights.size() >= 3 && weights.size() == in.shape_of(0).size(),
+                  fmt::format("has weights [{}] for an input [{}]", fmt::join(weights, ","),
+                              fmt::join(in.shape_of(0), ","))))
     return std::nullopt;
   const std::vector<int64_t> kernel(weights.begin() + 2, weights.end());
   if (const auto stated = in.integers("kernel_shape"))
     in.require(*stated == kernel, fmt::format("states a kernel [{}], but its weights have [{}]",
                                               fmt::join(*stated, ","), fmt::join(kernel, ",")));
   in.require(in.shape_of(0)[1] == weights[weights_channels_axis] * channels_per_weight,
-             fmt::format("has weights [{}] for {} channels in {} groups", fmt::join(weights, ","), in.shape_of(0)[1],
-                         in.integer("group", 1)));
+             fmt::format("has weights [{}] for {} channels in {} groups", fmt::join(weights, ","),
+                         in.shape_of(0)[1], in.integer("group", 1)));
   if (!in.ok()) return std::nullopt;
   return read_window(in, kernel);
 }
@@ -166,14 +181,17 @@ void read_conv(Reader& in) {
       if (!w.valid()) return {};
       const TensorId bias = in.has(2) ? integer_bias(in, 2, x, w, in.shape(w)[0]) : TensorId{};
       if (in.has(2) && !bias.valid()) return {};
-      return convolution(in, *window, x, w, bias, tail.activation, tail.as->type, tail.as->quantization);
+      return convolution(in, *window, x, w, bias, tail.activation, tail.as->type,
+                         tail.as->quantization);
     });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
-  const TensorId bias = in.has(2) ? real_bias(in, 2, in.value(0).tensor, in.value(1).tensor) : TensorId{};
-  in.finish(
-      tail,
-      {convolution(in, *window, in.operand(0), in.operand(1), bias, tail.activation, kFloat, {}), Form::Plain, {}});
+  const TensorId bias =
+      in.has(2) ? real_bias(in, 2, in.value(0).tensor, in.value(1).tensor) : TensorId{};
+  in.finish(tail, {convolution(in, *window, in.operand(0), in.operand(1), bias, tail.activation,
+                               kFloat, {}),
+                   Form::Plain,
+                   {}});
 }
 
 // out = (in - 1) * stride + covered + output_padding - pads. Groups are computed one by one.
@@ -212,7 +230,9 @@ void read_conv_transpose(Reader& in) {
     } else if (mode == "VALID") {
       axis.before = 0;
     }
-    if (!in.require(out >= 1 && out <= kMostWindow, fmt::format("makes an output of extent {}", out))) return;
+    if (!in.require(out >= 1 && out <= kMostWindow,
+                    fmt::format("makes an output of extent {}", out)))
+      return;
     outputs[2 - axes + i] = out;
   }
   const Tail tail = in.tail(true);
@@ -229,32 +249,40 @@ void read_conv_transpose(Reader& in) {
     const TensorId made = in.attempt([&]() -> TensorId {
       const TensorId symmetric = symmetric_weights(in, in.value(1).tensor);
       if (!symmetric.valid()) return {};
-      const TensorId filters = filters_of(symmetric), image = in.to_channels_last(as_image(in, in.value(0).tensor));
-      const TensorId offsets = in.has(2) ? integer_bias(in, 2, image, filters, in.shape(filters)[0]) : TensorId{};
+      const TensorId filters = filters_of(symmetric),
+                     image = in.to_channels_last(as_image(in, in.value(0).tensor));
+      const TensorId offsets =
+          in.has(2) ? integer_bias(in, 2, image, filters, in.shape(filters)[0]) : TensorId{};
       if (in.has(2) && !offsets.valid()) return {};
-      const TensorId y =
-          in.emit(OpKind::TransposeConv2d, attrs, {image, filters, offsets}, tail.as->type, tail.as->quantization);
+      const TensorId y = in.emit(OpKind::TransposeConv2d, attrs, {image, filters, offsets},
+                                 tail.as->type, tail.as->quantization);
       return from_image(in, y, window->is_line);
     });
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
-  const TensorId x = in.to_channels_last(as_image(in, in.operand(0))), w = filters_of(in.operand(1));
+  const TensorId x = in.to_channels_last(as_image(in, in.operand(0))),
+                 w = filters_of(in.operand(1));
   const TensorId bias = in.has(2) ? in.operand(2) : TensorId{};
   const auto one = [&](TensorId input, TensorId filters, TensorId offsets) {
     return in.emit(OpKind::TransposeConv2d, attrs, {input, filters, offsets}, kFloat);
   };
-  if (groups == 1) return in.finish(tail, {from_image(in, one(x, w, bias), window->is_line), Form::Plain, {}});
+  if (groups == 1)
+    return in.finish(tail, {from_image(in, one(x, w, bias), window->is_line), Form::Plain, {}});
   const auto pieces = [&](TensorId id, int64_t axis) {
     const int64_t extent = in.shape(id)[static_cast<size_t>(axis)];
-    const graph::SplitAttrs split{axis, std::vector<int64_t>(static_cast<size_t>(groups), extent / groups)};
-    return in.emit_many(OpKind::Split, split, {id}, static_cast<size_t>(groups), kFloat, {}, "group");
+    const graph::SplitAttrs split{
+        axis, std::vector<int64_t>(static_cast<size_t>(groups), extent / groups)};
+    return in.emit_many(OpKind::Split, split, {id}, static_cast<size_t>(groups), kFloat, {},
+                        "group");
   };
   if (!in.ok()) return;
   const std::vector<TensorId> xs = pieces(x, 3), ws = pieces(w, 3);
-  const std::vector<TensorId> biases = bias.valid() ? pieces(bias, 0) : std::vector<TensorId>(xs.size());
+  const std::vector<TensorId> biases =
+      bias.valid() ? pieces(bias, 0) : std::vector<TensorId>(xs.size());
   std::vector<TensorId> results;
   for (size_t i = 0; i < xs.size(); ++i) results.push_back(one(xs[i], ws[i], biases[i]));
-  const TensorId joined = in.emit(OpKind::Concat, graph::AxisAttrs{3}, results, kFloat, {}, "groups");
+  const TensorId joined =
+      in.emit(OpKind::Concat, graph::AxisAttrs{3}, results, kFloat, {}, "groups");
   in.finish(tail, {from_image(in, joined, window->is_line), Form::Plain, {}});
 }
 
@@ -263,13 +291,17 @@ void read_pool(Reader& in) {
   std::optional<Window> window = read_window(in, {});
   if (!window) return;
   pad_automatically(in, *window);
-  in.require(in.node().outputs.size() == 1 || in.node().outputs[1].empty(), "gives the places of its maxima, too");
-  in.require(window->h.dilation == 1 && window->w.dilation == 1, "is dilated; pooling is possible without dilation");
+  in.require(in.node().outputs.size() == 1 || in.node().outputs[1].empty(),
+             "gives the places of its maxima, too");
+  in.require(window->h.dilation == 1 && window->w.dilation == 1,
+             "is dilated; pooling is possible without dilation");
   if (!in.ok()) return;
-  const bool is_max = in.is("MaxPool"), counts_padding = !is_max && in.integer("count_include_pad", 0) != 0;
+  const bool is_max = in.is("MaxPool"),
+             counts_padding = !is_max && in.integer("count_include_pad", 0) != 0;
   std::vector<int64_t> before(4, 0), after(4, 0);
   if (counts_padding) {
-    before = {0, window->h.before, window->w.before, 0}, after = {0, window->h.after, window->w.after, 0};
+    before = {0, window->h.before, window->w.before, 0},
+    after = {0, window->h.after, window->w.after, 0};
     for (Axis* axis : {&window->h, &window->w})
       axis->input += axis->before + axis->after, axis->before = axis->after = 0;
   }
@@ -277,7 +309,8 @@ void read_pool(Reader& in) {
     for (Axis* axis : {&window->h, &window->w}) {
       const int64_t padded = axis->input + axis->before + axis->after;
       int64_t places = (padded - axis->kernel + axis->stride - 1) / axis->stride + 1;
-      if ((places - 1) * axis->stride >= axis->input + axis->before) --places;  // begins behind the input
+      if ((places - 1) * axis->stride >= axis->input + axis->before)
+        --places;  // begins behind the input
       axis->after += std::max<int64_t>(0, (places - 1) * axis->stride + axis->kernel - padded);
     }
   }
@@ -290,13 +323,15 @@ void read_pool(Reader& in) {
     TensorId x = in.to_channels_last(as_image(in, id));
     if (before != after || before != std::vector<int64_t>(4, 0))
       x = in.emit_alike(OpKind::Pad, graph::PadAttrs{before, after}, {x}, "pad");
-    return from_image(in, in.emit_alike(is_max ? OpKind::MaxPool2d : OpKind::AveragePool2d, attrs, {x}),
+    return from_image(in,
+                      in.emit_alike(is_max ? OpKind::MaxPool2d : OpKind::AveragePool2d, attrs, {x}),
                       window->is_line);
   };
   if (is_max || in.is_real(0)) {
     const Tail tail = in.tail(false);
     const TensorId id = in.value(0).tensor;
-    const bool accurate = is_max || (tail.as && within_a_step(in.tensor(id).quantization.scale[0], *tail.as));
+    const bool accurate =
+        is_max || (tail.as && within_a_step(in.tensor(id).quantization.scale[0], *tail.as));
     const TensorId moved = accurate ? in.attempt([&] { return make(id); }) : TensorId{};
     if (moved.valid()) return in.carried(moved);
   }
@@ -310,14 +345,17 @@ void read_global_pool(Reader& in) {
   graph::ReduceAttrs attrs{{}, true};
   for (size_t axis = 2; axis < rank; ++axis) attrs.axes.push_back(static_cast<int64_t>(axis));
   if (in.is("GlobalMaxPool")) {
-    const TensorId moved = in.attempt([&] { return in.emit_alike(OpKind::ReduceMax, attrs, {in.value(0).tensor}); });
+    const TensorId moved =
+        in.attempt([&] { return in.emit_alike(OpKind::ReduceMax, attrs, {in.value(0).tensor}); });
     if (moved.valid()) return in.carried(moved);
     return in.result(in.emit_alike(OpKind::ReduceMax, attrs, {in.operand(0)}));
   }
   const Tail tail = in.tail(false);
   if (in.is_real(0) && tail.as) {
-    const TensorId made = in.attempt(
-        [&] { return in.emit(OpKind::Mean, attrs, {in.value(0).tensor}, tail.as->type, tail.as->quantization); });
+    const TensorId made = in.attempt([&] {
+      return in.emit(OpKind::Mean, attrs, {in.value(0).tensor}, tail.as->type,
+                     tail.as->quantization);
+    });
     if (made.valid()) return in.result(0, {made, Form::Real, {}});
   }
   in.result(in.emit_alike(OpKind::Mean, attrs, {in.operand(0)}));
@@ -330,9 +368,12 @@ namespace {
 void read_blocks(Reader& in, bool to_space) {
   const Shape s = in.shape_of(0);
   const int64_t b = in.integer("blocksize", 0);
-  if (!in.require(s.size() == 4 && b >= 1, fmt::format("has blocks of {} in a tensor of rank {}", b, s.size()))) return;
+  if (!in.require(s.size() == 4 && b >= 1,
+                  fmt::format("has blocks of {} in a tensor of rank {}", b, s.size())))
+    return;
   const bool fits = to_space ? b <= 1024 && s[1] % (b * b) == 0 : s[2] % b == 0 && s[3] % b == 0;
-  if (!in.require(fits, fmt::format("cannot take blocks of {} from [{}]", b, fmt::join(s, ",")))) return;
+  if (!in.require(fits, fmt::format("cannot take blocks of {} from [{}]", b, fmt::join(s, ","))))
+    return;
   const TensorId id = in.carry();
   const bool depth_first = !to_space || in.text("mode", "DCR") == "DCR";
   if (depth_first) {  // the IR's operator

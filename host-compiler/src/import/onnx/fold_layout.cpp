@@ -22,7 +22,8 @@ namespace {
 struct View {
   TensorId stored;
   AxisOrder order;
-  std::vector<int64_t> columns;  // of rows for a product: stored column j is column columns[j]; empty: all in place
+  std::vector<int64_t>
+      columns;  // of rows for a product: stored column j is column columns[j]; empty: all in place
 };
 
 // Elements of `bytes` with axis i of the result being axis permutation[i] of the shape.
@@ -34,7 +35,8 @@ std::vector<uint8_t> permuted(const std::vector<uint8_t>& bytes, const Shape& sh
   std::vector<int64_t> at(shape.size(), 0);
   for (size_t to = 0; to < bytes.size(); to += size) {
     int64_t from = 0;
-    for (size_t i = 0; i < at.size(); ++i) from += at[i] * steps[static_cast<size_t>(permutation[i])];
+    for (size_t i = 0; i < at.size(); ++i)
+      from += at[i] * steps[static_cast<size_t>(permutation[i])];
     std::memcpy(&result[to], &bytes[static_cast<size_t>(from) * size], size);
     for (size_t i = at.size(); i-- > 0;) {
       if (++at[i] < shape[static_cast<size_t>(permutation[i])]) break;
@@ -46,7 +48,8 @@ std::vector<uint8_t> permuted(const std::vector<uint8_t>& bytes, const Shape& sh
 
 class Folding {
  public:
-  explicit Folding(const graph::Module& module) : old_module_(module), old_(module.entry_function()) {}
+  explicit Folding(const graph::Module& module)
+      : old_module_(module), old_(module.entry_function()) {}
 
   graph::Module run() {
     module_.name = old_module_.name, module_.entry = old_module_.entry;
@@ -111,7 +114,8 @@ class Folding {
   const View& view(TensorId id) {
     View& view = views_[id.at()];
     if (!view.stored.valid()) {
-      INTARSIA_CHECK(old_.tensor(id).constant.valid(), "operators come behind those that make their operands");
+      INTARSIA_CHECK(old_.tensor(id).constant.valid(),
+                     "operators come behind those that make their operands");
       view = {copy(id), natural_order(old_.tensor(id).shape.size()), {}};
     }
     return view;
@@ -123,11 +127,12 @@ class Folding {
     return name;
   }
 
-  TensorId emit(OpKind kind, graph::Attributes attributes, TensorId input, Shape shape, int32_t scale_axis,
-                const char* suffix) {
+  TensorId emit(OpKind kind, graph::Attributes attributes, TensorId input, Shape shape,
+                int32_t scale_axis, const char* suffix) {
     graph::Tensor tensor = function_.tensor(input);
     const std::string name = maker_name(input) + suffix;
-    tensor.name = name, tensor.constant = {}, tensor.shape = std::move(shape), tensor.quantization.axis = scale_axis;
+    tensor.name = name, tensor.constant = {}, tensor.shape = std::move(shape),
+    tensor.quantization.axis = scale_axis;
     const TensorId output = add(std::move(tensor));
     function_.nodes.push_back({kind, unique(name), std::move(attributes), {input}, {output}, ""});
     return output;
@@ -154,20 +159,23 @@ class Folding {
     const graph::Tensor tensor = function_.tensor(id);
     Shape shape;
     for (const int64_t axis : permutation) shape.push_back(tensor.shape[static_cast<size_t>(axis)]);
-    const auto axis = std::ranges::find(permutation, tensor.quantization.axis) - permutation.begin();
+    const auto axis =
+        std::ranges::find(permutation, tensor.quantization.axis) - permutation.begin();
     const int32_t scale_axis = tensor.quantization.per_channel() ? static_cast<int32_t>(axis) : 0;
     TensorId result;
     if (tensor.constant.valid() && bits(tensor.type) >= 8) {
       graph::Tensor turned = tensor;
       const std::vector<uint8_t> bytes = module_.constant(tensor.constant).bytes;
       turned.constant = add_constant(
-          tensor.name, permuted(bytes, tensor.shape, static_cast<size_t>(bits(tensor.type)) / 8, permutation));
+          tensor.name,
+          permuted(bytes, tensor.shape, static_cast<size_t>(bits(tensor.type)) / 8, permutation));
       turned.shape = std::move(shape), turned.quantization.axis = scale_axis;
       result = add(std::move(turned));
     } else if (moves_only_units(tensor.shape, permutation)) {
       result = emit(OpKind::Reshape, graph::ReshapeAttrs{shape}, id, shape, scale_axis, "_shape");
     } else {
-      result = emit(OpKind::Transpose, graph::TransposeAttrs{permutation}, id, shape, scale_axis, "_order");
+      result = emit(OpKind::Transpose, graph::TransposeAttrs{permutation}, id, shape, scale_axis,
+                    "_order");
     }
     transposed_[{id, permutation}] = result;
     return result;
@@ -185,7 +193,9 @@ class Folding {
     return transposed(given.stored, permutation_between(given.order, order));
   }
 
-  TensorId in_natural_order(TensorId id) { return in_order(id, natural_order(view(id).order.size())); }
+  TensorId in_natural_order(TensorId id) {
+    return in_order(id, natural_order(view(id).order.size()));
+  }
 
   // ---- operators ----
 
@@ -199,7 +209,8 @@ class Folding {
       return;
     }
     if (!first.columns.empty()) return product(node, first);
-    if (widens_a_result(node)) return keep(node, node.attributes, {in_natural_order(node.inputs[0])}, {});
+    if (widens_a_result(node))
+      return keep(node, node.attributes, {in_natural_order(node.inputs[0])}, {});
     const size_t rank = largest_rank(node);
     const AxisOrder order = best_order(node, rank);
     if (const auto changed = reordered(node, rank, order)) {
@@ -208,7 +219,8 @@ class Folding {
       return keep(node, changed->attributes, inputs, changed->output);
     }
     std::vector<TensorId> inputs;
-    for (const TensorId id : node.inputs) inputs.push_back(id.valid() ? in_natural_order(id) : TensorId{});
+    for (const TensorId id : node.inputs)
+      inputs.push_back(id.valid() ? in_natural_order(id) : TensorId{});
     keep(node, node.attributes, inputs, {});
   }
 
@@ -231,17 +243,21 @@ class Folding {
     AxisOrder best = natural_order(rank);
     int64_t least = -1;
     for (const TensorId candidate : node.inputs) {
-      if (!candidate.valid() || old_.tensor(candidate).shape.size() != rank || old_.tensor(candidate).constant.valid())
+      if (!candidate.valid() || old_.tensor(candidate).shape.size() != rank ||
+          old_.tensor(candidate).constant.valid())
         continue;
       const AxisOrder order = view(candidate).order;
       int64_t cost = 0;
       for (const TensorId id : node.inputs) {
-        if (!id.valid() || old_.tensor(id).constant.valid() || old_.tensor(id).shape.size() != rank) continue;
+        if (!id.valid() || old_.tensor(id).constant.valid() || old_.tensor(id).shape.size() != rank)
+          continue;
         const View given = view(id);
-        if (!moves_only_units(function_.tensor(given.stored).shape, permutation_between(given.order, order)))
+        if (!moves_only_units(function_.tensor(given.stored).shape,
+                              permutation_between(given.order, order)))
           cost += old_.tensor(id).bytes();
       }
-      const bool better = least < 0 || cost < least || (cost == least && best == natural_order(rank));
+      const bool better =
+          least < 0 || cost < least || (cost == least && best == natural_order(rank));
       if (better) best = order, least = cost;
     }
     return best;
@@ -252,7 +268,8 @@ class Folding {
     if (!id.valid()) return id;
     const graph::Tensor& tensor = old_.tensor(id);
     if (tensor.shape.size() == rank) return in_order(id, order);
-    if (element_count(tensor.shape) == 1 || order == natural_order(rank)) return in_natural_order(id);
+    if (element_count(tensor.shape) == 1 || order == natural_order(rank))
+      return in_natural_order(id);
     Shape shape = tensor.shape;
     shape.insert(shape.begin(), rank - shape.size(), 1);
     TensorId stored = in_natural_order(id);
@@ -275,7 +292,8 @@ class Folding {
       const graph::Tensor& tensor = old_.tensor(id);
       const AxisOrder own = order.empty() ? natural_order(tensor.shape.size()) : order;
       graph::Tensor stored = tensor;
-      for (size_t i = 0; i < own.size(); ++i) stored.shape[static_cast<size_t>(own[i])] = tensor.shape[i];
+      for (size_t i = 0; i < own.size(); ++i)
+        stored.shape[static_cast<size_t>(own[i])] = tensor.shape[i];
       views_[id.at()] = {add(std::move(stored)), own, {}};
       id = views_[id.at()].stored;
     }
@@ -349,10 +367,14 @@ class Folding {
   // ---- rows for products with known weights ----
 
   bool feeds_products_only(TensorId id, int64_t columns) const {
-    if (std::ranges::find(old_.outputs, id) != old_.outputs.end() || readers_[id.at()].empty()) return false;
+    if (std::ranges::find(old_.outputs, id) != old_.outputs.end() || readers_[id.at()].empty())
+      return false;
     return std::ranges::all_of(readers_[id.at()], [&](const graph::Node* reader) {
-      if (graph::is_elementwise_unary(reader->kind)) return feeds_products_only(reader->outputs[0], columns);
-      if (reader->kind != OpKind::FullyConnected || reader->inputs[0] != id || reader->inputs[1] == id) return false;
+      if (graph::is_elementwise_unary(reader->kind))
+        return feeds_products_only(reader->outputs[0], columns);
+      if (reader->kind != OpKind::FullyConnected || reader->inputs[0] != id ||
+          reader->inputs[1] == id)
+        return false;
       const graph::Tensor& weights = old_.tensor(reader->inputs[1]);
       return weights.constant.valid() && bits(weights.type) >= 8 && weights.shape.size() == 2 &&
              weights.shape[1] == columns;
@@ -375,8 +397,8 @@ class Folding {
       for (size_t axis = stored.size(); axis-- > 1;) {
         const int64_t at = rest % stored[axis];
         rest /= stored[axis];
-        const auto own =
-            static_cast<size_t>(std::ranges::find(given.order, static_cast<int64_t>(axis)) - given.order.begin());
+        const auto own = static_cast<size_t>(
+            std::ranges::find(given.order, static_cast<int64_t>(axis)) - given.order.begin());
         column += at * steps[own];
       }
       columns.push_back(column);
@@ -386,7 +408,8 @@ class Folding {
   }
 
   void product(const graph::Node& node, const View& rows) {
-    INTARSIA_CHECK(node.kind == OpKind::FullyConnected, "only products read rows whose columns have moved");
+    INTARSIA_CHECK(node.kind == OpKind::FullyConnected,
+                   "only products read rows whose columns have moved");
     const graph::Tensor weights = old_.tensor(node.inputs[1]);
     const std::vector<uint8_t>& bytes = old_module_.constant(weights.constant).bytes;
     const size_t size = static_cast<size_t>(bits(weights.type)) / 8, columns = rows.columns.size();

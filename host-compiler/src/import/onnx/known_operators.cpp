@@ -3,17 +3,20 @@
 #include <algorithm>
 #include <array>
 
-#include "intarsia/check.h"
 #include "import/onnx/readers.h"
+#include "intarsia/check.h"
 
 namespace intarsia::onnx {
 
 namespace {
 
-void read_written_out(Reader&) { INTARSIA_CHECK(false, "abbreviations are written out when they are listed"); }
+void read_written_out(Reader&) {
+  INTARSIA_CHECK(false, "abbreviations are written out when they are listed");
+}
 
 constexpr auto kOperators = std::to_array<KnownOperator>({
-#define ONNX_OPERATOR(domain, type, reader, least, most) {domain, #type, read_##reader, least, most},
+#define ONNX_OPERATOR(domain, type, reader, least, most) \
+  {domain, #type, read_##reader, least, most},
 #include "import/onnx/known_operators.def"
 #undef ONNX_OPERATOR
 });
@@ -21,16 +24,18 @@ constexpr auto kOperators = std::to_array<KnownOperator>({
 }  // namespace
 
 const KnownOperator* find_operator(std::string_view domain, std::string_view type) {
-  const auto found = std::ranges::find_if(
-      kOperators, [&](const KnownOperator& known) { return known.domain == domain && known.type == type; });
+  const auto found = std::ranges::find_if(kOperators, [&](const KnownOperator& known) {
+    return known.domain == domain && known.type == type;
+  });
   return found == kOperators.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> operator_names() {
   std::vector<std::string> names;
   for (const KnownOperator& known : kOperators)
-    names.push_back(known.domain.empty() ? std::string(known.type)
-                                         : std::string(known.domain) + "." + std::string(known.type));
+    names.push_back(known.domain.empty()
+                        ? std::string(known.type)
+                        : std::string(known.domain) + "." + std::string(known.type));
   return names;
 }
 

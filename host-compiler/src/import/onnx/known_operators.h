@@ -15,7 +15,8 @@ struct KnownOperator {
   size_t least_inputs, most_inputs;
 };
 
-const KnownOperator* find_operator(std::string_view domain, std::string_view type);  // null: not ours
+const KnownOperator* find_operator(std::string_view domain,
+                                   std::string_view type);  // null: not ours
 std::vector<std::string> operator_names();  // "Conv", "com.microsoft.QGemm", in the table's order
 
 }  // namespace intarsia::onnx

@@ -27,7 +27,8 @@ std::vector<int64_t> axes(const std::vector<int64_t>& given, const AxisOrder& or
 AxisOrder without(const AxisOrder& order, const std::vector<int64_t>& dropped) {
   AxisOrder kept;
   for (size_t i = 0; i < order.size(); ++i)
-    if (std::ranges::find(dropped, static_cast<int64_t>(i)) == dropped.end()) kept.push_back(order[i]);
+    if (std::ranges::find(dropped, static_cast<int64_t>(i)) == dropped.end())
+      kept.push_back(order[i]);
   AxisOrder ranks = kept;
   std::ranges::sort(ranks);
   for (int64_t& axis : kept) axis = std::ranges::find(ranks, axis) - ranks.begin();
@@ -43,7 +44,8 @@ AxisOrder natural_order(size_t rank) {
 }
 
 bool is_elementwise(OpKind kind) {
-  return graph::is_elementwise_unary(kind) || graph::is_elementwise_binary(kind) || kind == OpKind::Select;
+  return graph::is_elementwise_unary(kind) || graph::is_elementwise_binary(kind) ||
+         kind == OpKind::Select;
 }
 
 std::optional<Reordered> reordered(const graph::Node& node, size_t rank, const AxisOrder& order) {
@@ -68,8 +70,8 @@ std::optional<Reordered> reordered(const graph::Node& node, size_t rank, const A
     }
     case OpKind::Slice: {
       const auto& a = node.attrs<graph::SliceAttrs>();
-      return Reordered{graph::SliceAttrs{per_axis(a.begin, order), per_axis(a.size, order), per_axis(a.stride, order),
-                                         axes(a.drop, order)},
+      return Reordered{graph::SliceAttrs{per_axis(a.begin, order), per_axis(a.size, order),
+                                         per_axis(a.stride, order), axes(a.drop, order)},
                        without(order, a.drop)};
     }
     case OpKind::Pad: {
@@ -78,10 +80,13 @@ std::optional<Reordered> reordered(const graph::Node& node, size_t rank, const A
     }
     case OpKind::MirrorPad: {
       const auto& a = node.attrs<graph::MirrorPadAttrs>();
-      return Reordered{graph::MirrorPadAttrs{per_axis(a.before, order), per_axis(a.after, order), a.symmetric}, order};
+      return Reordered{
+          graph::MirrorPadAttrs{per_axis(a.before, order), per_axis(a.after, order), a.symmetric},
+          order};
     }
     case OpKind::Tile:
-      return Reordered{graph::TileAttrs{per_axis(node.attrs<graph::TileAttrs>().multiples, order)}, order};
+      return Reordered{graph::TileAttrs{per_axis(node.attrs<graph::TileAttrs>().multiples, order)},
+                       order};
     case OpKind::BroadcastTo: {
       const Shape& shape = node.attrs<graph::ShapeAttrs>().shape;
       if (shape.size() != rank) return std::nullopt;

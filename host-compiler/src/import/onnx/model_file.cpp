@@ -20,7 +20,8 @@ bool looks_like_onnx(std::span<const uint8_t> bytes) {
 int64_t ModelFile::operator_set(const std::string& domain) const {
   const auto standard = [](const std::string& text) { return text.empty() || text == "ai.onnx"; };
   for (const format::OperatorSet& set : model_->operator_set())
-    if (set.domain() == domain || (standard(domain) && standard(set.domain()))) return set.version();
+    if (set.domain() == domain || (standard(domain) && standard(set.domain())))
+      return set.version();
   return 0;
 }
 
@@ -46,10 +47,10 @@ Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::str
                        "export the weights as dense ones");
   const int64_t set = result.operator_set("");
   if (set != 0 && (set < kLeastOperatorSet || set > kMostOperatorSet))
-    return Diagnostics(
-        file,
-        fmt::format("is written in operator set {}; {} to {} are understood", set, kLeastOperatorSet, kMostOperatorSet),
-        "convert it with onnx.version_converter, or export for operator set 17");
+    return Diagnostics(file,
+                       fmt::format("is written in operator set {}; {} to {} are understood", set,
+                                   kLeastOperatorSet, kMostOperatorSet),
+                       "convert it with onnx.version_converter, or export for operator set 17");
   return result;
 }
 

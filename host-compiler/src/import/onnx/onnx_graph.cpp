@@ -25,7 +25,8 @@ Node read_node(const ModelFile& file, const format::Node& raw, int index) {
   node.operator_set = file.operator_set(raw.domain());
   node.inputs.assign(raw.input().begin(), raw.input().end());
   node.outputs.assign(raw.output().begin(), raw.output().end());
-  for (const format::Attribute& attribute : raw.attribute()) node.attributes[attribute.name()] = attribute;
+  for (const format::Attribute& attribute : raw.attribute())
+    node.attributes[attribute.name()] = attribute;
   return node;
 }
 
@@ -37,34 +38,39 @@ void check_node(const ModelFile& file, const Node& node, bool& listed, Diagnosti
   if (known == nullptr) {
     std::string hint;
     if (!std::exchange(listed, true))
-      hint = fmt::format("supported are {}; docs/onnx.md has the table", fmt::join(operator_names(), ", "));
+      hint = fmt::format("supported are {}; docs/onnx.md has the table",
+                         fmt::join(operator_names(), ", "));
     problems.add(where, "is an operator Intarsia does not have", hint);
     return;
   }
   if (node.operator_set == 0)
-    problems.add(
-        where, fmt::format("is of the domain '{}', for which the model names no operator set", printable(node.domain)));
+    problems.add(where,
+                 fmt::format("is of the domain '{}', for which the model names no operator set",
+                             printable(node.domain)));
   if (node.inputs.size() < known->least_inputs || node.inputs.size() > known->most_inputs)
-    problems.add(where, fmt::format("has {} inputs, but takes {}", node.inputs.size(),
-                                    known->least_inputs == known->most_inputs
-                                        ? fmt::format("{}", known->least_inputs)
-                                        : fmt::format("{} to {}", known->least_inputs, known->most_inputs)));
+    problems.add(
+        where, fmt::format("has {} inputs, but takes {}", node.inputs.size(),
+                           known->least_inputs == known->most_inputs
+                               ? fmt::format("{}", known->least_inputs)
+                               : fmt::format("{} to {}", known->least_inputs, known->most_inputs)));
   for (size_t i = 0; i < std::min(known->least_inputs, node.inputs.size()); ++i)
     if (node.inputs[i].empty()) problems.add(where, fmt::format("lacks its input {}", i));
   if (node.outputs.empty()) problems.add(where, "has no output");
   // Until operator set 6 these took the axis to broadcast along, or the mode of normalisation, as attributes.
   for (const char* old : {"broadcast", "spatial", "is_test"})
     if (node.operator_set < 7 && node.attributes.contains(old))
-      problems.add(where, fmt::format("has the attribute '{}', which ended with operator set 6", old),
+      problems.add(where,
+                   fmt::format("has the attribute '{}', which ended with operator set 6", old),
                    "convert the model with onnx.version_converter");
   for (const auto& [name, attribute] : node.attributes)
     if (!attribute.reference().empty())
-      problems.add(where, fmt::format("takes its attribute '{}' from a function around it", printable(name)));
+      problems.add(where, fmt::format("takes its attribute '{}' from a function around it",
+                                      printable(name)));
 }
 
 // Operators without operands whose attribute is the value.
-void read_constant(const ModelFile& file, const Node& node, Graph& graph, std::set<std::string>& made,
-                   Diagnostics& problems) {
+void read_constant(const ModelFile& file, const Node& node, Graph& graph,
+                   std::set<std::string>& made, Diagnostics& problems) {
   if (node.outputs.empty()) return;
   made.insert(node.outputs[0]);
   std::string problem = "holds neither a tensor nor numbers";
@@ -76,7 +82,8 @@ void read_constant(const ModelFile& file, const Node& node, Graph& graph, std::s
     if (name == "value_float") values = real_values({}, {attribute.real()});
     if (name == "value_int") values = integer_values(DataType::Int64, {}, {attribute.integer()});
     if (name == "value_floats") values = real_values({attribute.reals_size()}, reals);
-    if (name == "value_ints") values = integer_values(DataType::Int64, {attribute.integers_size()}, integers);
+    if (name == "value_ints")
+      values = integer_values(DataType::Int64, {attribute.integers_size()}, integers);
     if (!values) continue;
     graph.constants[node.outputs[0]] = std::move(*values);
     return;
@@ -95,7 +102,8 @@ class Order {
       for (const std::string& output : nodes_[i].outputs) {
         if (output.empty()) continue;
         if (made.contains(output) || !maker_.emplace(output, i).second)
-          problems_.add(where(i), fmt::format("makes '{}', which is made already", printable(output)));
+          problems_.add(where(i),
+                        fmt::format("makes '{}', which is made already", printable(output)));
       }
     std::vector<size_t> waits(nodes_.size(), 0);
     std::map<std::string, std::vector<size_t>> readers;
@@ -124,13 +132,16 @@ class Order {
     }
     for (size_t i = 0; i < nodes_.size() && result.size() < nodes_.size() && problems_.empty(); ++i)
       if (waits[i] != 0)
-        problems_.add(where(i), "is part of a circle of operators, or behind one: it needs what it makes",
+        problems_.add(where(i),
+                      "is part of a circle of operators, or behind one: it needs what it makes",
                       "the graph of a model runs in one direction; export it again");
     return result;
   }
 
  private:
-  std::string where(size_t i) const { return fmt::format("{}: {}", file_.name(), nodes_[i].label()); }
+  std::string where(size_t i) const {
+    return fmt::format("{}: {}", file_.name(), nodes_[i].label());
+  }
 
   const ModelFile& file_;
   const std::vector<Node> nodes_;
@@ -141,9 +152,11 @@ class Order {
 }  // namespace
 
 std::string Node::label() const {
-  const std::string what = domain.empty() ? printable(type) : fmt::format("{}.{}", printable(domain), printable(type));
+  const std::string what =
+      domain.empty() ? printable(type) : fmt::format("{}.{}", printable(domain), printable(type));
   const std::string named = name.empty() ? (outputs.empty() ? "" : outputs.front()) : name;
-  return fmt::format("operator {} '{}' ({}, operator set {})", index, printable(named), what, operator_set);
+  return fmt::format("operator {} '{}' ({}, operator set {})", index, printable(named), what,
+                     operator_set);
 }
 
 Graph list_graph(const ModelFile& file, Diagnostics& problems) {
@@ -153,7 +166,8 @@ Graph list_graph(const ModelFile& file, Diagnostics& problems) {
     std::string problem;
     std::optional<Values> values = read_values(raw, file.folder(), problem);
     if (!values)
-      problems.add(fmt::format("{}: initialiser '{}'", file.name(), printable(raw.name())), problem);
+      problems.add(fmt::format("{}: initialiser '{}'", file.name(), printable(raw.name())),
+                   problem);
     else
       graph.constants[raw.name()] = std::move(*values);
     made.insert(raw.name());

@@ -83,21 +83,25 @@ class Writer {
 
 bool is_abbreviation(const Node& node) {
   return node.type == "QLinearConcat" ||
-         std::ranges::find(abbreviations(), node.type, &Abbreviation::type) != abbreviations().end();
+         std::ranges::find(abbreviations(), node.type, &Abbreviation::type) !=
+             abbreviations().end();
 }
 
 void write_out(const Node& node, int64_t operator_set, std::vector<Node>& nodes) {
   Writer writer(node, operator_set, nodes);
   std::vector<std::string> inputs;
-  if (node.type == "QLinearConcat") {  // the result's parameters come first, then each operand with its own
-    for (size_t i = 2; i + 2 < node.inputs.size(); i += 3) inputs.push_back(writer.dequantized(i, 0));
+  if (node.type ==
+      "QLinearConcat") {  // the result's parameters come first, then each operand with its own
+    for (size_t i = 2; i + 2 < node.inputs.size(); i += 3)
+      inputs.push_back(writer.dequantized(i, 0));
     return writer.finish("Concat", std::move(inputs), 0);
   }
   const Abbreviation& what = *std::ranges::find(abbreviations(), node.type, &Abbreviation::type);
   for (size_t i = 0; i < what.operands.size(); ++i) {
     int64_t axis = what.axes.empty() ? 0 : what.axes[i];
     const auto transposed = node.attributes.find("transB");
-    if (node.type == "QGemm" && i == 1 && transposed != node.attributes.end() && transposed->second.integer() != 0)
+    if (node.type == "QGemm" && i == 1 && transposed != node.attributes.end() &&
+        transposed->second.integer() != 0)
       axis = 0;
     inputs.push_back(writer.dequantized(what.operands[i], axis));
   }

@@ -10,8 +10,8 @@ bool has_onnx_beginning(std::span<const uint8_t> bytes) {
   return looks_like_onnx(bytes);
 }
 
-Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file, const std::string& module_name,
-                                Diagnostics* notes) {
+Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file,
+                                const std::string& module_name, Diagnostics* notes) {
   INTARSIA_TRY(const ModelFile model, ModelFile::open(bytes, file));
   Diagnostics problems;
   Graph graph = list_graph(model, problems);

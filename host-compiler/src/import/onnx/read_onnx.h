@@ -14,7 +14,7 @@ bool has_onnx_beginning(std::span<const uint8_t> bytes);
 // With the axes of all tensors as ONNX orders them, images between transpositions. `module_name` is a C
 // identifier, `file` serves messages, and data outside of the model are looked for beside it. What became of
 // open extents goes to `notes` where it is given. The rules of the IR are those of every operator made.
-Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file, const std::string& module_name,
-                                Diagnostics* notes);
+Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file,
+                                const std::string& module_name, Diagnostics* notes);
 
 }  // namespace intarsia::onnx

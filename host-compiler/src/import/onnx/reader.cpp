@@ -36,7 +36,8 @@ graph::Module Reader::read(const std::string& name) {
   module_.name = name;
   module_.entry = function_.name = "main";
   for (const auto& [name_of, values] : graph_.constants) {
-    if (std::ranges::find(values.shape, 0) != values.shape.end()) continue;  // `roi` of Resize: empty, unread
+    if (std::ranges::find(values.shape, 0) != values.shape.end())
+      continue;  // `roi` of Resize: empty, unread
     values_[name_of] = {make_constant(values), Form::Plain, {}};
     function_.tensors.back().name = printable(name_of);
   }
@@ -55,7 +56,8 @@ graph::Module Reader::read(const std::string& name) {
 void Reader::read_inputs() {
   for (const format::Named& input : file_.graph().input()) {
     if (graph_.constants.contains(input.name())) continue;  // a default value; it is taken
-    const std::string where = fmt::format("{}: model input '{}'", file_.name(), printable(input.name()));
+    const std::string where =
+        fmt::format("{}: model input '{}'", file_.name(), printable(input.name()));
     if (!input.kind().has_tensor()) {
       problems_.add(where, "is no tensor");
       continue;
@@ -63,11 +65,13 @@ void Reader::read_inputs() {
     const format::TensorKind& kind = input.kind().tensor();
     const std::optional<DataType> type = data_type(kind.element());
     if (!type || bits(*type) < 8) {
-      problems_.add(where, fmt::format("is of {}, which a model cannot take", element_name(kind.element())));
+      problems_.add(
+          where, fmt::format("is of {}, which a model cannot take", element_name(kind.element())));
       continue;
     }
     graph::Tensor tensor{.name = printable(input.name()), .type = *type};
-    if (!kind.has_extents()) problems_.add(where, "has no shape", "export the model with fixed shapes");
+    if (!kind.has_extents())
+      problems_.add(where, "has no shape", "export the model with fixed shapes");
     for (int i = 0; i < kind.extents().dimension_size(); ++i) {
       const format::Dimension& dimension = kind.extents().dimension(i);
       const bool open = !dimension.has_extent() || dimension.extent() < 0;
@@ -76,7 +80,8 @@ void Reader::read_inputs() {
             where,
             fmt::format("has an open extent along axis {} ({})", i,
                         dimension.symbol().empty() ? "-1" : printable(dimension.symbol())),
-            "only the batch, axis 0, may be open; fix the shape (onnxruntime.tools.make_dynamic_shape_fixed)");
+            "only the batch, axis 0, may be open; fix the shape "
+            "(onnxruntime.tools.make_dynamic_shape_fixed)");
         break;
       }
       if (open)
@@ -114,7 +119,8 @@ void Reader::read_outputs() {
   static const Node kOutput{.type = "output"};
   node_ = &kOutput;
   for (const format::Named& output : file_.graph().output()) {
-    const std::string where = fmt::format("{}: model output '{}'", file_.name(), printable(output.name()));
+    const std::string where =
+        fmt::format("{}: model output '{}'", file_.name(), printable(output.name()));
     const auto found = values_.find(output.name());
     if (found == values_.end()) {
       if (problems_.empty()) problems_.add(where, "is made by no operator");
@@ -140,7 +146,8 @@ void Reader::read_outputs() {
 
 void Reader::problem(std::string what, std::string hint) {
   if (!attempting_)
-    problems_.add(fmt::format("{}: {}", file_.name(), node_->label()), std::move(what), std::move(hint));
+    problems_.add(fmt::format("{}: {}", file_.name(), node_->label()), std::move(what),
+                  std::move(hint));
   failed_ = true;
 }
 
@@ -156,13 +163,16 @@ TensorId Reader::plain(Value& value) {
   graph::Quantization q = source.quantization;
   if (value.form == Form::Shifted) {
     q.zero_point[0] += 128;
-    return value.plain = emit(OpKind::Quantize, graph::NoAttrs{}, {value.tensor}, DataType::UInt8, q, "shifted");
+    return value.plain = emit(OpKind::Quantize, graph::NoAttrs{}, {value.tensor}, DataType::UInt8,
+                              q, "shifted");
   }
   if (!source.constant.valid())
-    return value.plain = emit(OpKind::Dequantize, graph::NoAttrs{}, {value.tensor}, kFloat, {}, "dequantize");
+    return value.plain =
+               emit(OpKind::Dequantize, graph::NoAttrs{}, {value.tensor}, kFloat, {}, "dequantize");
   const std::vector<int64_t> numbers = as_integers(values_of(value.tensor));
   int64_t inner = 1;  // elements per step along the axis of the scales
-  for (size_t i = static_cast<size_t>(q.axis) + 1; i < source.shape.size(); ++i) inner *= source.shape[i];
+  for (size_t i = static_cast<size_t>(q.axis) + 1; i < source.shape.size(); ++i)
+    inner *= source.shape[i];
   std::vector<float> reals;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const size_t channel = static_cast<size_t>(static_cast<int64_t>(i) / inner) % q.scale.size();
@@ -213,7 +223,8 @@ std::optional<float> Reader::known_real(size_t operand, std::string_view what) {
   return as_reals(values_of(id)).front();
 }
 
-std::optional<std::vector<int64_t>> Reader::integers_from(size_t operand, const std::string& attribute,
+std::optional<std::vector<int64_t>> Reader::integers_from(size_t operand,
+                                                          const std::string& attribute,
                                                           std::string_view what) {
   if (has(operand)) return known_integers(operand, what);
   return integers(attribute);
@@ -221,7 +232,8 @@ std::optional<std::vector<int64_t>> Reader::integers_from(size_t operand, const 
 
 int64_t Reader::axis(int64_t given, size_t rank) {
   const auto count = static_cast<int64_t>(rank);
-  if (!require(given >= -count && given < count, fmt::format("names axis {} of a tensor of rank {}", given, rank),
+  if (!require(given >= -count && given < count,
+               fmt::format("names axis {} of a tensor of rank {}", given, rank),
                count == 0 ? "" : fmt::format("{} to {} are possible", -count, count - 1)))
     return 0;
   return given < 0 ? given + count : given;
@@ -252,23 +264,27 @@ TensorId Reader::make_constant(Values values, graph::Quantization quantization) 
 }
 
 std::string Reader::base_name() const {
-  const std::string& given = node_->name.empty() && !node_->outputs.empty() ? node_->outputs.front() : node_->name;
+  const std::string& given =
+      node_->name.empty() && !node_->outputs.empty() ? node_->outputs.front() : node_->name;
   std::string_view path = given;
   while (path.starts_with('/')) path.remove_prefix(1);
   // "conv1/Conv": exporters append the operator's type to the layer's name.
   if (path.size() > node_->type.size() + 1 && path.ends_with("/" + node_->type))
     path.remove_suffix(node_->type.size() + 1);
   constexpr size_t kLongest = 48;
-  return c_identifier(path.substr(path.size() > kLongest ? path.size() - kLongest : 0), node_->type);
+  return c_identifier(path.substr(path.size() > kLongest ? path.size() - kLongest : 0),
+                      node_->type);
 }
 
-TensorId Reader::emit(OpKind kind, graph::Attributes attributes, std::vector<TensorId> inputs, DataType type,
-                      graph::Quantization quantization, std::string_view suffix) {
-  return emit_many(kind, std::move(attributes), std::move(inputs), 1, type, quantization, suffix).front();
+TensorId Reader::emit(OpKind kind, graph::Attributes attributes, std::vector<TensorId> inputs,
+                      DataType type, graph::Quantization quantization, std::string_view suffix) {
+  return emit_many(kind, std::move(attributes), std::move(inputs), 1, type, quantization, suffix)
+      .front();
 }
 
-std::vector<TensorId> Reader::emit_many(OpKind kind, graph::Attributes attributes, std::vector<TensorId> inputs,
-                                        size_t outputs, DataType type, const graph::Quantization& quantization,
+std::vector<TensorId> Reader::emit_many(OpKind kind, graph::Attributes attributes,
+                                        std::vector<TensorId> inputs, size_t outputs, DataType type,
+                                        const graph::Quantization& quantization,
                                         std::string_view suffix) {
   const std::vector<TensorId> nothing(outputs);
   if (failed_) return nothing;
@@ -295,7 +311,8 @@ std::vector<TensorId> Reader::emit_many(OpKind kind, graph::Attributes attribute
 
 // By the reference evaluator, in a module of this operator alone. False when an operand is no constant.
 bool Reader::compute_now(const graph::Node& node) {
-  graph::Module module{.name = "constants", .functions = {{.name = "main"}}, .constants = {}, .entry = "main"};
+  graph::Module module{
+      .name = "constants", .functions = {{.name = "main"}}, .constants = {}, .entry = "main"};
   graph::Function& function = module.functions.front();
   graph::Node copy = node;
   int64_t given = 0, made = 0;
@@ -323,7 +340,8 @@ bool Reader::compute_now(const graph::Node& node) {
   const Result<std::vector<graph::TensorValue>> outputs = evaluator.run({});
   if (!outputs.ok()) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
-    function_.tensors[node.outputs[i].at()].constant = {static_cast<int32_t>(module_.constants.size())};
+    function_.tensors[node.outputs[i].at()].constant = {
+        static_cast<int32_t>(module_.constants.size())};
     module_.constants.push_back({node.name, (*outputs)[i]});
   }
   return true;
@@ -332,14 +350,17 @@ bool Reader::compute_now(const graph::Node& node) {
 TensorId Reader::emit_alike(OpKind kind, graph::Attributes attributes, std::vector<TensorId> inputs,
                             std::string_view suffix) {
   const graph::Tensor first = tensor(inputs.front());
-  return emit(kind, std::move(attributes), std::move(inputs), first.type, first.quantization, suffix);
+  return emit(kind, std::move(attributes), std::move(inputs), first.type, first.quantization,
+              suffix);
 }
 
 TensorId Reader::transpose(TensorId id, std::vector<int64_t> permutation) {
   if (std::ranges::is_sorted(permutation)) return id;
   graph::Quantization q = tensor(id).quantization;
-  if (q.per_channel()) q.axis = static_cast<int32_t>(std::ranges::find(permutation, q.axis) - permutation.begin());
-  return emit(OpKind::Transpose, graph::TransposeAttrs{std::move(permutation)}, {id}, tensor(id).type, q, "order");
+  if (q.per_channel())
+    q.axis = static_cast<int32_t>(std::ranges::find(permutation, q.axis) - permutation.begin());
+  return emit(OpKind::Transpose, graph::TransposeAttrs{std::move(permutation)}, {id},
+              tensor(id).type, q, "order");
 }
 
 TensorId Reader::reshape(TensorId id, Shape shape) {
@@ -365,9 +386,12 @@ TensorId Reader::requantize(TensorId id, const QuantizedAs& as) {
 }
 
 void Reader::result(size_t output, Value value) {
-  if (failed_ || !value.tensor.valid() || output >= node_->outputs.size() || node_->outputs[output].empty()) return;
+  if (failed_ || !value.tensor.valid() || output >= node_->outputs.size() ||
+      node_->outputs[output].empty())
+    return;
   graph::Tensor& tensor = function_.tensors[value.tensor.at()];
-  if (std::ranges::find(function_.inputs, value.tensor) == function_.inputs.end() && value.form == Form::Plain)
+  if (std::ranges::find(function_.inputs, value.tensor) == function_.inputs.end() &&
+      value.form == Form::Plain)
     tensor.name = printable(node_->outputs[output]);
   values_[node_->outputs[output]] = value;
 }
@@ -378,27 +402,37 @@ TensorId Reader::carry(size_t operand) {
 }
 
 // The convolution is followed by the transposition to ONNX's order, which stays as it is.
-TensorId Reader::fold_into_convolution(TensorId x, TensorId factor, TensorId offset, graph::Activation activation) {
-  if (failed_ || !is_constant(factor) || !is_constant(offset) || function_.nodes.size() < 2) return {};
+TensorId Reader::fold_into_convolution(TensorId x, TensorId factor, TensorId offset,
+                                       graph::Activation activation) {
+  if (failed_ || !is_constant(factor) || !is_constant(offset) || function_.nodes.size() < 2)
+    return {};
   if (only_reader(node_->inputs[0]) != node_) return {};
   const graph::Node& last = function_.nodes.back();
   graph::Node& convolution = function_.nodes[function_.nodes.size() - 2];
-  const bool is_pair =
-      last.kind == OpKind::Transpose && last.outputs[0] == x && last.inputs[0] == convolution.outputs[0];
+  const bool is_pair = last.kind == OpKind::Transpose && last.outputs[0] == x &&
+                       last.inputs[0] == convolution.outputs[0];
   const bool depthwise = convolution.kind == OpKind::DepthwiseConv2d;
-  if (!is_pair || (convolution.kind != OpKind::Conv2d && !depthwise) || tensor(x).type != kFloat) return {};
-  graph::Activation& own = depthwise ? std::get<graph::DepthwiseConv2dAttrs>(convolution.attributes).activation
-                                     : std::get<graph::Conv2dAttrs>(convolution.attributes).activation;
+  if (!is_pair || (convolution.kind != OpKind::Conv2d && !depthwise) || tensor(x).type != kFloat)
+    return {};
+  graph::Activation& own =
+      depthwise ? std::get<graph::DepthwiseConv2dAttrs>(convolution.attributes).activation
+                : std::get<graph::Conv2dAttrs>(convolution.attributes).activation;
   const bool has_bias = convolution.inputs.size() > 2 && convolution.inputs[2].valid();
-  const TensorId weights = convolution.inputs[1], bias = has_bias ? convolution.inputs[2] : TensorId{};
-  if (own != graph::Activation::None || !is_constant(weights) || (has_bias && !is_constant(bias))) return {};
+  const TensorId weights = convolution.inputs[1],
+                 bias = has_bias ? convolution.inputs[2] : TensorId{};
+  if (own != graph::Activation::None || !is_constant(weights) || (has_bias && !is_constant(bias)))
+    return {};
   own = activation;
-  const std::vector<float> factors = as_reals(values_of(factor)), offsets = as_reals(values_of(offset));
+  const std::vector<float> factors = as_reals(values_of(factor)),
+                           offsets = as_reals(values_of(offset));
   const size_t channels = factors.size();
   std::vector<float> w = as_reals(values_of(weights));
   std::vector<float> b = has_bias ? as_reals(values_of(bias)) : std::vector<float>(channels, 0.0f);
-  if (channels == 0 || w.size() % channels != 0 || b.size() != channels || offsets.size() != channels) return {};
-  for (size_t i = 0; i < w.size(); ++i) w[i] *= factors[depthwise ? i % channels : i / (w.size() / channels)];
+  if (channels == 0 || w.size() % channels != 0 || b.size() != channels ||
+      offsets.size() != channels)
+    return {};
+  for (size_t i = 0; i < w.size(); ++i)
+    w[i] *= factors[depthwise ? i % channels : i / (w.size() / channels)];
   for (size_t i = 0; i < channels; ++i) b[i] = b[i] * factors[i] + offsets[i];
   const TensorId new_weights = make_constant(real_values(shape(weights), w));
   const TensorId new_bias = make_constant(real_values({static_cast<int64_t>(channels)}, b));
@@ -410,13 +444,15 @@ TensorId Reader::fold_into_convolution(TensorId x, TensorId factor, TensorId off
 
 const Node* Reader::only_reader(const std::string& value) const {
   const auto found = readers_.find(value);
-  if (found == readers_.end() || found->second.size() != 1 || results_.contains(value)) return nullptr;
+  if (found == readers_.end() || found->second.size() != 1 || results_.contains(value))
+    return nullptr;
   return &graph_.nodes[found->second.front()];
 }
 
 std::optional<Values> Reader::known(const std::string& value) const {
   const auto found = values_.find(value);
-  if (found == values_.end() || found->second.form != Form::Plain || !is_constant(found->second.tensor))
+  if (found == values_.end() || found->second.form != Form::Plain ||
+      !is_constant(found->second.tensor))
     return std::nullopt;
   return values_of(found->second.tensor);
 }
@@ -428,7 +464,8 @@ graph::Activation Reader::activation_of(const Node& node) const {
   const auto limit = [&](size_t operand, const char* attribute, float absent) {
     if (operand < node.inputs.size() && !node.inputs[operand].empty()) {
       const std::optional<Values> values = known(node.inputs[operand]);
-      return values && values->bytes.size() == sizeof(float) ? as_reals(*values).front() : std::nanf("");
+      return values && values->bytes.size() == sizeof(float) ? as_reals(*values).front()
+                                                             : std::nanf("");
     }
     const auto given = node.attributes.find(attribute);
     return given == node.attributes.end() ? absent : given->second.real();
@@ -473,19 +510,24 @@ std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {
   if (!scale || scale->type != kFloat || (has_zero && !zero)) return std::nullopt;
   QuantizedAs as;
   DataType type = has_zero ? zero->type : DataType::UInt8;
-  if (node.type == "DequantizeLinear" && !has_zero) type = tensor(values_.at(node.inputs[0]).tensor).type;
-  if (const auto wish = node.attributes.find("output_dtype"); wish != node.attributes.end() && !has_zero)
+  if (node.type == "DequantizeLinear" && !has_zero)
+    type = tensor(values_.at(node.inputs[0]).tensor).type;
+  if (const auto wish = node.attributes.find("output_dtype");
+      wish != node.attributes.end() && !has_zero)
     type = data_type(static_cast<int32_t>(wish->second.integer())).value_or(DataType::Float32);
-  if (node.attributes.contains("block_size") && node.attributes.at("block_size").integer() != 0) return std::nullopt;
-  constexpr std::array kTypes = {DataType::Int4, DataType::Int8, DataType::UInt8, DataType::Int16, DataType::Int32};
+  if (node.attributes.contains("block_size") && node.attributes.at("block_size").integer() != 0)
+    return std::nullopt;
+  constexpr std::array kTypes = {DataType::Int4, DataType::Int8, DataType::UInt8, DataType::Int16,
+                                 DataType::Int32};
   if (std::ranges::find(kTypes, type) == kTypes.end()) return std::nullopt;
   as.shifted = type == DataType::UInt8;
   as.type = as.shifted ? DataType::Int8 : type;
   as.quantization.scale = as_reals(*scale);
   const size_t count = as.quantization.scale.size();
   as.quantization.zero_point = has_zero ? as_integers(*zero) : std::vector<int64_t>(count, 0);
-  const bool usable = count >= 1 && as.quantization.zero_point.size() == count && scale->shape.size() <= 1 &&
-                      std::ranges::all_of(as.quantization.scale, [](float s) { return std::isnormal(s) && s > 0; });
+  const bool usable =
+      count >= 1 && as.quantization.zero_point.size() == count && scale->shape.size() <= 1 &&
+      std::ranges::all_of(as.quantization.scale, [](float s) { return std::isnormal(s) && s > 0; });
   if (!usable) return std::nullopt;
   if (as.shifted)
     for (int64_t& zero_point : as.quantization.zero_point) zero_point -= 128;

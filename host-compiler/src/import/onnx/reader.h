@@ -34,7 +34,8 @@ enum class Form : uint8_t {
 struct Value {
   graph::TensorId tensor;
   Form form = Form::Plain;
-  graph::TensorId plain;  // of the other forms: the value of ONNX, once an operator has asked for it
+  graph::TensorId
+      plain;  // of the other forms: the value of ONNX, once an operator has asked for it
 };
 
 // What QuantizeLinear and DequantizeLinear say, with uint8 made int8.
@@ -43,7 +44,9 @@ struct QuantizedAs {
   graph::Quantization quantization;
   bool shifted = false;
 
-  bool fits(const graph::Tensor& tensor) const { return tensor.type == type && tensor.quantization == quantization; }
+  bool fits(const graph::Tensor& tensor) const {
+    return tensor.type == type && tensor.quantization == quantization;
+  }
 };
 
 // What follows the operator and can be computed with it.
@@ -70,7 +73,9 @@ class Reader {
   // False, and a problem, unless the condition holds.
   bool require(bool condition, std::string what, std::string hint = {});
 
-  bool has(size_t operand) const { return operand < node_->inputs.size() && !node_->inputs[operand].empty(); }
+  bool has(size_t operand) const {
+    return operand < node_->inputs.size() && !node_->inputs[operand].empty();
+  }
   const Value& value(size_t operand) { return values_[node_->inputs[operand]]; }
   bool is_real(size_t operand) { return value(operand).form == Form::Real; }
   // The operand as ONNX has it.
@@ -102,14 +107,16 @@ class Reader {
 
   // A new operator; its output, or no tensor when the rules of the IR refuse it (a problem, outside of
   // attempts). Of constants it is computed at once.
-  graph::TensorId emit(graph::OpKind kind, graph::Attributes attributes, std::vector<graph::TensorId> inputs,
-                       DataType type, graph::Quantization quantization = {}, std::string_view suffix = {});
+  graph::TensorId emit(graph::OpKind kind, graph::Attributes attributes,
+                       std::vector<graph::TensorId> inputs, DataType type,
+                       graph::Quantization quantization = {}, std::string_view suffix = {});
   std::vector<graph::TensorId> emit_many(graph::OpKind kind, graph::Attributes attributes,
-                                         std::vector<graph::TensorId> inputs, size_t outputs, DataType type,
-                                         const graph::Quantization& quantization, std::string_view suffix = {});
+                                         std::vector<graph::TensorId> inputs, size_t outputs,
+                                         DataType type, const graph::Quantization& quantization,
+                                         std::string_view suffix = {});
   // The same type and quantisation as the first input.
-  graph::TensorId emit_alike(graph::OpKind kind, graph::Attributes attributes, std::vector<graph::TensorId> inputs,
-                             std::string_view suffix = {});
+  graph::TensorId emit_alike(graph::OpKind kind, graph::Attributes attributes,
+                             std::vector<graph::TensorId> inputs, std::string_view suffix = {});
   graph::TensorId transpose(graph::TensorId id, std::vector<int64_t> permutation);
   graph::TensorId reshape(graph::TensorId id, Shape shape);
   graph::TensorId to_channels_last(graph::TensorId id);
@@ -126,8 +133,8 @@ class Reader {
 
   // Puts x * factor + offset (per channel, axis 1) into the convolution of floats that makes x, when nothing
   // else reads it and all are constants; what then is the result, or no tensor.
-  graph::TensorId fold_into_convolution(graph::TensorId x, graph::TensorId factor, graph::TensorId offset,
-                                        graph::Activation activation);
+  graph::TensorId fold_into_convolution(graph::TensorId x, graph::TensorId factor,
+                                        graph::TensorId offset, graph::Activation activation);
 
   // What follows the operator; `with_activation` says whether activations may be part of it.
   Tail tail(bool with_activation);

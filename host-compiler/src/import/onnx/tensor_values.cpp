@@ -80,13 +80,14 @@ bool read_elsewhere(const format::Tensor& tensor, const std::filesystem::path& f
   std::error_code error;
   const auto available = static_cast<int64_t>(std::filesystem::file_size(folder / place, error));
   if (error) {
-    problem = fmt::format("lies in the file '{}', which cannot be read; it has to be beside the model",
-                          (folder / place).string());
+    problem =
+        fmt::format("lies in the file '{}', which cannot be read; it has to be beside the model",
+                    (folder / place).string());
     return false;
   }
   if (offset < 0 || length != size || offset > available - length) {
-    problem = fmt::format("is {} bytes, but bytes {} to {} of '{}' (of {}) are said to hold it", size, offset,
-                          offset + length, (folder / place).string(), available);
+    problem = fmt::format("is {} bytes, but bytes {} to {} of '{}' (of {}) are said to hold it",
+                          size, offset, offset + length, (folder / place).string(), available);
     return false;
   }
   std::ifstream file(folder / place, std::ios::binary);
@@ -106,7 +107,8 @@ std::optional<DataType> data_type(int32_t element) {
 
 std::string element_name(int32_t element) {
   const bool known = element >= 0 && static_cast<size_t>(element) < kElements.size();
-  return known ? std::string(kElements[static_cast<size_t>(element)].name) : fmt::format("element type {}", element);
+  return known ? std::string(kElements[static_cast<size_t>(element)].name)
+               : fmt::format("element type {}", element);
 }
 
 std::optional<Values> read_values(const format::Tensor& tensor, const std::filesystem::path& folder,
@@ -139,9 +141,11 @@ std::optional<Values> read_values(const format::Tensor& tensor, const std::files
   } else if (*type == DataType::Int64) {
     for (const int64_t value : tensor.longs()) append(result.bytes, value);
   } else if (*type == DataType::UInt32) {
-    for (const uint64_t value : tensor.unsigned_longs()) append_integer(result.bytes, 4, static_cast<int64_t>(value));
+    for (const uint64_t value : tensor.unsigned_longs())
+      append_integer(result.bytes, 4, static_cast<int64_t>(value));
   } else {  // Int4: each element of the list is a byte of two already
-    for (const int32_t value : tensor.ints()) append_integer(result.bytes, std::max(bits(*type) / 8, 1), value);
+    for (const int32_t value : tensor.ints())
+      append_integer(result.bytes, std::max(bits(*type) / 8, 1), value);
   }
   if (static_cast<int64_t>(result.bytes.size()) != size) {
     problem = fmt::format("needs {} bytes for its shape, but holds {}", size, result.bytes.size());
@@ -166,9 +170,11 @@ std::vector<int64_t> as_integers(const Values& values) {
   }
   for (size_t at = 0; at + size <= values.bytes.size(); at += size) {
     uint64_t raw = 0;
-    for (size_t byte = 0; byte < size; ++byte) raw |= static_cast<uint64_t>(values.bytes[at + byte]) << (8 * byte);
+    for (size_t byte = 0; byte < size; ++byte)
+      raw |= static_cast<uint64_t>(values.bytes[at + byte]) << (8 * byte);
     const unsigned shift = 64 - 8 * static_cast<unsigned>(size);
-    numbers.push_back(is_signed(values.type) ? static_cast<int64_t>(raw << shift) >> shift : static_cast<int64_t>(raw));
+    numbers.push_back(is_signed(values.type) ? static_cast<int64_t>(raw << shift) >> shift
+                                             : static_cast<int64_t>(raw));
   }
   return numbers;
 }
@@ -180,7 +186,8 @@ std::vector<float> as_reals(const Values& values) {
     return numbers;
   }
   numbers.resize(values.bytes.size() / sizeof(float));
-  if (!numbers.empty()) std::memcpy(numbers.data(), values.bytes.data(), numbers.size() * sizeof(float));
+  if (!numbers.empty())
+    std::memcpy(numbers.data(), values.bytes.data(), numbers.size() * sizeof(float));
   return numbers;
 }
 

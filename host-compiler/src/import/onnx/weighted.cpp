@@ -14,25 +14,30 @@ TensorId symmetric_weights(Reader& in, TensorId weights) {
   if (std::ranges::all_of(q.zero_point, [](int64_t zero) { return zero == 0; })) return weights;
   std::vector<int64_t> numbers = as_integers(in.values_of(weights));
   int64_t inner = 1;
-  for (size_t i = static_cast<size_t>(q.axis) + 1; i < source.shape.size(); ++i) inner *= source.shape[i];
+  for (size_t i = static_cast<size_t>(q.axis) + 1; i < source.shape.size(); ++i)
+    inner *= source.shape[i];
   for (size_t i = 0; i < numbers.size(); ++i) {
-    numbers[i] -= q.zero_point[static_cast<size_t>(static_cast<int64_t>(i) / inner) % q.zero_point.size()];
+    numbers[i] -=
+        q.zero_point[static_cast<size_t>(static_cast<int64_t>(i) / inner) % q.zero_point.size()];
     if (numbers[i] < -128 || numbers[i] > 127) return {};
   }
   std::ranges::fill(q.zero_point, 0);
   return in.make_constant(integer_values(DataType::Int8, source.shape, numbers), q);
 }
 
-TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weights, int64_t channels, float factor) {
+TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weights,
+                      int64_t channels, float factor) {
   const Value& given = in.value(operand);
   const graph::Tensor bias = in.tensor(given.tensor);
   if (!bias.constant.valid()) return {};
-  const graph::Quantization &x = in.tensor(input).quantization, &w = in.tensor(weights).quantization;
+  const graph::Quantization &x = in.tensor(input).quantization,
+                            &w = in.tensor(weights).quantization;
   const int64_t count = element_count(bias.shape);
   if (count != channels && count != 1) return {};
   const bool counts_steps = given.form == Form::Plain && bias.type == DataType::Int32;
   const Values values = in.values_of(given.tensor);
-  const std::vector<int64_t> integers = bias.type == kFloat ? std::vector<int64_t>{} : as_integers(values);
+  const std::vector<int64_t> integers =
+      bias.type == kFloat ? std::vector<int64_t>{} : as_integers(values);
   const std::vector<float> reals = bias.type == kFloat ? as_reals(values) : std::vector<float>{};
   std::vector<int64_t> steps;
   for (size_t i = 0; i < static_cast<size_t>(channels); ++i) {
@@ -41,20 +46,23 @@ TensorId integer_bias(Reader& in, size_t operand, TensorId input, TensorId weigh
       steps.push_back(integers[at]);
       continue;
     }
-    const double step = static_cast<double>(x.scale[0]) * static_cast<double>(w.scale[w.per_channel() ? i : 0]);
+    const double step =
+        static_cast<double>(x.scale[0]) * static_cast<double>(w.scale[w.per_channel() ? i : 0]);
     double real;
     if (bias.type == kFloat) {
       real = static_cast<double>(reals[at]);
     } else {
       const graph::Quantization& b = bias.quantization;
       const size_t own = b.per_channel() ? at : 0;
-      real = static_cast<double>(integers[at] - b.zero_point[own]) * static_cast<double>(b.scale[own]);
+      real =
+          static_cast<double>(integers[at] - b.zero_point[own]) * static_cast<double>(b.scale[own]);
     }
     const double whole = std::round(real * static_cast<double>(factor) / step);
     if (!(std::abs(whole) <= static_cast<double>(std::numeric_limits<int32_t>::max()))) return {};
     steps.push_back(static_cast<int64_t>(whole));
   }
-  const DataType type = in.tensor(input).type == DataType::Int16 ? DataType::Int64 : DataType::Int32;
+  const DataType type =
+      in.tensor(input).type == DataType::Int16 ? DataType::Int64 : DataType::Int32;
   return in.make_constant(integer_values(type, {channels}, steps));
 }
 
@@ -62,8 +70,8 @@ TensorId real_bias(Reader& in, size_t operand, TensorId input, TensorId weights)
   const Value& given = in.value(operand);
   const graph::Tensor bias = in.tensor(given.tensor);
   const graph::Quantization x = in.tensor(input).quantization, w = in.tensor(weights).quantization;
-  const bool counts_steps =
-      given.form == Form::Plain && bias.type == DataType::Int32 && bias.constant.valid() && x.present() && w.present();
+  const bool counts_steps = given.form == Form::Plain && bias.type == DataType::Int32 &&
+                            bias.constant.valid() && x.present() && w.present();
   if (!counts_steps) return in.operand(operand);
   std::vector<float> reals;
   for (const int64_t steps : as_integers(in.values_of(given.tensor))) {
@@ -75,7 +83,8 @@ TensorId real_bias(Reader& in, size_t operand, TensorId input, TensorId weights)
 
 bool in_integers(Reader& in, size_t input, size_t weights) {
   if (!in.is_real(input) || !in.is_real(weights)) return false;
-  const graph::Tensor &x = in.tensor(in.value(input).tensor), &w = in.tensor(in.value(weights).tensor);
+  const graph::Tensor &x = in.tensor(in.value(input).tensor),
+                      &w = in.tensor(in.value(weights).tensor);
   return !x.quantization.per_channel() && !x.constant.valid() && w.constant.valid();
 }
 

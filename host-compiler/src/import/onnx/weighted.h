@@ -12,11 +12,12 @@ graph::TensorId symmetric_weights(Reader& in, graph::TensorId weights);
 // The bias as integers in steps of input scale times weight scale (of each channel), from the operand as
 // integers (Real, or plain int32 of a QLinear operator) or as floats. `factor` is the operator's own factor
 // of the bias (Gemm's beta). No tensor when it is not constant.
-graph::TensorId integer_bias(Reader& in, size_t operand, graph::TensorId input, graph::TensorId weights,
-                             int64_t channels, float factor = 1);
+graph::TensorId integer_bias(Reader& in, size_t operand, graph::TensorId input,
+                             graph::TensorId weights, int64_t channels, float factor = 1);
 
 // The bias as floats; plain int32 counts in steps of input scale times weight scale.
-graph::TensorId real_bias(Reader& in, size_t operand, graph::TensorId input, graph::TensorId weights);
+graph::TensorId real_bias(Reader& in, size_t operand, graph::TensorId input,
+                          graph::TensorId weights);
 
 // Both are integers with scales, the weights known.
 bool in_integers(Reader& in, size_t input, size_t weights);
