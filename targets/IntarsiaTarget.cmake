@@ -45,6 +45,7 @@ function(intarsia_add_target name)
     PRIVATE $<BUILD_INTERFACE:${library}_isa> intarsia::standard_lowering fmt::fmt
             $<BUILD_INTERFACE:intarsia_options>)
   target_compile_definitions(${library} PRIVATE INTARSIA_TARGET_FOLDER="${resource_folder}")
+  intarsia_precompile(${library} host)
 
   if(ARG_DEVICE)
     intarsia_target_view(${library}_device_headers device ${identifier})
