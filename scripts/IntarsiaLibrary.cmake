@@ -94,6 +94,9 @@ function(intarsia_add_test name)
   if("unit" IN_LIST ARG_LABELS OR "golden" IN_LIST ARG_LABELS)
     set_property(GLOBAL APPEND PROPERTY INTARSIA_QUICK_TESTS ${name})
   endif()
+  # For scripts/mutate: which programs there are, and their labels.
+  file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test-programs/${name}.txt
+    CONTENT "$<TARGET_FILE:${name}>\n${ARG_LABELS}\n")
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
 endfunction()
