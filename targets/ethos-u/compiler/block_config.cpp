@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "intarsia/check.h"
+#include "limits.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -112,12 +113,14 @@ std::optional<BlockConfig> try_block(const Hardware& hardware, const BlockReques
 
 std::vector<BlockConfig> block_candidates(const Hardware& hardware, const BlockRequest& request) {
   const Extent& ublock = hardware.ofm_ublock;
-  // Blocks of part of the depth are whole bricks.
+  // Blocks of part of the depth are multiples of the depth at which the hardware divides.
   std::vector<int32_t> depths;
   for (const int32_t depth : divisions(request.ofm.depth, ublock.depth, kOfmBlockMaxDepth)) {
-    const int32_t whole = depth < request.ofm.depth
-                              ? std::min<int32_t>(round_up(depth, kBrickDepth), kOfmBlockMaxDepth)
-                              : depth;
+    const int32_t whole =
+        depth < request.ofm.depth
+            ? std::min<int32_t>(round_up(depth, static_cast<int32_t>(kSplitDepth)),
+                                kOfmBlockMaxDepth)
+            : depth;
     if (depths.empty() || depths.back() != whole) depths.push_back(whole);
   }
   std::vector<bool> orders = {false};

@@ -1,5 +1,4 @@
-// What the hardware's registers and accumulators admit. Sources: field widths of isa/commands.def,
-// and for kernels and pools the operator constraints of Vela 3.10 (tflite_supported_operators.py).
+// The table of limits as the compiler reads it (isa/limits.def), and windows held against it.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +7,13 @@
 
 namespace intarsia::targets::ethos_u {
 
-inline constexpr int64_t kMostExtent = 65536;
-inline constexpr int64_t kMostStride = 3;
-inline constexpr int64_t kMostKernelHeight = 64, kMostKernelElements = 64 * 64;  // dilated
-inline constexpr int64_t kMostPoolHeight = 256, kMostPoolElements = 256 * 256;
-inline constexpr int64_t kMostPaddedAverage = 8;  // height and width of a padded average pool
-inline constexpr int64_t kMostPadBefore = 127, kMostPadAfter = 255;
-inline constexpr int64_t kMostWeightSum = int64_t{127} * 65536;  // keeps the accumulator in range
-inline constexpr int64_t kMostSoftmaxDepth = 4095;
+#define LIMIT(name, value) inline constexpr int64_t kMost##name = value;
+#define SPLIT_DEPTH(channels) inline constexpr int64_t kSplitDepth = channels;
+#define OPERAND_TYPES(...)
+#include "ethos_u/limits.def"
+#undef LIMIT
+#undef SPLIT_DEPTH
+#undef OPERAND_TYPES
 
 // Where a window lies along one axis. A stride without a second place is 1; what the window does
 // not reach at the end is cut off.

@@ -24,7 +24,8 @@ using enum OperationKind;
 constexpr int kScaledDiffIntegerBits = 5;     // differences in Q5.26
 constexpr int kAccumulationIntegerBits = 12;  // the sum in Q12.19
 
-constexpr int32_t kMostUnsplitDepth = 511;  // sums below 2^28
+constexpr int64_t kMostSoftmaxDepth = 4095;  // sums below 2^12, as kAccumulationIntegerBits has
+constexpr int32_t kMostUnsplitDepth = 511;   // sums below 2^28
 
 // 48/17 and -32/17 in Q2.29, where the approximation of 1 / half begins, and 1.
 constexpr int32_t k48Over17 = 1515870810, kMinus32Over17 = -1010580540, kOne = 1 << 29;

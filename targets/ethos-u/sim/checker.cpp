@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "ethos_u/checker_limits.h"
 #include "ethos_u/command_text.h"
+#include "ethos_u/region_aliases.h"
 
 namespace intarsia::simulators::ethos_u {
 
@@ -25,10 +27,12 @@ Report Checker::reporter() {
 void Checker::before(const Operation& op, const Memory& memory) {
   const Report report = reporter();
   check_registers(op, configuration_, report);
+  check_limits(op, report);
   shadow_.check_inputs(op, memory, report);
   if (findings_.has(op.offset, FindingKind::OutsideRegion)) return;
-  check_overwriting(op, report);
-  hazards_.start(op, report);
+  const Operation unified = RegionAliases(memory).unified(op);
+  check_overwriting(unified, report);
+  hazards_.start(unified, report);
 }
 
 void Checker::after(const Operation& op, const Memory&) {
@@ -39,11 +43,16 @@ void Checker::before(const DmaTransfer& dma, const Memory& memory) {
   const Report report = reporter();
   check_registers(dma, configuration_, report);
   shadow_.check_inputs(dma, memory, report);
-  hazards_.start(dma, report);
+  hazards_.start(RegionAliases(memory).unified(dma), report);
 }
 
 void Checker::after(const DmaTransfer& dma, const Memory&) {
   shadow_.apply_outputs(dma);
+}
+
+void Checker::wait(const Wait& wait) {
+  check_limits(wait, configuration_, reporter());
+  hazards_.wait(wait);
 }
 
 void Checker::stop(const DecodedCommand& command) {

@@ -37,7 +37,7 @@ class Checker final : public Observer {
   void after(const Operation& operation, const Memory& memory) override;
   void before(const DmaTransfer& transfer, const Memory& memory) override;
   void after(const DmaTransfer& transfer, const Memory& memory) override;
-  void wait(const Wait& wait) override { hazards_.wait(wait); }
+  void wait(const Wait& wait) override;
   void stop(const DecodedCommand& command) override;
   // What run() returned: a fault becomes a finding too.
   void finish(const Outcome& outcome);

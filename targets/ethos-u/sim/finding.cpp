@@ -33,6 +33,14 @@ std::string_view to_string(FindingKind kind) {
       return "alignment";
     case FindingKind::LookUpTable:
       return "look-up-table";
+    case FindingKind::KernelSize:
+      return "kernel-size";
+    case FindingKind::Padding:
+      return "padding";
+    case FindingKind::OperandTypes:
+      return "operand-types";
+    case FindingKind::WaitValue:
+      return "wait-value";
     case FindingKind::Registers:
       return "registers";
     case FindingKind::WeightStream:

@@ -22,6 +22,10 @@ enum class FindingKind : uint8_t {
   ShramLayout,         // buffers that do not fit between IB_END, AB_START and the tables
   Alignment,           // addresses, strides and lengths
   LookUpTable,         // a table that was never loaded, or was overwritten
+  KernelSize,          // windows larger, or with longer strides, than the device has
+  Padding,             // more padding than it has, or windows of nothing else
+  OperandTypes,        // element types that no operation joins
+  WaitValue,           // waits for nothing
   Registers,           // values that contradict each other
   WeightStream,        // weights or scales that are too short, too long or broken
   StreamEnd,           // words behind OP_STOP

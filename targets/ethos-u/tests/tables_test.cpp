@@ -182,5 +182,60 @@ TEST(ConfigurationTable, MacsAreWhatTheMicroBlocksMake) {
   EXPECT_EQ(names, granules);
 }
 
+// What the fields of the command table can say at most, where a limit says the same.
+TEST(LimitTable, SaysNothingTwiceAndFitsTheFields) {
+  std::map<std::string, int64_t> limits;
+  std::map<std::string, std::pair<uint32_t, uint32_t>> types;
+  std::vector<int64_t> splits;
+  constexpr uint32_t U8 = 1, S8 = 2, S16 = 4, S32 = 8, Any = 0, Same = 1;
+#define LIMIT(name, value) EXPECT_TRUE(limits.emplace(#name, value).second) << #name;
+#define SPLIT_DEPTH(channels) splits.push_back(channels);
+#define OPERAND_TYPES(operation, ifm, ofm, relation)                                \
+  EXPECT_TRUE(types.emplace(#operation, std::pair(ifm, ofm)).second) << #operation; \
+  EXPECT_TRUE(relation == Any || ((ifm) & ~(ofm)) == 0) << #operation " makes its IFM's";
+#include "ethos_u/limits.def"
+#undef LIMIT
+#undef SPLIT_DEPTH
+#undef OPERAND_TYPES
+  EXPECT_EQ(splits, std::vector<int64_t>{16});
+  // Four operations with a kernel, one of them three pools, and every element-wise mode.
+  size_t modes = 0;
+#define COMMAND0(...)
+#define COMMAND1(...)
+#define FIELD(...)
+#define ENUMERATOR(group, name, value) modes += std::string(#group) == "elementwise_mode";
+#include "ethos_u/commands.def"
+#undef COMMAND0
+#undef COMMAND1
+#undef FIELD
+#undef ENUMERATOR
+  EXPECT_EQ(types.size(), 2 + 3 + modes);
+  for (const auto& [name, sets] : types) {
+    EXPECT_NE(sets.first, 0u) << name;
+    EXPECT_NE(sets.second, 0u) << name;
+  }
+
+  const std::vector<Field> all = fields();
+  const auto bits_of = [&](const std::string& command) {
+    uint32_t bits = 0;
+    for (const Field& field : all)
+      if (field.command == command) bits = field.bits;
+    return bits;
+  };
+  for (const char* extent : {"SET_IFM_DEPTH_M1", "SET_OFM_WIDTH_M1", "SET_OFM_HEIGHT_M1",
+                             "SET_OFM_DEPTH_M1", "SET_KERNEL_WIDTH_M1", "SET_KERNEL_HEIGHT_M1"})
+    EXPECT_EQ(limits.at("Extent"), int64_t{1} << bits_of(extent)) << extent;
+  for (const char* side : {"SET_IFM_PAD_TOP", "SET_IFM_PAD_LEFT"})
+    EXPECT_EQ(limits.at("PadBefore"), (int64_t{1} << bits_of(side)) - 1) << side;
+  for (const char* side : {"SET_IFM_PAD_BOTTOM", "SET_IFM_PAD_RIGHT"})
+    EXPECT_EQ(limits.at("PadAfter"), (int64_t{1} << bits_of(side)) - 1) << side;
+  EXPECT_LT(limits.at("Stride"), 1 << 2);  // two bits of a stride minus 1
+  EXPECT_LE(limits.at("KernelHeight"), limits.at("PoolHeight"));
+  EXPECT_LE(limits.at("PaddedAverage"), limits.at("PoolHeight"));
+  EXPECT_LE(limits.at("KernelElements"), limits.at("PoolElements"));
+  // The largest sum of weights times the largest 8-bit value is an accumulator of 32 bits.
+  EXPECT_LT(limits.at("WeightSum") * 255, int64_t{1} << 31);
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u
