@@ -125,15 +125,16 @@ class EthosUKind final : public TargetKind {
   // in a dedicated SRAM the copy into it.
   double transfer_microseconds(const Target& member, int64_t bytes) const override {
     const double hand_over = 2;
-    if (member.get_string("memory-mode") != "dedicated-sram") return hand_over;
+    if (!is_dedicated(member)) return hand_over;
     return hand_over + static_cast<double>(bytes) / 4 / 500;
   }
 
-  RuntimePart runtime(const Target&) const override {
+  RuntimePart runtime(const Target& member) const override {
     return {.folder = INTARSIA_TARGET_FOLDER,
             .header = "ethos_u/driver.h",
             .driver_type = "struct intarsia_ethos_u",
-            .open_function = "intarsia_ethos_u_open"};
+            .open_function = is_dedicated(member) ? "intarsia_ethos_u_open_dedicated"
+                                                  : "intarsia_ethos_u_open_shared"};
   }
 
   SimulatorPart simulator(const Target& member) const override {
@@ -141,7 +142,8 @@ class EthosUKind final : public TargetKind {
             .attach_expression =
                 fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
                             configuration_of(member).tag, member.get_string("memory-mode")),
-            .open_bus_function = "intarsia_ethos_u_open_bus"};
+            .open_bus_function = is_dedicated(member) ? "intarsia_ethos_u_open_bus_dedicated"
+                                                      : "intarsia_ethos_u_open_bus_shared"};
   }
 
   std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {

@@ -20,11 +20,11 @@ isa::ethos_u::MemorySystem memory_system_of(const Target& member) {
   return *system;
 }
 
-namespace {
-
 bool is_dedicated(const Target& member) {
   return member.get_string("memory-mode").starts_with("dedicated");
 }
+
+namespace {
 
 struct Scheduled {
   Program program;

@@ -14,6 +14,9 @@ namespace intarsia::targets::ethos_u {
 // The memory system that the member's attributes name.
 isa::ethos_u::MemorySystem memory_system_of(const Target& member);
 
+// Whether its SRAM is the NPU's own, and the arena lies beside the constants.
+bool is_dedicated(const Target& member);
+
 inline constexpr const char* kOwnSram = "npu_sram";
 // The SRAM of its own that the member has in this memory mode where no board says otherwise; none in
 // the modes that share one with the host.

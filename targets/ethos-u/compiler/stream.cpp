@@ -199,9 +199,11 @@ std::vector<StreamRegion> regions_of(const Target& member, const Plan& plan) {
     if (i != fast && !pool.read_only && used(i) && plan.memory.reaches(member.name, pool))
       regions.push_back({StreamRegion::Kind::Pool, i, 0});
   }
-  if (fast >= 0 && used(fast))
-    regions.insert(regions.begin() + std::min<ptrdiff_t>(2, std::ssize(regions)),
-                   {StreamRegion::Kind::Pool, fast, 0});
+  if (fast < 0 || !used(fast)) return regions;
+  // The number says which memory it is, to the driver and to who counts cycles. Where the plan needs no arena
+  // its place is kept by the constants, which lie in the same memory.
+  if (regions.size() < 2) regions.push_back(regions.front());
+  regions.insert(regions.begin() + 2, {StreamRegion::Kind::Pool, fast, 0});
   return regions;
 }
 

@@ -9,11 +9,17 @@ namespace {
 constexpr uint32_t kPollLimit = 1u << 30;
 // AXI limits by number: 0 and 1 belong to port AXI0, 2 and 3 to AXI1.
 constexpr uint32_t kQueueConfig = 2;
-constexpr uint32_t kRegionConfig =
-    field_of(mask::REGIONCFG_region0, 3) | field_of(mask::REGIONCFG_region1, 0) |
-    field_of(mask::REGIONCFG_region2, 1) | field_of(mask::REGIONCFG_region3, 1) |
-    field_of(mask::REGIONCFG_region4, 1) | field_of(mask::REGIONCFG_region5, 1) |
-    field_of(mask::REGIONCFG_region6, 1) | field_of(mask::REGIONCFG_region7, 1);
+// Region 0 holds the constants and region 2 the fast memory. All others are the arena, or are counted from
+// other memories of its kind.
+constexpr uint32_t region_config(uint32_t arena_limit) {
+  return field_of(mask::REGIONCFG_region0, 3) | field_of(mask::REGIONCFG_region1, arena_limit) |
+         field_of(mask::REGIONCFG_region2, 1) | field_of(mask::REGIONCFG_region3, arena_limit) |
+         field_of(mask::REGIONCFG_region4, arena_limit) |
+         field_of(mask::REGIONCFG_region5, arena_limit) |
+         field_of(mask::REGIONCFG_region6, arena_limit) |
+         field_of(mask::REGIONCFG_region7, arena_limit);
+}
+constexpr uint32_t kSharedSram = region_config(0), kDedicatedSram = region_config(2);
 
 rt::MmioBus bus_of(const intarsia_ethos_u& npu, rt::MmioBus*) {
   return rt::MmioBus(npu.access.registers);
@@ -38,7 +44,6 @@ intarsia_status open(intarsia_ethos_u& npu) {
   npu.wait = nullptr;
   npu.wait_context = nullptr;
   npu.queue_config = kQueueConfig;
-  npu.region_config = kRegionConfig;
   npu.protection = mask::RESET_pending_CPL;
   npu.counting = 0;
   npu.cycles = 0;
@@ -50,7 +55,15 @@ intarsia_status open(intarsia_ethos_u& npu) {
   npu.fault_offset = 0;
   npu.interrupts = 0;
   const Bus bus = bus_of(npu, static_cast<Bus*>(nullptr));
-  return Npu(bus, npu).open();
+  const intarsia_status status = Npu(bus, npu).open();
+  const bool is_u65 = field(npu.config, mask::CONFIG_product) != 0;
+  npu.region_config = is_u65 ? kDedicatedSram : kSharedSram;
+  return status;
+}
+
+intarsia_status with_regions(intarsia_ethos_u* npu, uint32_t config, intarsia_status status) {
+  if (status == INTARSIA_OK) npu->region_config = config;
+  return status;
 }
 
 template <typename Bus>
@@ -65,6 +78,7 @@ void acknowledge(intarsia_ethos_u& npu) {
 using namespace intarsia;
 using targets::ethos_u::acknowledge;
 using targets::ethos_u::open;
+using targets::ethos_u::with_regions;
 
 intarsia_status intarsia_ethos_u_open(intarsia_ethos_u* npu, void* registers) {
   if (npu == nullptr || registers == nullptr) return INTARSIA_ERROR_NULL_ARGUMENT;
@@ -79,6 +93,24 @@ intarsia_status intarsia_ethos_u_open_bus(intarsia_ethos_u* npu, const intarsia_
   npu->over_bus = 1;
   npu->access.bus = *bus;
   return open<rt::CallbackBus>(*npu);
+}
+
+intarsia_status intarsia_ethos_u_open_shared(intarsia_ethos_u* npu, void* registers) {
+  return with_regions(npu, targets::ethos_u::kSharedSram, intarsia_ethos_u_open(npu, registers));
+}
+
+intarsia_status intarsia_ethos_u_open_bus_shared(intarsia_ethos_u* npu,
+                                                 const intarsia_register_bus* bus) {
+  return with_regions(npu, targets::ethos_u::kSharedSram, intarsia_ethos_u_open_bus(npu, bus));
+}
+
+intarsia_status intarsia_ethos_u_open_dedicated(intarsia_ethos_u* npu, void* registers) {
+  return with_regions(npu, targets::ethos_u::kDedicatedSram, intarsia_ethos_u_open(npu, registers));
+}
+
+intarsia_status intarsia_ethos_u_open_bus_dedicated(intarsia_ethos_u* npu,
+                                                    const intarsia_register_bus* bus) {
+  return with_regions(npu, targets::ethos_u::kDedicatedSram, intarsia_ethos_u_open_bus(npu, bus));
 }
 
 void intarsia_ethos_u_interrupt(intarsia_ethos_u* npu) {

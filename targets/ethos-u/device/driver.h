@@ -30,9 +30,11 @@ struct intarsia_ethos_u {
   void* wait_context;
   /* Registers QCONFIG, REGIONCFG and AXI_LIMIT0..3: over which port, and with how many transactions
    * under way, the stream and the regions are read. Default: stream and region 0 (constants) over AXI1,
-   * other regions over AXI0. */
+   * region 2 (fast memory) over AXI0, and the others (the arena) where the function that opened the device
+   * says. */
   uint32_t queue_config, region_config, axi_limits[4];
-  /* The privilege the NPU runs with, as register RESET takes it: bit 0 privileged, bit 1 non-secure. */
+  /* The privilege the NPU runs with, as register RESET takes it: bit 0 privileged, bit 1 non-secure. A
+   * device that is in another one when it is to run, as after losing its power, is reset into it. */
   uint32_t protection;
   /* Counting: what each counter is to count (PMU_EVENT of isa/registers.def). */
   uint8_t counting;
@@ -56,12 +58,24 @@ struct intarsia_ethos_u {
   } access;
 };
 
-/* INTARSIA_ERROR_DEVICE_ABSENT when no Ethos-U55 or -U65 answers, or it does not come out of reset. */
+/* INTARSIA_ERROR_DEVICE_ABSENT when no Ethos-U55 or -U65 answers, or it does not come out of reset. The arena
+ * is where it is by default on the product (memory-mode): in SRAM on an Ethos-U55, as after
+ * intarsia_ethos_u_open_shared, and beside the constants on an Ethos-U65, as after
+ * intarsia_ethos_u_open_dedicated. */
 intarsia_status intarsia_ethos_u_open(struct intarsia_ethos_u* npu, void* registers);
 
 /* The same over functions: a simulated device, or one behind another bus. */
 intarsia_status intarsia_ethos_u_open_bus(struct intarsia_ethos_u* npu,
                                           const struct intarsia_register_bus* bus);
+
+/* The same for streams of a given memory mode: shared, where the arena lies in the SRAM behind AXI0
+ * (shared-sram, sram-only), or dedicated, where it lies behind AXI1 and SRAM is the NPU's own. */
+intarsia_status intarsia_ethos_u_open_shared(struct intarsia_ethos_u* npu, void* registers);
+intarsia_status intarsia_ethos_u_open_bus_shared(struct intarsia_ethos_u* npu,
+                                                 const struct intarsia_register_bus* bus);
+intarsia_status intarsia_ethos_u_open_dedicated(struct intarsia_ethos_u* npu, void* registers);
+intarsia_status intarsia_ethos_u_open_bus_dedicated(struct intarsia_ethos_u* npu,
+                                                    const struct intarsia_register_bus* bus);
 
 /* For the NPU's interrupt handler: acknowledges, and counts `interrupts`. */
 void intarsia_ethos_u_interrupt(struct intarsia_ethos_u* npu);

@@ -37,6 +37,11 @@ class Npu {
       if (!reachable(bases[i])) return INTARSIA_ERROR_DEVICE_MEMORY;
 
     bus_.write(reg::CMD, 0);  // neither clock nor power may go while it works
+    // Power that was off took the privilege with it.
+    if (bus_.read(reg::PROT) != (state_.protection & kProtection)) {
+      if (const intarsia_status status = reset(); status != INTARSIA_OK) return status;
+      bus_.write(reg::CMD, 0);
+    }
     configure();
     write_address(reg::QBASE_LO, stream.commands);
     bus_.write(reg::QSIZE, stream.bytes);
@@ -63,6 +68,7 @@ class Npu {
   // At rest the NPU may give up clock and power when the system asks; its registers are written before
   // every run.
   static constexpr uint32_t kIdle = mask::CMD_clock_q_enable | mask::CMD_power_q_enable;
+  static constexpr uint32_t kProtection = mask::PROT_active_CPL | mask::PROT_active_CSL;
   static constexpr uint32_t kErrors = mask::STATUS_bus_status | mask::STATUS_cmd_parse_error |
                                       mask::STATUS_wd_fault | mask::STATUS_ecc_fault;
 

@@ -1,6 +1,7 @@
 #include "ethos_u/device.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace intarsia::simulators::ethos_u {
@@ -176,6 +177,29 @@ Region Device::region_at(uint64_t base) const {
   return {};
 }
 
+// AXI limits 0 and 1 belong to port AXI0, 2 and 3 to AXI1. A region without a base is not looked at.
+std::optional<Fault> Device::unreachable() const {
+  const auto wrong = [](uint32_t limit, uint8_t ports) { return (ports >> (limit / 2) & 1) == 0; };
+  const auto fault = [&](const std::string& what, uint32_t limit, const char* where) {
+    const std::string port = std::to_string(limit / 2), other = std::to_string(1 - limit / 2);
+    return Fault{
+        Cause::Bus, 0, "",
+        what + " goes over AXI" + port + " (" + where + ") and its memory lies behind AXI" + other};
+  };
+  if (reach_.protection && *reach_.protection != at(reg::PROT))
+    return Fault{Cause::Bus, 0, "",
+                 "memory answers accesses with a PROT of " + std::to_string(*reach_.protection) +
+                     " and the device makes them with " + std::to_string(at(reg::PROT))};
+  const uint32_t queue = at(reg::QCONFIG) & bits::QCONFIG_cmd_region0;
+  if (wrong(queue, reach_.stream)) return fault("the stream", queue, "QCONFIG");
+  for (uint32_t i = 0; i < kRegions; ++i) {
+    const uint32_t base = reg::BASEP0_LO + 8 * i, limit = at(reg::REGIONCFG) >> (2 * i) & 3;
+    if ((at(base) | at(base + 4)) != 0 && wrong(limit, reach_.regions[i]))
+      return fault("region " + std::to_string(i), limit, "REGIONCFG");
+  }
+  return std::nullopt;
+}
+
 void Device::start() {
   last_fault_.reset();
   at(reg::STATUS) &= ~bits::STATUS_cmd_end_reached;
@@ -183,6 +207,7 @@ void Device::start() {
   busy_status_ = at(reg::STATUS) | bits::STATUS_state;
   busy_left_ = busy_reads_;
 
+  if (std::optional<Fault> fault = unreachable()) return fail(std::move(*fault));
   for (uint32_t i = 0; i < kRegions; ++i)
     memory_.regions[i] = region_at(pair(reg::BASEP0_LO + 8 * i));
   const uint64_t base = pair(reg::QBASE_LO), size = at(reg::QSIZE);

@@ -17,6 +17,15 @@
 
 namespace intarsia::simulators::ethos_u {
 
+// What lies behind the device's AXI ports, and for whom it answers.
+struct Reach {
+  // Of the stream and of each region: bit 0 for AXI0, bit 1 for AXI1, where its memory is reached over both 3.
+  uint8_t stream = 3;
+  std::array<uint8_t, kRegions> regions = {3, 3, 3, 3, 3, 3, 3, 3};
+  // What PROT has to be for memory to answer; nothing: any.
+  std::optional<uint32_t> protection;
+};
+
 // Memory that answers on the device's bus.
 struct Window {
   uint64_t first = 0, bytes = 0;
@@ -39,6 +48,8 @@ class Device {
 
   // How many reads of STATUS see the device running after it was started, or under reset.
   void set_busy_reads(uint32_t reads) { busy_reads_ = reads; }
+  // Which memory each port reaches; everything where nobody says.
+  void set_reach(const Reach& reach) { reach_ = reach; }
   // Sees every run from now on; must outlive the device.
   void set_observer(Observer* observer) { observer_ = observer; }
   // Makes what watches a run of a stream; without one the performance monitor's counters stand still.
@@ -56,8 +67,10 @@ class Device {
   static constexpr uint32_t kBytes = 0x1000;
 
   uint32_t& at(uint32_t offset) { return registers_[offset / 4]; }
+  uint32_t at(uint32_t offset) const { return registers_[offset / 4]; }
   uint64_t pair(uint32_t low) { return at(low) | uint64_t{at(low + 4)} << 32; }
   Region region_at(uint64_t base) const;
+  std::optional<Fault> unreachable() const;
   void reset();
   void command(uint32_t value);
   void start();
@@ -70,6 +83,7 @@ class Device {
   Memory memory_;
   std::vector<Window> windows_;
   bool restricted_ = false;
+  Reach reach_;
   std::array<uint32_t, kBytes / 4> registers_ = {};
   uint32_t busy_reads_ = 1, busy_left_ = 0, busy_status_ = 0;
   Observer* observer_ = nullptr;

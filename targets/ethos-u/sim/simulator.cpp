@@ -34,6 +34,12 @@ intarsia_register_bus intarsia_ethos_u_simulator_in(const char* configuration, c
   if (!memories) return {nullptr, nullptr, nullptr};
 
   sim::Device& device = devices.emplace_back(*found);
+  const auto behind = [&](int port) { return static_cast<uint8_t>(1 << port); };
+  sim::Reach reach;
+  reach.stream = behind(memories->constants);
+  for (size_t i = 0; i < reach.regions.size(); ++i)
+    reach.regions[i] = behind(memories->port_of_region(static_cast<int64_t>(i)));
+  device.set_reach(reach);
   device.set_fault_handler([found](const sim::Fault& fault) {
     std::fprintf(stderr, "%.*s simulator: %s\n", static_cast<int>(found->tag.size()),
                  found->tag.data(), fault.to_string().c_str());
