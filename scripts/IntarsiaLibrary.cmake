@@ -76,15 +76,18 @@ function(intarsia_add_library name)
   set_property(GLOBAL APPEND PROPERTY INTARSIA_HOST_LIBRARIES intarsia_${name})
 endfunction()
 
-# intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...])
-# A GoogleTest program, one ctest entry. Without labels it is a `unit` test: quick, and run under the
-# sanitizers too. Others: `golden`, `e2e` (whole roads), `install`, `long` (left out by ./test).
+set(INTARSIA_TEST_CASES ${CMAKE_CURRENT_LIST_DIR}/IntarsiaTestCases.cmake)
+
+# intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...] [ENTRIES case|suite] [TIMEOUT seconds])
+# A GoogleTest program; each of its cases is an entry of ctest, `<name>.<Suite>.<Case>`, in a process of its own. Where
+# the cases of a suite share what is costly to make, `ENTRIES suite` runs them together. Without labels it is a `unit`
+# test: quick, and run under the sanitizers too. Others: `golden`, `e2e` (from model file to running program),
+# `install`, `long` (left out by ./test). The time limit is for one entry, and only for what hangs.
 function(intarsia_add_test name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "ENTRIES;TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LIBS} GTest::gtest GTest::gmock GTest::gtest_main
-                                        intarsia_options)
+  target_link_libraries(${name} PRIVATE ${ARG_LIBS} intarsia_test_main GTest::gtest GTest::gmock intarsia_options)
   # Most of a test runs once: what it takes to optimise it is lost.
   target_compile_options(${name} PRIVATE -O1)
   intarsia_precompile(${name} test)
@@ -97,6 +100,27 @@ function(intarsia_add_test name)
   # For scripts/mutate: which programs there are, and their labels.
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test-programs/${name}.txt
     CONTENT "$<TARGET_FILE:${name}>\n${ARG_LABELS}\n")
-  add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS "${ARG_LABELS}")
+  if(NOT ARG_ENTRIES)
+    set(ARG_ENTRIES case)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 1200)
+    if("long" IN_LIST ARG_LABELS)
+      set(ARG_TIMEOUT 7200)
+    endif()
+  endif()
+  set(description ${CMAKE_CURRENT_BINARY_DIR}/${name}_cases.cmake)
+  file(GENERATE OUTPUT ${description} CONTENT "\
+set(name [==[${name}]==])
+set(program [==[$<TARGET_FILE:${name}>]==])
+set(entries ${ARG_ENTRIES})
+set(labels [==[${ARG_LABELS}]==])
+set(timeout ${ARG_TIMEOUT})
+set(sources [==[${PROJECT_SOURCE_DIR}]==])
+set(description [==[${description}]==])
+set(list [==[${CMAKE_CURRENT_BINARY_DIR}/${name}_list.cmake]==])
+include([==[${INTARSIA_TEST_CASES}]==])
+")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${description})
 endfunction()
+

@@ -6,6 +6,7 @@
 
 #include "golden_testing.h"
 #include "intarsia/import.h"
+#include "needs.h"
 
 namespace intarsia::graph {
 namespace {
@@ -51,7 +52,8 @@ std::string run_case(const std::filesystem::path& folder, const nlohmann::json& 
 
 TEST(Conformance, EveryCase) {
   const std::filesystem::path root = shared_folder() / "conformance";
-  if (!std::filesystem::exists(root)) GTEST_SKIP() << "no conformance cases at " << root;
+  if (!std::filesystem::exists(root))
+    GTEST_SKIP() << test::needs("shared-data") << "nothing at " << root;
   int cases = 0;
   for (const auto& entry : std::filesystem::directory_iterator(root)) {
     const nlohmann::json meta = nlohmann::json::parse(bytes_of(entry.path() / "meta.json"));

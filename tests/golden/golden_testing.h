@@ -5,43 +5,54 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <limits>
 #include <string>
 #include <vector>
 
 #include "intarsia/graph.h"
+#include "shared_data.h"
 
 namespace intarsia::graph {
 
-inline std::filesystem::path shared_folder() {
-  const char* given = std::getenv("INTARSIA_SHARED");
-  return given != nullptr ? given : INTARSIA_SHARED_DIR;
-}
+using test::shared_folder;
 
 inline std::vector<uint8_t> bytes_of(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return test::read_bytes(file);
 }
 
-// The first element of two float tensors that differs too much, or -1.
+inline float float_element(const TensorValue& value, size_t i) {
+  float result;
+  std::memcpy(&result, value.data() + i * sizeof result, sizeof result);
+  return result;
+}
+
+// The first element of two float tensors that differs too much, or -1. What is not finite has to be the same.
 inline int64_t first_difference(const TensorValue& actual, const TensorValue& expected) {
   constexpr float kTolerance = 4e-5f;
   float largest = 1;
-  const auto element = [](const TensorValue& value, size_t i) {
-    float result;
-    std::memcpy(&result, value.data() + i * sizeof result, sizeof result);
-    return result;
-  };
   const size_t count = expected.size() / sizeof(float);
-  for (size_t i = 0; i < count; ++i) largest = std::max(largest, std::abs(element(expected, i)));
   for (size_t i = 0; i < count; ++i)
-    if (!(std::abs(element(actual, i) - element(expected, i)) <= kTolerance * largest))
-      return static_cast<int64_t>(i);
+    if (std::isfinite(float_element(expected, i)))
+      largest = std::max(largest, std::abs(float_element(expected, i)));
+  for (size_t i = 0; i < count; ++i) {
+    const float a = float_element(actual, i), e = float_element(expected, i);
+    if (a == e || (std::isnan(a) && std::isnan(e))) continue;
+    if (!(std::abs(a - e) <= kTolerance * largest)) return static_cast<int64_t>(i);
+  }
   return -1;
+}
+
+// The largest difference of two float tensors in steps of a quantisation; infinite where one is not finite.
+inline float largest_steps(const TensorValue& actual, const TensorValue& expected, float step) {
+  float largest = 0;
+  for (size_t i = 0; i < expected.size() / sizeof(float); ++i) {
+    const float steps = std::abs(float_element(actual, i) - float_element(expected, i)) / step;
+    if (!std::isfinite(steps)) return std::numeric_limits<float>::infinity();
+    largest = std::max(largest, steps);
+  }
+  return largest;
 }
 
 // "" when the value is as expected, else where it is not. Elements of int16 may be `steps` off.

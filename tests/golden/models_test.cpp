@@ -7,6 +7,7 @@
 #include "golden_testing.h"
 #include "intarsia/graph.h"
 #include "intarsia/import.h"
+#include "needs.h"
 
 namespace intarsia::graph {
 namespace {
@@ -24,7 +25,8 @@ class Models : public testing::TestWithParam<const char*> {};
 
 TEST_P(Models, EveryTensorIsAsRecorded) {
   const std::filesystem::path folder = shared_folder() / "models" / GetParam();
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no recorded results at " << folder;
+  if (!std::filesystem::exists(folder))
+    GTEST_SKIP() << test::needs("shared-data") << "nothing at " << folder;
   const nlohmann::json meta = nlohmann::json::parse(bytes_of(folder / "meta.json"));
 
   const std::vector<uint8_t> file = bytes_of(folder / "model.tflite");

@@ -18,6 +18,7 @@
 #include "import/onnx/read_onnx.h"
 #include "import/onnx/tensor_values.h"
 #include "intarsia/import.h"
+#include "needs.h"
 
 namespace intarsia::graph {
 namespace {
@@ -126,7 +127,8 @@ std::map<std::string, std::string> listed() {
 TEST(OnnxNodes, ApplicableCasesPassOrAreListed) {
   const char* folder = std::getenv("INTARSIA_ONNX_TESTS");
   if (folder == nullptr)
-    GTEST_SKIP() << "INTARSIA_ONNX_TESTS does not name the node tests of the onnx package";
+    GTEST_SKIP() << test::needs("onnx-node-tests")
+                 << "INTARSIA_ONNX_TESTS does not name the node tests of the onnx package";
   int all = 0, as_they_are = 0, with_constants = 0;
   std::map<std::string, std::string> failing;
   std::map<std::string, int> missing;

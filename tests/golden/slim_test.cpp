@@ -7,6 +7,7 @@
 #include "golden_testing.h"
 #include "intarsia/import.h"
 #include "intarsia/slim.h"
+#include "needs.h"
 
 namespace intarsia::graph {
 namespace {
@@ -57,7 +58,8 @@ class Slimming : public testing::TestWithParam<const char*> {};
 
 TEST_P(Slimming, ChangesNoResult) {
   const std::vector<std::string> all = folders(GetParam());
-  if (all.empty()) GTEST_SKIP() << "no recorded results at " << shared_folder() / GetParam();
+  if (all.empty())
+    GTEST_SKIP() << test::needs("shared-data") << "nothing at " << shared_folder() / GetParam();
   for (const std::string& folder : all) {
     const std::optional<Module> before = imported(folder);
     if (!before) continue;
@@ -80,7 +82,9 @@ INSTANTIATE_TEST_SUITE_P(Recorded, Slimming, testing::Values("models", "conforma
 
 TEST(Slimming, FindsTheDeadChannelsOfVisualWakeWords) {
   const std::optional<Module> before = imported("models/vww_96_int8");
-  if (!before) GTEST_SKIP() << "no model at " << shared_folder() / "models/vww_96_int8";
+  if (!before)
+    GTEST_SKIP() << test::needs("shared-data") << "nothing at "
+                 << shared_folder() / "models/vww_96_int8";
   const Result<Slimmed> slimmed = slim(*before);
   ASSERT_TRUE(slimmed.ok()) << slimmed.error().to_string();
   EXPECT_EQ(slimmed->before.macs, 7489664);

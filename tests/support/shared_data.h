@@ -9,6 +9,8 @@
 #include <iterator>
 #include <vector>
 
+#include "needs.h"
+
 namespace intarsia::test {
 
 inline std::filesystem::path shared_folder() {
@@ -25,7 +27,7 @@ inline std::vector<uint8_t> read_bytes(const std::filesystem::path& path) {
 }  // namespace intarsia::test
 
 // For the first line of a test.
-#define INTARSIA_NEEDS_SHARED(path)                                              \
-  if (!std::filesystem::exists(::intarsia::test::shared_folder() / (path)))      \
-  GTEST_SKIP() << "no " << (::intarsia::test::shared_folder() / (path)).string() \
-               << "; set INTARSIA_SHARED"
+#define INTARSIA_NEEDS_SHARED(path)                                         \
+  if (!std::filesystem::exists(::intarsia::test::shared_folder() / (path))) \
+  GTEST_SKIP() << ::intarsia::test::needs("shared-data") << "no "           \
+               << (::intarsia::test::shared_folder() / (path)).string() << "; set INTARSIA_SHARED"

@@ -7,6 +7,7 @@
 
 #include "core_program.h"
 #include "kernel_cases.h"
+#include "support/needs.h"
 
 namespace intarsia::test::cortex_m {
 namespace {
@@ -37,7 +38,7 @@ std::vector<graph::Module> cases() {
 
 TEST_P(OnCore, EveryKernel) {
   std::string reason;
-  if (!can_run_cores(reason)) GTEST_SKIP() << reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
   KernelProgram kernels(GetParam().core);
   kernels.add(cases());
   Random random(11);

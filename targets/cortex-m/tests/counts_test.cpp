@@ -10,6 +10,7 @@
 #include "intarsia/builtin_targets.h"
 #include "intarsia/compile.h"
 #include "support/files.h"
+#include "support/needs.h"
 #include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
@@ -68,7 +69,7 @@ class Counts : public ::testing::TestWithParam<const char*> {};
 TEST_P(Counts, AreFewerThanThoseOfTheLoops) {
   if (std::system("command -v arm-none-eabi-gcc >/dev/null 2>&1") != 0 ||
       std::system("command -v qemu-system-arm >/dev/null 2>&1") != 0)
-    GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   const graph::Module module = module_of(GetParam());
   Random random(22);
   const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);

@@ -11,6 +11,7 @@
 #include "kernel_program.h"
 #include "support/c_program.h"
 #include "support/files.h"
+#include "support/needs.h"
 #include "support/process.h"
 
 namespace intarsia::test::cortex_m {
@@ -117,7 +118,7 @@ TEST_P(EveryCore, DifferencesAndProducts) {
 TEST_P(EveryCore, ClangCompilesThemWithoutAWarning) {
   const std::vector<std::string> compilers = testing::c_compilers();
   if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end())
-    GTEST_SKIP() << "clang is not installed";
+    GTEST_SKIP() << needs("clang") << "it is not installed";
   KernelProgram kernels(GetParam());
   Random random(5);
   kernels.add(window_module(random, {OpKind::Conv2d, 1, 6, 6, 8, 12, 3, 3, 1}));

@@ -11,6 +11,7 @@
 #include "intarsia/builtin_targets.h"
 #include "intarsia/standard_lowering.h"
 #include "support/c_program.h"
+#include "support/needs.h"
 #include "wide_modules.h"
 
 #include "compiler/kernels.h"
@@ -199,7 +200,7 @@ TEST_P(WideCore, LongSums) {
 TEST_P(WideCore, ClangCompilesThemWithoutAWarning) {
   const std::vector<std::string> compilers = testing::c_compilers();
   if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end())
-    GTEST_SKIP() << "clang is not installed";
+    GTEST_SKIP() << needs("clang") << "it is not installed";
   WideKernels kernels(GetParam());
   Random random(14);
   kernels.add(testing::random_operator(random, OpKind::Lstm, DataType::Int16));

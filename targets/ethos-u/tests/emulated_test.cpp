@@ -7,6 +7,7 @@
 
 #include "intarsia/build.h"
 #include "intarsia/package.h"
+#include "needs.h"
 #include "road.h"
 #include "shared_data.h"
 #include "support/files.h"
@@ -45,7 +46,8 @@ Result<std::vector<graph::TensorValue>> run_on_board(
 }
 
 TEST(Emulated, DigitsOnCoreAndNpu) {
-  if (!can_emulate()) GTEST_SKIP() << "no arm-none-eabi-g++ or qemu-system-arm";
+  if (!can_emulate())
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-g++ or qemu-system-arm";
   const std::vector<uint8_t> bytes = read_bytes(kRoot + "/examples/digits/digits.tflite");
   const Result<graph::Module> module = import_model(bytes, {"digits.tflite"});
   ASSERT_TRUE(module.ok()) << module.error().to_string();
@@ -64,7 +66,8 @@ TEST(Emulated, DigitsOnCoreAndNpu) {
 }
 
 TEST(Emulated, VelasStream) {
-  if (!can_emulate()) GTEST_SKIP() << "no arm-none-eabi-g++ or qemu-system-arm";
+  if (!can_emulate())
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-g++ or qemu-system-arm";
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
   const Result<graph::Module> module = import_model(
       read_bytes(shared_folder() /

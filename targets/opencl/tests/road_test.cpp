@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kinds.h"
+#include "needs.h"
 #include "support/device_road.h"
 #include "support/random_operator.h"
 
@@ -68,7 +69,7 @@ bool all_on_device(const CompiledModel& model) {
 
 TEST(Road, RandomOperators) {
   OpenDevice device;
-  if (!device.answers) GTEST_SKIP() << "no OpenCL device";
+  if (!device.answers) GTEST_SKIP() << needs("opencl-device") << "the ICD loader finds none";
   const TargetRegistry registry = make_registry();
   const TargetSpec target = parsed_target(registry, "c + opencl");
   intarsia::testing::Random random(2);
@@ -121,7 +122,7 @@ entry @main
 
 TEST(Road, ANetworkIsOneStreamThatRunsAgainAndAgain) {
   OpenDevice device;
-  if (!device.answers) GTEST_SKIP() << "no OpenCL device";
+  if (!device.answers) GTEST_SKIP() << needs("opencl-device") << "the ICD loader finds none";
   const TargetRegistry registry = make_registry();
   const graph::Module module = parsed_graph(kNetwork);
   const Result<CompiledModel> model =

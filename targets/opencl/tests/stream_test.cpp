@@ -4,6 +4,7 @@
 
 #include "intarsia/compile.h"
 #include "kinds.h"
+#include "needs.h"
 
 namespace intarsia::test::opencl {
 namespace {
@@ -49,7 +50,7 @@ TEST(Disassembly, OfGarbageIsAnErrorOrNotOurs) {
 
 TEST(Driver, RefusesStreamsThatAreNotItsOwn) {
   OpenDevice device;
-  if (!device.answers) GTEST_SKIP() << "no OpenCL device";
+  if (!device.answers) GTEST_SKIP() << needs("opencl-device") << "the ICD loader finds none";
   alignas(16) uint8_t bytes[32] = {'O', 'C', 'L', '1', 2};
   void* bases[] = {bytes};
   intarsia_stream stream = {bytes, sizeof bytes, nullptr, 0};

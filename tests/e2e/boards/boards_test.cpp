@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "intarsia/board_firmware.h"
+#include "needs.h"
 #include "support/process.h"
 
 namespace intarsia::board {
@@ -73,9 +74,11 @@ class BoardsTest : public testing::TestWithParam<std::string> {
     Result<Board> found = find_board(kRoot + "/boards", GetParam());
     ASSERT_TRUE(found.ok()) << found.error().to_string();
     board_ = *found;
-    if (!can_start(board_.compiler)) GTEST_SKIP() << board_.compiler << " is not installed";
+    if (!can_start(board_.compiler))
+      GTEST_SKIP() << test::needs("cross-toolchain") << board_.compiler << " is not installed";
     if (board_.emulator && !can_start(board_.emulator->program)) {
-      GTEST_SKIP() << board_.emulator->program << " is not installed";
+      GTEST_SKIP() << test::needs("cross-toolchain") << board_.emulator->program
+                   << " is not installed";
     }
     folder_ = scratch_folder() + board_.name + "/";
     fs::create_directories(folder_);
@@ -194,7 +197,7 @@ TEST_P(BoardsTest, RunsAModelOverSlices) {
 
 // The other compiler's warnings. Syntax only: it has no C library for these cores.
 TEST_P(BoardsTest, SupportIsCleanForClang) {
-  if (!can_start("clang")) GTEST_SKIP() << "clang is not installed";
+  if (!can_start("clang")) GTEST_SKIP() << test::needs("clang") << "it is not installed";
   std::vector<std::string> command = {"clang",   "-std=c11",     "-fsyntax-only", "-Wall",
                                       "-Wextra", "-Wconversion", "-Werror"};
   const auto add = [&command](const std::vector<std::string>& more) {

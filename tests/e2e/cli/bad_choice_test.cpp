@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli.h"
+#include "needs.h"
 
 namespace intarsia::test {
 namespace {
@@ -73,7 +74,8 @@ TEST_F(BadChoice, FlashBudget) {
                       {"--flash-budget: flash cannot be measured", "choose another --board"}));
   EXPECT_TRUE(refused(intarsia({"explain", digits_path(), "--flash-budget", "100000"}),
                       {"--flash-budget: only 'compile' measures flash"}));
-  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no cross compiler";
+  if (!have_program("arm-none-eabi-gcc"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc";
   EXPECT_TRUE(refused(compile({"--board", "mps2-an386", "--flash-budget", "1000"}),
                       {"--flash-budget: 1000 bytes are too few: the least is", "decides it with",
                        "give at least"}));

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
+#include "needs.h"
 
 namespace intarsia::test {
 namespace {
@@ -51,7 +52,8 @@ TEST_F(Commands, Compile) {
 }
 
 TEST_F(Commands, CompileForABoard) {
-  if (!can_emulate()) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!can_emulate())
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   const std::string report = text({"compile", digits_path(), "--board", "microbit", "-o", "out"});
   EXPECT_TRUE(contains(report, "c -mcpu=cortex-m0 on board microbit")) << report;
   EXPECT_TRUE(contains(report, "bound")) << report;

@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "cli.h"
+#include "needs.h"
 
 namespace intarsia::test {
 namespace {
@@ -27,7 +28,8 @@ TEST_F(CompileFolder, SameBytesInEveryFolderAndEveryTime) {
 }
 
 TEST_F(CompileFolder, SameBytesForABoard) {
-  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no arm-none-eabi-gcc";
+  if (!have_program("arm-none-eabi-gcc"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc";
   for (const char* folder : {"first", "second"})
     ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--board", "mps2-an386", "-o", folder})));
   EXPECT_EQ(read_folder("first"), read_folder("second"));

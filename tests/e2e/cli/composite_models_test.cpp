@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
+#include "needs.h"
 #include "shared_data.h"
 
 namespace intarsia::test {
@@ -105,7 +106,7 @@ TEST_F(CompositeModels, AnEthosUAndOpenClAreExactInAnyOrder) {
              {"--target", kEthosU, "--policy", "cost"},
              {"--target", "cortex-m55+opencl+ethos-u55-128", "--policy", "cost"}}) {
       const auto out = outputs(name, choice);
-      if (!out) GTEST_SKIP() << "no OpenCL device";
+      if (!out) GTEST_SKIP() << needs("opencl-device") << "the ICD loader finds none";
       EXPECT_EQ(*out, recorded(name, "out")) << name << " on " << choice[1];
     }
 }
@@ -117,7 +118,7 @@ TEST_F(CompositeModels, BesideAnEthosNOpenClChangesNothing) {
     for (const char* policy : {"priority", "cost"}) {
       const std::vector<std::string> choice = {"--target", kEthosN, "--policy", policy};
       const auto out = outputs(name, choice);
-      if (!out) GTEST_SKIP() << "no OpenCL device";
+      if (!out) GTEST_SKIP() << needs("opencl-device") << "the ICD loader finds none";
       std::vector<std::string> without = {"--target", "c + ethosn"};
       for (const Json& row : explained(name, choice)["operators"])
         without.insert(without.end(), {"--pin", row["name"].get<std::string>() + "=" +

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "cli.h"
+#include "needs.h"
 
 namespace intarsia::test {
 namespace {
@@ -48,7 +49,8 @@ TEST_F(Composite, EveryOperatorHasOneThatRunsItAndReasonsOfThoseThatDoNot) {
 }
 
 TEST_F(Composite, RunsByPriorityAndByCost) {
-  if (!run({"--target", target()})) GTEST_SKIP() << "no OpenCL device";
+  if (!run({"--target", target()}))
+    GTEST_SKIP() << needs("opencl-device") << "the ICD loader finds none";
   expect_scores();
   ASSERT_TRUE(run({"--target", target(), "--policy", "cost"}));
   expect_scores();
@@ -57,7 +59,7 @@ TEST_F(Composite, RunsByPriorityAndByCost) {
 TEST_F(Composite, RunsOnAllThreeWhenPinned) {
   if (!run({"--target", target(), "--pin", "block1_add=opencl", "--pin", "max_pool=c", "--pin",
             "flatten=c"}))
-    GTEST_SKIP() << "no OpenCL device";
+    GTEST_SKIP() << needs("opencl-device") << "the ICD loader finds none";
   expect_scores();
 }
 
@@ -97,7 +99,8 @@ TEST_F(Composite, TwoNpusOfOneKindAreTwoMembers) {
 }
 
 TEST_F(Composite, OpenClAloneIsExact) {
-  if (!run({"--target", "c + opencl"})) GTEST_SKIP() << "no OpenCL device";
+  if (!run({"--target", "c + opencl"}))
+    GTEST_SKIP() << needs("opencl-device") << "the ICD loader finds none";
   EXPECT_EQ(read("out/out0.bin"), recorded_scores(3));
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "cli.h"
+#include "needs.h"
 #include "shared_data.h"
 
 namespace intarsia::test {
@@ -112,7 +113,7 @@ TEST_F(EmittedC, NoWarnings) {
     ++compilers;
     expect_no_warnings("digits", compiler, {"-O2"});
   }
-  if (compilers < 2) GTEST_SKIP() << "gcc or clang is absent";
+  if (compilers < 2) GTEST_SKIP() << needs("clang") << "gcc and clang are to be compared";
 }
 
 // Names come from files and converters; no line of C may depend on their being short.
@@ -167,7 +168,7 @@ TEST_F(EmittedC, InACMakeProject) {
 }
 
 TEST_F(EmittedC, InAMakefile) {
-  if (!have_program("make")) GTEST_SKIP() << "no make";
+  if (!have_program("make")) GTEST_SKIP() << needs("make") << "it is not installed";
   compile_two_models();
   write("Makefile",
         std::string(
@@ -182,7 +183,7 @@ TEST_F(EmittedC, InAMakefile) {
 
 // The runtime's sources are a part of each folder; a program takes them once.
 TEST_F(EmittedC, OneModelInAMakefile) {
-  if (!have_program("make")) GTEST_SKIP() << "no make";
+  if (!have_program("make")) GTEST_SKIP() << needs("make") << "it is not installed";
   write("clamp_sum.graph", std::string(kSum));
   ASSERT_TRUE(done(intarsia({"compile", "clamp_sum.graph", "-o", "sum"})));
   write("main.c",

@@ -1,4 +1,5 @@
 // Parts whose CPUs have an NPU each: the simulators are built with the thread sanitizer, which takes a minute.
+#include "needs.h"
 #include "parts_testing.h"
 
 namespace intarsia::test {
@@ -11,7 +12,8 @@ TEST_F(Parts, WithAnNpuEachDoNotRace) {
                       "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));
   bool ran = false;
   run_under_thread_sanitizer("digits", ran);
-  if (!ran && !HasFatalFailure()) GTEST_SKIP() << "no thread sanitizer here";
+  if (!ran && !HasFatalFailure())
+    GTEST_SKIP() << needs("thread-sanitizer") << "it does not run here";
   EXPECT_EQ(read("scores.bin"), all_scores());
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "needs.h"
 #include "parts_testing.h"
 
 namespace intarsia::test {
@@ -212,7 +213,8 @@ TEST_F(Parts, AsThreadsDoNotRace) {
                               "c -mcpu=cortex-m7")));
   bool ran = false;
   run_under_thread_sanitizer("digits", ran);
-  if (!ran && !HasFatalFailure()) GTEST_SKIP() << "no thread sanitizer here";
+  if (!ran && !HasFatalFailure())
+    GTEST_SKIP() << needs("thread-sanitizer") << "it does not run here";
   EXPECT_EQ(read("scores.bin"), all_scores());
 }
 
@@ -276,7 +278,8 @@ TEST_F(Parts, WaitForEachOtherAndRefuseStrangers) {
 
 // Each part for its own core, with nothing of the other's.
 TEST_F(Parts, AreFirmwareEachForItsCore) {
-  if (!have_program("arm-none-eabi-gcc")) GTEST_SKIP() << "no arm-none-eabi-gcc";
+  if (!have_program("arm-none-eabi-gcc"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc";
   ASSERT_TRUE(done(with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0",
                               "c -mcpu=cortex-m7")));
   const std::map<std::string, std::vector<std::string>> parts = {
@@ -311,7 +314,7 @@ TEST_F(Parts, AreFirmwareEachForItsCore) {
 
 TEST_F(Parts, RunOnABoardWithTwoCores) {
   if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))
-    GTEST_SKIP() << "no cross compiler or emulator";
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   write_images();
   ASSERT_TRUE(
       done(with_split({"run", digits_path(), "--board", "mps2-an521", "--input", "images.bin",

@@ -1,6 +1,7 @@
 // Models with state in C: instances run between each other's steps do not disturb each other, and a
 // reset forgets.
 #include "cli.h"
+#include "needs.h"
 
 namespace intarsia::test {
 namespace {
@@ -26,6 +27,7 @@ constexpr const char* kMain = R"(#include <stdio.h>
 #include <string.h>
 
 #include "last_three.h"
+#include "needs.h"
 
 static _Alignas(LAST_THREE_ALIGNMENT) uint8_t ram_a[LAST_THREE_RAM_BYTES], ram_b[LAST_THREE_RAM_BYTES];
 
@@ -61,7 +63,7 @@ TEST_F(State, OfInterleavedInstancesIsTheirOwn) {
         std::string("include last_three/last_three.mk\nfirmware:\n"
                     "\t$(CC) -std=c11 $(LAST_THREE_INCLUDES) main.c $(LAST_THREE_SOURCES) "
                     "$(INTARSIA_RUNTIME_SOURCES) -o $@\n"));
-  if (!have_program("make")) GTEST_SKIP() << "no make";
+  if (!have_program("make")) GTEST_SKIP() << needs("make") << "it is not installed";
   const ProcessOutcome built = program({"make", "firmware"});
   ASSERT_TRUE(built.succeeded()) << built.out << built.err;
   const ProcessOutcome outcome = program({path("firmware")});

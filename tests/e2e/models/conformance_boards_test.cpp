@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "case_images.h"
+#include "needs.h"
 
 namespace intarsia::test {
 namespace {
@@ -26,8 +27,9 @@ void expect_recorded(std::vector<RecordedCase> cases, const std::string& board) 
 
 TEST_P(ConformanceOnBoards, IntegerCases) {
   const fs::path root = shared_folder() / "conformance";
-  if (!fs::exists(root)) GTEST_SKIP() << "no conformance cases at " << root;
-  if (!can_run(GetParam())) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!fs::exists(root)) GTEST_SKIP() << needs("shared-data") << "nothing at " << root;
+  if (!can_run(GetParam()))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   const std::vector<RecordedCase> all = integer_cases(root);
   std::vector<RecordedCase> cases;
   for (size_t i = 0; i < all.size(); i += kStep) cases.push_back(all[i]);
@@ -38,7 +40,8 @@ TEST_P(ConformanceOnBoards, IntegerCases) {
 #ifdef INTARSIA_EVERY_CASE
 // Operators that few models have, variables, branches and loops.
 TEST_P(ConformanceOnBoards, OperatorCases) {
-  if (!can_run(GetParam())) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!can_run(GetParam()))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   expect_recorded(integer_cases(fs::path(INTARSIA_SOURCE_DIR) / "tests" / "golden" / "operators"),
                   GetParam());
 }

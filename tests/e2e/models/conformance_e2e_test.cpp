@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "conformance_case.h"
+#include "needs.h"
 
 namespace intarsia::test {
 namespace {
@@ -9,7 +10,7 @@ namespace {
 // INTARSIA_CASES: a part of the names, to run a few.
 TEST(ConformanceInC, EveryCase) {
   const fs::path root = shared_folder() / "conformance";
-  if (!fs::exists(root)) GTEST_SKIP() << "no conformance cases at " << root;
+  if (!fs::exists(root)) GTEST_SKIP() << needs("shared-data") << "nothing at " << root;
   const char* part = std::getenv("INTARSIA_CASES");
   int cases = 0, passed = 0;
   for (const auto& entry : fs::directory_iterator(root)) {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "needs.h"
 #include "peer_figures.h"
 #include "road.h"
 #include "shared_data.h"
@@ -45,7 +46,8 @@ class Digits : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(Digits, OutputsAreTheRecordedOnes) {
-  if (!can_run(GetParam())) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!can_run(GetParam()))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   RoadRequest asked = request(GetParam(), 12);
   asked.measure = asked.board != "host";
   const Result<Road> road = take_road(asked);
@@ -147,7 +149,8 @@ bool near(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
 TEST_P(Recorded, OutputsAreEqual) {
   const auto [model, board, core] = GetParam();
   INTARSIA_NEEDS_SHARED(fs::path("models") / model);
-  if (!can_run(board)) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!can_run(board))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   const fs::path folder = shared_folder() / "models" / model;
   const nlohmann::json meta = nlohmann::json::parse(read_bytes(folder / "meta.json"));
   RoadRequest request;
@@ -208,7 +211,8 @@ class Striped : public testing::TestWithParam<const char*> {
 
 TEST_P(Striped, OutputsAreTheRecordedOnes) {
   INTARSIA_NEEDS_SHARED(fs::path("models") / "vww_96_int8");
-  if (!can_run(GetParam())) GTEST_SKIP() << "no arm-none-eabi-gcc or qemu-system-arm";
+  if (!can_run(GetParam()))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   constexpr int64_t kBudget = 32 * 1024;
   const Result<Road> road = take_road(request(kBudget));
   ASSERT_TRUE(road.ok()) << road.error().to_string();

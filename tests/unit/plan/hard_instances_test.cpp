@@ -2,12 +2,8 @@
 // the capacity its name gives, by few enough steps that a laptop needs seconds.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 #include "intarsia/memory_plan.h"
+#include "shared_data.h"
 
 namespace intarsia::plan {
 namespace {
@@ -15,14 +11,10 @@ namespace {
 class HardInstance : public testing::TestWithParam<const char*> {};
 
 TEST_P(HardInstance, FitsItsCapacity) {
-  const char* shared = std::getenv("INTARSIA_SHARED");
-  const auto root = shared ? std::filesystem::path(shared)
-                           : std::filesystem::path(INTARSIA_SOURCE_DIR) / ".." / "shared";
-  const auto path = root / "planner" / (std::string(GetParam()) + ".1048576.csv");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) GTEST_SKIP() << "no " << path.string() << "; set INTARSIA_SHARED";
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  auto read = read_problem_csv(text, path.filename().string());
+  const std::string name = std::string(GetParam()) + ".1048576.csv";
+  INTARSIA_NEEDS_SHARED("planner/" + name);
+  const std::vector<uint8_t> bytes = test::read_bytes(test::shared_folder() / "planner" / name);
+  auto read = read_problem_csv(std::string(bytes.begin(), bytes.end()), name);
   ASSERT_TRUE(read.ok()) << read.error().to_string();
   PlacementProblem problem = std::move(read).value();
   problem.capacity = 1048576;

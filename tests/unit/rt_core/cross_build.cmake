@@ -2,7 +2,14 @@
 # files need: no symbol but memcpy, memset and the compiler's own helpers, nothing that runs before
 # main. Prints the sizes.
 if(NOT CXX)
+  set(may_skip "$ENV{INTARSIA_MAY_SKIP}")
+  if(DEFINED ENV{INTARSIA_MAY_SKIP} AND NOT may_skip MATCHES "(^|[ ,;])cross-toolchain($|[ ,;])")
+    message(FATAL_ERROR "arm-none-eabi-g++ is missing, and INTARSIA_MAY_SKIP does not list 'cross-toolchain'")
+  endif()
   message("skipped: arm-none-eabi-g++ is not installed")
+  if(DEFINED ENV{INTARSIA_SKIP_LOG})
+    file(APPEND "$ENV{INTARSIA_SKIP_LOG}" "freestanding_cross_build\tneeds cross-toolchain: no arm-none-eabi-g++\n")
+  endif()
   return()
 endif()
 string(REGEX REPLACE "g\\+\\+$" "" prefix ${CXX})
