@@ -333,9 +333,9 @@ Reason refuses_by_support(const Variant& variant, const graph::Module&,
   if (!query) return fmt::format("the stack has no operation for {}", graph::to_string(node.kind));
   const Answer answer = ask(variant, *query);
   if (answer.support == Support::Supported) return refuses_quantisation(function, node);
-  return fmt::format("{}: {}",
+  return fmt::format("{}: {} [{}]",
                      answer.support == Support::EstimateOnly ? "only estimated" : "unsupported",
-                     answer.words.empty() ? "the stack never runs it" : answer.words);
+                     answer.words, answer.name);
 }
 
 }  // namespace intarsia::targets::ethos_n

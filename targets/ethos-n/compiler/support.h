@@ -1,4 +1,4 @@
-// The support library's answer about one operator of a graph.
+// Whether the driver stack runs one operator of a graph.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,8 @@ int64_t image_axis(const Shape& shape, int64_t axis);
 // tensors are quantised, of batch 1 and rank 4, or vectors.
 std::optional<Query> query_of(const graph::Function& function, const graph::Node& node);
 
-// Why the operator cannot be, in the library's words where they are its; nothing when it is supported.
+// Why the driver stack does not run the operator: the words of support_reasons.def with the reason's short name behind
+// them, or what the operator has that no query can say. Nothing when it is supported.
 std::optional<std::string> refuses_by_support(const Variant& variant, const graph::Module& module,
                                               const graph::Function& function,
                                               const graph::Node& node);

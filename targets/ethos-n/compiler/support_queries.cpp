@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace intarsia::targets::ethos_n {
 namespace {
@@ -415,40 +418,81 @@ bool width_doubles(const Asked& a) {
 
 }  // namespace rule
 
-struct Rule {
+struct Reason {
+  bool (*kept)(const Asked&);
+  std::string_view name, words;
+};
+constexpr Reason kReasons[] = {
+#define REASON(predicate, name, words) {rule::predicate, name, words},
+#include "support_reasons.def"
+#undef REASON
+};
+
+struct Limit {
   QueryKind query;
-  Support answer;
-  bool (*holds)(const Asked&);
-  std::string_view words;
+  Support verdict;
+  bool (*kept)(const Asked&);
 };
-constexpr Rule kRules[] = {
-#define RULE(query, answer, predicate, words) \
-  {QueryKind::query, Support::answer, rule::predicate, words},
+constexpr Limit kLimits[] = {
+#define LIMIT(query, verdict, predicate) {QueryKind::query, Support::verdict, rule::predicate},
 #include "support_rules.def"
-#undef RULE
+#undef LIMIT
 };
+
+// An operation that is refused is not called estimated, because its refusals are looked at first.
+constexpr bool refusals_come_first() {
+  for (size_t i = 1; i < std::size(kLimits); ++i)
+    if (kLimits[i].query == kLimits[i - 1].query && kLimits[i].verdict == Support::Unsupported &&
+        kLimits[i - 1].verdict == Support::EstimateOnly)
+      return false;
+  return true;
+}
+static_assert(refusals_come_first());
+
+constexpr const Reason* reason_of(const Limit& limit) {
+  for (const Reason& reason : kReasons)
+    if (reason.kept == limit.kept) return &reason;
+  return nullptr;
+}
+static_assert(std::all_of(std::begin(kLimits), std::end(kLimits),
+                          [](const Limit& limit) { return reason_of(limit) != nullptr; }));
+
+std::string words_of(const Asked& asked, const Limit& limit, std::string_view words) {
+  const Query& q = asked.query;
+  const auto& image = q.input().shape;
+  const auto output_channels = static_cast<size_t>(output_axis(q));
+  const int64_t deep = limit.kept == rule::output_depth_fits   ? q.output_shape[kC]
+                       : limit.kept == rule::blocks_depth_fits ? shape_of_blocks(q)[kC]
+                                                               : image[kC];
+  const int64_t longest = limit.kept == rule::maximum_3x3_is_narrow
+                              ? kWidestMax3x3
+                              : longest_for_max_of_stride_1(asked.variant);
+  const auto sides = [](int64_t height, int64_t width) {
+    return fmt::format("{} x {}", height, width);
+  };
+  return fmt::format(
+      fmt::runtime(words), fmt::arg("batch", image[0]), fmt::arg("height", image[kY]),
+      fmt::arg("width", image[kX]), fmt::arg("channels", image[kC]),
+      fmt::arg("kernel", sides(q.kernel_h, q.kernel_w)),
+      fmt::arg("strides", sides(q.stride_y, q.stride_x)),
+      fmt::arg("padding", fmt::format("{}, {}, {}, {}", q.top, q.bottom, q.left, q.right)),
+      fmt::arg("axis", q.axis), fmt::arg("block", q.block),
+      fmt::arg("output", fmt::join(q.output_shape, ",")),
+      fmt::arg("weights", fmt::join(q.weights.shape, ",")),
+      fmt::arg("scales", q.weights.scales.size()),
+      fmt::arg("expected_scales", q.weights.shape[output_channels]), fmt::arg("deep", deep),
+      fmt::arg("depth_bytes", 64 * deep), fmt::arg("sram_bytes", asked.variant.sram_bytes()),
+      fmt::arg("limit", longest));
+}
 
 }  // namespace
 
 Answer ask(const Variant& variant, const Query& query) {
   const Asked asked{variant, query};
-  for (const Rule& rule : kRules) {
-    if (rule.query != query.kind || rule.holds(asked)) continue;
-    const int64_t limit = rule.holds == rule::maximum_3x3_is_narrow
-                              ? kWidestMax3x3
-                              : longest_for_max_of_stride_1(variant);
-    const auto depth_of = rule.holds == rule::output_depth_fits   ? query.output_shape
-                          : rule.holds == rule::blocks_depth_fits ? shape_of_blocks(query)
-                                                                  : query.input().shape;
-    return {
-        rule.answer,
-        fmt::format(fmt::runtime(rule.words), fmt::arg("kernel_w", query.kernel_w),
-                    fmt::arg("kernel_h", query.kernel_h), fmt::arg("expected", output_axis(query)),
-                    fmt::arg("expected_scales",
-                             query.weights.shape[static_cast<size_t>(output_axis(query))]),
-                    fmt::arg("scales", query.weights.scales.size()),
-                    fmt::arg("depth_bytes", 64 * depth_of[kC]),
-                    fmt::arg("sram_bytes", variant.sram_bytes()), fmt::arg("limit", limit))};
+  for (const Limit& limit : kLimits) {
+    if (limit.query != query.kind || limit.kept(asked)) continue;
+    const Reason& reason = *reason_of(limit);
+    return {limit.verdict, reason.name, words_of(asked, limit, reason.words)};
   }
   return {};
 }

@@ -1,10 +1,11 @@
-// What Arm's support library says of an operation: the rules of support_rules.def.
+// Whether the driver stack runs an operation: the limits of support_rules.def.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "intarsia/data_type.h"
@@ -16,7 +17,9 @@ enum class Support : uint8_t { Supported, EstimateOnly, Unsupported };
 
 struct Answer {
   Support support = Support::Supported;
-  std::string words;  // empty when it is supported
+  // Of the first limit that is not kept; empty when it is supported.
+  std::string_view name;  // short and stable: "kernel-size"
+  std::string words;      // a clause for people
 };
 
 enum class QueryKind : uint8_t {

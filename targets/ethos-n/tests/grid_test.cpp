@@ -1,4 +1,4 @@
-// A grid of operators on both sides of what is supported. What the support table refuses is refused in its words, or,
+// A grid of operators on both sides of what is supported. What the support table refuses is refused for its reason, or,
 // where that is asked for, taken in other operators and said so; what it supports is taken, or refused for a reason that
 // this list knows. All that is taken is compiled and computed within the tolerance of the kind.
 #include <algorithm>
