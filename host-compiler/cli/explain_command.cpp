@@ -65,6 +65,13 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
   json["transfers"] = explanation.transfers;
   json["transfer_bytes"] = explanation.transfer_bytes;
   json["estimated_microseconds"] = explanation.microseconds;
+  json["assumed_clocks"] = Json::array();
+  for (const Explanation::Clock& clock : explanation.clocks)
+    json["assumed_clocks"].push_back({{"member", clock.member}, {"mhz", clock.mhz}});
+  if (const auto& search = explanation.search)
+    json["search"] = {{"exact", search->is_exact},
+                      {"placements", search->placements},
+                      {"most_kept", search->most_kept}};
   fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -115,12 +122,16 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
   const auto counted = [](int64_t count, std::string_view one, std::string_view many) {
     return fmt::format("{} {}", count, count == 1 ? one : many);
   };
+  std::vector<std::string> clocks;
+  for (const Explanation::Clock& clock : explanation.clocks)
+    clocks.push_back(fmt::format("{} at {:g} MHz", clock.member, clock.mhz));
   fmt::print(
-      "\n{} operators in {} with {}; {} transfers between members ({} bytes); estimated {:.1f} "
-      "us\n",
+      "\n{} operators in {} with {}; {} transfers between members ({} bytes); estimated {:.1f} us, "
+      "assuming {}\n",
       explanation.operators.size(), counted(explanation.regions, "region", "regions"),
       counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers,
-      explanation.transfer_bytes, explanation.microseconds);
+      explanation.transfer_bytes, explanation.microseconds, fmt::join(clocks, ", "));
+  if (const std::string note = search_note(explanation); !note.empty()) fmt::print("{}\n", note);
   for (const MemberNotes& part : notes) {
     fmt::print("\n{} on {}:\n", part.function, part.member);
     for (const std::string& line : part.lines) fmt::print("  {}\n", line);

@@ -97,6 +97,10 @@ ProgramReport parts_report(const Selection& selection, const CompiledParts& part
       "{} in {} parts for {}\n{} transfers between them, {} bytes; mailbox of {} bytes\n",
       pipeline.name, pipeline.members.size(), target, explanation.transfers,
       explanation.transfer_bytes, mailbox_bytes(pipeline));
+  if (const std::string note = search_note(explanation); !note.empty()) {
+    json["search"] = note;
+    result.text += note + "\n";
+  }
   for (const CompiledStage& stage : parts.stages) {
     Report report = make_report(stage.model, target, selection.board.name);
     result.not_measured = "the parts are firmware of their own; measure each when it is built";

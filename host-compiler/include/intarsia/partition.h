@@ -48,7 +48,25 @@ struct Explanation {
                            // the caller, on the host, is one before and one after them
   int64_t transfers = 0, transfer_bytes = 0;  // tensors that cross from one member to another
   double microseconds = 0;                    // estimate of the whole, transfers included
+
+  // The clock that a member's estimates assume, for every member that takes part.
+  struct Clock {
+    std::string member;
+    double mhz = 0;
+  };
+  std::vector<Clock> clocks;
+
+  // How policy cost came to its result; absent under other policies.
+  struct Search {
+    bool is_exact = true;    // no assignment costs less by the same estimates
+    int64_t placements = 0;  // partial assignments looked at
+    int64_t most_kept = 0;   // of them, kept at once at most
+  };
+  std::optional<Search> search;
 };
+
+// For the user, when the search of policy cost was cut short: a sentence without a full stop. Empty otherwise.
+std::string search_note(const Explanation& explanation);
 
 struct Partitioned {
   graph::Module module;  // the entry consists of calls; every other function has a target

@@ -43,6 +43,7 @@ struct Report {
   std::vector<PoolRow> pools;
   int64_t macs = 0, weight_bytes = 0, table_bytes = 0, stream_bytes = 0;
   int64_t transfers = 0, transfer_bytes = 0;
+  std::string search_note;  // of partition.h
   SlimFigures before_slimming, after_slimming;
   std::vector<SlimAction> slimming;
   std::optional<RamBudgetOutcome> ram_budget;

@@ -34,6 +34,7 @@ Report make_report(const CompiledModel& model, const std::string& target,
   report.board = board;
   report.transfers = model.partitioned.explanation.transfers;
   report.transfer_bytes = model.partitioned.explanation.transfer_bytes;
+  report.search_note = search_note(model.partitioned.explanation);
   report.before_slimming = model.slimmed.before;
   report.after_slimming = model.slimmed.after;
   report.slimming = model.slimmed.actions;

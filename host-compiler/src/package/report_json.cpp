@@ -17,6 +17,7 @@ std::string report_json(const Report& report) {
                     {"stream_bytes", report.stream_bytes},
                     {"transfers", report.transfers},
                     {"transfer_bytes", report.transfer_bytes}};
+  if (!report.search_note.empty()) json["search"] = report.search_note;
   json["slimming"] = slimming_json(report.before_slimming, report.after_slimming, report.slimming);
   json["pools"] = Json::array();
   for (const PoolRow& pool : report.pools)

@@ -91,6 +91,7 @@ std::string report_text(const Report& report) {
   if (report.transfers > 0)
     text += fmt::format("; {} transfers between members, {} bytes", report.transfers,
                         report.transfer_bytes);
+  if (!report.search_note.empty()) text += "\n" + report.search_note;
   return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + stripes_text(report) +
          flash_text(report) + "\n" + operators_text(report);
 }

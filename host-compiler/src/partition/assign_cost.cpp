@@ -1,213 +1,90 @@
 #include <algorithm>
-#include <limits>
+#include <bit>
 #include <map>
-#include <memory>
-
-#include <fmt/format.h>
+#include <optional>
+#include <utility>
 
 #include "partition/assign.h"
+#include "partition/cost_model.h"
+#include "partition/placement_search.h"
 
 namespace intarsia::partitioning {
 namespace {
 
-using graph::Function;
-using graph::Node;
-using graph::TensorId;
+// The members' pieces without those that a pin forbids, each once.
+class Pieces {
+ public:
+  explicit Pieces(const Offers& offers) : pieces_of_(offers.pinned.size()) {
+    for (size_t n = 0; n < pieces_of_.size(); ++n)
+      for (size_t m = 0; m < offers.table.cells[n].size(); ++m)
+        for (const Piece& piece : offers.table.cells[n][m].pieces)
+          add(static_cast<int>(n), static_cast<int>(m), piece, offers);
+  }
+  const std::vector<MemberPiece>& list() const { return list_; }
+  const std::vector<std::vector<int>>& of_nodes() const { return pieces_of_; }
 
-// Beyond this many placements of the live tensors the search keeps the cheapest.
-constexpr size_t kMaxStates = 4096;
+ private:
+  void add(int node, int member, const Piece& piece, const Offers& offers) {
+    MemberPiece made{member, {}};
+    for (const graph::NodeId part : piece.nodes) {
+      const int pin = offers.pinned[part.at()];
+      if (pin >= 0 && pin != member) return;
+      made.nodes.push_back(part.index);
+    }
+    std::sort(made.nodes.begin(), made.nodes.end());
+    const auto [known, fresh] =
+        known_.try_emplace({member, made.nodes}, static_cast<int>(list_.size()));
+    if (fresh) list_.push_back(std::move(made));
+    std::vector<int>& of_node = pieces_of_[static_cast<size_t>(node)];
+    if (std::find(of_node.begin(), of_node.end(), known->second) == of_node.end())
+      of_node.push_back(known->second);
+  }
 
-// State stays with the member that keeps it.
-bool travels(const Function& function, TensorId id) {
-  return id.valid() && !function.tensor(id).constant.valid() && !function.tensor(id).variable;
-}
-
-// Which members hold a valid copy of a tensor: one bit each. The lowest-numbered holder sends.
-using Holders = uint64_t;
-int sender(Holders holders) {
-  return std::countr_zero(holders);
-}
-
-// Index of the last node that reads each tensor; outputs of the function live to the end.
-std::vector<int> last_readers(const Function& function) {
-  std::vector<int> last(function.tensors.size(), -1);
-  for (size_t n = 0; n < function.nodes.size(); ++n)
-    for (const TensorId id : function.nodes[n].inputs)
-      if (id.valid()) last[id.at()] = static_cast<int>(n);
-  for (const TensorId id : function.outputs)
-    last[id.at()] = static_cast<int>(function.nodes.size());
-  return last;
-}
-
-struct Choice {  // how a state was reached, for walking back
-  int member;
-  std::shared_ptr<const Choice> before;
+  std::vector<MemberPiece> list_;
+  std::vector<std::vector<int>> pieces_of_;
+  std::map<std::pair<int, std::vector<int>>, int> known_;
 };
 
-struct State {
-  double cost = 0;
-  std::shared_ptr<const Choice> path;
-};
-
-// Live tensor -> holders; the key that makes two partial assignments interchangeable.
-using Key = std::map<int32_t, Holders>;
-
-struct Search {
-  const Function& function;
-  const TargetRegistry& registry;
-  const TargetSpec& target;
-  const Offers& offers;
-  const std::vector<std::vector<bool>>& banned;  // [node][member]
-
-  bool allowed(size_t node, size_t member) const {
-    const int pin = offers.pinned[node];
-    return (pin < 0 || pin == static_cast<int>(member)) && offers.table.cells[node][member].can() &&
-           !banned[node][member];
-  }
-
-  // The cheapest complete assignment, or nothing when some node has no member left.
-  std::optional<Assignment> run() const {
-    const std::vector<int> last = last_readers(function);
-    std::map<Key, State> states;
-    Key start;
-    for (const TensorId id : function.inputs) start[id.index] = Holders{1};
-    states[start] = {};
-    for (size_t n = 0; n < function.nodes.size(); ++n) {
-      states = step(states, n, last);
-      if (states.empty()) return std::nullopt;
-      prune(states);
-    }
-    return finish(states);
-  }
-
-  std::map<Key, State> step(const std::map<Key, State>& states, size_t n,
-                            const std::vector<int>& last) const {
-    const Node& node = function.nodes[n];
-    std::map<Key, State> next;
-    for (const auto& [key, state] : states) {
-      for (size_t m = 0; m < target.members().size(); ++m) {
-        if (!allowed(n, m)) continue;
-        Key reached = key;
-        double cost = state.cost + offers.table.cells[n][m].microseconds;
-        for (const TensorId id : node.inputs) {
-          if (!travels(function, id)) continue;
-          Holders& holders = reached.at(id.index);
-          if ((holders >> m) & 1u) continue;
-          cost += transfer_cost(registry, target, sender(holders), static_cast<int>(m),
-                                function.tensor(id).bytes());
-          holders |= Holders{1} << m;
-        }
-        for (const TensorId id : node.outputs) reached[id.index] = Holders{1} << m;
-        std::erase_if(reached, [&](const auto& entry) {
-          return last[static_cast<size_t>(entry.first)] <= static_cast<int>(n);
-        });
-        const auto [place, fresh] = next.try_emplace(std::move(reached));
-        if (fresh || cost < place->second.cost)
-          place->second = {cost, std::make_shared<Choice>(Choice{static_cast<int>(m), state.path})};
-      }
-    }
-    return next;
-  }
-
-  static void prune(std::map<Key, State>& states) {
-    if (states.size() <= kMaxStates) return;
-    std::vector<double> costs;
-    for (const auto& [key, state] : states) costs.push_back(state.cost);
-    std::nth_element(costs.begin(), costs.begin() + kMaxStates, costs.end());
-    const double limit = costs[kMaxStates];
-    std::erase_if(states, [&](const auto& entry) { return entry.second.cost > limit; });
-  }
-
-  Assignment finish(const std::map<Key, State>& states) const {
-    double best = std::numeric_limits<double>::infinity();
-    const State* chosen = nullptr;
-    for (const auto& [key, state] : states) {
-      double cost = state.cost;
-      for (const auto& [tensor, holders] : key)
-        if ((holders & 1u) == 0)
-          cost += transfer_cost(registry, target, sender(holders), 0,
-                                function.tensor(TensorId{tensor}).bytes());
-      if (cost < best) best = cost, chosen = &state;
-    }
-    INTARSIA_CHECK(chosen != nullptr, "the search keeps at least one state");
-    Assignment assignment;
-    for (const Choice* c = chosen->path.get(); c != nullptr; c = c->before.get())
-      assignment.push_back(c->member);
-    std::reverse(assignment.begin(), assignment.end());
-    return assignment;
-  }
-};
-
-// Bans every (node, member) whose member did not get a whole piece around it. True when any.
-bool ban_broken_pieces(const Offers& offers, const Assignment& assignment,
-                       std::vector<std::vector<bool>>& banned) {
-  bool any = false;
-  for (size_t n = 0; n < assignment.size(); ++n) {
-    const size_t member = static_cast<size_t>(assignment[n]);
-    const auto& pieces = offers.table.cells[n][member].pieces;
-    const bool whole = std::any_of(pieces.begin(), pieces.end(), [&](const Piece& piece) {
-      return std::all_of(piece.nodes.begin(), piece.nodes.end(), [&](graph::NodeId part) {
-        return assignment[part.at()] == static_cast<int>(member);
-      });
-    });
-    if (!whole) banned[n][member] = true, any = true;
-  }
-  return any;
+MemberSet readers_of(const CostModel& model, const Assignment& assignment, size_t c) {
+  MemberSet readers = model.fixed_readers(static_cast<int>(c));
+  for (const int reader : model.carried()[c].readers)
+    readers |= only(assignment[static_cast<size_t>(reader)]);
+  return readers;
 }
 
 }  // namespace
 
-double transfer_cost(const TargetRegistry& registry, const TargetSpec& target, int from, int to,
-                     int64_t bytes) {
-  if (from == to) return 0;
-  const auto side = [&](int member) {
-    const Target& value = target.members()[static_cast<size_t>(member)];
-    return registry.kind_of(value).transfer_microseconds(value, bytes);
-  };
-  return side(from) + side(to);
-}
-
-AssignmentCost cost_of(const Function& function, const TargetRegistry& registry,
-                       const TargetSpec& target, const Offers& offers,
-                       const Assignment& assignment) {
+AssignmentCost cost_of(const CostModel& model, const Assignment& assignment) {
   AssignmentCost total;
-  std::map<int32_t, Holders> holders;
-  const auto need = [&](TensorId id, int member) {
-    Holders& held = holders.at(id.index);
-    if ((held >> member) & 1u) return;
-    const int64_t bytes = function.tensor(id).bytes();
-    total.microseconds += transfer_cost(registry, target, sender(held), member, bytes);
-    total.transfers += 1;
-    total.transfer_bytes += bytes;
-    held |= Holders{1} << member;
-  };
-  for (const TensorId id : function.inputs) holders[id.index] = Holders{1};
-  for (size_t n = 0; n < function.nodes.size(); ++n) {
-    const int member = assignment[n];
-    total.microseconds += offers.table.cells[n][static_cast<size_t>(member)].microseconds;
-    for (const TensorId id : function.nodes[n].inputs)
-      if (travels(function, id)) need(id, member);
-    for (const TensorId id : function.nodes[n].outputs) holders[id.index] = Holders{1} << member;
+  for (size_t n = 0; n < assignment.size(); ++n) total.time += model.running(n, assignment[n]);
+  for (size_t c = 0; c < model.carried().size(); ++c) {
+    const Carried& tensor = model.carried()[c];
+    const int writer =
+        tensor.writer == kCaller ? kHost : assignment[static_cast<size_t>(tensor.writer)];
+    const MemberSet readers = readers_of(model, assignment, c);
+    const int others = std::popcount(readers & ~only(writer));
+    total.time += model.moving(static_cast<int>(c), writer, readers);
+    total.transfers += others;
+    total.transfer_bytes += others * tensor.bytes;
   }
-  for (const TensorId id : function.outputs)
-    if (travels(function, id)) need(id, 0);
   return total;
 }
 
-Result<Assignment> assign_by_cost(const graph::Module& module, const Function& function,
-                                  const TargetRegistry& registry, const TargetSpec& target,
-                                  const Offers& offers) {
-  INTARSIA_CHECK(target.members().size() <= 64, "holders are one bit a member");
-  std::vector<std::vector<bool>> banned(function.nodes.size(),
-                                        std::vector<bool>(target.members().size(), false));
-  for (;;) {  // ends: every round bans at least one more (node, member)
-    const std::optional<Assignment> found =
-        Search{function, registry, target, offers, banned}.run();
-    if (!found) break;
-    if (!ban_broken_pieces(offers, *found, banned)) return *found;
-  }
-  // Some operator has no member left: the priority policy finds the same and says it in words.
-  return assign_by_priority(module, function, registry, target, offers);
+Result<CheapestAssignment> assign_by_cost(const graph::Module& module,
+                                          const graph::Function& function,
+                                          const TargetRegistry& registry, const TargetSpec& target,
+                                          const Offers& offers, const CostModel& model,
+                                          const SearchLimits& limits) {
+  // Where the search finds nothing, the priority policy finds the same and says it in words.
+  Result<Assignment> by_priority = assign_by_priority(module, function, registry, target, offers);
+  std::optional<Picoseconds> known;
+  if (by_priority.ok()) known = cost_of(model, *by_priority).time;
+  const Pieces pieces(offers);
+  PlacementResult found =
+      search_placements({model, pieces.list(), pieces.of_nodes(), known}, limits);
+  if (found.assignment) return CheapestAssignment{std::move(*found.assignment), found.effort};
+  INTARSIA_TRY(Assignment assignment, std::move(by_priority));
+  return CheapestAssignment{std::move(assignment), found.effort};
 }
 
 }  // namespace intarsia::partitioning

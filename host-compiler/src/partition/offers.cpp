@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "partition/matcher.h"
+
 namespace intarsia::partitioning {
 namespace {
 
@@ -16,16 +18,15 @@ std::string place(const graph::Module& module, const graph::Node& node) {
 
 // Asks one member about the whole function.
 void ask_member(const graph::Module& module, const Function& function,
-                const TargetRegistry& registry, const Target& member, size_t index,
-                OfferTable& table) {
+                const TargetRegistry& registry, const Matcher& matcher, const Target& member,
+                size_t index, OfferTable& table) {
   const TargetKind& kind = registry.kind_of(member);
   const std::vector<Pattern> patterns = kind.patterns(member);
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const NodeId root{static_cast<int32_t>(n)};
     Cell& cell = table.cells[n][index];
-    cell.microseconds = kind.cost(member, module, function, function.nodes[n]).microseconds();
     for (const Pattern& pattern : patterns) {
-      const std::optional<PatternMatch> found = match(pattern, module, function, root);
+      const std::optional<PatternMatch> found = matcher.match(pattern, root);
       if (!found) continue;
       std::optional<std::string> refused;
       if (pattern.refuses) refused = pattern.refuses(*found);
@@ -43,9 +44,14 @@ void ask_member(const graph::Module& module, const Function& function,
   }
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     Cell& cell = table.cells[n][index];
-    if (!cell.can() && cell.reason.empty())
+    if (cell.can()) {
+      const CostEstimate estimate = kind.cost(member, module, function, function.nodes[n]);
+      cell.microseconds = estimate.microseconds();
+      cell.clock_mhz = estimate.clock_mhz;
+    } else if (cell.reason.empty()) {
       cell.reason = fmt::format("{} has no pattern for {}", member.kind,
                                 graph::to_string(function.nodes[n].kind));
+    }
   }
 }
 
@@ -64,6 +70,9 @@ const graph::Node* runner_of(const graph::Module& module, const std::string& nam
 void refuse_pins_inside(const graph::Module& module, const Function& entry, Diagnostics& problems) {
   for (const Function& function : module.functions) {
     if (function.name == entry.name) continue;
+    const bool has_pins = std::any_of(function.nodes.begin(), function.nodes.end(),
+                                      [](const graph::Node& node) { return !node.pin.empty(); });
+    if (!has_pins) continue;
     const graph::Node* runner = runner_of(module, function.name);
     for (const graph::Node& node : function.nodes)
       if (!node.pin.empty() && runner != nullptr && node.pin != runner->pin)
@@ -83,8 +92,9 @@ Result<Offers> collect_offers(const graph::Module& module, const Function& funct
   const auto members = target.members();
   Offers offers;
   offers.table.cells.assign(function.nodes.size(), std::vector<Cell>(members.size()));
+  const Matcher matcher(module, function);
   for (size_t m = 0; m < members.size(); ++m)
-    ask_member(module, function, registry, members[m], m, offers.table);
+    ask_member(module, function, registry, matcher, members[m], m, offers.table);
 
   std::vector<std::string> names;
   for (const Target& member : members) names.push_back(member.name);

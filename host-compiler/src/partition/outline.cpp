@@ -36,15 +36,30 @@ class TensorCopier {
   std::map<int32_t, TensorId> copied_;
 };
 
-// Tensors that some node outside `region` or the function's caller reads.
-std::set<int32_t> read_outside(const Function& function, const std::set<int32_t>& region) {
-  std::set<int32_t> read;
-  for (size_t n = 0; n < function.nodes.size(); ++n)
-    if (!region.contains(static_cast<int32_t>(n)))
-      for (const TensorId id : function.nodes[n].inputs) read.insert(id.index);
-  for (const TensorId id : function.outputs) read.insert(id.index);
-  return read;
-}
+// By tensor, in which regions it is read.
+class Readers {
+ public:
+  Readers(const Function& function, const std::vector<Region>& regions)
+      : of_(function.tensors.size(), kNone) {
+    for (size_t r = 0; r < regions.size(); ++r)
+      for (const graph::NodeId node : regions[r].nodes)
+        for (const TensorId id : function.nodes[node.at()].inputs)
+          if (id.valid()) add(id, static_cast<int>(r));
+    for (const TensorId id : function.outputs) add(id, kSeveral);
+  }
+  // Some node outside of the region, or the function's caller, reads it.
+  bool are_outside(TensorId id, size_t region) const {
+    return of_[id.at()] != kNone && of_[id.at()] != static_cast<int>(region);
+  }
+
+ private:
+  static constexpr int kNone = -1, kSeveral = -2;
+  void add(TensorId id, int region) {
+    int& readers = of_[id.at()];
+    readers = readers == kNone || readers == region ? region : kSeveral;
+  }
+  std::vector<int> of_;  // a region, or one of the above
+};
 
 void make_plain(Tensor& tensor) {
   tensor.variable = false, tensor.initial = {};
@@ -72,8 +87,8 @@ std::set<int32_t> shared_variables(const Function& function, const std::vector<R
 }
 
 OutlinedRegion outline_region(const Function& function, const Target& member,
-                              const std::string& name, const Region& region,
-                              const std::set<int32_t>& shared) {
+                              const std::string& name, const Region& region, size_t index,
+                              const Readers& readers, const std::set<int32_t>& shared) {
   OutlinedRegion result;
   Function& made = result.function;
   made.name = name;
@@ -82,12 +97,9 @@ OutlinedRegion outline_region(const Function& function, const Target& member,
   result.call.name = name;
   result.call.attributes = graph::CallAttrs{name};
 
-  std::set<int32_t> inside, written;
-  for (const graph::NodeId id : region.nodes) {
-    inside.insert(id.index);
+  std::set<int32_t> written;
+  for (const graph::NodeId id : region.nodes)
     for (const TensorId output : function.nodes[id.at()].outputs) written.insert(output.index);
-  }
-  const std::set<int32_t> read = read_outside(function, inside);
 
   TensorCopier tensors(function, made);
   std::set<int32_t> passed, rewritten;
@@ -124,7 +136,7 @@ OutlinedRegion outline_region(const Function& function, const Target& member,
         continue;
       }
       output = tensors.copy(output);
-      if (read.contains(outer.index)) {
+      if (readers.are_outside(outer, index)) {
         made.outputs.push_back(output);
         result.call.outputs.push_back(outer);
       }
@@ -173,7 +185,9 @@ graph::Module outline(const graph::Module& module, const Function& function,
   std::set<std::string> names;
   std::vector<Function> outlined;
   const std::set<int32_t> shared = shared_variables(function, regions);
-  for (const Region& region : regions) {
+  const Readers readers(function, regions);
+  for (size_t r = 0; r < regions.size(); ++r) {
+    const Region& region = regions[r];
     const Target& member = target.members()[static_cast<size_t>(region.member)];
     std::string name;
     do {  // members of unlike names may have one in C
@@ -181,7 +195,7 @@ graph::Module outline(const graph::Module& module, const Function& function,
           fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++),
           "region");
     } while (!names.insert(name).second);
-    OutlinedRegion piece = outline_region(function, member, name, region, shared);
+    OutlinedRegion piece = outline_region(function, member, name, region, r, readers, shared);
     entry.nodes.push_back(std::move(piece.call));
     outlined.push_back(std::move(piece.function));
   }

@@ -36,13 +36,28 @@ std::string shapes_text(const graph::Function& function, const graph::Node& node
 std::string why_not_chosen(const graph::Node& node, const std::string& chosen, bool is_asked_later,
                            PartitionPolicy policy) {
   if (!node.pin.empty()) return fmt::format("the operator is pinned to {}", chosen);
-  if (policy == PartitionPolicy::Cost) return fmt::format("{} costs less with transfers", chosen);
+  if (policy == PartitionPolicy::Cost)
+    return fmt::format("the whole costs least with it on {}, transfers included", chosen);
   if (is_asked_later) return fmt::format("{} comes first in the target", chosen);
   return "part of a piece that another member already has";
 }
 
+// Of the members that take part: the clock that the estimates of their operators assume.
+std::vector<Explanation::Clock> clocks_of(const TargetSpec& target, const Offers& offers,
+                                          const Assignment& assignment) {
+  std::vector<Explanation::Clock> clocks;
+  for (size_t m = 0; m < target.members().size(); ++m) {
+    const auto taken = std::find(assignment.begin(), assignment.end(), static_cast<int>(m));
+    if (taken == assignment.end()) continue;
+    const size_t node = static_cast<size_t>(taken - assignment.begin());
+    clocks.push_back({target.members()[m].name, offers.table.cells[node][m].clock_mhz});
+  }
+  return clocks;
+}
+
 Explanation explain(const graph::Function& function, const TargetRegistry& registry,
-                    const TargetSpec& target, const Offers& offers, const Assignment& assignment,
+                    const TargetSpec& target, const Offers& offers,
+                    const partitioning::AssignmentCost& cost, const Assignment& assignment,
                     const std::vector<partitioning::Region>& regions, PartitionPolicy policy) {
   Explanation result;
   std::vector<size_t> rank(target.members().size());
@@ -72,16 +87,24 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
     }
     result.operators.push_back(std::move(row));
   }
-  const partitioning::AssignmentCost cost = cost_of(function, registry, target, offers, assignment);
   result.regions = static_cast<int64_t>(regions.size());
   result.boundaries = partitioning::count_boundaries(function, regions);
-  result.microseconds = cost.microseconds;
+  result.microseconds = partitioning::microseconds(cost.time);
   result.transfers = cost.transfers;
   result.transfer_bytes = cost.transfer_bytes;
+  result.clocks = clocks_of(target, offers, assignment);
   return result;
 }
 
 }  // namespace
+
+std::string search_note(const Explanation& explanation) {
+  if (!explanation.search || explanation.search->is_exact) return "";
+  return fmt::format(
+      "the search of policy cost was cut short at {} placements at a time: another assignment may "
+      "cost less",
+      explanation.search->most_kept);
+}
 
 Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
                               const TargetSpec& target, const PartitionOptions& options) {
@@ -90,16 +113,23 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   const graph::Function& function = flat.entry_function();
 
   INTARSIA_TRY(const Offers offers, partitioning::collect_offers(flat, function, registry, target));
-  INTARSIA_TRY(const Assignment assignment,
-               options.policy == PartitionPolicy::Cost
-                   ? assign_by_cost(flat, function, registry, target, offers)
-                   : assign_by_priority(flat, function, registry, target, offers));
+  const partitioning::CostModel costs(function, registry, target, offers);
+  Assignment assignment;
+  std::optional<Explanation::Search> search;
+  if (options.policy == PartitionPolicy::Cost) {
+    INTARSIA_TRY(partitioning::CheapestAssignment found,
+                 assign_by_cost(flat, function, registry, target, offers, costs));
+    assignment = std::move(found.assignment), search = found.search;
+  } else {
+    INTARSIA_TRY(assignment, assign_by_priority(flat, function, registry, target, offers));
+  }
 
   const std::vector<partitioning::Region> regions =
       partitioning::make_regions(function, assignment);
   Partitioned result;
-  result.explanation =
-      explain(function, registry, target, offers, assignment, regions, options.policy);
+  result.explanation = explain(function, registry, target, offers, cost_of(costs, assignment),
+                               assignment, regions, options.policy);
+  result.explanation.search = search;
   result.module = partitioning::outline(flat, function, target, regions);
   INTARSIA_TRY_VOID(graph::verify(result.module));
   return result;

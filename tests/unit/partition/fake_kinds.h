@@ -48,14 +48,13 @@ class FakeKind final : public TargetKind {
   double transfer_;
 };
 
-inline TargetRegistry make_registry() {
+inline TargetRegistry make_registry(bool with_concat = false) {
   using graph::OpKind;
   TargetRegistry registry;
-  registry.add(std::make_unique<FakeKind>(
-      "cpu", Role::Cpu,
-      std::map<OpKind, double>{
-          {OpKind::Relu, 50}, {OpKind::Add, 40}, {OpKind::Mul, 30}, {OpKind::Softmax, 60}},
-      0));
+  std::map<OpKind, double> cpu = {
+      {OpKind::Relu, 50}, {OpKind::Add, 40}, {OpKind::Mul, 30}, {OpKind::Softmax, 60}};
+  if (with_concat) cpu[OpKind::Concat] = 20;
+  registry.add(std::make_unique<FakeKind>("cpu", Role::Cpu, std::move(cpu), 0));
   auto npu = std::make_unique<FakeKind>(
       "npu", Role::Accelerator, std::map<OpKind, double>{{OpKind::Relu, 5}, {OpKind::Add, 9}}, 12);
   npu->limit_ = 16;

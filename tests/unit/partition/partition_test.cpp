@@ -227,27 +227,5 @@ TEST(Partition, RandomGraphsStayExecutableUnderBothPolicies) {
   }
 }
 
-// Every assignment of a small graph through pins; none may be cheaper than what the policy found.
-TEST(Partition, CostPolicyIsOptimal) {
-  const std::vector<std::string> names = {"cpu", "npu", "gpu"};
-  for (uint32_t seed = 0; seed < 12; ++seed) {
-    const graph::Module module = random_graph(seed, 5);
-    PartitionOptions options;
-    options.policy = PartitionPolicy::Cost;
-    const double found = partitioned(module, "cpu + npu + gpu", options).explanation.microseconds;
-    double best = 1e30;
-    const TargetRegistry registry = testing_kinds::make_registry();
-    const Result<TargetSpec> spec = parse_target(registry.catalogue(), "cpu + npu + gpu");
-    for (int code = 0; code < 243; ++code) {
-      PartitionOptions pinned;
-      for (int n = 0, rest = code; n < 5; ++n, rest /= 3)
-        pinned.pins["n" + std::to_string(n)] = names[static_cast<size_t>(rest % 3)];
-      const Result<Partitioned> result = partition(module, registry, *spec, pinned);
-      if (result.ok()) best = std::min(best, result->explanation.microseconds);
-    }
-    EXPECT_NEAR(found, best, 1e-9) << "seed " << seed;
-  }
-}
-
 }  // namespace
 }  // namespace intarsia
