@@ -3,10 +3,12 @@
 // A kind that leaves a hook out gets the default named beside it.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "intarsia/artifacts.h"
@@ -54,8 +56,8 @@ class TargetKind {
   // Name, role, attributes with defaults and checks, tags.
   virtual const KindSpec& spec() const = 0;
 
-  // A kind may be refined: another object with the same spec().name, made known by
-  // TargetRegistry::refine, answers every question about the targets for which this is true.
+  // A kind may be refined: a RefiningKind, made known by TargetRegistry::refine, answers every question
+  // about the targets for which this is true.
   virtual bool refines(const Target& target) const { return (void)target, false; }
 
   // What it can take. Default: every operator of the portable lowering.
@@ -116,15 +118,65 @@ class TargetKind {
   }
 };
 
+// What refines another kind. Every question it does not answer itself goes to that kind, its base: with a
+// hook of TargetKind's own it would otherwise lose what the base has said.
+class RefiningKind : public TargetKind {
+ public:
+  explicit RefiningKind(const TargetKind& base) : base_(base) {}
+  bool refines(const Target& target) const override = 0;
+
+  const KindSpec& spec() const override { return base_.spec(); }
+  std::vector<Pattern> patterns(const Target& target) const override {
+    return base_.patterns(target);
+  }
+  Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
+                                            const graph::Function& function,
+                                            const LoweringOptions& options) const override;
+  Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,
+                                   const Plan& plan) const override;
+  CostEstimate cost(const Target& target, const graph::Module& module,
+                    const graph::Function& function, const graph::Node& node) const override {
+    return base_.cost(target, module, function, node);
+  }
+  std::vector<std::string> notes(const Target& target, const graph::Module& module,
+                                 const graph::Function& function) const override {
+    return base_.notes(target, module, function);
+  }
+  int32_t tolerance(const Target& target, const graph::Node& node) const override {
+    return base_.tolerance(target, node);
+  }
+  double transfer_microseconds(const Target& target, int64_t bytes) const override {
+    return base_.transfer_microseconds(target, bytes);
+  }
+  std::vector<MemoryPool> memories(const Target& target,
+                                   const LoweringOptions& options) const override {
+    return base_.memories(target, options);
+  }
+  std::string memory_master(const Target& target) const override {
+    return base_.memory_master(target);
+  }
+  std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
+    return base_.disassemble(stream);
+  }
+  RuntimePart runtime(const Target& target) const override { return base_.runtime(target); }
+  SimulatorPart simulator(const Target& target) const override { return base_.simulator(target); }
+
+ protected:
+  const TargetKind& base() const { return base_; }
+
+ private:
+  const TargetKind& base_;  // owned by the registry, which keeps it as long as this
+};
+
 // The kinds this build knows. Made once by the composition root (the command line, a test) and
 // handed in; nothing registers itself.
 class TargetRegistry {
  public:
+  using MakeRefinement = std::function<std::unique_ptr<RefiningKind>(const TargetKind& base)>;
+
   void add(std::unique_ptr<TargetKind> kind);
-  // Its spec() names the kind it refines and is not looked at otherwise.
-  void refine(std::unique_ptr<TargetKind> refinement) {
-    refinements_.push_back(std::move(refinement));
-  }
+  // `make` is called once there is a kind of that name, now or later; never where there is none.
+  void refine(const std::string& kind, MakeRefinement make);
   const TargetKind& kind(std::string_view name) const;  // checked to exist
   // Who answers for the target: its kind, or what refines it for this target.
   const TargetKind& kind_of(const Target& target) const;
@@ -133,7 +185,9 @@ class TargetRegistry {
   TargetCatalogue& catalogue() { return catalogue_; }
 
  private:
-  std::vector<std::unique_ptr<TargetKind>> kinds_, refinements_;
+  std::vector<std::unique_ptr<TargetKind>> kinds_;
+  std::vector<std::unique_ptr<RefiningKind>> refinements_;
+  std::vector<std::pair<std::string, MakeRefinement>> waiting_;  // for the kind they refine
   TargetCatalogue catalogue_;
 };
 

@@ -54,6 +54,18 @@ double TargetKind::transfer_microseconds(const Target&, int64_t bytes) const {
   return 5.0 + static_cast<double>(bytes) / 4.0 / 100.0;
 }
 
+Result<tir::LoweredFunction> RefiningKind::graph_to_tir(const Target& target,
+                                                        const graph::Module& module,
+                                                        const graph::Function& function,
+                                                        const LoweringOptions& options) const {
+  return base_.graph_to_tir(target, module, function, options);
+}
+
+Result<Artifacts> RefiningKind::tir_to_runtime(const Target& target, const tir::Module& module,
+                                               const Plan& plan) const {
+  return base_.tir_to_runtime(target, module, plan);
+}
+
 std::string TargetKind::memory_master(const Target&) const {
   return spec().role == Role::Cpu ? "cpu" : std::string(spec().name);
 }

@@ -10,17 +10,21 @@
 namespace intarsia::targets::c {
 namespace {
 
+enum class Column { Mainline, Baseline };
+
 struct Core {
   const char* name;
   const char* summary;
-  double clock_mhz, instructions_per_mac;
+  double clock_mhz;
+  Column column;
+  double cycles_per_instruction;
   const char* float_abi;
   const char* extensions;  // words
 };
 
 constexpr Core kCores[] = {
-#define CORE(name, summary, mhz, per_mac, float_abi, extensions) \
-  {name, summary, mhz, per_mac, float_abi, extensions},
+#define CORE(name, summary, mhz, column, cycles, float_abi, extensions) \
+  {name, summary, mhz, Column::column, cycles, float_abi, extensions},
 #include "c/cores.def"
 #undef CORE
 };
@@ -29,6 +33,100 @@ const Core* find_core(const std::string& name) {
   const auto found = std::find_if(std::begin(kCores), std::end(kCores),
                                   [&](const Core& core) { return core.name == name; });
   return found == std::end(kCores) ? nullptr : found;
+}
+
+enum class Family {
+#define FAMILY(name, ...) name,
+#include "c/portable.def"
+#undef FAMILY
+};
+
+struct Instructions {
+  double per_step, per_result;
+};
+
+Instructions instructions_of(Family family, Column column) {
+  static constexpr Instructions kTable[][2] = {
+#define FAMILY(name, step, result, baseline_step, baseline_result) \
+  {{step, result}, {baseline_step, baseline_result}},
+#include "c/portable.def"
+#undef FAMILY
+  };
+  return kTable[static_cast<size_t>(family)][column == Column::Mainline ? 0 : 1];
+}
+
+Family family_of(const graph::Function& function, const graph::Node& node) {
+  using enum graph::OpKind;
+  switch (node.kind) {
+    case Conv2d:
+    case TransposeConv2d:
+    case BatchMatmul:
+      return Family::Convolution;
+    case DepthwiseConv2d:
+      return Family::Depthwise;
+    case FullyConnected: {
+      const Shape& out = function.tensor(node.outputs[0]).shape;
+      return element_count(out) == out.back() ? Family::Row : Family::Convolution;
+    }
+    case AveragePool2d:
+    case MaxPool2d:
+    case L2Pool2d:
+      return Family::Window;
+    case Mean:
+    case Sum:
+    case ReduceMax:
+    case ReduceMin:
+    case ReduceProd:
+    case ReduceAny:
+    case ReduceAll:
+    case ArgMax:
+    case ArgMin:
+      return Family::Reduction;
+    case Softmax:
+    case LogSoftmax:
+      return Family::Exponential;
+    case Svdf:
+    case Lstm:
+      return Family::Recurrent;
+    case Pad:
+    case PadV2:
+    case MirrorPad:
+    case Concat:
+    case Pack:
+    case Split:
+    case Unpack:
+    case Slice:
+    case Transpose:
+    case SpaceToDepth:
+    case DepthToSpace:
+    case SpaceToBatch:
+    case BatchToSpace:
+    case Gather:
+    case GatherNd:
+    case BroadcastTo:
+    case Tile:
+    case ResizeNearest:
+      return Family::Move;
+    case Reshape:
+      return Family::Alias;
+    default:
+      return Family::Elementwise;
+  }
+}
+
+double portable_instructions(Column column, const graph::Function& function,
+                             const graph::Node& node) {
+  double results = 0;
+  for (const graph::TensorId id : node.outputs)
+    if (id.valid()) results += static_cast<double>(element_count(function.tensor(id).shape));
+  const Family family = family_of(function, node);
+  double steps = static_cast<double>(graph::mac_count(function, node));
+  if (const auto* pool = std::get_if<graph::Pool2dAttrs>(&node.attributes))
+    steps = results * static_cast<double>(pool->filter_h * pool->filter_w);
+  if (family == Family::Reduction)
+    steps = static_cast<double>(element_count(function.tensor(node.inputs[0]).shape));
+  const Instructions each = instructions_of(family, column);
+  return each.per_step * steps + each.per_result * results;
 }
 
 // What -mattr asks for, as the core has it.
@@ -94,12 +192,7 @@ class CKind final : public TargetKind {
                     const graph::Node& node) const override {
     const Core* core = find_core(target.get_string("mcpu"));
     INTARSIA_CHECK(core != nullptr, "the catalogue admits only cores of the table");
-    int64_t elements = 0;
-    for (const graph::TensorId id : node.outputs)
-      elements += element_count(function.tensor(id).shape);
-    // Requantising and storing one result takes some thirty instructions on any of them.
-    return {core->instructions_per_mac * static_cast<double>(graph::mac_count(function, node)) +
-                30.0 * static_cast<double>(elements),
+    return {portable_instructions(core->column, function, node) * core->cycles_per_instruction,
             core->clock_mhz};
   }
 

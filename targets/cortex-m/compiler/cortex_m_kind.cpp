@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "intarsia/builtin_targets.h"
+#include "kernel_costs.h"
 #include "kernels.h"
 #include "target_kind/c_artifacts.h"
 
@@ -13,10 +14,11 @@ namespace {
 struct Core {
   const char* name;
   CoreClass core_class;
+  double time, constant_bytes;  // bytes per cycle
 };
 
 constexpr Core kCores[] = {
-#define CORE(name, core_class) {name, CoreClass::core_class},
+#define CORE(name, core_class, time, bytes) {name, CoreClass::core_class, time, bytes},
 #include "cortex_m/cores.def"
 #undef CORE
 };
@@ -30,13 +32,16 @@ const Core* find_core(const Target& target) {
   return found == std::end(kCores) ? nullptr : found;
 }
 
-class CortexMKind final : public TargetKind {
+double constant_bytes(const graph::Function& function, const graph::Node& node) {
+  int64_t bytes = 0;
+  for (const graph::TensorId id : node.inputs)
+    if (id.valid() && function.tensor(id).constant.valid()) bytes += function.tensor(id).bytes();
+  return static_cast<double>(bytes);
+}
+
+class CortexMKind final : public RefiningKind {
  public:
-  CortexMKind() {
-    spec_.name = std::string("c");
-    spec_.role = Role::Cpu;
-  }
-  const KindSpec& spec() const override { return spec_; }
+  using RefiningKind::RefiningKind;
 
   bool refines(const Target& target) const override {
     const AttributeValue* kernels = target.attributes.find("kernels");
@@ -54,6 +59,17 @@ class CortexMKind final : public TargetKind {
         [core, small](const OpView& view) { return choose_leaf(core, view, small); }, options);
   }
 
+  // Kernels are made for `--optimise balanced`, as which they are counted.
+  CostEstimate cost(const Target& target, const graph::Module& module,
+                    const graph::Function& function, const graph::Node& node) const override {
+    CostEstimate estimate = base().cost(target, module, function, node);
+    const Core& core = *find_core(target);
+    if (const auto cycles = kernel_cycles(core.core_class, module, function, node))
+      estimate.cycles =
+          std::max(*cycles * core.time, constant_bytes(function, node) / core.constant_bytes);
+    return estimate;
+  }
+
   Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,
                                    const Plan& plan) const override {
     INTARSIA_TRY(Artifacts artifacts,
@@ -63,15 +79,12 @@ class CortexMKind final : public TargetKind {
   }
 
   RuntimePart runtime(const Target&) const override { return {.folder = INTARSIA_TARGET_FOLDER}; }
-
- private:
-  KindSpec spec_;
 };
 
 }  // namespace
 
 void add_kinds(TargetRegistry& registry) {
-  registry.refine(std::make_unique<CortexMKind>());
+  registry.refine("c", [](const TargetKind& base) { return std::make_unique<CortexMKind>(base); });
 }
 
 }  // namespace intarsia::targets::cortex_m

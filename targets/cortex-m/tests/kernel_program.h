@@ -12,7 +12,8 @@ namespace intarsia::test::cortex_m {
 
 class KernelProgram {
  public:
-  explicit KernelProgram(const std::string& core);  // a name of isa/cores.def
+  explicit KernelProgram(
+      const std::string& core);  // a name of isa/cores.def, and further attributes
 
   // The entry function of a module has one operator, which the target takes. Fails the test otherwise.
   void add(graph::Module module,

@@ -1,6 +1,8 @@
 // Instructions per product (or per element) of common shapes on an emulated core, to see which shapes are out of
-// line with their neighbours:  cortex_m_shapes CORE BOARD
+// line with their neighbours:  cortex_m_shapes CORE BOARD [portable]
 #include <cstdio>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -50,8 +52,8 @@ class Table {
           {1, size, size, channels});
   }
 
-  void print(const char* core, const char* board) {
-    KernelProgram kernels(core);
+  void print(const std::string& core, const char* board, bool portable) {
+    KernelProgram kernels(portable ? core + " -kernels=portable" : core);
     std::vector<std::vector<graph::TensorValue>> inputs;
     for (const Shaped& shaped : all_) {
       kernels.add(shaped.module);
@@ -90,8 +92,9 @@ class Table {
 
 int main(int count, char** arguments) {
   using namespace intarsia::test::cortex_m;
-  if (count != 3) {
-    std::fputs("usage: cortex_m_shapes CORE BOARD\n", stderr);
+  const bool portable = count == 4 && std::string_view(arguments[3]) == "portable";
+  if (count != 3 && !portable) {
+    std::fputs("usage: cortex_m_shapes CORE BOARD [portable]\n", stderr);
     return 2;
   }
   Table table;
@@ -151,5 +154,5 @@ int main(int count, char** arguments) {
   table.plain(OpKind::Mean, "mean h,w", graph::ReduceAttrs{{1, 2}, true}, {1, 8, 8, 16});
   table.plain(OpKind::Mean, "mean h,w", graph::ReduceAttrs{{1, 2}, false}, {1, 5, 5, 33});
   table.plain(OpKind::Mean, "mean c", graph::ReduceAttrs{{3}, false}, {1, 8, 8, 16});
-  table.print(arguments[1], arguments[2]);
+  table.print(arguments[1], arguments[2], portable);
 }
