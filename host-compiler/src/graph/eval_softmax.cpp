@@ -9,6 +9,7 @@
 #include "graph/fixed_functions.h"
 #include "graph/fixed_point.h"
 #include "graph/kernels.h"
+#include "graph/rounded_exp.h"
 #include "graph/scales.h"
 
 namespace intarsia::graph {
@@ -98,7 +99,7 @@ int32_t to_int16(int32_t value) {
 }
 
 void softmax_of_int16(const Invocation& call) {
-  static const Int16Table exponential(10.0f / 65535, 32767, [](float x) { return std::exp(x); });
+  static const Int16Table exponential(10.0f / 65535, 32767, rounded_exp);
   static const Int16Table reciprocal(1.0f / 65535, -32768,
                                      [](float x) { return 1.0f / (1.0f + x); });
   const FixedFactor factor =

@@ -6,6 +6,7 @@
 #include "graph/fixed_functions.h"
 #include "graph/fixed_point.h"
 #include "graph/kernels.h"
+#include "graph/rounded_exp.h"
 #include "graph/scales.h"
 
 namespace intarsia::graph {
@@ -143,7 +144,7 @@ Result<void> rsqrt_of_int8(const Invocation& call) {
 }
 
 float elu(float x) {
-  return x < 0 ? std::exp(x) - 1 : x;
+  return x < 0 ? rounded_exp(x) - 1 : x;
 }
 
 // To nearest, ties to the even neighbour.
@@ -250,7 +251,7 @@ Result<void> eval_unary(const Invocation& call) {
     case OpKind::Elu:
       return tabulated(call, elu);
     case OpKind::Exp:
-      return tabulated(call, [](float x) { return std::exp(x); });
+      return tabulated(call, rounded_exp);
     case OpKind::Abs:
       return narrow ? abs_quantized<int8_t>(call) : abs_quantized<int16_t>(call);
     case OpKind::Rsqrt:

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "graph/fixed_point.h"
+#include "graph/rounded_exp.h"
 
 namespace intarsia::graph {
 
@@ -94,7 +95,7 @@ class SigmoidTable {
   SigmoidTable() {
     for (size_t i = 0; i < points_.size(); ++i)
       points_[i] = static_cast<uint32_t>(
-          std::min(std::round(65536 / (1 + std::exp(-static_cast<double>(i) / 24))), 65535.0));
+          std::min(std::round(65536 / (1 + portable_exp(-static_cast<double>(i) / 24))), 65535.0));
     // Where TFLite's points are one above the nearest integer.
     for (const size_t i : {4,  8,  12, 14, 15, 16, 17, 19, 20,  21,  22,  25,  27, 28, 29,
                            30, 31, 33, 34, 35, 37, 39, 40, 41,  43,  44,  45,  46, 49, 50,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "graph/rounded_exp.h"
 #include "scaling.h"
 #include "wide.h"
 
@@ -46,8 +47,7 @@ std::vector<uint8_t> lines(float first, float last, F&& f) {
 
 std::vector<uint8_t> exponentials() {
   constexpr float kScale = 10.0f / 65535;
-  return lines(kScale * static_cast<float>(kLeast - kMost), 0.0f,
-               [](float x) { return std::exp(x); });
+  return lines(kScale * static_cast<float>(kLeast - kMost), 0.0f, graph::rounded_exp);
 }
 std::vector<uint8_t> reciprocals() {
   constexpr float kScale = 1.0f / 65535;
