@@ -80,8 +80,10 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
                compile_module(imported, context.registry, selection.target, selection.options));
   if (command.stage == "plan") return command.common.json ? plan_json(model) : plan_text(model);
   std::string text;
-  for (const SourceFile& file : model.emitted.sources)
-    text += fmt::format("==== {}\n{}", file.path, file.text);
+  for (const SourceFile& file : model.emitted.sources) {
+    text += fmt::format("==== {}\n", file.path);
+    file.write_to([&](std::string_view piece) { text += piece; });
+  }
   return text;
 }
 
@@ -96,7 +98,7 @@ int run_dump(Context& context, const DumpCommand& command) {
   }
   const Result<std::string> text = dump(context, command);
   if (!text.ok()) return fail(text.error());
-  fmt::print("{}", *text);
+  std::fwrite(text->data(), 1, text->size(), stdout);
   return kDone;
 }
 

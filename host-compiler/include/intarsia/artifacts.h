@@ -2,15 +2,35 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace intarsia {
 
+// Takes text piece by piece: into a file, into a string.
+using TextSink = std::function<void(std::string_view)>;
+
 struct SourceFile {
   std::string path;  // relative to the output folder, with '/'
   std::string text;
-  bool operator==(const SourceFile&) const = default;
+  // What comes after `text`, made while the file is written, the same every time: weights are several
+  // times as large in C as in memory.
+  std::function<void(const TextSink&)> rest = {};
+
+  void write_to(const TextSink& sink) const {
+    sink(text);
+    if (rest) rest(sink);
+  }
+  std::string whole_text() const {
+    std::string whole;
+    write_to([&](std::string_view piece) { whole += piece; });
+    return whole;
+  }
+  friend bool operator==(const SourceFile& a, const SourceFile& b) {
+    return a.path == b.path && a.whole_text() == b.whole_text();
+  }
 };
 
 // The base address a stream's addresses are relative to. The runtime binds it before the run.

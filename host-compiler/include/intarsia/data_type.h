@@ -39,6 +39,7 @@ bool is_signed(DataType type);   // Float32 is
 // Extents of a tensor or buffer, outermost first. Rank 0 is a scalar. Every extent is >= 1.
 using Shape = std::vector<int64_t>;
 
+// Of extents that nobody has verified: INT64_MAX where the product is beyond all numbers.
 int64_t element_count(const Shape& shape);
 // Bytes of a densely packed tensor; Int4 packs two elements a byte, low nibble first (TFLite).
 int64_t byte_size(DataType type, const Shape& shape);

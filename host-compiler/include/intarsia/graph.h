@@ -21,6 +21,7 @@
 #include "intarsia/data_type.h"
 #include "intarsia/op_attributes.h"
 #include "intarsia/result.h"
+#include "intarsia/shared_bytes.h"
 
 namespace intarsia::graph {
 
@@ -98,7 +99,7 @@ struct Function {
 // Little-endian bytes of a dense tensor.
 struct Constant {
   std::string name;
-  std::vector<uint8_t> bytes;
+  SharedBytes bytes;  // of all modules that were made from one another
   bool operator==(const Constant&) const = default;
 };
 
@@ -136,6 +137,10 @@ class Evaluator {
   explicit Evaluator(const Module& module);  // module must be verified and outlive the evaluator
   using Observer = void (*)(void* context, const Node& node, size_t output, const TensorValue&);
 
+  // Runs are refused that take more steps in all: of an operator one, and one for each KiB it makes.
+  // A loop of a model may go on for 2^31 iterations; without a limit so does the evaluation.
+  void limit_steps(int64_t most) { most_steps_ = steps_left_ = most; }
+
   // inputs: one per entry input, in order, each of exactly the tensor's bytes.
   Result<std::vector<TensorValue>> run(const std::vector<TensorValue>& inputs,
                                        Observer on_result = nullptr, void* context = nullptr);
@@ -144,11 +149,14 @@ class Evaluator {
   Result<std::vector<TensorValue>> run_function(const Function& function,
                                                 const std::vector<TensorValue>& inputs,
                                                 Observer on_result, void* context);
-  Result<std::vector<TensorValue>> run_functions_of(const Node& node,
+  Result<std::vector<TensorValue>> run_functions_of(const Function& function, const Node& node,
                                                     std::vector<TensorValue> arguments,
                                                     Observer on_result, void* context);
+  Result<void> take_steps(const Function& function, const Node& node, int64_t steps);
+
   const Module& module_;
   std::vector<std::vector<TensorValue>> variables_;  // per function, per tensor
+  int64_t most_steps_ = INT64_MAX, steps_left_ = INT64_MAX;
 };
 
 // Multiply-accumulate operations of one node (0 for operators without a dot product).

@@ -9,6 +9,7 @@
 
 #include "intarsia/artifacts.h"
 #include "intarsia/result.h"
+#include "intarsia/shared_bytes.h"
 
 namespace intarsia {
 
@@ -27,6 +28,6 @@ Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::st
 
 // <model>_package.h with MODEL_PACKAGE_BYTES and the declaration of model_package, and
 // <model>_package.c with its bytes, aligned and placed with the weights. `model` is a C identifier.
-std::vector<SourceFile> package_sources(const std::string& model, std::span<const uint8_t> package);
+std::vector<SourceFile> package_sources(const std::string& model, const SharedBytes& package);
 
 }  // namespace intarsia

@@ -40,6 +40,7 @@
 
 #include "intarsia/data_type.h"
 #include "intarsia/result.h"
+#include "intarsia/shared_bytes.h"
 
 namespace intarsia::tir {
 
@@ -263,7 +264,7 @@ struct Constant {
   std::string name;  // a C identifier, unique in the module
   DataType type = DataType::Int8;
   Shape extents;
-  std::vector<uint8_t> bytes;  // little-endian, dense
+  SharedBytes bytes;  // little-endian, dense
   ConstantUse use = ConstantUse::Weights;
   bool operator==(const Constant&) const = default;
 };

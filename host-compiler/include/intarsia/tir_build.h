@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "intarsia/tir.h"
+#include "intarsia/unique_names.h"
 
 namespace intarsia::tir {
 
@@ -77,8 +78,11 @@ class FuncBuilder {
   BufferId add(Buffer buffer);
   VarId declare(const std::string& name, DataType type);  // makes the name unique
   Expr ref(VarId var) const;
+  std::string unique(const std::string& wish);
 
   Func func_;
+  UniqueNames names_;  // of the first buffers and variables of func_
+  size_t named_buffers_ = 0, named_vars_ = 0;
 };
 
 Stmt if_then(Expr condition, Stmt then_body, Stmt else_body = nullptr);

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "intarsia/artifacts.h"
 #include "intarsia/result.h"
 #include "intarsia/tir.h"
 
@@ -16,8 +17,15 @@ struct CConstantOptions {
   std::string attribute = {};  // written behind the declarator: INTARSIA_WEIGHTS
 };
 
+// Refuses bytes that are no whole elements.
+Result<void> check_c_constant(const tir::Constant& constant);
+
 // const int8_t kws_conv_1_weights[2560] = { ... };
-// Packed i4 elements are emitted as the bytes they are. Refuses bytes that are no whole elements.
+// Packed i4 elements are emitted as the bytes they are. The constant has been checked.
+void write_c_constant(const tir::Constant& constant, const std::string& symbol_prefix,
+                      const CConstantOptions& options, const TextSink& sink);
+
+// Both, as one text: for small constants.
 Result<std::string> emit_c_constant(const tir::Constant& constant, const std::string& symbol_prefix,
                                     const CConstantOptions& options = {});
 

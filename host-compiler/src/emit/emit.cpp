@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -106,11 +108,14 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   for (size_t i = 0; i < model.members.size(); ++i)
     device_of[model.members[i]] = static_cast<int>(i);
 
-  emission::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
+  emission::ModelContext context{
+      module, plan, graph, model, {}, used_pools(plan), plan::PlacementIndex(plan)};
+  std::unordered_map<std::string_view, const tir::Func*> functions;
+  for (const tir::Func& func : module.funcs) functions.emplace(func.name, &func);
   const auto add_call = [&](const tir::Call& call) {
-    const tir::Func* callee = module.find(call.function);
-    INTARSIA_CHECK(callee != nullptr, "a verified module has every callee");
-    Step step{.func = callee, .arguments = call.arguments};
+    const auto callee = functions.find(call.function);
+    INTARSIA_CHECK(callee != functions.end(), "a verified module has every callee");
+    Step step{.func = callee->second, .arguments = call.arguments};
     if (const auto found = stream_of.find(call.function); found != stream_of.end()) {
       step.stream = found->second;
       step.device = device_of.at(model.streams[static_cast<size_t>(found->second)].member);
@@ -120,12 +125,12 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   list_steps(module.entry_func(), module.entry_func().body, context.steps, add_call);
 
   const std::vector<std::string> includes(collected.includes.begin(), collected.includes.end());
-  INTARSIA_TRY(std::string data, emission::data_source_text(context));
+  INTARSIA_TRY(SourceFile data, emission::data_source(context));
   std::vector<SourceFile> files = {
       {model.name + ".h", emission::header_text(context)},
       {model.name + ".c", emission::source_text(context, includes, collected.functions)},
       {model.name + "_data.h", emission::data_header_text(context)},
-      {model.name + "_data.c", std::move(data)},
+      std::move(data),
       {model.name + "_descriptor.c", emission::descriptor_text(context)},
   };
   for (const SourceFile& file : files)

@@ -28,7 +28,7 @@ std::string argument_text(const ModelContext& context, const tir::Func& callee, 
   const tir::Buffer& buffer = schedule.buffer(id);
   if (buffer.scope == tir::Scope::Constant)
     return context.name() + "_" + context.module.constant(buffer.constant).name;
-  const Placement* place = context.plan.find(id);
+  const Placement* place = context.places.find(id);
   INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
   const bool read_only = callee.parameters[parameter].access == tir::Access::Read;
   const std::string address =
@@ -43,7 +43,7 @@ std::string flag_text(const ModelContext& context, tir::BufferId id) {
   const tir::Buffer& buffer = context.module.entry_func().buffer(id);
   if (buffer.scope == tir::Scope::Constant)
     return fmt::format("{}_{}[0]", context.name(), context.module.constant(buffer.constant).name);
-  const Placement* place = context.plan.find(id);
+  const Placement* place = context.places.find(id);
   INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
   return fmt::format("*(const bool *)({} + {})", pool_name(context, place->pool), place->offset);
 }
@@ -53,10 +53,10 @@ std::set<int> pools_of_steps(const ModelContext& context) {
   for (const Step& step : context.steps)
     if (step.stream < 0)
       for (const tir::BufferId id : step.arguments)
-        if (const Placement* place = context.plan.find(id)) used.insert(place->pool);
+        if (const Placement* place = context.places.find(id)) used.insert(place->pool);
   for (const Step& step : context.steps)
     if (const Placement* place =
-            step.while_flag.valid() ? context.plan.find(step.while_flag) : nullptr)
+            step.while_flag.valid() ? context.places.find(step.while_flag) : nullptr)
       used.insert(place->pool);
   return used;
 }
@@ -142,7 +142,7 @@ void reset_function(CWriter& out, const ModelContext& context) {
   for (size_t b = 0; b < schedule.buffers.size(); ++b) {
     const tir::Buffer& buffer = schedule.buffers[b];
     if (!buffer.initial) continue;
-    const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(b)});
+    const Placement* place = context.places.find(tir::BufferId{static_cast<int32_t>(b)});
     if (place == nullptr) continue;  // nobody uses it
     if (buffer.initial_values.valid()) {
       out.line(fmt::format("memcpy((uint8_t *)model->resources.{} + {}, {}_{}, {});",
@@ -205,7 +205,7 @@ void access_function(CWriter& out, const ModelContext& context, bool input) {
   out.open("switch (index)");
   for (size_t i = 0; i < count; ++i) {
     const size_t parameter = input ? i : context.model.inputs.size() + i;
-    const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(parameter)});
+    const Placement* place = context.places.find(tir::BufferId{static_cast<int32_t>(parameter)});
     INTARSIA_CHECK(place != nullptr, "inputs and outputs are planned");
     out.line(fmt::format("case {}: return (uint8_t *)model->resources.{} + {};", i,
                          pool_name(context, place->pool), place->offset));
@@ -276,22 +276,28 @@ std::string data_header_text(const ModelContext& context) {
   return out.text();
 }
 
-Result<std::string> data_source_text(const ModelContext& context) {
+Result<SourceFile> data_source(const ModelContext& context) {
   CWriter out;
   out.comment({fmt::format("{}: weights and tables. Generated file.", context.name())});
   out.directive(fmt::format("#include \"{}_data.h\"", context.name()));
   out.blank();
   out.directive("#include \"intarsia_contract/placement.h\"");
   out.blank();
-  std::string text = out.text();
+  std::vector<tir::Constant> tables;  // their bytes are shared with the module
   for (const tir::Constant& constant : context.module.constants) {
     if (constant.use == tir::ConstantUse::Stream) continue;
-    INTARSIA_TRY(const std::string definition,
-                 emit_c_constant(constant, context.name() + "_",
-                                 {CLinkage::External, kWordAlignment, "INTARSIA_WEIGHTS"}));
-    text += "\n" + definition;
+    INTARSIA_TRY_VOID(check_c_constant(constant));
+    tables.push_back(constant);
   }
-  return text;
+  const auto write_tables = [tables = std::move(tables),
+                             prefix = context.name() + "_"](const TextSink& sink) {
+    for (const tir::Constant& constant : tables) {
+      sink("\n");
+      write_c_constant(constant, prefix, {CLinkage::External, kWordAlignment, "INTARSIA_WEIGHTS"},
+                       sink);
+    }
+  };
+  return SourceFile{context.name() + "_data.c", out.text(), write_tables};
 }
 
 std::string descriptor_text(const ModelContext& context) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "intarsia/emit.h"
+#include "plan/placement_index.h"
 
 namespace intarsia::emission {
 
@@ -31,6 +32,7 @@ struct ModelContext {
   const EmittedModel& model;
   std::vector<Step> steps;
   std::vector<int> pools;  // pools of the plan that the model uses, in order
+  plan::PlacementIndex places;
 
   const std::string& name() const { return model.name; }
 };
@@ -41,7 +43,8 @@ std::string header_text(const ModelContext& context);  // <model>.h
 std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
                         const std::vector<std::string>& functions);  // <model>.c
 std::string data_header_text(const ModelContext& context);           // <model>_data.h
-Result<std::string> data_source_text(const ModelContext& context);   // <model>_data.c
-std::string descriptor_text(const ModelContext& context);            // <model>_descriptor.c
+// <model>_data.c, whose tables are written when the file is.
+Result<SourceFile> data_source(const ModelContext& context);
+std::string descriptor_text(const ModelContext& context);  // <model>_descriptor.c
 
 }  // namespace intarsia::emission

@@ -179,8 +179,8 @@ Evaluator::Evaluator(const Module& module) : module_(module) {
     std::vector<TensorValue>& values = variables_.emplace_back(function.tensors.size());
     for (size_t i = 0; i < function.tensors.size(); ++i)
       if (const Tensor& tensor = function.tensors[i]; tensor.variable)
-        values[i] =
-            tensor.initial.valid() ? module.constant(tensor.initial).bytes : zero_points(tensor);
+        values[i] = tensor.initial.valid() ? module.constant(tensor.initial).bytes.vector()
+                                           : zero_points(tensor);
   }
 }
 
@@ -199,8 +199,20 @@ Result<std::vector<TensorValue>> Evaluator::run(const std::vector<TensorValue>& 
   return run_function(entry, inputs, on_result, context);
 }
 
+Result<void> Evaluator::take_steps(const Function& function, const Node& node, int64_t steps) {
+  steps_left_ -= steps;
+  if (steps_left_ >= 0) return {};
+  return Diagnostics(
+      place_of(function, node),
+      fmt::format("is not run: more than {} steps are needed until here, and no more "
+                  "are allowed",
+                  most_steps_),
+      "give the loops around it fewer iterations");
+}
+
 // A call, a branch or a loop.
-Result<std::vector<TensorValue>> Evaluator::run_functions_of(const Node& node,
+Result<std::vector<TensorValue>> Evaluator::run_functions_of(const Function& function,
+                                                             const Node& node,
                                                              std::vector<TensorValue> arguments,
                                                              Observer on_result, void* context) {
   const auto run = [&](const std::string& name) {
@@ -216,6 +228,7 @@ Result<std::vector<TensorValue>> Evaluator::run_functions_of(const Node& node,
   }
   const auto& loop = node.attrs<WhileAttrs>();
   for (;;) {
+    INTARSIA_TRY_VOID(take_steps(function, node, 1));
     INTARSIA_TRY(const std::vector<TensorValue> condition, run(loop.condition));
     if (condition[0][0] == 0) return arguments;
     INTARSIA_TRY(arguments, run(loop.body));
@@ -236,12 +249,16 @@ Result<std::vector<TensorValue>> Evaluator::run_function(const Function& functio
     return tensor.variable ? variables[id.at()] : made[id.at()];
   };
   for (const Node& node : function.nodes) {
+    int64_t steps = 1;
+    for (const TensorId id : node.outputs) steps += function.tensor(id).bytes() / 1024;
+    INTARSIA_TRY_VOID(take_steps(function, node, steps));
     // Results are computed aside: a node may read the variable that it writes.
     std::vector<TensorValue> results;
     if (!functions_run_by(node).empty()) {
       std::vector<TensorValue> arguments;
       for (const TensorId id : node.inputs) arguments.push_back(value(id));
-      INTARSIA_TRY(results, run_functions_of(node, std::move(arguments), on_result, context));
+      INTARSIA_TRY(results,
+                   run_functions_of(function, node, std::move(arguments), on_result, context));
     } else {
       Invocation call{function, node, {}, {}};
       for (const TensorId id : node.inputs)

@@ -211,6 +211,12 @@ Shapes infer_batch_space(OpCheck& check) {
         !check.in_range("after", a.after[i], 0))
       return {};
     int64_t& extent = shape[i + 1];
+    // So that no product of the blocks is beyond all numbers.
+    const int64_t largest = to_batch ? shape[0] : extent;
+    if (!check.require(largest <= kMaxTensorBytes / a.block[i],
+                       fmt::format("the block {} makes axis {} longer than any tensor", a.block[i],
+                                   to_batch ? 0 : i + 1)))
+      return {};
     if (to_batch) {
       extent += a.before[i] + a.after[i];
       check.require(extent % a.block[i] == 0,

@@ -49,7 +49,9 @@ class Parser {
       constant.bytes = in_.hex("the constant");
     } else {
       const DataType type = data_type();
-      in_.list("[", "]", [&] { append_element(constant.bytes, type); });
+      std::vector<uint8_t> bytes;
+      in_.list("[", "]", [&] { append_element(bytes, type); });
+      constant.bytes = std::move(bytes);
     }
     module_.constants.push_back(std::move(constant));
   }

@@ -52,7 +52,7 @@ bool SubgraphReader::find_out(const OperatorInfo& op, const Draft& draft) {
     function.tensors.push_back(tensor(id));
     if (const std::span<const uint8_t> data = bytes(id); !data.empty()) {
       function.tensors.back().constant.index = static_cast<int32_t>(alone.constants.size());
-      alone.constants.push_back({"constant", {data.begin(), data.end()}});
+      alone.constants.push_back({"constant", std::vector<uint8_t>(data.begin(), data.end())});
     }
     return graph::TensorId{static_cast<int32_t>(function.tensors.size() - 1)};
   };

@@ -11,6 +11,8 @@ namespace intarsia::tflite {
 namespace {
 
 constexpr size_t kMostNested = 64;  // subgraphs that run each other
+// Of the evaluation of one initialisation: some seconds. What models initialise takes thousands.
+constexpr int64_t kMostInitialisationSteps = 1'000'000;
 
 std::string label_of(const ModelReader::Subgraph& subgraph, size_t number) {
   return fmt::format("subgraph {} '{}'", number, printable(text(subgraph.raw->name())));
@@ -40,7 +42,7 @@ ModelReader::ModelReader(const ModelFile& file) : file_(file) {
 ConstantId ModelReader::constant(const std::string& name, std::span<const uint8_t> bytes) {
   const ConstantId fresh{static_cast<int32_t>(module_.constants.size())};
   const auto [at, is_new] = constants_.try_emplace({bytes.data(), bytes.size()}, fresh);
-  if (is_new) module_.constants.push_back({name, {bytes.begin(), bytes.end()}});
+  if (is_new) module_.constants.push_back({name, std::vector<uint8_t>(bytes.begin(), bytes.end())});
   return at->second;
 }
 
@@ -260,10 +262,13 @@ void ModelReader::initialise(const OperatorInfo& op, size_t number) {
   alone.entry = name;
   std::vector<graph::TensorValue> arguments;
   for (const VariableId id : signature.takes) arguments.push_back(first_value(variables_[id]));
-  const Result<void> sound = graph::verify(alone);
-  Result<std::vector<graph::TensorValue>> made =
-      sound.ok() ? graph::Evaluator(alone).run(arguments)
-                 : Result<std::vector<graph::TensorValue>>(sound.error());
+  const auto evaluate = [&]() -> Result<std::vector<graph::TensorValue>> {
+    INTARSIA_TRY_VOID(graph::verify(alone));
+    graph::Evaluator evaluator(alone);
+    evaluator.limit_steps(kMostInitialisationSteps);
+    return evaluator.run(arguments);
+  };
+  Result<std::vector<graph::TensorValue>> made = evaluate();
   if (!made.ok()) {
     for (const Diagnostic& item : made.error().items())
       problems_.add(fmt::format("{}: {}", file_.name(), item.where), item.what, item.hint);

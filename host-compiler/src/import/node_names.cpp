@@ -80,15 +80,6 @@ std::string node_name(std::string_view tensor_name, std::span<const std::string_
   return c_identifier(name, fallback);
 }
 
-std::string UniqueNames::take(const std::string& name) {
-  if (taken_.insert(name).second) return name;
-  int& next = next_.try_emplace(name, 2).first->second;
-  for (;;) {
-    std::string candidate = name + "_" + std::to_string(next++);
-    if (taken_.insert(candidate).second) return candidate;
-  }
-}
-
 std::string printable(std::string_view name) {
   std::string text(name.substr(0, name.find(';')));
   const bool cut = text.size() > kLongestPrinted;

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
+
+#include "intarsia/unique_names.h"
 
 namespace intarsia::tflite {
 
@@ -16,16 +16,6 @@ namespace intarsia::tflite {
 // fused tensor carries the names of all that was fused. `fallback` serves names that say nothing.
 std::string node_name(std::string_view tensor_name, std::span<const std::string_view> words,
                       std::string_view fallback);
-
-// Hands every name out once: "add", "add_2", "add_3".
-class UniqueNames {
- public:
-  std::string take(const std::string& name);
-
- private:
-  std::unordered_set<std::string> taken_;
-  std::unordered_map<std::string, int> next_;
-};
 
 // A name from a file, fit for a line of a message: no control characters, fused parts cut off.
 std::string printable(std::string_view name);

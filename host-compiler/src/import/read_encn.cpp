@@ -98,7 +98,7 @@ Result<graph::Module> read_encn(std::span<const uint8_t> bytes, const std::strin
   graph::Module module;
   module.name = module_name;
   module.entry = "main";
-  module.constants.push_back({"network", {bytes.begin(), bytes.end()}});
+  module.constants.push_back({"network", std::vector<uint8_t>(bytes.begin(), bytes.end())});
   graph::Function function;
   function.name = module.entry;
   graph::Node node;

@@ -4,14 +4,19 @@
 #include <functional>
 #include <string_view>
 
+#include "intarsia/check.h"
 #include "tir/walk.h"
 
 namespace intarsia::lowering {
 
 std::string Merger::unique(const std::string& wish) {
-  std::string name = wish;
-  for (int i = 2; !names_.insert(name).second; ++i) name = wish + "_" + std::to_string(i);
-  return name;
+  return names_.take(wish);
+}
+
+size_t Merger::index_of(const std::string& function) const {
+  const auto found = functions_.find(function);
+  INTARSIA_CHECK(found != functions_.end(), "a call's function is in the merged module");
+  return found->second;
 }
 
 ConstantId Merger::add_constant(const tir::Constant& constant) {
@@ -52,6 +57,7 @@ std::string Merger::add(const tir::Module& part, const std::string& entry, const
       return std::make_shared<tir::StmtNode>(tir::StmtNode{
           tir::Call{renamed.at(call->function), call->arguments, call->offsets}, stmt->comment});
     });
+    functions_.emplace(func.name, module_.funcs.size());
     module_.funcs.push_back(std::move(func));
   }
   return renamed.at(entry);

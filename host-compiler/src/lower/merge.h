@@ -2,10 +2,11 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
+#include <unordered_map>
 
 #include "intarsia/tir.h"
+#include "intarsia/unique_names.h"
 
 namespace intarsia::lowering {
 
@@ -26,11 +27,15 @@ class Merger {
   // The number of an equal constant, which is added when there is none.
   ConstantId add_constant(const tir::Constant& constant);
 
+  // Where a function that was added is in the module.
+  size_t index_of(const std::string& function) const;
+
   tir::Module& module() { return module_; }
 
  private:
   tir::Module module_;
-  std::set<std::string> names_;
+  UniqueNames names_;
+  std::unordered_map<std::string, size_t> functions_;  // by name
   // Constants by everything but the name. Weights may be megabytes: keyed by size and hash first.
   std::multimap<std::pair<size_t, size_t>, ConstantId> constants_;
 };

@@ -97,9 +97,7 @@ class Stitcher {
   }
 
   BufferId add(Buffer buffer) {
-    const std::string wish = buffer.name;
-    for (int i = 2; !names_.insert(buffer.name).second; ++i)
-      buffer.name = wish + "_" + std::to_string(i);
+    buffer.name = names_.take(buffer.name);
     schedule_.buffers.push_back(std::move(buffer));
     return BufferId{static_cast<int32_t>(schedule_.buffers.size() - 1)};
   }
@@ -249,13 +247,7 @@ class Stitcher {
         schedule_.buffers[bound[first + i].at()].alias = bound[buffers[i].alias.at()];
   }
 
-  size_t index_of(const std::string& function) const {
-    const auto& funcs = merger_.module().funcs;
-    const auto found = std::find_if(funcs.begin(), funcs.end(),
-                                    [&](const Func& func) { return func.name == function; });
-    INTARSIA_CHECK(found != funcs.end(), "a call's function is in the merged module");
-    return static_cast<size_t>(found - funcs.begin());
-  }
+  size_t index_of(const std::string& function) const { return merger_.index_of(function); }
 
   const graph::Module& module_;
   const graph::Function& entry_;
@@ -266,7 +258,8 @@ class Stitcher {
   std::vector<AliasWish> wishes_;
   std::map<int32_t, BufferId> buffers_;
   std::map<std::string, std::vector<Buffer>> scratch_;
-  std::set<std::string> names_, inlined_;
+  UniqueNames names_;
+  std::set<std::string> inlined_;
   int between_ = 0;
 };
 

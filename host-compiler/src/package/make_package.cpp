@@ -63,10 +63,12 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   const auto take = [&](std::vector<SourceFile> files) {
     std::move(files.begin(), files.end(), std::back_inserter(package.files));
   };
-  const std::vector<uint8_t> bytes = write_package(model.name, model.streams);
+  const SharedBytes bytes = write_package(model.name, model.streams);
   take(package_sources(model.name, bytes));
   // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
-  package.files.push_back({model.name + ".intarsia", std::string(bytes.begin(), bytes.end())});
+  package.files.push_back({model.name + ".intarsia", "", [bytes](const TextSink& sink) {
+                             sink({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+                           }});
   std::string marks;
   for (const CommandStream& stream : model.streams) marks += stream.marks;
   if (request.simulated && !marks.empty()) package.files.push_back({model.name + ".marks", marks});

@@ -1,4 +1,4 @@
-#include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -26,8 +26,8 @@ std::string header_text(const std::string& model, size_t bytes) {
       model, upper_case(model), bytes);
 }
 
-std::string source_text(const std::string& model, std::span<const uint8_t> package) {
-  std::string text = fmt::format(
+std::string source_head(const std::string& model) {
+  return fmt::format(
       "/* {0}: command streams of the accelerators. Generated file. */\n"
       "#include \"{0}_package.h\"\n"
       "\n"
@@ -35,20 +35,27 @@ std::string source_text(const std::string& model, std::span<const uint8_t> packa
       "\n"
       "_Alignas(16) const uint8_t {0}_package[{1}_PACKAGE_BYTES] INTARSIA_STREAMS = {{\n",
       model, upper_case(model));
-  text.reserve(text.size() + package.size() * 5);
+}
+
+void write_bytes(const std::vector<uint8_t>& package, const TextSink& sink) {
+  constexpr size_t kBlock = 1 << 16;
+  std::string text;
   for (size_t i = 0; i < package.size(); ++i) {
     if (i % kBytesPerLine == 0) text += i == 0 ? "  " : "\n  ";
     fmt::format_to(std::back_inserter(text), "{},", package[i]);
+    if (text.size() < kBlock) continue;
+    sink(text);
+    text.clear();
   }
-  return text + "\n};\n";
+  sink(text + "\n};\n");
 }
 
 }  // namespace
 
-std::vector<SourceFile> package_sources(const std::string& model,
-                                        std::span<const uint8_t> package) {
+std::vector<SourceFile> package_sources(const std::string& model, const SharedBytes& package) {
   return {{model + "_package.h", header_text(model, package.size())},
-          {model + "_package.c", source_text(model, package)}};
+          {model + "_package.c", source_head(model),
+           [package](const TextSink& sink) { write_bytes(package, sink); }}};
 }
 
 }  // namespace intarsia

@@ -29,7 +29,7 @@ TensorId add_tensor(Function& function, graph::Tensor tensor) {
   return {static_cast<int32_t>(function.tensors.size()) - 1};
 }
 
-ConstantId add_constant(Module& module, std::string name, std::vector<uint8_t> bytes) {
+ConstantId add_constant(Module& module, std::string name, SharedBytes bytes) {
   module.constants.push_back({std::move(name), std::move(bytes)});
   return {static_cast<int32_t>(module.constants.size()) - 1};
 }

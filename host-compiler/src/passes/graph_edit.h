@@ -27,7 +27,7 @@ class Uses {
 };
 
 graph::TensorId add_tensor(graph::Function& function, graph::Tensor tensor);
-ConstantId add_constant(graph::Module& module, std::string name, std::vector<uint8_t> bytes);
+ConstantId add_constant(graph::Module& module, std::string name, SharedBytes bytes);
 
 // Every operand `from` of every node becomes `to`.
 void replace_reads(graph::Function& function, graph::TensorId from, graph::TensorId to);

@@ -1,6 +1,7 @@
 #include <map>
 #include <set>
 
+#include "intarsia/unique_names.h"
 #include "passes/passes.h"
 
 namespace intarsia::passes {
@@ -25,7 +26,7 @@ class Inliner {
       for (TensorId& id : node.inputs) id = translate(body, id, tensors);
       for (TensorId& id : node.outputs) id = translate(body, id, tensors);
       if (node.pin.empty()) node.pin = pin;
-      node.name = unique(prefix + node.name);
+      node.name = names_.take(prefix + node.name);
       if (node.kind != graph::OpKind::Call) {
         into_.nodes.push_back(std::move(node));
         continue;
@@ -52,16 +53,9 @@ class Inliner {
     return place->second;
   }
 
-  std::string unique(const std::string& name) {
-    std::string candidate = name;
-    for (int i = 2; !names_.insert(candidate).second; ++i)
-      candidate = name + "_" + std::to_string(i);
-    return candidate;
-  }
-
   const Module& module_;
   Function& into_;
-  std::set<std::string> names_;
+  UniqueNames names_;
 };
 
 }  // namespace

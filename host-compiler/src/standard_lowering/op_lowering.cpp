@@ -11,27 +11,22 @@ namespace intarsia::standard_lowering {
 // ---- constants ----------------------------------------------------------------------------------
 
 ConstantId ConstantPool::add(tir::Constant constant) {
-  const std::string base = constant.name;
-  const auto taken = [&] {
-    return std::any_of(module_.constants.begin(), module_.constants.end(),
-                       [&](const tir::Constant& other) { return other.name == constant.name; });
-  };
-  for (int n = 2; taken(); ++n) constant.name = base + "_" + std::to_string(n);
+  constant.name = names_.take(constant.name);
   module_.constants.push_back(std::move(constant));
   return ConstantId{static_cast<int32_t>(module_.constants.size()) - 1};
 }
 
 ConstantId ConstantPool::weights(ConstantId source, DataType type, const Shape& shape,
                                  const std::string& name) {
-  for (const Known& known : known_) {
-    if (known.source == source && known.type == type && known.shape == shape) return known.id;
-  }
-  const std::vector<uint8_t>& bytes = graph_.constant(source).bytes;
+  const Known known{source, type, shape};
+  if (const auto found = known_.find(known); found != known_.end()) return found->second;
+  const SharedBytes& bytes = graph_.constant(source).bytes;
   const bool packed = type == DataType::Int4;
   const ConstantId id =
       add({name, packed ? DataType::Int8 : type, shape,
-           packed ? unpacked_int4(bytes, element_count(shape)) : bytes, tir::ConstantUse::Weights});
-  known_.push_back({source, type, shape, id});
+           packed ? SharedBytes(unpacked_int4(bytes, element_count(shape))) : bytes,
+           tir::ConstantUse::Weights});
+  known_.emplace(known, id);
   return id;
 }
 

@@ -2,12 +2,15 @@
 // tables for it, and the pieces of arithmetic that families share.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "intarsia/tir_build.h"
+#include "intarsia/unique_names.h"
 #include "standard_lowering/op_view.h"
 #include "standard_lowering/quantization.h"
 
@@ -30,15 +33,12 @@ class ConstantPool {
   ConstantId add(tir::Constant constant);  // its name is made unique
 
  private:
-  struct Known {
-    ConstantId source;
-    DataType type;
-    Shape shape;
-    ConstantId id;
-  };
+  using Known = std::tuple<ConstantId, DataType, Shape>;
+
   const graph::Module& graph_;
   tir::Module& module_;
-  std::vector<Known> known_;
+  UniqueNames names_;  // of the module's constants, which are all made here
+  std::map<Known, ConstantId> known_;
 };
 
 // Integer values by index (a channel): one immediate when all are equal, else a table.

@@ -142,25 +142,4 @@ void CWriter::comment(const std::vector<std::string>& lines) {
   }
 }
 
-void CWriter::table(std::string_view head, const std::vector<std::string>& values,
-                    std::string_view tail) {
-  put(fmt::format("{} {{", head));
-  const size_t indent = depth_ * kIndent + kIndent;
-  size_t column = 0;
-  for (const std::string& value : values) {
-    if (column == 0 || column + 1 + value.size() + 1 > kWidth) {
-      if (column != 0) text_ += '\n';
-      text_.append(indent, ' ');
-      column = indent;
-    } else {
-      text_ += ' ';
-      ++column;
-    }
-    text_.append(value) += ',';
-    column += value.size() + 1;
-  }
-  if (!values.empty()) text_ += '\n';
-  put(fmt::format("}}{}", tail));
-}
-
 }  // namespace intarsia

@@ -25,8 +25,6 @@ class CWriter {
   void close(std::string_view tail = {});  // }tail
   void blank();                            // at most one, and none next to a brace
   void comment(const std::vector<std::string>& lines);  // /* ... */; nothing for no lines
-  // { a, b, c }tail after `head =`, as many values to a line as fit.
-  void table(std::string_view head, const std::vector<std::string>& values, std::string_view tail);
 
   const std::string& text() const { return text_; }
 

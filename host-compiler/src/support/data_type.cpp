@@ -1,6 +1,16 @@
 #include "intarsia/data_type.h"
 
 namespace intarsia {
+namespace {
+
+// Shapes come from files: what is beyond all numbers stays the largest one, which no tensor may have.
+int64_t product(int64_t a, int64_t b) {
+  int64_t result = 0;
+  if (!__builtin_mul_overflow(a, b, &result)) return result;
+  return (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+}
+
+}  // namespace
 
 std::string_view to_string(DataType type) {
   switch (type) {
@@ -61,12 +71,13 @@ bool is_signed(DataType type) {
 
 int64_t element_count(const Shape& shape) {
   int64_t count = 1;
-  for (const int64_t extent : shape) count *= extent;
+  for (const int64_t extent : shape) count = product(count, extent);
   return count;
 }
 
 int64_t byte_size(DataType type, const Shape& shape) {
-  return (element_count(shape) * bits(type) + 7) / 8;
+  const int64_t bits_in_all = product(element_count(shape), bits(type));
+  return bits_in_all / 8 + (bits_in_all % 8 > 0 ? 1 : 0);
 }
 
 }  // namespace intarsia

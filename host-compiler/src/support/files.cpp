@@ -37,8 +37,18 @@ Result<std::vector<uint8_t>> read_file(const std::string& path) {
     return Diagnostics(path, "is a folder, not a file", "name a file");
   std::ifstream in(path, std::ios::binary);
   if (!in) return system_failure(path, "cannot be read", std::strerror(errno));
-  std::vector<uint8_t> bytes((std::istreambuf_iterator<char>(in)),
-                             std::istreambuf_iterator<char>());
+  // Room for a regular file at once; others (pipes) say nothing of their size.
+  const uintmax_t size = fs::is_regular_file(path, error) ? fs::file_size(path, error) : 0;
+  constexpr size_t kBlock = 1 << 16;
+  std::vector<uint8_t> bytes;
+  bytes.reserve((error ? 0 : static_cast<size_t>(size)) + kBlock);
+  for (size_t read = kBlock; read == kBlock;) {
+    const size_t end = bytes.size();
+    bytes.resize(end + kBlock);
+    in.read(reinterpret_cast<char*>(&bytes[end]), static_cast<std::streamsize>(kBlock));
+    read = static_cast<size_t>(in.gcount());
+    bytes.resize(end + read);
+  }
   if (in.bad()) return system_failure(path, "cannot be read", std::strerror(errno));
   return bytes;
 }
@@ -49,9 +59,16 @@ Result<std::string> read_text_file(const std::string& path) {
 }
 
 Result<void> write_file(const std::string& path, std::string_view bytes) {
+  return write_file(path, [&](const TextSink& sink) { sink(bytes); });
+}
+
+Result<void> write_file(const std::string& path,
+                        const std::function<void(const TextSink&)>& write) {
   const std::string aside = path + ".part";
   std::ofstream out(aside, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  write([&](std::string_view piece) {
+    out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+  });
   out.close();
   std::error_code error;
   if (!out) {
@@ -84,7 +101,8 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
     const fs::path path = aside / file.path;
     fs::create_directories(path.parent_path(), error);
     if (error) return give_up(system_failure(folder, "cannot be written", error.message()));
-    if (Result<void> written = write_file(path.string(), file.text); !written.ok())
+    const auto write = [&](const TextSink& sink) { file.write_to(sink); };
+    if (Result<void> written = write_file(path.string(), write); !written.ok())
       return give_up(written.error());
   }
   for (const SourceFile& file : files) {

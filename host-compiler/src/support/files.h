@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "intarsia/artifacts.h"
@@ -15,6 +17,8 @@ Result<std::string> read_text_file(const std::string& path);
 
 // Through a temporary name in the same folder: the file is there whole or not at all.
 Result<void> write_file(const std::string& path, std::string_view bytes);
+// The same of what `write` gives to its sink, piece by piece.
+Result<void> write_file(const std::string& path, const std::function<void(const TextSink&)>& write);
 
 // All files below `folder` (made when absent). They are written aside first and moved in at the end,
 // so that a failure leaves the folder as it was.

@@ -15,12 +15,6 @@ Stmt make(Node node) {
   return std::make_shared<const StmtNode>(StmtNode{std::move(node), {}});
 }
 
-bool is_taken(const Func& func, const std::string& name) {
-  const auto is_named = [&](const auto& item) { return item.name == name; };
-  return std::any_of(func.buffers.begin(), func.buffers.end(), is_named) ||
-         std::any_of(func.vars.begin(), func.vars.end(), is_named);
-}
-
 }  // namespace
 
 Stmt seq(std::vector<Stmt> statements) {
@@ -63,9 +57,18 @@ Stmt call_func(std::string function, std::vector<BufferId> arguments, std::vecto
 // ---- FuncBuilder
 // ---------------------------------------------------------------------------------
 
+std::string FuncBuilder::unique(const std::string& wish) {
+  // Buffers are also added to func() directly.
+  for (; named_buffers_ < func_.buffers.size(); ++named_buffers_)
+    names_.reserve(func_.buffers[named_buffers_].name);
+  for (; named_vars_ < func_.vars.size(); ++named_vars_)
+    names_.reserve(func_.vars[named_vars_].name);
+  return names_.take(wish, [](const std::string& name) { return is_reserved_in_c(name); });
+}
+
 BufferId FuncBuilder::add(Buffer buffer) {
   INTARSIA_CHECK(is_identifier(buffer.name), "a buffer's name is a C identifier");
-  buffer.name = unique_name(buffer.name, [&](const auto& n) { return is_taken(func_, n); });
+  buffer.name = unique(buffer.name);
   buffer.alignment = std::max(buffer.alignment, (bits(buffer.type) + 7) / 8);
   func_.buffers.push_back(std::move(buffer));
   return BufferId{static_cast<int32_t>(func_.buffers.size()) - 1};
@@ -106,8 +109,7 @@ Stmt FuncBuilder::store(BufferId buffer, std::vector<Expr> indices, Expr value) 
 
 VarId FuncBuilder::declare(const std::string& name, DataType type) {
   INTARSIA_CHECK(is_identifier(name), "a variable's name is a C identifier");
-  func_.vars.push_back(
-      {unique_name(name, [&](const auto& n) { return is_taken(func_, n); }), type});
+  func_.vars.push_back({unique(name), type});
   return VarId{static_cast<int32_t>(func_.vars.size()) - 1};
 }
 
@@ -144,9 +146,19 @@ bool is_intrinsics_only(const Func& func) {
 }
 
 const Func* Module::find(std::string_view func) const {
+  // Schedules are walked call by call, and their functions are in that order: most are found where the
+  // last one was, or behind it. Only a place to look first, whatever module it was found in.
+  thread_local size_t last = 0;
+  for (const size_t at : {last, last + 1}) {
+    if (at >= funcs.size() || funcs[at].name != func) continue;
+    last = at;
+    return &funcs[at];
+  }
   const auto found = std::find_if(funcs.begin(), funcs.end(),
                                   [&](const Func& candidate) { return candidate.name == func; });
-  return found != funcs.end() ? &*found : nullptr;
+  if (found == funcs.end()) return nullptr;
+  last = static_cast<size_t>(found - funcs.begin());
+  return &*found;
 }
 
 const Func& Module::entry_func() const {

@@ -43,8 +43,8 @@ Regions regions_of(const graph::Module& module, const graph::Function& function,
   return regions;
 }
 
-const std::vector<uint8_t>& payload_of(const graph::Module& module, const graph::Function& function,
-                                       const graph::Node& node) {
+const SharedBytes& payload_of(const graph::Module& module, const graph::Function& function,
+                              const graph::Node& node) {
   return module.constant(function.tensor(node.inputs.at(kPayloadOperand)).constant).bytes;
 }
 
@@ -213,7 +213,7 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
   const auto whole = [](tir::BufferId buffer, int64_t bytes, tir::Access access) {
     return tir::BufferRun{buffer, {tir::int_imm(0)}, bytes, access};
   };
-  const std::vector<uint8_t>& payload = payload_of(module, function, node);
+  const SharedBytes& payload = payload_of(module, function, node);
   const bool has_fast_arena = uses_fast_arena(payload);
   const tir::BufferId arena = add_arena("arena", attributes.arena_bytes);
   operands.push_back(whole(arena, attributes.arena_bytes, tir::Access::ReadWrite));
@@ -226,7 +226,7 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
   if (has_fast_arena)
     operands.push_back(whole(add_arena("fast_arena", attributes.fast_arena_bytes),
                              attributes.fast_arena_bytes, tir::Access::ReadWrite));
-  const auto add_constant = [&](const char* name, const std::vector<uint8_t>& bytes) {
+  const auto add_constant = [&](const char* name, const SharedBytes& bytes) {
     const ConstantId id{static_cast<int32_t>(result.module.constants.size())};
     const auto size = static_cast<int64_t>(bytes.size());
     result.module.constants.push_back({fmt::format("{}_{}", function.name, name),

@@ -76,9 +76,16 @@ std::string refusal(const std::string& target, const Change& change) {
   if (!imported.ok()) return imported.error().to_string();
   graph::Module module = *imported;
   for (const graph::Node& node : module.functions[0].nodes)
-    if (node.kind == graph::OpKind::Compiled)
-      change(module.constants.at(module.functions[0].tensor(node.inputs[0]).constant.at()).bytes,
-             module.constants.at(module.functions[0].tensor(node.inputs[1]).constant.at()).bytes);
+    if (node.kind == graph::OpKind::Compiled) {
+      const auto bytes_of = [&](size_t operand) -> SharedBytes& {
+        const graph::Tensor& tensor = module.functions[0].tensor(node.inputs[operand]);
+        return module.constants.at(tensor.constant.at()).bytes;
+      };
+      std::vector<uint8_t> payload = bytes_of(0), constants = bytes_of(1);
+      change(payload, constants);
+      bytes_of(0) = std::move(payload);
+      bytes_of(1) = std::move(constants);
+    }
   const Result<CompiledModel> compiled = compile_for(module, target);
   return compiled.ok() ? "taken" : compiled.error().to_string();
 }

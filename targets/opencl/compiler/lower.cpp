@@ -105,8 +105,9 @@ class Lowering {
   tir::Stmt source_statement() {
     source_constant_.name = func_.name + "_source";
     source_constant_.type = DataType::Int8;
-    source_constant_.bytes.assign(source_.begin(), source_.end());
-    source_constant_.bytes.push_back(0);
+    std::vector<uint8_t> bytes(source_.begin(), source_.end());
+    bytes.push_back(0);
+    source_constant_.bytes = std::move(bytes);
     source_constant_.extents = {static_cast<int64_t>(source_constant_.bytes.size())};
     source_constant_.use = tir::ConstantUse::Stream;
     tir::Buffer buffer;

@@ -56,7 +56,7 @@ class Batch {
     INTARSIA_TRY(const PackageContents package,
                  make_package({model, registry_, target, board_.name, board_.cores.front().name,
                                INTARSIA_SOURCE_DIR}));
-    for (const SourceFile& file : package.files) image_.files[file.path] = file.text;
+    for (const SourceFile& file : package.files) image_.files[file.path] = file.whole_text();
     // The model in one translation unit, with its descriptor under a name of its own.
     std::string unit = fmt::format("#define intarsia_model {}_descriptor\n", name);
     for (const std::string& source : package.manifest.sources) {

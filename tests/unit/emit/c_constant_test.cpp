@@ -16,8 +16,9 @@ namespace {
 template <typename T>
 tir::Constant constant(const std::string& name, DataType type, const std::vector<T>& values) {
   tir::Constant made{name, type, {static_cast<int64_t>(values.size())}, {}};
-  made.bytes.resize(values.size() * sizeof(T));
-  std::memcpy(made.bytes.data(), values.data(), made.bytes.size());
+  std::vector<uint8_t> bytes(values.size() * sizeof(T));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  made.bytes = std::move(bytes);
   return made;
 }
 
@@ -44,7 +45,7 @@ TEST(CConstant, DeclaresAlignsAndHides) {
 
 TEST(CConstant, RefusesBytesThatAreNoWholeElements) {
   tir::Constant broken = constant<int32_t>("bias", DataType::Int32, {1});
-  broken.bytes.pop_back();
+  broken.bytes = {1, 0, 0};
   const auto result = emit_c_constant(broken, "m_");
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().to_string(),

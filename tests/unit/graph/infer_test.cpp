@@ -171,5 +171,27 @@ TEST(Infer, OperandsAreChecked) {
             "2147483647 bytes");
 }
 
+TEST(InferMove, ShapesBeyondAllNumbersAreRefused) {
+  const auto blocks = [](std::string_view kind, std::string_view shape) {
+    return inferred("%0 x: i8[" + std::string(shape) + "] %1 y: i8[]",
+                    std::string(kind) +
+                        " c(%0) -> (%1) {block=[16777216,16777216,16777216,16777216,16777216], "
+                        "before=[0,0,0,0,0], after=[0,0,0,0,0]}");
+  };
+  EXPECT_EQ(blocks("space_to_batch", "1,16777216,16777216,16777216,16777216,16777216"),
+            "the block 16777216 makes axis 0 longer than any tensor");
+  EXPECT_EQ(blocks("batch_to_space", "16777216,1024,1,1,1,1"),
+            "the block 16777216 makes axis 1 longer than any tensor");
+}
+
+TEST(ElementCount, StaysTheLargestNumber) {
+  constexpr int64_t kBlock = int64_t{1} << 24;
+  EXPECT_EQ(element_count({kBlock, kBlock, 32767}), kBlock * kBlock * 32767);
+  EXPECT_EQ(element_count({kBlock, kBlock, kBlock}), INT64_MAX);
+  EXPECT_EQ(element_count({kBlock, kBlock, kBlock, kBlock}), INT64_MAX);
+  EXPECT_EQ(byte_size(DataType::Float32, {kBlock, kBlock, 32767}), INT64_MAX / 8 + 1);
+  EXPECT_EQ(byte_size(DataType::Int4, {3}), 2);
+}
+
 }  // namespace
 }  // namespace intarsia::graph

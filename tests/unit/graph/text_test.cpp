@@ -94,10 +94,10 @@ class RandomModule {
     module.name = name();
     module.entry = name();
     for (size_t i = 0; i < below(4); ++i) {
-      Constant constant{name(), {}};
-      constant.bytes.resize(below(80));
-      for (uint8_t& byte : constant.bytes) byte = static_cast<uint8_t>(random_());
-      module.constants.push_back(constant);
+      std::string constant = name();
+      std::vector<uint8_t> bytes(below(80));
+      for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random_());
+      module.constants.push_back({std::move(constant), std::move(bytes)});
     }
     for (size_t i = 0; i < below(4); ++i) module.functions.push_back(function());
     return module;

@@ -145,5 +145,24 @@ TEST(ImportControl, AVariableHasOneType) {
   EXPECT_THAT(errors(m), HasSubstr("works on something that is no handle of a variable"));
 }
 
+// The initialisation counts to `limit`.
+ModelSpec counting_initialisation(int32_t limit) {
+  ModelSpec m = state_model(true);
+  ModelSpec loop = loop_model();
+  loop.subgraphs[0].tensors[1].data = bytes_of(std::vector<int32_t>{limit});
+  ModelSpec& begin = m.subgraphs[0];
+  const int32_t first = begin.add(loop.tensors[0]), last = begin.add(loop.tensors[1]);
+  begin.operators.push_back(
+      {kWhile, {first}, {last}, options_of(&format::CreateWhileOptions, 2, 3)});
+  m.subgraphs.insert(m.subgraphs.end(), loop.subgraphs.begin(), loop.subgraphs.end());
+  return m;
+}
+
+TEST(ImportControl, InitialisationEnds) {
+  EXPECT_EQ(errors(counting_initialisation(1000)), "");
+  EXPECT_THAT(errors(counting_initialisation(INT32_MAX)),
+              HasSubstr("is not run: more than 1000000 steps are needed until here"));
+}
+
 }  // namespace
 }  // namespace intarsia::test

@@ -72,9 +72,9 @@ TEST(PackageSources, HoldEveryByteAndTheSize) {
   EXPECT_EQ(files[0].path, "kws_package.h");
   EXPECT_THAT(files[0].text, HasSubstr("#define KWS_PACKAGE_BYTES 4u"));
   EXPECT_EQ(files[1].path, "kws_package.c");
-  EXPECT_THAT(files[1].text, HasSubstr("0,1,255,16,"));
-  EXPECT_THAT(files[1].text,
-              HasSubstr("_Alignas(16) const uint8_t kws_package[KWS_PACKAGE_BYTES]"));
+  const std::string source = files[1].whole_text();
+  EXPECT_THAT(source, HasSubstr("0,1,255,16,"));
+  EXPECT_THAT(source, HasSubstr("_Alignas(16) const uint8_t kws_package[KWS_PACKAGE_BYTES]"));
 }
 
 }  // namespace

@@ -537,7 +537,9 @@ TEST(CheckSlimmed, FindsADifference) {
   const Module module = parsed(two_convolutions("1,1", "", "1,4,4,1"),
                                kTwoConvolutions + "const @2 v = i8[3, 4] const @3 c = i32[7]");
   Module other = module;
-  other.constants[3].bytes[0] = 9;
+  std::vector<uint8_t> changed = other.constants[3].bytes;
+  changed[0] = 9;
+  other.constants[3].bytes = changed;
   const Result<void> same = check_slimmed(module, other, 4);
   ASSERT_FALSE(same.ok());
   EXPECT_NE(same.error().to_string().find("slimming changed output 0 'y' on sample 0"),

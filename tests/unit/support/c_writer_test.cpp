@@ -72,15 +72,5 @@ TEST(CWriter, CommentsAreWrappedAndCannotEndEarly) {
                             std::string(60, 'b') + "\n * last */\n");
 }
 
-TEST(CWriter, TablesFillTheirLines) {
-  CWriter out;
-  out.table("const int t[30] =", std::vector<std::string>(30, "123"), ";");
-  const std::string row =
-      "  123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123, "
-      "123, 123, 123, 123, 123,\n";
-  EXPECT_EQ(out.text(), "const int t[30] = {\n" + row +
-                            "  123, 123, 123, 123, 123, 123, 123, 123, 123, 123, 123,\n};\n");
-}
-
 }  // namespace
 }  // namespace intarsia

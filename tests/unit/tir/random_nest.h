@@ -23,7 +23,9 @@ class NestGenerator {
   Module make() {
     Module module;
     tir::Constant table{"table", DataType::Int8, {5}, {}};
-    for (int i = 0; i < 5; ++i) table.bytes.push_back(static_cast<uint8_t>(pick(9) - 2));
+    std::vector<uint8_t> entries(5);
+    for (uint8_t& entry : entries) entry = static_cast<uint8_t>(pick(9) - 2);
+    table.bytes = std::move(entries);
     module.constants.push_back(table);
     data_ = f_.parameter("data", DataType::Int8, {3}, Access::Read);
     const bool flat = pick(2);

@@ -10,6 +10,7 @@
 #include "import/onnx/layout_rules.h"
 #include "intarsia/check.h"
 #include "intarsia/op_families.h"
+#include "intarsia/unique_names.h"
 
 namespace intarsia::onnx {
 
@@ -81,7 +82,7 @@ class Folding {
       const graph::Node& node = old_.nodes[i];
       alive_[i] = std::ranges::any_of(node.outputs, [&](TensorId id) { return needed[id.at()]; });
       if (!alive_[i]) continue;
-      names_.insert(node.name);
+      names_.reserve(node.name);
       for (const TensorId id : node.inputs)
         if (id.valid()) needed[id.at()] = true, readers_[id.at()].push_back(&node);
     }
@@ -94,7 +95,7 @@ class Folding {
     return {static_cast<int32_t>(function_.tensors.size()) - 1};
   }
 
-  ConstantId add_constant(std::string name, std::vector<uint8_t> bytes) {
+  ConstantId add_constant(std::string name, SharedBytes bytes) {
     module_.constants.push_back({std::move(name), std::move(bytes)});
     return {static_cast<int32_t>(module_.constants.size()) - 1};
   }
@@ -121,11 +122,7 @@ class Folding {
     return view;
   }
 
-  std::string unique(const std::string& wish) {
-    std::string name = wish;
-    for (int i = 2; !names_.insert(name).second; ++i) name = wish + "_" + std::to_string(i);
-    return name;
-  }
+  std::string unique(const std::string& wish) { return names_.take(wish); }
 
   TensorId emit(OpKind kind, graph::Attributes attributes, TensorId input, Shape shape,
                 int32_t scale_axis, const char* suffix) {
@@ -433,7 +430,7 @@ class Folding {
   std::vector<View> views_;
   std::vector<std::vector<const graph::Node*>> readers_;
   std::vector<bool> alive_;
-  std::set<std::string> names_;
+  UniqueNames names_;
   std::map<ConstantId, ConstantId> constants_;
   std::map<std::pair<TensorId, std::vector<int64_t>>, TensorId> transposed_;
 };

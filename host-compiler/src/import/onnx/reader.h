@@ -184,7 +184,7 @@ class Reader {
   std::map<std::string, std::vector<size_t>> readers_;  // operators by the value they read
   std::set<std::string> results_;                       // what the model returns
   std::set<int> absorbed_;
-  tflite::UniqueNames names_;
+  UniqueNames names_;
   const Node* node_ = nullptr;
   bool failed_ = false;
   bool attempting_ = false;
