@@ -62,22 +62,29 @@ void Schedule::lower(Body& body, const std::vector<striping::Option>& stripes) {
     return std::find_if(stripes.begin(), stripes.end(),
                         [&](const striping::Option& part) { return part.first == first; });
   };
-  for (size_t n = 0; n < body.function.nodes.size(); ++n) {
+  for (size_t n = 0; n < body.function.nodes.size() && !too_many(); ++n) {
     if (const auto part = part_from(static_cast<int>(n)); part != stripes.end()) {
       add_stripes(body, *part);
       n = static_cast<size_t>(part->last);
       continue;
     }
-    const graph::Node& node = body.function.nodes[n];
-    if (node.kind == graph::OpKind::Reshape && body.reshaped_from[node.outputs[0].at()].valid())
-      continue;
-    if (node.kind == graph::OpKind::If) {
-      lower_if(body, node);
-    } else if (node.kind == graph::OpKind::While) {
-      lower_while(body, node);
-    } else {
-      add_leaf(body, node, leaf_of_(OpView{graph_, body.function, node}));
-    }
+    lower_node(body, body.function.nodes[n]);
+  }
+}
+
+void Schedule::lower_node(Body& body, const graph::Node& node) {
+  if (node.kind == graph::OpKind::Reshape && body.reshaped_from[node.outputs[0].at()].valid())
+    return;
+  if (node.kind == graph::OpKind::If) {
+    ++depth_;
+    lower_if(body, node);
+    --depth_;
+  } else if (node.kind == graph::OpKind::While) {
+    ++depth_;
+    lower_while(body, node);
+    --depth_;
+  } else {
+    add_leaf(body, node, leaf_of_(OpView{graph_, body.function, node}));
   }
 }
 
@@ -93,7 +100,7 @@ Schedule::Schedule(const graph::Module& graph, const graph::Function& function, 
       builder_(name_),
       main_(make_body(function)) {}
 
-std::string Schedule::run(const std::vector<striping::Option>& stripes) {
+Result<std::string> Schedule::run(const std::vector<striping::Option>& stripes) {
   const graph::Function& function = main_.function;
   const auto parameter = [&](const char* role, size_t i, graph::TensorId id, tir::Access access) {
     const graph::Tensor& tensor = function.tensor(id);
@@ -110,6 +117,13 @@ std::string Schedule::run(const std::vector<striping::Option>& stripes) {
   offer_outputs(main_, outputs);
   lower(main_, stripes);
   finish_outputs(main_, outputs, function.name);
+  if (too_many())
+    return Diagnostics(
+        fmt::format("function '{}'", function.name),
+        fmt::format("its branches and loops become more than {} operators: each run of a function "
+                    "is written out where it is",
+                    kMostInnerLeaves),
+        "let fewer operators run the same function");
   module_.funcs.push_back(builder_.finish(tir::seq(std::move(calls_))));
   return name_;
 }
@@ -151,15 +165,140 @@ void Schedule::lower_if(Body& body, const graph::Node& node) {
     finish_outputs(inner, outputs, callee);
   };
   const auto& attrs = node.attrs<graph::IfAttrs>();
+  if (attrs.then_branch == attrs.else_branch) return branch(attrs.then_branch);
   const graph::Tensor& condition = body.function.tensor(body.source(node.inputs[0]));
   if (condition.constant.valid()) {
     const bool holds = graph_.constant(condition.constant).bytes[0] != 0;
     return branch(holds ? attrs.then_branch : attrs.else_branch);
   }
   const BufferId decides = storage(body, node.inputs[0], name);
+  if (const auto common = common_if(node))
+    return lower_if_around(body, node, *common, outputs, decides);
   const Stmt then_body = apart([&] { branch(attrs.then_branch); });
   const Stmt else_body = apart([&] { branch(attrs.else_branch); });
   calls_.push_back(tir::with_comment(node.name, tir::if_then(flag(decides), then_body, else_body)));
+}
+
+int64_t Schedule::operators_of(const std::string& function) const {
+  if (const auto known = operators_of_.find(function); known != operators_of_.end())
+    return known->second;
+  int64_t count = 0;
+  for (const graph::Node& node : graph_.find(function)->nodes) {
+    ++count;
+    for (const std::string& callee : graph::functions_run_by(node))
+      count = std::min(count + operators_of(callee), kMostInnerLeaves);
+  }
+  return operators_of_[function] = count;
+}
+
+std::optional<Schedule::CommonIf> Schedule::common_if(const graph::Node& node) const {
+  // Fewer operators are written out twice: what is shared costs copies of what it works on.
+  constexpr int64_t kLeastShared = 64;
+  const auto& attrs = node.attrs<graph::IfAttrs>();
+  const auto only_if = [&](const std::string& name) -> std::optional<size_t> {
+    const std::vector<graph::Node>& nodes = graph_.find(name)->nodes;
+    const auto is_if = [](const graph::Node& inner) { return inner.kind == graph::OpKind::If; };
+    const auto found = std::find_if(nodes.begin(), nodes.end(), is_if);
+    if (found == nodes.end() || std::find_if(found + 1, nodes.end(), is_if) != nodes.end())
+      return std::nullopt;
+    return static_cast<size_t>(found - nodes.begin());
+  };
+  const std::optional<size_t> in_then = only_if(attrs.then_branch);
+  const std::optional<size_t> in_else = only_if(attrs.else_branch);
+  if (!in_then || !in_else) return std::nullopt;
+  const graph::Node& one = graph_.find(attrs.then_branch)->nodes[*in_then];
+  const graph::Node& other = graph_.find(attrs.else_branch)->nodes[*in_else];
+  if (one.attributes != other.attributes) return std::nullopt;
+  int64_t operators = 0;
+  for (const std::string& callee : graph::functions_run_by(one)) operators += operators_of(callee);
+  return operators < kLeastShared ? std::nullopt : std::optional(CommonIf{*in_then, *in_else});
+}
+
+// Both branches leave the operands of what is common in the same buffers, and find its results so.
+void Schedule::lower_if_around(Body& body, const graph::Node& node, const CommonIf& common,
+                               const std::vector<BufferId>& outputs, BufferId decides) {
+  const auto& attrs = node.attrs<graph::IfAttrs>();
+  struct Branch {
+    Body body;
+    size_t at;  // of the common operator
+    const std::string& name;
+    std::vector<std::pair<graph::TensorId, BufferId>> copies = {};  // of operands
+
+    const graph::Node& common() const { return body.function.nodes[at]; }
+    graph::TensorId operand(size_t i) const { return body.source(common().inputs[i]); }
+    BufferId& place(graph::TensorId id) { return body.storage[id.at()]; }
+  };
+  Branch branches[] = {
+      {callee_body(body, node, 1, attrs.then_branch), common.in_then, attrs.then_branch},
+      {callee_body(body, node, 1, attrs.else_branch), common.in_else, attrs.else_branch}};
+  const graph::Node shared = branches[0].common();
+  const std::string wish = c_identifier(shared.name, "common");
+
+  // The common operator in a function of its own.
+  Body around{{}, {}, {}};
+  around.function.name = attrs.then_branch;
+  graph::Node inner = shared;
+  const auto add = [&](const graph::Tensor& tensor, BufferId buffer) {
+    around.function.tensors.push_back(tensor);
+    around.reshaped_from.emplace_back();
+    around.storage.push_back(buffer);
+    return graph::TensorId{static_cast<int32_t>(around.storage.size()) - 1};
+  };
+  for (Branch& branch : branches) offer_outputs(branch.body, outputs);
+  for (size_t i = 0; i < shared.inputs.size(); ++i) {
+    graph::Tensor tensor = branches[0].body.function.tensor(branches[0].operand(i));
+    const graph::Tensor& other = branches[1].body.function.tensor(branches[1].operand(i));
+    if (tensor.constant.valid() && tensor.constant == other.constant) {
+      inner.inputs[i] = add(tensor, {});
+      continue;
+    }
+    const BufferId one = branches[0].place(branches[0].operand(i));
+    if (one.valid() && one == branches[1].place(branches[1].operand(i))) {
+      inner.inputs[i] = add(tensor, one);
+      continue;
+    }
+    tensor.constant = {}, tensor.initial = {}, tensor.variable = false;
+    const BufferId joined = fresh(tensor, wish + "_in");
+    for (Branch& branch : branches) {
+      const graph::TensorId id = branch.operand(i);
+      const graph::Tensor& own = branch.body.function.tensor(id);
+      if (!own.constant.valid() && !own.variable && !branch.place(id).valid())
+        branch.place(id) = joined;
+      else
+        branch.copies.emplace_back(branch.common().inputs[i], joined);
+    }
+    inner.inputs[i] = add(tensor, joined);
+  }
+  for (size_t i = 0; i < shared.outputs.size(); ++i) {
+    const graph::Tensor& tensor = branches[0].body.function.tensor(shared.outputs[i]);
+    BufferId joined = branches[0].place(shared.outputs[i]);
+    if (!joined.valid() || joined != branches[1].place(branches[1].common().outputs[i]))
+      joined = fresh(tensor, wish + "_out");
+    for (Branch& branch : branches) branch.place(branch.common().outputs[i]) = joined;
+    inner.outputs[i] = add(tensor, joined);
+  }
+
+  const auto in_branches = [&](const auto& lower_part) {
+    const Stmt parts[] = {apart([&] { lower_part(branches[0]); }),
+                          apart([&] { lower_part(branches[1]); })};
+    const auto is_empty = [](const Stmt& stmt) {
+      const auto* sequence = std::get_if<tir::Seq>(&stmt->node);
+      return sequence != nullptr && sequence->statements.empty();
+    };
+    if (is_empty(parts[0]) && is_empty(parts[1])) return;
+    calls_.push_back(tir::with_comment(node.name, tir::if_then(flag(decides), parts[0], parts[1])));
+  };
+  in_branches([&](Branch& branch) {
+    for (size_t n = 0; n < branch.at; ++n) lower_node(branch.body, branch.body.function.nodes[n]);
+    for (const auto& [from, to] : branch.copies)
+      add_copy(branch.body, from, to, branch.name + "_operand");
+  });
+  lower_if(around, inner);
+  in_branches([&](Branch& branch) {
+    const std::vector<graph::Node>& nodes = branch.body.function.nodes;
+    for (size_t n = branch.at + 1; n < nodes.size(); ++n) lower_node(branch.body, nodes[n]);
+    finish_outputs(branch.body, outputs, branch.name);
+  });
 }
 
 // The values that the loop changes live in its outputs; the body computes the next ones beside them.
@@ -242,17 +381,12 @@ void Schedule::lower_while(Body& body, const graph::Node& node) {
 // ---- storage and leaves -------------------------------------------------------------------------
 
 std::string Schedule::unique_func_name(const std::string& wish) {
-  std::string name = wish;
   // The emitted model's own functions: <model>_init and so on.
   static constexpr std::array<std::string_view, 6> kReserved = {"init",   "run",   "input",
                                                                 "output", "reset", "package"};
-  const auto taken = [&] {
-    if (std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end()) return true;
-    return std::find(func_names_.begin(), func_names_.end(), name) != func_names_.end();
-  };
-  for (int n = 2; taken(); ++n) name = fmt::format("{}_{}", wish, n);
-  func_names_.push_back(name);
-  return name;
+  return func_names_.take(wish, [](const std::string& name) {
+    return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+  });
 }
 
 BufferId Schedule::fresh(const graph::Tensor& tensor, const std::string& name) {
@@ -279,6 +413,7 @@ BufferId Schedule::storage(Body& body, graph::TensorId tensor, const std::string
 }
 
 void Schedule::add_leaf(Body& body, const graph::Node& node, const LowerLeaf& lower) {
+  if (depth_ > 0 && (++inner_leaves_, too_many())) return;
   const std::string name = unique_func_name(c_identifier(node.name, "f"));
   const OpView view{graph_, body.function, node};
   OpLowering op(view, name, pool_);
@@ -295,6 +430,7 @@ void Schedule::add_leaf(Body& body, const graph::Node& node, const LowerLeaf& lo
 }
 
 void Schedule::add_copy(Body& body, graph::TensorId from, BufferId to, const std::string& wish) {
+  if (depth_ > 0 && (++inner_leaves_, too_many())) return;
   // The copy is an operator without attributes that reads the chain's start and makes a tensor of its own.
   const graph::TensorId start = body.source(from);
   graph::Function alone;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,8 +29,10 @@ class Schedule {
            LeafOf leaf_of);
 
   // Lowers the function and adds the schedule to the module; its name. `stripes` are the chains of the
-  // function's nodes that run by stripes: each a striped function with leaves of its own.
-  std::string run(const std::vector<striping::Option>& stripes = {});
+  // function's nodes that run by stripes: each a striped function with leaves of its own. Refuses
+  // branches and loops that become too many operators: what two branches run is in the model once
+  // and in the schedule twice.
+  Result<std::string> run(const std::vector<striping::Option>& stripes = {});
 
  private:
   // One function on its way into the schedule.
@@ -49,8 +52,21 @@ class Schedule {
   Body callee_body(const Body& caller, const graph::Node& node, size_t first,
                    const std::string& name);
   void lower(Body& body, const std::vector<striping::Option>& stripes = {});
+  void lower_node(Body& body, const graph::Node& node);
   void add_stripes(Body& body, const striping::Option& part);
   void lower_if(Body& body, const graph::Node& node);
+
+  // An operator that both branches of an `if` have: numbers of their nodes.
+  struct CommonIf {
+    size_t in_then, in_else;
+  };
+  std::optional<CommonIf> common_if(const graph::Node& node) const;
+  // The schedule is then: the branches up to there, what is common, the branches from there on.
+  void lower_if_around(Body& body, const graph::Node& node, const CommonIf& common,
+                       const std::vector<BufferId>& outputs, BufferId decides);
+  // Operators that a function becomes when nothing is shared; saturates.
+  int64_t operators_of(const std::string& function) const;
+  bool too_many() const { return inner_leaves_ > kMostInnerLeaves; }
   void lower_while(Body& body, const graph::Node& node);
   void add_leaf(Body& body, const graph::Node& node, const LowerLeaf& lower);
   // A leaf that copies the storage (or constant) of one tensor to a buffer.
@@ -74,12 +90,17 @@ class Schedule {
   tir::Module& module_;
   LeafOf leaf_of_;
   ConstantPool pool_;
-  std::vector<std::string> func_names_;  // before name_, which is the first of them
+  UniqueNames func_names_;  // before name_, which is the first of them
   std::string name_;
   FuncBuilder builder_;
   Body main_;
   std::map<std::pair<std::string, int32_t>, BufferId> states_;  // by function and tensor
   std::vector<Stmt> calls_;
+  int depth_ = 0;             // of branches and loops that are being lowered
+  int64_t inner_leaves_ = 0;  // made inside of them
+  mutable std::map<std::string, int64_t> operators_of_;
+
+  static constexpr int64_t kMostInnerLeaves = 100'000;
 };
 
 }  // namespace intarsia::standard_lowering

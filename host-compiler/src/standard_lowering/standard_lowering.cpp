@@ -1,6 +1,7 @@
 #include "intarsia/standard_lowering.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -196,15 +197,24 @@ Refusal refuses_operands(const OpView& view) {
 
 namespace {
 
-// The first operator inside of a branch or a loop that is not taken, and why.
+// The first operator inside of a branch or a loop, at any depth, that is not taken, and why. A function
+// that many operators run is looked at once.
 std::optional<std::string> refuses_inside(const graph::Module& module, const graph::Node& node) {
-  for (const std::string& name : graph::functions_run_by(node)) {
+  std::vector<std::string> waiting = graph::functions_run_by(node);
+  std::set<std::string> seen(waiting.begin(), waiting.end());
+  for (size_t next = 0; next < waiting.size(); ++next) {
+    const std::string name = waiting[next];
     const graph::Function* callee = module.find(name);
     INTARSIA_CHECK(callee != nullptr, "the callee of a verified module exists");
-    for (const graph::Node& inner : callee->nodes)
+    for (const graph::Node& inner : callee->nodes) {
+      const std::vector<std::string> run = graph::functions_run_by(inner);
+      for (const std::string& function : run)
+        if (seen.insert(function).second) waiting.push_back(function);
+      if (!run.empty() && inner.kind != graph::OpKind::Call) continue;
       if (const auto reason = standard_lowering_refuses(module, *callee, inner))
         return fmt::format("'{}' ({}) in '{}': {}", inner.name, to_string(inner.kind), name,
                            *reason);
+    }
   }
   return std::nullopt;
 }
@@ -263,7 +273,7 @@ Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module
     stripes = plan_stripes(module, function, leaf_of, *options.ram_budget);
     std::erase_if(stripes, [](const striping::Option& part) { return part.step == 0; });
   }
-  result.entry = Schedule(module, function, result.module, leaf_of).run(stripes);
+  INTARSIA_TRY(result.entry, Schedule(module, function, result.module, leaf_of).run(stripes));
   return result;
 }
 

@@ -1,7 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "tir/verify_parts.h"
 #include "tir/walk.h"
@@ -13,7 +19,9 @@ namespace {
 class ScheduleVerifier {
  public:
   ScheduleVerifier(const Module& module, const Func& func, Diagnostics& problems)
-      : module_(module), func_(func), problems_(problems) {}
+      : func_(func), problems_(problems) {
+    for (const Func& callee : module.funcs) functions_.emplace(callee.name, &callee);
+  }
 
   void run() {
     if (!func_.in_place.empty())
@@ -38,18 +46,49 @@ class ScheduleVerifier {
       for (const Stmt& inner : sequence->statements) verify_statement(inner);
     } else if (const auto* branch = std::get_if<If>(&stmt->node)) {
       verify_condition(branch->condition);
-      // Afterwards only what both branches have written has a value.
-      const std::set<BufferId> before = written_;
-      verify_statement(branch->then_body);
-      const std::set<BufferId> after_then = std::exchange(written_, before);
-      verify_statement(branch->else_body);
-      std::erase_if(written_, [&](BufferId id) { return !after_then.contains(id); });
+      verify_branch(*branch);
     } else if (const auto* loop = std::get_if<For>(&stmt->node)) {
       verify_loop(*loop);
     } else {
       problems_.add(place(func_),
                     "is a schedule but has statements other than calls, branches and loops");
     }
+  }
+
+  // Afterwards only what both branches have written has a value; what one of them has written has one
+  // in the same branch of a later `if` on the same flag, as long as nobody writes the flag.
+  void verify_branch(const If& branch) {
+    const auto* load = std::get_if<Load>(&branch.condition->node);
+    const BufferId flag = load == nullptr ? BufferId{} : root(load->buffer);
+    const size_t writes = writes_[flag];
+    const Decided earlier = decided_[flag];
+    const std::set<BufferId> before = written_;
+    written_.insert(earlier.by_then.begin(), earlier.by_then.end());
+    verify_inside(branch.then_body);
+    const std::set<BufferId> after_then = std::exchange(written_, before);
+    written_.insert(earlier.by_else.begin(), earlier.by_else.end());
+    verify_inside(branch.else_body);
+    decided_.erase(flag);
+    if (writes_[flag] == writes) {
+      Decided now{depth_, {}, {}};
+      const auto only_one = [&](const std::set<BufferId>& after, const std::set<BufferId>& other,
+                                std::vector<BufferId>& found) {
+        std::set_difference(after.begin(), after.end(), other.begin(), other.end(),
+                            std::back_inserter(found));
+      };
+      only_one(after_then, written_, now.by_then);
+      only_one(written_, after_then, now.by_else);
+      decided_[flag] = std::move(now);
+    }
+    std::erase_if(written_, [&](BufferId id) { return !after_then.contains(id); });
+  }
+
+  // What is learned inside of a branch holds only there.
+  void verify_inside(const Stmt& branch) {
+    ++depth_;
+    verify_statement(branch);
+    --depth_;
+    std::erase_if(decided_, [&](const auto& known) { return known.second.depth > depth_; });
   }
 
   void verify_condition(const Expr& condition) {
@@ -77,7 +116,9 @@ class ScheduleVerifier {
       return;
     }
     const std::set<BufferId> before = written_;
+    decided_.clear();  // a later iteration has other flags
     verify_statement(loop.body);
+    decided_.clear();
     if (hi->value < 1) written_ = before;
   }
 
@@ -85,11 +126,12 @@ class ScheduleVerifier {
 
   void verify_call(const Call& call) {
     const std::string where = fmt::format("{}, call of '{}'", place(func_), call.function);
-    const Func* callee = module_.find(call.function);
-    if (callee == nullptr) {
+    const auto found = functions_.find(call.function);
+    if (found == functions_.end()) {
       problems_.add(where, "the module has no such function");
       return;
     }
+    const Func* callee = found->second;
     if (!call.offsets.empty()) {
       problems_.add(where, "has offsets, which only calls of a striped function have");
       return;
@@ -103,7 +145,12 @@ class ScheduleVerifier {
       verify_argument(where, *callee, i, call.arguments[i]);
     verify_distinct(where, *callee, call);
     for (size_t i = 0; i < call.arguments.size(); ++i)
-      if (callee->parameters[i].access != Access::Read) written_.insert(root(call.arguments[i]));
+      if (callee->parameters[i].access != Access::Read) {
+        const BufferId buffer = root(call.arguments[i]);
+        written_.insert(buffer);
+        ++writes_[buffer];
+        decided_.erase(buffer);
+      }
   }
 
   void verify_argument(const std::string& where, const Func& callee, size_t i, BufferId id) {
@@ -150,10 +197,18 @@ class ScheduleVerifier {
     }
   }
 
-  const Module& module_;
   const Func& func_;
   Diagnostics& problems_;
+  std::unordered_map<std::string_view, const Func*> functions_;
   std::set<BufferId> written_;
+  // Per flag: what only one branch on it has written since the flag was.
+  struct Decided {
+    int depth = 0;  // of branches around the `if`
+    std::vector<BufferId> by_then, by_else;
+  };
+  std::map<BufferId, Decided> decided_;
+  std::map<BufferId, size_t> writes_;  // calls that write a buffer
+  int depth_ = 0;
 };
 
 }  // namespace

@@ -221,6 +221,43 @@ TEST(Verify, Schedules) {
   EXPECT_THAT(schedule("call @main(%x, %y)"), HasSubstr("calls 'main' in a circle"));
 }
 
+// Branches on one flag: `e` writes it.
+std::string decided(const std::string& body) {
+  return verdict(
+      "func @e(%a: bool[1] write) {}\n"
+      "func @f(%a: i8[4] read, %b: i8[4] write) {}\n"
+      "func @main(%x: i8[4] read, %y: i8[4] write) {\n"
+      "local %c: bool[1]\nlocal %d: bool[1]\nlocal %t: i8[4]\n" +
+      body + "}\n");
+}
+
+TEST(Verify, WhatOneBranchWroteHasAValueInTheSameBranchOfTheSameFlag) {
+  const std::string first = "call @e(%c) call @e(%d) if %c[0] { call @f(%x, %t) } ";
+  const auto unwritten = HasSubstr("'t' is read before any call wrote it");
+  EXPECT_EQ(decided(first + "if %c[0] { call @f(%t, %y) }"), "");
+  EXPECT_EQ(decided("call @e(%c) if %c[0] { } else { call @f(%x, %t) } if %c[0] { } else { call "
+                    "@f(%t, %y) }"),
+            "");
+  EXPECT_THAT(decided(first + "if %c[0] { } else { call @f(%t, %y) }"), unwritten);
+  EXPECT_THAT(decided(first + "if %d[0] { call @f(%t, %y) }"), unwritten);
+  EXPECT_THAT(decided(first + "call @f(%t, %y)"), unwritten);
+  EXPECT_THAT(decided(first + "call @e(%c) if %c[0] { call @f(%t, %y) }"), unwritten);
+  EXPECT_THAT(decided("call @e(%c) if %c[0] { call @f(%x, %t) call @e(%c) } if %c[0] { call @f(%t, "
+                      "%y) }"),
+              unwritten);
+  // What is learned in a branch is of no use outside of it, nor in a later iteration.
+  EXPECT_THAT(
+      decided("call @e(%c) call @e(%d) if %d[0] { if %c[0] { call @f(%x, %t) } } if %c[0] { "
+              "call @f(%t, %y) }"),
+      unwritten);
+  EXPECT_THAT(decided(first + "for i in 0..2 { if %c[0] { call @f(%t, %y) } call @e(%c) }"),
+              unwritten);
+  EXPECT_EQ(
+      decided("for i in 0..2 { call @e(%c) if %c[0] { call @f(%x, %t) } if %c[0] { call @f(%t, "
+              "%y) } }"),
+      "");
+}
+
 std::string in_place(const std::string& statements, const std::string& extents = "[4,3]") {
   return verdict("func @f(%a: i8[4,3] read, %b: i8" + extents + " write) in_place=[0 -> 1] {\n" +
                  statements + "}\n");
