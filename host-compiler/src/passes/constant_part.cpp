@@ -15,17 +15,23 @@ ConstantPart::ConstantPart(const graph::Module& module, const graph::Function& f
       weights_(function.tensor(node.inputs[1])),
       weight_bytes_(module.constant(weights_.constant).bytes.data()),
       layout_(weight_layout(function, node)),
-      state_(static_cast<size_t>(layout_.filters * layout_.channels), State::New),
-      part_(state_.size()) {}
+      state_(static_cast<size_t>(layout_.filters * layout_.channels), State::New) {}
 
 std::optional<int64_t> ConstantPart::of(int64_t output, int64_t input) {
   const auto at = static_cast<size_t>(output * layout_.channels + input);
   if (state_[at] == State::New) {
     const std::optional<int64_t> part = compute(output, input);
-    state_[at] = part ? State::Fixed : State::Varies;
-    part_[at] = part.value_or(0);
+    state_[at] = !part ? State::Varies : *part == 0 ? State::Zero : State::Fixed;
+    if (state_[at] == State::Fixed) part_.emplace(at, *part);
   }
-  return state_[at] == State::Fixed ? std::optional(part_[at]) : std::nullopt;
+  switch (state_[at]) {
+    case State::Zero:
+      return 0;
+    case State::Fixed:
+      return part_.at(at);
+    default:
+      return std::nullopt;
+  }
 }
 
 int64_t ConstantPart::weight(int64_t output, int64_t position, int64_t column) const {

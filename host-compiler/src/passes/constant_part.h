@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "intarsia/graph.h"
@@ -22,7 +23,7 @@ class ConstantPart {
   std::optional<int64_t> of(int64_t output, int64_t input);
 
  private:
-  enum class State : uint8_t { New, Fixed, Varies };
+  enum class State : uint8_t { New, Zero, Fixed, Varies };
 
   std::optional<int64_t> compute(int64_t output, int64_t input) const;
   std::optional<int64_t> conv_part(int64_t output, int64_t input) const;
@@ -37,8 +38,10 @@ class ConstantPart {
   const graph::Tensor& weights_;
   const uint8_t* weight_bytes_;
   WeightLayout layout_;
-  std::vector<State> state_;  // [output][input]
-  std::vector<int64_t> part_;
+  // [output][input]: as many as weights in a fully connected layer, so that parts have a place only
+  // where there is something to keep.
+  std::vector<State> state_;
+  std::unordered_map<size_t, int64_t> part_;
 };
 
 }  // namespace intarsia::passes

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -62,9 +63,8 @@ class Decision {
 
   // What the removed input channels of node n add to the sum of an output channel.
   int64_t constant_part(const Node& node, int64_t output) {
-    for (Sum& sum : sums_)
-      if (sum.node == &node) return removed_part(sum, output);
-    return 0;
+    const auto sum = std::ranges::lower_bound(sums_, &node, {}, &Sum::node);  // as the nodes are
+    return sum != sums_.end() && sum->node == &node ? removed_part(*sum, output) : 0;
   }
 
  private:
@@ -112,7 +112,8 @@ class Decision {
 
   bool need_parts_that_vary() {
     bool changed = false;
-    for (Sum& sum : sums_) {
+    // From the outputs to the inputs, which is the way that need goes: a chain takes one turn.
+    for (Sum& sum : std::views::reverse(sums_)) {
       const TensorId x = sum.node->inputs[0], y = sum.node->outputs[0];
       for (int64_t k = 0; k < channel_count(function_.tensor(x)); ++k)
         for (int64_t o = 0; o < channel_count(function_.tensor(y)) && !needed(x, k); ++o)
