@@ -118,6 +118,7 @@ void print_report(const PlanCommandOptions& options, const PlacementProblem& pro
     report["lower_bound"] = best.lower_bound;
     report["proven_optimal"] = best.proven_optimal;
     report["method"] = best.method;
+    report["steps"] = best.steps;
     // A path need not be UTF-8.
     using Json = nlohmann::ordered_json;
     fmt::print("{}\n", report.dump(2, ' ', false, Json::error_handler_t::replace));

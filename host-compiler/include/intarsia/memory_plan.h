@@ -42,6 +42,7 @@ struct PlacementSolution {
       false;                    // lower_bound exceeds live_bound(): an exhausted search proved it
   bool proven_optimal = false;  // peak == lower_bound
   std::string method;           // what found the offsets, for the report
+  int64_t steps = 0;            // of the limits, taken to get here
 };
 
 enum class FitStatus { Fits, ProvenNotToFit, BudgetEnded };

@@ -1,9 +1,8 @@
-// The independent judge of placements. It looks at every pair of buffers and recomputes every claim
-// from the definitions; slow on purpose, and without a line in common with the solvers.
+// The independent judge of placements. It looks at every pair of buffers alive together and recomputes every
+// claim from the definitions; slow on purpose, and without a line in common with the solvers.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 #include "intarsia/memory_plan.h"
@@ -44,40 +43,58 @@ bool may_share(const PlacementProblem& problem, const std::vector<int64_t>& offs
   return false;
 }
 
+// The buffers with bytes, in the order in which they begin.
+std::vector<size_t> as_they_begin(const PlacementProblem& problem) {
+  std::vector<size_t> order;
+  for (size_t i = 0; i < problem.buffers.size(); ++i)
+    if (problem.buffers[i].size > 0) order.push_back(i);
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::pair(problem.buffers[a].lower, a) < std::pair(problem.buffers[b].lower, b);
+  });
+  return order;
+}
+
 // Bytes that must be alive at once: at each step the sizes, plus, when all offsets are multiples of
 // some g > 1, the padding behind all buffers but the one with the most padding.
 Wide needed_bytes(const PlacementProblem& problem) {
   Wide needed = 0;
-  std::map<int64_t, int> steps;  // something begins here
-  for (const Buffer& buffer : problem.buffers) {
-    ++steps[buffer.lower];
-    needed = std::max(needed, Wide{buffer.size});  // whatever it overlaps
-    if (buffer.fixed_offset && buffer.size > 0)
-      needed = std::max(needed, Wide{*buffer.fixed_offset} + buffer.size);
+  const std::vector<size_t> order = as_they_begin(problem);
+  std::vector<std::vector<size_t>> overlaps_of(problem.buffers.size());  // by the later of the two
+  for (size_t k = 0; k < problem.overlaps.size(); ++k) {
+    const auto low = static_cast<size_t>(problem.overlaps[k].low);
+    const auto high = static_cast<size_t>(problem.overlaps[k].high);
+    const bool low_first = problem.buffers[low].lower < problem.buffers[high].lower;
+    overlaps_of[low_first ? high : low].push_back(k);
   }
-  for (const auto& [step, count] : steps) {
+  std::vector<size_t> alive;
+  for (size_t k = 0; k < order.size(); ++k) {
+    const Buffer& begins = problem.buffers[order[k]];
+    needed = std::max(needed, Wide{begins.fixed_offset.value_or(0)} + begins.size);
+    std::erase_if(alive, [&](size_t i) { return problem.buffers[i].upper <= begins.lower; });
+    alive.push_back(order[k]);
+    if (k + 1 < order.size() && problem.buffers[order[k + 1]].lower == begins.lower) continue;
     int64_t g = 0;
-    for (const Buffer& buffer : problem.buffers)
-      if (buffer.size > 0 && buffer.lower <= step && step < buffer.upper)
-        g = std::gcd(g, buffer.alignment);
+    for (const size_t i : alive) g = std::gcd(g, problem.buffers[i].alignment);
     Wide total = 0;
     int64_t largest_gap = 0;
-    for (const Buffer& buffer : problem.buffers) {
-      if (buffer.size == 0 || step < buffer.lower || buffer.upper <= step) continue;
+    for (const size_t i : alive) {
+      const Buffer& buffer = problem.buffers[i];
       const int64_t gap = buffer.size % g == 0 ? 0 : g - buffer.size % g;
       total += buffer.size;
       total += gap;
       largest_gap = std::max(largest_gap, gap);
-    }
-    // A pair that may overlap needs no more than the larger reach of the two.
-    for (const auto& overlap : problem.overlaps) {
-      const Buffer& low = problem.buffers[static_cast<size_t>(overlap.low)];
-      const Buffer& high = problem.buffers[static_cast<size_t>(overlap.high)];
-      const bool both =
-          low.lower <= step && step < low.upper && high.lower <= step && step < high.upper;
-      const Wide apart = Wide{low.size} + high.size;
-      const Wide together = std::max(Wide{low.size}, Wide{overlap.distance} + high.size);
-      if (both && together < apart) total -= apart - together + g;
+      // A pair that may overlap needs no more than the larger reach of the two.
+      for (const size_t pair : overlaps_of[i]) {
+        const PlacementProblem::Overlap& overlap = problem.overlaps[pair];
+        const Buffer& low = problem.buffers[static_cast<size_t>(overlap.low)];
+        const Buffer& high = problem.buffers[static_cast<size_t>(overlap.high)];
+        const bool both = low.size > 0 && high.size > 0 && low.lower <= begins.lower &&
+                          begins.lower < low.upper && high.lower <= begins.lower &&
+                          begins.lower < high.upper;
+        const Wide apart = Wide{low.size} + high.size;
+        const Wide together = std::max(Wide{low.size}, Wide{overlap.distance} + high.size);
+        if (both && together < apart) total -= apart - together + g;
+      }
     }
     needed = std::max(needed, total - largest_gap);
   }
@@ -117,13 +134,19 @@ Diagnostics check_placement(const PlacementProblem& problem, const PlacementSolu
   }
   Wide top = 0;
   for (size_t i = 0; i < count; ++i) {
-    const Buffer& buffer = problem.buffers[i];
-    judge_buffer(buffer, solution.offsets[i], found);
+    judge_buffer(problem.buffers[i], solution.offsets[i], found);
     // A buffer of no bytes lies nowhere.
-    if (buffer.size > 0) top = std::max(top, Wide{solution.offsets[i]} + buffer.size);
-    for (size_t j = i + 1; j < count; ++j) {
+    if (problem.buffers[i].size > 0)
+      top = std::max(top, Wide{solution.offsets[i]} + problem.buffers[i].size);
+  }
+  std::vector<size_t> alive;
+  for (const size_t next : as_they_begin(problem)) {
+    const Buffer& begins = problem.buffers[next];
+    std::erase_if(alive, [&](size_t i) { return problem.buffers[i].upper <= begins.lower; });
+    for (const size_t before : alive) {
+      const size_t i = std::min(before, next), j = std::max(before, next);
+      const Buffer& buffer = problem.buffers[i];
       const Buffer& other = problem.buffers[j];
-      if (buffer.size == 0 || other.size == 0) continue;
       if (share_a_byte(buffer, solution.offsets[i], other, solution.offsets[j]) &&
           !may_share(problem, solution.offsets, i, j))
         found.add(fmt::format("buffer '{}'", buffer.name),
@@ -131,6 +154,7 @@ Diagnostics check_placement(const PlacementProblem& problem, const PlacementSolu
                               other.name, solution.offsets[i], buffer.size, solution.offsets[j],
                               other.size));
     }
+    alive.push_back(next);
   }
   judge_claims(problem, solution, top, found);
   return found;

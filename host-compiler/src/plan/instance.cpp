@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <tuple>
+#include <utility>
 
 namespace intarsia::plan {
 
@@ -10,14 +12,14 @@ namespace {
 
 // The largest unit in which every size, fixed offset, distance and alignment (above one) is whole, allowing
 // for alignments that the sizes keep by themselves.
-int64_t common_unit(const PlacementProblem& problem, const std::vector<int>& members) {
+int64_t common_unit(const PlacementProblem& problem, const std::vector<int>& members,
+                    const std::vector<PlacementProblem::Overlap>& overlaps) {
   int64_t unit = 0;
   for (int i : members) {
     unit = std::gcd(unit, problem.buffers[i].size);
     unit = std::gcd(unit, problem.buffers[i].fixed_offset.value_or(0));
   }
-  for (const PlacementProblem::Overlap& overlap : problem.overlaps)
-    unit = std::gcd(unit, overlap.distance);
+  for (const PlacementProblem::Overlap& overlap : overlaps) unit = std::gcd(unit, overlap.distance);
   // Every shrinking of the unit can break an alignment seen before, so repeat until it is stable.
   for (bool stable = false; !stable;) {
     stable = true;
@@ -31,9 +33,12 @@ int64_t common_unit(const PlacementProblem& problem, const std::vector<int>& mem
   return unit;
 }
 
-Instance make_instance(const PlacementProblem& problem, std::vector<int> members) {
+// `overlaps` are those between members; they name buffers, and `item_of` the item of each.
+Instance make_instance(const PlacementProblem& problem, const std::vector<int>& members,
+                       const std::vector<PlacementProblem::Overlap>& overlaps,
+                       std::vector<int>& item_of) {
   Instance instance;
-  instance.unit = common_unit(problem, members);
+  instance.unit = common_unit(problem, members, overlaps);
   std::vector<int64_t> starts;
   for (int i : members) starts.push_back(problem.buffers[i].lower);
   std::sort(starts.begin(), starts.end());
@@ -45,7 +50,6 @@ Instance make_instance(const PlacementProblem& problem, std::vector<int> members
     return static_cast<int>(std::upper_bound(starts.begin(), starts.end(), step) - starts.begin()) -
            1;
   };
-  instance.in_section.resize(starts.size());
   for (int i : members) {
     const auto& buffer = problem.buffers[i];
     Instance::Item item;
@@ -59,26 +63,99 @@ Instance make_instance(const PlacementProblem& problem, std::vector<int> members
       item.weight = std::numeric_limits<int64_t>::max();
     item.buffer = i;
     const int index = static_cast<int>(instance.items.size());
-    for (int s = item.first; s <= item.last; ++s) instance.in_section[s].push_back(index);
+    item_of[i] = index;
     if (item.fixed >= 0) instance.fixed_items.push_back(index);
     instance.items.push_back(item);
   }
-  for (const PlacementProblem::Overlap& overlap : problem.overlaps) {
-    const auto item_of = [&](int buffer) {
-      const auto found = std::find(members.begin(), members.end(), buffer);
-      return found == members.end() ? -1 : static_cast<int>(found - members.begin());
-    };
-    const int low = item_of(overlap.low), high = item_of(overlap.high);
-    if (low >= 0 && high >= 0)
-      instance.overlaps.push_back({low, high, overlap.distance / instance.unit});
-  }
+  for (const PlacementProblem::Overlap& overlap : overlaps)
+    instance.overlaps.push_back(
+        {item_of[overlap.low], item_of[overlap.high], overlap.distance / instance.unit});
+  std::sort(instance.overlaps.begin(), instance.overlaps.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.low, a.high, a.distance) < std::tuple(b.low, b.high, b.distance);
+  });
+  instance.index_items();
   std::sort(instance.fixed_items.begin(), instance.fixed_items.end(), [&](int a, int b) {
     return std::pair(instance.items[a].fixed, a) < std::pair(instance.items[b].fixed, b);
   });
   return instance;
 }
 
+// The highest end so far in every section; ends only grow.
+class Skyline {
+ public:
+  explicit Skyline(int sections) {
+    while (leaves_ < sections) leaves_ *= 2;
+    most_.assign(2 * static_cast<size_t>(leaves_), 0);
+    all_.assign(2 * static_cast<size_t>(leaves_), 0);
+  }
+  int64_t highest(int first, int last) const { return highest(1, 0, leaves_, first, last + 1); }
+  void raise(int first, int last, int64_t end) { raise(1, 0, leaves_, first, last + 1, end); }
+
+ private:
+  // `all_` holds for the whole range of a node, `most_` for some section of it.
+  int64_t highest(int node, int begin, int end, int first, int past) const {
+    if (past <= begin || end <= first) return 0;
+    if (first <= begin && end <= past) return most_[node];
+    const int middle = (begin + end) / 2;
+    return std::max({all_[node], highest(2 * node, begin, middle, first, past),
+                     highest(2 * node + 1, middle, end, first, past)});
+  }
+  void raise(int node, int begin, int end, int first, int past, int64_t value) {
+    if (past <= begin || end <= first) return;
+    most_[node] = std::max(most_[node], value);
+    if (first <= begin && end <= past) {
+      all_[node] = std::max(all_[node], value);
+      return;
+    }
+    const int middle = (begin + end) / 2;
+    raise(2 * node, begin, middle, first, past, value);
+    raise(2 * node + 1, middle, end, first, past, value);
+  }
+
+  int leaves_ = 1;
+  std::vector<int64_t> most_, all_;
+};
+
 }  // namespace
+
+void Instance::index_items() {
+  while (leaves_ < static_cast<int>(items.size())) leaves_ *= 2;
+  latest_.assign(2 * static_cast<size_t>(leaves_), -1);
+  for (size_t i = 0; i < items.size(); ++i)
+    latest_[static_cast<size_t>(leaves_) + i] = items[i].last;
+  for (int node = leaves_ - 1; node > 0; --node)
+    latest_[node] = std::max(latest_[2 * node], latest_[2 * node + 1]);
+}
+
+int Instance::next_ending_at_or_after(int from, int section) const {
+  if (from >= leaves_) return from;
+  int node = leaves_ + from;
+  while (latest_[node] < section) {
+    // To the right neighbour, from the level at which there is one.
+    while (node % 2 == 1) node /= 2;
+    if (node == 0) return leaves_;
+    ++node;
+  }
+  while (node < leaves_) {
+    node *= 2;
+    if (latest_[node] < section) ++node;
+  }
+  return node - leaves_;
+}
+
+int64_t Instance::section_entries() const {
+  int64_t entries = 0;
+  for (const Item& item : items) entries += item.last - item.first + 1;
+  return entries;
+}
+
+void Instance::list_sections() {
+  if (!in_section.empty()) return;
+  in_section.resize(static_cast<size_t>(section_count));
+  for (size_t i = 0; i < items.size(); ++i)
+    for (int s = items[i].first; s <= items[i].last; ++s)
+      in_section[s].push_back(static_cast<int>(i));
+}
 
 int64_t Instance::fit_above(int item, int64_t at_least) const {
   const Item& it = items[item];
@@ -103,21 +180,19 @@ void Instance::settle(std::vector<int64_t>& offsets) const {
   if (!overlaps.empty()) {
     for (const int i : order) {
       int64_t rest = 0;
-      for (const int j : order) {  // what lies beneath, which may begin at the same offset
-        const bool beneath = j != i && overlap(i, j) && offsets[j] + separation(j, i) <= offsets[i];
-        if (beneath) rest = std::max(rest, offsets[j] + separation(j, i));
-      }
+      for_each_alive_with(i, [&](int j) {  // what lies beneath, which may begin at the same offset
+        const int64_t above = offsets[j] + separation(j, i);
+        if (above <= offsets[i]) rest = std::max(rest, above);
+      });
       if (items[i].fixed < 0) offsets[i] = std::min(offsets[i], fit_above(i, rest));
     }
     return;
   }
-  std::vector<int64_t> top(section_count, 0);
+  Skyline skyline(section_count);
   for (int i : order) {
-    int64_t rest = 0;
-    for (int s = items[i].first; s <= items[i].last; ++s) rest = std::max(rest, top[s]);
+    const int64_t rest = skyline.highest(items[i].first, items[i].last);
     if (items[i].fixed < 0) offsets[i] = std::min(offsets[i], fit_above(i, rest));
-    for (int s = items[i].first; s <= items[i].last; ++s)
-      top[s] = std::max(top[s], offsets[i] + items[i].size);
+    skyline.raise(items[i].first, items[i].last, offsets[i] + items[i].size);
   }
 }
 
@@ -134,19 +209,23 @@ std::vector<Instance> split_problem(const PlacementProblem& problem) {
   std::sort(order.begin(), order.end(), [&](int a, int b) {
     return std::pair(problem.buffers[a].lower, a) < std::pair(problem.buffers[b].lower, b);
   });
-  std::vector<Instance> instances;
-  std::vector<int> members;
+  std::vector<std::vector<int>> parts;
+  std::vector<int> part_of(problem.buffers.size(), -1);
   int64_t end = std::numeric_limits<int64_t>::min();
-  const auto close = [&] {
-    if (!members.empty()) instances.push_back(make_instance(problem, std::move(members)));
-    members.clear();
-  };
   for (int i : order) {
-    if (problem.buffers[i].lower >= end) close();
-    members.push_back(i);
+    if (problem.buffers[i].lower >= end) parts.emplace_back();
+    parts.back().push_back(i);
+    part_of[i] = static_cast<int>(parts.size()) - 1;
     end = std::max(end, problem.buffers[i].upper);
   }
-  close();
+  std::vector<std::vector<PlacementProblem::Overlap>> overlaps(parts.size());
+  for (const PlacementProblem::Overlap& overlap : problem.overlaps)
+    if (part_of[overlap.low] >= 0 && part_of[overlap.low] == part_of[overlap.high])
+      overlaps[part_of[overlap.low]].push_back(overlap);
+  std::vector<Instance> instances;
+  std::vector<int> item_of(problem.buffers.size(), -1);
+  for (size_t p = 0; p < parts.size(); ++p)
+    instances.push_back(make_instance(problem, parts[p], overlaps[p], item_of));
   PlacementProblem part;
   for (Instance& instance : instances) {
     part.buffers.clear();

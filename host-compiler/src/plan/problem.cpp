@@ -1,7 +1,9 @@
 // Is a problem well formed, and what can no placement beat?
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -114,6 +116,75 @@ Result<void> validate_problem(const PlacementProblem& problem) {
   return Result<void>::from(std::move(problems));
 }
 
+namespace {
+
+// What is alive while steps pass. All its offsets are multiples of `grain_`, so each buffer but the topmost
+// is followed by padding.
+class Alive {
+ public:
+  void begin(const Buffer& buffer) {
+    by_end_.emplace(buffer.upper, &buffer);
+    if (++alignments_[buffer.alignment] == 1) changed_ = true;
+    if (!changed_) count(buffer);
+  }
+  // Those that end at `step` or before.
+  void end_until(int64_t step) {
+    while (!by_end_.empty() && by_end_.begin()->first <= step) {
+      const Buffer& buffer = *by_end_.begin()->second;
+      by_end_.erase(by_end_.begin());
+      const auto found = alignments_.find(buffer.alignment);
+      if (--found->second == 0) {
+        alignments_.erase(found);
+        changed_ = true;
+      }
+      if (changed_) continue;
+      sum_ -= padded(buffer);
+      paddings_.erase(paddings_.find(padded(buffer) - buffer.size));
+    }
+  }
+  int64_t grain() {
+    settle();
+    return grain_;
+  }
+  // Their bytes and the padding between them.
+  int64_t bytes() {
+    settle();
+    return paddings_.empty() ? 0 : sum_ - *paddings_.rbegin();
+  }
+
+ private:
+  int64_t padded(const Buffer& buffer) const {
+    return (buffer.size + grain_ - 1) / grain_ * grain_;
+  }
+  void count(const Buffer& buffer) {
+    sum_ += padded(buffer);
+    paddings_.insert(padded(buffer) - buffer.size);
+  }
+  void settle() {
+    if (!changed_) return;
+    changed_ = false;
+    int64_t grain = 0;
+    for (const auto& [alignment, buffers] : alignments_) grain = std::gcd(grain, alignment);
+    grain_ = std::max<int64_t>(1, grain);
+    sum_ = 0;
+    paddings_.clear();
+    for (const auto& [upper, buffer] : by_end_) count(*buffer);
+  }
+
+  std::multimap<int64_t, const Buffer*> by_end_;
+  std::map<int64_t, int64_t> alignments_;  // and how many have them
+  bool changed_ = false;
+  int64_t grain_ = 1, sum_ = 0;
+  std::multiset<int64_t> paddings_;
+};
+
+// The steps at which two buffers that may overlap are both alive.
+struct SharedSteps {
+  int64_t first = 0, end = 0, bytes = 0;
+};
+
+}  // namespace
+
 int64_t live_bound(const PlacementProblem& problem) {
   std::vector<const Buffer*> by_start;
   int64_t bound = 0;
@@ -124,30 +195,30 @@ int64_t live_bound(const PlacementProblem& problem) {
   }
   std::stable_sort(by_start.begin(), by_start.end(),
                    [](const Buffer* a, const Buffer* b) { return a->lower < b->lower; });
-  std::vector<const Buffer*> alive;
+  std::vector<SharedSteps> shared;
+  for (const PlacementProblem::Overlap& overlap : problem.overlaps) {
+    const Buffer& low = problem.buffers[static_cast<size_t>(overlap.low)];
+    const Buffer& high = problem.buffers[static_cast<size_t>(overlap.high)];
+    if (low.size > 0 && high.size > 0 && alive_together(low, high))
+      shared.push_back({std::max(low.lower, high.lower), std::min(low.upper, high.upper),
+                        saving(problem, overlap)});
+  }
+  std::sort(shared.begin(), shared.end(),
+            [](const SharedSteps& a, const SharedSteps& b) { return a.first < b.first; });
+  Alive alive;
+  size_t next_shared = 0;
+  std::vector<const SharedSteps*> sharing;
   for (size_t i = 0; i < by_start.size(); ++i) {
-    std::erase_if(alive, [&](const Buffer* b) { return b->upper <= by_start[i]->lower; });
-    alive.push_back(by_start[i]);
-    if (i + 1 < by_start.size() && by_start[i + 1]->lower == by_start[i]->lower) continue;
-    // All offsets are multiples of `grain`, so each buffer but the topmost is followed by padding.
-    int64_t grain = 0;
-    for (const Buffer* b : alive) grain = std::gcd(grain, b->alignment);
-    int64_t sum = 0;
-    int64_t most_padding = 0;
-    for (const Buffer* b : alive) {
-      const int64_t padded = (b->size + grain - 1) / grain * grain;
-      sum += padded;
-      most_padding = std::max(most_padding, padded - b->size);
-    }
-    // Were every pair to share all it can.
-    for (const PlacementProblem::Overlap& overlap : problem.overlaps) {
-      const auto is_alive = [&](int32_t b) {
-        return std::find(alive.begin(), alive.end(), &problem.buffers[static_cast<size_t>(b)]) !=
-               alive.end();
-      };
-      if (is_alive(overlap.low) && is_alive(overlap.high)) sum -= saving(problem, overlap) + grain;
-    }
-    bound = std::max(bound, sum - most_padding);
+    const int64_t step = by_start[i]->lower;
+    alive.end_until(step);
+    alive.begin(*by_start[i]);
+    if (i + 1 < by_start.size() && by_start[i + 1]->lower == step) continue;
+    for (; next_shared < shared.size() && shared[next_shared].first <= step; ++next_shared)
+      sharing.push_back(&shared[next_shared]);
+    std::erase_if(sharing, [&](const SharedSteps* pair) { return pair->end <= step; });
+    int64_t saved = 0;  // were every pair to share all it can
+    for (const SharedSteps* pair : sharing) saved += pair->bytes + alive.grain();
+    bound = std::max(bound, alive.bytes() - saved);
   }
   return bound;
 }

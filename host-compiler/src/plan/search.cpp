@@ -17,12 +17,12 @@ namespace {
 
 class Search {
  public:
-  Search(const Instance& instance, int64_t capacity, const Strategy& strategy, int64_t step_limit,
-         const std::function<bool()>& stop)
+  Search(const Instance& instance, int64_t capacity, const Strategy& strategy,
+         const SearchAllowance& allowance, const std::function<bool()>& stop)
       : in_(instance),
         capacity_(capacity),
         strategy_(strategy),
-        step_limit_(step_limit),
+        allowance_(allowance),
         stop_(stop),
         random_(strategy.seed),
         state_(instance, capacity) {
@@ -33,6 +33,7 @@ class Search {
     SearchAnswer answer;
     const bool found = state_.start() && solve();
     answer.steps = steps_;
+    answer.work = work_ + state_.work();
     answer.end = found           ? SearchEnd::Found
                  : out_of_steps_ ? SearchEnd::OutOfSteps
                                  : SearchEnd::Exhausted;
@@ -141,7 +142,8 @@ class Search {
     while (frame.next_candidate < frame.candidates.size()) {
       const size_t k = frame.next_candidate++;
       if (twin_tried(frame.candidates, k)) continue;
-      if (++steps_ > step_limit_ || ((steps_ & 1023) == 0 && stop_ && stop_())) {
+      const bool enough = ++steps_ > allowance_.steps || work_ + state_.work() > allowance_.work;
+      if (enough || ((steps_ & 1023) == 0 && stop_ && stop_())) {
         out_of_steps_ = true;
         return false;
       }
@@ -168,7 +170,7 @@ class Search {
   }
 
   // Where the lowest waiting item of section s lies at least, if not on its floor.
-  int64_t level_without(int s) const {
+  int64_t level_without(int s) {
     const int64_t level = state_.floor(s);
     int64_t next = std::numeric_limits<int64_t>::max();
     for (int i : in_.in_section[s]) {
@@ -181,6 +183,7 @@ class Search {
       // It has to rest on a waiting item beside section s.
       for (int t = in_.items[i].first; t <= in_.items[i].last; ++t) {
         if (t == s) continue;
+        work_ += std::ssize(in_.in_section[t]);
         for (int j : in_.in_section[t]) {
           const auto& other = in_.items[j];
           if (!state_.is_waiting(j) || j == i || (other.first <= s && s <= other.last)) continue;
@@ -203,6 +206,7 @@ class Search {
   int choose_section(int begin, int end) {
     int best = -1;
     double best_score = 0;
+    work_ += end - begin;
     for (int s = begin; s < end;) {
       int run_end = s + 1;
       while (run_end < end && state_.floor(run_end) == state_.floor(s)) ++run_end;
@@ -210,6 +214,7 @@ class Search {
                           (run_end == end || state_.floor(run_end) > state_.floor(s));
       if (valley) {
         for (int t = s; t < run_end; ++t) {
+          work_ += std::ssize(in_.in_section[t]);
           int choices = state_.slack(t) > 0 ? 1 : 0;
           for (int i : in_.in_section[t])
             if (state_.is_waiting(i) && state_.least(i) == state_.floor(t)) ++choices;
@@ -228,10 +233,11 @@ class Search {
   const Instance& in_;
   const int64_t capacity_;
   const Strategy strategy_;
-  const int64_t step_limit_;
+  const SearchAllowance allowance_;
   const std::function<bool()>& stop_;
   std::mt19937_64 random_;
   int64_t steps_ = 0;
+  int64_t work_ = 0;
   bool out_of_steps_ = false;
 
   SearchState state_;
@@ -241,8 +247,8 @@ class Search {
 }  // namespace
 
 SearchAnswer search_fit(const Instance& instance, int64_t capacity, const Strategy& strategy,
-                        int64_t step_limit, const std::function<bool()>& stop) {
-  return Search(instance, capacity, strategy, step_limit, stop).run();
+                        const SearchAllowance& allowance, const std::function<bool()>& stop) {
+  return Search(instance, capacity, strategy, allowance, stop).run();
 }
 
 }  // namespace intarsia::plan

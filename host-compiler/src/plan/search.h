@@ -28,10 +28,16 @@ struct SearchAnswer {
   SearchEnd end = SearchEnd::OutOfSteps;
   std::vector<int64_t> offsets;  // when Found
   int64_t steps = 0;             // used
+  int64_t work = 0;              // items and sections looked at
 };
 
-// `stop` is asked now and then and may be empty.
+struct SearchAllowance {
+  int64_t steps = 0;
+  int64_t work = 0;
+};
+
+// `instance` has its sections listed. `stop` is asked now and then and may be empty.
 SearchAnswer search_fit(const Instance& instance, int64_t capacity, const Strategy& strategy,
-                        int64_t step_limit, const std::function<bool()>& stop);
+                        const SearchAllowance& allowance, const std::function<bool()>& stop);
 
 }  // namespace intarsia::plan

@@ -70,6 +70,7 @@ void SearchState::undo_to(size_t mark) {
 
 void SearchState::count_waiting(int item, int direction) {
   const Instance::Item& it = in_.items[item];
+  work_ += it.last - it.first + 1;
   for (int s = it.first; s <= it.last; ++s) {
     waiting_size_[s] += direction * it.size;
     waiting_[s] += direction;
@@ -117,6 +118,7 @@ bool SearchState::propagate() {
 }
 
 bool SearchState::settle_section(int s) {
+  work_ += std::ssize(in_.in_section[s]);
   int64_t lowest = std::numeric_limits<int64_t>::max();
   for (int i : in_.in_section[s])
     if (!placed_[i]) lowest = std::min(lowest, least_[i]);

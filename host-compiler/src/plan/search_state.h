@@ -19,6 +19,8 @@ class SearchState {
   bool place(int item);                    // at its least offset; nothing goes beneath it later
   bool raise_floor(int s, int64_t value);  // the next item alive in s lies no lower than this
 
+  int64_t work() const { return work_; }  // items and sections looked at, so far
+
   size_t mark() const { return trail_.size(); }
   void undo_to(size_t mark);
 
@@ -59,6 +61,7 @@ class SearchState {
   std::vector<Change> trail_;
   std::vector<int> queue_;
   std::vector<char> queued_;
+  int64_t work_ = 0;
 };
 
 }  // namespace intarsia::plan

@@ -23,9 +23,20 @@ int64_t short_attempt(const Instance& group) {
   return std::max<int64_t>(1500, 4 * std::ssize(group.items));
 }
 
+// What a step costs grows with the instance: where thousands of long lives meet, placing one buffer looks at
+// all the others. Steps that cost more than those of a few hundred buffers count as several, and no search
+// takes more than a minute or two.
+constexpr int64_t kWorkOfAStep = 5'000;
+constexpr int64_t kMostWork = 40'000'000'000;
+// The search lists the items of every section. Instances with more entries than this are left to greedy
+// orders.
+constexpr int64_t kMostEntries = 20'000'000;
+
 class Budget {
  public:
-  explicit Budget(const SearchLimits& limits) : steps_(limits.steps) {
+  explicit Budget(const SearchLimits& limits)
+      : steps_(limits.steps),
+        work_(limits.steps > kMostWork / kWorkOfAStep ? kMostWork : limits.steps * kWorkOfAStep) {
     if (limits.seconds) {
       const auto end = Clock::now() + std::chrono::duration<double>(*limits.seconds);
       stop_ = [end] { return Clock::now() >= end; };
@@ -33,12 +44,21 @@ class Budget {
   }
 
   int64_t steps() const { return stop_ && stop_() ? 0 : steps_; }
-  void spend(int64_t steps) { steps_ -= std::min(steps, steps_); }
+  int64_t spent() const { return spent_; }
+  int64_t work() const { return work_; }
+  void spend(int64_t steps, int64_t work = 0) {
+    steps_ -= std::min(steps, steps_);
+    spent_ += steps;
+    work_ -= std::min(work, work_);
+    if (work_ == 0) steps_ = 0;
+  }
   const std::function<bool()>& stop() const { return stop_; }
 
  private:
   using Clock = std::chrono::steady_clock;
   int64_t steps_;
+  int64_t work_;
+  int64_t spent_ = 0;
   std::function<bool()> stop_;
 };
 
@@ -89,9 +109,11 @@ GroupAnswer attempt_orders(const Instance& group, int64_t capacity, Budget& budg
           std::move(found.offsets), found.peak, "greedy, improved"};
 }
 
-GroupAnswer attempt_fit(const Instance& group, int64_t capacity, int64_t share, Budget& budget) {
+GroupAnswer attempt_fit(Instance& group, int64_t capacity, int64_t share, Budget& budget) {
   if (!group.overlaps.empty()) return attempt_orders(group, capacity, budget);
   GroupAnswer answer;
+  if (group.section_entries() > kMostEntries) return answer;
+  group.list_sections();
   const int64_t short_limit = short_attempt(group);
   int64_t long_attempt = 16 * short_limit;
   int64_t in_short_attempts = 0;
@@ -103,8 +125,9 @@ GroupAnswer attempt_fit(const Instance& group, int64_t capacity, int64_t share, 
       long_attempt *= 2;
     }
     limit = std::min({limit, share, budget.steps()});
-    SearchAnswer found = search_fit(group, capacity, strategy_for(k), limit, budget.stop());
-    budget.spend(found.steps);
+    SearchAnswer found =
+        search_fit(group, capacity, strategy_for(k), {limit, budget.work()}, budget.stop());
+    budget.spend(found.steps, found.work);
     share -= found.steps;
     if (!is_long) in_short_attempts += found.steps;
     if (found.end == SearchEnd::OutOfSteps) continue;
@@ -222,7 +245,9 @@ Result<PlacementSolution> minimise_peak(const PlacementProblem& problem,
   std::vector<Group> groups = greedy_groups(problem);
   Budget budget(limits);
   minimise(groups, bound_bytes(groups, live_bound(problem)), budget);
-  return assemble(problem, groups);
+  PlacementSolution solution = assemble(problem, groups);
+  solution.steps = budget.spent();
+  return solution;
 }
 
 Result<FitOutcome> fit_in_capacity(const PlacementProblem& problem, const SearchLimits& limits) {
@@ -249,14 +274,17 @@ Result<FitOutcome> fit_in_capacity(const PlacementProblem& problem, const Search
       outcome.status = FitStatus::BudgetEnded;
     }
   }
+  int64_t spent = budget.spent();
   if (outcome.status != FitStatus::Fits) {
     // Say how near one comes: a person decides by it what to shrink.
     SearchLimits rest = limits;
     rest.steps = std::min<int64_t>(limits.steps / 8, 1'000'000);
     Budget consolation(rest);
     minimise(groups, std::max(capacity + 1, bound_bytes(groups, 0)), consolation);
+    spent += consolation.spent();
   }
   outcome.best = assemble(problem, groups);
+  outcome.best.steps = spent;
   if (outcome.best.peak <= capacity) outcome.status = FitStatus::Fits;
   return outcome;
 }
