@@ -45,8 +45,10 @@ std::string plan_json(const CompiledModel& model) {
                        {"first_step", place.first_step},
                        {"last_step", place.last_step},
                        {"group", place.group}});
-  return Json{{"pools", std::move(pools)}, {"buffers", std::move(buffers)}}.dump(
-             2, ' ', false, Json::error_handler_t::replace) +
+  const Json search = {{"steps", model.plan.search_steps},
+                       {"ended_early", model.plan.search_ended_early}};
+  return Json{{"pools", std::move(pools)}, {"buffers", std::move(buffers)}, {"search", search}}
+             .dump(2, ' ', false, Json::error_handler_t::replace) +
          "\n";
 }
 

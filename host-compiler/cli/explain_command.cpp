@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "intarsia/report.h"
 #include "package/slimming_json.h"
 #include "support/files.h"
 
@@ -30,7 +31,7 @@ std::vector<MemberNotes> notes_of(const graph::Module& partitioned, const Target
 }
 
 void print_json(const Explanation& explanation, const Slimmed& slimmed,
-                const std::optional<RamBudgetOutcome>& budget,
+                const std::optional<RamBudgetOutcome>& budget, const SearchFigures& search,
                 const std::vector<MemberNotes>& notes) {
   using Json = nlohmann::ordered_json;
   Json json;
@@ -51,11 +52,13 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
                                  {"offers", std::move(offers)}});
   }
   json["slimming"] = slimming_json(slimmed.before, slimmed.after, slimmed.actions);
-  if (budget)
+  if (budget) {
     json["ram_budget"] = {{"budget", budget->budget},
                           {"before", budget->before},
                           {"after", budget->after},
                           {"striped", budget->striped}};
+    json["search"] = {{"steps", search.steps}, {"ended_early", search.ended_early}};
+  }
   json["notes"] = Json::array();
   for (const MemberNotes& part : notes)
     json["notes"].push_back(
@@ -104,7 +107,7 @@ void print_budget(const RamBudgetOutcome& budget) {
 }
 
 void print_text(const Explanation& explanation, const Slimmed& slimmed,
-                const std::optional<RamBudgetOutcome>& budget,
+                const std::optional<RamBudgetOutcome>& budget, const SearchFigures& search,
                 const std::vector<MemberNotes>& notes) {
   size_t width = 8;
   for (const Explanation::Operator& row : explanation.operators)
@@ -138,6 +141,7 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
   }
   print_slimming(slimmed);
   if (budget) print_budget(*budget);
+  fmt::print("{}", search_text(search));
 }
 
 }  // namespace
@@ -151,18 +155,20 @@ int run_explain(Context& context, const CommonOptions& options) {
                                                    selection->target, selection->options);
   if (!front.ok()) return fail(front.error());
   std::optional<RamBudgetOutcome> budget;
+  SearchFigures search;
   if (options.ram_budget) {
     const Result<CompiledModel> model =
         compile_module(front->imported, context.registry, selection->target, selection->options);
     if (!model.ok()) return fail(model.error());
     budget = model->ram_budget;
+    search = {model->plan.search_steps, model->plan.search_ended_early};
   }
   const std::vector<MemberNotes> notes =
       notes_of(front->partitioned.module, context.registry, selection->target);
   if (options.json)
-    print_json(front->partitioned.explanation, front->slimmed, budget, notes);
+    print_json(front->partitioned.explanation, front->slimmed, budget, search, notes);
   else
-    print_text(front->partitioned.explanation, front->slimmed, budget, notes);
+    print_text(front->partitioned.explanation, front->slimmed, budget, search, notes);
   return kDone;
 }
 

@@ -21,7 +21,8 @@ struct CompileOptions {
   PartitionOptions partition;
   LoweringOptions lowering;  // `memory` is filled in from the one below
   PlanOptions plan;
-  MemoryMap memory;  // `masters` is filled in from the target
+  // The board's, by board::memory_map(); `masters` is filled in from the target.
+  MemoryMap memory = unlimited_memory();
 };
 
 // The memories the plan is made for: the board's, by which name each member reaches them, and where the

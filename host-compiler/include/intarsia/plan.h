@@ -18,6 +18,8 @@ struct MemoryPool {
   bool read_only = false;
   int32_t cycles_per_access = 1;  // smaller is preferred
   std::vector<std::string> accessible_by;
+  // The model's bytes begin at a multiple of this power of two. A buffer that asks for more costs the bytes
+  // up to the next multiple of that.
   int32_t alignment = 16;
 };
 
@@ -32,6 +34,10 @@ struct MemoryMap {
   bool reaches(const std::string& member, const MemoryPool& pool) const;
 };
 
+// One memory "ram" without limits that everybody reaches, and what targets bring along: for figures before
+// there is a board.
+MemoryMap unlimited_memory();
+
 // One placed buffer of the schedule. Buffers that share bytes on purpose (aliases, in-place) have
 // equal `group`.
 struct Placement {
@@ -45,33 +51,45 @@ struct Placement {
 };
 
 struct PoolUse {
-  int64_t peak = 0;         // bytes needed, all placements
-  int64_t lower_bound = 0;  // no plan with this grouping can use less
-  bool proven_optimal = false;
+  int64_t peak = 0;  // bytes needed, all placements
+  // No plan can use less that puts the same buffers here, in the same order of operators and with the same
+  // in-place pairs.
+  int64_t lower_bound = 0;
+  bool proven_optimal = false;  // peak == lower_bound
   std::string method;
 };
 
 struct Plan {
   MemoryMap memory;                   // as given
   std::vector<PoolUse> use;           // one per pool of `memory`
-  std::vector<Placement> placements;  // every planned buffer of the schedule
+  std::vector<Placement> placements;  // every planned buffer of the schedule, in order of `buffer`
   int32_t steps = 0;
+  // Every block, one per pool in use, begins at a multiple of it: the largest alignment of a buffer, and at
+  // least 16.
+  int32_t alignment = 16;
+  int64_t search_steps = 0;         // of PlanOptions::search_budget, used
+  bool search_ended_early = false;  // by that budget: a smaller plan may exist
 
   const Placement* find(tir::BufferId buffer) const;  // null for constants
 };
 
 struct PlanOptions {
   bool in_place = true;
-  int64_t search_budget = 2'000'000;  // nodes of the exact search; deterministic
+  // Buffers assigned to a memory or placed on trial, over the whole plan: a count, so that the same model
+  // gets the same plan everywhere.
+  int64_t search_budget = 2'000'000;
 };
 
-// Plans the schedule of `module`. Refuses, with the pool and the bytes missing, what does not fit.
+// Plans the schedule of `module`. Groups of buffers go to the fastest memory that all their users reach and
+// move to slower ones when it overflows; where that leads nowhere, all assignments to memories are searched.
+// Refuses what does not fit, with what is missing and what was tried.
 Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
                          const PlanOptions& options = {});
 
-// Independent of the planner: alignment, capacity, access, and that no two buffers whose lives
-// overlap share bytes unless they are an alias, a proven in-place pair, or overlap as a striped function
-// proves that they may. All violations together.
+// Independent of the planner: alignment, capacity, access (also of the program that calls the model: to
+// inputs, outputs and state), and that no two buffers whose lives overlap share bytes unless they are an
+// alias, a proven in-place pair, or overlap as a striped function proves that they may. All violations
+// together.
 Result<void> check_plan(const tir::Module& module, const Plan& plan);
 
 }  // namespace intarsia

@@ -37,10 +37,20 @@ struct PoolRow {
   std::string method;
 };
 
+// How long a smaller plan of the memory was looked for, in steps of PlanOptions::search_budget.
+struct SearchFigures {
+  int64_t steps = 0;
+  bool ended_early = false;  // a smaller plan may exist
+};
+
+// The one line about a search that ended early, with its line feed; else nothing.
+std::string search_text(const SearchFigures& search);
+
 struct Report {
   std::string model, target, board;
   std::vector<OperatorRow> operators;  // in the order they run
   std::vector<PoolRow> pools;
+  SearchFigures search;
   int64_t macs = 0, weight_bytes = 0, table_bytes = 0, stream_bytes = 0;
   int64_t transfers = 0, transfer_bytes = 0;
   std::string search_note;  // of partition.h

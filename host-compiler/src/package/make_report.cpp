@@ -42,6 +42,7 @@ Report make_report(const CompiledModel& model, const std::string& target,
   report.after_slimming = model.slimmed.after;
   report.slimming = model.slimmed.actions;
   report.ram_budget = model.ram_budget;
+  report.search = {model.plan.search_steps, model.plan.search_ended_early};
 
   std::map<std::string, int64_t> stream_bytes;
   for (const CommandStream& stream : model.emitted.streams)

@@ -27,6 +27,7 @@ std::string report_json(const Report& report) {
                              {"lower_bound", pool.lower_bound},
                              {"proven_optimal", pool.proven_optimal},
                              {"method", pool.method}});
+  json["search"] = {{"steps", report.search.steps}, {"ended_early", report.search.ended_early}};
   if (report.ram_budget)
     json["ram_budget"] = {{"budget", report.ram_budget->budget},
                           {"before", report.ram_budget->before},

@@ -21,13 +21,14 @@ std::string pools_text(const Report& report) {
   std::string text = "Memory for activations\n";
   for (const PoolRow& pool : report.pools) {
     const std::string of = pool.size > 0 ? fmt::format(" of {}", pool.size) : "";
-    const std::string proof = pool.proven_optimal
-                                  ? "proven: no plan is smaller"
-                                  : fmt::format("lower bound {}, gap {} bytes", pool.lower_bound,
-                                                pool.peak - pool.lower_bound);
+    const std::string proof =
+        pool.proven_optimal
+            ? "proven: no plan is smaller for this order of operators and these in-place pairs"
+            : fmt::format("lower bound {}, gap {} bytes", pool.lower_bound,
+                          pool.peak - pool.lower_bound);
     text += fmt::format("  {:<12} {:>9}{} bytes ({})\n", pool.name, pool.peak, of, proof);
   }
-  return text;
+  return text + search_text(report.search);
 }
 
 // The trade: what it saves, and that it costs moves but no multiply-accumulates.
@@ -84,6 +85,12 @@ std::string operators_text(const Report& report) {
 }
 
 }  // namespace
+
+std::string search_text(const SearchFigures& search) {
+  if (!search.ended_early) return "";
+  return fmt::format("  the search for a smaller plan ended after {} steps: one may exist\n",
+                     search.steps);
+}
 
 std::string report_text(const Report& report) {
   std::string text = fmt::format("{} for {} on board {}\n{} multiply-accumulates", report.model,

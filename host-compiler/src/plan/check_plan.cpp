@@ -26,6 +26,9 @@ struct Checker {
   std::vector<std::pair<size_t, size_t>> loops = {};  // first and last call, inner loops first
   std::vector<size_t> call_at = {};                   // per moment, which call it belongs to
   std::vector<Life> lives = {};                       // per buffer, aliases counted with their root
+  std::map<std::string, const tir::Func*> funcs = {};
+  // Per buffer who reads or writes it, aliases on their own; "" is the program that calls the model.
+  std::vector<std::set<std::string>> users = {};
   Diagnostics problems = {};
 
   int root(int buffer) const {
@@ -69,12 +72,12 @@ struct Checker {
         call_at.push_back(c);
       }
     }
-    const auto moment_of = [&](size_t call, bool last) {
-      int found = 0;
-      for (size_t m = 0; m < call_at.size(); ++m)
-        if (call_at[m] < call || (last && call_at[m] == call))
-          found = static_cast<int>(m) + (last ? 0 : 1);
-      return std::min(found, std::max(0, static_cast<int>(call_at.size()) - 1));
+    const int final_moment = std::max(0, static_cast<int>(call_at.size()) - 1);
+    const auto moment_of = [&](size_t call, bool last) {  // `call_at` ascends
+      const auto begin = std::lower_bound(call_at.begin(), call_at.end(), call);
+      const auto end = std::upper_bound(begin, call_at.end(), call);
+      const auto found = last && end != call_at.begin() ? end - 1 : begin;
+      return std::min(static_cast<int>(found - call_at.begin()), final_moment);
     };
     for (const auto& [call, flag] : flags) extend(flag, moment_of(call, false));
     for (const auto& [first_call, last_call] : loops) {
@@ -88,19 +91,34 @@ struct Checker {
     for (size_t i = 0; i < schedule.buffers.size(); ++i)
       if (schedule.buffers[i].initial) {  // state: before the first moment and after the last
         extend(static_cast<int>(i), 0);
-        extend(static_cast<int>(i), std::max(0, static_cast<int>(call_at.size()) - 1));
+        extend(static_cast<int>(i), final_moment);
       }
     for (size_t i = 0; i < schedule.parameters.size(); ++i)
-      extend(static_cast<int>(i), schedule.parameters[i].access == tir::Access::Read
-                                      ? 0
-                                      : std::max(0, static_cast<int>(call_at.size()) - 1));
+      extend(static_cast<int>(i),
+             schedule.parameters[i].access == tir::Access::Read ? 0 : final_moment);
+  }
+
+  void find_users() {
+    users.assign(schedule.buffers.size(), {});
+    for (const tir::Call& call : calls)
+      if (const tir::Func* callee = find_func(call.function))
+        for (const tir::BufferId argument : call.arguments)
+          users[argument.at()].insert(callee->target);
+    for (size_t i = 0; i < schedule.buffers.size(); ++i)
+      if (i < schedule.parameters.size() || schedule.buffers[i].initial) users[i].insert("");
+    for (const auto& [call, flag] : flags) users[static_cast<size_t>(flag)].insert("");
+  }
+
+  const tir::Func* find_func(const std::string& name) const {
+    const auto found = funcs.find(name);
+    return found == funcs.end() ? nullptr : found->second;
   }
 
   // The moments of a call, each with the arguments it touches: one for all of a function that may do
   // anything in any order, one per command of a stepwise function.
   std::vector<std::set<size_t>> mentioned_at(const tir::Call& call) const {
     std::vector<std::set<size_t>> moments;
-    const tir::Func* callee = module.find(call.function);
+    const tir::Func* callee = find_func(call.function);
     if (callee != nullptr && callee->stepwise)
       if (const auto* commands = std::get_if<tir::Seq>(&callee->body->node))
         for (const tir::Stmt& command : commands->statements) {
@@ -121,7 +139,7 @@ struct Checker {
   bool in_place_at(int step, int a, int b) const {
     if (static_cast<size_t>(step) >= call_at.size()) return false;
     const tir::Call& call = calls[call_at[static_cast<size_t>(step)]];
-    const tir::Func* callee = module.find(call.function);
+    const tir::Func* callee = find_func(call.function);
     if (callee == nullptr) return false;
     return std::any_of(
         callee->in_place.begin(), callee->in_place.end(), [&](const tir::InPlace& pair) {
@@ -135,7 +153,7 @@ struct Checker {
   bool may_overlap_at(int step, int low, int high, int64_t distance) const {
     if (static_cast<size_t>(step) >= call_at.size()) return false;
     const tir::Call& call = calls[call_at[static_cast<size_t>(step)]];
-    const tir::Func* callee = module.find(call.function);
+    const tir::Func* callee = find_func(call.function);
     if (callee == nullptr) return false;
     return std::any_of(
         callee->overlaps.begin(), callee->overlaps.end(), [&](const tir::Overlap& overlap) {
@@ -166,19 +184,21 @@ struct Checker {
     if (p.offset + p.bytes > use.peak)
       problems.add(where, fmt::format("ends at {}, beyond the stated peak {}", p.offset + p.bytes,
                                       use.peak));
-    if (pool.size > 0 && p.offset + p.bytes > pool.size)
+    // The block begins at the first multiple of its alignment.
+    const int64_t lost = std::max(0, plan.alignment - pool.alignment);
+    if (pool.size > 0 && lost + p.offset + p.bytes > pool.size)
       problems.add(where, fmt::format("ends at {}, beyond pool '{}' of {} bytes",
-                                      p.offset + p.bytes, pool.name, pool.size));
+                                      lost + p.offset + p.bytes, pool.name, pool.size));
     if (pool.read_only)
       problems.add(where, fmt::format("is in the read-only pool '{}'", pool.name));
-    for (const tir::Call& call : calls) {
-      const bool used =
-          std::find(call.arguments.begin(), call.arguments.end(), p.buffer) != call.arguments.end();
-      const tir::Func* callee = module.find(call.function);
-      if (used && callee != nullptr && !plan.memory.reaches(callee->target, pool))
-        problems.add(where, fmt::format("is in pool '{}', which '{}' does not reach", pool.name,
-                                        callee->target));
-    }
+    if (plan.alignment < 1 || plan.alignment % buffer.alignment != 0)
+      problems.add(where, fmt::format("is aligned to {}, and its memory's block to {}",
+                                      buffer.alignment, plan.alignment));
+    for (const std::string& user : users[p.buffer.at()])
+      if (!plan.memory.reaches(user, pool))
+        problems.add(where, fmt::format("is in pool '{}', which {} does not reach", pool.name,
+                                        user.empty() ? "the program that calls the model"
+                                                     : fmt::format("'{}'", user)));
   }
 
   void check_alias(const Placement& p) {
@@ -192,13 +212,31 @@ struct Checker {
           "an alias is not where its root is");
   }
 
+  // Of all that are alive at once: in order of their beginnings, each with those that have not ended.
+  void check_pairs() {
+    const auto life_of = [&](const Placement* p) {
+      return lives[static_cast<size_t>(root(p->buffer.index))];
+    };
+    std::vector<const Placement*> by_first, alive;
+    for (const Placement& p : plan.placements)
+      if (life_of(&p).first >= 0) by_first.push_back(&p);  // else it is never used
+    std::stable_sort(by_first.begin(), by_first.end(), [&](const auto* a, const auto* b) {
+      return life_of(a).first < life_of(b).first;
+    });
+    for (const Placement* next : by_first) {
+      std::erase_if(alive, [&](const auto* p) { return life_of(p).last < life_of(next).first; });
+      for (const Placement* other : alive)
+        check_pair(*std::min(other, next), *std::max(other, next));
+      alive.push_back(next);
+    }
+  }
+
   void check_pair(const Placement& a, const Placement& b) {
     if (a.pool != b.pool || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes)
       return;
     const int root_a = root(a.buffer.index), root_b = root(b.buffer.index);
     if (root_a == root_b) return;  // check_alias
     const Life x = lives[static_cast<size_t>(root_a)], y = lives[static_cast<size_t>(root_b)];
-    if (x.first < 0 || y.first < 0) return;  // never used
     const int first = std::max(x.first, y.first), last = std::min(x.last, y.last);
     if (first > last) return;
     const bool may_be_overwritten = !x.in_later_iterations && !y.in_later_iterations;
@@ -221,12 +259,16 @@ Result<void> check_plan(const tir::Module& module, const Plan& plan) {
   Checker checker{module, plan};
   if (plan.use.size() != plan.memory.pools.size())
     return Diagnostics("plan of " + module.name, "has figures for another number of pools");
+  for (const tir::Func& func : module.funcs) checker.funcs.emplace(func.name, &func);
   checker.collect(checker.schedule.body);
   checker.find_lives();
+  checker.find_users();
   std::set<int> placed;
   for (const Placement& p : plan.placements) {
-    if (!placed.insert(p.buffer.index).second)
-      checker.problems.add("plan of " + module.name, "places a buffer twice");
+    if (!placed.empty() && p.buffer.index <= *placed.rbegin())
+      checker.problems.add("plan of " + module.name,
+                           "places a buffer twice, or not in their order");
+    placed.insert(p.buffer.index);
     checker.check_placement(p);
     checker.check_alias(p);
   }
@@ -239,9 +281,7 @@ Result<void> check_plan(const tir::Module& module, const Plan& plan) {
       checker.problems.add(fmt::format("plan of {}: buffer '{}'", module.name, buffer.name),
                            "has no place");
   }
-  for (size_t i = 0; i < plan.placements.size(); ++i)
-    for (size_t j = i + 1; j < plan.placements.size(); ++j)
-      checker.check_pair(plan.placements[i], plan.placements[j]);
+  checker.check_pairs();
   return Result<void>::from(checker.problems);
 }
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
+#include <string_view>
+#include <unordered_map>
 
 namespace intarsia::plan {
 namespace {
@@ -107,12 +108,25 @@ CallSteps steps_of_call(const tir::Func& callee, int32_t first) {
   return result;
 }
 
-std::vector<CallSteps> number_steps(const tir::Module& module,
-                                    const std::vector<tir::Call>& calls) {
+// The functions of calls: a module is searched by name once, however many calls there are.
+std::vector<const tir::Func*> callees_of(const tir::Module& module,
+                                         const std::vector<tir::Call>& calls) {
+  std::unordered_map<std::string_view, const tir::Func*> by_name;
+  for (const tir::Func& func : module.funcs) by_name.emplace(func.name, &func);
+  std::vector<const tir::Func*> callees;
+  for (const tir::Call& call : calls) {
+    const auto found = by_name.find(call.function);
+    INTARSIA_CHECK(found != by_name.end(), "a verified schedule calls functions of its module");
+    callees.push_back(found->second);
+  }
+  return callees;
+}
+
+std::vector<CallSteps> number_steps(const std::vector<const tir::Func*>& callees) {
   std::vector<CallSteps> steps;
   int32_t next = 0;
-  for (const tir::Call& call : calls) {
-    steps.push_back(steps_of_call(*module.find(call.function), next));
+  for (const tir::Func* callee : callees) {
+    steps.push_back(steps_of_call(*callee, next));
     next = steps.back().all.last + 1;
   }
   return steps;
@@ -134,12 +148,11 @@ void extend_over_loops(const ControlFlow& flow, const std::vector<CallSteps>& st
   }
 }
 
-void find_steps(const tir::Module& module, const tir::Func& schedule, const ControlFlow& flow,
-                const std::vector<CallSteps>& steps, const std::vector<int>& group_of,
-                Lifetimes& lifetimes) {
+void find_steps(const tir::Func& schedule, const ControlFlow& flow,
+                const std::vector<const tir::Func*>& callees, const std::vector<CallSteps>& steps,
+                const std::vector<int>& group_of, Lifetimes& lifetimes) {
   const std::vector<tir::Call>& calls = flow.calls;
   for (size_t c = 0; c < calls.size(); ++c) {
-    const tir::Func* callee = module.find(calls[c].function);
     for (size_t i = 0; i < calls[c].arguments.size(); ++i) {
       const int index = group_of[calls[c].arguments[i].at()];
       if (index < 0) continue;
@@ -147,7 +160,7 @@ void find_steps(const tir::Module& module, const tir::Func& schedule, const Cont
       const CallSteps::Span span = steps[c].arguments[i];
       group.first_step = group.first_step < 0 ? span.first : std::min(group.first_step, span.first);
       group.last_step = std::max(group.last_step, span.last);
-      group.members.insert(callee->target);
+      group.members.insert(callees[c]->target);
     }
   }
   lifetimes.steps = steps.empty() ? 0 : steps.back().all.last + 1;
@@ -201,12 +214,13 @@ void join(Lifetimes& lifetimes, std::vector<int>& group_of, int input, int outpu
   moved.buffers.clear();
 }
 
-void join_in_place(const tir::Module& module, const tir::Func& schedule,
-                   const std::vector<tir::Call>& calls, const std::vector<CallSteps>& steps,
-                   std::vector<int>& group_of, Lifetimes& lifetimes) {
+void join_in_place(const tir::Func& schedule, const std::vector<tir::Call>& calls,
+                   const std::vector<const tir::Func*>& callees,
+                   const std::vector<CallSteps>& steps, std::vector<int>& group_of,
+                   Lifetimes& lifetimes) {
   for (size_t c = 0; c < calls.size(); ++c) {
     const auto& arguments = calls[c].arguments;
-    for (const tir::InPlace& pair : module.find(calls[c].function)->in_place) {
+    for (const tir::InPlace& pair : callees[c]->in_place) {
       const BufferId in = arguments[static_cast<size_t>(pair.input)];
       const BufferId out = arguments[static_cast<size_t>(pair.output)];
       const int from = group_of[in.at()], to = group_of[out.at()];
@@ -231,11 +245,12 @@ void join_in_place(const tir::Module& module, const tir::Func& schedule,
 }
 
 // The input's last step is the call, the output's first: nothing but the call sees both.
-void find_overlaps(const tir::Module& module, const tir::Func& schedule,
-                   const std::vector<tir::Call>& calls, const std::vector<CallSteps>& steps,
-                   const std::vector<int>& group_of, Lifetimes& lifetimes) {
+void find_overlaps(const tir::Func& schedule, const std::vector<tir::Call>& calls,
+                   const std::vector<const tir::Func*>& callees,
+                   const std::vector<CallSteps>& steps, const std::vector<int>& group_of,
+                   Lifetimes& lifetimes) {
   for (size_t c = 0; c < calls.size(); ++c)
-    for (const tir::Overlap& overlap : module.find(calls[c].function)->overlaps) {
+    for (const tir::Overlap& overlap : callees[c]->overlaps) {
       const BufferId in = calls[c].arguments[static_cast<size_t>(overlap.input)];
       const BufferId out = calls[c].arguments[static_cast<size_t>(overlap.output)];
       const int high = group_of[in.at()], low = group_of[out.at()];
@@ -276,17 +291,28 @@ std::vector<tir::Call> schedule_calls(const tir::Func& schedule) {
   return control_flow(schedule).calls;
 }
 
+const tir::Func* function_at(const tir::Module& module, int32_t step) {
+  const std::vector<const tir::Func*> callees =
+      callees_of(module, control_flow(module.entry_func()).calls);
+  const std::vector<CallSteps> steps = number_steps(callees);
+  const auto found = std::find_if(steps.begin(), steps.end(),
+                                  [&](const CallSteps& call) { return step <= call.all.last; });
+  return found == steps.end() ? nullptr : callees[static_cast<size_t>(found - steps.begin())];
+}
+
 Lifetimes find_lifetimes(const tir::Module& module, bool in_place) {
   const tir::Func& schedule = module.entry_func();
   const ControlFlow flow = control_flow(schedule);
   std::vector<int> group_of;
   Lifetimes lifetimes = group_aliases(schedule, group_of);
-  const std::vector<CallSteps> steps = number_steps(module, flow.calls);
-  find_steps(module, schedule, flow, steps, group_of, lifetimes);
-  if (in_place) join_in_place(module, schedule, flow.calls, steps, group_of, lifetimes);
+  const std::vector<const tir::Func*> callees = callees_of(module, flow.calls);
+  const std::vector<CallSteps> steps = number_steps(callees);
+  find_steps(schedule, flow, callees, steps, group_of, lifetimes);
+  if (in_place) join_in_place(schedule, flow.calls, callees, steps, group_of, lifetimes);
   // Where calls are repeated or left out, the last mention is not the last use.
   const bool straight = flow.loops.empty() && flow.conditions.empty();
-  if (in_place && straight) find_overlaps(module, schedule, flow.calls, steps, group_of, lifetimes);
+  if (in_place && straight)
+    find_overlaps(schedule, flow.calls, callees, steps, group_of, lifetimes);
   drop_empty(lifetimes);
   return lifetimes;
 }

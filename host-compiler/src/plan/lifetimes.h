@@ -37,6 +37,9 @@ struct Lifetimes {
 // Calls of the schedule as they are written: those of both branches, those of a loop once.
 std::vector<tir::Call> schedule_calls(const tir::Func& schedule);
 
+// What runs at a step; null for a schedule without calls.
+const tir::Func* function_at(const tir::Module& module, int32_t step);
+
 // Aliases share a group always. With `in_place`, an output joins the group of an input that its
 // function may overwrite and that nobody reads afterwards, or may overlap it as the function says.
 Lifetimes find_lifetimes(const tir::Module& module, bool in_place);

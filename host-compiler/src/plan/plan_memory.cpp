@@ -1,11 +1,15 @@
 #include <algorithm>
-#include <numeric>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "intarsia/memory_plan.h"
 #include "intarsia/plan.h"
 #include "plan/lifetimes.h"
+#include "plan/pool_choice.h"
+#include "plan/refusal.h"
 
 namespace intarsia {
 
@@ -17,18 +21,26 @@ bool MemoryMap::reaches(const std::string& member, const MemoryPool& pool) const
          pool.accessible_by.end();
 }
 
+MemoryMap unlimited_memory() {
+  MemoryMap memory;
+  memory.pools = {{"ram", 0}};
+  memory.open = true;
+  return memory;
+}
+
 const Placement* Plan::find(tir::BufferId buffer) const {
-  const auto found = std::find_if(placements.begin(), placements.end(),
-                                  [&](const Placement& p) { return p.buffer == buffer; });
-  return found == placements.end() ? nullptr : &*found;
+  const auto found =
+      std::lower_bound(placements.begin(), placements.end(), buffer,
+                       [](const Placement& p, tir::BufferId id) { return p.buffer < id; });
+  return found == placements.end() || found->buffer != buffer ? nullptr : &*found;
 }
 
 namespace {
 
 using plan::Group;
 
-// Pools a group may live in: the one it asks for, then the fastest first.
-std::vector<int> candidate_pools(const Group& group, const MemoryMap& memory) {
+// Memories that all users of a group reach: the one it asks for, then the fastest first.
+std::vector<int> reached_pools(const Group& group, const MemoryMap& memory) {
   std::vector<int> pools;
   for (size_t p = 0; p < memory.pools.size(); ++p) {
     const MemoryPool& pool = memory.pools[p];
@@ -46,74 +58,86 @@ std::vector<int> candidate_pools(const Group& group, const MemoryMap& memory) {
   return pools;
 }
 
-plan::PlacementProblem problem_of(const tir::Func& schedule, const plan::Lifetimes& lifetimes,
-                                  const std::vector<int>& members) {
-  const std::vector<Group>& groups = lifetimes.groups;
-  plan::PlacementProblem problem;
-  for (const int g : members) {
-    const Group& group = groups[static_cast<size_t>(g)];
-    problem.buffers.push_back({schedule.buffer(group.buffers.front()).name, group.first_step,
-                               group.last_step + 1, group.bytes, group.alignment, std::nullopt});
-  }
-  for (const plan::GroupOverlap& overlap : lifetimes.overlaps) {
-    const auto low = std::find(members.begin(), members.end(), overlap.low);
-    const auto high = std::find(members.begin(), members.end(), overlap.high);
-    if (low != members.end() && high != members.end())
-      problem.overlaps.push_back({static_cast<int32_t>(low - members.begin()),
-                                  static_cast<int32_t>(high - members.begin()), overlap.distance});
-  }
-  return problem;
+// "the CPU, ethos-u": who has to reach a buffer.
+std::string users_text(const Group& group) {
+  std::vector<std::string> names;
+  for (const std::string& member : group.members)
+    names.push_back(member.empty() ? "the program that calls the model" : member);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
-struct Choice {
-  std::vector<std::vector<int>> candidates;  // per group
-  std::vector<size_t> chosen;                // index into candidates, per group
-
-  int pool(size_t group) const { return candidates[group][chosen[group]]; }
-};
-
-// The group to move out of a pool that is too small: of those alive at its fullest step that have
-// another pool to go to, one that did not ask for this pool, and of these the one that takes most
-// room. -1 when none can move.
-int group_to_move(const std::vector<Group>& groups, const Choice& choice, const MemoryMap& memory,
-                  int pool, int32_t steps) {
-  std::vector<int64_t> change(static_cast<size_t>(steps) + 2,
-                              0);  // of the live bytes, at each step
-  for (size_t g = 0; g < groups.size(); ++g)
-    if (choice.pool(g) == pool) {
-      change[static_cast<size_t>(groups[g].first_step)] += groups[g].bytes;
-      change[static_cast<size_t>(groups[g].last_step) + 1] -= groups[g].bytes;
-    }
-  int64_t live = 0, fullest = -1;
-  int32_t fullest_step = 0;
-  for (int32_t step = 0; step < std::max(steps, 1); ++step) {
-    live += change[static_cast<size_t>(step)];
-    if (live > fullest) fullest = live, fullest_step = step;
-  }
-  const auto asked = [&](size_t g) {
-    return groups[g].memory == memory.pools[static_cast<size_t>(pool)].name;
-  };
-  int moved = -1;
-  for (size_t g = 0; g < groups.size(); ++g) {
-    const bool here = choice.pool(g) == pool && choice.chosen[g] + 1 < choice.candidates[g].size();
-    const bool alive = groups[g].first_step <= fullest_step && fullest_step <= groups[g].last_step;
-    if (!here || !alive) continue;
-    const auto best = static_cast<size_t>(moved);
-    if (moved < 0 ||
-        std::pair(!asked(g), groups[g].bytes) > std::pair(!asked(best), groups[best].bytes))
-      moved = static_cast<int>(g);
-  }
-  return moved;
-}
-
-Diagnostics does_not_fit(const std::string& model, const MemoryPool& pool,
-                         const plan::PlacementSolution& solution) {
+Diagnostics not_reached(const tir::Module& module, const MemoryMap& memory, const Group& group) {
+  const std::string& buffer = module.entry_func().buffer(group.buffers.front()).name;
+  const bool any = std::any_of(memory.pools.begin(), memory.pools.end(),
+                               [](const MemoryPool& pool) { return !pool.read_only; });
+  if (!any)
+    return Diagnostics(fmt::format("{}: memory", module.name),
+                       "there is none that can be written, and the activations need some",
+                       "name a RAM under 'activations' in board.json; in a program, "
+                       "unlimited_memory() or board::memory_map() gives one");
   return Diagnostics(
-      fmt::format("{}: memory pool '{}'", model, pool.name),
-      fmt::format("the activations need {} bytes, the pool has {}: {} bytes missing{}",
-                  solution.peak, pool.size, solution.peak - pool.size,
-                  solution.lower_bound > pool.size ? " (proven: no plan is smaller)" : ""),
-      "choose a board with more memory or a smaller model");
+      fmt::format("{}: buffer '{}'", module.name, buffer),
+      fmt::format("no memory of the board is reached by all of its users ({})", users_text(group)),
+      "add their names to 'accessible_by' of a memory, in board.json where the board "
+      "has one");
+}
+
+// The memories each group may lie in.
+Result<std::vector<std::vector<int>>> candidates_of(const tir::Module& module,
+                                                    const MemoryMap& memory,
+                                                    const plan::Lifetimes& lifetimes,
+                                                    int32_t alignment) {
+  std::vector<std::vector<int>> candidates;
+  for (const Group& group : lifetimes.groups) {
+    const std::vector<int> reached = reached_pools(group, memory);
+    if (reached.empty()) return not_reached(module, memory, group);
+    std::vector<int> roomy;
+    for (const int p : reached)
+      if (group.bytes <= plan::capacity_of(memory.pools[static_cast<size_t>(p)], alignment))
+        roomy.push_back(p);
+    if (roomy.empty() && reached.size() > 1) return plan::too_large(module, memory, group, reached);
+    candidates.push_back(roomy.empty() ? reached : roomy);
+  }
+  return candidates;
+}
+
+// Places what every memory holds as tightly as the steps allow that are left. A memory without a limit on
+// its size has no placement yet.
+Result<void> place_groups(const plan::PoolTask& task, const plan::PoolChoice& choice,
+                          int64_t search_budget, Plan& plan, std::vector<int64_t>& offsets) {
+  const std::vector<std::vector<int>> members = plan::members_of(task, choice.pools);
+  auto waiting = std::count_if(members.begin(), members.end(),
+                               [](const std::vector<int>& groups) { return !groups.empty(); });
+  int64_t left = std::max<int64_t>(0, search_budget - choice.steps);
+  plan.search_steps = choice.steps;
+  for (size_t p = 0; p < members.size(); ++p) {
+    if (members[p].empty()) {
+      if (!plan.memory.pools[p].read_only) plan.use[p] = {0, 0, true, "nothing to place"};
+      continue;
+    }
+    plan::PlacementProblem problem = plan::pool_problem(task, static_cast<int>(p), members[p]);
+    const std::optional<int64_t> capacity = std::exchange(problem.capacity, std::nullopt);
+    INTARSIA_TRY(plan::PlacementSolution solution,
+                 plan::minimise_peak(problem, {left / waiting--, std::nullopt}));
+    left -= std::min(left, solution.steps);
+    plan.search_steps += solution.steps;
+    if (const auto& fit = choice.fits[p]; fit && fit->peak < solution.peak) {
+      // Asked whether it fits, the search found what it did not find when asked for the smallest.
+      solution.offsets = fit->offsets;
+      solution.peak = fit->peak;
+      solution.method = fit->method;
+      solution.proven_optimal = solution.peak == solution.lower_bound;
+    }
+    problem.capacity = capacity;
+    const Diagnostics wrong = plan::check_placement(problem, solution);
+    INTARSIA_CHECK(wrong.empty(),
+                   "the solver's placement passes the checker: " + wrong.to_string());
+    plan.use[p] = {solution.peak, solution.lower_bound, solution.proven_optimal, solution.method};
+    for (size_t i = 0; i < members[p].size(); ++i)
+      offsets[static_cast<size_t>(members[p][i])] = solution.offsets[i];
+    plan.search_ended_early |= !solution.proven_optimal;
+  }
+  return {};
 }
 
 // Weights and tables go to the first read-only memory, where the linker places them.
@@ -145,67 +169,24 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
   const plan::Lifetimes lifetimes = plan::find_lifetimes(module, options.in_place);
   const std::vector<Group>& groups = lifetimes.groups;
 
-  Choice choice;
-  choice.chosen.assign(groups.size(), 0);
-  for (const Group& group : groups) {
-    choice.candidates.push_back(candidate_pools(group, memory));
-    if (choice.candidates.back().empty())
-      return Diagnostics(
-          fmt::format("{}: buffer '{}'", module.name, schedule.buffer(group.buffers.front()).name),
-          fmt::format("no memory of the board is reached by all of its users ({})",
-                      fmt::join(group.members, ", ")),
-          "add their names to 'accessible_by' of a memory in board.json");
-  }
-
   Plan result;
   result.memory = memory;
   result.use.resize(memory.pools.size());
-  INTARSIA_TRY_VOID(place_constants(module, result));
   result.steps = lifetimes.steps;
+  for (const Group& group : groups) result.alignment = std::max(result.alignment, group.alignment);
+  INTARSIA_TRY(auto candidates, candidates_of(module, memory, lifetimes, result.alignment));
+  INTARSIA_TRY_VOID(place_constants(module, result));
+  const plan::PoolTask task{schedule, lifetimes, memory, std::move(candidates), result.alignment};
+  // The rest of the steps makes small what fits, or says how much is missing.
+  const plan::PoolChoice choice = plan::choose_pools(task, options.search_budget / 4 * 3);
+  if (choice.pools.size() != groups.size())
+    return plan::does_not_fit(module, task, choice, options.search_budget - choice.steps);
   std::vector<int64_t> offsets(groups.size(), 0);
-  std::vector<bool> solved(memory.pools.size(), false);
-  for (size_t p = 0; p < memory.pools.size(); ++p) solved[p] = memory.pools[p].read_only;
-  for (;;) {  // ends: each round solves a pool for good, or moves a group to a slower one
-    size_t p = 0;
-    while (p < memory.pools.size() && solved[p]) ++p;
-    if (p == memory.pools.size()) break;
-    std::vector<int> members;
-    for (size_t g = 0; g < groups.size(); ++g)
-      if (choice.pool(g) == static_cast<int>(p)) members.push_back(static_cast<int>(g));
-
-    const plan::PlacementProblem problem = problem_of(schedule, lifetimes, members);
-    // What must be alive together is too much already: no search needed to see it.
-    const int64_t size = memory.pools[p].size;
-    if (size > 0 && plan::live_bound(problem) > size) {
-      const int moved = group_to_move(groups, choice, memory, static_cast<int>(p), lifetimes.steps);
-      if (moved >= 0) {
-        ++choice.chosen[static_cast<size_t>(moved)];
-        solved[static_cast<size_t>(choice.pool(static_cast<size_t>(moved)))] = false;
-        continue;
-      }
-    }
-    INTARSIA_TRY(const plan::PlacementSolution solution,
-                 plan::minimise_peak(problem, {options.search_budget, std::nullopt}));
-    const Diagnostics wrong = plan::check_placement(problem, solution);
-    INTARSIA_CHECK(wrong.empty(),
-                   "the solver's placement passes the checker: " + wrong.to_string());
-
-    if (size > 0 && solution.peak > size) {
-      const int moved = group_to_move(groups, choice, memory, static_cast<int>(p), lifetimes.steps);
-      if (moved < 0) return does_not_fit(module.name, memory.pools[p], solution);
-      ++choice.chosen[static_cast<size_t>(moved)];
-      solved[static_cast<size_t>(choice.pool(static_cast<size_t>(moved)))] = false;
-      continue;
-    }
-    for (size_t i = 0; i < members.size(); ++i)
-      offsets[static_cast<size_t>(members[i])] = solution.offsets[i];
-    result.use[p] = {solution.peak, solution.lower_bound, solution.proven_optimal, solution.method};
-    solved[p] = true;
-  }
+  INTARSIA_TRY_VOID(place_groups(task, choice, options.search_budget, result, offsets));
 
   for (size_t g = 0; g < groups.size(); ++g)
     for (const tir::BufferId id : groups[g].buffers)
-      result.placements.push_back({id, choice.pool(g),
+      result.placements.push_back({id, choice.pools[g],
                                    offsets[g] + tir::alias_root(schedule, id).offset,
                                    schedule.buffer(id).bytes(), groups[g].first_step,
                                    groups[g].last_step, static_cast<int32_t>(g)});

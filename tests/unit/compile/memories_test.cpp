@@ -50,5 +50,33 @@ TEST_F(Memories, AreLeftOutWhereTheBoardKnowsItsOwn) {
   EXPECT_EQ(planned(false).pools.size(), 1u);
 }
 
+// A program that has no board yet sets nothing.
+TEST_F(Memories, WithoutABoardAreUnlimited) {
+  const Result<graph::Module> module = graph::parse(R"(intarsia.graph sum
+func @main(%0, %1) -> (%2) {
+  %0 left: i8[1,8] q(0.5:0)
+  %1 right: i8[1,8] q(0.5:0)
+  %2 total: i8[1,8] q(0.5:0)
+  add total(%0, %1) -> (%2) {}
+}
+entry @main
+)");
+  ASSERT_TRUE(module.ok());
+  const TargetSpec target = *parse_target(registry_.catalogue(), "quick");
+  const Result<CompiledModel> model = compile_module(*module, registry_, target, {});
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  EXPECT_EQ(model->plan.memory.pools[0].name, "ram");
+  EXPECT_EQ(model->plan.memory.pools[0].size, 0);
+
+  CompileOptions none;
+  none.memory = {};
+  const Result<CompiledModel> refused = compile_module(*module, registry_, target, none);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().to_string(),
+            "sum: memory: there is none that can be written, and the activations need some; name a "
+            "RAM under 'activations' in board.json; in a program, unlimited_memory() or "
+            "board::memory_map() gives one\n");
+}
+
 }  // namespace
 }  // namespace intarsia
