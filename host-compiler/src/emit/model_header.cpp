@@ -100,7 +100,7 @@ std::string header_text(const ModelContext& context) {
     out.directive(fmt::format("#define {}_{}_BYTES {}", prefix, pool_name,
                               context.plan.use[static_cast<size_t>(pool)].peak));
   }
-  out.directive(fmt::format("#define {}_ALIGNMENT 16", prefix));
+  out.directive(fmt::format("#define {}_ALIGNMENT {}", prefix, context.plan.alignment));
   out.blank();
   tensor_constants(out, prefix, "INPUT", context.model.inputs);
   tensor_constants(out, prefix, "OUTPUT", context.model.outputs);

@@ -186,7 +186,17 @@ class Stitcher {
     std::vector<Buffer> buffers = scratch_of(leaf);
     for (Buffer& buffer : buffers) buffer.name = leaf.name + "_" + buffer.name;
     bind(std::move(buffers), arguments);
+    keep_alignments(leaf, arguments);
     body_.push_back(tir::call_func(leaf.name, std::move(arguments)));
+  }
+
+  // A buffer is aligned as all who are handed it ask for.
+  void keep_alignments(const Func& leaf, const std::vector<BufferId>& arguments) {
+    for (size_t i = 0; i < arguments.size() && i < leaf.parameters.size(); ++i) {
+      Buffer& buffer = schedule_.buffers[arguments[i].at()];
+      if (buffer.scope != tir::Scope::Constant)
+        buffer.alignment = std::max(buffer.alignment, leaf.buffers[i].alignment);
+    }
   }
 
   // What the leaf has as scratch, which becomes parameters of it.

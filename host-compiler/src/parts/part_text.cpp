@@ -130,7 +130,10 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
   for (const PoolBlock& block : blocks)
     out.directive(
         fmt::format("#define {}_{}_BYTES {}", prefix, upper_case(block.name), block.bytes));
-  out.directive(fmt::format("#define {}_ALIGNMENT 16", prefix));
+  int32_t alignment = 16;
+  for (const size_t stage : stages_of(parts, member))
+    alignment = std::max(alignment, parts.stages[stage].model.plan.alignment);
+  out.directive(fmt::format("#define {}_ALIGNMENT {}", prefix, alignment));
   out.blank();
   out.open(fmt::format("struct {}_resources", name));
   for (const PoolBlock& block : blocks)
