@@ -27,8 +27,9 @@ struct PlannedModel {
 };
 
 // `options.memory` is `memory`. Without options.ram_budget: lower() and plan_memory(). With one: the same
-// if that is enough, else the cheapest lowering by stripes that stays within. Refuses a budget that cannot
-// be met, with the least that can and the operator that decides it.
+// if that is enough, else the cheapest lowering by stripes that stays within. Refuses a budget that was not
+// met, with the least that was found and the operator that decides it. Without one, what does not fit the
+// board is tried by stripes, so that the refusal can say whether a budget helps.
 Result<PlannedModel> lower_and_plan(const graph::Module& partitioned,
                                     const TargetRegistry& registry, const TargetSpec& target,
                                     const LoweringOptions& options, const MemoryMap& memory,

@@ -1,10 +1,12 @@
 #include "intarsia/ram_budget.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "intarsia/lower.h"
+#include "plan/lifetimes.h"
 
 namespace intarsia {
 namespace {
@@ -20,42 +22,47 @@ int64_t peak_of(const Plan& plan) {
   return bytes;
 }
 
-// Bytes that are in use at a step.
-int64_t used_at(const Plan& plan, int32_t step) {
-  int64_t bytes = 0;
-  for (size_t pool = 0; pool < plan.use.size(); ++pool) {
-    std::vector<std::pair<int64_t, int64_t>> ranges;
-    for (const Placement& p : plan.placements)
-      if (p.pool == static_cast<int32_t>(pool) && p.first_step <= step && step <= p.last_step)
-        ranges.push_back({p.offset, p.offset + p.bytes});
-    std::sort(ranges.begin(), ranges.end());
-    int64_t end = 0;
-    for (const auto& [first, last] : ranges) {
-      bytes += std::max<int64_t>(0, last - std::max(first, end));
-      end = std::max(end, last);
-    }
+// Bytes of a memory that `ranges` cover together.
+int64_t covered(std::vector<std::pair<int64_t, int64_t>> ranges) {
+  std::sort(ranges.begin(), ranges.end());
+  int64_t bytes = 0, end = 0;
+  for (const auto& [first, last] : ranges) {
+    bytes += std::max<int64_t>(0, last - std::max(first, end));
+    end = std::max(end, last);
   }
   return bytes;
 }
 
-// Of the step at which most bytes are in use.
+// What runs at the step at which most bytes are in use.
 std::string deciding_operator(const PlannedModel& model) {
+  const Plan& plan = model.plan;
+  std::vector<const Placement*> waiting, alive;
+  for (const Placement& p : plan.placements) waiting.push_back(&p);
+  std::sort(waiting.begin(), waiting.end(),
+            [](const Placement* a, const Placement* b) { return a->first_step > b->first_step; });
   int32_t fullest = 0;
-  for (int32_t step = 1; step < model.plan.steps; ++step)
-    if (used_at(model.plan, step) > used_at(model.plan, fullest)) fullest = step;
-  int32_t next = 0;
-  const auto* schedule = std::get_if<tir::Seq>(&model.lowered.entry_func().body->node);
-  if (schedule == nullptr) return model.lowered.entry;
-  for (const tir::Stmt& stmt : schedule->statements) {
-    const tir::Func* callee = model.lowered.find(std::get<tir::Call>(stmt->node).function);
-    const auto* commands = callee->stepwise ? std::get_if<tir::Seq>(&callee->body->node) : nullptr;
-    next += commands != nullptr
-                ? std::max<int32_t>(1, static_cast<int32_t>(commands->statements.size()))
-                : 1;
-    if (fullest < next) return callee->node.empty() ? callee->name : callee->node;
+  int64_t most = 0;
+  for (int32_t step = 0; step < plan.steps; ++step) {
+    std::erase_if(alive, [&](const Placement* p) { return p->last_step < step; });
+    for (; !waiting.empty() && waiting.back()->first_step <= step; waiting.pop_back())
+      alive.push_back(waiting.back());
+    std::vector<std::vector<std::pair<int64_t, int64_t>>> ranges(plan.use.size());
+    for (const Placement* p : alive)
+      ranges[static_cast<size_t>(p->pool)].push_back({p->offset, p->offset + p->bytes});
+    int64_t bytes = 0;
+    for (auto& of_pool : ranges) bytes += covered(std::move(of_pool));
+    if (bytes > most) most = bytes, fullest = step;
   }
-  return model.lowered.entry;
+  const tir::Func* func = plan::function_at(model.lowered, fullest);
+  if (func == nullptr) return model.lowered.entry;
+  return func->node.empty() ? func->name : func->node;
 }
+
+// A lowering with its plan, which is for memories without limits where the board's are too small.
+struct Attempt {
+  PlannedModel model;
+  std::optional<Diagnostics> too_small;  // why the board's memories do not do
+};
 
 struct Planner {
   const graph::Module& partitioned;
@@ -65,13 +72,38 @@ struct Planner {
   const MemoryMap& memory;
   const PlanOptions& plan_options;
 
-  Result<PlannedModel> with(std::optional<int64_t> ram_budget) const {
+  Result<Attempt> with(std::optional<int64_t> ram_budget) const {
     LoweringOptions asked = options;
     asked.ram_budget = ram_budget;
-    PlannedModel model;
-    INTARSIA_TRY(model.lowered, lower(partitioned, registry, target, asked));
-    INTARSIA_TRY(model.plan, plan_memory(model.lowered, memory, plan_options));
-    return model;
+    Attempt attempt;
+    INTARSIA_TRY(attempt.model.lowered, lower(partitioned, registry, target, asked));
+    Result<Plan> plan = plan_memory(attempt.model.lowered, memory, plan_options);
+    if (!plan.ok()) {
+      attempt.too_small = plan.error();
+      plan = plan_memory(attempt.model.lowered, without_limits(), plan_options);
+      if (!plan.ok()) return plan.error();  // it was not for want of RAM
+    }
+    attempt.model.plan = std::move(plan).value();
+    return attempt;
+  }
+
+  // Of all memories that can be written; none where one has no limit.
+  std::optional<int64_t> board_bytes() const {
+    int64_t bytes = 0;
+    for (const MemoryPool& pool : memory.pools) {
+      if (pool.read_only) continue;
+      if (pool.size == 0) return std::nullopt;
+      bytes += pool.size;
+    }
+    return bytes;
+  }
+
+ private:
+  MemoryMap without_limits() const {
+    MemoryMap roomy = memory;
+    for (MemoryPool& pool : roomy.pools)
+      if (!pool.read_only) pool.size = 0;
+    return roomy;
   }
 };
 
@@ -82,6 +114,55 @@ std::vector<std::string> striped_in(const tir::Module& module) {
   return striped;
 }
 
+// The best that stripes can do: a model within the budget, or the nearest that was found.
+struct Striped {
+  Attempt attempt;
+  bool within = false;
+};
+
+Result<Striped> within_budget(const Planner& planner, int64_t budget) {
+  std::optional<int64_t> before;
+  int64_t asked = budget;
+  for (int question = 1;; ++question) {
+    const bool is_last = question == kMostQuestions || asked == 0;
+    INTARSIA_TRY(Attempt attempt, planner.with(is_last ? 0 : asked));
+    std::vector<std::string> striped = striped_in(attempt.model.lowered);
+    if (striped.empty()) before = peak_of(attempt.model.plan);
+    if (!before) {
+      INTARSIA_TRY(Attempt whole, planner.with(std::nullopt));
+      before = peak_of(whole.model.plan);
+      if (*before <= budget && !whole.too_small) {  // the plan shares more than the lowering knew
+        attempt = std::move(whole);
+        striped.clear();
+      }
+    }
+    const int64_t peak = peak_of(attempt.model.plan);
+    const bool within = peak <= budget && !attempt.too_small;
+    if (within) attempt.model.ram_budget = {budget, *before, peak, std::move(striped)};
+    if (within || is_last) return Striped{std::move(attempt), within};
+    // What several memories together have room for need not fit into each: an eighth less each time.
+    const int64_t too_much = std::max(peak - budget, attempt.too_small ? asked / 8 + 1 : 0);
+    asked = std::max<int64_t>(0, asked - too_much);
+  }
+}
+
+// The refusal with what a budget would do about it.
+Diagnostics with_remedy(const Planner& planner, const Diagnostics& too_small) {
+  const std::optional<int64_t> budget = planner.board_bytes();
+  if (!budget || too_small.items().size() != 1) return too_small;
+  const Result<Striped> striped = within_budget(planner, *budget);
+  if (!striped.ok() || striped_in(striped.value().attempt.model.lowered).empty()) return too_small;
+  const Diagnostic& refusal = too_small.items().front();
+  const int64_t peak = peak_of(striped.value().attempt.model.plan);
+  const std::string remedy =
+      striped.value().within
+          ? fmt::format("--ram-budget {} computes by row tiles and fits, in {} bytes; else {}",
+                        *budget, peak, refusal.hint)
+          : fmt::format("{}; computed by row tiles (--ram-budget) the least found is {} bytes",
+                        refusal.hint, peak);
+  return Diagnostics(refusal.where, refusal.what, remedy);
+}
+
 }  // namespace
 
 Result<PlannedModel> lower_and_plan(const graph::Module& partitioned,
@@ -89,40 +170,20 @@ Result<PlannedModel> lower_and_plan(const graph::Module& partitioned,
                                     const LoweringOptions& options, const MemoryMap& memory,
                                     const PlanOptions& plan_options) {
   const Planner planner{partitioned, registry, target, options, memory, plan_options};
-  if (!options.ram_budget) return planner.with(std::nullopt);
-
-  const int64_t budget = *options.ram_budget;
-  MemoryMap unlimited = memory;  // how much it would be does not depend on what there is
-  for (MemoryPool& pool : unlimited.pools)
-    if (!pool.read_only) pool.size = 0;
-  std::optional<int64_t> before;
-  int64_t asked = budget;
-  for (int question = 1;; ++question) {
-    const bool is_last = question == kMostQuestions || asked == 0;
-    INTARSIA_TRY(PlannedModel model, planner.with(is_last ? 0 : asked));
-    std::vector<std::string> striped = striped_in(model.lowered);
-    if (striped.empty()) before = peak_of(model.plan);
-    if (!before) {
-      const Planner anywhere{partitioned, registry, target, options, unlimited, plan_options};
-      INTARSIA_TRY(const PlannedModel whole, anywhere.with(std::nullopt));
-      before = peak_of(whole.plan);
-      if (*before <= budget) {  // the plan shares more than the lowering knew
-        INTARSIA_TRY(model, planner.with(std::nullopt));
-        striped.clear();
-      }
-    }
-    const int64_t peak = peak_of(model.plan);
-    if (peak <= budget) {
-      model.ram_budget = {budget, *before, peak, std::move(striped)};
-      return model;
-    }
-    if (is_last)
-      return Diagnostics(fmt::format("{}: RAM budget of {} bytes", partitioned.name, budget),
-                         fmt::format("cannot be met: the least is {} bytes, which '{}' decides",
-                                     peak, deciding_operator(model)),
-                         fmt::format("--ram-budget {}", peak));
-    asked = std::max<int64_t>(0, asked - (peak - budget));
+  if (!options.ram_budget) {
+    INTARSIA_TRY(Attempt attempt, planner.with(std::nullopt));
+    if (attempt.too_small) return with_remedy(planner, *attempt.too_small);
+    return std::move(attempt.model);
   }
+  const int64_t budget = *options.ram_budget;
+  INTARSIA_TRY(Striped striped, within_budget(planner, budget));
+  if (striped.within) return std::move(striped.attempt.model);
+  const int64_t peak = peak_of(striped.attempt.model.plan);
+  if (peak <= budget) return *striped.attempt.too_small;
+  return Diagnostics(fmt::format("{}: RAM budget of {} bytes", partitioned.name, budget),
+                     fmt::format("cannot be met: the least found is {} bytes, which '{}' decides",
+                                 peak, deciding_operator(striped.attempt.model)),
+                     fmt::format("--ram-budget {}", peak));
 }
 
 }  // namespace intarsia

@@ -239,7 +239,7 @@ TEST_P(Striped, LessThanItsInputIsRefused) {
   const Result<Road> road = take_road(request(24 * 1024));
   ASSERT_FALSE(road.ok());
   const std::string message = road.error().to_string();
-  EXPECT_NE(message.find("RAM budget of 24576 bytes: cannot be met: the least is "),
+  EXPECT_NE(message.find("RAM budget of 24576 bytes: cannot be met: the least found is "),
             std::string::npos)
       << message;
   EXPECT_NE(message.find("' decides"), std::string::npos) << message;

@@ -33,11 +33,12 @@ class RamBudget : public ::testing::Test {
  protected:
   void SetUp() override { registry_.add(std::make_unique<PlainCpu>()); }
 
-  Result<CompiledModel> compiled(const graph::Module& module, std::optional<int64_t> budget) const {
+  Result<CompiledModel> compiled(const graph::Module& module, std::optional<int64_t> budget,
+                                 const std::vector<MemoryPool>& pools = {{"ram", 0}}) const {
     CompileOptions options;
     options.lowering.ram_budget = budget;
     options.lowering.slim = false;
-    options.memory.pools = {{"ram", 0}};
+    options.memory.pools = pools;
     return compile_module(module, registry_, *parse_target(registry_.catalogue(), "plain"),
                           options);
   }
@@ -78,7 +79,7 @@ Values run_in_memory(const CompiledModel& model, const Values& inputs) {
 }
 
 int64_t least_of(const std::string& message) {
-  const std::string key = "the least is ";
+  const std::string key = "the least found is ";
   return std::stoll(message.substr(message.find(key) + key.size()));
 }
 
@@ -104,7 +105,7 @@ TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
     const Result<CompiledModel> impossible = compiled(module, 1);
     ASSERT_FALSE(impossible.ok());
     ASSERT_THAT(impossible.error().to_string(),
-                ::testing::HasSubstr("cannot be met: the least is "));
+                ::testing::HasSubstr("cannot be met: the least found is "));
     const int64_t least = least_of(impossible.error().to_string()), most = peak_of(*whole);
     EXPECT_LE(least, most) << "seed " << seed;
     tally.smaller += least < most;
@@ -132,6 +133,50 @@ TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
   EXPECT_GT(tally.striped, 80);
   EXPECT_GT(tally.chains, 20);
   EXPECT_GT(tally.loops, 20);
+}
+
+// A board that is too small operator by operator: the refusal says what a budget would do, and it does.
+TEST_F(RamBudget, RefusalsNameTheBudgetThatFits) {
+  int fits = 0, too_small = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const graph::Module module = testing::random_network(random, DataType::Int8, kSizes);
+    const int64_t most = peak_of(*compiled(module, std::nullopt));
+    const int64_t least = least_of(compiled(module, 1).error().to_string());
+    if (least == most) continue;
+    for (const int64_t size : {least, (least + most) / 2, least - 1}) {
+      const Result<CompiledModel> refused = compiled(module, std::nullopt, {{"ram", size}});
+      if (refused.ok()) continue;  // the plan shares more than the lowering knew
+      const std::string message = refused.error().to_string();
+      if (size >= least) {
+        ++fits;
+        EXPECT_THAT(message, ::testing::HasSubstr("; --ram-budget " + std::to_string(size) +
+                                                  " computes by row tiles and fits, in "));
+        EXPECT_TRUE(compiled(module, size, {{"ram", size}}).ok()) << "seed " << seed;
+      } else {
+        ++too_small;
+        EXPECT_THAT(message, ::testing::HasSubstr("(--ram-budget) the least found is " +
+                                                  std::to_string(least) + " bytes"));
+      }
+    }
+  }
+  EXPECT_GT(fits, 20);
+  EXPECT_GT(too_small, 10);
+}
+
+// A budget larger than the board: it is the board that decides.
+TEST_F(RamBudget, AsksForLessThanTheBudgetOnASmallerBoard) {
+  int smaller = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    Random random(seed);
+    const graph::Module module = testing::random_network(random, DataType::Int8, kSizes);
+    const int64_t most = peak_of(*compiled(module, std::nullopt));
+    const int64_t least = least_of(compiled(module, 1).error().to_string());
+    const Result<CompiledModel> model = compiled(module, most, {{"ram", least}});
+    EXPECT_TRUE(model.ok()) << "seed " << seed << ": " << model.error().to_string();
+    smaller += least < most;
+  }
+  EXPECT_GT(smaller, 10);
 }
 
 // Lowered only, the line buffers are the function's own: the verifier sees that nothing of them is read
