@@ -11,7 +11,8 @@ extern uint32_t __intarsia_stack_top[];
 
 enum { kFrameWords = 8, kFramePc = 6 };
 
-_Noreturn void intarsia_report_fault(const uint32_t* frame);
+/* Named by the assembly below alone, which an optimiser of the whole program does not read. */
+__attribute__((used)) _Noreturn void intarsia_report_fault(const uint32_t* frame);
 
 /* The stack may be what broke, so the handler starts a new one at the top; the frame that the
  * processor pushed is read through the old pointer, if it points into the stack at all. */

@@ -17,10 +17,10 @@ INTARSIA_INLINE int8_t *intarsia_copy(int8_t *to, const int8_t *from, int32_t co
       "letp lr, 1b\n"
       : [to] "+r"(to), [from] "+r"(from)
       : [count] "r"(count)
-      : "q0", "lr", "memory");
+      : "q0", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
   return end;
 #else
-#if INTARSIA_HAS_DSP || INTARSIA_HAS_THUMB2  // words anywhere
+#if defined(__ARM_FEATURE_UNALIGNED) && defined(__OPTIMIZE__)  // words anywhere
   if (count >= 4) {
     int8_t *end = to + count;
     const int8_t *last = from + count - 4;
@@ -45,7 +45,7 @@ INTARSIA_INLINE int8_t *intarsia_fill(int8_t *to, int32_t value, int32_t count) 
       "letp lr, 1b\n"
       : [to] "+r"(to)
       : [count] "r"(count), [value] "r"(value)
-      : "q0", "lr", "memory");
+      : "q0", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
   return end;
 #else
   for (; count > 0; --count) *to++ = (int8_t)value;

@@ -20,7 +20,7 @@ INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t 
 
 // The same into one of four columns.
 INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int32_t words) {
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_WORDS
   uint32_t even, odd;
 #define INTARSIA_WORD               \
   "ldr %[odd], [%[from]], #4\n"     \
@@ -100,7 +100,7 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
   }
 }
 
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_LOOPS
 // The quick ways: sums r8-r11, weights r7, columns r12, groups left lr; then limits r1, lr.
 #define INTARSIA_NO_LIMIT(sum)
 #define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r1", "lr")
@@ -109,7 +109,7 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
                              w->out_c, weights, w->low,   w->high};        \
   register struct four_pixels *at __asm__("r0") = &work;                   \
   __asm__ volatile(                                                                               \
-      "ldr r7, [r0, #24]\n"                                                                       \
+      INTARSIA_SAVE_R7 "ldr r7, [r0, #24]\n"                                                                       \
       "1: ldr r5, [r0]\n"                                                                         \
       "ldr r12, [r0, #12]\n"                                                                      \
       "ldr lr, [r0, #16]\n"                                                                       \
@@ -145,13 +145,13 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
       "ldr r1, [r0, #20]\n"                                                                       \
       "subs r1, r1, #1\n"                                                                         \
       "str r1, [r0, #20]\n"                                                                       \
-      "bne 1b\n"                                                                                  \
+      "bne 1b\n" INTARSIA_RESTORE_R7 \
       : "+r"(at)                                                                                  \
       :                                                                                           \
-      : "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
+      : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
 #endif
 
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_LOOPS
 #define INTARSIA_FOUR(suffix, way, result, limit)                                                \
   INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns,  \
                                       int8_t *output, const int8_t *weights,                     \

@@ -15,7 +15,7 @@ enum {
 INTARSIA_OUTLINE void dot(const int8_t *input, const int8_t *weights, int32_t groups,
                           int32_t sums[kLanes]) {
   int32_t a = 0, b = 0, c = 0, d = 0;
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_WORDS
   uint32_t odd, even;
   // The channels' halfwords in r0-r3.
 #define INTARSIA_TWO(x, word, both, one)           \

@@ -65,7 +65,7 @@ static void expand_weights(uint32_t *to, const int8_t *from, int32_t words) {
   }
 }
 
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_LOOPS
 // What the assembly of a row works on; its registers are taken.
 struct row_3x3 {
   int32_t bias[4];
@@ -96,7 +96,7 @@ struct row_3x3 {
 // The quick ways: sums r8-r11, columns r6, weights r7, output lr; limits r4, r5.
 #define INTARSIA_ROW_3X3(result, limit) \
   __asm__ volatile(                                                                                         \
-      "1: ldmia r0, {r8, r9, r10, r11}\n"                                                                   \
+      INTARSIA_TAKE_R7 "1: ldmia r0, {r8, r9, r10, r11}\n"                                                                   \
       INTARSIA_COLUMN_3X3("0", "8") INTARSIA_COLUMN_3X3("16", "24") INTARSIA_COLUMN_3X3("32", "40")         \
       "ldr r1, [r0, #64]\n"                                                                                 \
       "add r6, r6, r1\n"                                                                                    \
@@ -111,10 +111,10 @@ struct row_3x3 {
       "add lr, lr, r1\n"                                                                                    \
       "subs r2, r2, #1\n"                                                                                   \
       "str r2, [r0, #76]\n"                                                                                 \
-      "bne 1b\n"                                                                                            \
+      "bne 1b\n" INTARSIA_RESTORE_R7 \
       : "+r"(at), "+r"(column), "+r"(weight), "+r"(to)                                                      \
       :                                                                                                     \
-      : "r1", "r2", "r3", "r4", "r5", "r8", "r9", "r10", "r11", "r12", "cc", "memory")
+      : INTARSIA_CLOBBERS_R1 "r2", "r3", "r4", "r5", "r8", "r9", "r10", "r11", "r12", "cc", "memory")
 
 INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *row0,
                              const uint32_t *row1, const uint32_t *weights, int8_t *output,
@@ -135,7 +135,7 @@ INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *ro
   work.high = w->high;
   register struct row_3x3 *at __asm__("r0") = &work;
   register const uint32_t *column __asm__("r6") = row0;
-  register const uint32_t *weight __asm__("r7") = weights;
+  register const uint32_t *weight __asm__(INTARSIA_OPERAND_R7) = weights;
   register int8_t *to __asm__("lr") = output;
   if (way == INTARSIA_WHOLE)
     INTARSIA_ROW_3X3(INTARSIA_RESULT, INTARSIA_NO_LIMIT);
@@ -158,37 +158,37 @@ struct any_window {
 // sums += a window that begins in the ring at `row`. Nine instructions for eight products, thirteen for a pair.
 INTARSIA_INLINE void add_window(struct any_window *window, const uint32_t *row,
                                 const uint32_t *weights, int32_t sums[4]) {
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_LOOPS
   register struct any_window *at __asm__("r0") = window;
   register const uint32_t *from __asm__("r6") = row;
-  register const uint32_t *with __asm__("r7") = weights;
+  register const uint32_t *with __asm__(INTARSIA_OPERAND_R7) = weights;
   register int32_t sum0 __asm__("r8") = sums[0];
   register int32_t sum1 __asm__("r9") = sums[1];
   register int32_t sum2 __asm__("r10") = sums[2];
   register int32_t sum3 __asm__("r11") = sums[3];
-  __asm__ volatile(
-      "2: ldr lr, [r0]\n"
-      "1: ldmia r6!, {r1, r2, r3, r4}\n"
-      "ldrd r5, r12, [r7], #8\n"
-      "smlad r8, r1, r5, r8\n"
-      "smlad r9, r2, r12, r9\n"
-      "ldrd r5, r12, [r7], #8\n"
-      "smlad r10, r3, r5, r10\n"
-      "smlad r11, r4, r12, r11\n"
-      "subs lr, lr, #1\n"
-      "bne 1b\n"
-      "ldrd r1, r2, [r0, #4]\n"
-      "ldrd r3, r4, [r0, #12]\n"
-      "add r6, r6, r1\n"
-      "cmp r6, r2\n"
-      "it hs\n"
-      "subhs r6, r6, r3\n"
-      "subs r4, r4, #1\n"
-      "str r4, [r0, #16]\n"
-      "bne 2b\n"
-      : "+r"(from), "+r"(with), "+r"(sum0), "+r"(sum1), "+r"(sum2), "+r"(sum3)
-      : "r"(at)
-      : "r1", "r2", "r3", "r4", "r5", "r12", "lr", "cc", "memory");
+  __asm__ volatile(INTARSIA_TAKE_R7
+                   "2: ldr lr, [r0]\n"
+                   "1: ldmia r6!, {r1, r2, r3, r4}\n"
+                   "ldrd r5, r12, [r7], #8\n"
+                   "smlad r8, r1, r5, r8\n"
+                   "smlad r9, r2, r12, r9\n"
+                   "ldrd r5, r12, [r7], #8\n"
+                   "smlad r10, r3, r5, r10\n"
+                   "smlad r11, r4, r12, r11\n"
+                   "subs lr, lr, #1\n"
+                   "bne 1b\n"
+                   "ldrd r1, r2, [r0, #4]\n"
+                   "ldrd r3, r4, [r0, #12]\n"
+                   "add r6, r6, r1\n"
+                   "cmp r6, r2\n"
+                   "it hs\n"
+                   "subhs r6, r6, r3\n"
+                   "subs r4, r4, #1\n"
+                   "str r4, [r0, #16]\n"
+                   "bne 2b\n" INTARSIA_RESTORE_R7
+                   : "+r"(from), "+r"(with), "+r"(sum0), "+r"(sum1), "+r"(sum2), "+r"(sum3)
+                   : "r"(at)
+                   : INTARSIA_CLOBBERS_R1 "r2", "r3", "r4", "r5", "r12", "lr", "cc", "memory");
   sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
 #else
   for (; window->pairs > 0; --window->pairs) {
@@ -207,7 +207,7 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ri
   const int32_t kernel_w = w->kernel_w, out_c = w->out_c, step = w->stride_w * kLanes;
   const int32_t low = w->low, high = w->high;
   const int32_t slot = first_pair % ring->pairs;
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_LOOPS
   if (ring->pairs == 2 && kernel_w == 3 && way != INTARSIA_ANY) {
     const uint32_t *row0 = ring->words + slot * ring->row_words;
     const uint32_t *row1 = ring->words + (slot + 1) % ring->pairs * ring->row_words;

@@ -70,7 +70,7 @@ INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weigh
   }
 }
 
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_LOOPS
 // In assembly: a group of one channel and four pixels. Pairs r12, weights r7, sums r8-r11; changes r1-r6.
 // Thirteen instructions for sixteen products.
 #define INTARSIA_GROUP_1X4         \
@@ -127,11 +127,11 @@ INTARSIA_INLINE void intarsia_dot_1x4(const uint32_t *pairs, const int8_t *weigh
 // sums[c] += products of two channels' weights with one pixel.
 INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weights0,
                                       const int8_t *weights1, int32_t groups, int32_t sums[2]) {
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_LOOPS
   register int32_t sum0 __asm__("r8") = sums[0];
   register int32_t sum1 __asm__("r9") = sums[1];
   register const uint32_t *from __asm__("r12") = pairs;
-  register const int8_t *row0 __asm__("r7") = weights0;
+  register const int8_t *row0 __asm__("r11") = weights0;
   register const int8_t *row1 __asm__("r10") = weights1;
   register int32_t left __asm__("lr") = groups;
   // Two groups of pairs in r2-r5: nineteen instructions for sixteen products.
@@ -161,20 +161,20 @@ INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weigh
       "subs lr, lr, #4\n"
       "blt 2f\n"
       "1: ldmia r12!, {r2, r3, r4, r5}\n"
-      INTARSIA_CHANNEL("r7", "r8") INTARSIA_CHANNEL("r10", "r9")
+      INTARSIA_CHANNEL("r11", "r8") INTARSIA_CHANNEL("r10", "r9")
       "ldmia r12!, {r2, r3, r4, r5}\n"
-      INTARSIA_CHANNEL("r7", "r8") INTARSIA_CHANNEL("r10", "r9")
+      INTARSIA_CHANNEL("r11", "r8") INTARSIA_CHANNEL("r10", "r9")
       "subs lr, lr, #4\n"
       "bge 1b\n"
       "2: adds lr, lr, #2\n"
       "blt 4f\n"
       "ldmia r12!, {r2, r3, r4, r5}\n"
-      INTARSIA_CHANNEL("r7", "r8") INTARSIA_CHANNEL("r10", "r9")
+      INTARSIA_CHANNEL("r11", "r8") INTARSIA_CHANNEL("r10", "r9")
       "subs lr, lr, #2\n"
       "4: adds lr, lr, #2\n"
       "beq 3f\n"
       "ldmia r12!, {r2, r3}\n"
-      INTARSIA_LAST_GROUP("r7", "r8") INTARSIA_LAST_GROUP("r10", "r9")
+      INTARSIA_LAST_GROUP("r11", "r8") INTARSIA_LAST_GROUP("r10", "r9")
       "3:\n"
       : "+r"(sum0), "+r"(sum1), "+r"(from), "+r"(row0), "+r"(row1), "+r"(left)
       :

@@ -48,25 +48,27 @@ INTARSIA_OUTLINE void dot(const int32_t *pairs, const int8_t *weights, int32_t c
   "add r5, r5, " low              \
   "\n"                            \
   "strd r4, r5, [r3], #8\n"
-  __asm__ volatile(
-      "mov r7, #0x400000\n"
-      "mov r8, #0\n"
-      "mov r9, r7\n"
-      "mov r10, r8\n"
-      "mov r11, r7\n"
-      "mov lr, r8\n"
-      "subs r2, r2, #8\n"
-      "blt 2f\n"
-      "1:\n" INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
-          INTARSIA_STEP INTARSIA_STEP
-      "subs r2, r2, #8\n"
-      "bge 1b\n"
-      "2: adds r2, r2, #8\n"
-      "beq 3f\n" INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
-      "3:\n" INTARSIA_SPLIT("r7", "r8") INTARSIA_SPLIT("r9", "r10") INTARSIA_SPLIT("r11", "lr")
-      : "+r"(from), "+r"(weight), "+r"(left), "+r"(to)
-      :
-      : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
+  __asm__ volatile(INTARSIA_SAVE_R7
+                   "mov r7, #0x400000\n"
+                   "mov r8, #0\n"
+                   "mov r9, r7\n"
+                   "mov r10, r8\n"
+                   "mov r11, r7\n"
+                   "mov lr, r8\n"
+                   "subs r2, r2, #8\n"
+                   "blt 2f\n"
+                   "1:\n" INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
+                       INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
+                   "subs r2, r2, #8\n"
+                   "bge 1b\n"
+                   "2: adds r2, r2, #8\n"
+                   "beq 3f\n" INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
+                   "3:\n" INTARSIA_SPLIT("r7", "r8") INTARSIA_SPLIT("r9", "r10")
+                       INTARSIA_SPLIT("r11", "lr") INTARSIA_RESTORE_R7
+                   : "+r"(from), "+r"(weight), "+r"(left), "+r"(to)
+                   :
+                   : "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr",
+                     "cc", "memory");
 #undef INTARSIA_SPLIT
 #undef INTARSIA_STEP
 #else

@@ -6,8 +6,9 @@
 
 #include "cortex_m/mve_results.h"
 #include "cortex_m/mve_strip.h"
+#include "cortex_m/no_frame_pointer.h"
 
-enum { kVector = 16, kQuad = 4, kUnrolled = 4, kStepBytes = 14 * 4 };
+enum { kVector = 16, kQuad = 4, kUnrolled = 4, kStepBytes = 14 * 4 + INTARSIA_LANDING_BYTES };
 
 // Pixels whose results follow one another; the assembly knows the layout.
 struct pixels {
@@ -30,7 +31,8 @@ struct pixels {
   const int32_t *table;
   uint16_t offsets[8];  // of results from the output: channel by channel, both pixels
   int8_t low[kVector], high[kVector];
-  uint32_t finish;  // where the way of results begins
+  uint32_t finish;         // where the way of results begins
+  const int32_t *channel;  // of the table, where no register is left for it
 };
 
 #if INTARSIA_HAS_MVE
@@ -40,14 +42,43 @@ _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, o
                    offsetof(struct pixels, channels) == 56 &&
                    offsetof(struct pixels, weights) == 64 &&
                    offsetof(struct pixels, offsets) == 72 && offsetof(struct pixels, low) == 88 &&
-                   offsetof(struct pixels, high) == 104 && offsetof(struct pixels, finish) == 120,
+                   offsetof(struct pixels, high) == 104 && offsetof(struct pixels, finish) == 120 &&
+                   offsetof(struct pixels, channel) == 124,
                "the assembly's numbers");
+
+// The table in r9, or in memory: before the loop by way of r7, after it by way of r1.
+#if INTARSIA_FREE_R9
+#define TABLE_FIRST "ldrd r5, r9, [r11, #64]\n"
+#define TABLE_START            \
+  "ldm r9, {r0, r2, r4, r6}\n" \
+  "ldr r7, [r11, #8]\n"        \
+  "ldm r9!, {r8, r10, r12, lr}\n"
+#define TABLE "r9"
+#define TABLE_LOAD
+#define TABLE_STORE
+#define TABLE_CLOBBER "r9",
+#else
+#define TABLE_FIRST           \
+  "ldrd r5, r7, [r11, #64]\n" \
+  "str r7, [r11, #124]\n"
+#define TABLE_START               \
+  "ldr r7, [r11, #124]\n"         \
+  "ldm r7, {r0, r2, r4, r6}\n"    \
+  "ldm r7!, {r8, r10, r12, lr}\n" \
+  "str r7, [r11, #124]\n"         \
+  "ldr r7, [r11, #8]\n"
+#define TABLE "r1"
+#define TABLE_LOAD "ldr r1, [r11, #124]\n"
+#define TABLE_STORE "str r1, [r11, #124]\n"
+#define TABLE_CLOBBER
+#endif
 
 INTARSIA_OUTLINE void all_pairs(struct pixels *pixels, int32_t steps) {
   (void)steps;
   register struct pixels *p __asm__("r11") = pixels;
-  // Sums of the first pixel (r1) r0, r2, r4, r6; of the second (r3) r8, r10, r12, lr. Weights r5, table r9.
+  // Sums of the first pixel (r1) r0, r2, r4, r6; of the second (r3) r8, r10, r12, lr. Weights r5, passes r7.
 #define STEP                  \
+  INTARSIA_LANDING            \
   "vldrb.8 q0, [r5], #16\n"   \
   "vldrb.8 q4, [r1], #16\n"   \
   "vmladava.s8 r0, q0, q4\n"  \
@@ -69,7 +100,7 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *pixels, int32_t steps) {
   "moveq r2, r8\n"    \
   "addeq r0, r0, r6\n"
   __asm__ volatile(
-      "ldrd r0, r2, [r11, #24]\n"
+      INTARSIA_SAVE_R7 "ldrd r0, r2, [r11, #24]\n"
       "vdup.16 q6, r2\n"
       "vldrh.16 q7, [r11, #72]\n"
       "adr.w r1, 2f\n"
@@ -91,31 +122,26 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *pixels, int32_t steps) {
       "mov r3, r0\n" NEXT_RUN
       "strd r1, r3, [r11]\n"
       "strd r0, r2, [r11, #32]\n"
-      "ldrd r5, r9, [r11, #64]\n"
+      TABLE_FIRST
       // Four of its channels.
-      "1: ldrd r1, r3, [r11]\n"
-      "ldm r9, {r0, r2, r4, r6}\n"
-      "ldr r7, [r11, #8]\n"
-      "ldm r9!, {r8, r10, r12, lr}\n"
-      "ldr pc, [r11, #12]\n"
+      "1: ldrd r1, r3, [r11]\n" TABLE_START "ldr pc, [r11, #12]\n"
       ".balign 4\n"  // makes the section so, which ADR stands on
       "2:\n" STEP STEP STEP STEP
       "subs r7, r7, #1\n"
-      "bne.w 2b\n"
-      "vldrw.32 q2, [r9], #16\n"
+      "bne.w 2b\n" TABLE_LOAD "vldrw.32 q2, [" TABLE "], #16\n"
       "vmov q0[2], q0[0], r0, r4\n"
       "vmov q0[3], q0[1], r2, r6\n"
       "vqrdmulh.s32 q0, q0, q2\n"
       "vmov q1[2], q1[0], r8, r12\n"
       "vmov q1[3], q1[1], r10, lr\n"
       "vqrdmulh.s32 q1, q1, q2\n"
-      "vldrw.32 q2, [r9], #16\n"
+      "vldrw.32 q2, [" TABLE "], #16\n" TABLE_STORE
       "ldr pc, [r11, #120]\n"
-      "4:\n" INTARSIA_MVE_FIX("q0", "q1", "q3")
+      "4:\n" INTARSIA_LANDING INTARSIA_MVE_FIX("q0", "q1", "q3")
       "vrshl.s32 q0, q0, q2\n"
       "vrshl.s32 q1, q1, q2\n" INTARSIA_MVE_NARROW("q0", "q1", "q6") INTARSIA_MVE_LIMIT("q0", "q4", "88", "104")
       "b.w 5f\n"
-      "3: vrshl.s32 q0, q0, q2\n"
+      "3:\n" INTARSIA_LANDING "vrshl.s32 q0, q0, q2\n"
       "vrshl.s32 q1, q1, q2\n" INTARSIA_MVE_NARROW("q0", "q1", "q6")
       "5: ldrd r0, r2, [r11, #16]\n"
       "subs r2, r2, r0\n"
@@ -133,11 +159,11 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *pixels, int32_t steps) {
       "strd r0, r2, [r11, #16]\n"
       "subs r6, r6, #2\n"
       "str r6, [r11, #52]\n"
-      "bgt.w 0b\n"
+      "bgt.w 0b\n" INTARSIA_RESTORE_R7
       : "+r"(p)
       :
-      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4",
-        "q5", "q6", "q7", "cc", "memory");
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", TABLE_CLOBBER "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4",
+        "q5", "q6", "q7" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
 #undef NEXT_RUN
 #undef STEP
 }

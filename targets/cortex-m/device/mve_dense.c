@@ -4,8 +4,9 @@
 
 #include "cortex_m/mve_conv.h"
 #include "cortex_m/mve_results.h"
+#include "cortex_m/no_frame_pointer.h"
 
-enum { kVector = 16, kOctet = 8, kUnrolled = 4, kStepBytes = 17 * 4 };
+enum { kVector = 16, kOctet = 8, kUnrolled = 4, kStepBytes = 17 * 4 + INTARSIA_LANDING_BYTES };
 
 // The assembly knows the layout.
 struct layer {
@@ -17,58 +18,58 @@ struct layer {
   const int8_t *end;
   int32_t zero, general;
   int8_t low[kVector], high[kVector];
+  uint32_t entry;  // where the loop is entered
 };
 
 #if INTARSIA_HAS_MVE
 _Static_assert(offsetof(struct layer, skipped) == 4 && offsetof(struct layer, passes) == 8 &&
                    offsetof(struct layer, zero) == 20 && offsetof(struct layer, low) == 28 &&
-                   offsetof(struct layer, high) == 44,
+                   offsetof(struct layer, high) == 44 && offsetof(struct layer, entry) == 60,
                "the assembly's numbers");
 #endif
 
-INTARSIA_INLINE void all_channels(const struct layer *layer, const int8_t *weights,
+INTARSIA_INLINE void all_channels(struct layer *layer, const int8_t *weights,
                                   const int32_t *channels, int32_t steps) {
 #if INTARSIA_HAS_MVE
   (void)steps;
-  register const struct layer *l __asm__("r11") = layer;
+  register struct layer *l __asm__("r11") = layer;
   register const int8_t *weight __asm__("r5") = weights;
-  register const int32_t *table __asm__("r9") = channels;
-  // Sums of the channels in r0, r2, r4, ..., r12, lr. Where the loop is entered stays in q7.
+  register const int32_t *table __asm__("r3") = channels;
+  // Sums of the channels in r0, r2, r4, ..., r12, lr. The output stays in q7.
 #define PRODUCTS(sum)       \
   "vldrb.8 q1, [r5], #16\n" \
   "vmladava.s8 " sum ", q0, q1\n"
-#define STEP                                                                            \
-  "vldrb.8 q0, [r1], #16\n" PRODUCTS("r0") PRODUCTS("r2") PRODUCTS("r4") PRODUCTS("r6") \
-      PRODUCTS("r8") PRODUCTS("r10") PRODUCTS("r12") PRODUCTS("lr")
+#define STEP                                                                              \
+  INTARSIA_LANDING "vldrb.8 q0, [r1], #16\n" PRODUCTS("r0") PRODUCTS("r2") PRODUCTS("r4") \
+      PRODUCTS("r6") PRODUCTS("r8") PRODUCTS("r10") PRODUCTS("r12") PRODUCTS("lr")
   __asm__ volatile(
-      "ldr r0, [r11, #12]\n"
+      INTARSIA_SAVE_R7 "ldr r0, [r11, #12]\n"
       "ldr r2, [r11, #20]\n"
       "ldr r4, [r11, #4]\n"
       "adr.w r1, 2f\n"
       "add r4, r4, r1\n"
       "vdup.16 q6, r2\n"
-      "vmov s28, r4\n"
+      "str r4, [r11, #60]\n"
       "vmov s29, r0\n"
-      "1: vmov r3, s28\n"
-      "ldr r1, [r11]\n"
+      "1: ldr r1, [r11]\n"
       "ldr r7, [r11, #8]\n"
-      "ldm r9!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
-      "bx r3\n"
+      "ldm r3!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
+      "ldr pc, [r11, #60]\n"
       ".balign 4\n"  // makes the section so, which ADR stands on
       "2:\n" STEP STEP STEP STEP
       "subs r7, r7, #1\n"
       "bne.w 2b\n"
       "vmov q0[2], q0[0], r0, r8\n"
       "vmov q0[3], q0[1], r4, r12\n"
-      "vldrw.32 q2, [r9], #16\n"
+      "vldrw.32 q2, [r3], #16\n"
       "vqrdmulh.s32 q0, q0, q2\n"
       "vmov q1[2], q1[0], r2, r10\n"
       "vmov q1[3], q1[1], r6, lr\n"
-      "vldrw.32 q2, [r9], #16\n"
+      "vldrw.32 q2, [r3], #16\n"
       "vqrdmulh.s32 q1, q1, q2\n"
       "ldr r1, [r11, #24]\n"
-      "vldrw.32 q2, [r9], #16\n"
-      "vldrw.32 q3, [r9], #16\n"
+      "vldrw.32 q2, [r3], #16\n"
+      "vldrw.32 q3, [r3], #16\n"
       "cbz r1, 3f\n" INTARSIA_MVE_FIX("q0", "q1", "q4")
       "3: vrshl.s32 q0, q0, q2\n"
       "vrshl.s32 q1, q1, q3\n" INTARSIA_MVE_NARROW("q0", "q1", "q6")
@@ -81,11 +82,11 @@ INTARSIA_INLINE void all_channels(const struct layer *layer, const int8_t *weigh
       "vstrbt.16 q0, [r0], #8\n"
       "vmov s29, r0\n"
       "cmp r2, #8\n"
-      "bgt.w 1b\n"
+      "bgt.w 1b\n" INTARSIA_RESTORE_R7
       : "+r"(l), "+r"(weight), "+r"(table)
       :
-      : "r0", "r1", "r2", "r3", "r4", "r6", "r7", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6",
-        "q7", "cc", "memory");
+      : "r0", "r1", "r2", "r4", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6",
+        "q7" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
 #undef STEP
 #undef PRODUCTS
 #else

@@ -7,6 +7,7 @@
 
 #include "cortex_m/bytes.h"
 #include "cortex_m/mve_results.h"
+#include "cortex_m/no_frame_pointer.h"
 
 enum { kVector = 16, kResults = 8, kHalf = 4, kMostVectors = 4 };
 enum family { DENSE, HALVING, WIDE };
@@ -41,6 +42,19 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
                    offsetof(struct strip, high) == 100,
                "the assembly's numbers");
 
+// The output's zero point: in r9, or loaded whenever it is needed.
+#if INTARSIA_FREE_R9
+#define ZERO "r9"
+#define ZERO_CLOBBER "r9",
+#define ZERO_FIRST "ldr r9, [r11, #32]\n"
+#define ZERO_LATER
+#else
+#define ZERO "r2"
+#define ZERO_CLOBBER
+#define ZERO_FIRST
+#define ZERO_LATER "ldr r2, [r11, #32]\n"
+#endif
+
 // Four sums become q7, the next four q4; then results.
 #define SUMS(to)        \
   "vmov " to "[2], " to \
@@ -48,10 +62,10 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
   "vmov " to "[3], " to "[1], r2, r6\n"
 #define CHANNELS(weights, before, sums, results) \
   __asm__ volatile(                                                                               \
-      "ldrd r0, r12, [r11, #44]\n"                                                                \
+      INTARSIA_SAVE_R7 "ldrd r0, r12, [r11, #44]\n" \
       "dls lr, r0\n"                                                                              \
       "ldrd r1, r3, [r11, #16]\n"                                                                 \
-      "ldr r9, [r11, #32]\n"                                                                      \
+      ZERO_FIRST \
       "vldrh.16 q6, [r11, #52]\n"                                                                 \
       "vldrh.16 q5, [r11, #68]\n"                                                                 \
       "1: ldrd r0, r2, [r11]\n"                                                                   \
@@ -68,7 +82,7 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
       "vqrdmulh.s32 q4, q4, r5\n"                                                                 \
       "cbnz r4, 4f\n"                                                                             \
       "vrshl.s32 q7, r7\n"                                                                        \
-      "vrshl.s32 q4, r7\n" INTARSIA_MVE_NARROW("q7", "q4", "r9")                                  \
+      "vrshl.s32 q4, r7\n" ZERO_LATER INTARSIA_MVE_NARROW("q7", "q4", ZERO)                                  \
       "3: vpt.s16 lt, q5, r10\n"                                                                  \
       "vstrbt.16 q7, [r3, q6]\n"                                                                  \
       "add r3, r3, r0\n"                                                                          \
@@ -82,14 +96,14 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
       "4:\n" INTARSIA_MVE_FIX("q7", "q4", "q6")                                                   \
       "vldrh.16 q6, [r11, #52]\n"                                                                 \
       "vrshl.s32 q7, r7\n"                                                                        \
-      "vrshl.s32 q4, r7\n" INTARSIA_MVE_NARROW("q7", "q4", "r9")                                  \
+      "vrshl.s32 q4, r7\n" ZERO_LATER INTARSIA_MVE_NARROW("q7", "q4", ZERO)                                  \
       INTARSIA_MVE_LIMIT("q7", "q4", "84", "100")                                                 \
       "b.w 3b\n"                                                                                  \
-      "5:\n"                                                                                      \
+      "5:\n" INTARSIA_RESTORE_R7 \
       : "+r"(s)                                                                                   \
       :                                                                                           \
-      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r12", "lr", "q0", "q1", "q2", \
-        "q3", "q4", "q5", "q6", "q7", "cc", "memory")
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", ZERO_CLOBBER "r10", "r12", "lr", "q0", "q1", "q2", \
+        "q3", "q4", "q5", "q6", "q7" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory")
 
 // Two columns by two rows of outputs.
 #define DENSE_FOUR(to)      \
@@ -256,7 +270,7 @@ INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, in
         : [source] "+l"(source), [target] "+r"(target), [lane] "+Te"(lane)
         : [pitch] "r"(pitch), [channels] "r"(channels), [columns] "r"(columns),
           [from_step] "r"(from_step), [step] "r"(step)
-        : "q0", "q2", "lr", "memory");
+        : "q0", "q2", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
   }
 #else
   for (; columns > 0; --columns, from += from_step, to += step)

@@ -36,7 +36,7 @@ INTARSIA_INLINE void intarsia_strip_spread(const int8_t *from, int8_t *to, int32
       "bgt 1b\n"
       : [from] "+r"(from), [to] "+r"(to), [left] "+r"(left)
       : [each] "r"(each), [step] "r"(step), [offsets] "r"(offsets)
-      : "q0", "q1", "cc", "memory");
+      : "q0", "q1" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
 #else
   for (; left > 0; left -= each, from += each, to += step)
     for (int32_t lane = 0; lane < kStripLanes && lane < left; ++lane)
@@ -59,7 +59,7 @@ INTARSIA_INLINE void intarsia_strip_columns(const int8_t *from, int8_t *to, int3
       "le lr, 1b\n"
       : [from] "+r"(from), [to] "+r"(to)
       : [count] "r"(count), [lanes] "r"(lanes), [from_step] "r"(from_step), [to_step] "r"(to_step)
-      : "q0", "lr", "memory");
+      : "q0", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
 #else
   for (; count > 0; --count, from += from_step, to += to_step)
     for (int32_t lane = 0; lane < lanes; ++lane) to[lane] = from[lane];

@@ -56,7 +56,7 @@ static void average_vector(const struct seen *s, const int8_t *row, int8_t *outp
       : [row] "+r"(row), [rows] "+r"(rows), [element] "=&l"(element)
       : [columns] "r"(s->columns), [column_step] "r"(s->column_step), [row_step] "r"(s->row_step),
         [lanes] "r"(lanes), [vectors] "r"(s->vectors), [output] "l"(output)
-      : "q0", "q1", "q2", "lr", "cc", "memory");
+      : "q0", "q1", "q2", "lr" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
 }
 
 static void max_vector(const struct seen *s, const int8_t *row, int8_t *output, int32_t lanes) {
@@ -82,7 +82,7 @@ static void max_vector(const struct seen *s, const int8_t *row, int8_t *output, 
       : [row] "+r"(row), [rows] "+r"(rows), [element] "=&r"(element)
       : [columns] "r"(s->columns), [column_step] "r"(s->column_step), [row_step] "r"(s->row_step),
         [lanes] "r"(lanes), [low] "r"(s->low), [high] "r"(s->high), [output] "r"(output)
-      : "q0", "q1", "q2", "lr", "cc", "memory");
+      : "q0", "q1", "q2", "lr" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
 }
 
 #else

@@ -18,7 +18,7 @@ INTARSIA_INLINE int32_t dot_s16(const int16_t *a, const int16_t *b, int32_t coun
       "letp lr, 1b\n"
       : [a] "+r"(a), [b] "+r"(b), [sum] "+r"(sum)
       : [count] "r"(count)
-      : "q0", "q1", "lr", "memory");
+      : "q0", "q1", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
   return sum;
 #else
   for (; count >= 4; count -= 4, a += 4, b += 4) {
@@ -41,7 +41,7 @@ INTARSIA_INLINE int32_t dot_s8(const int8_t *a, const int8_t *b, int32_t count, 
       "letp lr, 1b\n"
       : [a] "+r"(a), [b] "+r"(b), [sum] "+r"(sum)
       : [count] "r"(count)
-      : "q0", "q1", "lr", "memory");
+      : "q0", "q1", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
   return sum;
 #else
   for (; count >= 4; count -= 4, a += 4, b += 4) {

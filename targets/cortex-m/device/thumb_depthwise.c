@@ -42,7 +42,7 @@ INTARSIA_INLINE const int32_t *further(const int32_t *word, int32_t bytes) {
 #define INTARSIA_FOUR(at1, at2, at3) \
   __asm__ volatile(                        \
       ".syntax unified\n"                  \
-      "mov r7, r1\n"                       \
+      INTARSIA_SAVE_R7 "mov r7, r1\n" \
       "ldr r1, [r0, #64]\n"                \
       "ldr r2, [r0, #68]\n"                \
       "mov r8, r2\n"                       \
@@ -69,10 +69,10 @@ INTARSIA_INLINE const int32_t *further(const int32_t *word, int32_t bytes) {
       "mov r0, r8\n"                       \
       "mov r1, r9\n"                       \
       "mov r2, r10\n"                      \
-      "mov r3, r11\n"                      \
+      "mov r3, r11\n" INTARSIA_RESTORE_R7 \
       : "+l"(at), "+l"(second), "=l"(third), "=l"(fourth) \
       :                                    \
-      : "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
+      : "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
 
 // The window of four outputs, `offset` bytes from the beginning of its rows; stride 1 or 2.
 INTARSIA_OUTLINE void four_outputs_thumb1(struct four_outputs *work, int32_t offset) {
@@ -93,37 +93,38 @@ INTARSIA_OUTLINE void four_outputs_thumb1(struct four_outputs *work, int32_t off
 INTARSIA_OUTLINE void rows_of_three_thumb2(struct four_outputs *work, int32_t offset) {
   register struct four_outputs *at __asm__("r0") = work;
   register int32_t by __asm__("r1") = offset;
-  __asm__ volatile(
-      "push {r0}\n"
-      "add lr, r0, #64\n"
-      "ldmia lr, {r2, r8, r9, r10, r11}\n"
-      "mov lr, r2\n"
-      "1: ldr r2, [r0], #4\n"
-      "cbz r2, 2f\n"
-      "add r2, r2, r1\n"
-      "ldmia r2, {r2, r3, r4, r5, r6, r7}\n"
-      "ldr r12, [lr], #4\n"
-      "mla r8, r2, r12, r8\n"
-      "mla r9, r3, r12, r9\n"
-      "mla r10, r4, r12, r10\n"
-      "mla r11, r5, r12, r11\n"
-      "ldr r12, [lr], #4\n"
-      "mla r8, r3, r12, r8\n"
-      "mla r9, r4, r12, r9\n"
-      "mla r10, r5, r12, r10\n"
-      "mla r11, r6, r12, r11\n"
-      "ldr r12, [lr], #4\n"
-      "mla r8, r4, r12, r8\n"
-      "mla r9, r5, r12, r9\n"
-      "mla r10, r6, r12, r10\n"
-      "mla r11, r7, r12, r11\n"
-      "b 1b\n"
-      "2: pop {r0}\n"
-      "add r0, r0, #68\n"
-      "stmia r0, {r8, r9, r10, r11}\n"
-      : "+r"(at), "+r"(by)
-      :
-      : "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory");
+  __asm__ volatile(INTARSIA_SAVE_R7
+                   "push {r0}\n"
+                   "add lr, r0, #64\n"
+                   "ldmia lr, {r2, r8, r9, r10, r11}\n"
+                   "mov lr, r2\n"
+                   "1: ldr r2, [r0], #4\n"
+                   "cbz r2, 2f\n"
+                   "add r2, r2, r1\n"
+                   "ldmia r2, {r2, r3, r4, r5, r6, r7}\n"
+                   "ldr r12, [lr], #4\n"
+                   "mla r8, r2, r12, r8\n"
+                   "mla r9, r3, r12, r9\n"
+                   "mla r10, r4, r12, r10\n"
+                   "mla r11, r5, r12, r11\n"
+                   "ldr r12, [lr], #4\n"
+                   "mla r8, r3, r12, r8\n"
+                   "mla r9, r4, r12, r9\n"
+                   "mla r10, r5, r12, r10\n"
+                   "mla r11, r6, r12, r11\n"
+                   "ldr r12, [lr], #4\n"
+                   "mla r8, r4, r12, r8\n"
+                   "mla r9, r5, r12, r9\n"
+                   "mla r10, r6, r12, r10\n"
+                   "mla r11, r7, r12, r11\n"
+                   "b 1b\n"
+                   "2: pop {r0}\n"
+                   "add r0, r0, #68\n"
+                   "stmia r0, {r8, r9, r10, r11}\n" INTARSIA_RESTORE_R7
+                   : "+r"(at), "+r"(by)
+                   :
+                   : "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11",
+                     "r12", "lr", "cc", "memory");
 }
 #endif
 

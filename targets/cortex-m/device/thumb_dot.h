@@ -25,32 +25,32 @@ INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weight
 #define INTARSIA_STEP                                                        \
   "ldrsb r6, [r0, r4]\n" INTARSIA_LANE("r1", "r8") INTARSIA_LANE("r5", "r9") \
       INTARSIA_LANE("r2", "r10") INTARSIA_LANE("r3", "r11") "adds r4, r4, #1\n"
-  __asm__ volatile(
-      ".syntax unified\n"
-      "mov r12, r3\n"
-      "ldr r5, [r3]\n"
-      "mov r8, r5\n"
-      "ldr r5, [r3, #4]\n"
-      "mov r9, r5\n"
-      "ldr r5, [r3, #8]\n"
-      "mov r10, r5\n"
-      "ldr r5, [r3, #12]\n"
-      "mov r11, r5\n"
-      "adds r5, r1, r2\n"
-      "adds r6, r5, r2\n"
-      "adds r3, r6, r2\n"
-      "mov r2, r6\n"
-      "1:\n" INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
-      "bne 1b\n"
-      "mov r0, r12\n"
-      "mov r1, r8\n"
-      "mov r2, r9\n"
-      "mov r3, r10\n"
-      "mov r4, r11\n"
-      "stmia r0!, {r1, r2, r3, r4}\n"
-      : "+r"(x), "+r"(row), "+r"(between), "+r"(to), "+r"(from)
-      :
-      : "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
+  __asm__ volatile(".syntax unified\n" INTARSIA_SAVE_R7
+                   "mov r12, r3\n"
+                   "ldr r5, [r3]\n"
+                   "mov r8, r5\n"
+                   "ldr r5, [r3, #4]\n"
+                   "mov r9, r5\n"
+                   "ldr r5, [r3, #8]\n"
+                   "mov r10, r5\n"
+                   "ldr r5, [r3, #12]\n"
+                   "mov r11, r5\n"
+                   "adds r5, r1, r2\n"
+                   "adds r6, r5, r2\n"
+                   "adds r3, r6, r2\n"
+                   "mov r2, r6\n"
+                   "1:\n" INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP INTARSIA_STEP
+                   "bne 1b\n"
+                   "mov r0, r12\n"
+                   "mov r1, r8\n"
+                   "mov r2, r9\n"
+                   "mov r3, r10\n"
+                   "mov r4, r11\n"
+                   "stmia r0!, {r1, r2, r3, r4}\n" INTARSIA_RESTORE_R7
+                   : "+r"(x), "+r"(row), "+r"(between), "+r"(to), "+r"(from)
+                   :
+                   : "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "cc",
+                     "memory");
 #undef INTARSIA_STEP
 #undef INTARSIA_LANE
 #elif INTARSIA_HAS_THUMB2

@@ -51,7 +51,7 @@ struct four {
 // spill.
 INTARSIA_INLINE struct four tap(struct four sums, const int16_t **x, const int8_t **weight,
                                 int32_t step) {
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_WORDS
   uint32_t ab, cd, low, high;
   __asm__ volatile(
       "ldr %[high], [%[weight]], #4\n"
@@ -171,7 +171,7 @@ INTARSIA_OUTLINE void eight_channels(const struct part *part, const int16_t *inp
       : [lanes] "r"(lanes), [columns] "r"(part->columns), [column_bytes] "r"(2 * part->column_step),
         [row_bytes] "r"(2 * part->row_step), [weight_bytes] "r"(kMveLanes * kernel_w),
         [sums] "r"(sums)
-      : "q0", "q1", "q2", "q3", "q4", "q5", "lr", "cc", "memory");
+      : "q0", "q1", "q2", "q3", "q4", "q5", "lr" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
 #else
   for (int32_t i = 0; i < kMveLanes; ++i) sums[i] = 0;
   for (int32_t row = 0; row < part->rows; ++row)

@@ -26,7 +26,7 @@ INTARSIA_INLINE uint32_t intarsia_load_halves(const int16_t *halves) {
 // sums[c] = products with channel c over whole groups, of which there is one at least.
 INTARSIA_OUTLINE void intarsia_dsp_wide_dot(const int16_t *x, const int8_t *weights, int32_t groups,
                                             int32_t sums[4]) {
-#if INTARSIA_HAS_DSP
+#if INTARSIA_HAS_DSP_WORDS
   int32_t a = 0, b = 0, c = 0, d = 0;
   uint32_t low, high, pair;
   // The words of two channels in r0 and r1.
@@ -90,7 +90,7 @@ INTARSIA_OUTLINE void intarsia_mve_wide_dot(const int16_t *x, const int8_t *weig
           INTARSIA_CHANNEL("c") INTARSIA_CHANNEL("d") "letp lr, 1b\n"
       : [x] "+l"(x), [weights] "+l"(weights), [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d)
       : [count] "r"(count)
-      : "q0", "q1", "lr", "memory");
+      : "q0", "q1", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
 #undef INTARSIA_CHANNEL
   sums[0] = a, sums[1] = b, sums[2] = c, sums[3] = d;
 #else
