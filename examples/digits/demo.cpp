@@ -205,6 +205,13 @@ void print_figures(const std::vector<Deployment>& deployments, const std::vector
     for (const Deployment& deployment : deployments) fmt::print("  {:<46}", row.value(deployment));
     fmt::print("\n");
   }
+  if (std::any_of(deployments.begin(), deployments.end(),
+                  [](const Deployment& d) { return d.outcome.npu_cycles > 0; }))
+    fmt::print(
+        "\nThe NPU's cycles are those of Arm's Ethos_U55_High_End_Embedded system (500 MHz, SRAM "
+        "at 4 GB/s,\n"
+        "flash at 0.5 GB/s), for which the compiler schedules too, and not of this board's "
+        "memories.\n");
 }
 
 Result<void> demo(const std::string& folder, const std::string& root,

@@ -7,21 +7,19 @@
 #include <utility>
 
 #include "block_chain.h"
+#include "fast_memory_sizes.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// More fast memory than the feature maps need has to pay for itself: so many percent of memory are
-// worth one percent of time.
+// A preference, and no fact of the hardware: two percent more fast memory are worth one percent of time.
 constexpr double kMemoryPerTime = 2;
-// And any more has to save so much of the time.
-constexpr double kMemoryGain = 0.03;
-constexpr double kSizeBudget = 1.025;
-constexpr double kBudgets[] = {1.0, 1.025, 1.054, 1.38};
-// Slicing an operation has to save so much of the whole time. All slices together may add so much to the
-// constants, of which each takes about so many bytes for a core: its palette and padding.
-constexpr double kSliceGain = 0.002, kMostSliceBytes = 0.006;
-constexpr double kSliceBytes = 24;
+// So many sizes of fast memory are tried; each takes its time.
+constexpr size_t kMostBudgets = 4;
+// What a slice adds to the constants of a core: its scales and its weights end where 16 bytes do, each half of
+// that away on average, and its weights begin with the header of a section.
+constexpr double kSectionHeaderBytes = 4.5;
+constexpr double kSliceBytes = static_cast<double>(kStreamAlignment) + kSectionHeaderBytes;
 constexpr int kSliceRounds = 2;
 constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 
@@ -93,32 +91,18 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
   return units;
 }
 
-// Fast memory with which every operation may have its own constants there and those of the next.
-int64_t ConstantPlanner::room_for_two(const std::vector<int64_t>& live) const {
-  int64_t most = 0, next = 0;
-  for (size_t i = draft_.units.size(); i-- > 0;) {
-    const int64_t own = aligned_to_stream(draft_.units[i].estimated_bytes);
-    most = std::max(most, live[i] + own + next);
-    if (own > 0) next = own;
-  }
-  return most;
-}
-
 PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   const std::vector<int64_t> live = draft_.live_bytes();
   const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   std::vector<int64_t> budgets = {base};
   if (draft_.options.sram_limit) {
     budgets = {fetch_limit};
-  } else if (draft_.options.for_size) {
-    budgets = {static_cast<int64_t>(static_cast<double>(base) * kSizeBudget)};
-  } else {
-    budgets.clear();
-    const int64_t most = room_for_two(live);
-    for (const double factor : kBudgets)
-      budgets.push_back(std::min(most, static_cast<int64_t>(static_cast<double>(base) * factor)));
+  } else if (!draft_.options.for_size) {
+    std::vector<int64_t> constants;
+    for (const Unit& unit : draft_.units)
+      constants.push_back(aligned_to_stream(unit.estimated_bytes));
+    budgets = fast_memory_sizes(live, constants, kMostBudgets);
   }
-  budgets.erase(std::unique(budgets.begin(), budgets.end()), budgets.end());
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
   struct Option {
     PrefetchPlan plan;
@@ -137,8 +121,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
     if (draft_.constants_are_slow()) plan = slice_units(budget, std::move(plan));
     const double memory = static_cast<double>(std::max(plan.peak_bytes, base)) /
                           static_cast<double>(std::max<int64_t>(base, 1));
-    const double score = plan.cycles * std::pow(memory, 1 / kMemoryPerTime) *
-                         (plan.peak_bytes > base ? 1 + kMemoryGain : 1);
+    const double score = plan.cycles * std::pow(memory, 1 / kMemoryPerTime);
     if (score < best_score) {
       best_score = score;
       best = Option{std::move(plan), draft_.units, slots_, budget};
@@ -216,15 +199,15 @@ double ConstantPlanner::slice_bytes(const std::vector<Unit>& units) const {
   return bytes > 0 ? slices * kSliceBytes * draft_.hardware.cores / bytes : 0;
 }
 
-// Takes `units` when they make the plan better.
+// Takes `units` when they make the plan better: a percent of time is worth a percent of the constants.
 bool ConstantPlanner::try_units(std::vector<Unit> units, int64_t budget, PrefetchPlan& plan) {
-  if (slice_bytes(units) > kMostSliceBytes) return false;
+  const double larger = (1 + slice_bytes(units)) / (1 + slice_bytes(draft_.units));
   std::swap(units, draft_.units);
   const std::vector<TableSlots::Slot> slots = slots_;
   find_owners();
   plan_tables();
   PrefetchPlan other = plan_prefetch(draft_.hardware, prefetch_units(false), budget);
-  if (other.cycles < plan.cycles * (1 - kSliceGain)) {
+  if (other.cycles * larger < plan.cycles) {
     plan = std::move(other);
     return true;
   }

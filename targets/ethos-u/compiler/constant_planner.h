@@ -40,7 +40,6 @@ class ConstantPlanner {
   void plan_tables();
   void find_owners();
   std::vector<PrefetchUnit> prefetch_units(bool exact);
-  int64_t room_for_two(const std::vector<int64_t>& live) const;
   bool can_slice(const Unit& unit) const;
   std::vector<Unit> slices(const Unit& unit, int32_t count);
   double slice_bytes(const std::vector<Unit>& units) const;

@@ -5,11 +5,36 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Where a step is four cycles for 16 results, as on a configuration of 128 MACs. On the others all of
-// these become longer or shorter together.
-constexpr double kStepPerResult = 4.0 / 16;
-constexpr double kCopyPerByte = 0.6;  // copied or filled
-constexpr double kCopyCycles = 1600;  // two more operations, and room for doubt
+// All times here are those that the MAC arrays take for one step of one result. A step of a micro-block is four
+// cycles, so that results come at another rate on each configuration; on all of them the output unit takes twice
+// as long for an element that is copied (OUTPUT_TIMING in isa/timing.def, of operations of no other kind).
+constexpr double kCopySteps = 2;
+
+// What two more operations take on the fastest configuration, where it weighs most: each waits for the one
+// before it, reads its first block, and writes its last.
+constexpr double wait_steps() {
+  double results = 0;  // of a step, all cores
+#define PRODUCT(...)
+#define CONFIGURATION(name, tag, product, macs, cores, width, height, depth, ...) \
+  results = std::max(results, double{width} * height * depth * cores);
+#define GRANULES(...)
+#include "ethos_u/configurations.def"
+#undef PRODUCT
+#undef CONFIGURATION
+#undef GRANULES
+  enum Memory { Sram, OffChipFlash, Dram };
+  double latency = 0;  // of the memory that feature maps lie in
+#define SYSTEM(...)
+#define SYSTEM_MEMORY(system, memory, scale, burst, read, write) \
+  if (memory == Sram) latency = std::max(latency, double{read} + write);
+#define MEMORY_MODE(...)
+#include "ethos_u/memory_systems.def"
+#undef SYSTEM
+#undef SYSTEM_MEMORY
+#undef MEMORY_MODE
+  constexpr double kStepCycles = 4;
+  return 2 * latency * results / kStepCycles;
+}
 
 int64_t divide_up(int64_t value, int64_t by) {
   return (value + by - 1) / by;
@@ -55,9 +80,8 @@ std::optional<Gather> gather_rows(const Program& program, const Operand& ifm, co
                                       : x.extent * depth * ifm.extent.height +
                                             padding * depth * (ifm.extent.height + 1);
   const double saved =
-      static_cast<double>((steps - mac_steps(y.kernel, 1, x.kernel * depth)) * ofm.elements()) *
-      kStepPerResult;
-  const double cost = padding == 0 ? 0 : kCopyPerByte * static_cast<double>(copied) + kCopyCycles;
+      static_cast<double>((steps - mac_steps(y.kernel, 1, x.kernel * depth)) * ofm.elements());
+  const double cost = padding == 0 ? 0 : kCopySteps * static_cast<double>(copied) + wait_steps();
   return saved > cost ? std::optional(gather) : std::nullopt;
 }
 

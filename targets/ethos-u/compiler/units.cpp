@@ -24,9 +24,6 @@ double padded_share(const Operation& operation, const BlockConfig& block, int32_
 
 // What the padding of the stream is taken to cost beside cycles.
 constexpr double kPaddingWeight = 0.03;
-// What it costs to go through columns behind an operation that went through rows: the first block needs
-// some of the last.
-constexpr double kTurnCycles = 300;
 // What the estimate of a stream leaves out: zeros between weights, and its end.
 constexpr int64_t kStreamTail = 16;
 
@@ -129,7 +126,9 @@ Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_colum
     Unit unit = describe(index, view, first, end, {0, operation.ofm.extent.height});
     choose_blocks(operation, unit);
     double cycles = unit.fetched.alone();
-    if (is_window(operation) && by_columns(unit) != after_columns) cycles += kTurnCycles;
+    // Columns behind an operation that went through rows: the first block needs some of the last.
+    if (is_window(operation) && by_columns(unit) != after_columns)
+      cycles += unit.fetched.first_fetch;
     if (cycles >= least) continue;
     least = cycles;
     best = std::move(unit);

@@ -37,6 +37,15 @@ TEST(Timing, EveryConfigurationHasItsRates) {
   EXPECT_EQ(find_npu_timing("u85_256"), nullptr);
 }
 
+// What the choice of gathered convolutions counts on (compiler/gather.cpp): copying an element takes the output
+// unit twice what a step of four cycles takes for each result, on every configuration.
+TEST(Timing, CopiesTakeTwoStepsOnEveryConfiguration) {
+  for (const NpuTiming& each : kNpuTimings)
+    EXPECT_EQ(each.other_output,
+              2 * 4.0 / static_cast<double>(each.ofm_ublock.elements() * each.cores))
+        << each.name;
+}
+
 TEST(Timing, MemoriesLieBehindThePortsOfTheMode) {
   const auto shared = memory_system(npu("u55_128"), "", "shared-sram");
   ASSERT_TRUE(shared);
