@@ -52,8 +52,8 @@ Result<Slimmed> slim(const graph::Module& module, const SlimOptions& options = {
 Slimmed not_slimmed(const graph::Module& module);
 
 // Both modules, evaluated by the reference on `samples` inputs (zero points, smallest, largest, then
-// random ones; consecutive samples continue the state of streaming models), give the same outputs.
-// Integers are compared bit by bit, floats to four parts in 10^5.
+// random ones; consecutive samples continue the state of streaming models), give the same outputs
+// by the rule of tensor_values.h.
 Result<void> check_slimmed(const graph::Module& before, const graph::Module& after, int samples);
 
 }  // namespace intarsia
