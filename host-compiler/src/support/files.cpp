@@ -65,6 +65,7 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
 Result<void> write_file(const std::string& path,
                         const std::function<void(const TextSink&)>& write) {
   const std::string aside = path + ".part";
+  const interrupt::RemovedPath removed(aside);
   std::ofstream out(aside, std::ios::binary | std::ios::trunc);
   write([&](std::string_view piece) {
     out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
@@ -91,6 +92,7 @@ Result<void> write_folder(const std::string& folder, const std::vector<SourceFil
   if (error) return system_failure(folder, "cannot be made", error.message());
   for (const SourceFile& file : files) INTARSIA_TRY_VOID(check_place(folder, file.path));
   const fs::path aside = fs::path(folder) / ".intarsia-part";
+  const interrupt::RemovedPath removed(aside.string());
   fs::remove_all(aside, error);
   const auto give_up = [&](Diagnostics why) {
     std::error_code ignored;
@@ -126,9 +128,9 @@ Result<TemporaryFolder> TemporaryFolder::make() {
 }
 
 TemporaryFolder::~TemporaryFolder() {
-  if (path_.empty()) return;
+  if (path().empty()) return;
   std::error_code ignored;
-  fs::remove_all(path_, ignored);
+  fs::remove_all(path(), ignored);
 }
 
 }  // namespace intarsia

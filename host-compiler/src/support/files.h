@@ -9,6 +9,7 @@
 
 #include "intarsia/artifacts.h"
 #include "intarsia/result.h"
+#include "support/interrupt.h"
 
 namespace intarsia {
 
@@ -25,20 +26,18 @@ Result<void> write_file(const std::string& path, const std::function<void(const 
 Result<void> write_folder(const std::string& folder, const std::vector<SourceFile>& files);
 
 // A fresh folder of our own for intermediate files; removed with everything in it at the end of the
-// scope.
+// scope, and when the program is interrupted (support/interrupt.h).
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make();
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::move(other.path_)) {
-    other.path_.clear();
-  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept = default;
   TemporaryFolder& operator=(TemporaryFolder&&) = delete;
   ~TemporaryFolder();
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return folder_.path(); }
 
  private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  std::string path_;
+  explicit TemporaryFolder(std::string path) : folder_(std::move(path)) {}
+  interrupt::RemovedPath folder_;
 };
 
 }  // namespace intarsia

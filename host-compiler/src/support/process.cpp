@@ -14,6 +14,9 @@
 #include <csignal>
 #include <cstring>
 #include <string_view>
+#include <thread>
+
+#include "support/interrupt.h"
 
 extern char** environ;
 
@@ -23,6 +26,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPollInterval{100};
+constexpr std::chrono::milliseconds kGrace{500};  // between asking a program to end and ending it
 
 // An owned file descriptor.
 class Descriptor {
@@ -60,8 +64,8 @@ struct Pipe {
   }
 };
 
-// 0 and the process, or an errno. The child stays in our process group: an interrupt from the
-// terminal ends it together with us.
+// 0 and the process, or an errno. The child has a process group of its own, so that it can be ended with
+// all that it has started; interrupt.h ends it when we are interrupted.
 int spawn(const std::vector<std::string>& command, const ProcessOptions& options, const Pipe& out,
           const Pipe& err, pid_t* process) {
   posix_spawn_file_actions_t actions;
@@ -89,8 +93,18 @@ int spawn(const std::vector<std::string>& command, const ProcessOptions& options
     if (!is_replaced) environment.push_back(*inherited);
   }
   environment.push_back(nullptr);
-  const int problem =
-      posix_spawnp(process, arguments[0], &actions, nullptr, arguments.data(), environment.data());
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  posix_spawnattr_setpgroup(&attributes, 0);
+  sigset_t none;  // of signals that we wait for in a thread of our own
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  interrupt::Starting starting;
+  const int problem = posix_spawnp(process, arguments[0], &actions, &attributes, arguments.data(),
+                                   environment.data());
+  if (problem == 0) starting.started(*process);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return problem;
 }
@@ -119,6 +133,19 @@ void set_ending(int status, ProcessOutcome& outcome) {
   if (WIFSIGNALED(status)) outcome.signal = WTERMSIG(status);
 }
 
+// Asks the process and all it has started to end, so that it may clean up, and ends them.
+void end_group(pid_t process, int* status) {
+  kill(-process, SIGTERM);
+  const Clock::time_point limit = Clock::now() + kGrace;
+  bool gone = false;
+  while (!gone && Clock::now() < limit) {
+    gone = waitpid(process, status, WNOHANG) != 0;
+    if (!gone) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  kill(-process, SIGKILL);
+  if (!gone) waitpid(process, status, 0);
+}
+
 void watch(pid_t process, const ProcessOptions& options, Pipe& out, Pipe& err,
            ProcessOutcome& outcome) {
   const Clock::time_point start = Clock::now();
@@ -128,8 +155,7 @@ void watch(pid_t process, const ProcessOptions& options, Pipe& out, Pipe& err,
     const Clock::time_point now = Clock::now();
     if (options.timeout.count() > 0 && now - start > options.timeout) {
       outcome.timed_out = true;
-      kill(process, SIGKILL);
-      waitpid(process, &status, 0);
+      end_group(process, &status);
       break;
     }
     if (options.on_wait && now >= next_call) {
@@ -174,6 +200,7 @@ Result<ProcessOutcome> run_process(const std::vector<std::string>& command,
   err.write_end.close();
   ProcessOutcome outcome;
   watch(process, options, out, err, outcome);
+  interrupt::ended(process);
   return outcome;
 }
 

@@ -1,5 +1,5 @@
 // Runs another program: arguments as a vector, no shell, output captured, a time limit.
-// After a timeout the program is killed; programs that it started in turn are not.
+// After a timeout the program and those that it started in turn are asked to end, and soon after killed.
 #pragma once
 
 #include <chrono>

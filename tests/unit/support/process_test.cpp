@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <thread>
 
 namespace intarsia {
 namespace {
@@ -72,6 +73,24 @@ TEST(Process, TimeLimitEndsIt) {
   EXPECT_EQ(outcome->ending(), "stopped after its time limit");
   EXPECT_GE(calls, 1);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));
+}
+
+// Also what the program has started, whatever holds the pipes open.
+TEST(Process, TimeLimitEndsGrandchildren) {
+  ProcessOptions options;
+  options.timeout = std::chrono::milliseconds(300);
+  const Result<ProcessOutcome> outcome =
+      run_process({"sh", "-c", "sleep 600 & echo $!; wait"}, options);
+  ASSERT_TRUE(outcome.ok());
+  EXPECT_TRUE(outcome->timed_out);
+  const pid_t grandchild = std::stoi(outcome->out);
+  bool gone = false;
+  for (int i = 0; i < 500 && !gone; ++i) {
+    const auto state = run_process({"ps", "-o", "stat=", "-p", std::to_string(grandchild)});
+    gone = kill(grandchild, 0) != 0 || (state.ok() && state->out.starts_with("Z"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_TRUE(gone);
 }
 
 TEST(Process, ASignalIsNamed) {
