@@ -7,3 +7,9 @@ __attribute__((noinline)) void intarsia_mark_begin(void) {
 __attribute__((noinline)) void intarsia_mark_end(void) {
   __asm__ volatile("" ::: "memory");
 }
+__attribute__((noinline)) void intarsia_mark_pause(void) {
+  __asm__ volatile("" ::: "memory");
+}
+__attribute__((noinline)) void intarsia_mark_resume(void) {
+  __asm__ volatile("" ::: "memory");
+}

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "intarsia_board/marks.h"
+
 extern volatile struct intarsia_remote_device __intarsia_device_window[];
 
 static void barrier(void) {
@@ -18,8 +20,10 @@ static uint32_t transact(void* context, uint32_t operation, uint32_t offset, uin
   barrier();
   device->request = number;
   barrier();
+  intarsia_mark_pause();
   while (device->answer != number) {
   }
+  intarsia_mark_resume();
   barrier();
   return device->value;
 }

@@ -90,6 +90,9 @@ class Skips : public testing::EmptyTestEventListener {
 int main(int argc, char** argv) {
   testing::InitGoogleMock(&argc, argv);
   if (GTEST_FLAG_GET(list_tests)) return RUN_ALL_TESTS();
+  // What emitted C is promised to be free of is an error here. Objects are kept in the build folder.
+  setenv("INTARSIA_WARNINGS_ARE_ERRORS", "1", 0);
+  setenv("INTARSIA_CACHE", INTARSIA_TEST_CACHE, 0);
   const TemporaryRoot temporary;
   auto* skips = new Skips;  // GoogleTest owns it
   testing::UnitTest::GetInstance()->listeners().Append(skips);

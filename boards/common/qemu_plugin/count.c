@@ -1,7 +1,7 @@
 /* A QEMU TCG plugin (plugin API version 1, QEMU 4.2 to 8.x) that counts executed guest instructions
- * between two addresses. Arguments: begin=ADDRESS, end=ADDRESS, out=FILE. FILE gets one decimal
- * number per interval: the instructions from the one at `begin` up to, not including, the one at
- * `end`. Exact: every instruction adds one when it executes, whatever translation does. */
+ * between two addresses. Arguments: begin=ADDRESS, end=ADDRESS, out=FILE and, optional, pause=ADDRESS,
+ * resume=ADDRESS. FILE gets one decimal number per interval: the instructions from the one at `begin` up
+ * to, not including, the one at `end`, without those from `pause` up to `resume`. Exact: every instruction adds one when it executes, whatever translation does. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,10 +36,14 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void* info, int argc, 
 
 static uint64_t begin_address;
 static uint64_t end_address;
+static uint64_t pause_address = UINT64_MAX; /* nothing is there */
+static uint64_t resume_address = UINT64_MAX;
 static FILE* out;
 
 static uint64_t executed;
 static uint64_t executed_at_begin;
+static uint64_t executed_at_pause;
+static uint64_t not_counted; /* since begin */
 static bool inside;
 
 static void at_begin(unsigned int cpu, void* data) {
@@ -47,6 +51,19 @@ static void at_begin(unsigned int cpu, void* data) {
   (void)data;
   inside = true;
   executed_at_begin = executed;
+  not_counted = 0;
+}
+
+static void at_pause(unsigned int cpu, void* data) {
+  (void)cpu;
+  (void)data;
+  executed_at_pause = executed;
+}
+
+static void at_resume(unsigned int cpu, void* data) {
+  (void)cpu;
+  (void)data;
+  not_counted += executed - executed_at_pause;
 }
 
 static void at_end(unsigned int cpu, void* data) {
@@ -56,7 +73,7 @@ static void at_end(unsigned int cpu, void* data) {
   inside = false;
   /* Both marks are seen at the same point of their own instruction, so the difference is the
    * same whether QEMU adds before or after the callback. */
-  fprintf(out, "%" PRIu64 "\n", executed - executed_at_begin);
+  fprintf(out, "%" PRIu64 "\n", executed - executed_at_begin - not_counted);
   fflush(out);
 }
 
@@ -72,6 +89,12 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
     if (address == end_address) {
       qemu_plugin_register_vcpu_insn_exec_cb(insn, at_end, QEMU_PLUGIN_NO_REGISTERS, NULL);
     }
+    if (address == pause_address) {
+      qemu_plugin_register_vcpu_insn_exec_cb(insn, at_pause, QEMU_PLUGIN_NO_REGISTERS, NULL);
+    }
+    if (address == resume_address) {
+      qemu_plugin_register_vcpu_insn_exec_cb(insn, at_resume, QEMU_PLUGIN_NO_REGISTERS, NULL);
+    }
     qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD, &executed, 1);
   }
 }
@@ -84,6 +107,14 @@ static bool take_argument(const char* argument) {
   }
   if (strncmp(argument, "end=", 4) == 0) {
     end_address = strtoull(argument + 4, NULL, 0) & ~UINT64_C(1);
+    return true;
+  }
+  if (strncmp(argument, "pause=", 6) == 0) {
+    pause_address = strtoull(argument + 6, NULL, 0) & ~UINT64_C(1);
+    return true;
+  }
+  if (strncmp(argument, "resume=", 7) == 0) {
+    resume_address = strtoull(argument + 7, NULL, 0) & ~UINT64_C(1);
     return true;
   }
   if (strncmp(argument, "out=", 4) == 0 && out == NULL) {

@@ -58,6 +58,9 @@ struct CountRequest {
   uint32_t begin = 0;  // addresses of intarsia_mark_begin and intarsia_mark_end
   uint32_t end = 0;
   std::string output;  // one decimal number per interval
+  uint32_t pause =
+      0;  // of intarsia_mark_pause and intarsia_mark_resume, where firmware has them; 0: none
+  uint32_t resume = 0;
 };
 std::vector<std::string> count_plugin_command(const std::string& root, const std::string& output);
 Result<std::vector<uint64_t>> read_counts(const std::string& path);

@@ -2,6 +2,7 @@
 // board's emulator. All tools are called as programs; nothing here goes through a shell.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,6 +22,11 @@ struct BuildSetting {
   board::Core core;
   std::string resource_root;
   std::string optimise = "-Os";
+  std::vector<std::string> more_flags;  // for the compiler of the package's sources
+  // For each program that is called, the compiler and the built one; 0: none.
+  std::chrono::milliseconds time_limit{0};
+  // Told what is going on, now and then, by any thread but one at a time. May be empty.
+  std::function<void(const std::string&)> on_progress;
 };
 
 // Code size and stack bound of the model alone, without board support. Fails with one clear line when
@@ -52,7 +58,9 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
                               const std::string& work_folder);
 
 // A tensor file: raw little-endian bytes, or .npy of the tensor's type (C order), recognised by its
-// first bytes. `slices` slices, or one for all. Sizes and types are checked against the tensor.
+// first bytes. `slices` slices, or one for all; kAnySlices: one or more. Sizes are checked against the
+// tensor, of .npy files types and shapes as well (dimensions of 1 in front may be there or not).
+inline constexpr int32_t kAnySlices = 0;
 Result<std::vector<uint8_t>> read_tensor_file(const std::string& path, const TensorInfo& tensor,
                                               int32_t slices);
 

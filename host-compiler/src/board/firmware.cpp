@@ -83,9 +83,8 @@ std::vector<std::string> count_plugin_command(const std::string& root, const std
 Result<std::vector<std::string>> run_command(const Board& board, const StartRequest& request) {
   if (board.native()) return std::vector<std::string>{request.program, request.run_file};
   if (!board.emulator) {
-    return Diagnostics(
-        fmt::format("--board {}", board.name), "no emulator is known for this board",
-        fmt::format("load {} with a debug probe that offers semihosting", request.program));
+    return Diagnostics(fmt::format("--board {}", board.name), "no emulator is known for this board",
+                       "load the program with a debug probe that offers semihosting");
   }
   const Emulator& emulator = *board.emulator;
   std::string machine = emulator.machine;
@@ -108,10 +107,13 @@ Result<std::vector<std::string>> run_command(const Board& board, const StartRequ
                    "enable=on,target=native,arg=intarsia,arg=" + option_value(request.run_file),
                    "-kernel", request.program});
   if (request.count) {
-    append(command,
-           {"-plugin", fmt::format("file={},begin={:#x},end={:#x},out={}",
-                                   option_value(request.count->plugin), request.count->begin,
-                                   request.count->end, option_value(request.count->output))});
+    std::string plugin =
+        fmt::format("file={},begin={:#x},end={:#x},out={}", option_value(request.count->plugin),
+                    request.count->begin, request.count->end, option_value(request.count->output));
+    if (request.count->pause != 0)
+      plugin +=
+          fmt::format(",pause={:#x},resume={:#x}", request.count->pause, request.count->resume);
+    append(command, {"-plugin", plugin});
   }
   return command;
 }

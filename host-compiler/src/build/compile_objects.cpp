@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
-#include <thread>
 
 #include <fmt/format.h>
 
+#include "build/compile_jobs.h"
 #include "build/objects.h"
 #include "intarsia/board_firmware.h"
 #include "support/process.h"
@@ -14,60 +12,26 @@
 namespace intarsia::build {
 namespace {
 
-struct Job {
-  std::vector<std::string> command;
-  std::string source;
-  std::string directory;  // where the command runs; empty: here
-};
+namespace fs = std::filesystem;
 
-bool is_in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path != nullptr ? path : "");
-  std::error_code error;
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (std::filesystem::is_regular_file(folder + "/" + program, error)) return true;
-  return false;
+// Copied into the package from the runtime and the targets, as opposed to emitted for its model.
+bool is_copied(const std::string& source) {
+  return source.starts_with("runtime/") || source.starts_with("simulator/targets/");
 }
 
-// For C++ on this machine: drivers and simulators, the same files for every model of a target. With a
-// compiler cache they are compiled once; the command has no path of the package in it, so that the cache
-// knows it again.
-std::vector<std::string> host_cpp_command(const std::string& compiler) {
-  static const bool cached = is_in_path("ccache");
-  std::vector<std::string> command;
-  if (cached) command.push_back("ccache");
-  command.insert(command.end(), {compiler, "-std=c++20"});
-  return command;
+// Those that hold nothing of the model: a copied source must not find the model's headers.
+std::vector<std::string> shared_include_dirs(const std::vector<std::string>& all) {
+  std::vector<std::string> shared = all;
+  std::erase(shared, ".");
+  return shared;
 }
 
-Result<void> run_jobs(const std::vector<Job>& jobs) {
-  std::vector<Result<void>> results(jobs.size());
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < jobs.size();) {
-      const Result<ProcessOutcome> outcome =
-          run_process(jobs[i].command, {.directory = jobs[i].directory});
-      if (!outcome.ok())
-        results[i] = outcome.error();
-      else if (!outcome->succeeded())
-        results[i] = Diagnostics(
-            jobs[i].source,
-            fmt::format("the C compiler refused it ({}):\n{}", outcome->ending(), outcome->err),
-            "this is a fault of the emitted code, please report it");
-    }
-  };
-  std::vector<std::thread> workers;
-  const unsigned count = std::max(1u, std::min(4u, std::thread::hardware_concurrency()));
-  for (unsigned i = 1; i < count; ++i) workers.emplace_back(work);
-  work();
-  for (std::thread& worker : workers) worker.join();
-  Diagnostics problems;
-  for (const Result<void>& result : results)
-    if (!result.ok()) {
-      problems.append(result.error());
-      break;  // one compiler that is absent is absent for all
-    }
-  return Result<void>::from(problems);
+// Next to `work_folder`'s other objects.
+std::string object_path(const std::string& work_folder, const char* kind, size_t index,
+                        const std::string& source) {
+  return fs::absolute(fs::path(work_folder) /
+                      fmt::format("{}{:02}_{}.o", kind, index, fs::path(source).stem().string()))
+      .string();
 }
 
 }  // namespace
@@ -80,47 +44,78 @@ std::string compiler_for(const board::Board& board, bool cpp) {
 }
 
 Result<Objects> compile_objects(const BuildSetting& setting, const std::string& work_folder) {
-  namespace fs = std::filesystem;
   std::vector<std::string> common = board::compile_flags(setting.board, setting.core);
-  for (const std::string& dir : setting.manifest.include_dirs) common.push_back("-I" + dir);
-  common.insert(common.end(),
-                {setting.optimise, "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra"});
+  common.insert(common.end(), {setting.optimise, "-ffunction-sections", "-fdata-sections"});
+  common.insert(common.end(), setting.more_flags.begin(), setting.more_flags.end());
   if (!setting.board.native()) common.push_back("-fcallgraph-info=su");
+  const bool strict = std::getenv(kWarningsAreErrors) != nullptr;
 
   Objects objects;
   std::vector<Job> jobs;
   for (size_t i = 0; i < setting.manifest.sources.size(); ++i) {
     const std::string& source = setting.manifest.sources[i];
     const bool cpp = source.ends_with(".cpp");
-    const fs::path object = fs::absolute(
-        fs::path(work_folder) / fmt::format("{:02}_{}.o", i, fs::path(source).stem().string()));
-    const std::string compiler = compiler_for(setting.board, cpp);
-    std::vector<std::string> command = cpp && setting.board.native()
-                                           ? host_cpp_command(compiler)
-                                           : std::vector<std::string>{compiler};
-    command.insert(command.end(), common.begin(), common.end());
-    if (cpp && !setting.board.native())
-      command.insert(command.end(), {"-std=c++20", "-ffreestanding", "-fno-exceptions", "-fno-rtti",
-                                     "-fno-threadsafe-statics"});
-    else if (!cpp)
-      command.insert(command.end(), {"-std=c11", "-Wconversion", "-Werror"});
-    command.insert(command.end(), {"-c", source, "-o", object.string()});
-    jobs.push_back({std::move(command), source, setting.folder});
+    Job job;
+    job.source = source;
+    job.directory = setting.folder;
+    job.object = object_path(work_folder, "", i, source);
+    job.same_for_every_model = is_copied(source);
+    job.include_dirs = job.same_for_every_model ? shared_include_dirs(setting.manifest.include_dirs)
+                                                : setting.manifest.include_dirs;
+    job.command = {compiler_for(setting.board, cpp)};
+    job.command.insert(job.command.end(), common.begin(), common.end());
+    if (cpp && setting.board.native())
+      job.command.push_back("-std=c++20");
+    else if (cpp)
+      job.command.insert(job.command.end(), {"-std=c++20", "-ffreestanding", "-fno-exceptions",
+                                             "-fno-rtti", "-fno-threadsafe-statics"});
+    else
+      job.command.push_back("-std=c11");
+    if (strict && !cpp)
+      job.command.insert(job.command.end(), {"-Wall", "-Wextra", "-Wconversion", "-Werror"});
     const auto& program = setting.manifest.program_sources;
     if (std::find(program.begin(), program.end(), source) != program.end()) {
-      objects.program.push_back(object.string());
+      objects.program.push_back(job.object);
     } else {
-      objects.model.push_back(object.string());
-      objects.call_graphs.push_back(fs::path(object).replace_extension(".ci").string());
+      objects.model.push_back(job.object);
+      objects.call_graphs.push_back(fs::path(job.object).replace_extension(".ci").string());
     }
+    jobs.push_back(std::move(job));
   }
-  INTARSIA_TRY_VOID(run_jobs(jobs));
+  INTARSIA_TRY_VOID(run_jobs(setting, jobs));
+  return objects;
+}
+
+Result<std::vector<std::string>> compile_board_support(const BuildSetting& setting,
+                                                       const std::string& work_folder) {
+  const size_t tensors =
+      std::max({setting.manifest.inputs.size(), setting.manifest.outputs.size(), size_t{1}});
+  std::vector<std::string> sources = board::support_sources(setting.board, setting.resource_root);
+  if (!setting.manifest.parts.empty())
+    sources.push_back(setting.resource_root + "/boards/" + setting.board.name + "/second_core.c");
+  std::vector<Job> jobs;
+  std::vector<std::string> objects;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    Job job;
+    job.source = fs::absolute(sources[i]).string();
+    job.object = object_path(work_folder, "board_", i, sources[i]);
+    job.same_for_every_model = true;
+    job.command = {setting.board.compiler, "-std=c11"};
+    const std::vector<std::string> flags = board::compile_flags(setting.board, setting.core);
+    job.command.insert(job.command.end(), flags.begin(), flags.end());
+    job.command.insert(job.command.end(),
+                       {setting.optimise, fmt::format("-DINTARSIA_MAX_TENSORS={}", tensors)});
+    for (const std::string& flag : board::include_flags(setting.resource_root))
+      job.include_dirs.push_back(fs::absolute(flag.substr(2)).string());
+    objects.push_back(job.object);
+    jobs.push_back(std::move(job));
+  }
+  INTARSIA_TRY_VOID(run_jobs(setting, jobs));
   return objects;
 }
 
 Result<void> build_simulators(const BuildSetting& setting, const std::string& work_folder,
                               const std::string& output) {
-  namespace fs = std::filesystem;
   std::vector<std::string> sources = {
       fs::absolute(setting.resource_root + "/boards/host/device_server.cpp").string()};
   sources.insert(sources.end(), setting.manifest.simulator_sources.begin(),
@@ -128,19 +123,17 @@ Result<void> build_simulators(const BuildSetting& setting, const std::string& wo
   std::vector<Job> jobs;
   std::vector<std::string> link = {"c++"};
   for (size_t i = 0; i < sources.size(); ++i) {
-    const std::string object =
-        fs::absolute(fs::path(work_folder) /
-                     fmt::format("simulator_{:02}_{}.o", i, fs::path(sources[i]).stem().string()))
-            .string();
-    std::vector<std::string> command = host_cpp_command("c++");
-    command.push_back("-O2");
-    for (const std::string& dir : setting.manifest.simulator_include_dirs)
-      command.push_back("-I" + dir);
-    command.insert(command.end(), {"-c", sources[i], "-o", object});
-    jobs.push_back({std::move(command), sources[i], setting.folder});
-    link.push_back(object);
+    Job job;
+    job.source = sources[i];
+    job.directory = setting.folder;
+    job.object = object_path(work_folder, "simulator_", i, sources[i]);
+    job.same_for_every_model = i == 0 || is_copied(sources[i]);
+    job.include_dirs = setting.manifest.simulator_include_dirs;
+    job.command = {"c++", "-std=c++20", "-O2"};
+    link.push_back(job.object);
+    jobs.push_back(std::move(job));
   }
-  INTARSIA_TRY_VOID(run_jobs(jobs));
+  INTARSIA_TRY_VOID(run_jobs(setting, jobs));
   link.insert(link.end(), {"-o", output});
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(link));
   if (!outcome.succeeded())

@@ -17,8 +17,15 @@ struct Objects {
 // The compiler for a language of a board: "arm-none-eabi-gcc" and "arm-none-eabi-g++".
 std::string compiler_for(const board::Board& board, bool cpp);
 
-// Emitted C is compiled with the warnings we promise it is free of, as errors. Two sources at a time.
+// An environment variable. Where it is set, emitted C and the kernels are compiled with the warnings that
+// they are promised to be free of, as errors: for tests. A user's compiler may have warnings of its own.
+inline constexpr const char* kWarningsAreErrors = "INTARSIA_WARNINGS_ARE_ERRORS";
+
 Result<Objects> compile_objects(const BuildSetting& setting, const std::string& work_folder);
+
+// The boards' generic main for a program of the setting's model.
+Result<std::vector<std::string>> compile_board_support(const BuildSetting& setting,
+                                                       const std::string& work_folder);
 
 // The program that simulates the devices of a package beside an emulator, for this machine.
 Result<void> build_simulators(const BuildSetting& setting, const std::string& work_folder,

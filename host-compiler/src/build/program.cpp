@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -43,18 +44,18 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
     script = work_folder + "/link.ld";
     INTARSIA_TRY_VOID(write_file(script, board::linker_script(setting.board)));
   }
-  board::BuildRequest request;
-  request.sources = objects.model;
-  request.sources.insert(request.sources.end(), objects.program.begin(), objects.program.end());
-  if (!setting.manifest.parts.empty()) request.sources.push_back(cores);
-  request.flags = {setting.optimise, "-std=c11",
-                   fmt::format("-DINTARSIA_MAX_TENSORS={}",
-                               std::max({setting.manifest.inputs.size(),
-                                         setting.manifest.outputs.size(), size_t{1}}))};
-  request.linker_script_path = script;
-  request.output = work_folder + "/program";
-  std::vector<std::string> command =
-      board::build_command(setting.board, setting.core, setting.resource_root, request);
+  INTARSIA_TRY(const std::vector<std::string> support,
+               build::compile_board_support(setting, work_folder));
+  const std::string output = work_folder + "/program";
+  std::vector<std::string> command = {setting.board.compiler, setting.optimise};
+  const auto append = [&](const std::vector<std::string>& words) {
+    command.insert(command.end(), words.begin(), words.end());
+  };
+  append(objects.model);
+  append(objects.program);
+  append(support);
+  append(board::link_flags(setting.board, setting.core, script));
+  append({"-o", output});
   const bool cpp = std::any_of(setting.manifest.sources.begin(), setting.manifest.sources.end(),
                                [](const std::string& s) { return s.ends_with(".cpp"); });
   if (cpp && setting.board.native()) command.push_back("-lstdc++");
@@ -69,7 +70,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
                        "if a memory overflows, choose a larger board");
   if (simulates)
     INTARSIA_TRY_VOID(build::build_simulators(setting, work_folder, work_folder + kSimulators));
-  return request.output;
+  return output;
 }
 
 namespace {
@@ -112,6 +113,10 @@ Result<board::CountRequest> prepare_count(const BuildSetting& setting, const std
                  "the generic main marks the run");
   count.begin = begin->second;
   count.end = end->second;
+  const auto pause = image.symbols.find("intarsia_mark_pause");
+  const auto resume = image.symbols.find("intarsia_mark_resume");
+  if (pause != image.symbols.end() && resume != image.symbols.end())
+    count.pause = pause->second, count.resume = resume->second;
   return count;
 }
 
@@ -152,10 +157,24 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
     if (!request.trace_file.empty())
       options.environment.push_back("INTARSIA_DEVICE_TRACE=" + request.trace_file);
   }
+  const auto start_time = std::chrono::steady_clock::now();
+  options.timeout = setting.time_limit;
+  if (setting.on_progress)
+    options.on_wait = [&] {
+      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_time;
+      setting.on_progress(fmt::format(
+          "{}: {:.0f} s", setting.board.native() ? "running" : "running in the emulator",
+          passed.count()));
+    };
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, options));
 
   const std::string where =
       fmt::format("{} on board {}", setting.manifest.model, setting.board.name);
+  if (outcome.timed_out)
+    return Diagnostics(where,
+                       fmt::format("the program was stopped after {} s",
+                                   std::chrono::duration<double>(setting.time_limit).count()),
+                       "if it is slow rather than stuck, give it longer with --timeout SECONDS");
   if (!outcome.succeeded())
     return Diagnostics(where,
                        fmt::format("the program ended with {}: {}{}{}", outcome.ending(),

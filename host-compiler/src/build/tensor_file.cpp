@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <charconv>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -44,9 +47,38 @@ std::string_view dictionary_value(std::string_view header, std::string_view key)
   return header.substr(begin, end == std::string_view::npos ? end : end - begin);
 }
 
+// "(1, 49, 10)" of the header's 'shape', which ends before the ")"; nothing when it is not a list of numbers.
+std::optional<Shape> npy_shape(std::string_view text) {
+  if (!text.starts_with('(')) return std::nullopt;
+  text.remove_prefix(1);
+  Shape shape;
+  for (;;) {
+    while (text.starts_with(' ') || text.starts_with(',')) text.remove_prefix(1);
+    if (text.empty()) return shape;
+    int64_t extent = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), extent);
+    if (error != std::errc() || extent < 0) return std::nullopt;
+    shape.push_back(extent);
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+  }
+}
+
+Shape without_leading_ones(const Shape& shape) {
+  const auto first = std::find_if(shape.begin(), shape.end(), [](int64_t e) { return e != 1; });
+  return Shape(first, shape.end());
+}
+
+// Leading dimensions of 1 may be there or not, in front of them the number of slices.
+bool is_shape_of(const Shape& array, const Shape& tensor, int32_t slices) {
+  if (without_leading_ones(array) == without_leading_ones(tensor)) return true;
+  if (slices == 1 || array.empty() || (slices > 1 && array[0] != slices)) return false;
+  return without_leading_ones(Shape(array.begin() + 1, array.end())) ==
+         without_leading_ones(tensor);
+}
+
 // Strips the .npy header (versions 1 to 3) after checking it against the tensor.
 Result<std::vector<uint8_t>> npy_data(const std::string& path, const std::vector<uint8_t>& bytes,
-                                      const TensorInfo& tensor) {
+                                      const TensorInfo& tensor, int32_t slices) {
   if (bytes.size() < 12)
     return Diagnostics(path, "is a truncated .npy file", "save the array again");
   const bool wide = bytes[6] >= 2;
@@ -67,6 +99,16 @@ Result<std::vector<uint8_t>> npy_data(const std::string& path, const std::vector
                        fmt::format("holds elements of type {}, input '{}' needs {}", type,
                                    tensor.name, to_string(tensor.type)),
                        "convert the array with astype (quantised values, not reals)");
+  const std::optional<Shape> shape = npy_shape(dictionary_value(header, "'shape'"));
+  if (!shape)
+    return Diagnostics(path, "is a .npy file whose shape cannot be read", "save the array again");
+  if (!is_shape_of(*shape, tensor.shape, slices))
+    return Diagnostics(
+        path,
+        fmt::format("is an array of shape [{}], input '{}' needs [{}]{}", fmt::join(*shape, ","),
+                    tensor.name, fmt::join(tensor.shape, ","),
+                    slices == 1 ? "" : " or a row of such arrays"),
+        "transpose or reshape it; the bytes of a .bin file are taken as they are");
   return std::vector<uint8_t>(bytes.begin() + static_cast<std::ptrdiff_t>(data), bytes.end());
 }
 
@@ -77,15 +119,19 @@ Result<std::vector<uint8_t>> read_tensor_file(const std::string& path, const Ten
   INTARSIA_TRY(std::vector<uint8_t> bytes, read_file(path));
   if (bytes.size() >= kNpyMagic.size() &&
       std::memcmp(bytes.data(), kNpyMagic.data(), kNpyMagic.size()) == 0) {
-    INTARSIA_TRY(bytes, npy_data(path, bytes, tensor));
+    INTARSIA_TRY(bytes, npy_data(path, bytes, tensor, slices));
   }
   const size_t one = static_cast<size_t>(tensor.bytes), all = one * static_cast<size_t>(slices);
-  if (bytes.size() != one && bytes.size() != all)
+  const bool fits = slices == kAnySlices ? one > 0 && !bytes.empty() && bytes.size() % one == 0
+                                         : bytes.size() == one || bytes.size() == all;
+  if (!fits)
     return Diagnostics(
         path,
         fmt::format("has {} bytes, input '{}' ({}[{}]) takes {}{}", bytes.size(), tensor.name,
                     to_string(tensor.type), fmt::join(tensor.shape, ","), one,
-                    slices > 1 ? fmt::format(", or {} for {} runs", all, slices) : ""),
+                    slices > 1             ? fmt::format(", or {} for {} runs", all, slices)
+                    : slices == kAnySlices ? ", or a multiple of that"
+                                           : ""),
         "give the tensor's bytes in the model's input type");
   return bytes;
 }

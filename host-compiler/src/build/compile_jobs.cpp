@@ -1,0 +1,85 @@
+#include "build/compile_jobs.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "build/object_cache.h"
+#include "support/process.h"
+
+namespace intarsia::build {
+namespace {
+
+Result<void> compile(const Job& job, const BuildSetting& setting, const ObjectCache& cache,
+                     std::atomic<bool>& added) {
+  std::vector<std::string> command = job.command;
+  for (const std::string& dir : job.include_dirs) command.push_back("-I" + dir);
+  std::optional<std::string> key;
+  if (job.same_for_every_model) {
+    key = cache.key_of({command, job.source, job.directory, job.include_dirs});
+    if (key && cache.take(*key, job.object)) return {};
+  }
+  if (key)
+    command.insert(command.end(),
+                   {"-MD", "-MF", std::filesystem::path(job.object).replace_extension(".d")});
+  command.insert(command.end(), {"-c", job.source, "-o", job.object});
+  ProcessOptions options;
+  options.directory = job.directory;
+  options.timeout = setting.time_limit;
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, options));
+  if (outcome.timed_out)
+    return Diagnostics(job.source,
+                       fmt::format("the C compiler was stopped after {} s",
+                                   std::chrono::duration<double>(setting.time_limit).count()),
+                       "give it longer with --timeout SECONDS");
+  if (!outcome.succeeded())
+    return Diagnostics(
+        job.source,
+        fmt::format("the C compiler refused it ({}):\n{}", outcome.ending(), outcome.err),
+        "this is a fault of the emitted code, please report it");
+  if (key) {
+    cache.put(*key, job.object);
+    added = true;
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> run_jobs(const BuildSetting& setting, const std::vector<Job>& jobs) {
+  const ObjectCache cache = ObjectCache::of_user();
+  std::vector<Result<void>> results(jobs.size());
+  std::atomic<size_t> next{0}, finished{0};
+  std::atomic<bool> added{false};
+  std::mutex progress;
+  const auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < jobs.size();) {
+      results[i] = compile(jobs[i], setting, cache, added);
+      const size_t now = ++finished;
+      if (!setting.on_progress) continue;
+      const std::lock_guard lock(progress);
+      setting.on_progress(fmt::format("compiled {} of {} sources", now, jobs.size()));
+    }
+  };
+  std::vector<std::thread> workers;
+  const unsigned count = std::max(1u, std::min(8u, std::thread::hardware_concurrency()));
+  for (unsigned i = 1; i < std::min<size_t>(count, jobs.size()); ++i) workers.emplace_back(work);
+  work();
+  for (std::thread& worker : workers) worker.join();
+  if (added) cache.trim();
+  Diagnostics problems;
+  for (const Result<void>& result : results)
+    if (!result.ok()) {
+      problems.append(result.error());
+      break;  // one compiler that is absent is absent for all
+    }
+  return Result<void>::from(problems);
+}
+
+}  // namespace intarsia::build
