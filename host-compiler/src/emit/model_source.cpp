@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include <fmt/format.h>
@@ -79,6 +80,49 @@ void control_line(CWriter& out, const ModelContext& context, const Step& step) {
   }
 }
 
+// A name may hold anything, and this goes into a string.
+std::string string_literal(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name)
+    text +=
+        c == '"' || c == '\\' || c == '?' || !std::isprint(static_cast<unsigned char>(c)) ? '_' : c;
+  return text + "\"";
+}
+
+// Shows what the step has computed to the user's function, if there is one.
+void trace_lines(CWriter& out, const ModelContext& context, const Step& step, int index) {
+  for (size_t i = 0; i < step.func->parameters.size(); ++i) {
+    const Placement* place = step.func->parameters[i].access == tir::Access::Write
+                                 ? context.plan.find(step.arguments[i])
+                                 : nullptr;
+    if (place == nullptr) continue;
+    const std::string& name = step.func->node.empty() ? step.func->name : step.func->node;
+    std::string address = pool_name(context, place->pool);
+    if (step.stream >= 0) address = "(uint8_t *)model->resources." + address;
+    if (place->offset != 0) address += fmt::format(" + {}", place->offset);
+    out.line(fmt::format("{}_TRACE({}, {}, {}, {});", upper_case(context.name()), index,
+                         string_literal(name), address,
+                         context.module.entry_func().buffer(step.arguments[i]).bytes()));
+  }
+}
+
+// Nothing of it is left unless the user asks for it.
+void trace_declaration(CWriter& out, const std::string& prefix) {
+  out.comment(
+      {fmt::format("Compiled with -D{}_TRACE=function, that function of yours is called with "
+                   "each",
+                   prefix),
+       "operator's result when it is there: docs/debugging.md."});
+  out.directive(fmt::format("#ifdef {}_TRACE", prefix));
+  out.line(fmt::format(
+      "void {}_TRACE(int32_t index, const char *name, const void *tensor, int32_t bytes);",
+      prefix));
+  out.directive("#else");
+  out.directive(fmt::format("#define {}_TRACE(index, name, tensor, bytes) ((void)0)", prefix));
+  out.directive("#endif");
+  out.blank();
+}
+
 void run_function(CWriter& out, const ModelContext& context) {
   const std::string& name = context.name();
   const bool has_devices = !context.model.members.empty();
@@ -103,6 +147,7 @@ void run_function(CWriter& out, const ModelContext& context) {
           used ? "model->resources." + pool_name(context, static_cast<int>(pool)) : "NULL"));
     }
   out.blank();
+  int index = 0;  // of the call, in the order of the text
   for (const Step& step : context.steps) {
     if (step.what != Step::What::Call) {
       control_line(out, context, step);
@@ -116,12 +161,14 @@ void run_function(CWriter& out, const ModelContext& context) {
                       "model->resources.device{});",
                       step.stream, context.plan.memory.pools.size(), step.device));
       out.line("if (status != INTARSIA_OK) return status;");
+      trace_lines(out, context, step, index++);
       continue;
     }
     std::vector<std::string> arguments;
     for (size_t i = 0; i < step.arguments.size(); ++i)
       arguments.push_back(argument_text(context, *step.func, i, step.arguments[i]));
     out.line(fmt::format("{}_{}({});", name, step.func->name, fmt::join(arguments, ", ")));
+    trace_lines(out, context, step, index++);
   }
   out.line("return INTARSIA_OK;");
   out.close();
@@ -235,6 +282,7 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   out.directive(fmt::format("#include \"{}_data.h\"", name));
   if (!context.model.members.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
   out.blank();
+  trace_declaration(out, prefix);
   for (const int pool : context.pools)
     out.line(fmt::format(
         "_Static_assert({0}_{1}_BYTES == {2}, \"header and source belong together\");", prefix,
