@@ -23,12 +23,24 @@ struct RunCommand {
   bool keep_all = false;   // write the outputs of every run, one after another
   bool count = false;      // count instructions (emulated boards)
   std::string trace_file;  // of the simulated devices
+  std::vector<std::string>
+      intermediates;  // operators or tensors whose results are outputs too; "all"
 };
 int run_run(Context& context, const RunCommand& command);
 
+struct BuildCommand {
+  CommonOptions common;
+  std::string output_file;
+};
+int run_build(Context& context, const BuildCommand& command);
+
 struct VerifyCommand {
   CommonOptions common;
-  int samples = 4;
+  int samples = 4;                  // made, where there are no inputs
+  std::vector<std::string> inputs;  // files or a folder
+  bool layers = true;               // operator by operator, too
+  bool layers_are_asked_for = false;
+  std::string reference;  // of a package: the model
 };
 int run_verify(Context& context, const VerifyCommand& command);
 

@@ -1,5 +1,7 @@
 #include "context.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -10,6 +12,7 @@
 
 #include "intarsia/builtin_targets.h"
 #include "intarsia/import.h"
+#include "intarsia/package.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -79,18 +82,37 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
   return board::core_for(board, *name);
 }
 
+bool progress_is_shown = false;
+
+void show_progress(const std::string& text) {
+  progress_is_shown = true;
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
+}
+
 }  // namespace
+
+void clear_progress() {
+  if (progress_is_shown) std::fputs("\r\033[K", stderr);
+  progress_is_shown = false;
+}
 
 Context::Context() : resource_root(find_resource_root()) {
   add_builtin_targets(registry);
+}
+
+Result<void> Context::load_tags(const std::string& file) {
+  if (file.empty() || loaded_tags_.contains(file)) return {};
+  INTARSIA_TRY_VOID(registry.catalogue().load_tags_file(file));
+  loaded_tags_.insert(file);
+  return {};
 }
 
 Result<Selection> select(Context& context, const CommonOptions& options) {
   if (options.flash_budget && !options.keeps_flash_budget)
     return Diagnostics("--flash-budget", "only 'compile' measures flash and keeps to a budget",
                        "leave it out, and give the --optimise that 'compile' chose");
-  if (!options.tags_file.empty())
-    INTARSIA_TRY_VOID(context.registry.catalogue().load_tags_file(options.tags_file));
+  INTARSIA_TRY_VOID(context.load_tags(options.tags_file));
   INTARSIA_TRY(board::Board board, board::find_board(context.boards_folder(), options.board));
   std::string text = options.target;
   if (text.empty()) text = board.native() || board.cores.empty() ? "c" : board.cores.front().name;
@@ -120,12 +142,43 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
 BuildSetting build_setting(const Context& context, const CommonOptions& options,
                            const Selection& selection, const std::string& folder,
                            const PackageManifest& manifest) {
-  return {folder,
-          manifest,
-          selection.board,
-          selection.core,
-          context.resource_root,
-          optimise_flag(options)};
+  return build_setting(context, options, selection.board, selection.core, folder, manifest);
+}
+
+BuildSetting build_setting(const Context& context, const CommonOptions& options,
+                           const board::Board& board, const board::Core& core,
+                           const std::string& folder, const PackageManifest& manifest) {
+  BuildSetting setting{
+      folder, manifest, board, core, context.resource_root, optimise_flag(options)};
+  setting.time_limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
+  if (isatty(STDERR_FILENO) != 0) setting.on_progress = show_progress;
+  return setting;
+}
+
+Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options) {
+  INTARSIA_TRY(const PackageManifest manifest, read_manifest(options.model));
+  if (options.board != "host" && options.board != manifest.board)
+    return Diagnostics(
+        options.model,
+        fmt::format("was compiled for board {}, not {}", manifest.board, options.board),
+        "compile the model again for the other board");
+  if (!options.target.empty()) {
+    INTARSIA_TRY_VOID(context.load_tags(options.tags_file));
+    INTARSIA_TRY(const TargetSpec target,
+                 parse_target_argument(context.registry.catalogue(), options.target));
+    if (to_string(target) != manifest.target)
+      return Diagnostics(
+          options.model,
+          fmt::format("was compiled for target {}, not {}", manifest.target, to_string(target)),
+          "compile the model again for the other target");
+  }
+  INTARSIA_TRY(const board::Board board,
+               board::find_board(context.boards_folder(), manifest.board));
+  board::Core core{"native", {}};
+  if (!board.native()) {
+    INTARSIA_TRY(core, board::core_for(board, manifest.core));
+  }
+  return build_setting(context, options, board, core, options.model, manifest);
 }
 
 std::string optimise_flag(const CommonOptions& options) {
@@ -141,6 +194,7 @@ Result<graph::Module> import_file(std::span<const uint8_t> bytes, const std::str
 }
 
 int fail(const Diagnostics& problems) {
+  clear_progress();
   std::fputs(problems.to_string().c_str(), stderr);
   return kUserError;
 }

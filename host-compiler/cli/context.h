@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct CommonOptions {
   bool no_slim = false;
   bool no_in_place = false;
   bool json = false;
+  double timeout = 600;  // seconds that a compiler or a built program may take; 0: for ever
 };
 
 struct Context {
@@ -39,6 +41,11 @@ struct Context {
 
   Context();
   std::string boards_folder() const { return resource_root + "/boards"; }
+  // A user's target tags; a file that is loaded already, or none (""), is nothing to do.
+  Result<void> load_tags(const std::string& file);
+
+ private:
+  std::set<std::string> loaded_tags_;
 };
 
 // Everything the options say, resolved and checked against each other.
@@ -53,6 +60,16 @@ Result<Selection> select(Context& context, const CommonOptions& options);
 BuildSetting build_setting(const Context& context, const CommonOptions& options,
                            const Selection& selection, const std::string& folder,
                            const PackageManifest& manifest);
+BuildSetting build_setting(const Context& context, const CommonOptions& options,
+                           const board::Board& board, const board::Core& core,
+                           const std::string& folder, const PackageManifest& manifest);
+
+// A folder that `compile` wrote, checked against the target and board that the options name, as a setting
+// to build; options.model is the folder.
+Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options);
+
+// For the line that shows what is going on, on a terminal only; gone before anything else is printed.
+void clear_progress();
 
 // "-Os" or "-O2".
 std::string optimise_flag(const CommonOptions& options);

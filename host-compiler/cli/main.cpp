@@ -10,6 +10,7 @@
 
 #include "commands.h"
 #include "plan_command.h"
+#include "support/interrupt.h"
 #include "targets_command.h"
 
 namespace intarsia::cli {
@@ -58,6 +59,13 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
   app.add_flag("--json", options.json, "print tables as JSON");
 }
 
+void add_timeout(CLI::App& app, CommonOptions& options) {
+  app.add_option("--timeout", options.timeout,
+                 "SECONDS that each compiler or program may take; 0: for ever")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+}
+
 // Our own line for a command there is not: the parser would only say that one is required.
 std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return "";
@@ -90,6 +98,15 @@ int run_main(int argc, char** argv) {
       ->check(not_empty);
   sub->callback([&] { exit_code = run_compile(context, compile); });
 
+  BuildCommand build;
+  sub = app.add_subcommand("build", "compile, and build a program for the board's debug probe");
+  add_common(*sub, build.common, true);
+  add_timeout(*sub, build.common);
+  sub->add_option("-o,--output", build.output_file, "the program to write (ELF)")
+      ->required()
+      ->check(not_empty);
+  sub->callback([&] { exit_code = run_build(context, build); });
+
   RunCommand run;
   sub = app.add_subcommand("run",
                            "compile, build, and run on this machine or in the board's emulator");
@@ -110,15 +127,39 @@ int run_main(int argc, char** argv) {
          "--trace", run.trace_file,
          "write what simulated devices did, cycle by cycle, for ui.perfetto.dev (--board host)")
       ->check(not_empty);
+  sub->add_option(
+         "--outputs", run.intermediates,
+         "all, or NAME,...: write these operators' results too, each to NAME.bin (with every "
+         "channel that the model has; what reads them is compiled for that)")
+      ->delimiter(',')
+      ->check(not_empty);
+  add_timeout(*sub, run.common);
   sub->callback([&] { exit_code = run_run(context, run); });
 
   VerifyCommand verify;
-  sub = app.add_subcommand("verify", "reference evaluation against the built program");
-  add_common(*sub, verify.common, false);
-  sub->add_option("--samples", verify.samples, "zero points, smallest, largest, then random inputs")
+  sub = app.add_subcommand(
+      "verify", "reference, generated C on this machine and firmware in the emulator, compared");
+  add_common(*sub, verify.common, true);
+  add_timeout(*sub, verify.common);
+  sub->add_option(
+         "--samples", verify.samples,
+         "zero points, smallest and largest values (floats: -1 and 1), then random inputs; "
+         "state goes on from one to the next")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
-  sub->callback([&] { exit_code = run_verify(context, verify); });
+  sub->add_option("--input", verify.inputs,
+                  "inputs instead: raw little-endian tensors or .npy with one sample or several, "
+                  "once per model input; or one folder of such files, one per sample and input");
+  CLI::Option* layers =
+      sub->add_flag("--layers,!--no-layers", verify.layers,
+                    "operator by operator, which needs memory for every result at once (default: "
+                    "where there is that much)");
+  sub->add_option("--reference", verify.reference, "the model that a compiled folder was made from")
+      ->check(not_empty);
+  sub->callback([&] {
+    verify.layers_are_asked_for = layers->count() > 0 && verify.layers;
+    exit_code = run_verify(context, verify);
+  });
 
   CommonOptions explain;
   sub = app.add_subcommand("explain", "who runs each operator, and why not another");
@@ -193,6 +234,7 @@ int run_main(int argc, char** argv) {
 }  // namespace intarsia::cli
 
 int main(int argc, char** argv) {
+  intarsia::interrupt::take_over();
   try {
     return intarsia::cli::run_main(argc, argv);
   } catch (const std::exception& error) {  // the standard library's, out of memory say

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -77,6 +78,17 @@ Result<PackageManifest> write_package(const Context& context, const Selection& s
   INTARSIA_TRY(PackageContents package, package_of(context, selection, program));
   INTARSIA_TRY_VOID(write_folder(folder, package.files));
   return std::move(package.manifest);
+}
+
+Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
+                                const std::string& folder) {
+  std::error_code error;
+  if (std::filesystem::is_directory(options.model, error))
+    return setting_of_folder(context, options);
+  INTARSIA_TRY(const Selection selection, select(context, options));
+  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, options.model));
+  INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, program, folder));
+  return build_setting(context, options, selection, folder, manifest);
 }
 
 namespace {

@@ -27,6 +27,10 @@ Result<PackageContents> package_of(const Context& context, const Selection& sele
 Result<PackageManifest> write_package(const Context& context, const Selection& selection,
                                       const CompiledProgram& program, const std::string& folder);
 
+// What is to be built: a folder that `compile` wrote, or a model, which is compiled into `folder`.
+Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
+                                const std::string& folder);
+
 // One report of a single program, or one of every stage.
 struct ProgramReport {
   std::string text, json;

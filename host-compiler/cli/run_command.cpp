@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -6,41 +8,14 @@
 #include "commands.h"
 #include "device_profile.h"
 #include "program.h"
+#include "support/c_identifier.h"
 #include "support/files.h"
+#include "verify_operators.h"
 
 namespace intarsia::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder that `compile` wrote, as a setting to build.
-Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options) {
-  INTARSIA_TRY(const PackageManifest manifest, read_manifest(options.model));
-  if (options.board != "host" && options.board != manifest.board)
-    return Diagnostics(
-        options.model,
-        fmt::format("was compiled for board {}, not {}", manifest.board, options.board),
-        "compile the model again for the other board");
-  if (!options.target.empty()) {
-    if (!options.tags_file.empty())
-      INTARSIA_TRY_VOID(context.registry.catalogue().load_tags_file(options.tags_file));
-    INTARSIA_TRY(const TargetSpec target,
-                 parse_target_argument(context.registry.catalogue(), options.target));
-    if (to_string(target) != manifest.target)
-      return Diagnostics(
-          options.model,
-          fmt::format("was compiled for target {}, not {}", manifest.target, to_string(target)),
-          "compile the model again for the other target");
-  }
-  INTARSIA_TRY(const board::Board board,
-               board::find_board(context.boards_folder(), manifest.board));
-  board::Core core{"native", {}};
-  if (!board.native()) {
-    INTARSIA_TRY(core, board::core_for(board, manifest.core));
-  }
-  return BuildSetting{options.model,         manifest, board, core, context.resource_root,
-                      optimise_flag(options)};
-}
 
 Result<std::vector<std::vector<uint8_t>>> read_inputs(const RunCommand& command,
                                                       const PackageManifest& manifest) {
@@ -63,14 +38,59 @@ Result<std::vector<std::vector<uint8_t>>> read_inputs(const RunCommand& command,
   return inputs;
 }
 
-void print_result(const RunCommand& command, const PackageManifest& manifest,
+// What the files of outputs are called: out0.bin, out1.bin, ... those of the model, by operator those that
+// the user asked for.
+struct Files {
+  std::vector<std::string> names;
+
+  std::string name(size_t output) const {
+    return output < names.size() ? names[output] : fmt::format("out{}.bin", output);
+  }
+};
+
+Files files_of(const graph::Function& function, size_t own_outputs) {
+  Files files;
+  std::set<std::string> taken;
+  for (size_t i = 0; i < function.outputs.size(); ++i) {
+    std::string name = fmt::format("out{}", i);
+    if (i >= own_outputs)
+      for (const graph::Node& node : function.nodes)
+        if (std::find(node.outputs.begin(), node.outputs.end(), function.outputs[i]) !=
+            node.outputs.end())
+          name = c_identifier(node.name, "operator");
+    const std::string wish = name;
+    for (int n = 1; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", wish, n);
+    files.names.push_back(name + ".bin");
+  }
+  return files;
+}
+
+Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command,
+                                     const std::string& folder, Files& files) {
+  if (command.intermediates.empty()) return setting_of(context, command.common, folder);
+  std::error_code error;
+  if (fs::is_directory(command.common.model, error))
+    return Diagnostics(command.common.model, "is compiled: it has no other results than its own",
+                       "name the model to have --outputs of it");
+  INTARSIA_TRY(const Selection selection, select(context, command.common));
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
+  INTARSIA_TRY(const graph::Module module, import_file(bytes, command.common.model));
+  INTARSIA_TRY(const graph::Module opened, with_outputs(module, command.intermediates));
+  files = files_of(opened.entry_function(), module.entry_function().outputs.size());
+  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, opened));
+  INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, program, folder));
+  return build_setting(context, command.common, selection, folder, manifest);
+}
+
+void print_result(const RunCommand& command, const BuildSetting& setting, const Files& files,
                   const ExecuteResult& result) {
+  const PackageManifest& manifest = setting.manifest;
   nlohmann::ordered_json json;
   json["model"] = manifest.model;
   json["outputs"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < manifest.outputs.size(); ++i) {
     const TensorInfo& tensor = manifest.outputs[i];
-    const std::string file = fmt::format("{}/out{}.bin", command.output_folder, i);
+    const std::string file = fmt::format("{}/{}", command.output_folder, files.name(i));
     nlohmann::ordered_json row = {{"file", file},
                                   {"name", tensor.name},
                                   {"type", to_string(tensor.type)},
@@ -127,32 +147,29 @@ class OutputFolder {
 Result<int> run(Context& context, const RunCommand& command) {
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   std::error_code error;
-  std::optional<BuildSetting> setting;
-  if (fs::is_directory(command.common.model, error)) {
-    INTARSIA_TRY(setting, setting_of_folder(context, command.common));
-  } else {
-    INTARSIA_TRY(const Selection selection, select(context, command.common));
-    INTARSIA_TRY(const CompiledProgram program,
-                 compile_program(context, selection, command.common.model));
-    const std::string folder = work.path() + "/package";
-    INTARSIA_TRY(const PackageManifest manifest,
-                 write_package(context, selection, program, folder));
-    setting = build_setting(context, command.common, selection, folder, manifest);
-  }
-  if (command.count && !setting->board.emulator)
+  Files files;
+  INTARSIA_TRY(const BuildSetting setting,
+               setting_for_run(context, command, work.path() + "/package", files));
+  if (!setting.board.native() && !setting.board.emulator)
+    return Diagnostics(
+        fmt::format("--board {}", setting.board.name), "no emulator is known for this board",
+        fmt::format("'intarsia build {} --board {} -o FILE' writes the program, for a debug probe "
+                    "that offers semihosting",
+                    command.common.model, setting.board.name));
+  if (command.count && !setting.board.emulator)
     return Diagnostics("--count-instructions",
                        fmt::format("instructions are counted in an emulator, and board {} has none",
-                                   setting->board.name),
+                                   setting.board.name),
                        "choose another board with --board");
-  if (!command.trace_file.empty() && !setting->board.native() &&
-      !setting->board.takes_simulated_devices())
+  if (!command.trace_file.empty() && !setting.board.native() &&
+      !setting.board.takes_simulated_devices())
     return Diagnostics(
         "--trace",
-        fmt::format("devices are simulated on this machine, not on board {}", setting->board.name),
+        fmt::format("devices are simulated on this machine, not on board {}", setting.board.name),
         "leave --board out");
   ExecuteRequest request;
   if (!command.trace_file.empty()) request.trace_file = work.path() + "/trace.json";
-  INTARSIA_TRY(request.inputs, read_inputs(command, setting->manifest));
+  INTARSIA_TRY(request.inputs, read_inputs(command, setting.manifest));
   request.repeat = command.repeat;
   request.keep_all = command.keep_all;
   request.count_instructions = command.count;
@@ -160,23 +177,24 @@ Result<int> run(Context& context, const RunCommand& command) {
   if (folder.error())
     return Diagnostics(command.output_folder, "cannot be made: " + folder.error().message(),
                        "check the path and its permissions");
-  INTARSIA_TRY(request.program, build_program(*setting, work.path()));
-  INTARSIA_TRY(const ExecuteResult result, execute(*setting, request, work.path()));
+  INTARSIA_TRY(request.program, build_program(setting, work.path()));
+  INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work.path()));
   for (size_t i = 0; i < result.outputs.size(); ++i)
     INTARSIA_TRY_VOID(write_file(
-        fmt::format("{}/out{}.bin", command.output_folder, i),
+        fmt::format("{}/{}", command.output_folder, files.name(i)),
         {reinterpret_cast<const char*>(result.outputs[i].data()), result.outputs[i].size()}));
   if (!command.trace_file.empty()) {
     if (!fs::exists(request.trace_file, error))
       return Diagnostics(
           "--trace",
-          fmt::format("no part of {} runs on a simulated device", setting->manifest.model),
+          fmt::format("no part of {} runs on a simulated device", setting.manifest.model),
           "choose a target with one; 'intarsia explain' says who runs each operator");
     INTARSIA_TRY(const std::vector<uint8_t> trace, read_file(request.trace_file));
     INTARSIA_TRY_VOID(write_file(command.trace_file,
                                  {reinterpret_cast<const char*>(trace.data()), trace.size()}));
   }
-  print_result(command, setting->manifest, result);
+  clear_progress();
+  print_result(command, setting, files, result);
   return static_cast<int>(kDone);
 }
 

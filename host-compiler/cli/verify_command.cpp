@@ -1,130 +1,154 @@
-// The reference evaluator against the built program, on samples made here; on a difference, the same
-// with every intermediate tensor as an output names the first operator that differs, and where devices may
-// round in their own way says whether each stayed within what it is allowed.
+// Three ways to compute a model, compared: the reference evaluator, the generated C on this machine, and the
+// firmware in the board's emulator, each with its devices simulated. Every program is run twice: as it is,
+// for the model's outputs, and with every intermediate tensor as an output, which tells for each operator
+// whether it computes what the reference does.
 #include <algorithm>
-#include <numeric>
-#include <random>
+#include <cstdio>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "intarsia/import.h"
-#include "program.h"
+#include "intarsia/tensor_values.h"
 #include "support/files.h"
-#include "verify_operators.h"
+#include "verify_programs.h"
 
 namespace intarsia::cli {
 namespace {
 
-// Sample 0 is all zero points, 1 and 2 the smallest and largest values, the rest random.
-Values make_sample(const graph::Function& function, int index) {
-  std::mt19937 random(static_cast<uint32_t>(index));
-  Values sample;
-  for (const graph::TensorId id : function.inputs) {
-    const graph::Tensor& tensor = function.tensor(id);
-    graph::TensorValue bytes(static_cast<size_t>(tensor.bytes()));
-    if (tensor.type == DataType::Float32) {
-      std::uniform_real_distribution<float> values(-1, 1);
-      for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-        const float value = index == 0 ? 0.0f : values(random);
-        std::memcpy(&bytes[i], &value, 4);
-      }
-    } else {
-      const size_t width = std::max<size_t>(1, static_cast<size_t>(bits(tensor.type)) / 8);
-      const int64_t zero = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
-      const int64_t low = is_signed(tensor.type) ? -(int64_t{1} << (8 * width - 1)) : 0;
-      const int64_t high = is_signed(tensor.type) ? ~low : (int64_t{1} << (8 * width)) - 1;
-      std::uniform_int_distribution<int64_t> values(low, high);
-      for (size_t i = 0; i + width <= bytes.size(); i += width) {
-        const int64_t value = index == 0   ? zero
-                              : index == 1 ? low
-                              : index == 2 ? high
-                                           : values(random);
-        std::memcpy(&bytes[i], &value, width);
-      }
-    }
-    sample.push_back(std::move(bytes));
-  }
-  return sample;
-}
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
-bool has_state(const graph::Module& module) {
-  for (const graph::Function& function : module.functions)
-    for (const graph::Tensor& tensor : function.tensors)
-      if (tensor.variable) return true;
-  return false;
-}
+// What one program was seen to do.
+struct Column {
+  std::string platform;
+  std::vector<OperatorCheck::Row> rows;  // by operator; empty: not looked at
+  std::string not_looked;                // why
+  std::string difference;                // the first, in words; empty: none
+  int32_t allowed = 0, largest = 0;      // steps, where devices round in their own way
+};
 
-// One value after another, per tensor; and one of `count` such slices.
-Values joined(const std::vector<Values>& samples) {
-  Values all(samples.front().size());
-  for (const Values& sample : samples)
-    for (size_t i = 0; i < sample.size(); ++i)
-      all[i].insert(all[i].end(), sample[i].begin(), sample[i].end());
-  return all;
-}
-Values slice(const Values& all, size_t index, size_t count) {
-  Values one;
-  for (const graph::TensorValue& values : all) {
-    const auto bytes = static_cast<int64_t>(values.size() / count);
-    const auto begin = values.begin() + static_cast<int64_t>(index) * bytes;
-    one.emplace_back(begin, begin + bytes);
-  }
-  return one;
-}
-
-struct Ran {
-  std::vector<Values> results;
+struct Verdict {
+  std::string model, target, board, left_out;
+  size_t samples = 0;
+  std::vector<graph::Node> operators;
+  const graph::Function* function = nullptr;  // of the operators
   Explanation explanation;
-};
+  std::vector<Column> columns;
 
-struct Runner {
-  Context& context;
-  const VerifyCommand& command;
-  Selection selection;
-
-  // Outputs of the built program for every sample, and who ran what.
-  Result<Ran> run(const graph::Module& module, const std::vector<Values>& samples) const {
-    INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
-    INTARSIA_TRY(const CompiledProgram compiled, compile_program(context, selection, module));
-    Ran ran;
-    ran.explanation = partitioned_of(compiled).explanation;
-    const std::string folder = work.path() + "/package";
-    INTARSIA_TRY(const PackageManifest manifest,
-                 write_package(context, selection, compiled, folder));
-    const BuildSetting setting =
-        build_setting(context, command.common, selection, folder, manifest);
-    INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
-    // Samples are independent of each other: a program with state starts anew for each.
-    const size_t at_once = has_state(module) ? 1 : samples.size();
-    for (size_t first = 0; first < samples.size(); first += at_once) {
-      ExecuteRequest request;
-      request.program = program;
-      request.inputs = joined({samples.begin() + static_cast<int64_t>(first),
-                               samples.begin() + static_cast<int64_t>(first + at_once)});
-      request.repeat = static_cast<int32_t>(at_once);
-      request.keep_all = true;
-      INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work.path()));
-      for (size_t run = 0; run < at_once; ++run)
-        ran.results.push_back(slice(result.outputs, run, at_once));
-    }
-    return ran;
+  const Column* failed() const {
+    const auto found = std::find_if(columns.begin(), columns.end(),
+                                    [](const Column& c) { return !c.difference.empty(); });
+    return found == columns.end() ? nullptr : &*found;
   }
 };
 
-Result<std::vector<Values>> evaluate(const graph::Module& module,
-                                     const std::vector<Values>& samples) {
-  std::vector<Values> results;
-  for (const Values& sample : samples) {
-    graph::Evaluator evaluator(module);
-    INTARSIA_TRY(Values values, evaluator.run(sample));
-    results.push_back(std::move(values));
-  }
-  return results;
+std::string member_of(const Explanation& explanation, const std::string& node) {
+  for (const Explanation::Operator& row : explanation.operators)
+    if (row.name == node) return row.member;
+  return "";
 }
 
-// "operator 'conv_3' output 0, sample 2", or empty when all agree.
+int64_t elements_of(const graph::Function& function, const graph::Node& node) {
+  int64_t elements = 0;
+  for (const graph::TensorId id : node.outputs)
+    elements += element_count(function.tensor(id).shape);
+  return elements;
+}
+
+std::string cell_text(const Column& column, size_t row) {
+  if (column.rows.empty()) return "not looked at";
+  const OperatorCheck::Row& cell = column.rows[row];
+  if (!cell.difference.empty()) return "DIFFERS";
+  return cell.largest == 0 ? "equal" : fmt::format("within {} of {}", cell.largest, cell.allowed);
+}
+
+std::string table_text(const Verdict& verdict) {
+  const bool looked = std::any_of(verdict.columns.begin(), verdict.columns.end(),
+                                  [](const Column& column) { return !column.rows.empty(); });
+  if (!looked) return "";
+  std::vector<std::vector<std::string>> rows = {{"operator", "kind", "runs on", "elements"}};
+  for (const Column& column : verdict.columns) rows[0].push_back(column.platform);
+  for (size_t i = 0; i < verdict.operators.size(); ++i) {
+    const graph::Node& node = verdict.operators[i];
+    rows.push_back({node.name, std::string(graph::to_string(node.kind)),
+                    member_of(verdict.explanation, node.name),
+                    fmt::format("{}", elements_of(*verdict.function, node))});
+    for (const Column& column : verdict.columns) rows.back().push_back(cell_text(column, i));
+  }
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i)
+      line += i == 3 ? fmt::format("{:>{}}  ", row[i], widths[i])
+                     : fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string summary_text(const Verdict& verdict) {
+  std::string what = "reference";
+  for (const Column& column : verdict.columns)
+    what += column.platform == "host"
+                ? (verdict.columns.size() > 1 ? ", generated C on this machine"
+                                              : " and generated C on this machine")
+                : fmt::format(" and firmware on board {}", column.platform);
+  std::string text = fmt::format("{}: {} agree on {} samples ({})\n", verdict.model, what,
+                                 verdict.samples, verdict.target);
+  for (const Column& column : verdict.columns) {
+    if (column.allowed > 0)
+      text += fmt::format(
+          "{}: each operator on the operands it had: devices that round in their own way within {} "
+          "of the reference ({} at most is allowed), all others exactly\n",
+          column.platform, column.largest, column.allowed);
+    if (!column.not_looked.empty())
+      text += fmt::format("{}: operators were not looked at one by one: {}", column.platform,
+                          column.not_looked);
+  }
+  return text;
+}
+
+Json json_of(const Verdict& verdict) {
+  Json json = {{"model", verdict.model},
+               {"target", verdict.target},
+               {"board", verdict.board},
+               {"samples", verdict.samples},
+               {"agree", verdict.failed() == nullptr}};
+  int32_t allowed = 0, largest = 0;
+  for (const Column& column : verdict.columns) {
+    allowed = std::max(allowed, column.allowed);
+    largest = std::max(largest, column.largest);
+    json["platforms"].push_back(column.platform);
+    if (!column.difference.empty() && !json.contains("first_difference"))
+      json["first_difference"] = column.difference;
+  }
+  if (allowed > 0) json["allowed_difference"] = allowed, json["largest_difference"] = largest;
+  json["operators"] = Json::array();
+  for (size_t i = 0; i < verdict.operators.size(); ++i) {
+    const graph::Node& node = verdict.operators[i];
+    Json row = {{"operator", node.name},
+                {"kind", graph::to_string(node.kind)},
+                {"runs_on", member_of(verdict.explanation, node.name)},
+                {"elements", elements_of(*verdict.function, node)}};
+    for (const Column& column : verdict.columns) {
+      if (column.rows.empty()) continue;
+      row[column.platform] = {{"agrees", column.rows[i].difference.empty()},
+                              {"largest_difference", column.rows[i].largest}};
+      if (!column.rows[i].difference.empty())
+        row[column.platform]["first_difference"] = column.rows[i].difference;
+    }
+    json["operators"].push_back(std::move(row));
+  }
+  return json;
+}
+
+// The first output that differs, in the order of the operators that make them; empty when none does.
 std::string first_difference(const graph::Module& module, const std::vector<Values>& expected,
                              const std::vector<Values>& actual) {
   const graph::Function& function = module.entry_function();
@@ -135,110 +159,164 @@ std::string first_difference(const graph::Module& module, const std::vector<Valu
         continue;
       const graph::Tensor& tensor = function.tensor(function.outputs[o]);
       for (size_t s = 0; s < expected.size(); ++s)
-        if (!agree(tensor, expected[s][o], actual[s][o]))
-          return describe_difference(node, tensor, s, expected[s][o], actual[s][o]);
+        if (const std::string text =
+                describe_difference(node, tensor, s, expected[s][o], actual[s][o]);
+            !text.empty())
+          return text;
     }
   return "";
 }
 
-struct Agreement {
-  size_t samples = 0;
-  int32_t allowed = 0,
-          largest = 0;  // steps of an operator's result, where a device rounds differently
-};
-
-std::string text_of(const Agreement& agreement, const std::string& name,
-                    const VerifyCommand& command, const Selection& selection) {
-  const std::string target = to_string(selection.target);
-  if (command.common.json) {
-    nlohmann::ordered_json json = {{"model", name},
-                                   {"target", target},
-                                   {"board", selection.board.name},
-                                   {"samples", agreement.samples},
-                                   {"agree", true}};
-    if (agreement.allowed > 0)
-      json["allowed_difference"] = agreement.allowed,
-      json["largest_difference"] = agreement.largest;
-    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  }
-  std::string text = fmt::format("{}: reference and program agree on {} samples ({} on board {})\n",
-                                 name, agreement.samples, target, selection.board.name);
-  if (agreement.allowed > 0)
-    text += fmt::format(
-        "each operator on the operands it had: devices that round in their own way within {} of "
-        "the reference "
-        "({} at most is allowed), all others exactly\n",
-        agreement.largest, agreement.allowed);
-  return text;
-}
-
-// The slimmed model with every tensor as an output, on the same members.
-struct Opened {
+// The model, what the reference makes of the samples, and the model that is partitioned.
+struct Subject {
   graph::Module module;
-  Result<Ran> ran;
+  std::vector<Values> samples, expected;
 };
-Result<Opened> run_opened(Runner& runner, const graph::Module& module,
-                          const std::vector<Values>& samples, const Ran& closed) {
-  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(module, runner.selection.options));
-  INTARSIA_TRY_VOID(check_slimmed(module, slimmed.module, runner.command.samples));
-  runner.selection.options.lowering.slim =
-      false;  // outputs hold every channel: there is less to slim
-  graph::Module opened = with_all_outputs(pinned_as(slimmed.module, closed.explanation));
-  Result<Ran> ran = runner.run(opened, samples);
-  return Opened{std::move(opened), std::move(ran)};
+Result<Subject> subject_of(const VerifyCommand& command, const std::string& model) {
+  Subject subject;
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(model));
+  INTARSIA_TRY(subject.module, import_file(bytes, model));
+  const graph::Function& entry = subject.module.entry_function();
+  if (command.inputs.empty()) {
+    for (int i = 0; i < command.samples; ++i)
+      subject.samples.push_back(graph::make_sample(entry, i));
+  } else {
+    INTARSIA_TRY(subject.samples, read_samples(entry, command.inputs));
+  }
+  INTARSIA_TRY(subject.expected, evaluate(subject.module, subject.samples));
+  return subject;
 }
 
-Result<std::string> verify(Context& context, const VerifyCommand& command) {
-  INTARSIA_TRY(const Selection selection, select(context, command.common));
-  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
-  INTARSIA_TRY(const graph::Module module, import_file(bytes, command.common.model));
-  std::vector<Values> samples;
-  for (int i = 0; i < command.samples; ++i)
-    samples.push_back(make_sample(module.entry_function(), i));
-
-  Runner runner{context, command, selection};
-  INTARSIA_TRY(const std::vector<Values> expected, evaluate(module, samples));
-  INTARSIA_TRY(const Ran closed, runner.run(module, samples));
-  std::string difference = first_difference(module, expected, closed.results);
-  if (difference.empty()) return text_of({samples.size()}, module.name, command, selection);
-
-  INTARSIA_TRY(const Opened opened, run_opened(runner, module, samples, closed));
+// One program, as it is and operator by operator.
+Result<Column> look_at(const Context& context, const VerifyCommand& command,
+                       const Platform& platform, const Subject& subject,
+                       const graph::Module& slimmed, Explanation& explanation) {
+  Column column{platform.name};
+  INTARSIA_TRY(const Ran closed, run_module(context, command.common, platform.selection,
+                                            subject.module, subject.samples));
+  explanation = closed.explanation;
+  column.difference = first_difference(subject.module, subject.expected, closed.results);
+  if (!column.difference.empty())
+    INTARSIA_TRY_VOID(check_slimmed(subject.module, slimmed, command.samples));
+  const graph::Module opened = with_all_outputs(pinned_as(slimmed, closed.explanation));
   const std::map<std::string, int32_t> allowed =
-      tolerances(opened.module, closed.explanation, context.registry, selection.target);
-  const int32_t most =
-      std::accumulate(allowed.begin(), allowed.end(), 0,
-                      [](int32_t so_far, const auto& row) { return std::max(so_far, row.second); });
-  if (most > 0) {
-    INTARSIA_TRY(const Ran& ran, opened.ran);
-    INTARSIA_TRY(const OperatorCheck check,
-                 check_operators(opened.module, allowed, samples, ran.results));
-    difference = check.difference;
-    // What the operators were seen to do has to be what the program as it is does.
-    if (difference.empty()) {
-      std::vector<Values> outputs;
-      for (const Values& all : ran.results)
-        outputs.emplace_back(all.begin(),
-                             all.begin() + static_cast<int64_t>(closed.results[0].size()));
-      difference = first_difference(module, outputs, closed.results);
-    }
-    if (difference.empty())
-      return text_of({samples.size(), most, check.largest}, module.name, command, selection);
-  } else if (opened.ran.ok()) {
-    INTARSIA_TRY(const std::vector<Values> all_expected, evaluate(opened.module, samples));
-    const std::string first = first_difference(opened.module, all_expected, opened.ran->results);
-    if (!first.empty()) difference = first;
+      tolerances(opened, closed.explanation, context.registry, platform.selection.target);
+  for (const auto& [name, steps] : allowed) column.allowed = std::max(column.allowed, steps);
+  if (!command.layers && column.difference.empty()) return column;
+
+  Selection open = platform.selection;
+  open.options.lowering.slim = false;  // outputs hold every channel: there is less to slim
+  open.options.lowering.ram_budget.reset();
+  Result<Ran> ran = run_module(context, command.common, open, opened, subject.samples);
+  if (!ran.ok()) {
+    // With every result kept it may need more memory than there is.
+    if (command.layers_are_asked_for || column.allowed > 0) return ran.error();
+    column.not_looked = ran.error().to_string();
+    return column;
   }
-  return Diagnostics(module.name, "reference and program differ, first at " + difference,
-                     "this is a fault of the compiler, please report it with the model");
+  INTARSIA_TRY(OperatorCheck check,
+               check_operators(opened, allowed, subject.samples, ran->results));
+  column.rows = std::move(check.rows);
+  column.largest = check.largest;
+  if (!check.difference.empty()) {
+    column.difference = check.difference;
+  } else if (column.allowed > 0) {
+    // What the operators were seen to do has to be what the program as it is does.
+    std::vector<Values> outputs;
+    for (const Values& all : ran->results)
+      outputs.emplace_back(all.begin(),
+                           all.begin() + static_cast<int64_t>(closed.results[0].size()));
+    column.difference = first_difference(subject.module, outputs, closed.results);
+  }
+  return column;
+}
+
+int report(const VerifyCommand& command, const Verdict& verdict, const std::string& hint) {
+  clear_progress();
+  const Column* failed = verdict.failed();
+  if (!verdict.left_out.empty()) fmt::print(stderr, "note: {}\n", verdict.left_out);
+  if (command.common.json)
+    fmt::print("{}\n", json_of(verdict).dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    fmt::print("{}{}", table_text(verdict), failed == nullptr ? summary_text(verdict) : "");
+  if (failed == nullptr) return kDone;
+  std::fflush(stdout);
+  return fail(Diagnostics(
+      verdict.model,
+      fmt::format("reference and program on {} differ, first at {}",
+                  failed->platform == "host" ? "this machine" : "board " + failed->platform,
+                  failed->difference),
+      hint));
+}
+
+Result<int> verify_model(Context& context, const VerifyCommand& command) {
+  INTARSIA_TRY(const Selection selection, select(context, command.common));
+  INTARSIA_TRY(const Platforms platforms, platforms_of(context, selection));
+  INTARSIA_TRY(const Subject subject, subject_of(command, command.common.model));
+  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(subject.module, selection.options));
+  Verdict verdict{subject.module.name,
+                  to_string(selection.target),
+                  selection.board.name,
+                  platforms.left_out,
+                  subject.samples.size(),
+                  slimmed.module.entry_function().nodes,
+                  &slimmed.module.entry_function()};
+  for (const Platform& platform : platforms.all) {
+    INTARSIA_TRY(Column column,
+                 look_at(context, command, platform, subject, slimmed.module, verdict.explanation));
+    verdict.columns.push_back(std::move(column));
+  }
+  return report(command, verdict,
+                "this is a fault of the compiler, please report it with the model");
+}
+
+Result<void> check_tensors(const std::string& folder, const std::string& model,
+                           const std::vector<TensorInfo>& of_package,
+                           const std::vector<TensorInfo>& of_model) {
+  const bool same = std::equal(of_package.begin(), of_package.end(), of_model.begin(),
+                               of_model.end(), [](const TensorInfo& a, const TensorInfo& b) {
+                                 return a.type == b.type && a.shape == b.shape;
+                               });
+  if (same) return {};
+  return Diagnostics(folder, fmt::format("has other inputs or outputs than {}", model),
+                     "name the model that it was compiled from");
+}
+
+// A folder that `compile` wrote: its program as it is.
+Result<int> verify_package(Context& context, const VerifyCommand& command) {
+  const std::string& folder = command.common.model;
+  if (command.reference.empty())
+    return Diagnostics(folder, "is a compiled package, which does not hold the model itself",
+                       "name the model that it was compiled from with --reference FILE");
+  INTARSIA_TRY(const BuildSetting setting, setting_of_folder(context, command.common));
+  INTARSIA_TRY(const Subject subject, subject_of(command, command.reference));
+  const graph::Function& entry = subject.module.entry_function();
+  INTARSIA_TRY_VOID(check_tensors(folder, command.reference, setting.manifest.inputs,
+                                  tensor_infos(entry, entry.inputs)));
+  INTARSIA_TRY_VOID(check_tensors(folder, command.reference, setting.manifest.outputs,
+                                  tensor_infos(entry, entry.outputs)));
+  INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
+  INTARSIA_TRY(const std::vector<Values> results,
+               run_package(setting, subject.samples, work.path()));
+  Verdict verdict{setting.manifest.model, setting.manifest.target, setting.board.name, "",
+                  subject.samples.size()};
+  verdict.columns.push_back({setting.board.name});
+  verdict.columns[0].difference = first_difference(subject.module, subject.expected, results);
+  return report(
+      command, verdict,
+      fmt::format("'intarsia verify {}' tells whether a fresh compilation agrees; devices "
+                  "that round in their own way are compared there only",
+                  command.reference));
 }
 
 }  // namespace
 
 int run_verify(Context& context, const VerifyCommand& command) {
-  const Result<std::string> text = verify(context, command);
-  if (!text.ok()) return fail(text.error());
-  fmt::print("{}", *text);
-  return kDone;
+  std::error_code error;
+  const Result<int> result = fs::is_directory(command.common.model, error)
+                                 ? verify_package(context, command)
+                                 : verify_model(context, command);
+  return result.ok() ? *result : fail(result.error());
 }
 
 }  // namespace intarsia::cli

@@ -1,33 +1,19 @@
 #include "verify_operators.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "intarsia/diagnostics.h"
+#include "intarsia/tensor_values.h"
+
 namespace intarsia::cli {
 namespace {
 
-bool is_8_bit(DataType type) {
-  return type == DataType::Int8 || type == DataType::UInt8;
-}
-
-int32_t largest_difference(const graph::Tensor& tensor, const graph::TensorValue& a,
-                           const graph::TensorValue& b) {
-  const auto value = [&](uint8_t byte) {
-    return tensor.type == DataType::Int8 ? static_cast<int32_t>(static_cast<int8_t>(byte))
-                                         : static_cast<int32_t>(byte);
-  };
-  int32_t largest = 0;
-  for (size_t i = 0; i < a.size(); ++i)
-    largest = std::max(largest, std::abs(value(a[i]) - value(b[i])));
-  return largest;
-}
-
 // A variable of which several operators know has a history that no operator alone has.
-Result<void> check_state_is_of_one(const graph::Module& module) {
+std::optional<Diagnostics> shared_state(const graph::Module& module) {
   const graph::Function& entry = module.entry_function();
   std::map<int32_t, std::string> owners;
   for (const graph::Node& node : entry.nodes) {
@@ -44,7 +30,7 @@ Result<void> check_state_is_of_one(const graph::Module& module) {
                                        owner->second, node.name),
                            "verify it for a target without that device");
   }
-  return {};
+  return std::nullopt;
 }
 
 // The node alone, its operands as inputs.
@@ -69,18 +55,48 @@ graph::Module alone(const graph::Module& module, const graph::Node& node,
   return single;
 }
 
+void add_output(graph::Function& function, graph::TensorId id) {
+  if (std::find(function.outputs.begin(), function.outputs.end(), id) == function.outputs.end())
+    function.outputs.push_back(id);
+}
+
 }  // namespace
 
 graph::Module with_all_outputs(graph::Module module) {
   for (graph::Function& function : module.functions) {
     if (function.name != module.entry) continue;
     for (const graph::Node& node : function.nodes)
-      for (const graph::TensorId id : node.outputs)
-        if (std::find(function.outputs.begin(), function.outputs.end(), id) ==
-            function.outputs.end())
-          function.outputs.push_back(id);
+      for (const graph::TensorId id : node.outputs) add_output(function, id);
   }
   return module;
+}
+
+Result<graph::Module> with_outputs(const graph::Module& module,
+                                   const std::vector<std::string>& names) {
+  if (std::find(names.begin(), names.end(), "all") != names.end()) return with_all_outputs(module);
+  graph::Module opened = module;
+  Diagnostics problems;
+  for (graph::Function& function : opened.functions) {
+    if (function.name != opened.entry) continue;
+    std::vector<std::string> known;
+    for (const std::string& name : names) {
+      bool found = false;
+      for (const graph::Node& node : function.nodes)
+        for (const graph::TensorId id : node.outputs) {
+          known.push_back(node.name);
+          if (node.name != name && function.tensor(id).name != name) continue;
+          add_output(function, id);
+          found = true;
+        }
+      if (found) continue;
+      const std::string near = nearest_name(name, known);
+      problems.add("--outputs", fmt::format("{} has no operator or tensor '{}'", module.name, name),
+                   near.empty() ? "'intarsia dump MODEL --stage import' lists them"
+                                : fmt::format("did you mean '{}'?", near));
+    }
+  }
+  if (!problems.empty()) return problems;
+  return opened;
 }
 
 graph::Module pinned_as(graph::Module module, const Explanation& explanation) {
@@ -109,69 +125,111 @@ std::map<std::string, int32_t> tolerances(const graph::Module& module,
   return result;
 }
 
-// The floating-point helpers of a C library and of a host differ in the last bits.
-bool agree(const graph::Tensor& tensor, const graph::TensorValue& reference,
-           const graph::TensorValue& program, int32_t tolerance) {
-  if (reference.size() != program.size()) return false;
-  if (tolerance > 0 && is_8_bit(tensor.type))
-    return largest_difference(tensor, reference, program) <= tolerance;
-  if (tensor.type != DataType::Float32) return reference == program;
-  for (size_t i = 0; i + 4 <= reference.size(); i += 4) {
-    float x, y;
-    std::memcpy(&x, &reference[i], 4);
-    std::memcpy(&y, &program[i], 4);
-    if (!(std::abs(x - y) <= 4e-5f * std::max(1.0f, std::abs(x)))) return false;
-  }
-  return true;
-}
-
 std::string describe_difference(const graph::Node& node, const graph::Tensor& tensor, size_t sample,
                                 const graph::TensorValue& reference,
-                                const graph::TensorValue& program) {
-  const auto at = std::mismatch(reference.begin(), reference.end(), program.begin());
-  return fmt::format(
-      "operator '{}' ({}), tensor '{}', sample {}, byte {}: reference {:#04x}, program {:#04x}",
-      node.name, graph::to_string(node.kind), tensor.name, sample, at.first - reference.begin(),
-      *at.first, *at.second);
+                                const graph::TensorValue& program, int32_t steps) {
+  const auto difference = graph::first_difference(tensor, reference, program, steps);
+  if (!difference) return "";
+  return fmt::format("operator '{}' ({}), tensor '{}', sample {}, {}", node.name,
+                     graph::to_string(node.kind), tensor.name, sample,
+                     difference->text(tensor.shape));
 }
+
+Result<std::vector<Values>> evaluate(const graph::Module& module,
+                                     const std::vector<Values>& samples) {
+  graph::Evaluator evaluator(module);
+  std::vector<Values> results;
+  for (const Values& sample : samples) {
+    INTARSIA_TRY(Values values, evaluator.run(sample));
+    results.push_back(std::move(values));
+  }
+  return results;
+}
+
+namespace {
+
+// Of the tensors of the entry that are known: its inputs and the results of `opened`.
+std::map<int32_t, const graph::TensorValue*> known_values(const graph::Function& entry,
+                                                          const Values& sample,
+                                                          const Values& results) {
+  std::map<int32_t, const graph::TensorValue*> values;
+  for (size_t i = 0; i < entry.inputs.size(); ++i) values[entry.inputs[i].index] = &sample[i];
+  for (size_t i = 0; i < entry.outputs.size(); ++i) values[entry.outputs[i].index] = &results[i];
+  return values;
+}
+
+// Adds what one result of the node tells.
+void compare(const graph::Node& node, const graph::Tensor& tensor, size_t sample,
+             const graph::TensorValue& expected, const graph::TensorValue& actual,
+             OperatorCheck::Row& row) {
+  if (row.difference.empty()) {
+    row.difference = describe_difference(node, tensor, sample, expected, actual, row.allowed);
+    if (!row.difference.empty() && row.allowed > 0)
+      row.difference +=
+          fmt::format(", which is more than the {} that its device may differ by", row.allowed);
+  }
+  if (row.allowed > 0)
+    row.largest = std::max(row.largest, graph::largest_steps(tensor, expected, actual));
+}
+
+Result<void> check_alone(const graph::Module& opened, const graph::Node& node,
+                         const std::vector<Values>& samples, const std::vector<Values>& results,
+                         OperatorCheck::Row& row) {
+  const graph::Function& entry = opened.entry_function();
+  std::vector<graph::TensorId> operands;
+  const graph::Module single = alone(opened, node, operands);
+  graph::Evaluator evaluator(single);
+  for (size_t s = 0; s < samples.size(); ++s) {
+    const auto values = known_values(entry, samples[s], results[s]);
+    Values inputs;
+    for (const graph::TensorId id : operands) inputs.push_back(*values.at(id.index));
+    INTARSIA_TRY(const Values expected, evaluator.run(inputs));
+    const std::vector<graph::TensorId>& made = single.entry_function().outputs;
+    for (size_t o = 0; o < made.size(); ++o)
+      compare(node, entry.tensor(made[o]), s, expected[o], *values.at(made[o].index), row);
+  }
+  return {};
+}
+
+void check_in_place(const graph::Module& opened, const graph::Node& node,
+                    const std::vector<Values>& samples, const std::vector<Values>& expected,
+                    const std::vector<Values>& results, OperatorCheck::Row& row) {
+  const graph::Function& entry = opened.entry_function();
+  for (size_t s = 0; s < samples.size(); ++s) {
+    const auto wanted = known_values(entry, samples[s], expected[s]),
+               actual = known_values(entry, samples[s], results[s]);
+    for (const graph::TensorId id : node.outputs)
+      if (const auto found = wanted.find(id.index); found != wanted.end())
+        compare(node, entry.tensor(id), s, *found->second, *actual.at(id.index), row);
+  }
+}
+
+}  // namespace
 
 Result<OperatorCheck> check_operators(const graph::Module& opened,
                                       const std::map<std::string, int32_t>& allowed,
                                       const std::vector<Values>& samples,
                                       const std::vector<Values>& results) {
-  INTARSIA_TRY_VOID(check_state_is_of_one(opened));
-  const graph::Function& entry = opened.entry_function();
+  const std::optional<Diagnostics> shared = shared_state(opened);
+  const bool is_exact =
+      std::all_of(allowed.begin(), allowed.end(), [](const auto& row) { return row.second == 0; });
+  if (shared && !is_exact) return *shared;
+  std::vector<Values> expected;
+  if (shared) {
+    INTARSIA_TRY(expected, evaluate(opened, samples));
+  }
   OperatorCheck check;
-  for (const graph::Node& node : entry.nodes) {
-    const auto found = allowed.find(node.name);
-    const int32_t tolerance = found != allowed.end() ? found->second : 0;
-    std::vector<graph::TensorId> operands;
-    const graph::Module single = alone(opened, node, operands);
-    for (size_t s = 0; s < samples.size(); ++s) {
-      std::map<int32_t, const graph::TensorValue*> values;
-      for (size_t i = 0; i < entry.inputs.size(); ++i)
-        values[entry.inputs[i].index] = &samples[s][i];
-      for (size_t i = 0; i < entry.outputs.size(); ++i)
-        values[entry.outputs[i].index] = &results[s][i];
-      Values inputs;
-      for (const graph::TensorId id : operands) inputs.push_back(*values.at(id.index));
-      graph::Evaluator evaluator(single);
-      INTARSIA_TRY(const Values expected, evaluator.run(inputs));
-      const std::vector<graph::TensorId>& made = single.entry_function().outputs;
-      for (size_t o = 0; o < made.size(); ++o) {
-        const graph::Tensor& tensor = entry.tensor(made[o]);
-        const graph::TensorValue& actual = *values.at(made[o].index);
-        if (!agree(tensor, expected[o], actual, tolerance)) {
-          check.difference = describe_difference(node, tensor, s, expected[o], actual);
-          if (tolerance > 0)
-            check.difference +=
-                fmt::format(", which is more than the {} that its device may differ by", tolerance);
-          return check;
-        }
-        if (tolerance > 0 && is_8_bit(tensor.type))
-          check.largest = std::max(check.largest, largest_difference(tensor, expected[o], actual));
-      }
-    }
+  for (const graph::Node& node : opened.entry_function().nodes) {
+    OperatorCheck::Row row{node.name};
+    if (const auto found = allowed.find(node.name); found != allowed.end())
+      row.allowed = found->second;
+    if (shared)
+      check_in_place(opened, node, samples, expected, results, row);
+    else
+      INTARSIA_TRY_VOID(check_alone(opened, node, samples, results, row));
+    if (check.difference.empty()) check.difference = row.difference;
+    check.largest = std::max(check.largest, row.largest);
+    check.rows.push_back(std::move(row));
   }
   return check;
 }

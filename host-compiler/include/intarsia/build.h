@@ -59,7 +59,8 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
 
 // A tensor file: raw little-endian bytes, or .npy of the tensor's type (C order), recognised by its
 // first bytes. `slices` slices, or one for all; kAnySlices: one or more. Sizes are checked against the
-// tensor, of .npy files types and shapes as well (dimensions of 1 in front may be there or not).
+// tensor, of .npy files types and shapes as well (dimensions of 1 may be there or not, and a
+// flat array is taken).
 inline constexpr int32_t kAnySlices = 0;
 Result<std::vector<uint8_t>> read_tensor_file(const std::string& path, const TensorInfo& tensor,
                                               int32_t slices);

@@ -63,17 +63,18 @@ std::optional<Shape> npy_shape(std::string_view text) {
   }
 }
 
-Shape without_leading_ones(const Shape& shape) {
-  const auto first = std::find_if(shape.begin(), shape.end(), [](int64_t e) { return e != 1; });
-  return Shape(first, shape.end());
+Shape without_ones(Shape shape) {
+  std::erase(shape, 1);
+  return shape;
 }
 
-// Leading dimensions of 1 may be there or not, in front of them the number of slices.
+// Dimensions of 1 move no byte and may be there or not; a flat array has no axes to confuse, and only its size is
+// looked at. In front of the tensor's dimensions may be the number of slices.
 bool is_shape_of(const Shape& array, const Shape& tensor, int32_t slices) {
-  if (without_leading_ones(array) == without_leading_ones(tensor)) return true;
-  if (slices == 1 || array.empty() || (slices > 1 && array[0] != slices)) return false;
-  return without_leading_ones(Shape(array.begin() + 1, array.end())) ==
-         without_leading_ones(tensor);
+  const Shape given = without_ones(array), wanted = without_ones(tensor);
+  if (given == wanted || given.size() <= 1) return true;
+  if (slices == 1 || (slices > 1 && given[0] != slices)) return false;
+  return Shape(given.begin() + 1, given.end()) == wanted;
 }
 
 // Strips the .npy header (versions 1 to 3) after checking it against the tensor.

@@ -43,7 +43,8 @@ TEST_F(TensorFile, TheShapeIsTheTensors) {
   EXPECT_EQ(taken("(49, 10)", 490), "");
   EXPECT_THAT(taken("(1, 10, 49)", 490),
               testing::HasSubstr("is an array of shape [1,10,49], input 'audio' needs [1,49,10]"));
-  EXPECT_NE(taken("(490,)", 490), "");
+  EXPECT_EQ(taken("(490,)", 490), "");
+  EXPECT_EQ(taken("(49, 10, 1)", 490), "");
   EXPECT_NE(taken("(a)", 490), "");
 }
 

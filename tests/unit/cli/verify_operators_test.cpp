@@ -43,23 +43,60 @@ TEST(VerifyOperators, ADifferenceIsOfTheOperatorThatMadeIt) {
 }
 
 TEST(VerifyOperators, MoreThanAllowedIsRefused) {
-  EXPECT_THAT(check({{"first", 1}}, {4, 12, 12}, {2, 6, 6}).difference,
-              HasSubstr("operator 'first' (add), tensor 'two', sample 0, byte 1: reference 0x04, "
-                        "program 0x06, which is more than the 1"));
+  EXPECT_THAT(
+      check({{"first", 1}}, {4, 12, 12}, {2, 6, 6}).difference,
+      HasSubstr("operator 'first' (add), tensor 'two', sample 0, element 1 [0,1]: reference 4, "
+                "program 6, which is more than the 1"));
   EXPECT_THAT(check({{"second", 1}}, {4, 10, 12}, {2, 5, 6}).difference,
               HasSubstr("operator 'first' (add)"));
   EXPECT_THAT(check({{"first", 1}}, {4, 9, 12}, {2, 5, 6}).difference,
               HasSubstr("operator 'second' (add)"));
 }
 
-TEST(VerifyOperators, WiderTypesAndFloatsHaveNoSteps) {
-  graph::Tensor tensor;
-  tensor.type = DataType::Int16;
-  EXPECT_FALSE(agree(tensor, {1, 0}, {2, 0}, 1));
-  tensor.type = DataType::UInt8;
-  EXPECT_TRUE(agree(tensor, {127}, {128}, 1));
-  tensor.type = DataType::Int8;
-  EXPECT_FALSE(agree(tensor, {127}, {128}, 1));  // 127 and -128
+// A table names every operator; the second is not blamed for what the first did.
+TEST(VerifyOperators, ARowForEveryOperator) {
+  const OperatorCheck found = check({}, {4, 12, 12}, {2, 6, 6});
+  ASSERT_EQ(found.rows.size(), 2u);
+  EXPECT_EQ(found.rows[0].node, "first");
+  EXPECT_NE(found.rows[0].difference, "");
+  EXPECT_EQ(found.rows[1].difference, "");
+}
+
+TEST(VerifyOperators, OutputsByName) {
+  const Result<graph::Module> module = graph::parse(kTwice);
+  ASSERT_TRUE(module.ok());
+  const auto count = [&](const std::vector<std::string>& names) {
+    return with_outputs(*module, names)->entry_function().outputs.size();
+  };
+  EXPECT_EQ(count({"first"}), 2u);
+  EXPECT_EQ(count({"two"}), 2u);     // a tensor
+  EXPECT_EQ(count({"second"}), 1u);  // is an output already
+  EXPECT_EQ(count({"all"}), 2u);
+  EXPECT_THAT(with_outputs(*module, {"firs"}).error().to_string(), HasSubstr("'first'"));
+}
+
+// State goes on from sample to sample, as in the program.
+TEST(VerifyOperators, SharedStateIsComparedWithTheWhole) {
+  const graph::Module module = opened(R"(intarsia.graph shared
+func @main(%0) -> (%2) {
+  %0 in: i8[1] q(1)
+  %1 kept: i8[1] q(1) variable
+  %2 sum: i8[1] q(1)
+  add total(%0, %1) -> (%2)
+  reshape keep(%0) -> (%1) {shape=[1]}
+}
+entry @main
+)");
+  const std::vector<Values> samples = {{{1}}, {{5}}};
+  const Result<std::vector<Values>> results = evaluate(module, samples);
+  ASSERT_TRUE(results.ok()) << results.error().to_string();
+  EXPECT_EQ((*results)[1][0], graph::TensorValue{6});
+  EXPECT_EQ(check_operators(module, {}, samples, *results)->difference, "");
+  std::vector<Values> wrong = *results;
+  wrong[1][0] = {7};
+  EXPECT_THAT(check_operators(module, {}, samples, wrong)->difference,
+              HasSubstr("operator 'total' (add), tensor 'sum', sample 1, element 0 [0]: reference "
+                        "6, program 7"));
 }
 
 // One operator writes the state that the other reads: alone, neither has its history.

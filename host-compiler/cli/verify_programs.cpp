@@ -1,0 +1,160 @@
+#include "verify_programs.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "intarsia/emit.h"
+#include "program.h"
+#include "support/files.h"
+
+namespace intarsia::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One value after another, per tensor; and one of `count` such slices.
+Values joined(const std::vector<Values>& samples) {
+  Values all(samples.front().size());
+  for (const Values& sample : samples)
+    for (size_t i = 0; i < sample.size(); ++i)
+      all[i].insert(all[i].end(), sample[i].begin(), sample[i].end());
+  return all;
+}
+Values slice(const Values& all, size_t index, size_t count) {
+  Values one;
+  for (const graph::TensorValue& values : all) {
+    const auto bytes = static_cast<int64_t>(values.size() / count);
+    const auto begin = values.begin() + static_cast<int64_t>(index) * bytes;
+    one.emplace_back(begin, begin + bytes);
+  }
+  return one;
+}
+
+Result<std::vector<std::string>> files_of(const std::string& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string ending = entry.path().extension().string();
+    if (entry.is_regular_file() && (ending == ".bin" || ending == ".npy"))
+      files.push_back(entry.path().string());
+  }
+  if (error)
+    return Diagnostics(folder, "cannot be read: " + error.message(),
+                       "check the path and its permissions");
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+Result<Platforms> platforms_of(const Context& context, const Selection& selection) {
+  Platforms platforms;
+  if (selection.board.native()) {
+    platforms.all.push_back({selection.board.name, selection});
+    return platforms;
+  }
+  // The options are the board's, its memories among them: the plan and the streams are the same.
+  Selection here = selection;
+  INTARSIA_TRY(here.board, board::find_board(context.boards_folder(), "host"));
+  INTARSIA_TRY(here.core, board::core_for(here.board, selection.core.name));
+  platforms.all.push_back({here.board.name, std::move(here)});
+  if (selection.board.emulator)
+    platforms.all.push_back({selection.board.name, selection});
+  else
+    platforms.left_out = fmt::format(
+        "no emulator is known for board {}: its firmware is not part of this check; 'intarsia "
+        "build' makes it, and docs/debugging.md says how to compare on the board itself",
+        selection.board.name);
+  return platforms;
+}
+
+Result<Ran> run_module(const Context& context, const CommonOptions& options,
+                       const Selection& selection, const graph::Module& module,
+                       const std::vector<Values>& samples) {
+  INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
+  INTARSIA_TRY(const CompiledProgram compiled, compile_program(context, selection, module));
+  const std::string folder = work.path() + "/package";
+  INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, compiled, folder));
+  const BuildSetting setting = build_setting(context, options, selection, folder, manifest);
+  Ran ran;
+  ran.explanation = partitioned_of(compiled).explanation;
+  INTARSIA_TRY(ran.results, run_package(setting, samples, work.path()));
+  return ran;
+}
+
+Result<std::vector<Values>> run_package(const BuildSetting& setting,
+                                        const std::vector<Values>& samples,
+                                        const std::string& work_folder) {
+  ExecuteRequest request;
+  INTARSIA_TRY(request.program, build_program(setting, work_folder));
+  request.inputs = joined(samples);
+  request.repeat = static_cast<int32_t>(samples.size());
+  request.keep_all = true;
+  INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work_folder));
+  std::vector<Values> results;
+  for (size_t s = 0; s < samples.size(); ++s)
+    results.push_back(slice(result.outputs, s, samples.size()));
+  return results;
+}
+
+Result<std::vector<Values>> read_samples(const graph::Function& function,
+                                         const std::vector<std::string>& inputs) {
+  const std::vector<TensorInfo> tensors = tensor_infos(function, function.inputs);
+  std::error_code error;
+  if (inputs.size() == 1 && fs::is_directory(inputs[0], error)) {
+    INTARSIA_TRY(const std::vector<std::string> files, files_of(inputs[0]));
+    if (files.empty() || tensors.empty() || files.size() % tensors.size() != 0)
+      return Diagnostics(
+          inputs[0],
+          fmt::format("holds {} files .bin or .npy, a sample is {}", files.size(), tensors.size()),
+          "put one file per sample and input there, named so that they sort in that order");
+    std::vector<Values> samples(files.size() / tensors.size());
+    Diagnostics problems;
+    for (size_t i = 0; i < files.size(); ++i) {
+      Result<std::vector<uint8_t>> bytes =
+          read_tensor_file(files[i], tensors[i % tensors.size()], 1);
+      if (!bytes.ok())
+        problems.append(bytes.error());
+      else
+        samples[i / tensors.size()].push_back(std::move(bytes).value());
+    }
+    if (!problems.empty()) return problems;
+    return samples;
+  }
+  if (inputs.size() != tensors.size())
+    return Diagnostics(
+        "--input",
+        fmt::format("{} given, {} takes {}", inputs.size(), function.name, tensors.size()),
+        "give a folder, or --input once per model input, in order");
+  Diagnostics problems;
+  Values all;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Result<std::vector<uint8_t>> bytes = read_tensor_file(inputs[i], tensors[i], kAnySlices);
+    if (!bytes.ok())
+      problems.append(bytes.error());
+    else
+      all.push_back(std::move(bytes).value());
+  }
+  if (!problems.empty()) return problems;
+  size_t count = 1;
+  for (size_t i = 0; i < all.size(); ++i)
+    count = std::max(count, all[i].size() / static_cast<size_t>(tensors[i].bytes));
+  for (size_t i = 0; i < all.size(); ++i) {
+    const size_t slices = all[i].size() / static_cast<size_t>(tensors[i].bytes);
+    if (slices != count && slices != 1)
+      problems.add(inputs[i], fmt::format("holds {} samples, another input {}", slices, count),
+                   "give as many of each, or one for all");
+    if (slices == 1 && count > 1) {
+      const graph::TensorValue one = all[i];
+      for (size_t n = 1; n < count; ++n) all[i].insert(all[i].end(), one.begin(), one.end());
+    }
+  }
+  if (!problems.empty()) return problems;
+  std::vector<Values> samples;
+  for (size_t s = 0; s < count; ++s) samples.push_back(slice(all, s, count));
+  return samples;
+}
+
+}  // namespace intarsia::cli

@@ -1,0 +1,45 @@
+// The programs that `verify` compares with the reference: the generated C on this machine and the firmware
+// in the board's emulator, built for the same target and the same memories.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "context.h"
+#include "verify_operators.h"
+
+namespace intarsia::cli {
+
+// Where a program runs.
+struct Platform {
+  std::string name;  // "host", or the board's
+  Selection selection;
+};
+
+// This machine first, then the board when it is another one. `left_out`, when not empty, says in a line why
+// the board's firmware is not among them.
+struct Platforms {
+  std::vector<Platform> all;
+  std::string left_out;
+};
+Result<Platforms> platforms_of(const Context& context, const Selection& selection);
+
+struct Ran {
+  std::vector<Values> results;  // by sample, then by output
+  Explanation explanation;
+};
+// Compiles, builds and runs the module there, one start for all samples; state goes on from one to the next.
+Result<Ran> run_module(const Context& context, const CommonOptions& options,
+                       const Selection& selection, const graph::Module& module,
+                       const std::vector<Values>& samples);
+// The same of a package.
+Result<std::vector<Values>> run_package(const BuildSetting& setting,
+                                        const std::vector<Values>& samples,
+                                        const std::string& work_folder);
+
+// What a user gives as samples: once per input of the function a file with one slice for each, or one
+// folder with a file per sample and input, dealt in the order of their names. Raw bytes or .npy.
+Result<std::vector<Values>> read_samples(const graph::Function& function,
+                                         const std::vector<std::string>& inputs);
+
+}  // namespace intarsia::cli

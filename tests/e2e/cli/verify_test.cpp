@@ -1,0 +1,360 @@
+// `verify`, `build` and `run --outputs`: what is compared, what is found, and what is left behind.
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "needs.h"
+
+extern char** environ;
+
+namespace intarsia::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr const char* kNpu = "cortex-m55+ethos-u55-128";
+
+bool contains(const std::string& text, const std::string& word) {
+  return text.find(word) != std::string::npos;
+}
+
+class Verify : public Cli {
+ protected:
+  Json json(std::vector<std::string> arguments, int exit_code = kDone) const {
+    arguments.push_back("--json");
+    const ProcessOutcome outcome = intarsia(arguments);
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
+    Json parsed = Json::parse(outcome.out, nullptr, false);
+    EXPECT_FALSE(parsed.is_discarded()) << outcome.out;
+    return parsed;
+  }
+  static bool can_emulate() {
+    return have_program("arm-none-eabi-gcc") && have_program("qemu-system-arm");
+  }
+  // A model of one operator of two inputs, or of one.
+  void write_operator(const std::string& name, const std::string& type, const std::string& kind,
+                      bool binary) const {
+    const std::string tensor = type + "[6]\n";
+    write(name, "intarsia.graph m\nfunc @main(%0" + std::string(binary ? ", %1" : "") +
+                    ") -> (%2) {\n  %0 a: " + tensor + "  %1 b: " + tensor + "  %2 y: " + tensor +
+                    "  " + kind + " op(%0" + (binary ? ", %1" : "") +
+                    ") -> (%2)\n}\nentry @main\n");
+  }
+};
+
+// A column per program, a row per operator, on the CPU and on the NPU.
+TEST_F(Verify, ThreeWays) {
+  if (!can_emulate())
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  const ProcessOutcome text = intarsia({"verify", digits_path(), "--board", "mps2-an386"});
+  EXPECT_TRUE(done(text));
+  EXPECT_TRUE(contains(text.out,
+                       "reference, generated C on this machine and firmware on board "
+                       "mps2-an386 agree on 4 samples"))
+      << text.out;
+  const Json both =
+      json({"verify", digits_path(), "--target", kNpu, "--board", "mps3-an547", "--samples", "2"});
+  EXPECT_EQ(both["platforms"], Json({"host", "mps3-an547"}));
+  ASSERT_GE(both["operators"].size(), 12u);
+  for (const Json& row : both["operators"])
+    for (const char* platform : {"host", "mps3-an547"})
+      EXPECT_EQ(row[platform]["agrees"], true) << row;
+}
+
+// The result of every operator at once is more than a micro:bit has: its outputs are compared.
+TEST_F(Verify, OperatorsAreLookedAtWhereThereIsMemory) {
+  if (!can_emulate())
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  const std::vector<std::string> command = {"verify", digits_path(), "--board", "microbit"};
+  const ProcessOutcome text = intarsia(command);
+  EXPECT_TRUE(done(text));
+  std::vector<std::string> asked = command;
+  asked.push_back("--layers");
+  if (contains(text.out, "microbit: operators were not looked at one by one"))
+    EXPECT_TRUE(refused(intarsia(asked), {"memory"}));
+  else
+    EXPECT_TRUE(done(intarsia(asked)));
+}
+
+// One weight of the package is another one: the first output that shows it is named, with both values.
+TEST_F(Verify, APackageThatDiffers) {
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "package"})));
+  EXPECT_TRUE(refused(intarsia({"verify", "package"}), {"package: ", "--reference FILE"}));
+  EXPECT_TRUE(done(intarsia({"verify", "package", "--reference", digits_path()})));
+  std::string data = *read_text_file(path("package/digits_data.c"));
+  const size_t brace = data.find('{', data.rfind("_weights["));
+  const size_t digit = data.find_first_of("123456789", brace);
+  ASSERT_NE(digit, std::string::npos);
+  data[digit] = data[digit] == '1' ? '7' : '1';
+  write("package/digits_data.c", data);
+  const ProcessOutcome outcome = intarsia({"verify", "package", "--reference", digits_path()});
+  EXPECT_EQ(outcome.exit_code, kUserError);
+  for (const char* word :
+       {"differ, first at operator '", "sample ", "element ", ": reference ", ", program "})
+    EXPECT_TRUE(contains(outcome.err, word)) << outcome.err;
+  EXPECT_TRUE(refused(intarsia({"verify", "package", "--reference", "package/digits.h"}), {}));
+}
+
+// Values that a comparison may trip over: bools, infinities, NaN, the smallest of 64 bits.
+TEST_F(Verify, AwkwardValues) {
+  write_operator("and.graph", "bool", "logical_and", true);
+  write_operator("log.graph", "f32", "log", false);    // of 0 and of -1
+  write_operator("sqrt.graph", "f32", "sqrt", false);  // NaN
+  write_operator("wide.graph", "i64", "relu", false);
+  write_operator("div.graph", "f32", "div", true);  // 0 / 0
+  for (const char* name : {"and.graph", "log.graph", "sqrt.graph", "div.graph"})
+    EXPECT_TRUE(done(intarsia({"verify", name, "--samples", "8"}))) << name;
+}
+
+TEST_F(Verify, InputsFromFilesAndFolders) {
+  write_image("a.bin", 1);
+  std::vector<uint8_t> three = read("a.bin");
+  for (const int image : {2, 3}) {
+    write_image("b.bin", image);
+    const std::vector<uint8_t> more = read("b.bin");
+    three.insert(three.end(), more.begin(), more.end());
+  }
+  write("three.bin", three);
+  EXPECT_EQ(json({"verify", digits_path(), "--input", "three.bin", "--no-layers"})["samples"], 3);
+  write_image("recorded/0.bin", 4);
+  write_image("recorded/1.bin", 5);
+  write("recorded/notes.txt", std::string("not a sample"));
+  EXPECT_EQ(json({"verify", digits_path(), "--input", "recorded", "--no-layers"})["samples"], 2);
+  three.pop_back();
+  write("three.bin", three);
+  EXPECT_TRUE(refused(intarsia({"verify", digits_path(), "--input", "three.bin"}),
+                      {"three.bin: has 191 bytes", "or a multiple of that"}));
+  fs::create_directories(path("empty"));
+  EXPECT_TRUE(
+      refused(intarsia({"verify", digits_path(), "--input", "empty"}), {"empty: holds 0 files"}));
+}
+
+// Intermediate results on any board are those of the reference, which verify has compared.
+TEST_F(Verify, RunWritesIntermediateResults) {
+  write_image("in.bin", 3);
+  ASSERT_TRUE(done(intarsia(
+      {"run", digits_path(), "--input", "in.bin", "--output-dir", "all", "--outputs", "all"})));
+  EXPECT_EQ(read("all/out0.bin"), recorded_scores(3));
+  const std::map<std::string, std::string> every = read_folder("all");
+  EXPECT_GE(every.size(), 12u);
+  ASSERT_TRUE(every.contains("block1_depthwise.bin"));
+  const std::string board = can_emulate() ? "mps2-an386" : "host";
+  ASSERT_TRUE(done(intarsia({"run", digits_path(), "--input", "in.bin", "--output-dir", "one",
+                             "--outputs", "block1_depthwise", "--board", board})));
+  const std::map<std::string, std::string> one = read_folder("one");
+  EXPECT_EQ(one.size(), 2u);
+  EXPECT_EQ(one.at("block1_depthwise.bin"), every.at("block1_depthwise.bin"));
+  EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--input", "in.bin", "--output-dir", "none",
+                                "--outputs", "block1_depthwis"}),
+                      {"no operator or tensor 'block1_depthwis'", "'block1_depthwise'"}));
+}
+
+// A board without an emulator: the program is the user's to load, and is named only where it stays.
+TEST_F(Verify, ABoardWithoutAnEmulator) {
+  if (!can_emulate()) GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc";
+  const std::string root = path("root");
+  fs::create_directories(root + "/boards");
+  for (const char* folder : {"device-runtime", "targets"})
+    fs::create_directory_symlink(std::string(INTARSIA_SOURCE_DIR) + "/" + folder,
+                                 root + "/" + folder);
+  for (const char* folder : {"common", "host"})
+    fs::create_directory_symlink(std::string(INTARSIA_SOURCE_DIR) + "/boards/" + folder,
+                                 root + "/boards/" + folder);
+  Json board = Json::parse(*read_text_file(INTARSIA_SOURCE_DIR "/boards/mps2-an386/board.json"),
+                           nullptr, false);
+  board["name"] = "mine";
+  board.erase("run");
+  write("root/boards/mine/board.json", board.dump());
+  setenv("INTARSIA_ROOT", root.c_str(), 1);
+  write_image("in.bin", 3);
+  EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--board", "mine", "--input", "in.bin",
+                                "--output-dir", "out"}),
+                      {"no emulator is known for this board", "intarsia build", "--board mine"}));
+  const ProcessOutcome built =
+      intarsia({"build", digits_path(), "--board", "mine", "-o", "firmware.elf"});
+  EXPECT_TRUE(done(built));
+  EXPECT_TRUE(read_text_file(path("firmware.elf"))
+                  ->starts_with("\x7f"
+                                "ELF"));
+  const ProcessOutcome verified =
+      intarsia({"verify", digits_path(), "--board", "mine", "--samples", "1", "--no-layers"});
+  EXPECT_EQ(verified.exit_code, kDone) << verified.err;
+  EXPECT_TRUE(contains(verified.err, "note: no emulator is known for board mine")) << verified.err;
+  unsetenv("INTARSIA_ROOT");
+}
+
+// A program that does not end.
+constexpr const char* kSpin = "_run(struct digits *model) {\n";
+
+class Stuck : public Verify {
+ protected:
+  void SetUp() override {
+    Verify::SetUp();
+    ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "package"})));
+    std::string source = *read_text_file(path("package/digits.c"));
+    const size_t body = source.find(kSpin);
+    ASSERT_NE(body, std::string::npos);
+    source.insert(body + std::string(kSpin).size(),
+                  "  static volatile int forever = 1;\n  while (forever) {\n  }\n");
+    write("package/digits.c", source);
+    write_image("in.bin", 1);
+  }
+};
+
+TEST_F(Stuck, TheTimeLimitEndsIt) {
+  EXPECT_TRUE(refused(
+      intarsia({"run", "package", "--input", "in.bin", "--output-dir", "out", "--timeout", "4"}),
+      {"the program was stopped after 4 s", "--timeout SECONDS"}));
+}
+
+// The process that runs a program of our package, or none.
+std::vector<std::string> running_below(const std::string& folder) {
+  std::vector<std::string> found;
+  for (const fs::directory_entry& process : fs::directory_iterator("/proc")) {
+    std::error_code error;
+    const fs::path program = fs::read_symlink(process.path() / "exe", error);
+    if (!error && program.string().starts_with(folder)) found.push_back(process.path().string());
+  }
+  return found;
+}
+
+TEST_F(Stuck, AnInterruptEndsEverything) {
+  const std::string temporary = std::getenv("TMPDIR");
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string package = path("package"), input = path("in.bin"), output = path("out");
+    std::vector<const char*> words = {INTARSIA_PROGRAM, "run",          package.c_str(), "--input",
+                                      input.c_str(),    "--output-dir", output.c_str(),  nullptr};
+    pid_t process = 0;
+    ASSERT_EQ(posix_spawn(&process, words[0], nullptr, nullptr,
+                          const_cast<char* const*>(words.data()), environ),
+              0);
+    for (int i = 0; i < 6000 && running_below(temporary).empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_EQ(running_below(temporary).size(), 1u);
+    kill(process, signal);
+    int status = 0;
+    ASSERT_EQ(waitpid(process, &status, 0), process);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == signal) << status;
+    EXPECT_TRUE(fs::is_empty(temporary));
+    for (int i = 0; i < 500 && !running_below(temporary).empty(); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_TRUE(running_below(temporary).empty());
+  }
+}
+
+// What the emitted C is promised to be free of is an error where tests ask for it, not at a user's.
+TEST_F(Verify, WarningsAreErrorsInTestsOnly) {
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "package"})));
+  const std::string source = *read_text_file(path("package/digits.c"));
+  write("package/digits.c", source +
+                                "\nchar digits_narrow(int wide);\nchar digits_narrow(int wide) "
+                                "{ return wide; }\n");
+  write_image("in.bin", 3);
+  const std::vector<std::string> run = {"run",    "package",      "--input",
+                                        "in.bin", "--output-dir", "out"};
+  const char* before = std::getenv("INTARSIA_WARNINGS_ARE_ERRORS");
+  setenv("INTARSIA_WARNINGS_ARE_ERRORS", "1", 1);
+  const ProcessOutcome strict = intarsia(run);
+  EXPECT_EQ(strict.exit_code, kUserError);
+  EXPECT_TRUE(contains(strict.err, "-Werror=conversion")) << strict.err;
+  unsetenv("INTARSIA_WARNINGS_ARE_ERRORS");
+  EXPECT_TRUE(done(intarsia(run)));
+  if (before != nullptr) setenv("INTARSIA_WARNINGS_ARE_ERRORS", "1", 1);
+}
+
+// The function that the macro names gets every operator's result; without the macro nothing of it is there.
+TEST_F(Verify, TheTraceHook) {
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "package"})));
+  write_image("in.bin", 3);
+  ASSERT_TRUE(done(intarsia({"run", digits_path(), "--input", "in.bin", "--output-dir", "all",
+                             "--outputs", "block1_depthwise", "--no-slim"})));
+  write("main.c", std::string(R"(#include <stdio.h>
+#include <string.h>
+#include "digits.h"
+void show(int32_t index, const char *name, const void *tensor, int32_t bytes);
+void show(int32_t index, const char *name, const void *tensor, int32_t bytes) {
+  char path[80];
+  FILE *file;
+  (void)snprintf(path, sizeof path, "traced/%02d_%s.bin", (int)index, name);
+  file = fopen(path, "wb");
+  if (file == NULL) return;
+  (void)fwrite(tensor, 1, (size_t)bytes, file);
+  (void)fclose(file);
+}
+static _Alignas(DIGITS_ALIGNMENT) uint8_t ram[DIGITS_RAM_BYTES];
+int main(void) {
+  static struct digits model;
+  const struct digits_resources resources = {.ram = ram};
+  FILE *file = fopen("in.bin", "rb");
+  if (file == NULL || digits_init(&model, &resources) != 0) return 1;
+  if (fread(digits_input(&model, 0), 1, DIGITS_INPUT0_BYTES, file) != DIGITS_INPUT0_BYTES) return 1;
+  (void)fclose(file);
+  return digits_run(&model) == 0 ? 0 : 1;
+}
+)"));
+  fs::create_directories(path("traced"));
+  std::vector<std::string> command = {"cc",
+                                      "-std=c11",
+                                      "-Wall",
+                                      "-Wextra",
+                                      "-Wconversion",
+                                      "-Werror",
+                                      "-Ipackage",
+                                      "-Ipackage/runtime/include",
+                                      "-DDIGITS_TRACE=show",
+                                      "main.c",
+                                      "package/digits.c",
+                                      "package/digits_data.c"};
+  for (const auto& [file, text] : read_folder("package/runtime/kernels"))
+    if (file.ends_with(".c")) command.push_back("package/runtime/kernels/" + file);
+  command.insert(command.end(), {"-lm", "-o", "traced_program"});
+  ASSERT_TRUE(done(program(command)));
+  ASSERT_TRUE(done(program({path("traced_program")})));
+  const std::map<std::string, std::string> traced = read_folder("traced");
+  EXPECT_GE(traced.size(), 11u);
+  int found = 0;
+  for (const auto& [file, bytes] : traced) {
+    if (contains(file, "block1_depthwise")) {
+      ++found;
+      EXPECT_FALSE(bytes.empty());
+    }
+    if (file == traced.rbegin()->first) {
+      const std::vector<uint8_t> scores = recorded_scores(3);
+      EXPECT_EQ(bytes, std::string(scores.begin(), scores.end()));
+    }
+  }
+  EXPECT_EQ(found, 1);
+}
+
+// Size and speed of code are steps: the first that keeps to the budget is taken, and tags are loaded once.
+TEST_F(Verify, TheFlashBudgetTakesTheFirstStepThatFits) {
+  if (!can_emulate()) GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc";
+  write("tags.json", std::string(R"({"my-core": "cortex-m55 + ethos-u55-128"})"));
+  std::map<std::string, int64_t> flash;
+  for (const char* optimise : {"speed", "balanced", "size"}) {
+    const Json report = json({"compile", digits_path(), "--target", kNpu, "--board", "mps3-an547",
+                              "--optimise", optimise, "-o", optimise});
+    flash[optimise] = report["flash"]["code_bytes"].get<int64_t>() +
+                      report["flash"]["constant_bytes_linked"].get<int64_t>();
+  }
+  ASSERT_LT(flash["balanced"], flash["speed"]);
+  ASSERT_NE(read("balanced/digits.intarsia"), read("size/digits.intarsia"));
+  const std::vector<std::string> command = {
+      "compile", digits_path(), "--target",       kNpu,
+      "--board", "mps3-an547",  "--optimise",     "speed",
+      "-o",      "chosen",      "--flash-budget", std::to_string(flash["balanced"])};
+  EXPECT_TRUE(done(intarsia(command)));
+  EXPECT_EQ(read("chosen/digits.c"), read("balanced/digits.c"));
+  EXPECT_EQ(read("chosen/digits.intarsia"), read("balanced/digits.intarsia"));
+}
+
+}  // namespace
+}  // namespace intarsia::test
