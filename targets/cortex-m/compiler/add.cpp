@@ -75,14 +75,18 @@ class OneStep {
 
 }  // namespace
 
-LowerLeaf sum_leaf(CoreClass core, const OpView& view) {
+bool is_sum_of_activations(const OpView& view) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
   const auto is_plain = [](const graph::Tensor& t) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1 && !t.constant.valid();
   };
-  if (!is_plain(a) || !is_plain(b) || !is_plain(out) || a.shape != out.shape ||
-      b.shape != out.shape || view.node.inputs[0] == view.node.inputs[1])
-    return nullptr;
+  return is_plain(a) && is_plain(b) && is_plain(out) && a.shape == out.shape &&
+         b.shape == out.shape && view.node.inputs[0] != view.node.inputs[1];
+}
+
+LowerLeaf sum_leaf(CoreClass core, const OpView& view) {
+  const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
+  if (!is_sum_of_activations(view)) return nullptr;
   const std::optional<AddRescaling> r = add_rescaling(
       DataType::Int8, a.quantization.scale[0], b.quantization.scale[0], out.quantization.scale[0]);
   if (!r) return nullptr;

@@ -50,7 +50,8 @@ LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small);
 // Families. Each returns an empty leaf for what its kernels do not cover.
 LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small);
 LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small);
-LowerLeaf sum_leaf(CoreClass core, const OpView& view);   // of Add and Sub
+LowerLeaf sum_leaf(CoreClass core, const OpView& view);  // of Add and Sub
+bool is_sum_of_activations(const OpView& view);          // all that sum_leaf takes, and little more
 LowerLeaf mean_leaf(CoreClass core, const OpView& view);  // of Mean and Sum
 LowerLeaf mul_leaf(const OpView& view);
 LowerLeaf pool_leaf(CoreClass core, const OpView& view);
