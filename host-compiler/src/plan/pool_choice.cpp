@@ -182,18 +182,16 @@ class Chooser {
     return End::OutOfSteps;
   }
 
-  // Larger ones first: whoever fits into a memory that it likes better goes there.
-  void improve() {
-    for (const int index : order_by(groups_, [](const Group& g) { return -g.bytes; })) {
-      const auto g = static_cast<size_t>(index);
-      const int now = loads_.pool(g);
-      for (const int better : task_.candidates[g]) {
-        if (better == now || left_ <= 0) break;
-        loads_.take(g);
-        loads_.put(g, better);
-        if (!loads_.is_overfull(better) && fits(better, left_ / 16) && fits(now, left_ / 16)) break;
-        loads_.take(g);
-        loads_.put(g, now);
+  // Larger ones first: whoever fits into a memory that it likes better goes there, until nobody does or so
+  // many steps are spent.
+  void improve(int64_t most_steps) {
+    const int64_t end = std::max<int64_t>(0, left_ - most_steps);
+    const std::vector<int> by_size = order_by(groups_, [](const Group& g) { return -g.bytes; });
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (const int index : by_size) {
+        if (left_ <= end) return;
+        moved |= move_to_better(static_cast<size_t>(index));
       }
     }
   }
@@ -221,6 +219,20 @@ class Chooser {
   };
 
   void spend(int64_t steps) { left_ -= std::min(left_, steps); }
+
+  bool move_to_better(size_t group) {
+    const int now = loads_.pool(group);
+    for (const int better : task_.candidates[group]) {
+      if (better == now) return false;
+      loads_.take(group);
+      loads_.put(group, better);
+      if (!loads_.is_overfull(better) && fits(better, left_ / 16) && fits(now, left_ / 16))
+        return true;
+      loads_.take(group);
+      loads_.put(group, now);
+    }
+    return false;
+  }
 
   // Is there a placement of what lies in a memory? Asked again only with more steps.
   bool fits(int pool, int64_t share) {
@@ -390,10 +402,10 @@ class Chooser {
 
 PoolChoice choose_pools(const PoolTask& task, int64_t budget) {
   Chooser chooser(task, budget);
-  if (chooser.spill()) return chooser.answer(budget);
-  const Chooser::End end = chooser.search();
+  Chooser::End end = Chooser::End::Found;
+  if (!chooser.spill()) end = chooser.search();
   if (end == Chooser::End::Found) {
-    chooser.improve();
+    chooser.improve(budget / 8);
     return chooser.answer(budget);
   }
   PoolChoice none;

@@ -360,5 +360,55 @@ TEST_F(CheckUsers, TheCheckerKnowsTheTargets) {
   EXPECT_THAT(complaint_about(a_), HasSubstr("is in pool 'ram', which 'accelerator' does not"));
 }
 
+// The checker's own reading of loops and branches: plans with two buffers in one place.
+class CheckControlFlow : public LifetimesTest {
+ protected:
+  std::string complaint_with_both_at_one_place(BufferId x, BufferId y) {
+    MemoryMap memory;
+    memory.pools = {{"ram", 0}};
+    Plan plan = *plan_memory(module(), memory, {.in_place = false});
+    for (Placement& place : plan.placements)
+      if (place.buffer == x || place.buffer == y) place.offset = plan.use[0].peak;
+    plan.use[0].peak += 64;
+    const Result<void> checked = check_plan(module(), plan);
+    return checked.ok() ? "" : checked.error().to_string();
+  }
+};
+
+TEST_F(CheckControlFlow, LoopsKeepWhatIsUsedInsideAndOutside) {
+  straight();
+  const BufferId inner = add("inner", 64), before = add("before", 64);
+  function("g", 2);
+  schedule_.body = tir::seq(
+      {tir::call_func("g", {in_, before}), tir::call_func("f0", {before, a_}),
+       while_loop(tir::seq({tir::call_func("f1", {a_, inner}), tir::call_func("g", {inner, b_})})),
+       tir::call_func("f2", {b_, out_})});
+  EXPECT_THAT(complaint_with_both_at_one_place(a_, b_), HasSubstr("are alive together"));
+  EXPECT_THAT(complaint_with_both_at_one_place(b_, inner), HasSubstr("are alive together"));
+  EXPECT_EQ(complaint_with_both_at_one_place(before, inner), "");
+  EXPECT_EQ(complaint_with_both_at_one_place(before, b_), "");
+  EXPECT_EQ(complaint_with_both_at_one_place(in_, inner), "");
+  EXPECT_EQ(complaint_with_both_at_one_place(a_, out_), "");
+  EXPECT_THAT(complaint_with_both_at_one_place(in_, before), HasSubstr("are alive together"));
+}
+
+TEST_F(CheckControlFlow, BranchesReadTheirFlags) {
+  straight();
+  const BufferId flag = add("flag", 1);
+  function("set", 1);
+  schedule_.body = tir::seq({tir::call_func("set", {flag}), tir::call_func("f0", {in_, a_}),
+                             tir::if_then(flag_value(flag), tir::call_func("f1", {a_, b_})),
+                             tir::call_func("f2", {b_, out_})});
+  EXPECT_THAT(complaint_with_both_at_one_place(flag, a_), HasSubstr("are alive together"));
+  EXPECT_EQ(complaint_with_both_at_one_place(flag, out_), "");
+}
+
+TEST_F(CheckControlFlow, StateInputsAndOutputsStay) {
+  straight();
+  EXPECT_EQ(complaint_with_both_at_one_place(a_, out_), "");
+  schedule_.buffers[a_.at()].initial = 0;
+  EXPECT_THAT(complaint_with_both_at_one_place(a_, out_), HasSubstr("are alive together"));
+}
+
 }  // namespace
 }  // namespace intarsia::plan

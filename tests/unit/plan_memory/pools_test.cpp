@@ -72,17 +72,17 @@ bool exists(const Instance& instance) {
   return every_way(every_way, 0);
 }
 
-Instance random_instance(std::mt19937_64& random, bool aligned, bool device) {
+Instance random_instance(std::mt19937_64& random, bool aligned, bool device, bool alike) {
   Instance instance;
   const auto buffers = plan::pick(random, 2, 6);
   const auto pools = plan::pick(random, 2, 3);
-  instance.steps = static_cast<int>(plan::pick(random, 2, 7));
+  instance.steps = static_cast<int>(plan::pick(random, 2, alike ? 3 : 7));
   int64_t bytes = 0;
   for (int64_t i = 0; i < buffers; ++i) {
     Life life;
     life.first = static_cast<int>(plan::pick(random, 0, instance.steps - 1));
     life.last = static_cast<int>(plan::pick(random, life.first, instance.steps - 1));
-    life.bytes = plan::pick(random, 1, 40);
+    life.bytes = alike ? 10 * plan::pick(random, 1, 2) : plan::pick(random, 1, 40);
     if (aligned) life.alignment = 1 << plan::pick(random, 0, 6);
     bytes += life.bytes;
     instance.lives.push_back(life);
@@ -107,11 +107,12 @@ struct Tally {
   int found = 0, refused = 0;
 };
 
-Tally compare_with_trying_everything(uint64_t seed, int count, bool aligned, bool device) {
+Tally compare_with_trying_everything(uint64_t seed, int count, bool aligned, bool device,
+                                     bool alike = false) {
   std::mt19937_64 random(seed);
   Tally tally;
   for (int i = 0; i < count; ++i) {
-    const Instance instance = random_instance(random, aligned, device);
+    const Instance instance = random_instance(random, aligned, device, alike);
     const Result<Plan> plan = plan_memory(
         module_of(instance.lives, instance.steps, instance.device_step), instance.memory);
     const bool expected = exists(instance);
@@ -145,6 +146,50 @@ TEST(Pools, AlsoWhereADeviceReachesSomeOnly) {
   const Tally tally = compare_with_trying_everything(3, 400, false, true);
   EXPECT_GT(tally.found, 80);
   EXPECT_GT(tally.refused, 80);
+}
+
+TEST(Pools, AlsoAmongBuffersThatAreAlike) {
+  const Tally tally = compare_with_trying_everything(4, 600, false, false, true);
+  EXPECT_GT(tally.found, 150);
+  EXPECT_GT(tally.refused, 150);
+}
+
+// Nothing lies in a slow memory that alone would have had room in a faster one.
+TEST(Pools, FastMemoriesAreUsed) {
+  std::mt19937_64 random(6);
+  int slow = 0;
+  for (int i = 0; i < 300; ++i) {
+    const Instance instance = random_instance(random, false, false, false);
+    const Result<Plan> plan =
+        plan_memory(module_of(instance.lives, instance.steps), instance.memory);
+    if (!plan.ok()) continue;
+    for (const Placement& moved : plan->placements)
+      for (size_t p = 0; p < instance.memory.pools.size(); ++p) {
+        const MemoryPool& faster = instance.memory.pools[p];
+        if (faster.cycles_per_access >=
+            instance.memory.pools[static_cast<size_t>(moved.pool)].cycles_per_access)
+          continue;
+        plan::PlacementProblem there;
+        for (const Placement& place : plan->placements)
+          if (place.pool == static_cast<int>(p) || place.buffer == moved.buffer)
+            there.buffers.push_back({"", place.first_step, place.last_step + 1, place.bytes});
+        EXPECT_GT(best_peak_by_trying_everything(there), faster.size) << "instance " << i;
+        ++slow;
+      }
+  }
+  EXPECT_GT(slow, 100);
+}
+
+// Of those alive at the fullest step the largest leaves; what does not help stays.
+TEST(Pools, TheLargestOfTheFullestStepMovesFirst) {
+  MemoryMap memory = memories({100, 1000});
+  memory.pools[1].cycles_per_access = 4;
+  const Result<Plan> plan = plan_memory(
+      module_of({{90, 0, 0}, {30, 1, 2}, {50, 1, 2}, {40, 1, 3}, {60, 3, 3}}, 4), memory);
+  ASSERT_TRUE(plan.ok()) << plan.error().to_string();
+  std::vector<int> pools;
+  for (const Placement& place : plan->placements) pools.push_back(place.pool);
+  EXPECT_EQ(pools, (std::vector<int>{0, 0, 1, 0, 0}));
 }
 
 // The largest buffer fits into one of two memories, whichever is named first.

@@ -209,6 +209,37 @@ TEST(StripeGeometry, LinesHoldWindowsAndNoMore) {
             16);
 }
 
+// Between two operators a line holds what the second one reads at once, and what is made beyond that while
+// the first stripes fill it.
+TEST(StripeGeometry, LinesAreAsLongAsTheLargestWindow) {
+  int lines = 0;
+  for (uint32_t seed = 1; seed <= 2000; ++seed) {
+    Random r(seed);
+    const auto window = [&] {
+      RowWindow w{r.range(1, 5), r.range(1, 3), 1, 0};
+      w.stride = std::min(w.stride, w.kernel);  // every row is read
+      return w;
+    };
+    const RowWindow first = window(), second = window();
+    const int64_t between = r.range(second.kernel, 30);
+    const int64_t out = (between - second.kernel) / second.stride + 1;
+    const Chain chain =
+        line_of({(between - 1) * first.stride + first.kernel, between, out}, {first, second});
+    const int64_t step = r.range(1, out);
+    const std::optional<Stripes> stripes = make_stripes(chain, step);
+    ASSERT_TRUE(stripes.has_value()) << "seed " << seed;
+    int64_t most = 0;
+    for (const Stripe& stripe : stripes->list)
+      for (const Turn& turn : stripe.turns)
+        if (turn.op == 1) most = std::max(most, turn.read[0].count());
+    const int64_t unread = between - ((out - 1) * second.stride + second.kernel);
+    EXPECT_GE(stripes->line_rows[1], most) << "seed " << seed;
+    EXPECT_LE(stripes->line_rows[1], most + unread) << "seed " << seed;
+    lines += most < between;
+  }
+  EXPECT_GT(lines, 1000);
+}
+
 TEST(StripeGeometry, RefusesWhatHasNoCommonRate) {
   // x -> pool of two rows -> ..., and x itself, in one sum: rows do not even agree in number there, so the
   // rates of the two ways differ.
