@@ -1,7 +1,9 @@
 // Kind `c`: any CPU with a C compiler. It leaves every code-generating hook to its default, the
 // portable lowering and C emission; what it adds is the table of cores.
 #include <algorithm>
+#include <optional>
 #include <sstream>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -129,21 +131,64 @@ double portable_instructions(Column column, const graph::Function& function,
   return each.per_step * steps + each.per_result * results;
 }
 
-// What -mattr asks for, as the core has it.
+// An element of -mattr: the extension, and whether the core is said to have it. Without it is "-dsp", or "+nodsp" as
+// compilers write it behind -mcpu.
+struct Extension {
+  std::string name;
+  bool present;
+};
+
+std::optional<Extension> read_extension(const std::string& word) {
+  constexpr std::string_view kKnown[] = {"dsp", "mve", "mve.fp", "fp"};
+  Extension extension{word.empty() ? "" : word.substr(1), word.starts_with('+')};
+  if (word.starts_with("+no")) extension = {word.substr(3), false};
+  const bool known =
+      std::find(std::begin(kKnown), std::end(kKnown), extension.name) != std::end(kKnown);
+  if (!known || (!extension.present && word[0] != '-' && !word.starts_with("+no")))
+    return std::nullopt;
+  return extension;
+}
+
+// What -mattr says of the core is something the core comes with or without.
 Result<void> check_extensions(const Core& core, const std::vector<std::string>& asked) {
   std::vector<std::string> has;
   std::istringstream words(core.extensions);
-  for (std::string word; words >> word;) has.push_back("+" + word);
+  for (std::string word; words >> word;) has.push_back(word);
+  std::vector<Extension> seen;
   for (const std::string& word : asked) {
-    if (std::find(has.begin(), has.end(), word) != has.end()) continue;
-    const bool known = word == "+dsp" || word == "+mve" || word == "+fp";
+    const std::optional<Extension> extension = read_extension(word);
+    // Helium comes with or without floating point.
+    const std::string known = extension && extension->name == "mve.fp" ? "mve" : "";
+    const bool possible =
+        extension &&
+        std::find(has.begin(), has.end(), known.empty() ? extension->name : known) != has.end();
+    for (const Extension& other : seen)
+      if (possible && other.name == extension->name && other.present != extension->present)
+        return Diagnostics("",
+                           fmt::format("-mattr says both that {} has {} and that it has not",
+                                       core.name, other.name),
+                           "leave one of them out");
+    if (possible) {
+      seen.push_back(*extension);
+      continue;
+    }
     return Diagnostics(
         "",
-        known ? fmt::format("{} has no extension for -mattr={}", core.name, word)
-              : fmt::format("-mattr cannot be '{}'", word),
-        has.empty() ? "leave -mattr out" : fmt::format("it has {}", fmt::join(has, ", ")));
+        !extension ? fmt::format("-mattr cannot be '{}'", word)
+        : extension->present
+            ? fmt::format("{} has no extension for -mattr={}", core.name, word)
+            : fmt::format("{} has nothing to leave out for -mattr={}", core.name, word),
+        has.empty() ? "leave -mattr out" : fmt::format("it has +{}", fmt::join(has, ", +")));
   }
   return {};
+}
+
+// Floating point that -mattr takes away leaves the calling convention of integers.
+std::string float_abi_of(const Core& core, const Attributes& attributes) {
+  if (const AttributeValue* value = attributes.find("mattr"))
+    for (const std::string& word : std::get<std::vector<std::string>>(*value))
+      if (word == "-fp" || word == "+nofp") return "soft";
+  return core.float_abi;
 }
 
 KindSpec make_spec() {
@@ -157,13 +202,14 @@ KindSpec make_spec() {
       AttributeSpec::word("mcpu", "native", cores, "the core, as the C compiler names it"),
       AttributeSpec::word("mfloat-abi", std::nullopt, {"soft", "softfp", "hard"},
                           "calling convention of floating point; follows the core"),
-      AttributeSpec::list("mattr", {}, "extensions that the core must have: +dsp, +mve, +fp"),
+      AttributeSpec::list(
+          "mattr", {}, "extensions that the core has: +dsp, +mve, +fp; or lacks: -dsp, -mve, -fp"),
       AttributeSpec::word("kernels", "tuned", {"tuned", "portable"},
                           "tuned: kernels made for the core, where a target folder brings them"),
   };
   spec.resolve = [](Attributes& attributes) -> Result<void> {
     if (const Core* core = find_core(attributes.get_string("mcpu")))
-      attributes.derive("mfloat-abi", std::string(core->float_abi));
+      attributes.derive("mfloat-abi", float_abi_of(*core, attributes));
     return {};
   };
   spec.validate = [](const Attributes& attributes) -> Result<void> {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "intarsia/builtin_targets.h"
 #include "kernel_costs.h"
 #include "kernels.h"
@@ -32,6 +34,23 @@ const Core* find_core(const Target& target) {
   return found == std::end(kCores) ? nullptr : found;
 }
 
+// The classes of kernels that the core has all instructions of, less what -mattr says to be missing. Helium stands on
+// the DSP extension.
+CoreClass class_of(const Target& target) {
+  CoreClass core = find_core(target)->core_class;
+  const AttributeValue* value = target.attributes.find("mattr");
+  const auto* words = value == nullptr ? nullptr : std::get_if<std::vector<std::string>>(value);
+  const auto lacks = [&](const char* extension) {
+    return words != nullptr &&
+           std::any_of(words->begin(), words->end(), [&](const std::string& word) {
+             return word == std::string("-") + extension || word == std::string("+no") + extension;
+           });
+  };
+  if (core == CoreClass::Mve && lacks("mve")) core = CoreClass::Dsp;
+  if (core >= CoreClass::Dsp && lacks("dsp")) core = CoreClass::Long;
+  return core;
+}
+
 double constant_bytes(const graph::Function& function, const graph::Node& node) {
   int64_t bytes = 0;
   for (const graph::TensorId id : node.inputs)
@@ -52,7 +71,7 @@ class CortexMKind final : public RefiningKind {
   Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
                                             const graph::Function& function,
                                             const LoweringOptions& options) const override {
-    const CoreClass core = find_core(target)->core_class;
+    const CoreClass core = class_of(target);
     const bool small = options.optimise == LoweringOptions::Optimise::Size;
     return standard_lowering::graph_to_tir(
         module, function,
@@ -64,7 +83,7 @@ class CortexMKind final : public RefiningKind {
                     const graph::Function& function, const graph::Node& node) const override {
     CostEstimate estimate = base().cost(target, module, function, node);
     const Core& core = *find_core(target);
-    if (const auto cycles = kernel_cycles(core.core_class, module, function, node))
+    if (const auto cycles = kernel_cycles(class_of(target), module, function, node))
       estimate.cycles =
           std::max(*cycles * core.time, constant_bytes(function, node) / core.constant_bytes);
     return estimate;
@@ -74,7 +93,12 @@ class CortexMKind final : public RefiningKind {
                                    const Plan& plan) const override {
     INTARSIA_TRY(Artifacts artifacts,
                  emission::c_artifacts(target, module, plan, kernel_structs()));
-    if (!artifacts.functions.empty()) artifacts.includes.push_back("cortex_m/kernels.h");
+    if (artifacts.functions.empty()) return artifacts;
+    artifacts.includes.push_back("cortex_m/kernels.h");
+    // Where flags without the class's instructions are told of.
+    constexpr const char* kMadeFor[] = {"thumb", "long", "dsp", "mve"};
+    artifacts.includes.push_back(
+        fmt::format("cortex_m/made_for_{}.h", kMadeFor[static_cast<size_t>(class_of(target))]));
     return artifacts;
   }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/builtin_targets.h"
+#include "kernel_program.h"
 
 namespace intarsia::targets::c {
 void add_kinds(TargetRegistry& registry);
@@ -40,6 +41,79 @@ TEST_F(Refinement, LeavesOtherMachinesToPlainC) {
 
 TEST_F(Refinement, CanBeTurnedOff) {
   EXPECT_FALSE(refined("c -mcpu=cortex-m4 -kernels=portable"));
+}
+
+// The portable kind knows the cores, this target what their kernels are: one list.
+TEST_F(Refinement, TakesEveryCoreOfThePortableKindButThisMachine) {
+  for (const char* name : {
+#define CORE(name, ...) name,
+#include "c/cores.def"
+#undef CORE
+       }) {
+    const std::string core = name;
+    EXPECT_EQ(refined("c -mcpu=" + core), core != "native") << core;
+  }
+  for (const char* name : {
+#define CORE(name, ...) name,
+#include "cortex_m/cores.def"
+#undef CORE
+       })
+    EXPECT_TRUE(refined(std::string("c -mcpu=") + name)) << name;
+}
+
+// -mattr takes a core without an extension to the kernels that it has all instructions of.
+TEST(Extensions, ThatAreMissingChooseOtherKernels) {
+  for (const auto& [core, kernel] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"cortex-m23", "intarsia_thumb_conv_s8"},
+           {"cortex-m33", "intarsia_dsp_conv_s8"},
+           {"cortex-m33 -mattr=-dsp", "intarsia_long_conv_s8"},
+           {"cortex-m33 -mattr=+nodsp", "intarsia_long_conv_s8"},
+           {"cortex-m33 -mattr=+dsp", "intarsia_dsp_conv_s8"},
+           {"cortex-m35p", "intarsia_dsp_conv_s8"},
+           {"star-mc1", "intarsia_dsp_conv_s8"},
+           {"cortex-m52", "intarsia_mve_conv_s8"},
+           {"cortex-m55", "intarsia_mve_conv_s8"},
+           {"cortex-m55 -mattr=-mve.fp", "intarsia_mve_conv_s8"},
+           {"cortex-m55 -mattr=+nomve.fp", "intarsia_mve_conv_s8"},
+           {"cortex-m55 -mattr=-mve", "intarsia_dsp_conv_s8"},
+           {"cortex-m55 -mattr=+nomve", "intarsia_dsp_conv_s8"},
+           {"cortex-m55 -mattr=-dsp", "intarsia_long_conv_s8"},
+           {"cortex-m85 -mattr=-mve,-dsp", "intarsia_long_conv_s8"},
+           {"cortex-m4 -mattr=-fp", "intarsia_dsp_conv_s8"}}) {
+    KernelProgram kernels(core);
+    Random random(8);
+    kernels.add(window_module(random, {graph::OpKind::Conv2d, 1, 6, 6, 8, 12, 3, 3, 1}));
+    EXPECT_TRUE(kernels.calls(kernel)) << core;
+  }
+}
+
+TEST(Extensions, TakeFloatingPointAlong) {
+  TargetRegistry registry;
+  targets::c::add_kinds(registry);
+  for (const auto& [text, abi] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"c -mcpu=cortex-m33", "hard"},
+           {"c -mcpu=cortex-m33 -mattr=-fp", "soft"},
+           {"c -mcpu=cortex-m33 -mattr=+nofp", "soft"}}) {
+    const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
+    ASSERT_TRUE(target.ok()) << text;
+    EXPECT_EQ(target->host().get_string("mfloat-abi"), abi) << text;
+  }
+}
+
+TEST(Extensions, ThatACoreNeverHasAreRefused) {
+  TargetRegistry registry;
+  targets::c::add_kinds(registry);
+  for (const auto& [text, message] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"c -mcpu=cortex-m3 -mattr=-dsp", "cortex-m3 has nothing to leave out for -mattr=-dsp"},
+           {"c -mcpu=cortex-m4 -mattr=-mve", "cortex-m4 has nothing to leave out for -mattr=-mve"},
+           {"c -mcpu=cortex-m4 -mattr=+mve", "cortex-m4 has no extension for -mattr=+mve"},
+           {"c -mcpu=cortex-m4 -mattr=dsp", "-mattr cannot be 'dsp'"},
+           {"c -mcpu=cortex-m4 -mattr=+dsp,-dsp", "-mattr says both"}}) {
+    const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
+    ASSERT_FALSE(target.ok()) << text;
+    EXPECT_NE(target.error().to_string().find(message), std::string::npos)
+        << target.error().to_string();
+  }
 }
 
 }  // namespace
