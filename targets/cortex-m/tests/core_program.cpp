@@ -127,28 +127,48 @@ std::string damage_of(const KernelProgram& kernels, const Layout& layout, size_t
   return painted(scratch + free, scratch + layout.scratch_bytes) ? "" : "behind its scratch";
 }
 
+std::vector<std::string> kernel_sources() {
+  const std::string root = INTARSIA_SOURCE_DIR;
+  std::vector<std::string> sources;
+  for (const char* folder : {"/targets/cortex-m/device", "/device-runtime/kernels/src"})
+    for (const auto& entry : fs::directory_iterator(root + folder))
+      if (entry.path().extension() == ".c") sources.push_back(entry.path().string());
+  std::sort(sources.begin(), sources.end());
+  return sources;
+}
+
+std::vector<std::string> strict_flags() {
+  const std::string root = INTARSIA_SOURCE_DIR, views = INTARSIA_CORTEX_M_VIEWS;
+  return {"-std=c11",
+          "-ffunction-sections",
+          "-fdata-sections",
+          "-Wall",
+          "-Wextra",
+          "-Wconversion",
+          "-Werror",
+          "-I" + views + "/isa",
+          "-I" + views + "/device",
+          "-I" + root + "/device-runtime/kernels/include",
+          "-I" + root + "/device-runtime/contract/include"};
+}
+
 Result<std::string> build(const board::Board& board, const board::Core& core,
                           const CoreRequest& request, const std::string& source,
                           const std::string& folder) {
   const std::string root = INTARSIA_SOURCE_DIR;
   board::BuildRequest build;
-  build.sources = {source};
-  for (const char* sources : {"/targets/cortex-m/device", "/device-runtime/kernels/src"})
-    for (const auto& entry : fs::directory_iterator(root + sources))
-      if (entry.path().extension() == ".c") build.sources.push_back(entry.path().string());
-  std::sort(build.sources.begin() + 1, build.sources.end());
-  const std::string views = INTARSIA_CORTEX_M_VIEWS;
-  build.flags = {request.optimise,
-                 "-std=c11",
-                 "-ffunction-sections",
-                 "-fdata-sections",
-                 "-Wall",
-                 "-Wextra",
-                 "-Wconversion",
-                 "-Werror",
-                 "-I" + views + "/isa",
-                 "-I" + views + "/device",
-                 "-I" + root + "/device-runtime/kernels/include"};
+  if (request.setting) {
+    INTARSIA_TRY(build.sources, compile_kernels(*request.setting, source, folder));
+    build.flags = {"-Os", "-std=c11"};
+    // The linker compiles once more what GCC left to it.
+    if (request.setting->whole_program && request.setting->compiler != "clang")
+      build.flags = {"-Os", "-std=c11", "-flto"};
+  } else {
+    build.sources = {source};
+    for (std::string& kernel : kernel_sources()) build.sources.push_back(std::move(kernel));
+    build.flags = strict_flags();
+    build.flags.insert(build.flags.begin(), request.optimise);
+  }
   build.linker_script_path = folder + "/board.ld";
   INTARSIA_TRY_VOID(write_file(build.linker_script_path, board::linker_script(board)));
   build.output = folder + "/program";
@@ -174,6 +194,51 @@ Result<board::CountRequest> counting(const std::string& program, const std::stri
 
 }  // namespace
 
+Result<std::vector<std::string>> compile_kernels(const Setting& setting, const std::string& source,
+                                                 const std::string& folder) {
+  const bool clang = setting.compiler == "clang";
+  std::vector<std::string> command = {setting.compiler};
+  // Headers of the C library that the cross compiler brings.
+  if (clang) command.insert(command.end(), {"--target=arm-none-eabi", "-isystem", INTARSIA_NEWLIB});
+  command.push_back("-mthumb");
+  command.insert(command.end(), setting.core.begin(), setting.core.end());
+  for (const std::string& flag : strict_flags()) command.push_back(flag);
+  command.insert(command.end(), setting.flags.begin(), setting.flags.end());
+  const auto run = [&](const std::vector<std::string>& what) -> Result<void> {
+    INTARSIA_TRY(const ProcessOutcome outcome, run_process(what));
+    if (!outcome.succeeded()) return Diagnostics(what.front(), "fails:\n" + outcome.err);
+    return {};
+  };
+  std::vector<std::string> sources = kernel_sources();
+  if (!source.empty()) sources.push_back(source);
+  std::vector<std::string> objects;
+  // Clang's way to a whole program, without its linker: one module, optimised once more.
+  const std::string extension = setting.whole_program && clang ? ".bc" : ".o";
+  for (const std::string& file : sources) {
+    std::vector<std::string> one = command;
+    if (setting.whole_program) one.push_back("-flto");
+    objects.push_back(folder + "/" + fs::path(file).stem().string() + extension);
+    one.insert(one.end(), {"-c", file, "-o", objects.back()});
+    INTARSIA_TRY_VOID(run(one));
+  }
+  if (extension == ".o") return objects;
+  std::vector<std::string> link = {"llvm-link", "-o", folder + "/all.bc"};
+  link.insert(link.end(), objects.begin(), objects.end());
+  INTARSIA_TRY_VOID(run(link));
+  std::vector<std::string> whole = {setting.compiler, "--target=arm-none-eabi", "-mthumb"};
+  whole.insert(whole.end(), setting.core.begin(), setting.core.end());
+  whole.insert(whole.end(), setting.flags.begin(), setting.flags.end());
+  whole.insert(whole.end(), {"-Wno-unused-command-line-argument", "-c", folder + "/all.bc", "-o",
+                             folder + "/all.o"});
+  INTARSIA_TRY_VOID(run(whole));
+  return std::vector<std::string>{folder + "/all.o"};
+}
+
+std::string core_source(const KernelProgram& kernels,
+                        const std::vector<std::vector<graph::TensorValue>>& inputs) {
+  return kernels.text() + driver(kernels, lay_out(kernels, inputs));
+}
+
 bool can_run_cores(std::string& reason) {
   for (const char* program : {"arm-none-eabi-gcc", "qemu-system-arm"}) {
     const auto outcome = run_process({program, "--version"});
@@ -188,11 +253,19 @@ Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& ker
                             const std::vector<std::vector<graph::TensorValue>>& inputs) {
   INTARSIA_TRY(const board::Board board,
                board::find_board(std::string(INTARSIA_SOURCE_DIR) + "/boards", request.board));
-  INTARSIA_TRY(const board::Core core, board::core_for(board, request.core));
+  INTARSIA_TRY(board::Core core, board::core_for(board, request.core));
+  // What is around the kernels is called as they are.
+  if (request.setting && std::count(request.setting->core.begin(), request.setting->core.end(),
+                                    "-mfloat-abi=soft") != 0) {
+    std::erase_if(core.flags, [](const std::string& flag) {
+      return flag.starts_with("-mfpu=") || flag.starts_with("-mfloat-abi=");
+    });
+    core.flags.push_back("-mfloat-abi=soft");
+  }
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   const std::string folder = work.path();
   const Layout layout = lay_out(kernels, inputs);
-  INTARSIA_TRY_VOID(write_file(folder + "/operators.c", kernels.text() + driver(kernels, layout)));
+  INTARSIA_TRY_VOID(write_file(folder + "/operators.c", core_source(kernels, inputs)));
   board::StartRequest start;
   INTARSIA_TRY(start.program, build(board, core, request, folder + "/operators.c", folder));
 

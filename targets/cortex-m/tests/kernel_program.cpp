@@ -53,6 +53,22 @@ void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise
   modules_.push_back(std::move(module));
 }
 
+bool fits_small_memory(const graph::Module& module, const std::string& core) {
+  constexpr int64_t kInputs = 2500, kOutputs = 2000, kScratch = 4000;
+  const graph::Function& function = module.entry_function();
+  const auto bytes_of = [&](const std::vector<graph::TensorId>& tensors) {
+    int64_t bytes = 0;
+    for (const graph::TensorId id : tensors) bytes += function.tensor(id).bytes();
+    return bytes;
+  };
+  if (bytes_of(function.inputs) > kInputs || bytes_of(function.outputs) > kOutputs) return false;
+  KernelProgram program(core);
+  program.add(module);
+  size_t scratch = 0;
+  for (const size_t bytes : program.scratch(0)) scratch += bytes;
+  return scratch <= kScratch;
+}
+
 std::string KernelProgram::text() const {
   return "#include <stdbool.h>\n#include <stdint.h>\n#include \"intarsia_contract/placement.h\"\n"
          "#include \"intarsia_kernels/kernels.h\"\n#include \"cortex_m/kernels.h\"\n" +

@@ -12,8 +12,7 @@ namespace intarsia::test::cortex_m {
 
 class KernelProgram {
  public:
-  explicit KernelProgram(
-      const std::string& core);  // a name of isa/cores.def, and further attributes
+  explicit KernelProgram(const std::string& core);  // what follows `c -mcpu=`
 
   // The entry function of a module has one operator, which the target takes. Fails the test otherwise.
   void add(graph::Module module,
@@ -42,5 +41,8 @@ class KernelProgram {
   std::vector<std::vector<size_t>> scratch_;
   size_t tuned_ = 0;
 };
+
+// An operator for a core whose board has 16 kB of RAM, most of which an image with many of them can give to the largest.
+bool fits_small_memory(const graph::Module& module, const std::string& core);
 
 }  // namespace intarsia::test::cortex_m
