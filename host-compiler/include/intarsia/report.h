@@ -27,6 +27,7 @@ struct OperatorRow {
     int64_t begin = 0, end = 0;
   };
   std::vector<Range> memory;
+  std::vector<std::string> kernels;  // C functions that compute it, each once; none: its own loops
 };
 
 struct PoolRow {

@@ -72,6 +72,13 @@ Report make_report(const CompiledModel& model, const std::string& target,
                               model.plan.memory.pools[static_cast<size_t>(place->pool)].name,
                               place->offset, place->offset + place->bytes});
     }
+    // Names of C functions; what devices call their commands is none.
+    tir::for_each_statement(func.body, [&](const tir::Stmt& stmt) {
+      const auto* call = std::get_if<tir::Intrinsic>(&stmt->node);
+      if (call != nullptr && call->name.starts_with("intarsia_") &&
+          std::find(row.kernels.begin(), row.kernels.end(), call->name) == row.kernels.end())
+        row.kernels.push_back(call->name);
+    });
     count_constants(model.lowered, func, passed, counted, row);
     if (const auto found = stream_bytes.find(func.name); found != stream_bytes.end())
       row.stream_bytes = found->second;

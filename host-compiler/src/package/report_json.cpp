@@ -60,6 +60,7 @@ std::string report_json(const Report& report) {
                                  {"weight_bytes", row.weight_bytes},
                                  {"table_bytes", row.table_bytes},
                                  {"stream_bytes", row.stream_bytes},
+                                 {"kernels", row.kernels},
                                  {"memory", std::move(memory)}});
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -84,6 +85,24 @@ std::string operators_text(const Report& report) {
   return text;
 }
 
+// Which functions compute how many operators. Operators of devices have neither kernels nor loops.
+std::string kernels_text(const Report& report) {
+  std::map<std::string, int> uses;
+  int loops = 0;
+  for (const OperatorRow& row : report.operators) {
+    for (const std::string& kernel : row.kernels) ++uses[kernel];
+    if (row.kernels.empty() && row.stream_bytes == 0) ++loops;
+  }
+  if (uses.empty()) return "";
+  std::string text = "Kernels\n";
+  for (const auto& [kernel, count] : uses)
+    text += fmt::format("  {:<40} {:>3} operator{}\n", kernel, count, count == 1 ? "" : "s");
+  if (loops > 0)
+    text += fmt::format("  {:<40} {:>3} operator{}\n", "loops of their own", loops,
+                        loops == 1 ? "" : "s");
+  return text;
+}
+
 }  // namespace
 
 std::string search_text(const SearchFigures& search) {
@@ -100,7 +119,7 @@ std::string report_text(const Report& report) {
                         report.transfer_bytes);
   if (!report.search_note.empty()) text += "\n" + report.search_note;
   return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + stripes_text(report) +
-         flash_text(report) + "\n" + operators_text(report);
+         flash_text(report) + "\n" + operators_text(report) + kernels_text(report);
 }
 
 }  // namespace intarsia
