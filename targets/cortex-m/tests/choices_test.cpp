@@ -1,0 +1,253 @@
+// Which kernel an operator gets, on both sides of every limit: of sums, shifts, scratch, shapes and ranges.
+#include <cmath>
+#include <optional>
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "kernel_program.h"
+
+namespace intarsia::test::cortex_m {
+namespace {
+
+using graph::OpKind;
+
+constexpr int64_t kQuick = int64_t{1} << 30;  // sums of the quick arithmetic stay below
+
+// A fully connected layer whose weights are all `weight`, but for those of the channels in `others`; scales are such that
+// results are sums times `ratio`.
+struct Layer {
+  int64_t rows = 1, inputs = 4, outputs = 4, bias = 0, in_zero = 0, out_zero = 0;
+  double ratio = 1.0 / 256;
+  int weight = 1;
+  std::optional<int> first = {}, second = {};
+  graph::Activation activation = graph::Activation::None;
+};
+
+graph::Module module_of(const Layer& layer) {
+  Random random(3);
+  graph::Module module = fully_connected_module(random, layer.rows, layer.inputs, layer.outputs);
+  graph::Function& function = module.functions[0];
+  std::vector<uint8_t> weights, biases;
+  for (int64_t c = 0; c < layer.outputs; ++c) {
+    const int weight = c == 0   ? layer.first.value_or(layer.weight)
+                       : c == 1 ? layer.second.value_or(layer.weight)
+                                : layer.weight;
+    weights.insert(weights.end(), static_cast<size_t>(layer.inputs), static_cast<uint8_t>(weight));
+    for (int byte = 0; byte < 4; ++byte)
+      biases.push_back(static_cast<uint8_t>(static_cast<uint64_t>(layer.bias) >> (8 * byte)));
+  }
+  function.nodes[0].attributes = [&] {
+    graph::FullyConnectedAttrs attrs;
+    attrs.activation = layer.activation;
+    return attrs;
+  }();
+  for (const graph::TensorId id : function.nodes[0].inputs) {
+    graph::Tensor& tensor = function.tensors[static_cast<size_t>(id.index)];
+    if (!tensor.constant.valid()) {
+      tensor.quantization = {{1.0f}, {layer.in_zero}, 0};
+      continue;
+    }
+    const auto constant = static_cast<size_t>(tensor.constant.index);
+    module.constants[constant].bytes = tensor.type == DataType::Int8 ? weights : biases;
+    for (float& scale : tensor.quantization.scale) scale = static_cast<float>(layer.ratio);
+  }
+  function.tensors[static_cast<size_t>(function.outputs[0].index)].quantization = {
+      {1.0f}, {layer.out_zero}, 0};
+  return module;
+}
+
+// The name of the kernel that is called; empty for loops.
+std::string kernel_of(const std::string& core, graph::Module module) {
+  KernelProgram program(core);
+  program.add(std::move(module));
+  const std::string text = program.text();
+  const size_t end = text.find("(&");
+  if (program.tuned() == 0 || end == std::string::npos) return "";
+  const size_t begin = text.find_last_of(" \n", end) + 1;
+  return text.substr(begin, end - begin);
+}
+std::string kernel_of(const std::string& core, const Layer& layer) {
+  return kernel_of(core, module_of(layer));
+}
+
+TEST(Choices, QuickSumsStayBelow2To30) {
+  const Layer layer;
+  const int64_t products = layer.inputs * 128;  // the most that they add up to
+  for (const int64_t sign : {1, -1}) {
+    EXPECT_EQ(kernel_of("cortex-m4", Layer{.bias = sign * (kQuick - 1 - products)}),
+              "intarsia_dsp_dense_s8");
+    EXPECT_EQ(kernel_of("cortex-m4", Layer{.bias = sign * (kQuick - products)}),
+              "intarsia_dsp_dense_any_s8");
+  }
+  // The input's zero point joins the bias.
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.bias = kQuick - 1 - products - 4 * 7, .in_zero = -7}),
+            "intarsia_dsp_dense_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.bias = kQuick - products - 4 * 7, .in_zero = -7}),
+            "intarsia_dsp_dense_any_s8");
+  // So do 32 bits bound what any kernel adds up.
+  constexpr int64_t kMost = (int64_t{1} << 31) - 1;
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.bias = kMost - products}), "intarsia_dsp_dense_any_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.bias = kMost - products + 1}), "");
+}
+
+TEST(Choices, QuickShiftsAreOneToTwentyTwo) {
+  const auto at = [](int exponent, int64_t bias) {
+    return kernel_of("cortex-m4", Layer{.bias = bias, .ratio = std::ldexp(1.0, exponent)});
+  };
+  constexpr int64_t kLarge = 1 << 24;
+  EXPECT_EQ(at(-1, 0), "intarsia_dsp_dense_any_s8");  // 2^-1 is one half times 2^0
+  EXPECT_EQ(at(-2, 0), "intarsia_dsp_dense_s8");
+  EXPECT_EQ(at(-23, kLarge), "intarsia_dsp_dense_s8");
+  EXPECT_EQ(at(-24, kLarge), "intarsia_dsp_dense_any_s8");
+  // Sums that are shifted away altogether: 2^22 is half of the last bit of a shift by 23.
+  EXPECT_EQ(at(-24, (1 << 22) - 1 - 512), "intarsia_dsp_dense_s8");
+  EXPECT_EQ(at(-24, (1 << 22) - 512), "intarsia_dsp_dense_any_s8");
+  // Without weights the result is constant, whatever the scale.
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.bias = 3, .ratio = 4.0, .weight = 0}),
+            "intarsia_dsp_dense_s8");
+}
+
+TEST(Choices, TwoWeightsHaveToFitAHalfword) {
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.first = -1, .second = -128}), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.first = 0, .second = -128}), "intarsia_dsp_dense_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.first = -128, .second = -127}), "intarsia_dsp_dense_s8");
+}
+
+TEST(Choices, DenseLayersHaveOneRowOfWordsAndFourChannels) {
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.rows = 2}), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.inputs = 5}), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.outputs = 3}), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.outputs = 5}), "intarsia_dsp_dense_s8");
+}
+
+TEST(Choices, RangesHaveKernelsOfTheirOwn) {
+  constexpr auto kRelu = graph::Activation::Relu;
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.rows = 4, .out_zero = -128}),
+            "intarsia_dsp_conv_rectified_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.rows = 4, .out_zero = -128, .activation = kRelu}),
+            "intarsia_dsp_conv_rectified_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.rows = 4, .out_zero = -127}), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.rows = 4, .out_zero = -127, .activation = kRelu}),
+            "intarsia_dsp_conv_limited_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.rows = 4, .ratio = 0.5, .activation = kRelu}),
+            "intarsia_dsp_conv_any_s8");
+  EXPECT_EQ(kernel_of("cortex-m0", Layer{.activation = kRelu}), "intarsia_thumb_conv_limited_s8");
+}
+
+// 16 kB of scratch at most: pairs of four pixels, or of one, and a copy of the window where it is not made of words.
+TEST(Choices, ScratchIsBounded) {
+  const auto at = [](const char* core, int64_t rows, int64_t inputs) {
+    return kernel_of(core, Layer{.rows = rows, .inputs = inputs, .outputs = 5});
+  };
+  const std::string conv = "intarsia_dsp_conv_s8";
+  EXPECT_EQ(at("cortex-m4", 4, 2048), conv);
+  EXPECT_EQ(at("cortex-m4", 4, 2052), "");
+  EXPECT_EQ(at("cortex-m4", 4, 1818), conv);  // 1820 bytes nine times
+  EXPECT_EQ(at("cortex-m4", 4, 1821), "");
+  EXPECT_EQ(at("cortex-m4", 3, 8192), conv);
+  EXPECT_EQ(at("cortex-m4", 3, 8196), "");
+  EXPECT_EQ(at("cortex-m4", 2, 5459), conv);
+  EXPECT_EQ(at("cortex-m4", 2, 5461), "");
+  // Six pixels share 64-bit products; beyond 16 kB one by one.
+  EXPECT_EQ(at("cortex-m3", 6, 1364), "intarsia_long_conv_s8");
+  EXPECT_EQ(at("cortex-m3", 6, 1368), "intarsia_thumb_conv_s8");
+  EXPECT_EQ(at("cortex-m3", 6, 1167), "intarsia_long_conv_s8");
+  EXPECT_EQ(at("cortex-m3", 6, 1169), "intarsia_thumb_conv_s8");
+  EXPECT_EQ(at("cortex-m3", 5, 64), "intarsia_thumb_conv_s8");
+  EXPECT_EQ(at("cortex-m0", 6, 64), "intarsia_thumb_conv_s8");
+}
+
+TEST(Choices, ShapesFitSixteenBits) {
+  EXPECT_EQ(kernel_of("cortex-m0", Layer{.inputs = 32767}), "intarsia_thumb_conv_s8");
+  EXPECT_EQ(kernel_of("cortex-m0", Layer{.inputs = 32768}), "");
+}
+
+std::string pooling(const char* core, OpKind kind, int64_t filter_h, int64_t filter_w,
+                    int64_t channels) {
+  Random random(5);
+  return kernel_of(
+      core, plain_module(random, kind,
+                         graph::Pool2dAttrs{filter_h, filter_w, 1, 1, {}, graph::Activation::None},
+                         {1, 17, 18, channels}));
+}
+
+TEST(Choices, PoolingPaysFromFourChannelsAndFiveElements) {
+  const std::string average = "intarsia_average_pool_s8", most = "intarsia_max_pool_s8";
+  EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 2, 2, 4), "");
+  EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 1, 5, 4), average);
+  EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 1, 5, 3), "");
+  EXPECT_EQ(pooling("cortex-m55", OpKind::AveragePool2d, 2, 2, 4), average);
+  EXPECT_EQ(pooling("cortex-m55", OpKind::AveragePool2d, 2, 2, 3), "");
+  EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 2, 2, 4), most);
+  EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 2, 2, 3), "");
+  EXPECT_EQ(pooling("cortex-m3", OpKind::MaxPool2d, 2, 2, 4), "");
+  // A halfword holds the sum of 255 elements.
+  EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 15, 17, 4), average);
+  EXPECT_EQ(pooling("cortex-m4", OpKind::AveragePool2d, 16, 16, 4), "");
+  EXPECT_EQ(pooling("cortex-m4", OpKind::MaxPool2d, 16, 16, 4), most);
+}
+
+TEST(Choices, MeansPayWhereSumsAreLong) {
+  const auto mean = [](const char* core, int64_t count, int64_t inner) {
+    Random random(6);
+    return kernel_of(core, plain_module(random, OpKind::Mean, graph::ReduceAttrs{{1}, true},
+                                        {2, count, inner})) == "intarsia_mean_s8";
+  };
+  EXPECT_TRUE(mean("cortex-m4", 9, 4));
+  EXPECT_FALSE(mean("cortex-m4", 8, 4));
+  EXPECT_FALSE(mean("cortex-m4", 9, 3));
+  EXPECT_TRUE(mean("cortex-m4", 64, 1));
+  EXPECT_FALSE(mean("cortex-m4", 63, 1));
+  EXPECT_TRUE(mean("cortex-m55", 16, 1));
+  EXPECT_FALSE(mean("cortex-m55", 15, 1));
+  for (const char* core : {"cortex-m0", "cortex-m3"}) {
+    EXPECT_TRUE(mean(core, 9, 8)) << core;
+    EXPECT_FALSE(mean(core, 8, 8)) << core;
+    EXPECT_FALSE(mean(core, 9, 6)) << core;
+    EXPECT_FALSE(mean(core, 64, 1)) << core;
+  }
+}
+
+TEST(Choices, ProductsShiftByOneToSixteen) {
+  const auto product = [](int exponent) {
+    Random random(7);
+    graph::Module module = binary_module(random, OpKind::Mul, {2, 8}, {2, 8});
+    for (graph::Tensor& tensor : module.functions[0].tensors) tensor.quantization.scale = {1.0f};
+    module.functions[0]
+        .tensors[static_cast<size_t>(module.functions[0].outputs[0].index)]
+        .quantization.scale = {std::ldexp(1.0f, -exponent)};
+    return kernel_of("cortex-m4", std::move(module)) == "intarsia_mul_s8";
+  };
+  EXPECT_FALSE(product(-1));
+  EXPECT_TRUE(product(-2));
+  EXPECT_TRUE(product(-17));
+  EXPECT_FALSE(product(-18));
+}
+
+TEST(Choices, DepthwiseWindowsOfTheSmallCoresHaveFifteenRows) {
+  const auto depthwise = [](int64_t rows) {
+    Random random(8);
+    return kernel_of("cortex-m0",
+                     window_module(random, {OpKind::DepthwiseConv2d, 1, 18, 4, 2, 2, rows, 2, 1}));
+  };
+  EXPECT_TRUE(depthwise(15).starts_with("intarsia_thumb_depthwise")) << depthwise(15);
+  EXPECT_EQ(depthwise(16), "");
+}
+
+TEST(Choices, DepthwiseOnDspHasFourChannelsWithoutDilationOrMultiplier) {
+  const auto depthwise = [](int64_t channels, int64_t outputs, int64_t dilation) {
+    Random random(9);
+    WindowCase c{OpKind::DepthwiseConv2d, 1, 9, 9, channels, outputs, 3, 3, 1};
+    c.dilation_w = dilation;
+    return kernel_of("cortex-m4", window_module(random, c)).starts_with("intarsia_dsp_depthwise");
+  };
+  EXPECT_TRUE(depthwise(4, 4, 1));
+  EXPECT_FALSE(depthwise(3, 3, 1));
+  EXPECT_FALSE(depthwise(4, 8, 1));
+  EXPECT_FALSE(depthwise(4, 4, 2));
+}
+
+}  // namespace
+}  // namespace intarsia::test::cortex_m
