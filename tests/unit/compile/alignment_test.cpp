@@ -111,7 +111,7 @@ TEST_P(Alignment, IsSaidAndCheckedByTheEmittedC) {
   fs::create_directories(folder);
   for (const SourceFile& file : model->emitted.sources) {
     fs::create_directories((folder / file.path).parent_path());
-    std::ofstream(folder / file.path) << file.text;
+    std::ofstream(folder / file.path) << file.whole_text();
     if (file.path == "wide_sum.h") {
       EXPECT_THAT(file.text, HasSubstr("#define WIDE_SUM_ALIGNMENT " + std::to_string(GetParam())));
     }
