@@ -1,12 +1,11 @@
-// The reference evaluator against the conformance cases: one operator (or a small network) each,
-// with types and shapes that the models do not use.
+// The reference evaluator against recorded results of one operator (or a small network) each, with types and shapes
+// that the models do not use.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "golden_testing.h"
 #include "intarsia/import.h"
-#include "needs.h"
 
 namespace intarsia::graph {
 namespace {
@@ -50,33 +49,30 @@ std::string run_case(const std::filesystem::path& folder, const nlohmann::json& 
   return "";
 }
 
-TEST(Conformance, EveryCase) {
-  const std::filesystem::path root = shared_folder() / "conformance";
-  if (!std::filesystem::exists(root))
-    GTEST_SKIP() << test::needs("shared-data") << "nothing at " << root;
-  int cases = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(root)) {
-    const nlohmann::json meta = nlohmann::json::parse(bytes_of(entry.path() / "meta.json"));
-    const std::string name = entry.path().filename().string();
-    if (meta.value("optional", false)) continue;
-    ++cases;
-    const std::string found = run_case(entry.path(), meta);
-    EXPECT_EQ(found, "") << name;
-  }
-  RecordProperty("cases", cases);
-  EXPECT_GE(cases, 200);
+class Conformance : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(Conformance, OutputsAreTheRecordedOnes) {
+  const nlohmann::json meta = nlohmann::json::parse(bytes_of(GetParam() / "meta.json"));
+  EXPECT_EQ(run_case(GetParam(), meta), "");
 }
 
-// Cases of this repository, which operators/make_cases.py makes.
-TEST(Operators, EveryCase) {
-  int cases = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(INTARSIA_OPERATOR_CASES)) {
-    if (!entry.is_directory()) continue;
-    const nlohmann::json meta = nlohmann::json::parse(bytes_of(entry.path() / "meta.json"));
-    ++cases;
-    EXPECT_EQ(run_case(entry.path(), meta), "") << entry.path().filename();
-  }
-  EXPECT_GE(cases, 24);
+// Not what TFLite Micro itself rejects.
+std::vector<std::filesystem::path> cases() {
+  std::vector<std::filesystem::path> folders = test::recorded_cases();
+  std::erase_if(folders, [](const std::filesystem::path& folder) {
+    const nlohmann::json meta = nlohmann::json::parse(bytes_of(folder / "meta.json"));
+    return meta.value("optional", false);
+  });
+  return folders;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, Conformance, testing::ValuesIn(cases()),
+                         [](const auto& info) { return test::test_name(info.param); });
+
+// operators/make_cases.py makes these.
+TEST(ConformanceCases, TheRepositoryHasCasesOfItsOwn) {
+  const std::vector<std::filesystem::path> all = cases();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), test::is_own), 113);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "intarsia/graph.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::graph {
 

@@ -7,7 +7,6 @@
 #include "golden_testing.h"
 #include "intarsia/graph.h"
 #include "intarsia/import.h"
-#include "needs.h"
 
 namespace intarsia::graph {
 namespace {
@@ -21,16 +20,14 @@ uint32_t crc32(const TensorValue& bytes) {
   return ~crc;
 }
 
-class Models : public testing::TestWithParam<const char*> {};
+class Models : public testing::TestWithParam<std::filesystem::path> {};
 
 TEST_P(Models, EveryTensorIsAsRecorded) {
-  const std::filesystem::path folder = shared_folder() / "models" / GetParam();
-  if (!std::filesystem::exists(folder))
-    GTEST_SKIP() << test::needs("shared-data") << "nothing at " << folder;
+  const std::filesystem::path folder = GetParam();
   const nlohmann::json meta = nlohmann::json::parse(bytes_of(folder / "meta.json"));
 
   const std::vector<uint8_t> file = bytes_of(folder / "model.tflite");
-  const Result<Module> imported = import_model(file, {std::string(GetParam()) + ".tflite"});
+  const Result<Module> imported = import_model(file, {folder.filename().string() + ".tflite"});
   ASSERT_TRUE(imported.ok()) << imported.error().to_string();
   const Module& module = imported.value();
   ASSERT_TRUE(verify(module).ok()) << verify(module).error().to_string();
@@ -88,13 +85,14 @@ TEST_P(Models, EveryTensorIsAsRecorded) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Recorded, Models,
-                         testing::Values("ad01_int8", "dtln_noise_suppression", "hello_world_float",
-                                         "hello_world_int8", "keyword_scrambled_8bit",
-                                         "kws_ref_model", "micro_speech_quantized",
-                                         "pretrainedResnet", "pretrainedResnet_quant",
-                                         "simple_add_model", "trained_lstm_int8", "vww_96_int8"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(Recorded, Models, testing::ValuesIn(test::recorded_models()),
+                         [](const auto& info) { return test::test_name(info.param); });
+
+// models/make_networks.py makes these.
+TEST(RecordedModels, TheRepositoryHasSomeOfItsOwn) {
+  const std::vector<std::filesystem::path> all = test::recorded_models();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), test::is_own), 8);
+}
 
 }  // namespace
 }  // namespace intarsia::graph

@@ -1,0 +1,153 @@
+"""Writes .tflite files operator by operator, and runs them with TFLite Micro's reference kernels. What the scripts of
+this folder share. Needs the packages of requirements.txt.
+"""
+import pathlib
+import shutil
+import sys
+import tempfile
+
+import flatbuffers
+import numpy as np
+from tflite_micro.python.tflite_micro import runtime
+
+fb = runtime.schema_fb
+TYPES = {np.float32: 0, np.int32: 2, np.uint8: 3, np.int64: 4, np.bool_: 6, np.int16: 7, np.int8: 9}
+TYPE_NAMES = {0: "FLOAT32", 2: "INT32", 4: "INT64", 6: "BOOL", 7: "INT16", 9: "INT8", 17: "INT4"}
+RESOURCE, INT4 = 13, 17
+KINDS = {number: kind for kind, number in TYPES.items()}
+
+
+class AlignedBuilder(flatbuffers.Builder):
+    """Python's builder knows no force_align, which the format asks for on the bytes of constants."""
+
+    def StartVector(self, elem_size, num_elems, alignment):
+        return super().StartVector(elem_size, num_elems, 16 if elem_size == 1 else alignment)
+
+
+def pack_int4(values):
+    """Two elements a byte, the first in the low half."""
+    flat = np.asarray(values, dtype=np.int8).reshape(-1)
+    flat = np.append(flat, np.zeros(len(flat) % 2, np.int8)).astype(np.uint8) & 15
+    return (flat[0::2] | (flat[1::2] << 4)).astype(np.uint8)
+
+
+def options(name, **fields):
+    made = getattr(fb, name + "T")()
+    for key, value in fields.items():
+        setattr(made, key, value)
+    return getattr(fb.BuiltinOptions, name), made
+
+
+class Subgraph:
+    def __init__(self, model, name):
+        self.model, self.graph = model, fb.SubGraphT()
+        self.graph.name = name
+        self.graph.tensors, self.graph.operators = [], []
+        self.graph.inputs, self.graph.outputs = [], []
+
+    def tensor(self, shape, kind=np.float32, scale=None, zero=0, data=None, name=None, signature=None,
+               axis=0, variable=False):
+        made = fb.TensorT()
+        made.shape = list(shape)
+        if signature is not None:
+            made.shapeSignature = list(signature)
+        made.type = kind if isinstance(kind, int) else TYPES[kind]
+        made.name = name or f"t{len(self.graph.tensors)}"
+        made.buffer, made.isVariable = 0, variable
+        if data is not None:
+            values = pack_int4(data) if kind == INT4 else np.asarray(data, dtype=kind).reshape(shape)
+            made.buffer = self.model.buffer(values.tobytes())
+        if scale is not None:
+            made.quantization = fb.QuantizationParametersT()
+            scales = np.atleast_1d(scale).astype(np.float32)
+            made.quantization.scale = list(scales)
+            made.quantization.zeroPoint = [zero] * len(scales)
+            made.quantization.quantizedDimension = axis
+        self.graph.tensors.append(made)
+        return len(self.graph.tensors) - 1
+
+    def constant(self, values, kind=np.int32, **more):
+        values = np.asarray(values, dtype=kind)
+        return self.tensor(values.shape, kind, data=values, **more)
+
+    def op(self, code, inputs, outputs, opts=None, version=1, intermediates=None):
+        made = fb.OperatorT()
+        made.opcodeIndex = self.model.code(code, version)
+        made.inputs, made.outputs = list(inputs), list(outputs)
+        if opts is not None:
+            made.builtinOptionsType, made.builtinOptions = opts
+        if intermediates is not None:
+            made.intermediates = list(intermediates)
+        self.graph.operators.append(made)
+
+    def inputs(self, *ids):
+        self.graph.inputs = list(ids)
+
+    def outputs(self, *ids):
+        self.graph.outputs = list(ids)
+
+
+class Model:
+    def __init__(self):
+        self.model = fb.ModelT()
+        self.model.version = 3
+        self.model.operatorCodes, self.model.subgraphs, self.model.buffers = [], [], [fb.BufferT()]
+        self.codes = {}
+
+    def subgraph(self, name="main"):
+        made = Subgraph(self, name)
+        self.model.subgraphs.append(made.graph)
+        return made
+
+    def buffer(self, data):
+        made = fb.BufferT()
+        made.data = np.frombuffer(data, dtype=np.uint8)
+        self.model.buffers.append(made)
+        return len(self.model.buffers) - 1
+
+    def code(self, name, version):
+        if (name, version) not in self.codes:
+            made = fb.OperatorCodeT()
+            code = getattr(fb.BuiltinOperator, name)
+            made.builtinCode, made.deprecatedBuiltinCode, made.version = code, min(code, 127), version
+            self.codes[name, version] = len(self.model.operatorCodes)
+            self.model.operatorCodes.append(made)
+        return self.codes[name, version]
+
+    def bytes(self):
+        builder = AlignedBuilder(1024)
+        builder.Finish(self.model.Pack(builder), b"TFL3")
+        return bytes(builder.Output())
+
+
+
+
+def run_script(make, folder, arguments):
+    """`make(folder)` writes a script's files. Without arguments: into `folder`; with `--check`: into a temporary folder,
+    and the exit status says whether the same files with the same bytes are in `folder`."""
+    if arguments not in ([], ["--check"]):
+        raise SystemExit(f"{sys.argv[0]}: no argument, or --check")
+    if not arguments:
+        make(folder)
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        again = pathlib.Path(temporary)
+        make(again)
+        made = {file.relative_to(again) for file in again.rglob("*") if file.is_file()}
+        kept = {file.relative_to(folder) for file in folder.rglob("*")
+                if file.is_file() and file.relative_to(folder).parts[0] in {path.parts[0] for path in made}}
+        wrong = sorted(made ^ kept)
+        wrong += sorted(path for path in made & kept
+                        if (again / path).read_bytes() != (folder / path).read_bytes())
+        for path in wrong:
+            print(f"{path}: is not as this script makes it")
+        print(f"{len(made)} files made again, {len(wrong)} of them are not the same")
+        raise SystemExit(1 if wrong else 0)
+
+
+def fresh(folder):
+    """An empty folder in place of what is there."""
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    return folder
