@@ -39,5 +39,11 @@ TEST(Match, AnInnerResultThatOthersReadIsNotSwallowed) {
   EXPECT_FALSE(match(kAddOfRelu, module, module.functions[0], NodeId{2}).has_value());
 }
 
+TEST(Match, AnInnerResultThatIsAnOutputIsNotSwallowed) {
+  graph::Module module = pad_and_add(false);
+  module.functions[0].outputs.push_back(graph::TensorId{1});
+  EXPECT_FALSE(match(kAddOfRelu, module, module.functions[0], NodeId{2}).has_value());
+}
+
 }  // namespace
 }  // namespace intarsia

@@ -69,6 +69,7 @@ TEST(Partition, OneMemberIsOneRegion) {
   ASSERT_EQ(result.module.functions.size(), 2u);
   EXPECT_EQ(result.module.functions[1].name, "main_cpu_0");
   EXPECT_EQ(result.module.functions[1].nodes.size(), 4u);
+  EXPECT_EQ(result.module.functions[1].outputs.size(), 1u);  // what it reads twice itself is none
   EXPECT_EQ(result.explanation.transfers, 0);
 }
 

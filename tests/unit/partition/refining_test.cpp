@@ -45,7 +45,9 @@ class BaseKind final : public TargetKind {
 class BetterKind final : public RefiningKind {
  public:
   using RefiningKind::RefiningKind;
-  bool refines(const Target& target) const override { return *target.attributes.find("better") == AttributeValue(true); }
+  bool refines(const Target& target) const override {
+    return *target.attributes.find("better") == AttributeValue(true);
+  }
   int32_t tolerance(const Target& target, const graph::Node& node) const override {
     return base().tolerance(target, node) - 1;
   }

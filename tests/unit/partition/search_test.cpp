@@ -6,6 +6,7 @@
 
 #include "fake_kinds.h"
 #include "partition/decision_order.h"
+#include "partition/regions.h"
 #include "search_problems.h"
 
 namespace intarsia {
@@ -324,6 +325,27 @@ TEST(Search, TheUserIsToldWhenItWasCutShort) {
 }
 
 // ---- what it stands on ----
+
+TEST(Regions, KeepTheOrderOfTheModelWhereMembersDoNotMatter) {
+  GraphMaker maker;
+  const graph::TensorId in = maker.input();
+  maker.relu(in), maker.relu(in);
+  const auto regions = partitioning::make_regions(maker.function(), {1, 0});
+  ASSERT_EQ(regions.size(), 2u);
+  EXPECT_EQ(regions[0].member, 1);
+}
+
+TEST(Regions, ReadAVariableBeforeItIsWrittenAgain) {
+  GraphMaker maker;
+  const graph::TensorId in = maker.input(), state = maker.tensor();
+  maker.function().tensors[state.at()].variable = true;
+  maker.mul(maker.relu(in), state);
+  maker.relu(in);
+  maker.function().nodes[2].outputs = {state};
+  const auto regions = partitioning::make_regions(maker.function(), {0, 1, 0});
+  ASSERT_EQ(regions.size(), 3u);
+  EXPECT_EQ(regions[1].member, 1);
+}
 
 TEST(DecisionOrder, TakesWhereBranchesMeetBeforeTheBranches) {
   const TargetRegistry registry = testing_kinds::make_registry(/*with_concat=*/true);
