@@ -17,7 +17,7 @@ struct Attempt {
 
 Result<Attempt> attempt(Context& context, const CommonOptions& options) {
   INTARSIA_TRY(const Selection selection, select(context, options));
-  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, options.model));
+  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, options));
   INTARSIA_TRY(PackageContents package, package_of(context, selection, program));
   // Measured in a folder of our own, so that the user's appears whole or not at all.
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());

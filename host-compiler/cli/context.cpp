@@ -157,6 +157,9 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
 
 Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options) {
   INTARSIA_TRY(const PackageManifest manifest, read_manifest(options.model));
+  if (!options.name.empty() && options.name != manifest.model)
+    return Diagnostics(options.model, fmt::format("is compiled as '{}' already", manifest.model),
+                       "leave --name out, or compile the model again with it");
   if (options.board != "host" && options.board != manifest.board)
     return Diagnostics(
         options.model,
@@ -185,9 +188,9 @@ std::string optimise_flag(const CommonOptions& options) {
   return options.optimise == "speed" ? "-O2" : "-Os";
 }
 
-Result<graph::Module> import_file(std::span<const uint8_t> bytes, const std::string& path) {
+Result<graph::Module> import_file(std::span<const uint8_t> bytes, const CommonOptions& options) {
   Diagnostics notes;
-  Result<graph::Module> module = import_model(bytes, {path, &notes});
+  Result<graph::Module> module = import_model(bytes, {options.model, &notes, options.name});
   for (const Diagnostic& note : notes.items())
     std::fprintf(stderr, "note: %s\n", note.to_string().c_str());
   return module;

@@ -20,6 +20,7 @@ enum ExitCode { kDone = 0, kUserError = 1, kUsage = 2, kInternalError = 3 };
 
 struct CommonOptions {
   std::string model;
+  std::string name;    // the model's in C, instead of one from its file
   std::string target;  // empty: the board's own core, or plain C on the host
   std::string board = "host";
   std::string policy = "priority";
@@ -75,7 +76,7 @@ void clear_progress();
 std::string optimise_flag(const CommonOptions& options);
 
 // import_model() of the file's bytes; what was decided for the user goes to standard error, a line each.
-Result<graph::Module> import_file(std::span<const uint8_t> bytes, const std::string& path);
+Result<graph::Module> import_file(std::span<const uint8_t> bytes, const CommonOptions& options);
 
 // Prints each problem on a line of its own to standard error and returns kUserError.
 int fail(const Diagnostics& problems);

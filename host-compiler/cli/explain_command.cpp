@@ -151,8 +151,10 @@ int run_explain(Context& context, const CommonOptions& options) {
   if (!selection.ok()) return fail(selection.error());
   const Result<std::vector<uint8_t>> bytes = read_file(options.model);
   if (!bytes.ok()) return fail(bytes.error());
-  const Result<FrontEnd> front = compile_front_end(*bytes, options.model, context.registry,
-                                                   selection->target, selection->options);
+  const Result<graph::Module> imported = import_file(*bytes, options);
+  if (!imported.ok()) return fail(imported.error());
+  const Result<FrontEnd> front =
+      compile_front_end(*imported, context.registry, selection->target, selection->options);
   if (!front.ok()) return fail(front.error());
   std::optional<RamBudgetOutcome> budget;
   SearchFigures search;

@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "plan_command.h"
 #include "support/interrupt.h"
+#include "support/model_name.h"
 #include "targets_command.h"
 
 namespace intarsia::cli {
@@ -31,6 +32,13 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
                  "what runs it: a tag, target string or JSON ('intarsia targets'); default: the "
                  "board's core")
       ->check(not_empty);
+  app.add_option("--name", options.name,
+                 "the model's name in C and of its files; default: from the file's name")
+      ->check([](const std::string& name) {
+        const std::string problem = model_name_problem(name);
+        return problem.empty() ? problem
+                               : fmt::format("'{}' {}; {}", name, problem, model_name_rule());
+      });
   app.add_option("--board", options.board, "the board ('intarsia boards'); default: this machine")
       ->capture_default_str();
   app.add_option("--policy", options.policy, "who takes what: priority | cost")

@@ -49,9 +49,9 @@ Result<CompiledProgram> compile_program(const Context& context, const Selection&
 }
 
 Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
-                                        const std::string& path) {
-  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(path));
-  INTARSIA_TRY(const graph::Module module, import_file(bytes, path));
+                                        const CommonOptions& options) {
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(options.model));
+  INTARSIA_TRY(const graph::Module module, import_file(bytes, options));
   INTARSIA_TRY(CompiledProgram program, compile_program(context, selection, module));
   report_idle_devices(partitioned_of(program), context.registry, selection.target);
   return program;
@@ -86,7 +86,7 @@ Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
   if (std::filesystem::is_directory(options.model, error))
     return setting_of_folder(context, options);
   INTARSIA_TRY(const Selection selection, select(context, options));
-  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, options.model));
+  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, options));
   INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, program, folder));
   return build_setting(context, options, selection, folder, manifest);
 }

@@ -14,9 +14,9 @@ using CompiledProgram = std::variant<CompiledModel, CompiledParts>;
 
 Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
                                         const graph::Module& module);
-// The same from a file.
+// The same from the options' file.
 Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
-                                        const std::string& path);
+                                        const CommonOptions& options);
 
 const Partitioned& partitioned_of(const CompiledProgram& program);
 

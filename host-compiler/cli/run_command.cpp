@@ -74,7 +74,7 @@ Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command
                        "name the model to have --outputs of it");
   INTARSIA_TRY(const Selection selection, select(context, command.common));
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
-  INTARSIA_TRY(const graph::Module module, import_file(bytes, command.common.model));
+  INTARSIA_TRY(const graph::Module module, import_file(bytes, command.common));
   INTARSIA_TRY(const graph::Module opened, with_outputs(module, command.intermediates));
   files = files_of(opened.entry_function(), module.entry_function().outputs.size());
   INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, opened));

@@ -13,7 +13,8 @@ struct ImportOptions {
   std::string
       file;  // for messages; its stem names the module, and data outside of it lie in its folder
   Diagnostics* notes =
-      nullptr;  // what was decided for the user (an open batch becomes 1); may be null
+      nullptr;       // what was decided for the user (an open batch becomes 1); may be null
+  std::string name;  // of the module, instead of the stem or of what graph text says; empty: those
 };
 
 // Picks the reader by content: .tflite (identifier "TFL3"), a compiled Ethos-N network ("ENCN"), our own

@@ -8,18 +8,10 @@
 #include <set>
 
 #include "graph/op_check.h"
+#include "support/model_name.h"
 
 namespace intarsia::graph {
 namespace {
-
-bool is_c_identifier(const std::string& name) {
-  const auto letter = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-  };
-  return !name.empty() && letter(name[0]) && std::all_of(name.begin(), name.end(), [&](char c) {
-    return letter(c) || (c >= '0' && c <= '9');
-  });
-}
 
 class FunctionVerifier {
  public:
@@ -267,7 +259,8 @@ class RecursionFinder {
 Result<void> verify(const Module& module) {
   Diagnostics problems;
   const std::string place = fmt::format("module '{}'", module.name);
-  if (!is_c_identifier(module.name)) problems.add(place, "the name is not a C identifier");
+  if (const std::string problem = model_name_problem(module.name); !problem.empty())
+    problems.add(place, "the name " + problem, model_name_rule());
   if (module.find(module.entry) == nullptr)
     problems.add(place, fmt::format("the entry '{}' is not one of its functions", module.entry));
   std::set<std::string> names;

@@ -10,7 +10,7 @@
 #include "import/read_encn.h"
 #include "import/read_tflite.h"
 #include "import/tflite_file.h"
-#include "support/c_identifier.h"
+#include "support/model_name.h"
 
 namespace intarsia {
 
@@ -78,20 +78,23 @@ Result<graph::Module> verified(Result<graph::Module> module, const std::string& 
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options) {
   const std::string file = options.file.empty() ? "model" : options.file;
   const std::string_view content(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const std::string stem = std::filesystem::path(file).stem().string();
+  const std::string name = options.name.empty()
+                               ? model_name_from_stem(std::filesystem::path(file).stem().string())
+                               : options.name;
   if (tflite::has_tflite_identifier(bytes)) {
-    return verified(tflite::read_tflite(bytes, file, c_identifier(stem, "model")), file);
+    return verified(tflite::read_tflite(bytes, file, name), file);
   }
   if (encn::has_encn_identifier(bytes)) {
-    return verified(encn::read_encn(bytes, file, c_identifier(stem, "model")), file);
+    return verified(encn::read_encn(bytes, file, name), file);
   }
   if (begins_as_graph_text(content)) {
-    return verified(graph::parse(content, file), file);
+    INTARSIA_TRY(graph::Module module, graph::parse(content, file));
+    if (!options.name.empty()) module.name = options.name;
+    return verified(std::move(module), file);
   }
   const bool named_onnx = std::filesystem::path(file).extension() == ".onnx";
   if (onnx::has_onnx_beginning(bytes) || (named_onnx && !bytes.empty())) {
-    INTARSIA_TRY(const graph::Module read,
-                 onnx::read_onnx(bytes, file, c_identifier(stem, "model"), options.notes));
+    INTARSIA_TRY(const graph::Module read, onnx::read_onnx(bytes, file, name, options.notes));
     INTARSIA_TRY(const graph::Module module, verified(read, file));
     return verified(onnx::fold_layout(module), file);
   }

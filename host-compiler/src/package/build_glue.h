@@ -7,7 +7,7 @@
 
 namespace intarsia::packaging {
 
-// A library named after the model.
+// A library named after the model; <model>_model where CMake has the name for something else.
 std::string cmake_text(const PackageManifest& manifest);
 
 // Variables <MODEL>_SOURCES and <MODEL>_INCLUDES, and INTARSIA_RUNTIME_SOURCES, which all models of a

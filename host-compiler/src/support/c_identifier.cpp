@@ -120,8 +120,12 @@ std::string c_identifier(std::string_view text, std::string_view fallback) {
   if (!name.empty() && name.back() == '_') name.pop_back();
   if (name.empty()) return std::string(fallback);
   if (name.front() >= '0' && name.front() <= '9') name.insert(name.begin(), '_');
-  if (std::ranges::find(kKeywords, name) != kKeywords.end()) name += '_';
+  if (is_c_keyword(name)) name += '_';
   return name;
+}
+
+bool is_c_keyword(std::string_view name) {
+  return std::ranges::find(kKeywords, name) != kKeywords.end();
 }
 
 std::string upper_case(std::string text) {

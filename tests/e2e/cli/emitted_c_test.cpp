@@ -116,6 +116,66 @@ TEST_F(EmittedC, NoWarnings) {
   if (compilers < 2) GTEST_SKIP() << needs("clang") << "gcc and clang are to be compared";
 }
 
+// File names that C, its headers or CMake have for something else: what is emitted compiles all the same, in C
+// and in C++, and keeps its bytes when it runs.
+TEST_F(EmittedC, NamesOfFilesCollideWithNothing) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"stdint", "stdint_"},    {"String", "String_"},
+      {"int", "int_"},          {"size_t", "size_t_"},
+      {"my model", "my_model"}, {"it's \"x\"", "it_s_x"},
+      {"7 up", "_7_up"},        {"\xe6\xa8\xa1", "model"},
+      {"linux", "linux_"},      {"intarsia_package", "model_intarsia_package"}};
+  for (const auto& [stem, name] : names) {
+    write(stem + ".tflite", digits_bytes());
+    ASSERT_TRUE(done(intarsia({"compile", stem + ".tflite", "-o", "folder of " + name}))) << stem;
+    ASSERT_TRUE(exists("folder of " + name + "/" + name + ".h")) << stem;
+    expect_no_warnings("folder of " + name, "gcc", {"-fsyntax-only"});
+    write(name + ".cpp",
+          fmt::format(
+              "#include <cstdint>\n#include <cstring>\n#include <string>\n#include \"{0}.h\"\n"
+              "int main() {{ struct {0} m; return {0}_init(&m, nullptr) == 0; }}\n",
+              name));
+    EXPECT_TRUE(done(program({"c++", "-std=gnu++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+                              "-Ifolder of " + name, "-Ifolder of " + name + "/runtime/include",
+                              name + ".cpp"})))
+        << stem;
+  }
+  write_image("a.bin", 1);
+  ASSERT_TRUE(
+      intarsia({"run", "stdint.tflite", "--input", "a.bin", "--output-dir", "out"}).succeeded());
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(1));
+  const std::string longest(240, 'n');
+  write(longest + ".tflite", digits_bytes());
+  ASSERT_TRUE(done(intarsia({"compile", longest + ".tflite", "-o", "long"})));
+  EXPECT_TRUE(exists("long/" + longest.substr(0, 128) + ".h"));
+}
+
+TEST_F(EmittedC, NameIsChosenAndChecked) {
+  write_image("a.bin", 1);
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--name", "mnist", "-o", "out"})));
+  EXPECT_TRUE(exists("out/mnist.h") && exists("out/mnist.mk") && !exists("out/digits.h"));
+  EXPECT_TRUE(
+      intarsia({"run", digits_path(), "--name", "mnist", "--input", "a.bin", "--output-dir", "o"})
+          .succeeded());
+  EXPECT_EQ(read("o/out0.bin"), recorded_scores(1));
+  EXPECT_TRUE(
+      refused(intarsia({"run", "out", "--name", "other", "--input", "a.bin", "--output-dir", "o"}),
+              {"is compiled as 'mnist' already"}));
+  for (const auto& [name, word] : {std::pair{"int", "is a keyword of C or C++"},
+                                   {"stdint", "would hide the system's header <stdint.h>"},
+                                   {"a-b", "is not a C identifier"},
+                                   {"intarsia_x", "prefix of the runtime's own names"}}) {
+    const ProcessOutcome outcome = intarsia({"compile", digits_path(), "--name", name, "-o", "no"});
+    EXPECT_TRUE(usage_error(outcome, word));
+    EXPECT_TRUE(usage_error(outcome, "letters, digits and '_'"));
+    EXPECT_FALSE(exists("no"));
+  }
+  write("int.graph", std::string(kSum).replace(std::string(kSum).find("clamp_sum"), 9, "int"));
+  EXPECT_TRUE(refused(intarsia({"compile", "int.graph", "-o", "no"}),
+                      {"int.graph: module 'int': the name is a keyword of C or C++"}));
+  EXPECT_TRUE(done(intarsia({"compile", "int.graph", "--name", "sum", "-o", "sum"})));
+}
+
 // Names come from files and converters; no line of C may depend on their being short.
 TEST_F(EmittedC, NoWarningsWithLongNames) {
   const std::string name(120, 'n');
@@ -165,6 +225,55 @@ TEST_F(EmittedC, InACMakeProject) {
   const ProcessOutcome built = program({INTARSIA_CMAKE, "--build", "build"});
   ASSERT_TRUE(built.succeeded()) << built.out << built.err;
   expect_right_outputs("build/firmware");
+}
+
+TEST_F(EmittedC, TwoModelsOfOneNameAreRefusedByCMakeAndMake) {
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "one"})));
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "two"})));
+  write("CMakeLists.txt",
+        std::string("cmake_minimum_required(VERSION 3.13)\nproject(firmware LANGUAGES C)\n"
+                    "add_subdirectory(one)\nadd_subdirectory(two)\n"));
+  const ProcessOutcome configured =
+      program({INTARSIA_CMAKE, "-S", ".", "-B", "build", "-G", INTARSIA_GENERATOR});
+  EXPECT_FALSE(configured.succeeded());
+  EXPECT_NE(configured.err.find("the models of a program need different names"), std::string::npos)
+      << configured.err;
+  if (!have_program("make")) GTEST_SKIP() << "no make";
+  write("Makefile", std::string("include one/digits.mk\ninclude one/digits.mk\nall:\n\t@true\n"));
+  EXPECT_TRUE(done(program({"make", "all"}))) << "one model twice is no harm";
+  write("Makefile", std::string("include one/digits.mk\ninclude two/digits.mk\nall:\n\t@true\n"));
+  const ProcessOutcome made = program({"make", "all"});
+  EXPECT_FALSE(made.succeeded());
+  EXPECT_NE(made.err.find("hold models of one name"), std::string::npos) << made.err;
+}
+
+// Names of CMake's own, and paths that shells and lists split.
+TEST_F(EmittedC, FoldersWithSpacesAndQuotes) {
+  write("test.tflite", digits_bytes());
+  const std::string folder = "it's a \"folder\" of mine";
+  ASSERT_TRUE(done(intarsia({"compile", "test.tflite", "-o", folder})));
+  write_image("a b.bin", 1);
+  ASSERT_TRUE(intarsia({"run", folder, "--input", "a b.bin", "--output-dir", "out 1"}).succeeded());
+  EXPECT_EQ(read("out 1/out0.bin"), recorded_scores(1));
+  write("main.c",
+        std::string("#include \"test.h\"\nint main(void) { return TEST_INPUT_COUNT - 1; }\n"));
+  write("CMakeLists.txt",
+        fmt::format("cmake_minimum_required(VERSION 3.13)\nproject(firmware LANGUAGES C)\n"
+                    "enable_testing()\nadd_subdirectory([[{}]] model)\n"
+                    "add_executable(firmware main.c)\n"
+                    "target_link_libraries(firmware PRIVATE test_model)\n",
+                    folder));
+  const ProcessOutcome configured =
+      program({INTARSIA_CMAKE, "-S", ".", "-B", "build", "-G", INTARSIA_GENERATOR});
+  ASSERT_TRUE(configured.succeeded()) << configured.out << configured.err;
+  const ProcessOutcome built = program({INTARSIA_CMAKE, "--build", "build"});
+  EXPECT_TRUE(built.succeeded()) << built.out << built.err;
+  if (!have_program("make")) GTEST_SKIP() << "no make";
+  write("Makefile",
+        std::string("include it's\\ a\\ \"folder\"\\ of\\ mine/test.mk\nall:\n\t@true\n"));
+  const ProcessOutcome made = program({"make", "all"});
+  EXPECT_FALSE(made.succeeded());
+  EXPECT_NE(made.err.find("make reads no paths with spaces"), std::string::npos) << made.err;
 }
 
 TEST_F(EmittedC, InAMakefile) {

@@ -107,14 +107,16 @@ func @a(%0) -> (%2) [target=npu, pin=cpu] {
 func @a() -> () { }
 func @""() -> () { }
 entry @b)");
-  EXPECT_EQ(complaints(module),
-            "module '1x': the name is not a C identifier\n"
-            "module '1x': the entry 'b' is not one of its functions\n"
-            "function 'a': operator 'r' (relu): is pinned to 'cpu' in a function of 'npu'\n"
-            "function 'a': operator 'r' (relu): has the name of an earlier operator\n"
-            "function 'a': is pinned to 'cpu' but belongs to 'npu'\n"
-            "module '1x': two functions have the name 'a'\n"
-            "module '1x': a function has no name\n");
+  EXPECT_EQ(
+      complaints(module),
+      "module '1x': the name is not a C identifier; a name is letters, digits and '_', no digit "
+      "first, at most 128 characters, and no keyword, type, macro or header of C or C++\n"
+      "module '1x': the entry 'b' is not one of its functions\n"
+      "function 'a': operator 'r' (relu): is pinned to 'cpu' in a function of 'npu'\n"
+      "function 'a': operator 'r' (relu): has the name of an earlier operator\n"
+      "function 'a': is pinned to 'cpu' but belongs to 'npu'\n"
+      "module '1x': two functions have the name 'a'\n"
+      "module '1x': a function has no name\n");
 }
 
 constexpr std::string_view kCalled = R"(
