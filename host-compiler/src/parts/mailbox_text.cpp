@@ -7,6 +7,7 @@
 #include "parts/names.h"
 #include "support/c_identifier.h"
 #include "support/c_writer.h"
+#include "support/fingerprint.h"
 
 namespace intarsia {
 namespace {
@@ -18,14 +19,32 @@ int64_t slots_bytes(const Channel& channel) {
   return kSlots * ((channel.bytes + kAlignment - 1) / kAlignment * kAlignment);
 }
 
-// Differs when the contract does: names, sizes and ends of the channels. FNV-1a.
-uint32_t signature_of(const Pipeline& pipeline) {
-  std::string text = pipeline.name;
-  for (const Channel& channel : pipeline.channels)
-    text += fmt::format(";{} {} {} {}", channel.name, channel.bytes, channel.output, channel.input);
-  uint32_t hash = 2166136261u;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
-  return hash == 0 ? 1 : hash;  // zero is memory that was never written
+// Differs when anything of the compilation does: the channels, and what the stages compute with them, down to
+// weights, scales, the plan and the devices' streams. Parts of a model that was trained again would exchange
+// messages without complaint, and compute nonsense.
+uint32_t signature_of(const CompiledParts& parts) {
+  Fingerprint print;
+  print.add(parts.pipeline.name);
+  for (const Channel& channel : parts.pipeline.channels) {
+    print.add(fmt::format("{} {} {} {} {} {}", channel.name, channel.bytes, channel.from,
+                          channel.output, channel.to, channel.input));
+    print.add(channel.first_message);
+  }
+  for (const CompiledStage& stage : parts.stages) {
+    print.add(stage.member);
+    for (const SourceFile& file : stage.model.emitted.sources) {
+      print.add(file.path);
+      print.add(file.text);
+    }
+    for (const tir::Constant& constant : stage.model.lowered.constants)
+      print.add({constant.bytes.data(), constant.bytes.size()});
+    for (const CommandStream& stream : stage.model.emitted.streams) {
+      print.add(stream.target);
+      print.add(stream.commands);
+      print.add(stream.constants);
+    }
+  }
+  return print.word();
 }
 
 std::string end_text(const CompiledParts& parts, int stage, const char* application) {
@@ -55,7 +74,7 @@ std::string header_text(const CompiledParts& parts) {
   out.directive("#endif");
   out.blank();
   out.comment({"Of this contract: parts that were not compiled together do not work together."});
-  out.directive(fmt::format("#define {}_MAILBOX_SIGNATURE {:#x}u", prefix, signature_of(pipeline)));
+  out.directive(fmt::format("#define {}_MAILBOX_SIGNATURE {:#x}u", prefix, signature_of(parts)));
   out.blank();
   out.open(fmt::format("struct {}_mailbox", name));
   out.line("uint32_t signature;");

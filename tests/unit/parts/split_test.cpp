@@ -184,6 +184,55 @@ class Cores {
   std::vector<std::deque<graph::TensorValue>> waiting_;
 };
 
+constexpr const char* kTwoLayers = R"(intarsia.graph two
+const @0 bias = i32[7]
+const @1 weights = x"01020304"
+func @main(%0) -> (%4) {
+  %0 x: i8[1,4] q(0.5:0)
+  %1 weights: i8[1,4] q(0.25) = @1
+  %2 bias: i32[1] q(0.125) = @0
+  %3 y: i8[1,1] q(0.5:1)
+  %4 z: i8[1,1] q(0.5:-128)
+  fully_connected first(%0, %1, %2) -> (%3)
+  relu second(%3) -> (%4)
+}
+entry @main
+)";
+
+// The line of the contract that holds the signature.
+std::string signature(std::string model, const std::string& what, const std::string& instead) {
+  if (!what.empty()) model.replace(model.find(what), what.size(), instead);
+  TargetRegistry registry;
+  add_builtin_targets(registry);
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), "a: c; b: c");
+  const Result<graph::Module> module = graph::parse(model, "two.graph");
+  EXPECT_TRUE(target.ok() && module.ok());
+  CompileOptions options;
+  options.partition.pins = {{"first", "a"}, {"second", "b"}};
+  options.memory.pools = {{"ram", 0}};
+  Result<FrontEnd> front = compile_front_end(*module, registry, *target, options);
+  EXPECT_TRUE(front.ok()) << front.error().to_string();
+  const Result<CompiledParts> parts =
+      compile_parts(std::move(front).value(), registry, *target, options);
+  EXPECT_TRUE(parts.ok()) << parts.error().to_string();
+  const std::string text = mailbox_sources(*parts)[0].text;
+  const size_t at = text.find("#define TWO_MAILBOX_SIGNATURE");
+  EXPECT_NE(at, std::string::npos);
+  return text.substr(at, text.find('\n', at) - at);
+}
+
+// Parts refuse each other when anything of the model is another one: its weights, a bias, a scale, or the size of what
+// passes between them.
+TEST(Mailbox, SignatureIsOfTheWholeCompilation) {
+  const std::string one = signature(kTwoLayers, "", "");
+  EXPECT_EQ(signature(kTwoLayers, "", ""), one);
+  EXPECT_NE(signature(kTwoLayers, "01020304", "01020305"), one) << "a weight";
+  EXPECT_NE(signature(kTwoLayers, "i32[7]", "i32[8]"), one) << "a bias";
+  EXPECT_NE(signature(kTwoLayers, "y: i8[1,1] q(0.5:1)", "y: i8[1,1] q(0.5:2)"), one)
+      << "a zero point";
+  EXPECT_NE(signature(kTwoLayers, "x: i8[1,4] q(0.5:0)", "x: i8[1,4] q(0.5:1)"), one) << "an input";
+}
+
 TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {
   TargetRegistry registry;
   add_builtin_targets(registry);
