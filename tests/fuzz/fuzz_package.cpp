@@ -20,7 +20,8 @@ void seal(std::vector<uint8_t>& bytes) {
 }
 
 const std::vector<uint8_t>& valid_package() {
-  static const std::vector<uint8_t> bytes = write_package("model", test::sample_streams());
+  static const std::vector<uint8_t> bytes =
+      write_package("model", test::sample_streams(), {1, {64, 64, 64}, 16});
   return bytes;
 }
 
@@ -47,6 +48,8 @@ std::vector<uint8_t> edited(std::span<const uint8_t> edits) {
 struct CheckingDevice {
   intarsia_device device = {run};
   const test::AlignedBytes* package;
+  const uint8_t* block =
+      nullptr;  // 64 bytes that regions begin in, or at their end; null: anywhere
 
   bool holds(const uint8_t* bytes, uint32_t count) const {
     return bytes == nullptr
@@ -54,13 +57,19 @@ struct CheckingDevice {
                : bytes >= package->data() && bytes + count <= package->data() + package->size() &&
                      reinterpret_cast<uintptr_t>(bytes) % 16 == 0;
   }
-  static intarsia_status run(intarsia_device* device, const intarsia_stream* stream, void* const*,
-                             uint32_t count) {
+  static intarsia_status run(intarsia_device* device, const intarsia_stream* stream,
+                             void* const* bases, uint32_t count) {
     const auto* self = reinterpret_cast<CheckingDevice*>(device);
     if (count > INTARSIA_PACKAGE_MAX_REGIONS ||
         !self->holds(stream->commands, stream->command_bytes) ||
         !self->holds(stream->constants, stream->constant_bytes))
       std::abort();
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto* base = static_cast<const uint8_t*>(bases[i]);
+      if (self->block != nullptr && base != stream->constants &&
+          (base < self->block || base > self->block + 64))
+        std::abort();
+    }
     return INTARSIA_OK;
   }
 };
@@ -79,9 +88,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (intarsia_package_open(&package, memory.data(), memory.size()) != INTARSIA_OK) return 0;
   if (!read_package(bytes, "fuzz").ok()) std::abort();
 
+  const uint32_t blocks[] = {64, 64, 64};
+  const intarsia_package_contract contract = {1, 3, blocks, 16};
+  // What passes the check binds no region outside of the blocks.
+  const bool bound = intarsia_package_check(&package, &contract) == INTARSIA_OK;
   CheckingDevice device{.package = &memory};
-  uint8_t pool = 0;
-  void* const pools[] = {&pool, &pool, &pool};
+  uint8_t pool[64] = {};
+  void* const pools[] = {pool, pool, pool};
+  if (bound) device.block = pool;
   for (uint32_t i = 0; i < package.function_count; ++i)
     (void)intarsia_package_run(&package, i, pools, 3, &device.device);
   return 0;

@@ -39,6 +39,26 @@ intarsia_status find_function(const intarsia_package* package, uint32_t function
   return INTARSIA_OK;
 }
 
+// A field of the package itself; 0 when absent.
+uint32_t word_of(const FlatReader& reader, uint32_t slot) {
+  const uint32_t place = reader.field(reader.follow(0), slot);
+  return place == 0 ? 0 : reader.u32(place);
+}
+
+// Whether every region begins within what the package says it uses of its pool.
+bool regions_lie_in(const FlatReader& reader, uint32_t table, const FlatVector& pool_bytes) {
+  const FlatVector regions = reader.vector(table, kFunctionRegions);
+  const FlatVector offsets = reader.vector(table, kFunctionRegionOffsets);
+  for (uint32_t i = 0; i < regions.count; ++i) {
+    const uint32_t region = regions.first + kRegionBytes * i;
+    if (reader.u8(region + kRegionKindAt) == kRegionConstants) continue;
+    const uint32_t pool = reader.u16(region + kRegionPoolAt);
+    const uint32_t offset = offsets.count == 0 ? 0 : reader.u32(offsets.first + 4 * i);
+    if (pool >= pool_bytes.count || offset > reader.u32(pool_bytes.first + 4 * pool)) return false;
+  }
+  return true;
+}
+
 const uint8_t* bytes_of(const FlatReader& reader, const FlatVector& vector) {
   return vector.count == 0 ? nullptr : reader.at(vector.first);
 }
@@ -62,6 +82,28 @@ intarsia_status intarsia_package_open(intarsia_package* package, const void* byt
   const intarsia_status status = check(first, size);
   if (status != INTARSIA_OK) return status;
   *package = {first, size, functions_of(FlatReader(first + kHeaderBytes)).count};
+  return INTARSIA_OK;
+}
+
+intarsia_status intarsia_package_check(const intarsia_package* package,
+                                       const intarsia_package_contract* contract) {
+  if (package == nullptr || contract == nullptr ||
+      (contract->pool_bytes == nullptr && contract->pool_count != 0))
+    return INTARSIA_ERROR_NULL_ARGUMENT;
+  if (package->bytes == nullptr) return INTARSIA_ERROR_NOT_INITIALISED;
+  const FlatReader reader(package->bytes + kHeaderBytes);
+  if (word_of(reader, kPackageModelId) != contract->model_id) return INTARSIA_ERROR_PACKAGE_MODEL;
+  if (word_of(reader, kPackageAlignment) > contract->alignment)
+    return INTARSIA_ERROR_PACKAGE_MEMORY;
+  const FlatVector pools = reader.vector(reader.follow(0), kPackagePoolBytes);
+  for (uint32_t i = 0; i < pools.count; ++i) {
+    const uint32_t given = i < contract->pool_count ? contract->pool_bytes[i] : 0;
+    if (reader.u32(pools.first + 4 * i) > given) return INTARSIA_ERROR_PACKAGE_MEMORY;
+  }
+  const FlatVector functions = functions_of(reader);
+  for (uint32_t i = 0; i < functions.count; ++i)
+    if (!regions_lie_in(reader, reader.follow(functions.first + 4 * i), pools))
+      return INTARSIA_ERROR_PACKAGE_FORMAT;
   return INTARSIA_OK;
 }
 

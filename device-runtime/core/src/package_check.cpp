@@ -20,8 +20,11 @@ class PayloadCheck {
     // Root offset, identifier. Offsets are signed in flatbuffers: half the range is all there is.
     if (size_ < 8 || size_ > 0x7FFFFFFF || reader_.u32(4) != kMagic) return false;
     uint32_t package = 0;
-    return follow(0, &package) && table(package, kPackageFunctions + 1) &&
-           string(package, kPackageModel) && functions(package);
+    FlatVector pools;
+    return follow(0, &package) && table(package, kPackageAlignment + 1) &&
+           string(package, kPackageModel) &&
+           vector(package, kPackagePoolBytes, 2, 4, Presence::Optional, &pools) &&
+           functions(package);
   }
 
  private:
@@ -38,7 +41,7 @@ class PayloadCheck {
   }
 
   // `place` is what `follow` led to. Afterwards the first `slots` fields are known to lie in the
-  // table; all of ours are offsets, four bytes. Fields of later compilers are left alone.
+  // table; all of ours are offsets or words, four bytes. Fields of later compilers are left alone.
   bool table(uint32_t place, uint32_t slots) const {
     const uint32_t vtable = reader_.vtable(place);
     if (vtable % 2 != 0 || !holds(vtable, 4)) return false;

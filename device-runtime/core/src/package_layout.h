@@ -10,7 +10,8 @@ inline constexpr uint32_t kHeaderBytes = 16;
 inline constexpr uint32_t kMagicAt = 0, kVersionAt = 4, kPayloadBytesAt = 8, kChecksumAt = 12;
 inline constexpr uint32_t kMagic = 0x41544E49;  // "INTA", also the flatbuffer's identifier
 
-inline constexpr uint32_t kPackageModel = 0, kPackageFunctions = 1;
+inline constexpr uint32_t kPackageModel = 0, kPackageFunctions = 1, kPackageModelId = 2,
+                          kPackagePoolBytes = 3, kPackageAlignment = 4;
 
 inline constexpr uint32_t kFunctionName = 0, kFunctionMember = 1, kFunctionTarget = 2,
                           kFunctionCommands = 3, kFunctionConstants = 4, kFunctionRegions = 5,

@@ -13,13 +13,22 @@
 
 namespace intarsia {
 
+// What binds a package to the C sources that open it (intarsia_package_check of the runtime).
+struct PackageContract {
+  uint32_t model_id = 0;
+  std::vector<uint32_t> pool_bytes;  // used of each pool of the plan
+  uint32_t alignment = 0;            // of the pools' blocks; 0: any
+  bool operator==(const PackageContract&) const = default;
+};
+
 // The same streams give the same bytes. Function i of the package is streams[i].
-std::vector<uint8_t> write_package(const std::string& model,
-                                   std::span<const CommandStream> streams);
+std::vector<uint8_t> write_package(const std::string& model, std::span<const CommandStream> streams,
+                                   const PackageContract& contract = {});
 
 struct StreamPackage {
   std::string model;
   std::vector<CommandStream> streams;
+  PackageContract contract;
 };
 
 // Reads a package back, for people's tools; `where` begins every complaint. Accepts what the

@@ -6,6 +6,8 @@
 
 #include "emit/c_constant.h"
 #include "emit/model_text.h"
+#include "emit/package_contract.h"
+#include "intarsia_contract/version.h"
 #include "support/c_identifier.h"
 #include "support/c_writer.h"
 
@@ -208,12 +210,32 @@ void reset_function(CWriter& out, const ModelContext& context) {
   out.close();
 }
 
+// What the package is compared with: it may come from a later compilation than this source.
+void package_contract(CWriter& out, const ModelContext& context) {
+  const std::string prefix = upper_case(context.name());
+  const PackageNeeds needs = package_needs(context.module, context.plan, context.model);
+  std::vector<std::string> bytes;
+  for (size_t pool = 0; pool < needs.pool_bytes.size(); ++pool) {
+    const bool used = std::find(context.pools.begin(), context.pools.end(),
+                                static_cast<int>(pool)) != context.pools.end();
+    bytes.push_back(used ? fmt::format("{}_{}_BYTES", prefix,
+                                       upper_case(pool_name(context, static_cast<int>(pool))))
+                         : "0");
+  }
+  out.line(fmt::format("static const uint32_t pool_bytes[] = {{{}}};", fmt::join(bytes, ", ")));
+  out.line(fmt::format(
+      "static const struct intarsia_package_contract contract = {{{:#010x}u, {}u, pool_bytes, "
+      "{}_ALIGNMENT}};",
+      needs.model_id, needs.pool_bytes.size(), prefix));
+}
+
 void init_function(CWriter& out, const ModelContext& context) {
   const std::string& name = context.name();
   const std::string prefix = upper_case(name);
   out.open(fmt::format(
       "intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources)", name));
   if (!context.model.members.empty()) {
+    package_contract(out, context);
     out.line("intarsia_status status;");
     out.blank();
   }
@@ -233,6 +255,8 @@ void init_function(CWriter& out, const ModelContext& context) {
     out.line(fmt::format(
         "status = intarsia_package_open(&model->package, {}_package, {}_PACKAGE_BYTES);", name,
         prefix));
+    out.line(
+        "if (status == INTARSIA_OK) status = intarsia_package_check(&model->package, &contract);");
     out.line("if (status != INTARSIA_OK) return status;");
   }
   out.line("model->resources = *resources;");
@@ -279,6 +303,7 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   out.blank();
   for (const std::string& include : includes)
     out.directive(fmt::format("#include \"{}\"", include));
+  out.directive("#include \"intarsia_contract/version.h\"");
   out.directive(fmt::format("#include \"{}_data.h\"", name));
   if (!context.model.members.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
   out.blank();
@@ -290,6 +315,11 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   out.line(
       fmt::format("_Static_assert({0}_ALIGNMENT == {1}, \"header and source belong together\");",
                   prefix, context.plan.alignment));
+  out.line(
+      fmt::format("_Static_assert(INTARSIA_RUNTIME_VERSION == {}, \"all models of a program are "
+                  "compiled by one "
+                  "version of Intarsia\");",
+                  INTARSIA_RUNTIME_VERSION));
   out.blank();
   std::string text = out.text();
   for (const std::string& function : functions) text += "\n" + function;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "emit/device_glue.h"
+#include "emit/package_contract.h"
 #include "intarsia/package.h"
 #include "intarsia/package_writer.h"
 #include "package/add_once.h"
@@ -56,6 +57,11 @@ Result<void> add_target(const PackageRequest& request, const std::string& folder
   return {};
 }
 
+PackageContract contract_of(const CompiledModel& model) {
+  emission::PackageNeeds needs = emission::package_needs(model.lowered, model.plan, model.emitted);
+  return {needs.model_id, std::move(needs.pool_bytes), needs.alignment};
+}
+
 // What streams need: the package, the runtime core, and per member its driver and, for this machine,
 // its simulator.
 Result<void> add_devices(const PackageRequest& request, PackageContents& package) {
@@ -63,7 +69,8 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   const auto take = [&](std::vector<SourceFile> files) {
     std::move(files.begin(), files.end(), std::back_inserter(package.files));
   };
-  const SharedBytes bytes = write_package(model.name, model.streams);
+  const SharedBytes bytes =
+      write_package(model.name, model.streams, contract_of(request.model));
   take(package_sources(model.name, bytes));
   // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
   package.files.push_back({model.name + ".intarsia", "", [bytes](const TextSink& sink) {

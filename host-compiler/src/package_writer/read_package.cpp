@@ -78,7 +78,9 @@ Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::st
     return Diagnostics(where, "the package is damaged", "compile the model again");
 
   const contract::Package& root = *contract::GetPackage(payload.data());
-  StreamPackage contents{root.model()->str(), {}};
+  StreamPackage contents{root.model()->str(), {}, {root.model_id(), {}, root.alignment()}};
+  if (root.pool_bytes() != nullptr)
+    contents.contract.pool_bytes.assign(root.pool_bytes()->begin(), root.pool_bytes()->end());
   for (const contract::Function* function : *root.functions()) {
     std::optional<CommandStream> stream = stream_of(*function, payload.data());
     if (!stream) return Diagnostics(where, "the package is damaged", "compile the model again");

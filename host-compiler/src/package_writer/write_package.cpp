@@ -67,14 +67,17 @@ Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
 
 }  // namespace
 
-std::vector<uint8_t> write_package(const std::string& model,
-                                   std::span<const CommandStream> streams) {
+std::vector<uint8_t> write_package(const std::string& model, std::span<const CommandStream> streams,
+                                   const PackageContract& bound) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<Offset<contract::Function>> functions;
   for (const CommandStream& stream : streams) functions.push_back(function(builder, stream));
   const auto name = builder.CreateString(model);
   const auto list = builder.CreateVector(functions);
-  contract::FinishPackageBuffer(builder, contract::CreatePackage(builder, name, list));
+  const auto pool_bytes = bound.pool_bytes.empty() ? 0 : builder.CreateVector(bound.pool_bytes);
+  contract::FinishPackageBuffer(
+      builder,
+      contract::CreatePackage(builder, name, list, bound.model_id, pool_bytes, bound.alignment));
 
   const std::span<const uint8_t> payload(builder.GetBufferPointer(), builder.GetSize());
   std::vector<uint8_t> bytes(package_writer::kHeaderBytes + payload.size());

@@ -17,6 +17,9 @@ constexpr uint32_t slot(uint32_t vtable_offset) {
 TEST(PackageLayout, SlotsAreThoseOfTheSchema) {
   EXPECT_EQ(kPackageModel, slot(contract::Package::VT_MODEL));
   EXPECT_EQ(kPackageFunctions, slot(contract::Package::VT_FUNCTIONS));
+  EXPECT_EQ(kPackageModelId, slot(contract::Package::VT_MODEL_ID));
+  EXPECT_EQ(kPackagePoolBytes, slot(contract::Package::VT_POOL_BYTES));
+  EXPECT_EQ(kPackageAlignment, slot(contract::Package::VT_ALIGNMENT));
   EXPECT_EQ(kFunctionName, slot(contract::Function::VT_NAME));
   EXPECT_EQ(kFunctionMember, slot(contract::Function::VT_MEMBER));
   EXPECT_EQ(kFunctionTarget, slot(contract::Function::VT_TARGET));

@@ -90,7 +90,7 @@ TEST(PackageOpen, TruncatedAtEveryLengthAndSealed) {
 
 TEST(PackageOpen, OtherVersionAndOtherFile) {
   std::vector<uint8_t> bytes = sample();
-  bytes[package_writer::kVersionAt] = 2;
+  bytes[package_writer::kVersionAt] = INTARSIA_PACKAGE_VERSION - 1;
   EXPECT_EQ(open(bytes), INTARSIA_ERROR_PACKAGE_VERSION);
   bytes = sample();
   bytes[0] = 'J';

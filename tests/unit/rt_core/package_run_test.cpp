@@ -86,6 +86,45 @@ TEST_F(PackageRun, RefusesWhatCannotBeBound) {
   EXPECT_EQ(noting_.runs, 0);
 }
 
+// sample_streams() has regions in pools 0 to 2, one of them 48 bytes into pool 1.
+intarsia_status check(const PackageContract& written, const std::vector<uint32_t>& blocks,
+                      uint32_t model_id = 7, uint32_t alignment = 16) {
+  const AlignedBytes memory(write_package("kws", sample_streams(), written));
+  intarsia_package package;
+  EXPECT_EQ(intarsia_package_open(&package, memory.data(), memory.size()), INTARSIA_OK);
+  const intarsia_package_contract contract = {model_id, static_cast<uint32_t>(blocks.size()),
+                                              blocks.data(), alignment};
+  return intarsia_package_check(&package, &contract);
+}
+
+TEST(PackageCheck, BlocksAreLargeEnough) {
+  const PackageContract written = {7, {100, 64, 8}, 16};
+  EXPECT_EQ(check(written, {100, 64, 8}), INTARSIA_OK);
+  EXPECT_EQ(check(written, {200, 65, 8, 12}), INTARSIA_OK) << "it needs less than there is";
+  EXPECT_EQ(check(written, {99, 64, 8}), INTARSIA_ERROR_PACKAGE_MEMORY);
+  EXPECT_EQ(check(written, {100, 64, 7}), INTARSIA_ERROR_PACKAGE_MEMORY);
+  EXPECT_EQ(check(written, {100, 64}), INTARSIA_ERROR_PACKAGE_MEMORY) << "no block for pool 2";
+  EXPECT_EQ(check(written, {100, 64, 8}, 7, 8), INTARSIA_ERROR_PACKAGE_MEMORY);
+  EXPECT_EQ(check(written, {100, 64, 8}, 8), INTARSIA_ERROR_PACKAGE_MODEL);
+  EXPECT_EQ(check({}, {100, 64, 8}), INTARSIA_ERROR_PACKAGE_MODEL) << "bound to nothing";
+}
+
+TEST(PackageCheck, RegionsBeginWithinTheirPools) {
+  EXPECT_EQ(check({7, {100, 48, 8}, 16}, {100, 64, 8}), INTARSIA_OK);
+  EXPECT_EQ(check({7, {100, 47, 8}, 16}, {100, 64, 8}), INTARSIA_ERROR_PACKAGE_FORMAT);
+  EXPECT_EQ(check({7, {100, 64}, 16}, {100, 64, 8}), INTARSIA_ERROR_PACKAGE_FORMAT)
+      << "a region in a pool the package does not speak of";
+}
+
+TEST_F(PackageRun, ChecksArguments) {
+  const intarsia_package_contract contract = {0, 1, nullptr, 16};
+  EXPECT_EQ(intarsia_package_check(&package_, &contract), INTARSIA_ERROR_NULL_ARGUMENT);
+  EXPECT_EQ(intarsia_package_check(&package_, nullptr), INTARSIA_ERROR_NULL_ARGUMENT);
+  const intarsia_package closed = {nullptr, 0, 0};
+  const intarsia_package_contract none = {0, 0, nullptr, 16};
+  EXPECT_EQ(intarsia_package_check(&closed, &none), INTARSIA_ERROR_NOT_INITIALISED);
+}
+
 TEST(MmioBus, ReadsAndWritesWordsAtByteOffsets) {
   uint32_t registers[4] = {10, 11, 12, 13};
   const rt::MmioBus bus(registers);

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* Format version this runtime reads. The compiler writes the same. */
-#define INTARSIA_PACKAGE_VERSION 1u
+#define INTARSIA_PACKAGE_VERSION 2u
 
 /* Base addresses one function may use. */
 #define INTARSIA_PACKAGE_MAX_REGIONS 8u
@@ -29,6 +29,21 @@ struct intarsia_package {
  * is left closed: intarsia_package_run refuses it. */
 intarsia_status intarsia_package_open(struct intarsia_package *package, const void *bytes,
                                       uint32_t size);
+
+/* What a model's C sources give a package and expect of it: the blocks that its streams write to are of these
+ * sizes. One per pool of the plan, in its order; 0 for a pool that the model does not use. */
+struct intarsia_package_contract {
+  uint32_t model_id;
+  uint32_t pool_count;
+  const uint32_t *pool_bytes;
+  uint32_t alignment; /* of each block's address */
+};
+
+/* Whether an open package goes with the C sources: INTARSIA_ERROR_PACKAGE_MODEL when it was compiled from a model
+ * that other C belongs to, INTARSIA_ERROR_PACKAGE_MEMORY when its streams need larger blocks, or more
+ * alignment. A package that was compiled later and passes may be run. */
+intarsia_status intarsia_package_check(const struct intarsia_package *package,
+                                       const struct intarsia_package_contract *contract);
 
 /* Runs function `function` on `device`. pools[i] is the memory of the plan's pool i; a pool that the
  * function does not use may be null. */
