@@ -11,7 +11,7 @@ namespace intarsia::cli {
 namespace {
 
 struct Attempt {
-  std::vector<SourceFile> files;
+  PackageContents package;
   ProgramReport report;
 };
 
@@ -25,7 +25,7 @@ Result<Attempt> attempt(Context& context, const CommonOptions& options) {
   ProgramReport report =
       report_of(selection, program,
                 measure(build_setting(context, options, selection, work.path(), package.manifest)));
-  return Attempt{std::move(package.files), std::move(report)};
+  return Attempt{std::move(package), std::move(report)};
 }
 
 Diagnostics beyond_flash(const ProgramReport& report, int64_t budget, const Measurements& least) {
@@ -71,9 +71,10 @@ int run_compile(Context& context, const CompileCommand& command) {
   Result<Attempt> made = within_flash(context, command.common);
   if (!made.ok()) return fail(made.error());
   Attempt& chosen = made.value();
-  chosen.files.push_back({"report.txt", chosen.report.text});
-  chosen.files.push_back({"report.json", chosen.report.json});
-  if (Result<void> written = write_folder(command.output_folder, chosen.files); !written.ok())
+  chosen.package.files.push_back({"report.txt", chosen.report.text});
+  chosen.package.files.push_back({"report.json", chosen.report.json});
+  if (Result<void> written = write_package_folder(command.output_folder, std::move(chosen.package));
+      !written.ok())
     return fail(written.error());
   fmt::print("{}", command.common.json ? chosen.report.json : chosen.report.text);
   return kDone;

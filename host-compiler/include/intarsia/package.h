@@ -24,6 +24,7 @@ struct PackageManifest {
   std::vector<std::string> link_libraries;  // of the host: "OpenCL"
   // The program that simulates the devices beside the board's emulator: C++, relative to the folder.
   std::vector<std::string> simulator_sources, simulator_include_dirs;
+  std::vector<std::string> files;  // all that `compile` wrote, sorted; empty before it has
 };
 
 // All files of the package but the report. `resource_root` holds device-runtime/ and targets/ as the
@@ -59,6 +60,13 @@ struct PartsPackageRequest {
 Result<PackageContents> make_parts_package(const PartsPackageRequest& request);
 
 std::string manifest_json(const PackageManifest& manifest);
+// The folder's sources will be compiled and run, so that whoever wrote them is trusted; but paths, libraries and
+// names of a manifest that lead out of the folder, or that a compiler would take for options, are refused.
 Result<PackageManifest> read_manifest(const std::string& folder);
+
+// Makes `folder` hold the package, and lists its files in the manifest. The folder is replaced whole or not at all;
+// files of an earlier compilation that are not of this one go, files of anybody else stay, and where one of
+// them has the name of a file of ours, that is refused.
+Result<void> write_package_folder(const std::string& folder, PackageContents package);
 
 }  // namespace intarsia

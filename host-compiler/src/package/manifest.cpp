@@ -1,16 +1,24 @@
+#include <algorithm>
 #include <filesystem>
+#include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "intarsia/package.h"
+#include "intarsia_contract/version.h"
+#include "package/replace_folder.h"
+#include "support/c_identifier.h"
+#include "support/file_operations.h"
 #include "support/files.h"
+#include "support/model_name.h"
 
 namespace intarsia {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr int kManifestVersion = 1;
+constexpr int kManifestVersion = INTARSIA_RUNTIME_VERSION;
 
 Json tensor_json(const TensorInfo& tensor) {
   return {{"name", tensor.name},
@@ -62,6 +70,53 @@ bool read_string(const Json& json, const char* key, std::string& into) {
   return true;
 }
 
+// Below the folder, and nothing that a compiler takes for an option or a list of them.
+bool stays_inside(const std::string& path) {
+  if (path.empty() || path.front() == '-' || path.front() == '@') return false;
+  const std::filesystem::path parts(path);
+  return parts.is_relative() &&
+         std::none_of(parts.begin(), parts.end(), [](const auto& part) { return part == ".."; });
+}
+
+bool is_library_name(const std::string& name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '+' || c == '.' || c == '-';
+  });
+}
+
+// What of the manifest would lead out of the folder.
+std::optional<std::string> leads_outside(const PackageManifest& manifest) {
+  for (const auto* list :
+       {&manifest.sources, &manifest.include_dirs, &manifest.program_sources,
+        &manifest.simulator_sources, &manifest.simulator_include_dirs, &manifest.files})
+    for (const std::string& path : *list)
+      if (!stays_inside(path)) return path;
+  for (const std::string& library : manifest.link_libraries)
+    if (!is_library_name(library)) return library;
+  if (!model_name_problem(manifest.model).empty()) return manifest.model;
+  return std::nullopt;
+}
+
+// The files that the folder's manifest lists, if it has one that lists any.
+std::optional<std::set<std::string>> files_listed(const std::string& folder) {
+  const Result<std::string> text = read_text_file(folder + "/manifest.json");
+  if (!text.ok()) return std::nullopt;
+  const Json json = Json::parse(*text, nullptr, false);
+  std::vector<std::string> files;
+  if (!json.is_object() || !json.contains("intarsia_package")) return std::nullopt;
+  read_strings(json, "files", files);
+  return std::set<std::string>(files.begin(), files.end());
+}
+
+std::string interrupted_json(const std::set<std::string>& files) {
+  Json json;
+  json["intarsia_package"] = kManifestVersion;
+  json["interrupted"] = true;
+  json["files"] = files;
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 std::string manifest_json(const PackageManifest& manifest) {
@@ -83,6 +138,7 @@ std::string manifest_json(const PackageManifest& manifest) {
   json["link_libraries"] = manifest.link_libraries;
   json["simulator_sources"] = manifest.simulator_sources;
   json["simulator_include_dirs"] = manifest.simulator_include_dirs;
+  json["files"] = manifest.files;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -98,7 +154,16 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
                               "compile the model again with 'intarsia compile'");
   if (json.is_discarded() || !json.is_object()) return malformed;
   if (!json.contains("intarsia_package") || json["intarsia_package"] != kManifestVersion)
-    return Diagnostics(path, "was written by another version of the format",
+    return Diagnostics(
+        path,
+        fmt::format(
+            "is of a package for version {} of the runtime, and this program has version {}",
+            json.contains("intarsia_package") ? json["intarsia_package"].dump() : "0",
+            kManifestVersion),
+        "compile the model again with 'intarsia compile'");
+  if (json.contains("interrupted"))
+    return Diagnostics(folder,
+                       "is not complete: an 'intarsia compile' was interrupted while it wrote",
                        "compile the model again with 'intarsia compile'");
   PackageManifest manifest;
   const bool complete =
@@ -111,6 +176,7 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
       read_strings(json, "simulator_sources", manifest.simulator_sources) &&
       read_strings(json, "simulator_include_dirs", manifest.simulator_include_dirs) &&
       read_strings(json, "sources", manifest.sources) &&
+      read_strings(json, "files", manifest.files) &&
       read_strings(json, "include_dirs", manifest.include_dirs) && json.contains("inputs") &&
       json["inputs"].is_array() && json.contains("outputs") && json["outputs"].is_array();
   if (!complete) return malformed;
@@ -118,7 +184,32 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
     if (!read_tensor(item, manifest.inputs.emplace_back())) return malformed;
   for (const Json& item : json["outputs"])
     if (!read_tensor(item, manifest.outputs.emplace_back())) return malformed;
+  if (const std::optional<std::string> item = leads_outside(manifest))
+    return Diagnostics(path, fmt::format("names '{}', which is not a part of the folder", *item),
+                       "compile the model again with 'intarsia compile'");
   return manifest;
+}
+
+Result<void> write_package_folder(const std::string& folder, PackageContents package) {
+  constexpr const char* kManifest = "manifest.json";
+  std::set<std::string> names = {kManifest};
+  for (const SourceFile& file : package.files) names.insert(file.path);
+  package.manifest.files.assign(names.begin(), names.end());
+  std::erase_if(package.files, [&](const SourceFile& file) { return file.path == kManifest; });
+  package.files.push_back({kManifest, manifest_json(package.manifest)});
+
+  packaging::NewFolder wanted;
+  wanted.folder = folder;
+  wanted.files = std::move(package.files);
+  if (const std::optional<std::set<std::string>> listed = files_listed(folder)) {
+    wanted.earlier = *listed;
+    wanted.overwrite = listed->empty();  // of a version that did not list them
+    names.insert(listed->begin(), listed->end());
+  }
+  wanted.guard = kManifest;
+  wanted.guard_text = interrupted_json(names);
+  FileOperations operations;
+  return packaging::replace_folder(wanted, operations);
 }
 
 }  // namespace intarsia

@@ -47,6 +47,35 @@ TEST_F(CompileFolder, WhatIsInTheWayIsFoundBeforeAnythingIsWritten) {
   EXPECT_EQ(read_folder("out").size(), 1u);
 }
 
+TEST_F(CompileFolder, HoldsTheFilesOfOneCompilation) {
+  write("other.tflite", digits_bytes());
+  ASSERT_TRUE(done(intarsia({"compile", "other.tflite", "-o", "fresh"})));
+  ASSERT_TRUE(
+      done(intarsia({"compile", digits_path(), "--target", "example-npu-16", "-o", "out"})));
+  ASSERT_TRUE(done(intarsia({"compile", "other.tflite", "-o", "out"})));
+  EXPECT_EQ(read_folder("out"), read_folder("fresh"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(path("")), {}), 3) << "nothing aside";
+}
+
+// The folder that one stands in keeps its identity.
+TEST_F(CompileFolder, IsReplacedWhereOneStands) {
+  fs::create_directories(path("here"));
+  for (const char* name : {"one", "two"})
+    ASSERT_TRUE(done(
+        program({INTARSIA_PROGRAM, "compile", digits_path(), "--name", name, "-o", "."}, "here")));
+  EXPECT_TRUE(exists("here/two.h") && exists("here/manifest.json") && !exists("here/one.h"));
+  write_image("a.bin", 1);
+  EXPECT_TRUE(intarsia({"run", "here", "--input", "a.bin", "--output-dir", "out"}).succeeded());
+}
+
+TEST_F(CompileFolder, FilesOfOthersAreNotOverwritten) {
+  write("out/digits.c", std::string("mine"));
+  EXPECT_TRUE(
+      refused(intarsia({"compile", digits_path(), "-o", "out"}),
+              {"out/digits.c: is not of an earlier 'intarsia compile' and would be overwritten"}));
+  EXPECT_EQ(read_folder("out").size(), 1u);
+}
+
 TEST_F(CompileFolder, OtherFilesOfTheFolderStay) {
   write("out/notes.txt", std::string("mine"));
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "out"})));
