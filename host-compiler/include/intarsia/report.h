@@ -21,6 +21,9 @@ struct Measurements {
 
 struct OperatorRow {
   std::string name, origin, member;
+  std::string region;  // the function of the partitioned model that it is in
+  // Multiply-accumulates are the operator's. What the operators of a stream share stands with the first of them:
+  // its bytes and its memory.
   int64_t macs = 0, weight_bytes = 0, table_bytes = 0, stream_bytes = 0;
   struct Range {
     std::string what, pool;  // "input", "sram"
@@ -47,8 +50,15 @@ struct SearchFigures {
 // The one line about a search that ended early, with its line feed; else nothing.
 std::string search_text(const SearchFigures& search);
 
+// Operators that a device runs as one stream.
+struct RegionRow {
+  std::string name, member;
+  int64_t operators = 0, macs = 0, stream_bytes = 0;
+};
+
 struct Report {
   std::string model, target, board;
+  std::vector<RegionRow> regions;      // of streams only
   std::vector<OperatorRow> operators;  // in the order they run
   std::vector<PoolRow> pools;
   SearchFigures search;

@@ -27,6 +27,42 @@ void count_constants(const tir::Module& module, const tir::Func& func,
   }
 }
 
+// The function of the partitioned model that a function of a device's stream was made from; null when there is none.
+const graph::Function* region_of(const graph::Module& partitioned, const tir::Func& func) {
+  if (const graph::Function* same = partitioned.find(func.name)) return same;
+  const graph::Function* longest =
+      nullptr;  // where a region became several functions, or one of another name
+  for (const graph::Function& function : partitioned.functions)
+    if (function.target == func.target && func.name.starts_with(function.name) &&
+        (longest == nullptr || function.name.size() > longest->name.size()))
+      longest = &function;
+  return longest;
+}
+
+// One row per operator that the stream runs. What they share is the first one's.
+std::vector<OperatorRow> rows_of_stream(const graph::Function& region, OperatorRow shared) {
+  std::vector<OperatorRow> rows;
+  for (const graph::Node& node : region.nodes) {
+    OperatorRow row;
+    if (rows.empty()) row = shared;
+    row.name = node.name;
+    row.origin = graph::to_string(node.kind);
+    row.member = shared.member;
+    row.region = region.name;
+    row.macs = graph::mac_count(region, node);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::map<std::string, std::string> regions_by_operator(const graph::Module& partitioned) {
+  std::map<std::string, std::string> regions;
+  for (const graph::Function& function : partitioned.functions)
+    if (function.name != partitioned.entry)
+      for (const graph::Node& node : function.nodes) regions.try_emplace(node.name, function.name);
+  return regions;
+}
+
 }  // namespace
 
 Report make_report(const CompiledModel& model, const std::string& target,
@@ -54,9 +90,18 @@ Report make_report(const CompiledModel& model, const std::string& target,
   std::unordered_map<std::string_view, const tir::Func*> functions;
   for (const tir::Func& func : model.lowered.funcs) functions.emplace(func.name, &func);
   std::set<int32_t> counted;
+  const graph::Module& partitioned = model.partitioned.module;
+  const std::map<std::string, std::string> regions = regions_by_operator(partitioned);
+  std::set<std::string> reported;  // regions of streams
   for (const tir::Call& call : plan::schedule_calls(schedule)) {
     const tir::Func& func = *functions.at(call.function);
-    OperatorRow row{func.node.empty() ? func.name : func.node, func.origin, func.target, func.macs};
+    OperatorRow row;
+    row.name = func.node.empty() ? func.name : func.node;
+    row.origin = func.origin;
+    row.member = func.target;
+    row.macs = func.macs;
+    if (const auto region = regions.find(row.name); region != regions.end())
+      row.region = region->second;
     std::set<int32_t> passed;  // constants handed over as arguments, or read by what it calls
     tir::for_each_statement(func.body, [&](const tir::Stmt& stmt) {
       const auto* inner = std::get_if<tir::Call>(&stmt->node);
@@ -82,11 +127,23 @@ Report make_report(const CompiledModel& model, const std::string& target,
     count_constants(model.lowered, func, passed, counted, row);
     if (const auto found = stream_bytes.find(func.name); found != stream_bytes.end())
       row.stream_bytes = found->second;
-    report.macs += row.macs;
     report.weight_bytes += row.weight_bytes;
     report.table_bytes += row.table_bytes;
     report.stream_bytes += row.stream_bytes;
-    report.operators.push_back(std::move(row));
+    std::vector<OperatorRow> rows = {row};
+    if (stream_bytes.contains(func.name)) {
+      const graph::Function* region = region_of(partitioned, func);
+      if (region != nullptr && !region->nodes.empty() && reported.insert(region->name).second)
+        rows = rows_of_stream(*region, row);
+      RegionRow total{region != nullptr ? region->name : func.name, row.member,
+                      static_cast<int64_t>(rows.size()), 0, row.stream_bytes};
+      for (const OperatorRow& each : rows) total.macs += each.macs;
+      report.regions.push_back(std::move(total));
+    }
+    for (OperatorRow& each : rows) {
+      report.macs += each.macs;
+      report.operators.push_back(std::move(each));
+    }
   }
   for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
     const MemoryPool& pool = model.plan.memory.pools[p];

@@ -45,6 +45,13 @@ std::string report_json(const Report& report) {
   } else {
     json["not_measured"] = report.not_measured;
   }
+  json["regions"] = Json::array();
+  for (const RegionRow& region : report.regions)
+    json["regions"].push_back({{"name", region.name},
+                               {"member", region.member},
+                               {"operators", region.operators},
+                               {"macs", region.macs},
+                               {"stream_bytes", region.stream_bytes}});
   json["operators"] = Json::array();
   for (const OperatorRow& row : report.operators) {
     Json memory = Json::array();
@@ -56,6 +63,7 @@ std::string report_json(const Report& report) {
     json["operators"].push_back({{"name", row.name},
                                  {"what", row.origin},
                                  {"member", row.member},
+                                 {"region", row.region},
                                  {"macs", row.macs},
                                  {"weight_bytes", row.weight_bytes},
                                  {"table_bytes", row.table_bytes},

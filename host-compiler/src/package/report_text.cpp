@@ -64,24 +64,37 @@ std::string flash_text(const Report& report) {
   return text;
 }
 
+// Where devices run streams, a column says which one an operator is in, and a table what each of them takes.
 std::string operators_text(const Report& report) {
-  size_t name_width = 8, member_width = 6;
+  const bool streams = !report.regions.empty();
+  size_t name_width = 8, member_width = 6, region_width = 6;
   for (const OperatorRow& row : report.operators) {
     name_width = std::max(name_width, row.name.size());
     member_width = std::max(member_width, row.member.size());
+    region_width = std::max(region_width, row.region.size());
   }
   name_width = std::min<size_t>(name_width, 40);
-  std::string text =
-      fmt::format("Operators\n  {:<{}} {:<{}} {:>10} {:>8} {:>7}  memory\n", "operator", name_width,
-                  "member", member_width, "MACs", "weights", "tables");
+  region_width = std::min<size_t>(region_width, 30);
+  const auto region_column = [&](const std::string& region) {
+    return streams ? fmt::format(" {:<{}}", region.substr(0, region_width), region_width) : "";
+  };
+  std::string text = fmt::format("Operators\n  {:<{}} {:<{}}{} {:>10} {:>8} {:>7}  memory\n",
+                                 "operator", name_width, "member", member_width,
+                                 region_column("region"), "MACs", "weights", "tables");
   for (const OperatorRow& row : report.operators) {
-    text += fmt::format("  {:<{}} {:<{}} {:>10} {:>8} {:>7} ", row.name.substr(0, name_width),
-                        name_width, row.member, member_width, row.macs, row.weight_bytes,
-                        row.table_bytes);
+    text += fmt::format("  {:<{}} {:<{}}{} {:>10} {:>8} {:>7} ", row.name.substr(0, name_width),
+                        name_width, row.member, member_width, region_column(row.region), row.macs,
+                        row.weight_bytes, row.table_bytes);
     for (const OperatorRow::Range& range : row.memory)
       text += fmt::format(" {} {}[{:#x},{:#x})", range.what, range.pool, range.begin, range.end);
     text += "\n";
   }
+  if (!streams) return text;
+  text += fmt::format("\nStreams (their weights are in them; memory: with the first operator)\n");
+  for (const RegionRow& region : report.regions)
+    text += fmt::format("  {} on {}: {} operator{}, {} multiply-accumulates, {} bytes\n",
+                        region.name, region.member, region.operators,
+                        region.operators == 1 ? "" : "s", region.macs, region.stream_bytes);
   return text;
 }
 

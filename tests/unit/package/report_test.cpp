@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include <nlohmann/json.hpp>
+
+#include "intarsia/builtin_targets.h"
+#include "intarsia/import.h"
+#include "intarsia/report.h"
+
+namespace intarsia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Made {
+  CompiledModel model;
+  Report report;
+};
+
+Made digits_on(const std::string& target_text, std::map<std::string, std::string> pins = {}) {
+  std::ifstream in(INTARSIA_SOURCE_DIR "/examples/digits/digits.tflite", std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(in)), {});
+  TargetRegistry registry;
+  add_builtin_targets(registry);
+  const Result<TargetSpec> target = parse_target_argument(registry.catalogue(), target_text);
+  EXPECT_TRUE(target.ok());
+  CompileOptions options;
+  options.memory.pools = {{"ram", 0}};
+  options.memory.open = true;
+  options.partition.pins = std::move(pins);
+  Result<CompiledModel> model =
+      compile({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()}, "digits.tflite",
+              registry, *target, options);
+  EXPECT_TRUE(model.ok()) << model.error().to_string();
+  Report report = make_report(*model, target_text, "host");
+  return {std::move(model).value(), std::move(report)};
+}
+
+// The graph's own figures, whoever runs it.
+void expect_right_rows(const Made& made) {
+  const graph::Module& imported = made.model.slimmed.module;
+  const graph::Function& main = imported.entry_function();
+  int64_t total = 0;
+  for (size_t i = 0; i < main.nodes.size(); ++i) {
+    const int64_t macs = graph::mac_count(main, main.nodes[i]);
+    const auto row =
+        std::find_if(made.report.operators.begin(), made.report.operators.end(),
+                     [&](const OperatorRow& r) { return r.name == main.nodes[i].name; });
+    if (row == made.report.operators.end()) {  // nothing runs for it on a CPU
+      EXPECT_EQ(main.nodes[i].kind, graph::OpKind::Reshape) << main.nodes[i].name;
+      continue;
+    }
+    EXPECT_EQ(row->macs, macs) << row->name;
+    EXPECT_FALSE(row->region.empty()) << row->name;
+    total += macs;
+  }
+  EXPECT_EQ(made.report.macs, total);
+  EXPECT_GT(total, 0);
+  const Json json = Json::parse(report_json(made.report));
+  EXPECT_EQ(json["totals"]["macs"], total);
+  int64_t rows = 0, stream = 0;
+  for (const Json& row : json["operators"]) rows += row["macs"].get<int64_t>();
+  for (const Json& row : json["operators"]) stream += row["stream_bytes"].get<int64_t>();
+  EXPECT_EQ(rows, total);
+  EXPECT_EQ(json["totals"]["stream_bytes"], stream);
+}
+
+TEST(Report, OfACpu) {
+  const Made made = digits_on("c");
+  expect_right_rows(made);
+  EXPECT_TRUE(made.report.regions.empty());
+  EXPECT_EQ(report_text(made.report).find("Streams"), std::string::npos);
+}
+
+TEST(Report, OfAnNpuHasARowPerOperator) {
+  const Made made = digits_on("cortex-m55+ethos-u55-128");
+  expect_right_rows(made);
+  ASSERT_EQ(made.report.regions.size(), 1u);
+  const RegionRow& region = made.report.regions[0];
+  EXPECT_EQ(region.operators, 13);
+  EXPECT_EQ(region.operators, static_cast<int64_t>(made.report.operators.size()));
+  EXPECT_EQ(region.macs, made.report.macs);
+  EXPECT_EQ(region.stream_bytes, made.report.stream_bytes);
+  for (const OperatorRow& row : made.report.operators) EXPECT_EQ(row.member, "ethos-u");
+  EXPECT_NE(report_text(made.report).find(region.name + " on ethos-u: "), std::string::npos);
+}
+
+TEST(Report, OfACpuBesideAnNpu) {
+  const Made made = digits_on("cortex-m55+ethos-u55-128", {{"widen", "c"}});
+  expect_right_rows(made);
+  EXPECT_EQ(made.report.regions.size(), 2u);
+  for (const OperatorRow& row : made.report.operators)
+    EXPECT_EQ(row.member, row.name == "widen" ? "c" : "ethos-u");
+}
+
+TEST(Report, IsTheSameEveryTime) {
+  const Made first = digits_on("cortex-m55+ethos-u55-128"),
+             second = digits_on("cortex-m55+ethos-u55-128");
+  EXPECT_EQ(report_text(first.report), report_text(second.report));
+  EXPECT_EQ(report_json(first.report), report_json(second.report));
+}
+
+}  // namespace
+}  // namespace intarsia
