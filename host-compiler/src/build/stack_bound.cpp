@@ -15,9 +15,17 @@ namespace {
 // division); the largest of newlib's and libgcc's for Armv6-M is below this.
 constexpr int64_t kLibraryFunctionStack = 96;
 
+// What the compiler calls any call through a pointer.
+constexpr std::string_view kIndirectCall = "__indirect_call";
+// Who calls devices through a pointer, and what a device's function takes: the runtime's contract.
+constexpr std::string_view kRunsDevices = "intarsia_package_run";
+constexpr std::string_view kDeviceParameters =
+    "(intarsia_device*, const intarsia_stream*, void* const*, ";
+
 struct Function {
   int64_t bytes = kLibraryFunctionStack;
   bool known = false;
+  std::string declaration;  // "intarsia_status run(intarsia_device*, ...)" of C++, the name of C
   std::set<std::string> callees;
 };
 
@@ -52,8 +60,11 @@ void read_graph(std::string_view text, Graph& graph, std::set<std::string>& call
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.starts_with("node:")) {
       Function& function = graph[std::string(quoted_after(line, "title:"))];
-      if (const auto bytes = stack_of_label(quoted_after(line, "label:")))
+      const std::string_view label = quoted_after(line, "label:");
+      if (const auto bytes = stack_of_label(label)) {
         function.bytes = *bytes, function.known = true;
+        function.declaration = label.substr(0, label.find("\\n"));
+      }
     } else if (line.starts_with("edge:")) {
       const std::string callee(quoted_after(line, "targetname:"));
       graph[std::string(quoted_after(line, "sourcename:"))].callees.insert(callee);
@@ -62,35 +73,76 @@ void read_graph(std::string_view text, Graph& graph, std::set<std::string>& call
   }
 }
 
+// For people: without the mangling that titles have.
+std::string name_of(const std::string& title, const Function* function) {
+  if (function == nullptr || function->declaration.find('(') == std::string::npos)
+    return title.substr(title.rfind(':') + 1);
+  const std::string name = function->declaration.substr(0, function->declaration.find('('));
+  return name.substr(name.rfind(' ') + 1);
+}
+
 class DeepestChain {
  public:
   explicit DeepestChain(const Graph& graph) : graph_(graph) {}
 
-  // False when the calls are recursive.
-  bool find(const std::string& name, StackBound& result) {
-    if (!open_.insert(name).second) return false;
-    const auto found = graph_.find(name);
-    StackBound deepest;
-    if (found != graph_.end())
-      for (const std::string& callee : found->second.callees) {
-        auto [memo, fresh] = memo_.try_emplace(callee);
-        if (fresh && !find(callee, memo->second)) return false;
-        if (memo->second.bytes > deepest.bytes) deepest = memo->second;
+  // Null when the calls are recursive.
+  const StackBound* find(const std::string& title) {
+    if (const auto done = done_.find(title); done != done_.end()) return &done->second;
+    if (!open_.insert(title).second) return nullptr;
+    const auto found = graph_.find(title);
+    const Function* function = found == graph_.end() ? nullptr : &found->second;
+    StackBound result;
+    if (function != nullptr)
+      for (const std::string& callee : function->callees) {
+        const StackBound* below = find(callee);
+        if (below == nullptr) return nullptr;
+        if (below->bytes > result.bytes) result = *below;
       }
-    const bool known = found != graph_.end() && found->second.known;
-    const int64_t own = known ? found->second.bytes : kLibraryFunctionStack;
-    result.bytes = own + deepest.bytes;
-    result.chain = {fmt::format("{} {}", name.substr(name.rfind(':') + 1), own)};
-    result.chain.insert(result.chain.end(), deepest.chain.begin(), deepest.chain.end());
-    open_.erase(name);
-    return true;
+    const int64_t own =
+        function != nullptr && function->known ? function->bytes : kLibraryFunctionStack;
+    result.bytes += own;
+    result.chain.insert(result.chain.begin(), fmt::format("{} {}", name_of(title, function), own));
+    open_.erase(title);
+    return &done_.emplace(title, std::move(result)).first->second;
   }
 
  private:
   const Graph& graph_;
-  std::map<std::string, StackBound> memo_;
+  std::map<std::string, StackBound> done_;
   std::set<std::string> open_;
 };
+
+bool is_static(const std::string& title) {
+  return title.find(':') != std::string::npos;  // "folder/file.c:name"
+}
+
+// Calls through a pointer lead to functions that nobody calls by name. The package's call of a device leads to a
+// function with a device's parameters; C tells no parameters, so that there a static one qualifies, which the compiler
+// only keeps because its address is taken. What else is called through a pointer is never a device: the
+// static functions whose address is taken, or a function of the application, which is not the model's.
+void resolve_indirect_calls(const std::set<std::string>& called, const std::string& entry,
+                            Graph& graph) {
+  std::set<std::string> devices, others, any;
+  const std::string own = entry.substr(0, entry.rfind('_') + 1);  // <model>_
+  for (const auto& [title, function] : graph) {
+    if (!function.known || title == entry || called.contains(title)) continue;
+    const bool tells = function.declaration.find('(') != std::string::npos;
+    if (function.declaration.find(kDeviceParameters) != std::string::npos)
+      devices.insert(title);
+    else if (is_static(title) && tells)
+      others.insert(title);
+    else if (is_static(title))
+      devices.insert(title), others.insert(title);
+    if (!title.starts_with(own)) any.insert(title);
+  }
+  if (devices.empty()) devices = std::move(any);
+  for (auto& [title, function] : graph)
+    if (function.callees.erase(std::string(kIndirectCall)) > 0) {
+      const std::set<std::string>& targets = title == kRunsDevices ? devices : others;
+      function.callees.insert(targets.begin(), targets.end());
+      function.callees.erase(title);
+    }
+}
 
 }  // namespace
 
@@ -102,22 +154,14 @@ Result<StackBound> stack_bound(const std::vector<std::string>& call_graph_texts,
   if (!graph.contains(entry) || !graph[entry].known)
     return Diagnostics("stack bound", fmt::format("the compiler's call graph has no '{}'", entry),
                        "use a GCC that knows -fcallgraph-info=su (10 or later)");
-  // A call through a pointer may reach any function that nobody calls by name (drivers are installed
-  // by address); the deepest of them is counted.
-  if (const auto indirect = graph.find("__indirect_call"); indirect != graph.end()) {
-    indirect->second.bytes = 0;
-    indirect->second.known = true;
-    for (const auto& [name, function] : graph)
-      if (function.known && name != entry && name != "__indirect_call" && !called.contains(name) &&
-          !name.starts_with(entry.substr(0, entry.rfind('_') + 1)))
-        indirect->second.callees.insert(name);
-  }
-  StackBound result;
-  if (!DeepestChain(graph).find(entry, result))
+  resolve_indirect_calls(called, entry, graph);
+  DeepestChain chains(graph);
+  const StackBound* bound = chains.find(entry);
+  if (bound == nullptr)
     return Diagnostics("stack bound",
-                       fmt::format("'{}' calls itself through other functions", entry),
+                       fmt::format("functions that '{}' calls call themselves again", entry),
                        "this is a fault of the emitted code, please report it");
-  return result;
+  return *bound;
 }
 
 }  // namespace intarsia::build
