@@ -1,0 +1,93 @@
+/* branches: operators and schedule. Generated file. */
+#include "branches.h"
+
+#include <stddef.h>
+
+#include "cortex_m/kernels.h"
+#include "intarsia_kernels/kernels.h"
+#include "intarsia_contract/version.h"
+#include "branches_data.h"
+
+_Static_assert(BRANCHES_SRAM_BYTES == 48, "header and source belong together");
+_Static_assert(INTARSIA_RUNTIME_VERSION == 2,
+    "all models of a program are compiled by one version of Intarsia");
+
+/* louder: add i8[1,16], i8[1,16] -> i8[1,16]
+ * input_a: sram 0x0000..0x0010
+ * output: sram 0x0000..0x0010 */
+static void branches_louder(const int8_t *input_a, int8_t *output) {
+  for (int32_t i = 0; i < 16; ++i) {
+    output[i] = (int8_t)intarsia_clamp_i32(intarsia_requantize_right(input_a[i] * 524288 +
+        input_a[i] * 524288, 1073741824, 19), -128, 127);
+  }
+}
+
+/* bent: tanh i8[1,16] -> i8[1,16]
+ * input: sram 0x0000..0x0010
+ * output: sram 0x0010..0x0020 */
+static void branches_bent(const int8_t *input, int8_t *output) {
+  for (int32_t i = 0; i < 16; ++i) {
+    output[i] = branches_bent_table[input[i] + 128];
+  }
+}
+
+/* straight: relu i8[1,16] -> i8[1,16]
+ * input: sram 0x0000..0x0010
+ * output: sram 0x0000..0x0010 */
+static void branches_straight(const int8_t *input, int8_t *output) {
+  for (int32_t i = 0; i < 16; ++i) {
+    output[i] = (int8_t)intarsia_clamp_i32(input[i] - 128, -128, 127);
+  }
+}
+
+/* sum: add i8[1,16], i8[1,16] -> i8[1,16]
+ * input_a: sram 0x0010..0x0020
+ * input_b: sram 0x0000..0x0010
+ * output: sram 0x0020..0x0030 */
+static void branches_sum(const int8_t *input_a, const int8_t *input_b, int8_t *restrict output) {
+  static const struct intarsia_sum sum = {
+    .count = 16, .a_factor = 21846, .b_factor = 2796203, .start = 376788415, .low = -128, .high =
+        127,
+  };
+  intarsia_sum_s8(&sum, input_a, input_b, output);
+}
+
+intarsia_status branches_init(struct branches *model, const struct branches_resources *resources) {
+  if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
+  model->ready = 0;
+  if (resources->sram == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
+  if ((uintptr_t)resources->sram % BRANCHES_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;
+  model->resources = *resources;
+  model->ready = 1;
+  return INTARSIA_OK;
+}
+
+void *branches_input(const struct branches *model, int32_t index) {
+  if (model == NULL || !model->ready) return NULL;
+  switch (index) {
+    case 0: return (uint8_t *)model->resources.sram + 0;
+    default: return NULL;
+  }
+}
+
+const void *branches_output(const struct branches *model, int32_t index) {
+  if (model == NULL || !model->ready) return NULL;
+  switch (index) {
+    case 0: return (uint8_t *)model->resources.sram + 32;
+    default: return NULL;
+  }
+}
+
+intarsia_status branches_run(struct branches *model) {
+  uint8_t *sram;
+
+  if (model == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
+  if (!model->ready) return INTARSIA_ERROR_NOT_INITIALISED;
+  sram = model->resources.sram;
+
+  branches_louder((const int8_t *)(sram), (int8_t *)(sram));
+  branches_bent((const int8_t *)(sram), (int8_t *)(sram + 16));
+  branches_straight((const int8_t *)(sram), (int8_t *)(sram));
+  branches_sum((const int8_t *)(sram + 16), (const int8_t *)(sram), (int8_t *)(sram + 32));
+  return INTARSIA_OK;
+}

@@ -1,0 +1,39 @@
+/* branches: one instance behind the boards' generic main program. Generated file;
+ * a program of your own does not need it. */
+#include "intarsia_contract/model_descriptor.h"
+
+#include "intarsia_contract/placement.h"
+#include "branches.h"
+
+static _Alignas(BRANCHES_ALIGNMENT) uint8_t sram_block[BRANCHES_SRAM_BYTES]
+    INTARSIA_IN_MEMORY(sram);
+static struct branches instance;
+
+static const struct intarsia_tensor_info inputs[] = {
+  {"signal", 16},
+};
+static const struct intarsia_tensor_info outputs[] = {
+  {"sum", 16},
+};
+
+static int32_t descriptor_init(void) {
+  struct branches_resources resources;
+  resources.sram = sram_block;
+  return branches_init(&instance, &resources);
+}
+
+static void *descriptor_input(int32_t index) { return branches_input(&instance, index); }
+static const void *descriptor_output(int32_t index) { return branches_output(&instance, index); }
+static int32_t descriptor_run(void) { return branches_run(&instance); }
+
+const struct intarsia_model_descriptor intarsia_model = {
+  .name = "branches",
+  .input_count = BRANCHES_INPUT_COUNT,
+  .output_count = BRANCHES_OUTPUT_COUNT,
+  .inputs = inputs,
+  .outputs = outputs,
+  .init = descriptor_init,
+  .input = descriptor_input,
+  .output = descriptor_output,
+  .run = descriptor_run,
+};

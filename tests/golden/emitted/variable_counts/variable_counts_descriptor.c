@@ -1,0 +1,40 @@
+/* variable_counts: one instance behind the boards' generic main program. Generated file;
+ * a program of your own does not need it. */
+#include "intarsia_contract/model_descriptor.h"
+
+#include "intarsia_contract/placement.h"
+#include "variable_counts.h"
+
+static _Alignas(VARIABLE_COUNTS_ALIGNMENT) uint8_t ram_block[VARIABLE_COUNTS_RAM_BYTES]
+    INTARSIA_IN_MEMORY(ram);
+static struct variable_counts instance;
+
+static const struct intarsia_tensor_info inputs[] = {
+  {"t0", 12},
+};
+static const struct intarsia_tensor_info outputs[] = {
+  {"t2", 12},
+};
+
+static int32_t descriptor_init(void) {
+  struct variable_counts_resources resources;
+  resources.ram = ram_block;
+  return variable_counts_init(&instance, &resources);
+}
+
+static void *descriptor_input(int32_t index) { return variable_counts_input(&instance, index); }
+static const void *descriptor_output(int32_t index)
+    { return variable_counts_output(&instance, index); }
+static int32_t descriptor_run(void) { return variable_counts_run(&instance); }
+
+const struct intarsia_model_descriptor intarsia_model = {
+  .name = "variable_counts",
+  .input_count = VARIABLE_COUNTS_INPUT_COUNT,
+  .output_count = VARIABLE_COUNTS_OUTPUT_COUNT,
+  .inputs = inputs,
+  .outputs = outputs,
+  .init = descriptor_init,
+  .input = descriptor_input,
+  .output = descriptor_output,
+  .run = descriptor_run,
+};
