@@ -57,7 +57,7 @@ Result<Files> emitted(const Case& wanted) {
   for (const SourceFile& file : package.files)
     if (file.path.find('/') == std::string::npos &&
         (file.path.ends_with(".c") || file.path.ends_with(".h")))
-      files[file.path] = file.text;
+      files[file.path] = file.whole_text();
   return files;
 }
 

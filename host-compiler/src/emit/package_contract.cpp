@@ -14,8 +14,6 @@
 namespace intarsia::emission {
 namespace {
 
-constexpr uint32_t kBlockAlignment = 16;  // <MODEL>_ALIGNMENT
-
 void add_tensors(Fingerprint& print, const std::vector<TensorInfo>& tensors) {
   print.add(fmt::format("{} tensors", tensors.size()));
   for (const TensorInfo& tensor : tensors) {
@@ -65,7 +63,7 @@ PackageNeeds package_needs(const tir::Module& module, const Plan& plan, const Em
 
   PackageNeeds needs;
   needs.model_id = print.word();
-  needs.alignment = kBlockAlignment;
+  needs.alignment = static_cast<uint32_t>(plan.alignment);  // <MODEL>_ALIGNMENT
   // Memories of constants are no blocks of the caller's.
   needs.pool_bytes.resize(plan.use.size());
   for (const Placement& place : plan.placements) {

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
+#include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -20,10 +21,16 @@ Diagnostics failure(const fs::path& path, const std::string& what, const std::er
                      "check the path and its permissions");
 }
 
-bool holds(const fs::path& file, const std::string& text) {
+bool holds(const fs::path& file, const SourceFile& wanted) {
   std::ifstream in(file, std::ios::binary);
-  const std::string there((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  return in.good() || in.eof() ? there == text : false;
+  bool same = in.is_open();
+  std::string there;
+  wanted.write_to([&](std::string_view piece) {
+    there.resize(piece.size());
+    same =
+        same && in.read(there.data(), static_cast<std::streamsize>(there.size())) && there == piece;
+  });
+  return same && in.peek() == std::ifstream::traits_type::eof();
 }
 
 class Replacement {
@@ -83,7 +90,7 @@ class Replacement {
         if (!fresh_.contains(path)) stale_.push_back(path);
       } else if (const auto mine = fresh_.find(path); mine == fresh_.end()) {
         others_.push_back(path);
-      } else if (!wanted_.overwrite && !holds(it->path(), mine->second->text)) {
+      } else if (!wanted_.overwrite && !holds(it->path(), *mine->second)) {
         return Diagnostics((wanted_.folder / fs::path(path)).string(),
                            "is not of an earlier 'intarsia compile' and would be overwritten",
                            "move it away, or name another folder");
@@ -111,7 +118,7 @@ class Replacement {
     for (const SourceFile& file : wanted_.files) {
       const fs::path path = aside_ / file.path;
       std::error_code why = operations_.make_folders(path.parent_path());
-      if (!why) why = operations_.write(path, file.text);
+      if (!why) why = operations_.write(path, [&](const TextSink& sink) { file.write_to(sink); });
       if (why) return failure(wanted_.folder, "cannot be written", why);
     }
     return {};
@@ -156,7 +163,8 @@ class Replacement {
       return failure(wanted_.folder / fs::path(path), "cannot be written", why);
     };
     const std::string guard_aside = wanted_.guard + ".part";
-    std::error_code why = operations_.write(aside_ / guard_aside, wanted_.guard_text);
+    std::error_code why = operations_.write(
+        aside_ / guard_aside, [&](const TextSink& sink) { sink(wanted_.guard_text); });
     if (!why) why = operations_.rename(aside_ / guard_aside, target_ / wanted_.guard);
     if (why) return give_up(wanted_.guard, why);
     for (const std::string& path : stale_)

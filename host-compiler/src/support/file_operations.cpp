@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <string_view>
 
 namespace intarsia {
 
@@ -18,10 +19,12 @@ std::error_code FileOperations::make_folders(const fs::path& folder) {
   return error;
 }
 
-std::error_code FileOperations::write(const fs::path& file, std::string_view bytes) {
+std::error_code FileOperations::write(const fs::path& file, const Content& content) {
   errno = 0;
   std::ofstream out(file, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  content([&](std::string_view piece) {
+    out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+  });
   out.close();
   if (out) return {};
   return {errno != 0 ? errno : EIO, std::generic_category()};

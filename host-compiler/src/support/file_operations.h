@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
-#include <string_view>
+#include <functional>
 #include <system_error>
+
+#include "intarsia/artifacts.h"
 
 namespace intarsia {
 
@@ -12,7 +14,9 @@ class FileOperations {
   virtual ~FileOperations() = default;
 
   virtual std::error_code make_folders(const std::filesystem::path& folder);  // parents too
-  virtual std::error_code write(const std::filesystem::path& file, std::string_view bytes);
+  // What `content` gives to its sink, piece by piece.
+  using Content = std::function<void(const TextSink&)>;
+  virtual std::error_code write(const std::filesystem::path& file, const Content& content);
   // Atomic: `to` is the old one or the new one, at every moment.
   virtual std::error_code rename(const std::filesystem::path& from,
                                  const std::filesystem::path& to);

@@ -25,11 +25,15 @@ class FailingOperations : public FileOperations {
     if (!can_write_beside && folder.filename().string().starts_with(".out")) return kDenied;
     return fails() ? kDenied : FileOperations::make_folders(folder);
   }
-  std::error_code write(const fs::path& file, std::string_view bytes) override {
+  std::error_code write(const fs::path& file, const Content& content) override {
+    if (!fails()) return FileOperations::write(file, content);
     // Half of it is there when the disk is full.
-    if (fails())
-      return (void)FileOperations::write(file, bytes.substr(0, bytes.size() / 2)), kDenied;
-    return FileOperations::write(file, bytes);
+    (void)FileOperations::write(file, [&](const TextSink& sink) {
+      std::string whole;
+      content([&](std::string_view piece) { whole += piece; });
+      sink(std::string_view(whole).substr(0, whole.size() / 2));
+    });
+    return kDenied;
   }
   std::error_code rename(const fs::path& from, const fs::path& to) override {
     return fails() ? kDenied : FileOperations::rename(from, to);
