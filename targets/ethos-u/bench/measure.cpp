@@ -1,5 +1,5 @@
 // Figures of one stream in our own cycle model, as a line of JSON. Usage:
-//   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | SRAM-LIMIT]
+//   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | confirmed | SRAM-LIMIT]
 //   bench_ethos_u stream VELA-OUTPUT.tflite MEMORY-MODE
 //   bench_ethos_u simulate MODEL.tflite NPU MEMORY-MODE INPUT...   (processor time, the checker on)
 // With `profile` in front of either, a line of text for each operation and transfer instead.
@@ -138,6 +138,8 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
   test::ethos_u::CompileRequest request{npu, mode, LoweringOptions::Optimise::Speed, std::nullopt};
   if (option == "size")
     request.optimise = LoweringOptions::Optimise::Size;
+  else if (option == "confirmed")
+    request.confirmed_only = true;
   else if (!option.empty())
     request.sram_limit = std::stoll(option);
   const std::vector<uint8_t> bytes = test::read_bytes(path);
@@ -146,7 +148,7 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
   Figures figures;
   figures.compile_ms = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   if (!model.ok()) return fail(model.error().to_string());
-  if (model->emitted.streams.size() != model->lowered.funcs.size() - 1)
+  if (option != "confirmed" && model->emitted.streams.size() != model->lowered.funcs.size() - 1)
     return fail("not every operator is the NPU's");
   for (const CommandStream& stream : model->emitted.streams) {
     if (const std::string why = add_stream(stream.commands, mode, figures); !why.empty())
@@ -211,7 +213,7 @@ int main(int argc, char** argv) {
   if (what == "simulate" && argc >= 5)
     return intarsia::bench::measure_simulation(argv[2], argv[3], argv[4], {argv + 5, argv + argc});
   std::fprintf(stderr,
-               "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|SRAM-LIMIT] | stream "
+               "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|confirmed|SRAM-LIMIT] | stream "
                "FILE MODE | "
                "simulate MODEL NPU MODE INPUT...\n");
   return 2;

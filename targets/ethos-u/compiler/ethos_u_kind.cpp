@@ -63,6 +63,8 @@ KindSpec make_spec() {
       AttributeSpec::word("product", std::string(U55), {std::string(U55), std::string(U65)},
                           "which Ethos"),
       AttributeSpec::one_of("macs", 128, macs, "multiply-accumulates per cycle"),
+      AttributeSpec::boolean("confirmed-only", false,
+                             "keep to encodings that streams of Arm's compiler show"),
       AttributeSpec::word("memory-mode", std::nullopt, memory_modes(),
                           "where constants and feature maps lie; follows the product"),
   };
@@ -94,7 +96,7 @@ class EthosUKind final : public TargetKind {
   const KindSpec& spec() const override { return spec_; }
 
   std::vector<Pattern> patterns(const Target& member) const override {
-    std::vector<Pattern> patterns = ethos_u::patterns();
+    std::vector<Pattern> patterns = ethos_u::patterns(member.get_bool("confirmed-only"));
     patterns.push_back(compiled_stream_pattern(member));
     return patterns;
   }

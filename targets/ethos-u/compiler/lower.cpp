@@ -46,7 +46,13 @@ bool is_better(const Schedule& one, const Schedule& other, const ScheduleOptions
 // Windows that overlap in memory save or cost time depending on where the input lies: both ways are
 // scheduled.
 Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& module,
-                                const graph::Function& function, const ScheduleOptions& options) {
+                                const graph::Function& function, const ScheduleOptions& options,
+                                bool confirmed_only) {
+  if (confirmed_only) {
+    Program program = legalise(module, function, false);
+    program.confirmed_only = true;
+    return schedule_of(hardware, std::move(program), options);
+  }
   Program program = legalise(module, function);
   const bool gathers = program.gathers;
   Result<Scheduled> best = schedule_of(hardware, std::move(program), options);
@@ -107,7 +113,8 @@ Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& mo
   schedule_options.memory = memory_system_of(member);
   schedule_options.for_size = options.optimise == LoweringOptions::Optimise::Size;
   schedule_options.sram_limit = options.sram_limit;
-  INTARSIA_TRY(const Scheduled made, best_schedule(hardware, module, function, schedule_options));
+  INTARSIA_TRY(const Scheduled made, best_schedule(hardware, module, function, schedule_options,
+                                                   member.get_bool("confirmed-only")));
   // Feature maps that are not to take the fast memory say so, or the planner would put them there.
   std::string slow;
   if (is_dedicated(member) && options.memory != nullptr)

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "confirmed.h"
 #include "limits.h"
 #include "operators.h"
 
@@ -133,13 +134,16 @@ Reason refuses(const Site& site) {
   return row->rule.refuses(site);
 }
 
-std::vector<Pattern> patterns() {
+std::vector<Pattern> patterns(bool confirmed_only) {
   std::vector<Pattern> result;
   for (const Row& row : kRows)
-    result.push_back(
-        {std::string(to_string(row.rule.kind)), {row.rule.kind}, [](const PatternMatch& match) {
-           return refuses({match.module, match.function, match.node()});
-         }});
+    result.push_back({std::string(to_string(row.rule.kind)),
+                      {row.rule.kind},
+                      [confirmed_only](const PatternMatch& match) {
+                        const Site site{match.module, match.function, match.node()};
+                        Reason reason = refuses(site);
+                        return reason || !confirmed_only ? reason : refuses_unconfirmed(site);
+                      }});
   return result;
 }
 

@@ -7,6 +7,7 @@
 
 namespace intarsia::targets::ethos_u {
 
-std::vector<Pattern> patterns();
+// `confirmed_only`: what takes encodings that no stream of Arm's compiler shows is refused.
+std::vector<Pattern> patterns(bool confirmed_only = false);
 
 }  // namespace intarsia::targets::ethos_u

@@ -152,6 +152,8 @@ struct Program {
   std::vector<NpuTensor> tensors;
   std::vector<Operation> operations;  // in an executable order
   std::vector<LookUpTable> tables;
+  bool confirmed_only =
+      false;             // windows are made as they stand, and no operation is cut into stripes
   bool gathers = false;  // some convolution reads windows that overlap in memory
 };
 

@@ -37,7 +37,8 @@ class Scheduler {
   // Returns the fast memory that feature maps take at once.
   int64_t place(const Attempt& attempt) {
     choose_layouts(draft_);
-    if (attempt.cascade_to) stripe_operations(draft_, *attempt.cascade_to);
+    if (attempt.cascade_to && !draft_.program.confirmed_only)
+      stripe_operations(draft_, *attempt.cascade_to);
     if (attempt.most_fast && draft_.peak_bytes() > *attempt.most_fast) {
       spill_maps(draft_, *attempt.most_fast);
       // Slower memory likes other layouts.

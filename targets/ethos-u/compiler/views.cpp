@@ -120,7 +120,7 @@ bool is_window(const Operation& op) {
 std::vector<Operation> other_views(const Hardware& hardware, const Program& program,
                                    const Operation& op) {
   std::vector<Operation> result;
-  if (!is_window(op) || op.upscale != Upscale::None) return result;
+  if (program.confirmed_only || !is_window(op) || op.upscale != Upscale::None) return result;
   if (fits_transposed(op)) {
     Operation view = transposed(program, op);
     if (micro_blocks(hardware, view) < micro_blocks(hardware, op))

@@ -103,11 +103,13 @@ MemoryMap memories(const CompileRequest& request) {
 Result<CompiledModel> compile_for(const std::vector<uint8_t>& model,
                                   const CompileRequest& request) {
   std::string text = request.target;
-  if (!request.memory_mode.empty()) {
+  if (!request.memory_mode.empty() || request.confirmed_only) {
     // A tag is a whole composite; the attribute belongs to its device.
     const auto composite = parse_target(registry().catalogue(), request.target);
     if (!composite.ok()) return composite.error();
-    text = to_string(*composite) + " -memory-mode=" + request.memory_mode;
+    text = to_string(*composite);
+    if (!request.memory_mode.empty()) text += " -memory-mode=" + request.memory_mode;
+    if (request.confirmed_only) text += " -confirmed-only=true";
   }
   const auto target = parse_target(registry().catalogue(), text);
   if (!target.ok()) return target.error();

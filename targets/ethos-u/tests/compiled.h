@@ -15,6 +15,7 @@ struct CompileRequest {
   std::string memory_mode;  // empty: the configuration's default
   LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Speed;
   std::optional<int64_t> sram_limit;
+  bool confirmed_only = false;
 };
 
 // The memories of a board in that mode: one pool, or DRAM and the NPU's SRAM.

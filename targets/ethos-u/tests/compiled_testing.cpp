@@ -4,6 +4,7 @@
 
 #include "compiled.h"
 #include "compiler/patterns.h"
+#include "confirmed_streams.h"
 #include "graph_maker.h"
 #include "legalise_testing.h"
 #include "support/random_network.h"
@@ -59,6 +60,14 @@ void expect_same(const graph::Module& module, const std::vector<graph::TensorVal
   ASSERT_TRUE(expected.ok());
   expect_run(*model, inputs, *expected,
              text + print(targets::ethos_u::legalise(module, module.entry_function())));
+  // Kept to what is confirmed, fewer operators may be taken, and nothing else is used.
+  if (limited % 4 == 2) {
+    CompileRequest confirmed = request;
+    confirmed.confirmed_only = true;
+    const Result<CompiledModel> kept = compile_for(bytes, confirmed);
+    ASSERT_TRUE(kept.ok()) << kept.error().to_string() << "\n" << text;
+    EXPECT_EQ(unconfirmed_encodings(*kept), "") << text;
+  }
   // Now and then with less memory than it takes unasked; what is too little is said.
   if (limited++ % 5 != 0) return;
   request.sram_limit = sram_bytes(*model) * 3 / 4;
