@@ -42,7 +42,7 @@ Result<CompiledModel> emit(const graph::Module& module, const std::string& targe
   options.memory = board::memory_map(board);
   INTARSIA_TRY(CompiledModel model, compile_module(module, registry, spec, options));
   for (const SourceFile& file : model.emitted.sources)
-    INTARSIA_TRY_VOID(write_file(folder + "/" + file.path, file.text));
+    INTARSIA_TRY_VOID(write_file(folder + "/" + file.path, file.whole_text()));
   return model;
 }
 
