@@ -7,7 +7,7 @@
 
 #include "ethos_u/payload.h"
 #include "ethos_u/run.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 #include "stream_writer.h"
 #include "vela_file.h"
 
@@ -99,13 +99,12 @@ TEST(BadPayloads, AreRefusedWithTheReason) {
 }
 
 TEST(DamagedStreams, OfArmsCompilerNeverLeaveTheirMemory) {
-  INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
   std::mt19937 random(11);
   size_t faults = 0, runs = 0;
-  for (const char* name : {"kws_ref_model/ethos-u55-128-Shared_Sram-Size.tflite",
-                           "kws_ref_model/ethos-u65-512-Dedicated_Sram-Performance.tflite",
-                           "seanet_leaky_relu1/ethos-u55-128-Shared_Sram-Performance.tflite"}) {
-    const VelaFile file = read_vela_file(shared_folder() / "npu-streams/ethos-u" / name);
+  for (const char* name : {"separable_s8/ethos-u55-128-Shared_Sram-Size.tflite",
+                           "separable_s8/ethos-u65-512-Dedicated_Sram-Performance.tflite",
+                           "leaky_relu_s16/ethos-u55-128-Shared_Sram-Performance.tflite"}) {
+    const VelaFile file = read_vela_file(golden_folder() / "npu-streams/ethos-u" / name);
     const VelaOperator& op = file.operators.at(0);
     sim::Payload payload;
     ASSERT_EQ(sim::read_payload(op.payload, payload), std::nullopt);

@@ -8,7 +8,7 @@
 #include "ethos_u/payload.h"
 #include "ethos_u/run.h"
 #include "import_format/tflite_generated.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 #include "vela_faults.h"
 #include "vela_file.h"
 
@@ -17,19 +17,6 @@ namespace {
 
 namespace sim = simulators::ethos_u;
 namespace format = tflite::format;
-
-std::filesystem::path streams_folder() {
-  return shared_folder() / "npu-streams/ethos-u";
-}
-
-std::vector<std::filesystem::path> stream_files() {
-  std::vector<std::filesystem::path> files;
-  if (!std::filesystem::exists(streams_folder())) return files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(streams_folder()))
-    if (entry.path().extension() == ".tflite") files.push_back(entry.path());
-  std::sort(files.begin(), files.end());
-  return files;
-}
 
 // Tensors of the graph's inputs and outputs, in order; zero points of all tensors.
 struct Interface {
@@ -50,31 +37,6 @@ Interface interface_of(const std::filesystem::path& path) {
     interface.zero_points.push_back(zeros == nullptr || zeros->size() == 0 ? 0 : zeros->Get(0));
   }
   return interface;
-}
-
-// One set of inputs and the outputs for it; the folder is that of a model or of a conformance case.
-struct Sample {
-  std::vector<std::vector<uint8_t>> inputs, outputs;
-};
-
-std::vector<Sample> samples_of(const std::string& model, const Interface& interface) {
-  std::vector<Sample> samples;
-  const std::filesystem::path cases = shared_folder() / "conformance" / model;
-  const bool is_case = std::filesystem::exists(cases);
-  const std::filesystem::path folder = is_case ? cases : shared_folder() / "models" / model;
-  for (size_t k = 0;; ++k) {
-    const auto name = [&](const char* kind, size_t tensor) {
-      return folder / (is_case ? kind + std::to_string(tensor) + ".bin"
-                               : kind + std::to_string(k) + "_" + std::to_string(tensor) + ".bin");
-    };
-    if ((is_case && k > 0) || !std::filesystem::exists(name("out", 0))) return samples;
-    Sample sample;
-    for (size_t i = 0; i < interface.inputs.size(); ++i)
-      sample.inputs.push_back(read_bytes(name("in", i)));
-    for (size_t i = 0; i < interface.outputs.size(); ++i)
-      sample.outputs.push_back(read_bytes(name("out", i)));
-    samples.push_back(std::move(sample));
-  }
 }
 
 // The memory that one operator runs in.
@@ -121,7 +83,8 @@ std::string difference(const std::vector<uint8_t>& got, const std::vector<uint8_
          std::to_string(got[first]) + ", expected " + std::to_string(expected[first]);
 }
 
-std::string run_sample(const VelaOperator& op, const Interface& interface, const Sample& sample) {
+std::string run_sample(const VelaOperator& op, const Interface& interface,
+                       const RecordedSample& sample) {
   sim::Payload payload;
   if (auto failure = sim::read_payload(op.payload, payload)) return *failure;
   Arena arena(op, *payload.made_for);
@@ -149,26 +112,41 @@ std::string run_sample(const VelaOperator& op, const Interface& interface, const
   return "";
 }
 
-TEST(Streams, OfWholeModelsAreBitExact) {
-  INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
-  size_t runs = 0, left_to_cpu = 0;
-  for (const std::filesystem::path& path : stream_files()) {
-    const VelaFile file = read_vela_file(path);
-    if (!file.npu_alone || file.operators.size() != 1) {
-      ++left_to_cpu;
-      continue;
-    }
-    const Interface interface = interface_of(path);
-    const std::vector<Sample> samples = samples_of(file.model, interface);
-    EXPECT_FALSE(samples.empty()) << file.name;
-    for (size_t k = 0; k < samples.size(); ++k, ++runs) {
-      const std::string difference = run_sample(file.operators[0], interface, samples[k]);
-      EXPECT_TRUE(difference.empty() || vela_fault(file.model) != nullptr)
-          << file.name << ", sample " << k << ": " << difference;
-    }
+class Streams : public testing::TestWithParam<std::filesystem::path> {};
+
+// Of models that the NPU runs whole; vela_models_test.cpp has the others too.
+TEST_P(Streams, AreBitExact) {
+  const VelaFile file = read_vela_file(GetParam());
+  const Interface interface = interface_of(GetParam());
+  const std::vector<RecordedSample> samples = recorded_samples(recorded_folder(file.model));
+  ASSERT_FALSE(samples.empty());
+  for (size_t k = 0; k < samples.size(); ++k) {
+    ASSERT_EQ(samples[k].inputs.size(), interface.inputs.size());
+    ASSERT_EQ(samples[k].outputs.size(), interface.outputs.size());
+    const std::string difference = run_sample(file.operators[0], interface, samples[k]);
+    EXPECT_TRUE(difference.empty() || vela_fault(file.model) != nullptr)
+        << "sample " << k << ": " << difference;
   }
-  EXPECT_GE(runs, 179u);
-  EXPECT_LE(left_to_cpu * 30, runs);  // models of which Arm's compiler gave the CPU operators too
+}
+
+std::vector<std::filesystem::path> whole_streams() {
+  std::vector<std::filesystem::path> files = vela_streams();
+  std::erase_if(files, [](const std::filesystem::path& path) {
+    const VelaFile file = read_vela_file(path);
+    return !file.npu_alone || file.operators.size() != 1;
+  });
+  return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, Streams, testing::ValuesIn(whole_streams()),
+                         [](const auto& info) { return stream_test_name(info.param); });
+
+// npu-streams/make_streams.py makes these. Of a few models Arm's compiler gave the CPU some operators.
+TEST(RecordedStreams, AreThere) {
+  const std::vector<std::filesystem::path> all = vela_streams(), whole = whole_streams();
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), is_own), 23);
+  EXPECT_EQ(std::count_if(whole.begin(), whole.end(), is_own), 23);
+  EXPECT_LE((all.size() - whole.size()) * 20, all.size());
 }
 
 }  // namespace

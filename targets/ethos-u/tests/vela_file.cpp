@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "import_format/tflite_generated.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -106,6 +106,14 @@ std::vector<VelaFile> read_vela_files(const std::filesystem::path& folder) {
   std::sort(paths.begin(), paths.end());
   std::vector<VelaFile> files;
   for (const auto& path : paths) files.push_back(read_vela_file(path));
+  return files;
+}
+
+std::vector<VelaFile> read_vela_files(const std::set<std::string>& models) {
+  std::vector<VelaFile> files;
+  for (const std::filesystem::path& path : vela_streams())
+    if (models.empty() || models.contains(path.parent_path().filename().string()))
+      files.push_back(read_vela_file(path));
   return files;
 }
 

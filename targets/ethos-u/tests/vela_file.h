@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -36,5 +37,7 @@ struct VelaFile {
 VelaFile read_vela_file(const std::filesystem::path& path);
 // Every file below the folder, sorted by name.
 std::vector<VelaFile> read_vela_files(const std::filesystem::path& folder);
+// Every recorded file (recorded_data.h) of these models, or of all.
+std::vector<VelaFile> read_vela_files(const std::set<std::string>& models = {});
 
 }  // namespace intarsia::test::ethos_u
