@@ -153,7 +153,8 @@ std::string ram_text(const Deployment& d) {
   int64_t ram = 0;
   bool proven = true;
   for (const PoolRow& pool : d.report.pools) ram += pool.peak, proven &= pool.proven_optimal;
-  return fmt::format("{} bytes{}", ram, proven ? ", proven minimal for this order of operators" : "");
+  return fmt::format("{} bytes{}", ram,
+                     proven ? ", proven minimal for this order of operators" : "");
 }
 
 // One column for each deployment.

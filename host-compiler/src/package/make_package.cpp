@@ -69,8 +69,7 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   const auto take = [&](std::vector<SourceFile> files) {
     std::move(files.begin(), files.end(), std::back_inserter(package.files));
   };
-  const SharedBytes bytes =
-      write_package(model.name, model.streams, contract_of(request.model));
+  const SharedBytes bytes = write_package(model.name, model.streams, contract_of(request.model));
   take(package_sources(model.name, bytes));
   // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
   package.files.push_back({model.name + ".intarsia", "", [bytes](const TextSink& sink) {

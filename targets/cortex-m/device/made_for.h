@@ -14,7 +14,8 @@
 #endif
 
 #if INTARSIA_CHECKS_FLAGS && defined(__GNUC__) && !defined(__OPTIMIZE__)
-#warning "compiled without optimisation (-O0): kernels fall back to portable C, many times slower. \
+#warning \
+    "compiled without optimisation (-O0): kernels fall back to portable C, many times slower. \
 Compile with -Os, -O2 or -O3; -DINTARSIA_ANY_FLAGS silences this."
 #endif
 

@@ -5,7 +5,8 @@
 #include "cortex_m/made_for.h"
 
 #if INTARSIA_CHECKS_FLAGS && !defined(__ARM_FEATURE_DSP)
-#warning "this model was compiled for a core with the DSP extension; these flags have none: kernels fall back to portable C, many times slower. \
+#warning \
+    "this model was compiled for a core with the DSP extension; these flags have none: kernels fall back to portable C, many times slower. \
 Compile with the -mcpu of that core, such as -mcpu=cortex-m4, or compile the model for this core; -DINTARSIA_ANY_FLAGS silences this."
 #endif
 

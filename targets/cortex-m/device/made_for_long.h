@@ -5,7 +5,8 @@
 #include "cortex_m/made_for.h"
 
 #if INTARSIA_CHECKS_FLAGS && (__ARM_ARCH_ISA_THUMB < 2)
-#warning "this model was compiled for a core with long multiplication (Armv7-M); these flags have none: kernels fall back to portable C, many times slower. \
+#warning \
+    "this model was compiled for a core with long multiplication (Armv7-M); these flags have none: kernels fall back to portable C, many times slower. \
 Compile with the -mcpu of that core, such as -mcpu=cortex-m3, or compile the model for this core; -DINTARSIA_ANY_FLAGS silences this."
 #endif
 

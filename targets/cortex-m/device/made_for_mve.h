@@ -5,7 +5,8 @@
 #include "cortex_m/made_for.h"
 
 #if INTARSIA_CHECKS_FLAGS && !defined(__ARM_FEATURE_MVE)
-#warning "this model was compiled for a core with Helium (MVE); these flags have none: kernels fall back to portable C, many times slower. \
+#warning \
+    "this model was compiled for a core with Helium (MVE); these flags have none: kernels fall back to portable C, many times slower. \
 Compile with the -mcpu of that core, such as -mcpu=cortex-m55 -mfloat-abi=hard, or compile the model for this core; -DINTARSIA_ANY_FLAGS silences this."
 #endif
 

@@ -212,9 +212,10 @@ int main(int argc, char** argv) {
   if (what == "stream" && argc == 4) return intarsia::bench::measure_stream(argv[2], argv[3]);
   if (what == "simulate" && argc >= 5)
     return intarsia::bench::measure_simulation(argv[2], argv[3], argv[4], {argv + 5, argv + argc});
-  std::fprintf(stderr,
-               "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|confirmed|SRAM-LIMIT] | stream "
-               "FILE MODE | "
-               "simulate MODEL NPU MODE INPUT...\n");
+  std::fprintf(
+      stderr,
+      "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|confirmed|SRAM-LIMIT] | stream "
+      "FILE MODE | "
+      "simulate MODEL NPU MODE INPUT...\n");
   return 2;
 }

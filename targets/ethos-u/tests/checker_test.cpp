@@ -224,9 +224,11 @@ TEST(Checker, EndsOfStreams) {
              "4 bytes of the stream lie behind OP_STOP");
   const FindingList cut = check(good.without("OP_STOP", 0));
   ASSERT_EQ(cut.all().size(), 1u);
-  EXPECT_THAT(cut.all()[0].to_string(), testing::HasSubstr("stopped: the stream ends here without OP_STOP"));
+  EXPECT_THAT(cut.all()[0].to_string(),
+              testing::HasSubstr("stopped: the stream ends here without OP_STOP"));
   EditableStream unknown = good.without("OP_STOP", 0);
-  EXPECT_THAT(check(unknown.raw(0x3FF)).all().at(0).what, testing::HasSubstr("0x3ff is no command"));
+  EXPECT_THAT(check(unknown.raw(0x3FF)).all().at(0).what,
+              testing::HasSubstr("0x3ff is no command"));
 }
 
 TEST(Checker, AThousandMistakesAreNotListed) {
