@@ -1,5 +1,6 @@
-// The integer conformance cases as firmware with the kernels made for the core, in QEMU, bit for bit. The
-// default set of tests takes every ninth; INTARSIA_EVERY_CASE is defined for the program that takes all.
+// The integer cases as firmware with the kernels made for the core, in QEMU, bit for bit: the repository's, and those
+// beside it. Of these the default set of tests takes every ninth; INTARSIA_EVERY_CASE is defined for the program that
+// takes all.
 #include <gtest/gtest.h>
 
 #include "case_images.h"
@@ -27,7 +28,7 @@ void expect_recorded(std::vector<RecordedCase> cases, const std::string& board) 
 
 TEST_P(ConformanceOnBoards, IntegerCases) {
   const fs::path root = shared_folder() / "conformance";
-  if (!fs::exists(root)) GTEST_SKIP() << needs("shared-data") << "nothing at " << root;
+  INTARSIA_NEEDS_SHARED("conformance");
   if (!can_run(GetParam()))
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   const std::vector<RecordedCase> all = integer_cases(root);
@@ -37,13 +38,11 @@ TEST_P(ConformanceOnBoards, IntegerCases) {
   expect_recorded(std::move(cases), GetParam());
 }
 
-#ifdef INTARSIA_EVERY_CASE
-// Operators that few models have, variables, branches and loops.
+#ifndef INTARSIA_EVERY_CASE
 TEST_P(ConformanceOnBoards, OperatorCases) {
   if (!can_run(GetParam()))
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
-  expect_recorded(integer_cases(fs::path(INTARSIA_SOURCE_DIR) / "tests" / "golden" / "operators"),
-                  GetParam());
+  expect_recorded(integer_cases(golden_folder() / "operators"), GetParam());
 }
 #endif
 

@@ -7,8 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "recorded_data.h"
 #include "road.h"
-#include "shared_data.h"
 
 namespace intarsia::test {
 

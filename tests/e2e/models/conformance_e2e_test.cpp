@@ -1,4 +1,5 @@
-// Every conformance case as generated C, built and run on this machine, against the recorded outputs.
+// Recorded cases of one operator (or a small network) as generated C, built and run on this machine. The default set of
+// tests takes the repository's own; the long one those beside it.
 #include <gtest/gtest.h>
 
 #include "conformance_case.h"
@@ -7,27 +8,37 @@
 namespace intarsia::test {
 namespace {
 
-// INTARSIA_CASES: a part of the names, to run a few.
-TEST(ConformanceInC, EveryCase) {
-  const fs::path root = shared_folder() / "conformance";
-  if (!fs::exists(root)) GTEST_SKIP() << needs("shared-data") << "nothing at " << root;
-  const char* part = std::getenv("INTARSIA_CASES");
-  int cases = 0, passed = 0;
-  for (const auto& entry : fs::directory_iterator(root)) {
-    const std::vector<uint8_t> text = read_bytes(entry.path() / "meta.json");
-    const nlohmann::json meta = nlohmann::json::parse(text.begin(), text.end());
-    const std::string name = entry.path().filename().string();
-    if (meta.value("optional", false) || (part != nullptr && name.find(part) == std::string::npos))
-      continue;
-    ++cases;
-    const std::string found = run_case(entry.path(), meta);
-    passed += found.empty() ? 1 : 0;
-    EXPECT_EQ(found, "") << name;
-  }
-  RecordProperty("passed", passed);
-  if (part != nullptr) return;
-  EXPECT_GE(cases, 200);
+class ConformanceInC : public testing::TestWithParam<fs::path> {};
+
+TEST_P(ConformanceInC, OutputsAreTheRecordedOnes) {
+  const std::vector<uint8_t> text = read_bytes(GetParam() / "meta.json");
+  EXPECT_EQ(run_case(GetParam(), nlohmann::json::parse(text.begin(), text.end())), "");
 }
+
+// Of the repository's or of those beside it; not those that TFLite Micro itself rejects.
+std::vector<fs::path> cases(bool own) {
+  std::vector<fs::path> folders = recorded_cases();
+  std::erase_if(folders, [&](const fs::path& folder) {
+    const std::vector<uint8_t> text = read_bytes(folder / "meta.json");
+    const nlohmann::json meta = nlohmann::json::parse(text.begin(), text.end());
+    return is_own(folder) != own || meta.value("optional", false);
+  });
+  return folders;
+}
+
+#ifdef INTARSIA_OWN_CASES
+INSTANTIATE_TEST_SUITE_P(Recorded, ConformanceInC, testing::ValuesIn(cases(true)),
+                         [](const auto& info) { return test_name(info.param); });
+#else
+INSTANTIATE_TEST_SUITE_P(Recorded, ConformanceInC, testing::ValuesIn(cases(false)),
+                         [](const auto& info) { return test_name(info.param); });
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ConformanceInC);
+
+TEST(ConformanceData, LieBesideTheRepository) {
+  INTARSIA_NEEDS_SHARED("conformance");
+  EXPECT_GE(cases(false).size(), 200u);
+}
+#endif
 
 }  // namespace
 }  // namespace intarsia::test
