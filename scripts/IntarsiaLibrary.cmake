@@ -92,7 +92,9 @@ function(intarsia_add_test name)
   cmake_parse_arguments(ARG "" "ENTRIES;TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
-  target_link_libraries(${name} PRIVATE ${ARG_LIBS} intarsia_test_main GTest::gtest GTest::gmock intarsia_options)
+  # fmt: the precompiled headers are compiled with its definitions.
+  target_link_libraries(${name} PRIVATE
+    ${ARG_LIBS} intarsia_test_main GTest::gtest GTest::gmock fmt::fmt intarsia_options)
   # Most of a test runs once: what it takes to optimise it is lost.
   target_compile_options(${name} PRIVATE -O1)
   intarsia_precompile(${name} test)
