@@ -8,7 +8,16 @@
 #include "beside_npu_data.h"
 #include "beside_npu_package.h"
 
+/* Compiled with -DBESIDE_NPU_TRACE=function, that function of yours is called with each
+ * operator's result when it is there: docs/debugging.md. */
+#ifdef BESIDE_NPU_TRACE
+void BESIDE_NPU_TRACE(int32_t index, const char *name, const void *tensor, int32_t bytes);
+#else
+#define BESIDE_NPU_TRACE(index, name, tensor, bytes) ((void)0)
+#endif
+
 _Static_assert(BESIDE_NPU_SRAM_BYTES == 80, "header and source belong together");
+_Static_assert(BESIDE_NPU_ALIGNMENT == 16, "header and source belong together");
 _Static_assert(INTARSIA_RUNTIME_VERSION == 2,
     "all models of a program are compiled by one version of Intarsia");
 
@@ -70,6 +79,8 @@ intarsia_status beside_npu_run(struct beside_npu *model) {
   /* main_example_npu_0: 2 operators on example-npu on example-npu */
   status = intarsia_package_run(&model->package, 0u, pools, 1u, model->resources.device0);
   if (status != INTARSIA_OK) return status;
+  BESIDE_NPU_TRACE(0, "largest", (uint8_t *)model->resources.sram, 16);
   beside_npu_bent((const int8_t *)(sram), (int8_t *)(sram));
+  BESIDE_NPU_TRACE(1, "bent", sram, 16);
   return INTARSIA_OK;
 }

@@ -4,11 +4,21 @@
 #include <stddef.h>
 
 #include "cortex_m/kernels.h"
+#include "cortex_m/made_for_dsp.h"
 #include "intarsia_kernels/kernels.h"
 #include "intarsia_contract/version.h"
 #include "branches_data.h"
 
+/* Compiled with -DBRANCHES_TRACE=function, that function of yours is called with each
+ * operator's result when it is there: docs/debugging.md. */
+#ifdef BRANCHES_TRACE
+void BRANCHES_TRACE(int32_t index, const char *name, const void *tensor, int32_t bytes);
+#else
+#define BRANCHES_TRACE(index, name, tensor, bytes) ((void)0)
+#endif
+
 _Static_assert(BRANCHES_SRAM_BYTES == 48, "header and source belong together");
+_Static_assert(BRANCHES_ALIGNMENT == 16, "header and source belong together");
 _Static_assert(INTARSIA_RUNTIME_VERSION == 2,
     "all models of a program are compiled by one version of Intarsia");
 
@@ -86,8 +96,12 @@ intarsia_status branches_run(struct branches *model) {
   sram = model->resources.sram;
 
   branches_louder((const int8_t *)(sram), (int8_t *)(sram));
+  BRANCHES_TRACE(0, "louder", sram, 16);
   branches_bent((const int8_t *)(sram), (int8_t *)(sram + 16));
+  BRANCHES_TRACE(1, "bent", sram + 16, 16);
   branches_straight((const int8_t *)(sram), (int8_t *)(sram));
+  BRANCHES_TRACE(2, "straight", sram, 16);
   branches_sum((const int8_t *)(sram + 16), (const int8_t *)(sram), (int8_t *)(sram + 32));
+  BRANCHES_TRACE(3, "sum", sram + 32, 16);
   return INTARSIA_OK;
 }

@@ -7,7 +7,16 @@
 #include "intarsia_contract/version.h"
 #include "small_conv_data.h"
 
+/* Compiled with -DSMALL_CONV_TRACE=function, that function of yours is called with each
+ * operator's result when it is there: docs/debugging.md. */
+#ifdef SMALL_CONV_TRACE
+void SMALL_CONV_TRACE(int32_t index, const char *name, const void *tensor, int32_t bytes);
+#else
+#define SMALL_CONV_TRACE(index, name, tensor, bytes) ((void)0)
+#endif
+
 _Static_assert(SMALL_CONV_SRAM_BYTES == 38, "header and source belong together");
+_Static_assert(SMALL_CONV_ALIGNMENT == 16, "header and source belong together");
 _Static_assert(INTARSIA_RUNTIME_VERSION == 2,
     "all models of a program are compiled by one version of Intarsia");
 
@@ -82,6 +91,8 @@ intarsia_status small_conv_run(struct small_conv *model) {
   sram = model->resources.sram;
 
   small_conv_features((const int8_t *)(sram), (int8_t *)(sram + 20));
+  SMALL_CONV_TRACE(0, "features", sram + 20, 18);
   small_conv_scores((const int8_t *)(sram + 20), (int8_t *)(sram));
+  SMALL_CONV_TRACE(1, "scores", sram, 18);
   return INTARSIA_OK;
 }

@@ -8,7 +8,16 @@
 #include "intarsia_contract/version.h"
 #include "variable_counts_data.h"
 
+/* Compiled with -DVARIABLE_COUNTS_TRACE=function, that function of yours is called with each
+ * operator's result when it is there: docs/debugging.md. */
+#ifdef VARIABLE_COUNTS_TRACE
+void VARIABLE_COUNTS_TRACE(int32_t index, const char *name, const void *tensor, int32_t bytes);
+#else
+#define VARIABLE_COUNTS_TRACE(index, name, tensor, bytes) ((void)0)
+#endif
+
 _Static_assert(VARIABLE_COUNTS_RAM_BYTES == 40, "header and source belong together");
+_Static_assert(VARIABLE_COUNTS_ALIGNMENT == 16, "header and source belong together");
 _Static_assert(INTARSIA_RUNTIME_VERSION == 2,
     "all models of a program are compiled by one version of Intarsia");
 
@@ -82,7 +91,10 @@ intarsia_status variable_counts_run(struct variable_counts *model) {
   ram = model->resources.ram;
 
   variable_counts_read_state((const float *)(ram + 28), (float *)(ram + 16));
+  VARIABLE_COUNTS_TRACE(0, "read_state", ram + 16, 12);
   variable_counts_t2((const float *)(ram + 16), (const float *)(ram), (float *)(ram + 16));
+  VARIABLE_COUNTS_TRACE(1, "t2", ram + 16, 12);
   variable_counts_assign_state((const float *)(ram + 16), (float *)(ram + 28));
+  VARIABLE_COUNTS_TRACE(2, "assign_state", ram + 28, 12);
   return INTARSIA_OK;
 }

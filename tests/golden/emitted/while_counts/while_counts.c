@@ -7,7 +7,16 @@
 #include "intarsia_contract/version.h"
 #include "while_counts_data.h"
 
+/* Compiled with -DWHILE_COUNTS_TRACE=function, that function of yours is called with each
+ * operator's result when it is there: docs/debugging.md. */
+#ifdef WHILE_COUNTS_TRACE
+void WHILE_COUNTS_TRACE(int32_t index, const char *name, const void *tensor, int32_t bytes);
+#else
+#define WHILE_COUNTS_TRACE(index, name, tensor, bytes) ((void)0)
+#endif
+
 _Static_assert(WHILE_COUNTS_RAM_BYTES == 36, "header and source belong together");
+_Static_assert(WHILE_COUNTS_ALIGNMENT == 16, "header and source belong together");
 _Static_assert(INTARSIA_RUNTIME_VERSION == 2,
     "all models of a program are compiled by one version of Intarsia");
 
@@ -94,12 +103,18 @@ intarsia_status while_counts_run(struct while_counts *model) {
   ram = model->resources.ram;
 
   while_counts_t1_begin0((int32_t *)(ram + 32));
+  WHILE_COUNTS_TRACE(0, "t1_begin0", ram + 32, 4);
   while_counts_t1_begin1((const float *)(ram + 16), (float *)(ram));
+  WHILE_COUNTS_TRACE(1, "t1_begin1", ram, 8);
   for (int32_t iteration0 = 0; iteration0 < 5; ++iteration0) {
     while_counts_t2((const int32_t *)(ram + 32), (int32_t *)(ram + 16));
+    WHILE_COUNTS_TRACE(2, "t2", ram + 16, 4);
     while_counts_t3((const float *)(ram), (float *)(ram + 8));
+    WHILE_COUNTS_TRACE(3, "t3", ram + 8, 8);
     while_counts_t1_next0((const int32_t *)(ram + 16), (int32_t *)(ram + 32));
+    WHILE_COUNTS_TRACE(4, "t1_next0", ram + 32, 4);
     while_counts_t1_next1((const float *)(ram + 8), (float *)(ram));
+    WHILE_COUNTS_TRACE(5, "t1_next1", ram, 8);
   }
   return INTARSIA_OK;
 }
