@@ -115,7 +115,12 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
   INTARSIA_TRY_VOID(context.load_tags(options.tags_file));
   INTARSIA_TRY(board::Board board, board::find_board(context.boards_folder(), options.board));
   std::string text = options.target;
-  if (text.empty()) text = board.native() || board.cores.empty() ? "c" : board.cores.front().name;
+  if (text.empty() && (board.native() || board.cores.empty())) {
+    text = "c";
+  } else if (text.empty()) {
+    const board::Core& core = board.cores.front();
+    text = core.attributes.empty() ? core.name : core.name + " " + core.attributes;
+  }
   INTARSIA_TRY(TargetSpec target, parse_target_argument(context.registry.catalogue(), text));
   INTARSIA_TRY(board::Core core, core_of(board, target.host()));
   CompileOptions compile_options;

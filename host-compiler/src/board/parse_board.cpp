@@ -60,6 +60,7 @@ Core parse_core(const json& value, const std::string& where, Diagnostics& proble
   Core core;
   core.name = reader.text("name");
   core.flags = reader.texts("flags");
+  core.attributes = reader.optional_text("attributes");
   reader.finish();
   return core;
 }

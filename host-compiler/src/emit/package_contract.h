@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "intarsia/emit.h"
-#include "intarsia/plan.h"
 #include "intarsia/tir.h"
 
 namespace intarsia::emission {

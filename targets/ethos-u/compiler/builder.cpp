@@ -84,8 +84,12 @@ Operand image(const Operand& operand, int64_t index, int64_t count) {
   return box(operand, {static_cast<int32_t>(index * extent.height), 0, 0}, extent);
 }
 
-Builder::Builder(const graph::Module& module, const graph::Function& function, bool may_gather)
-    : module_(module), function_(function), may_gather_(may_gather) {
+Builder::Builder(const graph::Module& module, const graph::Function& function, bool may_gather,
+                 bool confirmed_only)
+    : module_(module),
+      function_(function),
+      may_gather_(may_gather),
+      confirmed_only_(confirmed_only) {
   program_.name = function.name;
   for (const Node& node : function.nodes) {
     for (const TensorId id : node.outputs) producers_[id.index] = &node;
@@ -180,10 +184,13 @@ void Builder::place_backwards() {
     }
     if (joins(*node))
       for (const Part& each : parts_of(function_, *node))
-        if (extent_of(each.size) == extent_of(tensor(each.tensor).shape))
+        // Who else reads the part would find other bytes between its pixels.
+        if (extent_of(each.size) == extent_of(tensor(each.tensor).shape) &&
+            (!confirmed_only_ || readers_[each.tensor.index].size() == 1))
           move_to(each.tensor, part(out, each.begin, each.size));
     if ((node->kind == OpKind::Pad || node->kind == OpKind::PadV2) &&
-        !folded_pads_.contains(out.index))
+        !folded_pads_.contains(out.index) &&
+        (!confirmed_only_ || readers_[node->inputs.at(0).index].size() == 1))
       move_to(node->inputs.at(0),
               part(out, node->attrs<graph::PadAttrs>().before, tensor(node->inputs.at(0)).shape));
   }
@@ -359,8 +366,9 @@ void Builder::look_up(const Operand& from, const Operand& to, std::string name,
   emit(std::move(pool));
 }
 
-Program legalise(const graph::Module& module, const graph::Function& function, bool may_gather) {
-  Program program = Builder(module, function, may_gather).run();
+Program legalise(const graph::Module& module, const graph::Function& function, bool may_gather,
+                 bool confirmed_only) {
+  Program program = Builder(module, function, may_gather, confirmed_only).run();
   fuse(program);
   return program;
 }

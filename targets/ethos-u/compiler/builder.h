@@ -35,7 +35,8 @@ std::optional<Box> box_of(const Shape& shape, const Shape& begin, const Shape& s
 
 class Builder {
  public:
-  Builder(const graph::Module& module, const graph::Function& function, bool may_gather);
+  Builder(const graph::Module& module, const graph::Function& function, bool may_gather,
+          bool confirmed_only);
   // Legalises every node and returns the program.
   Program run();
 
@@ -99,7 +100,7 @@ class Builder {
   const graph::Module& module_;
   const graph::Function& function_;
   Program program_;
-  bool may_gather_;
+  bool may_gather_, confirmed_only_;
   std::map<int32_t, Operand> places_;  // by graph tensor
   std::map<int32_t, const graph::Node*> producers_;
   std::map<int32_t, std::vector<const graph::Node*>> readers_;

@@ -155,7 +155,7 @@ Reason refuses_unconfirmed(const Site& site) {
       alone.inputs.push_back(id);
   alone.outputs = site.node.outputs;
   module.functions = {alone};
-  const Program program = legalise(module, module.functions.front(), false);
+  const Program program = legalise(module, module.functions.front(), false, true);
   for (const Operation& operation : program.operations)
     if (Reason reason = unconfirmed(program, operation)) return reason;
   return std::nullopt;

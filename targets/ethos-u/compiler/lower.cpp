@@ -49,7 +49,7 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
                                 const graph::Function& function, const ScheduleOptions& options,
                                 bool confirmed_only) {
   if (confirmed_only) {
-    Program program = legalise(module, function, false);
+    Program program = legalise(module, function, false, true);
     program.confirmed_only = true;
     return schedule_of(hardware, std::move(program), options);
   }

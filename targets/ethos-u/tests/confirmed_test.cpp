@@ -77,7 +77,7 @@ TEST(Confirmed, TheTableIsWhatArmsStreamsShow) {
   if (within(found.forms, said.forms) && within(found.operands, said.operands) &&
       (!all || (said.forms == found.forms && said.operands == found.operands)))
     return;
-  const auto path = std::filesystem::temp_directory_path() / "confirmed.def";
+  const auto path = std::filesystem::current_path() / "confirmed.def";
   std::ofstream(path) << table_of(found);
   ADD_FAILURE() << "targets/ethos-u/isa/confirmed.def should hold what " << path << " does";
 }

@@ -150,6 +150,7 @@ std::vector<std::string> regions_with(int64_t fast_bytes) {
   const auto target = parse_target_argument(registry.catalogue(), "ethos-u65-256");
   EXPECT_TRUE(target.ok());
   CompileOptions options;
+  options.memory = {};
   options.memory.pools = {{"slow", 0, false, 4, {}, 16}, {"fast", fast_bytes, false, 1, {}, 16}};
   const std::string text = kModel;
   const std::vector<uint8_t> bytes(text.begin(), text.end());

@@ -144,7 +144,7 @@ TEST_F(Tensor, FolderThatIsNoPackage) {
   EXPECT_TRUE(refused(intarsia(command),
                       {"folder/manifest.json: is not a manifest", "compile the model again"}));
   write("folder/manifest.json", std::string("{\"intarsia_package\": 999}"));
-  EXPECT_TRUE(refused(intarsia(command), {"another version of the format"}));
+  EXPECT_TRUE(refused(intarsia(command), {"version 999 of the runtime"}));
 }
 
 }  // namespace

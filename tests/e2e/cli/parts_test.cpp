@@ -319,7 +319,7 @@ TEST_F(Parts, RunOnABoardWithTwoCores) {
   ASSERT_TRUE(
       done(with_split({"run", digits_path(), "--board", "mps2-an521", "--input", "images.bin",
                        "--output-dir", "out", "--repeat", std::to_string(kImages), "--keep-all"},
-                      "c -mcpu=cortex-m33", "c -mcpu=cortex-m33")));
+                      "c -mcpu=cortex-m33 -mattr=-dsp", "c -mcpu=cortex-m33 -mattr=-dsp")));
   EXPECT_EQ(read("out/out0.bin"), all_scores());
 }
 

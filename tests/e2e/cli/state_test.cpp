@@ -27,7 +27,6 @@ constexpr const char* kMain = R"(#include <stdio.h>
 #include <string.h>
 
 #include "last_three.h"
-#include "needs.h"
 
 static _Alignas(LAST_THREE_ALIGNMENT) uint8_t ram_a[LAST_THREE_RAM_BYTES], ram_b[LAST_THREE_RAM_BYTES];
 

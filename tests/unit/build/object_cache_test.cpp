@@ -100,7 +100,9 @@ TEST_F(Cache, SeveralAtATime) {
       for (int i = 0; i < 20; ++i) {
         cache_.put(found, path("a.o"));
         const std::string mine = path("t" + std::to_string(t) + ".o");
-        if (cache_.take(found, mine)) EXPECT_EQ(*read_text_file(mine), "object");
+        if (cache_.take(found, mine)) {
+          EXPECT_EQ(*read_text_file(mine), "object");
+        }
       }
     });
   for (std::thread& thread : threads) thread.join();
