@@ -69,6 +69,16 @@ TEST(ImportControl, SubgraphsThatDoNotExist) {
   EXPECT_THAT(text, HasSubstr("runs subgraph 3, but the file has 3"));
 }
 
+TEST(ImportControl, OptionsOfAnotherOperatorRunNothing) {
+  ModelSpec m = loop_model();
+  m.operators[0].options = options_of(&format::CreateCallOnceOptions, 1);
+  EXPECT_THAT(errors(m), HasSubstr("(WHILE v1): does not say which subgraphs it runs"));
+  m = loop_model();
+  m.subgraphs[1].operators[0].options = options_of(&format::CreateWhileOptions, 1'000'000'000, 2);
+  EXPECT_THAT(errors(m),
+              HasSubstr("(ADD v1) of subgraph 2: carries the options of another operator"));
+}
+
 TEST(ImportControl, OperandsThatTheSubgraphDoesNotTake) {
   ModelSpec m = loop_model();
   m.operators[0].inputs = {0, 0};
