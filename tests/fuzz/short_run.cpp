@@ -50,6 +50,7 @@ struct {
   size_t size = 0;
   std::string file;  // of a seed, or of an input given by name
   int64_t round = 0, seed = 1;
+  bool is_running = false;
 } current;
 
 void say_input() {
@@ -70,6 +71,13 @@ void say_input() {
   (void)!write(STDERR_FILENO, text, static_cast<size_t>(length));
 }
 
+// What ends the process ends the run, whatever its exit code.
+void fail_while_running() {
+  if (!current.is_running) return;
+  say_input();
+  std::_Exit(1);
+}
+
 // In memory of its own and of exactly its size, so that a read past its end is seen.
 void run(const Bytes& input) {
   const std::unique_ptr<uint8_t[]> copy(new uint8_t[input.size()]);
@@ -79,7 +87,9 @@ void run(const Bytes& input) {
   static const auto limit =
       static_cast<unsigned>(from_environment("INTARSIA_FUZZ_INPUT_SECONDS", 60));
   alarm(limit);
+  current.is_running = true;
   (void)LLVMFuzzerTestOneInput(copy.get(), input.size());
+  current.is_running = false;
   alarm(0);
 }
 
@@ -280,6 +290,7 @@ int main(int argc, char** argv) {
 #endif
   if (LLVMFuzzerInitialize != nullptr) LLVMFuzzerInitialize(&argc, &argv);
   intarsia::test::on_death(say_input);
+  std::atexit(fail_while_running);
   char* end = nullptr;
   const int64_t rounds = std::strtoll(argv[1], &end, 10);
   if (*end != '\0') return run_files(argc - 1, argv + 1);

@@ -231,10 +231,9 @@ std::string ModelReader::function_for(const Signature& signature) {
                                         fmt::format("subgraph_{}", signature.subgraph));
   const std::string name = function_names_.take(wish);
   std::optional<graph::Function> function = read_subgraph(*this, signature, false, name);
-  if (!function) return {};
-  module_.functions.push_back(std::move(*function));
-  functions_[signature] = name;
-  return name;
+  // A failure is remembered too: who meets the subgraph again shall not read it again.
+  if (function) module_.functions.push_back(std::move(*function));
+  return functions_[signature] = function ? name : "";
 }
 
 void ModelReader::initialise(const OperatorInfo& op, size_t number) {

@@ -114,6 +114,32 @@ ModelSpec state_model(bool initialised) {
   return m;
 }
 
+TEST(ImportControl, ATensorThatIsBadBothAsAVariablesAndAsAResultIsReportedOnce) {
+  ModelSpec m = state_model(false);
+  m.tensors[3].type = 99;
+  EXPECT_THAT(errors(m), HasSubstr("tensor 3 'y', used by operator 3 'assign_variable' "
+                                   "(ASSIGN_VARIABLE v1): has element type 99"));
+}
+
+TEST(ImportControl, AProblemDeepInManyBranchesIsFoundAtOnce) {
+  constexpr int kLevels = 40;
+  ModelSpec level;
+  level.add({"choice", {1}, kBool, {}, {}});
+  for (const char* name : {"x", "y", "z"}) level.add({name, {1}, kFloat32, {}, {}});
+  level.inputs = {0, 1}, level.outputs = {3};
+  const auto branching = [&](int next) {
+    const auto options = options_of(&format::CreateIfOptions, next, next);
+    level.operators = {{kIf, {0, 0, 1}, {2}, options}, {kIf, {0, 0, 2}, {3}, options}};
+    return level;
+  };
+  ModelSpec m = branching(1);
+  for (int i = 2; i <= kLevels; ++i) m.subgraphs.push_back(branching(i));
+  level.operators = {{kAdd, {1, 1}, {3}}};
+  level.tensors[3].type = 99;
+  m.subgraphs.push_back(level);
+  EXPECT_THAT(errors(m), HasSubstr("has element type 99"));
+}
+
 std::vector<float> run(graph::Evaluator& evaluator, float x) {
   graph::TensorValue value(4);
   std::memcpy(value.data(), &x, 4);
