@@ -12,7 +12,6 @@
 #include "ethos_u/payload.h"
 #include "ethos_u/profile.h"
 #include "ethos_u/timeline.h"
-#include "shared_data.h"
 #include "vela_file.h"
 
 namespace intarsia::test::ethos_u {
@@ -36,8 +35,6 @@ class Fuzzer {
   explicit Fuzzer(uint64_t seed) : random_(seed) {
     for (const Configuration& configuration : configurations())
       seeds_.push_back({&configuration, {}, {}, nullptr});
-    const std::filesystem::path folder = shared_folder() / "npu-streams/ethos-u";
-    if (std::filesystem::exists(folder)) files_ = read_vela_files(folder);
     for (const VelaFile& file : files_)
       for (const VelaOperator& npu : file.operators) {
         Payload payload;
@@ -166,7 +163,7 @@ class Fuzzer {
   }
 
   std::mt19937_64 random_;
-  std::vector<VelaFile> files_;
+  std::vector<VelaFile> files_ = read_vela_files();
   std::vector<Seed> seeds_;
 };
 
