@@ -72,6 +72,14 @@ inline bool is_own(const std::filesystem::path& folder) {
   return folder.string().starts_with(golden_folder().string());
 }
 
+// The repository's models or cases of these names, and those of `beside` that lie beside it.
+inline std::vector<std::string> with_beside(std::vector<std::string> own,
+                                            const std::vector<std::string>& beside) {
+  for (const std::string& name : beside)
+    if (!recorded_folder(name).empty()) own.push_back(name);
+  return own;
+}
+
 // Every output of Vela, the repository's first, sorted by path.
 inline std::vector<std::filesystem::path> vela_streams() {
   std::vector<std::filesystem::path> files;
@@ -84,6 +92,18 @@ inline std::vector<std::filesystem::path> vela_streams() {
     std::sort(files.begin() + static_cast<ptrdiff_t>(first), files.end());
   }
   return files;
+}
+
+// One of them, below `root`, which is one of the two folders.
+inline std::filesystem::path vela_stream(const std::filesystem::path& root,
+                                         const std::string& name) {
+  return root / "npu-streams/ethos-u" / (name + ".tflite");
+}
+
+// "ethos-u55-128" of an output of Vela.
+inline std::string stream_tag(const std::filesystem::path& file) {
+  const std::string stem = file.stem().string();
+  return stem.substr(0, stem.find('-', stem.find('-', 6) + 1));
 }
 
 // Inputs and the outputs recorded for them. A case has one sample, whose files may hold several invocations on one

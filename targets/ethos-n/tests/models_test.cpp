@@ -7,8 +7,10 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/import.h"
+#include "integer_model.h"
+#include "made_operators.h"
+#include "recorded_data.h"
 #include "road.h"
-#include "shared_data.h"
 
 namespace intarsia::test::ethos_n {
 namespace {
@@ -43,7 +45,7 @@ struct Seen {
 
 void expect_operators_within_one(const std::string& name, const std::string& target,
                                  size_t least_taken) {
-  const auto folder = shared_folder() / "models" / name;
+  const auto folder = recorded_folder(name);
   const Result<graph::Module> model =
       import_model(read_bytes(folder / "model.tflite"), {"model.tflite"});
   ASSERT_TRUE(model.ok()) << model.error().to_string();
@@ -83,15 +85,65 @@ void expect_operators_within_one(const std::string& name, const std::string& tar
   EXPECT_GE(taken, least_taken) << name << " on " << target;
 }
 
-TEST(Models, OperatorsAreWithinOne) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* tag : {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple", "ethos-n78-4tops-4ple",
-                          "ethos-n78-8tops-2ple"}) {
-    expect_operators_within_one("kws_ref_model", tag, 10);
-    expect_operators_within_one("pretrainedResnet_quant", tag, 15);
-    expect_operators_within_one("vww_96_int8", tag, 29);
-    expect_operators_within_one("kws_ref_model", std::string(tag) + kRewriting, 12);
-    expect_operators_within_one("vww_96_int8", std::string(tag) + kRewriting, 30);
+// Operators that the NPU takes at least, as they are and where it may rewrite them.
+struct Case {
+  const char* model;
+  size_t least, least_rewriting;
+};
+
+class Models : public ::testing::TestWithParam<Case> {};
+
+TEST_P(Models, OperatorsAreWithinOne) {
+  const auto& [model, least, least_rewriting] = GetParam();
+  for (const char* tag : kTags) {
+    expect_operators_within_one(model, tag, least);
+    expect_operators_within_one(model, std::string(tag) + kRewriting, least_rewriting);
+  }
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> cases = {
+      {"separable_s8", 10, 11}, {"residual_s8", 11, 12}, {"autoencoder_s8", 6, 6}};
+  for (const Case& beside : {Case{"kws_ref_model", 10, 12}, Case{"pretrainedResnet_quant", 15, 15},
+                             Case{"vww_96_int8", 29, 30}})
+    if (!recorded_folder(beside.model).empty()) cases.push_back(beside);
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, Models, ::testing::ValuesIn(cases()),
+                         [](const auto& info) { return std::string(info.param.model); });
+
+// The convolutions, pools and additions that a network begins with.
+graph::Module trunk_of(graph::Module module) {
+  graph::Function& main = module.functions.at(0);
+  const auto behind =
+      std::find_if(main.nodes.begin(), main.nodes.end(), [](const graph::Node& node) {
+        return node.kind != graph::OpKind::Conv2d && node.kind != graph::OpKind::DepthwiseConv2d &&
+               node.kind != graph::OpKind::MaxPool2d && node.kind != graph::OpKind::Add;
+      });
+  main.nodes.erase(behind, main.nodes.end());
+  main.outputs = main.nodes.back().outputs;
+  return module;
+}
+
+// Layer behind layer the NPU rounds as it does: not TFLite's bytes, but those of the documented arithmetic.
+TEST(Networks, AreExactlyTheDocumentedArithmetic) {
+  for (const char* name : {"separable_s8", "residual_s8"}) {
+    const auto folder = golden_folder() / "models" / name;
+    const Result<graph::Module> model =
+        import_model(read_bytes(folder / "model.tflite"), {"model.tflite"});
+    ASSERT_TRUE(model.ok()) << model.error().to_string();
+    const graph::Module trunk = trunk_of(*model);
+    EXPECT_EQ(trunk.functions.at(0).nodes.size(), 9u) << name;
+    for (const char* tag : kTags) {
+      const Result<CompiledModel> compiled = compile_for(trunk, tag);
+      ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
+      for (const RecordedSample& sample : recorded_samples(folder)) {
+        std::vector<graph::TensorValue> outputs;
+        ASSERT_EQ(run_on(tag, *compiled, sample.inputs, outputs), "") << name << " on " << tag;
+        EXPECT_EQ(outputs, integer_model(trunk, sample.inputs)) << name << " on " << tag;
+      }
+    }
   }
 }
 

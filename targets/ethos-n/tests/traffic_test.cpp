@@ -13,8 +13,8 @@
 #include "intarsia/import.h"
 #include "kinds.h"
 #include "made_chains.h"
+#include "recorded_data.h"
 #include "road.h"
-#include "shared_data.h"
 
 namespace intarsia::test::ethos_n {
 namespace {
@@ -77,17 +77,24 @@ graph::Module mobilenet(int64_t size, int64_t percent) {
   return chain.finish();
 }
 
+// `most`: percent of layer by layer.
+void expect_traffic_of_recorded(const std::string& name, int64_t most) {
+  const Result<graph::Module> model =
+      import_model(read_bytes(recorded_folder(name) / "model.tflite"), {"model.tflite"});
+  ASSERT_TRUE(model.ok()) << model.error().to_string();
+  expect_traffic(name, *model, {most, most, most, most});
+}
+
 TEST(Traffic, OfModels) {
+  expect_traffic_of_recorded("separable_s8", 70);
+  expect_traffic_of_recorded("residual_s8", 52);
+}
+
+TEST(Traffic, OfModelsBesideTheRepository) {
   INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"}) {
-    const Result<graph::Module> model = import_model(
-        read_bytes(shared_folder() / "models" / name / "model.tflite"), {"model.tflite"});
-    ASSERT_TRUE(model.ok());
-    const int64_t most = std::string_view(name) == "pretrainedResnet_quant" ? 40
-                         : std::string_view(name) == "vww_96_int8"          ? 80
-                                                                            : 100;
-    expect_traffic(name, *model, {most, most, most, most});
-  }
+  expect_traffic_of_recorded("kws_ref_model", 100);
+  expect_traffic_of_recorded("pretrainedResnet_quant", 40);
+  expect_traffic_of_recorded("vww_96_int8", 80);
 }
 
 TEST(Traffic, IsExplained) {

@@ -1,97 +1,76 @@
-// Vela's files as models: through import, partition, plan, package, driver and simulator to TFLite's
-// results; and what is refused, with the reason.
+// Vela's files as models: where their memory is, and what is refused, with the reason.
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ethos_u/driver.h"
-#include "ethos_u/simulator.h"
-#include "shared_data.h"
-#include "whole_program.h"
+#include "recorded_data.h"
+#include "road.h"
+#include "vela_file.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kStreams = "npu-streams/ethos-u";
-
-std::vector<uint8_t> stream_file(const std::string& model, const std::string& variant) {
-  return read_bytes(shared_folder() / kStreams / model / (variant + ".tflite"));
-}
-
-std::vector<graph::TensorValue> numbered(const std::filesystem::path& folder, const char* what,
-                                         int sample) {
-  std::vector<graph::TensorValue> values;
-  for (int i = 0;; ++i) {
-    const auto path = folder / (what + std::to_string(sample) + "_" + std::to_string(i) + ".bin");
-    if (!std::filesystem::exists(path)) return values;
-    values.push_back(read_bytes(path));
-  }
-}
-
-void expect_golden(const std::string& model, const std::string& tag, const std::string& variant) {
-  SCOPED_TRACE(model + " " + tag + variant);
-  const std::vector<uint8_t> bytes = stream_file(model, tag + variant);
-  const Result<graph::Module> imported = import_model(bytes, {"vela.tflite"});
-  ASSERT_TRUE(imported.ok()) << imported.error().to_string();
-  const Result<CompiledModel> compiled = compile_for(*imported, tag);
-  ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
-  const intarsia_register_bus bus = intarsia_ethos_u_simulator(tag.c_str());
-  intarsia_ethos_u npu;
-  ASSERT_EQ(intarsia_ethos_u_open_bus(&npu, &bus), INTARSIA_OK);
-  const auto folder = shared_folder() / "models" / model;
-  for (int sample = 0; sample < 2; ++sample) {
-    std::vector<graph::TensorValue> outputs;
-    ASSERT_EQ(run_on(*compiled, &npu.device, numbered(folder, "in", sample), outputs), INTARSIA_OK);
-    EXPECT_EQ(outputs, numbered(folder, "out", sample)) << "sample " << sample;
-  }
-}
-
-TEST(CompiledStream, GivesTheGoldens) {
-  INTARSIA_NEEDS_SHARED(kStreams);
-  expect_golden("kws_ref_model", "ethos-u55-128", "-Shared_Sram-Performance");
-  expect_golden("kws_ref_model", "ethos-u55-32", "-Sram_Only-Performance");
-  expect_golden("kws_ref_model", "ethos-u65-256", "-Dedicated_Sram-Performance");
-  expect_golden("kws_ref_model", "ethos-u65-512", "-Dedicated_Sram-Performance");
-  expect_golden("ad01_int8", "ethos-u55-128", "-Shared_Sram-Size");
-}
-
+// Of models with one input and no state; vela_models_test.cpp says what they compute.
 TEST(CompiledStream, TheArenaIsVelas) {
-  INTARSIA_NEEDS_SHARED(kStreams);
-  const Result<graph::Module> imported = import_model(
-      stream_file("kws_ref_model", "ethos-u55-128-Shared_Sram-Performance"), {"vela.tflite"});
-  ASSERT_TRUE(imported.ok()) << imported.error().to_string();
-  const Result<CompiledModel> compiled = compile_for(*imported, "ethos-u55-128");
-  ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
-  EXPECT_EQ(compiled->plan.use.at(0).peak, 22080);  // inputs and outputs are inside of it
-  EXPECT_EQ(compiled->plan.find(tir::BufferId{0})->offset, 8000);
-  EXPECT_EQ(compiled->emitted.streams.at(0).regions.size(), 2u);
+  int files = 0;
+  for (const VelaFile& file :
+       read_vela_files({"separable_s8", "separable_s16", "residual_s8", "residual_s16",
+                        "autoencoder_s8", "kws_ref_model", "ad01_int8"})) {
+    const VelaOperator& op = file.operators.at(0);
+    if (!op.cache_is_arena) continue;
+    SCOPED_TRACE(file.path);
+    const Result<graph::Module> imported = import_model(read_bytes(file.path), {"vela.tflite"});
+    ASSERT_TRUE(imported.ok()) << imported.error().to_string();
+    const Result<CompiledModel> compiled = compile_for(*imported, file.tag);
+    ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
+    // Inputs and outputs are inside of it.
+    EXPECT_EQ(compiled->plan.use.at(0).peak, static_cast<int64_t>(op.arena_bytes));
+    EXPECT_EQ(compiled->plan.find(tir::BufferId{0})->offset,
+              static_cast<int64_t>(op.inputs.at(0).offset));
+    EXPECT_EQ(compiled->emitted.streams.at(0).regions.size(), 2u);
+    ++files;
+  }
+  EXPECT_GE(files, 12);
 }
 
-// The reason why the device does not take the file's operator, after `change` to its payload.
-template <typename Change>
-std::string refusal(const std::string& target, const Change& change) {
-  Result<graph::Module> imported = import_model(
-      stream_file("kws_ref_model", "ethos-u55-128-Shared_Sram-Performance"), {"vela.tflite"});
-  if (!imported.ok()) return imported.error().to_string();
-  graph::Module module = *imported;
-  for (const graph::Node& node : module.functions[0].nodes)
-    if (node.kind == graph::OpKind::Compiled) {
-      const auto bytes_of = [&](size_t operand) -> SharedBytes& {
-        const graph::Tensor& tensor = module.functions[0].tensor(node.inputs[operand]);
-        return module.constants.at(tensor.constant.at()).bytes;
-      };
-      std::vector<uint8_t> payload = bytes_of(0), constants = bytes_of(1);
-      change(payload, constants);
-      bytes_of(0) = std::move(payload);
-      bytes_of(1) = std::move(constants);
-    }
-  const Result<CompiledModel> compiled = compile_for(module, target);
-  return compiled.ok() ? "taken" : compiled.error().to_string();
-}
+// A file for ethos-u55-128 whose stream begins with a transfer of constants, and where its last convolution is: it has
+// its weights in the constants, up to their end.
+struct KnownFile {
+  std::filesystem::path path;
+  std::string transfer;             // where that of constants begins with one bit more
+  uint32_t weights = 0, bytes = 0;  // of the constants; their end is that of the weights
+  std::string convolution;          // in the stream
+};
 
-TEST(CompiledStream, IsRefusedWithTheReason) {
-  INTARSIA_NEEDS_SHARED(kStreams);
+class RefusedStream : public ::testing::TestWithParam<KnownFile> {
+ protected:
+  // The reason why the device does not take the file's operator, after `change` to its payload.
+  template <typename Change>
+  std::string refusal(const std::string& target, const Change& change) {
+    Result<graph::Module> imported = import_model(read_bytes(GetParam().path), {"vela.tflite"});
+    if (!imported.ok()) return imported.error().to_string();
+    graph::Module module = *imported;
+    for (const graph::Node& node : module.functions[0].nodes)
+      if (node.kind == graph::OpKind::Compiled) {
+        const auto bytes_of = [&](size_t operand) -> SharedBytes& {
+          const graph::Tensor& tensor = module.functions[0].tensor(node.inputs[operand]);
+          return module.constants.at(tensor.constant.at()).bytes;
+        };
+        std::vector<uint8_t> payload = bytes_of(0), constants = bytes_of(1);
+        change(payload, constants);
+        bytes_of(0) = std::move(payload);
+        bytes_of(1) = std::move(constants);
+      }
+    const Result<CompiledModel> compiled = compile_for(module, target);
+    return compiled.ok() ? "taken" : compiled.error().to_string();
+  }
+};
+
+TEST_P(RefusedStream, IsRefusedWithTheReason) {
   using Bytes = std::vector<uint8_t>;
   const auto same = [](Bytes&, Bytes&) {};
   EXPECT_EQ(refusal("ethos-u55-128", same), "taken");
@@ -110,19 +89,35 @@ TEST(CompiledStream, IsRefusedWithTheReason) {
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[32 + 2] = 5; }),
               HasSubstr("names region 5, for which there is no memory"));
   EXPECT_THAT(refusal("ethos-u55-128", [](Bytes& payload, Bytes&) { payload[32 + 4 + 6] = 1; }),
-              HasSubstr("OP_DMA_START at byte 0x20 of its stream has its source in 0x11ba0"));
-  // The last convolution has its weights in the constants, at 0x8c50.
-  const auto far_weights = [](Bytes& payload, Bytes&) {
-    const Bytes base = {0x20, 0x40, 0, 0, 0x50, 0x8C, 0, 0};
+              HasSubstr("OP_DMA_START at byte 0x20 of its stream has its source in " +
+                        GetParam().transfer));
+  const uint32_t weights = GetParam().weights, end = weights + GetParam().bytes;
+  const auto far_weights = [&](Bytes& payload, Bytes&) {
+    const Bytes base = {
+        0x20, 0x40, 0, 0, static_cast<uint8_t>(weights), static_cast<uint8_t>(weights >> 8), 0, 0};
     const auto at = std::search(payload.begin(), payload.end(), base.begin(), base.end());
     ASSERT_NE(at, payload.end());
     at[7] = 9;
   };
-  EXPECT_THAT(refusal("ethos-u55-128", far_weights),
-              HasSubstr("OP_CONV at byte 0x65c of its stream has its weights in "
-                        "0x9008c50..0x9008fe0 of region 0, "
-                        "which has 0x8fe0 bytes"));
+  EXPECT_THAT(
+      refusal("ethos-u55-128", far_weights),
+      HasSubstr(fmt::format("OP_CONV at byte {} of its stream has its weights in "
+                            "{:#x}..{:#x} of region 0, which has {:#x} bytes",
+                            GetParam().convolution, 0x9000000 + weights, 0x9000000 + end, end)));
 }
+
+std::vector<KnownFile> known_files() {
+  constexpr char kName[] = "ethos-u55-128-Shared_Sram-Performance";
+  std::vector<KnownFile> files = {
+      {vela_stream(golden_folder(), std::string("separable_s8/") + kName), "0x112f0", 0x3ff0, 0x2f0,
+       "0x9d4"}};
+  const auto kws = vela_stream(shared_folder(), std::string("kws_ref_model/") + kName);
+  if (std::filesystem::exists(kws)) files.push_back({kws, "0x11ba0", 0x8c50, 0x390, "0x65c"});
+  return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, RefusedStream, ::testing::ValuesIn(known_files()),
+                         [](const auto& info) { return stream_test_name(info.param.path); });
 
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -1,12 +1,11 @@
-// The disassembler on streams written by hand, and on Vela's: offsets, words and fields of kws for
-// U55-128 as an independent decoder reads them.
+// The disassembler on streams written by hand, and on Vela's.
 #include <filesystem>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "intarsia/target_kind.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::targets::ethos_u {
 void add_kinds(TargetRegistry& registry);
@@ -96,68 +95,94 @@ TEST(Disassemble, BrokenPayloadsAreNamed) {
   EXPECT_THAT(text_of({kMagic, 0x00010002, 0x00004000}), HasSubstr("cut off before its payload"));
 }
 
-constexpr char kStreams[] = "npu-streams/ethos-u";
+// Offsets, words and fields as an independent decoder reads them.
+struct KnownFile {
+  std::filesystem::path path;
+  int words = 0, commands = 0;
+  std::vector<std::string> lines;
+};
 
-TEST(VelaStreams, KwsReadsAsItWasMeant) {
-  INTARSIA_NEEDS_SHARED(kStreams);
-  const auto result = disassemble(read_bytes(shared_folder() / kStreams / "kws_ref_model" /
-                                             "ethos-u55-128-Shared_Sram-Performance.tflite"));
+class KnownStreams : public ::testing::TestWithParam<KnownFile> {};
+
+TEST_P(KnownStreams, ReadAsTheyWereMeant) {
+  const auto result = disassemble(read_bytes(GetParam().path));
   ASSERT_TRUE(result && result->ok());
   const std::string& text = **result;
-  EXPECT_THAT(
-      text,
-      HasSubstr("stream of 829 words for ethos-u55-128, 24 KiB of SHRAM, architecture 1.0.6"));
-  // One line a command: 578 of them, which begin with their offset.
+  EXPECT_THAT(text, HasSubstr("stream of " + std::to_string(GetParam().words) +
+                              " words for ethos-u55-128, 24 KiB of SHRAM, architecture 1.0.6"));
+  // One line a command, which begins with its offset.
   int lines = 0;
   for (size_t at = text.find('\n'); at + 9 < text.size(); at = text.find('\n', at + 1))
     lines += text.compare(at + 7, 2, ": ") == 0;
-  EXPECT_EQ(lines, 578);
-  for (const char* line :
-       {"000020: 00000010           OP_DMA_START           ; 0:0x1ba0 -> 1:0x2e20, 1120 bytes\n",
-        "000148: 00000002           OP_CONV                ; conv 49x5x2 S8 NHWC 1:0x1f40 -> "
-        "25x5x16 S8 "
-        "NHCWB16 1:0x0, window 10x3 stride 2x1, weights 1:0x2ec0 960 bytes\n",
-        "000238: 00000003           OP_DEPTHWISE           ; depthwise 25x5x64 S8 NHCWB16 1:0x0 -> "
-        "25x5x64 S8 "
-        "NHCWB16 1:0x1f40, window 3x3, weights 1:0x4100 688 bytes\n",
-        "0005c0: 00264024 83126e98  SET_OFM_SCALE          2199023256 shift=38\n",
-        "0006cc: 01030131           SET_DMA0_DST_REGION    region=3 INTERNAL D1\n",
-        "0006e0: 00000010           OP_DMA_START           ; 0:0x1700 -> shram:0x5800, 1024 "
-        "bytes\n",
-        "000738: 30100125           SET_ACTIVATION         TABLE_0 FORCE_INT8\n",
-        "0007a4: 00020006           OP_ELEMENTWISE         SUB ; sub 1x1x12 S8 NHWC 1:0x40 -> "
-        "1x1x12 S32 "
-        "NHCWB16 1:0x0, with 1x1x1 S8 NHCWB16 1:0x50\n",
-        "000cf0: ffff0000           OP_STOP                mask=65535\n"})
-    EXPECT_THAT(text, HasSubstr(line));
+  EXPECT_EQ(lines, GetParam().commands);
+  for (const std::string& line : GetParam().lines) EXPECT_THAT(text, HasSubstr(line));
 }
 
-TEST(VelaStreams, NothingInThemIsUnknown) {
-  INTARSIA_NEEDS_SHARED(kStreams);
-  int files = 0;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(shared_folder() / kStreams)) {
-    if (entry.path().extension() != ".tflite") continue;
-    const std::vector<uint8_t> bytes = read_bytes(entry.path());
-    const auto result = disassemble(bytes);
-    // Vela left some models to the CPU.
-    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (all.find("ethos-u") == std::string_view::npos) {
-      EXPECT_FALSE(result.has_value()) << entry.path();
-      continue;
-    }
-    ASSERT_TRUE(result && result->ok()) << entry.path();
-    EXPECT_THAT(**result, Not(HasSubstr("unknown"))) << entry.path();
-    EXPECT_THAT(**result, Not(HasSubstr("undefined"))) << entry.path();
-    EXPECT_THAT(**result, Not(HasSubstr("?"))) << entry.path();
-    EXPECT_THAT(**result, Not(HasSubstr("behind OP_STOP"))) << entry.path();
-    const std::string stem = entry.path().stem().string();
-    const std::string tag = stem.substr(0, stem.find('-', stem.find('-', 6) + 1));
-    EXPECT_THAT(**result, HasSubstr("for " + tag + ",")) << entry.path();
-    ++files;
-  }
-  EXPECT_GT(files, 50);
+std::vector<KnownFile> known_files() {
+  constexpr char kName[] = "ethos-u55-128-Shared_Sram-Performance";
+  std::vector<KnownFile> files = {
+      {vela_stream(golden_folder(), std::string("separable_s8/") + kName),
+       1041,
+       716,
+       {"000020: 00000010           OP_DMA_START           ; 0:0x12f0 -> 1:0x500, 720 bytes\n",
+        "000148: 00000002           OP_CONV                ; conv 32x10x4 S8 NHWC 1:0x0 -> "
+        "16x10x16 S8 NHCWB16 1:0xa00, window 5x2 stride 2x1, weights 1:0x5a0 560 bytes\n",
+        "0001d8: 00000003           OP_DEPTHWISE           ; depthwise 16x10x16 S8 NHCWB16 1:0xa00 "
+        "-> 16x10x16 S8 NHCWB16 1:0x0, window 3x3, weights 1:0x14a0 192 bytes\n",
+        "00086c: 001f4024 00000001  SET_OFM_SCALE          1 shift=31\n",
+        "000a44: 01030131           SET_DMA0_DST_REGION    region=3 INTERNAL D1\n",
+        "000a58: 00000010           OP_DMA_START           ; 0:0xe50 -> shram:0x5800, 1024 bytes\n",
+        "000ab0: 30100125           SET_ACTIVATION         TABLE_0 FORCE_INT8\n",
+        "000af4: 00020006           OP_ELEMENTWISE         SUB ; sub 1x1x12 S8 NHWC 1:0x40 -> "
+        "1x1x12 S32 NHCWB16 1:0x0, with 1x1x1 S8 NHCWB16 1:0x50\n",
+        "001040: ffff0000           OP_STOP                mask=65535\n"}}};
+  const auto kws = vela_stream(shared_folder(), std::string("kws_ref_model/") + kName);
+  if (std::filesystem::exists(kws))
+    files.push_back(
+        {kws,
+         829,
+         578,
+         {"000020: 00000010           OP_DMA_START           ; 0:0x1ba0 -> 1:0x2e20, 1120 bytes\n",
+          "000148: 00000002           OP_CONV                ; conv 49x5x2 S8 NHWC 1:0x1f40 -> "
+          "25x5x16 S8 NHCWB16 1:0x0, window 10x3 stride 2x1, weights 1:0x2ec0 960 bytes\n",
+          "000238: 00000003           OP_DEPTHWISE           ; depthwise 25x5x64 S8 NHCWB16 1:0x0 "
+          "-> 25x5x64 S8 NHCWB16 1:0x1f40, window 3x3, weights 1:0x4100 688 bytes\n",
+          "0005c0: 00264024 83126e98  SET_OFM_SCALE          2199023256 shift=38\n",
+          "0006cc: 01030131           SET_DMA0_DST_REGION    region=3 INTERNAL D1\n",
+          "0006e0: 00000010           OP_DMA_START           ; 0:0x1700 -> shram:0x5800, 1024 "
+          "bytes\n",
+          "000738: 30100125           SET_ACTIVATION         TABLE_0 FORCE_INT8\n",
+          "0007a4: 00020006           OP_ELEMENTWISE         SUB ; sub 1x1x12 S8 NHWC 1:0x40 -> "
+          "1x1x12 S32 NHCWB16 1:0x0, with 1x1x1 S8 NHCWB16 1:0x50\n",
+          "000cf0: ffff0000           OP_STOP                mask=65535\n"}});
+  return files;
 }
+
+INSTANTIATE_TEST_SUITE_P(Recorded, KnownStreams, ::testing::ValuesIn(known_files()),
+                         [](const auto& info) { return stream_test_name(info.param.path); });
+
+class VelaFiles : public ::testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(VelaFiles, HoldNothingUnknown) {
+  const std::vector<uint8_t> bytes = read_bytes(GetParam());
+  const auto result = disassemble(bytes);
+  // Vela left some models to the CPU.
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  if (all.find("ethos-u") == std::string_view::npos) {
+    EXPECT_FALSE(is_own(GetParam()));
+    EXPECT_FALSE(result.has_value());
+    return;
+  }
+  ASSERT_TRUE(result && result->ok());
+  EXPECT_THAT(**result, Not(HasSubstr("unknown")));
+  EXPECT_THAT(**result, Not(HasSubstr("undefined")));
+  EXPECT_THAT(**result, Not(HasSubstr("?")));
+  EXPECT_THAT(**result, Not(HasSubstr("behind OP_STOP")));
+  EXPECT_THAT(**result, HasSubstr("for " + stream_tag(GetParam()) + ","));
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, VelaFiles, ::testing::ValuesIn(vela_streams()),
+                         [](const auto& info) { return stream_test_name(info.param); });
 
 }  // namespace
 }  // namespace intarsia::test::ethos_u

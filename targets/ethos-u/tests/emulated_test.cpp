@@ -7,9 +7,8 @@
 
 #include "intarsia/build.h"
 #include "intarsia/package.h"
-#include "needs.h"
+#include "recorded_data.h"
 #include "road.h"
-#include "shared_data.h"
 #include "support/files.h"
 
 namespace intarsia::test::ethos_u {
@@ -65,20 +64,34 @@ TEST(Emulated, DigitsOnCoreAndNpu) {
   EXPECT_EQ(*outputs, *expected);
 }
 
-TEST(Emulated, VelasStream) {
+class EmulatedStream : public testing::TestWithParam<std::filesystem::path> {};
+
+TEST_P(EmulatedStream, GivesTheGoldens) {
   if (!can_emulate())
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-g++ or qemu-system-arm";
-  INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
-  const Result<graph::Module> module = import_model(
-      read_bytes(shared_folder() /
-                 "npu-streams/ethos-u/kws_ref_model/ethos-u55-128-Shared_Sram-Performance.tflite"),
-      {"kws.tflite"});
+  const Result<graph::Module> module = import_model(read_bytes(GetParam()), {"vela.tflite"});
   ASSERT_TRUE(module.ok()) << module.error().to_string();
-  const auto folder = shared_folder() / "models/kws_ref_model";
-  const auto outputs = run_on_board(*module, {read_bytes(folder / "in1_0.bin")});
+  const auto samples =
+      recorded_samples(recorded_folder(GetParam().parent_path().filename().string()));
+  ASSERT_GT(samples.size(), 1u);
+  const auto outputs = run_on_board(*module, samples[1].inputs);
   ASSERT_TRUE(outputs.ok()) << outputs.error().to_string();
-  EXPECT_EQ(outputs->at(0), read_bytes(folder / "out1_0.bin"));
+  EXPECT_EQ(*outputs, samples[1].outputs);
 }
+
+// Of those for the NPU of the board.
+std::vector<std::filesystem::path> streams() {
+  constexpr char kName[] = "ethos-u55-128-Shared_Sram-Performance";
+  std::vector<std::filesystem::path> files;
+  for (const char* model : {"separable_s8", "separable_s16", "lstm_s8"})
+    files.push_back(vela_stream(golden_folder(), std::string(model) + "/" + kName));
+  const auto kws = vela_stream(shared_folder(), std::string("kws_ref_model/") + kName);
+  if (std::filesystem::exists(kws)) files.push_back(kws);
+  return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, EmulatedStream, testing::ValuesIn(streams()),
+                         [](const auto& info) { return stream_test_name(info.param); });
 
 }  // namespace
 }  // namespace intarsia::test::ethos_u

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "golden_models.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -11,16 +11,28 @@ constexpr const char* kConfigurations[] = {"ethos-u55-32",  "ethos-u55-64",  "et
                                            "ethos-u55-256", "ethos-u65-256", "ethos-u65-512"};
 
 TEST(CompiledModels, AreBitExact) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8"})
+  for (const std::string& name :
+       with_beside({"separable_s8", "separable_s16", "residual_s8", "residual_s16",
+                    "autoencoder_s8", "autoencoder_s16"},
+                   {"kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "ad01_int8"}))
     expect_exact(name, {});
 }
 
 TEST(CompiledModels, AreBitExactOnEveryConfiguration) {
-  INTARSIA_NEEDS_SHARED("models");
   for (const char* configuration : kConfigurations)
-    for (const char* name : {"kws_ref_model", "hello_world_int8"})
+    for (const std::string& name :
+         with_beside({"separable_s8", "residual_s16"}, {"kws_ref_model", "hello_world_int8"}))
       expect_exact(name, {.target = configuration});
+}
+
+TEST(CompiledModels, AreBitExactInEveryMemoryModeForEveryAim) {
+  for (const char* name : {"separable_s8", "autoencoder_s8"})
+    for (const char* configuration : {"ethos-u55-64", "ethos-u65-512"})
+      for (const char* mode : {"shared-sram", "sram-only", "dedicated-sram"})
+        for (const auto optimise :
+             {LoweringOptions::Optimise::Speed, LoweringOptions::Optimise::Size,
+              LoweringOptions::Optimise::Balanced})
+          expect_exact(name, {configuration, mode, optimise, std::nullopt});
 }
 
 }  // namespace

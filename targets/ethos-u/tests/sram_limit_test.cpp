@@ -10,7 +10,7 @@
 #include "ethos_u/run.h"
 #include "ethos_u/timeline.h"
 #include "golden_models.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -30,16 +30,12 @@ double cycles_of(const CompiledModel& model, const CompileRequest& request) {
   return static_cast<double>(timeline.cycles());
 }
 
-Result<CompiledModel> compile_model(const std::string& name, const CompileRequest& request) {
-  return compile_for(read_bytes(shared_folder() / "models" / name / "model.tflite"), request);
-}
-
 // Less memory may win by chance: plans are made from estimates.
 constexpr double kChance = 1.15;
 
 void sweep(const std::string& name, CompileRequest request) {
   SCOPED_TRACE(name + " on " + request.target + " " + request.memory_mode);
-  const auto free = compile_model(name, request);
+  const auto free = compile_recorded(name, request);
   ASSERT_TRUE(free.ok());
   const int64_t most = sram_bytes(*free);
   double least_cycles = cycles_of(*free, request);
@@ -48,7 +44,7 @@ void sweep(const std::string& name, CompileRequest request) {
     const int64_t limit = most * percent / 100;
     SCOPED_TRACE(limit);
     request.sram_limit = limit;
-    auto model = compile_model(name, request);
+    auto model = compile_recorded(name, request);
     if (!model.ok()) {
       const std::string message = model.error().to_string();
       const size_t advice = message.find("allow ");
@@ -56,12 +52,12 @@ void sweep(const std::string& name, CompileRequest request) {
       refused = true;
       request.sram_limit = std::atoll(message.c_str() + advice + 6);
       EXPECT_GT(*request.sram_limit, limit);
-      model = compile_model(name, request);
+      model = compile_recorded(name, request);
       ASSERT_TRUE(model.ok()) << "with what the message asks for: " << model.error().to_string();
       // One byte less is what it said is not possible.
       CompileRequest less = request;
       --*less.sram_limit;
-      EXPECT_FALSE(compile_model(name, less).ok());
+      EXPECT_FALSE(compile_recorded(name, less).ok());
     }
     EXPECT_LE(sram_bytes(*model), *request.sram_limit);
     expect_exact(name, *model, "with a limit");
@@ -74,36 +70,41 @@ void sweep(const std::string& name, CompileRequest request) {
   EXPECT_NE(refused, has_slower_memory);
 }
 
-TEST(SramLimit, IsKeptOrRefusedWithTheLeastThatIsPossible) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"}) {
-    sweep(name, {.target = "ethos-u55-128", .memory_mode = "shared-sram"});
-    sweep(name, {.target = "ethos-u65-256", .memory_mode = "dedicated-sram"});
-  }
+class SramLimit : public testing::TestWithParam<std::string> {};
+
+TEST_P(SramLimit, IsKeptOrRefusedWithTheLeastThatIsPossible) {
+  sweep(GetParam(), {.target = "ethos-u55-128", .memory_mode = "shared-sram"});
+  sweep(GetParam(), {.target = "ethos-u65-256", .memory_mode = "dedicated-sram"});
 }
 
-TEST(SramLimit, NamesTheOperatorThatDecides) {
-  INTARSIA_NEEDS_SHARED("models");
-  const auto model = compile_model("kws_ref_model", {.sram_limit = 1000});
+TEST_P(SramLimit, NamesTheOperatorThatDecides) {
+  const auto model = compile_recorded(GetParam(), {.sram_limit = 1000});
   ASSERT_FALSE(model.ok());
   const std::string message = model.error().to_string();
   EXPECT_NE(message.find("--sram-limit is 1000"), std::string::npos) << message;
   bool named = false;
-  const auto good = compile_model("kws_ref_model", {});
+  const auto good = compile_recorded(GetParam(), {});
   for (const auto& row : good->partitioned.explanation.operators)
     named = named || message.find("'" + row.name + "'") != std::string::npos;
   EXPECT_TRUE(named) << message;
 }
 
-TEST(SramLimit, NothingAtAllIsPossibleWithSlowerMemory) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"kws_ref_model", "ad01_int8", "micro_speech_quantized"}) {
+INSTANTIATE_TEST_SUITE_P(Recorded, SramLimit,
+                         testing::ValuesIn(with_beside({"separable_s8", "residual_s8"},
+                                                       {"kws_ref_model", "pretrainedResnet_quant",
+                                                        "vww_96_int8"})),
+                         [](const auto& info) { return info.param; });
+
+TEST(NoFastMemory, IsPossibleWithSlowerMemory) {
+  for (const std::string& name :
+       with_beside({"separable_s8", "separable_s16", "residual_s8", "autoencoder_s8"},
+                   {"kws_ref_model", "ad01_int8", "micro_speech_quantized"})) {
     const CompileRequest request = {
         .target = "ethos-u65-512", .memory_mode = "dedicated-sram", .sram_limit = 0};
-    const auto model = compile_model(name, request);
+    const auto model = compile_recorded(name, request);
     ASSERT_TRUE(model.ok()) << model.error().to_string();
     EXPECT_EQ(sram_bytes(*model), 0) << name;
-    expect_exact(name, *model, std::string(name) + " without fast memory");
+    expect_exact(name, *model, name + " without fast memory");
   }
 }
 

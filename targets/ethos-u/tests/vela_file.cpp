@@ -61,12 +61,12 @@ std::vector<int32_t> arena_offsets(const format::Model& model) {
 
 VelaFile read_vela_file(const std::filesystem::path& path) {
   VelaFile file;
+  file.path = path;
   file.model = path.parent_path().filename().string();
   const std::string stem = path.stem().string();
   file.name = file.model + "/" + stem;
-  const size_t tag_end = stem.find('-', stem.find('-', 6) + 1);
-  file.tag = stem.substr(0, tag_end);
-  file.memory_mode = stem.substr(tag_end + 1, stem.rfind('-') - tag_end - 1);
+  file.tag = stream_tag(path);
+  file.memory_mode = stem.substr(file.tag.size() + 1, stem.rfind('-') - file.tag.size() - 1);
 
   const std::vector<uint8_t> bytes = read_bytes(path);
   const format::Model& model = *format::GetModel(bytes.data());

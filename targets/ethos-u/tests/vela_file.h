@@ -26,6 +26,7 @@ struct VelaOperator {
 };
 
 struct VelaFile {
+  std::filesystem::path path;
   std::string name;         // "kws_ref_model/ethos-u55-128-Shared_Sram-Performance"
   std::string model;        // "kws_ref_model"
   std::string tag;          // "ethos-u55-128"

@@ -1,10 +1,10 @@
-// Keyword spotting and ResNet on unlike devices: what they compute, and how often they hand over.
+// Separable and residual networks on unlike devices: what they compute, and how often they hand over.
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
 #include "needs.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::test {
 namespace {
@@ -17,14 +17,14 @@ constexpr const char* kEthosU = "cortex-m55+ethos-u55-128+opencl";
 class CompositeModels : public Cli {
  protected:
   static std::string model(const std::string& name) {
-    return (shared_folder() / "models" / name / "model.tflite").string();
+    return (recorded_folder(name) / "model.tflite").string();
   }
   // Every recorded sample, one after another.
   std::vector<uint8_t> recorded(const std::string& name, const std::string& which) const {
     std::vector<uint8_t> all;
     for (int sample = 0; sample < kSamples; ++sample) {
-      const std::vector<uint8_t> one = read_bytes(shared_folder() / "models" / name /
-                                                  (which + std::to_string(sample) + "_0.bin"));
+      const std::vector<uint8_t> one =
+          read_bytes(recorded_folder(name) / (which + std::to_string(sample) + "_0.bin"));
       all.insert(all.end(), one.begin(), one.end());
     }
     return all;
@@ -50,6 +50,10 @@ class CompositeModels : public Cli {
     EXPECT_TRUE(outcome.succeeded()) << outcome.err;
     return read("out/out0.bin");
   }
+  static std::vector<std::string> networks() {
+    return with_beside({"separable_s8", "residual_s8"},
+                       {"kws_ref_model", "pretrainedResnet_quant"});
+  }
   static constexpr int kSamples = 3;
 };
 
@@ -66,16 +70,21 @@ int64_t changes_of_member(const Json& explanation) {
 }
 
 TEST_F(CompositeModels, NoMoreTransfersThanBoundaries) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
+  for (const std::string& name : networks())
     for (const char* target :
          {kEthosN, kEthosU, "c + opencl + ethosn", "cortex-m55+opencl+ethos-u55-128",
           "cortex-m55+ethos-u55-128+ethosn", "cortex-m55+ethosn+ethos-u55-128"})
       for (const char* policy : {"priority", "cost"}) {
         const Json explanation = explained(name, {"--target", target, "--policy", policy});
-        const std::string what = std::string(name) + " on " + target + " by " + policy;
-        EXPECT_LE(explanation["transfers"], explanation["boundaries"]) << what;
-        // Members alternate along these networks but inside of ResNet's blocks, which stay with one.
+        const std::string what = name + " on " + target + " by " + policy;
+        // By cost the residual network's second block is cut between two NPUs: both of its paths cross there.
+        const bool cuts_block = name == "residual_s8" && std::string(policy) == "cost" &&
+                                what.find("ethos-u") != std::string::npos &&
+                                what.find("ethosn") != std::string::npos;
+        const int64_t more = cuts_block ? 1 : 0;
+        EXPECT_LE(explanation["transfers"], explanation["boundaries"].get<int64_t>() + more)
+            << what;
+        // Members alternate along these networks but inside of ResNet's blocks, which mostly stay with one.
         EXPECT_EQ(explanation["boundaries"], changes_of_member(explanation)) << what;
         for (const Json& row : explanation["operators"])
           for (const Json& offer : row["offers"])
@@ -86,9 +95,9 @@ TEST_F(CompositeModels, NoMoreTransfersThanBoundaries) {
 
 // Of floats, of state, of branches, and with several CPUs.
 TEST_F(CompositeModels, NoMoreTransfersThanBoundariesOfAnyModel) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"ad01_int8", "vww_96_int8", "pretrainedResnet", "keyword_scrambled_8bit",
-                           "trained_lstm_int8"})
+  for (const std::string& name : with_beside({"autoencoder_s8", "lstm_s8", "separable_s16"},
+                                             {"ad01_int8", "vww_96_int8", "pretrainedResnet",
+                                              "keyword_scrambled_8bit", "trained_lstm_int8"}))
     for (const char* target : {"c + opencl", kEthosN, "cortex-m55+opencl+ethos-u55-128",
                                "a: c + opencl; b: c + ethos-u", "a: c; b: c; d: c"})
       for (const char* policy : {"priority", "cost"}) {
@@ -99,8 +108,7 @@ TEST_F(CompositeModels, NoMoreTransfersThanBoundariesOfAnyModel) {
 }
 
 TEST_F(CompositeModels, AnEthosUAndOpenClAreExactInAnyOrder) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
+  for (const std::string& name : networks())
     for (const std::vector<std::string>& choice : std::vector<std::vector<std::string>>{
              {"--target", kEthosU},
              {"--target", kEthosU, "--policy", "cost"},
@@ -113,8 +121,7 @@ TEST_F(CompositeModels, AnEthosUAndOpenClAreExactInAnyOrder) {
 
 // What an OpenCL device computes is what the host computes: on the same operators of the Ethos-N, every byte.
 TEST_F(CompositeModels, BesideAnEthosNOpenClChangesNothing) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"})
+  for (const std::string& name : networks())
     for (const char* policy : {"priority", "cost"}) {
       const std::vector<std::string> choice = {"--target", kEthosN, "--policy", policy};
       const auto out = outputs(name, choice);
@@ -128,8 +135,7 @@ TEST_F(CompositeModels, BesideAnEthosNOpenClChangesNothing) {
 }
 
 TEST_F(CompositeModels, VerifyAllowsAnEthosNItsRoundingAndNothingElse) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* name : {"kws_ref_model", "pretrainedResnet_quant"}) {
+  for (const std::string& name : networks()) {
     const ProcessOutcome outcome =
         intarsia({"verify", model(name), "--target", "c + ethosn", "--json"});
     ASSERT_TRUE(done(outcome)) << name;

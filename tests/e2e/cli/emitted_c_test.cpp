@@ -6,7 +6,7 @@
 
 #include "cli.h"
 #include "needs.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::test {
 namespace {
@@ -189,18 +189,16 @@ TEST_F(EmittedC, NoWarningsWithLongNames) {
     if (have_program(compiler)) expect_no_warnings("long", compiler, {"-fsyntax-only"});
 }
 
-TEST_F(EmittedC, NoWarningsInRealModels) {
-  INTARSIA_NEEDS_SHARED("models");
-  for (const char* model :
-       {"ad01_int8", "hello_world_int8", "hello_world_float", "kws_ref_model",
-        "micro_speech_quantized", "pretrainedResnet_quant", "simple_add_model", "vww_96_int8"}) {
-    const fs::path file = shared_folder() / "models" / model / "model.tflite";
-    if (!fs::exists(file)) continue;
-    ASSERT_TRUE(done(intarsia({"compile", file.string(), "-o", model})));
-    for (const char* compiler : {"gcc", "clang"})
-      if (have_program(compiler)) expect_no_warnings(model, compiler, {"-fsyntax-only"});
-  }
+class EmittedCOfModel : public EmittedC, public testing::WithParamInterface<fs::path> {};
+
+TEST_P(EmittedCOfModel, HasNoWarnings) {
+  ASSERT_TRUE(done(intarsia({"compile", (GetParam() / "model.tflite").string(), "-o", "out"})));
+  for (const char* compiler : {"gcc", "clang"})
+    if (have_program(compiler)) expect_no_warnings("out", compiler, {"-fsyntax-only"});
 }
+
+INSTANTIATE_TEST_SUITE_P(Recorded, EmittedCOfModel, testing::ValuesIn(recorded_models()),
+                         [](const auto& info) { return test_name(info.param); });
 
 TEST_F(EmittedC, TheHeaderIsForCppToo) {
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "digits"})));

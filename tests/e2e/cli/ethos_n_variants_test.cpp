@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::test {
 namespace {
@@ -12,14 +12,13 @@ namespace {
 constexpr const char* kTags[] = {"ethos-n78-1tops-4ple", "ethos-n78-4tops-2ple",
                                  "ethos-n78-4tops-4ple", "ethos-n78-8tops-2ple"};
 
-class EthosNVariants : public Cli, public testing::WithParamInterface<const char*> {
+class EthosNVariants : public Cli, public testing::WithParamInterface<std::string> {
  protected:
-  std::string folder() const { return (shared_folder() / "models" / GetParam()).string(); }
+  std::string folder() const { return recorded_folder(GetParam()).string(); }
   std::string model() const { return folder() + "/model.tflite"; }
 };
 
 TEST_P(EthosNVariants, GiveTheSameResults) {
-  INTARSIA_NEEDS_SHARED("models");
   std::vector<uint8_t> inputs;
   constexpr int kSamples = 3;
   for (int sample = 0; sample < kSamples; ++sample) {
@@ -42,14 +41,15 @@ TEST_P(EthosNVariants, GiveTheSameResults) {
 }
 
 TEST_P(EthosNVariants, Verify) {
-  INTARSIA_NEEDS_SHARED("models");
   for (const char* tag : kTags)
     EXPECT_TRUE(done(intarsia({"verify", model(), "--target", tag}))) << tag;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, EthosNVariants,
-                         testing::Values("kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"),
-                         [](const auto& info) { return std::string(info.param); });
+INSTANTIATE_TEST_SUITE_P(
+    Models, EthosNVariants,
+    testing::ValuesIn(with_beside({"autoencoder_s8", "residual_s8", "separable_s8"},
+                                  {"kws_ref_model", "pretrainedResnet_quant", "vww_96_int8"})),
+    [](const auto& info) { return info.param; });
 
 }  // namespace
 }  // namespace intarsia::test

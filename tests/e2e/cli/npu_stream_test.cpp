@@ -5,22 +5,30 @@
 #include <gmock/gmock.h>
 
 #include "cli.h"
-#include "shared_data.h"
+#include "recorded_data.h"
 
 namespace intarsia::test {
 namespace {
 
+namespace fs = std::filesystem;
+
 using testing::HasSubstr;
 
-constexpr const char* kStream =
-    "npu-streams/ethos-u/kws_ref_model/ethos-u55-128-Shared_Sram-Performance.tflite";
+// A file for ethos-u55-128 whose last convolution has its weights in the constants, up to their end.
+struct KnownFile {
+  fs::path path;
+  std::vector<uint8_t> weights;  // their offset, 16 bits
+  std::string refused;           // when it is 0x9000000 more
+};
 
-class NpuStream : public Cli {
+class NpuStream : public Cli {};
+
+class KnownStream : public NpuStream, public testing::WithParamInterface<KnownFile> {
  protected:
   // The recorded file with bytes changed from the beginning of the driver's payload on.
   void write_damaged(
       const std::function<void(std::vector<uint8_t>::iterator payload)>& damage) const {
-    std::vector<uint8_t> bytes = read_bytes(shared_folder() / kStream);
+    std::vector<uint8_t> bytes = read_bytes(GetParam().path);
     const std::string magic = "COP1";
     const auto payload = std::search(bytes.begin(), bytes.end(), magic.begin(), magic.end());
     ASSERT_NE(payload, bytes.end());
@@ -34,8 +42,7 @@ class NpuStream : public Cli {
   }
 };
 
-TEST_F(NpuStream, IsRefusedWithTheReason) {
-  INTARSIA_NEEDS_SHARED(kStream);
+TEST_P(KnownStream, IsRefusedWithTheReason) {
   using Place = std::vector<uint8_t>::iterator;
   write_damaged([](Place) {});
   expect_refused("ethos-u55-256",
@@ -50,17 +57,34 @@ TEST_F(NpuStream, IsRefusedWithTheReason) {
   expect_refused("ethos-u55-128", {"its payload is cut short"});
   write_damaged([](Place payload) { payload[32 + 2] = 5; });
   expect_refused("ethos-u55-128", {"names region 5, for which there is no memory"});
-  // The last convolution has its weights in the constants, at 0x8c50.
-  write_damaged([](Place payload) {
-    const std::vector<uint8_t> base = {0x20, 0x40, 0, 0, 0x50, 0x8C, 0, 0};
+  write_damaged([&](Place payload) {
+    std::vector<uint8_t> base = {0x20, 0x40, 0, 0};
+    base.insert(base.end(), GetParam().weights.begin(), GetParam().weights.end());
     const auto at = std::search(payload, payload + 4096, base.begin(), base.end());
     ASSERT_NE(at, payload + 4096);
     at[7] = 9;
   });
-  expect_refused("ethos-u55-128",
-                 {"OP_CONV at byte 0x65c of its stream has its weights in 0x9008c50..0x9008fe0 of "
-                  "region 0, which has 0x8fe0 bytes"});
+  expect_refused("ethos-u55-128", {GetParam().refused});
 }
+
+std::vector<KnownFile> known_files() {
+  constexpr char kName[] = "ethos-u55-128-Shared_Sram-Performance";
+  std::vector<KnownFile> files = {
+      {vela_stream(golden_folder(), std::string("separable_s8/") + kName),
+       {0xF0, 0x3F, 0, 0},
+       "OP_CONV at byte 0x9d4 of its stream has its weights in 0x9003ff0..0x90042e0 of region 0, "
+       "which has 0x42e0 bytes"}};
+  const fs::path kws = vela_stream(shared_folder(), std::string("kws_ref_model/") + kName);
+  if (fs::exists(kws))
+    files.push_back({kws,
+                     {0x50, 0x8C, 0, 0},
+                     "OP_CONV at byte 0x65c of its stream has its weights in 0x9008c50..0x9008fe0 "
+                     "of region 0, which has 0x8fe0 bytes"});
+  return files;
+}
+
+INSTANTIATE_TEST_SUITE_P(Recorded, KnownStream, testing::ValuesIn(known_files()),
+                         [](const auto& info) { return stream_test_name(info.param.path); });
 
 // It runs on the host, and a note says so.
 TEST_F(NpuStream, AModelThatTheNpuCannotTakeRunsOnTheHost) {
