@@ -48,6 +48,19 @@ function(intarsia_add_precompiled set)
   endif()
 endfunction()
 
+# Half of what compiling a file costs is parsing our headers and making the same templates again: where everything is
+# built from nothing, several files of a target are compiled as one. After a change of one file that costs more than it
+# saves: configure with -D INTARSIA_TOGETHER=OFF to work on the sources.
+option(INTARSIA_TOGETHER "Compile several files of a target at once" ${PROJECT_IS_TOP_LEVEL})
+
+# intarsia_compile_together(<target> [ALONE files...])
+# ALONE: files that have names of their own (in unnamed namespaces) which others of the target have too.
+function(intarsia_compile_together target)
+  cmake_parse_arguments(ARG "" "" "ALONE" ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${INTARSIA_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
+  set_source_files_properties(${ARG_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # intarsia_install_libraries(<targets>...)
 # They become part of what find_package(Intarsia) offers, as intarsia::<their EXPORT_NAME>.
 function(intarsia_install_libraries)
@@ -56,11 +69,11 @@ function(intarsia_install_libraries)
   endif()
 endfunction()
 
-# intarsia_add_library(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...])
+# intarsia_add_library(<name> SOURCES ... [PUBLIC libs...] [PRIVATE libs...] [ALONE files...])
 # A folder of host-compiler/src: library intarsia_<name>, alias intarsia::<name>. Its own headers are
 # visible as "<folder>/x.h" to itself and to those that link it, and to nobody else.
 function(intarsia_add_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE;ALONE" ${ARGN})
   add_library(intarsia_${name} STATIC ${ARG_SOURCES})
   add_library(intarsia::${name} ALIAS intarsia_${name})
   # A directory that holds a link to this folder and nothing else, so that no other folder's headers
@@ -76,6 +89,7 @@ function(intarsia_add_library name)
   target_link_libraries(intarsia_${name} PUBLIC ${ARG_PUBLIC}
                                          PRIVATE ${ARG_PRIVATE} $<BUILD_INTERFACE:intarsia_options>)
   intarsia_precompile(intarsia_${name} host)
+  intarsia_compile_together(intarsia_${name} ALONE ${ARG_ALONE})
   set_target_properties(intarsia_${name} PROPERTIES EXPORT_NAME ${name})
   intarsia_install_libraries(intarsia_${name})
   set_property(GLOBAL APPEND PROPERTY INTARSIA_HOST_LIBRARIES intarsia_${name})
@@ -83,13 +97,13 @@ endfunction()
 
 set(INTARSIA_TEST_CASES ${CMAKE_CURRENT_LIST_DIR}/IntarsiaTestCases.cmake)
 
-# intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...] [ENTRIES case|suite] [TIMEOUT seconds])
+# intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...] [ENTRIES case|suite] [TIMEOUT seconds] [ALONE files...])
 # A GoogleTest program; each of its cases is an entry of ctest, `<name>.<Suite>.<Case>`, in a process of its own. Where
 # the cases of a suite share what is costly to make, `ENTRIES suite` runs them together. Without labels it is a `unit`
 # test: quick, and run under the sanitizers too. Others: `golden`, `e2e` (from model file to running program),
 # `install`, `long` (left out by ./test). The time limit is for one entry, and only for what hangs.
 function(intarsia_add_test name)
-  cmake_parse_arguments(ARG "" "ENTRIES;TIMEOUT" "SOURCES;LIBS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "ENTRIES;TIMEOUT" "SOURCES;LIBS;LABELS;ALONE" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   # fmt: the precompiled headers are compiled with its definitions.
@@ -98,6 +112,7 @@ function(intarsia_add_test name)
   # Most of a test runs once: what it takes to optimise it is lost.
   target_compile_options(${name} PRIVATE -O1)
   intarsia_precompile(${name} test)
+  intarsia_compile_together(${name} ALONE ${ARG_ALONE})
   if(NOT ARG_LABELS)
     set(ARG_LABELS unit)
   endif()

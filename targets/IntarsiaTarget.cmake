@@ -1,7 +1,8 @@
 # intarsia_add_target(<folder name>
 #   COMPILER <sources>   compiler/: the hooks; sees isa and the host compiler, never device or sim
 #   DEVICE <sources>     device/: freestanding driver; sees isa and the runtime core
-#   SIM <sources>)       sim/: register-level simulator; sees isa only
+#   SIM <sources>        sim/: register-level simulator; sees isa only
+#   ALONE <sources>)     those that cannot be compiled together with others (scripts/IntarsiaLibrary.cmake)
 #
 # Headers and tables of isa/, device/ and sim/ are included as "<identifier>/x.h", where <identifier> is
 # the folder's name as a C identifier. Each part is a library of its own that reaches no more than
@@ -20,7 +21,7 @@ function(intarsia_target_view library part identifier)
 endfunction()
 
 function(intarsia_add_target name)
-  cmake_parse_arguments(ARG "" "" "COMPILER;DEVICE;SIM" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "COMPILER;DEVICE;SIM;ALONE" ${ARGN})
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   string(MAKE_C_IDENTIFIER ${name} identifier)
   if(NOT folder STREQUAL name)
@@ -46,6 +47,7 @@ function(intarsia_add_target name)
             $<BUILD_INTERFACE:intarsia_options>)
   target_compile_definitions(${library} PRIVATE INTARSIA_TARGET_FOLDER="${resource_folder}")
   intarsia_precompile(${library} host)
+  intarsia_compile_together(${library} ALONE ${ARG_ALONE})
 
   if(ARG_DEVICE)
     intarsia_target_view(${library}_device_headers device ${identifier})
@@ -61,6 +63,7 @@ function(intarsia_add_target name)
     target_link_libraries(${library}_sim
       PUBLIC intarsia::contract ${library}_sim_headers PRIVATE ${library}_isa intarsia_options)
     target_compile_features(${library}_sim PUBLIC cxx_std_20)
+    intarsia_compile_together(${library}_sim ALONE ${ARG_ALONE})
   endif()
   if(INTARSIA_INSTALL AND NOT IS_ABSOLUTE ${resource_folder})
     foreach(part IN ITEMS isa device sim)

@@ -18,8 +18,7 @@ Result<int> build(Context& context, const BuildCommand& command) {
                setting_of(context, command.common, work.path() + "/package"));
   INTARSIA_TRY(const std::string program, build_program(setting, work.path()));
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(program));
-  INTARSIA_TRY_VOID(
-      write_file(command.output_file, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+  INTARSIA_TRY_VOID(write_file(command.output_file, bytes));
   std::error_code error;
   fs::permissions(command.output_file, fs::perms::owner_exec | fs::perms::group_exec,
                   fs::perm_options::add, error);

@@ -193,7 +193,8 @@ std::string optimise_flag(const CommonOptions& options) {
   return options.optimise == "speed" ? "-O2" : "-Os";
 }
 
-Result<graph::Module> import_file(std::span<const uint8_t> bytes, const CommonOptions& options) {
+Result<graph::Module> import_file(const CommonOptions& options) {
+  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(options.model));
   Diagnostics notes;
   Result<graph::Module> module = import_model(bytes, {options.model, &notes, options.name});
   for (const Diagnostic& note : notes.items())

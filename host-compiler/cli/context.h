@@ -75,8 +75,8 @@ void clear_progress();
 // "-Os" or "-O2".
 std::string optimise_flag(const CommonOptions& options);
 
-// import_model() of the file's bytes; what was decided for the user goes to standard error, a line each.
-Result<graph::Module> import_file(std::span<const uint8_t> bytes, const CommonOptions& options);
+// import_model() of the options' file; what was decided for the user goes to standard error, a line each.
+Result<graph::Module> import_file(const CommonOptions& options);
 
 // Prints each problem on a line of its own to standard error and returns kUserError.
 int fail(const Diagnostics& problems);

@@ -12,7 +12,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMostRows = 80;
 
-struct Row {
+struct CycleRow {
   std::string name;
   double cycles = 0, macs = 0;
 };
@@ -32,8 +32,8 @@ Json list_of(const Json& object, const char* key) {
 
 // Commands of the same operator of the model that follow each other are one row; of commands whose
 // operator is not known each is one.
-std::vector<Row> rows_of(const Json& stream) {
-  std::vector<Row> rows;
+std::vector<CycleRow> rows_of(const Json& stream) {
+  std::vector<CycleRow> rows;
   std::string last;
   for (const Json& command : list_of(stream, "commands")) {
     const std::string node = text_of(command, "node");
@@ -65,17 +65,17 @@ std::string stream_text(const Json& stream) {
     text += fmt::format("  region {:.0f} in {}: {:.0f} bytes read, {:.0f} written\n",
                         number_of(region, "region"), text_of(region, "memory"),
                         number_of(region, "read_bytes"), number_of(region, "written_bytes"));
-  std::vector<Row> rows = rows_of(stream);
+  std::vector<CycleRow> rows = rows_of(stream);
   const size_t all = rows.size();
   if (all > kMostRows) {
     std::vector<double> cost;
-    for (const Row& row : rows) cost.push_back(row.cycles);
+    for (const CycleRow& row : rows) cost.push_back(row.cycles);
     std::nth_element(cost.begin(), cost.begin() + kMostRows - 1, cost.end(), std::greater<>());
     const double least = cost[kMostRows - 1];
-    std::erase_if(rows, [&](const Row& row) { return row.cycles < least; });
+    std::erase_if(rows, [&](const CycleRow& row) { return row.cycles < least; });
   }
   text += fmt::format("  {:<40} {:>10} {:>7} {:>12}\n", "operator", "cycles", "share", "MACs");
-  for (const Row& row : rows)
+  for (const CycleRow& row : rows)
     text += fmt::format("  {:<40} {:>10.0f} {:>6.1f}% {:>12.0f}\n", row.name, row.cycles,
                         cycles > 0 ? 100 * row.cycles / cycles : 0, row.macs);
   if (rows.size() < all)

@@ -54,8 +54,7 @@ std::string plan_json(const CompiledModel& model) {
 
 Result<std::string> dump(Context& context, const DumpCommand& command) {
   INTARSIA_TRY(const Selection selection, select(context, command.common));
-  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
-  INTARSIA_TRY(const graph::Module imported, import_file(bytes, command.common));
+  INTARSIA_TRY(const graph::Module imported, import_file(command.common));
   if (command.stage == "import") return graph::print(imported);
   INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(imported, selection.options));
   if (command.stage == "slim") return graph::print(slimmed.module);

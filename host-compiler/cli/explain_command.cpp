@@ -149,9 +149,7 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
 int run_explain(Context& context, const CommonOptions& options) {
   const Result<Selection> selection = select(context, options);
   if (!selection.ok()) return fail(selection.error());
-  const Result<std::vector<uint8_t>> bytes = read_file(options.model);
-  if (!bytes.ok()) return fail(bytes.error());
-  const Result<graph::Module> imported = import_file(*bytes, options);
+  const Result<graph::Module> imported = import_file(options);
   if (!imported.ok()) return fail(imported.error());
   const Result<FrontEnd> front =
       compile_front_end(*imported, context.registry, selection->target, selection->options);

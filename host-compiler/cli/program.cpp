@@ -50,8 +50,7 @@ Result<CompiledProgram> compile_program(const Context& context, const Selection&
 
 Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
                                         const CommonOptions& options) {
-  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(options.model));
-  INTARSIA_TRY(const graph::Module module, import_file(bytes, options));
+  INTARSIA_TRY(const graph::Module module, import_file(options));
   INTARSIA_TRY(CompiledProgram program, compile_program(context, selection, module));
   report_idle_devices(partitioned_of(program), context.registry, selection.target);
   return program;

@@ -73,8 +73,7 @@ Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command
     return Diagnostics(command.common.model, "is compiled: it has no other results than its own",
                        "name the model to have --outputs of it");
   INTARSIA_TRY(const Selection selection, select(context, command.common));
-  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(command.common.model));
-  INTARSIA_TRY(const graph::Module module, import_file(bytes, command.common));
+  INTARSIA_TRY(const graph::Module module, import_file(command.common));
   INTARSIA_TRY(const graph::Module opened, with_outputs(module, command.intermediates));
   files = files_of(opened.entry_function(), module.entry_function().outputs.size());
   INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, opened));
@@ -180,9 +179,8 @@ Result<int> run(Context& context, const RunCommand& command) {
   INTARSIA_TRY(request.program, build_program(setting, work.path()));
   INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work.path()));
   for (size_t i = 0; i < result.outputs.size(); ++i)
-    INTARSIA_TRY_VOID(write_file(
-        fmt::format("{}/{}", command.output_folder, files.name(i)),
-        {reinterpret_cast<const char*>(result.outputs[i].data()), result.outputs[i].size()}));
+    INTARSIA_TRY_VOID(
+        write_file(fmt::format("{}/{}", command.output_folder, files.name(i)), result.outputs[i]));
   if (!command.trace_file.empty()) {
     if (!fs::exists(request.trace_file, error))
       return Diagnostics(
@@ -190,8 +188,7 @@ Result<int> run(Context& context, const RunCommand& command) {
           fmt::format("no part of {} runs on a simulated device", setting.manifest.model),
           "choose a target with one; 'intarsia explain' says who runs each operator");
     INTARSIA_TRY(const std::vector<uint8_t> trace, read_file(request.trace_file));
-    INTARSIA_TRY_VOID(write_file(command.trace_file,
-                                 {reinterpret_cast<const char*>(trace.data()), trace.size()}));
+    INTARSIA_TRY_VOID(write_file(command.trace_file, trace));
   }
   clear_progress();
   print_result(command, setting, files, result);

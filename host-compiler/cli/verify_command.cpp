@@ -174,10 +174,9 @@ struct Subject {
 };
 Result<Subject> subject_of(const VerifyCommand& command, const std::string& model) {
   Subject subject;
-  INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(model));
   CommonOptions options = command.common;
   options.model = model;
-  INTARSIA_TRY(subject.module, import_file(bytes, options));
+  INTARSIA_TRY(subject.module, import_file(options));
   const graph::Function& entry = subject.module.entry_function();
   if (command.inputs.empty()) {
     for (int i = 0; i < command.samples; ++i)

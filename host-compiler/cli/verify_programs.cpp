@@ -32,7 +32,7 @@ Values slice(const Values& all, size_t index, size_t count) {
   return one;
 }
 
-Result<std::vector<std::string>> files_of(const std::string& folder) {
+Result<std::vector<std::string>> sample_files(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
@@ -104,7 +104,7 @@ Result<std::vector<Values>> read_samples(const graph::Function& function,
   const std::vector<TensorInfo> tensors = tensor_infos(function, function.inputs);
   std::error_code error;
   if (inputs.size() == 1 && fs::is_directory(inputs[0], error)) {
-    INTARSIA_TRY(const std::vector<std::string> files, files_of(inputs[0]));
+    INTARSIA_TRY(const std::vector<std::string> files, sample_files(inputs[0]));
     if (files.empty() || tensors.empty() || files.size() % tensors.size() != 0)
       return Diagnostics(
           inputs[0],

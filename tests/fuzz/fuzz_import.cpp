@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "aborting_checks.h"
 #include "intarsia/import.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

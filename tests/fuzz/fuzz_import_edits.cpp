@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "aborting_checks.h"
 #include "intarsia/import.h"
 #include "tflite_builder.h"
 

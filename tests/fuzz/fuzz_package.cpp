@@ -4,6 +4,7 @@
 // checksum.
 #include <cstdlib>
 
+#include "aborting_checks.h"
 #include "intarsia_contract/package.h"
 #include "package_writer/header.h"
 #include "rt_core/sample_package.h"

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "aborting_checks.h"
 #include "intarsia/target.h"
 
 using namespace intarsia;

@@ -131,8 +131,7 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     run.inputs.push_back(fmt::format("{}/in{}.bin", work_folder, i));
     const std::vector<uint8_t>& bytes = request.inputs[i];
-    INTARSIA_TRY_VOID(
-        write_file(run.inputs.back(), {reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    INTARSIA_TRY_VOID(write_file(run.inputs.back(), bytes));
   }
   for (size_t i = 0; i < setting.manifest.outputs.size(); ++i)
     run.outputs.push_back(fmt::format("{}/out{}.bin", work_folder, i));

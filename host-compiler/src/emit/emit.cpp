@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "emit/model_text.h"
 #include "plan/lifetimes.h"
+#include "tir/function_index.h"
 
 namespace intarsia {
 namespace {
@@ -108,14 +107,10 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   for (size_t i = 0; i < model.members.size(); ++i)
     device_of[model.members[i]] = static_cast<int>(i);
 
-  emission::ModelContext context{
-      module, plan, graph, model, {}, used_pools(plan), plan::PlacementIndex(plan)};
-  std::unordered_map<std::string_view, const tir::Func*> functions;
-  for (const tir::Func& func : module.funcs) functions.emplace(func.name, &func);
+  emission::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
+  const tir::FunctionIndex functions(module);
   const auto add_call = [&](const tir::Call& call) {
-    const auto callee = functions.find(call.function);
-    INTARSIA_CHECK(callee != functions.end(), "a verified module has every callee");
-    Step step{.func = callee->second, .arguments = call.arguments};
+    Step step{.func = &functions.at(call.function), .arguments = call.arguments};
     if (const auto found = stream_of.find(call.function); found != stream_of.end()) {
       step.stream = found->second;
       step.device = device_of.at(model.streams[static_cast<size_t>(found->second)].member);

@@ -31,7 +31,7 @@ std::string argument_text(const ModelContext& context, const tir::Func& callee, 
   const tir::Buffer& buffer = schedule.buffer(id);
   if (buffer.scope == tir::Scope::Constant)
     return context.name() + "_" + context.module.constant(buffer.constant).name;
-  const Placement* place = context.places.find(id);
+  const Placement* place = context.plan.find(id);
   INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
   const bool read_only = callee.parameters[parameter].access == tir::Access::Read;
   const std::string address =
@@ -46,7 +46,7 @@ std::string flag_text(const ModelContext& context, tir::BufferId id) {
   const tir::Buffer& buffer = context.module.entry_func().buffer(id);
   if (buffer.scope == tir::Scope::Constant)
     return fmt::format("{}_{}[0]", context.name(), context.module.constant(buffer.constant).name);
-  const Placement* place = context.places.find(id);
+  const Placement* place = context.plan.find(id);
   INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
   return fmt::format("*(const bool *)({} + {})", pool_name(context, place->pool), place->offset);
 }
@@ -56,10 +56,10 @@ std::set<int> pools_of_steps(const ModelContext& context) {
   for (const Step& step : context.steps)
     if (step.stream < 0)
       for (const tir::BufferId id : step.arguments)
-        if (const Placement* place = context.places.find(id)) used.insert(place->pool);
+        if (const Placement* place = context.plan.find(id)) used.insert(place->pool);
   for (const Step& step : context.steps)
     if (const Placement* place =
-            step.while_flag.valid() ? context.places.find(step.while_flag) : nullptr)
+            step.while_flag.valid() ? context.plan.find(step.while_flag) : nullptr)
       used.insert(place->pool);
   return used;
 }
@@ -191,7 +191,7 @@ void reset_function(CWriter& out, const ModelContext& context) {
   for (size_t b = 0; b < schedule.buffers.size(); ++b) {
     const tir::Buffer& buffer = schedule.buffers[b];
     if (!buffer.initial) continue;
-    const Placement* place = context.places.find(tir::BufferId{static_cast<int32_t>(b)});
+    const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(b)});
     if (place == nullptr) continue;  // nobody uses it
     if (buffer.initial_values.valid()) {
       out.line(fmt::format("memcpy((uint8_t *)model->resources.{} + {}, {}_{}, {});",
@@ -276,7 +276,7 @@ void access_function(CWriter& out, const ModelContext& context, bool input) {
   out.open("switch (index)");
   for (size_t i = 0; i < count; ++i) {
     const size_t parameter = input ? i : context.model.inputs.size() + i;
-    const Placement* place = context.places.find(tir::BufferId{static_cast<int32_t>(parameter)});
+    const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(parameter)});
     INTARSIA_CHECK(place != nullptr, "inputs and outputs are planned");
     out.line(fmt::format("case {}: return (uint8_t *)model->resources.{} + {};", i,
                          pool_name(context, place->pool), place->offset));

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "intarsia/emit.h"
-#include "plan/placement_index.h"
 
 namespace intarsia::emission {
 
@@ -32,7 +31,6 @@ struct ModelContext {
   const EmittedModel& model;
   std::vector<Step> steps;
   std::vector<int> pools;  // pools of the plan that the model uses, in order
-  plan::PlacementIndex places;
 
   const std::string& name() const { return model.name; }
 };

@@ -10,6 +10,7 @@
 
 #include "plan/lifetimes.h"
 #include "support/fingerprint.h"
+#include "tir/function_index.h"
 
 namespace intarsia::emission {
 namespace {
@@ -44,11 +45,12 @@ PackageNeeds package_needs(const tir::Module& module, const Plan& plan, const Em
     seen_by_c.insert(static_cast<int32_t>(i));
   for (size_t i = 0; i < schedule.buffers.size(); ++i)
     if (schedule.buffers[i].initial) seen_by_c.insert(static_cast<int32_t>(i));
+  const tir::FunctionIndex index(module);
   std::set<std::string> functions;
   for (const tir::Call& call : plan::schedule_calls(schedule)) {
     print.add(call.function);
     if (streams.contains(call.function)) continue;
-    if (functions.insert(call.function).second) print.add(tir::print(*module.find(call.function)));
+    if (functions.insert(call.function).second) print.add(tir::print(index.at(call.function)));
     for (const tir::BufferId argument : call.arguments) seen_by_c.insert(argument.index);
   }
   for (const int32_t buffer : seen_by_c)

@@ -5,7 +5,7 @@ namespace intarsia::tflite {
 
 void SubgraphReader::convert_control(const OperatorInfo& op) {
   const bool is_loop = op.code == kWHILE;
-  const std::vector<int64_t> callees = subgraphs_run_by(*op.raw);
+  const std::vector<int64_t> callees = subgraphs_run_by(op);
   const size_t first = is_loop ? 0 : 1;
   if (op.inputs.size() < first) return problem(op, "has no condition");
   bool good = true;

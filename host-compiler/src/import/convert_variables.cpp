@@ -60,7 +60,7 @@ void SubgraphReader::assign_variable(const OperatorInfo& op) {
 }
 
 void SubgraphReader::call_once(const OperatorInfo& op) {
-  const auto number = static_cast<size_t>(subgraphs_run_by(*op.raw).at(0));
+  const auto number = static_cast<size_t>(subgraphs_run_by(op).at(0));
   if (!is_model_) {
     return problem(op, "initialises inside of a branch or a loop",
                    "initialise at the beginning of the model");

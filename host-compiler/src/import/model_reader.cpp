@@ -63,7 +63,7 @@ bool ModelReader::list_reachable() {
     for (const OperatorInfo& op : *subgraph.operators) {
       const bool runs = op.code == kIF || op.code == kWHILE || op.code == kCALL_ONCE;
       if (!runs) continue;
-      const std::vector<int64_t> callees = subgraphs_run_by(*op.raw);
+      const std::vector<int64_t> callees = subgraphs_run_by(op);
       if (callees.empty()) {
         problems_.add(fmt::format("{}: {}", file_.name(), op.label()),
                       "does not say which subgraphs it runs");
@@ -100,7 +100,7 @@ bool ModelReader::check_calls() {
     states[number] = State::Open;
     Visit visit{number, {}};
     for (const OperatorInfo& op : *subgraphs_[number].operators)
-      for (const int64_t callee : subgraphs_run_by(*op.raw))
+      for (const int64_t callee : subgraphs_run_by(op))
         if (op.known != nullptr) visit.callees.emplace_back(&op, static_cast<size_t>(callee));
     stack.push_back(std::move(visit));
   };
@@ -208,7 +208,7 @@ void ModelReader::find_uses(
       const auto handle = handles.find(op.inputs[i]);
       passed.push_back(handle == handles.end() ? std::nullopt : std::optional(handle->second));
     }
-    for (const int64_t callee : subgraphs_run_by(*op.raw))
+    for (const int64_t callee : subgraphs_run_by(op))
       find_uses(static_cast<size_t>(callee), passed, assigned, found, seen);
   }
 }
@@ -231,10 +231,9 @@ std::string ModelReader::function_for(const Signature& signature) {
                                         fmt::format("subgraph_{}", signature.subgraph));
   const std::string name = function_names_.take(wish);
   std::optional<graph::Function> function = read_subgraph(*this, signature, false, name);
-  if (!function) return {};
-  module_.functions.push_back(std::move(*function));
-  functions_[signature] = name;
-  return name;
+  // A failure is remembered too: who meets the subgraph again shall not read it again.
+  if (function) module_.functions.push_back(std::move(*function));
+  return functions_[signature] = function ? name : "";
 }
 
 void ModelReader::initialise(const OperatorInfo& op, size_t number) {

@@ -160,7 +160,6 @@ graph::Function SubgraphReader::assemble(const std::string& name) {
 }
 
 std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
-  const size_t before = problems_.items().size();
   ModelReader::Subgraph& subgraph = model_.subgraph(signature_.subgraph);
   for (const OperatorInfo& op : *subgraph.operators) names_.insert(op.name);
   if (!std::exchange(subgraph.is_checked, true)) {
@@ -175,7 +174,8 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
   for (const OperatorInfo& op : *subgraph.operators) {
     if (op.known != nullptr) convert(op);
   }
-  if (problems_.items().size() > before) return std::nullopt;
+  // Whatever has been reported so far: a tensor's problem is told once, perhaps before this function was begun.
+  if (!problems_.empty()) return std::nullopt;
   assign_at_end();
   return assemble(name);
 }

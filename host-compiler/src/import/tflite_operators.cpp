@@ -212,9 +212,8 @@ std::string bad_index(const OperatorInfo& op, const TensorTable& tensors) {
   return "";
 }
 
-}  // namespace
-
-std::vector<int64_t> subgraphs_run_by(const format::Operator& op) {
+// What the options say, whatever the operator is.
+std::vector<int64_t> subgraphs_named_by(const format::Operator& op) {
   if (const auto* o = op.options_as_CallOptions()) return {o->subgraph()};
   if (const auto* o = op.options_as_IfOptions()) return {o->then_subgraph(), o->else_subgraph()};
   if (const auto* o = op.options_as_WhileOptions()) {
@@ -224,12 +223,23 @@ std::vector<int64_t> subgraphs_run_by(const format::Operator& op) {
   return {};
 }
 
+}  // namespace
+
+std::vector<int64_t> subgraphs_run_by(const OperatorInfo& op) {
+  const format::Options options = op.raw->options_type();
+  const bool fits = op.code == kIF          ? options == format::Options::IfOptions
+                    : op.code == kWHILE     ? options == format::Options::WhileOptions
+                    : op.code == kCALL_ONCE ? options == format::Options::CallOnceOptions
+                                            : false;
+  return fits ? subgraphs_named_by(*op.raw) : std::vector<int64_t>{};
+}
+
 namespace {
 
 std::string describe_subgraphs(const ModelFile& file, const format::Operator& op) {
   const auto* subgraphs = file.model().subgraphs();
   std::vector<std::string> labels;
-  for (const int64_t index : subgraphs_run_by(op)) {
+  for (const int64_t index : subgraphs_named_by(op)) {
     std::string label = fmt::format("subgraph {}", index);
     if (index >= 0 && index < static_cast<int64_t>(subgraphs->size())) {
       const auto* subgraph = subgraphs->Get(static_cast<flatbuffers::uoffset_t>(index));

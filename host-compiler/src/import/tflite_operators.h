@@ -48,8 +48,9 @@ std::optional<std::vector<OperatorInfo>> list_operators(const ModelFile& file,
                                                         size_t number, const TensorTable& tensors,
                                                         Diagnostics& problems);
 
-// Numbers of the subgraphs that the operator runs, as the file has them.
-std::vector<int64_t> subgraphs_run_by(const format::Operator& op);
+// Numbers of the subgraphs that a branch (two), a loop (two) or a call runs, as the file has them; empty for another
+// operator, and where the options are not those of the operator.
+std::vector<int64_t> subgraphs_run_by(const OperatorInfo& op);
 
 // Reports every operator we do not have: what it is, which subgraphs it runs, who reads its
 // outputs.

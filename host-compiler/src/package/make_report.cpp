@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <string_view>
-#include <unordered_map>
 
 #include "intarsia/report.h"
 #include "plan/lifetimes.h"
-#include "plan/placement_index.h"
+#include "tir/function_index.h"
 #include "tir/walk.h"
 
 namespace intarsia {
@@ -86,15 +84,13 @@ Report make_report(const CompiledModel& model, const std::string& target,
         static_cast<int64_t>(stream.commands.size() + stream.constants.size());
 
   const tir::Func& schedule = model.lowered.entry_func();
-  const plan::PlacementIndex places(model.plan);
-  std::unordered_map<std::string_view, const tir::Func*> functions;
-  for (const tir::Func& func : model.lowered.funcs) functions.emplace(func.name, &func);
+  const tir::FunctionIndex functions(model.lowered);
   std::set<int32_t> counted;
   const graph::Module& partitioned = model.partitioned.module;
   const std::map<std::string, std::string> regions = regions_by_operator(partitioned);
   std::set<std::string> reported;  // regions of streams
   for (const tir::Call& call : plan::schedule_calls(schedule)) {
-    const tir::Func& func = *functions.at(call.function);
+    const tir::Func& func = functions.at(call.function);
     OperatorRow row;
     row.name = func.node.empty() ? func.name : func.node;
     row.origin = func.origin;
@@ -106,13 +102,13 @@ Report make_report(const CompiledModel& model, const std::string& target,
     tir::for_each_statement(func.body, [&](const tir::Stmt& stmt) {
       const auto* inner = std::get_if<tir::Call>(&stmt->node);
       if (inner == nullptr) return;
-      for (const tir::Buffer& buffer : functions.at(inner->function)->buffers)
+      for (const tir::Buffer& buffer : functions.at(inner->function).buffers)
         if (buffer.constant.valid()) passed.insert(buffer.constant.index);
     });
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       const tir::Buffer& buffer = schedule.buffer(call.arguments[i]);
       if (buffer.constant.valid()) passed.insert(buffer.constant.index);
-      if (const Placement* place = places.find(call.arguments[i]))
+      if (const Placement* place = model.plan.find(call.arguments[i]))
         row.memory.push_back({func.buffers[i].name,
                               model.plan.memory.pools[static_cast<size_t>(place->pool)].name,
                               place->offset, place->offset + place->bytes});

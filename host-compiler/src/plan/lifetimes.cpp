@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <string_view>
-#include <unordered_map>
+
+#include "tir/function_index.h"
 
 namespace intarsia::plan {
 namespace {
@@ -111,14 +111,9 @@ CallSteps steps_of_call(const tir::Func& callee, int32_t first) {
 // The functions of calls: a module is searched by name once, however many calls there are.
 std::vector<const tir::Func*> callees_of(const tir::Module& module,
                                          const std::vector<tir::Call>& calls) {
-  std::unordered_map<std::string_view, const tir::Func*> by_name;
-  for (const tir::Func& func : module.funcs) by_name.emplace(func.name, &func);
+  const tir::FunctionIndex functions(module);
   std::vector<const tir::Func*> callees;
-  for (const tir::Call& call : calls) {
-    const auto found = by_name.find(call.function);
-    INTARSIA_CHECK(found != by_name.end(), "a verified schedule calls functions of its module");
-    callees.push_back(found->second);
-  }
+  for (const tir::Call& call : calls) callees.push_back(&functions.at(call.function));
   return callees;
 }
 

@@ -62,6 +62,11 @@ Result<void> write_file(const std::string& path, std::string_view bytes) {
   return write_file(path, [&](const TextSink& sink) { sink(bytes); });
 }
 
+Result<void> write_file(const std::string& path, std::span<const uint8_t> bytes) {
+  return write_file(path,
+                    std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
 Result<void> write_file(const std::string& path,
                         const std::function<void(const TextSink&)>& write) {
   const std::string aside = path + ".part";

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,7 @@ Result<std::string> read_text_file(const std::string& path);
 
 // Through a temporary name in the same folder: the file is there whole or not at all.
 Result<void> write_file(const std::string& path, std::string_view bytes);
+Result<void> write_file(const std::string& path, std::span<const uint8_t> bytes);
 // The same of what `write` gives to its sink, piece by piece.
 Result<void> write_file(const std::string& path, const std::function<void(const TextSink&)>& write);
 

@@ -146,19 +146,9 @@ bool is_intrinsics_only(const Func& func) {
 }
 
 const Func* Module::find(std::string_view func) const {
-  // Schedules are walked call by call, and their functions are in that order: most are found where the
-  // last one was, or behind it. Only a place to look first, whatever module it was found in.
-  thread_local size_t last = 0;
-  for (const size_t at : {last, last + 1}) {
-    if (at >= funcs.size() || funcs[at].name != func) continue;
-    last = at;
-    return &funcs[at];
-  }
   const auto found = std::find_if(funcs.begin(), funcs.end(),
                                   [&](const Func& candidate) { return candidate.name == func; });
-  if (found == funcs.end()) return nullptr;
-  last = static_cast<size_t>(found - funcs.begin());
-  return &*found;
+  return found != funcs.end() ? &*found : nullptr;
 }
 
 const Func& Module::entry_func() const {

@@ -4,9 +4,8 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <string_view>
-#include <unordered_map>
 
+#include "tir/function_index.h"
 #include "tir/names.h"
 #include "tir/verify_parts.h"
 #include "tir/walk.h"
@@ -50,16 +49,14 @@ void verify_entry(const Module& module, Diagnostics& problems) {
 void verify_no_recursion(const Module& module, Diagnostics& problems) {
   enum class State { Open, Done };
   std::map<const Func*, State> states;
-  std::unordered_map<std::string_view, const Func*> functions;
-  for (const Func& func : module.funcs) functions.emplace(func.name, &func);
+  const FunctionIndex functions(module);
   const std::function<void(const Func&)> visit = [&](const Func& func) {
     states[&func] = State::Open;
     for_each_statement(func.body, [&](const Stmt& stmt) {
       const auto* call = std::get_if<Call>(&stmt->node);
       if (call == nullptr) return;
-      const auto named = functions.find(call->function);
-      if (named == functions.end()) return;
-      const Func* callee = named->second;
+      const Func* callee = functions.find(call->function);
+      if (callee == nullptr) return;
       const auto found = states.find(callee);
       if (found == states.end()) {
         visit(*callee);

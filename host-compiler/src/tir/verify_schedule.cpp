@@ -4,11 +4,10 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "tir/function_index.h"
 #include "tir/verify_parts.h"
 #include "tir/walk.h"
 
@@ -19,9 +18,7 @@ namespace {
 class ScheduleVerifier {
  public:
   ScheduleVerifier(const Module& module, const Func& func, Diagnostics& problems)
-      : func_(func), problems_(problems) {
-    for (const Func& callee : module.funcs) functions_.emplace(callee.name, &callee);
-  }
+      : functions_(module), func_(func), problems_(problems) {}
 
   void run() {
     if (!func_.in_place.empty())
@@ -126,12 +123,11 @@ class ScheduleVerifier {
 
   void verify_call(const Call& call) {
     const std::string where = fmt::format("{}, call of '{}'", place(func_), call.function);
-    const auto found = functions_.find(call.function);
-    if (found == functions_.end()) {
+    const Func* callee = functions_.find(call.function);
+    if (callee == nullptr) {
       problems_.add(where, "the module has no such function");
       return;
     }
-    const Func* callee = found->second;
     if (!call.offsets.empty()) {
       problems_.add(where, "has offsets, which only calls of a striped function have");
       return;
@@ -197,9 +193,9 @@ class ScheduleVerifier {
     }
   }
 
+  const FunctionIndex functions_;
   const Func& func_;
   Diagnostics& problems_;
-  std::unordered_map<std::string_view, const Func*> functions_;
   std::set<BufferId> written_;
   // Per flag: what only one branch on it has written since the flag was.
   struct Decided {

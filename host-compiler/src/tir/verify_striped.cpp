@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "tir/function_index.h"
 #include "tir/verify_parts.h"
 #include "tir/walk.h"
 
@@ -31,7 +32,7 @@ struct Event {
 class StripedVerifier {
  public:
   StripedVerifier(const Module& module, const Func& func, Diagnostics& problems)
-      : module_(module), func_(func), problems_(problems), vars_(func.vars.size(), 0) {}
+      : functions_(module), func_(func), problems_(problems), vars_(func.vars.size(), 0) {}
 
   void run() {
     for (const Buffer& buffer : func_.buffers) {
@@ -120,7 +121,7 @@ class StripedVerifier {
 
   void add_call(const StmtNode& stmt, const Call& call) {
     const std::string who = fmt::format("call of '{}'", call.function);
-    const Func* callee = module_.find(call.function);
+    const Func* callee = functions_.find(call.function);
     if (callee == nullptr) return fail(fmt::format("{}: the module has no such function", who));
     if (has_calls(*callee)) return fail(fmt::format("{}: it is no leaf", who));
     if (callee->parameters.size() != call.arguments.size())
@@ -230,7 +231,7 @@ class StripedVerifier {
     }
   }
 
-  const Module& module_;
+  const FunctionIndex functions_;
   const Func& func_;
   Diagnostics& problems_;
   std::vector<int64_t> vars_;

@@ -187,7 +187,9 @@ Result<void> check_extensions(const Core& core, const std::vector<std::string>& 
 std::string float_abi_of(const Core& core, const Attributes& attributes) {
   if (const AttributeValue* value = attributes.find("mattr"))
     for (const std::string& word : std::get<std::vector<std::string>>(*value))
-      if (word == "-fp" || word == "+nofp") return "soft";
+      if (const std::optional<Extension> extension = read_extension(word);
+          extension && extension->name == "fp" && !extension->present)
+        return "soft";
   return core.float_abi;
 }
 

@@ -6,7 +6,7 @@ cycles: above 1 is faster than Vela).
   against_vela.py --measure build/bench/.../bench_ethos_u MODEL.tflite... [--npu TAG...] [--mode MODE...]
 
 Vela comes from PyPI into virtual environments of its own (3.10.0, and the newest); without a way to get
-it, only our own figures are printed, and a line says so.
+it, or with --alone, only our own figures are printed, and a line says so.
 """
 import argparse
 import json
@@ -128,13 +128,16 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/against-vela"))
     parser.add_argument("--npu", nargs="+", default=NPUS, choices=NPUS)
     parser.add_argument("--mode", nargs="+", default=list(VELA_MODE), choices=list(VELA_MODE))
+    parser.add_argument("--alone", action="store_true", help="do not run Vela")
     parser.add_argument("--ratios", action="store_true", help="print the ratios alone, in Markdown")
     parser.add_argument("--json", type=pathlib.Path, help="write every figure here as well")
     parser.add_argument("models", nargs="+", type=pathlib.Path)
     arguments = parser.parse_args()
 
     velas = []
-    for name, packages in VELAS.items():
+    if arguments.alone:
+        print("our figures alone", file=sys.stderr)
+    for name, packages in () if arguments.alone else VELAS.items():
         try:
             velas.append(Vela(name, packages, arguments.work.resolve()))
         except (subprocess.CalledProcessError, StopIteration, OSError) as failure:

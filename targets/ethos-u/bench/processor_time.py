@@ -4,8 +4,9 @@ both, and one inference on the simulator, checker on, beside half a second. Each
 
   processor_time.py --intarsia build/bench/bin/intarsia --measure build/bench/.../bench_ethos_u [--npu TAG]
 
-Models are looked for beside the repository or under $INTARSIA_SHARED. Vela comes from PyPI into the virtual
-environment of against_vela.py; without it the seconds recorded in reference/BASELINE.md are taken, and a line says so.
+Models are looked for beside the repository or under $INTARSIA_SHARED, and in tests/golden/models. Vela comes from PyPI
+into the virtual environment of against_vela.py; without it the seconds recorded in reference/BASELINE.md are taken, and
+a line says so. With --alone there are only our own.
 """
 import argparse
 import json
@@ -21,8 +22,15 @@ from against_vela import VELAS, VELA_MODE, VELA_SYSTEM, Vela
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 SHARED = pathlib.Path(os.environ.get("INTARSIA_SHARED", ROOT.parent / "shared"))
 MODELS = {"kws": "kws_ref_model", "vww": "vww_96_int8", "resnet": "pretrainedResnet_quant", "ad01": "ad01_int8"}
-RUNS = 5
 SIMULATION_LIMIT_MS = 500
+
+
+def folder_of(model):
+    name = MODELS.get(model, model)
+    for folder in (SHARED / "models" / name, ROOT / "tests/golden/models" / name):
+        if (folder / "model.tflite").exists():
+            return folder
+    raise SystemExit(f"there is no model {name}: set INTARSIA_SHARED, or name others with --models")
 
 
 def seconds(command):
@@ -54,33 +62,37 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/against-vela"))
     parser.add_argument("--npu", default="ethos-u55-128", choices=[f"ethos-u55-{macs}" for macs in (32, 64, 128, 256)])
     parser.add_argument("--recorded", action="store_true", help="do not run Vela")
+    parser.add_argument("--alone", action="store_true", help="neither run Vela nor take its recorded seconds")
+    parser.add_argument("--models", nargs="+", default=list(MODELS))
+    parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
-    if not (SHARED / "models").exists():
-        raise SystemExit(f"{SHARED} has no models: set INTARSIA_SHARED")
+    folders = {name: folder_of(name) for name in arguments.models}
 
     vela = None
-    if not arguments.recorded:
+    if not arguments.recorded and not arguments.alone:
         try:
             vela = Vela("3.10.0", VELAS["3.10.0"], arguments.work.resolve())
         except (subprocess.CalledProcessError, StopIteration, OSError) as failure:
             print(f"Vela cannot be had here, its seconds are the recorded ones: {failure}", file=sys.stderr)
-    recorded = recorded_seconds() if vela is None else {}
+    recorded = {} if vela or arguments.alone else recorded_seconds()
 
-    print(f"{'compile':10} {'ours':>9} {'Vela':>9}  ratio   ({'side by side' if vela else 'Vela as recorded'})")
+    how = "alone" if arguments.alone else "side by side" if vela else "Vela as recorded"
+    print(f"{'compile':10} {'ours':>9} {'Vela':>9}  ratio   ({how})")
     with tempfile.TemporaryDirectory() as folder:
-        for name, directory in MODELS.items():
-            model = SHARED / "models" / directory / "model.tflite"
+        for name, directory in folders.items():
+            model = directory / "model.tflite"
             ours = min(seconds([arguments.intarsia, "compile", model, "--target", arguments.npu, "-o",
-                                f"{folder}/{name}"]) for _ in range(RUNS))
-            theirs = vela_seconds(vela, model, arguments.npu, folder) if vela else recorded[name]
-            print(f"{name:10} {1000 * ours:6.0f} ms {theirs:7.2f} s  {theirs / ours:5.1f}x", flush=True)
+                                f"{folder}/{name}"]) for _ in range(arguments.runs))
+            theirs = vela_seconds(vela, model, arguments.npu, folder) if vela else recorded.get(name)
+            beside = f" {theirs:7.2f} s  {theirs / ours:5.1f}x" if theirs else ""
+            print(f"{name:10} {1000 * ours:6.0f} ms{beside}", flush=True)
 
     print(f"\n{'simulate':10} {'ours':>9} {'limit':>9}  ratio   (checker on)")
-    for name, directory in MODELS.items():
-        model = SHARED / "models" / directory
-        command = [arguments.measure, "simulate", model / "model.tflite", arguments.npu, "shared-sram", model / "in0_0.bin"]
+    for name, directory in folders.items():
+        command = [arguments.measure, "simulate", directory / "model.tflite", arguments.npu, "shared-sram",
+                   directory / "in0_0.bin"]
         ours = min(json.loads(subprocess.run(command, capture_output=True, check=True).stdout)["simulate_ms"]
-                   for _ in range(RUNS))
+                   for _ in range(arguments.runs))
         print(f"{name:10} {ours:6.0f} ms {SIMULATION_LIMIT_MS:6} ms  {SIMULATION_LIMIT_MS / ours:5.1f}x", flush=True)
 
 

@@ -1,7 +1,8 @@
 // Streams that are no streams: garbage, and good streams with commands changed, dropped, doubled or moved. The
 // simulator, the checker, the timeline and what they write must come to an end and stay inside their memory;
-// sanitizers say whether they do. Runs as long as $INTARSIA_FUZZ_SECONDS says (20), from the seed
-// $INTARSIA_FUZZ_SEED (1).
+// sanitizers say whether they do. Runs $INTARSIA_FUZZ_ROUNDS streams, or where that is not set as long as
+// $INTARSIA_FUZZ_SECONDS says (20). Each is made from $INTARSIA_FUZZ_SEED (1) and the number of its round alone:
+// $INTARSIA_FUZZ_FIRST and one round bring it back.
 #include <chrono>
 #include <cstdlib>
 #include <random>
@@ -12,6 +13,7 @@
 #include "ethos_u/payload.h"
 #include "ethos_u/profile.h"
 #include "ethos_u/timeline.h"
+#include "on_death.h"
 #include "vela_file.h"
 
 namespace intarsia::test::ethos_u {
@@ -32,7 +34,7 @@ struct Seed {
 
 class Fuzzer {
  public:
-  explicit Fuzzer(uint64_t seed) : random_(seed) {
+  Fuzzer() {
     for (const Configuration& configuration : configurations())
       seeds_.push_back({&configuration, {}, {}, nullptr});
     for (const VelaFile& file : files_)
@@ -44,7 +46,12 @@ class Fuzzer {
       }
   }
 
-  void round() {
+  size_t seeds() const { return seeds_.size(); }
+
+  void round(uint32_t chosen, int64_t number) {
+    std::seed_seq sequence{chosen, static_cast<uint32_t>(number),
+                           static_cast<uint32_t>(number >> 32)};
+    random_.seed(sequence);
     Seed seed = seeds_[below(seeds_.size())];
     if (below(8) == 0) {
       // The driver payload around it, which is read before anything runs.
@@ -167,19 +174,34 @@ class Fuzzer {
   std::vector<Seed> seeds_;
 };
 
+int64_t round_now = 0;
+
+void say_round() {
+  std::fprintf(stderr, "\ndied in round %lld: INTARSIA_FUZZ_FIRST=%lld INTARSIA_FUZZ_ROUNDS=1\n",
+               static_cast<long long>(round_now), static_cast<long long>(round_now));
+}
+
 TEST(FuzzStreams, NothingCrashesOnGarbage) {
   using Clock = std::chrono::steady_clock;
-  Fuzzer fuzzer(static_cast<uint64_t>(from_environment("INTARSIA_FUZZ_SEED", 1)));
+  const auto seed = static_cast<uint32_t>(from_environment("INTARSIA_FUZZ_SEED", 1));
+  const int64_t rounds = from_environment("INTARSIA_FUZZ_ROUNDS", -1);
+  const int64_t first = from_environment("INTARSIA_FUZZ_FIRST", 0);
+  Fuzzer fuzzer;
+  ASSERT_GT(fuzzer.seeds(), configurations().size()) << "no recorded stream";
+  on_death(say_round);
   const auto end =
       Clock::now() + std::chrono::seconds(from_environment("INTARSIA_FUZZ_SECONDS", 20));
   double slowest = 0;
-  int64_t rounds = 0;
-  for (; Clock::now() < end; ++rounds) {
+  int64_t done = 0;
+  for (; rounds >= 0 ? done < rounds : Clock::now() < end; ++done) {
     const auto begin = Clock::now();
-    fuzzer.round();
+    round_now = first + done;
+    fuzzer.round(seed, round_now);
+    if (HasFailure()) return say_round();
     slowest = std::max(slowest, std::chrono::duration<double>(Clock::now() - begin).count());
   }
-  std::printf("%lld streams, the slowest took %.2f s\n", static_cast<long long>(rounds), slowest);
+  std::printf("%lld streams made of %zu, the slowest took %.2f s\n", static_cast<long long>(done),
+              fuzzer.seeds(), slowest);
 }
 
 }  // namespace

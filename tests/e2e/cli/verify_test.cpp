@@ -346,10 +346,20 @@ TEST_F(Verify, TheFlashBudgetTakesTheFirstStepThatFits) {
   }
   ASSERT_LT(flash["balanced"], flash["speed"]);
   ASSERT_NE(read("balanced/digits.intarsia"), read("size/digits.intarsia"));
-  const std::vector<std::string> command = {
-      "compile", digits_path(), "--target",       kNpu,
-      "--board", "mps3-an547",  "--optimise",     "speed",
-      "-o",      "chosen",      "--flash-budget", std::to_string(flash["balanced"])};
+  const std::vector<std::string> command = {"compile",
+                                            digits_path(),
+                                            "--tags",
+                                            "tags.json",
+                                            "--target",
+                                            "my-core",
+                                            "--board",
+                                            "mps3-an547",
+                                            "--optimise",
+                                            "speed",
+                                            "-o",
+                                            "chosen",
+                                            "--flash-budget",
+                                            std::to_string(flash["balanced"])};
   EXPECT_TRUE(done(intarsia(command)));
   EXPECT_EQ(read("chosen/digits.c"), read("balanced/digits.c"));
   EXPECT_EQ(read("chosen/digits.intarsia"), read("balanced/digits.intarsia"));

@@ -69,6 +69,16 @@ TEST(ImportControl, SubgraphsThatDoNotExist) {
   EXPECT_THAT(text, HasSubstr("runs subgraph 3, but the file has 3"));
 }
 
+TEST(ImportControl, OptionsOfAnotherOperatorRunNothing) {
+  ModelSpec m = loop_model();
+  m.operators[0].options = options_of(&format::CreateCallOnceOptions, 1);
+  EXPECT_THAT(errors(m), HasSubstr("(WHILE v1): does not say which subgraphs it runs"));
+  m = loop_model();
+  m.subgraphs[1].operators[0].options = options_of(&format::CreateWhileOptions, 1'000'000'000, 2);
+  EXPECT_THAT(errors(m),
+              HasSubstr("(ADD v1) of subgraph 2: carries the options of another operator"));
+}
+
 TEST(ImportControl, OperandsThatTheSubgraphDoesNotTake) {
   ModelSpec m = loop_model();
   m.operators[0].inputs = {0, 0};
@@ -102,6 +112,32 @@ ModelSpec state_model(bool initialised) {
   begin.operators = {{kVarHandle, {}, {0}, handle}, {kAssignVariable, {0, 1}, {}}};
   m.subgraphs = {begin};
   return m;
+}
+
+TEST(ImportControl, ATensorThatIsBadBothAsAVariablesAndAsAResultIsReportedOnce) {
+  ModelSpec m = state_model(false);
+  m.tensors[3].type = 99;
+  EXPECT_THAT(errors(m), HasSubstr("tensor 3 'y', used by operator 3 'assign_variable' "
+                                   "(ASSIGN_VARIABLE v1): has element type 99"));
+}
+
+TEST(ImportControl, AProblemDeepInManyBranchesIsFoundAtOnce) {
+  constexpr int kLevels = 40;
+  ModelSpec level;
+  level.add({"choice", {1}, kBool, {}, {}});
+  for (const char* name : {"x", "y", "z"}) level.add({name, {1}, kFloat32, {}, {}});
+  level.inputs = {0, 1}, level.outputs = {3};
+  const auto branching = [&](int next) {
+    const auto options = options_of(&format::CreateIfOptions, next, next);
+    level.operators = {{kIf, {0, 0, 1}, {2}, options}, {kIf, {0, 0, 2}, {3}, options}};
+    return level;
+  };
+  ModelSpec m = branching(1);
+  for (int i = 2; i <= kLevels; ++i) m.subgraphs.push_back(branching(i));
+  level.operators = {{kAdd, {1, 1}, {3}}};
+  level.tensors[3].type = 99;
+  m.subgraphs.push_back(level);
+  EXPECT_THAT(errors(m), HasSubstr("has element type 99"));
 }
 
 std::vector<float> run(graph::Evaluator& evaluator, float x) {
