@@ -11,6 +11,7 @@
 #include "made_operators.h"
 #include "recorded_data.h"
 #include "road.h"
+#include "trunk.h"
 
 namespace intarsia::test::ethos_n {
 namespace {
@@ -112,19 +113,6 @@ std::vector<Case> cases() {
 
 INSTANTIATE_TEST_SUITE_P(Recorded, Models, ::testing::ValuesIn(cases()),
                          [](const auto& info) { return std::string(info.param.model); });
-
-// The convolutions, pools and additions that a network begins with.
-graph::Module trunk_of(graph::Module module) {
-  graph::Function& main = module.functions.at(0);
-  const auto behind =
-      std::find_if(main.nodes.begin(), main.nodes.end(), [](const graph::Node& node) {
-        return node.kind != graph::OpKind::Conv2d && node.kind != graph::OpKind::DepthwiseConv2d &&
-               node.kind != graph::OpKind::MaxPool2d && node.kind != graph::OpKind::Add;
-      });
-  main.nodes.erase(behind, main.nodes.end());
-  main.outputs = main.nodes.back().outputs;
-  return module;
-}
 
 // Layer behind layer the NPU rounds as it does: not TFLite's bytes, but those of the documented arithmetic.
 TEST(Networks, AreExactlyTheDocumentedArithmetic) {

@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "float_values.h"
 #include "recorded_data.h"
 #include "road.h"
 
@@ -31,15 +32,7 @@ inline std::string difference(const nlohmann::json& meta, const std::string& typ
                               const std::vector<uint8_t>& actual,
                               const std::vector<uint8_t>& expected) {
   if (actual.size() != expected.size()) return "has another size";
-  if (type == "FLOAT32") {
-    double largest = 1;
-    for (size_t at = 0; at < expected.size(); at += sizeof(float)) {
-      float e;
-      std::memcpy(&e, &expected[at], sizeof e);
-      largest = std::max(largest, std::fabs(static_cast<double>(e)));
-    }
-    return first_difference<float>(actual, expected, 4e-5 * largest);
-  }
+  if (type == "FLOAT32") return float_difference(actual, expected, kOtherLibraryOfTensor);
   // One record is not what TFLite Micro's reference kernels compute; its source allows this much.
   const bool is_reference = meta.value("tflm_reference", "match") == "match";
   const double steps = is_reference ? 0 : meta["compare"]["atol"].get<double>();

@@ -2,11 +2,11 @@
 // Micro's reference kernels.
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <cstring>
+#include <algorithm>
 
 #include <nlohmann/json.hpp>
 
+#include "float_values.h"
 #include "needs.h"
 #include "peer_figures.h"
 #include "recorded_data.h"
@@ -135,16 +135,6 @@ void expect_within_limits(const Case& which, const Road& road) {
 
 class Recorded : public testing::TestWithParam<Case> {};
 
-bool near(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
-  for (size_t i = 0; i + 4 <= b.size(); i += 4) {
-    float x = 0, y = 0;
-    std::memcpy(&x, &a[i], 4);
-    std::memcpy(&y, &b[i], 4);
-    if (!(std::abs(x - y) <= 4e-5f * std::max(1.0f, std::abs(y)))) return false;
-  }
-  return a.size() == b.size();
-}
-
 TEST_P(Recorded, OutputsAreEqual) {
   const auto [model, board, core] = GetParam();
   if (!can_run(board))
@@ -177,7 +167,7 @@ TEST_P(Recorded, OutputsAreEqual) {
   ASSERT_EQ(road->run.outputs.size(), expected.size());
   for (size_t t = 0; t < expected.size(); ++t) {
     if (meta["outputs"][t]["dtype"] == "FLOAT32")
-      EXPECT_TRUE(near(road->run.outputs[t], expected[t]));
+      EXPECT_EQ(float_difference(road->run.outputs[t], expected[t], kOtherLibrary), "");
     else
       EXPECT_EQ(road->run.outputs[t], expected[t]);
   }

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/standard_lowering.h"
+#include "support/float_values.h"
 #include "support/kernel_functions.h"
 #include "support/random_operator.h"
 
@@ -147,17 +148,8 @@ inline ::testing::AssertionResult same_values(DataType type, const graph::Tensor
     }
     return ::testing::AssertionSuccess();
   }
-  for (size_t i = 0; i + 4 <= actual.size(); i += 4) {
-    float a = 0, e = 0;
-    std::memcpy(&a, &actual[i], sizeof a);
-    std::memcpy(&e, &expected[i], sizeof e);
-    if (std::isnan(e) && std::isnan(a)) continue;
-    if (a == e) continue;  // infinities
-    if (!(std::fabs(a - e) <= 4e-6f * (1.0f + std::fabs(e)))) {
-      return ::testing::AssertionFailure()
-             << "element " << i / 4 << ": " << a << " instead of " << e;
-    }
-  }
+  const std::string found = test::float_difference(actual, expected, test::kOtherOrder);
+  if (!found.empty()) return ::testing::AssertionFailure() << found;
   return ::testing::AssertionSuccess();
 }
 

@@ -1,0 +1,120 @@
+// `run --trace`: a row for operations and one for transfers, each command of the stream once, at the cycles that the
+// simulator counts.
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "cli.h"
+#include "recorded_data.h"
+
+namespace intarsia::test {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double kMegahertz = 500;  // of the Ethos-U55 in its system
+constexpr double kDigits = 0.002;   // microseconds: times are written with three digits
+
+struct Traced {
+  std::vector<Json> events;         // with a duration
+  std::map<int, std::string> rows;  // by number
+  int64_t cycles = 0;               // that `run` prints
+
+  std::vector<Json> of_row(const std::string& name) const {
+    std::vector<Json> found;
+    for (const Json& event : events)
+      if (rows.at(event["tid"]) == name) found.push_back(event);
+    return found;
+  }
+};
+
+class TraceOfRun : public Cli {
+ protected:
+  // Of separable_s8 or a stream of it, whose outputs have to be the recorded ones.
+  Traced traced(const std::string& file) const {
+    const auto folder = golden_folder() / "models/separable_s8";
+    const ProcessOutcome outcome =
+        intarsia({"run", file, "--target", "ethos-u55-128", "--input", folder / "in1_0.bin",
+                  "--output-dir", "out", "--trace", "trace.json"});
+    EXPECT_TRUE(done(outcome));
+    EXPECT_EQ(read("out/out0.bin"), read_bytes(folder / "out1_0.bin"));
+    Traced result;
+    const std::vector<uint8_t> text = read("trace.json");
+    const Json trace = Json::parse(text.begin(), text.end(), nullptr, false);
+    if (!trace.contains("traceEvents")) return result;
+    for (const Json& event : trace["traceEvents"])
+      if (event["ph"] == "X")
+        result.events.push_back(event);
+      else if (event["name"] == "thread_name")
+        result.rows[event["tid"]] = event["args"]["name"];
+    const size_t at = outcome.out.find(" at 500 MHz: ");
+    if (at != std::string::npos) result.cycles = std::atoll(&outcome.out[at + 13]);
+    return result;
+  }
+  // Offsets of the commands that do something, as the disassembler has them.
+  std::vector<std::string> operations_of(const std::string& file) const {
+    std::vector<std::string> offsets;
+    std::istringstream lines(intarsia({"disasm", file}).out);
+    for (std::string line; std::getline(lines, line);) {
+      const size_t name = line.find(" OP_");
+      if (name == std::string::npos || line.find("_WAIT ") != std::string::npos ||
+          line.find("OP_STOP") != std::string::npos)
+        continue;
+      offsets.push_back(fmt::format("{:#x}", std::stoul(line.substr(0, 6), nullptr, 16)));
+    }
+    return offsets;
+  }
+};
+
+// One after the other, as long as their cycles say, to the cycle that `run` prints.
+void expect_in_order(const Traced& traced) {
+  double last = 0;
+  for (const char* row : {"operations", "DMA"}) {
+    double end = 0;
+    for (const Json& event : traced.of_row(row)) {
+      const double begin = event["ts"], length = event["dur"], cycles = event["args"]["cycles"];
+      EXPECT_GE(begin, end - kDigits) << event;
+      EXPECT_GT(cycles, 0) << event;
+      EXPECT_NEAR(length, cycles / kMegahertz, kDigits) << event;
+      end = begin + length;
+    }
+    EXPECT_GT(end, 0) << row;
+    last = std::max(last, end);
+  }
+  EXPECT_NEAR(last * kMegahertz, static_cast<double>(traced.cycles), 1 + kDigits * kMegahertz);
+}
+
+TEST_F(TraceOfRun, HasEveryCommandOfAStreamOnce) {
+  const std::string file =
+      vela_stream(golden_folder(), "separable_s8/ethos-u55-128-Shared_Sram-Performance").string();
+  const Traced run = traced(file);
+  expect_in_order(run);
+  std::vector<std::string> offsets;
+  for (const char* row : {"operations", "DMA"})
+    for (const Json& event : run.of_row(row)) offsets.push_back(event["args"]["offset"]);
+  EXPECT_EQ(offsets.size(), 64u);
+  EXPECT_THAT(offsets, testing::UnorderedElementsAreArray(operations_of(file)));
+  EXPECT_EQ(run.of_row("DMA").size(), 16u);
+  for (const Json& event : run.of_row("DMA")) EXPECT_EQ(event["args"]["command"], "OP_DMA_START");
+}
+
+TEST_F(TraceOfRun, NamesTheOperatorsOfTheModel) {
+  const Traced run = traced((golden_folder() / "models/separable_s8/model.tflite").string());
+  expect_in_order(run);
+  std::set<std::string> names;
+  for (const Json& event : run.of_row("operations")) names.insert(event["name"]);
+  EXPECT_THAT(names, testing::UnorderedElementsAre("stem", "block0_depthwise", "block0_pointwise",
+                                                   "block1_depthwise", "block1_pointwise",
+                                                   "block2_depthwise", "block2_pointwise",
+                                                   "block3_depthwise", "block3_pointwise",
+                                                   "average", "classifier", "scores"));
+}
+
+}  // namespace
+}  // namespace intarsia::test
