@@ -19,6 +19,28 @@ struct outcome {
   int32_t stack_total;  /* the most that was used at all, -1 when not measured */
 };
 
+/* Where results go, and whether one could not be written. */
+static int32_t results_file = -1;
+static int32_t results_failed;
+
+/* What a model that was compiled with -D<MODEL>_TRACE=intarsia_show_result calls with each operator's result. The file
+ * gets a record of each: index, bytes of the name, bytes of the tensor (32 bits each, as this machine has them), name,
+ * tensor. A record of index -1 without either begins a run. */
+void intarsia_show_result(int32_t index, const char* name, const void* tensor, int32_t bytes);
+
+void intarsia_show_result(int32_t index, const char* name, const void* tensor, int32_t bytes) {
+  int32_t head[3] = {0, 0, 0};
+  if (results_file < 0) return;
+  head[0] = index;
+  head[2] = bytes;
+  while (name[head[1]] != '\0') ++head[1];
+  if (intarsia_port_write(results_file, head, (int32_t)sizeof head) != 0 ||
+      intarsia_port_write(results_file, name, head[1]) != 0 ||
+      intarsia_port_write(results_file, tensor, bytes) != 0) {
+    results_failed = 1;
+  }
+}
+
 static int32_t complain(int32_t status, const char* what, int32_t index, const char* detail) {
   char digits[16];
   struct intarsia_text number;
@@ -151,14 +173,19 @@ static int32_t run_all(const struct intarsia_run_request* request, struct outcom
                     "");
   }
   if (intarsia_model.submit != 0) return run_overlapped(request, outcome);
+  results_file = request->results;
   for (n = 0; n < request->repeat; ++n) {
     if ((status = read_inputs(request)) != 0) return status;
+    intarsia_show_result(-1, "", "", 0);
     outcome->model_status = run_measured(outcome);
     if (outcome->model_status != 0) {
       return complain(INTARSIA_EXIT_MODEL, "the model's run returned status", outcome->model_status,
                       "");
     }
     ++outcome->runs;
+    if (results_failed != 0) {
+      return complain(INTARSIA_EXIT_OUTPUT, "results of run", n, ": the file cannot be written");
+    }
     if (request->keep_all || n + 1 == request->repeat) {
       if ((status = write_outputs(request)) != 0) return status;
     }
@@ -193,6 +220,9 @@ int32_t intarsia_inference_main(void) {
   if (status == 0) status = check_counts(&request);
   if (status == 0) status = check_input_sizes(&request);
   if (status == 0) status = run_all(&request, &outcome);
+  if (request.results >= 0 && intarsia_port_close(request.results) != 0 && status == 0) {
+    status = INTARSIA_EXIT_OUTPUT;
+  }
   outcome.exit_status = status;
   if (request.report >= 0) {
     const int32_t reported = write_report(request.report, &outcome);

@@ -101,6 +101,11 @@ static int32_t take_line(struct intarsia_run_request* request) {
     if (request->report >= 0) return 0;
     return complain(INTARSIA_EXIT_OUTPUT, "cannot open", rest);
   }
+  if ((rest = after("results")) != 0) {
+    request->results = intarsia_port_open(rest, INTARSIA_OPEN_WRITE);
+    if (request->results >= 0) return 0;
+    return complain(INTARSIA_EXIT_OUTPUT, "cannot open", rest);
+  }
   if ((rest = after("repeat")) != 0) {
     request->repeat = parse_count(rest);
     if (request->repeat > 0) return 0;
@@ -120,6 +125,7 @@ int32_t intarsia_read_run_file(struct intarsia_run_request* request) {
   request->input_count = 0;
   request->output_count = 0;
   request->report = -1;
+  request->results = -1;
   if (intarsia_port_run_file(line, (int32_t)sizeof line) != 0) {
     return complain(INTARSIA_EXIT_RUN_FILE, "no path on the command line, or one too long:", "");
   }

@@ -43,9 +43,10 @@ Result<std::vector<Values>> evaluate(const graph::Module& module,
 struct OperatorCheck {
   struct Row {  // of a node of the entry, in order
     std::string node;
-    std::string difference;  // the first, when it is more than is allowed
-    int32_t allowed = 0;     // steps
-    int32_t largest = 0;     // steps, where it may differ
+    std::string difference;    // the first, when it is more than is allowed
+    int32_t allowed = 0;       // steps
+    int32_t largest = 0;       // steps, where it may differ
+    bool is_looked_at = true;  // false: the program did not show its result
   };
   std::vector<Row> rows;
   std::string difference;  // of the first that differs by more than is allowed; empty: none does

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/emit.h"
+#include "intarsia/tensor_values.h"
 #include "program.h"
 #include "support/files.h"
 
@@ -86,13 +87,18 @@ Result<Ran> run_module(const Context& context, const CommonOptions& options,
 
 Result<std::vector<Values>> run_package(const BuildSetting& setting,
                                         const std::vector<Values>& samples,
-                                        const std::string& work_folder) {
+                                        const std::string& work_folder,
+                                        std::vector<std::vector<ShownResult>>* shown) {
   ExecuteRequest request;
+  if (shown != nullptr) request.results_file = work_folder + "/results.bin";
   INTARSIA_TRY(request.program, build_program(setting, work_folder));
   request.inputs = joined(samples);
   request.repeat = static_cast<int32_t>(samples.size());
   request.keep_all = true;
   INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work_folder));
+  if (shown != nullptr) {
+    INTARSIA_TRY(*shown, read_shown_results(request.results_file));
+  }
   std::vector<Values> results;
   for (size_t s = 0; s < samples.size(); ++s)
     results.push_back(slice(result.outputs, s, samples.size()));
@@ -155,6 +161,22 @@ Result<std::vector<Values>> read_samples(const graph::Function& function,
   std::vector<Values> samples;
   for (size_t s = 0; s < count; ++s) samples.push_back(slice(all, s, count));
   return samples;
+}
+
+Result<Subject> subject_of(const VerifyCommand& command, const std::string& model) {
+  Subject subject;
+  CommonOptions options = command.common;
+  options.model = model;
+  INTARSIA_TRY(subject.module, import_file(options));
+  const graph::Function& entry = subject.module.entry_function();
+  if (command.inputs.empty()) {
+    for (int i = 0; i < command.samples; ++i)
+      subject.samples.push_back(graph::make_sample(entry, i));
+  } else {
+    INTARSIA_TRY(subject.samples, read_samples(entry, command.inputs));
+  }
+  INTARSIA_TRY(subject.expected, evaluate(subject.module, subject.samples));
+  return subject;
 }
 
 }  // namespace intarsia::cli

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "context.h"
+#include "commands.h"
 #include "verify_operators.h"
 
 namespace intarsia::cli {
@@ -32,14 +32,22 @@ struct Ran {
 Result<Ran> run_module(const Context& context, const CommonOptions& options,
                        const Selection& selection, const graph::Module& module,
                        const std::vector<Values>& samples);
-// The same of a package.
+// The same of a package. `shown`: by sample, what each operator computed, when the setting shows results.
 Result<std::vector<Values>> run_package(const BuildSetting& setting,
                                         const std::vector<Values>& samples,
-                                        const std::string& work_folder);
+                                        const std::string& work_folder,
+                                        std::vector<std::vector<ShownResult>>* shown = nullptr);
 
 // What a user gives as samples: once per input of the function a file with one slice for each, or one
 // folder with a file per sample and input, dealt in the order of their names. Raw bytes or .npy.
 Result<std::vector<Values>> read_samples(const graph::Function& function,
                                          const std::vector<std::string>& inputs);
+
+// A model, the samples that the user gives or that are made, and what the reference makes of them.
+struct Subject {
+  graph::Module module;
+  std::vector<Values> samples, expected;
+};
+Result<Subject> subject_of(const VerifyCommand& command, const std::string& model);
 
 }  // namespace intarsia::cli

@@ -48,6 +48,7 @@ struct RunRequest {
   std::vector<std::string> inputs;   // one file per model input: one slice, or `repeat` of them
   std::vector<std::string> outputs;  // one file per model output
   std::string report;                // may be empty
+  std::string results;               // of each operator; may be empty
 };
 // The run file's text. Refuses paths the firmware could not take.
 Result<std::string> run_file_text(const RunRequest& request);

@@ -23,6 +23,8 @@ struct BuildSetting {
   std::string resource_root;
   std::string optimise = "-Os";
   std::vector<std::string> more_flags;  // for the compiler of the package's sources
+  // The program can show each operator's result (ExecuteRequest::results_file). Not of a model in parts.
+  bool shows_results = false;
   // For each program that is called, the compiler and the built one; 0: none.
   std::chrono::milliseconds time_limit{0};
   // Told what is going on, now and then, by any thread but one at a time. May be empty.
@@ -45,6 +47,8 @@ struct ExecuteRequest {
   // On this machine, where devices are simulated: a file for a trace of what they did, in Chrome's JSON format.
   // Not written when the program has no such device.
   std::string trace_file;
+  // Of a program that shows them: a file for the results of all operators, for read_shown_results.
+  std::string results_file;
 };
 struct ExecuteResult {
   std::vector<std::vector<uint8_t>> outputs;
@@ -56,6 +60,16 @@ struct ExecuteResult {
 };
 Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
                               const std::string& work_folder);
+
+// What the model's trace hook was called with (docs/debugging.md): `index` counts the calls in the text of the model's
+// run function, the outputs of one call have the same.
+struct ShownResult {
+  int32_t index;
+  std::string name;
+  std::vector<uint8_t> bytes;
+};
+// By run, in the order of the calls.
+Result<std::vector<std::vector<ShownResult>>> read_shown_results(const std::string& path);
 
 // A tensor file: raw little-endian bytes, or .npy of the tensor's type (C order), recognised by its
 // first bytes. `slices` slices, or one for all; kAnySlices: one or more. Sizes are checked against the

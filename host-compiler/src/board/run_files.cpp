@@ -35,6 +35,7 @@ Result<std::string> run_file_text(const RunRequest& request) {
       fmt::format("repeat {}\nkeep {}\n", request.repeat, request.keep_all ? "all" : "last");
   // The report first: it exists then even when a later line is at fault.
   if (!request.report.empty()) add_path(text, "report", request.report, problems);
+  if (!request.results.empty()) add_path(text, "results", request.results, problems);
   for (const std::string& path : request.inputs) add_path(text, "input", path, problems);
   for (const std::string& path : request.outputs) add_path(text, "output", path, problems);
   if (!problems.empty()) return problems;

@@ -7,6 +7,7 @@
 #include "build/compile_jobs.h"
 #include "build/objects.h"
 #include "intarsia/board_firmware.h"
+#include "support/c_identifier.h"
 #include "support/process.h"
 
 namespace intarsia::build {
@@ -47,6 +48,9 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
   std::vector<std::string> common = board::compile_flags(setting.board, setting.core);
   common.insert(common.end(), {setting.optimise, "-ffunction-sections", "-fdata-sections"});
   common.insert(common.end(), setting.more_flags.begin(), setting.more_flags.end());
+  if (setting.shows_results)
+    common.push_back(
+        fmt::format("-D{}_TRACE=intarsia_show_result", upper_case(setting.manifest.model)));
   if (!setting.board.native()) common.push_back("-fcallgraph-info=su");
   const bool strict = std::getenv(kWarningsAreErrors) != nullptr;
 

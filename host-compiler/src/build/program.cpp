@@ -128,6 +128,7 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   run.repeat = request.repeat;
   run.keep_all = request.keep_all;
   run.report = work_folder + "/run_report.json";
+  run.results = request.results_file;
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     run.inputs.push_back(fmt::format("{}/in{}.bin", work_folder, i));
     const std::vector<uint8_t>& bytes = request.inputs[i];

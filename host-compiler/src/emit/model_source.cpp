@@ -91,14 +91,32 @@ std::string string_literal(const std::string& name) {
   return text + "\"";
 }
 
+// The operators of the model that made what the function returns, in order; of a device's function these are several.
+std::vector<std::string> makers_of_outputs(const ModelContext& context, const tir::Func& func) {
+  const graph::Function* region = context.graph.find(func.name);
+  std::vector<std::string> makers;
+  if (region == nullptr) return makers;
+  for (const graph::TensorId output : region->outputs)
+    for (const graph::Node& node : region->nodes)
+      if (std::find(node.outputs.begin(), node.outputs.end(), output) != node.outputs.end())
+        makers.push_back(node.name);
+  return makers;
+}
+
 // Shows what the step has computed to the user's function, if there is one.
 void trace_lines(CWriter& out, const ModelContext& context, const Step& step, int index) {
+  const std::vector<std::string> makers = makers_of_outputs(context, *step.func);
+  size_t output = 0;
   for (size_t i = 0; i < step.func->parameters.size(); ++i) {
     const Placement* place = step.func->parameters[i].access == tir::Access::Write
                                  ? context.plan.find(step.arguments[i])
                                  : nullptr;
+    const size_t number = output;
+    if (step.func->parameters[i].access == tir::Access::Write) ++output;
     if (place == nullptr) continue;
-    const std::string& name = step.func->node.empty() ? step.func->name : step.func->node;
+    const std::string& name = step.stream >= 0 && number < makers.size() ? makers[number]
+                              : step.func->node.empty()                  ? step.func->name
+                                                                         : step.func->node;
     std::string address = pool_name(context, place->pool);
     if (step.stream >= 0) address = "(uint8_t *)model->resources." + address;
     if (place->offset != 0) address += fmt::format(" + {}", place->offset);

@@ -84,21 +84,55 @@ TEST_F(Verify, OperatorsAreLookedAtWhereThereIsMemory) {
     EXPECT_TRUE(done(intarsia(asked)));
 }
 
-// One weight of the package is another one: the first output that shows it is named, with both values.
+// A package shows what its operators compute, on this machine and in the emulator, of devices what leaves them.
+TEST_F(Verify, APackageOperatorByOperator) {
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "here"})));
+  const Json here = json({"verify", "here", "--reference", digits_path(), "--samples", "3"});
+  EXPECT_EQ(here["platforms"], Json({"host"}));
+  ASSERT_EQ(here["operators"].size(), 13u);
+  for (const Json& row : here["operators"]) {
+    if (row["kind"] == "reshape") continue;  // nothing is computed
+    EXPECT_EQ(row["host"]["agrees"], true) << row;
+  }
+  const Json whole = json({"verify", "here", "--reference", digits_path(), "--no-layers"});
+  EXPECT_FALSE(whole["operators"][0].contains("host"));
+
+  if (!can_emulate()) return;
+  ASSERT_TRUE(done(intarsia(
+      {"compile", digits_path(), "--target", kNpu, "--board", "mps3-an547", "-o", "there"})));
+  const ProcessOutcome there = intarsia({"verify", "there", "--reference", digits_path()});
+  EXPECT_TRUE(done(there));
+  EXPECT_TRUE(contains(there.out, "scores")) << there.out;
+  const Json shown = json({"verify", "there", "--reference", digits_path(), "--samples", "1"});
+  EXPECT_EQ(shown["operators"].back()["operator"], "scores");
+  EXPECT_EQ(shown["operators"].back()["mps3-an547"]["agrees"], true);
+  EXPECT_FALSE(shown["operators"].front().contains("mps3-an547")) << "inside of the NPU's region";
+}
+
+// Parts run at the same time: what they compute is not in one order.
+TEST_F(Verify, APackageInPartsIsComparedAsAWhole) {
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--target", "a: c; b: c", "--pin", "stem=a",
+                             "--pin", "scores=b", "-o", "parts"})));
+  EXPECT_TRUE(done(intarsia({"verify", "parts", "--reference", digits_path()})));
+  EXPECT_TRUE(refused(intarsia({"verify", "parts", "--reference", digits_path(), "--layers"}),
+                      {"parts: ", "at the same time"}));
+}
+
+// One weight of the package is another one: the first operator that shows it is named, with both values.
 TEST_F(Verify, APackageThatDiffers) {
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "package"})));
   EXPECT_TRUE(refused(intarsia({"verify", "package"}), {"package: ", "--reference FILE"}));
   EXPECT_TRUE(done(intarsia({"verify", "package", "--reference", digits_path()})));
   std::string data = *read_text_file(path("package/digits_data.c"));
-  const size_t brace = data.find('{', data.rfind("_weights["));
+  const size_t brace = data.find('{', data.rfind("block2_depthwise_weights["));
   const size_t digit = data.find_first_of("123456789", brace);
   ASSERT_NE(digit, std::string::npos);
   data[digit] = data[digit] == '1' ? '7' : '1';
   write("package/digits_data.c", data);
   const ProcessOutcome outcome = intarsia({"verify", "package", "--reference", digits_path()});
   EXPECT_EQ(outcome.exit_code, kUserError);
-  for (const char* word :
-       {"differ, first at operator '", "sample ", "element ", ": reference ", ", program "})
+  for (const char* word : {"differ, first at operator 'block2_depthwise'", "sample ", "element ",
+                           ": reference ", ", program "})
     EXPECT_TRUE(contains(outcome.err, word)) << outcome.err;
   EXPECT_TRUE(refused(intarsia({"verify", "package", "--reference", "package/digits.h"}), {}));
 }

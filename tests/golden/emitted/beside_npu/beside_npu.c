@@ -79,7 +79,7 @@ intarsia_status beside_npu_run(struct beside_npu *model) {
   /* main_example_npu_0: 2 operators on example-npu on example-npu */
   status = intarsia_package_run(&model->package, 0u, pools, 1u, model->resources.device0);
   if (status != INTARSIA_OK) return status;
-  BESIDE_NPU_TRACE(0, "largest", (uint8_t *)model->resources.sram, 16);
+  BESIDE_NPU_TRACE(0, "moved", (uint8_t *)model->resources.sram, 16);
   beside_npu_bent((const int8_t *)(sram), (int8_t *)(sram));
   BESIDE_NPU_TRACE(1, "bent", sram, 16);
   return INTARSIA_OK;

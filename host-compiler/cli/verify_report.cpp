@@ -1,0 +1,156 @@
+#include "verify_report.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace intarsia::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string member_of(const Explanation& explanation, const std::string& node) {
+  for (const Explanation::Operator& row : explanation.operators)
+    if (row.name == node) return row.member;
+  return "";
+}
+
+int64_t elements_of(const graph::Function& function, const graph::Node& node) {
+  int64_t elements = 0;
+  for (const graph::TensorId id : node.outputs)
+    elements += element_count(function.tensor(id).shape);
+  return elements;
+}
+
+std::string cell_text(const Column& column, size_t row) {
+  if (column.rows.empty()) return "not looked at";
+  const OperatorCheck::Row& cell = column.rows[row];
+  if (!cell.is_looked_at) return "-";
+  if (!cell.difference.empty()) return "DIFFERS";
+  return cell.largest == 0 ? "equal" : fmt::format("within {} of {}", cell.largest, cell.allowed);
+}
+
+std::string table_text(const Verdict& verdict) {
+  const bool looked = std::any_of(verdict.columns.begin(), verdict.columns.end(),
+                                  [](const Column& column) { return !column.rows.empty(); });
+  if (!looked) return "";
+  std::vector<std::vector<std::string>> rows = {{"operator", "kind", "runs on", "elements"}};
+  for (const Column& column : verdict.columns) rows[0].push_back(column.platform);
+  for (size_t i = 0; i < verdict.operators.size(); ++i) {
+    const graph::Node& node = verdict.operators[i];
+    rows.push_back({node.name, std::string(graph::to_string(node.kind)),
+                    member_of(verdict.explanation, node.name),
+                    fmt::format("{}", elements_of(*verdict.function, node))});
+    for (const Column& column : verdict.columns) rows.back().push_back(cell_text(column, i));
+  }
+  std::vector<size_t> widths(rows[0].size());
+  for (const auto& row : rows)
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i)
+      line += i == 3 ? fmt::format("{:>{}}  ", row[i], widths[i])
+                     : fmt::format("{:<{}}  ", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string summary_text(const Verdict& verdict) {
+  std::string what = "reference";
+  for (const Column& column : verdict.columns)
+    what += column.platform == "host"
+                ? (verdict.columns.size() > 1 ? ", generated C on this machine"
+                                              : " and generated C on this machine")
+                : fmt::format(" and firmware on board {}", column.platform);
+  std::string text = fmt::format("{}: {} agree on {} samples ({})\n", verdict.model, what,
+                                 verdict.samples, verdict.target);
+  for (const Column& column : verdict.columns) {
+    if (column.allowed > 0)
+      text += fmt::format(
+          "{}: each operator on the operands it had: devices that round in their own way within {} "
+          "of the reference ({} at most is allowed), all others exactly\n",
+          column.platform, column.largest, column.allowed);
+    if (!column.not_looked.empty())
+      text += fmt::format("{}: operators were not looked at one by one: {}", column.platform,
+                          column.not_looked);
+  }
+  return text;
+}
+
+Json json_of(const Verdict& verdict) {
+  Json json = {{"model", verdict.model},
+               {"target", verdict.target},
+               {"board", verdict.board},
+               {"samples", verdict.samples},
+               {"agree", verdict.failed() == nullptr}};
+  int32_t allowed = 0, largest = 0;
+  for (const Column& column : verdict.columns) {
+    allowed = std::max(allowed, column.allowed);
+    largest = std::max(largest, column.largest);
+    json["platforms"].push_back(column.platform);
+    if (!column.difference.empty() && !json.contains("first_difference"))
+      json["first_difference"] = column.difference;
+  }
+  if (allowed > 0) json["allowed_difference"] = allowed, json["largest_difference"] = largest;
+  json["operators"] = Json::array();
+  for (size_t i = 0; i < verdict.operators.size(); ++i) {
+    const graph::Node& node = verdict.operators[i];
+    Json row = {{"operator", node.name},
+                {"kind", graph::to_string(node.kind)},
+                {"runs_on", member_of(verdict.explanation, node.name)},
+                {"elements", elements_of(*verdict.function, node)}};
+    for (const Column& column : verdict.columns) {
+      if (column.rows.empty() || !column.rows[i].is_looked_at) continue;
+      row[column.platform] = {{"agrees", column.rows[i].difference.empty()},
+                              {"largest_difference", column.rows[i].largest}};
+      if (!column.rows[i].difference.empty())
+        row[column.platform]["first_difference"] = column.rows[i].difference;
+    }
+    json["operators"].push_back(std::move(row));
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string first_difference(const graph::Module& module, const std::vector<Values>& expected,
+                             const std::vector<Values>& actual) {
+  const graph::Function& function = module.entry_function();
+  for (const graph::Node& node : function.nodes)
+    for (size_t o = 0; o < function.outputs.size(); ++o) {
+      if (std::find(node.outputs.begin(), node.outputs.end(), function.outputs[o]) ==
+          node.outputs.end())
+        continue;
+      const graph::Tensor& tensor = function.tensor(function.outputs[o]);
+      for (size_t s = 0; s < expected.size(); ++s)
+        if (const std::string text =
+                describe_difference(node, tensor, s, expected[s][o], actual[s][o]);
+            !text.empty())
+          return text;
+    }
+  return "";
+}
+
+int report(const VerifyCommand& command, const Verdict& verdict, const std::string& hint) {
+  clear_progress();
+  const Column* failed = verdict.failed();
+  if (!verdict.left_out.empty()) fmt::print(stderr, "note: {}\n", verdict.left_out);
+  if (command.common.json)
+    fmt::print("{}\n", json_of(verdict).dump(2, ' ', false, Json::error_handler_t::replace));
+  else
+    fmt::print("{}{}", table_text(verdict), failed == nullptr ? summary_text(verdict) : "");
+  if (failed == nullptr) return kDone;
+  std::fflush(stdout);
+  return fail(Diagnostics(
+      verdict.model,
+      fmt::format("reference and program on {} differ, first at {}",
+                  failed->platform == "host" ? "this machine" : "board " + failed->platform,
+                  failed->difference),
+      hint));
+}
+
+}  // namespace intarsia::cli
