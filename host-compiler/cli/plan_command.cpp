@@ -1,60 +1,24 @@
 #include "plan_command.h"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "support/files.h"
 
 namespace intarsia::cli {
 
 namespace {
 
-namespace fs = std::filesystem;
 using plan::FitOutcome;
 using plan::FitStatus;
 using plan::PlacementProblem;
 using plan::PlacementSolution;
 
-int fail(const Diagnostics& problems) {
+int refuse(const Diagnostics& problems) {
   std::fputs(problems.to_string().c_str(), stderr);
   return 1;
-}
-
-Result<std::string> read_text(const std::string& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return Diagnostics(path, "is a directory", "name a CSV file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return Diagnostics(path, fmt::format("cannot be read: {}", std::strerror(errno)));
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) return Diagnostics(path, "cannot be read to its end");
-  return text;
-}
-
-// A reader of `path` sees the old file or all of the new one, never a part.
-Result<void> replace_file(const std::string& path, const std::string& text) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return Diagnostics(path, "is a directory", "name a CSV file");
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  const auto give_up = [&](const std::string& reason) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    return Diagnostics(path, fmt::format("cannot be written: {}", reason),
-                       "does the folder exist, and may you write there?");
-  };
-  errno = 0;
-  std::ofstream file(temporary, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) return give_up(std::strerror(errno));
-  fs::rename(temporary, path, error);
-  if (error) return give_up(error.message());
-  return {};
 }
 
 // Without a capacity everything fits; with one, the planner stops at the first placement that does.
@@ -134,26 +98,26 @@ void print_report(const PlanCommandOptions& options, const PlacementProblem& pro
 }  // namespace
 
 int run_plan_command(const PlanCommandOptions& options) {
-  const Result<std::string> text = read_text(options.problem_path);
-  if (!text) return fail(text.error());
+  const Result<std::string> text = read_text_file(options.problem_path);
+  if (!text) return refuse(text.error());
   Result<PlacementProblem> read = plan::read_problem_csv(*text, options.problem_path);
-  if (!read) return fail(read.error());
+  if (!read) return refuse(read.error());
   PlacementProblem problem = std::move(read).value();
   problem.capacity = options.capacity;
 
   const Result<FitOutcome> outcome = solve(problem, options.limits);
-  if (!outcome) return fail(outcome.error());
+  if (!outcome) return refuse(outcome.error());
   if (outcome->status == FitStatus::Fits) {
     const Diagnostics faults = plan::check_placement(problem, outcome->best);
     INTARSIA_CHECK(faults.empty(), "a placement passes the checker: " + faults.to_string());
     if (!options.output_path.empty()) {
       const auto written =
-          replace_file(options.output_path, plan::write_solution_csv(problem, outcome->best));
-      if (!written) return fail(written.error());
+          write_file(options.output_path, plan::write_solution_csv(problem, outcome->best));
+      if (!written) return refuse(written.error());
     }
   }
   print_report(options, problem, *outcome);
-  return outcome->status == FitStatus::Fits ? 0 : fail(explain_failure(options, *outcome));
+  return outcome->status == FitStatus::Fits ? 0 : refuse(explain_failure(options, *outcome));
 }
 
 }  // namespace intarsia::cli

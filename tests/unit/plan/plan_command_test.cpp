@@ -121,7 +121,7 @@ TEST_F(PlanCommand, ExplainsWrongFiles) {
   options_.problem_path = path("absent.csv");
   EXPECT_EQ(run().code, 1);
   options_.problem_path = folder_.string();
-  EXPECT_THAT(run().err, HasSubstr("is a directory"));
+  EXPECT_THAT(run().err, HasSubstr("is a folder"));
   write("bad.csv", "id,lower,upper,size\na,0,1,huge\n");
   options_.problem_path = path("bad.csv");
   const Outcome bad = run();
