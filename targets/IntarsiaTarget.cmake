@@ -52,6 +52,7 @@ function(intarsia_add_target name)
   if(ARG_DEVICE)
     intarsia_target_view(${library}_device_headers device ${identifier})
     add_library(${library}_device STATIC ${ARG_DEVICE})
+    set_target_properties(${library}_device PROPERTIES INTARSIA_IS_FOR_DEVICES ON)
     target_link_libraries(${library}_device
       PUBLIC intarsia::rt_core ${library}_device_headers PRIVATE ${library}_isa intarsia_options)
     target_compile_options(${library}_device PRIVATE
