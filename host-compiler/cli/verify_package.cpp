@@ -119,7 +119,8 @@ Result<int> verify_package(Context& context, const VerifyCommand& command) {
                   subject.samples.size(),
                   slimmed.module.entry_function().nodes,
                   &slimmed.module.entry_function()};
-  INTARSIA_TRY(Column column, look_at(setting, command.layers && is_whole, subject, slimmed.module));
+  INTARSIA_TRY(Column column,
+               look_at(setting, command.layers && is_whole, subject, slimmed.module));
   verdict.columns.push_back(std::move(column));
   return report(
       command, verdict,

@@ -23,13 +23,11 @@ Result<std::vector<std::vector<ShownResult>>> read_shown_results(const std::stri
         rest.size() - sizeof head < name_bytes + tensor_bytes || (head[0] >= 0 && runs.empty()))
       return Diagnostics(path, "is not a list of results of operators");
     const std::span<const uint8_t> name = rest.subspan(sizeof head, name_bytes),
-                                   tensor =
-                                       rest.subspan(sizeof head + name_bytes, tensor_bytes);
+                                   tensor = rest.subspan(sizeof head + name_bytes, tensor_bytes);
     if (head[0] < 0)
       runs.emplace_back();
     else
-      runs.back().push_back(
-          {head[0], {name.begin(), name.end()}, {tensor.begin(), tensor.end()}});
+      runs.back().push_back({head[0], {name.begin(), name.end()}, {tensor.begin(), tensor.end()}});
     rest = rest.subspan(sizeof head + name_bytes + tensor_bytes);
   }
   return runs;
