@@ -82,3 +82,40 @@ function(intarsia_add_target name)
     set_property(GLOBAL APPEND PROPERTY INTARSIA_TARGET_BENCHES ${CMAKE_CURRENT_SOURCE_DIR}/bench)
   endif()
 endfunction()
+
+# intarsia_add_target_table(<library> <folder names>...)
+# A library that defines intarsia/builtin_targets.h for these targets.
+function(intarsia_add_target_table library)
+  set(declarations "")
+  set(calls "")
+  set(libraries "")
+  foreach(name IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER ${name} identifier)
+    string(APPEND declarations
+      "namespace intarsia::targets::${identifier} {\nvoid add_kinds(TargetRegistry& registry);\n}\n")
+    string(APPEND calls "  targets::${identifier}::add_kinds(registry);\n")
+    list(APPEND libraries intarsia_target_${identifier})
+  endforeach()
+  file(CONFIGURE OUTPUT ${library}.cpp @ONLY CONTENT [[
+// Written by intarsia_add_target_table.
+#include "intarsia/builtin_targets.h"
+
+@declarations@
+namespace intarsia {
+
+void add_builtin_targets(TargetRegistry& registry) {
+@calls@}
+
+}  // namespace intarsia
+]])
+  add_library(${library} STATIC ${CMAKE_CURRENT_BINARY_DIR}/${library}.cpp)
+  target_link_libraries(${library} PUBLIC intarsia::target_kind PRIVATE ${libraries})
+endfunction()
+
+# intarsia_add_command_line(<program> <table>)
+# The command line with the targets of a table (intarsia_add_target_table).
+function(intarsia_add_command_line program table)
+  add_executable(${program} $<TARGET_OBJECTS:intarsia_command_line>)
+  target_link_libraries(${program} PRIVATE intarsia_command_line ${table})
+  set_target_properties(${program} PROPERTIES OUTPUT_NAME intarsia)
+endfunction()

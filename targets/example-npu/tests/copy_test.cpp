@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "copy_of_example_npu/driver.h"
-#include "copy_of_example_npu/simulator.h"
 #include "example_npu/driver.h"
 #include "example_npu/simulator.h"
+#include "my_npu/driver.h"
+#include "my_npu/simulator.h"
 #include "road.h"
 
-namespace intarsia::targets::copy_of_example_npu {
+namespace intarsia::targets::my_npu {
 void add_kinds(TargetRegistry& registry);
 }
 
@@ -30,31 +30,30 @@ entry @main
 
 TEST(CopiedTarget, IsAKindOfItsOwnBesideTheOriginal) {
   TargetRegistry registry = make_registry();
-  targets::copy_of_example_npu::add_kinds(registry);
-  ASSERT_NE(registry.catalogue().kind("copy-of-example-npu"), nullptr);
+  targets::my_npu::add_kinds(registry);
+  ASSERT_NE(registry.catalogue().kind("my-npu"), nullptr);
   ASSERT_NE(registry.catalogue().kind("example-npu"), nullptr);
-  EXPECT_NE(registry.catalogue().tag("copy-of-example-npu-16"), nullptr);
+  EXPECT_NE(registry.catalogue().tag("my-npu-16"), nullptr);
 }
 
 TEST(CopiedTarget, BothRunTheirPartsOfOneModel) {
   TargetRegistry registry = make_registry();
-  targets::copy_of_example_npu::add_kinds(registry);
+  targets::my_npu::add_kinds(registry);
   const graph::Module module = parsed_graph(kNetwork);
   CompileOptions options;
   options.memory.pools = {{"ram"}};
-  options.partition.pins = {{"here", "example-npu"}, {"there", "copy-of-example-npu"}};
+  options.partition.pins = {{"here", "example-npu"}, {"there", "my-npu"}};
   const Result<CompiledModel> model = compile_module(
-      module, registry, parsed_target(registry, "c + example-npu + copy-of-example-npu"), options);
+      module, registry, parsed_target(registry, "c + example-npu + my-npu"), options);
   ASSERT_TRUE(model.ok()) << model.error().to_string();
-  ASSERT_EQ(model->emitted.members,
-            (std::vector<std::string>{"example-npu", "copy-of-example-npu"}));
+  ASSERT_EQ(model->emitted.members, (std::vector<std::string>{"example-npu", "my-npu"}));
 
   intarsia_example_npu original;
-  intarsia_copy_of_example_npu copy;
+  intarsia_my_npu copy;
   const intarsia_register_bus bus = intarsia_example_npu_simulator();
-  const intarsia_register_bus other_bus = intarsia_copy_of_example_npu_simulator();
+  const intarsia_register_bus other_bus = intarsia_my_npu_simulator();
   ASSERT_EQ(intarsia_example_npu_open_bus(&original, &bus), INTARSIA_OK);
-  ASSERT_EQ(intarsia_copy_of_example_npu_open_bus(&copy, &other_bus), INTARSIA_OK);
+  ASSERT_EQ(intarsia_my_npu_open_bus(&copy, &other_bus), INTARSIA_OK);
 
   std::mt19937 random(11);
   std::vector<graph::TensorValue> inputs(2, graph::TensorValue(32));
@@ -62,10 +61,9 @@ TEST(CopiedTarget, BothRunTheirPartsOfOneModel) {
     for (uint8_t& byte : input) byte = static_cast<uint8_t>(random());
   const auto expected = graph::Evaluator(module).run(inputs);
   ASSERT_TRUE(expected.ok());
-  EXPECT_EQ(run_compiled(*model,
-                         {{"example-npu", &original.device}, {"copy-of-example-npu", &copy.device}},
-                         inputs),
-            *expected);
+  EXPECT_EQ(
+      run_compiled(*model, {{"example-npu", &original.device}, {"my-npu", &copy.device}}, inputs),
+      *expected);
 }
 
 }  // namespace
