@@ -199,9 +199,7 @@ func @main(%0) -> (%4) {
 entry @main
 )";
 
-// The line of the contract that holds the signature.
-std::string signature(std::string model, const std::string& what, const std::string& instead) {
-  if (!what.empty()) model.replace(model.find(what), what.size(), instead);
+CompiledParts two_parts(const std::string& model) {
   TargetRegistry registry;
   add_builtin_targets(registry);
   const Result<TargetSpec> target = parse_target(registry.catalogue(), "a: c; b: c");
@@ -212,13 +210,22 @@ std::string signature(std::string model, const std::string& what, const std::str
   options.memory.pools = {{"ram", 0}};
   Result<FrontEnd> front = compile_front_end(*module, registry, *target, options);
   EXPECT_TRUE(front.ok()) << front.error().to_string();
-  const Result<CompiledParts> parts =
-      compile_parts(std::move(front).value(), registry, *target, options);
+  Result<CompiledParts> parts = compile_parts(std::move(front).value(), registry, *target, options);
   EXPECT_TRUE(parts.ok()) << parts.error().to_string();
-  const std::string text = mailbox_sources(*parts)[0].text;
+  return std::move(parts).value();
+}
+
+// The line of the contract that holds the signature.
+std::string signature(const CompiledParts& parts) {
+  const std::string text = mailbox_sources(parts)[0].text;
   const size_t at = text.find("#define TWO_MAILBOX_SIGNATURE");
   EXPECT_NE(at, std::string::npos);
   return text.substr(at, text.find('\n', at) - at);
+}
+
+std::string signature(std::string model, const std::string& what, const std::string& instead) {
+  if (!what.empty()) model.replace(model.find(what), what.size(), instead);
+  return signature(two_parts(model));
 }
 
 // Parts refuse each other when anything of the model is another one: its weights, a bias, a scale, or the size of what
@@ -231,6 +238,19 @@ TEST(Mailbox, SignatureIsOfTheWholeCompilation) {
   EXPECT_NE(signature(kTwoLayers, "y: i8[1,1] q(0.5:1)", "y: i8[1,1] q(0.5:2)"), one)
       << "a zero point";
   EXPECT_NE(signature(kTwoLayers, "x: i8[1,4] q(0.5:0)", "x: i8[1,4] q(0.5:1)"), one) << "an input";
+}
+
+// And when what passes between them is laid out in another way, whatever the stages' own sources say.
+TEST(Mailbox, SignatureIsOfTheChannels) {
+  const CompiledParts parts = two_parts(kTwoLayers);
+  CompiledParts larger = parts, renamed = parts, turned = parts;
+  ASSERT_GE(parts.pipeline.channels.size(), 2u);
+  larger.pipeline.channels[0].bytes += 1;
+  EXPECT_NE(signature(larger), signature(parts));
+  renamed.pipeline.channels[0].name += "_";
+  EXPECT_NE(signature(renamed), signature(parts));
+  std::swap(turned.pipeline.channels[0].to, turned.pipeline.channels[1].to);
+  EXPECT_NE(signature(turned), signature(parts));
 }
 
 TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {
