@@ -4,23 +4,14 @@
 #include <gtest/gtest.h>
 
 #include "encn_files.h"
-#include "intarsia/import.h"
-#include "intarsia/target_kind.h"
+#include "network_files.h"
 #include "road.h"
 #include "shared_data.h"
-
-namespace intarsia::targets::ethos_n {
-void add_kinds(TargetRegistry& registry);
-}
 
 namespace intarsia::test::ethos_n {
 namespace {
 
 using testing::HasSubstr;
-
-Result<graph::Module> imported(const std::vector<uint8_t>& bytes) {
-  return import_model(bytes, {"network.encn"});
-}
 
 TEST(CompiledNetwork, GivesTheReference) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
@@ -101,28 +92,14 @@ TEST(CompiledNetwork, OfTransfersAloneNamesNoVariant) {
 
 TEST(CompiledNetwork, ThatIsDamagedIsNoModel) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
-  std::vector<uint8_t> bytes = encn_files().front().bytes();
-  const auto problem = [&] {
-    const Result<graph::Module> model = imported(bytes);
-    return model.ok() ? "" : model.error().to_string();
-  };
-  bytes.push_back(0);
-  EXPECT_THAT(problem(), HasSubstr("1 bytes behind the end"));
-  bytes.resize(bytes.size() - 2);
-  EXPECT_THAT(problem(), HasSubstr("cut short"));
-  bytes[4] = 3;
-  EXPECT_THAT(problem(), HasSubstr("of version 3, not 2"));
+  expect_damaged_is_no_model(encn_files().front().bytes());
 }
 
 TEST(CompiledNetwork, IsReadable) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-n");
-  TargetRegistry registry;
-  targets::ethos_n::add_kinds(registry);
   for (const EncnFile& file : encn_files()) {
-    const auto text = registry.kind("ethosn").disassemble(file.bytes());
-    ASSERT_TRUE(text && text->ok()) << file.name;
-    EXPECT_THAT(**text, HasSubstr("Ethos-N network for " + std::string(file.variant->tag)));
-    EXPECT_THAT(**text, HasSubstr("LoadPleCodeIntoPleSram agent="));
+    SCOPED_TRACE(file.name);
+    expect_readable(file.bytes(), std::string(file.variant->tag));
   }
 }
 

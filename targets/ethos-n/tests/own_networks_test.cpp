@@ -1,22 +1,15 @@
 // The networks of the repository compiled by us, and then taken for what they are to others: files with a compiled
 // network. They run, are refused with the reason, can be read, and end when they are damaged.
-#include <cstring>
-#include <random>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "damage.h"
 #include "ethos_n/run.h"
-#include "intarsia/import.h"
-#include "intarsia/target_kind.h"
 #include "integer_model.h"
+#include "network_files.h"
 #include "recorded_data.h"
 #include "road.h"
 #include "trunk.h"
-
-namespace intarsia::targets::ethos_n {
-void add_kinds(TargetRegistry& registry);
-}
 
 namespace intarsia::test::ethos_n {
 namespace {
@@ -40,9 +33,6 @@ class OwnNetworks : public ::testing::TestWithParam<OwnCase> {
     ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
     bytes_ = network_of(*compiled);
     inputs_ = recorded_samples(folder).at(1).inputs;
-  }
-  static Result<graph::Module> imported(const std::vector<uint8_t>& bytes) {
-    return import_model(bytes, {"network.encn"});
   }
 
   graph::Module trunk_;
@@ -75,43 +65,23 @@ TEST_P(OwnNetworks, AreForOneVariant) {
 }
 
 TEST_P(OwnNetworks, AreReadable) {
-  TargetRegistry registry;
-  targets::ethos_n::add_kinds(registry);
-  const auto text = registry.kind("ethosn").disassemble(bytes_);
-  ASSERT_TRUE(text && text->ok());
-  EXPECT_THAT(**text, HasSubstr(std::string("Ethos-N network for ") + GetParam().tag));
-  EXPECT_THAT(**text, HasSubstr("LoadPleCodeIntoPleSram agent="));
+  expect_readable(bytes_, GetParam().tag);
 }
 
 TEST_P(OwnNetworks, ThatAreDamagedAreNoModels) {
-  std::vector<uint8_t> bytes = bytes_;
-  const auto problem = [&] {
-    const Result<graph::Module> model = imported(bytes);
-    return model.ok() ? "" : model.error().to_string();
-  };
-  bytes.push_back(0);
-  EXPECT_THAT(problem(), HasSubstr("1 bytes behind the end"));
-  bytes.resize(bytes.size() - 2);
-  EXPECT_THAT(problem(), HasSubstr("cut short"));
-  bytes[4] = 3;
-  EXPECT_THAT(problem(), HasSubstr("of version 3, not 2"));
+  expect_damaged_is_no_model(bytes_);
 }
 
-// One to four words changed; a limit on work keeps each run short.
+// A limit on work keeps each run short.
 TEST_P(OwnNetworks, ThatAreDamagedEnd) {
   std::mt19937 random(3);
   int faults = 0;
   constexpr int kRuns = 40;
   for (int i = 0; i < kRuns; ++i) {
-    std::vector<uint8_t> bytes = bytes_;
-    for (uint32_t n = random() % 4 + 1; n > 0; --n) {
-      const size_t at = random() % (bytes.size() / 4) * 4;
-      const auto value = static_cast<uint32_t>(random() % 2 != 0 ? random() : random() % 64);
-      std::memcpy(bytes.data() + at, &value, 4);
-    }
     std::vector<std::vector<uint8_t>> outputs;
-    const sim::Outcome outcome = sim::run_network(*sim::find_variant(GetParam().tag), bytes,
-                                                  inputs_, outputs, {uint64_t{1} << 24});
+    const sim::Outcome outcome =
+        sim::run_network(*sim::find_variant(GetParam().tag), damaged(bytes_, random), inputs_,
+                         outputs, {uint64_t{1} << 24});
     if (!outcome.fault) continue;
     ++faults;
     EXPECT_FALSE(outcome.fault->what.empty());
