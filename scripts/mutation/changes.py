@@ -30,7 +30,10 @@ NO_STATEMENT = re.compile(r"^\s*(?:return|using|throw|delete|goto|case|default|s
                           r"struct|class|enum|auto|const|constexpr|INTARSIA_TRY)\b")
 SKIPPED = re.compile(r"^\s*(?:#|using\b|namespace\b|template\b|static_assert|INTARSIA_CHECK|case\b|//|friend\b)")
 CLOSING = {"(": ")", "[": "]", "{": "}"}
-BLOCK_BEFORE = re.compile(r"(?:[;){}\]:]|\belse|\bdo|\bconst|\bnoexcept|\boverride|\bmutable|\btry|-> [\w:<>*& ]+)$")
+# What stands before a brace that opens statements; what may, unless a list of values is around it; before a class.
+BODY_BEFORE = re.compile(r"(?:[\])]|\b(?:else|do|const|noexcept|override|mutable|try)|-> [\w:<>*& ]+)$")
+BLOCK_BEFORE = re.compile(r"[;{}:]$")
+SCOPE_BEFORE = re.compile(r"\b(?:namespace|class|struct|union)\b[^;{}()]*$")
 
 
 def blanked(text):
@@ -92,8 +95,13 @@ def enclosing(code, at):
 
 
 def is_block(code, position):
-    before = code[:position].rstrip()
-    return bool(BLOCK_BEFORE.search(before[-80:]))
+    """Whether the brace there opens statements (or declarations), and not a list of values."""
+    before = code[:position].rstrip()[-200:]
+    if BODY_BEFORE.search(before) or SCOPE_BEFORE.search(before):
+        return True
+    around = enclosing(code, position)
+    return bool(BLOCK_BEFORE.search(before)) and (
+        not around or around[-1][0] == "{" and is_block(code, around[-1][1]))
 
 
 def split_outside_brackets(code, begin, end, separators):
@@ -128,7 +136,7 @@ def guard_of(text, code, change, number):
     stack = enclosing(code, change.begin)
     braces = [(b, p) for b, p in stack if b == "{"]
     # Only inside functions: what is computed at compile time cannot wait for the run.
-    if not any(is_block(code, p) for _, p in braces):
+    if not any(is_block(code, p) and not SCOPE_BEFORE.search(code[:p].rstrip()[-200:]) for _, p in braces):
         return None
     bracket, opened = stack[-1]
     condition = f"intarsia_mutated({number})"
