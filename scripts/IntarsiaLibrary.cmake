@@ -41,6 +41,8 @@ function(intarsia_precompile target set)
     target_precompile_headers(${target} REUSE_FROM intarsia_${set}_headers_precompiled)
     # Lets ccache see through the precompiled header.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+    # It is used only with the definitions that it was made with; fmt brings some.
+    target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:fmt::fmt>)
   endif()
 endfunction()
 
@@ -57,6 +59,7 @@ function(intarsia_add_precompiled set)
     target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
     if(set STREQUAL test)
       set_target_properties(${name} PROPERTIES INTARSIA_IS_TEST ON)
+      target_compile_options(${name} PRIVATE -O0)
     endif()
   endif()
 endfunction()
@@ -110,20 +113,23 @@ endfunction()
 
 set(INTARSIA_TEST_CASES ${CMAKE_CURRENT_LIST_DIR}/IntarsiaTestCases.cmake)
 
-# intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...] [ENTRIES case|suite] [TIMEOUT seconds] [ALONE files...])
+# intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...] [ENTRIES case|suite] [TIMEOUT seconds] [SLOW regex]
+#                   [ALONE files...])
 # A GoogleTest program; each of its cases is an entry of ctest, `<name>.<Suite>.<Case>`, in a process of its own. Where
 # the cases of a suite share what is costly to make, `ENTRIES suite` runs them together. Without labels it is a `unit`
 # test: quick, and run under the sanitizers too. Others: `golden`, `e2e` (from model file to running program),
-# `install`, `long` (left out by ./test). The time limit is for one entry, and only for what hangs.
+# `install`, `long` (left out by ./test). Entries whose names match SLOW get the label `slow`: they run what others run
+# too, on more, or spend their time in a compiler; .ci/run leaves them out under the sanitizers. The time limit is for one
+# entry, and only for what hangs.
 function(intarsia_add_test name)
-  cmake_parse_arguments(ARG "" "ENTRIES;TIMEOUT" "SOURCES;LIBS;LABELS;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "" "ENTRIES;TIMEOUT;SLOW" "SOURCES;LIBS;LABELS;ALONE" ${ARGN})
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
   # fmt: the precompiled headers are compiled with its definitions.
   target_link_libraries(${name} PRIVATE
     ${ARG_LIBS} intarsia_test_main GTest::gtest GTest::gmock fmt::fmt intarsia_options)
   # Most of a test runs once: what it takes to optimise it is lost.
-  target_compile_options(${name} PRIVATE -O1)
+  target_compile_options(${name} PRIVATE -O0)
   set_target_properties(${name} PROPERTIES INTARSIA_IS_TEST ON)
   intarsia_precompile(${name} test)
   intarsia_compile_together(${name} ALONE ${ARG_ALONE})
@@ -152,6 +158,7 @@ set(program [==[$<TARGET_FILE:${name}>]==])
 set(entries ${ARG_ENTRIES})
 set(labels [==[${ARG_LABELS}]==])
 set(timeout ${ARG_TIMEOUT})
+set(slow [==[${ARG_SLOW}]==])
 set(sources [==[${PROJECT_SOURCE_DIR}]==])
 set(description [==[${description}]==])
 set(list [==[${CMAKE_CURRENT_BINARY_DIR}/${name}_list.cmake]==])

@@ -1,7 +1,7 @@
 # Read by ctest before it runs anything: makes one ctest entry of each case of one GoogleTest program. The file that
 # includes this one is written by intarsia_add_test and sets
 #   program   its path                  name      of the target
-#   entries   `case` or `suite`         labels, timeout
+#   entries   `case` or `suite`         labels, timeout, slow (a pattern of names)
 #   sources   INTARSIA_SOURCE_DIR       list      where the entries are kept until something changes
 # GoogleTest's own CMake module does not do: the cases of recorded data change without the program, a program with a
 # costly set-up is better run suite by suite, and a skip told from the text would hide a failure beside it. Ours exits
@@ -78,8 +78,12 @@ else()
     endif()
     set(entry "${name}.${filter}")
     string(REGEX REPLACE "[.][*]$" "" entry "${entry}")
+    set(labels_of_entry "${labels}")
+    if(NOT slow STREQUAL "" AND filter MATCHES "${slow}")
+      list(APPEND labels_of_entry slow)
+    endif()
     string(APPEND text "add_test([==[${entry}]==] [==[${program}]==] [==[--gtest_filter=${filter}]==])\n"
-      "set_tests_properties([==[${entry}]==] PROPERTIES LABELS [==[${labels}]==] TIMEOUT ${timeout}"
+      "set_tests_properties([==[${entry}]==] PROPERTIES LABELS [==[${labels_of_entry}]==] TIMEOUT ${timeout}"
       " SKIP_RETURN_CODE 77)\n")
   endforeach()
   file(WRITE "${list}" "${text}")
