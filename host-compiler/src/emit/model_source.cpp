@@ -105,18 +105,16 @@ std::vector<std::string> makers_of_outputs(const ModelContext& context, const ti
 
 // Shows what the step has computed to the user's function, if there is one.
 void trace_lines(CWriter& out, const ModelContext& context, const Step& step, int index) {
-  const std::vector<std::string> makers = makers_of_outputs(context, *step.func);
-  size_t output = 0;
+  const std::string& own_name = step.func->node.empty() ? step.func->name : step.func->node;
+  const std::vector<std::string> makers =
+      step.stream >= 0 ? makers_of_outputs(context, *step.func) : std::vector<std::string>{};
+  size_t outputs = 0;
   for (size_t i = 0; i < step.func->parameters.size(); ++i) {
-    const Placement* place = step.func->parameters[i].access == tir::Access::Write
-                                 ? context.plan.find(step.arguments[i])
-                                 : nullptr;
-    const size_t number = output;
-    if (step.func->parameters[i].access == tir::Access::Write) ++output;
+    if (step.func->parameters[i].access != tir::Access::Write) continue;
+    const size_t output = outputs++;
+    const Placement* place = context.plan.find(step.arguments[i]);
     if (place == nullptr) continue;
-    const std::string& name = step.stream >= 0 && number < makers.size() ? makers[number]
-                              : step.func->node.empty()                  ? step.func->name
-                                                                         : step.func->node;
+    const std::string& name = output < makers.size() ? makers[output] : own_name;
     std::string address = pool_name(context, place->pool);
     if (step.stream >= 0) address = "(uint8_t *)model->resources." + address;
     if (place->offset != 0) address += fmt::format(" + {}", place->offset);

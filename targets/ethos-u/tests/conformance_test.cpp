@@ -68,7 +68,9 @@ void expect_exact(bool own, int least) {
     std::cout << fmt::format("{}: {} exact, {} not whole on the NPU, {} not compiled\n", target,
                              tally.exact, tally.elsewhere, tally.other);
     EXPECT_GE(tally.exact, least);
-    if (own) EXPECT_EQ(tally.other, 0);
+    if (own) {
+      EXPECT_EQ(tally.other, 0);
+    }
   }
 }
 

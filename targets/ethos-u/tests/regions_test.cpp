@@ -75,7 +75,9 @@ TEST(RegionPorts, TheWrongOneIsABusError) {
     intarsia_ethos_u npu;
     ASSERT_EQ(intarsia_ethos_u_open_bus_shared(&npu, &bus), INTARSIA_OK);
     EXPECT_EQ(run_transfer(npu), row.shared_is_right ? INTARSIA_OK : INTARSIA_ERROR_DEVICE_FAULT);
-    if (!row.shared_is_right) EXPECT_NE(npu.fault_status & 1u << 2, 0u) << "bus_status";
+    if (!row.shared_is_right) {
+      EXPECT_NE(npu.fault_status & 1u << 2, 0u) << "bus_status";
+    }
     ASSERT_EQ(intarsia_ethos_u_open_bus_dedicated(&npu, &bus), INTARSIA_OK);
     EXPECT_EQ(run_transfer(npu),
               row.dedicated_is_right ? INTARSIA_OK : INTARSIA_ERROR_DEVICE_FAULT);

@@ -146,6 +146,7 @@ TEST(ActionTable, FieldsDoNotOverlapEachOtherOrTheId) {
   std::map<std::pair<std::string, uint32_t>, uint32_t> taken;
   constexpr uint32_t Counted = 0;
 #define MAGIC(value) EXPECT_EQ(value, 'C' | 'O' << 8 | 'P' << 16 | '1' << 24);
+#undef ACTION  // of googlemock
 #define ACTION(name, id, following)            \
   EXPECT_TRUE(ids.insert(id).second) << #name; \
   words[#name] = following;                    \

@@ -87,8 +87,9 @@ TEST(Search, KeepsPins) {
       for (int member = 0; member < 3; ++member) {
         Assignment other = found->assignment;
         other[n] = member;
-        if (n != seed % 5 && is_whole(problem, other))
+        if (n != seed % 5 && is_whole(problem, other)) {
           EXPECT_GE(microseconds_of(problem, other), cost - 1e-6) << "seed " << seed;
+        }
       }
   }
 }
