@@ -26,20 +26,36 @@ std::vector<uint8_t> bytes_like_weights(size_t count, uint32_t seed) {
 
 }  // namespace
 
-ModelSpec chain_of(int operators) {
+ModelSpec chain_of(int operators, int width) {
   ModelSpec m;
-  int32_t value = m.add({"in", {1, 8}});
+  int32_t value = m.add({"in", {1, width}});
   m.inputs = {value};
   for (int i = 0; i < operators; ++i) {
-    const int32_t weights = m.add({fmt::format("weights{}", i),
-                                   {8, 8},
-                                   kInt8,
-                                   {0.25f},
-                                   {0},
-                                   bytes_like_weights(64, static_cast<uint32_t>(i))});
-    const int32_t next = m.add({fmt::format("layer{}", i), {1, 8}});
+    const int32_t weights =
+        m.add({fmt::format("weights{}", i),
+               {width, width},
+               kInt8,
+               {0.25f},
+               {0},
+               bytes_like_weights(static_cast<size_t>(width * width), static_cast<uint32_t>(i))});
+    const int32_t next = m.add({fmt::format("layer{}", i), {1, width}});
     m.operators.push_back(
         {kFullyConnected, {value, weights, -1}, {next}, fully_connected_options(), 4});
+    value = next;
+  }
+  m.outputs = {value};
+  return m;
+}
+
+ModelSpec sums_of(int operators) {
+  ModelSpec m;
+  const auto map = [&](const std::string& name) { return m.add({name, {1, 16, 16, 16}}); };
+  int32_t before = map("in"), value = before;
+  m.inputs = {value};
+  for (int i = 0; i < operators; ++i) {
+    const int32_t next = map(fmt::format("sum{}", i));
+    m.operators.push_back({kAdd, {before, value}, {next}, add_options()});
+    before = value;
     value = next;
   }
   m.outputs = {value};

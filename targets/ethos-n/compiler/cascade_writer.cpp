@@ -38,9 +38,11 @@ void CascadeWriter::add_agents(const Cascade& cascade) {
         agents.parts_at.push_back(static_cast<int64_t>(bytes.size()));
         bytes.insert(bytes.end(), part.bytes.begin(), part.bytes.end());
       }
-      const uint32_t buffer = network_.add_weights(bytes);
-      agents.weights = stream_.add_agent(
-          AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, buffer));
+      const NetworkWriter::Place constants = network_.add_weights(bytes);
+      for (int64_t& at : agents.parts_at) at += constants.base;
+      agents.weights =
+          stream_.add_agent(AgentRecord(AgentType::WGT_STREAMER)
+                                .set(agent_field::WGT_STREAMER_buffer, constants.buffer));
       agents.mce = stream_.add_agent(mce_agent(layer, made.plan, *kernel.kernel,
                                                kernel_number(variant_, *kernel.kernel),
                                                cascade.maps[made.inputs[0]].address));

@@ -5,6 +5,7 @@
 #include "cascade_writer.h"
 #include "layer_writer.h"
 #include "network_writer.h"
+#include "payload.h"
 #include "sections.h"
 #include "transfers.h"
 
@@ -71,6 +72,33 @@ std::vector<int64_t> place_intermediates(const Program& program, const std::vect
   return offsets;
 }
 
+// Buffers if everything has its own: the command stream, and the weights of every layer.
+int64_t own_buffers(const Program& program, const std::vector<Life>& lives) {
+  int64_t count = 1;
+  for (const Layer& layer : program.layers) count += layer.mce ? 1 : 0;
+  for (size_t i = 0; i < program.storages.size(); ++i)
+    count += program.storages[i].kind != Storage::Kind::Intermediate || lives[i].first != SIZE_MAX;
+  return count;
+}
+
+// Buffers are numbered inputs first, then outputs, as the region has them, then what is intermediate and has a life.
+std::vector<size_t> in_order_of_buffers(const Program& program, const std::vector<Life>& lives) {
+  std::vector<size_t> order;
+  for (const Storage::Kind kind :
+       {Storage::Kind::Input, Storage::Kind::Output, Storage::Kind::Intermediate}) {
+    const auto first = static_cast<ptrdiff_t>(order.size());
+    for (size_t i = 0; i < program.storages.size(); ++i)
+      if (program.storages[i].kind == kind &&
+          (kind != Storage::Kind::Intermediate || lives[i].first != SIZE_MAX))
+        order.push_back(i);
+    if (kind != Storage::Kind::Intermediate)
+      std::stable_sort(order.begin() + first, order.end(), [&](size_t a, size_t b) {
+        return program.storages[a].parameter < program.storages[b].parameter;
+      });
+  }
+  return order;
+}
+
 CascadeDescription description(const Program& program, const Section& section) {
   CascadeDescription described;
   for (const CascadeLayer& made : section.cascade->layers) {
@@ -88,7 +116,6 @@ CascadeDescription description(const Program& program, const Section& section) {
 GeneratedNetwork generate(const Variant& variant, const Program& program,
                           const GenerateOptions& options) {
   GeneratedNetwork result;
-  NetworkWriter network;
   WeightStore weights(variant, program);
   const std::vector<Section> sections = options.allows_cascades
                                             ? cut_into_sections(variant, program, weights)
@@ -96,31 +123,28 @@ GeneratedNetwork generate(const Variant& variant, const Program& program,
   const std::vector<Life> lives = lives_of(program, sections);
   const std::vector<int64_t> offsets =
       place_intermediates(program, lives, result.intermediate_bytes);
+  const bool shares = own_buffers(program, lives) > most_buffers();
+  NetworkWriter network(shares);
   std::vector<StoragePlace> places(program.storages.size());
-  // Buffers are numbered inputs first, then outputs, as the region has them.
-  for (const Storage::Kind kind :
-       {Storage::Kind::Input, Storage::Kind::Output, Storage::Kind::Intermediate})
-    for (int32_t parameter = 0; parameter < static_cast<int32_t>(program.storages.size());
-         ++parameter)
-      for (size_t i = 0; i < program.storages.size(); ++i) {
-        const Storage& storage = program.storages[i];
-        const bool is_turn = kind == Storage::Kind::Intermediate
-                                 ? static_cast<int32_t>(i) == parameter
-                                 : storage.parameter == parameter;
-        if (storage.kind != kind || !is_turn) continue;
-        if (kind == Storage::Kind::Intermediate && lives[i].first == SIZE_MAX) continue;
-        StoragePlace& place = places[i];
-        place.bytes = storage.bytes;
-        if (kind == Storage::Kind::Intermediate) {
-          place.memory = 0;
-          place.offset = offsets[i];
-          place.id = network.add_intermediate(offsets[i], storage.bytes, storage.name);
-        } else {
-          place.memory = static_cast<int32_t>(i) + 1;
-          place.id = kind == Storage::Kind::Input ? network.add_input(storage.bytes, storage.name)
-                                                  : network.add_output(storage.bytes, storage.name);
-        }
-      }
+  for (const size_t i : in_order_of_buffers(program, lives)) {
+    const Storage& storage = program.storages[i];
+    StoragePlace& place = places[i];
+    place.bytes = storage.bytes;
+    if (storage.kind == Storage::Kind::Intermediate) {
+      // Vectors are read in whole brick groups, in a buffer of their own beyond its end; here all must lie inside.
+      const int64_t bytes = shares ? round_up(storage.bytes, kBrickGroupBytes) : storage.bytes;
+      result.intermediate_bytes = std::max(result.intermediate_bytes, offsets[i] + bytes);
+      const NetworkWriter::Place in = network.add_intermediate(offsets[i], bytes, storage.name);
+      place.id = in.buffer;
+      place.base = in.base;
+      place.offset = offsets[i];
+    } else {
+      place.memory = static_cast<int32_t>(i) + 1;
+      place.id = storage.kind == Storage::Kind::Input
+                     ? network.add_input(storage.bytes, storage.name)
+                     : network.add_output(storage.bytes, storage.name);
+    }
+  }
   StreamBuilder stream;
   LoadedKernel loaded;
   LayerWriter layers(variant, stream, network, places, loaded);
@@ -139,6 +163,7 @@ GeneratedNetwork generate(const Variant& variant, const Program& program,
                    program.layers[i].mce ? weights.stripes(i, placement.plan.depth) : none);
     }
   }
+  result.buffers = network.buffers();
   result.bytes = network.finish(stream.finish());
   return result;
 }

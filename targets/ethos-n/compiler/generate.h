@@ -21,6 +21,7 @@ struct CascadeDescription {
 };
 
 struct GeneratedNetwork {
+  int64_t buffers = 0;         // the command stream among them
   std::vector<uint8_t> bytes;  // ENCN
   int64_t intermediate_bytes = 0;
   std::vector<CascadeDescription> cascades;

@@ -28,7 +28,7 @@ void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement,
   const FeatureMap &in = layer.inputs[0], &out = layer.output;
   const bool vector = is_vector_product(layer);
 
-  // Weights of all stripes, one after another in one buffer.
+  // Weights of all stripes, one after another.
   std::vector<int64_t> weights_at;
   std::vector<uint8_t> bytes;
   for (const WeightStripe& stripe : weights) {
@@ -36,14 +36,15 @@ void LayerWriter::write_mce(const Layer& layer, const LayerPlacement& placement,
     weights_at.push_back(static_cast<int64_t>(bytes.size()));
     bytes.insert(bytes.end(), stripe.bytes.begin(), stripe.bytes.end());
   }
-  const uint32_t buffer = network_.add_weights(bytes);
+  const NetworkWriter::Place constants = network_.add_weights(bytes);
+  for (int64_t& at : weights_at) at += constants.base;
 
   FeatureMap streamed = in;
   if (vector) streamed.layout = Layout::Nhwcb;  // as bricks, whatever it is
   const bool loads = !placement.input_stays[0];
   const uint32_t loader = loads ? transfers_.add_loader(streamed) : 0;
   const uint32_t weight_loader = stream_.add_agent(
-      AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, buffer));
+      AgentRecord(AgentType::WGT_STREAMER).set(agent_field::WGT_STREAMER_buffer, constants.buffer));
   const PleAgent ple = add_ple(layer, placement.kernel);
   const uint32_t mce = stream_.add_agent(mce_agent(
       layer, plan, *ple.kernel, kernel_number(variant_, *ple.kernel), placement.inputs[0]));

@@ -6,6 +6,7 @@
 #include "generate.h"
 #include "legalise.h"
 #include "network_function.h"
+#include "payload.h"
 
 namespace intarsia::targets::ethos_n {
 
@@ -65,6 +66,13 @@ Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& mo
                                    const graph::Function& function) {
   const Variant& variant = variant_of(member);
   INTARSIA_TRY(GeneratedNetwork network, network_of(variant, module, function));
+  if (network.buffers > most_buffers())
+    return Diagnostics(
+        fmt::format("function '{}'", function.name),
+        fmt::format("it has {} inputs and {} outputs, and the driver takes {} buffers in one "
+                    "network, with one for the commands, one for weights and one for other maps",
+                    function.inputs.size(), function.outputs.size(), most_buffers()),
+        "leave some of its operators to the host (--pin)");
   return to_tir(function, {std::move(network.bytes), network.intermediate_bytes,
                            fmt::format("{}: {} operators on {}", function.name,
                                        function.nodes.size(), variant.tag)});

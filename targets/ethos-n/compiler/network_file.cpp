@@ -55,6 +55,14 @@ Diagnostics broken(std::string what) {
 
 }  // namespace
 
+int64_t NetworkFile::buffers() const {
+  int64_t count = 0;
+  for (const std::vector<FileBuffer>* buffers :
+       {&inputs, &outputs, &in_control_constants, &in_dma_constants, &intermediates})
+    for (const FileBuffer& buffer : *buffers) count = std::max(count, int64_t{buffer.id} + 1);
+  return count;
+}
+
 int64_t NetworkFile::intermediate_bytes() const {
   int64_t bytes = 0;
   for (const FileBuffer& buffer : intermediates)

@@ -21,6 +21,7 @@ struct NetworkFile {
   std::vector<FileBuffer> inputs, outputs, in_control_constants, in_dma_constants, intermediates;
 
   int64_t intermediate_bytes() const;
+  int64_t buffers() const;  // one more than the largest number of one
 };
 bool is_network(std::span<const uint8_t> bytes);
 Result<NetworkFile> read_network(std::span<const uint8_t> bytes);

@@ -34,6 +34,9 @@ Refusal refuses(const PatternMatch& match, const Variant& variant) {
     return fmt::format("it has {} inputs and {} outputs, the operator {} and {}",
                        network->inputs.size(), network->outputs.size(),
                        node.inputs.size() - kFirstInput, node.outputs.size());
+  if (network->buffers() > most_buffers())
+    return fmt::format("it has buffers with numbers up to {}, and the driver takes {}",
+                       network->buffers() - 1, most_buffers());
   const int64_t number = variant_number(*stream);
   // Transfers alone name no kernel, and nothing else in a stream says for which variant it was made.
   if (number < 0 || number == variant.number) return std::nullopt;

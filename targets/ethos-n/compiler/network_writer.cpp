@@ -1,5 +1,7 @@
 #include "network_writer.h"
 
+#include <algorithm>
+
 #include "program.h"
 
 namespace intarsia::targets::ethos_n {
@@ -34,14 +36,24 @@ uint32_t NetworkWriter::add_output(int64_t bytes, std::string name) {
   output_end_ = round_up(offset + bytes, kAlignment);
   return add(outputs_, offset, bytes, std::move(name));
 }
-uint32_t NetworkWriter::add_weights(std::span<const uint8_t> bytes) {
+NetworkWriter::Place NetworkWriter::share(std::vector<Row>& rows, int64_t offset, int64_t bytes) {
+  if (rows.empty()) add(rows, 0, 0, "");
+  Row& row = rows.front();
+  row.bytes = std::max(row.bytes, static_cast<uint32_t>(offset + bytes));
+  return {row.id, offset};
+}
+NetworkWriter::Place NetworkWriter::add_weights(std::span<const uint8_t> bytes) {
   const auto offset = static_cast<int64_t>(weights_.size());
   weights_.insert(weights_.end(), bytes.begin(), bytes.end());
   weights_.resize(static_cast<size_t>(round_up(static_cast<int64_t>(weights_.size()), kAlignment)));
-  return add(constants_, offset, static_cast<int64_t>(bytes.size()), "");
+  const auto size = static_cast<int64_t>(bytes.size());
+  if (shares_) return share(constants_, offset, size);
+  return {add(constants_, offset, size, ""), 0};
 }
-uint32_t NetworkWriter::add_intermediate(int64_t offset, int64_t bytes, std::string name) {
-  return add(intermediates_, offset, bytes, std::move(name));
+NetworkWriter::Place NetworkWriter::add_intermediate(int64_t offset, int64_t bytes,
+                                                     std::string name) {
+  if (shares_) return share(intermediates_, offset, bytes);
+  return {add(intermediates_, offset, bytes, std::move(name)), 0};
 }
 
 std::vector<uint8_t> NetworkWriter::finish(std::span<const uint8_t> command_stream) const {

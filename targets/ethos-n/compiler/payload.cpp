@@ -23,6 +23,10 @@ uint32_t word_at(std::span<const uint8_t> bytes, size_t index) {
 
 }  // namespace
 
+int64_t most_buffers() {
+  return kMostBuffers;
+}
+
 std::vector<uint8_t> make_payload(int64_t variant, std::span<const BufferPlace> places,
                                   std::span<const uint8_t> network) {
   size_t network_at = 4 * (kFirstPlaceWord + 2 * places.size());

@@ -19,6 +19,9 @@ struct PayloadView {
   std::span<const uint8_t> network;
 };
 
+// Buffers that the driver takes in one network, the command stream among them.
+int64_t most_buffers();
+
 std::vector<uint8_t> make_payload(int64_t variant, std::span<const BufferPlace> places,
                                   std::span<const uint8_t> network);
 bool is_payload(std::span<const uint8_t> bytes);

@@ -8,32 +8,44 @@
 namespace intarsia::targets::ethos_n {
 namespace {
 
-// Storages that one layer writes and one reads, the next.
-bool has_one_reader(const Program& program, size_t writer) {
-  const int32_t storage = program.layers[writer].output.storage;
-  if (program.storages[static_cast<size_t>(storage)].kind != Storage::Kind::Intermediate)
-    return false;
-  for (size_t i = 0; i < program.layers.size(); ++i) {
-    const Layer& layer = program.layers[i];
-    if (i != writer && layer.output.storage == storage) return false;
-    for (const FeatureMap& map : layer.inputs)
-      if (map.storage == storage && i != writer + 1) return false;
-  }
-  return true;
-}
-
 bool is_one_stripe(const StripePlan& plan) {
   return plan.count == 1 && plan.depth_count == 1 && !plan.needs_neighbours;
 }
 
 }  // namespace
 
+std::vector<bool> feeds_next_only(const Program& program) {
+  struct Uses {
+    size_t writers = 0, readers = 0, last_reader = 0;  // a layer counts once for each map
+  };
+  std::vector<Uses> uses(program.storages.size());
+  for (size_t i = 0; i < program.layers.size(); ++i) {
+    const Layer& layer = program.layers[i];
+    ++uses[static_cast<size_t>(layer.output.storage)].writers;
+    for (const FeatureMap& map : layer.inputs) {
+      Uses& of = uses[static_cast<size_t>(map.storage)];
+      if (of.readers == 0 || of.last_reader != i) ++of.readers;
+      of.last_reader = i;
+    }
+  }
+  std::vector<bool> result(program.layers.size());
+  for (size_t i = 0; i < program.layers.size(); ++i) {
+    const auto storage = static_cast<size_t>(program.layers[i].output.storage);
+    const Uses& of = uses[storage];
+    result[i] = program.storages[storage].kind == Storage::Kind::Intermediate && of.writers == 1 &&
+                of.readers == 1 && of.last_reader == i + 1;
+  }
+  return result;
+}
+
 std::vector<LayerPlacement> place_layers(const Variant& variant, const Program& program,
-                                         const std::vector<StripePlan>& plans, size_t first) {
+                                         const std::vector<StripePlan>& plans,
+                                         const std::vector<bool>& feeds_next, size_t first,
+                                         size_t end) {
   std::vector<LayerPlacement> placements;
   int64_t next = 0;
   std::optional<int64_t> kept;  // where the result of the layer before is
-  for (size_t i = first; i < program.layers.size(); ++i) {
+  for (size_t i = first; i < end; ++i) {
     const Layer& layer = program.layers[i];
     const StripePlan& plan = plans[i];
     LayerPlacement placement;
@@ -60,8 +72,7 @@ std::vector<LayerPlacement> place_layers(const Variant& variant, const Program& 
 
     // Whether the result may stay: the next layer has to fit beside it.
     kept.reset();
-    if (i + 1 < program.layers.size() && is_one_stripe(plan) && !is_copy(layer) &&
-        has_one_reader(program, i)) {
+    if (i + 1 < end && is_one_stripe(plan) && !is_copy(layer) && feeds_next[i]) {
       const Layer& reader = program.layers[i + 1];
       const StripePlan& then = plans[i + 1];
       const bool reads =

@@ -19,8 +19,13 @@ struct LayerPlacement {
   bool output_stays = false;      // the next layer takes it from here
 };
 
-// One for each layer from `first` on, in order. `plans`: of all layers.
+// For each layer, whether the next one alone reads what it writes, and nobody else writes there.
+std::vector<bool> feeds_next_only(const Program& program);
+
+// One for each layer from `first` to `end`, in order. `plans`, `feeds_next`: of all layers.
 std::vector<LayerPlacement> place_layers(const Variant& variant, const Program& program,
-                                         const std::vector<StripePlan>& plans, size_t first);
+                                         const std::vector<StripePlan>& plans,
+                                         const std::vector<bool>& feeds_next, size_t first,
+                                         size_t end);
 
 }  // namespace intarsia::targets::ethos_n

@@ -1,5 +1,7 @@
 #include "sections.h"
 
+#include <algorithm>
+
 #include "cascade_shape.h"
 #include "mce_registers.h"
 
@@ -8,11 +10,18 @@ namespace {
 
 // Longer cascades that do not fit are not looked for behind so many that did not.
 constexpr int kPatience = 2;
+// Layers of a section, so that the work grows with the length of a network and not with its square: where the rows of more
+// layers than these would fit together, one map in so many goes to DRAM and back.
+constexpr size_t kMostLayers = 48;
 
 class Cutter {
  public:
   Cutter(const Variant& variant, const Program& program, WeightStore& weights)
-      : variant_(variant), program_(program), weights_(weights), best_(program.layers.size() + 1) {
+      : variant_(variant),
+        program_(program),
+        weights_(weights),
+        feeds_next_(feeds_next_only(program)),
+        best_(program.layers.size() + 1) {
     // The kernel of the last layer before, whatever the sections are.
     const PleKernel* kernel = nullptr;
     for (const Layer& layer : program.layers) {
@@ -37,6 +46,8 @@ class Cutter {
     std::vector<Section> sections;
     for (size_t end = layers; end > 0; end = sections.back().first)
       sections.push_back(std::move(best_[end].section));
+    for (Section& section : sections)
+      if (!section.cascade) section.placements = placed(section.first, section.end);
     return {sections.rbegin(), sections.rend()};
   }
 
@@ -62,25 +73,28 @@ class Cutter {
     way.section = std::move(section);
   }
 
+  std::vector<LayerPlacement> placed(size_t first, size_t end) const {
+    return place_layers(variant_, program_, plans_, feeds_next_, first, end);
+  }
+
   // One layer after another; it may end wherever nothing stays in SRAM.
   void add_placed(size_t first) {
-    Section section;
-    section.first = first;
-    const std::vector<LayerPlacement> placements = place_layers(variant_, program_, plans_, first);
-    for (size_t i = first; i < program_.layers.size(); ++i) {
+    const size_t most = std::min(program_.layers.size(), first + kMostLayers);
+    const std::vector<LayerPlacement> placements = placed(first, most);
+    Traffic traffic;
+    for (size_t i = first; i < most; ++i) {
       const Layer& layer = program_.layers[i];
       const LayerPlacement& placement = placements[i - first];
-      section.traffic +=
+      traffic +=
           traffic_of(layer, i, placement, weights_, layer.ple && before_[i] != &kernel_for(layer));
-      section.placements.push_back(placement);
-      section.end = i + 1;
-      if (!placement.output_stays) offer(section);
+      if (!placement.output_stays) offer({first, i + 1, std::nullopt, {}, traffic});
     }
   }
 
   void add_cascades(size_t first) {
     int failures = 0;
-    for (size_t end = first + 1; end <= program_.layers.size() && failures < kPatience; ++end) {
+    const size_t most = std::min(program_.layers.size(), first + kMostLayers);
+    for (size_t end = first + 1; end <= most && failures < kPatience; ++end) {
       // Nothing that is longer has a shape either.
       if (!shape_of(program_, first, end)) return;
       std::optional<Cascade> cascade =
@@ -100,6 +114,7 @@ class Cutter {
   WeightStore& weights_;
   std::vector<StripePlan> plans_;
   std::vector<const PleKernel*> before_;
+  std::vector<bool> feeds_next_;
   std::vector<Way> best_;  // by where it ends
   bool counts_commands_ = false;
 };

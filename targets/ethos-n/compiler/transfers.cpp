@@ -72,8 +72,8 @@ void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t
                    "NHWC is not cut in channels unless it has one column");
     const int64_t begin = (y * map.columns + map.x) * map.channels + map.c + c;
     const int64_t end = begin + ((rows - 1) * map.columns + map.width - 1) * map.channels + depth;
-    CommandWords words =
-        command(queue, type, agent, begin, sram.begin, kFormatNhwc, rows * map.width * depth);
+    CommandWords words = command(queue, type, agent, place.base + begin, sram.begin, kFormatNhwc,
+                                 rows * map.width * depth);
     words.set(word::Dma_DMA_CHANNELS, channels).set(word::Dma_DMA_EMCS, banks);
     words.set(word::Dma_DMA_SRAM_STRIDE, reg::DMA_SRAM_STRIDE_group.put(4));
     words.set(word::Dma_DMA_STRIDE0, reg::DMA_STRIDE0_stride.put(map.width * depth));
@@ -87,8 +87,8 @@ void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t
   const int64_t group_rows = divide_up(rows, 8);
   const auto transfer = [&](int64_t brick, int64_t at, int64_t groups) {
     const int64_t begin = brick * kBrickGroupBytes;
-    CommandWords words =
-        command(queue, type, agent, begin, at, kFormatNhwcb, groups * kGroupBytes * depth);
+    CommandWords words = command(queue, type, agent, place.base + begin, at, kFormatNhwcb,
+                                 groups * kGroupBytes * depth);
     words.set(word::Dma_DMA_CHANNELS, channels).set(word::Dma_DMA_EMCS, banks);
     stream_.transfer(
         queue, words,
@@ -122,7 +122,8 @@ void Transfers::load_vector(uint32_t agent, const FeatureMap& map, int64_t sram,
                             int64_t sram_bytes) {
   const int64_t bytes = round_up(map.depth, kBrickGroupBytes);
   CommandWords words =
-      command(Queue::DmaRd, CommandType::LoadIfmStripe, agent, 0, sram, kFormatNhwcb, bytes);
+      command(Queue::DmaRd, CommandType::LoadIfmStripe, agent,
+              places_[static_cast<size_t>(map.storage)].base, sram, kFormatNhwcb, bytes);
   words.set(word::Dma_DMA_CHANNELS, reg::DMA_CHANNELS_channels.put(bytes / kGroupBytes));
   stream_.transfer(Queue::DmaRd, words,
                    {whole(map, false), {kSramMemory, sram, sram + sram_bytes, true}});

@@ -9,9 +9,11 @@
 
 namespace intarsia::targets::ethos_n {
 
-// Where a storage is: its number in the network, and its bytes for the order of commands.
+// Where a storage is: the buffer of the network that holds it and where it begins there, and its bytes for the order of
+// commands.
 struct StoragePlace {
   uint32_t id = 0;
+  int64_t base = 0;
   int32_t memory = 0;
   int64_t offset = 0, bytes = 0;
 };

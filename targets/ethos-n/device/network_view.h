@@ -16,6 +16,7 @@ namespace payload {
 #undef MAILBOX
 #undef BUFFER_TYPE
 }  // namespace payload
+static_assert(payload::kMostBuffers == INTARSIA_ETHOS_N_MAX_BUFFERS);
 
 enum Mailbox : uint32_t {
 #define PAYLOAD(name, value)

@@ -10,6 +10,7 @@
 #include "ethos_n/stream.h"
 #include "integer_model.h"
 #include "made_chains.h"
+#include "road.h"
 
 #ifndef INTARSIA_CHAINS
 #define INTARSIA_CHAINS 100
@@ -239,6 +240,52 @@ TEST(LargeChains, WhoseMapsAlsoLeave) {
   expect_streamed("a map in the middle is an output",
                   Chain(random, 224, 224, 4).conv(48, 1).output().depthwise(3).conv(16, 1).finish(),
                   60);
+}
+
+// The same scales everywhere: those of a chain's results grow.
+graph::Module levelled(graph::Module module) {
+  graph::Function& main = module.functions[0];
+  for (graph::Tensor& tensor : main.tensors)
+    std::fill(tensor.quantization.scale.begin(), tensor.quantization.scale.end(), 1.0f);
+  const auto set = [&](graph::TensorId id) {
+    std::vector<float>& scale = main.tensors[static_cast<size_t>(id.index)].quantization.scale;
+    std::fill(scale.begin(), scale.end(), 1.0f / 512);
+  };
+  for (const graph::Node& node : main.nodes)
+    for (size_t i = 1; node.kind == graph::OpKind::Conv2d && i < node.inputs.size(); ++i)
+      set(node.inputs[i]);
+  return module;
+}
+
+// With more constants than the driver's table has buffers these share one, and other maps another.
+TEST(LongNetworks, OfMoreLayersThanBuffersAreExact) {
+  Random random(9);
+  Chain chain(random, 8, 8, 16);
+  for (int i = 0; i < 270; ++i) {
+    const graph::TensorId before = chain.last();
+    chain.conv(16, i % 3 == 0 ? 3 : 1);
+    if (i % 5 == 0) chain.add(before);
+  }
+  const graph::Module module = levelled(chain.finish());
+  const std::string tag = "ethos-n78-4tops-4ple";
+  const Result<CompiledModel> compiled = compile_for(module, tag);
+  ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
+  const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);
+  std::vector<graph::TensorValue> outputs;
+  ASSERT_EQ(run_on(tag, *compiled, inputs, outputs), "");
+  EXPECT_EQ(outputs, integer_model(module, inputs));
+}
+
+TEST(LongNetworks, WithMoreOutputsThanBuffersAreRefused) {
+  Random random(9);
+  Chain chain(random, 8, 8, 16);
+  for (int i = 0; i < 260; ++i) chain.conv(16, 1).output();
+  const Result<CompiledModel> compiled =
+      compile_for(levelled(chain.finish()), "ethos-n78-4tops-4ple");
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_THAT(
+      compiled.error().to_string(),
+      ::testing::HasSubstr("it has 1 inputs and 260 outputs, and the driver takes 256 buffers"));
 }
 
 }  // namespace

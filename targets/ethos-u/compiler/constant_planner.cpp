@@ -25,7 +25,7 @@ constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 
 }  // namespace
 
-ConstantPlanner::ConstantPlanner(ScheduleDraft& draft) : draft_(draft) {
+ConstantPlanner::ConstantPlanner(ScheduleDraft& draft) : draft_(draft), prefetch_(draft.hardware) {
   find_owners();
   plan_tables();
 }
@@ -66,6 +66,7 @@ std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
     out.waits = i > 0 && draft_.dependency(draft_.units[i - 1], unit) == 0;
     out.live_bytes = live[i];
     out.owner = unit.owner;
+    out.operation = static_cast<int32_t>(unit.operation);
     if (unit.owner >= 0) units[static_cast<size_t>(unit.owner)].last_user = static_cast<int32_t>(i);
     if (const int32_t group = draft_.group_of(unit); group >= 0 && unit.owner < 0) {
       out.bytes = draft_.schedule.storages[static_cast<size_t>(group)].bytes;
@@ -117,7 +118,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   for (const int64_t budget : budgets) {
     draft_.units = whole;
     slots_ = whole_slots;
-    PrefetchPlan plan = plan_prefetch(draft_.hardware, prefetch_units(false), budget);
+    PrefetchPlan plan = prefetch_.plan(prefetch_units(false), budget);
     if (draft_.constants_are_slow()) plan = slice_units(budget, std::move(plan));
     const double memory = static_cast<double>(std::max(plan.peak_bytes, base)) /
                           static_cast<double>(std::max<int64_t>(base, 1));
@@ -130,7 +131,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   draft_.units = std::move(best->units);
   slots_ = std::move(best->slots);
   chain_blocks(best->budget, best->plan);
-  return plan_prefetch(draft_.hardware, prefetch_units(true), best->budget);
+  return prefetch_.plan(prefetch_units(true), best->budget);
 }
 
 // Blocks that suit each other, where that makes the plan better. What is close is decided with the real sizes
@@ -147,10 +148,10 @@ void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
       draft_.maker.count_again(unit);
     }
   }
-  const double before = plan_prefetch(draft_.hardware, prefetch_units(false), budget).cycles;
+  const double before = prefetch_.plan(prefetch_units(false), budget).cycles;
   std::vector<Unit> units = with_chained_blocks(draft_, fetched);
   std::swap(units, draft_.units);
-  if (plan_prefetch(draft_.hardware, prefetch_units(false), budget).cycles >= before)
+  if (prefetch_.plan(prefetch_units(false), budget).cycles >= before)
     std::swap(units, draft_.units);
 }
 
@@ -206,7 +207,7 @@ bool ConstantPlanner::try_units(std::vector<Unit> units, int64_t budget, Prefetc
   const std::vector<TableSlots::Slot> slots = slots_;
   find_owners();
   plan_tables();
-  PrefetchPlan other = plan_prefetch(draft_.hardware, prefetch_units(false), budget);
+  PrefetchPlan other = prefetch_.plan(prefetch_units(false), budget);
   if (other.cycles * larger < plan.cycles) {
     plan = std::move(other);
     return true;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "constant_streams.h"
-#include "prefetch.h"
+#include "prefetch_windows.h"
 #include "schedule_draft.h"
 #include "table_slots.h"
 
@@ -49,6 +49,7 @@ class ConstantPlanner {
   PrefetchPlan slice_units(int64_t budget, PrefetchPlan plan);
 
   ScheduleDraft& draft_;
+  PrefetchWindows prefetch_;
   std::vector<TableSlots::Slot> slots_;  // by unit
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool>, ConstantStream> streams_;
   std::map<std::tuple<int32_t, int32_t, int32_t>, Unit> parts_;  // slices, by view and channels

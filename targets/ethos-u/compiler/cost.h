@@ -21,10 +21,12 @@ struct OperationCost {
   std::array<double, kPorts> ports = {};
   double first_fetch = 0, drain = 0;  // what operations that follow each other hide
   double alone() const;
+  bool operator==(const OperationCost&) const = default;
 };
 struct TransferCost {
   double cycles = 0;
   std::array<double, kPorts> ports = {};
+  bool operator==(const TransferCost&) const = default;
 };
 
 class CostModel {

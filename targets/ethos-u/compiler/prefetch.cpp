@@ -13,13 +13,9 @@ class Planner {
       : hardware_(hardware), units_(units), budget_(budget) {}
 
   PrefetchPlan run() {
-    PrefetchPlan best;
-    best.fetched.assign(units_.size(), false);
-    place(best);
-    PrefetchPlan all = best;
-    for (size_t i = 0; i < units_.size(); ++i) all.fetched[i] = units_[i].bytes > 0;
-    place(all);
-    if (all.cycles < best.cycles) best = all;
+    PrefetchPlan best = placed(std::vector<bool>(units_.size(), false));
+    PrefetchPlan all = placed(all_constants(units_));
+    if (all.cycles < best.cycles) best = std::move(all);
     // One at a time, the other way, as long as it helps.
     for (int round = 0; round < 3; ++round) {
       bool better = false;
@@ -36,6 +32,13 @@ class Planner {
       if (!better) break;
     }
     return best;
+  }
+
+  PrefetchPlan placed(std::vector<bool> fetched) const {
+    PrefetchPlan plan;
+    plan.fetched = std::move(fetched);
+    place(plan);
+    return plan;
   }
 
  private:
@@ -143,6 +146,17 @@ class Planner {
 };
 
 }  // namespace
+
+std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units) {
+  std::vector<bool> result(units.size());
+  for (size_t i = 0; i < units.size(); ++i) result[i] = units[i].bytes > 0;
+  return result;
+}
+
+PrefetchPlan place_prefetch(const Hardware& hardware, const std::vector<PrefetchUnit>& units,
+                            std::vector<bool> fetched, int64_t budget) {
+  return Planner(hardware, units, budget).placed(std::move(fetched));
+}
 
 PrefetchPlan plan_prefetch(const Hardware& hardware, const std::vector<PrefetchUnit>& units,
                            int64_t budget) {

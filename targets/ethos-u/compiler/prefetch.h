@@ -22,6 +22,9 @@ struct PrefetchUnit {
   bool has_table = false;  // a look-up table must be loaded before
   TransferCost table;
   int32_t table_earliest = 0;  // before which unit the table may be loaded at the earliest
+  int32_t operation = 0;       // that the unit is of
+
+  bool operator==(const PrefetchUnit&) const = default;
 };
 
 struct PrefetchPlan {
@@ -34,8 +37,15 @@ struct PrefetchPlan {
   int64_t peak_bytes = 0;
 };
 
-// Uses at most `budget` bytes where it adds anything to what is live.
+// The units that have constants of their own.
+std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units);
+
+// Uses at most `budget` bytes where it adds anything to what is live. The work grows with the square of the units.
 PrefetchPlan plan_prefetch(const Hardware& hardware, const std::vector<PrefetchUnit>& units,
                            int64_t budget);
+
+// The plan that fetches the constants of the units that `fetched` names, as far as there is room.
+PrefetchPlan place_prefetch(const Hardware& hardware, const std::vector<PrefetchUnit>& units,
+                            std::vector<bool> fetched, int64_t budget);
 
 }  // namespace intarsia::targets::ethos_u

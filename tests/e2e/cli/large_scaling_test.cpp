@@ -11,6 +11,15 @@ TEST_F(Scaling, AChainOf10000Operators) {
   EXPECT_LT(ended.peak_bytes, 1000 * kMiB);
 }
 
+// Every layer is worth slicing and fetching.
+TEST_F(Scaling, WeightsOf400LayersOnAnEthosU) {
+  make("chain.tflite", [] { return chain_of(400, 128); });
+  const Ended ended =
+      measured({"compile", "chain.tflite", "--target", "cortex-m55 + ethos-u55-128", "-o", "out"});
+  ASSERT_EQ(ended.code, 0) << told();
+  EXPECT_LT(ended.peak_bytes, 6 * 400 * 128 * 128 + 200 * kMiB);
+}
+
 TEST_F(Scaling, AThousandReadersOfOneTensor) {
   make("fan.tflite", [] { return fan_out_to(1000); });
   const Ended ended = measured({"compile", "fan.tflite", "-o", "out"});

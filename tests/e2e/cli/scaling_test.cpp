@@ -16,6 +16,28 @@ TEST_F(Scaling, AChainOf1000Operators) {
   EXPECT_THAT(std::string(source.begin(), source.end()), HasSubstr("chain_layer999("));
 }
 
+// Schedules, cascades and prefetches are planned in pieces.
+TEST_F(Scaling, AThousandOperatorsOnEveryNpu) {
+  for (const char* npu : {"ethos-u55-128", "ethos-u65-512", "ethos-n78-4tops-4ple"})
+    for (const bool sums : {false, true}) {
+      make("net.tflite", [&] { return sums ? sums_of(1000) : chain_of(1000); });
+      const Ended ended = measured(
+          {"compile", "net.tflite", "--target", std::string("cortex-m55 + ") + npu, "-o", "out"});
+      ASSERT_EQ(ended.code, 0) << npu << told();
+      EXPECT_LT(ended.peak_bytes, 200 * kMiB) << npu;
+    }
+}
+
+TEST_F(Scaling, WhatIsPlannedInPiecesIsStillRight) {
+  make("chain.tflite", [] { return chain_of(120, 64); });
+  make("sums.tflite", [] { return sums_of(120); });
+  for (const auto& [net, npu] : {std::pair{"chain.tflite", "ethos-u55-128"},
+                                 std::pair{"sums.tflite", "ethos-n78-4tops-4ple"}})
+    EXPECT_TRUE(done(intarsia(
+        {"verify", net, "--board", "host", "--target", std::string("cortex-m55 + ") + npu})))
+        << npu << net;
+}
+
 TEST_F(Scaling, TwoHundredReadersOfOneTensor) {
   make("fan.tflite", [] { return fan_out_to(200); });
   const Ended ended = measured({"compile", "fan.tflite", "-o", "out"});

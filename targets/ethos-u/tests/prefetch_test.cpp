@@ -1,0 +1,111 @@
+// Planning transfers piece by piece, beside planning them all at once.
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "compiler/prefetch_windows.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using namespace targets::ethos_u;
+
+// Operations of some thousand cycles with constants that take about as long to arrive. Some are stripes of one operation
+// that share its constants.
+std::vector<PrefetchUnit> random_units(uint32_t seed, int32_t operations) {
+  std::mt19937 random(seed);
+  std::vector<PrefetchUnit> units;
+  for (int32_t operation = 0; operation < operations; ++operation) {
+    const auto first = static_cast<int32_t>(units.size());
+    const int32_t stripes = random() % 4 == 0 ? 3 : 1;
+    for (int32_t s = 0; s < stripes; ++s) {
+      PrefetchUnit unit;
+      const double cycles = 1000.0 + random() % 4000;
+      unit.fetched.pipeline = cycles;
+      unit.direct.pipeline = cycles * (1 + random() % 3 / 2.0);
+      unit.live_bytes = 1000 + random() % 20000;
+      unit.operation = operation;
+      unit.owner = s == 0 ? -1 : first;
+      if (s == 0 && random() % 5 != 0) {
+        unit.bytes = 1000 + random() % 30000;
+        unit.transfer.cycles = static_cast<double>(unit.bytes) / 8;
+      }
+      units.push_back(unit);
+    }
+    if (stripes > 1) units[static_cast<size_t>(first)].last_user = first + stripes - 1;
+  }
+  return units;
+}
+
+TEST(PrefetchWindows, AreNoWindowsWhereProgramsAreShort) {
+  const Hardware hardware;
+  for (uint32_t seed = 0; seed < 10; ++seed) {
+    const std::vector<PrefetchUnit> units = random_units(seed, 40);
+    const PrefetchPlan whole = plan_prefetch(hardware, units, 60000);
+    const PrefetchPlan pieces = PrefetchWindows(hardware).plan(units, 60000);
+    EXPECT_EQ(pieces.fetched, whole.fetched);
+    EXPECT_EQ(pieces.cycles, whole.cycles);
+  }
+}
+
+// What is lost at the bounds of the windows is less than two percent of what fetching gains.
+TEST(PrefetchWindows, LoseHardlyAnything) {
+  const Hardware hardware;
+  for (uint32_t seed = 0; seed < 6; ++seed) {
+    const std::vector<PrefetchUnit> units = random_units(seed, 200);
+    const PrefetchPlan none =
+        place_prefetch(hardware, units, std::vector<bool>(units.size(), false), 60000);
+    const PrefetchPlan whole = plan_prefetch(hardware, units, 60000);
+    const PrefetchPlan pieces = PrefetchWindows(hardware).plan(units, 60000);
+    ASSERT_LT(whole.cycles, none.cycles);
+    EXPECT_LE(pieces.cycles, whole.cycles + 0.02 * (none.cycles - whole.cycles)) << "seed " << seed;
+    EXPECT_LE(pieces.peak_bytes, 60000);
+  }
+}
+
+// Stripes of one operation in two windows: what the first window fetched stays for the second, and counts there.
+TEST(PrefetchWindows, KnowWhatWasFetchedBefore) {
+  const Hardware hardware;
+  std::vector<PrefetchUnit> units = random_units(1, 64);
+  for (PrefetchUnit& unit : units) unit.bytes = 0;
+  const auto owner = static_cast<int32_t>(units.size() - 1);
+  units.back().bytes = 40000;
+  units.back().live_bytes = 0;
+  units.back().direct.pipeline = 100000;
+  units.back().last_user = owner + 2;
+  PrefetchUnit user;
+  user.owner = owner;
+  user.direct.pipeline = 100000;
+  user.fetched.pipeline = 1000;
+  // An operation between them whose constants do not fit beside.
+  PrefetchUnit other;
+  other.operation = 64;
+  other.bytes = 30000;
+  other.direct.pipeline = 50000;
+  units.push_back(other);
+  units.push_back(user);
+  const PrefetchPlan plan = PrefetchWindows(hardware).plan(units, 60000);
+  EXPECT_TRUE(plan.fetched[static_cast<size_t>(owner)]);
+  EXPECT_FALSE(plan.fetched[static_cast<size_t>(owner) + 1]);
+  EXPECT_LE(plan.peak_bytes, 60000);
+}
+
+// The same question again, and one where a piece has changed.
+TEST(PrefetchWindows, AnswerTheSameTwice) {
+  const Hardware hardware;
+  std::vector<PrefetchUnit> units = random_units(2, 200);
+  PrefetchWindows windows(hardware);
+  const PrefetchPlan first = windows.plan(units, 60000);
+  EXPECT_EQ(windows.plan(units, 60000).fetched, first.fetched);
+  std::vector<PrefetchUnit> changed = units;
+  for (PrefetchUnit& unit : changed)
+    if (unit.operation == 100) unit.fetched.pipeline *= 3;
+  const PrefetchPlan again = windows.plan(changed, 60000);
+  EXPECT_EQ(again.fetched, PrefetchWindows(hardware).plan(changed, 60000).fetched);
+  EXPECT_EQ(windows.plan(units, 60000).fetched, first.fetched);
+  EXPECT_EQ(windows.plan(units, 30000).fetched,
+            PrefetchWindows(hardware).plan(units, 30000).fetched);
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
