@@ -7,6 +7,7 @@
 
 #include "intarsia/builtin_targets.h"
 #include "intarsia/import.h"
+#include "intarsia/package.h"
 #include "intarsia/report.h"
 
 namespace intarsia {
@@ -69,6 +70,17 @@ void expect_right_rows(const Made& made) {
 
 TEST(Report, OfACpu) {
   const Made made = digits_on("c");
+  EXPECT_EQ(made.report.model, "digits");
+  EXPECT_EQ(made.report.board, "host");
+  int64_t weights = 0, tables = 0;
+  for (const tir::Constant& constant : made.model.lowered.constants) {
+    const auto bytes = static_cast<int64_t>(constant.bytes.size());
+    if (constant.use == tir::ConstantUse::Weights) weights += bytes;
+    if (constant.use == tir::ConstantUse::Table) tables += bytes;
+  }
+  EXPECT_GT(tables, 0);
+  EXPECT_EQ(made.report.weight_bytes, weights);
+  EXPECT_EQ(made.report.table_bytes, tables);
   expect_right_rows(made);
   EXPECT_TRUE(made.report.regions.empty());
   EXPECT_EQ(report_text(made.report).find("Streams"), std::string::npos);
@@ -93,6 +105,31 @@ TEST(Report, OfACpuBesideAnNpu) {
   EXPECT_EQ(made.report.regions.size(), 2u);
   for (const OperatorRow& row : made.report.operators)
     EXPECT_EQ(row.member, row.name == "widen" ? "c" : "ethos-u");
+}
+
+// What a program finds in the manifest about the model, and in the folder.
+TEST(Package, DescribesTheModel) {
+  const Made made = digits_on("c");
+  TargetRegistry registry;
+  add_builtin_targets(registry);
+  const Result<TargetSpec> target = parse_target_argument(registry.catalogue(), "c");
+  const Result<PackageContents> package = make_package(
+      {made.model, registry, *target, "host", "native", INTARSIA_SOURCE_DIR, false, false});
+  ASSERT_TRUE(package.ok()) << package.error().to_string();
+  const PackageManifest& manifest = package->manifest;
+  ASSERT_EQ(manifest.inputs.size(), 1u);
+  ASSERT_EQ(manifest.outputs.size(), 1u);
+  EXPECT_EQ(manifest.outputs[0].shape, (std::vector<int64_t>{1, 10}));
+  EXPECT_EQ(manifest.outputs[0].bytes, 10);
+  EXPECT_EQ(manifest.model, "digits");
+  for (const char* name : {"digits.c", "digits.h", "digits.mk", "CMakeLists.txt", "manifest.json"})
+    EXPECT_TRUE(std::any_of(package->files.begin(), package->files.end(),
+                            [&](const SourceFile& file) { return file.path == name; }))
+        << name;
+  // Those of the emitted files that a compiler gets.
+  const std::vector<std::string>& sources = made.model.emitted.c_files;
+  EXPECT_TRUE(std::find(sources.begin(), sources.end(), "digits.c") != sources.end());
+  for (const std::string& source : sources) EXPECT_TRUE(source.ends_with(".c")) << source;
 }
 
 TEST(Report, IsTheSameEveryTime) {

@@ -5,6 +5,7 @@
 
 #include "intarsia/tir_build.h"
 #include "tir/fold.h"
+#include "tir/walk.h"
 
 namespace intarsia::tir {
 namespace {
@@ -160,6 +161,25 @@ TEST(Seq, FlattensUnlessCommented) {
   EXPECT_EQ(std::get<Seq>(seq({one, seq({two, one}), nullptr})->node).statements.size(), 3u);
   const Stmt commented = with_comment("why", seq({two, one}));
   EXPECT_EQ(std::get<Seq>(seq({one, commented})->node).statements.size(), 2u);
+}
+
+// Operands of intrinsics are rewritten like all expressions; a statement in which nothing changes stays the same one.
+TEST(Rewrite, ReachesTheOperandsOfIntrinsics) {
+  FuncBuilder f("leaf");
+  const BufferId in = f.parameter("in", DataType::Int8, {16}, Access::Read);
+  const auto use = [&](int64_t start, int64_t value) {
+    return intrinsic("use", {BufferRun{in, {int_imm(start)}, 4, Access::Read}, int_imm(value)});
+  };
+  const auto with = [](int64_t from, int64_t to) {
+    return [=](const Expr& e) {
+      const auto* number = std::get_if<IntImm>(&e->node);
+      return number != nullptr && number->value == from ? int_imm(to) : e;
+    };
+  };
+  const Stmt stmt = use(3, 7);
+  EXPECT_TRUE(equal(rewrite(stmt, with(7, 8)), use(3, 8)));
+  EXPECT_TRUE(equal(rewrite(stmt, with(3, 5)), use(5, 7)));
+  EXPECT_EQ(rewrite(stmt, with(1, 2)), stmt);
 }
 
 }  // namespace

@@ -137,6 +137,8 @@ TEST(Text, ErrorsNameThePlace) {
   EXPECT_THAT(error_of("let v = min(3)"), HasSubstr("2 arguments are wanted"));
   EXPECT_THAT(error_of("jump v"), HasSubstr("m.tir:3:1: 'jump' begins no statement"));
   EXPECT_THAT(error_of("let v = 1 let v = 2"), HasSubstr("'v' is defined already"));
+  EXPECT_EQ(error_of("local %c: i8[4] align=1048576"), "");
+  EXPECT_THAT(error_of("local %c: i8[4] align=2097152"), HasSubstr("an alignment"));
   EXPECT_THAT(error_of("vars w: i32 let v = 1"), HasSubstr("'v' is missing after vars"));
   EXPECT_THAT(error_of("for i in 0..4 {"), HasSubstr("m.tir"));
   EXPECT_THAT(error_of("let v = " + std::string(5000, '(')), HasSubstr("nested too deeply"));

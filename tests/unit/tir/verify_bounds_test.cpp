@@ -125,6 +125,28 @@ TEST(Bounds, QuotientRoundsTowardZero) {
   }
 }
 
+// The remainder is at least zero, and less than the divisor.
+TEST(Bounds, WhatAQuotientLeaves) {
+  for (const int64_t extent : {20, 19}) {
+    Leaf t;
+    const BufferId out = t.f.parameter("out", DataType::Int8, {extent}, Access::Write);
+    const Stmt body = t.f.loop("i", 120, [&](Expr i) {
+      return touch(t.f, out, {i - binary(BinaryOp::Div, i, imm(20)) * 20});
+    });
+    EXPECT_EQ(t.verified(body).empty(), extent == 20);
+  }
+}
+
+TEST(Bounds, ANegatedIndexRunsBackwards) {
+  for (const int64_t extent : {5, 4}) {
+    Leaf t;
+    const BufferId out = t.f.parameter("out", DataType::Int8, {extent}, Access::Write);
+    const Stmt body =
+        t.f.loop("i", 5, [&](Expr i) { return touch(t.f, out, {unary(UnaryOp::Neg, i) + 4}); });
+    EXPECT_EQ(t.verified(body).empty(), extent == 5);
+  }
+}
+
 TEST(Bounds, IndicesFromTables) {
   for (const uint8_t largest : {4, 5}) {
     Leaf t;
