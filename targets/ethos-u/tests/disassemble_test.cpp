@@ -85,6 +85,17 @@ TEST(Disassemble, PayloadsSayForWhomAndPrintEvenWhatNobodyKnows) {
       HasSubstr("an NPU of product number 2 with 256 MACs, 64 KiB of SHRAM, architecture 2.0.0"));
 }
 
+// A file of TFLite with two payloads, the second behind bytes that are none.
+TEST(Disassemble, EveryPayloadOfAFileBeginsALine) {
+  constexpr uint32_t kTflite = 0x334C4654;
+  const std::string text =
+      text_of({0, kTflite, kMagic, 0x00100001, 0x10003009, 0x10060000, 0x00010002, kStop, 7, kMagic,
+               0x00100001, 0x10003009, 0x10060000, 0x00020002, 0x00010012, kStop});
+  EXPECT_THAT(text, testing::StartsWith("operator 0 of kind ethos-u, payload at byte 0x8: "));
+  EXPECT_THAT(text, HasSubstr("\noperator 1 of kind ethos-u, payload at byte 0x24: "));
+  EXPECT_THAT(text, Not(HasSubstr("operator 2")));
+}
+
 TEST(Disassemble, BrokenPayloadsAreNamed) {
   EXPECT_THAT(text_of({kMagic}), HasSubstr("the payload has no command stream"));
   EXPECT_THAT(text_of({kMagic, 0x00100001, 0}), HasSubstr("ends inside its configuration"));

@@ -1,0 +1,118 @@
+// Graphs that meet a limit of the hardware exactly, and graphs that exceed it by one.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "graph_maker.h"
+
+namespace intarsia::test::ethos_u {
+namespace {
+
+using graph::OpKind;
+using graph::TensorId;
+using testing::Random;
+
+std::string refusal_of_first(const graph::Module& module) {
+  return refusal(module, module.entry_function(), module.entry_function().nodes[0]);
+}
+
+std::string refusal_of_bias(int64_t value) {
+  Random random(1);
+  Graph g;
+  const TensorId x = g.input(DataType::Int16, {1, 2, 2, 3}, 0.05f, 0);
+  const TensorId weights = g.constant(random, DataType::Int8, {2, 1, 1, 3}, {{0.01f}, {0}, 0});
+  const TensorId bias = g.constant(random, DataType::Int64, {2}, {{0.05f * 0.01f}, {0}, 0});
+  graph::Module module = g.finish(g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {x, weights, bias},
+                                         1, DataType::Int16, 0.1f, 0));
+  std::vector<uint8_t> bytes(16, 0);
+  for (size_t b = 0; b < 8; ++b)
+    bytes.at(8 + b) = static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * b));
+  module.constants.at(1).bytes = bytes;
+  return refusal_of_first(module);
+}
+
+TEST(Limits, ABiasHas40Bits) {
+  constexpr int64_t kLimit = int64_t{1} << 39;
+  EXPECT_EQ(refusal_of_bias(kLimit - 1), "");
+  EXPECT_EQ(refusal_of_bias(-kLimit), "");
+  for (const int64_t value : {kLimit, -kLimit - 1})
+    EXPECT_EQ(refusal_of_bias(value),
+              fmt::format("the bias {} of channel 1 does not fit into 40 bits", value));
+}
+
+// Two channels of 2 * 32769 weights; all of 127 but the last two of each channel.
+std::string refusal_of_weights(int8_t last_of_first, int8_t last_of_second) {
+  Random random(1);
+  constexpr int64_t kDepth = 32769;
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {1, 1, 2, kDepth}, 0.05f, 0);
+  const TensorId weights = g.constant(random, DataType::Int8, {2, 1, 2, kDepth}, {{0.01f}, {0}, 0});
+  graph::Module module = g.finish(
+      g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {x, weights}, 1, DataType::Int8, 0.1f, 0));
+  std::vector<uint8_t> bytes(4 * kDepth, 127);
+  const auto end_channel = [&](size_t end, int8_t last) {
+    bytes.at(end - 2) = 0;
+    bytes.at(end - 1) = static_cast<uint8_t>(last);
+  };
+  end_channel(bytes.size() / 2, last_of_first);
+  end_channel(bytes.size(), last_of_second);
+  module.constants.at(0).bytes = bytes;
+  return refusal_of_first(module);
+}
+
+TEST(Limits, WeightsOfAChannelSumUpTo127Times65536) {
+  EXPECT_EQ(refusal_of_weights(0, 0), "");
+  EXPECT_EQ(refusal_of_weights(-1, 0), "the weights of channel 0 sum up to 8323073, above 8323072");
+  EXPECT_EQ(refusal_of_weights(0, 1), "the weights of channel 1 sum up to 8323073, above 8323072");
+}
+
+// A window's row becomes the channels of one pixel, where the row of all of them is no longer than an axis may be.
+TEST(Limits, GatheredRowsAreAsLongAsAnAxis) {
+  const auto gathers = [](int64_t width) {
+    Random random(1);
+    Graph g;
+    const TensorId x = g.input(DataType::Int8, {1, 5, width, 2}, 0.05f, 0);
+    const TensorId weights = g.constant(random, DataType::Int8, {16, 5, 5, 2}, {{0.01f}, {0}, 0});
+    const graph::Module module = g.finish(
+        g.node(OpKind::Conv2d, graph::Conv2dAttrs{}, {x, weights}, 1, DataType::Int8, 0.1f, 0));
+    EXPECT_EQ(refusal_of_first(module), "");
+    return legalise(module, module.entry_function()).gathers;
+  };
+  EXPECT_TRUE(gathers(32768));
+  EXPECT_FALSE(gathers(32769));
+}
+
+// The second operation of softmax narrows to int8: what it lets pass are values of int8.
+TEST(Limits, ClampsAreValuesOfTheOutput) {
+  Graph g;
+  const TensorId x = g.input(DataType::Int8, {6, 2}, 0.03f, 3);
+  const graph::Module module = g.finish(
+      g.node(OpKind::Softmax, graph::SoftmaxAttrs{1.0f}, {x}, 1, DataType::Int8, 1.0f / 256, -128));
+  const targets::ethos_u::Program program = legalise(module, module.entry_function());
+  ASSERT_EQ(program.operations.size(), 3u);
+  const targets::ethos_u::Operation& last = program.operations.back();
+  EXPECT_EQ(program.tensors.at(static_cast<size_t>(last.ofm.tensor)).type, DataType::Int8);
+  EXPECT_EQ(last.clamp_low, -128);
+  EXPECT_EQ(last.clamp_high, 127);
+}
+
+// A function of int16 that 512 straight lines meet everywhere: one whose values are all the same. One that bends
+// between the lines' ends has none.
+TEST(Limits, FunctionsOfInt16AreStraightLines) {
+  for (const float scale : {1e-10f, 1.0f / 4096}) {
+    Random random(2);
+    Graph g;
+    const TensorId x = g.input(DataType::Int16, {1, 300}, scale, 0);
+    const graph::Module module = g.finish(
+        g.node(OpKind::Logistic, graph::NoAttrs{}, {x}, 1, DataType::Int16, 1.0f / 32768, 0));
+    if (scale > 1e-5f) {
+      EXPECT_EQ(refusal_of_first(module),
+                "the NPU's 512 straight lines do not meet every value of the function");
+      continue;
+    }
+    expect_taken_and_same(random, module);
+    EXPECT_EQ(operation_count(module), 1u);
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::test::ethos_u
