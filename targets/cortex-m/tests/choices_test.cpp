@@ -249,5 +249,20 @@ TEST(Choices, DepthwiseOnDspHasFourChannelsWithoutDilationOrMultiplier) {
   EXPECT_FALSE(depthwise(4, 4, 2));
 }
 
+// A filter of one channel is a convolution, but where its columns are dilated.
+TEST(Choices, DepthwiseOfOneChannelIsAConvolution) {
+  const auto depthwise = [](int64_t columns, int64_t dilation) {
+    Random random(10);
+    WindowCase c{OpKind::DepthwiseConv2d, 1, 9, 9, 1, 8, 3, columns, 1};
+    c.dilation_w = dilation;
+    return kernel_of("cortex-m4", window_module(random, c));
+  };
+  const std::string convolution = depthwise(3, 1);
+  EXPECT_NE(convolution.find("conv"), std::string::npos) << convolution;
+  EXPECT_EQ(depthwise(1, 1), convolution);
+  EXPECT_EQ(depthwise(1, 2), convolution);
+  EXPECT_NE(depthwise(3, 2), convolution);
+}
+
 }  // namespace
 }  // namespace intarsia::test::cortex_m
