@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "compiler/kernels.h"
 #include "kernel_program.h"
 
 namespace intarsia::test::cortex_m {
@@ -262,6 +263,18 @@ TEST(Choices, DepthwiseOfOneChannelIsAConvolution) {
   EXPECT_EQ(depthwise(1, 1), convolution);
   EXPECT_EQ(depthwise(1, 2), convolution);
   EXPECT_NE(depthwise(3, 2), convolution);
+}
+
+// Kernels read the fields of a window as 16 bits.
+TEST(Choices, WindowsFitIntoSixteenBits) {
+  const auto fits = [](int64_t in_w, int64_t pad_left) {
+    targets::cortex_m::Window window;
+    window.in_w = in_w, window.pad_left = pad_left;
+    return window.fits();
+  };
+  EXPECT_TRUE(fits(32767, -32768));
+  EXPECT_FALSE(fits(32768, 0));
+  EXPECT_FALSE(fits(0, -32769));
 }
 
 }  // namespace
