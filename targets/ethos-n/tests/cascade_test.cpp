@@ -145,6 +145,17 @@ TEST(OneLayer, OfAFilterWithoutPadding) {
     }
 }
 
+// Stripes, each by itself, without an MCE.
+TEST(OneLayer, OfThePleAlone) {
+  Random random(13);
+  Chain chain(random, 70, 30, 33);
+  const graph::TensorId input = chain.last();
+  const graph::Module module = chain.leaky_relu().add(input).finish();
+  const std::vector<graph::TensorValue> inputs = intarsia::testing::random_inputs(random, module);
+  for (const char* tag : kTags)
+    run_both(device(tag, 13), module, inputs, integer_model(module, inputs));
+}
+
 // ---- maps larger than SRAM, as it is ----
 
 // Some of the variants, and all where there is time.

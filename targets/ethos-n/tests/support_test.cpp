@@ -281,5 +281,24 @@ TEST(Support, DepthIsBoundByTheVariant) {
   }
 }
 
+// Of eight rows as wide as that and sixteen channels, two have to fit into SRAM beside the kernel.
+TEST(Support, MaximumOfStride1IsBoundByTheVariant) {
+  struct Row {
+    const char* tag;
+    int64_t longest;
+  };
+  for (const Row& row : {Row{"ethos-n78-1tops-4ple", 1776}, Row{"ethos-n78-4tops-2ple", 4080},
+                         Row{"ethos-n78-4tops-4ple", 4080}, Row{"ethos-n78-8tops-2ple", 8176}})
+    for (const Variant& variant : variants()) {
+      if (variant.tag != row.tag) continue;
+      const auto of_size = [&](int64_t height, int64_t width) {
+        return ask(variant, window(QueryKind::MaxPooling, image(height, width, 16), 3, 3, 1));
+      };
+      EXPECT_EQ(of_size(row.longest, row.longest).support, kYes) << row.tag;
+      EXPECT_EQ(of_size(row.longest + 1, 8).name, "image-in-sram") << row.tag;
+      EXPECT_EQ(of_size(8, row.longest + 1).name, "image-in-sram") << row.tag;
+    }
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_n
