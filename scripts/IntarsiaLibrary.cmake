@@ -116,7 +116,8 @@ set(INTARSIA_TEST_CASES ${CMAKE_CURRENT_LIST_DIR}/IntarsiaTestCases.cmake)
 # intarsia_add_test(<name> SOURCES ... LIBS ... [LABELS ...] [ENTRIES case|suite] [TIMEOUT seconds] [SLOW regex]
 #                   [ALONE files...])
 # A GoogleTest program; each of its cases is an entry of ctest, `<name>.<Suite>.<Case>`, in a process of its own. Where
-# the cases of a suite share what is costly to make, `ENTRIES suite` runs them together. Without labels it is a `unit`
+# the cases of a suite share what is costly to make, `ENTRIES suite` runs them together, and so does a sanitized build,
+# in which to start and end a process takes longer than most cases. Without labels it is a `unit`
 # test: quick, and run under the sanitizers too. Others: `golden`, `e2e` (from model file to running program),
 # `install`, `long` (left out by ./test). Entries whose names match SLOW get the label `slow`: they run what others run
 # too, on more, or spend their time in a compiler; .ci/run leaves them out under the sanitizers. The time limit is for one
@@ -142,7 +143,9 @@ function(intarsia_add_test name)
   # For scripts/mutate: which programs there are, and their labels.
   file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/test-programs/${name}.txt
     CONTENT "$<TARGET_FILE:${name}>\n${ARG_LABELS}\n")
-  if(NOT ARG_ENTRIES)
+  if(INTARSIA_SANITIZE)
+    set(ARG_ENTRIES suite)
+  elseif(NOT ARG_ENTRIES)
     set(ARG_ENTRIES case)
   endif()
   if(NOT ARG_TIMEOUT)

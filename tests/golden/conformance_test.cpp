@@ -56,22 +56,12 @@ TEST_P(Conformance, OutputsAreTheRecordedOnes) {
   EXPECT_EQ(run_case(GetParam(), meta), "");
 }
 
-// Not what TFLite Micro itself rejects.
-std::vector<std::filesystem::path> cases() {
-  std::vector<std::filesystem::path> folders = test::recorded_cases();
-  std::erase_if(folders, [](const std::filesystem::path& folder) {
-    const nlohmann::json meta = nlohmann::json::parse(bytes_of(folder / "meta.json"));
-    return meta.value("optional", false);
-  });
-  return folders;
-}
-
-INSTANTIATE_TEST_SUITE_P(Recorded, Conformance, testing::ValuesIn(cases()),
+INSTANTIATE_TEST_SUITE_P(Recorded, Conformance, testing::ValuesIn(test::recorded_cases()),
                          [](const auto& info) { return test::test_name(info.param); });
 
 // operators/make_cases.py makes these.
 TEST(ConformanceCases, TheRepositoryHasCasesOfItsOwn) {
-  const std::vector<std::filesystem::path> all = cases();
+  const std::vector<std::filesystem::path> all = test::recorded_cases();
   EXPECT_EQ(std::count_if(all.begin(), all.end(), test::is_own), 113);
 }
 

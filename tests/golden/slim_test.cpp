@@ -2,8 +2,6 @@
 // before and after; and it finds what there is to find.
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
 #include "golden_testing.h"
 #include "intarsia/import.h"
 #include "intarsia/slim.h"
@@ -82,14 +80,10 @@ TEST_P(Slimming, ChangesNoResult) {
   same_on_recorded_inputs(GetParam(), *before, slimmed->module);
 }
 
-// Not those that TFLite Micro itself rejects.
 std::vector<fs::path> models_and_cases() {
   std::vector<fs::path> all = test::recorded_models();
   const std::vector<fs::path> cases = test::recorded_cases();
   all.insert(all.end(), cases.begin(), cases.end());
-  std::erase_if(all, [](const fs::path& folder) {
-    return nlohmann::json::parse(bytes_of(folder / "meta.json")).value("optional", false);
-  });
   return all;
 }
 

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <vector>
 
 #include "needs.h"
@@ -20,8 +19,11 @@ inline std::filesystem::path shared_folder() {
 
 // Empty when there is no such file.
 inline std::vector<uint8_t> read_bytes(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  std::vector<uint8_t> bytes(file ? static_cast<size_t>(file.tellg()) : 0);
+  file.seekg(0).read(reinterpret_cast<char*>(bytes.data()),
+                     static_cast<std::streamsize>(bytes.size()));
+  return bytes;
 }
 
 }  // namespace intarsia::test

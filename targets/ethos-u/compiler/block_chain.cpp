@@ -7,9 +7,8 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Ways to cut a unit that are looked at, and how much longer than the best one may take alone.
+// Ways to cut a unit that are looked at: more take longer to look at, and are worse alone.
 constexpr size_t kMostOptions = 6;
-constexpr double kMostLoss = 0.2, kLeastLoss = 200;
 
 struct Candidate {
   Unit unit;
@@ -24,13 +23,13 @@ double ends(const OperationCost& cost) {
   return cost.first_fetch + cost.drain;
 }
 
-// The best alone, and those behind it whose ends are shorter.
-std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options) {
+// The best alone, and those behind it whose ends are shorter. One can make up for no more than the best shows at its
+// ends, and what the unit before may hide behind it: `before`, the longest drain of its candidates.
+std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options, double before) {
   std::stable_sort(options.begin(), options.end(), [](const BlockOption& a, const BlockOption& b) {
     return a.score() < b.score();
   });
-  const double most =
-      std::max(options[0].score() * (1 + kMostLoss), options[0].score() + kLeastLoss);
+  const double most = options[0].score() + ends(options[0].cost) + before;
   std::vector<BlockOption> kept;
   for (const BlockOption& option : options) {
     if (option.score() > most || kept.size() == kMostOptions) break;
@@ -78,7 +77,10 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
                  option.block.part_kernel != now.part_kernel;
         });
       }
-      for (const BlockOption& option : worth_looking_at(std::move(options))) {
+      double before = 0;
+      for (size_t b = 0; i > 0 && b < chain[i - 1].size(); ++b)
+        before = std::max(before, chain[i - 1][b].cost->drain);
+      for (const BlockOption& option : worth_looking_at(std::move(options), before)) {
         Unit made = unit;
         draft.maker.set_block(made, option.block);
         add(std::move(made), option.score());

@@ -10,10 +10,11 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Cascades: operations at most, stripes at most, how much slower all operations may become, and how
-// many percent of memory one percent of time is worth.
+// Cascades that are looked at: operations at most, stripes at most. What bounds the work of the search.
 constexpr int32_t kLongestCascade = 4;
 constexpr size_t kMostStripes = 100;
+// Preferences, and no facts of the hardware. Where no limit on memory is given, all operations may take half as
+// long again; four percent of time are worth one percent of memory.
 constexpr double kMostCascadeCost = 1.5;
 constexpr double kCascadeTimeWeight = 0.25;
 

@@ -34,7 +34,7 @@ uint64_t bytes_of(const format::Tensor& tensor) {
 std::vector<uint8_t> data_of(const format::Model& model, const format::Tensor& tensor) {
   const auto* data = model.buffers()->Get(tensor.buffer())->data();
   if (data == nullptr) return {};
-  return {data->begin(), data->end()};
+  return {data->data(), data->data() + data->size()};
 }
 
 // Metadata "OfflineMemoryAllocation": version, subgraphs, tensors, then an offset for every tensor.

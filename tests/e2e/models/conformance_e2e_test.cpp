@@ -15,14 +15,10 @@ TEST_P(ConformanceInC, OutputsAreTheRecordedOnes) {
   EXPECT_EQ(run_case(GetParam(), nlohmann::json::parse(text.begin(), text.end())), "");
 }
 
-// Of the repository's or of those beside it; not those that TFLite Micro itself rejects.
+// Of the repository's or of those beside it.
 std::vector<fs::path> cases(bool own) {
   std::vector<fs::path> folders = recorded_cases();
-  std::erase_if(folders, [&](const fs::path& folder) {
-    const std::vector<uint8_t> text = read_bytes(folder / "meta.json");
-    const nlohmann::json meta = nlohmann::json::parse(text.begin(), text.end());
-    return is_own(folder) != own || meta.value("optional", false);
-  });
+  std::erase_if(folders, [&](const fs::path& folder) { return is_own(folder) != own; });
   return folders;
 }
 
