@@ -261,12 +261,20 @@ std::vector<std::string> running_below(const std::string& folder) {
 
 TEST_F(Stuck, AnInterruptEndsEverything) {
   const std::string temporary = std::getenv("TMPDIR");
+  // Whoever started the tests may ignore these, as a shell does for what runs in the background.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals, signal);
+  posix_spawnattr_t as_from_a_terminal;
+  ASSERT_EQ(posix_spawnattr_init(&as_from_a_terminal), 0);
+  ASSERT_EQ(posix_spawnattr_setsigdefault(&as_from_a_terminal, &signals), 0);
+  ASSERT_EQ(posix_spawnattr_setflags(&as_from_a_terminal, POSIX_SPAWN_SETSIGDEF), 0);
   for (const int signal : {SIGINT, SIGTERM}) {
     const std::string package = path("package"), input = path("in.bin"), output = path("out");
     std::vector<const char*> words = {INTARSIA_PROGRAM, "run",          package.c_str(), "--input",
                                       input.c_str(),    "--output-dir", output.c_str(),  nullptr};
     pid_t process = 0;
-    ASSERT_EQ(posix_spawn(&process, words[0], nullptr, nullptr,
+    ASSERT_EQ(posix_spawn(&process, words[0], nullptr, &as_from_a_terminal,
                           const_cast<char* const*>(words.data()), environ),
               0);
     for (int i = 0; i < 6000 && running_below(temporary).empty(); ++i)
@@ -281,6 +289,7 @@ TEST_F(Stuck, AnInterruptEndsEverything) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_TRUE(running_below(temporary).empty());
   }
+  posix_spawnattr_destroy(&as_from_a_terminal);
 }
 
 // What the emitted C is promised to be free of is an error where tests ask for it, not at a user's.
