@@ -25,6 +25,10 @@ foreach(sanitizer IN LISTS INTARSIA_SANITIZE)
     $<${where}:-fsanitize=${sanitizer}> -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(intarsia_options INTERFACE -fsanitize=${sanitizer})
 endforeach()
+if(INTARSIA_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  # What the sanitizers insert hides from GCC where values come from.
+  target_compile_options(intarsia_options INTERFACE -Wno-maybe-uninitialized)
+endif()
 if("undefined" IN_LIST INTARSIA_SANITIZE)
   target_compile_options(intarsia_options INTERFACE -fno-sanitize=null,vptr,object-size
     $<$<NOT:$<BOOL:$<TARGET_PROPERTY:INTARSIA_IS_FOR_DEVICES>>>:-fno-sanitize=alignment,pointer-overflow>)

@@ -8,6 +8,7 @@
 
 #include "compiler/kernels.h"
 #include "kernel_program.h"
+#include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
 namespace {
@@ -158,6 +159,22 @@ TEST(Choices, ScratchIsBounded) {
   EXPECT_EQ(at("cortex-m3", 6, 1169), "intarsia_thumb_conv_s8");
   EXPECT_EQ(at("cortex-m3", 5, 64), "intarsia_thumb_conv_s8");
   EXPECT_EQ(at("cortex-m0", 6, 64), "intarsia_thumb_conv_s8");
+}
+
+// Inputs of an SVDF layer are widened to 16 bits first. Scales are random: not all of them suit the kernels.
+TEST(Choices, ScratchOfRecurrentLayersIsBounded) {
+  const auto has_kernel = [](int64_t inputs) {
+    bool any = false;
+    for (uint32_t seed = 0; seed < 8 && !any; ++seed) {
+      Random random(seed);
+      KernelProgram program("cortex-m4");
+      program.add(svdf_module(random, DataType::Int8, inputs, 2, 2));
+      any = program.tuned() != 0;
+    }
+    return any;
+  };
+  EXPECT_TRUE(has_kernel(8192));
+  EXPECT_FALSE(has_kernel(8193));
 }
 
 TEST(Choices, ShapesFitSixteenBits) {

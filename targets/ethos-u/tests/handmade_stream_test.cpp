@@ -121,6 +121,21 @@ TEST(HandmadeStream, KeepsItsVariables) {
   }
 }
 
+// The NPU fetches commands by sixteen bytes. A stream that begins between them is refused, with its place.
+TEST(HandmadeStream, BeginsWhereTheNpuFetches) {
+  ModelSpec m = model();
+  TensorSpec& stream = m.tensors.at(2);
+  stream.data.erase(stream.data.begin() + 16, stream.data.begin() + 20);  // one NOP of three
+  stream.shape = {static_cast<int32_t>(stream.data.size())};
+  const Result<graph::Module> imported = import_model(build(m), {"made.tflite"});
+  ASSERT_TRUE(imported.ok()) << imported.error().to_string();
+  const Result<CompiledModel> compiled = compile_for(*imported, "ethos-u55-128");
+  ASSERT_FALSE(compiled.ok());
+  EXPECT_THAT(
+      compiled.error().to_string(),
+      ::testing::HasSubstr("its stream begins at byte 28 of the payload, no multiple of 16"));
+}
+
 // The emitted model sets them where the stream reads them.
 TEST(HandmadeStream, ResetsItsVariables) {
   const Result<graph::Module> imported = import_model(build(model()), {"made.tflite"});

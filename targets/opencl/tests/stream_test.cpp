@@ -35,6 +35,37 @@ TEST(Explanation, SaysWhatTheDeviceLacks) {
   EXPECT_THAT(reason(1), HasSubstr("floats"));
 }
 
+// One base is of the constants; the rest are of memories.
+TEST(Streams, AddressNoMoreMemoriesThanTheProgramHasBasesFor) {
+  const TargetRegistry registry = make_registry();
+  const graph::Module module = parsed_graph(R"(intarsia.graph sum
+func @main(%0) -> (%1) {
+  %0 a: i8[1,16] q(0.1:5)
+  %1 doubled: i8[1,16] q(0.3:9)
+  add twice(%0, %0) -> (%1)
+}
+entry @main
+)");
+  for (const int memories : {7, 8}) {
+    CompileOptions options;
+    options.memory.pools.clear();
+    for (int i = 0; i < memories; ++i)
+      options.memory.pools.push_back({"ram" + std::to_string(i), 4096});
+    const auto model =
+        compile_module(module, registry, parsed_target(registry, "c + opencl"), options);
+    EXPECT_EQ(model.ok(), memories == 7);
+    if (!model.ok()) EXPECT_THAT(model.error().to_string(), HasSubstr("the board has 8 memories"));
+  }
+}
+
+TEST(Target, TakesWhatDevicesMayHave) {
+  const TargetRegistry registry = make_registry();
+  EXPECT_TRUE(parse_target(registry.catalogue(), "c + opencl -macs-per-cycle=65536").ok());
+  const auto refused = parse_target(registry.catalogue(), "c + opencl -macs-per-cycle=65537");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("65536"));
+}
+
 TEST(Disassembly, OfGarbageIsAnErrorOrNotOurs) {
   const TargetRegistry registry = make_registry();
   const TargetKind& kind = registry.kind("opencl");

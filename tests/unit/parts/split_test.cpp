@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/builtin_targets.h"
-#include "intarsia/parts.h"
+#include "intarsia/package.h"
 #include "support/random_operator.h"
 
 namespace intarsia {
@@ -251,6 +251,25 @@ TEST(Mailbox, SignatureIsOfTheChannels) {
   EXPECT_NE(signature(renamed), signature(parts));
   std::swap(turned.pipeline.channels[0].to, turned.pipeline.channels[1].to);
   EXPECT_NE(signature(turned), signature(parts));
+}
+
+// Every part is a package of its own, with what a build of its own needs.
+TEST(PartsPackage, HasWhatEachFirmwareNeeds) {
+  TargetRegistry registry;
+  add_builtin_targets(registry);
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), "a: c; b: c");
+  ASSERT_TRUE(target.ok());
+  const CompiledParts parts = two_parts(kTwoLayers);
+  const Result<PackageContents> package =
+      make_parts_package({parts, registry, *target, "host", "native", INTARSIA_SOURCE_DIR});
+  ASSERT_TRUE(package.ok()) << package.error().to_string();
+  std::set<std::string> paths;
+  for (const SourceFile& file : package->files) paths.insert(file.path);
+  for (const char* part : {"a", "b"})
+    for (const std::string& file : {fmt::format("two_{}.c", part), fmt::format("two_{}.h", part),
+                                    fmt::format("two_{}.mk", part), std::string("two_mailbox.h"),
+                                    std::string("CMakeLists.txt"), std::string("manifest.json")})
+      EXPECT_TRUE(paths.contains(fmt::format("{}/{}", part, file))) << part << "/" << file;
 }
 
 TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <iostream>
+#include <limits>
 #include <random>
 
 #include "intarsia/tir_build.h"
@@ -145,6 +146,17 @@ TEST(Bounds, ANegatedIndexRunsBackwards) {
         t.f.loop("i", 5, [&](Expr i) { return touch(t.f, out, {unary(UnaryOp::Neg, i) + 4}); });
     EXPECT_EQ(t.verified(body).empty(), extent == 5);
   }
+}
+
+// What cannot be negated or made positive is not proven, and breaks nothing.
+TEST(Bounds, TheLeastIntegerAsACoefficient) {
+  Leaf t;
+  const BufferId out = t.f.parameter("out", DataType::Int8, {5}, Access::Write);
+  const Stmt body = t.f.loop("i", 3, [&](Expr i) {
+    const Expr least = int_imm(std::numeric_limits<int64_t>::min(), DataType::Int64);
+    return touch(t.f, out, {cast(DataType::Int64, i) * least});
+  });
+  EXPECT_FALSE(t.verified(body).empty());
 }
 
 TEST(Bounds, IndicesFromTables) {
