@@ -23,13 +23,16 @@ double ends(const OperationCost& cost) {
   return cost.first_fetch + cost.drain;
 }
 
-// The best alone, and those behind it whose ends are shorter. One can make up for no more than the best shows at its
-// ends, and what the unit before may hide behind it: `before`, the longest drain of its candidates.
-std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options, double before) {
+// The best alone, and those behind it whose ends are shorter. What one can make up for: the fetch that the best shows
+// first, and what hides behind the unit before (`before`, the longest drain of its candidates); its own drain, and the
+// fetch of the unit after it, `after`, which may hide behind that.
+std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options, double before,
+                                          double after) {
   std::stable_sort(options.begin(), options.end(), [](const BlockOption& a, const BlockOption& b) {
     return a.score() < b.score();
   });
-  const double most = options[0].score() + ends(options[0].cost) + before;
+  const OperationCost& best = options[0].cost;
+  const double most = options[0].score() + best.first_fetch + before + ends(best) + after;
   std::vector<BlockOption> kept;
   for (const BlockOption& option : options) {
     if (option.score() > most || kept.size() == kMostOptions) break;
@@ -80,7 +83,12 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
       double before = 0;
       for (size_t b = 0; i > 0 && b < chain[i - 1].size(); ++b)
         before = std::max(before, chain[i - 1][b].cost->drain);
-      for (const BlockOption& option : worth_looking_at(std::move(options), before)) {
+      double after = 0;
+      if (i + 1 < chain.size()) {
+        const Unit& next = draft.units[i + 1];
+        after = (fetched[i + 1] ? next.fetched : next.direct).first_fetch;
+      }
+      for (const BlockOption& option : worth_looking_at(std::move(options), before, after)) {
         Unit made = unit;
         draft.maker.set_block(made, option.block);
         add(std::move(made), option.score());
