@@ -164,14 +164,13 @@ TEST(Choices, ScratchIsBounded) {
 // Inputs of an SVDF layer are widened to 16 bits first. Scales are random: not all of them suit the kernels.
 TEST(Choices, ScratchOfRecurrentLayersIsBounded) {
   const auto has_kernel = [](int64_t inputs) {
-    bool any = false;
-    for (uint32_t seed = 0; seed < 8 && !any; ++seed) {
+    for (uint32_t seed = 0; seed < 8; ++seed) {
       Random random(seed);
       KernelProgram program("cortex-m4");
       program.add(svdf_module(random, DataType::Int8, inputs, 2, 2));
-      any = program.tuned() != 0;
+      if (program.tuned() != 0) return true;
     }
-    return any;
+    return false;
   };
   EXPECT_TRUE(has_kernel(8192));
   EXPECT_FALSE(has_kernel(8193));

@@ -80,10 +80,10 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
                  option.block.part_kernel != now.part_kernel;
         });
       }
-      double before = 0;
-      for (size_t b = 0; i > 0 && b < chain[i - 1].size(); ++b)
-        before = std::max(before, chain[i - 1][b].cost->drain);
-      double after = 0;
+      double before = 0, after = 0;
+      if (i > 0)
+        for (const Candidate& candidate : chain[i - 1])
+          before = std::max(before, candidate.cost->drain);
       if (i + 1 < chain.size()) {
         const Unit& next = draft.units[i + 1];
         after = (fetched[i + 1] ? next.fetched : next.direct).first_fetch;
