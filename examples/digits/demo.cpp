@@ -123,14 +123,12 @@ Result<Deployment> deploy(const std::string& folder, const std::string& root,
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(folder + "/digits.tflite"));
   CompileOptions options;
   options.memory = board::memory_map(board);
-  INTARSIA_TRY(const CompiledModel model,
-               compile(bytes, "digits.tflite", registry, target, options));
-  INTARSIA_TRY(const PackageContents package,
-               make_package({model, registry, target, board.name, core.name, root, false,
-                             board.takes_simulated_devices()}));
+  options.package = {board.name, core.name, root, false, board.takes_simulated_devices()};
+  INTARSIA_TRY(const CompiledModel model, run_pipeline(ModelFile{bytes, {"digits.tflite"}},
+                                                       registry, target, options, Stage::Package));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
-  INTARSIA_TRY_VOID(write_folder(work.path() + "/package", package.files));
-  const BuildSetting setting{work.path() + "/package", package.manifest, board, core, root};
+  INTARSIA_TRY_VOID(write_folder(work.path() + "/package", model.package.files));
+  const BuildSetting setting{work.path() + "/package", model.package.manifest, board, core, root};
   Deployment result;
   result.target = target_text;
   result.report = make_report(model, core.name, board.name);

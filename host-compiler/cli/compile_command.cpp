@@ -15,17 +15,17 @@ struct Attempt {
   ProgramReport report;
 };
 
-Result<Attempt> attempt(Context& context, const CommonOptions& options) {
-  INTARSIA_TRY(const Selection selection, select(context, options));
-  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, options));
-  INTARSIA_TRY(PackageContents package, package_of(context, selection, program));
+// From a partitioned model to a package that is measured.
+Result<Attempt> attempt(Context& context, const CommonOptions& options, const Selection& selection,
+                        const CompiledModel& partitioned) {
+  INTARSIA_TRY(CompiledModel model, compile_on(context, selection, partitioned, Stage::Package));
   // Measured in a folder of our own, so that the user's appears whole or not at all.
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
-  INTARSIA_TRY_VOID(write_folder(work.path(), package.files));
-  ProgramReport report =
-      report_of(selection, program,
-                measure(build_setting(context, options, selection, work.path(), package.manifest)));
-  return Attempt{std::move(package), std::move(report)};
+  INTARSIA_TRY_VOID(write_folder(work.path(), model.package.files));
+  ProgramReport report = report_of(
+      selection, model,
+      measure(build_setting(context, options, selection, work.path(), model.package.manifest)));
+  return Attempt{std::move(model.package), std::move(report)};
 }
 
 Diagnostics beyond_flash(const ProgramReport& report, int64_t budget, const Measurements& least) {
@@ -49,9 +49,13 @@ Diagnostics beyond_flash(const ProgramReport& report, int64_t budget, const Meas
 
 // Smaller code, step by step, until it keeps to the budget.
 Result<Attempt> within_flash(Context& context, CommonOptions options) {
+  INTARSIA_TRY(Selection selection, select(context, options));
+  INTARSIA_TRY(const CompiledModel partitioned,
+               compile_file(context, selection, options, Stage::Partition));
+  report_idle_devices(context, selection, partitioned);
   std::optional<Measurements> least;
   for (;;) {
-    INTARSIA_TRY(Attempt made, attempt(context, options));
+    INTARSIA_TRY(Attempt made, attempt(context, options, selection, partitioned));
     if (!options.flash_budget) return made;
     if (!made.report.measured)
       return Diagnostics("--flash-budget", "flash cannot be measured: " + made.report.not_measured,
@@ -62,6 +66,7 @@ Result<Attempt> within_flash(Context& context, CommonOptions options) {
       least = now;
     if (options.optimise == "size") return beyond_flash(made.report, *options.flash_budget, *least);
     options.optimise = options.optimise == "speed" ? "balanced" : "size";
+    INTARSIA_TRY(selection, select(context, options));
   }
 }
 

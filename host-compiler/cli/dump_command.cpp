@@ -2,14 +2,13 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
-#include "intarsia/import.h"
-#include "intarsia/lower.h"
+#include "program.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
 namespace {
 
-std::string plan_text(const CompiledModel& model) {
+std::string plan_text(const CompiledProgram& model) {
   std::string text;
   for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
     const PoolUse& use = model.plan.use[p];
@@ -26,7 +25,7 @@ std::string plan_text(const CompiledModel& model) {
   return text;
 }
 
-std::string plan_json(const CompiledModel& model) {
+std::string plan_json(const CompiledProgram& model) {
   using Json = nlohmann::ordered_json;
   Json pools = Json::array(), buffers = Json::array();
   for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
@@ -52,38 +51,27 @@ std::string plan_json(const CompiledModel& model) {
          "\n";
 }
 
-Result<std::string> dump(Context& context, const DumpCommand& command) {
-  INTARSIA_TRY(const Selection selection, select(context, command.common));
-  INTARSIA_TRY(const graph::Module imported, import_file(command.common));
-  if (command.stage == "import") return graph::print(imported);
-  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(imported, selection.options));
-  if (command.stage == "slim") return graph::print(slimmed.module);
-  INTARSIA_TRY(
-      const Partitioned partitioned,
-      partition(slimmed.module, context.registry, selection.target, selection.options.partition));
-  if (command.stage == "partition") return graph::print(partitioned.module);
-  if (command.stage == "lower") {
-    const MemoryMap memory = planning_memory(selection.options.memory, context.registry,
-                                             selection.target, selection.options.lowering);
-    LoweringOptions options = selection.options.lowering;
-    options.memory = &memory;
-    if (!options.ram_budget) {
-      INTARSIA_TRY(const tir::Module lowered,
-                   lower(partitioned.module, context.registry, selection.target, options));
-      return tir::print(lowered);
-    }
-    INTARSIA_TRY(const PlannedModel planned,
-                 lower_and_plan(partitioned.module, context.registry, selection.target, options,
-                                memory, selection.options.plan));
-    return tir::print(planned.lowered);
-  }
-  INTARSIA_TRY(const CompiledModel model,
-               compile_module(imported, context.registry, selection.target, selection.options));
-  if (command.stage == "plan") return command.common.json ? plan_json(model) : plan_text(model);
+std::string sources_text(const EmittedModel& emitted) {
   std::string text;
-  for (const SourceFile& file : model.emitted.sources) {
+  for (const SourceFile& file : emitted.sources) {
     text += fmt::format("==== {}\n", file.path);
     file.write_to([&](std::string_view piece) { text += piece; });
+  }
+  return text;
+}
+
+Result<std::string> dump(Context& context, const DumpCommand& command) {
+  INTARSIA_TRY(const Selection selection, select(context, command.common));
+  const Stage last = *stage_named(command.stage);
+  INTARSIA_TRY(const CompiledModel model, compile_file(context, selection, command.common, last));
+  if (last == Stage::Import) return graph::print(model.imported);
+  if (last == Stage::Slim) return graph::print(model.slimmed.module);
+  if (last == Stage::Partition) return graph::print(model.partitioned.module);
+  std::string text;
+  for (const CompiledProgram& program : model.programs) {
+    if (last == Stage::Lower) text += tir::print(program.lowered);
+    if (last == Stage::Plan) text += command.common.json ? plan_json(program) : plan_text(program);
+    if (last == Stage::Emit) text += sources_text(program.emitted);
   }
   return text;
 }

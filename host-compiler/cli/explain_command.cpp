@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "intarsia/report.h"
 #include "package/slimming_json.h"
+#include "program.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -31,7 +32,7 @@ std::vector<MemberNotes> notes_of(const graph::Module& partitioned, const Target
 }
 
 void print_json(const Explanation& explanation, const Slimmed& slimmed,
-                const std::optional<RamBudgetOutcome>& budget, const SearchFigures& search,
+                const std::vector<CompiledProgram>& planned,
                 const std::vector<MemberNotes>& notes) {
   using Json = nlohmann::ordered_json;
   Json json;
@@ -52,12 +53,16 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
                                  {"offers", std::move(offers)}});
   }
   json["slimming"] = slimming_json(slimmed.before, slimmed.after, slimmed.actions);
-  if (budget) {
-    json["ram_budget"] = {{"budget", budget->budget},
-                          {"before", budget->before},
-                          {"after", budget->after},
-                          {"striped", budget->striped}};
-    json["search"] = {{"steps", search.steps}, {"ended_early", search.ended_early}};
+  for (const CompiledProgram& program : planned) {
+    const RamBudgetOutcome& budget = *program.ram_budget;
+    Json& row = planned.size() == 1 ? json["ram_budget"] : json["ram_budgets"].emplace_back();
+    row = {{"budget", budget.budget},
+           {"before", budget.before},
+           {"after", budget.after},
+           {"striped", budget.striped}};
+    if (planned.size() > 1) row["member"] = program.cpu;
+    json["search"] = {{"steps", program.plan.search_steps},
+                      {"ended_early", program.plan.search_ended_early}};
   }
   json["notes"] = Json::array();
   for (const MemberNotes& part : notes)
@@ -107,7 +112,7 @@ void print_budget(const RamBudgetOutcome& budget) {
 }
 
 void print_text(const Explanation& explanation, const Slimmed& slimmed,
-                const std::optional<RamBudgetOutcome>& budget, const SearchFigures& search,
+                const std::vector<CompiledProgram>& planned,
                 const std::vector<MemberNotes>& notes) {
   size_t width = 8;
   for (const Explanation::Operator& row : explanation.operators)
@@ -140,8 +145,10 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
     for (const std::string& line : part.lines) fmt::print("  {}\n", line);
   }
   print_slimming(slimmed);
-  if (budget) print_budget(*budget);
-  fmt::print("{}", search_text(search));
+  for (const CompiledProgram& program : planned) {
+    print_budget(*program.ram_budget);
+    fmt::print("{}", search_text({program.plan.search_steps, program.plan.search_ended_early}));
+  }
 }
 
 }  // namespace
@@ -149,26 +156,17 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
 int run_explain(Context& context, const CommonOptions& options) {
   const Result<Selection> selection = select(context, options);
   if (!selection.ok()) return fail(selection.error());
-  const Result<graph::Module> imported = import_file(options);
-  if (!imported.ok()) return fail(imported.error());
-  const Result<FrontEnd> front =
-      compile_front_end(*imported, context.registry, selection->target, selection->options);
-  if (!front.ok()) return fail(front.error());
-  std::optional<RamBudgetOutcome> budget;
-  SearchFigures search;
-  if (options.ram_budget) {
-    const Result<CompiledModel> model =
-        compile_module(front->imported, context.registry, selection->target, selection->options);
-    if (!model.ok()) return fail(model.error());
-    budget = model->ram_budget;
-    search = {model->plan.search_steps, model->plan.search_ended_early};
-  }
+  const Stage last = options.ram_budget ? Stage::Plan : Stage::Partition;
+  const Result<CompiledModel> model = compile_file(context, *selection, options, last);
+  if (!model.ok()) return fail(model.error());
+  const std::vector<CompiledProgram> planned =
+      options.ram_budget ? model->programs : std::vector<CompiledProgram>{};
   const std::vector<MemberNotes> notes =
-      notes_of(front->partitioned.module, context.registry, selection->target);
+      notes_of(model->partitioned.module, context.registry, selection->target);
   if (options.json)
-    print_json(front->partitioned.explanation, front->slimmed, budget, search, notes);
+    print_json(model->partitioned.explanation, model->slimmed, planned, notes);
   else
-    print_text(front->partitioned.explanation, front->slimmed, budget, search, notes);
+    print_text(model->partitioned.explanation, model->slimmed, planned, notes);
   return kDone;
 }
 

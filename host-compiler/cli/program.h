@@ -1,8 +1,7 @@
-// A model compiled, as one program or as the parts of several CPUs, and its package.
+// A model file through the pipeline, its package on disk, and its report.
 #pragma once
 
 #include <string>
-#include <variant>
 
 #include "context.h"
 #include "intarsia/package.h"
@@ -10,28 +9,28 @@
 
 namespace intarsia::cli {
 
-using CompiledProgram = std::variant<CompiledModel, CompiledParts>;
+// The options' file through the stages up to `last`.
+Result<CompiledModel> compile_file(const Context& context, const Selection& selection,
+                                   const CommonOptions& options, Stage last);
 
-Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
-                                        const graph::Module& module);
-// The same from the options' file.
-Result<CompiledProgram> compile_program(const Context& context, const Selection& selection,
-                                        const CommonOptions& options);
+// The stages behind those that the model has reached, up to `last`.
+Result<CompiledModel> compile_on(const Context& context, const Selection& selection,
+                                 CompiledModel model, Stage last);
 
-const Partitioned& partitioned_of(const CompiledProgram& program);
+// Notes on standard error about devices of the target that run nothing of the partitioned model: that is no error, but
+// nobody should learn it from a profile. A CPU that drives a device is not idle.
+void report_idle_devices(const Context& context, const Selection& selection,
+                         const CompiledModel& model);
 
-Result<PackageContents> package_of(const Context& context, const Selection& selection,
-                                   const CompiledProgram& program);
-
-// Writes the package into `folder`.
-Result<PackageManifest> write_package(const Context& context, const Selection& selection,
-                                      const CompiledProgram& program, const std::string& folder);
+// Compiles the module and writes its package into `folder`.
+Result<CompiledModel> compile_into(const Context& context, const Selection& selection,
+                                   const graph::Module& module, const std::string& folder);
 
 // What is to be built: a folder that `compile` wrote, or a model, which is compiled into `folder`.
 Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
                                 const std::string& folder);
 
-// One report of a single program, or one of every stage.
+// One report of a single program, or one of every segment.
 struct ProgramReport {
   std::string text, json;
   std::vector<OperatorRow> operators;
@@ -39,7 +38,7 @@ struct ProgramReport {
   std::string not_measured;  // why `measured` is absent
 };
 // `measured` is of the program when it is a single one for a board.
-ProgramReport report_of(const Selection& selection, const CompiledProgram& program,
+ProgramReport report_of(const Selection& selection, const CompiledModel& model,
                         const Result<Measurements>& measured);
 
 }  // namespace intarsia::cli

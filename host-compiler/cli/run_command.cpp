@@ -76,9 +76,8 @@ Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command
   INTARSIA_TRY(const graph::Module module, import_file(command.common));
   INTARSIA_TRY(const graph::Module opened, with_outputs(module, command.intermediates));
   files = files_of(opened.entry_function(), module.entry_function().outputs.size());
-  INTARSIA_TRY(const CompiledProgram program, compile_program(context, selection, opened));
-  INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, program, folder));
-  return build_setting(context, command.common, selection, folder, manifest);
+  INTARSIA_TRY(const CompiledModel model, compile_into(context, selection, opened, folder));
+  return build_setting(context, command.common, selection, folder, model.package.manifest);
 }
 
 void print_result(const RunCommand& command, const BuildSetting& setting, const Files& files,

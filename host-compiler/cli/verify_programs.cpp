@@ -75,12 +75,12 @@ Result<Ran> run_module(const Context& context, const CommonOptions& options,
                        const Selection& selection, const graph::Module& module,
                        const std::vector<Values>& samples) {
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
-  INTARSIA_TRY(const CompiledProgram compiled, compile_program(context, selection, module));
   const std::string folder = work.path() + "/package";
-  INTARSIA_TRY(const PackageManifest manifest, write_package(context, selection, compiled, folder));
-  const BuildSetting setting = build_setting(context, options, selection, folder, manifest);
+  INTARSIA_TRY(CompiledModel model, compile_into(context, selection, module, folder));
+  const BuildSetting setting =
+      build_setting(context, options, selection, folder, model.package.manifest);
   Ran ran;
-  ran.explanation = partitioned_of(compiled).explanation;
+  ran.explanation = std::move(model.partitioned.explanation);
   INTARSIA_TRY(ran.results, run_package(setting, samples, work.path()));
   return ran;
 }

@@ -8,8 +8,7 @@
 #include <map>
 
 #include "intarsia/builtin_targets.h"
-#include "intarsia/import.h"
-#include "intarsia/package.h"
+#include "intarsia/compile.h"
 
 namespace intarsia {
 namespace {
@@ -52,7 +51,7 @@ Result<Files> emitted(const Case& wanted) {
                             {wanted.model, nullptr, wanted.name}));
   INTARSIA_TRY(const CompiledModel compiled, compile_module(module, registry, target, options));
   INTARSIA_TRY(const PackageContents package,
-               make_package({compiled, registry, target, "host", "native", kRoot.string()}));
+               make_package(compiled, registry, target, {"host", "native", kRoot.string()}));
   Files files;
   for (const SourceFile& file : package.files)
     if (file.path.find('/') == std::string::npos &&

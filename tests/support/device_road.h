@@ -31,7 +31,7 @@ inline std::string try_run_compiled(const CompiledModel& compiled,
                                     const std::map<std::string, intarsia_device*>& devices,
                                     const std::vector<graph::TensorValue>& inputs,
                                     std::vector<graph::TensorValue>& outputs) {
-  const EmittedModel& model = compiled.emitted;
+  const EmittedModel& model = compiled.program().emitted;
   const std::vector<uint8_t> bytes = write_package(model.name, model.streams);
   const AlignedBytes package_bytes = aligned(bytes.size());
   std::copy(bytes.begin(), bytes.end(), package_bytes.get());
@@ -42,20 +42,21 @@ inline std::string try_run_compiled(const CompiledModel& compiled,
 
   std::vector<AlignedBytes> blocks;
   std::vector<void*> pools;
-  for (const PoolUse& use : compiled.plan.use) {
+  for (const PoolUse& use : compiled.program().plan.use) {
     blocks.push_back(use.peak == 0 ? AlignedBytes() : aligned(static_cast<size_t>(use.peak)));
     std::fill_n(blocks.back().get(), use.peak, uint8_t{0xA5});
     pools.push_back(blocks.back().get());
   }
   const auto place = [&](size_t parameter) {
-    const Placement* placement = compiled.plan.find(tir::BufferId{static_cast<int32_t>(parameter)});
+    const Placement* placement =
+        compiled.program().plan.find(tir::BufferId{static_cast<int32_t>(parameter)});
     return static_cast<uint8_t*>(pools.at(static_cast<size_t>(placement->pool))) +
            placement->offset;
   };
   for (size_t i = 0; i < inputs.size(); ++i)
     std::copy(inputs[i].begin(), inputs[i].end(), place(i));
 
-  for (const tir::Stmt& step : statements_of(compiled.lowered.entry_func().body)) {
+  for (const tir::Stmt& step : statements_of(compiled.program().lowered.entry_func().body)) {
     const std::string& function = std::get<tir::Call>(step->node).function;
     uint32_t index = 0;
     while (index < model.streams.size() && model.streams[index].func != function) ++index;

@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/compile.h"
-#include "intarsia/parts.h"
-#include "intarsia/report.h"
+#include "intarsia/artifacts.h"
+#include "intarsia/emit.h"
+#include "intarsia/result.h"
+#include "intarsia/target_kind.h"
 
 namespace intarsia {
+
+struct CompiledModel;  // compiled_model.h
 
 struct PackageManifest {
   std::string model, target, board;
@@ -27,37 +30,25 @@ struct PackageManifest {
   std::vector<std::string> files;  // all that `compile` wrote, sorted; empty before it has
 };
 
-// All files of the package but the report. `resource_root` holds device-runtime/ and targets/ as the
-// repository, or the installed share/intarsia, does. `simulated` adds simulators (board host);
-// `simulated_remotely` a program of its own with them, for boards that take_simulated_devices().
-struct PackageRequest {
-  const CompiledModel& model;
-  const TargetRegistry& registry;
-  const TargetSpec& target;
-  std::string board;
-  std::string core;
+// `resource_root` holds device-runtime/ and targets/ as the repository, or the installed share/intarsia, does.
+struct PackageOptions {
+  std::string board = "host";
+  std::string core = "native";  // -mcpu of the target's host
   std::string resource_root;
-  bool simulated = false;
-  bool simulated_remotely = false;
+  bool simulated = false;  // adds simulators of devices (board host)
+  bool simulated_remotely =
+      false;  // a program of its own with them, for boards that take_simulated_devices()
 };
+
 struct PackageContents {
   PackageManifest manifest;
   std::vector<SourceFile> files;
 };
-Result<PackageContents> make_package(const PackageRequest& request);
 
-// The folder of a model in parts: below it, for each part, a package that a firmware of its own takes over,
-// <member>/; the sources beside them put all parts into one program.
-struct PartsPackageRequest {
-  const CompiledParts& parts;
-  const TargetRegistry& registry;
-  const TargetSpec& target;
-  std::string board;
-  std::string core;
-  std::string resource_root;
-  bool simulated = false;  // adds simulators to the parts that have devices (board host)
-};
-Result<PackageContents> make_parts_package(const PartsPackageRequest& request);
+// All files of the package but the report. Of a model for several CPUs there is a package for each part, <cpu>/, which a
+// firmware of its own takes over; the sources beside them put all parts into one program.
+Result<PackageContents> make_package(const CompiledModel& model, const TargetRegistry& registry,
+                                     const TargetSpec& target, const PackageOptions& options);
 
 std::string manifest_json(const PackageManifest& manifest);
 // The folder's sources will be compiled and run, so that whoever wrote them is trusted; but paths, libraries and

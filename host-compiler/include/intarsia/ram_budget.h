@@ -26,13 +26,19 @@ struct PlannedModel {
   std::optional<RamBudgetOutcome> ram_budget;  // when there is one
 };
 
-// `options.memory` is `memory`. Without options.ram_budget: lower() and plan_memory(). With one: the same
-// if that is enough, else the cheapest lowering by stripes that stays within. Refuses a budget that was not
-// met, with the least that was found and the operator that decides it. Without one, what does not fit the
-// board is tried by stripes, so that the refusal can say whether a budget helps.
-Result<PlannedModel> lower_and_plan(const graph::Module& partitioned,
-                                    const TargetRegistry& registry, const TargetSpec& target,
-                                    const LoweringOptions& options, const MemoryMap& memory,
-                                    const PlanOptions& plan_options);
+// Lowers and plans a module within options.ram_budget: operator by operator if that is enough, else the cheapest lowering by
+// stripes that stays within. Refuses a budget that was not met, with the least that was found and the operator that
+// decides it. `options.memory` is `memory`.
+Result<PlannedModel> lower_within_budget(const graph::Module& partitioned,
+                                         const TargetRegistry& registry, const TargetSpec& target,
+                                         const LoweringOptions& options, const MemoryMap& memory,
+                                         const PlanOptions& plan_options);
+
+// `refusal`, with which `lowered` was not planned, and when the board's memories are too small for it, whether a budget
+// helps. `lowered`: made of `partitioned` without a budget.
+Diagnostics with_budget_that_fits(const Diagnostics& refusal, const tir::Module& lowered,
+                                  const graph::Module& partitioned, const TargetRegistry& registry,
+                                  const TargetSpec& target, const LoweringOptions& options,
+                                  const MemoryMap& memory, const PlanOptions& plan_options);
 
 }  // namespace intarsia

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/compile.h"
+#include "intarsia/compiled_model.h"
 
 namespace intarsia {
 
@@ -72,7 +72,10 @@ struct Report {
   std::string not_measured;  // why `measured` is absent
 };
 
+// Of a model that one CPU runs; and of one CPU's program, without what was done before it was split off.
 Report make_report(const CompiledModel& model, const std::string& target, const std::string& board);
+Report make_report(const CompiledProgram& program, const std::string& target,
+                   const std::string& board);
 std::string report_text(const Report& report);
 std::string report_json(const Report& report);
 

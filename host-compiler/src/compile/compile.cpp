@@ -2,9 +2,149 @@
 
 #include <algorithm>
 
-#include "intarsia/import.h"
+#include "intarsia/lower.h"
+#include "intarsia/owners.h"
 
 namespace intarsia {
+namespace {
+
+struct StageName {
+  Stage stage;
+  std::string_view name;
+};
+constexpr StageName kStageNames[] = {{Stage::Import, "import"},       {Stage::Slim, "slim"},
+                                     {Stage::Partition, "partition"}, {Stage::Lower, "lower"},
+                                     {Stage::Plan, "plan"},           {Stage::Emit, "emit"},
+                                     {Stage::Package, "package"}};
+
+// One program, or one for each segment of a model that several CPUs run.
+std::vector<CompiledProgram> programs_of(const CompiledModel& model, const TargetRegistry& registry,
+                                         const TargetSpec& target) {
+  std::vector<CompiledProgram> programs;
+  for (const Segment& segment : model.multicore.segments) {
+    const Target* cpu = target.member(segment.cpu);
+    INTARSIA_CHECK(cpu != nullptr, "segments belong to CPUs of the target");
+    const auto index = static_cast<size_t>(cpu - target.members().data());
+    programs.push_back({segment.cpu, owned_by(target, registry, index), segment.module});
+  }
+  if (programs.empty()) programs.push_back({target.host().name, target, model.partitioned.module});
+  return programs;
+}
+
+// Lowering and planning are one step where a RAM budget is given: what is lowered depends on what fits.
+Result<void> lower_program(CompiledProgram& program, const TargetRegistry& registry,
+                           const CompileOptions& options) {
+  const MemoryMap memory =
+      planning_memory(options.memory, registry, program.target, options.lowering);
+  LoweringOptions lowering = options.lowering;
+  lowering.memory = &memory;
+  if (!lowering.ram_budget) {
+    INTARSIA_TRY(program.lowered, lower(program.module, registry, program.target, lowering));
+    return {};
+  }
+  INTARSIA_TRY(PlannedModel planned, lower_within_budget(program.module, registry, program.target,
+                                                         lowering, memory, options.plan));
+  program.lowered = std::move(planned.lowered);
+  program.plan = std::move(planned.plan);
+  program.ram_budget = std::move(planned.ram_budget);
+  return {};
+}
+
+Result<void> plan_program(CompiledProgram& program, const TargetRegistry& registry,
+                          const CompileOptions& options) {
+  if (program.ram_budget) return {};  // it was planned as it was lowered
+  const MemoryMap memory =
+      planning_memory(options.memory, registry, program.target, options.lowering);
+  Result<Plan> plan = plan_memory(program.lowered, memory, options.plan);
+  if (!plan.ok()) {
+    LoweringOptions lowering = options.lowering;
+    lowering.memory = &memory;
+    return with_budget_that_fits(plan.error(), program.lowered, program.module, registry,
+                                 program.target, lowering, memory, options.plan);
+  }
+  program.plan = std::move(plan).value();
+  return {};
+}
+
+}  // namespace
+
+Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& registry,
+                                   const TargetSpec& target, const CompileOptions& options,
+                                   Stage last) {
+  INTARSIA_CHECK(model.reached >= Stage::Import, "what the pipeline is given is imported");
+  // Whether the stage is the next one; it is reached when its result is there.
+  const auto enters = [&](Stage stage) {
+    if (model.reached >= stage || stage > last) return false;
+    model.reached = stage;
+    return true;
+  };
+
+  if (enters(Stage::Slim)) {
+    INTARSIA_TRY(model.slimmed, slim_as_asked(model.imported, options));
+  }
+  if (enters(Stage::Partition)) {
+    INTARSIA_TRY(model.partitioned,
+                 partition(model.slimmed.module, registry, target, options.partition));
+    INTARSIA_TRY(model.multicore, split_by_cpu(model.partitioned.module, registry, target));
+    model.programs = programs_of(model, registry, target);
+  }
+  if (enters(Stage::Lower)) {
+    for (CompiledProgram& program : model.programs)
+      INTARSIA_TRY_VOID(lower_program(program, registry, options));
+  }
+  if (enters(Stage::Plan)) {
+    for (CompiledProgram& program : model.programs)
+      INTARSIA_TRY_VOID(plan_program(program, registry, options));
+  }
+  if (enters(Stage::Emit)) {
+    for (CompiledProgram& program : model.programs) {
+      INTARSIA_TRY(program.emitted,
+                   emit(program.lowered, program.plan, program.module, registry, program.target));
+    }
+  }
+  if (enters(Stage::Package)) {
+    INTARSIA_TRY(model.package, make_package(model, registry, target, options.package));
+  }
+  return model;
+}
+
+Result<CompiledModel> run_pipeline(const ModelFile& file, const TargetRegistry& registry,
+                                   const TargetSpec& target, const CompileOptions& options,
+                                   Stage last) {
+  INTARSIA_TRY(graph::Module imported, import_model(file.bytes, file.options));
+  return run_pipeline(imported_model(std::move(imported)), registry, target, options, last);
+}
+
+CompiledModel imported_model(graph::Module module) {
+  CompiledModel model;
+  model.imported = std::move(module);
+  model.reached = Stage::Import;
+  return model;
+}
+
+Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,
+                              const TargetRegistry& registry, const TargetSpec& target,
+                              const CompileOptions& options) {
+  return run_pipeline(ModelFile{bytes, {file}}, registry, target, options, Stage::Emit);
+}
+
+Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
+                                     const TargetSpec& target, const CompileOptions& options) {
+  return run_pipeline(imported_model(module), registry, target, options, Stage::Emit);
+}
+
+std::optional<Stage> stage_named(std::string_view name) {
+  for (const StageName& each : kStageNames)
+    if (each.name == name) return each.stage;
+  return std::nullopt;
+}
+
+Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions& options) {
+  if (!options.lowering.slim) return not_slimmed(module);
+  SlimOptions slim_options;
+  for (const auto& [name, member] : options.partition.pins) slim_options.keep.insert(name);
+  return slim(module, slim_options);
+}
 
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
                           const TargetSpec& target, const LoweringOptions& options) {
@@ -21,69 +161,6 @@ MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry
     }
   }
   return memory;
-}
-
-Result<FrontEnd> compile_front_end(std::span<const uint8_t> bytes, const std::string& file,
-                                   const TargetRegistry& registry, const TargetSpec& target,
-                                   const CompileOptions& options) {
-  INTARSIA_TRY(graph::Module imported, import_model(bytes, {file}));
-  return compile_front_end(std::move(imported), registry, target, options);
-}
-
-Result<FrontEnd> compile_front_end(graph::Module imported, const TargetRegistry& registry,
-                                   const TargetSpec& target, const CompileOptions& options) {
-  FrontEnd result;
-  result.imported = std::move(imported);
-  INTARSIA_TRY(result.slimmed, slim_as_asked(result.imported, options));
-  INTARSIA_TRY(result.partitioned,
-               partition(result.slimmed.module, registry, target, options.partition));
-  return result;
-}
-
-Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions& options) {
-  if (!options.lowering.slim) return not_slimmed(module);
-  SlimOptions slim_options;
-  for (const auto& [name, member] : options.partition.pins) slim_options.keep.insert(name);
-  return slim(module, slim_options);
-}
-
-Result<CompiledModel> compile_partitioned(Partitioned partitioned, const TargetRegistry& registry,
-                                          const TargetSpec& target, const CompileOptions& options) {
-  CompiledModel result;
-  result.partitioned = std::move(partitioned);
-  const MemoryMap memory = planning_memory(options.memory, registry, target, options.lowering);
-  LoweringOptions lowering = options.lowering;
-  lowering.memory = &memory;
-  INTARSIA_TRY(PlannedModel planned, lower_and_plan(result.partitioned.module, registry, target,
-                                                    lowering, memory, options.plan));
-  result.lowered = std::move(planned.lowered);
-  result.plan = std::move(planned.plan);
-  result.ram_budget = std::move(planned.ram_budget);
-  INTARSIA_TRY(result.emitted,
-               emit(result.lowered, result.plan, result.partitioned.module, registry, target));
-  return result;
-}
-
-Result<CompiledModel> compile_back_end(FrontEnd front, const TargetRegistry& registry,
-                                       const TargetSpec& target, const CompileOptions& options) {
-  INTARSIA_TRY(CompiledModel result,
-               compile_partitioned(std::move(front.partitioned), registry, target, options));
-  result.imported = std::move(front.imported);
-  result.slimmed = std::move(front.slimmed);
-  return result;
-}
-
-Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
-                                     const TargetSpec& target, const CompileOptions& options) {
-  INTARSIA_TRY(FrontEnd front, compile_front_end(module, registry, target, options));
-  return compile_back_end(std::move(front), registry, target, options);
-}
-
-Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,
-                              const TargetRegistry& registry, const TargetSpec& target,
-                              const CompileOptions& options) {
-  INTARSIA_TRY(FrontEnd front, compile_front_end(bytes, file, registry, target, options));
-  return compile_back_end(std::move(front), registry, target, options);
 }
 
 }  // namespace intarsia

@@ -98,7 +98,6 @@ struct Planner {
     return bytes;
   }
 
- private:
   MemoryMap without_limits() const {
     MemoryMap roomy = memory;
     for (MemoryPool& pool : roomy.pools)
@@ -165,16 +164,11 @@ Diagnostics with_remedy(const Planner& planner, const Diagnostics& too_small) {
 
 }  // namespace
 
-Result<PlannedModel> lower_and_plan(const graph::Module& partitioned,
-                                    const TargetRegistry& registry, const TargetSpec& target,
-                                    const LoweringOptions& options, const MemoryMap& memory,
-                                    const PlanOptions& plan_options) {
+Result<PlannedModel> lower_within_budget(const graph::Module& partitioned,
+                                         const TargetRegistry& registry, const TargetSpec& target,
+                                         const LoweringOptions& options, const MemoryMap& memory,
+                                         const PlanOptions& plan_options) {
   const Planner planner{partitioned, registry, target, options, memory, plan_options};
-  if (!options.ram_budget) {
-    INTARSIA_TRY(Attempt attempt, planner.with(std::nullopt));
-    if (attempt.too_small) return with_remedy(planner, *attempt.too_small);
-    return std::move(attempt.model);
-  }
   const int64_t budget = *options.ram_budget;
   INTARSIA_TRY(Striped striped, within_budget(planner, budget));
   if (striped.within) return std::move(striped.attempt.model);
@@ -184,6 +178,16 @@ Result<PlannedModel> lower_and_plan(const graph::Module& partitioned,
                      fmt::format("cannot be met: the least found is {} bytes, which '{}' decides",
                                  peak, deciding_operator(striped.attempt.model)),
                      fmt::format("--ram-budget {}", peak));
+}
+
+Diagnostics with_budget_that_fits(const Diagnostics& refusal, const tir::Module& lowered,
+                                  const graph::Module& partitioned, const TargetRegistry& registry,
+                                  const TargetSpec& target, const LoweringOptions& options,
+                                  const MemoryMap& memory, const PlanOptions& plan_options) {
+  const Planner planner{partitioned, registry, target, options, memory, plan_options};
+  // Else it was not for want of RAM.
+  const bool fits_elsewhere = plan_memory(lowered, planner.without_limits(), plan_options).ok();
+  return fits_elsewhere ? with_remedy(planner, refusal) : refusal;
 }
 
 }  // namespace intarsia

@@ -6,11 +6,12 @@
 
 #include "emit/device_glue.h"
 #include "emit/package_contract.h"
-#include "intarsia/package.h"
+#include "intarsia/compiled_model.h"
 #include "intarsia/package_writer.h"
 #include "package/add_once.h"
 #include "package/build_glue.h"
 #include "package/copy_tree.h"
+#include "package/program_package.h"
 #include "support/c_identifier.h"
 
 namespace intarsia {
@@ -19,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 using packaging::add_once;
 using packaging::copy_tree;
+using packaging::ProgramPackageRequest;
 
 constexpr std::string_view kSimulatorFolder = "simulator/";
 
@@ -32,44 +34,46 @@ void list_sources(const std::vector<SourceFile>& files, const std::string& endin
 
 // The parts of a target's folder that its programs need, each below a folder of its own, so that they
 // are included as "<identifier>/x.h" like in the target itself.
-Result<void> add_target(const PackageRequest& request, const std::string& folder,
+Result<void> add_target(const ProgramPackageRequest& request, const std::string& folder,
                         PackageContents& package) {
   const fs::path path(folder);
   const std::string identifier = c_identifier(path.filename().string(), "target");
   const bool outside = path.is_absolute();
   for (const std::string part : {"isa", "device", "sim"}) {
-    const bool remote = part == "sim" && request.simulated_remotely;
-    if (part == "sim" && !request.simulated && !remote) continue;
+    const bool remote = part == "sim" && request.options.simulated_remotely;
+    if (part == "sim" && !request.options.simulated && !remote) continue;
     const std::string from = outside ? (path / part).string() : "targets/" + folder + "/" + part;
     std::error_code error;
-    if (!fs::exists(outside ? fs::path(from) : fs::path(request.resource_root) / from, error))
+    if (!fs::exists(outside ? fs::path(from) : fs::path(request.options.resource_root) / from,
+                    error))
       continue;
     const std::string view =
         remote ? std::string(kSimulatorFolder) + "targets" : "runtime/targets/" + part;
     INTARSIA_TRY(std::vector<SourceFile> files,
-                 copy_tree(outside ? "" : request.resource_root, from, view + "/" + identifier,
-                           {".h", ".def", ".c", ".cpp"}));
+                 copy_tree(outside ? "" : request.options.resource_root, from,
+                           view + "/" + identifier, {".h", ".def", ".c", ".cpp"}));
     std::move(files.begin(), files.end(), std::back_inserter(package.files));
     if (!remote) add_once(package.manifest.include_dirs, view);
-    if (request.simulated_remotely && part != "device")
+    if (request.options.simulated_remotely && part != "device")
       add_once(package.manifest.simulator_include_dirs, view);
   }
   return {};
 }
 
-PackageContract contract_of(const CompiledModel& model) {
-  emission::PackageNeeds needs = emission::package_needs(model.lowered, model.plan, model.emitted);
+PackageContract contract_of(const CompiledProgram& program) {
+  emission::PackageNeeds needs =
+      emission::package_needs(program.lowered, program.plan, program.emitted);
   return {needs.model_id, std::move(needs.pool_bytes), needs.alignment};
 }
 
 // What streams need: the package, the runtime core, and per member its driver and, for this machine,
 // its simulator.
-Result<void> add_devices(const PackageRequest& request, PackageContents& package) {
-  const EmittedModel& model = request.model.emitted;
+Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& package) {
+  const EmittedModel& model = request.program.emitted;
   const auto take = [&](std::vector<SourceFile> files) {
     std::move(files.begin(), files.end(), std::back_inserter(package.files));
   };
-  const SharedBytes bytes = write_package(model.name, model.streams, contract_of(request.model));
+  const SharedBytes bytes = write_package(model.name, model.streams, contract_of(request.program));
   take(package_sources(model.name, bytes));
   // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
   package.files.push_back({model.name + ".intarsia", "", [bytes](const TextSink& sink) {
@@ -77,18 +81,19 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
                            }});
   std::string marks;
   for (const CommandStream& stream : model.streams) marks += stream.marks;
-  if (request.simulated && !marks.empty()) package.files.push_back({model.name + ".marks", marks});
-  INTARSIA_TRY(
-      std::vector<SourceFile> headers,
-      copy_tree(request.resource_root, "device-runtime/core/include", "runtime/include", {".h"}));
+  if (request.options.simulated && !marks.empty())
+    package.files.push_back({model.name + ".marks", marks});
+  INTARSIA_TRY(std::vector<SourceFile> headers,
+               copy_tree(request.options.resource_root, "device-runtime/core/include",
+                         "runtime/include", {".h"}));
   take(std::move(headers));
-  INTARSIA_TRY(
-      std::vector<SourceFile> core,
-      copy_tree(request.resource_root, "device-runtime/core/src", "runtime/core", {".h", ".cpp"}));
+  INTARSIA_TRY(std::vector<SourceFile> core,
+               copy_tree(request.options.resource_root, "device-runtime/core/src", "runtime/core",
+                         {".h", ".cpp"}));
   take(std::move(core));
   std::set<std::string> folders;
   for (const std::string& name : model.members) {
-    const Target* member = request.target.member(name);
+    const Target* member = request.program.target.member(name);
     INTARSIA_CHECK(member != nullptr, "streams belong to members of the target");
     const RuntimePart part = request.registry.kind_of(*member).runtime(*member);
     for (const std::string& library : part.link_libraries)
@@ -98,30 +103,31 @@ Result<void> add_devices(const PackageRequest& request, PackageContents& package
   }
   package.manifest.devices = model.members;
   using Place = emission::DevicePlace;
-  const Place place = request.simulated            ? Place::InProgram
-                      : request.simulated_remotely ? Place::Remote
-                                                   : Place::Board;
+  const Place place = request.options.simulated            ? Place::InProgram
+                      : request.options.simulated_remotely ? Place::Remote
+                                                           : Place::Board;
   const std::string glue = model.name + "_devices.c";
   package.files.push_back(
-      {glue, emission::device_glue_text(model, request.registry, request.target, place)});
+      {glue, emission::device_glue_text(model, request.registry, request.program.target, place)});
   package.manifest.program_sources.push_back(glue);
-  if (!request.simulated_remotely) return {};
+  if (!request.options.simulated_remotely) return {};
   package.manifest.simulator_include_dirs.push_back("runtime/include");
-  package.files.push_back({std::string(kSimulatorFolder) + model.name + "_simulators.cpp",
-                           emission::device_server_text(model, request.registry, request.target)});
+  package.files.push_back(
+      {std::string(kSimulatorFolder) + model.name + "_simulators.cpp",
+       emission::device_server_text(model, request.registry, request.program.target)});
   return {};
 }
 
 // The kernels of members that compute with C of their own.
-Result<void> add_kernels(const PackageRequest& request, PackageContents& package) {
+Result<void> add_kernels(const ProgramPackageRequest& request, PackageContents& package) {
   std::set<std::string> folders;
-  for (const Target& member : request.target.members()) {
+  for (const Target& member : request.program.target.members()) {
     const RuntimePart part = request.registry.kind_of(member).runtime(member);
-    const auto& streams = request.model.emitted.members;
+    const auto& streams = request.program.emitted.members;
     if (part.folder.empty() ||
         std::find(streams.begin(), streams.end(), member.name) != streams.end())
       continue;
-    const auto& funcs = request.model.lowered.funcs;
+    const auto& funcs = request.program.lowered.funcs;
     const bool runs_code = part.driver_type.empty() &&
                            std::any_of(funcs.begin(), funcs.end(),
                                        [&](const tir::Func& f) { return f.target == member.name; });
@@ -133,12 +139,12 @@ Result<void> add_kernels(const PackageRequest& request, PackageContents& package
 
 }  // namespace
 
-Result<PackageContents> make_package(const PackageRequest& request) {
-  const EmittedModel& model = request.model.emitted;
+Result<PackageContents> packaging::program_package(const ProgramPackageRequest& request) {
+  const EmittedModel& model = request.program.emitted;
   PackageContents package;
   package.files = model.sources;
 
-  const std::string& root = request.resource_root;
+  const std::string& root = request.options.resource_root;
   const auto add = [&](const std::string& folder, const std::string& into,
                        const std::vector<std::string>& endings) -> Result<void> {
     INTARSIA_TRY(std::vector<SourceFile> files, copy_tree(root, folder, into, endings));
@@ -151,9 +157,9 @@ Result<PackageContents> make_package(const PackageRequest& request) {
 
   PackageManifest& manifest = package.manifest;
   manifest.model = model.name;
-  manifest.target = to_string(request.target);
-  manifest.board = request.board;
-  manifest.core = request.core;
+  manifest.target = to_string(request.program.target);
+  manifest.board = request.options.board;
+  manifest.core = request.options.core;
   manifest.inputs = model.inputs;
   manifest.outputs = model.outputs;
   manifest.program_sources = {model.name + "_descriptor.c"};
@@ -168,6 +174,14 @@ Result<PackageContents> make_package(const PackageRequest& request) {
   package.files.push_back({model.name + ".mk", packaging::make_text(manifest)});
   package.files.push_back({"manifest.json", manifest_json(manifest)});
   return package;
+}
+
+Result<PackageContents> make_package(const CompiledModel& model, const TargetRegistry& registry,
+                                     const TargetSpec& target, const PackageOptions& options) {
+  INTARSIA_CHECK(model.reached >= Stage::Emit, "what is packaged is emitted");
+  if (!model.multicore.segments.empty())
+    return packaging::parts_package(model, registry, target, options);
+  return packaging::program_package({model.program(), registry, options});
 }
 
 }  // namespace intarsia

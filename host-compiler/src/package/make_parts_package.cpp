@@ -3,10 +3,11 @@
 #include <string_view>
 
 #include "emit/device_glue.h"
-#include "intarsia/package.h"
+#include "intarsia/compiled_model.h"
 #include "package/add_once.h"
 #include "package/build_glue.h"
 #include "package/copy_tree.h"
+#include "package/program_package.h"
 #include "support/c_identifier.h"
 
 namespace intarsia {
@@ -20,17 +21,24 @@ void add_file(PackageContents& package, SourceFile file) {
     package.files.push_back(std::move(file));
 }
 
-constexpr std::string_view kSimulators = "runtime/targets/sim";  // of a stage's package
+constexpr std::string_view kSimulators = "runtime/targets/sim";  // of a segment's package
 
-// The stage's sources without what makes a program or a package of them.
-Result<void> add_stage(const PartsPackageRequest& request, const CompiledStage& stage,
-                       PackageContents& part) {
-  const Target* member = request.target.member(stage.member);
-  INTARSIA_CHECK(member != nullptr, "stages belong to members of the target");
+struct Request {
+  const CompiledModel& model;
+  const TargetRegistry& registry;
+  const TargetSpec& target;
+  const PackageOptions& options;
+};
+
+// The segment's sources without what makes a program or a package of them. No part is simulated beside an emulator.
+Result<void> add_segment(const Request& request, const CompiledProgram& program,
+                         PackageContents& part) {
+  PackageOptions options = request.options;
+  options.core = part.manifest.core;
+  options.simulated_remotely = false;
   INTARSIA_TRY(PackageContents made,
-               make_package({stage.model, request.registry, request.target, request.board,
-                             part.manifest.core, request.resource_root, request.simulated}));
-  const std::string& name = stage.model.emitted.name;
+               packaging::program_package({program, request.registry, options}));
+  const std::string& name = program.emitted.name;
   const std::set<std::string> dropped = {"CMakeLists.txt",    "manifest.json",
                                          name + ".mk",        name + "_descriptor.c",
                                          name + "_devices.c", name + ".marks"};
@@ -43,29 +51,29 @@ Result<void> add_stage(const PartsPackageRequest& request, const CompiledStage& 
   return {};
 }
 
-std::string core_of(const Target& member) {
-  const AttributeValue* mcpu = member.attributes.find("mcpu");
+std::string core_of(const Target& cpu) {
+  const AttributeValue* mcpu = cpu.attributes.find("mcpu");
   const std::string* name = mcpu == nullptr ? nullptr : std::get_if<std::string>(mcpu);
   return name == nullptr ? "native" : *name;
 }
 
-Result<PackageContents> make_part(const PartsPackageRequest& request, const std::string& member) {
+Result<PackageContents> make_part(const Request& request, const std::string& cpu) {
   PackageContents part;
   PackageManifest& manifest = part.manifest;
-  manifest.model = request.parts.pipeline.name + "_" + c_identifier(member, "part");
+  manifest.model = request.model.multicore.name + "_" + c_identifier(cpu, "part");
   manifest.target = to_string(request.target);
-  manifest.board = request.board;
-  manifest.core = core_of(*request.target.member(member));
-  for (const CompiledStage& stage : request.parts.stages)
-    if (stage.member == member) INTARSIA_TRY_VOID(add_stage(request, stage, part));
-  for (SourceFile& file : part_sources(request.parts, member)) add_file(part, std::move(file));
-  for (SourceFile& file : mailbox_sources(request.parts)) add_file(part, std::move(file));
+  manifest.board = request.options.board;
+  manifest.core = core_of(*request.target.member(cpu));
+  for (const CompiledProgram& program : request.model.programs)
+    if (program.cpu == cpu) INTARSIA_TRY_VOID(add_segment(request, program, part));
+  for (SourceFile& file : part_sources(request.model, cpu)) add_file(part, std::move(file));
+  for (SourceFile& file : mailbox_sources(request.model)) add_file(part, std::move(file));
   for (const auto& [folder, into] :
        {std::pair{"include", "runtime/include"}, std::pair{"src", "runtime/mailbox"}}) {
     INTARSIA_TRY(
         std::vector<SourceFile> files,
-        packaging::copy_tree(request.resource_root, std::string("device-runtime/mailbox/") + folder,
-                             into, {".h", ".c"}));
+        packaging::copy_tree(request.options.resource_root,
+                             std::string("device-runtime/mailbox/") + folder, into, {".h", ".c"}));
     for (SourceFile& file : files) add_file(part, std::move(file));
   }
   for (const std::string ending : {".c", ".cpp"})
@@ -79,42 +87,47 @@ Result<PackageContents> make_part(const PartsPackageRequest& request, const std:
 }
 
 // The drivers of all parts' devices, for the program that all parts are in.
-void add_device_glue(const PartsPackageRequest& request, PackageContents& whole) {
+void add_device_glue(const Request& request, PackageContents& whole) {
   EmittedModel all;
-  all.name = request.parts.pipeline.name;
+  all.name = request.model.multicore.name;
   all.members = whole.manifest.devices;
   const auto place =
-      request.simulated ? emission::DevicePlace::InProgram : emission::DevicePlace::Board;
+      request.options.simulated ? emission::DevicePlace::InProgram : emission::DevicePlace::Board;
   const std::string glue = all.name + "_devices.c";
   whole.files.push_back(
       {glue, emission::device_glue_text(all, request.registry, request.target, place)});
   whole.manifest.sources.push_back(glue);
   whole.manifest.program_sources.push_back(glue);
   std::string marks;
-  for (const CompiledStage& stage : request.parts.stages)
-    for (const CommandStream& stream : stage.model.emitted.streams) marks += stream.marks;
-  if (request.simulated && !marks.empty()) whole.files.push_back({all.name + ".marks", marks});
+  for (const CompiledProgram& program : request.model.programs)
+    for (const CommandStream& stream : program.emitted.streams) marks += stream.marks;
+  if (request.options.simulated && !marks.empty())
+    whole.files.push_back({all.name + ".marks", marks});
 }
 
 }  // namespace
 
-Result<PackageContents> make_parts_package(const PartsPackageRequest& request) {
-  const CompiledParts& parts = request.parts;
+Result<PackageContents> packaging::parts_package(const CompiledModel& model,
+                                                 const TargetRegistry& registry,
+                                                 const TargetSpec& target,
+                                                 const PackageOptions& options) {
+  const Request request{model, registry, target, options};
+  const MulticorePartition& multicore = model.multicore;
   PackageContents whole;
   PackageManifest& manifest = whole.manifest;
-  manifest.model = parts.pipeline.name;
+  manifest.model = multicore.name;
   manifest.target = to_string(request.target);
-  manifest.board = request.board;
-  manifest.core = request.core;
-  const graph::Module& module = parts.front.partitioned.module;
+  manifest.board = request.options.board;
+  manifest.core = request.options.core;
+  const graph::Module& module = model.partitioned.module;
   manifest.inputs = tensor_infos(module.entry_function(), module.entry_function().inputs);
   manifest.outputs = tensor_infos(module.entry_function(), module.entry_function().outputs);
-  manifest.parts = parts.pipeline.members;
+  manifest.parts = multicore.cpus;
 
   std::set<std::string> taken;  // what is the same in several parts is compiled once
-  for (const std::string& member : parts.pipeline.members) {
-    const std::string folder = c_identifier(member, "part");
-    INTARSIA_TRY(PackageContents part, make_part(request, member));
+  for (const std::string& cpu : multicore.cpus) {
+    const std::string folder = c_identifier(cpu, "part");
+    INTARSIA_TRY(PackageContents part, make_part(request, cpu));
     for (const std::string& source : part.manifest.sources)
       if (taken.insert(source).second) manifest.sources.push_back(folder + "/" + source);
     for (const std::string& dir : part.manifest.include_dirs)
@@ -126,11 +139,11 @@ Result<PackageContents> make_parts_package(const PartsPackageRequest& request) {
       add_file(whole, std::move(file));
     }
   }
-  SourceFile descriptor = parts_descriptor(parts);
+  SourceFile descriptor = parts_descriptor(model);
   manifest.sources.push_back(descriptor.path);
   manifest.program_sources = {descriptor.path};
   whole.files.push_back(std::move(descriptor));
-  manifest.devices = devices_of(parts);
+  manifest.devices = devices_of(model);
   if (!manifest.devices.empty()) add_device_glue(request, whole);
   // Simulators are of the program that all parts are in, and not of the firmware.
   for (const SourceFile& file : whole.files) {

@@ -65,28 +65,34 @@ std::map<std::string, std::string> regions_by_operator(const graph::Module& part
 
 Report make_report(const CompiledModel& model, const std::string& target,
                    const std::string& board) {
-  Report report;
-  report.model = model.emitted.name;
-  report.target = target;
-  report.board = board;
+  Report report = make_report(model.program(), target, board);
   report.transfers = model.partitioned.explanation.transfers;
   report.transfer_bytes = model.partitioned.explanation.transfer_bytes;
   report.search_note = search_note(model.partitioned.explanation);
   report.before_slimming = model.slimmed.before;
   report.after_slimming = model.slimmed.after;
   report.slimming = model.slimmed.actions;
-  report.ram_budget = model.ram_budget;
-  report.search = {model.plan.search_steps, model.plan.search_ended_early};
+  return report;
+}
+
+Report make_report(const CompiledProgram& program, const std::string& target,
+                   const std::string& board) {
+  Report report;
+  report.model = program.emitted.name;
+  report.target = target;
+  report.board = board;
+  report.ram_budget = program.ram_budget;
+  report.search = {program.plan.search_steps, program.plan.search_ended_early};
 
   std::map<std::string, int64_t> stream_bytes;
-  for (const CommandStream& stream : model.emitted.streams)
+  for (const CommandStream& stream : program.emitted.streams)
     stream_bytes[stream.func] =
         static_cast<int64_t>(stream.commands.size() + stream.constants.size());
 
-  const tir::Func& schedule = model.lowered.entry_func();
-  const tir::FunctionIndex functions(model.lowered);
+  const tir::Func& schedule = program.lowered.entry_func();
+  const tir::FunctionIndex functions(program.lowered);
   std::set<int32_t> counted;
-  const graph::Module& partitioned = model.partitioned.module;
+  const graph::Module& partitioned = program.module;
   const std::map<std::string, std::string> regions = regions_by_operator(partitioned);
   std::set<std::string> reported;  // regions of streams
   for (const tir::Call& call : plan::schedule_calls(schedule)) {
@@ -108,9 +114,9 @@ Report make_report(const CompiledModel& model, const std::string& target,
     for (size_t i = 0; i < call.arguments.size(); ++i) {
       const tir::Buffer& buffer = schedule.buffer(call.arguments[i]);
       if (buffer.constant.valid()) passed.insert(buffer.constant.index);
-      if (const Placement* place = model.plan.find(call.arguments[i]))
+      if (const Placement* place = program.plan.find(call.arguments[i]))
         row.memory.push_back({func.buffers[i].name,
-                              model.plan.memory.pools[static_cast<size_t>(place->pool)].name,
+                              program.plan.memory.pools[static_cast<size_t>(place->pool)].name,
                               place->offset, place->offset + place->bytes});
     }
     // Names of C functions; what devices call their commands is none.
@@ -120,7 +126,7 @@ Report make_report(const CompiledModel& model, const std::string& target,
           std::find(row.kernels.begin(), row.kernels.end(), call->name) == row.kernels.end())
         row.kernels.push_back(call->name);
     });
-    count_constants(model.lowered, func, passed, counted, row);
+    count_constants(program.lowered, func, passed, counted, row);
     if (const auto found = stream_bytes.find(func.name); found != stream_bytes.end())
       row.stream_bytes = found->second;
     report.weight_bytes += row.weight_bytes;
@@ -141,10 +147,10 @@ Report make_report(const CompiledModel& model, const std::string& target,
       report.operators.push_back(std::move(each));
     }
   }
-  for (size_t p = 0; p < model.plan.memory.pools.size(); ++p) {
-    const MemoryPool& pool = model.plan.memory.pools[p];
+  for (size_t p = 0; p < program.plan.memory.pools.size(); ++p) {
+    const MemoryPool& pool = program.plan.memory.pools[p];
     if (pool.read_only) continue;
-    const PoolUse& use = model.plan.use[p];
+    const PoolUse& use = program.plan.use[p];
     report.pools.push_back(
         {pool.name, pool.size, use.peak, use.lower_bound, use.proven_optimal, use.method});
   }

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/parts.h"
+#include "intarsia/compiled_model.h"
 #include "parts/names.h"
 #include "support/c_identifier.h"
 #include "support/c_writer.h"
@@ -31,10 +31,9 @@ void tensor_table(CWriter& out, const char* array, const graph::Function& entry,
   out.blank();
 }
 
-void part_objects(CWriter& out, const CompiledParts& parts, size_t index,
-                  const std::string& member) {
-  const std::string name = part_name(parts, member), prefix = upper_case(name);
-  for (const PoolBlock& block : blocks_of(parts, member))
+void part_objects(CWriter& out, const CompiledModel& model, size_t index, const std::string& cpu) {
+  const std::string name = part_name(model, cpu), prefix = upper_case(name);
+  for (const PoolBlock& block : blocks_of(model, cpu))
     out.line(
         fmt::format("static _Alignas({0}_ALIGNMENT) uint8_t part{1}_{2}[{0}_{3}_BYTES] "
                     "INTARSIA_IN_MEMORY({4});",
@@ -44,26 +43,26 @@ void part_objects(CWriter& out, const CompiledParts& parts, size_t index,
 }
 
 // Core 0 takes part 0 along while it waits; the other cores do nothing else than theirs.
-void core_main(CWriter& out, const CompiledParts& parts, size_t index, const std::string& member) {
+void core_main(CWriter& out, const CompiledModel& model, size_t index, const std::string& cpu) {
   out.open(fmt::format("static void run_part{}(void)", index));
   out.line("intarsia_status status;");
   out.open("do");
-  out.line(fmt::format("status = {}_step(&part{});", part_name(parts, member), index));
+  out.line(fmt::format("status = {}_step(&part{});", part_name(model, cpu), index));
   out.line("if (status == INTARSIA_PENDING) intarsia_board_idle();");
   out.close(" while (status == INTARSIA_OK || status == INTARSIA_PENDING);");
   out.close();
   out.blank();
 }
 
-void part_init_function(CWriter& out, const CompiledParts& parts, size_t index,
-                        const std::string& member) {
-  const std::string name = part_name(parts, member);
+void part_init_function(CWriter& out, const CompiledModel& model, size_t index,
+                        const std::string& cpu) {
+  const std::string name = part_name(model, cpu);
   out.open(fmt::format("static intarsia_status init_part{}(void)", index));
   out.line(fmt::format("struct {}_resources resources;", name));
-  for (const PoolBlock& block : blocks_of(parts, member))
+  for (const PoolBlock& block : blocks_of(model, cpu))
     out.line(fmt::format("resources.{1} = part{0}_{1};", index, block.name));
-  const std::vector<std::string> all = devices_of(parts);
-  for (const std::string& device : parts_text::devices_of(parts, member))
+  const std::vector<std::string> all = devices_of(model);
+  for (const std::string& device : parts_text::devices_of(model, cpu))
     out.line(fmt::format("resources.{} = intarsia_board_device({});",
                          parts_text::device_name(device),
                          std::find(all.begin(), all.end(), device) - all.begin()));
@@ -72,11 +71,11 @@ void part_init_function(CWriter& out, const CompiledParts& parts, size_t index,
   out.blank();
 }
 
-void init_function(CWriter& out, const CompiledParts& parts) {
-  const size_t count = parts.pipeline.members.size();
+void init_function(CWriter& out, const CompiledModel& model) {
+  const size_t count = model.multicore.cpus.size();
   out.open("static int32_t descriptor_init(void)");
   out.line("intarsia_status status;");
-  out.line(fmt::format("{}_mailbox_init(&mailbox);", parts.pipeline.name));
+  out.line(fmt::format("{}_mailbox_init(&mailbox);", model.multicore.name));
   for (size_t i = 0; i < count; ++i)
     out.line(fmt::format("if ((status = init_part{}()) != INTARSIA_OK) return status;", i));
   for (size_t i = 1; i < count; ++i)
@@ -91,18 +90,18 @@ void init_function(CWriter& out, const CompiledParts& parts) {
 
 }  // namespace
 
-std::vector<std::string> devices_of(const CompiledParts& parts) {
+std::vector<std::string> devices_of(const CompiledModel& model) {
   std::vector<std::string> devices;
-  for (const std::string& member : parts.pipeline.members)
-    for (std::string& device : parts_text::devices_of(parts, member))
+  for (const std::string& cpu : model.multicore.cpus)
+    for (std::string& device : parts_text::devices_of(model, cpu))
       devices.push_back(std::move(device));
   return devices;
 }
 
-SourceFile parts_descriptor(const CompiledParts& parts) {
-  const std::string& name = parts.pipeline.name;
-  const std::vector<std::string>& members = parts.pipeline.members;
-  const graph::Function& entry = parts.front.partitioned.module.entry_function();
+SourceFile parts_descriptor(const CompiledModel& model) {
+  const std::string& name = model.multicore.name;
+  const std::vector<std::string>& cpus = model.multicore.cpus;
+  const graph::Function& entry = model.partitioned.module.entry_function();
   CWriter out;
   out.comment({fmt::format("{}: all parts in one program, behind the boards' generic main. "
                            "Generated file; programs of",
@@ -113,19 +112,19 @@ SourceFile parts_descriptor(const CompiledParts& parts) {
   out.directive("#include <stddef.h>");
   out.blank();
   out.directive("#include \"intarsia_contract/board_cores.h\"");
-  if (!devices_of(parts).empty()) out.directive("#include \"intarsia_contract/board_devices.h\"");
+  if (!devices_of(model).empty()) out.directive("#include \"intarsia_contract/board_devices.h\"");
   out.directive("#include \"intarsia_contract/placement.h\"");
-  for (const std::string& member : members)
-    out.directive(fmt::format("#include \"{}.h\"", part_name(parts, member)));
+  for (const std::string& cpu : cpus)
+    out.directive(fmt::format("#include \"{}.h\"", part_name(model, cpu)));
   out.blank();
   out.line(fmt::format("static struct {}_mailbox mailbox;", name));
   out.blank();
-  for (size_t i = 0; i < members.size(); ++i) part_objects(out, parts, i, members[i]);
+  for (size_t i = 0; i < cpus.size(); ++i) part_objects(out, model, i, cpus[i]);
   tensor_table(out, "input", entry, entry.inputs);
   tensor_table(out, "output", entry, entry.outputs);
-  for (size_t i = 1; i < members.size(); ++i) core_main(out, parts, i, members[i]);
-  for (size_t i = 0; i < members.size(); ++i) part_init_function(out, parts, i, members[i]);
-  init_function(out, parts);
+  for (size_t i = 1; i < cpus.size(); ++i) core_main(out, model, i, cpus[i]);
+  for (size_t i = 0; i < cpus.size(); ++i) part_init_function(out, model, i, cpus[i]);
+  init_function(out, model);
   const bool has_inputs = !entry.inputs.empty();
   out.line(has_inputs
                ? "static void *descriptor_input(int32_t index) { return inputs[index]; }"
@@ -148,7 +147,7 @@ SourceFile parts_descriptor(const CompiledParts& parts) {
   out.open("do");
   out.line(fmt::format("status = {}_collect(&mailbox, outputs);", name));
   out.line("if (status != INTARSIA_PENDING) return status;");
-  out.line(fmt::format("status = {}_step(&part0);", part_name(parts, members[0])));
+  out.line(fmt::format("status = {}_step(&part0);", part_name(model, cpus[0])));
   out.close(" while (status == INTARSIA_OK);");
   out.line("if (status == INTARSIA_PENDING) intarsia_board_idle();");
   out.line("return status;");

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/parts.h"
+#include "intarsia/compiled_model.h"
 #include "parts/names.h"
 #include "support/c_identifier.h"
 #include "support/c_writer.h"
@@ -22,23 +22,23 @@ int64_t slots_bytes(const Channel& channel) {
 // Differs when anything of the compilation does: the channels, and what the stages compute with them, down to
 // weights, scales, the plan and the devices' streams. Parts of a model that was trained again would exchange
 // messages without complaint, and compute nonsense.
-uint32_t signature_of(const CompiledParts& parts) {
+uint32_t signature_of(const CompiledModel& model) {
   Fingerprint print;
-  print.add(parts.pipeline.name);
-  for (const Channel& channel : parts.pipeline.channels) {
+  print.add(model.multicore.name);
+  for (const Channel& channel : model.multicore.channels) {
     print.add(fmt::format("{} {} {} {} {} {}", channel.name, channel.bytes, channel.from,
                           channel.output, channel.to, channel.input));
     print.add(channel.first_message);
   }
-  for (const CompiledStage& stage : parts.stages) {
-    print.add(stage.member);
-    for (const SourceFile& file : stage.model.emitted.sources) {
+  for (const CompiledProgram& program : model.programs) {
+    print.add(program.cpu);
+    for (const SourceFile& file : program.emitted.sources) {
       print.add(file.path);
       print.add(file.text);
     }
-    for (const tir::Constant& constant : stage.model.lowered.constants)
+    for (const tir::Constant& constant : program.lowered.constants)
       print.add({constant.bytes.data(), constant.bytes.size()});
-    for (const CommandStream& stream : stage.model.emitted.streams) {
+    for (const CommandStream& stream : program.emitted.streams) {
       print.add(stream.target);
       print.add(stream.commands);
       print.add(stream.constants);
@@ -47,14 +47,14 @@ uint32_t signature_of(const CompiledParts& parts) {
   return print.word();
 }
 
-std::string end_text(const CompiledParts& parts, int stage, const char* application) {
+std::string end_text(const CompiledModel& model, int stage, const char* application) {
   if (stage == kApplication) return application;
-  return fmt::format("{} (stage {})", parts.stages[static_cast<size_t>(stage)].member, stage);
+  return fmt::format("{} (stage {})", model.programs[static_cast<size_t>(stage)].cpu, stage);
 }
 
-std::string header_text(const CompiledParts& parts) {
-  const Pipeline& pipeline = parts.pipeline;
-  const std::string& name = pipeline.name;
+std::string header_text(const CompiledModel& model) {
+  const MulticorePartition& multicore = model.multicore;
+  const std::string& name = multicore.name;
   const std::string prefix = upper_case(name);
   CWriter out;
   out.comment(
@@ -74,16 +74,16 @@ std::string header_text(const CompiledParts& parts) {
   out.directive("#endif");
   out.blank();
   out.comment({"Of this contract: parts that were not compiled together do not work together."});
-  out.directive(fmt::format("#define {}_MAILBOX_SIGNATURE {:#x}u", prefix, signature_of(parts)));
+  out.directive(fmt::format("#define {}_MAILBOX_SIGNATURE {:#x}u", prefix, signature_of(model)));
   out.blank();
   out.open(fmt::format("struct {}_mailbox", name));
   out.line("uint32_t signature;");
   out.line("uint32_t status; /* the first error of a part, 0 while there is none */");
   out.line("uint8_t padding[INTARSIA_MAILBOX_ALIGNMENT - 2 * sizeof(uint32_t)];");
-  for (const Channel& channel : pipeline.channels) {
+  for (const Channel& channel : multicore.channels) {
     out.comment({fmt::format("{} bytes from {} to {}", channel.bytes,
-                             end_text(parts, channel.from, "the application"),
-                             end_text(parts, channel.to, "the application"))});
+                             end_text(model, channel.from, "the application"),
+                             end_text(model, channel.to, "the application"))});
     out.line(fmt::format("struct intarsia_channel {};", channel.name));
     out.line(fmt::format("uint8_t {}_slots[{}];", channel.name, slots_bytes(channel)));
   }
@@ -92,7 +92,7 @@ std::string header_text(const CompiledParts& parts) {
   out.directive("#ifndef __cplusplus");
   out.line(fmt::format(
       "_Static_assert(sizeof(struct {}_mailbox) == {}, \"all parts agree on the layout\");", name,
-      mailbox_bytes(pipeline)));
+      mailbox_bytes(multicore)));
   out.directive("#endif");
   out.blank();
   out.comment({"Empties the mailbox. Once, before any part is initialised."});
@@ -118,38 +118,38 @@ std::string header_text(const CompiledParts& parts) {
   return out.text();
 }
 
-void submit_function(CWriter& out, const Pipeline& pipeline) {
-  const std::string& name = pipeline.name;
+void submit_function(CWriter& out, const MulticorePartition& multicore) {
+  const std::string& name = multicore.name;
   out.open(fmt::format(
       "intarsia_status {0}_submit(struct {0}_mailbox *mailbox, const void *const *inputs)", name));
   out.line("const uint32_t status = intarsia_mailbox_load(&mailbox->status);");
   out.line("if (status != 0) return (intarsia_status)status;");
-  if (std::none_of(pipeline.channels.begin(), pipeline.channels.end(),
+  if (std::none_of(multicore.channels.begin(), multicore.channels.end(),
                    [](const Channel& c) { return c.from == kApplication; }))
     out.line("(void)inputs; /* nothing reads any */");
-  for (const Channel& channel : pipeline.channels)
+  for (const Channel& channel : multicore.channels)
     if (channel.from == kApplication)
       out.line(fmt::format("if (!intarsia_channel_has_room(&mailbox->{})) return INTARSIA_PENDING;",
                            channel.name));
-  for (const Channel& channel : pipeline.channels)
+  for (const Channel& channel : multicore.channels)
     if (channel.from == kApplication)
       out.line(parts_text::send(channel, fmt::format("inputs[{}]", channel.output)));
   out.line("return INTARSIA_OK;");
   out.close();
 }
 
-void collect_function(CWriter& out, const Pipeline& pipeline) {
-  const std::string& name = pipeline.name;
+void collect_function(CWriter& out, const MulticorePartition& multicore) {
+  const std::string& name = multicore.name;
   out.open(fmt::format(
       "intarsia_status {0}_collect(struct {0}_mailbox *mailbox, void *const *outputs)", name));
   out.line("const uint32_t status = intarsia_mailbox_load(&mailbox->status);");
   out.line("if (status != 0) return (intarsia_status)status;");
-  for (const Channel& channel : pipeline.channels)
+  for (const Channel& channel : multicore.channels)
     if (channel.to == kApplication)
       out.line(
           fmt::format("if (!intarsia_channel_has_message(&mailbox->{})) return INTARSIA_PENDING;",
                       channel.name));
-  for (const Channel& channel : pipeline.channels)
+  for (const Channel& channel : multicore.channels)
     if (channel.to == kApplication)
       out.line(parts_text::receive(channel, fmt::format("outputs[{}]", channel.input)));
   out.line("return INTARSIA_OK;");
@@ -171,9 +171,9 @@ void first_message(CWriter& out, const Channel& channel) {
   out.blank();
 }
 
-std::string source_text(const CompiledParts& parts) {
-  const Pipeline& pipeline = parts.pipeline;
-  const std::string& name = pipeline.name;
+std::string source_text(const CompiledModel& model) {
+  const MulticorePartition& multicore = model.multicore;
+  const std::string& name = multicore.name;
   CWriter out;
   out.comment({fmt::format("{}: the mailbox, as the application uses it. Generated file.", name)});
   out.directive(fmt::format("#include \"{}_mailbox.h\"", name));
@@ -183,21 +183,21 @@ std::string source_text(const CompiledParts& parts) {
                   "{}, \"as compiled for\");",
                   kAlignment, kSlots));
   out.blank();
-  for (const Channel& channel : pipeline.channels) first_message(out, channel);
+  for (const Channel& channel : multicore.channels) first_message(out, channel);
   out.open(fmt::format("void {0}_mailbox_init(struct {0}_mailbox *mailbox)", name));
   out.line("intarsia_mailbox_store(&mailbox->status, 0);");
-  for (const Channel& channel : pipeline.channels)
+  for (const Channel& channel : multicore.channels)
     out.line(fmt::format("intarsia_channel_reset(&mailbox->{});", channel.name));
-  for (const Channel& channel : pipeline.channels)
+  for (const Channel& channel : multicore.channels)
     if (!channel.first_message.empty())
       out.line(parts_text::send(channel, channel.name + "_first"));
   out.line(fmt::format("intarsia_mailbox_store(&mailbox->signature, {}_MAILBOX_SIGNATURE);",
                        upper_case(name)));
   out.close();
   out.blank();
-  submit_function(out, pipeline);
+  submit_function(out, multicore);
   out.blank();
-  collect_function(out, pipeline);
+  collect_function(out, multicore);
   return out.text();
 }
 
@@ -217,15 +217,15 @@ std::string receive(const Channel& channel, const std::string& to) {
 
 }  // namespace parts_text
 
-int64_t mailbox_bytes(const Pipeline& pipeline) {
+int64_t mailbox_bytes(const MulticorePartition& multicore) {
   int64_t bytes = kAlignment;
-  for (const Channel& channel : pipeline.channels) bytes += 2 * kAlignment + slots_bytes(channel);
+  for (const Channel& channel : multicore.channels) bytes += 2 * kAlignment + slots_bytes(channel);
   return bytes;
 }
 
-std::vector<SourceFile> mailbox_sources(const CompiledParts& parts) {
-  const std::string& name = parts.pipeline.name;
-  return {{name + "_mailbox.h", header_text(parts)}, {name + "_mailbox.c", source_text(parts)}};
+std::vector<SourceFile> mailbox_sources(const CompiledModel& model) {
+  const std::string& name = model.multicore.name;
+  return {{name + "_mailbox.h", header_text(model)}, {name + "_mailbox.c", source_text(model)}};
 }
 
 }  // namespace intarsia

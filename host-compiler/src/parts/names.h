@@ -7,8 +7,8 @@
 
 namespace intarsia::parts_text {
 
-std::string part_name(const CompiledParts& parts, const std::string& member);  // <model>_<member>
-std::string stage_name(const CompiledParts& parts, size_t stage);              // <model>_stage<i>
+std::string part_name(const CompiledModel& model, const std::string& cpu);  // <model>_<cpu>
+std::string stage_name(const CompiledModel& model, size_t stage);           // <model>_stage<i>
 
 // Working memory that a part is given, for stages that use it one after the other.
 struct PoolBlock {
@@ -17,10 +17,10 @@ struct PoolBlock {
   int64_t bytes = 0;
   std::vector<size_t> stages;
 };
-std::vector<PoolBlock> blocks_of(const CompiledParts& parts, const std::string& member);
+std::vector<PoolBlock> blocks_of(const CompiledModel& model, const std::string& cpu);
 
 // Devices that a part's stages are given, in the order in which the stages first name them.
-std::vector<std::string> devices_of(const CompiledParts& parts, const std::string& member);
+std::vector<std::string> devices_of(const CompiledModel& model, const std::string& cpu);
 std::string device_name(const std::string& device);  // in the part's resources
 
 // Statements where `mailbox` is a pointer to the mailbox.

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/parts.h"
+#include "intarsia/compiled_model.h"
 #include "parts/names.h"
 #include "support/c_identifier.h"
 #include "support/c_writer.h"
@@ -10,18 +10,18 @@
 namespace intarsia {
 namespace parts_text {
 
-std::string part_name(const CompiledParts& parts, const std::string& member) {
-  return fmt::format("{}_{}", parts.pipeline.name, c_identifier(member, "part"));
+std::string part_name(const CompiledModel& model, const std::string& cpu) {
+  return fmt::format("{}_{}", model.multicore.name, c_identifier(cpu, "part"));
 }
 
-std::string stage_name(const CompiledParts& parts, size_t stage) {
-  return parts.stages[stage].model.emitted.name;
+std::string stage_name(const CompiledModel& model, size_t stage) {
+  return model.programs[stage].emitted.name;
 }
 
 namespace {
 
-bool keeps_state(const CompiledModel& model) {
-  const std::vector<tir::Buffer>& buffers = model.lowered.entry_func().buffers;
+bool keeps_state(const CompiledProgram& program) {
+  const std::vector<tir::Buffer>& buffers = program.lowered.entry_func().buffers;
   return std::any_of(buffers.begin(), buffers.end(),
                      [](const tir::Buffer& b) { return b.initial.has_value(); });
 }
@@ -46,29 +46,28 @@ int64_t peak_of(const Plan& plan, const std::string& pool) {
 
 // Stages of one core run one after the other and leave nothing behind: they share their blocks. A stage
 // that keeps state has blocks of its own.
-std::vector<PoolBlock> blocks_of(const CompiledParts& parts, const std::string& member) {
+std::vector<PoolBlock> blocks_of(const CompiledModel& model, const std::string& cpu) {
   std::vector<PoolBlock> blocks;
-  for (size_t stage = 0; stage < parts.stages.size(); ++stage) {
-    const CompiledModel& model = parts.stages[stage].model;
-    if (parts.stages[stage].member != member) continue;
-    for (const std::string& pool : pools_used(model.plan)) {
-      const std::string name = keeps_state(model) ? fmt::format("{}_stage{}", pool, stage) : pool;
+  for (size_t stage = 0; stage < model.programs.size(); ++stage) {
+    const CompiledProgram& program = model.programs[stage];
+    if (program.cpu != cpu) continue;
+    for (const std::string& pool : pools_used(program.plan)) {
+      const std::string name = keeps_state(program) ? fmt::format("{}_stage{}", pool, stage) : pool;
       auto block = std::find_if(blocks.begin(), blocks.end(),
                                 [&](const PoolBlock& b) { return b.name == name; });
       if (block == blocks.end()) block = blocks.insert(blocks.end(), {name, pool, 0, {}});
-      block->bytes = std::max(block->bytes, peak_of(model.plan, pool));
+      block->bytes = std::max(block->bytes, peak_of(program.plan, pool));
       block->stages.push_back(stage);
     }
   }
   return blocks;
 }
 
-std::vector<std::string> devices_of(const CompiledParts& parts, const std::string& member) {
+std::vector<std::string> devices_of(const CompiledModel& model, const std::string& cpu) {
   std::vector<std::string> devices;
-  for (const CompiledStage& stage : parts.stages)
-    for (const std::string& device : stage.model.emitted.members)
-      if (stage.member == member &&
-          std::find(devices.begin(), devices.end(), device) == devices.end())
+  for (const CompiledProgram& program : model.programs)
+    for (const std::string& device : program.emitted.members)
+      if (program.cpu == cpu && std::find(devices.begin(), devices.end(), device) == devices.end())
         devices.push_back(device);
   return devices;
 }
@@ -88,10 +87,10 @@ using parts_text::part_name;
 using parts_text::PoolBlock;
 using parts_text::stage_name;
 
-std::vector<size_t> stages_of(const CompiledParts& parts, const std::string& member) {
+std::vector<size_t> stages_of(const CompiledModel& model, const std::string& cpu) {
   std::vector<size_t> stages;
-  for (size_t i = 0; i < parts.stages.size(); ++i)
-    if (parts.stages[i].member == member) stages.push_back(i);
+  for (size_t i = 0; i < model.programs.size(); ++i)
+    if (model.programs[i].cpu == cpu) stages.push_back(i);
   return stages;
 }
 
@@ -104,12 +103,12 @@ const PoolBlock* block_for(const std::vector<PoolBlock>& blocks, size_t stage,
   return nullptr;
 }
 
-std::string header_text(const CompiledParts& parts, const std::string& member) {
-  const std::string name = part_name(parts, member), prefix = upper_case(name);
-  const std::string& model = parts.pipeline.name;
+std::string header_text(const CompiledModel& model, const std::string& cpu) {
+  const std::string name = part_name(model, cpu), prefix = upper_case(name);
+  const std::string& model_name = model.multicore.name;
   CWriter out;
   out.comment(
-      {fmt::format("{}: what {} runs of {}. Generated file.", name, member, model), "",
+      {fmt::format("{}: what {} runs of {}. Generated file.", name, cpu, model_name), "",
        "A program for this core calls init once the mailbox is initialised, and then step for "
        "ever:",
        "each call runs one stage whose inputs have come and whose results have room, or tells that",
@@ -117,37 +116,37 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
   out.directive(fmt::format("#ifndef {}_H", prefix));
   out.directive(fmt::format("#define {}_H", prefix));
   out.blank();
-  for (const size_t stage : stages_of(parts, member))
-    out.directive(fmt::format("#include \"{}.h\"", stage_name(parts, stage)));
-  out.directive(fmt::format("#include \"{}_mailbox.h\"", model));
+  for (const size_t stage : stages_of(model, cpu))
+    out.directive(fmt::format("#include \"{}.h\"", stage_name(model, stage)));
+  out.directive(fmt::format("#include \"{}_mailbox.h\"", model_name));
   out.blank();
   out.directive("#ifdef __cplusplus");
   out.directive("extern \"C\" {");
   out.directive("#endif");
   out.blank();
-  const std::vector<PoolBlock> blocks = blocks_of(parts, member);
+  const std::vector<PoolBlock> blocks = blocks_of(model, cpu);
   out.comment({"Working memory in bytes; stages without state use one block in turn."});
   for (const PoolBlock& block : blocks)
     out.directive(
         fmt::format("#define {}_{}_BYTES {}", prefix, upper_case(block.name), block.bytes));
   int32_t alignment = 16;
-  for (const size_t stage : stages_of(parts, member))
-    alignment = std::max(alignment, parts.stages[stage].model.plan.alignment);
+  for (const size_t stage : stages_of(model, cpu))
+    alignment = std::max(alignment, model.programs[stage].plan.alignment);
   out.directive(fmt::format("#define {}_ALIGNMENT {}", prefix, alignment));
   out.blank();
   out.open(fmt::format("struct {}_resources", name));
   for (const PoolBlock& block : blocks)
     out.line(fmt::format("void *{}; /* {}_{}_BYTES, aligned to {}_ALIGNMENT */", block.name, prefix,
                          upper_case(block.name), prefix));
-  for (const std::string& device : devices_of(parts, member))
+  for (const std::string& device : devices_of(model, cpu))
     out.line(fmt::format("struct intarsia_device *{}; /* {}, opened by its driver */",
                          device_name(device), device));
   out.close(";");
   out.blank();
   out.open(fmt::format("struct {}", name));
-  out.line(fmt::format("struct {}_mailbox *mailbox;", model));
-  for (const size_t stage : stages_of(parts, member))
-    out.line(fmt::format("struct {} stage{};", stage_name(parts, stage), stage));
+  out.line(fmt::format("struct {}_mailbox *mailbox;", model_name));
+  for (const size_t stage : stages_of(model, cpu))
+    out.line(fmt::format("struct {} stage{};", stage_name(model, stage), stage));
   out.close(";");
   out.blank();
   out.comment(
@@ -156,7 +155,7 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
   out.line(fmt::format(
       "intarsia_status {0}_init(struct {0} *part, const struct {0}_resources *resources,"
       " struct {1}_mailbox *mailbox);",
-      name, model));
+      name, model_name));
   out.comment(
       {"INTARSIA_OK: a stage has run. INTARSIA_PENDING: there is nothing to do yet. Anything else: "
        "a stage",
@@ -172,47 +171,47 @@ std::string header_text(const CompiledParts& parts, const std::string& member) {
 }
 
 // The part's blocks under the names that the stage has for them.
-void stage_init_function(CWriter& out, const CompiledParts& parts, const std::string& member,
+void stage_init_function(CWriter& out, const CompiledModel& model, const std::string& cpu,
                          size_t stage) {
-  const std::string name = part_name(parts, member), model = stage_name(parts, stage);
-  const std::vector<PoolBlock> blocks = blocks_of(parts, member);
+  const std::string name = part_name(model, cpu), stage_struct = stage_name(model, stage);
+  const std::vector<PoolBlock> blocks = blocks_of(model, cpu);
   out.open(
       fmt::format("static intarsia_status init_stage{0}(struct {1} *part, const struct "
                   "{1}_resources *resources)",
                   stage, name));
-  out.line(fmt::format("struct {}_resources own;", model));
+  out.line(fmt::format("struct {}_resources own;", stage_struct));
   bool any = false;
-  for (const MemoryPool& pool : parts.stages[stage].model.plan.memory.pools)
+  for (const MemoryPool& pool : model.programs[stage].plan.memory.pools)
     if (const PoolBlock* block = block_for(blocks, stage, pool.name)) {
       out.line(fmt::format("own.{} = resources->{};", pool.name, block->name));
       any = true;
     }
-  const std::vector<std::string>& devices = parts.stages[stage].model.emitted.members;
+  const std::vector<std::string>& devices = model.programs[stage].emitted.members;
   for (size_t i = 0; i < devices.size(); ++i)
     out.line(fmt::format("own.device{} = resources->{};", i, device_name(devices[i])));
   if (!any && devices.empty()) {
     out.line("(void)resources;");
     out.line("own.none = NULL;");
   }
-  out.line(fmt::format("return {}_init(&part->stage{}, &own);", model, stage));
+  out.line(fmt::format("return {}_init(&part->stage{}, &own);", stage_struct, stage));
   out.close();
 }
 
-void init_function(CWriter& out, const CompiledParts& parts, const std::string& member) {
+void init_function(CWriter& out, const CompiledModel& model, const std::string& cpu) {
   out.open(fmt::format(
       "intarsia_status {0}_init(struct {0} *part, const struct {0}_resources *resources,"
       " struct {1}_mailbox *mailbox)",
-      part_name(parts, member), parts.pipeline.name));
+      part_name(model, cpu), model.multicore.name));
   out.line("intarsia_status status = INTARSIA_OK;");
   out.line(
       "if (part == NULL || resources == NULL || mailbox == NULL) return "
       "INTARSIA_ERROR_NULL_ARGUMENT;");
   out.open(fmt::format("if (intarsia_mailbox_load(&mailbox->signature) != {}_MAILBOX_SIGNATURE)",
-                       upper_case(parts.pipeline.name)));
+                       upper_case(model.multicore.name)));
   out.line("return INTARSIA_ERROR_PART_MISMATCH;");
   out.close();
   out.line("part->mailbox = mailbox;");
-  for (const size_t stage : stages_of(parts, member))
+  for (const size_t stage : stages_of(model, cpu))
     out.line(
         fmt::format("if (status == INTARSIA_OK) status = init_stage{}(part, resources);", stage));
   out.line("return status;");
@@ -220,10 +219,10 @@ void init_function(CWriter& out, const CompiledParts& parts, const std::string& 
 }
 
 // The messages that have come and the room there is, all asked for at once.
-void ready_function(CWriter& out, const CompiledParts& parts, size_t stage) {
+void ready_function(CWriter& out, const CompiledModel& model, size_t stage) {
   out.open(fmt::format("static int32_t stage{}_is_ready(struct {}_mailbox *mailbox)", stage,
-                       parts.pipeline.name));
-  for (const Channel& channel : parts.pipeline.channels) {
+                       model.multicore.name));
+  for (const Channel& channel : model.multicore.channels) {
     if (channel.to == static_cast<int>(stage))
       out.line(
           fmt::format("if (!intarsia_channel_has_message(&mailbox->{})) return 0;", channel.name));
@@ -235,47 +234,46 @@ void ready_function(CWriter& out, const CompiledParts& parts, size_t stage) {
   out.close();
 }
 
-void run_function(CWriter& out, const CompiledParts& parts, const std::string& member,
-                  size_t stage) {
-  const std::string model = stage_name(parts, stage);
+void run_function(CWriter& out, const CompiledModel& model, const std::string& cpu, size_t stage) {
+  const std::string stage_struct = stage_name(model, stage);
   out.open(fmt::format("static intarsia_status run_stage{}(struct {} *part)", stage,
-                       part_name(parts, member)));
-  out.line(fmt::format("struct {}_mailbox *const mailbox = part->mailbox;", parts.pipeline.name));
+                       part_name(model, cpu)));
+  out.line(fmt::format("struct {}_mailbox *const mailbox = part->mailbox;", model.multicore.name));
   out.line("intarsia_status status;");
-  for (const Channel& channel : parts.pipeline.channels)
+  for (const Channel& channel : model.multicore.channels)
     if (channel.to == static_cast<int>(stage))
-      out.line(parts_text::receive(
-          channel, fmt::format("{}_input(&part->stage{}, {})", model, stage, channel.input)));
-  out.line(fmt::format("status = {}_run(&part->stage{});", model, stage));
+      out.line(parts_text::receive(channel, fmt::format("{}_input(&part->stage{}, {})",
+                                                        stage_struct, stage, channel.input)));
+  out.line(fmt::format("status = {}_run(&part->stage{});", stage_struct, stage));
   out.line("if (status != INTARSIA_OK) return status;");
-  for (const Channel& channel : parts.pipeline.channels)
+  for (const Channel& channel : model.multicore.channels)
     if (channel.from == static_cast<int>(stage))
-      out.line(parts_text::send(
-          channel, fmt::format("{}_output(&part->stage{}, {})", model, stage, channel.output)));
+      out.line(parts_text::send(channel, fmt::format("{}_output(&part->stage{}, {})", stage_struct,
+                                                     stage, channel.output)));
   out.line("return INTARSIA_OK;");
   out.close();
 }
 
-std::string source_text(const CompiledParts& parts, const std::string& member) {
-  const std::string name = part_name(parts, member);
-  const std::vector<size_t> stages = stages_of(parts, member);
+std::string source_text(const CompiledModel& model, const std::string& cpu) {
+  const std::string name = part_name(model, cpu);
+  const std::vector<size_t> stages = stages_of(model, cpu);
   CWriter out;
-  out.comment({fmt::format("{}: the stages of {} on {}. Generated file.", name, parts.pipeline.name,
-                           member)});
+  out.comment({fmt::format("{}: the stages of {} on {}. Generated file.", name,
+                           model.multicore.name, cpu)});
   out.directive(fmt::format("#include \"{}.h\"", name));
   out.blank();
   out.directive("#include <stddef.h>");
   out.blank();
   for (const size_t stage : stages) {
-    stage_init_function(out, parts, member, stage);
+    stage_init_function(out, model, cpu, stage);
     out.blank();
   }
-  init_function(out, parts, member);
+  init_function(out, model, cpu);
   out.blank();
   for (const size_t stage : stages) {
-    ready_function(out, parts, stage);
+    ready_function(out, model, stage);
     out.blank();
-    run_function(out, parts, member, stage);
+    run_function(out, model, cpu, stage);
     out.blank();
   }
   out.open(fmt::format("intarsia_status {0}_step(struct {0} *part)", name));
@@ -301,9 +299,9 @@ std::string source_text(const CompiledParts& parts, const std::string& member) {
 
 }  // namespace
 
-std::vector<SourceFile> part_sources(const CompiledParts& parts, const std::string& member) {
-  const std::string name = part_name(parts, member);
-  return {{name + ".h", header_text(parts, member)}, {name + ".c", source_text(parts, member)}};
+std::vector<SourceFile> part_sources(const CompiledModel& model, const std::string& cpu) {
+  const std::string name = part_name(model, cpu);
+  return {{name + ".h", header_text(model, cpu)}, {name + ".c", source_text(model, cpu)}};
 }
 
 }  // namespace intarsia

@@ -20,7 +20,7 @@ const std::string& callee_of(const Node& call) {
 }
 
 struct Cut {
-  std::string member;
+  std::string cpu;
   std::vector<size_t> calls;  // nodes of the entry
 };
 
@@ -36,13 +36,13 @@ std::vector<Cut> cuts_of(const graph::Module& module, const TargetRegistry& regi
     const Function* callee = module.find(callee_of(entry.nodes[i]));
     INTARSIA_CHECK(callee != nullptr, "the entry of a partitioned module consists of calls");
     const std::string& cpu = cpus.at(callee->target);
-    if (cuts.empty() || cuts.back().member != cpu) cuts.push_back({cpu, {}});
+    if (cuts.empty() || cuts.back().cpu != cpu) cuts.push_back({cpu, {}});
     cuts.back().calls.push_back(i);
   }
   return cuts;
 }
 
-// What the branches and loops of the stage's functions run goes with it.
+// What the branches and loops of the segment's functions run goes with it.
 void add_functions_run(const graph::Module& from, graph::Module& into) {
   std::set<std::string> there;
   for (const Function& function : into.functions) there.insert(function.name);
@@ -52,35 +52,35 @@ void add_functions_run(const graph::Module& from, graph::Module& into) {
         if (there.insert(name).second) into.functions.push_back(*from.find(name));
 }
 
-// Makes the modules of the stages, and remembers where tensors of the entry enter and leave them.
+// Makes the modules of the segments, and remembers where tensors of the entry enter and leave them.
 //
-// A variable that several stages use goes from stage to stage like any other tensor, and from the one that writes it
+// A variable that several segments use goes from segment to segment like any other tensor, and from the one that writes it
 // back to those before it, which read what the inference before has left.
-class StageMaker {
+class SegmentMaker {
  public:
-  StageMaker(const graph::Module& module, const std::vector<Cut>& cuts)
+  SegmentMaker(const graph::Module& module, const std::vector<Cut>& cuts)
       : module_(module), entry_(module.entry_function()), cuts_(cuts) {
     std::map<int32_t, std::set<int>> users;
-    for (size_t stage = 0; stage < cuts.size(); ++stage)
-      for (const size_t call : cuts[stage].calls) {
+    for (size_t segment = 0; segment < cuts.size(); ++segment)
+      for (const size_t call : cuts[segment].calls) {
         for (const TensorId id : entry_.nodes[call].inputs)
-          users[id.index].insert(static_cast<int>(stage));
+          users[id.index].insert(static_cast<int>(segment));
         for (const TensorId id : entry_.nodes[call].outputs) {
-          users[id.index].insert(static_cast<int>(stage));
-          made_by_[id.index] = static_cast<int>(stage);
+          users[id.index].insert(static_cast<int>(segment));
+          made_by_[id.index] = static_cast<int>(segment);
         }
       }
-    for (const auto& [tensor, stages] : users)
-      if (tensor >= 0 && entry_.tensor({tensor}).variable && stages.size() > 1 &&
+    for (const auto& [tensor, segments] : users)
+      if (tensor >= 0 && entry_.tensor({tensor}).variable && segments.size() > 1 &&
           made_by_.contains(tensor))
         travelling_.insert(tensor);
   }
 
-  Stage make(int stage) {
-    Stage result;
-    const Cut& cut = cuts_[static_cast<size_t>(stage)];
-    result.member = cut.member;
-    result.module.name = fmt::format("{}_stage{}", module_.name, stage);
+  Segment make(int segment) {
+    Segment result;
+    const Cut& cut = cuts_[static_cast<size_t>(segment)];
+    result.cpu = cut.cpu;
+    result.module.name = fmt::format("{}_stage{}", module_.name, segment);
     result.module.entry = entry_.name;
     result.module.constants = module_.constants;
     Function main;
@@ -104,14 +104,14 @@ class StageMaker {
             (tensor.variable && !travelling_.contains(outer.index)))
           continue;
         main.inputs.push_back(id);
-        entering_[{stage, outer.index}] = main.inputs.size() - 1;
+        entering_[{segment, outer.index}] = main.inputs.size() - 1;
       }
       for (TensorId& id : call.outputs) {
         const TensorId outer = id;
         const bool is_new_value =
             travelling_.contains(outer.index) || !placed.contains(outer.index);
         id = is_new_value ? add(outer) : placed.at(outer.index);
-        if (!leaves(outer, stage)) continue;
+        if (!leaves(outer, segment)) continue;
         main.outputs.push_back(id);
         leaving_[outer.index] = main.outputs.size() - 1;
       }
@@ -123,15 +123,15 @@ class StageMaker {
     return result;
   }
 
-  // After all stages are made.
+  // After all segments are made.
   std::vector<Channel> channels() const {
     std::vector<Channel> channels;
     for (const auto& [where, input] : entering_) {
-      const auto& [stage, tensor] = where;
+      const auto& [segment, tensor] = where;
       Channel channel{
-          {}, maker_of(tensor), stage, output_of(tensor), input, entry_.tensor({tensor}).bytes(),
+          {}, maker_of(tensor), segment, output_of(tensor), input, entry_.tensor({tensor}).bytes(),
           {}};
-      if (channel.from >= stage) channel.first_message = initial_value(entry_.tensor({tensor}));
+      if (channel.from >= segment) channel.first_message = initial_value(entry_.tensor({tensor}));
       channels.push_back(std::move(channel));
     }
     for (size_t i = 0; i < entry_.outputs.size(); ++i) {
@@ -144,9 +144,9 @@ class StageMaker {
                           entry_.tensor(entry_.outputs[i]).bytes(),
                           {}});
     }
-    const auto end = [](int stage, const char* application, size_t index) {
-      return stage == kApplication ? fmt::format("{}{}", application, index)
-                                   : fmt::format("stage{}", stage);
+    const auto end = [](int segment, const char* application, size_t index) {
+      return segment == kApplication ? fmt::format("{}{}", application, index)
+                                     : fmt::format("stage{}", segment);
     };
     std::map<std::string, int> used;
     for (Channel& channel : channels) {
@@ -164,22 +164,22 @@ class StageMaker {
     return found == made_by_.end() ? kApplication : found->second;
   }
 
-  // The output of the stage that makes it, or which input of the model it is.
+  // The output of the segment that makes it, or which input of the model it is.
   size_t output_of(int32_t tensor) const {
     if (const auto found = leaving_.find(tensor); found != leaving_.end()) return found->second;
     const auto input = std::find(entry_.inputs.begin(), entry_.inputs.end(), TensorId{tensor});
-    INTARSIA_CHECK(input != entry_.inputs.end(), "what no stage makes is an input");
+    INTARSIA_CHECK(input != entry_.inputs.end(), "what no segment makes is an input");
     return static_cast<size_t>(input - entry_.inputs.begin());
   }
 
-  bool leaves(TensorId id, int stage) const {
+  bool leaves(TensorId id, int segment) const {
     if (travelling_.contains(id.index)) return true;
     if (std::find(entry_.outputs.begin(), entry_.outputs.end(), id) != entry_.outputs.end())
       return true;
     for (size_t other = 0; other < cuts_.size(); ++other)
       for (const size_t call : cuts_[other].calls) {
         const std::vector<TensorId>& read = entry_.nodes[call].inputs;
-        if (static_cast<int>(other) != stage &&
+        if (static_cast<int>(other) != segment &&
             std::find(read.begin(), read.end(), id) != read.end())
           return true;
       }
@@ -201,51 +201,24 @@ class StageMaker {
   const graph::Module& module_;
   const Function& entry_;
   const std::vector<Cut>& cuts_;
-  std::map<int32_t, int> made_by_;  // tensor of the entry -> stage
-  std::set<int32_t> travelling_;    // variables that several stages use
+  std::map<int32_t, int> made_by_;  // tensor of the entry -> segment
+  std::set<int32_t> travelling_;    // variables that several segments use
   std::map<std::pair<int, int32_t>, size_t>
-      entering_;                       // stage and tensor -> which input of the stage
-  std::map<int32_t, size_t> leaving_;  // tensor -> which output of its stage
+      entering_;                       // segment and tensor -> which input of the segment
+  std::map<int32_t, size_t> leaving_;  // tensor -> which output of its segment
 };
 
-}  // namespace
-
-bool has_parts(const graph::Module& partitioned, const TargetRegistry& registry,
-               const TargetSpec& target) {
-  std::set<std::string> members;
-  for (const Cut& cut : cuts_of(partitioned, registry, target)) members.insert(cut.member);
-  return members.size() > 1;
-}
-
-Pipeline split_into_stages(const graph::Module& partitioned, const TargetRegistry& registry,
-                           const TargetSpec& target) {
-  Pipeline pipeline;
-  pipeline.name = partitioned.name;
-  const std::vector<Cut> cuts = cuts_of(partitioned, registry, target);
-  for (const Target& member : target.members())
-    if (std::any_of(cuts.begin(), cuts.end(),
-                    [&](const Cut& cut) { return cut.member == member.name; }))
-      pipeline.members.push_back(member.name);
-  StageMaker maker(partitioned, cuts);
-  for (size_t stage = 0; stage < cuts.size(); ++stage)
-    pipeline.stages.push_back(maker.make(static_cast<int>(stage)));
-  pipeline.channels = maker.channels();
-  return pipeline;
-}
-
-namespace {
-
-// Names of parts are names in C, beside those of the stages and of what the parts share.
-Result<void> check_names(const Pipeline& pipeline) {
+// Names of parts are names in C, beside those of the segments and of what the parts share.
+Result<void> check_names(const MulticorePartition& multicore) {
   std::map<std::string, std::string> taken = {{"mailbox", ""}, {"descriptor", ""}, {"devices", ""}};
-  for (size_t stage = 0; stage < pipeline.stages.size(); ++stage)
-    taken[fmt::format("stage{}", stage)] = "";
+  for (size_t segment = 0; segment < multicore.segments.size(); ++segment)
+    taken[fmt::format("stage{}", segment)] = "";
   Diagnostics problems;
-  for (const std::string& member : pipeline.members) {
-    const std::string name = c_identifier(member, "part");
-    const auto [place, fresh] = taken.try_emplace(name, member);
+  for (const std::string& cpu : multicore.cpus) {
+    const std::string name = c_identifier(cpu, "part");
+    const auto [place, fresh] = taken.try_emplace(name, cpu);
     if (fresh) continue;
-    problems.add(fmt::format("--target: member '{}'", member),
+    problems.add(fmt::format("--target: member '{}'", cpu),
                  place->second.empty()
                      ? fmt::format("the parts share something called '{}'", name)
                      : fmt::format("is '{}' in C, as '{}' is", name, place->second),
@@ -257,22 +230,22 @@ Result<void> check_names(const Pipeline& pipeline) {
 
 }  // namespace
 
-Result<CompiledParts> compile_parts(FrontEnd front, const TargetRegistry& registry,
-                                    const TargetSpec& target, const CompileOptions& options) {
-  CompiledParts result;
-  result.front = std::move(front);
-  result.pipeline = split_into_stages(result.front.partitioned.module, registry, target);
-  INTARSIA_TRY_VOID(check_names(result.pipeline));
-  for (const Stage& stage : result.pipeline.stages) {
-    Partitioned partitioned;
-    partitioned.module = stage.module;
-    const auto cpu = static_cast<size_t>(target.member(stage.member) - target.members().data());
-    INTARSIA_TRY(CompiledModel model,
-                 compile_partitioned(std::move(partitioned), registry,
-                                     owned_by(target, registry, cpu), options));
-    result.stages.push_back({stage.member, std::move(model)});
-  }
-  return result;
+Result<MulticorePartition> split_by_cpu(const graph::Module& partitioned,
+                                        const TargetRegistry& registry, const TargetSpec& target) {
+  const std::vector<Cut> cuts = cuts_of(partitioned, registry, target);
+  MulticorePartition multicore;
+  multicore.name = partitioned.name;
+  for (const Target& member : target.members())
+    if (std::any_of(cuts.begin(), cuts.end(),
+                    [&](const Cut& cut) { return cut.cpu == member.name; }))
+      multicore.cpus.push_back(member.name);
+  if (multicore.cpus.size() < 2) return MulticorePartition{};
+  SegmentMaker maker(partitioned, cuts);
+  for (size_t segment = 0; segment < cuts.size(); ++segment)
+    multicore.segments.push_back(maker.make(static_cast<int>(segment)));
+  multicore.channels = maker.channels();
+  INTARSIA_TRY_VOID(check_names(multicore));
+  return multicore;
 }
 
 }  // namespace intarsia

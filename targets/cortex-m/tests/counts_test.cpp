@@ -36,7 +36,7 @@ Result<Measured> run_on(const board::Board& board, const graph::Module& module,
   options.memory = board::memory_map(board);
   INTARSIA_TRY(const CompiledModel model, compile_module(module, registry, target, options));
   INTARSIA_TRY(const PackageContents package,
-               make_package({model, registry, target, board.name, core.name, root}));
+               make_package(model, registry, target, {board.name, core.name, root}));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY_VOID(write_folder(work.path() + "/package", package.files));
   const BuildSetting setting{work.path() + "/package", package.manifest, board, core, root, "-Os"};

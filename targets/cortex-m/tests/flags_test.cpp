@@ -41,7 +41,7 @@ Result<CompiledModel> emit(const graph::Module& module, const std::string& targe
                board::find_board(std::string(INTARSIA_SOURCE_DIR) + "/boards", "mps2-an386"));
   options.memory = board::memory_map(board);
   INTARSIA_TRY(CompiledModel model, compile_module(module, registry, spec, options));
-  for (const SourceFile& file : model.emitted.sources)
+  for (const SourceFile& file : model.program().emitted.sources)
     INTARSIA_TRY_VOID(write_file(folder + "/" + file.path, file.whole_text()));
   return model;
 }

@@ -19,7 +19,7 @@ Result<CompiledModel> compile_for(const graph::Module& module, const std::string
 }
 
 std::vector<uint8_t> network_of(const CompiledModel& model) {
-  const std::vector<uint8_t>& payload = model.emitted.streams.at(0).commands;
+  const std::vector<uint8_t>& payload = model.program().emitted.streams.at(0).commands;
   uint32_t at = 0;
   std::memcpy(&at, payload.data() + 12, sizeof at);
   return {payload.begin() + at, payload.end()};
@@ -34,7 +34,8 @@ std::string run_on(const std::string& target, const CompiledModel& compiled,
   if (const intarsia_status status = intarsia_ethos_n_open_bus(&npu, &bus); status != INTARSIA_OK)
     return "the device does not open: " + std::to_string(status);
   std::map<std::string, intarsia_device*> devices;
-  for (const CommandStream& stream : compiled.emitted.streams) devices[stream.member] = &npu.device;
+  for (const CommandStream& stream : compiled.program().emitted.streams)
+    devices[stream.member] = &npu.device;
   return try_run_compiled(compiled, devices, inputs, outputs);
 }
 

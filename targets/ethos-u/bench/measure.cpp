@@ -148,9 +148,10 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
   Figures figures;
   figures.compile_ms = 1000.0 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   if (!model.ok()) return fail(model.error().to_string());
-  if (option != "confirmed" && model->emitted.streams.size() != model->lowered.funcs.size() - 1)
+  if (option != "confirmed" &&
+      model->program().emitted.streams.size() != model->program().lowered.funcs.size() - 1)
     return fail("not every operator is the NPU's");
-  for (const CommandStream& stream : model->emitted.streams) {
+  for (const CommandStream& stream : model->program().emitted.streams) {
     if (const std::string why = add_stream(stream.commands, mode, figures); !why.empty())
       return fail(why);
     figures.constants += static_cast<int64_t>(stream.constants.size());
@@ -187,8 +188,8 @@ int measure_simulation(const std::string& path, const std::string& npu, const st
   if (!model.ok()) return fail(model.error().to_string());
   std::vector<std::vector<uint8_t>> values;
   for (const std::string& input : inputs) values.push_back(test::read_bytes(input));
-  if (values.size() != model->emitted.inputs.size())
-    return fail(fmt::format("the model has {} inputs", model->emitted.inputs.size()));
+  if (values.size() != model->program().emitted.inputs.size())
+    return fail(fmt::format("the model has {} inputs", model->program().emitted.inputs.size()));
   const std::clock_t start = std::clock();
   const test::ethos_u::SimulatedRun run = test::ethos_u::simulate(*model, values);
   const std::clock_t end = std::clock();

@@ -31,16 +31,16 @@ bool is_dedicated(const CompileRequest& request) {
 class Machine {
  public:
   explicit Machine(const CompiledModel& model) : model_(model) {
-    for (const PoolUse& use : model.plan.use)
+    for (const PoolUse& use : model.program().plan.use)
       pools_.emplace_back(static_cast<size_t>(use.peak + 16), uint8_t{0xA5});
   }
 
   void write(tir::BufferId buffer, const std::vector<uint8_t>& bytes) {
-    const Placement* place = model_.plan.find(buffer);
+    const Placement* place = model_.program().plan.find(buffer);
     std::memcpy(at(*place), bytes.data(), bytes.size());
   }
   std::vector<uint8_t> read(tir::BufferId buffer) {
-    const Placement* place = model_.plan.find(buffer);
+    const Placement* place = model_.program().plan.find(buffer);
     const uint8_t* begin = at(*place);
     return {begin, begin + place->bytes};
   }
@@ -64,7 +64,7 @@ class Machine {
     }
     // What the caller provides is defined.
     for (size_t p = 0; p < func.parameters.size(); ++p) {
-      const Placement* place = model_.plan.find(call.arguments[p]);
+      const Placement* place = model_.program().plan.find(call.arguments[p]);
       if (place == nullptr || func.parameters[p].access != tir::Access::Read) continue;
       for (size_t i = 0; i < stream.regions.size(); ++i)
         if (stream.regions[i].kind == StreamRegion::Kind::Pool &&
@@ -121,15 +121,16 @@ Result<CompiledModel> compile_for(const std::vector<uint8_t>& model,
 }
 
 int64_t sram_bytes(const CompiledModel& model) {
-  for (size_t i = 0; i < model.plan.use.size(); ++i)
-    if (model.plan.memory.pools[i].name.ends_with("sram")) return model.plan.use[i].peak;
+  for (size_t i = 0; i < model.program().plan.use.size(); ++i)
+    if (model.program().plan.memory.pools[i].name.ends_with("sram"))
+      return model.program().plan.use[i].peak;
   return 0;
 }
 
 SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<uint8_t>>& inputs) {
   SimulatedRun result;
   Machine machine(model);
-  const tir::Func& entry = model.lowered.entry_func();
+  const tir::Func& entry = model.program().lowered.entry_func();
   size_t next_input = 0;
   for (size_t i = 0; i < entry.parameters.size(); ++i)
     if (entry.parameters[i].access == tir::Access::Read)
@@ -139,7 +140,7 @@ SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<
       body != nullptr ? body->statements : std::vector<tir::Stmt>{entry.body};
   for (const tir::Stmt& statement : statements) {
     const auto& call = std::get<tir::Call>(statement->node);
-    const auto& streams = model.emitted.streams;
+    const auto& streams = model.program().emitted.streams;
     const auto stream = std::find_if(
         streams.begin(), streams.end(),
         [&](const CommandStream& candidate) { return candidate.func == call.function; });
@@ -147,7 +148,7 @@ SimulatedRun simulate(const CompiledModel& model, const std::vector<std::vector<
       result.problem = call.function + " does not run on the NPU";
       return result;
     }
-    result.problem = machine.run(*stream, call, *model.lowered.find(call.function));
+    result.problem = machine.run(*stream, call, *model.program().lowered.find(call.function));
     if (!result.problem.empty()) return result;
   }
   for (size_t i = 0; i < entry.parameters.size(); ++i)

@@ -28,10 +28,10 @@ TEST(CompiledStream, TheArenaIsVelas) {
     const Result<CompiledModel> compiled = compile_for(*imported, file.tag);
     ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
     // Inputs and outputs are inside of it.
-    EXPECT_EQ(compiled->plan.use.at(0).peak, static_cast<int64_t>(op.arena_bytes));
-    EXPECT_EQ(compiled->plan.find(tir::BufferId{0})->offset,
+    EXPECT_EQ(compiled->program().plan.use.at(0).peak, static_cast<int64_t>(op.arena_bytes));
+    EXPECT_EQ(compiled->program().plan.find(tir::BufferId{0})->offset,
               static_cast<int64_t>(op.inputs.at(0).offset));
-    EXPECT_EQ(compiled->emitted.streams.at(0).regions.size(), 2u);
+    EXPECT_EQ(compiled->program().emitted.streams.at(0).regions.size(), 2u);
     ++files;
   }
   EXPECT_GE(files, 12);

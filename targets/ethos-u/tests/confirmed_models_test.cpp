@@ -28,8 +28,8 @@ TEST(ConfirmedOnly, RecordedModelsStayExactAndOnTheNpu) {
       ASSERT_TRUE(model.ok()) << model.error().to_string();
       EXPECT_EQ(unconfirmed_encodings(*model), "");
       std::vector<std::string> elsewhere;
-      for (const tir::Func& func : model->lowered.funcs)
-        if (func.target != "ethos-u" && func.name != model->lowered.entry)
+      for (const tir::Func& func : model->program().lowered.funcs)
+        if (func.target != "ethos-u" && func.name != model->program().lowered.entry)
           elsewhere.push_back(func.origin);
       const std::string left = left_to_host(name);
       if (left.empty()) {
@@ -68,11 +68,11 @@ TEST(ConfirmedOnly, LeavesTheOthersToTheHost) {
   const std::vector<uint8_t> bytes(text.begin(), text.end());
   const auto model = compile_for(bytes, {});
   ASSERT_TRUE(model.ok()) << model.error().to_string();
-  EXPECT_EQ(model->emitted.streams.size(), 1u);
+  EXPECT_EQ(model->program().emitted.streams.size(), 1u);
   EXPECT_NE(unconfirmed_encodings(*model).find("Stride3"), std::string::npos);
   const auto confirmed = compile_for(bytes, {.confirmed_only = true});
   ASSERT_TRUE(confirmed.ok()) << confirmed.error().to_string();
-  EXPECT_TRUE(confirmed->emitted.streams.empty());
+  EXPECT_TRUE(confirmed->program().emitted.streams.empty());
 }
 
 }  // namespace

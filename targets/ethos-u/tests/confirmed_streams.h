@@ -14,7 +14,7 @@ inline std::string unconfirmed_encodings(const CompiledModel& model) {
   namespace sim = simulators::ethos_u;
   Encodings used;
   std::string text;
-  for (const CommandStream& stream : model.emitted.streams) {
+  for (const CommandStream& stream : model.program().emitted.streams) {
     sim::Payload payload;
     if (auto failure = sim::read_payload(stream.commands, payload)) return *failure;
     sim::Memory memory(*payload.made_for);

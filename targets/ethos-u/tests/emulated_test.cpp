@@ -31,9 +31,9 @@ Result<std::vector<graph::TensorValue>> run_on_board(
   CompileOptions options;
   options.memory = board::memory_map(board);
   INTARSIA_TRY(const CompiledModel model, compile_module(module, registry, target, options));
-  INTARSIA_TRY(const PackageContents package,
-               make_package({model, registry, target, board.name, core.name, kRoot, false,
-                             board.takes_simulated_devices()}));
+  INTARSIA_TRY(const PackageContents package, make_package(model, registry, target,
+                                                           {board.name, core.name, kRoot, false,
+                                                            board.takes_simulated_devices()}));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY_VOID(write_folder(work.path() + "/package", package.files));
   const BuildSetting setting{work.path() + "/package", package.manifest, board, core, kRoot};

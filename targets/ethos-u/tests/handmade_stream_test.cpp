@@ -142,15 +142,15 @@ TEST(HandmadeStream, ResetsItsVariables) {
   ASSERT_TRUE(imported.ok()) << imported.error().to_string();
   const Result<CompiledModel> compiled = compile_for(*imported, "ethos-u55-128");
   ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
-  const tir::Func& schedule = compiled->lowered.entry_func();
+  const tir::Func& schedule = compiled->program().lowered.entry_func();
   const auto state =
       std::find_if(schedule.buffers.begin(), schedule.buffers.end(),
                    [](const tir::Buffer& buffer) { return buffer.initial.has_value(); });
   ASSERT_NE(state, schedule.buffers.end());
   EXPECT_EQ(*state->initial, kStateZero);
-  const Placement* place =
-      compiled->plan.find(tir::BufferId{static_cast<int32_t>(state - schedule.buffers.begin())});
-  const std::vector<StreamRegion>& regions = compiled->emitted.streams.at(0).regions;
+  const Placement* place = compiled->program().plan.find(
+      tir::BufferId{static_cast<int32_t>(state - schedule.buffers.begin())});
+  const std::vector<StreamRegion>& regions = compiled->program().emitted.streams.at(0).regions;
   ASSERT_NE(place, nullptr);
   ASSERT_EQ(regions.size(), 2u);
   EXPECT_EQ(place->offset, regions[1].offset + kState);

@@ -160,10 +160,11 @@ std::vector<std::string> regions_with(int64_t fast_bytes) {
   EXPECT_TRUE(model.ok()) << (model.ok() ? "" : model.error().to_string());
   if (!model.ok()) return {};
   std::vector<std::string> names;
-  for (const StreamRegion& region : model->emitted.streams.at(0).regions)
-    names.push_back(region.kind == StreamRegion::Kind::Constants
-                        ? "constants"
-                        : model->plan.memory.pools.at(static_cast<size_t>(region.pool)).name);
+  for (const StreamRegion& region : model->program().emitted.streams.at(0).regions)
+    names.push_back(
+        region.kind == StreamRegion::Kind::Constants
+            ? "constants"
+            : model->program().plan.memory.pools.at(static_cast<size_t>(region.pool)).name);
   return names;
 }
 

@@ -19,7 +19,8 @@ namespace sim = simulators::ethos_u;
 
 double cycles_of(const CompiledModel& model, const CompileRequest& request) {
   sim::Payload payload;
-  EXPECT_FALSE(sim::read_payload(model.emitted.streams.at(0).commands, payload).has_value());
+  EXPECT_FALSE(
+      sim::read_payload(model.program().emitted.streams.at(0).commands, payload).has_value());
   const auto* npu = isa::ethos_u::find_npu_timing(request.target);
   const auto memories = isa::ethos_u::memory_system(*npu, "", request.memory_mode);
   sim::Memory memory(*payload.made_for);

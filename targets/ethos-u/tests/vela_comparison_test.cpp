@@ -96,8 +96,8 @@ Ratios ratios_of(const Case& which) {
                                  {.target = which.configuration, .memory_mode = which.mode});
   EXPECT_TRUE(model.ok());
   if (!model.ok()) return {};
-  EXPECT_EQ(model->emitted.streams.size(), 1u);
-  const CommandStream& stream = model->emitted.streams.at(0);
+  EXPECT_EQ(model->program().emitted.streams.size(), 1u);
+  const CommandStream& stream = model->program().emitted.streams.at(0);
   EXPECT_LE(stream.constants.size(), vela.constants);
   return {vela.cycles / cycles_of(stream.commands, which),
           static_cast<double>(sram_bytes(*model)) / static_cast<double>(vela.sram)};
@@ -181,7 +181,7 @@ TEST(BesideVela, WeightsAreNoLargerAndFastMemoryHardly) {
     if (file.name.ends_with("-Size")) request.optimise = LoweringOptions::Optimise::Size;
     const auto model = compile_for(read_bytes(folder / "model.tflite"), request);
     ASSERT_TRUE(model.ok()) << model.error().to_string();
-    for (const CommandStream& stream : model->emitted.streams)
+    for (const CommandStream& stream : model->program().emitted.streams)
       ours += weight_bytes(stream.commands);
     // A transposed convolution in four parts has its scales four times, which counts where weights are few.
     EXPECT_LE(ours, velas + (file.model == "transpose_conv_s8" ? 3 * 48 : 0));

@@ -14,7 +14,7 @@ namespace {
 // The inputs may hold several invocations on one state; the last one's outputs are returned.
 std::vector<graph::TensorValue> run_sample(Program& program, const CompiledModel& compiled,
                                            const RecordedSample& sample) {
-  const auto& inputs = compiled.emitted.inputs;
+  const auto& inputs = compiled.program().emitted.inputs;
   if (inputs.empty() || sample.inputs.size() != inputs.size()) return {};
   const size_t times = sample.inputs[0].size() / static_cast<size_t>(inputs[0].bytes);
   std::vector<graph::TensorValue> outputs;

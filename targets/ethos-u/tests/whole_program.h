@@ -29,7 +29,7 @@ inline AlignedBlock aligned(size_t bytes) {
 class Blocks {
  public:
   explicit Blocks(const CompiledModel& compiled) : compiled_(compiled) {
-    for (const PoolUse& use : compiled.plan.use) {
+    for (const PoolUse& use : compiled.program().plan.use) {
       // Null where the plan leaves a memory empty, as in the programs that we emit.
       blocks_.push_back(use.peak == 0 ? AlignedBlock() : aligned(static_cast<size_t>(use.peak)));
       std::fill_n(blocks_.back().get(), use.peak, uint8_t{0xA5});
@@ -38,8 +38,8 @@ class Blocks {
   }
   std::vector<void*>& pools() { return pools_; }
   std::span<uint8_t> of(tir::BufferId id) {
-    const tir::Buffer& buffer = compiled_.lowered.entry_func().buffer(id);
-    const Placement* placement = compiled_.plan.find(id);
+    const tir::Buffer& buffer = compiled_.program().lowered.entry_func().buffer(id);
+    const Placement* placement = compiled_.program().plan.find(id);
     if (placement == nullptr) return {};
     return {
         static_cast<uint8_t*>(pools_.at(static_cast<size_t>(placement->pool))) + placement->offset,
@@ -47,7 +47,7 @@ class Blocks {
   }
   // What the emitted model's init does to the state.
   void reset() {
-    const tir::Func& schedule = compiled_.lowered.entry_func();
+    const tir::Func& schedule = compiled_.program().lowered.entry_func();
     for (size_t i = 0; i < schedule.buffers.size(); ++i) {
       const tir::Buffer& buffer = schedule.buffers[i];
       if (!buffer.initial) continue;
@@ -69,10 +69,13 @@ class Blocks {
 class Program {
  public:
   Program(const CompiledModel& compiled, intarsia_device* device)
-      : compiled_(compiled), device_(device), blocks_(compiled), interpreter_(compiled.lowered) {
+      : compiled_(compiled),
+        device_(device),
+        blocks_(compiled),
+        interpreter_(compiled.program().lowered) {
     testing::define_kernels(interpreter_);
     const std::vector<uint8_t> bytes =
-        write_package(compiled.emitted.name, compiled.emitted.streams);
+        write_package(compiled.program().emitted.name, compiled.program().emitted.streams);
     package_bytes_ = aligned(bytes.size());
     std::copy(bytes.begin(), bytes.end(), package_bytes_.get());
     opened_ =
@@ -87,7 +90,7 @@ class Program {
     const auto parameter = [](size_t i) { return tir::BufferId{static_cast<int32_t>(i)}; };
     for (size_t i = 0; i < inputs.size(); ++i)
       std::copy(inputs[i].begin(), inputs[i].end(), blocks_.of(parameter(i)).begin());
-    const tir::Func& schedule = compiled_.lowered.entry_func();
+    const tir::Func& schedule = compiled_.program().lowered.entry_func();
     const auto* sequence = std::get_if<tir::Seq>(&schedule.body->node);
     for (const tir::Stmt& step :
          sequence != nullptr ? sequence->statements : std::vector{schedule.body})
@@ -95,7 +98,7 @@ class Program {
           status != INTARSIA_OK)
         return status;
     outputs.clear();
-    for (size_t i = 0; i < compiled_.emitted.outputs.size(); ++i) {
+    for (size_t i = 0; i < compiled_.program().emitted.outputs.size(); ++i) {
       const std::span<uint8_t> bytes = blocks_.of(parameter(inputs.size() + i));
       outputs.emplace_back(bytes.begin(), bytes.end());
     }
@@ -104,7 +107,7 @@ class Program {
 
  private:
   intarsia_status run_step(const tir::Call& call) {
-    const std::vector<CommandStream>& streams = compiled_.emitted.streams;
+    const std::vector<CommandStream>& streams = compiled_.program().emitted.streams;
     uint32_t index = 0;
     while (index < streams.size() && streams[index].func != call.function) ++index;
     if (index < streams.size())

@@ -127,14 +127,14 @@ TEST(Road, OneFunctionOneStreamItsConstantsInThePackage) {
   const graph::Module module = parsed_graph(kNetwork);
   const TargetRegistry registry = make_registry();
   const CompiledModel model = compiled(module, registry, parsed_target(registry, "example-npu-16"));
-  ASSERT_EQ(model.emitted.streams.size(), 1u);
-  const CommandStream& stream = model.emitted.streams[0];
+  ASSERT_EQ(model.program().emitted.streams.size(), 1u);
+  const CommandStream& stream = model.program().emitted.streams[0];
   EXPECT_EQ(stream.target, "example-npu");
   EXPECT_EQ(stream.constants.size(), 32u);
   EXPECT_EQ(stream.constants[31], 0x1f);
   EXPECT_EQ(stream.operators, (std::vector<std::string>{"first", "second one", "third", "fourth"}));
   EXPECT_EQ(stream.commands.size(), 6u * 48);
-  EXPECT_EQ(model.emitted.members, std::vector<std::string>{"example-npu"});
+  EXPECT_EQ(model.program().emitted.members, std::vector<std::string>{"example-npu"});
 }
 
 TEST(Road, GlueOpensSimulatorsOrRegisters) {
@@ -149,25 +149,26 @@ TEST(Road, GlueOpensSimulatorsOrRegisters) {
   const Result<CompiledModel> model = compile_module(module, registry, target, options);
   ASSERT_TRUE(model.ok()) << model.error().to_string();
   using emission::DevicePlace;
-  const std::string simulated =
-      emission::device_glue_text(model->emitted, registry, target, DevicePlace::InProgram);
+  const std::string simulated = emission::device_glue_text(model->program().emitted, registry,
+                                                           target, DevicePlace::InProgram);
   EXPECT_THAT(simulated, HasSubstr("#include \"example_npu/simulator.h\"\n"));
   EXPECT_THAT(simulated,
               HasSubstr("if (bus.read == NULL) bus = intarsia_example_npu_simulator();"));
   EXPECT_THAT(simulated, HasSubstr("intarsia_example_npu_open_bus(&driver, &bus)"));
   EXPECT_THAT(simulated, HasSubstr("case 1: return open_device1();"));
   const std::string firmware =
-      emission::device_glue_text(model->emitted, registry, target, DevicePlace::Board);
+      emission::device_glue_text(model->program().emitted, registry, target, DevicePlace::Board);
   EXPECT_THAT(firmware, HasSubstr("/* npu: example-npu -clock-mhz=50 */"));
   EXPECT_THAT(firmware, HasSubstr("intarsia_board_registers(\"example-npu\", 1)"));
   EXPECT_THAT(firmware, HasSubstr("intarsia_example_npu_open(&driver, registers)"));
   EXPECT_THAT(firmware, testing::Not(HasSubstr("simulator")));
   const std::string beside =
-      emission::device_glue_text(model->emitted, registry, target, DevicePlace::Remote);
+      emission::device_glue_text(model->program().emitted, registry, target, DevicePlace::Remote);
   EXPECT_THAT(beside, HasSubstr("bus = intarsia_remote_bus(1);"));
   EXPECT_THAT(beside, HasSubstr("intarsia_example_npu_open_bus(&driver, &bus)"));
   EXPECT_THAT(beside, testing::Not(HasSubstr("simulator")));
-  const std::string server = emission::device_server_text(model->emitted, registry, target);
+  const std::string server =
+      emission::device_server_text(model->program().emitted, registry, target);
   EXPECT_THAT(server, HasSubstr("devices[1] = intarsia_example_npu_simulator();"));
   EXPECT_THAT(server, HasSubstr("intarsia_serve_devices(argc, argv, devices, 2)"));
 }

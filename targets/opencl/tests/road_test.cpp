@@ -129,7 +129,7 @@ TEST(Road, ANetworkIsOneStreamThatRunsAgainAndAgain) {
       compile_module(module, registry, parsed_target(registry, "c + opencl"), options_of());
   ASSERT_TRUE(model.ok()) << model.error().to_string();
   ASSERT_TRUE(all_on_device(*model));
-  EXPECT_EQ(model->emitted.streams.size(), 1u);
+  EXPECT_EQ(model->program().emitted.streams.size(), 1u);
   intarsia::testing::Random random(5);
   graph::Evaluator evaluator(module);
   for (int i = 0; i < 3; ++i) {

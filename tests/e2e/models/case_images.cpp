@@ -54,8 +54,8 @@ class Batch {
     INTARSIA_TRY(const CompiledModel model, compile(read_bytes(recorded.folder / "model.tflite"),
                                                     name + ".tflite", registry_, target, options));
     INTARSIA_TRY(const PackageContents package,
-                 make_package({model, registry_, target, board_.name, board_.cores.front().name,
-                               INTARSIA_SOURCE_DIR}));
+                 make_package(model, registry_, target,
+                              {board_.name, board_.cores.front().name, INTARSIA_SOURCE_DIR}));
     for (const SourceFile& file : package.files) image_.files[file.path] = file.whole_text();
     // The model in one translation unit, with its descriptor under a name of its own.
     std::string unit = fmt::format("#define intarsia_model {}_descriptor\n", name);
@@ -81,7 +81,7 @@ class Batch {
     }
     for (const TensorInfo& output : package.manifest.outputs)
       image_.output_bytes.push_back(static_cast<size_t>(output.bytes));
-    for (const PoolUse& use : model.plan.use) image_.block_bytes += use.peak;
+    for (const PoolUse& use : model.program().plan.use) image_.block_bytes += use.peak;
     image_.cases.push_back(&recorded);
     return {};
   }

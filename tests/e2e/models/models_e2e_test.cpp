@@ -54,7 +54,7 @@ TEST_P(Digits, OutputsAreTheRecordedOnes) {
   ASSERT_TRUE(road.ok()) << road.error().to_string();
   EXPECT_EQ(road->run.outputs[0], golden(12));
   const size_t pool = 0;
-  EXPECT_TRUE(road->model.plan.use[pool].proven_optimal);
+  EXPECT_TRUE(road->model.program().plan.use[pool].proven_optimal);
   if (!road->measured) return;
   EXPECT_LE(road->measured->code_bytes, 7 * 1024 + 768);  // kernels serve every shape, used or not
   EXPECT_LE(road->measured->stack_bytes, 512);
@@ -121,8 +121,9 @@ void expect_within_limits(const Case& which, const Road& road) {
                         : core == "m4f" ? limits->faster.m4f
                                         : limits->faster.m0;
   int64_t ram = 0;
-  for (size_t p = 0; p < road.model.plan.use.size(); ++p)
-    if (!road.model.plan.memory.pools[p].read_only) ram += road.model.plan.use[p].peak;
+  for (size_t p = 0; p < road.model.program().plan.use.size(); ++p)
+    if (!road.model.program().plan.memory.pools[p].read_only)
+      ram += road.model.program().plan.use[p].peak;
   EXPECT_LE(ram, limits->activations + kScratch);
   EXPECT_LE(road.measured->stack_bytes, kStack);
   const std::optional<PeerFigures> peer = peer_figures(limits->name, core);
@@ -171,7 +172,7 @@ TEST_P(Recorded, OutputsAreEqual) {
     else
       EXPECT_EQ(road->run.outputs[t], expected[t]);
   }
-  for (const PoolUse& use : road->model.plan.use) EXPECT_TRUE(use.proven_optimal);
+  for (const PoolUse& use : road->model.program().plan.use) EXPECT_TRUE(use.proven_optimal);
   if (!road->measured) return;
   RecordProperty("code_bytes", std::to_string(road->measured->code_bytes));
   EXPECT_LE(road->measured->code_bytes, 16 * 1024);
@@ -208,12 +209,13 @@ TEST_P(Striped, OutputsAreTheRecordedOnes) {
   ASSERT_TRUE(road.ok()) << road.error().to_string();
   EXPECT_EQ(road->run.outputs[0], read_bytes(folder_ / "out0_0.bin"));
   int64_t peak = 0;
-  for (size_t p = 0; p < road->model.plan.use.size(); ++p)
-    if (!road->model.plan.memory.pools[p].read_only) peak += road->model.plan.use[p].peak;
+  for (size_t p = 0; p < road->model.program().plan.use.size(); ++p)
+    if (!road->model.program().plan.memory.pools[p].read_only)
+      peak += road->model.program().plan.use[p].peak;
   EXPECT_LE(peak, GetParam().budget);
-  ASSERT_TRUE(road->model.ram_budget.has_value());
-  EXPECT_FALSE(road->model.ram_budget->striped.empty());
-  EXPECT_GE(road->model.ram_budget->before, GetParam().needs);
+  ASSERT_TRUE(road->model.program().ram_budget.has_value());
+  EXPECT_FALSE(road->model.program().ram_budget->striped.empty());
+  EXPECT_GE(road->model.program().ram_budget->before, GetParam().needs);
   // At most 1.3 times what the build without a budget may take, where there are figures.
   const std::string_view board = GetParam().board;
   const double faster = board == "mps3-an547" ? 4.0 : board == "mps2-an386" ? 3.5 : 0;

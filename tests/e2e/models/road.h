@@ -49,7 +49,7 @@ inline Result<Road> take_road(const RoadRequest& request) {
                compile(request.bytes, request.name + ".tflite", registry, target, options));
   INTARSIA_TRY(
       const PackageContents package,
-      make_package({road.model, registry, target, board.name, core.name, root, board.native()}));
+      make_package(road.model, registry, target, {board.name, core.name, root, board.native()}));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY_VOID(write_folder(work.path() + "/package", package.files));
   const BuildSetting setting{work.path() + "/package", package.manifest, board, core, root,

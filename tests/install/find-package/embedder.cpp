@@ -19,12 +19,14 @@ intarsia::Result<int> print_needs(const std::string& path, const std::string& bo
                intarsia::parse_target(registry.catalogue(), board.cores.front().name));
   intarsia::CompileOptions options;
   options.memory = intarsia::board::memory_map(board);
-  INTARSIA_TRY(const auto model, intarsia::compile(bytes, path, registry, target, options));
-  INTARSIA_TRY(const auto package, intarsia::make_package({model, registry, target, board.name,
-                                                           board.cores.front().name, RESOURCES}));
-  std::printf("%s for %s: %d bytes of %s, %d files\n", model.emitted.name.c_str(),
-              board.name.c_str(), static_cast<int>(model.plan.use[0].peak),
-              model.plan.memory.pools[0].name.c_str(), static_cast<int>(package.files.size()));
+  options.package = {board.name, board.cores.front().name, RESOURCES};
+  INTARSIA_TRY(const auto model,
+               intarsia::run_pipeline(intarsia::ModelFile{bytes, {path}}, registry, target, options,
+                                      intarsia::Stage::Package));
+  std::printf("%s for %s: %d bytes of %s, %d files\n", model.program().emitted.name.c_str(),
+              board.name.c_str(), static_cast<int>(model.program().plan.use[0].peak),
+              model.program().plan.memory.pools[0].name.c_str(),
+              static_cast<int>(model.package.files.size()));
   return 0;
 }
 

@@ -72,13 +72,13 @@ class Alignment : public ::testing::TestWithParam<int32_t> {
 TEST_P(Alignment, IsKeptByThePlan) {
   const Result<CompiledModel> model = compiled();
   ASSERT_TRUE(model.ok()) << model.error().to_string();
-  EXPECT_EQ(model->plan.alignment, GetParam());
-  ASSERT_GE(model->plan.placements.size(), 4u);
-  for (const Placement& place : model->plan.placements)
+  EXPECT_EQ(model->program().plan.alignment, GetParam());
+  ASSERT_GE(model->program().plan.placements.size(), 4u);
+  for (const Placement& place : model->program().plan.placements)
     EXPECT_EQ(place.offset % GetParam(), 0) << place.offset;
-  Plan wrong = model->plan;
+  Plan wrong = model->program().plan;
   wrong.alignment = 16;
-  const Result<void> checked = check_plan(model->lowered, wrong);
+  const Result<void> checked = check_plan(model->program().lowered, wrong);
   ASSERT_FALSE(checked.ok());
   EXPECT_THAT(checked.error().to_string(), HasSubstr("and its memory's block to 16"));
 }
@@ -87,7 +87,7 @@ TEST_P(Alignment, IsKeptByThePlan) {
 TEST_P(Alignment, CostsWhatTheMemoryDoesNotPromise) {
   const Result<CompiledModel> model = compiled();
   ASSERT_TRUE(model.ok());
-  const int64_t peak = model->plan.use[0].peak, lost = GetParam() - 16;
+  const int64_t peak = model->program().plan.use[0].peak, lost = GetParam() - 16;
   EXPECT_TRUE(compiled(peak + lost).ok());
   const Result<CompiledModel> refused = compiled(peak + lost - 1);
   ASSERT_FALSE(refused.ok());
@@ -95,11 +95,11 @@ TEST_P(Alignment, CostsWhatTheMemoryDoesNotPromise) {
   EXPECT_TRUE(compiled(peak, GetParam()).ok());
   EXPECT_FALSE(compiled(peak - 1, GetParam()).ok());
 
-  Plan tight = model->plan;
+  Plan tight = model->program().plan;
   tight.memory.pools[0].size = peak + lost - 1;
-  EXPECT_FALSE(check_plan(model->lowered, tight).ok());
+  EXPECT_FALSE(check_plan(model->program().lowered, tight).ok());
   tight.memory.pools[0].size = peak + lost;
-  EXPECT_TRUE(check_plan(model->lowered, tight).ok());
+  EXPECT_TRUE(check_plan(model->program().lowered, tight).ok());
 }
 
 TEST_P(Alignment, IsSaidAndCheckedByTheEmittedC) {
@@ -109,7 +109,7 @@ TEST_P(Alignment, IsSaidAndCheckedByTheEmittedC) {
       fs::temp_directory_path() /
       ("intarsia_alignment_" + std::to_string(::getpid()) + "_" + std::to_string(GetParam()));
   fs::create_directories(folder);
-  for (const SourceFile& file : model->emitted.sources) {
+  for (const SourceFile& file : model->program().emitted.sources) {
     fs::create_directories((folder / file.path).parent_path());
     std::ofstream(folder / file.path) << file.whole_text();
     if (file.path == "wide_sum.h") {

@@ -65,8 +65,8 @@ entry @main
   const TargetSpec target = *parse_target(registry_.catalogue(), "quick");
   const Result<CompiledModel> model = compile_module(*module, registry_, target, {});
   ASSERT_TRUE(model.ok()) << model.error().to_string();
-  EXPECT_EQ(model->plan.memory.pools[0].name, "ram");
-  EXPECT_EQ(model->plan.memory.pools[0].size, 0);
+  EXPECT_EQ(model->program().plan.memory.pools[0].name, "ram");
+  EXPECT_EQ(model->program().plan.memory.pools[0].size, 0);
 
   CompileOptions none;
   none.memory = {};

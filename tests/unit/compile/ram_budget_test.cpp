@@ -47,19 +47,19 @@ class RamBudget : public ::testing::Test {
 };
 
 int64_t peak_of(const CompiledModel& model) {
-  return model.plan.use[0].peak;
+  return model.program().plan.use[0].peak;
 }
 
 // The schedule's calls on one block of memory.
 Values run_in_memory(const CompiledModel& model, const Values& inputs) {
-  const tir::Func& schedule = model.lowered.entry_func();
+  const tir::Func& schedule = model.program().lowered.entry_func();
   std::vector<uint8_t> memory(static_cast<size_t>(peak_of(model)), 0xA5);
   const auto bytes_of = [&](tir::BufferId id) {
-    const Placement* place = model.plan.find(id);
+    const Placement* place = model.program().plan.find(id);
     return std::span<uint8_t>(memory).subspan(static_cast<size_t>(place->offset),
                                               static_cast<size_t>(place->bytes));
   };
-  testing::TirInterpreter interpreter(model.lowered);
+  testing::TirInterpreter interpreter(model.program().lowered);
   testing::define_kernels(interpreter);
   for (size_t i = 0; i < inputs.size(); ++i)
     std::copy(inputs[i].begin(), inputs[i].end(), bytes_of({static_cast<int32_t>(i)}).begin());
@@ -113,15 +113,15 @@ TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
       const Result<CompiledModel> model = compiled(module, budget);
       ASSERT_TRUE(model.ok()) << "seed " << seed << ": " << model.error().to_string();
       EXPECT_LE(peak_of(*model), budget) << "seed " << seed;
-      ASSERT_TRUE(model->ram_budget.has_value());
-      EXPECT_EQ(model->ram_budget->before, most);
-      EXPECT_EQ(model->ram_budget->after, peak_of(*model));
+      ASSERT_TRUE(model->program().ram_budget.has_value());
+      EXPECT_EQ(model->program().ram_budget->before, most);
+      EXPECT_EQ(model->program().ram_budget->after, peak_of(*model));
       ASSERT_EQ(run_in_memory(*model, inputs), *expected)
           << "seed " << seed << ", budget " << budget;
       if (budget == most) {
-        EXPECT_TRUE(model->ram_budget->striped.empty());
+        EXPECT_TRUE(model->program().ram_budget->striped.empty());
       }
-      for (const tir::Func& func : model->lowered.funcs) {
+      for (const tir::Func& func : model->program().lowered.funcs) {
         if (!func.striped) continue;
         ++tally.striped;
         tally.chains += func.node.find(',') != std::string::npos;

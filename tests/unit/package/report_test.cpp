@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "intarsia/builtin_targets.h"
+#include "intarsia/compile.h"
 #include "intarsia/import.h"
 #include "intarsia/package.h"
 #include "intarsia/report.h"
@@ -73,7 +74,7 @@ TEST(Report, OfACpu) {
   EXPECT_EQ(made.report.model, "digits");
   EXPECT_EQ(made.report.board, "host");
   int64_t weights = 0, tables = 0;
-  for (const tir::Constant& constant : made.model.lowered.constants) {
+  for (const tir::Constant& constant : made.model.program().lowered.constants) {
     const auto bytes = static_cast<int64_t>(constant.bytes.size());
     if (constant.use == tir::ConstantUse::Weights) weights += bytes;
     if (constant.use == tir::ConstantUse::Table) tables += bytes;
@@ -114,7 +115,7 @@ TEST(Package, DescribesTheModel) {
   add_builtin_targets(registry);
   const Result<TargetSpec> target = parse_target_argument(registry.catalogue(), "c");
   const Result<PackageContents> package = make_package(
-      {made.model, registry, *target, "host", "native", INTARSIA_SOURCE_DIR, false, false});
+      made.model, registry, *target, {"host", "native", INTARSIA_SOURCE_DIR, false, false});
   ASSERT_TRUE(package.ok()) << package.error().to_string();
   const PackageManifest& manifest = package->manifest;
   ASSERT_EQ(manifest.inputs.size(), 1u);
@@ -127,7 +128,7 @@ TEST(Package, DescribesTheModel) {
                             [&](const SourceFile& file) { return file.path == name; }))
         << name;
   // Those of the emitted files that a compiler gets.
-  const std::vector<std::string>& sources = made.model.emitted.c_files;
+  const std::vector<std::string>& sources = made.model.program().emitted.c_files;
   EXPECT_TRUE(std::find(sources.begin(), sources.end(), "digits.c") != sources.end());
   for (const std::string& source : sources) EXPECT_TRUE(source.ends_with(".c")) << source;
 }

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/builtin_targets.h"
-#include "intarsia/package.h"
+#include "intarsia/compile.h"
 #include "support/random_operator.h"
 
 namespace intarsia {
@@ -106,15 +106,15 @@ class RandomModule {
   std::vector<std::pair<std::string, bool>> variables_;  // and whether it is written
 };
 
-// The cores of a pipeline as one thread that does something possible at random.
+// The cores of a model as one thread that does something possible at random.
 class Cores {
  public:
-  Cores(const Pipeline& pipeline, Random& random)
-      : pipeline_(pipeline), random_(random), waiting_(pipeline.channels.size()) {
-    for (const Stage& stage : pipeline.stages) evaluators_.emplace_back(stage.module);
+  Cores(const MulticorePartition& multicore, Random& random)
+      : multicore_(multicore), random_(random), waiting_(multicore.channels.size()) {
+    for (const Segment& segment : multicore.segments) evaluators_.emplace_back(segment.module);
     for (size_t c = 0; c < waiting_.size(); ++c)
-      if (!pipeline.channels[c].first_message.empty())
-        waiting_[c].push_back(pipeline.channels[c].first_message);
+      if (!multicore.channels[c].first_message.empty())
+        waiting_[c].push_back(multicore.channels[c].first_message);
   }
 
   // What the application collects; fewer when the stages wait for each other.
@@ -123,7 +123,7 @@ class Cores {
     size_t submitted = 0;
     while (collected.size() < inputs.size()) {
       std::vector<int> possible;
-      for (int stage = kApplication; stage < static_cast<int>(pipeline_.stages.size()); ++stage)
+      for (int stage = kApplication; stage < static_cast<int>(multicore_.segments.size()); ++stage)
         if (stage != kApplication && can_run(stage)) possible.push_back(stage);
       const bool can_submit = submitted < inputs.size() && has_room(kApplication),
                  can_collect = has_messages(kApplication);
@@ -136,8 +136,8 @@ class Cores {
       } else if (chosen == -3) {
         collected.push_back(receive(kApplication, outputs));
       } else {
-        const Stage& stage = pipeline_.stages[static_cast<size_t>(chosen)];
-        const Values given = receive(chosen, stage.module.entry_function().inputs.size());
+        const Segment& segment = multicore_.segments[static_cast<size_t>(chosen)];
+        const Values given = receive(chosen, segment.module.entry_function().inputs.size());
         const Result<Values> made = evaluators_[static_cast<size_t>(chosen)].run(given);
         INTARSIA_CHECK(made.ok(), made.error().to_string());
         send(chosen, *made);
@@ -150,7 +150,7 @@ class Cores {
   template <typename Matches, typename Holds>
   bool all_channels(const Matches& matches, const Holds& holds) const {
     for (size_t c = 0; c < waiting_.size(); ++c)
-      if (matches(pipeline_.channels[c]) && !holds(waiting_[c])) return false;
+      if (matches(multicore_.channels[c]) && !holds(waiting_[c])) return false;
     return true;
   }
   bool has_room(int from) const {
@@ -166,19 +166,19 @@ class Cores {
   Values receive(int to, size_t count) {
     Values values(count);
     for (size_t c = 0; c < waiting_.size(); ++c)
-      if (pipeline_.channels[c].to == to) {
-        values[pipeline_.channels[c].input] = waiting_[c].front();
+      if (multicore_.channels[c].to == to) {
+        values[multicore_.channels[c].input] = waiting_[c].front();
         waiting_[c].pop_front();
       }
     return values;
   }
   void send(int from, const Values& values) {
     for (size_t c = 0; c < waiting_.size(); ++c)
-      if (pipeline_.channels[c].from == from)
-        waiting_[c].push_back(values[pipeline_.channels[c].output]);
+      if (multicore_.channels[c].from == from)
+        waiting_[c].push_back(values[multicore_.channels[c].output]);
   }
 
-  const Pipeline& pipeline_;
+  const MulticorePartition& multicore_;
   Random& random_;
   std::deque<graph::Evaluator> evaluators_;
   std::vector<std::deque<graph::TensorValue>> waiting_;
@@ -199,7 +199,7 @@ func @main(%0) -> (%4) {
 entry @main
 )";
 
-CompiledParts two_parts(const std::string& model) {
+CompiledModel two_parts(const std::string& model) {
   TargetRegistry registry;
   add_builtin_targets(registry);
   const Result<TargetSpec> target = parse_target(registry.catalogue(), "a: c; b: c");
@@ -208,15 +208,13 @@ CompiledParts two_parts(const std::string& model) {
   CompileOptions options;
   options.partition.pins = {{"first", "a"}, {"second", "b"}};
   options.memory.pools = {{"ram", 0}};
-  Result<FrontEnd> front = compile_front_end(*module, registry, *target, options);
-  EXPECT_TRUE(front.ok()) << front.error().to_string();
-  Result<CompiledParts> parts = compile_parts(std::move(front).value(), registry, *target, options);
-  EXPECT_TRUE(parts.ok()) << parts.error().to_string();
-  return std::move(parts).value();
+  Result<CompiledModel> model_of_parts = compile_module(*module, registry, *target, options);
+  EXPECT_TRUE(model_of_parts.ok()) << model_of_parts.error().to_string();
+  return std::move(model_of_parts).value();
 }
 
 // The line of the contract that holds the signature.
-std::string signature(const CompiledParts& parts) {
+std::string signature(const CompiledModel& parts) {
   const std::string text = mailbox_sources(parts)[0].text;
   const size_t at = text.find("#define TWO_MAILBOX_SIGNATURE");
   EXPECT_NE(at, std::string::npos);
@@ -242,14 +240,14 @@ TEST(Mailbox, SignatureIsOfTheWholeCompilation) {
 
 // And when what passes between them is laid out in another way, whatever the stages' own sources say.
 TEST(Mailbox, SignatureIsOfTheChannels) {
-  const CompiledParts parts = two_parts(kTwoLayers);
-  CompiledParts larger = parts, renamed = parts, turned = parts;
-  ASSERT_GE(parts.pipeline.channels.size(), 2u);
-  larger.pipeline.channels[0].bytes += 1;
+  const CompiledModel parts = two_parts(kTwoLayers);
+  CompiledModel larger = parts, renamed = parts, turned = parts;
+  ASSERT_GE(parts.multicore.channels.size(), 2u);
+  larger.multicore.channels[0].bytes += 1;
   EXPECT_NE(signature(larger), signature(parts));
-  renamed.pipeline.channels[0].name += "_";
+  renamed.multicore.channels[0].name += "_";
   EXPECT_NE(signature(renamed), signature(parts));
-  std::swap(turned.pipeline.channels[0].to, turned.pipeline.channels[1].to);
+  std::swap(turned.multicore.channels[0].to, turned.multicore.channels[1].to);
   EXPECT_NE(signature(turned), signature(parts));
 }
 
@@ -259,9 +257,10 @@ TEST(PartsPackage, HasWhatEachFirmwareNeeds) {
   add_builtin_targets(registry);
   const Result<TargetSpec> target = parse_target(registry.catalogue(), "a: c; b: c");
   ASSERT_TRUE(target.ok());
-  const CompiledParts parts = two_parts(kTwoLayers);
+  PackageOptions options;
+  options.resource_root = INTARSIA_SOURCE_DIR;
   const Result<PackageContents> package =
-      make_parts_package({parts, registry, *target, "host", "native", INTARSIA_SOURCE_DIR});
+      make_package(two_parts(kTwoLayers), registry, *target, options);
   ASSERT_TRUE(package.ok()) << package.error().to_string();
   std::set<std::string> paths;
   for (const SourceFile& file : package->files) paths.insert(file.path);
@@ -287,11 +286,13 @@ TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {
         options.pins[node.name] = random.pick(std::vector<std::string>{"a", "b", "d"});
     const Result<Partitioned> partitioned = partition(module, registry, *target, options);
     ASSERT_TRUE(partitioned.ok()) << partitioned.error().to_string() << graph::print(module);
-    if (!has_parts(partitioned->module, registry, *target)) continue;
-    const Pipeline pipeline = split_into_stages(partitioned->module, registry, *target);
-    for (const Stage& stage : pipeline.stages) {
-      const Result<void> sound = graph::verify(stage.module);
-      ASSERT_TRUE(sound.ok()) << sound.error().to_string() << graph::print(stage.module);
+    const Result<MulticorePartition> multicore =
+        split_by_cpu(partitioned->module, registry, *target);
+    ASSERT_TRUE(multicore.ok()) << multicore.error().to_string();
+    if (multicore->segments.empty()) continue;
+    for (const Segment& segment : multicore->segments) {
+      const Result<void> sound = graph::verify(segment.module);
+      ASSERT_TRUE(sound.ok()) << sound.error().to_string() << graph::print(segment.module);
     }
     std::vector<Values> inputs;
     for (int i = 0; i < kInferences; ++i) inputs.push_back(testing::random_inputs(random, module));
@@ -302,10 +303,10 @@ TEST(Split, StagesComputeWhatTheModuleComputesAndNeverWaitForEachOther) {
       ASSERT_TRUE(made.ok());
       expected.push_back(*made);
     }
-    ASSERT_EQ(Cores(pipeline, random).run(inputs, expected[0].size()), expected)
+    ASSERT_EQ(Cores(*multicore, random).run(inputs, expected[0].size()), expected)
         << seed << graph::print(partitioned->module);
     ++with_parts;
-    for (const Channel& channel : pipeline.channels)
+    for (const Channel& channel : multicore->channels)
       with_state += channel.first_message.empty() ? 0 : 1;
   }
   EXPECT_GT(with_parts, 1000);
