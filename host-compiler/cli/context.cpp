@@ -193,10 +193,11 @@ std::string optimise_flag(const CommonOptions& options) {
   return options.optimise == "speed" ? "-O2" : "-Os";
 }
 
-Result<graph::Module> import_file(const CommonOptions& options) {
+Result<graph::Module> import_file(const Context& context, const CommonOptions& options) {
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(options.model));
   Diagnostics notes;
-  Result<graph::Module> module = import_model(bytes, {options.model, &notes, options.name});
+  Result<graph::Module> module = import_model(
+      bytes, {options.model, &notes, options.name, context.registry.foreign_formats()});
   for (const Diagnostic& note : notes.items())
     std::fprintf(stderr, "note: %s\n", note.to_string().c_str());
   return module;

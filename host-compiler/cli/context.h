@@ -76,7 +76,7 @@ void clear_progress();
 std::string optimise_flag(const CommonOptions& options);
 
 // import_model() of the options' file; what was decided for the user goes to standard error, a line each.
-Result<graph::Module> import_file(const CommonOptions& options);
+Result<graph::Module> import_file(const Context& context, const CommonOptions& options);
 
 // Prints each problem on a line of its own to standard error and returns kUserError.
 int fail(const Diagnostics& problems);

@@ -13,9 +13,11 @@ namespace {
 // The first kind that knows the stream prints it.
 Result<std::string> disassemble(const Context& context, std::span<const uint8_t> stream,
                                 const std::string& where) {
-  for (const auto& kind : context.registry.kinds())
+  for (const auto& kind : context.registry.kinds()) {
+    if (!kind->disassemble) continue;
     if (std::optional<Result<std::string>> text = kind->disassemble(stream))
       return std::move(*text);
+  }
   return Diagnostics(where, "no target of this build knows this kind of stream",
                      "'intarsia targets' lists the targets there are");
 }

@@ -38,7 +38,7 @@ Result<CompiledModel> compile_on(const Context& context, const Selection& select
 
 Result<CompiledModel> compile_file(const Context& context, const Selection& selection,
                                    const CommonOptions& options, Stage last) {
-  INTARSIA_TRY(graph::Module module, import_file(options));
+  INTARSIA_TRY(graph::Module module, import_file(context, options));
   return compile_on(context, selection, imported_model(std::move(module)), last);
 }
 

@@ -73,7 +73,7 @@ Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command
     return Diagnostics(command.common.model, "is compiled: it has no other results than its own",
                        "name the model to have --outputs of it");
   INTARSIA_TRY(const Selection selection, select(context, command.common));
-  INTARSIA_TRY(const graph::Module module, import_file(command.common));
+  INTARSIA_TRY(const graph::Module module, import_file(context, command.common));
   INTARSIA_TRY(const graph::Module opened, with_outputs(module, command.intermediates));
   files = files_of(opened.entry_function(), module.entry_function().outputs.size());
   INTARSIA_TRY(const CompiledModel model, compile_into(context, selection, opened, folder));

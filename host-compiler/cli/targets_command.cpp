@@ -116,6 +116,15 @@ Json catalogue_json(const TargetCatalogue& catalogue) {
   return {{"kinds", std::move(kinds)}, {"tags", std::move(tags)}};
 }
 
+// A device's tag behind that of the host it is usually beside.
+std::string composed_example(const TargetCatalogue& catalogue) {
+  for (const TagSpec& device : catalogue.tags())
+    for (const TagSpec& host : catalogue.tags())
+      if (!device.host.empty() && device.host == host.expansion)
+        return host.name + "+" + device.name;
+  return "HOST+DEVICE";
+}
+
 std::string catalogue_text(const TargetCatalogue& catalogue) {
   std::string text = "Target kinds\n";
   std::vector<Row> rows;
@@ -125,7 +134,8 @@ std::string catalogue_text(const TargetCatalogue& catalogue) {
   text += table(rows) + "\nTags (in brackets: the host when the tag is used alone)\n";
   text += table(tag_rows(catalogue.tags(), {}));
   return text +
-         "\nCompose with '+', the host first: --target cortex-m55+ethos-u55-128.\n"
+         fmt::format("\nCompose with '+', the host first: --target {}.\n",
+                     composed_example(catalogue)) +
          "Attributes of a kind: intarsia targets NAME. Values of a target: intarsia targets "
          "TARGET.\n";
 }

@@ -60,7 +60,7 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
 Result<int> verify_model(Context& context, const VerifyCommand& command) {
   INTARSIA_TRY(const Selection selection, select(context, command.common));
   INTARSIA_TRY(const Platforms platforms, platforms_of(context, selection));
-  INTARSIA_TRY(const Subject subject, subject_of(command, command.common.model));
+  INTARSIA_TRY(const Subject subject, subject_of(context, command, command.common.model));
   INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(subject.module, selection.options));
   Verdict verdict{subject.module.name,
                   to_string(selection.target),

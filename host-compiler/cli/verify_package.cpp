@@ -103,7 +103,7 @@ Result<int> verify_package(Context& context, const VerifyCommand& command) {
   if (command.layers_are_asked_for && !is_whole)
     return Diagnostics(folder, "its parts run at the same time: there is no order of operators",
                        "name the model that it was compiled from in place of the folder");
-  INTARSIA_TRY(const Subject subject, subject_of(command, command.reference));
+  INTARSIA_TRY(const Subject subject, subject_of(context, command, command.reference));
   const graph::Function& entry = subject.module.entry_function();
   INTARSIA_TRY_VOID(check_tensors(folder, command.reference, setting.manifest.inputs,
                                   tensor_infos(entry, entry.inputs)));

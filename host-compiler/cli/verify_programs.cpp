@@ -163,11 +163,12 @@ Result<std::vector<Values>> read_samples(const graph::Function& function,
   return samples;
 }
 
-Result<Subject> subject_of(const VerifyCommand& command, const std::string& model) {
+Result<Subject> subject_of(const Context& context, const VerifyCommand& command,
+                           const std::string& model) {
   Subject subject;
   CommonOptions options = command.common;
   options.model = model;
-  INTARSIA_TRY(subject.module, import_file(options));
+  INTARSIA_TRY(subject.module, import_file(context, options));
   const graph::Function& entry = subject.module.entry_function();
   if (command.inputs.empty()) {
     for (int i = 0; i < command.samples; ++i)

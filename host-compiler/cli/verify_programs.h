@@ -48,6 +48,7 @@ struct Subject {
   graph::Module module;
   std::vector<Values> samples, expected;
 };
-Result<Subject> subject_of(const VerifyCommand& command, const std::string& model);
+Result<Subject> subject_of(const Context& context, const VerifyCommand& command,
+                           const std::string& model);
 
 }  // namespace intarsia::cli

@@ -1,4 +1,4 @@
-// Our own reading rather than flatbuffers' Verifier: for this schema at -Os on a Cortex-M0 that one
+// Our own reading rather than flatbuffers' Verifier: for this schema at -Os for Armv6-M that one
 // is 1061 bytes and pulls in 64-bit division, against the 790 of this file, and it looks at neither
 // the alignment of the streams nor the regions.
 #include "package_check.h"

@@ -42,7 +42,7 @@ struct Roles {
 };
 
 struct Core {
-  std::string name;                // as the target tag: "cortex-m4"
+  std::string name;                // as the target tag that it has
   std::vector<std::string> flags;  // for the compiler and the linker
   // Attributes of the target, where this core lacks what others of its name have: "-mattr=-dsp". May be empty.
   std::string attributes = {};

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "intarsia/foreign_formats.h"
 #include "intarsia/graph.h"
 
 namespace intarsia {
@@ -15,9 +16,10 @@ struct ImportOptions {
   Diagnostics* notes =
       nullptr;       // what was decided for the user (an open batch becomes 1); may be null
   std::string name;  // of the module, instead of the stem or of what graph text says; empty: those
+  ForeignFormats foreign = {};  // those of the targets: TargetRegistry::foreign_formats()
 };
 
-// Picks the reader by content: .tflite (identifier "TFL3"), a compiled Ethos-N network ("ENCN"), our own
+// Picks the reader by content: .tflite (identifier "TFL3"), a file of options.foreign, our own
 // graph text, or ONNX (by its beginning, or because the file is named .onnx). Every problem of the model is reported together: each unknown operator with its
 // version, place and readers.
 Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportOptions& options);

@@ -311,7 +311,7 @@ struct LstmAttrs {  // a clip of 0 is none
 // A piece of the model that another compiler has turned into a device's own program. Its tensors have
 // addresses in an arena that the program knows.
 struct CompiledAttrs {
-  std::string device;            // as the file calls it: "ethos-u"
+  std::string device;            // as the file calls it: "npu"
   int64_t arena_bytes = 0;       // what the program needs; its tensors are in it
   int64_t fast_arena_bytes = 0;  // a second one in fast memory; may be unused
   std::vector<int64_t> input_offsets, output_offsets;  // in the arena, one per input and output

@@ -1,6 +1,6 @@
 // Whose a device is where a target has several CPUs: it belongs to the CPU before it, as written.
 //
-//   low_power_cpu: c -mcpu=cortex-m0; inference_cpu: c -mcpu=cortex-m55 + ethos-u -macs=128
+//   low_power_cpu: c -mcpu=small; inference_cpu: c -mcpu=large + my-npu -macs=128
 //
 // The NPU is inference_cpu's: what it runs is part of that CPU's firmware, which drives it.
 #pragma once

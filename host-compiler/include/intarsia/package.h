@@ -24,7 +24,7 @@ struct PackageManifest {
   std::vector<std::string>
       parts;  // members that run at the same time, the one that starts first; or none
   std::vector<std::string> devices;  // members that execute streams, in order of device index
-  std::vector<std::string> link_libraries;  // of the host: "OpenCL"
+  std::vector<std::string> link_libraries;  // of the host
   // The program that simulates the devices beside the board's emulator: C++, relative to the folder.
   std::vector<std::string> simulator_sources, simulator_include_dirs;
   std::vector<std::string> files;  // all that `compile` wrote, sorted; empty before it has

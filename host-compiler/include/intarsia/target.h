@@ -49,7 +49,7 @@ std::string describe_type(const AttributeSpec& attribute);
 enum class Role {
   Cpu,          // can run a whole model: alone, as a host, or as a further member
   Accelerator,  // takes parts of a model (an NPU); only beside a host
-  Device,       // operators are placed on it (OpenCL, say); only beside a host
+  Device,       // operators are placed on it (a GPU, say); only beside a host
 };
 
 // A name for a target that is often written.
@@ -59,7 +59,7 @@ struct TagSpec {
   // A target in any spelling; may use other tags. One member for a CPU or accelerator tag.
   std::string expansion;
   // For an accelerator or device: the host that makes it a ready composite when the tag is used
-  // alone. Beside a host (`cortex-m7 + ethos-u55-128`) the tag is its expansion only.
+  // alone. Beside a host (`my-core + my-npu`) the tag is its expansion only.
   std::string host = {};
   std::string origin = {};  // for listings: the kind that brings it (filled in), or a file
 };
@@ -121,7 +121,7 @@ class TargetCatalogue {
 //   JSON   := {"kind": K | "tag": T, "name": N, ATTRIBUTE: VALUE...}
 //           | {"kind": "composite", "target_host": TARGET, "devices": [TARGET...]}
 //             where TARGET is an object or a string with one member
-// A tag's attributes may be overridden: `ethos-u55-128 -memory-mode=sram-only`. A composite may
+// A tag's attributes may be overridden: `my-npu -memory-mode=sram-only`. A composite may
 // stand first and be extended, and nowhere else. `where` begins every complaint.
 Result<TargetSpec> parse_target(const TargetCatalogue& catalogue, std::string_view text,
                                 const std::string& where = "--target");

@@ -23,7 +23,7 @@ class TargetCatalogue;
 // An enum attribute holds the chosen word as a string.
 using AttributeValue = std::variant<bool, int64_t, std::string, std::vector<std::string>>;
 
-// As in a target string: true, 128, cortex-m7, "two words", a,b,"c d".
+// As in a target string: true, 128, shared-sram, "two words", a,b,"c d".
 std::string to_string(const AttributeValue& value);
 
 // The attributes of one member, by name. `written` tells those that have to be written to get this
@@ -95,8 +95,8 @@ struct Target {
 
 // The host and the devices, in order of priority. A plain CPU target has no devices.
 //
-// Names: a member that was not given one is called after its kind, `ethos-u`; where that name is
-// taken it is `ethos-u.2`, `ethos-u.3`, and so on, in the order of the members.
+// Names: a member that was not given one is called after its kind, `npu`; where that name is
+// taken it is `npu.2`, `npu.3`, and so on, in the order of the members.
 class TargetSpec {
  public:
   std::span<const Target> members() const { return members_; }  // host first
@@ -115,10 +115,10 @@ class TargetSpec {
 
 // Canonical spellings: the kind, the name only where it is not the one that would be derived, then
 // the attributes that have to be written, sorted by name; defaults and derived values are left out.
-//   c -mcpu=cortex-m55 + ethos-u -macs=128
-//   low_power_cpu: c -mcpu=cortex-m0; inference_cpu: c -mcpu=cortex-m7
+//   c -mcpu=large + npu -macs=128
+//   low_power_cpu: c -mcpu=small; inference_cpu: c -mcpu=large
 std::string to_string(const TargetSpec& target);
-// {"kind":"composite","target_host":{"kind":"c",...},"devices":[{"kind":"ethos-u",...}]}, or
+// {"kind":"composite","target_host":{"kind":"c",...},"devices":[{"kind":"npu",...}]}, or
 // {"kind":"c",...} when there are no devices; on one line.
 std::string to_json(const TargetSpec& target);
 // One member alone, without its name.

@@ -156,7 +156,7 @@ struct Call {                       // only in a schedule or a striped function
   std::vector<Expr> offsets = {};
 };
 struct Intrinsic {
-  std::string name;  // "intarsia_softmax_s8", "example_npu.add"
+  std::string name;  // "intarsia_softmax_s8", "my_npu.add"
   std::vector<std::variant<BufferRun, Expr>> operands;
 };
 

@@ -111,7 +111,9 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
 Result<CompiledModel> run_pipeline(const ModelFile& file, const TargetRegistry& registry,
                                    const TargetSpec& target, const CompileOptions& options,
                                    Stage last) {
-  INTARSIA_TRY(graph::Module imported, import_model(file.bytes, file.options));
+  ImportOptions import = file.options;
+  import.foreign = registry.foreign_formats();
+  INTARSIA_TRY(graph::Module imported, import_model(file.bytes, import));
   return run_pipeline(imported_model(std::move(imported)), registry, target, options, last);
 }
 

@@ -1,22 +1,14 @@
 // C11 source of one leaf function of the tensor IR, written to be read with a debugger open.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "intarsia/kernel_library.h"
 #include "intarsia/result.h"
 #include "intarsia/tir.h"
 
 namespace intarsia::emission {
-
-// A kernel that takes its many numbers as one constant struct: those operands of the intrinsic that
-// are numbers become its fields, in order, and its address is the first argument.
-struct ConstantStruct {
-  std::string type, name;  // "struct intarsia_window", "window"
-  std::vector<std::string> fields;
-};
-using ConstantStructs = std::map<std::string, ConstantStruct, std::less<>>;  // by intrinsic
 
 struct CFunctionOptions {
   std::string symbol_prefix;               // of the function and of the constants it reads: "kws_"

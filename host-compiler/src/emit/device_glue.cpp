@@ -11,10 +11,10 @@ namespace {
 
 struct Device {
   const Target* member;
-  RuntimePart runtime;
-  SimulatorPart simulator;
-  std::string name;  // as boards call it
-  int unit = 0;      // among the target's devices of this name
+  DeviceDriver driver;
+  DeviceSimulator simulator;  // no header: there is none
+  std::string name;           // as boards call it
+  int unit = 0;               // among the target's devices of this name
 };
 
 std::vector<Device> devices_of(const EmittedModel& model, const TargetRegistry& registry,
@@ -25,9 +25,9 @@ std::vector<Device> devices_of(const EmittedModel& model, const TargetRegistry& 
     device.member = target.member(member_name);
     INTARSIA_CHECK(device.member != nullptr, "streams belong to members of the target");
     const TargetKind& kind = registry.kind_of(*device.member);
-    device.runtime = kind.runtime(*device.member);
-    device.simulator = kind.simulator(*device.member);
-    INTARSIA_CHECK(!device.runtime.driver_type.empty(), "a kind with streams has a driver");
+    INTARSIA_CHECK(kind.driver, "a kind with streams has a driver");
+    device.driver = kind.driver(*device.member);
+    if (kind.simulator) device.simulator = kind.simulator(*device.member);
     device.name = kind.memory_master(*device.member);
     for (const Target& other : target.devices()) {
       if (&other == device.member) break;
@@ -45,7 +45,7 @@ DevicePlace place_of(const Device& device, DevicePlace place) {
 void open_function(CWriter& out, const Device& device, size_t index, DevicePlace place) {
   out.comment({fmt::format("{}: {}", device.member->name, to_string(*device.member))});
   out.open(fmt::format("static struct intarsia_device *open_device{}(void)", index));
-  out.line(fmt::format("static {} driver;", device.runtime.driver_type));
+  out.line(fmt::format("static {} driver;", device.driver.driver_type));
   std::string call;
   if (place_of(device, place) == DevicePlace::Remote) {
     out.line("static struct intarsia_register_bus bus;");
@@ -56,13 +56,13 @@ void open_function(CWriter& out, const Device& device, size_t index, DevicePlace
     out.line("static struct intarsia_register_bus bus;");
     out.line(fmt::format("if (bus.read == NULL) bus = {};", device.simulator.attach_expression));
     call = fmt::format("{}(&driver, &bus)", device.simulator.open_bus_function);
-  } else if (device.runtime.has_registers) {
+  } else if (device.driver.has_registers) {
     out.line(fmt::format("void *registers = intarsia_board_registers(\"{}\", {});", device.name,
                          device.unit));
     out.line("if (registers == NULL) return NULL;");
-    call = fmt::format("{}(&driver, registers)", device.runtime.open_function);
+    call = fmt::format("{}(&driver, registers)", device.driver.open_function);
   } else {
-    call = fmt::format("{}(&driver, NULL)", device.runtime.open_function);
+    call = fmt::format("{}(&driver, NULL)", device.driver.open_function);
   }
   out.line(fmt::format("if ({} != INTARSIA_OK) return NULL;", call));
   out.line("return &driver.device;");
@@ -87,7 +87,7 @@ std::string device_glue_text(const EmittedModel& model, const TargetRegistry& re
   out.blank();
   std::set<std::string> headers;
   for (const Device& device : devices) {
-    headers.insert(device.runtime.header);
+    headers.insert(device.driver.header);
     if (place_of(device, place) == DevicePlace::InProgram) headers.insert(device.simulator.header);
   }
   for (const std::string& header : headers) out.directive(fmt::format("#include \"{}\"", header));

@@ -7,7 +7,6 @@
 namespace intarsia::tflite {
 namespace {
 
-constexpr size_t kPayload = 0, kConstants = 1, kArena = 2, kFastArena = 3, kFirstInput = 4;
 constexpr std::string_view kAddresses = "OfflineMemoryAllocation";
 
 // The metadata that gives every tensor its address in the arena, as TensorFlow Lite Micro reads it:
@@ -45,6 +44,8 @@ std::optional<std::vector<int32_t>> arena_addresses(const ModelFile& file, size_
 
 std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const OperatorInfo& op,
                                                  TensorTable& tensors, Diagnostics& problems) {
+  INTARSIA_CHECK(op.program != nullptr, "the operator holds a program");
+  const ProgramOperator& format = *op.program;
   const std::string where = fmt::format("{}: {}", file.name(), op.label());
   const std::string reads = "read by " + op.label(), writes = "written by " + op.label();
   bool good = true;
@@ -58,7 +59,7 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
     good &= found != nullptr;
     return found;
   };
-  if (op.inputs.size() < kFirstInput) {
+  if (op.inputs.size() < format.first_input) {
     fail(fmt::format("has {} inputs; payload, constants and two arenas come first",
                      op.inputs.size()));
     return std::nullopt;
@@ -66,17 +67,18 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
   std::string problem;
   const auto addresses = arena_addresses(file, tensors.count(), problem);
   if (!addresses) {
-    fail(problem, "compile the model again with Vela");
+    fail(problem, format.hint);
     return std::nullopt;
   }
 
   CompiledOperator result;
   graph::CompiledAttrs& attributes = result.attributes;
-  attributes.device = "ethos-u";
-  tensor(op.inputs[kPayload], reads);
-  if (good && !tensors.has_data(op.inputs[kPayload])) fail("has a payload that is not constant");
+  attributes.device = format.device;
+  tensor(op.inputs[format.payload], reads);
+  if (good && !tensors.has_data(op.inputs[format.payload]))
+    fail("has a payload that is not constant");
   // A program without weights has an empty tensor here.
-  const int32_t constants = op.inputs[kConstants];
+  const int32_t constants = op.inputs[format.constants];
   const bool has_constants = constants >= 0 && tensors.has_data(constants);
   if (has_constants) tensor(constants, reads);
   const auto room = [&](size_t operand) -> int64_t {
@@ -86,12 +88,12 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
     good &= bytes.has_value();
     return bytes.value_or(0);
   };
-  attributes.arena_bytes = room(kArena);
-  attributes.fast_arena_bytes = room(kFastArena);
+  attributes.arena_bytes = room(format.arena);
+  attributes.fast_arena_bytes = room(format.fast_arena);
 
   // The arena begins where the metadata puts it; tensors are found in it.
   const auto address = [&](int32_t id) { return int64_t{(*addresses)[static_cast<size_t>(id)]}; };
-  const int64_t base = good ? address(op.inputs[kArena]) : 0;
+  const int64_t base = good ? address(op.inputs[format.arena]) : 0;
   const auto place = [&](int32_t id, const std::string& use, std::vector<int64_t>& offsets) {
     const graph::Tensor* found = tensor(id, use);
     if (found == nullptr) return;
@@ -103,12 +105,14 @@ std::optional<CompiledOperator> convert_compiled(const ModelFile& file, const Op
                               address(id), attributes.arena_bytes));
     offsets.push_back(offset);
   };
-  for (size_t i = kFirstInput; i < op.inputs.size(); ++i)
+  for (size_t i = format.first_input; i < op.inputs.size(); ++i)
     place(op.inputs[i], reads, attributes.input_offsets);
   for (const int32_t id : op.outputs) place(id, writes, attributes.output_offsets);
   if (!good) return std::nullopt;
-  result.inputs = {op.inputs[kPayload], has_constants ? constants : -1};
-  result.inputs.insert(result.inputs.end(), op.inputs.begin() + kFirstInput, op.inputs.end());
+  result.inputs = {op.inputs[format.payload], has_constants ? constants : -1};
+  result.inputs.insert(result.inputs.end(),
+                       op.inputs.begin() + static_cast<ptrdiff_t>(format.first_input),
+                       op.inputs.end());
   return result;
 }
 

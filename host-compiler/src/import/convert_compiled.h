@@ -1,4 +1,4 @@
-// Operators that hold a program another compiler has made: Vela's custom operator "ethos-u".
+// Operators that hold a program another compiler has made (ProgramOperator).
 #pragma once
 
 #include <optional>

@@ -7,7 +7,6 @@
 
 #include "import/onnx/fold_layout.h"
 #include "import/onnx/read_onnx.h"
-#include "import/read_encn.h"
 #include "import/read_tflite.h"
 #include "import/tflite_file.h"
 #include "support/model_name.h"
@@ -82,10 +81,10 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
                                ? model_name_from_stem(std::filesystem::path(file).stem().string())
                                : options.name;
   if (tflite::has_tflite_identifier(bytes)) {
-    return verified(tflite::read_tflite(bytes, file, name), file);
+    return verified(tflite::read_tflite(bytes, file, name, options.foreign.operators), file);
   }
-  if (encn::has_encn_identifier(bytes)) {
-    return verified(encn::read_encn(bytes, file, name), file);
+  for (const ProgramFile& format : options.foreign.files) {
+    if (format.is_one(bytes)) return verified(format.read(bytes, file, name), file);
   }
   if (begins_as_graph_text(content)) {
     INTARSIA_TRY(graph::Module module, graph::parse(content, file));

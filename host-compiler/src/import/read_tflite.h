@@ -7,14 +7,16 @@
 #include <span>
 #include <string>
 
+#include "intarsia/foreign_formats.h"
 #include "intarsia/graph.h"
 
 namespace intarsia::tflite {
 
 // Names and order of operators and tensors stay as in the file; tensors that nothing uses are left
-// out. `module_name` is a C identifier, `file` serves messages. The rules of shapes and types that
+// out. `programs`: custom operators that are known. `module_name` is a C identifier, `file` serves messages. The rules of shapes and types that
 // live with the IR are not yet checked: graph::verify does.
 Result<graph::Module> read_tflite(std::span<const uint8_t> bytes, const std::string& file,
-                                  const std::string& module_name);
+                                  const std::string& module_name,
+                                  std::span<const ProgramOperator> programs);
 
 }  // namespace intarsia::tflite

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 
 namespace intarsia::tflite {
@@ -26,7 +27,8 @@ bool has_tflite_identifier(std::span<const uint8_t> bytes) {
          std::memcmp(bytes.data() + 4, format::ModelIdentifier(), 4) == 0;
 }
 
-Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::string& name) {
+Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::string& name,
+                                  std::span<const ProgramOperator> programs) {
   if (!has_tflite_identifier(bytes)) {
     return Diagnostics(name, "is not a .tflite file (no \"TFL3\" at byte 4)");
   }
@@ -37,6 +39,7 @@ Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::str
   ModelFile file;
   file.name_ = name;
   file.bytes_ = bytes;
+  file.programs_ = programs;
   if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) != 0) {
     file.aligned_.resize((bytes.size() + 7) / 8);
     std::memcpy(file.aligned_.data(), bytes.data(), bytes.size());
@@ -56,6 +59,11 @@ Result<ModelFile> ModelFile::open(std::span<const uint8_t> bytes, const std::str
                        "convert the model with TensorFlow 2");
   }
   return file;
+}
+
+const ProgramOperator* ModelFile::program_operator(std::string_view custom_code) const {
+  const auto found = std::ranges::find(programs_, custom_code, &ProgramOperator::custom_code);
+  return found == programs_.end() ? nullptr : &*found;
 }
 
 std::optional<std::span<const uint8_t>> ModelFile::buffer(uint32_t index) const {

@@ -8,9 +8,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "import_format/tflite_generated.h"
+#include "intarsia/foreign_formats.h"
 #include "intarsia/result.h"
 
 namespace intarsia::tflite {
@@ -20,11 +22,14 @@ class ModelFile {
   ModelFile(ModelFile&&) = default;  // not copied: bytes_ may point into aligned_
   ModelFile& operator=(ModelFile&&) = default;
 
-  // `bytes` must outlive the file. `name` is for messages.
-  static Result<ModelFile> open(std::span<const uint8_t> bytes, const std::string& name);
+  // `bytes` must outlive the file, `programs` as well: the custom operators that are known. `name` is for messages.
+  static Result<ModelFile> open(std::span<const uint8_t> bytes, const std::string& name,
+                                std::span<const ProgramOperator> programs = {});
 
   const format::Model& model() const { return *format::GetModel(bytes_.data()); }
   const std::string& name() const { return name_; }
+  // Null for another custom operator.
+  const ProgramOperator* program_operator(std::string_view custom_code) const;
   size_t buffer_count() const { return model().buffers() ? model().buffers()->size() : 0; }
 
   // The contents of a buffer that exists; nothing when it points outside the file.
@@ -37,6 +42,7 @@ class ModelFile {
   std::vector<uint64_t>
       aligned_;  // a copy, when the caller's bytes are not aligned for FlatBuffers
   std::span<const uint8_t> bytes_;
+  std::span<const ProgramOperator> programs_;
 };
 
 // True for bytes that claim to be a .tflite file.

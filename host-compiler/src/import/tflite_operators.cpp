@@ -137,11 +137,8 @@ const std::vector<KnownOperator>& known_operators() {
   return table;
 }
 
-// Operators of other compilers, by their custom code.
-const KnownOperator* known_custom(std::string_view code) {
-  static const KnownOperator ethos_u = {kCUSTOM, OpKind::Compiled, 4, 1000, {"ethos_u", "npu"}};
-  return code == "ethos-u" ? &ethos_u : nullptr;
-}
+// Every operator that holds a program.
+const KnownOperator kProgram = {kCUSTOM, OpKind::Compiled, 0, 1000, {}};
 
 std::string_view builtin_name(int32_t code) {
   switch (code) {
@@ -183,12 +180,20 @@ bool identify(const ModelFile& file, OperatorInfo& op, std::string& problem) {
   const auto& table = known_operators();
   const auto known = std::ranges::find(table, op.code, &KnownOperator::code);
   if (known != table.end()) op.known = &*known;
-  if (op.code == kCUSTOM) op.known = known_custom(text(entry.custom_code()));
+  if (op.code == kCUSTOM) {
+    op.program = file.program_operator(text(entry.custom_code()));
+    op.known = op.program == nullptr ? nullptr : &kProgram;
+  }
   return true;
 }
 
 std::string suggested_name(const OperatorInfo& op, const TensorTable& tensors) {
   const std::string_view tensor = op.outputs.empty() ? "" : tensors.name(op.outputs.front());
+  if (op.program != nullptr) {
+    const std::vector<std::string_view> names(op.program->layer_names.begin(),
+                                              op.program->layer_names.end());
+    return node_name(tensor, names, graph::to_string(op.known->kind));
+  }
   if (op.known != nullptr) {
     return node_name(tensor, op.known->layer_names, graph::to_string(op.known->kind));
   }
@@ -254,10 +259,9 @@ std::string describe_subgraphs(const ModelFile& file, const format::Operator& op
 
 }  // namespace
 
-// Vela's order: payload, constants, arena, fast arena, inputs. A program without weights has no data in its
-// constants.
 bool OperatorInfo::is_scratch(size_t input) const {
-  return known != nullptr && known->kind == OpKind::Compiled && input >= 1 && input <= 3;
+  return program != nullptr &&
+         (input == program->constants || input == program->arena || input == program->fast_arena);
 }
 
 std::string OperatorInfo::label() const {

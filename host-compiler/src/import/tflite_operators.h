@@ -31,12 +31,13 @@ struct OperatorInfo {
   size_t subgraph = 0;
   int32_t index = 0;
   int32_t code = 0;
-  const KnownOperator* known = nullptr;  // null: we have no such operator
-  std::string type;                      // "CONV_2D v3", "custom 'ethos-u' v1"
-  std::string name;                      // the node's: unique, an identifier
+  const KnownOperator* known = nullptr;      // null: we have no such operator
+  const ProgramOperator* program = nullptr;  // of an operator that holds one
+  std::string type;                          // "CONV_2D v3", "custom 'name' v1"
+  std::string name;                          // the node's: unique, an identifier
   std::span<const int32_t> inputs, outputs;
 
-  // Memory that a compiled operator works in: operands without a value.
+  // Memory that a program works in: operands without a value.
   bool is_scratch(size_t input) const;
 
   std::string label() const;  // "operator 3 'conv_7' (CONV_2D v3)"

@@ -58,7 +58,7 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
     INTARSIA_TRY_VOID(check_signature(*function, *lowered, *member));
     lowered_names.push_back(
         merger.add(lowered->module, lowered->entry,
-                   {member->name, registry.kind(member->kind).spec().role == Role::Accelerator}));
+                   {member->name, registry.kind(member->kind).spec.role == Role::Accelerator}));
   }
   if (!problems.empty()) return problems;
   INTARSIA_TRY_VOID(lowering::stitch(module, lowered_names, merger));

@@ -95,11 +95,11 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
   for (const std::string& name : model.members) {
     const Target* member = request.program.target.member(name);
     INTARSIA_CHECK(member != nullptr, "streams belong to members of the target");
-    const RuntimePart part = request.registry.kind_of(*member).runtime(*member);
-    for (const std::string& library : part.link_libraries)
+    const DeviceDriver driver = request.registry.kind_of(*member).driver(*member);
+    for (const std::string& library : driver.link_libraries)
       package.manifest.link_libraries.push_back(library);
-    if (part.folder.empty() || !folders.insert(part.folder).second) continue;
-    INTARSIA_TRY_VOID(add_target(request, part.folder, package));
+    if (folders.insert(driver.folder).second)
+      INTARSIA_TRY_VOID(add_target(request, driver.folder, package));
   }
   package.manifest.devices = model.members;
   using Place = emission::DevicePlace;
@@ -118,21 +118,17 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
   return {};
 }
 
-// The kernels of members that compute with C of their own.
+// The kernel libraries of members that have functions in C.
 Result<void> add_kernels(const ProgramPackageRequest& request, PackageContents& package) {
   std::set<std::string> folders;
   for (const Target& member : request.program.target.members()) {
-    const RuntimePart part = request.registry.kind_of(member).runtime(member);
-    const auto& streams = request.program.emitted.members;
-    if (part.folder.empty() ||
-        std::find(streams.begin(), streams.end(), member.name) != streams.end())
-      continue;
+    const KernelLibrary* library = request.registry.kind_of(member).kernels_for(member);
+    if (library == nullptr) continue;
     const auto& funcs = request.program.lowered.funcs;
-    const bool runs_code = part.driver_type.empty() &&
-                           std::any_of(funcs.begin(), funcs.end(),
+    const bool runs_code = std::any_of(funcs.begin(), funcs.end(),
                                        [&](const tir::Func& f) { return f.target == member.name; });
-    if (runs_code && folders.insert(part.folder).second)
-      INTARSIA_TRY_VOID(add_target(request, part.folder, package));
+    if (runs_code && folders.insert(library->folder).second)
+      INTARSIA_TRY_VOID(add_target(request, library->folder, package));
   }
   return {};
 }

@@ -25,7 +25,7 @@ using graph::OpKind;
 using graph::Tensor;
 using graph::TensorId;
 
-// Largest bias that every target adds without a thought: Ethos-U's are 40 bits, those of int8 32.
+// Largest bias that every target adds: accelerators have 40 bits for the 64 of int16 activations, and int8 has 32.
 int64_t largest_bias(const Function& function, const Node& node) {
   const bool wide = function.tensor(node.inputs[0]).type == DataType::Int16 &&
                     (node.inputs.size() < 3 || !node.inputs[2].valid() ||

@@ -58,7 +58,7 @@ std::vector<int> reached_pools(const Group& group, const MemoryMap& memory) {
   return pools;
 }
 
-// "the CPU, ethos-u": who has to reach a buffer.
+// "the CPU, npu": who has to reach a buffer.
 std::string users_text(const Group& group) {
   std::vector<std::string> names;
   for (const std::string& member : group.members)

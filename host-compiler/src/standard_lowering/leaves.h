@@ -2,19 +2,13 @@
 // some operators.
 #pragma once
 
-#include <functional>
-
 #include "intarsia/graph.h"
+#include "intarsia/kernel_library.h"
 #include "intarsia/lowering_options.h"
 #include "intarsia/tir.h"
 #include "standard_lowering/op_lowering.h"
 
 namespace intarsia::standard_lowering {
-
-// Writes the leaf of one operator: declares its operands, returns the body.
-using LowerLeaf = std::function<Stmt(OpLowering&)>;
-// The target's own leaf for an operator that the portable lowering takes; empty: the portable one.
-using ChooseLeaf = std::function<LowerLeaf(const OpView&)>;
 
 Result<tir::LoweredFunction> graph_to_tir(const graph::Module& module,
                                           const graph::Function& function, const ChooseLeaf& choose,

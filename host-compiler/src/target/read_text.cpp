@@ -35,7 +35,7 @@ std::optional<Piece> TargetReader::read_text(std::string_view text, const std::s
                                  static_cast<unsigned char>(text[*offset])));
     return std::nullopt;
   }
-  const auto members = scan_members(text, where, diagnostics_);
+  const auto members = scan_members(catalogue_, text, where, diagnostics_);
   if (!members) return std::nullopt;
   return compose(*members, text, where);
 }

@@ -14,8 +14,9 @@ bool is_space(char c) {
 
 class Scanner {
  public:
-  Scanner(std::string_view text, const std::string& where, Diagnostics& diagnostics)
-      : text_(text), where_(where), diagnostics_(diagnostics) {}
+  Scanner(const TargetCatalogue& catalogue, std::string_view text, const std::string& where,
+          Diagnostics& diagnostics)
+      : catalogue_(catalogue), text_(text), where_(where), diagnostics_(diagnostics) {}
 
   std::optional<std::vector<ScannedMember>> members();
 
@@ -49,6 +50,7 @@ class Scanner {
   bool quoted_part(std::string& text);
   void json_extent(ScannedMember& member);
 
+  const TargetCatalogue& catalogue_;
   std::string_view text_;
   const std::string& where_;
   Diagnostics& diagnostics_;
@@ -70,10 +72,11 @@ std::optional<std::vector<ScannedMember>> Scanner::members() {
     skip_space();
     if (!at_end()) continue;
     if (separator == ';') return members;
-    // A Cortex-M0+ is the likely reason for a '+' at the end.
-    const bool plus_core = members.back().spelled.ends_with("m0");
+    // It may be part of a name as people say it, which tags spell in letters.
+    const std::string in_letters = members.back().spelled + "plus";
     complain(separator_offset, "nothing follows '+'",
-             plus_core ? "the Cortex-M0+ is spelled cortex-m0plus" : "name the device to add");
+             catalogue_.tag(in_letters) != nullptr ? fmt::format("did you mean '{}'?", in_letters)
+                                                   : "name the device to add");
     return std::nullopt;
   }
 }
@@ -220,10 +223,11 @@ void Scanner::json_extent(ScannedMember& member) {
 
 }  // namespace
 
-std::optional<std::vector<ScannedMember>> scan_members(std::string_view text,
+std::optional<std::vector<ScannedMember>> scan_members(const TargetCatalogue& catalogue,
+                                                       std::string_view text,
                                                        const std::string& where,
                                                        Diagnostics& diagnostics) {
-  return Scanner(text, where, diagnostics).members();
+  return Scanner(catalogue, text, where, diagnostics).members();
 }
 
 std::string place(const std::string& where, std::string_view text, size_t offset) {

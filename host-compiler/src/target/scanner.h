@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intarsia/diagnostics.h"
+#include "intarsia/target.h"
 
 namespace intarsia {
 
@@ -37,8 +38,9 @@ struct ScannedMember {
   std::string spelled;     // all of it, as written
 };
 
-// Nothing after a complaint in `diagnostics`; never an empty list.
-std::optional<std::vector<ScannedMember>> scan_members(std::string_view text,
+// Nothing after a complaint in `diagnostics`; never an empty list. The catalogue serves messages.
+std::optional<std::vector<ScannedMember>> scan_members(const TargetCatalogue& catalogue,
+                                                       std::string_view text,
                                                        const std::string& where,
                                                        Diagnostics& diagnostics);
 

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "emit/c_function.h"
 #include "plan/lifetimes.h"
 
 namespace intarsia::emission {
@@ -27,7 +28,7 @@ std::vector<std::string> memory_lines(const Plan& plan, const tir::Func& func,
 }  // namespace
 
 Result<Artifacts> c_artifacts(const Target& target, const tir::Module& module, const Plan& plan,
-                              const ConstantStructs& structs) {
+                              const KernelLibrary* library) {
   const std::vector<tir::Call> calls = plan::schedule_calls(module.entry_func());
   std::unordered_map<std::string_view, const tir::Call*> first_call;
   for (const tir::Call& call : calls) first_call.try_emplace(call.function, &call);
@@ -38,11 +39,15 @@ Result<Artifacts> c_artifacts(const Target& target, const tir::Module& module, c
     options.symbol_prefix = module.name + "_";
     if (const auto call = first_call.find(func.name); call != first_call.end())
       options.comment_lines = memory_lines(plan, func, *call->second);
-    options.structs = structs;
+    if (library != nullptr) options.structs = library->structs;
     INTARSIA_TRY(std::string text, emit_c_function(module, func, options));
     artifacts.functions.push_back(std::move(text));
   }
-  if (!artifacts.functions.empty()) artifacts.includes = {"intarsia_kernels/kernels.h"};
+  if (artifacts.functions.empty()) return artifacts;
+  artifacts.includes = {"intarsia_kernels/kernels.h"};
+  if (library != nullptr)
+    for (std::string& header : library->includes(target))
+      artifacts.includes.push_back(std::move(header));
   return artifacts;
 }
 

@@ -5,7 +5,7 @@ namespace intarsia {
 std::vector<size_t> owners_of(const TargetSpec& target, const TargetRegistry& registry) {
   std::vector<size_t> owners;
   for (const Target& member : target.members()) {
-    const bool is_cpu = registry.kind_of(member).spec().role == Role::Cpu;
+    const bool is_cpu = registry.kind_of(member).spec.role == Role::Cpu;
     owners.push_back(is_cpu ? owners.size() : owners.back());
   }
   return owners;

@@ -1,41 +1,53 @@
 #include <algorithm>
 
 #include "intarsia/target_kind.h"
+#include "target_kind/default_services.h"
 
 namespace intarsia {
 
-void TargetRegistry::add(std::unique_ptr<TargetKind> kind) {
-  const Result<void> added = catalogue_.add_kind(kind->spec());
-  INTARSIA_CHECK(added.ok(),
-                 "a kind that is built in is well-formed: " + added.error().to_string());
-  kinds_.push_back(std::move(kind));
-  const TargetKind& added_kind = *kinds_.back();
-  for (const auto& [name, make] : waiting_)
-    if (name == added_kind.spec().name) refinements_.push_back(make(added_kind));
-  std::erase_if(waiting_,
-                [&](const auto& waiting) { return waiting.first == added_kind.spec().name; });
+const KernelLibrary* TargetKind::kernels_for(const Target& target) const {
+  const auto found =
+      std::find_if(kernel_libraries.begin(), kernel_libraries.end(),
+                   [&](const KernelLibrary& library) { return library.serves(target); });
+  return found == kernel_libraries.end() ? nullptr : &*found;
 }
 
-void TargetRegistry::refine(const std::string& kind, MakeRefinement make) {
+void TargetRegistry::add(TargetKind kind) {
+  const Result<void> added = catalogue_.add_kind(kind.spec);
+  INTARSIA_CHECK(added.ok(),
+                 "a kind that is built in is well-formed: " + added.error().to_string());
+  kinds_.push_back(std::make_unique<TargetKind>(std::move(kind)));
+  TargetKind& kept = *kinds_.back();
+  target_kinds::add_default_services(kept);
+  for (auto& [name, library] : waiting_)
+    if (name == kept.spec.name) kept.kernel_libraries.push_back(std::move(library));
+  std::erase_if(waiting_, [&](const auto& waiting) { return waiting.first == kept.spec.name; });
+}
+
+void TargetRegistry::add_kernels(const std::string& kind, KernelLibrary library) {
   const auto found = std::find_if(kinds_.begin(), kinds_.end(),
-                                  [&](const auto& known) { return known->spec().name == kind; });
+                                  [&](const auto& known) { return known->spec.name == kind; });
   if (found == kinds_.end())
-    waiting_.emplace_back(kind, std::move(make));
+    waiting_.emplace_back(kind, std::move(library));
   else
-    refinements_.push_back(make(**found));
+    (*found)->kernel_libraries.push_back(std::move(library));
 }
 
 const TargetKind& TargetRegistry::kind(std::string_view name) const {
   const auto found = std::find_if(kinds_.begin(), kinds_.end(),
-                                  [&](const auto& kind) { return kind->spec().name == name; });
+                                  [&](const auto& kind) { return kind->spec.name == name; });
   INTARSIA_CHECK(found != kinds_.end(), "a parsed target has only kinds of the catalogue");
   return **found;
 }
 
-const TargetKind& TargetRegistry::kind_of(const Target& target) const {
-  for (const auto& refinement : refinements_)
-    if (refinement->spec().name == target.kind && refinement->refines(target)) return *refinement;
-  return kind(target.kind);
+ForeignFormats TargetRegistry::foreign_formats() const {
+  ForeignFormats all;
+  for (const auto& kind : kinds_) {
+    const auto& [operators, files] = kind->foreign_formats;
+    all.operators.insert(all.operators.end(), operators.begin(), operators.end());
+    all.files.insert(all.files.end(), files.begin(), files.end());
+  }
+  return all;
 }
 
 }  // namespace intarsia

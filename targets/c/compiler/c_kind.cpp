@@ -1,5 +1,5 @@
-// Kind `c`: any CPU with a C compiler. It leaves every code-generating hook to its default, the
-// portable lowering and C emission; what it adds is the table of cores.
+// Kind `c`: any CPU with a C compiler. It leaves every code-generating service to its default, the portable lowering and
+// C emission; what it adds is the table of cores.
 #include <algorithm>
 #include <optional>
 #include <sstream>
@@ -232,26 +232,21 @@ KindSpec make_spec() {
   return spec;
 }
 
-class CKind final : public TargetKind {
- public:
-  const KindSpec& spec() const override { return spec_; }
-
-  CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
-                    const graph::Node& node) const override {
-    const Core* core = find_core(target.get_string("mcpu"));
-    INTARSIA_CHECK(core != nullptr, "the catalogue admits only cores of the table");
-    return {portable_instructions(core->column, function, node) * core->cycles_per_instruction,
-            core->clock_mhz};
-  }
-
- private:
-  KindSpec spec_ = make_spec();
-};
+CostEstimate cost_of_loops(const Target& target, const graph::Module&,
+                           const graph::Function& function, const graph::Node& node) {
+  const Core* core = find_core(target.get_string("mcpu"));
+  INTARSIA_CHECK(core != nullptr, "the catalogue admits only cores of the table");
+  return {portable_instructions(core->column, function, node) * core->cycles_per_instruction,
+          core->clock_mhz};
+}
 
 }  // namespace
 
 void add_kinds(TargetRegistry& registry) {
-  registry.add(std::make_unique<CKind>());
+  TargetKind kind;
+  kind.spec = make_spec();
+  kind.cost = cost_of_loops;
+  registry.add(std::move(kind));
 }
 
 }  // namespace intarsia::targets::c

@@ -1,5 +1,5 @@
-// Refines kind `c` for Cortex-M cores: `c -mcpu=cortex-m4` is lowered to kernels made for the core's
-// instructions where there are some, and to the portable loops elsewhere.
+// Kernels of kind `c` for Cortex-M cores: `c -mcpu=cortex-m4` is lowered to kernels made for the core's instructions
+// where there are some, and to the portable loops elsewhere.
 #include <algorithm>
 #include <iterator>
 
@@ -8,7 +8,6 @@
 #include "intarsia/builtin_targets.h"
 #include "kernel_costs.h"
 #include "kernels.h"
-#include "target_kind/c_artifacts.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -58,57 +57,45 @@ double constant_bytes(const graph::Function& function, const graph::Node& node) 
   return static_cast<double>(bytes);
 }
 
-class CortexMKind final : public RefiningKind {
- public:
-  using RefiningKind::RefiningKind;
+bool serves(const Target& target) {
+  const AttributeValue* kernels = target.attributes.find("kernels");
+  return find_core(target) != nullptr &&
+         (kernels == nullptr || *kernels == AttributeValue(std::string("tuned")));
+}
 
-  bool refines(const Target& target) const override {
-    const AttributeValue* kernels = target.attributes.find("kernels");
-    return find_core(target) != nullptr &&
-           (kernels == nullptr || *kernels == AttributeValue(std::string("tuned")));
-  }
+standard_lowering::ChooseLeaf kernels_of(const Target& target, const LoweringOptions& options) {
+  const CoreClass core = class_of(target);
+  const bool small = options.optimise == LoweringOptions::Optimise::Size;
+  return [core, small](const OpView& view) { return choose_leaf(core, view, small); };
+}
 
-  Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
-                                            const graph::Function& function,
-                                            const LoweringOptions& options) const override {
-    const CoreClass core = class_of(target);
-    const bool small = options.optimise == LoweringOptions::Optimise::Size;
-    return standard_lowering::graph_to_tir(
-        module, function,
-        [core, small](const OpView& view) { return choose_leaf(core, view, small); }, options);
-  }
+std::vector<std::string> headers_of(const Target& target) {
+  // The second is where flags without the class's instructions are told of.
+  constexpr const char* kMadeFor[] = {"thumb", "long", "dsp", "mve"};
+  return {"cortex_m/kernels.h",
+          fmt::format("cortex_m/made_for_{}.h", kMadeFor[static_cast<size_t>(class_of(target))])};
+}
 
-  // Kernels are made for `--optimise balanced`, as which they are counted.
-  CostEstimate cost(const Target& target, const graph::Module& module,
-                    const graph::Function& function, const graph::Node& node) const override {
-    CostEstimate estimate = base().cost(target, module, function, node);
-    const Core& core = *find_core(target);
-    if (const auto cycles = kernel_cycles(class_of(target), module, function, node))
-      estimate.cycles =
-          std::max(*cycles * core.time, constant_bytes(function, node) / core.constant_bytes);
-    return estimate;
-  }
-
-  Result<Artifacts> tir_to_runtime(const Target& target, const tir::Module& module,
-                                   const Plan& plan) const override {
-    INTARSIA_TRY(Artifacts artifacts,
-                 emission::c_artifacts(target, module, plan, kernel_structs()));
-    if (artifacts.functions.empty()) return artifacts;
-    artifacts.includes.push_back("cortex_m/kernels.h");
-    // Where flags without the class's instructions are told of.
-    constexpr const char* kMadeFor[] = {"thumb", "long", "dsp", "mve"};
-    artifacts.includes.push_back(
-        fmt::format("cortex_m/made_for_{}.h", kMadeFor[static_cast<size_t>(class_of(target))]));
-    return artifacts;
-  }
-
-  RuntimePart runtime(const Target&) const override { return {.folder = INTARSIA_TARGET_FOLDER}; }
-};
+// Kernels are made for `--optimise balanced`, as which they are counted.
+std::optional<double> cycles_of(const Target& target, const graph::Module& module,
+                                const graph::Function& function, const graph::Node& node) {
+  const auto cycles = kernel_cycles(class_of(target), module, function, node);
+  if (!cycles) return std::nullopt;
+  const Core& core = *find_core(target);
+  return std::max(*cycles * core.time, constant_bytes(function, node) / core.constant_bytes);
+}
 
 }  // namespace
 
 void add_kinds(TargetRegistry& registry) {
-  registry.refine("c", [](const TargetKind& base) { return std::make_unique<CortexMKind>(base); });
+  KernelLibrary library;
+  library.serves = serves;
+  library.kernels = kernels_of;
+  library.structs = kernel_structs();
+  library.includes = headers_of;
+  library.cycles = cycles_of;
+  library.folder = INTARSIA_TARGET_FOLDER;
+  registry.add_kernels("c", std::move(library));
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -37,76 +37,73 @@ tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call) {
   return tir::intrinsic(call.kernel, std::move(operands));
 }
 
-const emission::ConstantStructs& kernel_structs() {
-  static const emission::ConstantStructs structs = [] {
-    const emission::ConstantStruct window{"struct intarsia_window",
-                                          "window",
-                                          {
+ConstantStructs kernel_structs() {
+  const ConstantStruct window{"struct intarsia_window",
+                              "window",
+                              {
 #define FIELD(name) #name,
 #include "cortex_m/window.def"
 #undef FIELD
-                                          }};
-    emission::ConstantStructs all;
+                              }};
+  ConstantStructs all;
 #define KERNEL(name) all[#name] = window;
 #include "cortex_m/kernels.def"
 #undef KERNEL
-    all["intarsia_add_s8"] = {"struct intarsia_add",
-                              "add",
-                              {
+  all["intarsia_add_s8"] = {"struct intarsia_add",
+                            "add",
+                            {
 #define FIELD(name) #name,
 #include "cortex_m/add.def"
 #undef FIELD
-                              }};
-    all["intarsia_sum_s8"] = {"struct intarsia_sum",
-                              "sum",
-                              {
+                            }};
+  all["intarsia_sum_s8"] = {"struct intarsia_sum",
+                            "sum",
+                            {
 #define FIELD(name) #name,
 #include "cortex_m/sum.def"
 #undef FIELD
-                              }};
-    all["intarsia_mean_s8"] = {"struct intarsia_mean",
-                               "mean",
-                               {
+                            }};
+  all["intarsia_mean_s8"] = {"struct intarsia_mean",
+                             "mean",
+                             {
 #define FIELD(name) #name,
 #include "cortex_m/mean.def"
 #undef FIELD
-                               }};
-    all["intarsia_mul_s8"] = {"struct intarsia_mul",
-                              "mul",
-                              {
+                             }};
+  all["intarsia_mul_s8"] = {"struct intarsia_mul",
+                            "mul",
+                            {
 #define FIELD(name) #name,
 #include "cortex_m/mul.def"
 #undef FIELD
-                              }};
-    const emission::ConstantStruct wide{"struct intarsia_wide",
-                                        "wide",
-                                        {
+                            }};
+  const ConstantStruct wide{"struct intarsia_wide",
+                            "wide",
+                            {
 #define FIELD(name) #name,
 #include "cortex_m/wide.def"
 #undef FIELD
-                                        }};
-    const emission::ConstantStruct svdf{"struct intarsia_svdf",
-                                        "svdf",
-                                        {
+                            }};
+  const ConstantStruct svdf{"struct intarsia_svdf",
+                            "svdf",
+                            {
 #define FIELD(name) #name,
 #include "cortex_m/svdf.def"
 #undef FIELD
-                                        }};
-    const emission::ConstantStruct lstm{"struct intarsia_lstm",
-                                        "lstm",
-                                        {
+                            }};
+  const ConstantStruct lstm{"struct intarsia_lstm",
+                            "lstm",
+                            {
 #define FIELD(name) #name,
 #include "cortex_m/lstm.def"
 #undef FIELD
-                                        }};
-    for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {
-      all[core + "wide_conv_s16"] = all[core + "wide_depthwise_s16"] = wide;
-      all[core + "svdf_s8"] = all[core + "svdf_s16"] = svdf;
-      all[core + "lstm_s8"] = all[core + "lstm_s16"] = lstm;
-    }
-    return all;
-  }();
-  return structs;
+                            }};
+  for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {
+    all[core + "wide_conv_s16"] = all[core + "wide_depthwise_s16"] = wide;
+    all[core + "svdf_s8"] = all[core + "svdf_s16"] = svdf;
+    all[core + "lstm_s8"] = all[core + "lstm_s16"] = lstm;
+  }
+  return all;
 }
 
 LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small) {

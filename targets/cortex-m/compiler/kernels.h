@@ -41,7 +41,7 @@ struct KernelCall {
 tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call);
 
 // The structs that kernels take, for the C writer.
-const emission::ConstantStructs& kernel_structs();
+ConstantStructs kernel_structs();
 
 // The leaf a class of cores has for the operator; empty where the portable loops serve as well.
 // Small: kernels that several operators can share rather than the fastest for each.

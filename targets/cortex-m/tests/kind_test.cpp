@@ -1,4 +1,4 @@
-// Which targets are refined, and how.
+// Which cores have kernels of this folder.
 #include <gtest/gtest.h>
 
 #include "intarsia/builtin_targets.h"
@@ -14,51 +14,51 @@ void add_kinds(TargetRegistry& registry);
 namespace intarsia::test::cortex_m {
 namespace {
 
-class Refinement : public ::testing::Test {
+class Kernels : public ::testing::Test {
  protected:
-  Refinement() {
+  Kernels() {
     targets::c::add_kinds(registry_);
     targets::cortex_m::add_kinds(registry_);
   }
-  bool refined(const std::string& text) {
+  bool has_kernels(const std::string& text) {
     const Result<TargetSpec> target = parse_target(registry_.catalogue(), text);
     INTARSIA_CHECK(target.ok(), text);
-    return &registry_.kind_of(target->host()) != &registry_.kind("c");
+    return registry_.kind_of(target->host()).kernels_for(target->host()) != nullptr;
   }
   TargetRegistry registry_;
 };
 
-TEST_F(Refinement, TakesCoresByAnySpelling) {
-  EXPECT_TRUE(refined("cortex-m4"));
-  EXPECT_TRUE(refined("c -mcpu=cortex-m7"));
-  EXPECT_TRUE(refined("cortex-m55"));
-  EXPECT_TRUE(refined(R"({"kind":"c","mcpu":"cortex-m0"})"));
+TEST_F(Kernels, TakesCoresByAnySpelling) {
+  EXPECT_TRUE(has_kernels("cortex-m4"));
+  EXPECT_TRUE(has_kernels("c -mcpu=cortex-m7"));
+  EXPECT_TRUE(has_kernels("cortex-m55"));
+  EXPECT_TRUE(has_kernels(R"({"kind":"c","mcpu":"cortex-m0"})"));
 }
 
-TEST_F(Refinement, LeavesOtherMachinesToPlainC) {
-  EXPECT_FALSE(refined("c"));
+TEST_F(Kernels, LeavesOtherMachinesToPlainC) {
+  EXPECT_FALSE(has_kernels("c"));
 }
 
-TEST_F(Refinement, CanBeTurnedOff) {
-  EXPECT_FALSE(refined("c -mcpu=cortex-m4 -kernels=portable"));
+TEST_F(Kernels, CanBeTurnedOff) {
+  EXPECT_FALSE(has_kernels("c -mcpu=cortex-m4 -kernels=portable"));
 }
 
 // The portable kind knows the cores, this target what their kernels are: one list.
-TEST_F(Refinement, TakesEveryCoreOfThePortableKindButThisMachine) {
+TEST_F(Kernels, TakesEveryCoreOfThePortableKindButThisMachine) {
   for (const char* name : {
 #define CORE(name, ...) name,
 #include "c/cores.def"
 #undef CORE
        }) {
     const std::string core = name;
-    EXPECT_EQ(refined("c -mcpu=" + core), core != "native") << core;
+    EXPECT_EQ(has_kernels("c -mcpu=" + core), core != "native") << core;
   }
   for (const char* name : {
 #define CORE(name, ...) name,
 #include "cortex_m/cores.def"
 #undef CORE
        })
-    EXPECT_TRUE(refined(std::string("c -mcpu=") + name)) << name;
+    EXPECT_TRUE(has_kernels(std::string("c -mcpu=") + name)) << name;
 }
 
 // -mattr takes a core without an extension to the kernels that it has all instructions of.

@@ -6,9 +6,11 @@
 
 #include "disassemble.h"
 #include "estimate.h"
+#include "import_network.h"
 #include "intarsia/builtin_targets.h"
 #include "intarsia/target_kind.h"
 #include "lower.h"
+#include "network_file.h"
 #include "network_function.h"
 #include "tables.h"
 
@@ -50,78 +52,65 @@ KindSpec make_spec() {
   return spec;
 }
 
-class EthosNKind final : public TargetKind {
- public:
-  const KindSpec& spec() const override { return spec_; }
+std::vector<Pattern> all_patterns(const Target& member) {
+  std::vector<Pattern> patterns = operator_patterns(member);
+  patterns.push_back(compiled_network_pattern(member));
+  return patterns;
+}
 
-  std::vector<Pattern> patterns(const Target& member) const override {
-    std::vector<Pattern> patterns = operator_patterns(member);
-    patterns.push_back(compiled_network_pattern(member));
-    return patterns;
-  }
+Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
+                                          const graph::Function& function, const LoweringOptions&) {
+  if (is_compiled_network(function)) return lower_compiled_network(module, function);
+  return lower(member, module, function);
+}
 
-  Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
-                                            const graph::Function& function,
-                                            const LoweringOptions&) const override {
-    if (is_compiled_network(function)) return lower_compiled_network(module, function);
-    return lower(member, module, function);
-  }
+std::vector<std::string> notes(const Target& member, const graph::Module& module,
+                               const graph::Function& function) {
+  return is_compiled_network(function) ? std::vector<std::string>{}
+                                       : streaming_notes(member, module, function);
+}
 
-  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module,
-                                   const Plan& plan) const override {
-    return make_streams(member, module, plan);
-  }
+// It rounds once, half up. Nothing is computed where bytes only move or the greatest of them is taken.
+int32_t tolerance(const Target&, const graph::Node& node) {
+  using enum graph::OpKind;
+  const bool moves = node.kind == Reshape || node.kind == Concat || node.kind == Split ||
+                     node.kind == DepthToSpace || node.kind == SpaceToDepth || node.kind == Pack ||
+                     node.kind == Unpack || node.kind == Slice || node.kind == Transpose;
+  return moves || node.kind == MaxPool2d || node.kind == Maximum || node.kind == Minimum ? 0 : 1;
+}
 
-  CostEstimate cost(const Target& member, const graph::Module& module,
-                    const graph::Function& function, const graph::Node& node) const override {
-    return estimate(member, module, function, node);
-  }
+DeviceDriver driver(const Target&) {
+  return {.folder = INTARSIA_TARGET_FOLDER,
+          .header = "ethos_n/driver.h",
+          .driver_type = "struct intarsia_ethos_n",
+          .open_function = "intarsia_ethos_n_open"};
+}
 
-  std::vector<std::string> notes(const Target& member, const graph::Module& module,
-                                 const graph::Function& function) const override {
-    return is_compiled_network(function) ? std::vector<std::string>{}
-                                         : streaming_notes(member, module, function);
-  }
-
-  // It rounds once, half up. Nothing is computed where bytes only move or the greatest of them is taken.
-  int32_t tolerance(const Target&, const graph::Node& node) const override {
-    using enum graph::OpKind;
-    const bool moves = node.kind == Reshape || node.kind == Concat || node.kind == Split ||
-                       node.kind == DepthToSpace || node.kind == SpaceToDepth ||
-                       node.kind == Pack || node.kind == Unpack || node.kind == Slice ||
-                       node.kind == Transpose;
-    return moves || node.kind == MaxPool2d || node.kind == Maximum || node.kind == Minimum ? 0 : 1;
-  }
-
-  // The NPU reads what the host wrote where it lies; what is left is the mailbox there and back.
-  double transfer_microseconds(const Target&, int64_t) const override { return 2; }
-
-  RuntimePart runtime(const Target&) const override {
-    return {.folder = INTARSIA_TARGET_FOLDER,
-            .header = "ethos_n/driver.h",
-            .driver_type = "struct intarsia_ethos_n",
-            .open_function = "intarsia_ethos_n_open"};
-  }
-
-  SimulatorPart simulator(const Target& member) const override {
-    return {.header = "ethos_n/simulator.h",
-            .attach_expression =
-                fmt::format("intarsia_ethos_n_simulator(\"{}\")", variant_of(member).tag),
-            .open_bus_function = "intarsia_ethos_n_open_bus"};
-  }
-
-  std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
-    return ethos_n::disassemble(stream);
-  }
-
- private:
-  KindSpec spec_ = make_spec();
-};
+DeviceSimulator simulator(const Target& member) {
+  return {.header = "ethos_n/simulator.h",
+          .attach_expression =
+              fmt::format("intarsia_ethos_n_simulator(\"{}\")", variant_of(member).tag),
+          .open_bus_function = "intarsia_ethos_n_open_bus"};
+}
 
 }  // namespace
 
 void add_kinds(TargetRegistry& registry) {
-  registry.add(std::make_unique<EthosNKind>());
+  TargetKind kind;
+  kind.spec = make_spec();
+  kind.patterns = all_patterns;
+  kind.graph_to_tir = graph_to_tir;
+  kind.tir_to_runtime = make_streams;
+  kind.cost = estimate;
+  // The NPU reads what the host wrote where it lies; what is left is the mailbox there and back.
+  kind.transfer_microseconds = [](const Target&, int64_t) { return 2.0; };
+  kind.notes = notes;
+  kind.tolerance = tolerance;
+  kind.driver = driver;
+  kind.simulator = simulator;
+  kind.disassemble = disassemble;
+  kind.foreign_formats.files = {{is_network, import_network}};
+  registry.add(std::move(kind));
 }
 
 }  // namespace intarsia::targets::ethos_n

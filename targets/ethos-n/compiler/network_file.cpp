@@ -80,7 +80,7 @@ Result<NetworkFile> read_network(std::span<const uint8_t> bytes) {
   const uint32_t major = reader.word();
   reader.word(), reader.word();
   if (!reader.is_cut() && major != kContainerMajor)
-    return broken(fmt::format("it has version {}, not {}", major, kContainerMajor));
+    return broken(fmt::format("it is of version {}, not {}", major, kContainerMajor));
   NetworkFile network;
   network.dma_constants = reader.array();
   network.control_constants = reader.array();
@@ -89,9 +89,9 @@ Result<NetworkFile> read_network(std::span<const uint8_t> bytes) {
   network.in_control_constants = reader.buffers();
   network.in_dma_constants = reader.buffers();
   network.intermediates = reader.buffers();
-  if (reader.is_cut()) return broken(fmt::format("it ends early, at {} bytes", bytes.size()));
+  if (reader.is_cut()) return broken(fmt::format("it is cut short, at {} bytes", bytes.size()));
   if (reader.at() != bytes.size())
-    return broken(fmt::format("bytes follow its end, at byte {}", reader.at()));
+    return broken(fmt::format("it has {} bytes behind its end", bytes.size() - reader.at()));
   return network;
 }
 

@@ -1,4 +1,5 @@
-// Reading compiled networks (ENCN), ours and Arm's: for `disasm`, and to know for which variant one was made.
+// Reading compiled networks (ENCN), ours and Arm's: for the importer and `disasm`, and to know for which variant one was
+// made.
 #pragma once
 
 #include <cstdint>

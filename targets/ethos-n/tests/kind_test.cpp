@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "intarsia/partition.h"
 #include "kinds.h"
 
 namespace intarsia::test::ethos_n {
@@ -33,6 +34,28 @@ TEST(Kind, SaysWhichVariantsHaveKernels) {
       parsed("ethos-n78-2tops-2ple"),
       HasSubstr("no PLE kernels exist for this Ethos-N78 variant; write ethos-n78-1tops-4ple or "
                 "ethos-n78-4tops-2ple or ethos-n78-4tops-4ple or ethos-n78-8tops-2ple"));
+}
+
+// Layers read feature maps: a constant operand takes a rewrite.
+TEST(Kind, TakesConstantOperandsInOtherOperators) {
+  const Result<graph::Module> module = graph::parse(R"(intarsia.graph m
+const @0 values = i8[1, 2, 3, 4]
+func @main(%0) -> (%2) {
+  %0 in: i8[1,1,1,4] q(0.5)
+  %1 values: i8[1,1,1,4] q(0.5) = @0
+  %2 out: i8[1,1,1,4] q(0.5)
+  add sum(%1, %0) -> (%2) {}
+}
+entry @main
+)");
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const TargetRegistry registry = make_registry();
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), "ethos-n78-4tops-4ple");
+  ASSERT_TRUE(target.ok());
+  const Result<Partitioned> partitioned = partition(*module, registry, *target);
+  ASSERT_TRUE(partitioned.ok()) << partitioned.error().to_string();
+  const Offer& npu = partitioned->explanation.operators.at(0).offers.at(1);
+  EXPECT_THAT(npu.note, HasSubstr("as it is, operand 0 is a constant"));
 }
 
 }  // namespace

@@ -17,7 +17,9 @@ void add_kinds(TargetRegistry& registry);
 namespace intarsia::test::ethos_n {
 
 inline Result<graph::Module> imported(const std::vector<uint8_t>& bytes) {
-  return import_model(bytes, {"network.encn"});
+  TargetRegistry registry;
+  targets::ethos_n::add_kinds(registry);
+  return import_model(bytes, {.file = "network.encn", .foreign = registry.foreign_formats()});
 }
 
 // A file that is too long, too short or of another version is refused with the reason.
@@ -27,7 +29,7 @@ inline void expect_damaged_is_no_model(std::vector<uint8_t> bytes) {
     return model.ok() ? "" : model.error().to_string();
   };
   bytes.push_back(0);
-  EXPECT_THAT(problem(), testing::HasSubstr("1 bytes behind the end"));
+  EXPECT_THAT(problem(), testing::HasSubstr("1 bytes behind its end"));
   bytes.resize(bytes.size() - 2);
   EXPECT_THAT(problem(), testing::HasSubstr("cut short"));
   bytes[4] = 3;

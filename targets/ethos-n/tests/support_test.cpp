@@ -144,6 +144,7 @@ TEST(Support, Pooling) {
           {"pool-kind", kEstimate, pool(maximum, image(16, 16, 16), 5, 2, 0, 0)},
           {"", kYes, pool(maximum, image(32, 32, 16), 9, 1, 0, 0)},
           {"", kYes, pool(maximum, image(32, 32, 16), 17, 1, 8, 8)},
+          {"pool-kind", kEstimate, pool(maximum, image(32, 32, 16), 12, 1, 0, 0)},
           {"stride", kEstimate, pool(maximum, image(16, 16, 16), 3, 3, 0, 0)}});
 }
 

@@ -91,70 +91,43 @@ KindSpec make_spec() {
   return spec;
 }
 
-class EthosUKind final : public TargetKind {
- public:
-  const KindSpec& spec() const override { return spec_; }
+std::vector<Pattern> all_patterns(const Target& member) {
+  std::vector<Pattern> patterns = ethos_u::patterns(member.get_bool("confirmed-only"));
+  patterns.push_back(compiled_stream_pattern(member));
+  return patterns;
+}
 
-  std::vector<Pattern> patterns(const Target& member) const override {
-    std::vector<Pattern> patterns = ethos_u::patterns(member.get_bool("confirmed-only"));
-    patterns.push_back(compiled_stream_pattern(member));
-    return patterns;
-  }
+Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
+                                          const graph::Function& function,
+                                          const LoweringOptions& options) {
+  if (is_compiled_stream(function)) return lower_compiled_stream(module, function);
+  return lower(member, module, function, options);
+}
 
-  Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
-                                            const graph::Function& function,
-                                            const LoweringOptions& options) const override {
-    if (is_compiled_stream(function)) return lower_compiled_stream(module, function);
-    return lower(member, module, function, options);
-  }
+// The NPU reads what the host wrote where it lies. What is left is an interrupt there and back, and
+// in a dedicated SRAM the copy into it.
+double transfer_microseconds(const Target& member, int64_t bytes) {
+  const double hand_over = 2;
+  if (!is_dedicated(member)) return hand_over;
+  return hand_over + static_cast<double>(bytes) / 4 / 500;
+}
 
-  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module,
-                                   const Plan& plan) const override {
-    return make_streams(member, module, plan);
-  }
+DeviceDriver driver(const Target& member) {
+  return {.folder = INTARSIA_TARGET_FOLDER,
+          .header = "ethos_u/driver.h",
+          .driver_type = "struct intarsia_ethos_u",
+          .open_function = is_dedicated(member) ? "intarsia_ethos_u_open_dedicated"
+                                                : "intarsia_ethos_u_open_shared"};
+}
 
-  std::vector<MemoryPool> memories(const Target& member,
-                                   const LoweringOptions& options) const override {
-    return own_memories(member, options);
-  }
-
-  CostEstimate cost(const Target& member, const graph::Module&, const graph::Function& function,
-                    const graph::Node& node) const override {
-    return estimate(member, function, node);
-  }
-
-  // The NPU reads what the host wrote where it lies. What is left is an interrupt there and back, and
-  // in a dedicated SRAM the copy into it.
-  double transfer_microseconds(const Target& member, int64_t bytes) const override {
-    const double hand_over = 2;
-    if (!is_dedicated(member)) return hand_over;
-    return hand_over + static_cast<double>(bytes) / 4 / 500;
-  }
-
-  RuntimePart runtime(const Target& member) const override {
-    return {.folder = INTARSIA_TARGET_FOLDER,
-            .header = "ethos_u/driver.h",
-            .driver_type = "struct intarsia_ethos_u",
-            .open_function = is_dedicated(member) ? "intarsia_ethos_u_open_dedicated"
-                                                  : "intarsia_ethos_u_open_shared"};
-  }
-
-  SimulatorPart simulator(const Target& member) const override {
-    return {.header = "ethos_u/simulator.h",
-            .attach_expression =
-                fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
-                            configuration_of(member).tag, member.get_string("memory-mode")),
-            .open_bus_function = is_dedicated(member) ? "intarsia_ethos_u_open_bus_dedicated"
-                                                      : "intarsia_ethos_u_open_bus_shared"};
-  }
-
-  std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
-    return ethos_u::disassemble(stream);
-  }
-
- private:
-  KindSpec spec_ = make_spec();
-};
+DeviceSimulator simulator(const Target& member) {
+  return {.header = "ethos_u/simulator.h",
+          .attach_expression =
+              fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
+                          configuration_of(member).tag, member.get_string("memory-mode")),
+          .open_bus_function = is_dedicated(member) ? "intarsia_ethos_u_open_bus_dedicated"
+                                                    : "intarsia_ethos_u_open_bus_shared"};
+}
 
 }  // namespace
 
@@ -169,7 +142,24 @@ const Configuration& configuration_of(const Target& member) {
 }
 
 void add_kinds(TargetRegistry& registry) {
-  registry.add(std::make_unique<EthosUKind>());
+  TargetKind kind;
+  kind.spec = make_spec();
+  kind.patterns = all_patterns;
+  kind.graph_to_tir = graph_to_tir;
+  kind.tir_to_runtime = make_streams;
+  kind.cost = [](const Target& member, const graph::Module&, const graph::Function& function,
+                 const graph::Node& node) { return estimate(member, function, node); };
+  kind.transfer_microseconds = transfer_microseconds;
+  kind.memories = own_memories;
+  kind.driver = driver;
+  kind.simulator = simulator;
+  kind.disassemble = disassemble;
+  // As Vela writes it.
+  kind.foreign_formats.operators = {{.custom_code = "ethos-u",
+                                     .device = "ethos-u",
+                                     .layer_names = {"ethos_u", "npu"},
+                                     .hint = "compile the model again with Vela"}};
+  registry.add(std::move(kind));
 }
 
 }  // namespace intarsia::targets::ethos_u

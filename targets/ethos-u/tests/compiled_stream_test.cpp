@@ -23,7 +23,7 @@ TEST(CompiledStream, TheArenaIsVelas) {
     const VelaOperator& op = file.operators.at(0);
     if (!op.cache_is_arena) continue;
     SCOPED_TRACE(file.path);
-    const Result<graph::Module> imported = import_model(read_bytes(file.path), {"vela.tflite"});
+    const Result<graph::Module> imported = import_stream(read_bytes(file.path), "vela.tflite");
     ASSERT_TRUE(imported.ok()) << imported.error().to_string();
     const Result<CompiledModel> compiled = compile_for(*imported, file.tag);
     ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
@@ -51,7 +51,7 @@ class RefusedStream : public ::testing::TestWithParam<KnownFile> {
   // The reason why the device does not take the file's operator, after `change` to its payload.
   template <typename Change>
   std::string refusal(const std::string& target, const Change& change) {
-    Result<graph::Module> imported = import_model(read_bytes(GetParam().path), {"vela.tflite"});
+    Result<graph::Module> imported = import_stream(read_bytes(GetParam().path), "vela.tflite");
     if (!imported.ok()) return imported.error().to_string();
     graph::Module module = *imported;
     for (const graph::Node& node : module.functions[0].nodes)

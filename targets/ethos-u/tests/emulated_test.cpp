@@ -48,7 +48,7 @@ TEST(Emulated, DigitsOnCoreAndNpu) {
   if (!can_emulate())
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-g++ or qemu-system-arm";
   const std::vector<uint8_t> bytes = read_bytes(kRoot + "/examples/digits/digits.tflite");
-  const Result<graph::Module> module = import_model(bytes, {"digits.tflite"});
+  const Result<graph::Module> module = import_stream(bytes, "digits.tflite");
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   std::vector<graph::TensorValue> inputs;
   std::mt19937 random(5);
@@ -69,7 +69,7 @@ class EmulatedStream : public testing::TestWithParam<std::filesystem::path> {};
 TEST_P(EmulatedStream, GivesTheGoldens) {
   if (!can_emulate())
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-g++ or qemu-system-arm";
-  const Result<graph::Module> module = import_model(read_bytes(GetParam()), {"vela.tflite"});
+  const Result<graph::Module> module = import_stream(read_bytes(GetParam()), "vela.tflite");
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   const auto samples =
       recorded_samples(recorded_folder(GetParam().parent_path().filename().string()));

@@ -101,7 +101,7 @@ int8_t at(const graph::TensorValue& value, size_t i) {
 }
 
 TEST(HandmadeStream, KeepsItsVariables) {
-  const Result<graph::Module> imported = import_model(build(model()), {"made.tflite"});
+  const Result<graph::Module> imported = import_stream(build(model()), "made.tflite");
   ASSERT_TRUE(imported.ok()) << imported.error().to_string();
   const Result<CompiledModel> compiled = compile_for(*imported, "ethos-u55-128");
   ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
@@ -127,7 +127,7 @@ TEST(HandmadeStream, BeginsWhereTheNpuFetches) {
   TensorSpec& stream = m.tensors.at(2);
   stream.data.erase(stream.data.begin() + 16, stream.data.begin() + 20);  // one NOP of three
   stream.shape = {static_cast<int32_t>(stream.data.size())};
-  const Result<graph::Module> imported = import_model(build(m), {"made.tflite"});
+  const Result<graph::Module> imported = import_stream(build(m), "made.tflite");
   ASSERT_TRUE(imported.ok()) << imported.error().to_string();
   const Result<CompiledModel> compiled = compile_for(*imported, "ethos-u55-128");
   ASSERT_FALSE(compiled.ok());
@@ -138,7 +138,7 @@ TEST(HandmadeStream, BeginsWhereTheNpuFetches) {
 
 // The emitted model sets them where the stream reads them.
 TEST(HandmadeStream, ResetsItsVariables) {
-  const Result<graph::Module> imported = import_model(build(model()), {"made.tflite"});
+  const Result<graph::Module> imported = import_stream(build(model()), "made.tflite");
   ASSERT_TRUE(imported.ok()) << imported.error().to_string();
   const Result<CompiledModel> compiled = compile_for(*imported, "ethos-u55-128");
   ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();

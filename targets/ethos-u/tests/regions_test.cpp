@@ -182,7 +182,7 @@ TEST(Regions, TheMemoryModeSaysHowTheDeviceIsOpened) {
     EXPECT_TRUE(target.ok());
     const Target& npu = target->devices()[0];
     const TargetKind& kind = registry.kind_of(npu);
-    return kind.runtime(npu).open_function + " " + kind.simulator(npu).open_bus_function;
+    return kind.driver(npu).open_function + " " + kind.simulator(npu).open_bus_function;
   };
   const std::string shared = "intarsia_ethos_u_open_shared intarsia_ethos_u_open_bus_shared",
                     dedicated =

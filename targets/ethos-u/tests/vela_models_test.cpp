@@ -36,7 +36,7 @@ TEST_P(VelaModels, GiveTheGoldens) {
   const std::string model = GetParam().parent_path().filename().string(),
                     tag = stream_tag(GetParam());
   const Result<graph::Module> imported =
-      import_model(read_bytes(GetParam()), {GetParam().filename().string()});
+      import_stream(read_bytes(GetParam()), GetParam().filename().string());
   ASSERT_TRUE(imported.ok()) << imported.error().to_string();
   const Result<CompiledModel> compiled = compile_for(*imported, tag);
   ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();

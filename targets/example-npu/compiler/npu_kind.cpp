@@ -16,59 +16,45 @@ KindSpec make_spec() {
   return spec;
 }
 
-class NpuKind final : public TargetKind {
- public:
-  const KindSpec& spec() const override { return spec_; }
+// As long as the simulator takes: decoding, then one vector of each operand a cycle.
+CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
+                  const graph::Node& node) {
+  const int64_t vectors = element_count(function.tensor(node.outputs.at(0)).shape) / kLanes;
+  int64_t cycles_per_vector = 2;
+  if (const auto* pool = std::get_if<graph::Pool2dAttrs>(&node.attributes))
+    cycles_per_vector = pool->filter_h * pool->filter_w;
+  return {static_cast<double>(8 + vectors * cycles_per_vector),
+          static_cast<double>(target.get_int("clock-mhz"))};
+}
 
-  std::vector<Pattern> patterns(const Target&) const override { return example_npu::patterns(); }
+DeviceDriver driver(const Target&) {
+  return {.folder = INTARSIA_TARGET_FOLDER,
+          .header = "example_npu/driver.h",
+          .driver_type = "struct intarsia_example_npu",
+          .open_function = "intarsia_example_npu_open"};
+}
 
-  Result<tir::LoweredFunction> graph_to_tir(const Target&, const graph::Module& module,
-                                            const graph::Function& function,
-                                            const LoweringOptions&) const override {
-    return lower(module, function);
-  }
-
-  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module,
-                                   const Plan& plan) const override {
-    return make_streams(member, module, plan);
-  }
-
-  std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
-    return example_npu::disassemble(stream);
-  }
-
-  // As long as the simulator takes: decoding, then one vector of each operand a cycle.
-  CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
-                    const graph::Node& node) const override {
-    const int64_t vectors = element_count(function.tensor(node.outputs.at(0)).shape) / kLanes;
-    int64_t cycles_per_vector = 2;
-    if (const auto* pool = std::get_if<graph::Pool2dAttrs>(&node.attributes))
-      cycles_per_vector = pool->filter_h * pool->filter_w;
-    return {static_cast<double>(8 + vectors * cycles_per_vector),
-            static_cast<double>(target.get_int("clock-mhz"))};
-  }
-
-  RuntimePart runtime(const Target&) const override {
-    return {.folder = INTARSIA_TARGET_FOLDER,
-            .header = "example_npu/driver.h",
-            .driver_type = "struct intarsia_example_npu",
-            .open_function = "intarsia_example_npu_open"};
-  }
-
-  SimulatorPart simulator(const Target&) const override {
-    return {.header = "example_npu/simulator.h",
-            .attach_expression = "intarsia_example_npu_simulator()",
-            .open_bus_function = "intarsia_example_npu_open_bus"};
-  }
-
- private:
-  KindSpec spec_ = make_spec();
-};
+DeviceSimulator simulator(const Target&) {
+  return {.header = "example_npu/simulator.h",
+          .attach_expression = "intarsia_example_npu_simulator()",
+          .open_bus_function = "intarsia_example_npu_open_bus"};
+}
 
 }  // namespace
 
 void add_kinds(TargetRegistry& registry) {
-  registry.add(std::make_unique<NpuKind>());
+  TargetKind kind;
+  kind.spec = make_spec();
+  kind.patterns = [](const Target&) { return patterns(); };
+  kind.graph_to_tir = [](const Target&, const graph::Module& module,
+                         const graph::Function& function,
+                         const LoweringOptions&) { return lower(module, function); };
+  kind.tir_to_runtime = make_streams;
+  kind.cost = cost;
+  kind.driver = driver;
+  kind.simulator = simulator;
+  kind.disassemble = disassemble;
+  registry.add(std::move(kind));
 }
 
 }  // namespace intarsia::targets::example_npu

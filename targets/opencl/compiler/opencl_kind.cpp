@@ -18,62 +18,46 @@ KindSpec make_spec() {
   return spec;
 }
 
-class OpenClKind final : public TargetKind {
- public:
-  const KindSpec& spec() const override { return spec_; }
+// A launch is ten microseconds before anything is computed.
+CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
+                  const graph::Node& node) {
+  const auto clock = static_cast<double>(target.get_int("clock-mhz"));
+  int64_t elements = 0;
+  for (const graph::TensorId id : node.outputs)
+    elements += element_count(function.tensor(id).shape);
+  const double work = static_cast<double>(graph::mac_count(function, node) + 8 * elements);
+  return {10 * clock + work / static_cast<double>(target.get_int("macs-per-cycle")), clock};
+}
 
-  std::vector<Pattern> patterns(const Target& member) const override {
-    return refuse_without_opencl_c(TargetKind::patterns(member));
-  }
+// The driver maps and unmaps memory that host and device share.
+double transfer_microseconds(const Target&, int64_t bytes) {
+  return 20.0 + static_cast<double>(bytes) / 4000.0;
+}
 
-  Result<tir::LoweredFunction> graph_to_tir(const Target&, const graph::Module& module,
-                                            const graph::Function& function,
-                                            const LoweringOptions&) const override {
-    return lower(module, function);
-  }
-
-  Result<Artifacts> tir_to_runtime(const Target& member, const tir::Module& module,
-                                   const Plan& plan) const override {
-    return make_streams(member, module, plan);
-  }
-
-  // A launch is ten microseconds before anything is computed.
-  CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
-                    const graph::Node& node) const override {
-    const auto clock = static_cast<double>(target.get_int("clock-mhz"));
-    int64_t elements = 0;
-    for (const graph::TensorId id : node.outputs)
-      elements += element_count(function.tensor(id).shape);
-    const double work = static_cast<double>(graph::mac_count(function, node) + 8 * elements);
-    return {10 * clock + work / static_cast<double>(target.get_int("macs-per-cycle")), clock};
-  }
-
-  // The driver maps and unmaps memory that host and device share.
-  double transfer_microseconds(const Target&, int64_t bytes) const override {
-    return 20.0 + static_cast<double>(bytes) / 4000.0;
-  }
-
-  std::optional<Result<std::string>> disassemble(std::span<const uint8_t> stream) const override {
-    return opencl::disassemble(stream);
-  }
-
-  RuntimePart runtime(const Target&) const override {
-    return {.folder = INTARSIA_TARGET_FOLDER,
-            .header = "opencl/driver.h",
-            .driver_type = "struct intarsia_opencl",
-            .open_function = "intarsia_opencl_open",
-            .has_registers = false,
-            .link_libraries = {"OpenCL"}};
-  }
-
- private:
-  KindSpec spec_ = make_spec();
-};
+DeviceDriver driver(const Target&) {
+  return {.folder = INTARSIA_TARGET_FOLDER,
+          .header = "opencl/driver.h",
+          .driver_type = "struct intarsia_opencl",
+          .open_function = "intarsia_opencl_open",
+          .has_registers = false,
+          .link_libraries = {"OpenCL"}};
+}
 
 }  // namespace
 
 void add_kinds(TargetRegistry& registry) {
-  registry.add(std::make_unique<OpenClKind>());
+  TargetKind kind;
+  kind.spec = make_spec();
+  kind.patterns = [](const Target&) { return refuse_without_opencl_c(portable_patterns()); };
+  kind.graph_to_tir = [](const Target&, const graph::Module& module,
+                         const graph::Function& function,
+                         const LoweringOptions&) { return lower(module, function); };
+  kind.tir_to_runtime = make_streams;
+  kind.cost = cost;
+  kind.transfer_microseconds = transfer_microseconds;
+  kind.driver = driver;
+  kind.disassemble = disassemble;
+  registry.add(std::move(kind));
 }
 
 }  // namespace intarsia::targets::opencl

@@ -272,6 +272,25 @@ TEST(Sources, NoIncludeClimbs) {
   EXPECT_GT(includes, 500u);
 }
 
+// What is particular to a target is said in its folder, and the rest asks its kind.
+TEST(Sources, NoneOutsideATargetNamesIt) {
+  std::vector<std::regex> names;
+  for (const auto& entry : fs::directory_iterator(kRoot / "targets")) {
+    const std::string folder = entry.path().filename().string();
+    if (!entry.is_directory() || folder == "c") continue;  // "c" is a letter as well
+    names.emplace_back(std::regex_replace(folder, std::regex("-"), "[-_ ]?"), std::regex::icase);
+  }
+  EXPECT_GE(names.size(), 4u);
+  for (const char* folder : {"host-compiler", "device-runtime"})
+    for (const fs::path& file : sources_below(kRoot / folder)) {
+      const std::string text = *read_text_file(file.string());
+      for (const std::regex& name : names) {
+        std::smatch found;
+        EXPECT_FALSE(std::regex_search(text, found, name)) << file << " names " << found.str();
+      }
+    }
+}
+
 // A stage takes values and returns values; who calls whom is written down in compile.cpp alone.
 TEST(Sources, NoStageIncludesAnother) {
   const Strings stages = {"import", "partition", "lower", "plan", "emit", "package"};

@@ -19,27 +19,21 @@ namespace {
 using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
-class WideCpu final : public TargetKind {
- public:
-  explicit WideCpu(int32_t alignment) : alignment_(alignment) {
-    spec_.name = "wide";
-    spec_.summary = "for tests";
-    spec_.role = Role::Cpu;
-  }
-  const KindSpec& spec() const override { return spec_; }
-  Result<tir::LoweredFunction> graph_to_tir(const Target&, const graph::Module& module,
-                                            const graph::Function& function,
-                                            const LoweringOptions& options) const override {
+TargetKind wide_cpu(int32_t alignment) {
+  TargetKind kind;
+  kind.spec.name = "wide";
+  kind.spec.summary = "for tests";
+  kind.spec.role = Role::Cpu;
+  kind.graph_to_tir = [alignment](const Target&, const graph::Module& module,
+                                  const graph::Function& function,
+                                  const LoweringOptions& options) -> Result<tir::LoweredFunction> {
     INTARSIA_TRY(tir::LoweredFunction lowered, standard_graph_to_tir(module, function, options));
     for (tir::Func& func : lowered.module.funcs)
-      for (size_t i = 0; i < func.parameters.size(); ++i) func.buffers[i].alignment = alignment_;
+      for (size_t i = 0; i < func.parameters.size(); ++i) func.buffers[i].alignment = alignment;
     return lowered;
-  }
-
- private:
-  int32_t alignment_;
-  KindSpec spec_;
-};
+  };
+  return kind;
+}
 
 // Buffers of 24 bytes, three of them alive at once.
 constexpr const char* kModel = R"(intarsia.graph wide_sum
@@ -58,7 +52,7 @@ entry @main
 
 class Alignment : public ::testing::TestWithParam<int32_t> {
  protected:
-  void SetUp() override { registry_.add(std::make_unique<WideCpu>(GetParam())); }
+  void SetUp() override { registry_.add(wide_cpu(GetParam())); }
   Result<CompiledModel> compiled(int64_t size = 0, int32_t promised = 16) const {
     CompileOptions options;
     options.memory.pools = {{"ram", size}};

@@ -2,40 +2,34 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/compile.h"
+#include "intarsia/standard_lowering.h"
 
 namespace intarsia {
 namespace {
 
 // A CPU that notes what it is asked for.
-class CuriousKind final : public TargetKind {
- public:
-  explicit CuriousKind(std::vector<LoweringOptions>& seen) : seen_(seen) {
-    spec_.name = "curious";
-    spec_.summary = "for tests";
-    spec_.role = Role::Cpu;
-  }
-  const KindSpec& spec() const override { return spec_; }
-  Result<tir::LoweredFunction> graph_to_tir(const Target& target, const graph::Module& module,
-                                            const graph::Function& function,
-                                            const LoweringOptions& options) const override {
-    seen_.push_back(options);
+TargetKind curious_kind(std::vector<LoweringOptions>& seen) {
+  TargetKind kind;
+  kind.spec.name = "curious";
+  kind.spec.summary = "for tests";
+  kind.spec.role = Role::Cpu;
+  kind.graph_to_tir = [&seen](const Target&, const graph::Module& module,
+                              const graph::Function& function, const LoweringOptions& options) {
+    seen.push_back(options);
     EXPECT_NE(options.memory, nullptr);
     if (options.memory != nullptr) {
       EXPECT_EQ(options.memory->pools.at(0).name, "ram");
       EXPECT_EQ(options.memory->masters.at("curious"), "cpu");
     }
-    return TargetKind::graph_to_tir(target, module, function, options);
-  }
-
- private:
-  KindSpec spec_;
-  std::vector<LoweringOptions>& seen_;
-};
+    return standard_graph_to_tir(module, function, options);
+  };
+  return kind;
+}
 
 TEST(LoweringOptions, ReachTheHook) {
   std::vector<LoweringOptions> seen;
   TargetRegistry registry;
-  registry.add(std::make_unique<CuriousKind>(seen));
+  registry.add(curious_kind(seen));
   const Result<graph::Module> module = graph::parse(R"(intarsia.graph m
 func @main(%0) -> (%1) {
   %0 in: i8[1,4] q(0.5)

@@ -6,25 +6,20 @@
 namespace intarsia {
 namespace {
 
-class KindWithSram final : public TargetKind {
- public:
-  KindWithSram() {
-    spec_.name = "quick";
-    spec_.summary = "for tests";
-    spec_.role = Role::Cpu;
-  }
-  const KindSpec& spec() const override { return spec_; }
-  std::vector<MemoryPool> memories(const Target&, const LoweringOptions& options) const override {
+TargetKind kind_with_sram() {
+  TargetKind kind;
+  kind.spec.name = "quick";
+  kind.spec.summary = "for tests";
+  kind.spec.role = Role::Cpu;
+  kind.memories = [](const Target&, const LoweringOptions& options) -> std::vector<MemoryPool> {
     return {{"sram", options.sram_limit.value_or(4096)}, {"ram", 7}};
-  }
-
- private:
-  KindSpec spec_;
-};
+  };
+  return kind;
+}
 
 class Memories : public testing::Test {
  protected:
-  void SetUp() override { registry_.add(std::make_unique<KindWithSram>()); }
+  void SetUp() override { registry_.add(kind_with_sram()); }
   MemoryMap planned(bool open, const LoweringOptions& options = {}) const {
     MemoryMap board;
     board.pools = {{"ram", 0}};

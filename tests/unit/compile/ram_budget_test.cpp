@@ -16,22 +16,17 @@ namespace {
 using testing::Random;
 using Values = std::vector<graph::TensorValue>;
 
-class PlainCpu final : public TargetKind {
- public:
-  PlainCpu() {
-    spec_.name = "plain";
-    spec_.summary = "for tests";
-    spec_.role = Role::Cpu;
-  }
-  const KindSpec& spec() const override { return spec_; }
-
- private:
-  KindSpec spec_;
-};
+TargetKind plain_cpu() {
+  TargetKind kind;
+  kind.spec.name = "plain";
+  kind.spec.summary = "for tests";
+  kind.spec.role = Role::Cpu;
+  return kind;
+}
 
 class RamBudget : public ::testing::Test {
  protected:
-  void SetUp() override { registry_.add(std::make_unique<PlainCpu>()); }
+  void SetUp() override { registry_.add(plain_cpu()); }
 
   Result<CompiledModel> compiled(const graph::Module& module, std::optional<int64_t> budget,
                                  const std::vector<MemoryPool>& pools = {{"ram", 0}}) const {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <map>
-#include <memory>
 #include <string>
 #include <utility>
 
@@ -11,42 +10,38 @@
 
 namespace intarsia::testing_kinds {
 
-class FakeKind final : public TargetKind {
- public:
-  FakeKind(std::string name, Role role, std::map<graph::OpKind, double> cycles, double transfer)
-      : cycles_(std::move(cycles)), transfer_(transfer) {
-    spec_.name = std::move(name);
-    spec_.summary = "for tests";
-    spec_.role = role;
-    spec_.attributes = {AttributeSpec::integer("id", 0, 0, 9, "tells members apart")};
-  }
-  const KindSpec& spec() const override { return spec_; }
-  std::vector<Pattern> patterns(const Target&) const override {
+constexpr int64_t kAnyChannels = 1 << 30;
+
+// It takes the operators that have a cost here, of at most so many channels.
+inline TargetKind fake_kind(std::string name, Role role,
+                            const std::map<graph::OpKind, double>& cycles, double transfer,
+                            int64_t most_channels = kAnyChannels) {
+  TargetKind kind;
+  kind.spec.name = std::move(name);
+  kind.spec.summary = "for tests";
+  kind.spec.role = role;
+  kind.spec.attributes = {AttributeSpec::integer("id", 0, 0, 9, "tells members apart")};
+  kind.patterns = [cycles, most_channels](const Target&) {
     std::vector<Pattern> patterns;
-    for (const auto& [kind, cost] : cycles_)
-      patterns.push_back({std::string(graph::to_string(kind)),
-                          {kind, {}},
-                          [limit = limit_](const PatternMatch& m) -> std::optional<std::string> {
-                            if (m.output().shape.back() <= limit) return std::nullopt;
-                            return "more than " + std::to_string(limit) + " channels";
+    for (const auto& [op, cost] : cycles)
+      patterns.push_back({std::string(graph::to_string(op)),
+                          {op, {}},
+                          [most_channels](const PatternMatch& m) -> std::optional<std::string> {
+                            if (m.output().shape.back() <= most_channels) return std::nullopt;
+                            return "more than " + std::to_string(most_channels) + " channels";
                           }});
     return patterns;
-  }
-  CostEstimate cost(const Target&, const graph::Module&, const graph::Function&,
-                    const graph::Node& node) const override {
-    const auto found = cycles_.find(node.kind);
-    return {found == cycles_.end() ? 0 : found->second, 1};
-  }
-  double transfer_microseconds(const Target&, int64_t bytes) const override {
-    return transfer_ == 0 ? 0 : transfer_ + static_cast<double>(bytes) / 64;
-  }
-  int64_t limit_ = 1 << 30;
-
- private:
-  KindSpec spec_;
-  std::map<graph::OpKind, double> cycles_;
-  double transfer_;
-};
+  };
+  kind.cost = [cycles](const Target&, const graph::Module&, const graph::Function&,
+                       const graph::Node& node) -> CostEstimate {
+    const auto found = cycles.find(node.kind);
+    return {found == cycles.end() ? 0 : found->second, 1};
+  };
+  kind.transfer_microseconds = [transfer](const Target&, int64_t bytes) {
+    return transfer == 0 ? 0 : transfer + static_cast<double>(bytes) / 64;
+  };
+  return kind;
+}
 
 inline TargetRegistry make_registry(bool with_concat = false) {
   using graph::OpKind;
@@ -54,14 +49,10 @@ inline TargetRegistry make_registry(bool with_concat = false) {
   std::map<OpKind, double> cpu = {
       {OpKind::Relu, 50}, {OpKind::Add, 40}, {OpKind::Mul, 30}, {OpKind::Softmax, 60}};
   if (with_concat) cpu[OpKind::Concat] = 20;
-  registry.add(std::make_unique<FakeKind>("cpu", Role::Cpu, std::move(cpu), 0));
-  auto npu = std::make_unique<FakeKind>(
-      "npu", Role::Accelerator, std::map<OpKind, double>{{OpKind::Relu, 5}, {OpKind::Add, 9}}, 12);
-  npu->limit_ = 16;
-  registry.add(std::move(npu));
-  registry.add(std::make_unique<FakeKind>(
-      "gpu", Role::Device,
-      std::map<OpKind, double>{{OpKind::Relu, 9}, {OpKind::Mul, 4}, {OpKind::Add, 7}}, 8));
+  registry.add(fake_kind("cpu", Role::Cpu, cpu, 0));
+  registry.add(fake_kind("npu", Role::Accelerator, {{OpKind::Relu, 5}, {OpKind::Add, 9}}, 12, 16));
+  registry.add(
+      fake_kind("gpu", Role::Device, {{OpKind::Relu, 9}, {OpKind::Mul, 4}, {OpKind::Add, 7}}, 8));
   return registry;
 }
 

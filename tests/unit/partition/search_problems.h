@@ -25,44 +25,31 @@ using graph::OpKind;
 
 // What it takes alone, what only with the operator before it, and what either costs, which is drawn from
 // the operator's name so that no two operators are alike.
-class DrawnKind final : public TargetKind {
- public:
-  DrawnKind(std::string name, Role role, uint32_t seed, std::set<OpKind> alone,
-            std::vector<std::pair<OpKind, OpKind>> pairs, double transfer, double per_byte)
-      : seed_(seed),
-        alone_(std::move(alone)),
-        pairs_(std::move(pairs)),
-        transfer_(transfer),
-        per_byte_(per_byte) {
-    spec_.name = std::move(name);
-    spec_.summary = "for tests";
-    spec_.role = role;
-  }
-  const KindSpec& spec() const override { return spec_; }
-  std::vector<Pattern> patterns(const Target&) const override {
+inline TargetKind drawn_kind(std::string name, Role role, uint32_t seed, std::set<OpKind> alone,
+                             std::vector<std::pair<OpKind, OpKind>> pairs, double transfer,
+                             double per_byte) {
+  TargetKind kind;
+  kind.spec.name = std::move(name);
+  kind.spec.summary = "for tests";
+  kind.spec.role = role;
+  kind.patterns = [alone = std::move(alone), pairs = std::move(pairs)](const Target&) {
     std::vector<Pattern> patterns;
-    for (const auto& [root, below] : pairs_)
+    for (const auto& [root, below] : pairs)
       patterns.push_back({"pair", {root, {PatternOp{below, {}}}}, nullptr});
-    for (const OpKind kind : alone_) patterns.push_back({"alone", {kind, {}}, nullptr});
+    for (const OpKind op : alone) patterns.push_back({"alone", {op, {}}, nullptr});
     return patterns;
-  }
-  CostEstimate cost(const Target&, const graph::Module&, const graph::Function&,
-                    const graph::Node& node) const override {
-    uint32_t hash = seed_;
+  };
+  kind.cost = [seed](const Target&, const graph::Module&, const graph::Function&,
+                     const graph::Node& node) -> CostEstimate {
+    uint32_t hash = seed;
     for (const char c : node.name) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
     return {static_cast<double>(hash >> 8 & 15), 1};
-  }
-  double transfer_microseconds(const Target&, int64_t bytes) const override {
-    return transfer_ + per_byte_ * static_cast<double>(bytes);
-  }
-
- private:
-  KindSpec spec_;
-  uint32_t seed_;
-  std::set<OpKind> alone_;
-  std::vector<std::pair<OpKind, OpKind>> pairs_;
-  double transfer_, per_byte_;
-};
+  };
+  kind.transfer_microseconds = [transfer, per_byte](const Target&, int64_t bytes) {
+    return transfer + per_byte * static_cast<double>(bytes);
+  };
+  return kind;
+}
 
 // A function of relu, add and mul; mostly on recent tensors when `reach` is small. Everything that nothing reads
 // is an output.

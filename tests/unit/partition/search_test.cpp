@@ -27,16 +27,11 @@ TargetRegistry drawn_registry(uint32_t seed) {
   using enum OpKind;
   TargetRegistry registry;
   const double transfer = static_cast<double>(seed % 7);
-  registry.add(std::make_unique<DrawnKind>("cpu", Role::Cpu, seed * 3 + 1,
-                                           std::set<OpKind>{Relu, Add, Mul},
-                                           std::vector<std::pair<OpKind, OpKind>>{}, 0, 0));
-  registry.add(std::make_unique<DrawnKind>(
-      "npu", Role::Accelerator, seed * 5 + 2, std::set<OpKind>{Relu},
-      std::vector<std::pair<OpKind, OpKind>>{{Add, Relu}, {Mul, Add}, {Relu, Mul}, {Add, Mul}},
-      transfer, 0.25));
-  registry.add(std::make_unique<DrawnKind>(
-      "gpu", Role::Device, seed * 11 + 3, std::set<OpKind>{Add, Mul},
-      std::vector<std::pair<OpKind, OpKind>>{{Mul, Mul}}, transfer / 2 + 1, 0));
+  registry.add(drawn_kind("cpu", Role::Cpu, seed * 3 + 1, {Relu, Add, Mul}, {}, 0, 0));
+  registry.add(drawn_kind("npu", Role::Accelerator, seed * 5 + 2, {Relu},
+                          {{Add, Relu}, {Mul, Add}, {Relu, Mul}, {Add, Mul}}, transfer, 0.25));
+  registry.add(drawn_kind("gpu", Role::Device, seed * 11 + 3, {Add, Mul}, {{Mul, Mul}},
+                          transfer / 2 + 1, 0));
   return registry;
 }
 
@@ -98,11 +93,8 @@ TEST(Search, KeepsPins) {
 TEST(Search, PiecesDoNotOverlap) {
   using enum OpKind;
   TargetRegistry registry;
-  registry.add(std::make_unique<DrawnKind>("cpu", Role::Cpu, 1, std::set<OpKind>{Add},
-                                           std::vector<std::pair<OpKind, OpKind>>{}, 0, 0));
-  registry.add(std::make_unique<DrawnKind>("npu", Role::Accelerator, 2, std::set<OpKind>{},
-                                           std::vector<std::pair<OpKind, OpKind>>{{Relu, Relu}}, 1,
-                                           0));
+  registry.add(drawn_kind("cpu", Role::Cpu, 1, {Add}, {}, 0, 0));
+  registry.add(drawn_kind("npu", Role::Accelerator, 2, {}, {{Relu, Relu}}, 1, 0));
   for (int count = 1; count <= 6; ++count) {
     GraphMaker maker;
     graph::TensorId last = maker.input();
@@ -221,8 +213,7 @@ TEST(Search, TiesBetweenEqualCpusCostNothing) {
 TEST(Search, TiesHaveOneOutcome) {
   TargetRegistry registry;
   const auto add = [&](const char* name, Role role, double cost) {
-    registry.add(std::make_unique<testing_kinds::FakeKind>(
-        name, role, std::map<OpKind, double>{{OpKind::Relu, cost}}, 0));
+    registry.add(testing_kinds::fake_kind(name, role, {{OpKind::Relu, cost}}, 0));
   };
   add("cpu", Role::Cpu, 50), add("same", Role::Device, 50), add("slow", Role::Device, 70);
   add("x", Role::Device, 30), add("y", Role::Device, 30);
@@ -414,16 +405,10 @@ TEST(Costs, BetweenCpusGoThroughTheMailboxOnce) {
 
 // A kind that says nothing about costs is a plain scalar core at 100 MHz.
 TEST(Costs, OfAKindThatSaysNothingAreThoseOfAScalarCore) {
-  class SilentKind final : public TargetKind {
-   public:
-    SilentKind() { spec_.name = "silent", spec_.role = Role::Cpu; }
-    const KindSpec& spec() const override { return spec_; }
-
-   private:
-    KindSpec spec_;
-  };
+  TargetKind silent;
+  silent.spec.name = "silent", silent.spec.role = Role::Cpu;
   TargetRegistry registry;
-  registry.add(std::make_unique<SilentKind>());
+  registry.add(std::move(silent));
   const Result<graph::Module> module = graph::parse(R"(intarsia.graph m
 const @0 w = x"0102030405060708090a0b0c"
 func @main(%0) -> (%2) {

@@ -35,6 +35,7 @@ inline KindSpec cpu_kind() {
     return {};
   };
   kind.tags = {{"cortex-m0", "Cortex-M0", "c -mcpu=cortex-m0"},
+               {"cortex-m0plus", "Cortex-M0+", "c -mcpu=cortex-m0"},
                {"cortex-m7", "Cortex-M7", R"({"kind":"c","mcpu":"cortex-m7","mfloat-abi":"hard"})"},
                {"cortex-m55", "Cortex-M55", "c -mcpu=cortex-m55"}};
   return kind;

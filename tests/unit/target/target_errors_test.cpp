@@ -160,7 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"  \t", ": the target is empty; name a target kind or tag"},
         ErrorCase{"c +", ", character 3: nothing follows '+'; name the device to add"},
         ErrorCase{"cortex-m0+",
-                  ", character 10: nothing follows '+'; the Cortex-M0+ is spelled cortex-m0plus"},
+                  ", character 10: nothing follows '+'; did you mean 'cortex-m0plus'?"},
         ErrorCase{"+ c", ": a target is missing before '+'"},
         ErrorCase{"c ++ c", ", character 4: a target is missing before '+'"},
         ErrorCase{"c; ; c", ", character 4: a target is missing before ';'"},

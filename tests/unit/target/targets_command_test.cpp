@@ -60,7 +60,7 @@ TEST(TargetsCommand, JsonForTools) {
   const auto all = nlohmann::json::parse(describe(std::nullopt, true));
   EXPECT_EQ(all["kinds"].size(), 5u);
   EXPECT_EQ(all["kinds"][0]["attributes"][3]["maximum"], 16);
-  EXPECT_EQ(all["tags"][3]["host"], "cortex-m55");
+  EXPECT_EQ(all["tags"][4]["host"], "cortex-m55");
   EXPECT_EQ(nlohmann::json::parse(describe("ethos-u", true))["role"], "accelerator");
   const auto target = nlohmann::json::parse(describe("c + ethosn", true));
   EXPECT_EQ(target["members"][1]["kind"], "ethosn");
