@@ -25,6 +25,10 @@ foreach(sanitizer IN LISTS INTARSIA_SANITIZE)
     $<${where}:-fsanitize=${sanitizer}> -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(intarsia_options INTERFACE -fsanitize=${sanitizer})
 endforeach()
+if(INTARSIA_SANITIZE)
+  # What is read of an empty vector, or beside one, as long as it is memory of the vector.
+  target_compile_definitions(intarsia_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:_GLIBCXX_ASSERTIONS>)
+endif()
 if(INTARSIA_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   # What the sanitizers insert hides from GCC where values come from.
   target_compile_options(intarsia_options INTERFACE -Wno-maybe-uninitialized)
