@@ -1,5 +1,6 @@
 # intarsia_add_target(<folder name>
 #   COMPILER <sources>   compiler/: the hooks; sees isa and the host compiler, never device or sim
+#   STAGES <names>       folders of compiler/ (intarsia_add_target_stage)
 #   DEVICE <sources>     device/: freestanding driver; sees isa and the runtime core
 #   SIM <sources>        sim/: register-level simulator; sees isa only
 #   ALONE <sources>)     those that cannot be compiled together with others (scripts/IntarsiaLibrary.cmake)
@@ -20,8 +21,35 @@ function(intarsia_target_view library part identifier)
   endif()
 endfunction()
 
+# intarsia_add_target_stage(<folder below compiler/> SOURCES <files in it> [USES <stages>...] [ALONE <files>...])
+# A stage of a compiler that has many files, called before intarsia_add_target, which lists it. Its headers are included as
+# "<stage>/x.h" by itself, by the stages that use it, directly or not, and by the files of COMPILER: an #include against
+# the order of the stages does not compile.
+function(intarsia_add_target_stage stage)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;ALONE" ${ARGN})
+  get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  string(MAKE_C_IDENTIFIER ${folder} identifier)
+  set(target intarsia_target_${identifier})
+  set_property(GLOBAL APPEND PROPERTY INTARSIA_TARGET_STAGES ${identifier}/${stage})
+  set(view ${PROJECT_BINARY_DIR}/include/targets/${identifier}/stages/${stage})
+  file(MAKE_DIRECTORY ${view})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/compiler/${stage} ${view}/${stage} SYMBOLIC)
+  add_library(${target}_${stage}_headers INTERFACE)
+  target_include_directories(${target}_${stage}_headers INTERFACE ${view})
+  foreach(used IN LISTS ARG_USES)
+    target_link_libraries(${target}_${stage}_headers INTERFACE ${target}_${used}_headers)
+  endforeach()
+  list(TRANSFORM ARG_SOURCES PREPEND compiler/${stage}/)
+  list(TRANSFORM ARG_ALONE PREPEND compiler/${stage}/)
+  add_library(${target}_${stage} OBJECT ${ARG_SOURCES})
+  target_link_libraries(${target}_${stage} PRIVATE ${target}_${stage}_headers ${target}_isa
+    intarsia::target_kind intarsia::standard_lowering fmt::fmt intarsia_options)
+  intarsia_precompile(${target}_${stage} host)
+  intarsia_compile_together(${target}_${stage} ALONE ${ARG_ALONE})
+endfunction()
+
 function(intarsia_add_target name)
-  cmake_parse_arguments(ARG "" "" "COMPILER;DEVICE;SIM;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "COMPILER;STAGES;DEVICE;SIM;ALONE" ${ARGN})
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   string(MAKE_C_IDENTIFIER ${name} identifier)
   if(NOT folder STREQUAL name)
@@ -45,6 +73,13 @@ function(intarsia_add_target name)
     PUBLIC intarsia::target_kind
     PRIVATE $<BUILD_INTERFACE:${library}_isa> intarsia::standard_lowering fmt::fmt
             $<BUILD_INTERFACE:intarsia_options>)
+  # For tests: the headers of all stages.
+  add_library(${library}_headers INTERFACE)
+  foreach(stage IN LISTS ARG_STAGES)
+    target_link_libraries(${library}_headers INTERFACE ${library}_${stage}_headers)
+    target_sources(${library} PRIVATE $<TARGET_OBJECTS:${library}_${stage}>)
+    target_link_libraries(${library} PRIVATE $<BUILD_INTERFACE:${library}_${stage}_headers>)
+  endforeach()
   target_compile_definitions(${library} PRIVATE INTARSIA_TARGET_FOLDER="${resource_folder}")
   intarsia_precompile(${library} host)
   intarsia_compile_together(${library} ALONE ${ARG_ALONE})

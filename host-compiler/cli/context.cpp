@@ -90,6 +90,20 @@ void show_progress(const std::string& text) {
   std::fflush(stderr);
 }
 
+// --sram-limit is an attribute of those devices that have one of this name.
+Result<TargetSpec> with_sram_limit(const TargetCatalogue& catalogue, const TargetSpec& target,
+                                   int64_t bytes) {
+  constexpr const char* kAttribute = "sram-limit";
+  std::vector<Target> members(target.members().begin(), target.members().end());
+  for (Target& member : members) {
+    const std::vector<AttributeSpec>& known = catalogue.kind(member.kind)->attributes;
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const AttributeSpec& spec) { return spec.name == kAttribute; }))
+      member.attributes.write(kAttribute, bytes);
+  }
+  return make_target(catalogue, members, "--sram-limit");
+}
+
 }  // namespace
 
 void clear_progress() {
@@ -122,6 +136,10 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
     text = core.attributes.empty() ? core.name : core.name + " " + core.attributes;
   }
   INTARSIA_TRY(TargetSpec target, parse_target_argument(context.registry.catalogue(), text));
+  if (options.sram_limit) {
+    INTARSIA_TRY(target,
+                 with_sram_limit(context.registry.catalogue(), target, *options.sram_limit));
+  }
   INTARSIA_TRY(board::Core core, core_of(board, target.host()));
   CompileOptions compile_options;
   INTARSIA_TRY(compile_options.partition, partition_options(options));
@@ -134,7 +152,6 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
   compile_options.lowering.optimise = options.optimise == "speed"  ? Optimise::Speed
                                       : options.optimise == "size" ? Optimise::Size
                                                                    : Optimise::Balanced;
-  compile_options.lowering.sram_limit = options.sram_limit;
   compile_options.lowering.ram_budget = options.ram_budget;
   compile_options.lowering.flash_budget = options.flash_budget;
   compile_options.lowering.slim = !options.no_slim;

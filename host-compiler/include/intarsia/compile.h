@@ -58,6 +58,6 @@ Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions&
 // The memories the plan is made for: the board's, by which name each member reaches them, and where the
 // board leaves it open those that the members bring.
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
-                          const TargetSpec& target, const LoweringOptions& options);
+                          const TargetSpec& target);
 
 }  // namespace intarsia

@@ -13,9 +13,6 @@ struct LoweringOptions {
   // Balanced: each target what its users expect unasked; small code from a CPU, speed from an NPU.
   enum class Optimise : uint8_t { Balanced, Size, Speed };
   Optimise optimise = Optimise::Balanced;
-  // Bytes of fast memory that an accelerator's function may keep alive at once, its inputs and
-  // outputs included.
-  std::optional<int64_t> sram_limit;
   // Bytes of activations and scratch, and of code with its constants, that the whole model should
   // stay within. Wishes: a target gives up speed to meet them.
   std::optional<int64_t> ram_budget, flash_budget;

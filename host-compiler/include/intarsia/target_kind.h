@@ -95,7 +95,7 @@ struct TargetKind {
   // Memories that the target reckons with, for where the board does not say what it has: a fast SRAM of limited size
   // beside unlimited RAM. A buffer asks for one by its name (tir::Buffer::memory). A pool of the same name that is there
   // already stays. Default: none.
-  std::function<std::vector<MemoryPool>(const Target&, const LoweringOptions&)> memories;
+  std::function<std::vector<MemoryPool>(const Target&)> memories;
 
   // The name boards use in `accessible_by`. Default: "cpu" for CPU kinds, else the kind's name.
   std::function<std::string(const Target&)> memory_master;

@@ -34,8 +34,7 @@ std::vector<CompiledProgram> programs_of(const CompiledModel& model, const Targe
 // Lowering and planning are one step where a RAM budget is given: what is lowered depends on what fits.
 Result<void> lower_program(CompiledProgram& program, const TargetRegistry& registry,
                            const CompileOptions& options) {
-  const MemoryMap memory =
-      planning_memory(options.memory, registry, program.target, options.lowering);
+  const MemoryMap memory = planning_memory(options.memory, registry, program.target);
   LoweringOptions lowering = options.lowering;
   lowering.memory = &memory;
   if (!lowering.ram_budget) {
@@ -53,8 +52,7 @@ Result<void> lower_program(CompiledProgram& program, const TargetRegistry& regis
 Result<void> plan_program(CompiledProgram& program, const TargetRegistry& registry,
                           const CompileOptions& options) {
   if (program.ram_budget) return {};  // it was planned as it was lowered
-  const MemoryMap memory =
-      planning_memory(options.memory, registry, program.target, options.lowering);
+  const MemoryMap memory = planning_memory(options.memory, registry, program.target);
   Result<Plan> plan = plan_memory(program.lowered, memory, options.plan);
   if (!plan.ok()) {
     LoweringOptions lowering = options.lowering;
@@ -149,13 +147,13 @@ Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions&
 }
 
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
-                          const TargetSpec& target, const LoweringOptions& options) {
+                          const TargetSpec& target) {
   MemoryMap memory = board;
   for (const Target& member : target.members()) {
     const TargetKind& kind = registry.kind_of(member);
     memory.masters[member.name] = kind.memory_master(member);
     if (!board.open) continue;
-    for (MemoryPool& pool : kind.memories(member, options)) {
+    for (MemoryPool& pool : kind.memories(member)) {
       const bool known =
           std::any_of(memory.pools.begin(), memory.pools.end(),
                       [&](const MemoryPool& other) { return other.name == pool.name; });

@@ -4,7 +4,7 @@
 
 #include "emit/c_stmt.h"
 #include "support/c_writer.h"
-#include "tir/names.h"
+#include "tir/identifiers.h"
 #include "tir/simplify.h"
 #include "tir/walk.h"
 
@@ -19,30 +19,27 @@ bool is_pointer(const tir::Buffer& buffer) {
 // Constants have their global names; whatever is local gives way to those, to what the function
 // calls, and to C's keywords.
 Names make_names(const tir::Module& module, const tir::Func& func, const tir::Stmt& body,
-                 const CFunctionOptions& options, std::set<std::string>& taken) {
+                 const CFunctionOptions& options, UniqueNames& taken) {
   Names names{std::vector<std::string>(func.buffers.size()),
               std::vector<std::string>(func.vars.size())};
-  taken.insert(options.symbol_prefix + func.name);
+  taken.reserve(options.symbol_prefix + func.name);
   for (size_t i = 0; i < func.buffers.size(); ++i) {
     if (func.buffers[i].scope != tir::Scope::Constant) continue;
     names.buffers[i] = options.symbol_prefix + module.constant(func.buffers[i].constant).name;
-    taken.insert(names.buffers[i]);
+    taken.reserve(names.buffers[i]);
   }
   tir::walk(
       body,
       [&](const tir::StmtNode& s) {
-        if (const auto* n = std::get_if<tir::Intrinsic>(&s.node)) taken.insert(n->name);
+        if (const auto* n = std::get_if<tir::Intrinsic>(&s.node)) taken.reserve(n->name);
         if (const auto* n = std::get_if<tir::Call>(&s.node))
-          taken.insert(options.symbol_prefix + n->function);
+          taken.reserve(options.symbol_prefix + n->function);
       },
       [&](const tir::ExprNode& e) {
-        if (const auto* n = std::get_if<tir::ExprCall>(&e.node)) taken.insert(n->function);
+        if (const auto* n = std::get_if<tir::ExprCall>(&e.node)) taken.reserve(n->function);
       });
   const auto local = [&](const std::string& wanted) {
-    std::string name =
-        tir::unique_name(wanted, [&](const std::string& n) { return taken.count(n) != 0; });
-    taken.insert(name);
-    return name;
+    return taken.take(wanted, tir::is_reserved_in_c);
   };
   for (size_t i = 0; i < func.buffers.size(); ++i)
     if (names.buffers[i].empty()) names.buffers[i] = local(func.buffers[i].name);
@@ -136,7 +133,7 @@ Result<std::string> emit_c_function(const tir::Module& module, const tir::Func& 
   const tir::Stmt body = tir::simplify(func.body);
   if (Diagnostics problems = what_has_no_c_form(func, body); !problems.empty()) return problems;
 
-  std::set<std::string> taken;
+  UniqueNames taken;
   const Names names = make_names(module, func, body, options, taken);
   const std::vector<RegisterDeclaration> registers = place_registers(func, body);
   const std::vector<bool> used = used_buffers(func, body);

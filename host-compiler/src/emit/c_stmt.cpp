@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/check.h"
-#include "tir/names.h"
+#include "tir/identifiers.h"
 #include "tir/walk.h"
 
 namespace intarsia::emission {
@@ -31,10 +31,7 @@ bool is_plain_bound(const tir::Expr& expr) {
 }  // namespace
 
 std::string FreshNames::make(const std::string& wanted) {
-  const std::string name =
-      tir::unique_name(wanted, [&](const std::string& n) { return taken_.count(n) != 0; });
-  taken_.insert(name);
-  return name;
+  return taken_.take(wanted, tir::is_reserved_in_c);
 }
 
 void StmtEmitter::emit(const tir::Stmt& stmt) {

@@ -1,13 +1,13 @@
 // Statements of the tensor IR as C11 statements.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "emit/c_expr.h"
 #include "emit/c_function.h"
 #include "intarsia/tir.h"
+#include "intarsia/unique_names.h"
 #include "support/c_writer.h"
 
 namespace intarsia::emission {
@@ -26,11 +26,11 @@ std::vector<RegisterDeclaration> place_registers(const tir::Func& func, const ti
 // A name that no other thing in the function has.
 class FreshNames {
  public:
-  explicit FreshNames(std::set<std::string> taken) : taken_(std::move(taken)) {}
+  explicit FreshNames(UniqueNames taken) : taken_(std::move(taken)) {}
   std::string make(const std::string& wanted);
 
  private:
-  std::set<std::string> taken_;
+  UniqueNames taken_;
 };
 
 class StmtEmitter {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "graph/kernels.h"
+#include "intarsia/rounding.h"
 
 namespace intarsia::graph {
 namespace {
@@ -45,7 +46,7 @@ Neighbours<int64_t> neighbours(int64_t at, int64_t in, int64_t out, const Resize
                                                    : (kOne * in + out / 2) / out;
   const int64_t position = at * scale + (a.half_pixel_centers ? scale / 2 - kOne / 2 : int64_t{0});
   const int64_t low = std::max<int64_t>(position / kOne, 0);
-  const int64_t high = std::min((position + kOne - 1) / kOne, in - 1);
+  const int64_t high = std::min(ceil_div(position, kOne), in - 1);
   return {low, high, position - low * kOne};
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "import/operator_reader.h"
+#include "intarsia/rounding.h"
 
 namespace intarsia::tflite {
 
@@ -19,7 +20,7 @@ struct Extents {
 // What is added along one axis so that ceil(input / stride) windows fit; the odd element at the
 // end.
 Extents same_padding(int64_t input, int64_t filter, int64_t stride, int64_t dilation) {
-  const int64_t windows = (input + stride - 1) / stride;
+  const int64_t windows = ceil_div(input, stride);
   const int64_t reach = (windows - 1) * stride + (filter - 1) * dilation + 1;
   const int64_t total = std::max<int64_t>(0, reach - input);
   return {total / 2, total - total / 2};

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "lower/merge.h"
-#include "lower/schedule.h"
+#include "lower/stitch.h"
 
 namespace intarsia {
 namespace {

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include "intarsia/compiled_model.h"
-#include "parts/names.h"
+#include "intarsia/rounding.h"
+#include "parts/c_names.h"
 #include "support/c_identifier.h"
 #include "support/c_writer.h"
 #include "support/fingerprint.h"
@@ -16,7 +17,7 @@ constexpr int64_t kAlignment = 64,
                   kSlots = 2;  // of intarsia_mailbox/mailbox.h, asserted in the text
 
 int64_t slots_bytes(const Channel& channel) {
-  return kSlots * ((channel.bytes + kAlignment - 1) / kAlignment * kAlignment);
+  return kSlots * round_up(channel.bytes, kAlignment);
 }
 
 // Differs when anything of the compilation does: the channels, and what the stages compute with them, down to

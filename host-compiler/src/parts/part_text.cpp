@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/compiled_model.h"
-#include "parts/names.h"
+#include "parts/c_names.h"
 #include "support/c_identifier.h"
 #include "support/c_writer.h"
 

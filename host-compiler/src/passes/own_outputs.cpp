@@ -1,7 +1,6 @@
 #include <set>
 
-#include <fmt/format.h>
-
+#include "intarsia/unique_names.h"
 #include "passes/graph_edit.h"
 #include "passes/passes.h"
 
@@ -16,8 +15,8 @@ graph::Module own_outputs(const graph::Module& module, const std::string& pin) {
   for (Function& function : result.functions) {
     if (function.name != module.entry) continue;
     const Uses uses(function);
-    std::set<std::string> names;
-    for (const Node& node : function.nodes) names.insert(node.name);
+    UniqueNames names;
+    for (const Node& node : function.nodes) names.reserve(node.name);
     std::set<int32_t> given;
     for (TensorId& output : function.outputs) {
       const TensorId source = output;
@@ -28,10 +27,7 @@ graph::Module own_outputs(const graph::Module& module, const std::string& pin) {
       tensor.constant = {};
       Node copy;
       copy.kind = graph::OpKind::Reshape;
-      const std::string name = fmt::format("copy_{}", tensor.name.empty() ? "output" : tensor.name);
-      copy.name = name;
-      for (int i = 2; !names.insert(copy.name).second; ++i)
-        copy.name = fmt::format("{}_{}", name, i);
+      copy.name = names.take("copy_" + (tensor.name.empty() ? "output" : tensor.name));
       copy.attributes = graph::ReshapeAttrs{tensor.shape};
       copy.pin = pin;
       output = add_tensor(function, std::move(tensor));

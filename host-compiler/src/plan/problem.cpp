@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/memory_plan.h"
+#include "intarsia/rounding.h"
 
 namespace intarsia::plan {
 
@@ -153,9 +154,7 @@ class Alive {
   }
 
  private:
-  int64_t padded(const Buffer& buffer) const {
-    return (buffer.size + grain_ - 1) / grain_ * grain_;
-  }
+  int64_t padded(const Buffer& buffer) const { return round_up(buffer.size, grain_); }
   void count(const Buffer& buffer) {
     sum_ += padded(buffer);
     paddings_.insert(padded(buffer) - buffer.size);

@@ -1,6 +1,7 @@
 // Operators that only move elements, as strided copies.
 #include <algorithm>
 
+#include "intarsia/rounding.h"
 #include "standard_lowering/dims.h"
 #include "standard_lowering/families.h"
 #include "standard_lowering/strided_copy.h"
@@ -152,8 +153,8 @@ Stmt lower_batch_space(OpLowering& op) {
       const size_t axis = i + 1;
       const int64_t block = attrs.block[i], phase = rest % block - attrs.before[i];
       // Elements e of the tile with 0 <= e * block + phase < extent.
-      const int64_t first = phase < 0 ? (-phase + block - 1) / block : 0;
-      const int64_t last = std::min(batch[axis], (space[axis] - phase + block - 1) / block);
+      const int64_t first = phase < 0 ? ceil_div(-phase, block) : 0;
+      const int64_t last = std::min(batch[axis], ceil_div(space[axis] - phase, block));
       empty |= first >= last;
       to_tile.extents[axis] = last - first;
       to_tile.from_offset += (first * block + phase) * in_space[axis];

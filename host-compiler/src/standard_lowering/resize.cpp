@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "intarsia/rounding.h"
 #include "standard_lowering/families.h"
 
 namespace intarsia::standard_lowering {
@@ -45,7 +46,7 @@ Blend blend(int64_t in, int64_t out, const graph::ResizeAttrs& attrs) {
     const int64_t position = i * scale + (attrs.half_pixel_centers ? scale / 2 - kOne / 2 : 0);
     const int64_t low = std::clamp<int64_t>(position / kOne, 0, in - 1);
     result.low.push_back(low);
-    result.high.push_back(std::clamp<int64_t>((position + kOne - 1) / kOne, 0, in - 1));
+    result.high.push_back(std::clamp<int64_t>(ceil_div(position, kOne), 0, in - 1));
     result.weight.push_back(position - low * kOne);
   }
   return result;

@@ -7,8 +7,8 @@
 
 #include "intarsia/check.h"
 #include "standard_lowering/families.h"
+#include "standard_lowering/function_schedule.h"
 #include "standard_lowering/leaves.h"
-#include "standard_lowering/schedule.h"
 #include "standard_lowering/stripe_planning.h"
 
 namespace intarsia {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "intarsia/rounding.h"
 #include "standard_lowering/row_chain.h"
 #include "standard_lowering/stripe_lowering.h"
 
@@ -159,7 +160,7 @@ class Planner {
     const int64_t rows = chain->chain.rows[static_cast<size_t>(chain->chain.output())];
     int64_t stripes_before = 0;
     for (int64_t step = 1; step < rows; ++step) {
-      const int64_t stripes = (rows + step - 1) / step;
+      const int64_t stripes = ceil_div(rows, step);
       if (stripes == stripes_before) continue;  // the same number of stripes, but taller
       stripes_before = stripes;
       if (const auto made = striping::make_stripes(chain->chain, step);

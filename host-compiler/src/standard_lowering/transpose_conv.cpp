@@ -1,5 +1,6 @@
 // Transposed convolution, from the output's side: position (y, x) sums the kernel rows that agree
 // with (y + pad) modulo the stride, each over one input row; the columns likewise.
+#include "intarsia/rounding.h"
 #include "standard_lowering/dot_product.h"
 #include "standard_lowering/families.h"
 
@@ -10,7 +11,7 @@ namespace {
 // One spatial axis.
 struct Axis {
   int64_t input, output, kernel, stride, pad;
-  int64_t most_taps() const { return (kernel + stride - 1) / stride; }
+  int64_t most_taps() const { return ceil_div(kernel, stride); }
 };
 
 // body(position in the kernel, position in the input) for every tap that meets the input.

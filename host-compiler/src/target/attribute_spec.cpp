@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/target.h"
-#include "text.h"
+#include "quoted_text.h"
 
 namespace intarsia {
 

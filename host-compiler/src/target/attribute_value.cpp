@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "text.h"
+#include "quoted_text.h"
 
 namespace intarsia {
 

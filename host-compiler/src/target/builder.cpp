@@ -4,8 +4,8 @@
 
 #include "attribute_value.h"
 #include "draft.h"
-#include "names.h"
-#include "text.h"
+#include "member_names.h"
+#include "quoted_text.h"
 
 namespace intarsia {
 

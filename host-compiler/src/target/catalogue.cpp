@@ -6,8 +6,8 @@
 #include "attribute_value.h"
 #include "draft.h"
 #include "intarsia/target.h"
+#include "quoted_text.h"
 #include "target_reader.h"
-#include "text.h"
 
 namespace intarsia {
 

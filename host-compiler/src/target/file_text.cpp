@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "text.h"
+#include "quoted_text.h"
 
 namespace intarsia {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "quoted_text.h"
 #include "scanner.h"
-#include "text.h"
 
 namespace intarsia {
 

@@ -2,8 +2,8 @@
 
 #include "attribute_value.h"
 #include "file_text.h"
+#include "quoted_text.h"
 #include "target_reader.h"
-#include "text.h"
 
 namespace intarsia {
 

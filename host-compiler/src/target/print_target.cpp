@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "intarsia/target_spec.h"
-#include "names.h"
-#include "text.h"
+#include "member_names.h"
+#include "quoted_text.h"
 
 namespace intarsia {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "attribute_value.h"
+#include "quoted_text.h"
 #include "target_reader.h"
-#include "text.h"
 
 namespace intarsia {
 

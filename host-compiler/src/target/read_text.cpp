@@ -5,8 +5,8 @@
 #include <set>
 
 #include "attribute_value.h"
+#include "quoted_text.h"
 #include "target_reader.h"
-#include "text.h"
 
 namespace intarsia {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "text.h"
+#include "quoted_text.h"
 
 namespace intarsia {
 

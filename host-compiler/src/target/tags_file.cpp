@@ -3,7 +3,7 @@
 #include "file_text.h"
 #include "intarsia/target.h"
 #include "json_text.h"
-#include "text.h"
+#include "quoted_text.h"
 
 namespace intarsia {
 

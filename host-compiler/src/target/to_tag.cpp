@@ -5,9 +5,9 @@
 
 #include "draft.h"
 #include "intarsia/target.h"
-#include "names.h"
+#include "member_names.h"
+#include "quoted_text.h"
 #include "target_reader.h"
-#include "text.h"
 
 namespace intarsia {
 

@@ -75,8 +75,7 @@ void target_kinds::add_default_services(TargetKind& kind) {
     return std::vector<std::string>{};
   });
   or_else(kind.tolerance, [](const Target&, const graph::Node&) { return 0; });
-  or_else(kind.memories,
-          [](const Target&, const LoweringOptions&) { return std::vector<MemoryPool>{}; });
+  or_else(kind.memories, [](const Target&) { return std::vector<MemoryPool>{}; });
   or_else(kind.memory_master, [master = is_cpu ? std::string("cpu")
                                                : kind.spec.name](const Target&) { return master; });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "intarsia/check.h"
+#include "intarsia/rounding.h"
 #include "plan/lifetimes.h"
 
 namespace intarsia {
@@ -72,8 +73,7 @@ StreamPlace StreamPlaces::of_constant(ConstantId id) {
   if (fresh) {
     const std::vector<uint8_t>& bytes = module_.constant(id).bytes;
     constants_.insert(constants_.end(), bytes.begin(), bytes.end());
-    constants_.resize((constants_.size() + constant_alignment_ - 1) / constant_alignment_ *
-                      constant_alignment_);
+    constants_.resize(round_up(constants_.size(), constant_alignment_));
   }
   return {region({StreamRegion::Kind::Constants, 0}), known->second};
 }

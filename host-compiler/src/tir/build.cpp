@@ -4,7 +4,7 @@
 
 #include "intarsia/check.h"
 #include "intarsia/tir_build.h"
-#include "tir/names.h"
+#include "tir/identifiers.h"
 
 namespace intarsia::tir {
 

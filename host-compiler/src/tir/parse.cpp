@@ -3,7 +3,7 @@
 
 #include "support/text_reader.h"
 #include "tir/parse_expr.h"
-#include "tir/text.h"
+#include "tir/text_words.h"
 
 namespace intarsia::tir {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "tir/fold.h"
-#include "tir/text.h"
+#include "tir/text_words.h"
 
 namespace intarsia::tir {
 

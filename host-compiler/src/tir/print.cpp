@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "support/text_reader.h"
-#include "tir/text.h"
+#include "tir/text_words.h"
 #include "tir/walk.h"
 
 namespace intarsia::tir {

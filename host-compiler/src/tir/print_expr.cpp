@@ -2,7 +2,7 @@
 
 #include "support/overloaded.h"
 #include "support/text_reader.h"
-#include "tir/text.h"
+#include "tir/text_words.h"
 #include "tir/walk.h"
 
 namespace intarsia::tir {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tir/function_index.h"
-#include "tir/names.h"
+#include "tir/identifiers.h"
 #include "tir/verify_parts.h"
 #include "tir/walk.h"
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <set>
 
-#include "tir/names.h"
-#include "tir/text.h"
+#include "tir/identifiers.h"
+#include "tir/text_words.h"
 #include "tir/verify_parts.h"
 
 namespace intarsia::tir {

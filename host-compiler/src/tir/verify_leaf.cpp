@@ -3,7 +3,7 @@
 #include <set>
 
 #include "tir/bounds.h"
-#include "tir/text.h"
+#include "tir/text_words.h"
 #include "tir/verify_parts.h"
 #include "tir/walk.h"
 

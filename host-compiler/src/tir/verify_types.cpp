@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "tir/fold.h"
-#include "tir/names.h"
+#include "tir/identifiers.h"
 #include "tir/verify_parts.h"
 #include "tir/walk.h"
 

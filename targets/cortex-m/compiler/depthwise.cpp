@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "intarsia/rounding.h"
 #include "operators.h"
 
 namespace intarsia::targets::cortex_m {
@@ -80,8 +81,8 @@ Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes(w)}, 4);
-  const Shape extents{(w.out_c + kDspLanes - 1) / kDspLanes, layout.phases, layout.pairs,
-                      w.kernel_w, 2 * kDspLanes};
+  const Shape extents{ceil_div(w.out_c, kDspLanes), layout.phases, layout.pairs, w.kernel_w,
+                      2 * kDspLanes};
   const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout),
                                        tir::ConstantUse::Weights);
   const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),

@@ -1,6 +1,7 @@
 // Fully connected layers of one row on cores with the DSP extension: device/dsp_dense.h.
 #include <limits>
 
+#include "intarsia/rounding.h"
 #include "operators.h"
 
 namespace intarsia::targets::cortex_m {
@@ -43,7 +44,7 @@ LowerLeaf dsp_dense_leaf(const Conv& conv, const Channels& channels) {
   if (!packed) return nullptr;
   return [w, channels, packed = std::move(*packed)](OpLowering& op) {
     op.declare({Shape{1, 1, 1, w.in_c}}, Shape{1, 1, 1, w.out_c});
-    const int64_t blocks = (w.out_c + kLanes - 1) / kLanes;
+    const int64_t blocks = ceil_div(w.out_c, kLanes);
     const BufferId weights =
         op.constant("weights", DataType::Int8, {blocks, w.in_c / kGroup, kLanes * kGroup}, packed,
                     tir::ConstantUse::Weights);

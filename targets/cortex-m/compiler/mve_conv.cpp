@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "conv.h"
+#include "intarsia/rounding.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -75,7 +76,7 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
-  const int64_t lanes = one_pixel ? kOctet : kQuad, count = (w.out_c + lanes - 1) / lanes;
+  const int64_t lanes = one_pixel ? kOctet : kQuad, count = ceil_div(w.out_c, lanes);
   std::vector<uint8_t> bytes;
   std::vector<std::vector<int64_t>> blocks, multipliers;
   for (int64_t first = 0; first < w.out_c; first += lanes) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "intarsia/rounding.h"
 #include "operators.h"
 #include "wide_weights.h"
 
@@ -150,7 +151,7 @@ bool is_worth_it(const Wide& w) {
   const int64_t pixels = w.batches * w.out_h * w.out_w, run = w.kernel_h * w.kernel_w * w.in_c;
   const int64_t seen = inside(w.in_h, w.out_h, w.kernel_h, w.stride_h, w.dilation_h, w.pad_top) *
                        inside(w.in_w, w.out_w, w.kernel_w, w.stride_w, w.dilation_w, w.pad_left);
-  const int64_t blocks = (w.out_c + kWideLanes - 1) / kWideLanes;
+  const int64_t blocks = ceil_div(w.out_c, kWideLanes);
   const int64_t gathered = w.kernel_h * w.kernel_w > 1 ? 25 * w.kernel_h + 2 * run : 20;
   const int64_t ours = pixels * (gathered + blocks * (30 + 6 * run));
   const int64_t loops = 5 * w.batches * seen * w.in_c * w.out_c;
@@ -166,7 +167,7 @@ LowerLeaf conv_of(CoreClass core, const WideOperator& read) {
     const Wide& w = read.wide;
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});
-    const int64_t blocks = (w.out_c + kWideLanes - 1) / kWideLanes;
+    const int64_t blocks = ceil_div(w.out_c, kWideLanes);
     const BufferId scratch = op.b.local("scratch", DataType::Int16, {run}, 4);
     const BufferId weights = op.constant("weights", DataType::Int8, {blocks, run * kWideLanes},
                                          wide_weights(core, read.rows), tir::ConstantUse::Weights);

@@ -1,5 +1,7 @@
 #include "wide_weights.h"
 
+#include "intarsia/rounding.h"
+
 namespace intarsia::targets::cortex_m {
 namespace {
 
@@ -21,7 +23,7 @@ bool has_wide_kernels(CoreClass core) {
 
 int64_t wide_run(CoreClass core, int64_t count) {
   const auto group = static_cast<int64_t>(group_order(core).size());
-  return (count + group - 1) / group * group;
+  return round_up(count, group);
 }
 
 std::vector<uint8_t> wide_weights(CoreClass core, const WeightRows& rows) {

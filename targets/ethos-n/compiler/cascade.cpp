@@ -4,6 +4,7 @@
 
 #include "cascade_shape.h"
 #include "cascade_steps.h"
+#include "intarsia/rounding.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {
@@ -53,8 +54,8 @@ class Search {
     for (const CascadeLayer& layer : shape_.layers)
       height = std::max(height, program_.layers[layer.number].output.height);
     std::vector<int64_t> rows;
-    for (int64_t groups = divide_up(height, 8); groups > 0; --groups)
-      if (rows.empty() || divide_up(height, rows.back()) != divide_up(height, 8 * groups) ||
+    for (int64_t groups = ceil_div(height, 8); groups > 0; --groups)
+      if (rows.empty() || ceil_div(height, rows.back()) != ceil_div(height, 8 * groups) ||
           groups == 1)
         rows.push_back(8 * groups);
       else
@@ -73,7 +74,7 @@ class Search {
     layer.reloads = parts > 0;
     layer.part = from.mce ? from.mce->depth : from.output.depth;
     if (parts > 1 && from.mce && from.mce->mode == MceMode::Convolution)
-      layer.part = std::min(layer.part, round_up(divide_up(layer.part, parts), unit));
+      layer.part = std::min(layer.part, round_up(ceil_div(layer.part, parts), unit));
   }
 
   std::optional<Cascade> attempt(int64_t rows, bool overlaps) const {

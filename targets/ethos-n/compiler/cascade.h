@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "intarsia/rounding.h"
 #include "mce_registers.h"
 #include "program.h"
 #include "stripes.h"
@@ -53,7 +54,7 @@ struct CascadeLayer {
   int64_t part_slot_bytes = 0;  // of a bank: of the two parts that are there at once
 
   int64_t parts(const Layer& layer) const {
-    return layer.mce ? divide_up(layer.mce->depth, part) : 1;
+    return layer.mce ? ceil_div(layer.mce->depth, part) : 1;
   }
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "intarsia/rounding.h"
+
 namespace intarsia::targets::ethos_n {
 namespace {
 
@@ -145,7 +147,7 @@ bool assign_rows(const Variant& variant, const Program& program, Cascade& cascad
 
     StripePlan& plan = made.plan;
     plan = {};
-    plan.count = whole ? 1 : divide_up(height, piece);
+    plan.count = whole ? 1 : ceil_div(height, piece);
     plan.depth = layer.output.depth;
     plan.output_rows = whole ? height : piece;
     plan.mce_rows = layer.mce ? (whole ? layer.mce->height : piece * ratio) : 0;

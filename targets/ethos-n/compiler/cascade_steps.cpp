@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "intarsia/rounding.h"
 #include "sram_allocation.h"
 #include "stripe_commands.h"
 
@@ -29,7 +30,7 @@ class Orderer {
         lives_(cascade.maps.size()) {
     for (size_t l = 0; l < cascade.layers.size(); ++l) writers_[cascade.layers[l].output] = l;
     for (size_t m = 0; m < cascade.maps.size(); ++m)
-      lives_[m].resize(static_cast<size_t>(divide_up(height(m), cascade.maps[m].slot_rows)));
+      lives_[m].resize(static_cast<size_t>(ceil_div(height(m), cascade.maps[m].slot_rows)));
   }
 
   bool run() {
@@ -46,7 +47,7 @@ class Orderer {
       }
     // Ends that no other layer waits for keep pace with each other.
     for (int64_t turn = 0; turn < most && !overflows_; ++turn)
-      for (const size_t l : ends) advance(l, divide_up((turn + 1) * count(l), most));
+      for (const size_t l : ends) advance(l, ceil_div((turn + 1) * count(l), most));
     for (size_t l = 0; l < cascade_.layers.size(); ++l)
       if (!cascade_.maps[cascade_.layers[l].output].stores.empty()) advance(l, count(l));
     return !overflows_ && size_rings();
@@ -63,7 +64,7 @@ class Orderer {
       for (const size_t map : layer.inputs) {
         const int64_t rows = std::min(height(map), (stripe + 1 + beside) * layer.plan.input_rows);
         if (writers_[map] != SIZE_MAX)
-          advance(writers_[map], divide_up(rows, cascade_.maps[map].piece_rows));
+          advance(writers_[map], ceil_div(rows, cascade_.maps[map].piece_rows));
       }
       const auto now = static_cast<int64_t>(cascade_.steps.size());
       if (cascade_.steps.size() == kMostSteps) overflows_ = true;

@@ -1,5 +1,7 @@
 #include "cascade_writer.h"
 
+#include "intarsia/rounding.h"
+
 namespace intarsia::targets::ethos_n {
 
 void CascadeWriter::write(const Cascade& cascade) {
@@ -131,9 +133,9 @@ void CascadeWriter::write_ple(const Cascade& cascade, const CascadeStep& step) {
       inputs_at[i] = in.place(variant_, step.stripe * made.plan.input_rows);
       const int64_t taken = rows_of(step.stripe, made.plan.input_rows, in.map.height);
       accesses.push_back(
-          sram_access(inputs_at[i], divide_up(taken, 8) * in.row_bytes(variant_), false));
+          sram_access(inputs_at[i], ceil_div(taken, 8) * in.row_bytes(variant_), false));
     }
-  accesses.push_back(sram_access(output_at, divide_up(rows, 8) * out.row_bytes(variant_), true));
+  accesses.push_back(sram_access(output_at, ceil_div(rows, 8) * out.row_bytes(variant_), true));
   stream_.start_ple(
       start_ple(layer, layers_[step.layer].ple, flags_of(step.stripe, made.plan.count), inputs_at,
                 output_at, out.map.width, rows, out.map.depth),
@@ -148,7 +150,7 @@ void CascadeWriter::write_stores(const Cascade& cascade, const CascadeStep& step
   for (size_t i = 0; i < out.stores.size(); ++i)
     transfers_.store(maps_[made.output].storers[i], out.stores[i], first, rows, 0,
                      out.stores[i].depth, out.place(variant_, first),
-                     divide_up(rows, 8) * out.row_bytes(variant_));
+                     ceil_div(rows, 8) * out.row_bytes(variant_));
 }
 
 }  // namespace intarsia::targets::ethos_n

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "intarsia/rounding.h"
 #include "legalise.h"
 #include "weight_layout.h"
 
@@ -50,9 +51,8 @@ double ple_cycles(const Variant& variant, PleOperation operation, const Layer& l
     if (row.operation == operation) cycles = row.cycles;
   const int64_t height = layer.mce ? layer.mce->height : layer.output.height;
   const int64_t width = layer.mce ? layer.mce->width : layer.output.width;
-  const int64_t channels =
-      divide_up(layer.mce ? layer.mce->depth : layer.output.depth, variant.ces);
-  return static_cast<double>(cycles * divide_up(height, 4) * divide_up(width, 4) * channels) /
+  const int64_t channels = ceil_div(layer.mce ? layer.mce->depth : layer.output.depth, variant.ces);
+  return static_cast<double>(cycles * ceil_div(height, 4) * ceil_div(width, 4) * channels) /
          static_cast<double>(variant.ple_lanes);
 }
 

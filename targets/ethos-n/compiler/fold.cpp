@@ -3,6 +3,7 @@
 #include <cstring>
 #include <memory>
 
+#include "intarsia/rounding.h"
 #include "linear.h"
 #include "rewriting_builder.h"
 
@@ -19,10 +20,6 @@ constexpr size_t kMostWays = 4;
 int64_t floor_divide(int64_t value, int64_t by) {
   return value >= 0 ? value / by : -((by - 1 - value) / by);
 }
-int64_t divide_up(int64_t value, int64_t by) {
-  return (value + by - 1) / by;
-}
-
 std::optional<int64_t> known_kernel(int64_t taps) {
   for (const int64_t kernel : kKernels)
     if (kernel >= taps) return kernel;
@@ -58,7 +55,7 @@ std::optional<Folding> fold(const Axis& axis, Folding folding) {
     return folding;
   }
   if (axis.out % folding.out != 0) return std::nullopt;
-  folding.inputs = divide_up(axis.in, folding.in);
+  folding.inputs = ceil_div(axis.in, folding.in);
   folding.outputs = axis.out / folding.out;
   folding.missing = folding.inputs * folding.in - axis.in;
   int64_t least = 0, most = 0;

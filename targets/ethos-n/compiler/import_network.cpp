@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/rounding.h"
 #include "network_file.h"
 
 namespace intarsia::targets::ethos_n {
@@ -45,9 +46,7 @@ class NetworkModule {
   }
 
  private:
-  static int64_t aligned(int64_t bytes) {
-    return (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
-  }
+  static int64_t aligned(int64_t bytes) { return round_up(bytes, kBufferAlignment); }
   graph::TensorId add(const FileBuffer& buffer, std::string name, std::vector<int64_t>& offsets) {
     const graph::TensorId id{static_cast<int32_t>(function_.tensors.size())};
     function_.tensors.push_back(

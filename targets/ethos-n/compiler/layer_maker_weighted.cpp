@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "intarsia/rounding.h"
 #include "layer_maker.h"
 #include "weight_layout.h"
 
@@ -15,7 +16,7 @@ constexpr int64_t kMostDirectKernel = 7;
 constexpr int64_t kMostPadding = 7;
 
 int64_t up_to_even(int64_t size) {
-  return divide_up(size, 2);
+  return ceil_div(size, 2);
 }
 
 }  // namespace

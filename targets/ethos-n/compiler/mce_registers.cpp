@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intarsia/rounding.h"
+
 namespace intarsia::targets::ethos_n {
 namespace {
 
@@ -12,12 +14,12 @@ constexpr int64_t kMostDelta = 15;
 constexpr uint32_t kAllIgs = UINT32_MAX;
 
 int64_t group_stride(const Variant& variant, const FeatureMap& map) {
-  return divide_up(map.depth, variant.srams()) * kGroupBytes;
+  return ceil_div(map.depth, variant.srams()) * kGroupBytes;
 }
 
 // Rows and columns that a sub-filter sees of the input, from its first on.
 int64_t seen(int64_t size, int64_t map, int64_t stride) {
-  return divide_up(size - map, stride);
+  return ceil_div(size - map, stride);
 }
 
 bool has_below(const Layer& layer, const StripePlan& plan, int64_t stripe) {
@@ -93,7 +95,7 @@ AgentRecord mce_agent(const Layer& layer, const StripePlan& plan, const PleKerne
 }
 
 int64_t input_stripes(const Layer& layer, const StripePlan& plan) {
-  return is_vector_product(layer) ? 1 : divide_up(layer.inputs[0].height, plan.input_rows);
+  return is_vector_product(layer) ? 1 : ceil_div(layer.inputs[0].height, plan.input_rows);
 }
 
 std::vector<int64_t> input_slots(const Layer& layer, const StripePlan& plan, int64_t stripe) {
@@ -143,7 +145,7 @@ CommandWords program_mce(const Variant& variant, const Layer& layer, const Strip
                 reg::IFM_CONFIG2_ifms.put(ce + variant.ces * ig < real ? ifms : 0));
   }
   const int64_t stride = vector ? kGroupBytes : group_stride(variant, in);
-  const int64_t row = vector ? stride : stride * divide_up(in.width, 8);
+  const int64_t row = vector ? stride : stride * ceil_div(in.width, 8);
   words.set(word::Program_IFM_ROW_STRIDE,
             reg::IFM_ROW_STRIDE_normal.put(row) | reg::IFM_ROW_STRIDE_residual.put(row));
   words.set(word::Program_IFM_CONFIG1,
@@ -196,9 +198,9 @@ CommandWords program_mce(const Variant& variant, const Layer& layer, const Strip
     words.set(word::Program_WEIGHT_BASE_ADDR + static_cast<size_t>(og),
               reg::WEIGHT_BASE_ADDR_address.put(stripe.weights_at +
                                                 og / variant.emcs * stripe.second_og_at));
-  words.set(word::Program_blocks, static_cast<uint32_t>(divide_up(width, kernel.block_width) *
-                                                        divide_up(rows, kernel.block_height) *
-                                                        divide_up(stripe.ofms, variant.ces)));
+  words.set(word::Program_blocks, static_cast<uint32_t>(ceil_div(width, kernel.block_width) *
+                                                        ceil_div(rows, kernel.block_height) *
+                                                        ceil_div(stripe.ofms, variant.ces)));
   return words;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "intarsia/rounding.h"
 #include "tables.h"
 
 namespace intarsia::targets::ethos_n {
@@ -102,13 +103,6 @@ struct Program {
   std::vector<Storage> storages;
   std::vector<Layer> layers;
 };
-
-inline int64_t round_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-inline int64_t divide_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit;
-}
 
 // Channels of the interleaved form: four sub-maps in slices of as many channels as there are banks.
 int64_t interleaved_channels(const Variant& variant, int64_t channels);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "intarsia/rounding.h"
 #include "weight_layout.h"
 
 namespace intarsia::targets::ethos_n {
@@ -58,7 +59,7 @@ class Planner {
     std::vector<int64_t> found;
     const int64_t unit = depth_unit(variant_);
     for (int64_t parts = 2, last = 0;; ++parts) {
-      const int64_t depth = round_up(divide_up(layer_.output.depth, parts), unit);
+      const int64_t depth = round_up(ceil_div(layer_.output.depth, parts), unit);
       if (depth < layer_.output.depth && depth != last) found.push_back(last = depth);
       if (depth == unit) return found;
     }
@@ -69,18 +70,18 @@ class Planner {
     const FeatureMap &in = input(), &out = layer_.output;
     plan.input_rows = rows;
     plan.depth = depth;
-    plan.depth_count = divide_up(out.depth, depth);
+    plan.depth_count = ceil_div(out.depth, depth);
     const int64_t factor = upscale_factor(layer_), ratio = rows_per_output_row(layer_);
     plan.mce_rows = layer_.mce ? (rows >= full_height() ? layer_.mce->height : rows * factor) : 0;
     plan.output_rows = rows >= full_height() ? out.height : rows * factor / ratio;
-    plan.count = rows >= full_height() ? 1 : divide_up(out.height, plan.output_rows);
+    plan.count = rows >= full_height() ? 1 : ceil_div(out.height, plan.output_rows);
     // A filter without padding makes fewer rows: all of them may come from one stripe and the one below it.
-    const int64_t input_count = divide_up(full_height(), rows);
+    const int64_t input_count = ceil_div(full_height(), rows);
     if (layer_.mce && input_count > 1)
       plan.needs_neighbours = layer_.mce->kernel_h > 1 || layer_.mce->pad_top > 0 || factor > 1;
     plan.input_slots = std::min(input_count, plan.slots_in_work() + (overlaps_ ? 1 : 0));
     plan.input_slot_bytes = is_vector()
-                                ? round_up(divide_up(in.depth, variant_.srams()), kGroupBytes)
+                                ? round_up(ceil_div(in.depth, variant_.srams()), kGroupBytes)
                                 : sram_bytes(variant_, rows, in.width, in.depth);
     // A vector's bricks are whole.
     if (is_vector())
@@ -126,7 +127,7 @@ bool needs_whole_height(const Layer& layer) {
 }
 
 int64_t sram_bytes(const Variant& variant, int64_t height, int64_t width, int64_t channels) {
-  return divide_up(height, 8) * divide_up(width, 8) * divide_up(channels, variant.srams()) *
+  return ceil_div(height, 8) * ceil_div(width, 8) * ceil_div(channels, variant.srams()) *
          kGroupBytes;
 }
 

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "intarsia/rounding.h"
+
 namespace intarsia::targets::ethos_n {
 namespace {
 
@@ -40,7 +42,7 @@ struct Pad {
   bool operator==(const Pad&) const = default;
 };
 std::array<Pad, 3> same_pads(int64_t size, int64_t kernel, int64_t stride) {
-  const int64_t covered = ((size + stride - 1) / stride - 1) * stride + kernel;
+  const int64_t covered = (ceil_div(size, stride) - 1) * stride + kernel;
   const int64_t pad = std::max<int64_t>(0, covered - size), more = (pad + 1) / 2, less = pad - more;
   return {{{more, more}, {more, less}, {less, more}}};
 }

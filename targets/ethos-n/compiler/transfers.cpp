@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intarsia/rounding.h"
+
 namespace intarsia::targets::ethos_n {
 namespace {
 
@@ -81,10 +83,10 @@ void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t
                      {{place.memory, place.offset + begin, place.offset + end, !reads}, sram});
     return;
   }
-  const int64_t groups_c = divide_up(map.channels, 16), groups_x = divide_up(map.columns, 8);
+  const int64_t groups_c = ceil_div(map.channels, 16), groups_x = ceil_div(map.columns, 8);
   INTARSIA_CHECK(y % 8 == 0 && map.x == 0 && map.width == map.columns && (map.c + c) % 16 == 0,
                  "boxes of NHWCB are whole rows of brick groups");
-  const int64_t group_rows = divide_up(rows, 8);
+  const int64_t group_rows = ceil_div(rows, 8);
   const auto transfer = [&](int64_t brick, int64_t at, int64_t groups) {
     const int64_t begin = brick * kBrickGroupBytes;
     CommandWords words = command(queue, type, agent, place.base + begin, at, kFormatNhwcb,
@@ -93,13 +95,13 @@ void Transfers::move(Queue queue, uint32_t agent, const FeatureMap& map, int64_t
     stream_.transfer(
         queue, words,
         {{place.memory, place.offset + begin,
-          place.offset + begin + groups * divide_up(depth, 16) * kBrickGroupBytes, !reads},
+          place.offset + begin + groups * ceil_div(depth, 16) * kBrickGroupBytes, !reads},
          sram});
   };
   if (depth == map.channels)
     return transfer(y / 8 * groups_x * groups_c, sram.begin, group_rows * groups_x);
   // Not in one piece in DRAM: a command for each group of 8 x 8 elements.
-  const int64_t group_bytes = divide_up(depth, variant_.srams()) * kGroupBytes;
+  const int64_t group_bytes = ceil_div(depth, variant_.srams()) * kGroupBytes;
   for (int64_t gy = 0; gy < group_rows; ++gy)
     for (int64_t gx = 0; gx < groups_x; ++gx)
       transfer(((y / 8 + gy) * groups_x + gx) * groups_c + (map.c + c) / 16,

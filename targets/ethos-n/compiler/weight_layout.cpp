@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intarsia/rounding.h"
+
 namespace intarsia::targets::ethos_n {
 namespace {
 
@@ -42,8 +44,8 @@ std::vector<SubFilter> sub_filters(const MceStep& step) {
   for (int64_t y = 0; y < 2; ++y)
     for (int64_t x = 0; x < 2; ++x) {
       SubFilter filter{y, x, (y + step.pad_top) % 2, (x + step.pad_left) % 2, 0, 0, 0, 0, false};
-      filter.height = divide_up(step.kernel_h - filter.first_y, 2);
-      filter.width = divide_up(step.kernel_w - filter.first_x, 2);
+      filter.height = ceil_div(step.kernel_h - filter.first_y, 2);
+      filter.width = ceil_div(step.kernel_w - filter.first_x, 2);
       filter.pad_top = (step.pad_top + y - filter.first_y) / 2;
       filter.pad_left = (step.pad_left + x - filter.first_x) / 2;
       if (filter.height <= 0 || filter.width <= 0) {
@@ -73,11 +75,11 @@ int64_t weights_of_ofm(const Variant& variant, const MceStep& step) {
 
 int64_t most_bank_bytes(const Variant& variant, const MceStep& step, int64_t count) {
   const int64_t parallel = step.mode == MceMode::Depthwise ? variant.srams() : variant.all_ogs();
-  const int64_t per_og = divide_up(count, parallel);
+  const int64_t per_og = ceil_div(count, parallel);
   const int64_t bits = per_og * (kHeaderBits + weights_of_ofm(variant, step) * 9 + 64);
   const int64_t ogs_of_bank =
-      std::max<int64_t>(1, divide_up(std::min(parallel, count), variant.srams()));
-  return ogs_of_bank * round_up(divide_up(bits, 8), kWordBytes);
+      std::max<int64_t>(1, ceil_div(std::min(parallel, count), variant.srams()));
+  return ogs_of_bank * round_up(ceil_div(bits, 8), kWordBytes);
 }
 
 WeightLayout::WeightLayout(const Variant& variant, const MceStep& step)
@@ -170,7 +172,7 @@ WeightStripe WeightLayout::stripe(int64_t first, int64_t count) const {
   }
   const auto length = static_cast<size_t>(round_up(static_cast<int64_t>(longest), kWordBytes));
   const int64_t banks = variant_.srams();
-  const int64_t rounds = std::max<int64_t>(1, divide_up(used, banks));
+  const int64_t rounds = std::max<int64_t>(1, ceil_div(used, banks));
   WeightStripe stripe;
   stripe.second_og_at = static_cast<int64_t>(length);
   stripe.bank_bytes = rounds * stripe.second_og_at;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the preference between fast memory and time is worth (kMemoryPerTime in compiler/constant_planner.cpp): builds
+"""What the preference between fast memory and time is worth (kMemoryPerTime in compiler/schedule/constant_planner.cpp): builds
 bench_ethos_u with each of the given values in turn and prints a table in Markdown, cycles and bytes of fast memory for
 each model and NPU where they differ. The source is put back as it was.
 
@@ -12,7 +12,7 @@ import pathlib
 import re
 import subprocess
 
-SOURCE = pathlib.Path(__file__).parent.parent / "compiler/constant_planner.cpp"
+SOURCE = pathlib.Path(__file__).parent.parent / "compiler/schedule/constant_planner.cpp"
 PATTERN = re.compile(r"(constexpr double kMemoryPerTime = )[^;]+;")
 
 

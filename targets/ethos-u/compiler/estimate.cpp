@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ethos_u/timing.h"
-#include "ethos_u_kind.h"
+#include "hardware/configuration.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -1,43 +1,22 @@
-#include "ethos_u_kind.h"
-
+// Kind `ethos-u`: Arm Ethos-U55 and Ethos-U65.
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiled_stream.h"
-#include "disassemble.h"
+#include "disassembly/disassemble.h"
+#include "encode/stream.h"
 #include "estimate.h"
+#include "foreign/compiled_stream.h"
+#include "hardware/configuration.h"
+#include "hardware/memory_systems.h"
 #include "intarsia/builtin_targets.h"
+#include "legalise/patterns.h"
 #include "lower.h"
-#include "patterns.h"
-#include "stream.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
-
-constexpr std::string_view U55 = "u55", U65 = "u65";  // the words of the attribute `product`
-
-constexpr Configuration kConfigurations[] = {
-#define PRODUCT(...)
-#define CONFIGURATION(name, tag, product, macs, cores, ofm_w, ofm_h, ofm_c, ifm_w, ifm_h, ifm_c, \
-                      elementwise_units, shram_kib)                                              \
-  {tag, product, macs, cores, shram_kib},
-#define GRANULES(...)
-#include "ethos_u/configurations.def"
-#undef PRODUCT
-#undef CONFIGURATION
-#undef GRANULES
-};
-
-const Configuration* find_configuration(const Attributes& attributes) {
-  const auto found = std::find_if(std::begin(kConfigurations), std::end(kConfigurations),
-                                  [&](const Configuration& row) {
-                                    return row.product == attributes.get_string("product") &&
-                                           row.macs == attributes.get_int("macs");
-                                  });
-  return found == std::end(kConfigurations) ? nullptr : found;
-}
 
 std::vector<std::string> memory_modes() {
   return {
@@ -57,33 +36,35 @@ KindSpec make_spec() {
   spec.summary = "Arm Ethos-U55 and Ethos-U65 NPUs";
   spec.role = Role::Accelerator;
   std::vector<int64_t> macs;
-  for (const Configuration& row : kConfigurations)
+  for (const Configuration& row : configurations())
     if (std::find(macs.begin(), macs.end(), row.macs) == macs.end()) macs.push_back(row.macs);
   spec.attributes = {
-      AttributeSpec::word("product", std::string(U55), {std::string(U55), std::string(U65)},
-                          "which Ethos"),
+      AttributeSpec::word("product", "u55", {"u55", "u65"}, "which Ethos"),
       AttributeSpec::one_of("macs", 128, macs, "multiply-accumulates per cycle"),
       AttributeSpec::boolean("confirmed-only", false,
                              "keep to encodings that streams of Arm's compiler show"),
       AttributeSpec::word("memory-mode", std::nullopt, memory_modes(),
                           "where constants and feature maps lie; follows the product"),
+      AttributeSpec::integer("sram-limit", std::nullopt, 0, std::numeric_limits<int64_t>::max(),
+                             "bytes of SRAM that a function may keep alive at once, its inputs and "
+                             "outputs included"),
   };
   spec.resolve = [](Attributes& attributes) -> Result<void> {
-    const bool shares = attributes.get_string("product") == U55;
+    const bool shares = attributes.get_string("product") == "u55";
     attributes.derive("memory-mode", std::string(shares ? "shared-sram" : "dedicated-sram"));
     return {};
   };
   spec.validate = [](const Attributes& attributes) -> Result<void> {
     if (find_configuration(attributes) != nullptr) return {};
     std::vector<int64_t> there;
-    for (const Configuration& row : kConfigurations)
+    for (const Configuration& row : configurations())
       if (row.product == attributes.get_string("product")) there.push_back(row.macs);
     return Diagnostics("",
                        fmt::format("there is no Ethos-{} with {} MACs",
                                    attributes.get_string("product"), attributes.get_int("macs")),
                        fmt::format("write -macs={}", fmt::join(there, " or -macs=")));
   };
-  for (const Configuration& row : kConfigurations)
+  for (const Configuration& row : configurations())
     spec.tags.push_back(
         {std::string(row.tag),
          fmt::format("{} MACs a cycle, {} core{}", row.macs, row.cores, row.cores == 1 ? "" : "s"),
@@ -130,16 +111,6 @@ DeviceSimulator simulator(const Target& member) {
 }
 
 }  // namespace
-
-std::span<const Configuration> configurations() {
-  return kConfigurations;
-}
-
-const Configuration& configuration_of(const Target& member) {
-  const Configuration* row = find_configuration(member.attributes);
-  INTARSIA_CHECK(row != nullptr, "the kind admits only configurations of the table");
-  return *row;
-}
 
 void add_kinds(TargetRegistry& registry) {
   TargetKind kind;

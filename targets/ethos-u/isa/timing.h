@@ -12,6 +12,8 @@
 #include <optional>
 #include <string_view>
 
+#include "ethos_u/rounding.h"
+
 namespace intarsia::isa::ethos_u {
 
 struct Volume {
@@ -228,12 +230,6 @@ struct OperationCycles {
 
 namespace timing_detail {
 
-constexpr int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-constexpr int64_t round_up(int64_t a, int64_t b) {
-  return ceil_div(a, b) * b;
-}
 constexpr int64_t kSubKernel = 8;
 
 // Blocks along one axis: `count` full ones and perhaps a shorter last one.

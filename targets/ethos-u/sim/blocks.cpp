@@ -2,15 +2,13 @@
 
 #include <algorithm>
 
+#include "ethos_u/rounding.h"
+
 namespace intarsia::simulators::ethos_u {
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-int32_t round_up(int32_t a, int32_t b) {
-  return (a + b - 1) / b * b;
-}
+using isa::ethos_u::ceil_div;
+using isa::ethos_u::round_up;
 
 bool sums_depth(const Operation& op) {
   return op.kind == OperationKind::Conv ||

@@ -3,16 +3,13 @@
 #include <algorithm>
 
 #include "ethos_u/blocks.h"
+#include "ethos_u/rounding.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-int64_t round_up(int64_t a, int64_t b) {
-  return ceil_div(a, b) * b;
-}
+using isa::ethos_u::ceil_div;
+using isa::ethos_u::round_up;
 
 // Two buffers of `bytes` in whole banks and granules.
 int32_t doubled(int64_t bytes, int32_t granule) {

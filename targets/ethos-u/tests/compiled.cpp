@@ -103,20 +103,20 @@ MemoryMap memories(const CompileRequest& request) {
 Result<CompiledModel> compile_for(const std::vector<uint8_t>& model,
                                   const CompileRequest& request) {
   std::string text = request.target;
-  if (!request.memory_mode.empty() || request.confirmed_only) {
+  if (!request.memory_mode.empty() || request.confirmed_only || request.sram_limit) {
     // A tag is a whole composite; the attribute belongs to its device.
     const auto composite = parse_target(registry().catalogue(), request.target);
     if (!composite.ok()) return composite.error();
     text = to_string(*composite);
     if (!request.memory_mode.empty()) text += " -memory-mode=" + request.memory_mode;
     if (request.confirmed_only) text += " -confirmed-only=true";
+    if (request.sram_limit) text += " -sram-limit=" + std::to_string(*request.sram_limit);
   }
   const auto target = parse_target(registry().catalogue(), text);
   if (!target.ok()) return target.error();
   CompileOptions options;
   options.memory = memories(request);
   options.lowering.optimise = request.optimise;
-  options.lowering.sram_limit = request.sram_limit;
   return compile(model, "model.tflite", registry(), *target, options);
 }
 

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "compiled.h"
-#include "compiler/patterns.h"
 #include "confirmed_streams.h"
 #include "graph_maker.h"
+#include "legalise/patterns.h"
 #include "legalise_testing.h"
 #include "support/random_network.h"
 

@@ -1,5 +1,5 @@
 // Sizes of fast memory that are tried, against sums done by hand.
-#include "compiler/fast_memory_sizes.h"
+#include "schedule/fast_memory_sizes.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/patterns.h"
+#include "legalise/patterns.h"
 
 namespace intarsia::test::ethos_u {
 

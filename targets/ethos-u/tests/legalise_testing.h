@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/legalise.h"
+#include "legalise/legalise.h"
 #include "program_interpreter.h"
 
 namespace intarsia::test::ethos_u {

@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/commands.h"
-#include "compiler/constant_groups.h"
-#include "compiler/lower.h"
-#include "compiler/map_placement.h"
-#include "compiler/scaling.h"
-#include "compiler/waits.h"
+#include "commands/commands.h"
+#include "commands/waits.h"
+#include "hardware/memory_systems.h"
 #include "kinds.h"
+#include "program/scaling.h"
+#include "schedule/constant_groups.h"
+#include "schedule/map_placement.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

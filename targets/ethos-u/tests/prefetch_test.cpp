@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/prefetch_windows.h"
+#include "schedule/prefetch_windows.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

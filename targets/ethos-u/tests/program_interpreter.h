@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/program.h"
+#include "program/program.h"
 
 namespace intarsia::test::ethos_u {
 

@@ -37,7 +37,7 @@ TEST(Timing, EveryConfigurationHasItsRates) {
   EXPECT_EQ(find_npu_timing("u85_256"), nullptr);
 }
 
-// What the choice of gathered convolutions counts on (compiler/gather.cpp): copying an element takes the output
+// What the choice of gathered convolutions counts on (compiler/legalise/gather.cpp): copying an element takes the output
 // unit twice what a step of four cycles takes for each result, on every configuration.
 TEST(Timing, CopiesTakeTwoStepsOnEveryConfiguration) {
   for (const NpuTiming& each : kNpuTimings)

@@ -7,10 +7,10 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/weight_encoder.h"
 #include "import_format/tflite_generated.h"
 #include "recorded_data.h"
 #include "stream_weights.h"
+#include "weights/weight_encoder.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

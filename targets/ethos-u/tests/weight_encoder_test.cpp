@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/weight_encoder.h"
-#include "compiler/weight_order.h"
 #include "ethos_u/weight_stream.h"
+#include "weights/weight_encoder.h"
+#include "weights/weight_order.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

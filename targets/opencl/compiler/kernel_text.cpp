@@ -119,9 +119,10 @@ Kernel make_kernel(const tir::Func& func, const Stmt& stmt, int number) {
         "{} {}{};", c_name(buffer.type), names.buffers[i],
         buffer.extents.empty() ? "" : fmt::format("[{}]", element_count(buffer.extents))));
   }
-  std::set<std::string> taken(names.buffers.begin(), names.buffers.end());
-  taken.insert(names.vars.begin(), names.vars.end());
-  emission::FreshNames fresh(taken);
+  UniqueNames taken;
+  for (const std::string& name : names.buffers) taken.reserve(name);
+  for (const std::string& name : names.vars) taken.reserve(name);
+  emission::FreshNames fresh(std::move(taken));
   emission::StmtEmitter(func, names, registers, fresh, {}, out).emit(nest.body);
   out.close();
   kernel.text = out.text();

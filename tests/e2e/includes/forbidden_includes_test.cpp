@@ -26,7 +26,7 @@ using Strings = std::vector<std::string>;
 const fs::path kRoot = INTARSIA_SOURCE_DIR;
 
 struct Library {
-  std::string kind;  // host, runtime; of a target: compiler, device, sim
+  std::string kind;  // host, runtime; of a target: compiler, device, sim; of a compiler: stage
   std::string name;  // of a target's part: the target
   Strings paths;
 };
@@ -224,6 +224,37 @@ TEST_F(Includes, DeviceAndSimulatorReachNothingOfTheHost) {
       if (library.kind == "device") expect_way(library, "intarsia_rt/register_bus.h");
       if (library.kind == "sim") expect_wall_before(library, "intarsia_rt/register_bus.h");
     }
+}
+
+// A stage of a compiler reaches those that it uses, and none of these reaches it.
+TEST_F(Includes, StagesOfACompilerReachEachOtherOneWay) {
+  const std::vector<Library> stages = libraries_of("stage");
+  EXPECT_GE(stages.size(), 5u);
+  const auto folder_of = [](const Library& stage, const Library& other) -> fs::path {
+    for (const std::string& path : stage.paths)
+      if (path.ends_with("/stages/" + other.name.substr(other.name.rfind('/') + 1))) return path;
+    return {};
+  };
+  size_t walls = 0, ways = 0;
+  for (const Library& stage : stages)
+    for (const Library& other : stages) {
+      const fs::path own = folder_of(other, other), seen = folder_of(stage, other);
+      ASSERT_FALSE(own.empty()) << other.name;
+      const std::string folder = own.filename().string();
+      const Strings headers = headers_below(own / folder);  // a link, which is followed from here
+      ASSERT_FALSE(headers.empty()) << own;
+      const std::string header = folder + "/" + headers.front();
+      expect_way(other, header);
+      if (seen.empty()) {
+        expect_wall(stage, header);
+        ++walls;
+      } else if (stage.name != other.name) {
+        EXPECT_TRUE(folder_of(other, stage).empty()) << stage.name << " and " << other.name;
+        ++ways;
+      }
+    }
+  EXPECT_GT(walls, ways);
+  EXPECT_GT(ways, 0u);
 }
 
 // Compilers of targets stand on the public headers and on what their link line names.

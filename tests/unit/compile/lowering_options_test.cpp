@@ -42,7 +42,6 @@ entry @main
   CompileOptions options;
   options.memory.pools = {{"ram", 64}};
   options.lowering.optimise = LoweringOptions::Optimise::Speed;
-  options.lowering.sram_limit = 1000;
   options.lowering.ram_budget = 2000;
   options.lowering.flash_budget = 3000;
   options.lowering.slim = false;
@@ -52,7 +51,6 @@ entry @main
   ASSERT_TRUE(compiled.ok()) << compiled.error().to_string();
   ASSERT_EQ(seen.size(), 1u);
   EXPECT_EQ(seen[0].optimise, LoweringOptions::Optimise::Speed);
-  EXPECT_EQ(seen[0].sram_limit, 1000);
   EXPECT_EQ(seen[0].ram_budget, 2000);
   EXPECT_EQ(seen[0].flash_budget, 3000);
   EXPECT_FALSE(seen[0].slim);

@@ -11,8 +11,9 @@ TargetKind kind_with_sram() {
   kind.spec.name = "quick";
   kind.spec.summary = "for tests";
   kind.spec.role = Role::Cpu;
-  kind.memories = [](const Target&, const LoweringOptions& options) -> std::vector<MemoryPool> {
-    return {{"sram", options.sram_limit.value_or(4096)}, {"ram", 7}};
+  kind.spec.attributes = {AttributeSpec::integer("sram", 4096, 1, 65536, "bytes")};
+  kind.memories = [](const Target& target) -> std::vector<MemoryPool> {
+    return {{"sram", target.get_int("sram")}, {"ram", 7}};
   };
   return kind;
 }
@@ -20,12 +21,11 @@ TargetKind kind_with_sram() {
 class Memories : public testing::Test {
  protected:
   void SetUp() override { registry_.add(kind_with_sram()); }
-  MemoryMap planned(bool open, const LoweringOptions& options = {}) const {
+  MemoryMap planned(bool open, const std::string& target = "quick") const {
     MemoryMap board;
     board.pools = {{"ram", 0}};
     board.open = open;
-    return planning_memory(board, registry_, *parse_target(registry_.catalogue(), "quick"),
-                           options);
+    return planning_memory(board, registry_, *parse_target(registry_.catalogue(), target));
   }
   TargetRegistry registry_;
 };
@@ -36,9 +36,7 @@ TEST_F(Memories, JoinThoseOfAnOpenBoard) {
   EXPECT_EQ(memory.pools[0].size, 0);  // the board's own "ram" stays
   EXPECT_EQ(memory.pools[1].name, "sram");
   EXPECT_EQ(memory.pools[1].size, 4096);
-  LoweringOptions options;
-  options.sram_limit = 512;
-  EXPECT_EQ(planned(true, options).pools[1].size, 512);
+  EXPECT_EQ(planned(true, "quick -sram=512").pools[1].size, 512);
 }
 
 TEST_F(Memories, AreLeftOutWhereTheBoardKnowsItsOwn) {

@@ -6,6 +6,7 @@
 
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
+#include "intarsia/rounding.h"
 
 namespace intarsia::onnx {
 
@@ -61,7 +62,7 @@ void read_split(Reader& in) {
   const auto given = in.integers_from(1, "split", "its sizes");
   if (!in.ok()) return;
   const auto count = static_cast<int64_t>(in.node().outputs.size());
-  const int64_t extent = shape[static_cast<size_t>(axis)], piece = (extent + count - 1) / count;
+  const int64_t extent = shape[static_cast<size_t>(axis)], piece = ceil_div(extent, count);
   graph::SplitAttrs attrs{axis, given.value_or(std::vector<int64_t>{})};
   for (int64_t at = 0; !given && at < count; ++at)
     attrs.sizes.push_back(std::min(piece, extent - at * piece));
@@ -106,8 +107,7 @@ void read_slice(Reader& in) {
     const int64_t begin =
         step > 0 ? place((*starts)[i], 0, extent) : place((*starts)[i], 0, extent - 1);
     const int64_t end = step > 0 ? place((*ends)[i], 0, extent) : place((*ends)[i], -1, extent - 1);
-    const int64_t size =
-        step > 0 ? (end - begin + step - 1) / step : (begin - end - step - 1) / -step;
+    const int64_t size = step > 0 ? ceil_div(end - begin, step) : (begin - end - step - 1) / -step;
     if (!in.require(size >= 1, fmt::format("takes no element of axis {}", at))) return;
     attrs.begin[at] = begin, attrs.size[at] = size, attrs.stride[at] = size == 1 ? 1 : step;
   }

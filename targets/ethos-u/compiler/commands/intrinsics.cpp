@@ -1,0 +1,73 @@
+#include "commands/intrinsics.h"
+
+#include <string>
+
+#include "commands/commands.h"
+#include "intarsia/check.h"
+#include "intarsia/tir_build.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+constexpr std::string_view kPrefix = "ethos_u.";
+
+struct Name {
+  std::string_view intrinsic, command;
+};
+constexpr Name kNames[] = {{"ethos_u.conv", "OP_CONV"},
+                           {"ethos_u.depthwise", "OP_DEPTHWISE"},
+                           {"ethos_u.pool", "OP_POOL"},
+                           {"ethos_u.elementwise", "OP_ELEMENTWISE"},
+                           {"ethos_u.dma", "OP_DMA_START"}};
+
+int64_t constant(const std::variant<tir::BufferRun, tir::Expr>& operand) {
+  const auto* expr = std::get_if<tir::Expr>(&operand);
+  const auto* value = expr == nullptr ? nullptr : std::get_if<tir::IntImm>(&(*expr)->node);
+  INTARSIA_CHECK(value != nullptr, "codes and values of commands are constants");
+  return value->value;
+}
+
+}  // namespace
+
+tir::Stmt to_statement(const Intrinsic& intrinsic) {
+  std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
+  const auto number = [&](int64_t value) {
+    operands.push_back(tir::int_imm(value, DataType::Int64));
+  };
+  for (const MemoryOperand& operand : intrinsic.memory) {
+    number(operand.base);
+    operands.push_back(operand.run);
+  }
+  for (const RegisterValue& value : intrinsic.registers) {
+    number(value.code);
+    number(value.value);
+  }
+  number(intrinsic.operation);
+  number(intrinsic.parameter);
+  for (const Name& name : kNames)
+    if (command_named(name.command).code == intrinsic.operation)
+      return tir::intrinsic(std::string(name.intrinsic), std::move(operands));
+  INTARSIA_CHECK(false, "intrinsics are operations");
+}
+
+Intrinsic from_statement(const tir::Stmt& statement) {
+  const auto* node = std::get_if<tir::Intrinsic>(&statement->node);
+  INTARSIA_CHECK(node != nullptr && node->name.starts_with(kPrefix) && node->operands.size() >= 2 &&
+                     node->operands.size() % 2 == 0,
+                 "a function of this device consists of its intrinsics");
+  Intrinsic result;
+  for (size_t i = 0; i < node->operands.size(); i += 2) {
+    const auto code = static_cast<uint32_t>(constant(node->operands[i]));
+    if (const auto* run = std::get_if<tir::BufferRun>(&node->operands[i + 1])) {
+      result.memory.push_back({code, *run});
+    } else if (i + 2 < node->operands.size()) {
+      result.registers.push_back({code, constant(node->operands[i + 1])});
+    } else {
+      result.operation = code;
+      result.parameter = static_cast<uint32_t>(constant(node->operands[i + 1]));
+    }
+  }
+  return result;
+}
+
+}  // namespace intarsia::targets::ethos_u

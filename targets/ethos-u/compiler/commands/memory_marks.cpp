@@ -1,0 +1,21 @@
+#include "commands/memory_marks.h"
+
+#include <fmt/format.h>
+
+#include "ethos_u/marks.h"
+
+namespace intarsia::targets::ethos_u {
+
+std::string memory_marks(std::span<const uint8_t> words, const CommandStream& stream,
+                         std::span<const int64_t> sizes, std::span<const KnownBytes> holds) {
+  const uint64_t key = isa::ethos_u::stream_key(words);
+  std::string text;
+  for (size_t i = 0; i < stream.regions.size(); ++i)
+    text += fmt::format("{:016x} region {} {}{}\n", key, i, sizes[i],
+                        stream.regions[i].kind == StreamRegion::Kind::Constants ? " const" : "");
+  for (const KnownBytes& known : holds)
+    text += fmt::format("{:016x} holds {} {} {}\n", key, known.region, known.offset, known.bytes);
+  return text;
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,237 @@
+#include "encode/stream.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "commands/commands.h"
+#include "commands/intrinsics.h"
+#include "commands/memory_marks.h"
+#include "commands/stream_operation.h"
+#include "commands/waits.h"
+#include "encode/payload.h"
+#include "ethos_u/marks.h"
+#include "foreign/compiled_stream.h"
+#include "hardware/hardware.h"
+#include "hardware/memory_systems.h"
+#include "intarsia/check.h"
+#include "intarsia/stream_places.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// The command that says which region a base belongs to.
+std::string_view region_command(uint32_t base) {
+  struct Row {
+    std::string_view base, region;
+  };
+  static constexpr Row kRows[] = {
+      {"SET_IFM_BASE0", "SET_IFM_REGION"},       {"SET_IFM2_BASE0", "SET_IFM2_REGION"},
+      {"SET_OFM_BASE0", "SET_OFM_REGION"},       {"SET_WEIGHT_BASE", "SET_WEIGHT_REGION"},
+      {"SET_WEIGHT1_BASE", "SET_WEIGHT_REGION"}, {"SET_SCALE_BASE", "SET_SCALE_REGION"},
+      {"SET_SCALE1_BASE", "SET_SCALE_REGION"},   {"SET_DMA0_SRC", "SET_DMA0_SRC_REGION"},
+      {"SET_DMA0_DST", "SET_DMA0_DST_REGION"}};
+  for (const Row& row : kRows)
+    if (command_named(row.base).code == base) return row.region;
+  INTARSIA_CHECK(false, "memory operands are bases of the table");
+}
+
+// Which feature map a tile's base belongs to: IFM_BASE2 to IFM_BASE0.
+std::optional<uint32_t> first_tile(uint32_t code) {
+  static const std::map<uint32_t, uint32_t> tiles = [] {
+    std::map<uint32_t, uint32_t> result;
+    for (const std::string_view map : {"IFM", "IFM2", "OFM"})
+      for (int tile = 0; tile < 4; ++tile)
+        result[command_named(fmt::format("SET_{}_BASE{}", map, tile)).code] =
+            command_named(fmt::format("SET_{}_BASE0", map)).code;
+    return result;
+  }();
+  const auto found = tiles.find(code);
+  return found == tiles.end() ? std::nullopt : std::optional(found->second);
+}
+
+// Commands that set what has changed.
+class CommandWriter {
+ public:
+  void set(uint32_t code, int64_t value) {
+    const auto [known, fresh] = values_.try_emplace(code, value);
+    if (!fresh && known->second == value) return;
+    known->second = value;
+    append(code, value);
+  }
+  bool is_set(uint32_t code) const { return values_.contains(code); }
+  void set(std::string_view command, int64_t value) { set(command_named(command).code, value); }
+  void start(uint32_t code, int64_t parameter) { append(code, parameter); }
+  void start(std::string_view command, int64_t parameter) {
+    append(command_named(command).code, parameter);
+  }
+  std::vector<uint32_t> finish() { return std::move(words_); }
+  size_t bytes() const { return 4 * words_.size(); }
+
+ private:
+  void append(uint32_t code, int64_t value) {
+    if (command_of_code(code).payload == Payload::None) {
+      words_.push_back(code | static_cast<uint32_t>(value) << 16);
+      return;
+    }
+    words_.push_back(code | static_cast<uint32_t>(value >> 32) << 16);
+    words_.push_back(static_cast<uint32_t>(value));
+  }
+
+  std::map<uint32_t, int64_t> values_;
+  std::vector<uint32_t> words_;
+};
+
+class StreamWriter {
+ public:
+  StreamWriter(const Hardware& hardware, const tir::Module& module, const Plan& plan,
+               const tir::Func& func, std::vector<StreamRegion> regions)
+      : hardware_(hardware),
+        plan_(plan),
+        func_(func),
+        places_(module, plan, func, static_cast<size_t>(kStreamAlignment), std::move(regions)) {}
+
+  CommandStream run(const std::string& member) {
+    WaitTracker tracker(hardware_);
+    struct Mark {
+      size_t offset;
+      std::string_view name;
+    };
+    std::vector<Mark> marks;
+    for (const tir::Stmt& statement : statements_of(func_.body)) {
+      if (marks.empty() || marks.back().name != statement->comment)
+        marks.push_back({writer_.bytes(), statement->comment});
+      append(from_statement(statement), tracker);
+      if (stream_.operators.empty() || stream_.operators.back() != statement->comment)
+        stream_.operators.push_back(statement->comment);
+    }
+    writer_.start("OP_STOP", 0xFFFF);
+    stream_.regions = places_.regions();
+    stream_.constants = places_.constants();
+    stream_.func = func_.name;
+    stream_.member = member;
+    const std::vector<uint32_t> words = writer_.finish();
+    std::vector<uint8_t> bytes;
+    for (const uint32_t word : words)
+      for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(word >> (8 * i)));
+    const uint64_t key = isa::ethos_u::stream_key(bytes);
+    for (const Mark& mark : marks)
+      stream_.marks += fmt::format("{:016x} {} {}\n", key, mark.offset, mark.name);
+    stream_.marks += marks_of_memory(bytes);
+    stream_.commands = make_payload(hardware_, words);
+    return std::move(stream_);
+  }
+
+ private:
+  // Regions begin with their pools; the caller provides what is only read.
+  std::string marks_of_memory(std::span<const uint8_t> words) const {
+    std::vector<int64_t> sizes;
+    std::vector<KnownBytes> holds;
+    for (size_t i = 0; i < stream_.regions.size(); ++i) {
+      const StreamRegion& region = stream_.regions[i];
+      const bool is_pool = region.kind == StreamRegion::Kind::Pool;
+      sizes.push_back(is_pool ? plan_.use.at(static_cast<size_t>(region.pool)).peak - region.offset
+                              : static_cast<int64_t>(stream_.constants.size()));
+      for (size_t p = 0; is_pool && p < places_.arguments().size(); ++p) {
+        const Placement* place = plan_.find(places_.arguments()[p]);
+        if (place != nullptr && place->pool == region.pool &&
+            func_.parameters[p].access == tir::Access::Read)
+          holds.push_back({static_cast<int32_t>(i), place->offset - region.offset, place->bytes});
+      }
+    }
+    return memory_marks(words, stream_, sizes, holds);
+  }
+
+  void append(const Intrinsic& intrinsic, WaitTracker& tracker) {
+    std::vector<PlacedOperand> operands;
+    const bool is_transfer = intrinsic.operation == command_named("OP_DMA_START").code;
+    for (const MemoryOperand& operand : intrinsic.memory)
+      if (is_transfer || operand.base != command_named("SET_DMA0_DST").code)
+        operands.push_back({operand.base, place(operand.run)});
+    const Waits waits = tracker.next(view_operation(hardware_, intrinsic, operands));
+
+    for (const PlacedOperand& operand : operands) {
+      writer_.set(region_command(operand.base), operand.range.region);
+      if (!first_tile(operand.base)) writer_.set(operand.base, operand.range.begin);
+    }
+    for (const RegisterValue& value : intrinsic.registers) {
+      const std::optional<uint32_t> map = first_tile(value.code);
+      if (!map) {
+        writer_.set(value.code, value.value);
+      } else if (value.value != kNoTile) {
+        const auto at = std::find_if(operands.begin(), operands.end(),
+                                     [&](const PlacedOperand& o) { return o.base == *map; });
+        INTARSIA_CHECK(at != operands.end(), "tiles belong to a feature map with a place");
+        writer_.set(value.code, at->range.begin + value.value);
+      } else if (!writer_.is_set(value.code)) {
+        writer_.set(value.code, 0);  // never read, but every register has a value
+      }
+    }
+    if (!is_transfer) writer_.set("SET_BLOCKDEP", waits.blockdep);
+    if (waits.kernel) writer_.start("OP_KERNEL_WAIT", *waits.kernel);
+    if (waits.dma) writer_.start("OP_DMA_WAIT", *waits.dma);
+    writer_.start(intrinsic.operation, intrinsic.parameter);
+  }
+
+  AddressRange place(const tir::BufferRun& run) {
+    const StreamPlace place = places_.of(run);
+    return {place.region, place.offset,
+            place.offset + run.count * element_bytes(func_.buffer(run.buffer).type)};
+  }
+
+  const Hardware& hardware_;
+  const Plan& plan_;
+  const tir::Func& func_;
+  StreamPlaces places_;
+  CommandStream stream_;
+  CommandWriter writer_;
+};
+
+// Region 0 holds constants, 1 the arena, 2 the fast memory of a dedicated SRAM; further memories follow.
+// Memories the plan leaves empty have no region: the program has no bytes of them.
+std::vector<StreamRegion> regions_of(const Target& member, const Plan& plan) {
+  const auto used = [&](int32_t pool) { return plan.use.at(static_cast<size_t>(pool)).peak > 0; };
+  std::vector<StreamRegion> regions = {{StreamRegion::Kind::Constants, 0, 0}};
+  const int32_t fast = fast_pool(member, plan.memory);
+  for (int32_t i = 0; i < std::ssize(plan.memory.pools); ++i) {
+    const MemoryPool& pool = plan.memory.pools[static_cast<size_t>(i)];
+    if (i != fast && !pool.read_only && used(i) && plan.memory.reaches(member.name, pool))
+      regions.push_back({StreamRegion::Kind::Pool, i, 0});
+  }
+  if (fast < 0 || !used(fast)) return regions;
+  // The number says which memory it is, to the driver and to who counts cycles. Where the plan needs no arena
+  // its place is kept by the constants, which lie in the same memory.
+  if (regions.size() < 2) regions.push_back(regions.front());
+  regions.insert(regions.begin() + 2, {StreamRegion::Kind::Pool, fast, 0});
+  return regions;
+}
+
+}  // namespace
+
+Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan) {
+  if (plan.memory.pools.size() + 1 > static_cast<size_t>(kRegions))
+    return Diagnostics(fmt::format("target '{}'", member.name),
+                       fmt::format("the board has {} memories, the device addresses {}",
+                                   plan.memory.pools.size(), kRegions - 1),
+                       "leave memories out of the board's description");
+  const Hardware& hardware = hardware_of(member);
+  Artifacts artifacts;
+  for (const tir::Func& func : module.funcs) {
+    if (func.target != member.name || func.name == module.entry) continue;
+    CommandStream stream =
+        is_compiled_stream(func)
+            ? write_compiled_stream(member, module, plan, func)
+            : StreamWriter(hardware, module, plan, func, regions_of(member, plan)).run(member.name);
+    if (static_cast<int64_t>(stream.commands.size()) > kStreamBytesMax)
+      return Diagnostics(func.origin,
+                         fmt::format("its command stream of {} bytes is longer than the "
+                                     "{} that the device takes",
+                                     stream.commands.size(), kStreamBytesMax),
+                         "let the host run part of the model (--pin)");
+    artifacts.streams.push_back(std::move(stream));
+  }
+  return artifacts;
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,16 @@
+// A schedule as a TIR function: its storages are buffers, its steps intrinsics.
+#pragma once
+
+#include "hardware/hardware.h"
+#include "intarsia/graph.h"
+#include "intarsia/tir.h"
+#include "schedule/schedule.h"
+
+namespace intarsia::targets::ethos_u {
+
+// `slow_memory` is what feature maps ask for that are not to take the fast one; empty: nothing.
+tir::LoweredFunction to_tir(const Hardware& hardware, const graph::Function& function,
+                            const Program& program, const Schedule& schedule,
+                            const std::string& slow_memory);
+
+}  // namespace intarsia::targets::ethos_u

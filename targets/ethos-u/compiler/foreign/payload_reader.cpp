@@ -1,0 +1,132 @@
+#include "foreign/payload_reader.h"
+
+#include <fmt/format.h>
+
+#include "intarsia/check.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+constexpr uint32_t kMagic =
+#define MAGIC(value) value
+#define ACTION(...)
+#define ACTION_FIELD(...)
+#include "ethos_u/actions.def"
+#undef MAGIC
+#undef ACTION
+#undef ACTION_FIELD
+    ;
+
+enum class Action : uint32_t {
+#define MAGIC(value)
+#define ACTION(name, id, words) name = id,
+#define ACTION_FIELD(...)
+#include "ethos_u/actions.def"
+#undef MAGIC
+#undef ACTION
+#undef ACTION_FIELD
+};
+
+struct ActionField {
+  uint32_t word, low_bit, bits;
+  uint32_t of(std::span<const uint32_t> action) const {
+    return (action[word] >> low_bit) & ((uint32_t{1} << bits) - 1);
+  }
+};
+#define MAGIC(value)
+#define ACTION(...)
+#define ACTION_FIELD(action, name, word, low_bit, bits) \
+  [[maybe_unused]] constexpr ActionField k_##action##_##name = {word, low_bit, bits};
+#include "ethos_u/actions.def"
+#undef MAGIC
+#undef ACTION
+#undef ACTION_FIELD
+
+struct ProductRow {
+  std::string_view text;
+  uint32_t number, id_word;
+};
+constexpr ProductRow kProducts[] = {
+#define PRODUCT(name, number, text, address_bits, axi_bits, dma, kernels, id_word) \
+  {text, number, id_word},
+#define CONFIGURATION(...)
+#define GRANULES(...)
+#include "ethos_u/configurations.def"
+#undef PRODUCT
+#undef CONFIGURATION
+#undef GRANULES
+};
+
+StreamDevice device_of(std::span<const uint32_t> action) {
+  StreamDevice device;
+  device.macs = int64_t{1} << k_OPTIMIZER_CONFIG_macs_per_cc.of(action);
+  device.shram_kib = k_OPTIMIZER_CONFIG_shram_size.of(action);
+  device.product = k_OPTIMIZER_CONFIG_product.of(action);
+  device.stream_version = k_OPTIMIZER_CONFIG_cmd_stream_version.of(action);
+  device.architecture = {k_OPTIMIZER_CONFIG_arch_major_rev.of(action),
+                         k_OPTIMIZER_CONFIG_arch_minor_rev.of(action),
+                         k_OPTIMIZER_CONFIG_arch_patch_rev.of(action)};
+  constexpr int64_t kU85 = 2;  // a later architecture with a stream of its own
+  device.name = device.product == kU85 ? fmt::format("ethos-u85-{}", device.macs)
+                                       : fmt::format("an NPU of product number {} with {} MACs",
+                                                     device.product, device.macs);
+  for (const Configuration& row : configurations())
+    for (const ProductRow& product : kProducts)
+      if (product.number == device.product && product.text == row.product &&
+          row.macs == device.macs)
+        device.name = row.tag;
+  return device;
+}
+
+}  // namespace
+
+Architecture architecture_of(const Configuration& configuration) {
+  for (const ProductRow& product : kProducts)
+    if (product.text == configuration.product)
+      return {product.id_word >> 28, product.id_word >> 20 & 255, product.id_word >> 16 & 15};
+  INTARSIA_CHECK(false, "configurations are of a product of the table");
+}
+
+std::vector<uint32_t> words_of(std::span<const uint8_t> bytes) {
+  std::vector<uint32_t> words(bytes.size() / 4);
+  for (size_t i = 0; i < words.size() * 4; ++i) words[i / 4] |= uint32_t{bytes[i]} << (8 * (i % 4));
+  return words;
+}
+
+Result<PayloadView> read_payload(std::span<const uint32_t> words) {
+  const auto fail = [](std::string what) { return Diagnostics("", std::move(what)); };
+  if (words.empty() || words[0] != kMagic)
+    return fail("its payload does not begin with the driver's magic number");
+  PayloadView payload;
+  for (size_t at = 1; at < words.size();) {
+    const std::span<const uint32_t> rest = words.subspan(at);
+    switch (static_cast<Action>(rest[0] & 0xFF)) {
+      case Action::OPTIMIZER_CONFIG:
+        if (rest.size() < 3)
+          return fail("its payload is cut short: it ends inside the configuration");
+        payload.device = device_of(rest);
+        at += 3;
+        break;
+      case Action::COMMAND_STREAM:
+        payload.first_word = at + 1;
+        payload.word_count = size_t{k_COMMAND_STREAM_length_high.of(rest)} << 16 |
+                             k_COMMAND_STREAM_length_low.of(rest);
+        if (payload.word_count > rest.size() - 1)
+          return fail(fmt::format(
+              "its payload is cut short: it announces a stream of {} words and ends after {}",
+              payload.word_count, rest.size() - 1));
+        return payload;
+      case Action::READ_APB:
+      case Action::DUMP_SHRAM:
+      case Action::NOP:
+        ++at;
+        break;
+      default:
+        return fail(fmt::format("word {} of its payload, {:#010x}, is no action of the driver", at,
+                                rest[0]));
+    }
+  }
+  return fail("its payload is cut short: it has no command stream");
+}
+
+}  // namespace intarsia::targets::ethos_u

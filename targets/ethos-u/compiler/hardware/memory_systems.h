@@ -1,0 +1,31 @@
+// Which memories the NPU works in: of its own, and of the board's.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ethos_u/timing.h"
+#include "intarsia/plan.h"
+#include "intarsia/target.h"
+
+namespace intarsia::targets::ethos_u {
+
+// The memory system that the member's attributes name.
+isa::ethos_u::MemorySystem memory_system_of(const Target& member);
+
+// Whether its SRAM is the NPU's own, and the arena lies beside the constants.
+bool is_dedicated(const Target& member);
+
+inline constexpr const char* kOwnSram = "npu_sram";
+// The SRAM of its own that the member has in this memory mode where no board says otherwise; none in
+// the modes that share one with the host.
+std::vector<MemoryPool> own_memories(const Target& member);
+// The attribute -sram-limit.
+std::optional<int64_t> sram_limit_of(const Target& member);
+// The pool that is the fast copy's in a dedicated mode; -1 when there is none.
+int32_t fast_pool(const Target& member, const MemoryMap& memory);
+// The fastest other pool that the member can write; -1 when there is none.
+int32_t slow_pool(const Target& member, const MemoryMap& memory);
+
+}  // namespace intarsia::targets::ethos_u

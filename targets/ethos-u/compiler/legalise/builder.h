@@ -1,0 +1,113 @@
+// What the families of operators share while a graph function becomes a Program: where the values
+// of graph tensors lie, and the few operations that many of them need.
+//
+// A graph tensor is a Place: a box of an NPU tensor. Reshapes are the same bytes under another
+// extent, inputs of a concatenation and of a pad are boxes of its output, slices are boxes of their
+// input; a copy is made only where two of these wishes contradict each other.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "intarsia/graph.h"
+#include "program/program.h"
+
+namespace intarsia::targets::ethos_u {
+
+// Images stand one above the other: [n, h, w, c] has the height n * h; missing axes have extent 1.
+Extent extent_of(const Shape& shape);
+
+// The box (origin, extent) of an operand, both in the operand's own elements.
+Operand box(const Operand& operand, const Extent& origin, const Extent& extent);
+// Rows n * h / count .. of an operand that holds `count` images.
+Operand image(const Operand& operand, int64_t index, int64_t count);
+
+// The box of a tensor of shape `shape` that begins at `begin` and has the shape `size`, as origin
+// and extent; nothing when it is not a box of the tensor's extent, as of several images' upper
+// rows.
+struct Box {
+  Extent origin, extent;
+};
+std::optional<Box> box_of(const Shape& shape, const Shape& begin, const Shape& size);
+
+class Builder {
+ public:
+  Builder(const graph::Module& module, const graph::Function& function, bool may_gather,
+          bool confirmed_only);
+  // Legalises every node and returns the program.
+  Program run();
+
+  const graph::Module& module() const { return module_; }
+  const graph::Function& function() const { return function_; }
+  const graph::Tensor& tensor(graph::TensorId id) const { return function_.tensor(id); }
+  const Program& program() const { return program_; }
+  // Whether convolutions may read windows that overlap in memory; and that one does.
+  bool may_gather() const { return may_gather_; }
+  void note_gather() { program_.gathers = true; }
+
+  // The tensor as an operand to read, with its zero point; `read_as` gives the same bytes another
+  // extent. Writing: the value is in place after the node that writes it.
+  Operand read(graph::TensorId id);
+  Operand read_as(graph::TensorId id, const Extent& extent);
+  Operand write(graph::TensorId id);
+  Operand write_as(graph::TensorId id, const Extent& extent);
+  // The box of `whole` that begins at `begin` and has the shape `size`, which `box_of` takes.
+  Operand part(graph::TensorId whole, const Shape& begin, const Shape& size,
+               const Shape& stride = {});
+  // The bytes of an operand under another extent of as many elements.
+  Operand reshaped(const Operand& operand, const Extent& extent);
+
+  // A new tensor inside of the program, and a constant, as whole operands.
+  Operand inner(const std::string& name, DataType type, const Extent& extent,
+                int32_t zero_point = 0);
+  Operand constant(const std::string& name, DataType type, const Extent& extent,
+                   std::vector<uint8_t> bytes, int32_t zero_point = 0);
+  Operand filled(DataType type, const Extent& extent, int64_t value);
+  int32_t table(LookUpTable table);
+
+  // An operation of the node that is being legalised, with its output's range as clamp.
+  Operation start(OperationKind kind, const Operand& ifm, const Operand& ofm);
+  void emit(Operation operation);
+
+  // `from` as it is into `to`, of equal extents and element types; with `fill` only that value arrives.
+  void copy(const Operand& from, const Operand& to, std::optional<int32_t> fill = std::nullopt);
+  // Every byte of `from` through a table of 256 bytes, indexed from the least value on.
+  void look_up(const Operand& from, const Operand& to, std::string name,
+               std::vector<uint8_t> bytes);
+
+  DataType type_of(const Operand& operand) const;
+
+  // A pad that all its readers do themselves, by the padding of their window; null: none.
+  const graph::Node* folded_pad(graph::TensorId id) const;
+
+ private:
+  void declare_parameters();
+  void find_folded_pads();
+  void place_backwards();
+  void place_views(const graph::Node& node);
+  bool move_to(graph::TensorId id, const Operand& place);
+  const Operand& place(graph::TensorId id);
+  const graph::Node* producer(graph::TensorId id) const;
+  std::string name_of(graph::TensorId id) const;
+
+  struct Copy {
+    Operand from, to;
+  };
+
+  const graph::Module& module_;
+  const graph::Function& function_;
+  Program program_;
+  bool may_gather_, confirmed_only_;
+  std::map<int32_t, Operand> places_;  // by graph tensor
+  std::map<int32_t, const graph::Node*> producers_;
+  std::map<int32_t, std::vector<const graph::Node*>> readers_;
+  std::set<int32_t> outputs_;
+  std::set<int32_t> folded_pads_;  // outputs of pads that leave no operation
+  std::vector<Copy> after_node_, at_end_;
+  const graph::Node* node_ = nullptr;
+};
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,356 @@
+// Convolutions and fully connected layers: operations with weights.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "hardware/limits.h"
+#include "intarsia/rounding.h"
+#include "legalise/gather.h"
+#include "legalise/operators.h"
+#include "legalise/weighted.h"
+#include "legalise/window_axis.h"
+#include "program/scaling.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+using graph::Node;
+
+constexpr int64_t kExpandedChannels = 8;  // the depth of the NPU's micro-blocks
+
+// The window of either convolution, with the padding of a pad that it takes over.
+struct Window {
+  WindowAxis y, x;
+};
+
+graph::Padding2d padding_of(const Node& pad) {
+  const auto& a = pad.attrs<graph::PadAttrs>();
+  return {a.before.at(1), a.before.at(2), a.after.at(1), a.after.at(2)};
+}
+
+template <typename Attrs>
+Window window_of(const Attrs& a, const Shape& in, const Shape& weights, const Shape& out,
+                 const graph::Padding2d& folded = {}) {
+  return {
+      {in.at(1), out.at(1), weights.at(1), a.stride_h, a.dilation_h, a.padding.top + folded.top},
+      {in.at(2), out.at(2), weights.at(2), a.stride_w, a.dilation_w, a.padding.left + folded.left}};
+}
+
+Window window_of(const Site& site, const Node* pad = nullptr) {
+  const graph::Padding2d folded = pad == nullptr ? graph::Padding2d{} : padding_of(*pad);
+  const Shape& in =
+      pad == nullptr ? site.in(0).shape : site.function.tensor(pad->inputs.at(0)).shape;
+  if (const auto* a = std::get_if<graph::Conv2dAttrs>(&site.node.attributes))
+    return window_of(*a, in, site.in(1).shape, site.out().shape, folded);
+  return window_of(site.node.attrs<graph::DepthwiseConv2dAttrs>(), in, site.in(1).shape,
+                   site.out().shape, folded);
+}
+
+// How a window becomes one of the hardware's.
+//
+// A window of one element takes any stride: its input is every stride-th element. Along a row
+// `fold` neighbours can become the channels of one element where fold divides the stride and the
+// row; the stride shrinks by that factor, and few channels become many, which the MAC array
+// prefers.
+struct Route {
+  Window window;
+  int64_t step_y = 1, step_x = 1;  // of the input's elements
+  int64_t fold = 1, ahead = 0;     // `ahead`: zeros before each row of weights
+};
+
+Route folded(const Route& route, int64_t fold) {
+  Route result = route;
+  WindowAxis& x = result.window.x;
+  const int64_t before = ceil_div(x.before, fold);
+  result.fold = fold;
+  result.ahead = before * fold - x.before;
+  x.kernel = ceil_div(result.ahead + x.kernel, fold);
+  x.extent /= fold;
+  x.stride /= fold;
+  x.before = before;
+  return result;
+}
+
+// `channels` of the input where its rows can be folded, 0 where not.
+Route route_of(const Window& window, int64_t channels) {
+  constexpr int64_t kFewChannels = 16;  // more fill the array as they are
+  Route route{window};
+  const auto step_over = [](WindowAxis& axis) -> int64_t {
+    if (axis.kernel != 1 || axis.before != 0 || axis.step() <= kMostStride) return 1;
+    const int64_t step = axis.stride;
+    axis.extent = axis.places;
+    axis.stride = 1;
+    return step;
+  };
+  route.step_y = step_over(route.window.y);
+  route.step_x = step_over(route.window.x);
+  const WindowAxis& x = route.window.x;
+  if (channels == 0 || x.dilation != 1 || route.step_x != 1 || x.places == 1) return route;
+  Route best = route;
+  const auto cost = [&](const Route& r) {
+    return mac_steps(r.window.y.kernel, r.window.x.kernel, channels * r.fold);
+  };
+  for (int64_t fold = 2; fold <= x.stride && channels * fold <= kMostExtent; ++fold) {
+    if (x.stride % fold != 0 || x.extent % fold != 0) continue;
+    const Route candidate = folded(route, fold);
+    const bool needed = best.window.x.stride > kMostStride;
+    if (needed || (channels < kFewChannels && cost(candidate) < cost(best))) best = candidate;
+  }
+  return best;
+}
+
+Reason check_window(const Window& w, int64_t channels) {
+  const Window& mapped = route_of(w, channels).window;
+  if (check_strides(mapped.y, mapped.x)) return check_strides(w.y, w.x);
+  if (Reason reason = check_kernel(mapped.y, mapped.x)) return reason;
+  return check_pads(mapped.y, mapped.x);
+}
+
+int64_t foldable_channels(const Site& site) {
+  const int64_t channels = site.in(0).shape.at(3);
+  if (site.node.kind == graph::OpKind::Conv2d)
+    return site.in(1).shape.at(3) == channels ? channels : 0;
+  const int64_t multiplier = site.node.attrs<graph::DepthwiseConv2dAttrs>().multiplier;
+  return multiplier > 1 && channels <= kExpandedChannels ? channels : 0;
+}
+
+Reason check_window(const Site& site, const Node* pad = nullptr) {
+  return check_window(window_of(site, pad), foldable_channels(site));
+}
+
+// The hardware dilates by 1 or 2; the rest of a dilation becomes zeros between the weights.
+struct Dilated {
+  int64_t by, zeros;  // hardware's, and the factor left to the weights
+  explicit Dilated(int64_t dilation) : by(dilation % 2 == 0 ? 2 : 1), zeros(dilation / by) {}
+  int64_t kernel(int64_t size) const { return (size - 1) * zeros + 1; }
+};
+
+// [outer][kh][kw][inner] with the zeros of a dilation.
+Weights dilate(const Weights& weights, int64_t outer, int64_t kh, int64_t kw, int64_t inner,
+               const Dilated& y, const Dilated& x) {
+  if (y.zeros == 1 && x.zeros == 1) return weights;
+  const int64_t to_h = y.kernel(kh), to_w = x.kernel(kw);
+  Weights result(static_cast<size_t>(outer * to_h * to_w * inner), 0);
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t ky = 0; ky < kh; ++ky)
+      for (int64_t kx = 0; kx < kw; ++kx)
+        std::copy_n(weights.begin() + ((o * kh + ky) * kw + kx) * inner, inner,
+                    result.begin() + ((o * to_h + ky * y.zeros) * to_w + kx * x.zeros) * inner);
+  return result;
+}
+
+template <typename T>
+std::vector<T> slice(const std::vector<T>& all, int64_t first, int64_t count) {
+  return {all.begin() + first, all.begin() + first + count};
+}
+
+graph::TensorId input_of(const Builder& builder, const Node& node) {
+  const Node* pad = builder.folded_pad(node.inputs.at(0));
+  return pad == nullptr ? node.inputs.at(0) : pad->inputs.at(0);
+}
+
+// Weights of folded rows: [outer][kh][kw][inner] -> [outer][kh][folded kw][fold * inner].
+Weights fold_weights(const Weights& weights, int64_t outer, int64_t kw, int64_t inner,
+                     const Route& route) {
+  const int64_t to_w = route.window.x.kernel * route.fold;  // in unfolded elements
+  Weights result(static_cast<size_t>(outer * to_w * inner), 0);
+  for (int64_t o = 0; o < outer; ++o)
+    std::copy_n(weights.begin() + o * kw * inner, kw * inner,
+                result.begin() + (o * to_w + route.ahead) * inner);
+  return result;
+}
+
+// One CONV or DEPTHWISE on an image, or channels of it. `weights` are those of the undilated
+// window, [outer][kh][kw][inner].
+void emit_window(Builder& builder, const Site& site, Operation op, const Window& window,
+                 const Route& route, const Weights& weights, int64_t inner,
+                 graph::Activation activation) {
+  std::optional<Gather> gather;
+  if (builder.may_gather() && op.kind == OperationKind::Conv && inner == op.ifm.extent.depth) {
+    const WindowAxis& rows = route.window.y;
+    const int64_t steps = mac_steps(rows.kernel, route.window.x.kernel, inner * route.fold);
+    gather = gather_rows(builder.program(), op.ifm, op.ofm.extent, rows, window.x, steps);
+  }
+  const Window& w = gather ? window : route.window;
+  const Dilated y(w.y.dilation), x(w.x.dilation);
+  if (gather) {
+    builder.note_gather();
+    op.weights = weights;
+    op.ifm = gathered(builder, op.ifm, *gather, window.x);
+  } else if (route.fold != 1) {
+    const int64_t kw = site.in(1).shape.at(2);
+    const auto rows = static_cast<int64_t>(weights.size()) / (kw * inner);
+    op.weights = fold_weights(weights, rows, kw, inner, route);
+    inner *= route.fold;
+    Extent extent = op.ifm.extent;
+    extent.width = static_cast<int32_t>(extent.width / route.fold);
+    extent.depth = static_cast<int32_t>(extent.depth * route.fold);
+    op.ifm = builder.reshaped(op.ifm, extent);
+  } else {
+    op.weights = weights;
+  }
+  const int64_t each = w.y.kernel * w.x.kernel * inner;
+  op.weights = dilate(op.weights, static_cast<int64_t>(op.weights.size()) / each, w.y.kernel,
+                      w.x.kernel, inner, y, x);
+  op.kernel = {static_cast<int32_t>(y.kernel(w.y.kernel)),
+               static_cast<int32_t>(x.kernel(w.x.kernel)),
+               static_cast<int32_t>(w.y.step()),
+               static_cast<int32_t>(w.x.step()),
+               static_cast<int32_t>(y.by),
+               static_cast<int32_t>(x.by)};
+  op.pads = {static_cast<int32_t>(w.y.before), static_cast<int32_t>(w.x.before),
+             static_cast<int32_t>(w.y.after()), static_cast<int32_t>(w.x.after())};
+  op.ifm.step.height *= static_cast<int32_t>(route.step_y);
+  op.ifm.step.width *= static_cast<int32_t>(route.step_x);
+  op.ifm.extent.height = static_cast<int32_t>(w.y.read());
+  op.ifm.extent.width = static_cast<int32_t>(w.x.read());
+  if (gather) {
+    // A row of the window is one element.
+    op.kernel.width = op.kernel.stride_x = op.kernel.dilation_x = 1;
+    op.pads.left = op.pads.right = 0;
+    op.ifm.extent.width = op.ofm.extent.width;
+  }
+  emit_weighted(builder, std::move(op), site, activation);
+}
+
+// Whether the windows are copied beside each other, for strides and kernels that the hardware has not.
+bool gathers_windows(const Site& site) {
+  constexpr int64_t kMostRows = 64;
+  const Window w = window_of(site);
+  return check_window(site) && foldable_channels(site) != 0 && w.x.dilation == 1 &&
+         w.y.kernel <= kMostRows &&
+         w.y.kernel * w.x.kernel * site.in(0).shape.at(3) <= kMostExtent && !check_pads(w.y, w.x);
+}
+
+void emit_gathered(Builder& builder, const Site& site, Operation op, const Window& w,
+                   Weights weights, graph::Activation activation) {
+  op.ifm = gathered_windows(builder, op.ifm, w.y, w.x);
+  op.weights = std::move(weights);
+  emit_weighted(builder, std::move(op), site, activation);
+}
+
+}  // namespace
+
+Reason refuses_conv2d(const Site& site) {
+  const Shape& weights = site.in(1).shape;
+  const auto each = static_cast<size_t>(weights.at(1) * weights.at(2) * weights.at(3));
+  if (const Reason reason = check_window(site); reason && !gathers_windows(site)) return reason;
+  return check_weights(site, static_cast<size_t>(weights.at(0)), each, each, 1);
+}
+
+Reason refuses_depthwise_conv2d(const Site& site) {
+  const Shape& weights = site.in(1).shape;
+  if (Reason reason = check_window(site)) return reason;
+  const auto channels = static_cast<size_t>(weights.at(3));
+  return check_weights(site, channels, static_cast<size_t>(weights.at(1) * weights.at(2)), 1,
+                       channels);
+}
+
+Reason refuses_fully_connected(const Site& site) {
+  const Shape& weights = site.in(1).shape;
+  const auto depth = static_cast<size_t>(weights.at(1));
+  if (weights.at(1) > kMostExtent) return fmt::format("{} inputs are above {}", depth, kMostExtent);
+  const int64_t rows = element_count(site.in(0).shape) / weights.at(1);
+  if (rows > kMostExtent) return fmt::format("{} rows are above {}", rows, kMostExtent);
+  return check_weights(site, static_cast<size_t>(weights.at(0)), depth, depth, 1);
+}
+
+bool folds_into_window(const Site& pad, const Site& window) {
+  using graph::OpKind;
+  if (window.node.kind != OpKind::Conv2d && window.node.kind != OpKind::DepthwiseConv2d)
+    return false;
+  const graph::TensorId padded = pad.node.outputs.at(0);
+  if (std::count(window.node.inputs.begin(), window.node.inputs.end(), padded) != 1 ||
+      window.node.inputs.at(0) != padded)
+    return false;
+  const auto& a = pad.node.attrs<graph::PadAttrs>();
+  if (a.before.size() != 4 || a.before[0] + a.after[0] + a.before[3] + a.after[3] != 0)
+    return false;
+  return !check_window(window, &pad.node).has_value();
+}
+
+void legalise_conv2d(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const Shape& shape = site.in(1).shape;  // [O, KH, KW, C / groups]
+  const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
+  const Route route = route_of(window, foldable_channels(site));
+  const Operand ifm = builder.read(input_of(builder, node)),
+                ofm = builder.write(node.outputs.at(0));
+  const int64_t groups = ifm.extent.depth / shape.at(3), filters = shape.at(0) / groups;
+  const Weights weights = read_weights(site);
+  const int64_t each = shape.at(1) * shape.at(2) * shape.at(3);
+  const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(shape.at(0)));
+  const int64_t images = site.out().shape.at(0);
+  const bool gathers = builder.folded_pad(node.inputs.at(0)) == nullptr && gathers_windows(site);
+  for (int64_t n = 0; n < images; ++n)
+    for (int64_t g = 0; g < groups; ++g) {
+      Operation op = builder.start(OperationKind::Conv,
+                                   channels(image(ifm, n, images), g * shape.at(3), shape.at(3)),
+                                   channels(image(ofm, n, images), g * filters, filters));
+      op.scales = slice(scales, g * filters, filters);
+      if (gathers) {
+        emit_gathered(builder, site, std::move(op), window, weights,
+                      node.attrs<graph::Conv2dAttrs>().activation);
+        continue;
+      }
+      emit_window(builder, site, std::move(op), window, route,
+                  slice(weights, g * filters * each, filters * each), shape.at(3),
+                  node.attrs<graph::Conv2dAttrs>().activation);
+    }
+}
+
+// With a multiplier every input channel feeds `multiplier` outputs, which the depthwise unit
+// cannot: a few input channels at a time, as many as a micro-block is deep, become a convolution
+// whose weights are zero off the diagonal.
+void legalise_depthwise_conv2d(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const auto& a = node.attrs<graph::DepthwiseConv2dAttrs>();
+  const Shape& shape = site.in(1).shape;  // [1, KH, KW, C * multiplier]
+  const Window window = window_of(site, builder.folded_pad(node.inputs.at(0)));
+  const Route route = route_of(window, foldable_channels(site));
+  const Operand ifm = builder.read(input_of(builder, node)),
+                ofm = builder.write(node.outputs.at(0));
+  const int64_t all = shape.at(3), kernel = shape.at(1) * shape.at(2), m = a.multiplier;
+  const Weights from = read_weights(site);
+  const std::vector<ChannelScale> scales = channel_scales(site, static_cast<size_t>(all));
+  const int64_t images = site.out().shape.at(0);
+  const int64_t at_once = m == 1 ? all : std::min(kExpandedChannels, all / m);  // input channels
+
+  for (int64_t first = 0; first < all / m; first += at_once) {
+    const int64_t in = std::min(at_once, all / m - first), out = in * m, inner = m == 1 ? 1 : in;
+    Weights weights(static_cast<size_t>(out * kernel * inner), 0);
+    for (int64_t o = 0; o < out; ++o)
+      for (int64_t k = 0; k < kernel; ++k)
+        weights[static_cast<size_t>((o * kernel + k) * inner + (m == 1 ? 0 : o / m))] =
+            from[static_cast<size_t>(k * all + first * m + o)];
+    for (int64_t n = 0; n < images; ++n) {
+      Operation op = builder.start(m == 1 ? OperationKind::Depthwise : OperationKind::Conv,
+                                   channels(image(ifm, n, images), first, in),
+                                   channels(image(ofm, n, images), first * m, out));
+      op.scales = slice(scales, first * m, out);
+      emit_window(builder, site, std::move(op), window, route, weights, inner, a.activation);
+    }
+  }
+}
+
+// The rows of the input are the elements of an image, laid out as squarely as they divide.
+void legalise_fully_connected(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  const Shape& shape = site.in(1).shape;  // [O, I]
+  const int64_t rows = element_count(site.in(0).shape) / shape.at(1);
+  int64_t height = static_cast<int64_t>(std::sqrt(static_cast<double>(rows)));
+  while (rows % height != 0) --height;
+  const auto h = static_cast<int32_t>(height), w = static_cast<int32_t>(rows / height);
+  Operation op = builder.start(
+      OperationKind::Conv,
+      builder.read_as(node.inputs.at(0), {h, w, static_cast<int32_t>(shape.at(1))}),
+      builder.write_as(node.outputs.at(0), {h, w, static_cast<int32_t>(shape.at(0))}));
+  op.weights = read_weights(site);
+  op.scales = channel_scales(site, static_cast<size_t>(shape.at(0)));
+  emit_weighted(builder, std::move(op), site, node.attrs<graph::FullyConnectedAttrs>().activation);
+}
+
+}  // namespace intarsia::targets::ethos_u

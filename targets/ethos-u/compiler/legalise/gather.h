@@ -1,0 +1,34 @@
+// Convolutions of few channels whose window takes the pixels of a row as channels of one: windows that
+// overlap in memory. The MAC array sums eight channels at a time, so one of one or three leaves most of
+// it idle; the elements of a row of the window lie beside each other anyway.
+#pragma once
+
+#include "hardware/limits.h"
+#include "legalise/builder.h"
+#include "legalise/window_axis.h"
+
+namespace intarsia::targets::ethos_u {
+
+// Along a row: `columns` elements of the input between `before` and `after` of padding.
+struct Gather {
+  int64_t before = 0, columns = 0, after = 0;
+  int64_t width() const { return before + columns + after; }
+};
+
+// When it saves cycles: `steps` of the MAC array for a micro-block are what the window takes otherwise.
+std::optional<Gather> gather_rows(const Program& program, const Operand& ifm, const Extent& ofm,
+                                  const WindowAxis& y, const WindowAxis& x, int64_t steps);
+
+// The input as windows of `x.kernel` elements in a row; copied between its padding where there is some.
+Operand gathered(Builder& builder, const Operand& ifm, const Gather& gather, const WindowAxis& x);
+
+// Steps of the MAC array for one micro-block: four taps of eight channels each, or a tap of 32. The
+// output unit takes as long as two of them.
+int64_t mac_steps(int64_t kernel_height, int64_t kernel_width, int64_t channels);
+
+// All elements of each window as the channels of one element, copied: what is left is a convolution of 1 x 1,
+// whatever the strides. `x` is not dilated.
+Operand gathered_windows(Builder& builder, const Operand& image, const WindowAxis& y,
+                         const WindowAxis& x);
+
+}  // namespace intarsia::targets::ethos_u

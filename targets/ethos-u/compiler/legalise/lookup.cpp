@@ -1,0 +1,92 @@
+// Operators that compute each element on its own: tables, whatever the function is. The values come
+// from the reference evaluator itself, so they are its values.
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "legalise/operators.h"
+#include "program/scaling.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+using graph::Node;
+
+// The operator's results for every value of its input's type, from the least on.
+std::vector<uint8_t> all_results(const Site& site) {
+  const graph::Tensor &in = site.in(), &out = site.out();
+  const Clamp range = range_of(in.type);
+  const Shape shape = {int64_t{range.high} - range.low + 1};
+  graph::Function function;
+  function.name = "main";
+  function.tensors = {in, out};
+  for (graph::Tensor& tensor : function.tensors) tensor.shape = shape;
+  Node node = site.node;
+  node.inputs = function.inputs = {graph::TensorId{0}};
+  node.outputs = function.outputs = {graph::TensorId{1}};
+  function.nodes = {node};
+  graph::Module module;
+  module.name = "table";
+  module.entry = function.name;
+  module.functions = {function};
+
+  graph::TensorValue values;
+  for (int32_t v = range.low; v <= range.high; ++v)
+    for (int byte = 0; byte < bits(in.type) / 8; ++byte)
+      values.push_back(static_cast<uint8_t>(static_cast<uint32_t>(v) >> (8 * byte)));
+  Result<std::vector<graph::TensorValue>> results = graph::Evaluator(module).run({values});
+  INTARSIA_CHECK(results.ok(), results.ok() ? "" : results.error().to_string());
+  return std::move(results->at(0));
+}
+
+int32_t int16_at(const std::vector<uint8_t>& bytes, int32_t index) {
+  int16_t value = 0;
+  std::memcpy(&value, &bytes.at(static_cast<size_t>(2 * index)), 2);
+  return value;
+}
+
+// 512 straight lines through every 128th value, rounded half up between them; nothing when they
+// miss one of the values.
+std::optional<std::vector<uint8_t>> lines_through(const std::vector<uint8_t>& values) {
+  constexpr int32_t kLines = 512, kLength = 128;
+  std::vector<uint8_t> table;
+  for (int32_t line = 0; line < kLines; ++line) {
+    const int32_t first = int16_at(values, line * kLength);
+    const int32_t last = int16_at(values, line * kLength + kLength - 1);
+    // The slope for 128 steps is that of 127 within one; the right one, if any, meets every value.
+    std::optional<int32_t> slope;
+    const int32_t guess = (last - first) * kLength / (kLength - 1);
+    for (int32_t candidate = guess - 2; candidate <= guess + 2 && !slope; ++candidate) {
+      bool meets = candidate >= -32768 && candidate <= 32767;
+      for (int32_t i = 0; i < kLength && meets; ++i)
+        meets = first + ((candidate * i + 64) >> 7) == int16_at(values, line * kLength + i);
+      if (meets) slope = candidate;
+    }
+    if (!slope) return std::nullopt;
+    const uint32_t word =
+        (static_cast<uint32_t>(*slope) << 16) | (static_cast<uint32_t>(first) & 0xffff);
+    for (int byte = 0; byte < 4; ++byte) table.push_back(static_cast<uint8_t>(word >> (8 * byte)));
+  }
+  return table;
+}
+
+}  // namespace
+
+Reason refuses_table(const Site& site) {
+  if (site.in().type != site.out().type)
+    return fmt::format("the output is {}, a table of {} holds {}", to_string(site.out().type),
+                       to_string(site.in().type), to_string(site.in().type));
+  if (site.in().type == DataType::Int16 && !lines_through(all_results(site)))
+    return std::string("the NPU's 512 straight lines do not meet every value of the function");
+  return std::nullopt;
+}
+
+void legalise_table(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  std::vector<uint8_t> table = all_results(site);
+  if (site.in().type == DataType::Int16) table = *lines_through(table);
+  builder.look_up(builder.read(node.inputs.at(0)), builder.write(node.outputs.at(0)), node.name,
+                  std::move(table));
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,160 @@
+// Operators that only move elements.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "hardware/limits.h"
+#include "legalise/operators.h"
+#include "program/scaling.h"
+
+namespace intarsia::targets::ethos_u {
+
+using graph::Node;
+
+// The builder made the output a view of the input, or the other way round; what is left to do is a
+// copy where both have a place of their own.
+void legalise_reshape(Builder& builder, const Node& node) {
+  const Operand out = builder.write(node.outputs.at(0));
+  const Operand in = builder.read_as(node.inputs.at(0), out.extent);
+  if (in.tensor != out.tensor || in.origin != out.origin) builder.copy(in, out);
+}
+
+// On its own a reshape costs a copy, which a CPU does not need.
+Reason refuses_reshape(const Site& site) {
+  const auto taken = [&](const Node& node) {
+    return node.kind != graph::OpKind::Reshape && find_rule(node.kind) != nullptr &&
+           !refuses({site.module, site.function, node});
+  };
+  const graph::TensorId in = site.node.inputs.at(0), out = site.node.outputs.at(0);
+  for (const Node& node : site.function.nodes) {
+    const bool produces =
+        std::find(node.outputs.begin(), node.outputs.end(), in) != node.outputs.end();
+    const bool reads = std::find(node.inputs.begin(), node.inputs.end(), out) != node.inputs.end();
+    if ((produces || reads) && (node.kind == graph::OpKind::Reshape || taken(node)))
+      return std::nullopt;
+  }
+  return std::string("no operator beside it runs on the NPU");
+}
+
+// What the border holds: the zero point, or a constant operand.
+static int64_t pad_value(const Site& site) {
+  if (!site.has(1)) return zero_point_of(site.out());
+  const std::vector<uint8_t>& bytes = site.module.constant(site.in(1).constant).bytes;
+  const auto low = static_cast<int64_t>(bytes.at(0));
+  if (site.in(1).type == DataType::Int8) return static_cast<int8_t>(low);
+  return static_cast<int16_t>(low | bytes.at(1) << 8);
+}
+
+Reason refuses_pad(const Site& site) {
+  if (site.has(1) && !site.in(1).constant.valid())
+    return std::string("the value to pad with is not constant");
+  const auto& a = site.node.attrs<graph::PadAttrs>();
+  if (site.in().quantization != site.out().quantization)
+    return std::string("input and output differ in quantisation");
+  const Shape &in = site.in().shape, &out = site.out().shape;
+  if (!box_of(out, a.before, in)) return std::string("several leading axes are padded");
+  return std::nullopt;
+}
+
+// The input goes into the middle; the rest is filled axis by axis, from the outermost on.
+void legalise_pad(Builder& builder, const Node& node) {
+  const auto& a = node.attrs<graph::PadAttrs>();
+  const graph::TensorId in_id = node.inputs.at(0), out_id = node.outputs.at(0);
+  const Shape &in = builder.tensor(in_id).shape, &out = builder.tensor(out_id).shape;
+  const Operand from = builder.read(in_id), middle = builder.part(out_id, a.before, in);
+  if (from.tensor != middle.tensor || from.origin != middle.origin) builder.copy(from, middle);
+
+  const int64_t value = pad_value({builder.module(), builder.function(), node});
+  Shape begin(out.size(), 0), size = out;
+  const auto fill = [&](size_t axis, int64_t first, int64_t count) {
+    if (count == 0) return;
+    Shape at = begin, of = size;
+    at[axis] = first;
+    of[axis] = count;
+    const Operand to = builder.part(out_id, at, of);
+    builder.copy(builder.filled(builder.tensor(out_id).type, to.extent, value), to);
+  };
+  for (size_t axis = 0; axis < out.size(); ++axis) {
+    fill(axis, 0, a.before[axis]);
+    fill(axis, a.before[axis] + in[axis], a.after[axis]);
+    begin[axis] = a.before[axis];
+    size[axis] = in[axis];
+  }
+}
+
+namespace {
+
+// Copies between boxes of as many elements, whatever extents they have.
+void copy_box(Builder& builder, const Operand& from, const Operand& to) {
+  if (from.tensor == to.tensor && from.origin == to.origin) return;  // it is there already
+  builder.copy(builder.reshaped(from, to.extent), to);
+}
+
+Shape with_axis(Shape shape, int64_t axis, int64_t extent) {
+  shape.at(static_cast<size_t>(axis)) = extent;
+  return shape;
+}
+
+}  // namespace
+
+std::vector<Part> parts_of(const graph::Function& function, const Node& node) {
+  using graph::OpKind;
+  std::vector<Part> parts;
+  const auto shape = [&](graph::TensorId id) -> const Shape& { return function.tensor(id).shape; };
+  const bool joins = node.kind == OpKind::Concat || node.kind == OpKind::Pack;
+  const graph::TensorId whole = joins ? node.outputs.at(0) : node.inputs.at(0);
+  if (node.kind == OpKind::Slice) {
+    const auto& a = node.attrs<graph::SliceAttrs>();
+    return {{node.outputs.at(0), a.begin, a.size, a.stride}};
+  }
+  int64_t axis = 0, next = 0;
+  if (node.kind == OpKind::Split)
+    axis = node.attrs<graph::SplitAttrs>().axis;
+  else
+    axis = node.attrs<graph::AxisAttrs>().axis;
+  const bool drops_axis = node.kind == OpKind::Pack || node.kind == OpKind::Unpack;
+  for (const graph::TensorId id : joins ? node.inputs : node.outputs) {
+    const int64_t extent = drops_axis ? 1 : shape(id).at(static_cast<size_t>(axis));
+    parts.push_back({id,
+                     with_axis(Shape(shape(whole).size(), 0), axis, next),
+                     with_axis(shape(whole), axis, extent),
+                     {}});
+    next += extent;
+  }
+  return parts;
+}
+
+Reason refuses_parts(const Site& site) {
+  using graph::OpKind;
+  const bool joins = site.node.kind == OpKind::Concat || site.node.kind == OpKind::Pack;
+  const Shape& whole = joins ? site.out().shape : site.in().shape;
+  for (const Part& part : parts_of(site.function, site.node)) {
+    for (size_t i = 0; i < part.stride.size(); ++i) {
+      if (part.size[i] == 1 || part.stride[i] == 1) continue;
+      if (part.stride[i] < 0) return std::string("the NPU does not read backwards");
+      if (i + 1 == part.stride.size()) return std::string("the NPU does not skip channels");
+      if (i + 2 < part.stride.size() &&
+          element_count(whole) != whole[i] * whole[whole.size() - 1] * whole[whole.size() - 2])
+        return std::string("images are skipped beside rows");
+    }
+    Shape size = part.size;
+    if (!box_of(whole, part.begin, size)) return std::string("a piece is no box of one image");
+  }
+  return std::nullopt;
+}
+
+void legalise_parts(Builder& builder, const Node& node) {
+  using graph::OpKind;
+  const bool joins = node.kind == OpKind::Concat || node.kind == OpKind::Pack;
+  for (const Part& part : parts_of(builder.function(), node)) {
+    if (joins) {
+      copy_box(builder, builder.read(part.tensor),
+               builder.part(node.outputs.at(0), part.begin, part.size));
+      continue;
+    }
+    const Operand from = builder.part(node.inputs.at(0), part.begin, part.size, part.stride);
+    copy_box(builder, from, builder.write_as(part.tensor, from.extent));
+  }
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,150 @@
+#include "legalise/patterns.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "hardware/limits.h"
+#include "legalise/confirmed.h"
+#include "legalise/operators.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+using enum graph::OpKind;
+
+// Operators, and the element types of the values they take.
+constexpr unsigned kInt8 = 1, kInt16 = 2, kBoth = 3, kInt32In = 4;  // 32 bits: inputs only
+constexpr unsigned kNever = 8;  // the host's, whatever the types
+struct Row {
+  OperatorRule rule;
+  unsigned types;
+};
+constexpr Row kRows[] = {
+    {{Conv2d, refuses_conv2d, legalise_conv2d}, kBoth},
+    {{DepthwiseConv2d, refuses_depthwise_conv2d, legalise_depthwise_conv2d}, kBoth},
+    {{FullyConnected, refuses_fully_connected, legalise_fully_connected}, kBoth},
+    {{MaxPool2d, refuses_max_pool2d, legalise_max_pool2d}, kBoth},
+    {{AveragePool2d, refuses_average_pool2d, legalise_average_pool2d}, kBoth},
+    {{Mean, refuses_sum, legalise_sum}, kBoth},
+    {{Sum, refuses_sum, legalise_sum}, kBoth},
+    {{Add, refuses_add, legalise_add}, kBoth},
+    {{Mul, refuses_mul, legalise_mul}, kBoth},
+    {{Relu, refuses_rescale, legalise_relu}, kBoth},
+    {{Quantize, refuses_quantize, legalise_quantize}, kBoth | kInt32In},
+    {{Softmax, refuses_softmax, legalise_softmax}, kBoth},
+    {{Reshape, refuses_reshape, legalise_reshape}, kBoth},
+    {{Pad, refuses_pad, legalise_pad}, kBoth},
+    {{PadV2, refuses_pad, legalise_pad}, kBoth},
+    {{Transpose, refuses_transpose, legalise_transpose}, kBoth},
+    {{ReduceMax, refuses_extreme, legalise_extreme}, kBoth},
+    {{ReduceMin, refuses_extreme, legalise_extreme}, kBoth},
+    {{TransposeConv2d, refuses_transpose_conv2d, legalise_transpose_conv2d}, kBoth},
+    {{Sub, refuses_sub, legalise_sub}, kBoth},
+    {{Minimum, refuses_extremum, legalise_minimum}, kBoth},
+    {{Maximum, refuses_extremum, legalise_maximum}, kBoth},
+    {{LeakyRelu, refuses_leaky_relu, legalise_leaky_relu}, kBoth},
+    {{Prelu, refuses_prelu, legalise_prelu}, kInt8},
+    {{Logistic, refuses_table, legalise_table}, kBoth},
+    {{Tanh, refuses_table, legalise_table}, kBoth},
+    {{HardSwish, refuses_table, legalise_table}, kInt8},
+    {{Elu, refuses_table, legalise_table}, kInt8},
+    {{Exp, refuses_table, legalise_table}, kBoth},
+    {{Abs, refuses_table, legalise_table}, kInt8},
+    {{Rsqrt, refuses_table, legalise_table}, kInt8},
+    {{Concat, refuses_parts, legalise_parts}, kBoth},
+    {{Pack, refuses_parts, legalise_parts}, kBoth},
+    {{Split, refuses_parts, legalise_parts}, kBoth},
+    {{Unpack, refuses_parts, legalise_parts}, kBoth},
+    {{Slice, refuses_parts, legalise_parts}, kBoth},
+    {{ResizeNearest, refuses_resize, legalise_resize}, kBoth},
+    {{ResizeBilinear, refuses_resize, legalise_resize}, kInt8},
+    {{SpaceToDepth, refuses_blocks, legalise_blocks}, kBoth},
+    {{DepthToSpace, refuses_blocks, legalise_blocks}, kBoth},
+    {{MirrorPad, refuses_mirror_pad, legalise_mirror_pad}, kBoth},
+    {{Tile, refuses_repeat, legalise_repeat}, kBoth},
+    {{BroadcastTo, refuses_repeat, legalise_repeat}, kBoth},
+    {{BatchMatmul, refuses_state, never}, kNever},
+    {{Svdf, refuses_state, never}, kNever},
+    {{Lstm, refuses_state, never}, kNever},
+    {{ArgMax, refuses_state, never}, kNever},
+    {{ArgMin, refuses_state, never}, kNever},
+};
+
+const Row* find_row(graph::OpKind kind) {
+  const auto found = std::find_if(std::begin(kRows), std::end(kRows),
+                                  [&](const Row& row) { return row.rule.kind == kind; });
+  return found == std::end(kRows) ? nullptr : found;
+}
+
+// What the operator computes with and computes; weights and bias are its rule's affair.
+Reason check_value(const char* role, const graph::Tensor& tensor, unsigned types) {
+  const bool known = (tensor.type == DataType::Int8 && (types & kInt8) != 0) ||
+                     (tensor.type == DataType::Int16 && (types & kInt16) != 0) ||
+                     (tensor.type == DataType::Int32 && (types & kInt32In) != 0);
+  if (!known)
+    return fmt::format("the {} is {}, the NPU takes {} here", role, to_string(tensor.type),
+                       types == kBoth   ? "i8 and i16"
+                       : types == kInt8 ? "i8"
+                                        : "i16");
+  if (!tensor.quantization.present() || tensor.quantization.per_channel())
+    return fmt::format("the {} has {} scales, the NPU takes one", role,
+                       tensor.quantization.scale.size());
+  if (tensor.variable)
+    return fmt::format("the {} is state, which the host keeps between invocations", role);
+  const Shape& shape = tensor.shape;
+  int64_t height = 1;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const int64_t extent = i + 2 < shape.size() ? height *= shape[i] : shape[i];
+    if (extent > kMostExtent)
+      return fmt::format("the {} has an extent of {}, above {}", role, extent, kMostExtent);
+  }
+  return std::nullopt;
+}
+
+bool is_weighted(graph::OpKind kind) {
+  return kind == Conv2d || kind == DepthwiseConv2d || kind == FullyConnected ||
+         kind == TransposeConv2d;
+}
+
+}  // namespace
+
+const OperatorRule* find_rule(graph::OpKind kind) {
+  const Row* row = find_row(kind);
+  return row == nullptr ? nullptr : &row->rule;
+}
+
+Reason refuses(const Site& site) {
+  const Row* row = find_row(site.node.kind);
+  INTARSIA_CHECK(row != nullptr, "only operators with a rule are asked about");
+  if (row->types == kNever) return row->rule.refuses(site);
+  const size_t values = is_weighted(site.node.kind) ? 1 : site.node.inputs.size();
+  for (size_t i = 0; i < values; ++i) {
+    if (!site.has(i)) continue;
+    const char* role = site.node.inputs.size() == 1 || is_weighted(site.node.kind)
+                           ? "input"
+                           : std::array{"first operand", "second operand"}[std::min<size_t>(i, 1)];
+    if (Reason reason = check_value(role, site.in(i), row->types)) return reason;
+  }
+  for (const graph::TensorId id : site.node.outputs)
+    if (Reason reason = check_value("output", site.function.tensor(id), row->types & kBoth))
+      return reason;
+  if (values == 1 && site.in(0).constant.valid()) return std::string("the input is constant");
+  return row->rule.refuses(site);
+}
+
+std::vector<Pattern> patterns(bool confirmed_only) {
+  std::vector<Pattern> result;
+  for (const Row& row : kRows)
+    result.push_back({std::string(to_string(row.rule.kind)),
+                      {row.rule.kind},
+                      [confirmed_only](const PatternMatch& match) {
+                        const Site site{match.module, match.function, match.node()};
+                        Reason reason = refuses(site);
+                        return reason || !confirmed_only ? reason : refuses_unconfirmed(site);
+                      }});
+  return result;
+}
+
+}  // namespace intarsia::targets::ethos_u

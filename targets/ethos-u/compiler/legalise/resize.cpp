@@ -1,0 +1,206 @@
+// Resizing of images by whole factors. Twice, four and eight times the size is made by the
+// hardware's doubling; everything else phase by phase: output elements whose neighbours lie alike
+// become one operation that writes every factor-th element.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "hardware/limits.h"
+#include "intarsia/rounding.h"
+#include "legalise/operators.h"
+#include "program/scaling.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+using graph::Node;
+
+constexpr int64_t kOne = 1 << 10;  // weights of neighbours, as TFLite counts them
+constexpr size_t kMostPieces = 64;
+
+struct Neighbours {
+  int64_t low, high, weight;  // of `high`; none for the nearest neighbour
+};
+
+Neighbours nearest(int64_t at, int64_t in, int64_t out, const graph::ResizeAttrs& a) {
+  const float scale = a.align_corners && out > 1
+                          ? static_cast<float>(in - 1) / static_cast<float>(out - 1)
+                          : static_cast<float>(in) / static_cast<float>(out);
+  const float place = (static_cast<float>(at) + (a.half_pixel_centers ? 0.5f : 0.0f)) * scale;
+  const float rounded = a.align_corners ? std::round(place) : std::floor(place);
+  const int64_t index = std::clamp<int64_t>(static_cast<int64_t>(rounded), 0, in - 1);
+  return {index, index, 0};
+}
+
+Neighbours blended(int64_t at, int64_t in, int64_t out, const graph::ResizeAttrs& a) {
+  const int64_t scale = a.align_corners && out > 1 ? (kOne * (in - 1) + (out - 1) / 2) / (out - 1)
+                                                   : (kOne * in + out / 2) / out;
+  const int64_t place = at * scale + (a.half_pixel_centers ? scale / 2 - kOne / 2 : int64_t{0});
+  const int64_t low = std::max<int64_t>(place / kOne, 0);
+  const int64_t high = std::min(ceil_div(place, kOne), in - 1);
+  if (high == low) return {low, low, 0};
+  return {low, high, place - low * kOne};
+}
+
+// Output elements first, first + factor, ... whose neighbours are low, low + 1, ...
+struct Run {
+  int64_t first, count, low;
+  std::vector<int64_t> taps;  // weights of low, low + 1; a single one is the value itself
+  int64_t shift = 0;          // their sum is 2^shift
+};
+
+std::vector<Run> runs_of(const Site& site, size_t axis, int64_t factor) {
+  const auto& a = site.node.attrs<graph::ResizeAttrs>();
+  const int64_t in = site.in().shape.at(axis), out = site.out().shape.at(axis);
+  const auto neighbours = [&](int64_t at) {
+    return site.node.kind == graph::OpKind::ResizeBilinear ? blended(at, in, out, a)
+                                                           : nearest(at, in, out, a);
+  };
+  std::vector<Run> runs;
+  for (int64_t remainder = 0; remainder < std::min(factor, out); ++remainder)
+    for (int64_t at = remainder; at < out; at += factor) {
+      Neighbours n = neighbours(at);
+      if (n.weight == kOne) n = {n.high, n.high, 0};
+      Run run{at, 1, n.low, {1}};
+      if (n.weight != 0 && n.low != n.high) {
+        const int64_t common = std::gcd(n.weight, kOne);
+        run.taps = {(kOne - n.weight) / common, n.weight / common};
+        while ((common << run.shift) < kOne) ++run.shift;
+      }
+      const bool continues = at != remainder && runs.back().taps == run.taps &&
+                             runs.back().low + runs.back().count == run.low;
+      if (continues)
+        ++runs.back().count;
+      else
+        runs.push_back(std::move(run));
+    }
+  return runs;
+}
+
+struct Pieces {
+  int64_t factor_y, factor_x;
+  std::vector<Run> y, x;
+};
+
+Pieces pieces_of(const Site& site) {
+  const Shape &in = site.in().shape, &out = site.out().shape;
+  Pieces pieces{std::max<int64_t>(out.at(1) / in.at(1), 1),
+                std::max<int64_t>(out.at(2) / in.at(2), 1),
+                {},
+                {}};
+  pieces.y = runs_of(site, 1, pieces.factor_y);
+  pieces.x = runs_of(site, 2, pieces.factor_x);
+  return pieces;
+}
+
+// How often the size doubles in both directions, where the hardware's doubling gives the result:
+// copies of each element, or averages over such copies.
+int doublings(const Site& site) {
+  const auto& a = site.node.attrs<graph::ResizeAttrs>();
+  const Shape &in = site.in().shape, &out = site.out().shape;
+  for (int n = 1; n <= 3; ++n) {
+    const int64_t factor = 1 << n;
+    if (out.at(1) != in.at(1) * factor || out.at(2) != in.at(2) * factor) continue;
+    if (site.node.kind == graph::OpKind::ResizeBilinear)
+      return a.align_corners || a.half_pixel_centers ? 0 : n;
+    for (const size_t axis : {size_t{1}, size_t{2}})
+      for (int64_t at = 0; at < out.at(axis); ++at)
+        if (nearest(at, in.at(axis), out.at(axis), a).low != at / factor) return 0;
+    return n;
+  }
+  return 0;
+}
+
+void emit_doublings(Builder& builder, const Node& node, int count) {
+  const Site site{builder.module(), builder.function(), node};
+  const bool averages = node.kind == graph::OpKind::ResizeBilinear;
+  const int64_t images = site.out().shape.at(0);
+  for (int64_t n = 0; n < images; ++n) {
+    Operand from = image(builder.read(node.inputs.at(0)), n, images);
+    const Operand to = image(builder.write(node.outputs.at(0)), n, images);
+    from.zero_point = 0;
+    for (int i = 0; i < count; ++i) {
+      const Extent twice = {from.extent.height * 2, from.extent.width * 2, from.extent.depth};
+      const bool last = i + 1 == count;
+      Operation pool = builder.start(OperationKind::AveragePool, from,
+                                     last ? to : builder.inner("doubled", site.out().type, twice));
+      pool.ofm.zero_point = 0;
+      pool.upscale = Upscale::Nearest;
+      if (last && averages) {
+        // A window of `factor` copies holds so many of one element and the rest of the next; at the
+        // end, where it leaves the image, only the last one.
+        pool.kernel.height = pool.kernel.width = 1 << count;
+        pool.pads.bottom = pool.pads.right = (1 << count) - 1;
+      } else {
+        pool.global_scale = ChannelScale{.multiplier = 1};
+      }
+      from = pool.ofm;
+      builder.emit(std::move(pool));
+    }
+  }
+}
+
+}  // namespace
+
+Reason refuses_resize(const Site& site) {
+  if (site.in().type != site.out().type)
+    return fmt::format("the output is {}, the input {}", to_string(site.out().type),
+                       to_string(site.in().type));
+  if (site.node.kind == graph::OpKind::ResizeBilinear && site.in().type != DataType::Int8)
+    return fmt::format("bilinear resizing is of i8, not {}", to_string(site.in().type));
+  if (doublings(site) != 0) return std::nullopt;
+  const Pieces pieces = pieces_of(site);
+  if (pieces.y.size() * pieces.x.size() > kMostPieces)
+    return fmt::format("its {} x {} kinds of neighbourhoods are more than {} operations",
+                       pieces.y.size(), pieces.x.size(), kMostPieces);
+  for (const Run& y : pieces.y)
+    for (const Run& x : pieces.x)
+      if (*std::max_element(y.taps.begin(), y.taps.end()) *
+              *std::max_element(x.taps.begin(), x.taps.end()) >
+          255)
+        return std::string("the weights of its neighbours need more than 8 bits");
+  return std::nullopt;
+}
+
+void legalise_resize(Builder& builder, const Node& node) {
+  const Site site{builder.module(), builder.function(), node};
+  if (const int count = doublings(site); count != 0) return emit_doublings(builder, node, count);
+  const Pieces pieces = pieces_of(site);
+  const auto depth = static_cast<int32_t>(site.in().shape.at(3));
+  const int64_t images = site.out().shape.at(0);
+  for (int64_t n = 0; n < images; ++n)
+    for (const Run& y : pieces.y)
+      for (const Run& x : pieces.x) {
+        const auto rows = static_cast<int32_t>(y.count), columns = static_cast<int32_t>(x.count);
+        const auto taps_y = static_cast<int32_t>(y.taps.size());
+        const auto taps_x = static_cast<int32_t>(x.taps.size());
+        const Operand from = box(image(builder.read(node.inputs.at(0)), n, images),
+                                 {static_cast<int32_t>(y.low), static_cast<int32_t>(x.low), 0},
+                                 {rows + taps_y - 1, columns + taps_x - 1, depth});
+        Operand to = box(image(builder.write(node.outputs.at(0)), n, images),
+                         {static_cast<int32_t>(y.first), static_cast<int32_t>(x.first), 0},
+                         {rows, columns, depth});
+        to.step.height *= static_cast<int32_t>(pieces.factor_y);
+        to.step.width *= static_cast<int32_t>(pieces.factor_x);
+        if (taps_y * taps_x == 1) {
+          builder.copy(from, to);
+          continue;
+        }
+        Operation op = builder.start(OperationKind::Depthwise, from, to);
+        op.ifm.zero_point = op.ofm.zero_point = 0;
+        op.kernel.height = taps_y;
+        op.kernel.width = taps_x;
+        for (int32_t c = 0; c < depth; ++c)
+          for (const int64_t wy : y.taps)
+            for (const int64_t wx : x.taps) op.weights.push_back(static_cast<int16_t>(wy * wx));
+        // Past 31 bits the shift rounds ties away from zero, as TFLite does here.
+        const ChannelScale scale{.multiplier = uint32_t{1} << 31,
+                                 .shift = 31 + static_cast<int32_t>(y.shift + x.shift)};
+        op.scales.assign(static_cast<size_t>(depth), scale);
+        builder.emit(std::move(op));
+      }
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,42 @@
+#include "legalise/wide.h"
+
+namespace intarsia::targets::ethos_u {
+
+Operand wide_constant(Builder& builder, int32_t value) {
+  return builder.filled(DataType::Int32, {1, 1, 1}, value);
+}
+
+Operation wide_operation(Builder& builder, OperationKind kind, const Operand& a, const Operand& b,
+                         const Operand& out, int shift) {
+  Operation op = builder.start(kind, a, out);
+  op.ifm2 = b;
+  op.ifm2_type = DataType::Int32;
+  if (kind == OperationKind::Mul || kind == OperationKind::Add || kind == OperationKind::Sub) {
+    op.global_scale = ChannelScale{.multiplier = 1, .shift = shift};
+    op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
+  }
+  return op;
+}
+
+Operand wide(Builder& builder, OperationKind kind, const Operand& a, const Operand& b, int shift) {
+  const Operand out = builder.inner("wide", DataType::Int32, a.extent);
+  builder.emit(wide_operation(builder, kind, a, b, out, shift));
+  return out;
+}
+
+Operand wide_product(Builder& builder, const Operand& a, const FixedFactor& factor) {
+  return wide(builder, OperationKind::Mul, a, wide_constant(builder, factor.value),
+              31 - factor.exponent);
+}
+
+Operand widened(Builder& builder, const Operand& x, int shift) {
+  const Operand out = builder.inner("wide", DataType::Int32, x.extent);
+  Operation op = builder.start(OperationKind::Mul, x, out);
+  op.ifm2_scalar = 1;
+  op.ifm2_type = builder.program().tensors.at(static_cast<size_t>(x.tensor)).type;
+  op.global_scale = ChannelScale{.multiplier = uint32_t{1} << shift};
+  builder.emit(std::move(op));
+  return out;
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,129 @@
+#include "schedule/block_chain.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Ways to cut a unit that are looked at: more take longer to look at, and are worse alone.
+constexpr size_t kMostOptions = 6;
+
+struct Candidate {
+  Unit unit;
+  double score = 0;   // alone
+  double total = 0;   // with the best of all before it
+  size_t before = 0;  // which candidate of the unit before that is
+  const OperationCost* cost = nullptr;
+};
+
+// What a unit shows at its ends when nothing hides it.
+double ends(const OperationCost& cost) {
+  return cost.first_fetch + cost.drain;
+}
+
+// The best alone, and those behind it whose ends are shorter. What one can make up for: the fetch that the best shows
+// first, and what hides behind the unit before (`before`, the longest drain of its candidates); its own drain, and the
+// fetch of the unit after it, `after`, which may hide behind that.
+std::vector<BlockOption> worth_looking_at(std::vector<BlockOption> options, double before,
+                                          double after) {
+  std::stable_sort(options.begin(), options.end(), [](const BlockOption& a, const BlockOption& b) {
+    return a.score() < b.score();
+  });
+  const OperationCost& best = options[0].cost;
+  const double most = options[0].score() + best.first_fetch + before + ends(best) + after;
+  std::vector<BlockOption> kept;
+  for (const BlockOption& option : options) {
+    if (option.score() > most || kept.size() == kMostOptions) break;
+    if (kept.empty() || ends(option.cost) < ends(kept.back().cost)) kept.push_back(option);
+  }
+  return kept;
+}
+
+// Whether another operation, of another image, has the same weights, which are stored once as long as their
+// order is the same.
+bool shares_weights(const ScheduleDraft& draft, const Unit& unit) {
+  const Operation& op = draft.operation(unit);
+  return has_weights(op.kind) &&
+         std::any_of(draft.program.operations.begin(), draft.program.operations.end(),
+                     [&](const Operation& other) {
+                       return &other != &op && other.node == op.node && other.weights == op.weights;
+                     });
+}
+
+bool is_stripe(const ScheduleDraft& draft, const Unit& unit) {
+  const Extent& whole = draft.schedule.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
+  return unit.rows.end - unit.rows.first < whole.height;
+}
+
+}  // namespace
+
+std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bool>& fetched) {
+  std::vector<std::vector<Candidate>> chain(draft.units.size());
+  for (size_t i = 0; i < chain.size(); ++i) {
+    const Unit& unit = draft.units[i];
+    const auto add = [&](Unit made, double score) {
+      Candidate& candidate = chain[i].emplace_back();
+      candidate.unit = std::move(made);
+      candidate.score = score;
+    };
+    if (is_stripe(draft, unit)) {
+      add(unit, (fetched[i] ? unit.fetched : unit.direct).alone());
+    } else {
+      const Memory constants = fetched[i] ? Memory::Cache : Memory::Constants;
+      std::vector<BlockOption> options = draft.maker.block_options(unit, constants);
+      if (shares_weights(draft, unit)) {
+        const BlockConfig& now = fetched[i] ? unit.fetched_block : unit.direct_block;
+        std::erase_if(options, [&](const BlockOption& option) {
+          return option.block.ofm.depth != now.ofm.depth ||
+                 option.block.part_kernel != now.part_kernel;
+        });
+      }
+      double before = 0, after = 0;
+      if (i > 0)
+        for (const Candidate& candidate : chain[i - 1])
+          before = std::max(before, candidate.cost->drain);
+      if (i + 1 < chain.size()) {
+        const Unit& next = draft.units[i + 1];
+        after = (fetched[i + 1] ? next.fetched : next.direct).first_fetch;
+      }
+      for (const BlockOption& option : worth_looking_at(std::move(options), before, after)) {
+        Unit made = unit;
+        draft.maker.set_block(made, option.block);
+        add(std::move(made), option.score());
+      }
+    }
+    for (Candidate& candidate : chain[i]) {
+      candidate.cost = fetched[i] ? &candidate.unit.fetched : &candidate.unit.direct;
+      if (i == 0) {
+        candidate.total = candidate.score + candidate.cost->first_fetch;
+        continue;
+      }
+      candidate.total = std::numeric_limits<double>::infinity();
+      for (size_t b = 0; b < chain[i - 1].size(); ++b) {
+        const Candidate& before = chain[i - 1][b];
+        const double seen = draft.dependency(before.unit, candidate.unit) == 0
+                                ? candidate.cost->first_fetch
+                                : -std::min(before.cost->drain, candidate.cost->pipeline / 2);
+        const double total = before.total + candidate.score + seen;
+        if (total >= candidate.total) continue;
+        candidate.total = total;
+        candidate.before = b;
+      }
+    }
+  }
+  std::vector<Unit> result(chain.size());
+  if (chain.empty()) return result;
+  const auto last =
+      std::min_element(chain.back().begin(), chain.back().end(),
+                       [](const Candidate& a, const Candidate& b) { return a.total < b.total; });
+  auto at = static_cast<size_t>(last - chain.back().begin());
+  for (size_t i = chain.size(); i-- > 0;) {
+    result[i] = chain[i][at].unit;
+    at = chain[i][at].before;
+  }
+  return result;
+}
+
+}  // namespace intarsia::targets::ethos_u

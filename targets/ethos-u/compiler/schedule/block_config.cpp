@@ -1,0 +1,137 @@
+#include "schedule/block_config.h"
+
+#include <algorithm>
+
+#include "hardware/limits.h"
+#include "intarsia/check.h"
+#include "intarsia/rounding.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+bool keeps_depth(OperationKind kind) {
+  return is_elementwise(kind) || kind == OperationKind::Depthwise ||
+         kind == OperationKind::MaxPool || kind == OperationKind::AveragePool;
+}
+
+// Input elements along one axis for `count` outputs. A kernel is processed in sub-kernels.
+int32_t input_extent(int32_t count, int32_t stride, int32_t kernel, int32_t limit, Upscale upscale,
+                     int32_t ublock) {
+  const int32_t window = std::min(kernel, limit);
+  const int32_t nearest = upscale == Upscale::Nearest ? 1 : 0;
+  const int32_t elements = (count - 1) * stride + window + nearest;
+  return round_up(ceil_div(elements, upscale == Upscale::None ? 1 : 2), ublock);
+}
+
+int32_t ifm_block_depth(const Hardware& hardware, const BlockRequest& request, bool part_kernel) {
+  if (request.ifm_bits == 16) return round_up(std::min(request.ifm.depth, 16), 4);
+  return round_up(std::min(request.ifm.depth, part_kernel ? 16 : 32), hardware.ifm_ublock.depth);
+}
+
+int32_t banks_of(int64_t bytes, int32_t granule) {
+  return round_up(2 * ceil_div(bytes, kShramBankBytes), granule);  // two, to work while loading
+}
+
+int32_t ifm_granule(const Hardware& hardware, const BlockRequest& request) {
+  const Granules& granules = hardware.granules;
+  if (request.ifm_bits == 32) return granules.ifm32;
+  if (is_elementwise(request.kind))
+    return request.ifm_bits == 16 ? granules.elementwise16 : granules.elementwise8;
+  return request.ifm_bits == 16 ? granules.ifm16 : granules.ifm8;
+}
+
+// Sizes that cut `extent` into 1, 2, 3 ... equal parts, multiples of `unit`, up to `most`.
+std::vector<int32_t> divisions(int32_t extent, int32_t unit, int32_t most) {
+  std::vector<int32_t> sizes;
+  const int32_t limit = std::min(round_up(extent, unit), most / unit * unit);
+  for (int32_t parts = 1; parts <= extent; ++parts) {
+    const int32_t size = std::min(round_up(ceil_div(extent, parts), unit), limit);
+    if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
+    if (size == unit) break;
+  }
+  return sizes;
+}
+
+}  // namespace
+
+BlockRequest block_request(const Operation& operation, DataType ifm_type, const Extent& ofm) {
+  BlockRequest request;
+  request.kind = operation.kind;
+  request.ifm = operation.ifm.extent;
+  request.ofm = ofm;
+  request.ifm_bits = static_cast<int32_t>(8 * element_bytes(ifm_type));
+  request.kernel = operation.kernel;
+  request.upscale = operation.upscale;
+  request.lut = operation.activation == Activation::Lut;
+  request.ifm2_tensor = operation.ifm2.has_value();
+  return request;
+}
+
+std::optional<BlockConfig> try_block(const Hardware& hardware, const BlockRequest& request,
+                                     const Extent& ofm_block, bool part_kernel) {
+  const Kernel& kernel = request.kernel;
+  const Extent& ublock = hardware.ofm_ublock;
+  BlockConfig config;
+  config.ofm = ofm_block;
+  config.part_kernel = part_kernel;
+  config.ifm.height =
+      input_extent(ofm_block.height, kernel.stride_y, (kernel.height - 1) * kernel.dilation_y + 1,
+                   kSubKernelMaxHeight, request.upscale, ublock.height);
+  config.ifm.width =
+      input_extent(ofm_block.width, kernel.stride_x, (kernel.width - 1) * kernel.dilation_x + 1,
+                   kSubKernelMaxWidth, request.upscale, ublock.width);
+  config.ifm.depth =
+      keeps_depth(request.kind) ? ofm_block.depth : ifm_block_depth(hardware, request, part_kernel);
+
+  const int64_t ifm_bytes = int64_t{config.ifm.height} * config.ifm.width *
+                            round_up(int64_t{config.ifm.depth} * request.ifm_bits / 8, 8);
+  const int32_t ifm_banks = banks_of(ifm_bytes, ifm_granule(hardware, request));
+  const int32_t end = hardware.banks - std::max(request.lut ? 2 : 0, hardware.reserved_banks());
+  const int32_t ifm_end = static_cast<int32_t>(kShramOutputBanks) + ifm_banks;
+  if (is_elementwise(request.kind)) {
+    // No accumulators: what is left is input, of both operands.
+    if (ifm_end + (request.ifm2_tensor ? ifm_banks : 0) > end) return std::nullopt;
+    config.shram = {end, ifm_end, end};
+    return config;
+  }
+  const bool wide = request.ifm_bits == 16 && has_weights(request.kind);
+  config.accumulators = wide ? AccumulatorFormat::Int40 : AccumulatorFormat::Int32;
+  const int64_t acc_bytes =
+      int64_t{ofm_block.height} * ofm_block.width * round_up(ofm_block.depth, 8) * (wide ? 5 : 4);
+  const int32_t acc_banks =
+      banks_of(acc_bytes, wide ? hardware.granules.acc40 : hardware.granules.acc32);
+  if (ifm_end > end - acc_banks) return std::nullopt;
+  config.shram = {ifm_end, ifm_end, end - acc_banks};
+  return config;
+}
+
+std::vector<BlockConfig> block_candidates(const Hardware& hardware, const BlockRequest& request) {
+  const Extent& ublock = hardware.ofm_ublock;
+  // Blocks of part of the depth are multiples of the depth at which the hardware divides.
+  std::vector<int32_t> depths;
+  for (const int32_t depth : divisions(request.ofm.depth, ublock.depth, kOfmBlockMaxDepth)) {
+    const int32_t whole =
+        depth < request.ofm.depth
+            ? std::min<int32_t>(round_up(depth, static_cast<int32_t>(kSplitDepth)),
+                                kOfmBlockMaxDepth)
+            : depth;
+    if (depths.empty() || depths.back() != whole) depths.push_back(whole);
+  }
+  std::vector<bool> orders = {false};
+  if (request.kind == OperationKind::Conv)
+    orders = request.ifm.depth <= 8 ? std::vector<bool>{true} : std::vector<bool>{false, true};
+
+  std::vector<BlockConfig> result;
+  for (const bool part_kernel : orders)
+    for (const int32_t depth : depths)
+      for (const int32_t height :
+           divisions(request.ofm.height, ublock.height, static_cast<int32_t>(kOfmBlockMaxHeight)))
+        for (const int32_t width :
+             divisions(request.ofm.width, ublock.width, static_cast<int32_t>(kOfmBlockMaxWidth)))
+          if (const auto config = try_block(hardware, request, {height, width, depth}, part_kernel))
+            result.push_back(*config);
+  INTARSIA_CHECK(!result.empty(), "one micro-block fits every configuration");
+  return result;
+}
+
+}  // namespace intarsia::targets::ethos_u

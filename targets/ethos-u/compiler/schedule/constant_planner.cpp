@@ -1,0 +1,272 @@
+#include "schedule/constant_planner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "intarsia/rounding.h"
+#include "schedule/block_chain.h"
+#include "schedule/fast_memory_sizes.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// A preference, and no fact of the hardware: two percent more fast memory are worth one percent of time.
+constexpr double kMemoryPerTime = 2;
+// So many sizes of fast memory are tried; each takes its time.
+constexpr size_t kMostBudgets = 4;
+// What a slice adds to the constants of a core: its scales and its weights end where 16 bytes do, each half of
+// that away on average, and its weights begin with the header of a section.
+constexpr double kSectionHeaderBytes = 4.5;
+constexpr double kSliceBytes = static_cast<double>(kStreamAlignment) + kSectionHeaderBytes;
+constexpr int kSliceRounds = 2;
+constexpr int64_t kLeastSliced = 2048;  // bytes of constants
+
+}  // namespace
+
+ConstantPlanner::ConstantPlanner(ScheduleDraft& draft) : draft_(draft), prefetch_(draft.hardware) {
+  find_owners();
+  plan_tables();
+}
+
+void ConstantPlanner::plan_tables() {
+  TableSlots slots(draft_.hardware);
+  slots_.assign(draft_.units.size(), {});
+  for (size_t i = 0; i < draft_.units.size(); ++i) {
+    const Operation& op = draft_.operation(draft_.units[i]);
+    if (op.activation != Activation::Lut) {
+      slots.clobber(static_cast<int32_t>(i));
+      continue;
+    }
+    const auto bytes =
+        static_cast<int64_t>(draft_.program.tables.at(static_cast<size_t>(op.lut)).bytes.size());
+    slots_[i] = slots.use(op.lut, bytes, static_cast<int32_t>(i));
+  }
+}
+
+const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfig& block) {
+  const auto key = std::tuple(unit.view, unit.first, unit.end, block.ofm.depth, block.part_kernel);
+  const auto [place, fresh] = streams_.try_emplace(key);
+  if (fresh)
+    place->second = make_constant_stream(
+        draft_.hardware, draft_.schedule.operations.at(static_cast<size_t>(unit.view)),
+        unit.ifm.type, block, unit.first, unit.end);
+  return place->second;
+}
+
+std::vector<PrefetchUnit> ConstantPlanner::prefetch_units(bool exact) {
+  const std::vector<int64_t> live = draft_.live_bytes();
+  std::vector<PrefetchUnit> units(draft_.units.size());
+  for (size_t i = 0; i < draft_.units.size(); ++i) {
+    const Unit& unit = draft_.units[i];
+    PrefetchUnit& out = units[i];
+    out.direct = unit.direct;
+    out.fetched = unit.fetched;
+    out.waits = i > 0 && draft_.dependency(draft_.units[i - 1], unit) == 0;
+    out.live_bytes = live[i];
+    out.owner = unit.owner;
+    out.operation = static_cast<int32_t>(unit.operation);
+    if (unit.owner >= 0) units[static_cast<size_t>(unit.owner)].last_user = static_cast<int32_t>(i);
+    if (const int32_t group = draft_.group_of(unit); group >= 0 && unit.owner < 0) {
+      out.bytes = draft_.schedule.storages[static_cast<size_t>(group)].bytes;
+      out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
+    }
+    if (has_weights(draft_.operation(unit).kind) && draft_.constants_are_slow() && unit.owner < 0) {
+      const bool whole = unit.end - unit.first == draft_.operation(unit).ofm.extent.depth;
+      // Encoding takes time: not for what is divided, or does not fit, anyway.
+      out.bytes = exact || (whole && unit.estimated_bytes <= most_budget_)
+                      ? static_cast<int64_t>(stream(unit, unit.fetched_block).bytes.size())
+                      : aligned_to_stream(unit.estimated_bytes * 102 / 100 + 2 * kStreamAlignment);
+      out.transfer = draft_.cost.transfer(Memory::Constants, Memory::Cache, out.bytes);
+    }
+    out.has_table = slots_[i].load;
+    if (out.has_table) {
+      const auto lut = static_cast<size_t>(draft_.operation(unit).lut);
+      out.table =
+          draft_.cost.transfer(Memory::Constants, std::nullopt,
+                               static_cast<int64_t>(draft_.program.tables.at(lut).bytes.size()));
+      out.table_earliest = slots_[i].earliest;
+    }
+  }
+  return units;
+}
+
+PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
+  const std::vector<int64_t> live = draft_.live_bytes();
+  const int64_t base = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+  std::vector<int64_t> budgets = {base};
+  if (draft_.options.sram_limit) {
+    budgets = {fetch_limit};
+  } else if (!draft_.options.for_size) {
+    std::vector<int64_t> constants;
+    for (const Unit& unit : draft_.units)
+      constants.push_back(aligned_to_stream(unit.estimated_bytes));
+    budgets = fast_memory_sizes(live, constants, kMostBudgets);
+  }
+  most_budget_ = *std::max_element(budgets.begin(), budgets.end());
+  struct Option {
+    PrefetchPlan plan;
+    std::vector<Unit> units;
+    std::vector<TableSlots::Slot> slots;
+    int64_t budget;
+  };
+  std::optional<Option> best;
+  double best_score = std::numeric_limits<double>::infinity();
+  const std::vector<Unit> whole = draft_.units;
+  const std::vector<TableSlots::Slot> whole_slots = slots_;
+  for (const int64_t budget : budgets) {
+    draft_.units = whole;
+    slots_ = whole_slots;
+    PrefetchPlan plan = prefetch_.plan(prefetch_units(false), budget);
+    if (draft_.constants_are_slow()) plan = slice_units(budget, std::move(plan));
+    const double memory = static_cast<double>(std::max(plan.peak_bytes, base)) /
+                          static_cast<double>(std::max<int64_t>(base, 1));
+    const double score = plan.cycles * std::pow(memory, 1 / kMemoryPerTime);
+    if (score < best_score) {
+      best_score = score;
+      best = Option{std::move(plan), draft_.units, slots_, budget};
+    }
+  }
+  draft_.units = std::move(best->units);
+  slots_ = std::move(best->slots);
+  chain_blocks(best->budget, best->plan);
+  return prefetch_.plan(prefetch_units(true), best->budget);
+}
+
+// Blocks that suit each other, where that makes the plan better. What is close is decided with the real sizes
+// of constants.
+void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
+  std::vector<bool> fetched = plan.fetched;
+  for (size_t i = 0; i < fetched.size(); ++i) {
+    Unit& unit = draft_.units[i];
+    if (unit.owner >= 0) {
+      fetched[i] = fetched[static_cast<size_t>(unit.owner)];
+    } else if (has_weights(draft_.operation(unit).kind)) {
+      const BlockConfig& block = fetched[i] ? unit.fetched_block : unit.direct_block;
+      unit.estimated_bytes = static_cast<int64_t>(stream(unit, block).bytes.size());
+      draft_.maker.count_again(unit);
+    }
+  }
+  const double before = prefetch_.plan(prefetch_units(false), budget).cycles;
+  std::vector<Unit> units = with_chained_blocks(draft_, fetched);
+  std::swap(units, draft_.units);
+  if (prefetch_.plan(prefetch_units(false), budget).cycles >= before)
+    std::swap(units, draft_.units);
+}
+
+bool ConstantPlanner::can_slice(const Unit& unit) const {
+  const Extent& whole = draft_.schedule.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
+  const bool is_stripe = unit.rows.end - unit.rows.first < whole.height;
+  return unit.estimated_bytes >= kLeastSliced && !is_stripe && unit.end - unit.first > kBrickDepth;
+}
+
+// The unit in slices of the output's depth; itself alone where that is not possible.
+std::vector<Unit> ConstantPlanner::slices(const Unit& unit, int32_t count) {
+  const int32_t depth = unit.end - unit.first;
+  const auto brick = static_cast<int32_t>(kBrickDepth);
+  const int32_t slice = std::max(brick, round_up(depth / count, brick));
+  if (!can_slice(unit) || slice >= depth) return {unit};
+  std::vector<Unit> result;
+  for (int32_t first = unit.first; first < unit.end; first += slice) {
+    const int32_t end = std::min(first + slice, unit.end);
+    const auto [known, fresh] = parts_.try_emplace({unit.view, first, end});
+    if (fresh) known->second = draft_.maker.make_part(unit, first, end);
+    result.push_back(known->second);
+  }
+  return result;
+}
+
+// Stripes of an operation share its constants, readers of a group of constants the group.
+void ConstantPlanner::find_owners() {
+  std::map<std::tuple<int32_t, int32_t, int32_t>, int32_t> owners;
+  for (size_t i = 0; i < draft_.units.size(); ++i) {
+    Unit& unit = draft_.units[i];
+    const int32_t group = draft_.group_of(unit);
+    const auto key =
+        group >= 0 ? std::tuple(-1, group, 0) : std::tuple(unit.operation, unit.first, unit.end);
+    const auto [at, fresh] = owners.try_emplace(key, static_cast<int32_t>(i));
+    unit.owner = fresh ? -1 : at->second;
+  }
+}
+
+// What slices add to the constants, as a part of them.
+double ConstantPlanner::slice_bytes(const std::vector<Unit>& units) const {
+  double bytes = 0, slices = 0;
+  for (const Unit& unit : units) {
+    if (unit.owner < 0) bytes += static_cast<double>(unit.estimated_bytes);
+    if (unit.first > 0) ++slices;
+  }
+  return bytes > 0 ? slices * kSliceBytes * draft_.hardware.cores / bytes : 0;
+}
+
+// Takes `units` when they make the plan better: a percent of time is worth a percent of the constants.
+bool ConstantPlanner::try_units(std::vector<Unit> units, int64_t budget, PrefetchPlan& plan) {
+  const double larger = (1 + slice_bytes(units)) / (1 + slice_bytes(draft_.units));
+  std::swap(units, draft_.units);
+  const std::vector<TableSlots::Slot> slots = slots_;
+  find_owners();
+  plan_tables();
+  PrefetchPlan other = prefetch_.plan(prefetch_units(false), budget);
+  if (other.cycles * larger < plan.cycles) {
+    plan = std::move(other);
+    return true;
+  }
+  std::swap(units, draft_.units);
+  slots_ = slots;
+  return false;
+}
+
+// The units with those of one operation in `count` slices.
+std::vector<Unit> ConstantPlanner::resliced(const std::vector<Unit>& whole, size_t operation,
+                                            int32_t count) {
+  std::vector<Unit> result;
+  bool placed = false;
+  for (const Unit& unit : draft_.units) {
+    if (unit.operation != whole[operation].operation) {
+      result.push_back(unit);
+    } else if (!std::exchange(placed, true)) {
+      const std::vector<Unit> parts = slices(whole[operation], count);
+      result.insert(result.end(), parts.begin(), parts.end());
+    }
+  }
+  return result;
+}
+
+// Slices' constants take less memory at a time and arrive earlier: all operations in two or four, then
+// each otherwise, as long as it helps.
+PrefetchPlan ConstantPlanner::slice_units(int64_t budget, PrefetchPlan plan) {
+  const std::vector<Unit> whole = draft_.units;
+  for (const int32_t count : {2, 4}) {
+    std::vector<Unit> all;
+    for (const Unit& unit : whole) {
+      const std::vector<Unit> parts = slices(unit, count);
+      all.insert(all.end(), parts.begin(), parts.end());
+    }
+    try_units(std::move(all), budget, plan);
+  }
+  for (int round = 0; round < kSliceRounds; ++round) {
+    bool better = false;
+    for (size_t i = 0; i < whole.size(); ++i) {
+      if (!can_slice(whole[i])) continue;
+      const auto now =
+          std::count_if(draft_.units.begin(), draft_.units.end(),
+                        [&](const Unit& unit) { return unit.operation == whole[i].operation; });
+      auto tried = static_cast<size_t>(now);
+      for (const int32_t count : {1, 2, 3, 4, 6}) {
+        std::vector<Unit> units = resliced(whole, i, count);
+        const size_t parts = units.size() - draft_.units.size() + static_cast<size_t>(now);
+        if (parts == tried || parts == static_cast<size_t>(now)) continue;
+        tried = parts;
+        if (!try_units(std::move(units), budget, plan)) continue;
+        better = true;
+        break;
+      }
+    }
+    if (!better) break;
+  }
+  return plan;
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,66 @@
+#include "schedule/constant_streams.h"
+
+#include "intarsia/check.h"
+#include "intarsia/rounding.h"
+#include "weights/weight_encoder.h"
+#include "weights/weight_order.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Bias in 40 bits, multiplier in 32, shift in 6; little-endian.
+void append_scale(const ChannelScale& scale, std::vector<uint8_t>& bytes) {
+  INTARSIA_CHECK(scale.bias >= -(int64_t{1} << 39) && scale.bias < int64_t{1} << 39 &&
+                     scale.shift >= 0 && scale.shift < 64,
+                 "scales fit their record");
+  const auto bias = static_cast<uint64_t>(scale.bias);
+  for (int byte = 0; byte < 5; ++byte) bytes.push_back(static_cast<uint8_t>(bias >> (8 * byte)));
+  for (int byte = 0; byte < 4; ++byte)
+    bytes.push_back(static_cast<uint8_t>(scale.multiplier >> (8 * byte)));
+  bytes.push_back(static_cast<uint8_t>(scale.shift));
+}
+
+void pad(std::vector<uint8_t>& bytes) {
+  const auto unit = static_cast<size_t>(kStreamAlignment);
+  bytes.resize(round_up(bytes.size(), unit));
+}
+
+}  // namespace
+
+ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
+                                    DataType ifm_type, const BlockConfig& block, int32_t first,
+                                    int32_t end) {
+  const Kernel& kernel = operation.kernel;
+  const bool depthwise = operation.kind == OperationKind::Depthwise;
+  const WeightTensor tensor = {operation.weights, operation.ofm.extent.depth, kernel.height,
+                               kernel.width, depthwise ? 1 : operation.ifm.extent.depth};
+  ConstantStream result;
+  for (int32_t core = 0; core < hardware.cores; ++core) {
+    const ChannelRange channels = {first + core, end, hardware.cores};
+    const auto scales_at = static_cast<int64_t>(result.bytes.size());
+    for (int32_t c = channels.first; c < channels.end; c += channels.step)
+      append_scale(operation.scales.at(static_cast<size_t>(c)), result.bytes);
+    pad(result.bytes);
+    const auto weights_at = static_cast<int64_t>(result.bytes.size());
+    if (channels.count() > 0) {
+      WeightTraversal traversal;
+      traversal.ofm_block_depth = (block.ofm.depth + hardware.cores - 1 - core) / hardware.cores;
+      traversal.ofm_ublock_depth = hardware.ofm_ublock.depth;
+      traversal.ifm_ublock_depth = hardware.ifm_ublock.depth;
+      traversal.dilation_y = kernel.dilation_y;
+      traversal.dilation_x = kernel.dilation_x;
+      traversal.depthwise = depthwise;
+      traversal.part_kernel = block.part_kernel;
+      traversal.ifm_16bit = element_bytes(ifm_type) == 2;
+      const std::vector<uint8_t> stream =
+          encode_weights(order_weights(tensor, channels, traversal));
+      result.bytes.insert(result.bytes.end(), stream.begin(), stream.end());
+    }
+    result.scales.push_back({-1, scales_at, weights_at - scales_at});
+    result.weights.push_back(
+        {-1, weights_at, static_cast<int64_t>(result.bytes.size()) - weights_at});
+  }
+  return result;
+}
+
+}  // namespace intarsia::targets::ethos_u

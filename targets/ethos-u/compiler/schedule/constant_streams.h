@@ -1,0 +1,25 @@
+// Constants in the form the hardware reads them: scale records and weight streams, per core.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hardware/hardware.h"
+#include "program/program.h"
+#include "schedule/block_config.h"
+#include "schedule/schedule.h"
+
+namespace intarsia::targets::ethos_u {
+
+// Weights and scales of the OFM channels first .. end-1 of an operation, ready to be one piece of
+// memory. Spans are relative to it; their storage is not set.
+struct ConstantStream {
+  std::vector<uint8_t> bytes;
+  std::vector<Span> weights, scales;  // one per core
+};
+
+ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
+                                    DataType ifm_type, const BlockConfig& block, int32_t first,
+                                    int32_t end);
+
+}  // namespace intarsia::targets::ethos_u

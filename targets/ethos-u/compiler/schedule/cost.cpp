@@ -1,0 +1,129 @@
+#include "schedule/cost.h"
+
+#include <algorithm>
+
+#include "intarsia/check.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+namespace isa = intarsia::isa::ethos_u;
+
+isa::Volume volume(const Extent& extent) {
+  return {extent.height, extent.width, extent.depth};
+}
+
+isa::Work work_of(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::Conv:
+      return isa::Work::Conv;
+    case OperationKind::Depthwise:
+      return isa::Work::Depthwise;
+    case OperationKind::MaxPool:
+      return isa::Work::MaxPool;
+    case OperationKind::AveragePool:
+      return isa::Work::OtherPool;
+    case OperationKind::ReduceSum:
+      return isa::Work::ReduceSum;
+    case OperationKind::Mul:
+      return isa::Work::Multiply;
+    case OperationKind::Add:
+    case OperationKind::Sub:
+      return isa::Work::AddSub;
+    default:
+      return isa::Work::OtherElementwise;
+  }
+}
+
+const isa::NpuTiming& timing_of(const Hardware& hardware) {
+  const isa::NpuTiming* npu = isa::find_npu_timing(hardware.tag);
+  INTARSIA_CHECK(npu != nullptr, "every configuration has a timing");
+  return *npu;
+}
+
+bool clamps(const Operation& operation, DataType type) {
+  if (type == DataType::Int32) return false;
+  const auto [low, high] = type == DataType::UInt8  ? std::pair(0, 255)
+                           : type == DataType::Int8 ? std::pair(-128, 127)
+                                                    : std::pair(-32768, 32767);
+  return operation.clamp_low > low || operation.clamp_high < high;
+}
+
+}  // namespace
+
+CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
+    : npu_(timing_of(hardware)), system_(system) {}
+
+double OperationCost::alone() const {
+  return std::max(pipeline, *std::max_element(ports.begin(), ports.end()));
+}
+
+size_t CostModel::port(Memory which) const {
+  const int port = which == Memory::Constants ? system_.constants
+                   : which == Memory::Arena   ? system_.arena
+                                              : system_.cache;
+  return static_cast<size_t>(port);
+}
+
+const isa::MemoryTiming& CostModel::memory(Memory which) const {
+  return system_.ports[port(which)];
+}
+
+OperationCost CostModel::cost(const Operation& operation, const Step& step, const Places& places,
+                              int64_t weight_bytes, int64_t scale_bytes) const {
+  const auto map = [&](const FeatureMap& from, Memory where) {
+    const bool packed =
+        from.stride_x == from.extent.depth * element_bytes(from.type) || from.extent.width == 1;
+    return isa::MapTiming{volume(from.extent), 8 * element_bytes(from.type),
+                          from.layout == Layout::Nhcwb16, packed, memory(where)};
+  };
+  isa::OperationTiming timing;
+  timing.work = work_of(operation.kind);
+  timing.ifm = map(step.ifm, places.ifm);
+  timing.ofm = map(step.ofm, places.ofm);
+  if (step.ifm2) timing.ifm2 = map(*step.ifm2, places.ifm2);
+  timing.is_binary = is_elementwise(operation.kind) && !is_unary(operation.kind);
+  timing.ofm_block = volume(step.block.ofm);
+  if (!is_elementwise(operation.kind)) {
+    const Kernel& kernel = operation.kernel;
+    timing.kernel_height = kernel.height;
+    timing.kernel_width = kernel.width;
+    timing.stride_y = kernel.stride_y;
+    timing.stride_x = kernel.stride_x;
+    timing.dilation_y = kernel.dilation_y;
+    timing.dilation_x = kernel.dilation_x;
+    timing.upscale = operation.upscale == Upscale::None ? 1 : 2;
+  }
+  timing.part_kernel_first = step.block.part_kernel;
+  timing.acc40 = step.block.accumulators == AccumulatorFormat::Int40;
+  timing.uses_table = operation.activation != Activation::None;
+  timing.uses_clamp = !timing.uses_table && clamps(operation, step.ofm.type);
+  timing.weight_bytes = weight_bytes;
+  timing.scale_bytes = scale_bytes;
+  timing.constants = memory(places.weights);
+  const isa::OperationCycles cycles = isa::operation_cycles(npu_, timing);
+  OperationCost result;
+  result.pipeline = cycles.pipeline;
+  result.first_fetch = cycles.first_fetch;
+  result.drain = cycles.drain;
+  result.ports[port(places.ifm)] += cycles.ifm.cycles;
+  if (step.ifm2) result.ports[port(places.ifm2)] += cycles.ifm2.cycles;
+  result.ports[port(places.weights)] += cycles.weights.cycles + cycles.scales.cycles;
+  result.ports[port(places.ofm)] += cycles.ofm.cycles;
+  return result;
+}
+
+TransferCost CostModel::transfer(Memory from, std::optional<Memory> to, int64_t bytes) const {
+  const size_t target = to ? port(*to) : static_cast<size_t>(isa::kShramPort);
+  const size_t source = port(from);
+  TransferCost result;
+  result.cycles = isa::dma_cycles(system_.ports[source], system_.ports[target], bytes);
+  const auto size = static_cast<double>(bytes);
+  result.ports[source] += size / system_.ports[source].bytes_per_cycle;
+  result.ports[target] += size / system_.ports[target].bytes_per_cycle;
+  result.cycles =
+      std::max(result.cycles, *std::max_element(result.ports.begin(), result.ports.end()));
+  return result;
+}
+
+}  // namespace intarsia::targets::ethos_u

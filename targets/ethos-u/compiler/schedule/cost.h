@@ -1,0 +1,55 @@
+// Cycles of operations and transfers by the timing of isa/timing.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "ethos_u/timing.h"
+#include "hardware/hardware.h"
+#include "schedule/schedule.h"
+
+namespace intarsia::targets::ethos_u {
+
+// Which of the memory system's roles a piece of memory plays.
+enum class Memory : uint8_t { Constants, Arena, Cache };
+
+inline constexpr size_t kPorts = 3;  // AXI0, AXI1, SHRAM
+
+struct OperationCost {
+  double pipeline = 0;  // with infinitely wide ports
+  std::array<double, kPorts> ports = {};
+  double first_fetch = 0, drain = 0;  // what operations that follow each other hide
+  double alone() const;
+  bool operator==(const OperationCost&) const = default;
+};
+struct TransferCost {
+  double cycles = 0;
+  std::array<double, kPorts> ports = {};
+  bool operator==(const TransferCost&) const = default;
+};
+
+class CostModel {
+ public:
+  CostModel(const Hardware& hardware, const isa::ethos_u::MemorySystem& system);
+
+  struct Places {
+    Memory ifm = Memory::Arena, ifm2 = Memory::Arena, ofm = Memory::Arena;
+    Memory weights = Memory::Constants;
+  };
+  // `step` has maps and block; weights count with `weight_bytes`.
+  OperationCost cost(const Operation& operation, const Step& step, const Places& places,
+                     int64_t weight_bytes, int64_t scale_bytes) const;
+  // Into SHRAM when `to` is empty.
+  TransferCost transfer(Memory from, std::optional<Memory> to, int64_t bytes) const;
+
+  const isa::ethos_u::MemorySystem& system() const { return system_; }
+  const isa::ethos_u::MemoryTiming& memory(Memory which) const;
+  size_t port(Memory which) const;
+
+ private:
+  const isa::ethos_u::NpuTiming& npu_;
+  isa::ethos_u::MemorySystem system_;
+};
+
+}  // namespace intarsia::targets::ethos_u

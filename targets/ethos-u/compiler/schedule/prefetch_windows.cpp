@@ -1,0 +1,98 @@
+#include "schedule/prefetch_windows.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Operations of a window, and units where operations have many. A transfer rarely begins more than a few operations
+// ahead of its own; what windows lose is what is fetched across their bounds.
+constexpr int32_t kMostOperations = 64;
+constexpr size_t kMostUnits = 512;
+
+// The first units of the windows, and the end of the last. Counted in operations, so that an operation that is cut into
+// more units changes its own window only.
+std::vector<size_t> window_bounds(const std::vector<PrefetchUnit>& units) {
+  std::vector<size_t> bounds = {0};
+  int32_t operations = 0, last = -1;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (units[i].operation > last) {
+      last = units[i].operation;
+      ++operations;
+    }
+    if (operations <= kMostOperations && i - bounds.back() < kMostUnits) continue;
+    bounds.push_back(i);
+    operations = 1;
+  }
+  bounds.push_back(units.size());
+  return bounds;
+}
+
+// The units from `first` to `end` as a program of their own. What the windows before have fetched stays where it is
+// while its users run.
+std::vector<PrefetchUnit> window_of(const std::vector<PrefetchUnit>& units, size_t first,
+                                    size_t end, const std::vector<bool>& fetched) {
+  std::vector<PrefetchUnit> window(units.begin() + static_cast<ptrdiff_t>(first),
+                                   units.begin() + static_cast<ptrdiff_t>(end));
+  const auto offset = static_cast<int32_t>(first), count = static_cast<int32_t>(end - first);
+  for (PrefetchUnit& unit : window) {
+    if (unit.owner >= offset) {
+      unit.owner -= offset;
+    } else if (unit.owner >= 0) {
+      const auto owner = static_cast<size_t>(unit.owner);
+      unit.direct = unit.fetched = fetched[owner] ? unit.fetched : unit.direct;
+      unit.owner = -1;
+    }
+    if (unit.last_user >= 0) unit.last_user = std::min(unit.last_user - offset, count - 1);
+    unit.table_earliest = std::max(unit.table_earliest - offset, 0);
+    unit.operation = 0;
+  }
+  return window;
+}
+
+}  // namespace
+
+const std::vector<bool>& PrefetchWindows::fetched_of(size_t window, std::vector<PrefetchUnit> units,
+                                                     int64_t budget) {
+  std::array<Known, 2>& known = known_[window];
+  const auto same = [&](const Known& one) { return one.budget == budget && one.units == units; };
+  if (same(known[0])) return known[0].fetched;
+  std::swap(known[0], known[1]);
+  if (!same(known[0])) {
+    known[0].fetched = plan_prefetch(hardware_, units, budget).fetched;
+    known[0].budget = budget;
+    known[0].units = std::move(units);
+  }
+  return known[0].fetched;
+}
+
+PrefetchPlan PrefetchWindows::plan(const std::vector<PrefetchUnit>& units, int64_t budget) {
+  const std::vector<size_t> bounds = window_bounds(units);
+  if (bounds.size() <= 2) return plan_prefetch(hardware_, units, budget);
+  known_.resize(bounds.size() - 1);
+  std::vector<bool> fetched(units.size());
+  // Of constants that were fetched in a window before: the bytes, and until which unit they are used.
+  std::vector<std::pair<size_t, int64_t>> staying;
+  for (size_t w = 0; w + 1 < bounds.size(); ++w) {
+    const size_t first = bounds[w], end = bounds[w + 1];
+    std::vector<PrefetchUnit> window = window_of(units, first, end, fetched);
+    for (const auto& [last, bytes] : staying)
+      for (size_t i = first; i < end && i <= last; ++i) window[i - first].live_bytes += bytes;
+    std::erase_if(staying, [&](const auto& one) { return one.first < end; });
+    const std::vector<bool>& chosen = fetched_of(w, std::move(window), budget);
+    for (size_t i = first; i < end; ++i) {
+      fetched[i] = chosen[i - first];
+      if (fetched[i] && units[i].last_user >= static_cast<int32_t>(end))
+        staying.emplace_back(static_cast<size_t>(units[i].last_user), units[i].bytes);
+    }
+  }
+  PrefetchPlan best = place_prefetch(hardware_, units, std::move(fetched), budget);
+  for (std::vector<bool> simple : {std::vector<bool>(units.size(), false), all_constants(units)}) {
+    PrefetchPlan plan = place_prefetch(hardware_, units, std::move(simple), budget);
+    if (plan.cycles < best.cycles) best = std::move(plan);
+  }
+  return best;
+}
+
+}  // namespace intarsia::targets::ethos_u

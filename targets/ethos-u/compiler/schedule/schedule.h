@@ -1,0 +1,76 @@
+// The scheduled program: which memory everything lies in, in which layout, cut into which pieces, in
+// which order. Only addresses are still open, and with them waits and block dependencies.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program/program.h"
+#include "schedule/block_config.h"
+
+namespace intarsia::targets::ethos_u {
+
+// NHCWB16 keeps bricks of 16 channels of one pixel together: all pixels of a row of the first 16
+// channels, then of the next.
+enum class Layout : uint8_t { Nhwc, Nhcwb16 };
+
+// One piece of memory: a parameter of the function, scratch, or constant bytes.
+struct Storage {
+  enum class Kind : uint8_t { Input, Output, Inner, Constant };
+  std::string name;
+  Kind kind = Kind::Inner;
+  int32_t parameter = -1;
+  int64_t bytes = 0;
+  std::vector<uint8_t> contents;  // Constant
+  bool fast = false;              // Inner: in the SRAM that is the NPU's own, where there is one
+};
+
+struct Span {
+  int32_t storage = -1;
+  int64_t offset = 0, bytes = 0;
+};
+
+// An operand of an operation as it lies in memory.
+struct FeatureMap {
+  Span span;  // all bytes that may be touched
+  DataType type = DataType::Int8;
+  Layout layout = Layout::Nhwc;
+  Extent extent;
+  int64_t base = 0;                  // of the first element, in the storage
+  std::optional<int64_t> wrap_base;  // of row `wrap_height`: rolling buffers
+  int32_t wrap_height = 0;
+  int64_t stride_y = 0, stride_x = 0, stride_c = 0;
+  int32_t zero_point = 0;
+};
+
+struct Step {
+  int32_t operation = -1;  // of the schedule; -1: a DMA transfer
+  std::string node;
+
+  FeatureMap ifm, ofm;
+  std::optional<FeatureMap> ifm2;
+  Pads pads;
+  BlockConfig block;
+  std::vector<Span> weights, scales;  // one per core; empty spans where a core has no channels
+  int32_t table_slot = 0;             // of Activation::Lut: the register's number
+
+  // Storages that a transfer issued later may already write while this operation runs.
+  std::vector<int32_t> reserved;
+
+  // DMA: into a storage, or into SHRAM where `to.storage` is -1.
+  Span from, to;
+};
+
+struct Schedule {
+  std::vector<Operation> operations;  // the program's, and behind them other views of these
+  std::vector<Storage> storages;
+  std::vector<Step> steps;
+  double cycles = 0;  // estimated
+  int64_t fast_bytes =
+      0;  // that feature maps and what is fetched take at most, gaps between them aside
+};
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,199 @@
+#include "schedule/schedule_draft.h"
+
+#include <algorithm>
+
+#include "schedule/constant_groups.h"
+#include "schedule/dependencies.h"
+
+namespace intarsia::targets::ethos_u {
+
+ScheduleDraft::ScheduleDraft(const Hardware& its_hardware, const Program& its_program,
+                             const ScheduleOptions& its_options)
+    : hardware(its_hardware),
+      program(its_program),
+      options(its_options),
+      cost(its_hardware, its_options.memory),
+      places(its_program.tensors.size()),
+      maker(hardware, program, schedule.operations, cost, places, memories) {
+  find_in_place();
+  if (constants_are_slow()) place_groups();
+  for (size_t i = 0; i < program.tensors.size(); ++i) place_tensor(static_cast<int32_t>(i));
+  schedule.operations = program.operations;
+  units.resize(program.operations.size());
+  for (size_t i = 0; i < units.size(); ++i) make_whole(i);
+}
+
+int32_t ScheduleDraft::add_storage(Storage storage, Memory memory) {
+  schedule.storages.push_back(std::move(storage));
+  memories.push_back(memory);
+  return static_cast<int32_t>(schedule.storages.size() - 1);
+}
+
+bool ScheduleDraft::is_whole(const Operand& operand) const {
+  return operand.extent == tensor(operand.tensor).extent && operand.step == Extent{} &&
+         !operand.walk;
+}
+
+// An element-wise result takes the place of an operand that nobody reads afterwards: every block is
+// read before it is written.
+void ScheduleDraft::find_in_place() {
+  const size_t count = program.tensors.size();
+  std::vector<int32_t> last_use(count, -1), writers(count, 0);
+  std::vector<bool> aliased(count, false);
+  for (size_t i = 0; i < count; ++i)
+    if (const int32_t root = program.tensors[i].alias_of; root >= 0)
+      aliased[i] = aliased[static_cast<size_t>(root)] = true;
+  for (size_t i = 0; i < program.operations.size(); ++i) {
+    const Operation& op = program.operations[i];
+    const auto use = [&](const Operand& operand) {
+      last_use[static_cast<size_t>(operand.tensor)] = static_cast<int32_t>(i);
+    };
+    use(op.ifm);
+    if (op.ifm2) use(*op.ifm2);
+    ++writers[static_cast<size_t>(op.ofm.tensor)];
+  }
+  const auto free_standing = [&](const Operand& operand) {
+    return tensor(operand.tensor).kind == NpuTensor::Kind::Inner && is_whole(operand) &&
+           !aliased[static_cast<size_t>(operand.tensor)] &&
+           writers[static_cast<size_t>(operand.tensor)] == 1;
+  };
+  in_place_of.assign(count, -1);
+  for (size_t i = 0; i < program.operations.size(); ++i) {
+    const Operation& op = program.operations[i];
+    if (!is_elementwise(op.kind) || !free_standing(op.ofm)) continue;
+    const auto take = [&](const Operand& operand) {
+      const NpuTensor &from = tensor(operand.tensor), &to = tensor(op.ofm.tensor);
+      if (in_place_of[static_cast<size_t>(op.ofm.tensor)] < 0 && free_standing(operand) &&
+          last_use[static_cast<size_t>(operand.tensor)] == static_cast<int32_t>(i) &&
+          from.extent == to.extent && from.type == to.type)
+        in_place_of[static_cast<size_t>(op.ofm.tensor)] = operand.tensor;
+    };
+    take(op.ifm);
+    if (op.ifm2) take(*op.ifm2);
+  }
+}
+
+const TensorPlace& ScheduleDraft::place_tensor(int32_t id) {
+  TensorPlace& place = places.at(static_cast<size_t>(id));
+  if (place.storage >= 0) return place;
+  const NpuTensor& t = tensor(id);
+  if (const int32_t taken = in_place_of.at(static_cast<size_t>(id)); taken >= 0) {
+    const TensorPlace from = place_tensor(taken);
+    place = from;
+    return place;
+  }
+  if (t.alias_of >= 0) {
+    const TensorPlace root = place_tensor(t.alias_of);
+    place = {root.storage, root.offset + t.alias_offset, Layout::Nhwc};
+    return place;
+  }
+  Storage storage;
+  storage.name = t.name;
+  storage.bytes = stored_bytes(t.extent, t.type, Layout::Nhwc);
+  storage.parameter = t.parameter;
+  Memory memory = Memory::Arena;
+  switch (t.kind) {
+    case NpuTensor::Kind::Input:
+      storage.kind = Storage::Kind::Input;
+      break;
+    case NpuTensor::Kind::Output:
+      storage.kind = Storage::Kind::Output;
+      break;
+    case NpuTensor::Kind::Inner:
+      memory = Memory::Cache;
+      storage.fast = true;
+      break;
+    case NpuTensor::Kind::Constant:
+      storage.kind = Storage::Kind::Constant;
+      storage.contents = t.bytes;
+      memory = Memory::Constants;
+      break;
+  }
+  place = {add_storage(std::move(storage), memory), 0, Layout::Nhwc};
+  return place;
+}
+
+void ScheduleDraft::place_groups() {
+  for (ConstantGroup& group : constant_groups(program)) {
+    const int32_t storage =
+        add_storage({"constants", Storage::Kind::Constant, -1,
+                     static_cast<int64_t>(group.bytes.size()), std::move(group.bytes)},
+                    Memory::Constants);
+    groups.insert(storage);
+    for (const ConstantGroup::Member& member : group.members)
+      places.at(static_cast<size_t>(member.tensor)) = {storage, member.offset, Layout::Nhwc};
+  }
+}
+
+int32_t ScheduleDraft::group_of(const Unit& unit) const {
+  for (const FeatureMap* map : {&unit.ifm, unit.ifm2 ? &*unit.ifm2 : nullptr})
+    if (map != nullptr && groups.contains(map->span.storage)) return map->span.storage;
+  return -1;
+}
+
+bool ScheduleDraft::is_fast(int32_t storage) const {
+  return cost.port(memories.at(static_cast<size_t>(storage))) == cost.port(Memory::Cache) &&
+         schedule.storages[static_cast<size_t>(storage)].kind != Storage::Kind::Constant;
+}
+
+std::vector<MapLife> ScheduleDraft::map_lives() const {
+  std::vector<MapLife> lives(schedule.storages.size());
+  for (size_t i = 0; i < units.size(); ++i) {
+    const auto touch = [&](const FeatureMap& map) {
+      MapLife& life = lives[static_cast<size_t>(map.span.storage)];
+      life.first = std::min(life.first, i);
+      life.last = std::max(life.last, i);
+    };
+    touch(units[i].ifm);
+    touch(units[i].ofm);
+    if (units[i].ifm2) touch(*units[i].ifm2);
+  }
+  return lives;
+}
+
+std::vector<int64_t> ScheduleDraft::live_bytes() const {
+  const std::vector<MapLife> lives = map_lives();
+  std::vector<int64_t> bytes(units.size(), 0);
+  for (size_t s = 0; s < lives.size(); ++s) {
+    MapLife life = lives[s];
+    if (life.first > life.last || !is_fast(static_cast<int32_t>(s))) continue;
+    if (schedule.storages[s].kind == Storage::Kind::Input) life.first = 0;
+    if (schedule.storages[s].kind == Storage::Kind::Output) life.last = units.size() - 1;
+    for (size_t i = life.first; i <= life.last; ++i)
+      bytes[i] += aligned_to_stream(schedule.storages[s].bytes);
+  }
+  return bytes;
+}
+
+int64_t ScheduleDraft::peak_bytes() const {
+  const std::vector<int64_t> live = live_bytes();
+  return live.empty() ? 0 : *std::max_element(live.begin(), live.end());
+}
+
+void ScheduleDraft::make_whole(size_t i) {
+  units[i] = maker.make(static_cast<int32_t>(i), 0, program.operations[i].ofm.extent.depth,
+                        i > 0 && maker.by_columns(units[i - 1]));
+}
+
+bool ScheduleDraft::constants_are_slow() const {
+  return cost.memory(Memory::Constants).bytes_per_cycle <
+         cost.memory(Memory::Cache).bytes_per_cycle;
+}
+
+int32_t ScheduleDraft::dependency(const Unit& before, const Unit& unit) {
+  const auto block = [](const Extent& e) { return std::tuple(e.height, e.width, e.depth); };
+  const auto side = [&](const Unit& u) {
+    const bool bricks[] = {u.ifm.layout == Layout::Nhcwb16, u.ofm.layout == Layout::Nhcwb16};
+    return std::tuple(u.view, u.first, u.end, u.rows.first, block(u.fetched_block.ofm),
+                      bricks[0] + 2 * bricks[1]);
+  };
+  const auto [known, fresh] = dependencies_.try_emplace({side(before), side(unit)});
+  if (fresh)
+    known->second = unit_dependency(
+        hardware, schedule.operations.at(static_cast<size_t>(before.view)), before,
+        before.fetched_block, schedule.operations.at(static_cast<size_t>(unit.view)), unit,
+        unit.fetched_block);
+  return known->second;
+}
+
+}  // namespace intarsia::targets::ethos_u

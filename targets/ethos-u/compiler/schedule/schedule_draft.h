@@ -1,0 +1,86 @@
+// A schedule while it is made: where every tensor lies, and which units of work run in which order.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "hardware/hardware.h"
+#include "intarsia/rounding.h"
+#include "program/program.h"
+#include "schedule/cost.h"
+#include "schedule/feature_map.h"
+#include "schedule/schedule.h"
+#include "schedule/scheduler.h"
+#include "schedule/units.h"
+
+namespace intarsia::targets::ethos_u {
+
+inline int64_t aligned_to_stream(int64_t bytes) {
+  return round_up(bytes, kStreamAlignment);
+}
+
+// Units that touch a storage, and all between them; none where `first` is behind `last`.
+struct MapLife {
+  size_t first = std::numeric_limits<size_t>::max(), last = 0;
+};
+
+// The stages of the scheduler change it one after the other: layouts, stripes, memories, constants, steps.
+// `maker` refers to its members: it stays where it was made.
+class ScheduleDraft {
+ public:
+  // Places all tensors in NHWC, feature maps in fast memory, with one unit for each operation.
+  ScheduleDraft(const Hardware& hardware, const Program& program, const ScheduleOptions& options);
+  ScheduleDraft(const ScheduleDraft&) = delete;
+  ScheduleDraft& operator=(const ScheduleDraft&) = delete;
+
+  const NpuTensor& tensor(int32_t id) const { return program.tensors.at(static_cast<size_t>(id)); }
+  const Operation& operation(const Unit& unit) const {
+    return program.operations.at(static_cast<size_t>(unit.operation));
+  }
+  int32_t add_storage(Storage storage, Memory memory);
+
+  // The group of constants that the unit reads as feature maps; -1: none.
+  int32_t group_of(const Unit& unit) const;
+  bool is_fast(int32_t storage) const;
+  bool constants_are_slow() const;
+
+  // Of storages that are feature maps.
+  std::vector<MapLife> map_lives() const;
+  // Bytes of fast memory that feature maps take while each unit runs.
+  std::vector<int64_t> live_bytes() const;
+  int64_t peak_bytes() const;
+
+  // The unit of a whole operation again, after places have changed.
+  void make_whole(size_t operation);
+  // BLOCKDEP of a unit behind another, with constants in fast memory.
+  int32_t dependency(const Unit& before, const Unit& unit);
+
+  const Hardware& hardware;
+  const Program& program;
+  const ScheduleOptions& options;
+  CostModel cost;
+  std::vector<TensorPlace> places;
+  std::vector<int32_t> in_place_of;  // by tensor: whose place it takes; -1
+  std::vector<Memory> memories;      // by storage
+  std::set<int32_t> groups;          // storages of constants that are read as feature maps
+  std::vector<Unit> units;
+  Schedule schedule;
+  UnitMaker maker;
+
+ private:
+  bool is_whole(const Operand& operand) const;
+  void find_in_place();
+  const TensorPlace& place_tensor(int32_t id);
+  void place_groups();
+
+  using Side =
+      std::tuple<int32_t, int32_t, int32_t, int32_t, std::tuple<int32_t, int32_t, int32_t>, int>;
+  std::map<std::pair<Side, Side>, int32_t> dependencies_;
+};
+
+}  // namespace intarsia::targets::ethos_u

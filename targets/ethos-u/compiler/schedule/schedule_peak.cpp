@@ -1,0 +1,58 @@
+#include "schedule/schedule_peak.h"
+
+#include <algorithm>
+
+#include "hardware/hardware.h"
+#include "intarsia/check.h"
+#include "intarsia/memory_plan.h"
+#include "intarsia/plan.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+struct Life {
+  int64_t first = -1, last = -1;  // steps
+};
+
+std::vector<Life> lives_of(const Schedule& schedule) {
+  std::vector<Life> lives(schedule.storages.size());
+  for (size_t k = 0; k < schedule.steps.size(); ++k) {
+    const auto touch = [&](int32_t storage) {
+      if (storage < 0) return;
+      Life& life = lives[static_cast<size_t>(storage)];
+      if (life.first < 0) life.first = static_cast<int64_t>(k);
+      life.last = static_cast<int64_t>(k);
+    };
+    const Step& step = schedule.steps[k];
+    for (const int32_t storage : {step.from.storage, step.to.storage, step.ifm.span.storage,
+                                  step.ofm.span.storage, step.ifm2 ? step.ifm2->span.storage : -1})
+      touch(storage);
+    for (const Span& span : step.weights) touch(span.storage);
+    for (const Span& span : step.scales) touch(span.storage);
+    for (const int32_t storage : step.reserved) touch(storage);
+  }
+  return lives;
+}
+
+}  // namespace
+
+int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed) {
+  const std::vector<Life> lives = lives_of(schedule);
+  plan::PlacementProblem problem;
+  for (size_t i = 0; i < lives.size(); ++i) {
+    Life life = lives[i];
+    if (!is_placed.at(i) || life.first < 0) continue;
+    const Storage& storage = schedule.storages[i];
+    if (storage.kind == Storage::Kind::Input) life.first = 0;
+    if (storage.kind == Storage::Kind::Output)
+      life.last = static_cast<int64_t>(schedule.steps.size()) - 1;
+    problem.buffers.push_back(
+        {storage.name, life.first, life.last + 1, storage.bytes, kStreamAlignment, {}});
+  }
+  // With the patience that the planner has.
+  const auto solution = plan::minimise_peak(problem, {PlanOptions{}.search_budget, std::nullopt});
+  INTARSIA_CHECK(solution.ok(), "storages have sizes and lives");
+  return solution->peak;
+}
+
+}  // namespace intarsia::targets::ethos_u

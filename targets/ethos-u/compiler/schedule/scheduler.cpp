@@ -1,0 +1,155 @@
+#include "schedule/scheduler.h"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "schedule/constant_planner.h"
+#include "schedule/layout_choice.h"
+#include "schedule/map_spilling.h"
+#include "schedule/schedule_draft.h"
+#include "schedule/schedule_peak.h"
+#include "schedule/step_writer.h"
+#include "schedule/striping.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Times that constants fetched ahead get less of a limit because placing them all left gaps.
+constexpr int kGapRounds = 4;
+
+// Ways to keep feature maps small: cascades while they need more than this at once, and no more than
+// this of them in fast memory where there is another.
+struct Attempt {
+  std::optional<int64_t> cascade_to, most_fast;
+};
+
+class Scheduler {
+ public:
+  Scheduler(const Hardware& hardware, const Program& program, const ScheduleOptions& options)
+      : draft_(hardware, program, options) {}
+
+  // Returns the fast memory that feature maps take at once.
+  int64_t place(const Attempt& attempt) {
+    choose_layouts(draft_);
+    if (attempt.cascade_to && !draft_.program.confirmed_only)
+      stripe_operations(draft_, *attempt.cascade_to);
+    if (attempt.most_fast && draft_.peak_bytes() > *attempt.most_fast) {
+      spill_maps(draft_, *attempt.most_fast);
+      // Slower memory likes other layouts.
+      if (draft_.units.size() == draft_.program.operations.size()) {
+        for (TensorPlace& place : draft_.places) place.layout = Layout::Nhwc;
+        for (size_t i = 0; i < draft_.units.size(); ++i) draft_.make_whole(i);
+        choose_layouts(draft_);
+      }
+    }
+    return draft_.peak_bytes();
+  }
+
+  // The operation that runs while feature maps take most.
+  const Operation& fullest() const {
+    const std::vector<int64_t> live = draft_.live_bytes();
+    const auto at = std::max_element(live.begin(), live.end()) - live.begin();
+    return draft_.operation(draft_.units.at(static_cast<size_t>(at)));
+  }
+
+  // After `place`; returns the time it is estimated to take. With a limit, `placed_bytes` may be above it
+  // only where feature maps alone are.
+  double plan() {
+    ConstantPlanner constants(draft_);
+    const ConstantPlanner::Choice whole = constants.save();
+    const std::optional<int64_t> limit = draft_.options.sram_limit;
+    int64_t fetch_limit = limit && draft_.peak_bytes() <= *limit ? *limit : 0;
+    for (int round = 0;; ++round) {
+      const PrefetchPlan plan = constants.choose(fetch_limit);
+      StepWriter steps(draft_, constants, plan);
+      steps.write();
+      draft_.schedule.cycles = plan.cycles;
+      draft_.schedule.fast_bytes = plan.peak_bytes;
+      if (!limit) return plan.cycles;
+      placed_bytes_ = placed();
+      const int64_t excess = placed_bytes_ - *limit;
+      const bool fetches =
+          std::find(plan.fetched.begin(), plan.fetched.end(), true) != plan.fetched.end();
+      if (excess <= 0 || !fetches) return plan.cycles;
+      // Addresses leave gaps. What is fetched has to leave them room, in the last round all of it.
+      fetch_limit = round < kGapRounds ? std::min(fetch_limit, plan.peak_bytes) - excess : 0;
+      steps.retract();
+      constants.restore(whole);
+    }
+  }
+
+  // After `plan` with a limit: the fast memory that everything takes with its addresses.
+  int64_t placed_bytes() const { return placed_bytes_; }
+
+  Schedule finish() { return std::move(draft_.schedule); }
+
+ private:
+  int64_t placed() const {
+    std::vector<bool> is_placed(draft_.schedule.storages.size());
+    for (size_t i = 0; i < is_placed.size(); ++i)
+      is_placed[i] = draft_.is_fast(static_cast<int32_t>(i));
+    return placed_peak(draft_.schedule, is_placed);
+  }
+
+  ScheduleDraft draft_;
+  int64_t placed_bytes_ = 0;
+};
+
+Diagnostics beyond_limit(const Operation& fullest, int64_t limit, int64_t least) {
+  return Diagnostics(
+      fmt::format("'{}'", fullest.node),
+      fmt::format("the NPU's feature maps take {} bytes while it runs, and no order of its "
+                  "rows is known that takes less; --sram-limit is {}",
+                  least, limit),
+      fmt::format("allow {} bytes, or choose a memory mode with a dedicated SRAM, which lets "
+                  "feature maps lie in slower memory",
+                  least));
+}
+
+}  // namespace
+
+Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
+                               const ScheduleOptions& options) {
+  const isa::ethos_u::MemorySystem& memory = options.memory;
+  const bool has_slower = memory.arena != memory.cache;
+  std::vector<Attempt> attempts;
+  if (has_slower && options.sram_limit) {
+    attempts = {{std::nullopt, options.sram_limit}, {options.sram_limit, options.sram_limit}};
+  } else if (has_slower) {
+    attempts = {{std::nullopt, options.for_size ? 0 : memory.cache_bytes}};
+  } else if (options.sram_limit) {
+    // What keeps within the limit with the least loss, then the least there is.
+    attempts = {{options.sram_limit, std::nullopt}, {0, std::nullopt}};
+  } else {
+    attempts = {{options.for_size ? std::optional<int64_t>(0) : std::nullopt, std::nullopt}};
+  }
+  std::unique_ptr<Scheduler> best;
+  double least_cycles = std::numeric_limits<double>::infinity();
+  for (const Attempt& attempt : attempts) {
+    auto scheduler = std::make_unique<Scheduler>(hardware, program, options);
+    const bool is_last = &attempt == &attempts.back();
+    const int64_t live = scheduler->place(attempt);
+    // Where there is slower memory, the planner puts there what gaps leave no room for.
+    const bool must_fit = options.sram_limit && !has_slower;
+    if (must_fit && live > *options.sram_limit && !is_last) continue;
+    const double cycles = scheduler->plan();
+    if (must_fit && scheduler->placed_bytes() > *options.sram_limit) {
+      if (!is_last) continue;
+      return beyond_limit(scheduler->fullest(), *options.sram_limit, scheduler->placed_bytes());
+    }
+    if (cycles < least_cycles) {
+      least_cycles = cycles;
+      best = std::move(scheduler);
+    }
+    if (!has_slower) break;
+  }
+  return best->finish();
+}
+
+}  // namespace intarsia::targets::ethos_u

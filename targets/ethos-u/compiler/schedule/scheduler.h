@@ -1,0 +1,23 @@
+// From the NPU program to its schedule.
+#pragma once
+
+#include <optional>
+
+#include "hardware/hardware.h"
+#include "intarsia/diagnostics.h"
+#include "schedule/cost.h"
+#include "schedule/schedule.h"
+
+namespace intarsia::targets::ethos_u {
+
+struct ScheduleOptions {
+  isa::ethos_u::MemorySystem memory;
+  bool for_size = false;
+  std::optional<int64_t> sram_limit;
+};
+
+// Fails where feature maps cannot be kept within the limit: with the least that they take, and where.
+Result<Schedule> make_schedule(const Hardware& hardware, const Program& program,
+                               const ScheduleOptions& options);
+
+}  // namespace intarsia::targets::ethos_u

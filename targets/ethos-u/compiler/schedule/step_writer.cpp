@@ -1,0 +1,125 @@
+#include "schedule/step_writer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace intarsia::targets::ethos_u {
+
+StepWriter::StepWriter(ScheduleDraft& draft, ConstantPlanner& constants, const PrefetchPlan& plan)
+    : draft_(draft),
+      planner_(constants),
+      plan_(plan),
+      table_storage_(draft.program.tables.size(), -1) {}
+
+void StepWriter::retract() {
+  const auto kept = static_cast<ptrdiff_t>(storages_before_);
+  draft_.schedule.steps.clear();
+  draft_.schedule.storages.erase(draft_.schedule.storages.begin() + kept,
+                                 draft_.schedule.storages.end());
+  draft_.memories.erase(draft_.memories.begin() + kept, draft_.memories.end());
+}
+
+void StepWriter::make_buffers() {
+  for (size_t i = 0; i < draft_.units.size(); ++i) {
+    if (!plan_.fetched[i]) continue;
+    Storage buffer;
+    buffer.name = draft_.operation(draft_.units[i]).node;
+    const Unit& unit = draft_.units[i];
+    const int32_t group = draft_.group_of(unit);
+    buffer.bytes =
+        group >= 0 ? draft_.schedule.storages[static_cast<size_t>(group)].bytes
+                   : static_cast<int64_t>(planner_.stream(unit, unit.fetched_block).bytes.size());
+    buffer.fast = true;
+    buffers_[i] = draft_.add_storage(std::move(buffer), Memory::Cache);
+  }
+}
+
+void StepWriter::write() {
+  storages_before_ = draft_.schedule.storages.size();
+  make_buffers();
+  for (size_t k = 0; k < draft_.units.size(); ++k) {
+    for (size_t i = k; i < draft_.units.size(); ++i) {
+      if (plan_.table_position[i] == static_cast<int32_t>(k)) write_table(i);
+      if (plan_.position[i] == static_cast<int32_t>(k)) write_transfer(i);
+    }
+    write_unit(k);
+  }
+}
+
+size_t StepWriter::owner_of(size_t i) const {
+  return draft_.units[i].owner < 0 ? i : static_cast<size_t>(draft_.units[i].owner);
+}
+
+int32_t StepWriter::constant_storage(size_t i) {
+  const Unit& unit = draft_.units[i];
+  if (const int32_t group = draft_.group_of(unit); group >= 0) return group;
+  if (unit.owner >= 0) return constants_.at(owner_of(i));
+  const BlockConfig& block = plan_.fetched[i] ? unit.fetched_block : unit.direct_block;
+  const ConstantStream& constants = planner_.stream(unit, block);
+  constants_[i] =
+      draft_.add_storage({draft_.operation(unit).node, Storage::Kind::Constant, -1,
+                          static_cast<int64_t>(constants.bytes.size()), constants.bytes},
+                         Memory::Constants);
+  return constants_[i];
+}
+
+void StepWriter::write_table(size_t i) {
+  const Operation& op = draft_.operation(draft_.units[i]);
+  const LookUpTable& table = draft_.program.tables.at(static_cast<size_t>(op.lut));
+  const auto bytes = static_cast<int64_t>(table.bytes.size());
+  int32_t& storage = table_storage_.at(static_cast<size_t>(op.lut));
+  if (storage < 0)
+    storage = draft_.add_storage({table.name, Storage::Kind::Constant, -1, bytes, table.bytes},
+                                 Memory::Constants);
+  Step transfer;
+  transfer.node = op.node;
+  transfer.from = {storage, 0, bytes};
+  transfer.to = {-1, draft_.hardware.lut_address() + planner_.slots()[i].number * kLutSlotBytes,
+                 bytes};
+  draft_.schedule.steps.push_back(std::move(transfer));
+}
+
+void StepWriter::write_transfer(size_t i) {
+  const int32_t from = constant_storage(i);
+  const int64_t bytes = draft_.schedule.storages[static_cast<size_t>(from)].bytes;
+  Step transfer;
+  transfer.node = draft_.operation(draft_.units[i]).node;
+  transfer.from = {from, 0, bytes};
+  transfer.to = {buffers_.at(i), 0, bytes};
+  draft_.schedule.steps.push_back(std::move(transfer));
+}
+
+void StepWriter::write_unit(size_t i) {
+  const Unit& unit = draft_.units[i];
+  const Operation& op = draft_.operation(unit);
+  Step step;
+  step.operation = unit.view;
+  step.node = op.node;
+  step.ifm = unit.ifm;
+  step.ofm = unit.ofm;
+  step.ifm2 = unit.ifm2;
+  step.pads = unit.pads;
+  const bool fetched = plan_.fetched[owner_of(i)];
+  step.block = fetched ? unit.fetched_block : unit.direct_block;
+  step.table_slot = planner_.slots()[i].number;
+  for (size_t later = i; later < draft_.units.size(); ++later)
+    if (plan_.fetched[later] && plan_.reserved_from[later] <= static_cast<int32_t>(i) &&
+        plan_.position[later] > static_cast<int32_t>(i))
+      step.reserved.push_back(buffers_.at(later));
+  if (fetched && !has_weights(op.kind)) {
+    for (FeatureMap* map : {&step.ifm, step.ifm2 ? &*step.ifm2 : nullptr})
+      if (map != nullptr && draft_.groups.contains(map->span.storage))
+        map->span.storage = buffers_.at(owner_of(i));
+  }
+  if (has_weights(op.kind)) {
+    const int32_t storage = fetched ? buffers_.at(owner_of(i)) : constant_storage(i);
+    const ConstantStream& constants = planner_.stream(draft_.units[owner_of(i)], step.block);
+    step.weights = constants.weights;
+    step.scales = constants.scales;
+    for (Span& span : step.weights) span.storage = storage;
+    for (Span& span : step.scales) span.storage = storage;
+  }
+  draft_.schedule.steps.push_back(std::move(step));
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,39 @@
+// From the draft's units and the plan of their constants to the steps of the schedule.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "schedule/constant_planner.h"
+#include "schedule/prefetch.h"
+#include "schedule/schedule_draft.h"
+
+namespace intarsia::targets::ethos_u {
+
+class StepWriter {
+ public:
+  StepWriter(ScheduleDraft& draft, ConstantPlanner& constants, const PrefetchPlan& plan);
+
+  void write();
+  // Takes back what `write` has added to the draft; the writer has done its work then.
+  void retract();
+
+ private:
+  void make_buffers();
+  size_t owner_of(size_t unit) const;
+  int32_t constant_storage(size_t unit);
+  void write_table(size_t unit);
+  void write_transfer(size_t unit);
+  void write_unit(size_t unit);
+
+  ScheduleDraft& draft_;
+  ConstantPlanner& planner_;
+  const PrefetchPlan& plan_;
+  std::vector<int32_t> table_storage_;
+  size_t storages_before_ = 0;           // that are there without steps
+  std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them
+  std::map<size_t, int32_t> buffers_;    // of fetched constants, by unit
+};
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,67 @@
+#include "schedule/timeline_estimate.h"
+
+#include <algorithm>
+
+namespace intarsia::targets::ethos_u {
+
+void TimelineEstimate::make_room(Queue& queue) {
+  while (queue.running.size() >= queue.most) pass();
+}
+
+int64_t TimelineEstimate::transfer(const TransferCost& cost) {
+  make_room(transfers_);
+  transfers_.running.push_back({cost.cycles, cost.cycles, cost.ports});
+  return transfers_started_++;
+}
+
+void TimelineEstimate::operation(const OperationCost& cost, bool waits_for_last) {
+  make_room(operations_);
+  double alone = cost.alone(), hidden = 0;
+  if (!any_operation_ || waits_for_last)
+    alone += cost.first_fetch;
+  else if (!operations_.running.empty())
+    hidden = std::min(last_drain_, cost.pipeline / 2);
+  any_operation_ = true;
+  last_drain_ = cost.drain;
+  operations_.running.push_back({std::max(0.0, alone - hidden), alone, cost.ports});
+}
+
+void TimelineEstimate::wait_for(int64_t transfer) {
+  const auto done = [&] {
+    return transfers_started_ - static_cast<int64_t>(transfers_.running.size());
+  };
+  while (done() <= transfer) pass();
+}
+
+void TimelineEstimate::wait_for_operations(int32_t under_way) {
+  while (operations_.running.size() > static_cast<size_t>(under_way)) pass();
+}
+
+void TimelineEstimate::pass() {
+  double pressure = 1;
+  for (size_t port = 0; port < kPorts; ++port) {
+    double asked = 0;
+    for (const Queue* queue : {&operations_, &transfers_})
+      if (!queue->running.empty() && queue->running.front().alone > 0)
+        asked += queue->running.front().ports[port] / queue->running.front().alone;
+    pressure = std::max(pressure, asked);
+  }
+  double step = -1;
+  for (const Queue* queue : {&operations_, &transfers_})
+    if (!queue->running.empty() && (step < 0 || queue->running.front().left < step))
+      step = queue->running.front().left;
+  if (step < 0) return;
+  now_ += step * pressure;
+  for (Queue* queue : {&operations_, &transfers_}) {
+    if (queue->running.empty()) continue;
+    queue->running.front().left -= step;
+    if (queue->running.front().left <= 0) queue->running.pop_front();
+  }
+}
+
+double TimelineEstimate::finish() {
+  while (!operations_.running.empty() || !transfers_.running.empty()) pass();
+  return now_;
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,263 @@
+#include "schedule/units.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "intarsia/rounding.h"
+#include "schedule/views.h"
+#include "weights/weight_encoder.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Weights and zeros between them in the stream: padding costs a little space.
+double padded_share(const Operation& operation, const BlockConfig& block, int32_t ifm_bits) {
+  if (operation.kind != OperationKind::Conv) return 1;
+  const auto up = [](int32_t value, int32_t to) { return round_up(value, to); };
+  const int32_t elements = operation.kernel.height * operation.kernel.width;
+  const int32_t depth = operation.ifm.extent.depth;
+  const double real = static_cast<double>(elements) * depth;
+  const double padded =
+      block.part_kernel ? static_cast<double>(up(elements, ifm_bits == 16 ? 2 : 4)) * up(depth, 8)
+                        : static_cast<double>(elements) * up(depth, ifm_bits == 16 ? 16 : 32);
+  return padded / real;
+}
+
+// A preference, and no fact of the hardware: a stream of weights that padding makes twice as long is worth three percent of
+// time, beside what reading it takes. Padding is zeros, which the code makes short.
+constexpr double kPaddingWeight = 0.03;
+// What the estimate of a stream leaves out: zeros between weights, and its end.
+constexpr int64_t kStreamTail = 16;
+
+int64_t aligned(int64_t bytes) {
+  return round_up(bytes, kStreamAlignment);
+}
+
+}  // namespace
+
+FeatureMap UnitMaker::map_of(const Operand& operand) const {
+  const auto tensor = static_cast<size_t>(operand.tensor);
+  return feature_map(program_.tensors.at(tensor), operand, places_.at(tensor));
+}
+
+UnitMaker::UnitMaker(const Hardware& hardware, const Program& program,
+                     std::vector<Operation>& operations, const CostModel& cost,
+                     const std::vector<TensorPlace>& places, const std::vector<Memory>& memories)
+    : hardware_(hardware),
+      program_(program),
+      operations_(operations),
+      views_(program.operations.size()),
+      cost_(cost),
+      places_(places),
+      memories_(memories),
+      weight_bytes_(program.operations.size(), -1) {}
+
+// Other steps than those of pixels and rows are possible where bytes lie in that order.
+bool UnitMaker::can_walk(const Operation& operation) const {
+  const auto is_plain = [&](const Operand& operand) {
+    const TensorPlace& place = places_.at(static_cast<size_t>(operand.tensor));
+    return place.layout == Layout::Nhwc && place.rolling_rows == 0;
+  };
+  return is_plain(operation.ifm) && is_plain(operation.ofm);
+}
+
+const std::vector<int32_t>& UnitMaker::views_of(int32_t operation) {
+  std::optional<std::vector<int32_t>>& views = views_.at(static_cast<size_t>(operation));
+  if (!views) {
+    views.emplace(1, operation);
+    for (Operation& view :
+         other_views(hardware_, program_, program_.operations.at(static_cast<size_t>(operation)))) {
+      views->push_back(static_cast<int32_t>(operations_.size()));
+      operations_.push_back(std::move(view));
+    }
+  }
+  return *views;
+}
+
+Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end,
+                         const RowRange& rows) {
+  const Operation& operation = operations_.at(static_cast<size_t>(view));
+  Unit unit;
+  unit.operation = index;
+  unit.view = view;
+  unit.first = first;
+  unit.end = end;
+  unit.rows = rows;
+  unit.pads = operation.pads;
+  Operand ifm = operation.ifm, ofm = operation.ofm;
+  ofm.origin.depth += first;
+  ofm.extent.depth = end - first;
+  if (operation.kind == OperationKind::Depthwise) {
+    ifm.origin.depth += first;
+    ifm.extent.depth = end - first;
+  }
+  if (rows.end - rows.first < ofm.extent.height) {
+    const Kernel& kernel = operation.kernel;
+    const int32_t window = (kernel.height - 1) * kernel.dilation_y + 1;
+    const RowRange input = input_rows(operation, rows);
+    unit.pads.top = std::max(0, operation.pads.top - rows.first * kernel.stride_y);
+    unit.pads.bottom = std::max(0, (rows.end - 1) * kernel.stride_y - operation.pads.top + window -
+                                       operation.ifm.extent.height);
+    ofm.origin.height += rows.first * ofm.step.height;
+    ofm.extent.height = rows.end - rows.first;
+    ifm.origin.height += input.first * ifm.step.height;
+    ifm.extent.height = input.end - input.first;
+  }
+  unit.ifm = map_of(ifm);
+  unit.ofm = map_of(ofm);
+  if (operation.ifm2) unit.ifm2 = map_of(*operation.ifm2);
+  if (has_weights(operation.kind)) {
+    int64_t& whole = weight_bytes_.at(static_cast<size_t>(index));
+    if (whole < 0) whole = estimate_weight_bytes(operation.weights);
+    unit.scale_bytes = hardware_.cores *
+                       aligned((end - first + hardware_.cores - 1) / hardware_.cores * kScaleBytes);
+    unit.estimated_bytes =
+        unit.scale_bytes +
+        aligned(whole * (end - first) / operation.ofm.extent.depth + hardware_.cores * kStreamTail);
+  }
+  return unit;
+}
+
+Unit UnitMaker::make(int32_t index, int32_t first, int32_t end, bool after_columns) {
+  Unit best;
+  double least = std::numeric_limits<double>::infinity();
+  const bool walks = can_walk(program_.operations.at(static_cast<size_t>(index)));
+  for (const int32_t view : views_of(index)) {
+    if (view != index && !walks) continue;
+    const Operation& operation = operations_.at(static_cast<size_t>(view));
+    Unit unit = describe(index, view, first, end, {0, operation.ofm.extent.height});
+    choose_blocks(operation, unit);
+    double cycles = unit.fetched.alone();
+    // Columns behind an operation that went through rows: the first block needs some of the last.
+    if (is_window(operation) && by_columns(unit) != after_columns)
+      cycles += unit.fetched.first_fetch;
+    if (cycles >= least) continue;
+    least = cycles;
+    best = std::move(unit);
+  }
+  return best;
+}
+
+Unit UnitMaker::make_part(const Unit& whole, int32_t first, int32_t end) {
+  const Operation& operation = operations_.at(static_cast<size_t>(whole.view));
+  Unit unit = describe(whole.operation, whole.view, first, end, {0, operation.ofm.extent.height});
+  choose_blocks(operation, unit);
+  return unit;
+}
+
+bool UnitMaker::by_columns(const Unit& unit) const {
+  return !keeps_rows(program_.operations.at(static_cast<size_t>(unit.operation)),
+                     operations_.at(static_cast<size_t>(unit.view)));
+}
+
+Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* like) {
+  if (like == nullptr) {
+    Unit best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const int32_t view : views_of(index)) {
+      const Operation& operation = operations_.at(static_cast<size_t>(view));
+      if (!keeps_rows(program_.operations.at(static_cast<size_t>(index)), operation)) continue;
+      Unit unit = describe(index, view, 0, operation.ofm.extent.depth, rows);
+      choose_blocks(operation, unit);
+      // One encoding of the constants serves both.
+      if (has_weights(operation.kind)) {
+        unit.direct_block = unit.fetched_block;
+        unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+      }
+      if (unit.fetched.alone() >= least) continue;
+      least = unit.fetched.alone();
+      best = std::move(unit);
+    }
+    return best;
+  }
+  const Operation& operation = operations_.at(static_cast<size_t>(like->view));
+  Unit unit = describe(index, like->view, 0, operation.ofm.extent.depth, rows);
+  unit.direct_block = like->direct_block;
+  unit.fetched_block = like->fetched_block;
+  unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+  unit.fetched = has_weights(operation.kind)
+                     ? cost_of(operation, unit, unit.fetched_block, Memory::Cache)
+                     : unit.direct;
+  return unit;
+}
+
+void UnitMaker::reconsider(Unit& unit) const {
+  const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
+  if (unit.rows.end - unit.rows.first == operation.ofm.extent.height) {
+    choose_blocks(operation, unit);
+    return;
+  }
+  unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+  unit.fetched = has_weights(operation.kind)
+                     ? cost_of(operation, unit, unit.fetched_block, Memory::Cache)
+                     : unit.direct;
+}
+
+OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
+                                 const BlockConfig& block, Memory constants) const {
+  Step step;
+  step.ifm = unit.ifm;
+  step.ofm = unit.ofm;
+  step.ifm2 = unit.ifm2;
+  step.block = block;
+  CostModel::Places places;
+  // Constants that are read as a feature map are fetched like weights.
+  const auto place = [&](const FeatureMap& map) {
+    const Memory memory = memory_of(map);
+    return memory == Memory::Constants ? constants : memory;
+  };
+  places.ifm = place(unit.ifm);
+  places.ofm = place(unit.ofm);
+  if (unit.ifm2) places.ifm2 = place(*unit.ifm2);
+  places.weights = constants;
+  return cost_.cost(operation, step, places, unit.estimated_bytes - unit.scale_bytes,
+                    unit.scale_bytes);
+}
+
+std::vector<BlockOption> UnitMaker::block_options(const Unit& unit, Memory constants) const {
+  const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
+  const int32_t bits = static_cast<int32_t>(8 * element_bytes(unit.ifm.type));
+  BlockRequest request = block_request(operation, unit.ifm.type, unit.ofm.extent);
+  request.ifm = unit.ifm.extent;
+  std::vector<BlockOption> options;
+  for (const BlockConfig& block : block_candidates(hardware_, request)) {
+    const double padding = has_weights(operation.kind)
+                               ? 1 + kPaddingWeight * (padded_share(operation, block, bits) - 1)
+                               : 1;
+    options.push_back({block, cost_of(operation, unit, block, constants), padding});
+  }
+  return options;
+}
+
+void UnitMaker::count_again(Unit& unit) const {
+  const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
+  unit.direct = cost_of(operation, unit, unit.direct_block, Memory::Constants);
+  unit.fetched = cost_of(operation, unit, unit.fetched_block, Memory::Cache);
+}
+
+void UnitMaker::set_block(Unit& unit, const BlockConfig& block) const {
+  unit.direct_block = unit.fetched_block = block;
+  count_again(unit);
+}
+
+void UnitMaker::choose_blocks(const Operation& operation, Unit& unit) const {
+  const auto best = [&](Memory constants) {
+    const std::vector<BlockOption> options = block_options(unit, constants);
+    return *std::min_element(
+        options.begin(), options.end(),
+        [](const BlockOption& a, const BlockOption& b) { return a.score() < b.score(); });
+  };
+  const BlockOption direct = best(Memory::Constants);
+  unit.direct_block = direct.block;
+  unit.direct = direct.cost;
+  if (has_weights(operation.kind)) {
+    const BlockOption fetched = best(Memory::Cache);
+    unit.fetched_block = fetched.block;
+    unit.fetched = fetched.cost;
+    return;
+  }
+  unit.fetched_block = unit.direct_block;
+  unit.fetched = cost_of(operation, unit, unit.direct_block, Memory::Cache);
+}
+
+}  // namespace intarsia::targets::ethos_u

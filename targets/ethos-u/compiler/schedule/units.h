@@ -1,0 +1,87 @@
+// Units of work: operations, or slices of their output channels, with the blocks that suit them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "schedule/cascade.h"
+#include "schedule/constant_streams.h"
+#include "schedule/cost.h"
+#include "schedule/feature_map.h"
+#include "schedule/prefetch.h"
+#include "schedule/schedule.h"
+
+namespace intarsia::targets::ethos_u {
+
+struct Unit {
+  int32_t operation = -1;      // of the program
+  int32_t view = -1;           // of the schedule: the operation as it is walked over
+  int32_t first = 0, end = 0;  // output channels
+  RowRange rows;               // of the output
+  int32_t owner = -1;          // an earlier unit with the same constants: another stripe
+  FeatureMap ifm, ofm;
+  Pads pads;
+  std::optional<FeatureMap> ifm2;
+  BlockConfig direct_block, fetched_block;  // for constants where they are, and in fast memory
+  OperationCost direct, fetched;
+  int64_t estimated_bytes = 0;  // of weights and scales
+  int64_t scale_bytes = 0;      // of these
+};
+
+// A way to cut a unit into blocks.
+struct BlockOption {
+  BlockConfig block;
+  OperationCost cost;
+  double padding = 1;  // by what zeros in the stream of weights are taken to make it worse
+  double score() const { return cost.alone() * padding; }
+};
+
+class UnitMaker {
+ public:
+  // `operations` are the program's; other views of them are put behind these.
+  UnitMaker(const Hardware& hardware, const Program& program, std::vector<Operation>& operations,
+            const CostModel& cost, const std::vector<TensorPlace>& places,
+            const std::vector<Memory>& memories);
+
+  // Output channels first .. end-1 of an operation, walked over as suits it best behind an operation that
+  // goes through rows, or columns, first.
+  Unit make(int32_t operation, int32_t first, int32_t end, bool after_columns = false);
+  // The same in the view of `whole`.
+  Unit make_part(const Unit& whole, int32_t first, int32_t end);
+  // All channels of some output rows, with the block of `like`, if any.
+  Unit make_stripe(int32_t operation, const RowRange& rows, const Unit* like);
+  // Its blocks and costs again, after maps have moved to another memory. A stripe keeps its blocks.
+  void reconsider(Unit& unit) const;
+  // Every way to cut it into blocks, with constants in that memory.
+  std::vector<BlockOption> block_options(const Unit& unit, Memory constants) const;
+  // Its costs again, after the size of its constants has become known.
+  void count_again(Unit& unit) const;
+  // The unit with this block wherever its constants are.
+  void set_block(Unit& unit, const BlockConfig& block) const;
+  // Whether it goes through columns first.
+  bool by_columns(const Unit& unit) const;
+
+ private:
+  Memory memory_of(const FeatureMap& map) const {
+    return memories_.at(static_cast<size_t>(map.span.storage));
+  }
+  FeatureMap map_of(const Operand& operand) const;
+  Unit describe(int32_t index, int32_t view, int32_t first, int32_t end, const RowRange& rows);
+  const std::vector<int32_t>& views_of(int32_t operation);
+  bool can_walk(const Operation& operation) const;
+  void choose_blocks(const Operation& operation, Unit& unit) const;
+  OperationCost cost_of(const Operation& operation, const Unit& unit, const BlockConfig& block,
+                        Memory constants) const;
+
+  const Hardware& hardware_;
+  const Program& program_;
+  std::vector<Operation>& operations_;
+  std::vector<std::optional<std::vector<int32_t>>> views_;  // by operation
+  const CostModel& cost_;
+  const std::vector<TensorPlace>& places_;
+  const std::vector<Memory>& memories_;  // by storage
+  std::vector<int64_t> weight_bytes_;    // estimated, by operation
+};
+
+}  // namespace intarsia::targets::ethos_u

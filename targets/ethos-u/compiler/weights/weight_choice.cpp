@@ -1,0 +1,232 @@
+#include "weights/weight_choice.h"
+
+#include <algorithm>
+
+#include "intarsia/check.h"
+#include "intarsia/rounding.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Ways that are larger than the smallest by more than so many times it are not worth a closer look.
+constexpr int64_t kMuchLarger = 1;
+
+struct Counted {
+  uint16_t symbol;
+  int32_t count;
+};
+
+class SectionSearch {
+ public:
+  SectionSearch(const Statistics& statistics, bool thorough)
+      : statistics_(statistics), thorough_(thorough) {}
+
+  Choice run() {
+    search();
+    Choice best;
+    for (const Choice& choice : best_)
+      if (choice.bits < best.bits) best = choice;
+    INTARSIA_CHECK(best.bits < kNever, "plain Golomb-Rice codes take every weight");
+    return best;
+  }
+
+  std::vector<Choice> run_each() {
+    const Choice least = run();
+    std::vector<Choice> result;
+    for (const Choice& choice : best_)
+      if (choice.bits <= least.bits + least.bits * kMuchLarger) result.push_back(choice);
+    return result;
+  }
+
+ private:
+  void search() {
+    try_mode(false);
+    if (statistics_.count[0] > 0) try_mode(true);
+  }
+
+  void try_mode(bool zero_runs) {
+    zero_runs_ = zero_runs;
+    values_ = zero_runs ? std::max<int64_t>(statistics_.non_zero(), 1) : statistics_.total;
+    by_symbol_.clear();
+    for (size_t s = zero_runs ? 1 : 0; s < kSymbols; ++s)
+      if (statistics_.count[s] > 0)
+        by_symbol_.push_back({static_cast<uint16_t>(s), statistics_.count[s]});
+    // Nothing but zeros: the first of them is coded as a weight.
+    if (by_symbol_.empty()) by_symbol_.push_back({0, 1});
+    choose_zero_divisor();
+
+    by_count_ = by_symbol_;
+    std::stable_sort(by_count_.begin(), by_count_.end(),
+                     [](const Counted& a, const Counted& b) { return a.count > b.count; });
+    const size_t distinct = by_count_.size();
+    try_palette(0);
+    if (distinct <= 32) try_palette(std::max<size_t>(distinct, 2));
+    static constexpr size_t kQuick[] = {8, 32};
+    static constexpr size_t kThorough[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32};
+    if (thorough_) {
+      for (const size_t size : kThorough)
+        if (size < distinct) try_palette(size);
+    } else {
+      for (const size_t size : kQuick)
+        if (size < distinct) try_palette(size);
+    }
+  }
+
+  void choose_zero_divisor() {
+    zero_bits_ = 0;
+    if (!zero_runs_) return;
+    zero_bits_ = kNever;
+    for (int32_t divisor = 0; divisor < kZeroDivisors; ++divisor) {
+      int64_t tail = statistics_.tail;
+      int64_t unary = statistics_.zero_unary[static_cast<size_t>(divisor)];
+      if (statistics_.non_zero() == 0) {
+        tail = statistics_.total - 1;
+        unary = 1;
+      }
+      const int64_t bits = zero_bits(divisor, values_ + 1, unary + (tail >> divisor) + 1);
+      if (bits < zero_bits_) {
+        zero_bits_ = bits;
+        zero_divisor_ = divisor;
+      }
+    }
+  }
+
+  // The `size` most frequent symbols are the palette.
+  void try_palette(size_t size) {
+    Palette palette;
+    indexed_.clear();
+    int32_t most_entry = 0, least_direct = kSymbols, most_direct = 0;
+    for (size_t i = 0; i < size; ++i) {
+      // A palette has no single entry; the second is never used.
+      const Counted entry = i < by_count_.size() ? by_count_[i] : Counted{by_count_[0].symbol, 0};
+      palette.symbols.push_back(entry.symbol);
+      most_entry = std::max<int32_t>(most_entry, entry.symbol);
+      if (entry.count > 0) indexed_.push_back({static_cast<uint16_t>(i), entry.count});
+    }
+    const size_t in_palette = indexed_.size();
+    for (size_t i = size; i < by_count_.size(); ++i) {
+      least_direct = std::min<int32_t>(least_direct, by_count_[i].symbol);
+      most_direct = std::max<int32_t>(most_direct, by_count_[i].symbol);
+      indexed_.push_back(by_count_[i]);
+    }
+    const bool direct = by_count_.size() > size;
+    palette.direct_offset = direct ? std::min(least_direct, 31) : 0;
+    const int32_t move = static_cast<int32_t>(size) - palette.direct_offset;
+    if (most_direct + move >= kSymbols) return;
+    for (size_t i = in_palette; i < indexed_.size(); ++i)
+      indexed_[i].symbol = static_cast<uint16_t>(indexed_[i].symbol + move);
+    palette.bits = std::max(2, bits_for(size > 0 ? most_entry : most_direct + move));
+
+    const int64_t fixed =
+        kSliceHeaderBits * (ceil_div(values_, kSliceValues)) + palette.header_bits() + zero_bits_;
+    if (size == 0 || !direct) {
+      const int32_t raw = size == 0 ? palette.bits : bits_for(static_cast<int32_t>(size) - 1);
+      take(fixed + values_ * raw, palette, {WeightCode::Kind::Uncompressed, raw});
+    }
+    for (int32_t divisor = 0; divisor < kWeightDivisors; ++divisor) {
+      take(fixed + coded_bits({WeightCode::Kind::GolombRice, divisor}), palette,
+           {WeightCode::Kind::GolombRice, divisor});
+      take(fixed + coded_bits({WeightCode::Kind::Truncated, divisor}), palette,
+           {WeightCode::Kind::Truncated, divisor});
+    }
+  }
+
+  int64_t coded_bits(const WeightCode& code) const {
+    int64_t first = 0, second = 0;
+    for (const Counted& entry : indexed_) {
+      if (!codable(code, entry.symbol)) return kNever;
+      const UnaryBits bits = unary_bits(code, entry.symbol);
+      first += int64_t{bits.first} * entry.count;
+      second += int64_t{bits.second} * entry.count;
+    }
+    return weight_bits(code, values_, first, second);
+  }
+
+  void take(int64_t bits, const Palette& palette, const WeightCode& code) {
+    const size_t extent = palette.symbols.empty()                     ? 0
+                          : palette.symbols.size() < by_count_.size() ? 1
+                                                                      : 2;
+    Choice& best = best_[2 * extent + (zero_runs_ ? 1 : 0)];
+    if (bits < best.bits) best = {bits, zero_runs_, palette, code, zero_divisor_};
+  }
+
+  const Statistics& statistics_;
+  bool thorough_;
+  bool zero_runs_ = false;
+  int64_t values_ = 0, zero_bits_ = 0;
+  int32_t zero_divisor_ = 0;
+  std::vector<Counted> by_symbol_, by_count_, indexed_;
+  std::array<Choice, 6> best_;  // by extent of the palette and zero runs
+};
+
+}  // namespace
+
+int32_t bits_for(int32_t most) {
+  int32_t bits = 0;
+  while (most >> bits != 0) ++bits;
+  return bits;
+}
+
+Statistics statistics_of(std::span<const int16_t> weights) {
+  Statistics result;
+  int64_t run = 0;
+  for (const int16_t weight : weights) {
+    ++result.count[symbol_of(weight)];
+    if (weight == 0) {
+      ++run;
+      continue;
+    }
+    for (int32_t z = 0; z < kZeroDivisors; ++z)
+      result.zero_unary[static_cast<size_t>(z)] += (run >> z) + 1;
+    run = 0;
+  }
+  result.total = static_cast<int64_t>(weights.size());
+  result.tail = run;
+  return result;
+}
+
+Choice choose(const Statistics& statistics, bool thorough) {
+  return SectionSearch(statistics, thorough).run();
+}
+
+std::vector<Choice> choose_each(const Statistics& statistics, bool thorough) {
+  return SectionSearch(statistics, thorough).run_each();
+}
+
+std::array<int32_t, kSymbols> indices_under(const Palette& palette) {
+  std::array<int32_t, kSymbols> result = {};
+  const auto entries = static_cast<int32_t>(palette.symbols.size());
+  for (int32_t s = 0; s < kSymbols; ++s) {
+    const int32_t index = s + entries - palette.direct_offset;
+    result[static_cast<size_t>(s)] = s >= palette.direct_offset && index < kSymbols ? index : -1;
+  }
+  for (size_t i = palette.symbols.size(); i-- > 0;)
+    result[palette.symbols[i]] = static_cast<int32_t>(i);
+  return result;
+}
+
+std::vector<WeightCode> codes_for(const Palette& palette, int32_t most) {
+  std::vector<WeightCode> codes;
+  for (int32_t divisor = 0; divisor < kWeightDivisors; ++divisor) {
+    codes.push_back({WeightCode::Kind::GolombRice, divisor});
+    codes.push_back({WeightCode::Kind::Truncated, divisor});
+  }
+  const auto entries = static_cast<int32_t>(palette.symbols.size());
+  if (entries == 0 || most < entries)
+    codes.push_back(
+        {WeightCode::Kind::Uncompressed, entries == 0 ? palette.bits : bits_for(entries - 1)});
+  return codes;
+}
+
+int64_t slice_bits(const WeightCode& code, bool zero_runs) {
+  const bool raw = code.kind == WeightCode::Kind::Uncompressed;
+  return kSliceHeaderBits + (raw ? 0 : 6) + (zero_runs ? 5 : 0);
+}
+
+int32_t bits_of(const WeightCode& code, int32_t index) {
+  if (code.kind == WeightCode::Kind::Uncompressed) return code.divisor;
+  const UnaryBits unary = unary_bits(code, index);
+  return unary.first + unary.second + code.divisor;
+}
+
+}  // namespace intarsia::targets::ethos_u

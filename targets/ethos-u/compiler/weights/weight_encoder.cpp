@@ -1,0 +1,323 @@
+#include "weights/weight_encoder.h"
+
+#include <algorithm>
+#include <array>
+
+#include "intarsia/check.h"
+#include "intarsia/rounding.h"
+#include "weights/weight_choice.h"
+#include "weights/weight_columns.h"
+#include "weights/weight_sections.h"
+#include "weights/weight_slice.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Places where the parameters may change within a palette: so many values apart. Fewer places in long
+// sections, where each change gains less of the whole and takes as long to find.
+size_t block_of(size_t values) {
+  return values <= 2048 ? 1 : values <= 8192 ? 2 : values <= 32768 ? 4 : 8;
+}
+
+// A section's weights as the indices and runs that its palette and mode make of them.
+struct Coded {
+  std::vector<uint16_t> indices;
+  std::vector<int32_t> runs;  // one more than indices
+};
+
+Coded code_values(std::span<const int16_t> weights, const Choice& choice) {
+  const std::array<int32_t, kSymbols> index_of = indices_under(choice.palette);
+  Coded coded;
+  coded.indices.reserve(weights.size());
+  coded.runs.reserve(weights.size() + 1);
+  int32_t run = 0;
+  const bool only_zeros =
+      std::all_of(weights.begin(), weights.end(), [](int16_t weight) { return weight == 0; });
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (choice.zero_runs && weights[i] == 0 && !(only_zeros && i == 0)) {
+      ++run;
+      continue;
+    }
+    coded.indices.push_back(static_cast<uint16_t>(index_of[symbol_of(weights[i])]));
+    coded.runs.push_back(run);
+    run = 0;
+  }
+  coded.runs.push_back(run);
+  return coded;
+}
+
+struct SliceChoice {
+  size_t end = 0;  // values
+  WeightCode code;
+  int32_t zero_divisor = 0;
+};
+
+// Where the parameters change within a section: the shortest path through blocks of values, whose
+// states are a code and, with runs of zeros, their divisor.
+class SliceSearch {
+ public:
+  SliceSearch(const Coded& coded, const Choice& choice) : coded_(coded) {
+    const uint16_t most = *std::max_element(coded.indices.begin(), coded.indices.end());
+    codes_ = codes_for(choice.palette, most);
+    INTARSIA_CHECK(codes_.size() <= kColumns, "every code has its column");
+    rows_.assign(size_t{most} + 1, Columns::filled(state_cost(kImpossible)));
+    for (size_t z = 0; z < (choice.zero_runs ? kZeroDivisors : 1); ++z) {
+      change_.push_back(Columns::filled(state_cost(kImpossible)));
+      for (size_t c = 0; c < kColumns; ++c) {
+        const auto state = static_cast<int32_t>(z * kColumns + c);
+        const int64_t bits =
+            c < codes_.size() ? slice_bits(codes_[c], choice.zero_runs) : kImpossible;
+        change_[z].set(c, state_cost(static_cast<int32_t>(bits)) + state);
+      }
+    }
+    for (size_t v = 0; v < rows_.size(); ++v)
+      for (size_t c = 0; c < codes_.size(); ++c)
+        if (const auto index = static_cast<int32_t>(v); codable(codes_[c], index))
+          rows_[v].set(c, state_cost(bits_of(codes_[c], index)));
+  }
+
+  std::vector<SliceChoice> run() {
+    const size_t values = coded_.indices.size(), block = block_of(values), rows = change_.size();
+    const size_t blocks = ceil_div(values, block);
+    std::vector<Columns> cost = change_;
+    std::vector<uint16_t> changed(blocks * rows);
+    std::vector<uint8_t> least(blocks);
+    for (size_t b = 0; b < blocks; ++b) {
+      const size_t begin = b * block, end = std::min(begin + block, values);
+      Columns bits = Columns::filled(0);
+      for (size_t i = begin; i < end; ++i) bits += rows_[coded_.indices[i]];
+      const int32_t first = least_cost(cost);
+      least[b] = static_cast<uint8_t>(state_of(first));
+      for (size_t z = 0; z < rows; ++z) {
+        // Costs are kept relative to the least, so that they stay small.
+        cost[z] += -without_state(first);
+        changed[b * rows + z] = less(change_[z], cost[z]);
+        cost[z] = least_of(cost[z], change_[z]);
+        cost[z] += bits;
+        if (rows > 1) cost[z] += state_cost(zero_bits_of(begin, end, z));
+      }
+    }
+    size_t state = static_cast<size_t>(state_of(least_cost(cost))), end = values;
+    std::vector<SliceChoice> slices;
+    for (size_t b = blocks; b-- > 0;) {
+      const uint16_t flags = changed[b * rows + state / kColumns];
+      if (b > 0 && (flags >> (state % kColumns) & 1) == 0) continue;
+      slices.push_back({end, codes_.at(state % kColumns), static_cast<int32_t>(state / kColumns)});
+      end = b * block;
+      state = least[b];
+    }
+    std::reverse(slices.begin(), slices.end());
+    return slices;
+  }
+
+ private:
+  static constexpr int32_t kImpossible = 1 << 20;
+
+  static int32_t least_cost(const std::vector<Columns>& cost) {
+    Columns all = cost[0];
+    for (size_t z = 1; z < cost.size(); ++z) all = least_of(all, cost[z]);
+    return all.least();
+  }
+
+  int32_t zero_bits_of(size_t begin, size_t end, size_t divisor) const {
+    int32_t bits = begin == 0 ? coded_.runs[0] >> divisor : 0;
+    for (size_t i = begin; i < end; ++i)
+      bits += (coded_.runs[i + 1] >> divisor) + 1 + static_cast<int32_t>(divisor);
+    return std::min(bits, 8 * kImpossible);
+  }
+
+  const Coded& coded_;
+  std::vector<WeightCode> codes_;
+  std::vector<Columns> change_;  // bits of another slice, by zero divisor and code
+  std::vector<Columns> rows_;    // bits of an index, by code
+};
+
+// Slices longer than the format allows are cut.
+std::vector<SliceChoice> within_limit(const std::vector<SliceChoice>& slices) {
+  std::vector<SliceChoice> result;
+  size_t begin = 0;
+  for (const SliceChoice& slice : slices) {
+    while (slice.end - begin > kSliceValues) {
+      begin += kSliceValues;
+      result.push_back({begin, slice.code, slice.zero_divisor});
+    }
+    result.push_back(slice);
+    begin = slice.end;
+  }
+  return result;
+}
+
+// The exact size of a section in slices, whose ends move by a few values where that makes it smaller: a
+// unary field that is full, or one less.
+class ExactSlices {
+ public:
+  ExactSlices(const Coded& coded, const Choice& choice, std::vector<SliceChoice> slices)
+      : coded_(coded), choice_(choice), slices_(within_limit(slices)) {
+    size_t begin = 0;
+    for (const SliceChoice& slice : slices_) {
+      Sums sums;
+      if (begin == 0) add_run(slice, 0, 1, sums);
+      for (size_t i = begin; i < slice.end; ++i) add(slice, i, 1, sums);
+      sums_.push_back(sums);
+      begin = slice.end;
+    }
+    for (int round = 0; round < kRounds; ++round)
+      for (size_t i = 0; i + 1 < slices_.size(); ++i) move_end(i);
+  }
+
+  const std::vector<SliceChoice>& slices() const { return slices_; }
+  int64_t bits() const {
+    int64_t total = choice_.palette.header_bits();
+    for (size_t i = 0; i < slices_.size(); ++i) total += kSliceHeaderBits + size(i, sums_[i]);
+    return total;
+  }
+
+ private:
+  static constexpr int kRounds = 2;
+  static constexpr size_t kFarthest = 12;
+
+  struct Sums {
+    int64_t values = 0, first = 0, second = 0, zeros = 0;
+  };
+
+  void add_run(const SliceChoice& slice, size_t run, int64_t times, Sums& sums) const {
+    if (choice_.zero_runs) sums.zeros += times * ((coded_.runs[run] >> slice.zero_divisor) + 1);
+  }
+  void add(const SliceChoice& slice, size_t value, int64_t times, Sums& sums) const {
+    sums.values += times;
+    if (slice.code.kind != WeightCode::Kind::Uncompressed) {
+      const UnaryBits bits = unary_bits(slice.code, coded_.indices[value]);
+      sums.first += times * bits.first;
+      sums.second += times * bits.second;
+    }
+    add_run(slice, value + 1, times, sums);
+  }
+  int64_t size(size_t i, const Sums& sums) const {
+    const SliceChoice& slice = slices_[i];
+    return weight_bits(slice.code, sums.values, sums.first, sums.second) +
+           (choice_.zero_runs
+                ? zero_bits(slice.zero_divisor, sums.values + (i == 0 ? 1 : 0), sums.zeros)
+                : 0);
+  }
+
+  void move_end(size_t i) {
+    SliceChoice &left = slices_[i], &right = slices_[i + 1];
+    const size_t begin = i == 0 ? 0 : slices_[i - 1].end, end = left.end;
+    Sums best_left = sums_[i], best_right = sums_[i + 1];
+    size_t best_end = end;
+    int64_t least = size(i, best_left) + size(i + 1, best_right);
+    const auto take = [&](const Sums& l, const Sums& r, size_t at) {
+      const int64_t bits = size(i, l) + size(i + 1, r);
+      if (bits >= least) return;
+      least = bits;
+      best_left = l;
+      best_right = r;
+      best_end = at;
+    };
+    Sums l = sums_[i], r = sums_[i + 1];
+    for (size_t at = end; at < std::min(end + kFarthest, right.end - 1); take(l, r, ++at)) {
+      if (l.values == kSliceValues || !codable(left.code, coded_.indices[at])) break;
+      add(left, at, 1, l);
+      add(right, at, -1, r);
+    }
+    l = sums_[i];
+    r = sums_[i + 1];
+    for (size_t at = end; at > begin + 1 && at + kFarthest > end; take(l, r, --at)) {
+      if (r.values == kSliceValues || !codable(right.code, coded_.indices[at - 1])) break;
+      add(left, at - 1, -1, l);
+      add(right, at - 1, 1, r);
+    }
+    left.end = best_end;
+    sums_[i] = best_left;
+    sums_[i + 1] = best_right;
+  }
+
+  const Coded& coded_;
+  const Choice& choice_;
+  std::vector<SliceChoice> slices_;
+  std::vector<Sums> sums_;
+};
+
+void write_section(const Coded& coded, const Choice& choice, const std::vector<SliceChoice>& slices,
+                   BitWriter& out) {
+  size_t begin = 0;
+  for (const SliceChoice& part : slices) {
+    Slice slice;
+    slice.values = std::span(coded.indices).subspan(begin, part.end - begin);
+    slice.has_zero_runs = choice.zero_runs;
+    const size_t first_run = begin == 0 ? 0 : begin + 1;
+    slice.zero_runs = std::span(coded.runs).subspan(first_run, part.end + 1 - first_run);
+    slice.code = part.code;
+    slice.zero_divisor = part.zero_divisor;
+    slice.new_palette = begin == 0 ? &choice.palette : nullptr;
+    write_slice(slice, out);
+    begin = part.end;
+  }
+}
+
+struct Section {
+  Choice choice;
+  Coded coded;
+  std::vector<SliceChoice> slices;
+  int64_t bits = kNever;
+};
+
+// The smallest way to code the weights behind one palette.
+Section make_section(std::span<const int16_t> weights) {
+  Section best;
+  for (const Choice& choice : choose_each(statistics_of(weights), true)) {
+    const Coded coded = code_values(weights, choice);
+    const auto take = [&](const std::vector<SliceChoice>& slices) {
+      const ExactSlices exact(coded, choice, slices);
+      if (exact.bits() >= best.bits) return;
+      best.choice = choice;
+      best.coded = coded;
+      best.slices = exact.slices();
+      best.bits = exact.bits();
+    };
+    take({{coded.indices.size(), choice.code, choice.zero_divisor}});
+    const std::vector<SliceChoice> several = SliceSearch(coded, choice).run();
+    if (several.size() > 1) take(several);
+  }
+  return best;
+}
+
+struct Stream {
+  std::vector<Section> sections;
+  int64_t bits = 0;
+};
+
+Stream make_stream(std::span<const int16_t> weights, const std::vector<size_t>& ends) {
+  Stream stream;
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    stream.sections.push_back(make_section(weights.subspan(begin, end - begin)));
+    stream.bits += stream.sections.back().bits;
+    begin = end;
+  }
+  return stream;
+}
+
+}  // namespace
+
+std::vector<uint8_t> encode_weights(std::span<const int16_t> weights) {
+  INTARSIA_CHECK(!weights.empty(), "a stream has at least one weight");
+  const std::vector<size_t> ends = choose_sections(weights);
+  Stream best = make_stream(weights, {weights.size()});
+  if (ends.size() > 1) {
+    Stream several = make_stream(weights, ends);
+    if (several.bits < best.bits) best = std::move(several);
+  }
+  BitWriter out;
+  for (const Section& section : best.sections)
+    write_section(section.coded, section.choice, section.slices, out);
+  INTARSIA_CHECK(out.bits() == best.bits, "sections have the size that they were chosen for");
+  write_end_of_stream(out);
+  return out.finish(16);
+}
+
+int64_t estimate_weight_bytes(std::span<const int16_t> weights) {
+  return choose(statistics_of(weights), false).bits / 8;
+}
+
+}  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,198 @@
+#include "weights/weight_sections.h"
+
+#include <algorithm>
+#include <array>
+
+#include "intarsia/check.h"
+#include "intarsia/rounding.h"
+#include "weights/weight_choice.h"
+#include "weights/weight_columns.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+// Palettes that may alternate: those that suit the whole stream, and one for each of so many parts.
+constexpr size_t kParts = 4, kLeastPart = 256;
+// Places where a palette may start: so far apart at least, and so many at most.
+constexpr size_t kLeastBlock = 8, kMostBlocks = 8192;
+
+bool same(const Choice& a, const Choice& b) {
+  return a.zero_runs == b.zero_runs && a.palette.symbols == b.palette.symbols &&
+         a.palette.bits == b.palette.bits && a.palette.direct_offset == b.palette.direct_offset;
+}
+
+std::vector<Choice> candidates(std::span<const int16_t> weights) {
+  std::vector<Choice> result = choose_each(statistics_of(weights), false);
+  const auto add = [&](const Choice& choice) {
+    if (std::none_of(result.begin(), result.end(),
+                     [&](const Choice& other) { return same(choice, other); }))
+      result.push_back(choice);
+  };
+  if (weights.size() < kParts * kLeastPart) return result;
+  for (size_t i = 0; i < kParts; ++i) {
+    const size_t begin = weights.size() * i / kParts, end = weights.size() * (i + 1) / kParts;
+    add(choose(statistics_of(weights.subspan(begin, end - begin)), false));
+  }
+  return result;
+}
+
+// The shortest path through blocks of weights, whose states are a palette, a code and, with runs of
+// zeros, their parameter. A run is counted where it lies, though it may be divided.
+class Search {
+ public:
+  explicit Search(std::span<const int16_t> weights)
+      : weights_(weights),
+        block_(std::max(kLeastBlock, ceil_div(weights.size(), kMostBlocks))),
+        impossible_((1 << 23) / static_cast<int32_t>(block_)) {}
+
+  std::vector<size_t> run() {
+    const std::vector<Choice> choices = candidates(weights_);
+    if (choices.size() == 1) return {weights_.size()};
+    for (const Choice& choice : choices) add(choice);
+    const size_t ways = ways_.size();
+    const size_t blocks = ceil_div(weights_.size(), block_);
+    std::vector<Origins> origins(blocks * ways);
+    std::vector<State> least(blocks);
+    std::vector<uint8_t> least_of_way(blocks * ways);
+    std::vector<uint16_t> symbols(block_);
+    int32_t run = 0;
+    for (size_t b = 0; b < blocks; ++b) {
+      const auto part =
+          weights_.subspan(b * block_, std::min(block_, weights_.size() - b * block_));
+      std::array<int32_t, kZeroDivisors> zero_bits = {};
+      for (size_t i = 0; i < part.size(); ++i) {
+        symbols[i] = symbol_of(part[i]);
+        for (int32_t z = 0; z < kZeroDivisors; ++z)
+          zero_bits[static_cast<size_t>(z)] += part[i] != 0                        ? 1 + z
+                                               : ((run + 1) & ((1 << z) - 1)) == 0 ? 1
+                                                                                   : 0;
+        run = part[i] == 0 ? run + 1 : 0;
+      }
+      least[b] = least_state();
+      const int32_t base = without_state(ways_[least[b].way].least_cost());
+      for (size_t w = 0; w < ways; ++w) {
+        Way& way = ways_[w];
+        const int32_t of_way = way.least_cost();
+        least_of_way[b * ways + w] = static_cast<uint8_t>(state_of(of_way));
+        const int32_t same_way = without_state(of_way) - base, other_way = state_cost(way.palette);
+        Origins& from = origins[b * ways + w];
+        from.same_way = same_way <= other_way;
+        const Columns bits = way.bits_of(std::span(symbols).first(part.size()));
+        for (size_t row = 0; row < way.rows(); ++row) {
+          // Costs are kept relative to the least, so that they stay small.
+          Columns& cost = way.cost[row];
+          cost += -base;
+          Columns entered = way.slice[row];
+          entered += std::min(same_way, other_way);
+          from.entered[row] = less(entered, cost);
+          cost = ethos_u::least_of(cost, entered);
+          cost += bits;
+          if (way.zero_runs) cost += state_cost(zero_bits[row]);
+        }
+      }
+    }
+    return ends(origins, least, least_of_way, blocks);
+  }
+
+ private:
+  struct State {
+    size_t way = 0, state = 0;
+  };
+  // Which states a block is entered anew in, and whether from the same way.
+  struct Origins {
+    bool same_way = false;
+    std::array<uint16_t, kZeroDivisors> entered = {};
+  };
+
+  // A palette with or without runs of zeros. Its states: for each parameter of runs a row of codes.
+  struct Way {
+    bool zero_runs = false;
+    int32_t palette = 0;         // bits of starting a section
+    std::vector<Columns> slice;  // of starting a slice, by row
+    std::vector<Columns> bits;   // of a symbol
+    std::vector<Columns> cost;   // by row
+
+    size_t rows() const { return slice.size(); }
+    int32_t least_cost() const {
+      Columns all = cost[0];
+      for (size_t row = 1; row < rows(); ++row) all = ethos_u::least_of(all, cost[row]);
+      return all.least();
+    }
+    Columns bits_of(std::span<const uint16_t> symbols) const {
+      Columns sum = Columns::filled(0);
+      for (const uint16_t symbol : symbols) sum += bits[symbol];
+      return sum;
+    }
+  };
+
+  void add(const Choice& choice) {
+    Way way;
+    way.zero_runs = choice.zero_runs;
+    way.palette = choice.palette.header_bits() + (way.zero_runs ? 1 : 0);
+    way.bits.assign(kSymbols, Columns::filled(state_cost(impossible_)));
+    const std::array<int32_t, kSymbols> indices = indices_under(choice.palette);
+    const std::vector<WeightCode> codes = codes_for(choice.palette, 0);
+    INTARSIA_CHECK(codes.size() <= kColumns, "every code has its column");
+    for (size_t row = 0; row < (way.zero_runs ? kZeroDivisors : 1); ++row) {
+      Columns& slice = way.slice.emplace_back();
+      for (size_t c = 0; c < kColumns; ++c) {
+        const int64_t bits = c < codes.size() ? slice_bits(codes[c], way.zero_runs) : impossible_;
+        slice.set(
+            c, state_cost(static_cast<int32_t>(bits)) + static_cast<int32_t>(row * kColumns + c));
+      }
+      way.cost.push_back(slice);
+      way.cost.back() += state_cost(way.palette);
+    }
+    for (size_t c = 0; c < codes.size(); ++c)
+      for (size_t s = 0; s < kSymbols; ++s) {
+        const bool in_palette = indices[s] < static_cast<int32_t>(choice.palette.symbols.size());
+        const bool raw =
+            codes[c].kind == WeightCode::Kind::Uncompressed && !choice.palette.symbols.empty();
+        if (indices[s] >= 0 && codable(codes[c], indices[s]) && (!raw || in_palette))
+          way.bits[s].set(c, state_cost(ethos_u::bits_of(codes[c], indices[s])));
+      }
+    if (way.zero_runs) way.bits[0] = Columns::filled(0);  // zeros are runs, not symbols
+    ways_.push_back(std::move(way));
+  }
+
+  State least_state() const {
+    size_t least = 0;
+    for (size_t w = 1; w < ways_.size(); ++w)
+      if (without_state(ways_[w].least_cost()) < without_state(ways_[least].least_cost()))
+        least = w;
+    return {least, static_cast<size_t>(state_of(ways_[least].least_cost()))};
+  }
+
+  // Where the way changes.
+  std::vector<size_t> ends(const std::vector<Origins>& origins, const std::vector<State>& least,
+                           const std::vector<uint8_t>& least_of_way, size_t blocks) const {
+    std::vector<size_t> result = {weights_.size()};
+    State at = least_state();
+    for (size_t b = blocks; b-- > 1;) {
+      const size_t place = b * ways_.size() + at.way;
+      const Origins& from = origins[place];
+      if ((from.entered[at.state / kColumns] >> (at.state % kColumns) & 1) == 0) continue;
+      if (from.same_way) {
+        at.state = least_of_way[place];
+      } else {
+        result.push_back(b * block_);
+        at = least[b];
+      }
+    }
+    std::reverse(result.begin(), result.end());
+    return result;
+  }
+
+  std::span<const int16_t> weights_;
+  size_t block_;
+  int32_t impossible_;  // more than any way round it, for every value of a block within 32 bits
+  std::vector<Way> ways_;
+};
+
+}  // namespace
+
+std::vector<size_t> choose_sections(std::span<const int16_t> weights) {
+  return Search(weights).run();
+}
+
+}  // namespace intarsia::targets::ethos_u
