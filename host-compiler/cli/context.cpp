@@ -51,6 +51,7 @@ Result<void> add_pin(const std::string& text, const std::string& where,
 Result<PartitionOptions> partition_options(const CommonOptions& options) {
   PartitionOptions result;
   result.policy = options.policy == "cost" ? PartitionPolicy::Cost : PartitionPolicy::Priority;
+  result.estimates = false;  // where nobody shows them
   if (!options.pins_file.empty()) {
     INTARSIA_TRY(const std::string text, read_text_file(options.pins_file));
     std::istringstream lines(text);

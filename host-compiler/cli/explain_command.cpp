@@ -73,6 +73,12 @@ void print_json(const Explanation& explanation, const Slimmed& slimmed,
   json["transfers"] = explanation.transfers;
   json["transfer_bytes"] = explanation.transfer_bytes;
   json["estimated_microseconds"] = explanation.microseconds;
+  json["functions"] = Json::array();
+  for (const Explanation::Function& function : explanation.functions)
+    json["functions"].push_back({{"name", function.name},
+                                 {"member", function.member},
+                                 {"operators", function.operators},
+                                 {"microseconds", function.microseconds}});
   json["assumed_clocks"] = Json::array();
   for (const Explanation::Clock& clock : explanation.clocks)
     json["assumed_clocks"].push_back({{"member", clock.member}, {"mhz", clock.mhz}});
@@ -140,6 +146,9 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
       counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers,
       explanation.transfer_bytes, explanation.microseconds, fmt::join(clocks, ", "));
   if (const std::string note = search_note(explanation); !note.empty()) fmt::print("{}\n", note);
+  for (const Explanation::Function& function : explanation.functions)
+    fmt::print("  {} on {}: {}, {:.1f} us\n", function.name, function.member,
+               counted(function.operators, "operator", "operators"), function.microseconds);
   for (const MemberNotes& part : notes) {
     fmt::print("\n{} on {}:\n", part.function, part.member);
     for (const std::string& line : part.lines) fmt::print("  {}\n", line);
@@ -154,8 +163,9 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
 }  // namespace
 
 int run_explain(Context& context, const CommonOptions& options) {
-  const Result<Selection> selection = select(context, options);
+  Result<Selection> selection = select(context, options);
   if (!selection.ok()) return fail(selection.error());
+  selection->options.partition.estimates = true;
   const Stage last = options.ram_budget ? Stage::Plan : Stage::Partition;
   const Result<CompiledModel> model = compile_file(context, *selection, options, last);
   if (!model.ok()) return fail(model.error());

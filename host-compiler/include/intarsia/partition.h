@@ -24,6 +24,11 @@ enum class PartitionPolicy : uint8_t {
 struct PartitionOptions {
   PartitionPolicy policy = PartitionPolicy::Priority;
   std::map<std::string, std::string> pins;  // operator or function name -> member name
+  // Whether the explanation has estimates of time also where the policy needs none: an NPU schedules every operator
+  // for them.
+  bool estimates = true;
+  // What the functions will be lowered with, which their costs depend on.
+  LoweringOptions lowering = {};
 };
 
 // One member's answer about one operator: it offers, or says why not.
@@ -32,7 +37,7 @@ struct Offer {
   bool taken = false;                 // this member runs the operator
   std::optional<std::string> reason;  // why it cannot; or why another was preferred
   bool can = false;
-  double microseconds = 0;  // estimate; 0 when it cannot
+  double microseconds = 0;  // of the operator alone; 0 when it cannot, or without estimates
   std::string note = {};    // when it can, but not as the operator is: how, and why not
 };
 
@@ -47,7 +52,15 @@ struct Explanation {
   int64_t boundaries = 0;  // pairs of regions of unlike members, one with a result of the other;
                            // the caller, on the host, is one before and one after them
   int64_t transfers = 0, transfer_bytes = 0;  // tensors that cross from one member to another
-  double microseconds = 0;                    // estimate of the whole, transfers included
+  double microseconds = 0;  // of the whole: its functions and the transfers; 0 without estimates
+
+  // What each region became, in the order in which they run. Empty without estimates.
+  struct Function {
+    std::string name, member;
+    int64_t operators = 0;
+    double microseconds = 0;  // of all its operators together
+  };
+  std::vector<Function> functions;
 
   // The clock that a member's estimates assume, for every member that takes part.
   struct Clock {
@@ -58,7 +71,8 @@ struct Explanation {
 
   // How policy cost came to its result; absent under other policies.
   struct Search {
-    bool is_exact = true;    // no assignment costs less by the same estimates
+    // No assignment costs less by the estimates of operators and of pairs of them.
+    bool is_exact = true;
     int64_t placements = 0;  // partial assignments looked at
     int64_t most_kept = 0;   // of them, kept at once at most
   };

@@ -22,7 +22,7 @@
 
 namespace intarsia {
 
-// Estimated cost of one operator on one device, in cycles of that device's clock.
+// Estimated cost on one device, in cycles of that device's clock.
 struct CostEstimate {
   double cycles = 0;
   double clock_mhz = 100;
@@ -53,6 +53,13 @@ struct DeviceSimulator {
 // A pattern for every operator of the portable lowering, which refuses what that does not take.
 std::vector<Pattern> portable_patterns();
 
+// The service `cost` of targets that compute one operator after the other, from what each of them costs.
+using OperatorCost = std::function<CostEstimate(const Target&, const graph::Module&,
+                                                const graph::Function&, const graph::Node&)>;
+std::function<CostEstimate(const Target&, const graph::Module&, const graph::Function&,
+                           const LoweringOptions&)>
+sum_of_operators(OperatorCost cost);
+
 struct TargetKind {
   // Name, role, attributes with defaults and checks, tags.
   KindSpec spec;
@@ -72,10 +79,13 @@ struct TargetKind {
   // the kernels of the library that serves the target.
   std::function<Result<Artifacts>(const Target&, const tir::Module&, const Plan&)> tir_to_runtime;
 
-  // Default: a plain scalar core, from multiply-accumulates and elements. Where a kernel library serves the target and
-  // has a kernel for the operator, the cycles are the library's.
+  // What a function costs that the target would be given: its operators together, with what they save each other (a
+  // result that never leaves fast memory, operators that become one) and as the options ask. The function was cut out
+  // of the module and need not be one of its functions; each of its operators is part of something that the target
+  // takes. Default: the sum over its operators on a plain scalar core, from multiply-accumulates and elements. Where a
+  // kernel library serves the target, each operator that it has a kernel for costs what the library says.
   std::function<CostEstimate(const Target&, const graph::Module&, const graph::Function&,
-                             const graph::Node&)>
+                             const LoweringOptions&)>
       cost;
 
   // Microseconds to make `bytes` of another target's result readable here. Default: one memory copy at four bytes per

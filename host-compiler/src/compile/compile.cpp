@@ -81,8 +81,11 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     INTARSIA_TRY(model.slimmed, slim_as_asked(model.imported, options));
   }
   if (enters(Stage::Partition)) {
-    INTARSIA_TRY(model.partitioned,
-                 partition(model.slimmed.module, registry, target, options.partition));
+    const MemoryMap memory = planning_memory(options.memory, registry, target);
+    PartitionOptions asked = options.partition;
+    asked.lowering = options.lowering;
+    asked.lowering.memory = &memory;
+    INTARSIA_TRY(model.partitioned, partition(model.slimmed.module, registry, target, asked));
     INTARSIA_TRY(model.multicore, split_by_cpu(model.partitioned.module, registry, target));
     model.programs = programs_of(model, registry, target);
   }

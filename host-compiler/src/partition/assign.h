@@ -27,8 +27,8 @@ Result<Assignment> assign_by_priority(const graph::Module& module, const graph::
                                       const TargetRegistry& registry, const TargetSpec& target,
                                       const Offers& offers);
 
-// The least sum of operator estimates and transfers, or the priority policy's assignment when nothing costs
-// less than that. Proven (`search.is_exact`) unless more partial assignments had to be told apart than the limits
+// The least sum of the operators' estimates, less what pairs of them save together, and of the transfers; or the priority
+// policy's assignment when nothing costs less than that. Proven (`search.is_exact`) unless more partial assignments had to be told apart than the limits
 // allow; then the cheapest of those that were kept, and still no worse than the priority policy's.
 struct CheapestAssignment {
   Assignment assignment;
@@ -43,7 +43,7 @@ Result<CheapestAssignment> assign_by_cost(const graph::Module& module,
 // The cost both policies are judged by, and the transfers it contains: tensors, once for every member
 // that reads one and did not write it.
 struct AssignmentCost {
-  Picoseconds time = 0;
+  Picoseconds time = 0, transfer_time = 0;  // of all; of it
   int64_t transfers = 0, transfer_bytes = 0;
 };
 AssignmentCost cost_of(const CostModel& model, const Assignment& assignment);

@@ -64,6 +64,7 @@ AssignmentCost cost_of(const CostModel& model, const Assignment& assignment) {
     const MemberSet readers = readers_of(model, assignment, c);
     const int others = std::popcount(readers & ~only(writer));
     total.time += model.moving(static_cast<int>(c), writer, readers);
+    total.transfer_time += model.transferring(static_cast<int>(c), writer, readers);
     total.transfers += others;
     total.transfer_bytes += others * tensor.bytes;
   }

@@ -54,20 +54,27 @@ double mailbox_microseconds(int64_t bytes) {
 }  // namespace
 
 CostModel::CostModel(const Function& function, const TargetRegistry& registry,
-                     const TargetSpec& target, const Offers& offers)
+                     const TargetSpec& target, const Offers& offers, const FunctionCosts* costs,
+                     bool savings)
     : carried_(carried_tensors(function)), owners_(owners_of(target, registry)) {
   const auto members = target.members();
   INTARSIA_CHECK(members.size() <= kMostMembers, "members are one bit each");
   const double terms = static_cast<double>(function.nodes.size() + 1) +
-                       static_cast<double>(carried_.size() * (2 * members.size() + 2));
+                       static_cast<double>(carried_.size() * (3 * members.size() + 2));
   most_ = std::ldexp(1.0, 62) / terms;
 
   read_by_.resize(function.nodes.size());
   written_by_.resize(function.nodes.size());
   for (size_t n = 0; n < function.nodes.size(); ++n) {
-    std::vector<Picoseconds> row;
-    for (size_t m = 0; m < members.size(); ++m)
-      row.push_back(limited(offers.table.cells[n][m].microseconds));
+    std::vector<CostEstimate> alone(members.size());
+    std::vector<Picoseconds> row(members.size(), 0);
+    const graph::NodeId node{static_cast<int32_t>(n)};
+    for (size_t m = 0; m < members.size(); ++m) {
+      if (costs == nullptr || !offers.table.cells[n][m].can()) continue;
+      alone[m] = costs->of(m, {&node, 1});
+      row[m] = limited(alone[m].microseconds());
+    }
+    alone_.push_back(std::move(alone));
     running_.push_back(std::move(row));
   }
   for (size_t c = 0; c < carried_.size(); ++c) {
@@ -82,6 +89,25 @@ CostModel::CostModel(const Function& function, const TargetRegistry& registry,
     sides_.push_back(std::move(row));
     mailbox_.push_back(limited(mailbox_microseconds(tensor.bytes)));
   }
+  savings_.assign(carried_.size(), std::vector<Picoseconds>(members.size(), 0));
+  if (costs != nullptr && savings && members.size() > 1) find_savings(offers, *costs);
+}
+
+void CostModel::find_savings(const Offers& offers, const FunctionCosts& costs) {
+  for (size_t c = 0; c < carried_.size(); ++c) {
+    const int writer = carried_[c].writer, reader = carried_[c].only_reader();
+    if (writer == kCaller || reader == kCaller) continue;
+    const graph::NodeId pair[] = {{writer}, {reader}};
+    const size_t w = pair[0].at(), r = pair[1].at();
+    for (size_t m = 0; m < owners_.size(); ++m) {
+      if (!offers.table.cells[w][m].can() || !offers.table.cells[r][m].can()) continue;
+      // Where two cost more than each alone, something else limits them: that is not the tensor's.
+      const double saved = alone_[w][m].microseconds() + alone_[r][m].microseconds() -
+                           costs.of(m, pair).microseconds();
+      savings_[c][m] = limited(saved);
+      running_[r][m] -= savings_[c][m];
+    }
+  }
 }
 
 Picoseconds CostModel::limited(double microseconds) const {
@@ -90,6 +116,16 @@ Picoseconds CostModel::limited(double microseconds) const {
 }
 
 Picoseconds CostModel::moving(int carried, int writer, MemberSet readers) const {
+  const size_t c = static_cast<size_t>(carried);
+  const MemberSet others = readers & ~only(writer);
+  if (others == 0) return 0;
+  const Picoseconds cost = transferring(carried, writer, readers);
+  // Of a tensor with one reader, `others` is that one's member.
+  if (carried_[c].only_reader() == kCaller) return cost;
+  return cost + savings_[c][static_cast<size_t>(std::countr_zero(others))];
+}
+
+Picoseconds CostModel::transferring(int carried, int writer, MemberSet readers) const {
   const size_t c = static_cast<size_t>(carried);
   readers &= ~only(writer);
   if (readers == 0) return 0;

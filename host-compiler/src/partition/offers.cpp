@@ -17,11 +17,9 @@ std::string place(const graph::Module& module, const graph::Node& node) {
 }
 
 // Asks one member about the whole function.
-void ask_member(const graph::Module& module, const Function& function,
-                const TargetRegistry& registry, const Matcher& matcher, const Target& member,
-                size_t index, OfferTable& table) {
-  const TargetKind& kind = registry.kind_of(member);
-  const std::vector<Pattern> patterns = kind.patterns(member);
+void ask_member(const Function& function, const TargetRegistry& registry, const Matcher& matcher,
+                const Target& member, size_t index, OfferTable& table) {
+  const std::vector<Pattern> patterns = registry.kind_of(member).patterns(member);
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const NodeId root{static_cast<int32_t>(n)};
     Cell& cell = table.cells[n][index];
@@ -44,14 +42,9 @@ void ask_member(const graph::Module& module, const Function& function,
   }
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     Cell& cell = table.cells[n][index];
-    if (cell.can()) {
-      const CostEstimate estimate = kind.cost(member, module, function, function.nodes[n]);
-      cell.microseconds = estimate.microseconds();
-      cell.clock_mhz = estimate.clock_mhz;
-    } else if (cell.reason.empty()) {
+    if (!cell.can() && cell.reason.empty())
       cell.reason = fmt::format("{} has no pattern for {}", member.kind,
                                 graph::to_string(function.nodes[n].kind));
-    }
   }
 }
 
@@ -94,7 +87,7 @@ Result<Offers> collect_offers(const graph::Module& module, const Function& funct
   offers.table.cells.assign(function.nodes.size(), std::vector<Cell>(members.size()));
   const Matcher matcher(module, function);
   for (size_t m = 0; m < members.size(); ++m)
-    ask_member(module, function, registry, matcher, members[m], m, offers.table);
+    ask_member(function, registry, matcher, members[m], m, offers.table);
 
   std::vector<std::string> names;
   for (const Target& member : members) names.push_back(member.name);

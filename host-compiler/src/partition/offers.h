@@ -20,9 +20,7 @@ struct Cell {
   std::vector<Piece>
       pieces;          // accepted matches the operator is part of, the target's favourite first
   std::string reason;  // why there is none
-  double microseconds = 0;  // estimate; 0 when it cannot
-  double clock_mhz = 0;     // that the estimate assumes
-  std::string note;         // how it can, when not as the operator is
+  std::string note;    // how it can, when not as the operator is
 
   bool can() const { return !pieces.empty(); }
 };

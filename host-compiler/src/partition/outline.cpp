@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/cut_out.h"
 #include "partition/regions.h"
 #include "support/c_identifier.h"
 
@@ -14,61 +15,6 @@ using graph::Function;
 using graph::Node;
 using graph::Tensor;
 using graph::TensorId;
-
-// Copies tensors of the whole function into one region's function, once each.
-class TensorCopier {
- public:
-  TensorCopier(const Function& from, Function& to) : from_(from), to_(to) {}
-
-  TensorId copy(TensorId id) {
-    if (!id.valid()) return id;
-    const auto [place, fresh] = copied_.try_emplace(id.index, TensorId{});
-    if (fresh) {
-      place->second = TensorId{static_cast<int32_t>(to_.tensors.size())};
-      to_.tensors.push_back(from_.tensor(id));
-    }
-    return place->second;
-  }
-
- private:
-  const Function& from_;
-  Function& to_;
-  std::map<int32_t, TensorId> copied_;
-};
-
-// By tensor, in which regions it is read.
-class Readers {
- public:
-  Readers(const Function& function, const std::vector<Region>& regions)
-      : of_(function.tensors.size(), kNone) {
-    for (size_t r = 0; r < regions.size(); ++r)
-      for (const graph::NodeId node : regions[r].nodes)
-        for (const TensorId id : function.nodes[node.at()].inputs)
-          if (id.valid()) add(id, static_cast<int>(r));
-    for (const TensorId id : function.outputs) add(id, kSeveral);
-  }
-  // Some node outside of the region, or the function's caller, reads it.
-  bool are_outside(TensorId id, size_t region) const {
-    return of_[id.at()] != kNone && of_[id.at()] != static_cast<int>(region);
-  }
-
- private:
-  static constexpr int kNone = -1, kSeveral = -2;
-  void add(TensorId id, int region) {
-    int& readers = of_[id.at()];
-    readers = readers == kNone || readers == region ? region : kSeveral;
-  }
-  std::vector<int> of_;  // a region, or one of the above
-};
-
-void make_plain(Tensor& tensor) {
-  tensor.variable = false, tensor.initial = {};
-}
-
-struct OutlinedRegion {
-  Function function;
-  Node call;  // in terms of the entry's tensors
-};
 
 // Variables that nodes of several regions work on: the regions get them passed, so that there is one
 // state.
@@ -84,70 +30,6 @@ std::set<int32_t> shared_variables(const Function& function, const std::vector<R
   for (const auto& [id, regions_of] : users)
     if (regions_of.size() > 1) shared.insert(id);
   return shared;
-}
-
-OutlinedRegion outline_region(const Function& function, const Target& member,
-                              const std::string& name, const Region& region, size_t index,
-                              const Readers& readers, const std::set<int32_t>& shared) {
-  OutlinedRegion result;
-  Function& made = result.function;
-  made.name = name;
-  made.target = member.name;
-  result.call.kind = graph::OpKind::Call;
-  result.call.name = name;
-  result.call.attributes = graph::CallAttrs{name};
-
-  std::set<int32_t> written;
-  for (const graph::NodeId id : region.nodes)
-    for (const TensorId output : function.nodes[id.at()].outputs) written.insert(output.index);
-
-  TensorCopier tensors(function, made);
-  std::set<int32_t> passed, rewritten;
-  for (const graph::NodeId id : region.nodes) {
-    for (const TensorId input : function.nodes[id.at()].inputs) {
-      if (!input.valid()) continue;
-      const bool is_shared = shared.contains(input.index);
-      const bool is_own = is_shared
-                              ? rewritten.contains(input.index)
-                              : written.contains(input.index) || function.tensor(input).variable;
-      if (is_own || function.tensor(input).constant.valid() || !passed.insert(input.index).second)
-        continue;
-      made.inputs.push_back(tensors.copy(input));
-      if (is_shared) make_plain(made.tensors[made.inputs.back().at()]);
-      result.call.inputs.push_back(input);
-    }
-    for (const TensorId output : function.nodes[id.at()].outputs) rewritten.insert(output.index);
-  }
-  std::map<int32_t, TensorId> versions;  // of shared variables, as the region has last written them
-  for (const graph::NodeId id : region.nodes) {
-    Node node = function.nodes[id.at()];
-    for (TensorId& input : node.inputs) {
-      const auto version = versions.find(input.index);
-      input = version == versions.end() ? tensors.copy(input) : version->second;
-    }
-    for (TensorId& output : node.outputs) {
-      const TensorId outer = output;
-      if (shared.contains(
-              outer.index)) {  // another tensor than the one that holds the value before
-        output = TensorId{static_cast<int32_t>(made.tensors.size())};
-        made.tensors.push_back(function.tensor(outer));
-        make_plain(made.tensors.back());
-        versions[outer.index] = output;
-        continue;
-      }
-      output = tensors.copy(output);
-      if (readers.are_outside(outer, index)) {
-        made.outputs.push_back(output);
-        result.call.outputs.push_back(outer);
-      }
-    }
-    made.nodes.push_back(std::move(node));
-  }
-  for (const auto& [outer, last] : versions) {
-    made.outputs.push_back(last);
-    result.call.outputs.push_back(TensorId{outer});
-  }
-  return result;
 }
 
 // The entry keeps only tensors that its calls, inputs and outputs mention.
@@ -185,7 +67,7 @@ graph::Module outline(const graph::Module& module, const Function& function,
   std::set<std::string> names;
   std::vector<Function> outlined;
   const std::set<int32_t> shared = shared_variables(function, regions);
-  const Readers readers(function, regions);
+  const graph::FunctionCutter cutter(function);
   for (size_t r = 0; r < regions.size(); ++r) {
     const Region& region = regions[r];
     const Target& member = target.members()[static_cast<size_t>(region.member)];
@@ -195,8 +77,16 @@ graph::Module outline(const graph::Module& module, const Function& function,
           fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++),
           "region");
     } while (!names.insert(name).second);
-    OutlinedRegion piece = outline_region(function, member, name, region, r, readers, shared);
-    entry.nodes.push_back(std::move(piece.call));
+    graph::CutOut piece = cutter.cut(region.nodes, shared);
+    piece.function.name = name;
+    piece.function.target = member.name;
+    Node call;
+    call.kind = graph::OpKind::Call;
+    call.name = name;
+    call.attributes = graph::CallAttrs{name};
+    call.inputs = std::move(piece.inputs);
+    call.outputs = std::move(piece.outputs);
+    entry.nodes.push_back(std::move(call));
     outlined.push_back(std::move(piece.function));
   }
   drop_unused_tensors(entry);

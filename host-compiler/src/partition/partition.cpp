@@ -43,23 +43,64 @@ std::string why_not_chosen(const graph::Node& node, const std::string& chosen, b
 }
 
 // Of the members that take part: the clock that the estimates of their operators assume.
-std::vector<Explanation::Clock> clocks_of(const TargetSpec& target, const Offers& offers,
+std::vector<Explanation::Clock> clocks_of(const TargetSpec& target,
+                                          const partitioning::CostModel& costs,
                                           const Assignment& assignment) {
   std::vector<Explanation::Clock> clocks;
   for (size_t m = 0; m < target.members().size(); ++m) {
     const auto taken = std::find(assignment.begin(), assignment.end(), static_cast<int>(m));
     if (taken == assignment.end()) continue;
     const size_t node = static_cast<size_t>(taken - assignment.begin());
-    clocks.push_back({target.members()[m].name, offers.table.cells[node][m].clock_mhz});
+    clocks.push_back({target.members()[m].name, costs.alone(node, m).clock_mhz});
   }
   return clocks;
 }
 
+// Who takes what, and what that costs.
+struct Candidate {
+  Assignment assignment;
+  std::vector<partitioning::Region> regions;
+  graph::Module module;  // with a function for each region
+  partitioning::AssignmentCost transfers;
+  std::vector<Explanation::Function> functions;
+  double microseconds = 0;  // of the functions and the transfers
+};
+
+// The functions' costs are asked as they are, each whole.
+void estimate(Candidate& candidate, const TargetRegistry& registry, const TargetSpec& target,
+              const LoweringOptions& lowering) {
+  for (const graph::Function& function : candidate.module.functions) {
+    const Target* member = function.name == candidate.module.entry
+                               ? nullptr
+                               : target.member(function.target);
+    if (member == nullptr) continue;
+    const CostEstimate cost =
+        registry.kind_of(*member).cost(*member, candidate.module, function, lowering);
+    candidate.functions.push_back({function.name, member->name,
+                                   static_cast<int64_t>(function.nodes.size()),
+                                   cost.microseconds()});
+    candidate.microseconds += cost.microseconds();
+  }
+  candidate.microseconds += partitioning::microseconds(candidate.transfers.transfer_time);
+}
+
+Candidate make_candidate(const graph::Module& module, const graph::Function& function,
+                         const TargetSpec& target, const partitioning::CostModel& costs,
+                         Assignment assignment) {
+  Candidate made;
+  made.regions = partitioning::make_regions(function, assignment);
+  made.module = partitioning::outline(module, function, target, made.regions);
+  made.transfers = cost_of(costs, assignment);
+  made.assignment = std::move(assignment);
+  return made;
+}
+
 Explanation explain(const graph::Function& function, const TargetRegistry& registry,
                     const TargetSpec& target, const Offers& offers,
-                    const partitioning::AssignmentCost& cost, const Assignment& assignment,
-                    const std::vector<partitioning::Region>& regions, PartitionPolicy policy) {
+                    const partitioning::CostModel& costs, const Candidate& chosen,
+                    PartitionPolicy policy) {
   Explanation result;
+  const Assignment& assignment = chosen.assignment;
   std::vector<size_t> rank(target.members().size());
   const std::vector<size_t> order = order_of_priority(target, registry);
   for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
@@ -77,7 +118,7 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
                   m == taken_by,
                   std::nullopt,
                   cell.can(),
-                  cell.can() ? cell.microseconds : 0,
+                  costs.alone(n, m).microseconds(),
                   cell.can() ? cell.note : ""};
       if (!cell.can())
         offer.reason = cell.reason;
@@ -87,12 +128,13 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
     }
     result.operators.push_back(std::move(row));
   }
-  result.regions = static_cast<int64_t>(regions.size());
-  result.boundaries = partitioning::count_boundaries(function, regions);
-  result.microseconds = partitioning::microseconds(cost.time);
-  result.transfers = cost.transfers;
-  result.transfer_bytes = cost.transfer_bytes;
-  result.clocks = clocks_of(target, offers, assignment);
+  result.regions = static_cast<int64_t>(chosen.regions.size());
+  result.boundaries = partitioning::count_boundaries(function, chosen.regions);
+  result.functions = chosen.functions;
+  result.microseconds = chosen.microseconds;
+  result.transfers = chosen.transfers.transfers;
+  result.transfer_bytes = chosen.transfers.transfer_bytes;
+  result.clocks = clocks_of(target, costs, assignment);
   return result;
 }
 
@@ -113,24 +155,37 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   const graph::Function& function = flat.entry_function();
 
   INTARSIA_TRY(const Offers offers, partitioning::collect_offers(flat, function, registry, target));
-  const partitioning::CostModel costs(function, registry, target, offers);
-  Assignment assignment;
+  const bool by_cost = options.policy == PartitionPolicy::Cost;
+  const partitioning::FunctionCosts functions(flat, function, registry, target, options.lowering);
+  const partitioning::CostModel costs(function, registry, target, offers,
+                                      by_cost || options.estimates ? &functions : nullptr, by_cost);
+  Result<Assignment> by_priority =
+      assign_by_priority(flat, function, registry, target, offers);
+  std::optional<Candidate> chosen;
   std::optional<Explanation::Search> search;
-  if (options.policy == PartitionPolicy::Cost) {
+  if (by_cost) {
     INTARSIA_TRY(partitioning::CheapestAssignment found,
                  assign_by_cost(flat, function, registry, target, offers, costs));
-    assignment = std::move(found.assignment), search = found.search;
+    search = found.search;
+    chosen = make_candidate(flat, function, target, costs, std::move(found.assignment));
+    estimate(*chosen, registry, target, options.lowering);
+    // Pairs are not the whole: where the other policy's functions cost less in the end, it is right.
+    if (by_priority.ok() && *by_priority != chosen->assignment) {
+      Candidate other = make_candidate(flat, function, target, costs, *std::move(by_priority));
+      estimate(other, registry, target, options.lowering);
+      if (other.microseconds < chosen->microseconds) chosen = std::move(other);
+    }
   } else {
-    INTARSIA_TRY(assignment, assign_by_priority(flat, function, registry, target, offers));
+    INTARSIA_TRY(Assignment assignment, std::move(by_priority));
+    chosen = make_candidate(flat, function, target, costs, std::move(assignment));
+    if (options.estimates) estimate(*chosen, registry, target, options.lowering);
   }
 
-  const std::vector<partitioning::Region> regions =
-      partitioning::make_regions(function, assignment);
   Partitioned result;
-  result.explanation = explain(function, registry, target, offers, cost_of(costs, assignment),
-                               assignment, regions, options.policy);
+  result.explanation =
+      explain(function, registry, target, offers, costs, *chosen, options.policy);
   result.explanation.search = search;
-  result.module = partitioning::outline(flat, function, target, regions);
+  result.module = std::move(chosen->module);
   INTARSIA_TRY_VOID(graph::verify(result.module));
   return result;
 }

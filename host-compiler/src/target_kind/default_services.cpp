@@ -1,5 +1,6 @@
 #include "target_kind/default_services.h"
 
+#include "graph/cut_out.h"
 #include "intarsia/standard_lowering.h"
 #include "standard_lowering/leaves.h"
 #include "target_kind/c_artifacts.h"
@@ -25,6 +26,27 @@ CostEstimate scalar_core(const Target&, const graph::Module&, const graph::Funct
           100.0};
 }
 
+// Operators with a kernel are by themselves; the others are together what the kind says of them.
+CostEstimate cost_with_kernels(const KernelLibrary& library,
+                               const decltype(TargetKind::cost)& without_kernels,
+                               const Target& target, const graph::Module& module,
+                               const graph::Function& function, const LoweringOptions& options) {
+  double cycles = 0;
+  std::vector<graph::NodeId> others;
+  for (size_t n = 0; n < function.nodes.size(); ++n) {
+    const auto of_kernel = library.cycles(target, module, function, function.nodes[n]);
+    cycles += of_kernel.value_or(0);
+    if (!of_kernel) others.push_back({static_cast<int32_t>(n)});
+  }
+  CostEstimate estimate = without_kernels(target, module, function, options);
+  if (others.size() == function.nodes.size()) return estimate;
+  estimate.cycles = cycles;
+  if (others.empty()) return estimate;
+  const graph::CutOut rest = graph::FunctionCutter(function).cut(others);
+  estimate.cycles += without_kernels(target, module, rest.function, options).cycles;
+  return estimate;
+}
+
 template <class Service, class Default>
 void or_else(Service& service, Default otherwise) {
   if (!service) service = std::move(otherwise);
@@ -44,6 +66,19 @@ std::vector<Pattern> portable_patterns() {
   return patterns;
 }
 
+decltype(TargetKind::cost) sum_of_operators(OperatorCost cost) {
+  return [cost = std::move(cost)](const Target& target, const graph::Module& module,
+                                  const graph::Function& function, const LoweringOptions&) {
+    CostEstimate sum;
+    for (const graph::Node& node : function.nodes) {
+      const CostEstimate of_node = cost(target, module, function, node);
+      sum.cycles += of_node.cycles;
+      sum.clock_mhz = of_node.clock_mhz;
+    }
+    return sum;
+  };
+}
+
 void target_kinds::add_default_services(TargetKind& kind) {
   const bool is_cpu = kind.spec.role == Role::Cpu;
   or_else(kind.patterns, [](const Target&) { return portable_patterns(); });
@@ -59,14 +94,13 @@ void target_kinds::add_default_services(TargetKind& kind) {
           [&kind](const Target& target, const tir::Module& module, const Plan& plan) {
             return emission::c_artifacts(target, module, plan, kind.kernels_for(target));
           });
-  or_else(kind.cost, scalar_core);
-  kind.cost = [&kind, of_loops = std::move(kind.cost)](
+  or_else(kind.cost, sum_of_operators(scalar_core));
+  kind.cost = [&kind, without_kernels = std::move(kind.cost)](
                   const Target& target, const graph::Module& module,
-                  const graph::Function& function, const graph::Node& node) {
-    CostEstimate estimate = of_loops(target, module, function, node);
-    if (const KernelLibrary* library = kind.kernels_for(target))
-      estimate.cycles = library->cycles(target, module, function, node).value_or(estimate.cycles);
-    return estimate;
+                  const graph::Function& function, const LoweringOptions& options) {
+    const KernelLibrary* library = kind.kernels_for(target);
+    if (library == nullptr) return without_kernels(target, module, function, options);
+    return cost_with_kernels(*library, without_kernels, target, module, function, options);
   };
   or_else(kind.transfer_microseconds, [is_cpu](const Target&, int64_t bytes) {
     return is_cpu ? 0 : 5.0 + static_cast<double>(bytes) / 4.0 / 100.0;

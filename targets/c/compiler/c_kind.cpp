@@ -245,7 +245,7 @@ CostEstimate cost_of_loops(const Target& target, const graph::Module&,
 void add_kinds(TargetRegistry& registry) {
   TargetKind kind;
   kind.spec = make_spec();
-  kind.cost = cost_of_loops;
+  kind.cost = sum_of_operators(cost_of_loops);
   registry.add(std::move(kind));
 }
 

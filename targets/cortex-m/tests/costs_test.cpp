@@ -22,7 +22,7 @@ class Costs : public ::testing::Test {
   CostEstimate estimate(const std::string& target, const graph::Module& module) {
     const TargetSpec spec = parsed_target(registry_, target);
     const graph::Function& function = module.entry_function();
-    return registry_.kind_of(spec.host()).cost(spec.host(), module, function, function.nodes[0]);
+    return registry_.kind_of(spec.host()).cost(spec.host(), module, function, {});
   }
   double cycles(const std::string& target, const graph::Module& module) {
     return estimate(target, module).cycles;

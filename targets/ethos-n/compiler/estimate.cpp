@@ -4,7 +4,9 @@
 
 #include "intarsia/rounding.h"
 #include "legalise.h"
-#include "weight_layout.h"
+#include "network_function.h"
+#include "sections.h"
+#include "weight_store.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {
@@ -56,33 +58,31 @@ double ple_cycles(const Variant& variant, PleOperation operation, const Layer& l
          static_cast<double>(variant.ple_lanes);
 }
 
-double bytes_of(const Variant& variant, const Layer& layer) {
-  double bytes = 0;
-  for (const FeatureMap& map : layer.inputs)
-    bytes += static_cast<double>(map.height * map.width * map.depth);
-  bytes += static_cast<double>(layer.output.height * layer.output.width * layer.output.depth);
-  if (layer.mce)
-    bytes += static_cast<double>(layer.mce->depth * weights_of_ofm(variant, *layer.mce));
-  return bytes;
+double layer_cycles(const Variant& variant, const Layer& layer) {
+  const double mce = layer.mce ? mce_cycles(variant, *layer.mce) : 0;
+  const double ple = layer.ple ? ple_cycles(variant, layer.ple->operation, layer) : 0;
+  return std::max({mce, ple, kLayerCycles});
 }
 
 }  // namespace
 
 CostEstimate estimate(const Target& member, const graph::Module& module,
-                      const graph::Function& function, const graph::Node& node) {
+                      const graph::Function& function, const LoweringOptions&) {
   const Variant& variant = variant_of(member);
-  CostEstimate result;
-  result.clock_mhz = kClockMhz;
-  if (node.kind == graph::OpKind::Compiled) return result;
-  std::vector<graph::TensorId> inputs;
-  for (const graph::TensorId id : node.inputs)
-    if (id.valid()) inputs.push_back(id);
-  Legaliser legaliser(variant, module, function, inputs, node.outputs);
-  if (legaliser.add(node)) return result;
-  for (const Layer& layer : legaliser.finish().layers) {
-    const double mce = layer.mce ? mce_cycles(variant, *layer.mce) : 0;
-    const double ple = layer.ple ? ple_cycles(variant, layer.ple->operation, layer) : 0;
-    result.cycles += std::max({mce, ple, bytes_of(variant, layer) / kBusBytes, kLayerCycles});
+  CostEstimate result{0, kClockMhz};
+  // A network of another compiler runs here or nowhere.
+  if (is_compiled_network(function)) return result;
+  Legaliser legaliser(variant, module, function, function.inputs, function.outputs);
+  for (const graph::Node& node : function.nodes)
+    INTARSIA_CHECK(!legaliser.add(node), "the patterns take what has layers");
+  const Program program = legaliser.finish();
+  WeightStore weights(variant, program);
+  for (const Section& section : cut_into_sections(variant, program, weights)) {
+    double computing = 0;
+    for (size_t i = section.first; i < section.end; ++i)
+      computing += layer_cycles(variant, program.layers[i]);
+    result.cycles +=
+        std::max(computing, static_cast<double>(section.traffic.bytes) / kBusBytes);
   }
   return result;
 }

@@ -1,5 +1,6 @@
-// Cycles of one operator, as the stack's own compiler estimates them: multiply-accumulates, patches of the
-// PLE and bytes over the bus run beside each other. Measured on no hardware.
+// Cycles of operators together, from the sections that the network is cut into: in each, multiply-accumulates, patches of
+// the PLE and bytes over the bus run beside each other, as the stack's own compiler estimates it. Measured on no
+// hardware.
 #pragma once
 
 #include "intarsia/graph.h"
@@ -8,6 +9,6 @@
 namespace intarsia::targets::ethos_n {
 
 CostEstimate estimate(const Target& member, const graph::Module& module,
-                      const graph::Function& function, const graph::Node& node);
+                      const graph::Function& function, const LoweringOptions& options);
 
 }  // namespace intarsia::targets::ethos_n

@@ -1,11 +1,11 @@
-// What an operator costs on the NPU before anything is scheduled: for the cost policy.
+// What operators cost on the NPU together: as long as their schedule takes.
 #pragma once
 
 #include "intarsia/target_kind.h"
 
 namespace intarsia::targets::ethos_u {
 
-CostEstimate estimate(const Target& member, const graph::Function& function,
-                      const graph::Node& node);
+CostEstimate estimate(const Target& member, const graph::Module& module,
+                      const graph::Function& function, const LoweringOptions& options);
 
 }  // namespace intarsia::targets::ethos_u

@@ -118,8 +118,7 @@ void add_kinds(TargetRegistry& registry) {
   kind.patterns = all_patterns;
   kind.graph_to_tir = graph_to_tir;
   kind.tir_to_runtime = make_streams;
-  kind.cost = [](const Target& member, const graph::Module&, const graph::Function& function,
-                 const graph::Node& node) { return estimate(member, function, node); };
+  kind.cost = estimate;
   kind.transfer_microseconds = transfer_microseconds;
   kind.memories = own_memories;
   kind.driver = driver;

@@ -51,24 +51,35 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   return best;
 }
 
-}  // namespace
-
-Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
-                                   const graph::Function& function,
-                                   const LoweringOptions& options) {
-  const Hardware& hardware = hardware_of(member);
+Result<Scheduled> schedule_function(const Target& member, const graph::Module& module,
+                                    const graph::Function& function,
+                                    const LoweringOptions& options) {
   ScheduleOptions schedule_options;
   schedule_options.memory = memory_system_of(member);
   schedule_options.for_size = options.optimise == LoweringOptions::Optimise::Size;
   schedule_options.sram_limit = sram_limit_of(member);
-  INTARSIA_TRY(const Scheduled made, best_schedule(hardware, module, function, schedule_options,
-                                                   member.get_bool("confirmed-only")));
+  return best_schedule(hardware_of(member), module, function, schedule_options,
+                       member.get_bool("confirmed-only"));
+}
+
+}  // namespace
+
+Result<double> scheduled_cycles(const Target& member, const graph::Module& module,
+                                const graph::Function& function, const LoweringOptions& options) {
+  INTARSIA_TRY(const Scheduled made, schedule_function(member, module, function, options));
+  return made.schedule.cycles;
+}
+
+Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
+                                   const graph::Function& function,
+                                   const LoweringOptions& options) {
+  INTARSIA_TRY(const Scheduled made, schedule_function(member, module, function, options));
   // Feature maps that are not to take the fast memory say so, or the planner would put them there.
   std::string slow;
   if (is_dedicated(member) && options.memory != nullptr)
     if (const int32_t pool = slow_pool(member, *options.memory); pool >= 0)
       slow = options.memory->pools[static_cast<size_t>(pool)].name;
-  return to_tir(hardware, function, made.program, made.schedule, slow);
+  return to_tir(hardware_of(member), function, made.program, made.schedule, slow);
 }
 
 }  // namespace intarsia::targets::ethos_u

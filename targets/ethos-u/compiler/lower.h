@@ -12,4 +12,8 @@ namespace intarsia::targets::ethos_u {
 Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
                                    const graph::Function& function, const LoweringOptions& options);
 
+// Of the schedule that the lowering would write.
+Result<double> scheduled_cycles(const Target& member, const graph::Module& module,
+                                const graph::Function& function, const LoweringOptions& options);
+
 }  // namespace intarsia::targets::ethos_u

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "graph/cut_out.h"
 #include "kinds.h"
 
 namespace intarsia::test::ethos_u {
@@ -41,6 +42,43 @@ TEST(Kind, SaysWhichConfigurationsThereAre) {
   EXPECT_THAT(parsed("c + ethos-u -product=u65 -macs=128"),
               HasSubstr("there is no Ethos-u65 with 128 MACs; write -macs=256 or -macs=512"));
   EXPECT_THAT(parsed("ethos-u"), HasSubstr("write 'c -mcpu=cortex-m55 + ethos-u'"));
+}
+
+// Operators that run together cost less than each by itself: the next one begins while the last one ends.
+TEST(Kind, OperatorsTogetherCostLess) {
+  const Result<graph::Module> module = graph::parse(R"(intarsia.graph m
+func @main(%0) -> (%3) {
+  %0 in: i8[1,64,64,32] q(0.5)
+  %1 one: i8[1,32,32,32] q(0.5)
+  %2 two: i8[1,16,16,32] q(0.5)
+  %3 out: i8[1,8,8,32] q(0.5)
+  max_pool2d first(%0) -> (%1) {filter_h=2, filter_w=2, stride_h=2, stride_w=2}
+  max_pool2d second(%1) -> (%2) {filter_h=2, filter_w=2, stride_h=2, stride_w=2}
+  max_pool2d third(%2) -> (%3) {filter_h=2, filter_w=2, stride_h=2, stride_w=2}
+}
+entry @main
+)");
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  const TargetRegistry registry = make_registry();
+  for (const std::string& text : {std::string("ethos-u55-128"), std::string("ethos-u65-512")}) {
+    const Result<TargetSpec> spec = parse_target(registry.catalogue(), text);
+    ASSERT_TRUE(spec.ok()) << spec.error().to_string();
+    const Target& npu = spec->devices()[0];
+    const graph::Function& function = module->entry_function();
+    const graph::FunctionCutter cutter(function);
+    const auto cycles = [&](const graph::Function& asked) {
+      return registry.kind_of(npu).cost(npu, *module, asked, {}).cycles;
+    };
+    double apart = 0;
+    for (int32_t n = 0; n < 3; ++n) {
+      const graph::NodeId node{n};
+      const double alone = cycles(cutter.cut({&node, 1}).function);
+      EXPECT_GT(alone, 0) << text;
+      apart += alone;
+    }
+    EXPECT_LT(cycles(function), apart) << text;
+    EXPECT_GT(cycles(function), apart / 3) << text;
+  }
 }
 
 }  // namespace

@@ -108,9 +108,7 @@ TEST(Kind, CostFollowsTheWork) {
     const graph::Module module = parsed_graph(
         "intarsia.graph m\nfunc @main" + binary("add", tensor, tensor, tensor) + "\nentry @main\n");
     const graph::Function& main = module.entry_function();
-    return registry.kind("example-npu")
-        .cost(target.devices()[0], module, main, main.nodes[0])
-        .cycles;
+    return registry.kind("example-npu").cost(target.devices()[0], module, main, {}).cycles;
   };
   EXPECT_EQ(cost("[16]"), 10);
   EXPECT_EQ(cost("[100,16]"), 208);

@@ -53,7 +53,7 @@ void add_kinds(TargetRegistry& registry) {
                          const graph::Function& function,
                          const LoweringOptions&) { return lower(module, function); };
   kind.tir_to_runtime = make_streams;
-  kind.cost = cost;
+  kind.cost = sum_of_operators(cost);
   kind.transfer_microseconds = transfer_microseconds;
   kind.driver = driver;
   kind.disassemble = disassemble;

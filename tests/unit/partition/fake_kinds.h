@@ -32,11 +32,12 @@ inline TargetKind fake_kind(std::string name, Role role,
                           }});
     return patterns;
   };
-  kind.cost = [cycles](const Target&, const graph::Module&, const graph::Function&,
-                       const graph::Node& node) -> CostEstimate {
+  kind.cost = sum_of_operators([cycles](const Target&, const graph::Module&,
+                                        const graph::Function&,
+                                        const graph::Node& node) -> CostEstimate {
     const auto found = cycles.find(node.kind);
     return {found == cycles.end() ? 0 : found->second, 1};
-  };
+  });
   kind.transfer_microseconds = [transfer](const Target&, int64_t bytes) {
     return transfer == 0 ? 0 : transfer + static_cast<double>(bytes) / 64;
   };

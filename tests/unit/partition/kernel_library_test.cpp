@@ -1,6 +1,7 @@
 // Kernels for some targets of a kind: what the kind leaves to its defaults uses them, for these targets only.
 #include <gtest/gtest.h>
 
+#include "graph/cut_out.h"
 #include "intarsia/target_kind.h"
 #include "standard_lowering/op_lowering.h"
 
@@ -11,9 +12,9 @@ TargetKind base_kind() {
   TargetKind kind;
   kind.spec.name = "base", kind.spec.role = Role::Cpu;
   kind.spec.attributes = {AttributeSpec::boolean("better", false, "has kernels")};
-  kind.cost = [](const Target&, const graph::Module&, const graph::Function&, const graph::Node&) {
-    return CostEstimate{7, 3};
-  };
+  kind.cost =
+      sum_of_operators([](const Target&, const graph::Module&, const graph::Function&,
+                          const graph::Node&) { return CostEstimate{7, 3}; });
   return kind;
 }
 
@@ -80,8 +81,13 @@ class Libraries : public testing::Test {
     return std::move(artifacts).value();
   }
   double cycles(const Target& target, size_t node) const {
-    const graph::Function& function = module_.functions[0];
-    return registry_.kind_of(target).cost(target, module_, function, function.nodes[node]).cycles;
+    const graph::NodeId id{static_cast<int32_t>(node)};
+    return cost(target, {&id, 1}).cycles;
+  }
+  CostEstimate cost(const Target& target, std::span<const graph::NodeId> nodes) const {
+    const graph::Function function =
+        graph::FunctionCutter(module_.functions[0]).cut(nodes).function;
+    return registry_.kind_of(target).cost(target, module_, function, {});
   }
 
   graph::Module module_ = *graph::parse(kTwoOperators);
@@ -116,9 +122,11 @@ TEST_F(Libraries, KnowTheCyclesOfTheirKernels) {
   EXPECT_EQ(cycles(better, 0), 2);
   EXPECT_EQ(cycles(better, 1), 7);
   EXPECT_EQ(cycles(target("base"), 0), 7);
-  const graph::Function& function = module_.functions[0];
-  EXPECT_EQ(registry_.kind_of(better).cost(better, module_, function, function.nodes[0]).clock_mhz,
-            3);
+  const graph::NodeId both[] = {{0}, {1}};
+  EXPECT_EQ(cost(better, both).cycles, 9);
+  EXPECT_EQ(cost(target("base"), both).cycles, 14);
+  for (const std::span<const graph::NodeId> nodes : {std::span(both), std::span(both).first(1)})
+    EXPECT_EQ(cost(better, nodes).clock_mhz, 3);
 }
 
 TEST(KernelLibraries, MayBeMadeKnownBeforeTheirKind) {

@@ -95,6 +95,64 @@ TEST(Partition, RegionsDoNotWaitForEachOther) {
   EXPECT_EQ(result.explanation.transfers, 4);
 }
 
+// The whole is what its functions cost as the members get them, and the transfers.
+TEST(Partition, EstimatesAreOfFunctions) {
+  for (const PartitionPolicy policy : {PartitionPolicy::Priority, PartitionPolicy::Cost}) {
+    PartitionOptions options;
+    options.policy = policy;
+    const Explanation said = partitioned(parsed(kDiamond), "cpu + npu", options).explanation;
+    ASSERT_EQ(said.functions.size(), static_cast<size_t>(said.regions));
+    int64_t operators = 0;
+    double functions = 0;
+    for (const Explanation::Function& function : said.functions) {
+      EXPECT_TRUE(function.name.starts_with("main_" + function.member)) << function.name;
+      operators += function.operators, functions += function.microseconds;
+    }
+    EXPECT_EQ(operators, 4);
+    EXPECT_GT(functions, 0);
+    if (policy == PartitionPolicy::Priority) {
+      EXPECT_GT(said.microseconds, functions);  // four transfers
+    } else {
+      EXPECT_GE(said.microseconds, functions);
+    }
+  }
+}
+
+// Where nobody wants to know, no kind is asked.
+TEST(Partition, EstimatesMayBeLeftOut) {
+  TargetKind kind = testing_kinds::fake_kind("cpu", Role::Cpu, {{OpKind::Relu, 50}}, 0);
+  int questions = 0;
+  kind.cost = [&questions](const Target&, const graph::Module&, const graph::Function&,
+                           const LoweringOptions& options) {
+    EXPECT_EQ(options.optimise, LoweringOptions::Optimise::Size);
+    return ++questions, CostEstimate{5, 1};
+  };
+  TargetRegistry registry;
+  registry.add(std::move(kind));
+  const graph::Module module = parsed(R"(intarsia.graph m
+func @main(%0) -> (%1) {
+  %0 in: i8[1,4] q(0.5)
+  %1 out: i8[1,4] q(0.5)
+  relu a(%0) -> (%1) {}
+}
+entry @main
+)");
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), "cpu");
+  PartitionOptions options;
+  options.lowering.optimise = LoweringOptions::Optimise::Size;
+  options.estimates = false;
+  const Result<Partitioned> without = partition(module, registry, *target, options);
+  ASSERT_TRUE(without.ok());
+  EXPECT_EQ(questions, 0);
+  EXPECT_EQ(without->explanation.microseconds, 0);
+  EXPECT_TRUE(without->explanation.functions.empty());
+  options.estimates = true;
+  const Result<Partitioned> with = partition(module, registry, *target, options);
+  ASSERT_TRUE(with.ok());
+  EXPECT_EQ(questions, 2);  // alone, and as the function that it becomes
+  EXPECT_EQ(with->explanation.microseconds, 5);
+}
+
 TEST(Partition, SaysWhyNot) {
   graph::Module wide = parsed(kDiamond);
   for (graph::Tensor& tensor : wide.functions[0].tensors) tensor.shape = {1, 32};

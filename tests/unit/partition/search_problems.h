@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "graph/cut_out.h"
 #include "intarsia/check.h"
 #include "intarsia/owners.h"
 #include "intarsia/partition.h"
@@ -23,11 +24,18 @@ namespace intarsia::testing_search {
 
 using graph::OpKind;
 
+inline std::set<int32_t> read_by(const graph::Node& node) {
+  std::set<int32_t> ids;
+  for (const graph::TensorId id : node.inputs) ids.insert(id.index);
+  return ids;
+}
+
 // What it takes alone, what only with the operator before it, and what either costs, which is drawn from
-// the operator's name so that no two operators are alike.
+// the operator's name so that no two operators are alike. An operator and the only reader of its result take less
+// together, by at most `most_saved` cycles, which are drawn from both names.
 inline TargetKind drawn_kind(std::string name, Role role, uint32_t seed, std::set<OpKind> alone,
                              std::vector<std::pair<OpKind, OpKind>> pairs, double transfer,
-                             double per_byte) {
+                             double per_byte, uint32_t most_saved = 0) {
   TargetKind kind;
   kind.spec.name = std::move(name);
   kind.spec.summary = "for tests";
@@ -39,11 +47,28 @@ inline TargetKind drawn_kind(std::string name, Role role, uint32_t seed, std::se
     for (const OpKind op : alone) patterns.push_back({"alone", {op, {}}, nullptr});
     return patterns;
   };
-  kind.cost = [seed](const Target&, const graph::Module&, const graph::Function&,
-                     const graph::Node& node) -> CostEstimate {
+  const auto drawn = [seed](std::string_view text, uint32_t most) {
     uint32_t hash = seed;
-    for (const char c : node.name) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
-    return {static_cast<double>(hash >> 8 & 15), 1};
+    for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 16777619u;
+    return static_cast<double>((hash >> 8) % (most + 1));
+  };
+  kind.cost = [drawn, most_saved](const Target&, const graph::Module&,
+                                  const graph::Function& function,
+                                  const LoweringOptions&) -> CostEstimate {
+    double cycles = 0;
+    std::map<int32_t, std::string> writers;
+    std::map<int32_t, int> readers;
+    for (const graph::TensorId id : function.outputs) readers[id.index] = 2;
+    for (const graph::Node& node : function.nodes)
+      for (const int32_t id : read_by(node)) ++readers[id];
+    for (const graph::Node& node : function.nodes) {
+      cycles += drawn(node.name, 15);
+      for (const int32_t id : read_by(node))
+        if (writers.contains(id) && readers[id] == 1)
+          cycles -= drawn(writers[id] + node.name, most_saved);
+      for (const graph::TensorId id : node.outputs) writers[id.index] = node.name;
+    }
+    return {cycles, 1};
   };
   kind.transfer_microseconds = [transfer, per_byte](const Target&, int64_t bytes) {
     return transfer + per_byte * static_cast<double>(bytes);
@@ -142,7 +167,10 @@ struct Problem {
     return *std::move(result);
   }
   const graph::Function& function() const { return module.functions[0]; }
-  partitioning::CostModel costs() const { return {function(), registry, target, offers}; }
+  partitioning::CostModel costs() const {
+    const partitioning::FunctionCosts functions(module, function(), registry, target, options);
+    return {function(), registry, target, offers, &functions};
+  }
   Result<partitioning::CheapestAssignment> search(
       const partitioning::SearchLimits& limits = {}) const {
     return assign_by_cost(module, function(), registry, target, offers, costs(), limits);
@@ -154,6 +182,7 @@ struct Problem {
   const TargetRegistry& registry;
   graph::Module module;
   TargetSpec target;
+  LoweringOptions options;
   partitioning::Offers offers;
 };
 
@@ -165,11 +194,17 @@ inline double plain_cost(const Problem& p, const partitioning::Assignment& assig
   std::map<int32_t, std::set<int>> readers;
   double cost = 0;
   for (const graph::TensorId id : f.inputs) writers[id.index] = 0;
+  std::map<int, std::vector<graph::NodeId>> taken;
   for (size_t n = 0; n < f.nodes.size(); ++n) {
-    const Target& member = p.target.members()[static_cast<size_t>(assignment[n])];
-    cost += p.registry.kind_of(member).cost(member, p.module, f, f.nodes[n]).microseconds();
+    taken[assignment[n]].push_back({static_cast<int32_t>(n)});
     for (const graph::TensorId id : f.nodes[n].inputs) readers[id.index].insert(assignment[n]);
     for (const graph::TensorId id : f.nodes[n].outputs) writers[id.index] = assignment[n];
+  }
+  // Costs of these kinds do not depend on whether what a member has is one function or several.
+  for (const auto& [m, nodes] : taken) {
+    const Target& member = p.target.members()[static_cast<size_t>(m)];
+    const graph::Function together = graph::FunctionCutter(f).cut(nodes).function;
+    cost += p.registry.kind_of(member).cost(member, p.module, together, {}).microseconds();
   }
   for (const graph::TensorId id : f.outputs) readers[id.index].insert(0);
   for (auto& [tensor, members] : readers) {

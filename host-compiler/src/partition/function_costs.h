@@ -1,0 +1,28 @@
+// What the members of a target say that operators of a function cost, alone and together.
+#pragma once
+
+#include <span>
+
+#include "graph/cut_out.h"
+#include "intarsia/target_kind.h"
+
+namespace intarsia::partitioning {
+
+class FunctionCosts {
+ public:
+  FunctionCosts(const graph::Module& module, const graph::Function& function,
+                const TargetRegistry& registry, const TargetSpec& target,
+                const LoweringOptions& options);
+
+  // Of the operators as one function of the member; in an order in which they can run.
+  CostEstimate of(size_t member, std::span<const graph::NodeId> nodes) const;
+
+ private:
+  const graph::Module& module_;
+  const TargetRegistry& registry_;
+  const TargetSpec& target_;
+  const LoweringOptions& options_;
+  graph::FunctionCutter cutter_;
+};
+
+}  // namespace intarsia::partitioning
