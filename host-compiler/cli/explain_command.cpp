@@ -5,7 +5,7 @@
 
 #include "commands.h"
 #include "intarsia/report.h"
-#include "package/slimming_json.h"
+#include "packaging/slimming_json.h"
 #include "program.h"
 #include "support/files.h"
 

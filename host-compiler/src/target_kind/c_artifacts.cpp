@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/c_function.h"
+#include "emission/c_function.h"
 #include "plan/lifetimes.h"
 
 namespace intarsia::emission {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/c_function.h"
+#include "emission/c_function.h"
 #include "standard_lowering/leaves.h"
 
 namespace intarsia::targets::cortex_m {

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "compiler/kernels.h"
-#include "emit/c_constant.h"
-#include "emit/c_function.h"
+#include "emission/c_constant.h"
+#include "emission/c_function.h"
 #include "intarsia/check.h"
 
 namespace intarsia::targets::c {

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "emit/c_constant.h"
-#include "emit/c_function.h"
+#include "emission/c_constant.h"
+#include "emission/c_function.h"
 #include "intarsia/builtin_targets.h"
 #include "intarsia/standard_lowering.h"
 #include "support/c_program.h"

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "emit/device_glue.h"
+#include "emission/device_glue.h"
 #include "example_npu/driver.h"
 #include "example_npu/simulator.h"
 #include "road.h"

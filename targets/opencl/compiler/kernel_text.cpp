@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/c_stmt.h"
+#include "emission/c_stmt.h"
 #include "parallel.h"
 #include "support/c_writer.h"
 #include "tir/simplify.h"

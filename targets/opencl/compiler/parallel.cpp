@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "emit/c_stmt.h"
+#include "emission/c_stmt.h"
 #include "intarsia/tir_build.h"
 #include "tir/walk.h"
 

@@ -218,7 +218,7 @@ TEST_F(Includes, DeviceAndSimulatorReachNothingOfTheHost) {
   for (const char* kind : {"runtime", "device", "sim"})
     for (const Library& library : libraries_of(kind)) {
       for (const char* header : {"intarsia/result.h", "intarsia/graph.h", "intarsia/target_kind.h",
-                                 "support/files.h", "tir/linear.h", "emit/c_expr.h"})
+                                 "support/files.h", "tir/linear.h", "emission/c_expr.h"})
         expect_wall_before(library, header);
       if (library.name != "intarsia_kernels") expect_way(library, "intarsia_contract/status.h");
       if (library.kind == "device") expect_way(library, "intarsia_rt/register_bus.h");
@@ -261,8 +261,8 @@ TEST_F(Includes, StagesOfACompilerReachEachOtherOneWay) {
 TEST_F(Includes, TargetCompilersReachThePublicHeaders) {
   for (const Library& library : libraries_of("compiler")) {
     expect_way(library, "intarsia/target_kind.h");
-    for (const char* header : {"partition/offers.h", "lower/merge.h", "import/read_tflite.h",
-                               "package/build_glue.h", "context.h", "intarsia_rt/register_bus.h"})
+    for (const char* header : {"partitioning/offers.h", "lowering/merge.h", "import/read_tflite.h",
+                               "packaging/build_glue.h", "context.h", "intarsia_rt/register_bus.h"})
       expect_wall_before(library, header);
   }
 }

@@ -1,4 +1,4 @@
-#include "emit/c_constant.h"
+#include "emission/c_constant.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "emit/c_function.h"
+#include "emission/c_function.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "c_prologue.h"
-#include "emit/c_function.h"
+#include "emission/c_function.h"
 #include "intarsia/tir_build.h"
 #include "support/c_program.h"
 #include "support/tir_interpreter.h"

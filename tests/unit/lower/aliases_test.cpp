@@ -1,4 +1,4 @@
-#include "lower/aliases.h"
+#include "lowering/aliases.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // The files for CMake and make, as text; tests/e2e/cli builds programs with them.
-#include "package/build_glue.h"
+#include "packaging/build_glue.h"
 
 #include <gtest/gtest.h>
 

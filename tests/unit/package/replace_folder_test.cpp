@@ -1,5 +1,5 @@
 // Whatever fails, and wherever the program is killed: the folder is the old one or the new one.
-#include "package/replace_folder.h"
+#include "packaging/replace_folder.h"
 
 #include <gtest/gtest.h>
 

@@ -17,8 +17,8 @@
 #include "intarsia/check.h"
 #include "intarsia/owners.h"
 #include "intarsia/partition.h"
-#include "partition/assign.h"
-#include "partition/offers.h"
+#include "partitioning/assign.h"
+#include "partitioning/offers.h"
 
 namespace intarsia::testing_search {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "fake_kinds.h"
-#include "partition/decision_order.h"
-#include "partition/regions.h"
+#include "partitioning/decision_order.h"
+#include "partitioning/regions.h"
 #include "search_problems.h"
 
 namespace intarsia {

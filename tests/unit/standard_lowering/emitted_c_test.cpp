@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "emit/c_constant.h"
-#include "emit/c_function.h"
+#include "emission/c_constant.h"
+#include "emission/c_function.h"
 #include "lowering_testing.h"
 #include "support/c_program.h"
 

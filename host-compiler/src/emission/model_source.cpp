@@ -1,0 +1,469 @@
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "emission/c_constant.h"
+#include "emission/model_text.h"
+#include "emission/package_contract.h"
+#include "intarsia_contract/version.h"
+#include "support/c_identifier.h"
+#include "support/c_writer.h"
+
+namespace intarsia::emission {
+namespace {
+
+constexpr int32_t kWordAlignment = 4;  // of constants: kernels read weights by words
+
+const std::vector<tir::Buffer>& buffers_of(const ModelContext& context) {
+  return context.module.entry_func().buffers;
+}
+
+const std::string& pool_name(const ModelContext& context, int pool) {
+  return context.plan.memory.pools[static_cast<size_t>(pool)].name;
+}
+
+// "(const int8_t *)(sram + 512)"; constants by their name.
+std::string argument_text(const ModelContext& context, const tir::Func& callee, size_t parameter,
+                          tir::BufferId id) {
+  const tir::Func& schedule = context.module.entry_func();
+  const tir::Buffer& buffer = schedule.buffer(id);
+  if (buffer.scope == tir::Scope::Constant)
+    return context.name() + "_" + context.module.constant(buffer.constant).name;
+  const Placement* place = context.plan.find(id);
+  INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
+  const bool read_only = callee.parameters[parameter].access == tir::Access::Read;
+  const std::string address =
+      place->offset == 0 ? pool_name(context, place->pool)
+                         : fmt::format("{} + {}", pool_name(context, place->pool), place->offset);
+  return fmt::format("({}{} *)({})", read_only ? "const " : "",
+                     c_name(callee.buffers[parameter].type), address);
+}
+
+// "*(const bool *)(sram + 64)"; constants by their name.
+std::string flag_text(const ModelContext& context, tir::BufferId id) {
+  const tir::Buffer& buffer = context.module.entry_func().buffer(id);
+  if (buffer.scope == tir::Scope::Constant)
+    return fmt::format("{}_{}[0]", context.name(), context.module.constant(buffer.constant).name);
+  const Placement* place = context.plan.find(id);
+  INTARSIA_CHECK(place != nullptr, "every buffer of the schedule is planned");
+  return fmt::format("*(const bool *)({} + {})", pool_name(context, place->pool), place->offset);
+}
+
+std::set<int> pools_of_steps(const ModelContext& context) {
+  std::set<int> used;
+  for (const Step& step : context.steps)
+    if (step.stream < 0)
+      for (const tir::BufferId id : step.arguments)
+        if (const Placement* place = context.plan.find(id)) used.insert(place->pool);
+  for (const Step& step : context.steps)
+    if (const Placement* place =
+            step.while_flag.valid() ? context.plan.find(step.while_flag) : nullptr)
+      used.insert(place->pool);
+  return used;
+}
+
+void control_line(CWriter& out, const ModelContext& context, const Step& step) {
+  switch (step.what) {
+    case Step::What::If:
+      return out.open(fmt::format("if ({})", flag_text(context, step.arguments[0])));
+    case Step::What::Else:
+      return out.reopen("else");
+    case Step::What::Loop: {
+      const std::string flag =
+          step.while_flag.valid() ? " && " + flag_text(context, step.while_flag) : std::string();
+      return out.open(fmt::format("for (int32_t {0} = 0; {0} < {1}{2}; ++{0})", step.variable,
+                                  step.iterations, flag));
+    }
+    case Step::What::End:
+    case Step::What::Call:
+      return out.close();
+  }
+}
+
+// A name may hold anything, and this goes into a string.
+std::string string_literal(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name)
+    text +=
+        c == '"' || c == '\\' || c == '?' || !std::isprint(static_cast<unsigned char>(c)) ? '_' : c;
+  return text + "\"";
+}
+
+// The operators of the model that made what the function returns, in order; of a device's function these are several.
+std::vector<std::string> makers_of_outputs(const ModelContext& context, const tir::Func& func) {
+  const graph::Function* region = context.graph.find(func.name);
+  std::vector<std::string> makers;
+  if (region == nullptr) return makers;
+  for (const graph::TensorId output : region->outputs)
+    for (const graph::Node& node : region->nodes)
+      if (std::find(node.outputs.begin(), node.outputs.end(), output) != node.outputs.end())
+        makers.push_back(node.name);
+  return makers;
+}
+
+// Shows what the step has computed to the user's function, if there is one.
+void trace_lines(CWriter& out, const ModelContext& context, const Step& step, int index) {
+  const std::string& own_name = step.func->node.empty() ? step.func->name : step.func->node;
+  const std::vector<std::string> makers =
+      step.stream >= 0 ? makers_of_outputs(context, *step.func) : std::vector<std::string>{};
+  size_t outputs = 0;
+  for (size_t i = 0; i < step.func->parameters.size(); ++i) {
+    if (step.func->parameters[i].access != tir::Access::Write) continue;
+    const size_t output = outputs++;
+    const Placement* place = context.plan.find(step.arguments[i]);
+    if (place == nullptr) continue;
+    const std::string& name = output < makers.size() ? makers[output] : own_name;
+    std::string address = pool_name(context, place->pool);
+    if (step.stream >= 0) address = "(uint8_t *)model->resources." + address;
+    if (place->offset != 0) address += fmt::format(" + {}", place->offset);
+    out.line(fmt::format("{}_TRACE({}, {}, {}, {});", upper_case(context.name()), index,
+                         string_literal(name), address,
+                         context.module.entry_func().buffer(step.arguments[i]).bytes()));
+  }
+}
+
+// Nothing of it is left unless the user asks for it.
+void trace_declaration(CWriter& out, const std::string& prefix) {
+  out.comment(
+      {fmt::format("Compiled with -D{}_TRACE=function, that function of yours is called with "
+                   "each",
+                   prefix),
+       "operator's result when it is there: docs/debugging.md."});
+  out.directive(fmt::format("#ifdef {}_TRACE", prefix));
+  out.line(fmt::format(
+      "void {}_TRACE(int32_t index, const char *name, const void *tensor, int32_t bytes);",
+      prefix));
+  out.directive("#else");
+  out.directive(fmt::format("#define {}_TRACE(index, name, tensor, bytes) ((void)0)", prefix));
+  out.directive("#endif");
+  out.blank();
+}
+
+void run_function(CWriter& out, const ModelContext& context) {
+  const std::string& name = context.name();
+  const bool has_devices = !context.model.members.empty();
+  out.open(fmt::format("intarsia_status {0}_run(struct {0} *model)", name));
+  for (const int pool : pools_of_steps(context))
+    out.line(fmt::format("uint8_t *{};", pool_name(context, pool)));
+  if (has_devices) {
+    out.line(fmt::format("void *pools[{}];", context.plan.memory.pools.size()));
+    out.line("intarsia_status status;");
+  }
+  out.blank();
+  out.line("if (model == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
+  out.line("if (!model->ready) return INTARSIA_ERROR_NOT_INITIALISED;");
+  for (const int pool : pools_of_steps(context))
+    out.line(fmt::format("{0} = model->resources.{0};", pool_name(context, pool)));
+  if (has_devices)
+    for (size_t pool = 0; pool < context.plan.memory.pools.size(); ++pool) {
+      const bool used = std::find(context.pools.begin(), context.pools.end(),
+                                  static_cast<int>(pool)) != context.pools.end();
+      out.line(fmt::format(
+          "pools[{}] = {};", pool,
+          used ? "model->resources." + pool_name(context, static_cast<int>(pool)) : "NULL"));
+    }
+  out.blank();
+  int index = 0;  // of the call, in the order of the text
+  for (const Step& step : context.steps) {
+    if (step.what != Step::What::Call) {
+      control_line(out, context, step);
+      continue;
+    }
+    if (step.stream >= 0) {
+      out.comment({fmt::format("{} on {}", step.func->origin,
+                               context.model.members[static_cast<size_t>(step.device)])});
+      out.line(
+          fmt::format("status = intarsia_package_run(&model->package, {}u, pools, {}u, "
+                      "model->resources.device{});",
+                      step.stream, context.plan.memory.pools.size(), step.device));
+      out.line("if (status != INTARSIA_OK) return status;");
+      trace_lines(out, context, step, index++);
+      continue;
+    }
+    std::vector<std::string> arguments;
+    for (size_t i = 0; i < step.arguments.size(); ++i)
+      arguments.push_back(argument_text(context, *step.func, i, step.arguments[i]));
+    out.line(fmt::format("{}_{}({});", name, step.func->name, fmt::join(arguments, ", ")));
+    trace_lines(out, context, step, index++);
+  }
+  out.line("return INTARSIA_OK;");
+  out.close();
+}
+
+// State as it is before the first run.
+void reset_function(CWriter& out, const ModelContext& context) {
+  const tir::Func& schedule = context.module.entry_func();
+  const std::string& name = context.name();
+  out.open(fmt::format("intarsia_status {0}_reset(struct {0} *model)", name));
+  const bool counts = std::any_of(
+      schedule.buffers.begin(), schedule.buffers.end(),
+      [](const tir::Buffer& buffer) { return buffer.initial && !buffer.initial_values.valid(); });
+  if (counts) out.line("int32_t i;");
+  if (counts) out.blank();
+  out.line("if (model == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
+  out.line("if (!model->ready) return INTARSIA_ERROR_NOT_INITIALISED;");
+  for (size_t b = 0; b < schedule.buffers.size(); ++b) {
+    const tir::Buffer& buffer = schedule.buffers[b];
+    if (!buffer.initial) continue;
+    const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(b)});
+    if (place == nullptr) continue;  // nobody uses it
+    if (buffer.initial_values.valid()) {
+      out.line(fmt::format("memcpy((uint8_t *)model->resources.{} + {}, {}_{}, {});",
+                           pool_name(context, place->pool), place->offset, name,
+                           context.module.constant(buffer.initial_values).name, buffer.bytes()));
+      continue;
+    }
+    const bool is_float = buffer.type == DataType::Float32;
+    out.line(fmt::format(
+        "for (i = 0; i < {}; ++i) (({} *)((uint8_t *)model->resources.{} + {}))[i] = {};",
+        element_count(buffer.extents), c_name(buffer.type), pool_name(context, place->pool),
+        place->offset,
+        is_float ? fmt::format("{}.0f", *buffer.initial) : fmt::format("{}", *buffer.initial)));
+  }
+  out.line("return INTARSIA_OK;");
+  out.close();
+}
+
+// What the package is compared with: it may come from a later compilation than this source.
+void package_contract(CWriter& out, const ModelContext& context) {
+  const std::string prefix = upper_case(context.name());
+  const PackageNeeds needs = package_needs(context.module, context.plan, context.model);
+  std::vector<std::string> bytes;
+  for (size_t pool = 0; pool < needs.pool_bytes.size(); ++pool) {
+    const bool used = std::find(context.pools.begin(), context.pools.end(),
+                                static_cast<int>(pool)) != context.pools.end();
+    bytes.push_back(used ? fmt::format("{}_{}_BYTES", prefix,
+                                       upper_case(pool_name(context, static_cast<int>(pool))))
+                         : "0");
+  }
+  out.line(fmt::format("static const uint32_t pool_bytes[] = {{{}}};", fmt::join(bytes, ", ")));
+  out.line(fmt::format(
+      "static const struct intarsia_package_contract contract = {{{:#010x}u, {}u, pool_bytes, "
+      "{}_ALIGNMENT}};",
+      needs.model_id, needs.pool_bytes.size(), prefix));
+}
+
+void init_function(CWriter& out, const ModelContext& context) {
+  const std::string& name = context.name();
+  const std::string prefix = upper_case(name);
+  out.open(fmt::format(
+      "intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources)", name));
+  if (!context.model.members.empty()) {
+    package_contract(out, context);
+    out.line("intarsia_status status;");
+    out.blank();
+  }
+  out.line("if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
+  out.line("model->ready = 0;");
+  for (const int pool : context.pools) {
+    out.line(fmt::format("if (resources->{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;",
+                         pool_name(context, pool)));
+    out.line(fmt::format(
+        "if ((uintptr_t)resources->{} % {}_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;",
+        pool_name(context, pool), prefix));
+  }
+  for (size_t i = 0; i < context.model.members.size(); ++i)
+    out.line(
+        fmt::format("if (resources->device{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;", i));
+  if (!context.model.members.empty()) {
+    out.line(fmt::format(
+        "status = intarsia_package_open(&model->package, {}_package, {}_PACKAGE_BYTES);", name,
+        prefix));
+    out.line(
+        "if (status == INTARSIA_OK) status = intarsia_package_check(&model->package, &contract);");
+    out.line("if (status != INTARSIA_OK) return status;");
+  }
+  out.line("model->resources = *resources;");
+  out.line("model->ready = 1;");
+  out.line(has_state(context) ? fmt::format("return {}_reset(model);", name)
+                              : std::string("return INTARSIA_OK;"));
+  out.close();
+}
+
+// _input or _output: a switch over the planned places.
+void access_function(CWriter& out, const ModelContext& context, bool input) {
+  const std::string& name = context.name();
+  const size_t count = input ? context.model.inputs.size() : context.model.outputs.size();
+  out.open(fmt::format("{0}void *{1}_{2}(const struct {1} *model, int32_t index)",
+                       input ? "" : "const ", name, input ? "input" : "output"));
+  out.line("if (model == NULL || !model->ready) return NULL;");
+  out.open("switch (index)");
+  for (size_t i = 0; i < count; ++i) {
+    const size_t parameter = input ? i : context.model.inputs.size() + i;
+    const Placement* place = context.plan.find(tir::BufferId{static_cast<int32_t>(parameter)});
+    INTARSIA_CHECK(place != nullptr, "inputs and outputs are planned");
+    out.line(fmt::format("case {}: return (uint8_t *)model->resources.{} + {};", i,
+                         pool_name(context, place->pool), place->offset));
+  }
+  out.line("default: return NULL;");
+  out.close();
+  out.close();
+}
+
+}  // namespace
+
+std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
+                        const std::vector<std::string>& functions) {
+  const std::string& name = context.name();
+  const std::string prefix = upper_case(name);
+  CWriter out;
+  out.comment({fmt::format("{}: operators and schedule. Generated file.", name)});
+  out.directive(fmt::format("#include \"{}.h\"", name));
+  out.blank();
+  out.directive("#include <stddef.h>");
+  if (std::any_of(buffers_of(context).begin(), buffers_of(context).end(),
+                  [](const tir::Buffer& buffer) { return buffer.initial_values.valid(); }))
+    out.directive("#include <string.h>");
+  out.blank();
+  for (const std::string& include : includes)
+    out.directive(fmt::format("#include \"{}\"", include));
+  out.directive("#include \"intarsia_contract/version.h\"");
+  out.directive(fmt::format("#include \"{}_data.h\"", name));
+  if (!context.model.members.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
+  out.blank();
+  trace_declaration(out, prefix);
+  for (const int pool : context.pools)
+    out.line(fmt::format(
+        "_Static_assert({0}_{1}_BYTES == {2}, \"header and source belong together\");", prefix,
+        upper_case(pool_name(context, pool)), context.plan.use[static_cast<size_t>(pool)].peak));
+  out.line(
+      fmt::format("_Static_assert({0}_ALIGNMENT == {1}, \"header and source belong together\");",
+                  prefix, context.plan.alignment));
+  out.line(
+      fmt::format("_Static_assert(INTARSIA_RUNTIME_VERSION == {}, \"all models of a program are "
+                  "compiled by one "
+                  "version of Intarsia\");",
+                  INTARSIA_RUNTIME_VERSION));
+  out.blank();
+  std::string text = out.text();
+  for (const std::string& function : functions) text += "\n" + function;
+
+  CWriter tail;
+  if (has_state(context)) {
+    reset_function(tail, context);
+    tail.blank();
+  }
+  init_function(tail, context);
+  tail.blank();
+  access_function(tail, context, true);
+  tail.blank();
+  access_function(tail, context, false);
+  tail.blank();
+  run_function(tail, context);
+  return text + "\n" + tail.text();
+}
+
+std::string data_header_text(const ModelContext& context) {
+  const std::string guard = upper_case(context.name()) + "_DATA_H";
+  CWriter out;
+  out.comment({fmt::format("{}: weights and tables. Generated file, private to {}.c.",
+                           context.name(), context.name())});
+  out.directive("#ifndef " + guard);
+  out.directive("#define " + guard);
+  out.blank();
+  out.directive("#include <stdint.h>");
+  out.blank();
+  for (const tir::Constant& constant : context.module.constants)
+    if (constant.use != tir::ConstantUse::Stream)
+      out.line(emit_c_constant_declaration(constant, context.name() + "_"));
+  out.blank();
+  out.directive("#endif");
+  return out.text();
+}
+
+Result<SourceFile> data_source(const ModelContext& context) {
+  CWriter out;
+  out.comment({fmt::format("{}: weights and tables. Generated file.", context.name())});
+  out.directive(fmt::format("#include \"{}_data.h\"", context.name()));
+  out.blank();
+  out.directive("#include \"intarsia_contract/placement.h\"");
+  out.blank();
+  std::vector<tir::Constant> tables;  // their bytes are shared with the module
+  for (const tir::Constant& constant : context.module.constants) {
+    if (constant.use == tir::ConstantUse::Stream) continue;
+    INTARSIA_TRY_VOID(check_c_constant(constant));
+    tables.push_back(constant);
+  }
+  const auto write_tables = [tables = std::move(tables),
+                             prefix = context.name() + "_"](const TextSink& sink) {
+    for (const tir::Constant& constant : tables) {
+      sink("\n");
+      write_c_constant(constant, prefix, {CLinkage::External, kWordAlignment, "INTARSIA_WEIGHTS"},
+                       sink);
+    }
+  };
+  return SourceFile{context.name() + "_data.c", out.text(), write_tables};
+}
+
+std::string descriptor_text(const ModelContext& context) {
+  const std::string& name = context.name();
+  const std::string prefix = upper_case(name);
+  CWriter out;
+  out.comment(
+      {fmt::format("{}: one instance behind the boards' generic main program. Generated file;",
+                   name),
+       "a program of your own does not need it."});
+  out.directive("#include \"intarsia_contract/model_descriptor.h\"");
+  out.blank();
+  if (!context.model.members.empty())
+    out.directive("#include \"intarsia_contract/board_devices.h\"");
+  out.directive("#include \"intarsia_contract/placement.h\"");
+  out.directive(fmt::format("#include \"{}.h\"", name));
+  out.blank();
+  for (const int pool : context.pools)
+    out.line(fmt::format(
+        "static _Alignas({0}_ALIGNMENT) uint8_t {1}_block[{0}_{2}_BYTES] INTARSIA_IN_MEMORY({1});",
+        prefix, pool_name(context, pool), upper_case(pool_name(context, pool))));
+  out.line(fmt::format("static struct {} instance;", name));
+  out.blank();
+  const auto infos = [&](const char* array, const std::vector<TensorInfo>& tensors) {
+    out.open(fmt::format("static const struct intarsia_tensor_info {}[] =", array));
+    for (const TensorInfo& tensor : tensors) {
+      std::string literal;
+      for (const char c : tensor.name)
+        literal += c == '"' || c == '\\' || !std::isprint(static_cast<unsigned char>(c)) ? '_' : c;
+      out.line(fmt::format("{{\"{}\", {}}},", literal, tensor.bytes));
+    }
+    out.close(";");
+  };
+  infos("inputs", context.model.inputs);
+  infos("outputs", context.model.outputs);
+  out.blank();
+  out.open("static int32_t descriptor_init(void)");
+  out.line(fmt::format("struct {}_resources resources;", name));
+  for (const int pool : context.pools)
+    out.line(fmt::format("resources.{0} = {0}_block;", pool_name(context, pool)));
+  if (!context.model.members.empty()) {
+    for (size_t i = 0; i < context.model.members.size(); ++i)
+      out.line(fmt::format("resources.device{0} = intarsia_board_device({0});", i));
+  }
+  out.line(fmt::format("return {}_init(&instance, &resources);", name));
+  out.close();
+  out.blank();
+  out.line(fmt::format(
+      "static void *descriptor_input(int32_t index) {{ return {}_input(&instance, index); }}",
+      name));
+  out.line(
+      fmt::format("static const void *descriptor_output(int32_t index) {{ return "
+                  "{}_output(&instance, index); }}",
+                  name));
+  out.line(
+      fmt::format("static int32_t descriptor_run(void) {{ return {}_run(&instance); }}", name));
+  out.blank();
+  out.open("const struct intarsia_model_descriptor intarsia_model =");
+  out.line(fmt::format(".name = \"{}\",", name));
+  out.line(fmt::format(".input_count = {}_INPUT_COUNT,", prefix));
+  out.line(fmt::format(".output_count = {}_OUTPUT_COUNT,", prefix));
+  out.line(".inputs = inputs,");
+  out.line(".outputs = outputs,");
+  out.line(".init = descriptor_init,");
+  out.line(".input = descriptor_input,");
+  out.line(".output = descriptor_output,");
+  out.line(".run = descriptor_run,");
+  out.close(";");
+  return out.text();
+}
+
+}  // namespace intarsia::emission

@@ -1,0 +1,69 @@
+#include "intarsia/lower.h"
+
+#include <fmt/format.h>
+
+#include "lowering/merge.h"
+#include "lowering/stitch.h"
+
+namespace intarsia {
+namespace {
+
+// What a hook returned must fit the function it was asked for: parameters are its inputs, then its
+// outputs, byte for byte.
+Result<void> check_signature(const graph::Function& function, const tir::LoweredFunction& lowered,
+                             const Target& member) {
+  const std::string where =
+      fmt::format("target '{}' (graph_to_tir of {})", member.name, function.name);
+  const tir::Func* entry = lowered.module.find(lowered.entry);
+  if (entry == nullptr)
+    return Diagnostics(where,
+                       fmt::format("names the entry '{}', which it did not return", lowered.entry),
+                       "this is a fault of the target's hook");
+  std::vector<graph::TensorId> tensors = function.inputs;
+  tensors.insert(tensors.end(), function.outputs.begin(), function.outputs.end());
+  if (entry->parameters.size() != tensors.size())
+    return Diagnostics(where,
+                       fmt::format("returns an entry of {} parameters for {} inputs and outputs",
+                                   entry->parameters.size(), tensors.size()),
+                       "this is a fault of the target's hook");
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (entry->buffers[i].bytes() != function.tensor(tensors[i]).bytes())
+      return Diagnostics(
+          where,
+          fmt::format("parameter {} has {} bytes, the tensor {}", i, entry->buffers[i].bytes(),
+                      function.tensor(tensors[i]).bytes()),
+          "this is a fault of the target's hook");
+  return {};
+}
+
+}  // namespace
+
+Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& registry,
+                          const TargetSpec& target, const LoweringOptions& options) {
+  const graph::Function& entry = module.entry_function();
+  lowering::Merger merger(module.name);
+  Diagnostics problems;
+  std::vector<std::string> lowered_names;
+  for (const graph::Node& node : entry.nodes) {
+    const graph::Function* function = module.find(node.attrs<graph::CallAttrs>().callee);
+    INTARSIA_CHECK(function != nullptr, "a partitioned module has every callee");
+    const Target* member = target.member(function->target);
+    INTARSIA_CHECK(member != nullptr, "a partitioned function belongs to a member of the target");
+    Result<tir::LoweredFunction> lowered =
+        registry.kind_of(*member).graph_to_tir(*member, module, *function, options);
+    if (!lowered.ok()) {
+      problems.append(lowered.error());
+      continue;
+    }
+    INTARSIA_TRY_VOID(check_signature(*function, *lowered, *member));
+    lowered_names.push_back(
+        merger.add(lowered->module, lowered->entry,
+                   {member->name, registry.kind(member->kind).spec.role == Role::Accelerator}));
+  }
+  if (!problems.empty()) return problems;
+  INTARSIA_TRY_VOID(lowering::stitch(module, lowered_names, merger));
+  INTARSIA_TRY_VOID(tir::verify(merger.module()));
+  return std::move(merger.module());
+}
+
+}  // namespace intarsia

@@ -1,0 +1,128 @@
+#include "packaging/build_glue.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "support/c_identifier.h"
+
+namespace intarsia::packaging {
+namespace {
+
+// The sources a user's program needs: all but those that serve the boards' generic main.
+std::vector<std::string> library_sources(const PackageManifest& manifest) {
+  const auto& program = manifest.program_sources;
+  std::vector<std::string> sources;
+  std::copy_if(manifest.sources.begin(), manifest.sources.end(), std::back_inserter(sources),
+               [&](const std::string& source) {
+                 return std::find(program.begin(), program.end(), source) == program.end();
+               });
+  return sources;
+}
+
+// Names that CMake, or the linker's -l, has for something else.
+std::string cmake_target(const std::string& model) {
+  for (const char* taken : {"all",
+                            "ALL_BUILD",
+                            "c",
+                            "clean",
+                            "depend",
+                            "dl",
+                            "edit_cache",
+                            "g",
+                            "gcc",
+                            "help",
+                            "install",
+                            "m",
+                            "nosys",
+                            "package",
+                            "package_source",
+                            "preinstall",
+                            "rebuild_cache",
+                            "rt",
+                            "RUN_TESTS",
+                            "test",
+                            "util",
+                            "ZERO_CHECK"})
+    if (model == taken) return model + "_model";
+  return model;
+}
+
+}  // namespace
+
+std::string cmake_text(const PackageManifest& manifest) {
+  const std::vector<std::string> sources = library_sources(manifest);
+  const bool cpp = std::any_of(sources.begin(), sources.end(),
+                               [](const std::string& source) { return source.ends_with(".cpp"); });
+  const std::string library = cmake_target(manifest.model);
+  std::string text = fmt::format(
+      "# Library '{0}': the compiled model and the helpers it uses. Generated file.\n"
+      "#   add_subdirectory(<this folder>)\n#   target_link_libraries(firmware PRIVATE {0})\n"
+      "if(TARGET {0})\n"
+      "  message(FATAL_ERROR \"There is a target '{0}' already: the models of a program need "
+      "different names. \"\n"
+      "    \"Compile one of them again with 'intarsia compile --name NAME'.\")\n"
+      "endif()\n"
+      "add_library({0} STATIC\n",
+      library);
+  for (const std::string& source : sources) text += "  " + source + "\n";
+  text += fmt::format(")\ntarget_include_directories({} PUBLIC\n", library);
+  for (const std::string& dir : manifest.include_dirs)
+    text += fmt::format("  \"${{CMAKE_CURRENT_SOURCE_DIR}}/{}\"\n", dir);
+  text += fmt::format(
+      ")\ntarget_compile_features({0} PUBLIC c_std_11{1})\n"
+      "target_compile_options({0} PRIVATE -ffunction-sections -fdata-sections)\n",
+      library, cpp ? " PRIVATE cxx_std_20" : "");
+  if (cpp && manifest.core != "native")
+    text += fmt::format(
+        "target_compile_options({} PRIVATE\n"
+        "  $<$<COMPILE_LANGUAGE:CXX>:-ffreestanding -fno-exceptions -fno-rtti "
+        "-fno-threadsafe-statics>)\n",
+        library);
+  if (!manifest.link_libraries.empty())
+    text += fmt::format("target_link_libraries({} PUBLIC {})\n", library,
+                        fmt::join(manifest.link_libraries, " "));
+  return text;
+}
+
+std::string make_text(const PackageManifest& manifest) {
+  const std::string prefix = upper_case(manifest.model);
+  std::string own, shared;
+  for (const std::string& source : library_sources(manifest))
+    if (source.starts_with("runtime/"))
+      shared += fmt::format("  {} \\\n", source);
+    else
+      own += fmt::format("  $({}_DIR)/{} \\\n", prefix, source);
+  std::string text = fmt::format(
+      "# For make: include this file, compile $({0}_SOURCES) and, once for all models of the "
+      "program,\n"
+      "# $(INTARSIA_RUNTIME_SOURCES), both with $({0}_INCLUDES). Generated file.\n"
+      "{0}_OTHER := $({0}_DIR)\n"
+      "{0}_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))\n"
+      "ifneq ($(filter-out $({0}_DIR),$({0}_OTHER)),)\n"
+      "$(error $({0}_OTHER) and $({0}_DIR) hold models of one name; compile one again with "
+      "'intarsia "
+      "compile --name NAME')\n"
+      "endif\n"
+      "ifeq ($(wildcard $({0}_DIR)/{2}.mk),)\n"
+      "$(error make reads no paths with spaces: move the folder of {2}.mk, or link to it)\n"
+      "endif\n"
+      "{0}_SOURCES := \\\n{1}\n{0}_INCLUDES := \\\n",
+      prefix, own, manifest.model);
+  for (const std::string& dir : manifest.include_dirs)
+    text += fmt::format("  -I$({}_DIR)/{} \\\n", prefix, dir);
+  text += fmt::format(
+      "\n{0}_RUNTIME := \\\n{1}\n"
+      "INTARSIA_RUNTIME_SOURCES := $(INTARSIA_RUNTIME_SOURCES) $(foreach file,$({0}_RUNTIME), \\\n"
+      "  $(if $(filter %/$(file),$(INTARSIA_RUNTIME_SOURCES)),,$({0}_DIR)/$(file)))\n",
+      prefix, shared);
+  if (!manifest.link_libraries.empty()) {
+    text += fmt::format("{}_LIBRARIES :=", prefix);
+    for (const std::string& library : manifest.link_libraries) text += " -l" + library;
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace intarsia::packaging

@@ -1,0 +1,77 @@
+#include <nlohmann/json.hpp>
+
+#include "intarsia/report.h"
+#include "packaging/slimming_json.h"
+
+namespace intarsia {
+
+std::string report_json(const Report& report) {
+  using Json = nlohmann::ordered_json;
+  Json json;
+  json["model"] = report.model;
+  json["target"] = report.target;
+  json["board"] = report.board;
+  json["totals"] = {{"macs", report.macs},
+                    {"weight_bytes", report.weight_bytes},
+                    {"table_bytes", report.table_bytes},
+                    {"stream_bytes", report.stream_bytes},
+                    {"transfers", report.transfers},
+                    {"transfer_bytes", report.transfer_bytes}};
+  if (!report.search_note.empty()) json["search"] = report.search_note;
+  json["slimming"] = slimming_json(report.before_slimming, report.after_slimming, report.slimming);
+  json["pools"] = Json::array();
+  for (const PoolRow& pool : report.pools)
+    json["pools"].push_back({{"name", pool.name},
+                             {"size", pool.size},
+                             {"peak", pool.peak},
+                             {"lower_bound", pool.lower_bound},
+                             {"proven_optimal", pool.proven_optimal},
+                             {"method", pool.method}});
+  json["search"] = {{"steps", report.search.steps}, {"ended_early", report.search.ended_early}};
+  if (report.ram_budget)
+    json["ram_budget"] = {{"budget", report.ram_budget->budget},
+                          {"before", report.ram_budget->before},
+                          {"after", report.ram_budget->after},
+                          {"striped", report.ram_budget->striped}};
+  if (report.measured) {
+    const Measurements& measured = *report.measured;
+    json["flash"] = {{"code_bytes", measured.code_bytes},
+                     {"weight_bytes", report.weight_bytes},
+                     {"table_bytes", report.table_bytes},
+                     {"stream_bytes", report.stream_bytes},
+                     {"constant_bytes_linked", measured.constant_bytes}};
+    json["stack"] = {{"bytes", measured.stack_bytes}, {"chain", measured.stack_chain}};
+    json["compiler"] = measured.compiler;
+  } else {
+    json["not_measured"] = report.not_measured;
+  }
+  json["regions"] = Json::array();
+  for (const RegionRow& region : report.regions)
+    json["regions"].push_back({{"name", region.name},
+                               {"member", region.member},
+                               {"operators", region.operators},
+                               {"macs", region.macs},
+                               {"stream_bytes", region.stream_bytes}});
+  json["operators"] = Json::array();
+  for (const OperatorRow& row : report.operators) {
+    Json memory = Json::array();
+    for (const OperatorRow::Range& range : row.memory)
+      memory.push_back({{"buffer", range.what},
+                        {"pool", range.pool},
+                        {"begin", range.begin},
+                        {"end", range.end}});
+    json["operators"].push_back({{"name", row.name},
+                                 {"what", row.origin},
+                                 {"member", row.member},
+                                 {"region", row.region},
+                                 {"macs", row.macs},
+                                 {"weight_bytes", row.weight_bytes},
+                                 {"table_bytes", row.table_bytes},
+                                 {"stream_bytes", row.stream_bytes},
+                                 {"kernels", row.kernels},
+                                 {"memory", std::move(memory)}});
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace intarsia
