@@ -23,6 +23,14 @@ namespace intarsia {
 // In the order they run. A model has `reached` a stage when that stage's result is in it.
 enum class Stage : uint8_t { Nothing, Import, Slim, Partition, Lower, Plan, Emit, Package };
 
+// A function of a device that was scheduled again for a plan: with a limit on the bytes that it keeps alive at once, its
+// operands and results included.
+struct ScheduledAgain {
+  std::string function, device;
+  int64_t limit = 0;              // bytes
+  int64_t before = 0, after = 0;  // bytes, where it and what lives beside it take most
+};
+
 // What one CPU runs, with the devices it drives.
 struct CompiledProgram {
   std::string cpu;       // its name in the target
@@ -31,6 +39,7 @@ struct CompiledProgram {
   tir::Module lowered;
   Plan plan;
   std::optional<RamBudgetOutcome> ram_budget;  // when one was given
+  std::vector<ScheduledAgain> scheduled_again;
   EmittedModel emitted;
 };
 

@@ -68,6 +68,7 @@ struct Report {
   SlimFigures before_slimming, after_slimming;
   std::vector<SlimAction> slimming;
   std::optional<RamBudgetOutcome> ram_budget;
+  std::vector<ScheduledAgain> scheduled_again;
   std::optional<Measurements> measured;
   std::string not_measured;  // why `measured` is absent
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compile/schedule_again.h"
 #include "intarsia/lower.h"
 #include "intarsia/owners.h"
 
@@ -53,15 +54,9 @@ Result<void> plan_program(CompiledProgram& program, const TargetRegistry& regist
                           const CompileOptions& options) {
   if (program.ram_budget) return {};  // it was planned as it was lowered
   const MemoryMap memory = planning_memory(options.memory, registry, program.target);
-  Result<Plan> plan = plan_memory(program.lowered, memory, options.plan);
-  if (!plan.ok()) {
-    LoweringOptions lowering = options.lowering;
-    lowering.memory = &memory;
-    return with_budget_that_fits(plan.error(), program.lowered, program.module, registry,
-                                 program.target, lowering, memory, options.plan);
-  }
-  program.plan = std::move(plan).value();
-  return {};
+  LoweringOptions lowering = options.lowering;
+  lowering.memory = &memory;
+  return plan_or_schedule_again(program, registry, lowering, memory, options.plan);
 }
 
 }  // namespace

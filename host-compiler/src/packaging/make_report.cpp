@@ -3,6 +3,7 @@
 #include <set>
 
 #include "intarsia/report.h"
+#include "lowering/region_of.h"
 #include "plan/lifetimes.h"
 #include "tir/function_index.h"
 #include "tir/walk.h"
@@ -23,18 +24,6 @@ void count_constants(const tir::Module& module, const tir::Func& func,
     if (constant.use == tir::ConstantUse::Weights) row.weight_bytes += bytes;
     if (constant.use == tir::ConstantUse::Table) row.table_bytes += bytes;
   }
-}
-
-// The function of the partitioned model that a function of a device's stream was made from; null when there is none.
-const graph::Function* region_of(const graph::Module& partitioned, const tir::Func& func) {
-  if (const graph::Function* same = partitioned.find(func.name)) return same;
-  const graph::Function* longest =
-      nullptr;  // where a region became several functions, or one of another name
-  for (const graph::Function& function : partitioned.functions)
-    if (function.target == func.target && func.name.starts_with(function.name) &&
-        (longest == nullptr || function.name.size() > longest->name.size()))
-      longest = &function;
-  return longest;
 }
 
 // One row per operator that the stream runs. What they share is the first one's.
@@ -82,6 +71,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
   report.target = target;
   report.board = board;
   report.ram_budget = program.ram_budget;
+  report.scheduled_again = program.scheduled_again;
   report.search = {program.plan.search_steps, program.plan.search_ended_early};
 
   std::map<std::string, int64_t> stream_bytes;
@@ -134,7 +124,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
     report.stream_bytes += row.stream_bytes;
     std::vector<OperatorRow> rows = {row};
     if (stream_bytes.contains(func.name)) {
-      const graph::Function* region = region_of(partitioned, func);
+      const graph::Function* region = lowering::region_of(partitioned, func);
       if (region != nullptr && !region->nodes.empty() && reported.insert(region->name).second)
         rows = rows_of_stream(*region, row);
       RegionRow total{region != nullptr ? region->name : func.name, row.member,

@@ -33,6 +33,12 @@ std::string report_json(const Report& report) {
                           {"before", report.ram_budget->before},
                           {"after", report.ram_budget->after},
                           {"striped", report.ram_budget->striped}};
+  for (const ScheduledAgain& each : report.scheduled_again)
+    json["scheduled_again"].push_back({{"function", each.function},
+                                       {"device", each.device},
+                                       {"limit", each.limit},
+                                       {"before", each.before},
+                                       {"after", each.after}});
   if (report.measured) {
     const Measurements& measured = *report.measured;
     json["flash"] = {{"code_bytes", measured.code_bytes},

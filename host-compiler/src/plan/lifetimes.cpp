@@ -286,6 +286,21 @@ std::vector<tir::Call> schedule_calls(const tir::Func& schedule) {
   return control_flow(schedule).calls;
 }
 
+std::vector<FunctionSteps> functions_with_steps(const tir::Module& module) {
+  const std::vector<tir::Call> calls = control_flow(module.entry_func()).calls;
+  const std::vector<const tir::Func*> callees = callees_of(module, calls);
+  const std::vector<CallSteps> steps = number_steps(callees);
+  std::vector<FunctionSteps> result;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    FunctionSteps& each = result.emplace_back();
+    each.function = callees[i];
+    each.first = steps[i].all.first;
+    each.last = steps[i].all.last;
+    for (const BufferId id : calls[i].arguments) each.buffers.insert(id.index);
+  }
+  return result;
+}
+
 const tir::Func* function_at(const tir::Module& module, int32_t step) {
   const std::vector<const tir::Func*> callees =
       callees_of(module, control_flow(module.entry_func()).calls);

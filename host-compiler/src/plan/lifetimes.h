@@ -37,6 +37,14 @@ struct Lifetimes {
 // Calls of the schedule as they are written: those of both branches, those of a loop once.
 std::vector<tir::Call> schedule_calls(const tir::Func& schedule);
 
+// A call of the schedule with its steps, and the buffers of the schedule that it is given.
+struct FunctionSteps {
+  const tir::Func* function = nullptr;
+  int32_t first = 0, last = 0;  // inclusive
+  std::set<int32_t> buffers;    // tir::BufferId::index
+};
+std::vector<FunctionSteps> functions_with_steps(const tir::Module& module);
+
 // What runs at a step; null for a schedule without calls.
 const tir::Func* function_at(const tir::Module& module, int32_t step);
 

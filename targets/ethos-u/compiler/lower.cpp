@@ -57,9 +57,21 @@ Result<Scheduled> schedule_function(const Target& member, const graph::Module& m
   ScheduleOptions schedule_options;
   schedule_options.memory = memory_system_of(member);
   schedule_options.for_size = options.optimise == LoweringOptions::Optimise::Size;
-  schedule_options.sram_limit = sram_limit_of(member);
-  return best_schedule(hardware_of(member), module, function, schedule_options,
-                       member.get_bool("confirmed-only"));
+  const std::optional<int64_t> allowed = sram_limit_of(member);
+  schedule_options.sram_limit = allowed;
+  const Hardware& hardware = hardware_of(member);
+  const bool confirmed_only = member.get_bool("confirmed-only");
+  const auto wanted = options.function_limits.find(function.name);
+  if (wanted != options.function_limits.end() && wanted->second < allowed.value_or(wanted->second + 1)) {
+    schedule_options.sram_limit = wanted->second;
+    Result<Scheduled> within =
+        best_schedule(hardware, module, function, schedule_options, confirmed_only);
+    if (within.ok()) return within;
+    // Not to be had: as little as there is, within what is allowed.
+    schedule_options.sram_limit = allowed;
+    schedule_options.for_size = true;
+  }
+  return best_schedule(hardware, module, function, schedule_options, confirmed_only);
 }
 
 }  // namespace

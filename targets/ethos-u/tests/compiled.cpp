@@ -93,6 +93,10 @@ class Machine {
 
 MemoryMap memories(const CompileRequest& request) {
   MemoryMap map;
+  if (!request.pools.empty()) {
+    map.pools = request.pools;
+    return map;
+  }
   map.pools = is_dedicated(request)
                   ? std::vector<MemoryPool>{{"dram", 0, false, 4, {}, 16},
                                             {"sram", kCacheBytes, false, 1, {"ethos-u"}, 16}}

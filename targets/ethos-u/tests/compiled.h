@@ -16,6 +16,7 @@ struct CompileRequest {
   LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Speed;
   std::optional<int64_t> sram_limit;
   bool confirmed_only = false;
+  std::vector<MemoryPool> pools = {};  // empty: those of a board in that mode
 };
 
 // The memories of a board in that mode: one pool, or DRAM and the NPU's SRAM.

@@ -125,8 +125,8 @@ TEST_F(Libraries, KnowTheCyclesOfTheirKernels) {
   const graph::NodeId both[] = {{0}, {1}};
   EXPECT_EQ(cost(better, both).cycles, 9);
   EXPECT_EQ(cost(target("base"), both).cycles, 14);
-  for (const std::span<const graph::NodeId> nodes : {std::span(both), std::span(both).first(1)})
-    EXPECT_EQ(cost(better, nodes).clock_mhz, 3);
+  EXPECT_EQ(cost(better, both).clock_mhz, 3);
+  EXPECT_EQ(cost(better, std::span(both).first(1)).clock_mhz, 3);
 }
 
 TEST(KernelLibraries, MayBeMadeKnownBeforeTheirKind) {
