@@ -21,7 +21,8 @@ constexpr int kMostAttempts = 8;
 // Bytes of one access in the unit of MemoryPool::cycles_per_access.
 constexpr double kBytesPerAccess = 4;
 
-using Limits = std::map<std::string, int64_t>;  // bytes, by the name of a function of the partitioned module
+using Limits =
+    std::map<std::string, int64_t>;  // bytes, by the name of a function of the partitioned module
 
 // A lowering with its plan: for the board's memories where it fits into them, else for memories without limits.
 struct LimitedPlan {
@@ -69,7 +70,8 @@ class Analysis {
     for (size_t p = 0; p < is_counted.size(); ++p) is_counted[p] = counts(plan_.memory.pools[p]);
     std::map<int32_t, std::vector<const Placement*>> groups;  // share bytes: the largest counts
     for (const Placement& placement : plan_.placements)
-      if (is_counted[static_cast<size_t>(placement.pool)]) groups[placement.group].push_back(&placement);
+      if (is_counted[static_cast<size_t>(placement.pool)])
+        groups[placement.group].push_back(&placement);
     for (const auto& [group, placements] : groups) {
       bool is_own = false;
       for (const Placement* placement : placements)
@@ -96,7 +98,8 @@ class Analysis {
     const MemoryPool* fastest = nullptr;
     for (const MemoryPool& pool : plan_.memory.pools) {
       if (pool.read_only || !plan_.memory.reaches(device.name, pool)) continue;
-      if (fastest == nullptr || pool.cycles_per_access < fastest->cycles_per_access) fastest = &pool;
+      if (fastest == nullptr || pool.cycles_per_access < fastest->cycles_per_access)
+        fastest = &pool;
     }
     return fastest != nullptr && fastest->size > 0 ? fastest : nullptr;
   }
@@ -110,7 +113,8 @@ class Analysis {
       const MemoryPool& pool = plan_.memory.pools[static_cast<size_t>(placement.pool)];
       const tir::Buffer& buffer = schedule.buffer(placement.buffer);
       const bool asked_for = !buffer.memory.empty() && buffer.memory == pool.name;
-      if (asked_for || buffer.alias.valid() || !function.steps.buffers.contains(placement.buffer.index))
+      if (asked_for || buffer.alias.valid() ||
+          !function.steps.buffers.contains(placement.buffer.index))
         continue;
       cycles += 2 * static_cast<double>(placement.bytes) / kBytesPerAccess *
                 (pool.cycles_per_access - least_cycles(placement.buffer));
@@ -137,7 +141,8 @@ class Analysis {
   const tir::Module& lowered_;
   const Plan& plan_;
   std::vector<DeviceFunction> functions_;
-  std::map<int32_t, std::set<std::string>> users_;  // of a buffer of the schedule, as plan::Group::members
+  std::map<int32_t, std::set<std::string>>
+      users_;  // of a buffer of the schedule, as plan::Group::members
 };
 
 class Rescheduling {
@@ -173,7 +178,8 @@ class Rescheduling {
     return attempt;
   }
 
-  void adopt(LimitedPlan attempt, const Limits& limits, const std::map<std::string, int64_t>& before) {
+  void adopt(LimitedPlan attempt, const Limits& limits,
+             const std::map<std::string, int64_t>& before) {
     program_.lowered = std::move(attempt.lowered);
     program_.plan = std::move(attempt.plan);
     const Analysis analysis(program_, program_.lowered, program_.plan);
@@ -181,8 +187,8 @@ class Rescheduling {
     for (const DeviceFunction& function : analysis.functions()) {
       const auto limit = limits.find(function.region->name);
       if (limit == limits.end()) continue;
-      program_.scheduled_again.push_back({function.region->name, function.device->name, limit->second,
-                                          before.at(function.region->name),
+      program_.scheduled_again.push_back({function.region->name, function.device->name,
+                                          limit->second, before.at(function.region->name),
                                           analysis.fullest(function, anywhere).own});
     }
   }

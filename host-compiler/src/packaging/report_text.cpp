@@ -52,7 +52,8 @@ std::string scheduled_again_text(const Report& report) {
   std::string text;
   for (const ScheduledAgain& each : report.scheduled_again)
     text += fmt::format(
-        "  {} on {} was scheduled again to fit: at most {} bytes alive at once were asked for, {} instead of {} are\n",
+        "  {} on {} was scheduled again to fit: at most {} bytes alive at once were asked for, {} "
+        "instead of {} are\n",
         each.function, each.device, each.limit, each.after, each.before);
   return text;
 }
@@ -141,8 +142,9 @@ std::string report_text(const Report& report) {
     text += fmt::format("; {} transfers between members, {} bytes", report.transfers,
                         report.transfer_bytes);
   if (!report.search_note.empty()) text += "\n" + report.search_note;
-  return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + stripes_text(report) + scheduled_again_text(report) +
-         flash_text(report) + "\n" + operators_text(report) + kernels_text(report);
+  return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + stripes_text(report) +
+         scheduled_again_text(report) + flash_text(report) + "\n" + operators_text(report) +
+         kernels_text(report);
 }
 
 }  // namespace intarsia

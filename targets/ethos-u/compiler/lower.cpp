@@ -62,7 +62,8 @@ Result<Scheduled> schedule_function(const Target& member, const graph::Module& m
   const Hardware& hardware = hardware_of(member);
   const bool confirmed_only = member.get_bool("confirmed-only");
   const auto wanted = options.function_limits.find(function.name);
-  if (wanted != options.function_limits.end() && wanted->second < allowed.value_or(wanted->second + 1)) {
+  if (wanted != options.function_limits.end() &&
+      wanted->second < allowed.value_or(wanted->second + 1)) {
     schedule_options.sram_limit = wanted->second;
     Result<Scheduled> within =
         best_schedule(hardware, module, function, schedule_options, confirmed_only);

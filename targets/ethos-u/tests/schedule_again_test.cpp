@@ -14,7 +14,9 @@ namespace {
 
 using Again = std::vector<ScheduledAgain>;
 
-const Again& again(const CompiledModel& model) { return model.program().scheduled_again; }
+const Again& again(const CompiledModel& model) {
+  return model.program().scheduled_again;
+}
 
 int64_t peak(const CompiledModel& model, size_t pool) {
   return model.program().plan.use.at(pool).peak;

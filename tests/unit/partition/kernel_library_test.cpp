@@ -12,9 +12,10 @@ TargetKind base_kind() {
   TargetKind kind;
   kind.spec.name = "base", kind.spec.role = Role::Cpu;
   kind.spec.attributes = {AttributeSpec::boolean("better", false, "has kernels")};
-  kind.cost =
-      sum_of_operators([](const Target&, const graph::Module&, const graph::Function&,
-                          const graph::Node&) { return CostEstimate{7, 3}; });
+  kind.cost = sum_of_operators(
+      [](const Target&, const graph::Module&, const graph::Function&, const graph::Node&) {
+        return CostEstimate{7, 3};
+      });
   return kind;
 }
 
