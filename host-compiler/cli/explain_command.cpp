@@ -163,16 +163,17 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
 }  // namespace
 
 int run_explain(Context& context, const CommonOptions& options) {
-  Result<Selection> selection = select(context, options);
-  if (!selection.ok()) return fail(selection.error());
-  selection->options.partition.estimates = true;
+  Result<Selection> selected = select(context, options);
+  if (!selected.ok()) return fail(selected.error());
+  Selection selection = std::move(selected).value();
+  selection.options.partition.estimates = true;
   const Stage last = options.ram_budget ? Stage::Plan : Stage::Partition;
-  const Result<CompiledModel> model = compile_file(context, *selection, options, last);
+  const Result<CompiledModel> model = compile_file(context, selection, options, last);
   if (!model.ok()) return fail(model.error());
   const std::vector<CompiledProgram> planned =
       options.ram_budget ? model->programs : std::vector<CompiledProgram>{};
   const std::vector<MemberNotes> notes =
-      notes_of(model->partitioned.module, context.registry, selection->target);
+      notes_of(model->partitioned.module, context.registry, selection.target);
   if (options.json)
     print_json(model->partitioned.explanation, model->slimmed, planned, notes);
   else
