@@ -7,16 +7,6 @@ namespace intarsia::striping {
 
 namespace {
 
-// Rows of the operand from the first to behind the last that rows `made` of the result need.
-RowRange window_of(const RowWindow& w, const RowRange& made) {
-  return {made.first * w.stride - w.pad,
-          (made.end - 1) * w.stride - w.pad + (w.kernel - 1) * w.dilation + 1};
-}
-
-RowRange clipped(const RowRange& range, int64_t rows) {
-  return {std::clamp<int64_t>(range.first, 0, rows), std::clamp<int64_t>(range.end, 0, rows)};
-}
-
 // After stripe s, rate * (s + 1) + lead rows of a tensor are made, as many of them as exist.
 struct Progress {
   int64_t rate = 0, lead = 0;
@@ -38,10 +28,10 @@ std::optional<std::vector<Progress>> progress_of(const Chain& chain, int64_t ste
     if (!reader.known) return std::nullopt;
     for (const auto& [tensor, w] : op->operands) {
       if (!is_result[static_cast<size_t>(tensor)]) continue;
+      if (w.upscale != 1) return std::nullopt;  // no whole rate
       Progress& made = all[static_cast<size_t>(tensor)];
       const int64_t rate = reader.rate * w.stride;
-      const int64_t lead =
-          reader.lead * w.stride + (w.kernel - 1) * w.dilation + 1 - w.stride - w.pad;
+      const int64_t lead = reader.lead * w.stride + w.extent() - w.stride - w.pad;
       if (made.known && made.rate != rate) return std::nullopt;
       made = {rate, made.known ? std::max(made.lead, lead) : lead, true};
     }
@@ -87,7 +77,7 @@ class StripeMaker {
       Turn turn{static_cast<int>(o), made, {}};
       for (const auto& [tensor, window] : op.operands) {
         turn.read.push_back(
-            clipped(window_of(window, made), chain_.rows[static_cast<size_t>(tensor)]));
+            clipped(rows_of_window(window, made), chain_.rows[static_cast<size_t>(tensor)]));
         if (turn.read.back().count() <= 0) return false;
       }
       stripe.turns.push_back(std::move(turn));
@@ -109,7 +99,7 @@ class StripeMaker {
       for (const Operand& operand : op.operands)
         if (operand.tensor == tensor)
           needed = std::min(
-              needed, std::max<int64_t>(0, window_of(operand.window, {next, next + 1}).first));
+              needed, std::max<int64_t>(0, rows_of_window(operand.window, {next, next + 1}).first));
     }
     const int64_t shift = needed - base_[t], count = made_[t] - needed;
     if (shift > 0 && count > 0) stripe.moves.push_back({tensor, shift, count});

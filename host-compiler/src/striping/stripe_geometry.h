@@ -9,14 +9,12 @@
 #include <optional>
 #include <vector>
 
+#include "intarsia/row_window.h"
+
 namespace intarsia::striping {
 
-// Row y of a result needs the rows y * stride - pad + k * dilation, 0 <= k < kernel, of the operand that
-// exist.
-struct RowWindow {
-  int64_t kernel = 1, stride = 1, dilation = 1, pad = 0;
-  bool operator==(const RowWindow&) const = default;
-};
+using intarsia::RowRange;
+using intarsia::RowWindow;
 
 struct Operand {
   int tensor;
@@ -32,12 +30,6 @@ struct Chain {
   std::vector<int64_t> rows;        // per tensor
   std::vector<Operator> operators;  // each before those that read its result
   int output() const { return operators.back().result; }
-};
-
-struct RowRange {
-  int64_t first = 0, end = 0;
-  int64_t count() const { return end - first; }
-  bool operator==(const RowRange&) const = default;
 };
 
 // Operator `op` makes `made` from the rows `read` of its operands, in their order: those of its windows
@@ -67,8 +59,8 @@ struct Stripes {
 };
 
 // Each stripe makes `step` rows of the output, the last one the rest; stripes before the first fill the
-// line buffers. None when the operators' rates do not agree, a window sees no row at all, or a result of
-// the chain is used by nobody.
+// line buffers. None when the operators' rates do not agree or are not whole (upscale), a window sees no row at all, or a
+// result of the chain is used by nobody.
 std::optional<Stripes> make_stripes(const Chain& chain, int64_t step);
 
 // The output may begin this many bytes before input `tensor` without overwriting what is still to

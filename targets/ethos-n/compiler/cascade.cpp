@@ -4,6 +4,7 @@
 
 #include "cascade_shape.h"
 #include "cascade_steps.h"
+#include "intarsia/npu/block_sizes.h"
 #include "intarsia/rounding.h"
 
 namespace intarsia::targets::ethos_n {
@@ -48,19 +49,12 @@ class Search {
   }
 
  private:
-  // Most rows of a piece, those that make a difference: the fewest pieces first.
+  // Most rows of a piece: the fewest pieces first.
   std::vector<int64_t> row_counts() const {
     int64_t height = 8;
     for (const CascadeLayer& layer : shape_.layers)
       height = std::max(height, program_.layers[layer.number].output.height);
-    std::vector<int64_t> rows;
-    for (int64_t groups = ceil_div(height, 8); groups > 0; --groups)
-      if (rows.empty() || ceil_div(height, rows.back()) != ceil_div(height, 8 * groups) ||
-          groups == 1)
-        rows.push_back(8 * groups);
-      else
-        rows.back() = 8 * groups;  // as many pieces, and shorter ones
-    return rows;
+    return npu::piece_sizes(height, 8);
   }
 
   // 0 parts: none does.

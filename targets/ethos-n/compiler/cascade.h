@@ -2,15 +2,15 @@
 // PLE to SRAM and from there to the next layer, and its place to a later stripe. DRAM sees what enters and leaves.
 //
 // A feature map in SRAM is a ring of slots of as many rows as a stripe of its readers has; its writer fills a
-// slot in one or several pieces. Steps are in an order in which they can run one after another: each layer makes a
-// stripe as soon as somebody needs it. How many slots a ring has follows from that order, and so does from when to
-// when each place in SRAM is taken.
+// slot in one or several pieces. From the order of the steps (intarsia/npu/cascade_order.h) follow how many slots a ring
+// has, and from when to when each place in SRAM is taken.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
+#include "intarsia/npu/cascade_order.h"
 #include "intarsia/rounding.h"
 #include "mce_registers.h"
 #include "program.h"
@@ -67,11 +67,7 @@ struct CascadeKernel {
 struct CascadeStep {
   size_t layer = 0;  // of the cascade
   int64_t stripe = 0;
-  struct Slot {
-    size_t map = 0;
-    int64_t index = 0;  // slots from the first row on
-  };
-  std::vector<Slot> loads;                           // before it
+  std::vector<npu::CascadeStep::Load> loads;         // before it
   bool loads_weights = false, loads_kernel = false;  // into SRAM
   bool switches_kernel = false;                      // of the PLE
 };

@@ -13,122 +13,30 @@ constexpr size_t kMostSteps = 4096;
 constexpr int64_t kMostSlots = 16;  // that IFM_SLOTS can name
 constexpr int64_t kNever = -1;
 
-// From when to when a slot's rows are needed.
-struct SlotLife {
-  int64_t written = INT64_MAX, read = kNever;
-};
+// Which rows of the map the layer reads. Besides its own the MCE takes whole stripes above and below.
+RowWindow window_of(const StripePlan& plan, const CascadeMap& map) {
+  if (plan.count == 1) return RowWindow::whole(map.map.height);
+  // A stripe of the input is as long as the output's, or a multiple or a part of it.
+  const int64_t stride = std::max<int64_t>(plan.input_rows / plan.output_rows, 1);
+  const int64_t upscale = std::max<int64_t>(plan.output_rows / plan.input_rows, 1);
+  const int64_t beside = plan.needs_neighbours ? plan.input_rows * upscale : 0;
+  return {stride + 2 * beside, stride, 1, beside, upscale};
+}
 
-class Orderer {
- public:
-  Orderer(const Program& program, Cascade& cascade, bool overlaps)
-      : program_(program),
-        cascade_(cascade),
-        overlaps_(overlaps),
-        done_(cascade.layers.size(), 0),
-        loaded_(cascade.maps.size(), 0),
-        writers_(cascade.maps.size(), SIZE_MAX),
-        lives_(cascade.maps.size()) {
-    for (size_t l = 0; l < cascade.layers.size(); ++l) writers_[cascade.layers[l].output] = l;
-    for (size_t m = 0; m < cascade.maps.size(); ++m)
-      lives_[m].resize(static_cast<size_t>(ceil_div(height(m), cascade.maps[m].slot_rows)));
+npu::CascadeProblem problem_of(const Cascade& cascade, bool overlaps) {
+  npu::CascadeProblem problem;
+  for (const CascadeMap& map : cascade.maps)
+    problem.maps.push_back({map.map.height, map.slot_rows, map.loads, overlaps ? 1 : 0,
+                            !map.loads && !map.stores.empty()});
+  for (const CascadeLayer& layer : cascade.layers) {
+    npu::CascadeProblem::Operation& made = problem.operations.emplace_back();
+    for (const size_t map : layer.inputs)
+      made.inputs.push_back({map, window_of(layer.plan, cascade.maps[map])});
+    made.output = layer.output;
+    made.piece_rows = cascade.maps[layer.output].piece_rows;
   }
-
-  bool run() {
-    cascade_.steps.clear();
-    std::vector<size_t> ends;
-    std::vector<bool> is_read(cascade_.maps.size(), false);
-    for (const CascadeLayer& layer : cascade_.layers)
-      for (const size_t map : layer.inputs) is_read[map] = true;
-    int64_t most = 0;
-    for (size_t l = 0; l < cascade_.layers.size(); ++l)
-      if (!is_read[cascade_.layers[l].output]) {
-        ends.push_back(l);
-        most = std::max(most, count(l));
-      }
-    // Ends that no other layer waits for keep pace with each other.
-    for (int64_t turn = 0; turn < most && !overflows_; ++turn)
-      for (const size_t l : ends) advance(l, ceil_div((turn + 1) * count(l), most));
-    for (size_t l = 0; l < cascade_.layers.size(); ++l)
-      if (!cascade_.maps[cascade_.layers[l].output].stores.empty()) advance(l, count(l));
-    return !overflows_ && size_rings();
-  }
-
- private:
-  int64_t count(size_t l) const { return cascade_.layers[l].plan.count; }
-  int64_t height(size_t map) const { return cascade_.maps[map].map.height; }
-
-  void advance(size_t l, int64_t stripes) {
-    const CascadeLayer& layer = cascade_.layers[l];
-    while (done_[l] < std::min(stripes, count(l)) && !overflows_) {
-      const int64_t stripe = done_[l], beside = layer.plan.needs_neighbours ? 1 : 0;
-      for (const size_t map : layer.inputs) {
-        const int64_t rows = std::min(height(map), (stripe + 1 + beside) * layer.plan.input_rows);
-        if (writers_[map] != SIZE_MAX)
-          advance(writers_[map], ceil_div(rows, cascade_.maps[map].piece_rows));
-      }
-      const auto now = static_cast<int64_t>(cascade_.steps.size());
-      if (cascade_.steps.size() == kMostSteps) overflows_ = true;
-      CascadeStep step;
-      step.layer = l, step.stripe = stripe;
-      for (const size_t map : layer.inputs) {
-        const auto slots = static_cast<int64_t>(lives_[map].size());
-        if (cascade_.maps[map].loads)
-          for (; loaded_[map] < std::min(slots, stripe + 1 + beside + (overlaps_ ? 1 : 0));
-               ++loaded_[map]) {
-            step.loads.push_back({map, loaded_[map]});
-            life(map, loaded_[map]).written = now;
-          }
-        for (int64_t slot = std::max<int64_t>(0, stripe - beside);
-             slot < std::min(slots, stripe + 1 + beside); ++slot)
-          life(map, slot).read = now;
-      }
-      const CascadeMap& out = cascade_.maps[layer.output];
-      SlotLife& written = life(layer.output, stripe * out.piece_rows / out.slot_rows);
-      written.written = std::min(written.written, now);
-      // Until it has gone to DRAM, and in any case while it is written.
-      written.read = std::max(written.read, now);
-      cascade_.steps.push_back(std::move(step));
-      ++done_[l];
-    }
-  }
-
-  SlotLife& life(size_t map, int64_t slot) { return lives_[map][static_cast<size_t>(slot)]; }
-
-  // The fewest slots with which none is written before its rows were read.
-  bool size_rings() {
-    std::vector<bool> is_read_by_mce(cascade_.maps.size(), false),
-        is_read(cascade_.maps.size(), false);
-    for (const CascadeLayer& layer : cascade_.layers)
-      for (const size_t map : layer.inputs) {
-        is_read[map] = true;
-        if (program_.layers[layer.number].mce) is_read_by_mce[map] = true;
-      }
-    for (size_t m = 0; m < cascade_.maps.size(); ++m) {
-      CascadeMap& map = cascade_.maps[m];
-      const auto all = static_cast<int64_t>(lives_[m].size());
-      const auto is_enough = [&](int64_t slots) {
-        for (int64_t i = slots; i < all; ++i)
-          if (life(m, i).written <= life(m, i - slots).read) return false;
-        return true;
-      };
-      map.slots = 1;
-      while (!is_enough(map.slots)) ++map.slots;
-      // One goes out while the next is made.
-      if (overlaps_ && !is_read[m]) map.slots = std::min<int64_t>(2, all);
-      if (is_read_by_mce[m] && map.slots > kMostSlots) return false;
-    }
-    for (CascadeLayer& layer : cascade_.layers)
-      layer.plan.input_slots = cascade_.maps[layer.inputs[0]].slots;
-    return true;
-  }
-
-  const Program& program_;
-  Cascade& cascade_;
-  bool overlaps_, overflows_ = false;
-  std::vector<int64_t> done_, loaded_;
-  std::vector<size_t> writers_;  // by map
-  std::vector<std::vector<SlotLife>> lives_;
-};
+  return problem;
+}
 
 // Which steps bring weights and kernels.
 void add_loads(const Program& program, Cascade& cascade, const PleKernel* before) {
@@ -162,7 +70,29 @@ struct Span {
 }  // namespace
 
 bool order_steps(const Program& program, Cascade& cascade, const PleKernel* before, bool overlaps) {
-  if (!Orderer(program, cascade, overlaps).run()) return false;
+  std::optional<npu::CascadeOrder> order =
+      npu::order_cascade(problem_of(cascade, overlaps), kMostSteps);
+  if (!order) return false;
+  cascade.steps.clear();
+  for (npu::CascadeStep& step : order->steps)
+    cascade.steps.push_back({step.operation,
+                             step.rows.first / cascade.layers[step.operation].plan.output_rows,
+                             std::move(step.loads)});
+  std::vector<bool> is_read(cascade.maps.size(), false);
+  for (CascadeLayer& layer : cascade.layers) {
+    layer.plan.input_slots = order->ring_slots[layer.inputs[0]];
+    for (const size_t map : layer.inputs) {
+      is_read[map] = true;
+      if (program.layers[layer.number].mce && order->ring_slots[map] > kMostSlots) return false;
+    }
+  }
+  for (size_t m = 0; m < cascade.maps.size(); ++m) {
+    CascadeMap& map = cascade.maps[m];
+    map.slots = order->ring_slots[m];
+    // One goes out while the next is made.
+    if (overlaps && !is_read[m])
+      map.slots = std::min<int64_t>(2, ceil_div(map.map.height, map.slot_rows));
+  }
   add_loads(program, cascade, before);
   return true;
 }
@@ -184,9 +114,9 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
     of_maps[layer.output].add(now);
     if (step.switches_kernel) of_kernels[layer.kernel].add(now);
     if (step.loads_kernel) traffic.bytes += kKernelBytes;
-    for (const CascadeStep::Slot& load : step.loads) {
+    for (const npu::CascadeStep::Load& load : step.loads) {
       const CascadeMap& map = cascade.maps[load.map];
-      traffic.bytes += transfer_bytes(map.map, rows_of(load.index, map.slot_rows, map.map.height));
+      traffic.bytes += transfer_bytes(map.map, rows_of(load.slot, map.slot_rows, map.map.height));
     }
     const CascadeMap& out = cascade.maps[layer.output];
     for (const FeatureMap& store : out.stores)

@@ -57,11 +57,11 @@ void CascadeWriter::write_loads(const Cascade& cascade, const CascadeStep& step)
   const CascadeLayer& made = cascade.layers[step.layer];
   const CascadeKernel& kernel = cascade.kernels[made.kernel];
   if (step.loads_kernel) transfers_.load_kernel(kernels_[made.kernel], kernel.address);
-  for (const CascadeStep::Slot& load : step.loads) {
+  for (const npu::CascadeStep::Load& load : step.loads) {
     const CascadeMap& map = cascade.maps[load.map];
-    const int64_t first = load.index * map.slot_rows;
+    const int64_t first = load.slot * map.slot_rows;
     transfers_.load(maps_[load.map].loader, map.map, first,
-                    rows_of(load.index, map.slot_rows, map.map.height), map.place(variant_, first),
+                    rows_of(load.slot, map.slot_rows, map.map.height), map.place(variant_, first),
                     map.slot_bytes);
   }
 }

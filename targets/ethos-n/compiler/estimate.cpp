@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "intarsia/npu/timeline.h"
 #include "intarsia/rounding.h"
 #include "legalise.h"
 #include "network_function.h"
@@ -77,12 +78,17 @@ CostEstimate estimate(const Target& member, const graph::Module& module,
     INTARSIA_CHECK(!legaliser.add(node), "the patterns take what has layers");
   const Program program = legaliser.finish();
   WeightStore weights(variant, program);
+  npu::Timeline timeline({});
   for (const Section& section : cut_into_sections(variant, program, weights)) {
     double computing = 0;
     for (size_t i = section.first; i < section.end; ++i)
       computing += layer_cycles(variant, program.layers[i]);
-    result.cycles += std::max(computing, static_cast<double>(section.traffic.bytes) / kBusBytes);
+    npu::OperationCost cost;
+    cost.pipeline = computing;
+    cost.ports[0] = static_cast<double>(section.traffic.bytes) / kBusBytes;
+    timeline.operation(cost, true);
   }
+  result.cycles = timeline.finish();
   return result;
 }
 

@@ -2,11 +2,13 @@
 
 #include <cmath>
 
+#include "intarsia/npu/map_layout.h"
+
 namespace intarsia::targets::ethos_n {
 
 int64_t bytes_of(Layout layout, int64_t rows, int64_t columns, int64_t channels) {
-  if (layout == Layout::Nhwc) return rows * columns * channels;
-  return round_up(rows, 8) * round_up(columns, 8) * round_up(channels, 16);
+  constexpr npu::MapLayout kLayouts[] = {npu::kLinearLayout, {8, 8, 16}};  // by Layout
+  return kLayouts[static_cast<size_t>(layout)].stored_elements(rows, columns, channels);
 }
 
 // ETHOS-N78's encoder: the exponent leaves sixteen bits for the scale.

@@ -1,8 +1,11 @@
 #include "sections.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "cascade_shape.h"
+#include "intarsia/npu/sections.h"
 #include "mce_registers.h"
 
 namespace intarsia::targets::ethos_n {
@@ -20,8 +23,7 @@ class Cutter {
       : variant_(variant),
         program_(program),
         weights_(weights),
-        feeds_next_(feeds_next_only(program)),
-        best_(program.layers.size() + 1) {
+        feeds_next_(feeds_next_only(program)) {
     // The kernel of the last layer before, whatever the sections are.
     const PleKernel* kernel = nullptr;
     for (const Layer& layer : program.layers) {
@@ -34,43 +36,33 @@ class Cutter {
   }
 
   std::vector<Section> run(bool allows_cascades, bool counts_commands) {
-    counts_commands_ = counts_commands;
-    for (Way& way : best_) way = {};
-    const size_t layers = program_.layers.size();
-    best_[0].is_reached = true;
-    for (size_t first = 0; first < layers; ++first) {
-      if (!best_[first].is_reached) continue;
-      add_placed(first);
-      if (allows_cascades) add_cascades(first);
+    const auto costs_less = [counts_commands](const Traffic& one, const Traffic& other) {
+      return cost(one, counts_commands) < cost(other, counts_commands);
+    };
+    Sections found(program_.layers.size(), costs_less);
+    for (size_t first = 0; first < program_.layers.size(); ++first) {
+      if (!found.is_reached(first)) continue;
+      add_placed(first, found);
+      if (allows_cascades) add_cascades(first, found);
     }
-    std::vector<Section> sections;
-    for (size_t end = layers; end > 0; end = sections.back().first)
-      sections.push_back(std::move(best_[end].section));
+    std::vector<Section> sections = found.finish();
     for (Section& section : sections)
       if (!section.cascade) section.placements = placed(section.first, section.end);
-    return {sections.rbegin(), sections.rend()};
+    return sections;
   }
 
  private:
-  struct Way {
-    bool is_reached = false;
-    Traffic traffic;  // from the beginning
-    Section section;  // the last one
-  };
+  using Sections =
+      npu::SectionCutter<Section, Traffic, std::function<bool(const Traffic&, const Traffic&)>>;
 
   // Equal bytes: the fewer stripes.
-  std::pair<int64_t, int64_t> cost(const Traffic& traffic) const {
-    return {counts_commands_ ? traffic.with_commands() : traffic.bytes, traffic.stripes};
+  static std::pair<int64_t, int64_t> cost(const Traffic& traffic, bool counts_commands) {
+    return {counts_commands ? traffic.with_commands() : traffic.bytes, traffic.stripes};
   }
-
-  void offer(Section section) {
-    Way& way = best_[section.end];
-    Traffic total = best_[section.first].traffic;
-    total += section.traffic;
-    if (way.is_reached && cost(way.traffic) <= cost(total)) return;
-    way.is_reached = true;
-    way.traffic = total;
-    way.section = std::move(section);
+  static void offer(Section section, Sections& sections) {
+    const size_t first = section.first, end = section.end;
+    const Traffic traffic = section.traffic;
+    sections.offer(first, end, traffic, std::move(section));
   }
 
   std::vector<LayerPlacement> placed(size_t first, size_t end) const {
@@ -78,7 +70,7 @@ class Cutter {
   }
 
   // One layer after another; it may end wherever nothing stays in SRAM.
-  void add_placed(size_t first) {
+  void add_placed(size_t first, Sections& sections) const {
     const size_t most = std::min(program_.layers.size(), first + kMostLayers);
     const std::vector<LayerPlacement> placements = placed(first, most);
     Traffic traffic;
@@ -87,11 +79,11 @@ class Cutter {
       const LayerPlacement& placement = placements[i - first];
       traffic +=
           traffic_of(layer, i, placement, weights_, layer.ple && before_[i] != &kernel_for(layer));
-      if (!placement.output_stays) offer({first, i + 1, std::nullopt, {}, traffic});
+      if (!placement.output_stays) offer({first, i + 1, std::nullopt, {}, traffic}, sections);
     }
   }
 
-  void add_cascades(size_t first) {
+  void add_cascades(size_t first, Sections& sections) const {
     int failures = 0;
     const size_t most = std::min(program_.layers.size(), first + kMostLayers);
     for (size_t end = first + 1; end <= most && failures < kPatience; ++end) {
@@ -105,7 +97,7 @@ class Cutter {
       }
       failures = 0;
       const Traffic traffic = cascade->traffic;
-      offer({first, end, std::move(cascade), {}, traffic});
+      offer({first, end, std::move(cascade), {}, traffic}, sections);
     }
   }
 
@@ -115,8 +107,6 @@ class Cutter {
   std::vector<StripePlan> plans_;
   std::vector<const PleKernel*> before_;
   std::vector<bool> feeds_next_;
-  std::vector<Way> best_;  // by where it ends
-  bool counts_commands_ = false;
 };
 
 int64_t bytes_of(const std::vector<Section>& sections) {

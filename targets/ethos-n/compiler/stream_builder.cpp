@@ -1,16 +1,10 @@
 #include "stream_builder.h"
 
-#include <algorithm>
-
 namespace intarsia::targets::ethos_n {
 namespace {
 
 void append_word(std::vector<uint8_t>& bytes, size_t value) {
   for (int i = 0; i < 4; ++i) bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
-}
-
-bool overlap(const Access& a, const Access& b) {
-  return a.memory == b.memory && a.begin < b.end && b.begin < a.end;
 }
 
 }  // namespace
@@ -36,9 +30,11 @@ uint32_t StreamBuilder::add_agent(const AgentRecord& agent) {
 }
 
 void StreamBuilder::wait(Queue queue, const Event& event) {
-  uint32_t& known = waited_[static_cast<size_t>(queue)][static_cast<size_t>(event.counter)];
-  if (known >= event.value) return;
-  known = event.value;
+  if (hazards_.wait(static_cast<int32_t>(queue), static_cast<int32_t>(event.counter), event.value))
+    append_wait(queue, event);
+}
+
+void StreamBuilder::append_wait(Queue queue, const Event& event) {
   append(queue, CommandWords(CommandType::WaitForCounter)
                     .set(word::Wait_counter, static_cast<uint32_t>(event.counter))
                     .set(word::Wait_value, event.value));
@@ -50,27 +46,12 @@ void StreamBuilder::append(Queue queue, const CommandWords& command) {
 
 Event StreamBuilder::issue(Queue queue, const CommandWords& command, Counter counter,
                            const std::vector<Access>& accesses) {
-  // The latest of each counter says it for the ones before.
-  std::array<uint32_t, kCounters> needed = {};
-  for (const Access& access : accesses)
-    for (const Touch& touch : touches_)
-      if (overlap(access, touch.access) && (access.is_write || touch.access.is_write)) {
-        uint32_t& value = needed[static_cast<size_t>(touch.event.counter)];
-        value = std::max(value, touch.event.value);
-      }
-  for (size_t i = 0; i < kCounters; ++i) wait(queue, {static_cast<Counter>(i), needed[i]});
+  const std::vector<int64_t> ended = hazards_.waits_before(static_cast<int32_t>(queue), accesses);
+  for (size_t i = 0; i < kCounters; ++i)
+    if (ended[i] > 0)
+      append_wait(queue, {static_cast<Counter>(i), static_cast<uint32_t>(ended[i])});
   append(queue, command);
-  const Event event{counter, ++counts_[static_cast<size_t>(counter)]};
-  for (const Access& access : accesses) {
-    // Whoever touches these bytes next waits for this write, which waited for those before.
-    if (access.is_write)
-      std::erase_if(touches_, [&](const Touch& touch) {
-        return touch.access.memory == access.memory && touch.access.begin >= access.begin &&
-               touch.access.end <= access.end;
-      });
-    touches_.push_back({event, access});
-  }
-  return event;
+  return {counter, static_cast<uint32_t>(hazards_.issue(static_cast<int32_t>(counter), accesses))};
 }
 
 Event StreamBuilder::transfer(Queue queue, const CommandWords& command,
@@ -91,7 +72,8 @@ Event StreamBuilder::load_kernel_into_ple(const CommandWords& command,
 }
 Event StreamBuilder::config_mceif(const CommandWords& command) {
   append(Queue::Mce, command);
-  return {Counter::Mceif, ++counts_[static_cast<size_t>(Counter::Mceif)]};
+  const auto number = hazards_.issue(static_cast<int32_t>(Counter::Mceif), {});
+  return {Counter::Mceif, static_cast<uint32_t>(number)};
 }
 
 // The four words of the magic, then what the offsets are relative to: a header, agents, and one list

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "intarsia/npu/hazards.h"
 #include "tables.h"
 
 namespace intarsia::targets::ethos_n {
@@ -40,11 +41,7 @@ class CommandWords {
 };
 
 // Bytes of one memory: SRAM (the same bytes of every bank), or a DRAM that buffers share.
-struct Access {
-  int32_t memory = 0;
-  int64_t begin = 0, end = 0;
-  bool is_write = false;
-};
+using Access = npu::MemoryAccess;
 inline constexpr int32_t kSramMemory = -1;
 
 struct Event {
@@ -66,23 +63,20 @@ class StreamBuilder {
   Event config_mceif(const CommandWords& command);
 
   void wait(Queue queue, const Event& event);
-  uint32_t count(Counter counter) const { return counts_[static_cast<size_t>(counter)]; }
+  uint32_t count(Counter counter) const {
+    return static_cast<uint32_t>(hazards_.issued(static_cast<int32_t>(counter)));
+  }
 
   std::vector<uint8_t> finish() const;  // "ENCS"
 
  private:
-  struct Touch {
-    Event event;
-    Access access;
-  };
+  void append_wait(Queue queue, const Event& event);
   Event issue(Queue queue, const CommandWords& command, Counter counter,
               const std::vector<Access>& accesses);
 
   std::vector<AgentRecord> agents_;
   std::array<std::vector<CommandWords>, kQueues> queues_;
-  std::array<uint32_t, kCounters> counts_ = {};
-  std::array<std::array<uint32_t, kCounters>, kQueues> waited_ = {};
-  std::vector<Touch> touches_;
+  npu::HazardTracker hazards_{std::vector<int32_t>(kCounters, 0), static_cast<int32_t>(kQueues)};
 };
 
 }  // namespace intarsia::targets::ethos_n

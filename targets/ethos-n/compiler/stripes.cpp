@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "intarsia/npu/block_sizes.h"
+#include "intarsia/npu/map_layout.h"
 #include "intarsia/rounding.h"
 #include "weight_layout.h"
 
@@ -56,13 +58,9 @@ class Planner {
   int64_t unit() const { return kUnit * (layer_.mce ? rows_per_output_row(layer_) : 1); }
   // Whole multiples of the unit, the largest first, below all of it.
   std::vector<int64_t> depths() const {
-    std::vector<int64_t> found;
-    const int64_t unit = depth_unit(variant_);
-    for (int64_t parts = 2, last = 0;; ++parts) {
-      const int64_t depth = round_up(ceil_div(layer_.output.depth, parts), unit);
-      if (depth < layer_.output.depth && depth != last) found.push_back(last = depth);
-      if (depth == unit) return found;
-    }
+    std::vector<int64_t> found = npu::piece_sizes(layer_.output.depth, depth_unit(variant_));
+    std::erase_if(found, [&](int64_t depth) { return depth >= layer_.output.depth; });
+    return found;
   }
 
   std::optional<StripePlan> with_height(int64_t rows, int64_t depth) const {
@@ -127,8 +125,9 @@ bool needs_whole_height(const Layer& layer) {
 }
 
 int64_t sram_bytes(const Variant& variant, int64_t height, int64_t width, int64_t channels) {
-  return ceil_div(height, 8) * ceil_div(width, 8) * ceil_div(channels, variant.srams()) *
-         kGroupBytes;
+  // Bricks hold a channel of each bank.
+  const npu::MapLayout layout = {8, 8, variant.srams()};
+  return layout.stored_elements(height, width, channels) / variant.srams();
 }
 
 int64_t rows_per_output_row(const Layer& layer) {

@@ -1,10 +1,12 @@
 #include "traffic.h"
 
+#include "intarsia/npu/map_layout.h"
+
 namespace intarsia::targets::ethos_n {
 
 int64_t transfer_bytes(const FeatureMap& map, int64_t rows) {
   if (map.layout == Layout::Nhwc) return rows * map.width * map.depth;
-  return round_up(rows, 8) * round_up(map.columns, 8) * map.depth;
+  return npu::MapLayout{8, 8, 1}.stored_elements(rows, map.columns, map.depth);
 }
 
 Traffic traffic_of(const Layer& layer, size_t number, const LayerPlacement& placement,

@@ -8,7 +8,6 @@
 #include "kinds.h"
 #include "program/scaling.h"
 #include "schedule/constant_groups.h"
-#include "schedule/map_placement.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
@@ -18,25 +17,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
-// 4096 sets of maps, of which half are kept. 2048 of them are better than the empty one, which is the only one that
-// leaves room for the map after them.
-TEST(MapPlacement, NothingFastStaysPossible) {
-  MapPlacementProblem problem;
-  problem.limit = 12;
-  for (int i = 0; i < 12; ++i) problem.maps.push_back({1, 0, 1});
-  problem.maps.push_back({problem.limit, 1, 1});
-  MapPlacementProblem::Unit first, second;
-  first.maps = {0, -1, -1};
-  first.cycles = {1, 0, 1, 0, 1, 0, 1, 0};
-  second.maps = {12, -1, -1};
-  second.cycles = {100, 0, 100, 0, 100, 0, 100, 0};
-  problem.units = {first, second};
-  std::vector<bool> expected(13, false);
-  expected[12] = true;
-  EXPECT_EQ(place_maps(problem), expected);
-}
-
-// A shift of more than 31 rounds twice: half up, then half away from zero.
 TEST(Scaling, RoundsTwiceAboveAShiftOf31) {
   const auto result = [](int64_t value, uint32_t multiplier, int shift) {
     return scaled(value, {.multiplier = multiplier, .shift = shift}, Rounding::Tfl);

@@ -3,6 +3,7 @@
 // so that a wrong command line does not pass for a wall.
 //
 //   contract <- host-compiler <- targets/*/compiler <- cli;  core <- targets/*/device
+//   host-compiler <- npu-kit <- targets/*/compiler
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +27,7 @@ using Strings = std::vector<std::string>;
 const fs::path kRoot = INTARSIA_SOURCE_DIR;
 
 struct Library {
-  std::string kind;  // host, runtime; of a target: compiler, device, sim; of a compiler: stage
+  std::string kind;  // host, runtime, kit; of a target: compiler, device, sim; of a compiler: stage
   std::string name;  // of a target's part: the target
   Strings paths;
 };
@@ -102,7 +103,8 @@ class Includes : public testing::Test {
 
   // The same for a header named in a test: it has to be there, or the wall would be no wall.
   void expect_wall_before(const Library& library, const std::string& header) const {
-    const Strings places = {"host-compiler/include", "host-compiler/src", "host-compiler/cli",
+    const Strings places = {"host-compiler/include",       "host-compiler/src",
+                            "host-compiler/cli",           "host-compiler/npu-kit/include",
                             "device-runtime/core/include", "device-runtime/kernels/include"};
     EXPECT_TRUE(
         std::any_of(places.begin(), places.end(),
@@ -255,6 +257,26 @@ TEST_F(Includes, StagesOfACompilerReachEachOtherOneWay) {
     }
   EXPECT_GT(walls, ways);
   EXPECT_GT(ways, 0u);
+}
+
+// What compilers of NPUs share: compilers of targets have it, the host compiler and what runs on devices do not, and it
+// has of the host compiler the public headers and the planner of memory.
+TEST_F(Includes, TheKitForNpusIsOfTargetsAlone) {
+  const Strings headers = headers_below(kRoot / "host-compiler/npu-kit/include");
+  ASSERT_GE(headers.size(), 10u);
+  for (const char* kind : {"host", "runtime", "device", "sim"})
+    for (const Library& library : libraries_of(kind)) expect_wall_before(library, headers.front());
+  for (const char* kind : {"compiler", "stage", "kit"})
+    for (const Library& library : libraries_of(kind))
+      for (const std::string& header : headers) expect_way(library, header);
+  const std::vector<Library> kit = libraries_of("kit");
+  ASSERT_EQ(kit.size(), 1u);
+  expect_way(kit.front(), "intarsia/memory_plan.h");
+  for (const char* header : {"tir/linear.h", "standard_lowering/window.h", "partitioning/offers.h",
+                             "intarsia_rt/register_bus.h"})
+    expect_wall_before(kit.front(), header);
+  for (const TargetHeader& header : target_headers())
+    for (const std::string& spelling : spellings(header)) expect_wall(kit.front(), spelling);
 }
 
 // Compilers of targets stand on the public headers and on what their link line names.

@@ -10,15 +10,16 @@ namespace {
 
 constexpr int32_t kMostBlockdep = 3;
 
-bool any_overlap(const std::vector<AddressRange>& a, const std::vector<AddressRange>& b) {
-  return std::any_of(a.begin(), a.end(), [&](const AddressRange& x) {
-    return std::any_of(b.begin(), b.end(), [&](const AddressRange& y) { return x.overlaps(y); });
-  });
-}
+enum Queue : int32_t { kTransfers, kOperations };
 
-bool conflict(const StreamOperation& a, const StreamOperation& b) {
-  return any_overlap(a.writes, b.reads) || any_overlap(a.reads, b.writes) ||
-         any_overlap(a.writes, b.writes);
+// Regions count from 0 on, SHRAM is a memory of its own.
+std::vector<npu::MemoryAccess> accesses_of(const StreamOperation& operation) {
+  std::vector<npu::MemoryAccess> accesses;
+  for (const AddressRange& range : operation.reads)
+    accesses.push_back({range.region, range.begin, range.end, false});
+  for (const AddressRange& range : operation.writes)
+    accesses.push_back({range.region, range.begin, range.end, true});
+  return accesses;
 }
 
 // A box of a feature map; ends exclusive.
@@ -171,32 +172,26 @@ int32_t block_dependency(const Hardware& hardware, const StreamOperation& before
   return result;
 }
 
-void WaitTracker::Queue::push(const StreamOperation& operation, int32_t most) {
-  under_way.push_back(operation);
-  if (static_cast<int32_t>(under_way.size()) > most) under_way.erase(under_way.begin());
-}
+WaitTracker::WaitTracker(const Hardware& hardware)
+    : hardware_(hardware), hazards_({hardware.outstanding_dma, hardware.outstanding_kernels}) {}
 
-std::optional<int32_t> WaitTracker::Queue::wait_for(const StreamOperation& operation) {
-  for (size_t i = under_way.size(); i-- > 0;)
-    if (conflict(under_way[i], operation)) {
-      const auto later = static_cast<int32_t>(under_way.size() - 1 - i);
-      under_way.erase(under_way.begin(), under_way.begin() + static_cast<int64_t>(i) + 1);
-      return later;
-    }
-  return std::nullopt;
-}
-
+// Operations follow each other in order; BLOCKDEP says how close.
 Waits WaitTracker::next(const StreamOperation& operation) {
+  const Queue queue = operation.is_dma ? kTransfers : kOperations;
+  const std::vector<npu::MemoryAccess> accesses = accesses_of(operation);
+  const std::vector<int64_t> ended =
+      hazards_.waits_before(0, accesses, operation.is_dma ? -1 : kOperations);
+  const auto under_way = [&](Queue of) -> std::optional<int32_t> {
+    if (ended[of] == 0) return std::nullopt;
+    return static_cast<int32_t>(hazards_.issued(of) - ended[of]);
+  };
   Waits waits;
-  waits.dma = dma_.wait_for(operation);
-  if (operation.is_dma) {
-    waits.kernel = kernels_.wait_for(operation);
-    dma_.push(operation, hardware_.outstanding_dma);
-    return waits;
-  }
+  waits.dma = under_way(kTransfers);
+  waits.kernel = under_way(kOperations);
+  hazards_.issue(queue, accesses);
+  if (operation.is_dma) return waits;
   if (last_) waits.blockdep = block_dependency(hardware_, *last_, operation);
   last_ = operation;
-  kernels_.push(operation, hardware_.outstanding_kernels);
   return waits;
 }
 

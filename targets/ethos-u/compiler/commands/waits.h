@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "commands/stream_operation.h"
+#include "intarsia/npu/hazards.h"
 
 namespace intarsia::targets::ethos_u {
 
@@ -17,20 +17,13 @@ struct Waits {
 
 class WaitTracker {
  public:
-  explicit WaitTracker(const Hardware& hardware) : hardware_(hardware) {}
+  explicit WaitTracker(const Hardware& hardware);
   // For the next command of the stream.
   Waits next(const StreamOperation& operation);
 
  private:
-  struct Queue {
-    std::vector<StreamOperation> under_way;  // oldest first
-    void push(const StreamOperation& operation, int32_t most);
-    // Waits for everything that must not run at the same time as `operation`.
-    std::optional<int32_t> wait_for(const StreamOperation& operation);
-  };
-
   const Hardware& hardware_;
-  Queue dma_, kernels_;
+  npu::HazardTracker hazards_;
   std::optional<StreamOperation> last_;  // operation, not DMA
 };
 

@@ -1,8 +1,9 @@
 #include "schedule/block_chain.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
+
+#include "intarsia/npu/cheapest_chain.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -12,9 +13,7 @@ constexpr size_t kMostOptions = 6;
 
 struct Candidate {
   Unit unit;
-  double score = 0;   // alone
-  double total = 0;   // with the best of all before it
-  size_t before = 0;  // which candidate of the unit before that is
+  double score = 0;  // alone
   const OperationCost* cost = nullptr;
 };
 
@@ -54,7 +53,7 @@ bool shares_weights(const ScheduleDraft& draft, const Unit& unit) {
 
 bool is_stripe(const ScheduleDraft& draft, const Unit& unit) {
   const Extent& whole = draft.schedule.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
-  return unit.rows.end - unit.rows.first < whole.height;
+  return unit.rows.count() < whole.height;
 }
 
 }  // namespace
@@ -94,35 +93,22 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
         add(std::move(made), option.score());
       }
     }
-    for (Candidate& candidate : chain[i]) {
+    for (Candidate& candidate : chain[i])
       candidate.cost = fetched[i] ? &candidate.unit.fetched : &candidate.unit.direct;
-      if (i == 0) {
-        candidate.total = candidate.score + candidate.cost->first_fetch;
-        continue;
-      }
-      candidate.total = std::numeric_limits<double>::infinity();
-      for (size_t b = 0; b < chain[i - 1].size(); ++b) {
-        const Candidate& before = chain[i - 1][b];
-        const double seen = draft.dependency(before.unit, candidate.unit) == 0
-                                ? candidate.cost->first_fetch
-                                : -std::min(before.cost->drain, candidate.cost->pipeline / 2);
-        const double total = before.total + candidate.score + seen;
-        if (total >= candidate.total) continue;
-        candidate.total = total;
-        candidate.before = b;
-      }
-    }
   }
-  std::vector<Unit> result(chain.size());
-  if (chain.empty()) return result;
-  const auto last =
-      std::min_element(chain.back().begin(), chain.back().end(),
-                       [](const Candidate& a, const Candidate& b) { return a.total < b.total; });
-  auto at = static_cast<size_t>(last - chain.back().begin());
-  for (size_t i = chain.size(); i-- > 0;) {
-    result[i] = chain[i][at].unit;
-    at = chain[i][at].before;
-  }
+  std::vector<std::vector<double>> scores(chain.size());
+  for (size_t i = 0; i < chain.size(); ++i)
+    for (const Candidate& candidate : chain[i]) scores[i].push_back(candidate.score);
+  const std::vector<size_t> chosen = npu::cheapest_chain(
+      scores, [&](size_t option) { return chain[0][option].cost->first_fetch; },
+      [&](size_t i, size_t one, size_t other) {
+        const Candidate &before = chain[i - 1][one], &candidate = chain[i][other];
+        return draft.dependency(before.unit, candidate.unit) == 0
+                   ? candidate.cost->first_fetch
+                   : -std::min(before.cost->drain, candidate.cost->pipeline / 2);
+      });
+  std::vector<Unit> result;
+  for (size_t i = 0; i < chain.size(); ++i) result.push_back(std::move(chain[i][chosen[i]].unit));
   return result;
 }
 

@@ -4,6 +4,7 @@
 
 #include "hardware/limits.h"
 #include "intarsia/check.h"
+#include "intarsia/npu/block_sizes.h"
 #include "intarsia/rounding.h"
 
 namespace intarsia::targets::ethos_u {
@@ -40,16 +41,9 @@ int32_t ifm_granule(const Hardware& hardware, const BlockRequest& request) {
   return request.ifm_bits == 16 ? granules.ifm16 : granules.ifm8;
 }
 
-// Sizes that cut `extent` into 1, 2, 3 ... equal parts, multiples of `unit`, up to `most`.
-std::vector<int32_t> divisions(int32_t extent, int32_t unit, int32_t most) {
-  std::vector<int32_t> sizes;
-  const int32_t limit = std::min(round_up(extent, unit), most / unit * unit);
-  for (int32_t parts = 1; parts <= extent; ++parts) {
-    const int32_t size = std::min(round_up(ceil_div(extent, parts), unit), limit);
-    if (sizes.empty() || sizes.back() != size) sizes.push_back(size);
-    if (size == unit) break;
-  }
-  return sizes;
+std::vector<int32_t> divisions(int32_t extent, int32_t unit, int64_t most) {
+  const std::vector<int64_t> sizes = npu::piece_sizes(extent, unit, most);
+  return {sizes.begin(), sizes.end()};
 }
 
 }  // namespace
@@ -124,10 +118,8 @@ std::vector<BlockConfig> block_candidates(const Hardware& hardware, const BlockR
   std::vector<BlockConfig> result;
   for (const bool part_kernel : orders)
     for (const int32_t depth : depths)
-      for (const int32_t height :
-           divisions(request.ofm.height, ublock.height, static_cast<int32_t>(kOfmBlockMaxHeight)))
-        for (const int32_t width :
-             divisions(request.ofm.width, ublock.width, static_cast<int32_t>(kOfmBlockMaxWidth)))
+      for (const int32_t height : divisions(request.ofm.height, ublock.height, kOfmBlockMaxHeight))
+        for (const int32_t width : divisions(request.ofm.width, ublock.width, kOfmBlockMaxWidth))
           if (const auto config = try_block(hardware, request, {height, width, depth}, part_kernel))
             result.push_back(*config);
   INTARSIA_CHECK(!result.empty(), "one micro-block fits every configuration");

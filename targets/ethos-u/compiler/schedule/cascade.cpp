@@ -1,6 +1,6 @@
 #include "schedule/cascade.h"
 
-#include <algorithm>
+#include "intarsia/npu/cascade_order.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
@@ -11,56 +11,15 @@ bool is_window(const Operation& operation) {
          operation.upscale == Upscale::None;
 }
 
-class CascadePlanner {
- public:
-  CascadePlanner(const Program& program, int32_t first, int32_t last)
-      : program_(program),
-        first_(first),
-        last_(last),
-        made_(static_cast<size_t>(last - first + 1), 0) {}
-
-  Cascade run(int32_t rows) {
-    const int32_t height = operation(last_).ofm.extent.height;
-    for (int32_t row = 0; row < height; row += rows) make(last_, std::min(row + rows, height));
-    return std::move(result_);
-  }
-
- private:
-  const Operation& operation(int32_t index) const {
-    return program_.operations.at(static_cast<size_t>(index));
-  }
-
-  // Output rows of the operation up to `end`, and before them the rows that they need. Rows that a stride passes
-  // over are not made.
-  void make(int32_t index, int32_t end) {
-    int32_t& made = made_.at(static_cast<size_t>(index - first_));
-    if (made >= end) return;
-    if (index > first_) {
-      const RowRange needed = input_rows(operation(index), {made, end});
-      int32_t& before = made_.at(static_cast<size_t>(index - 1 - first_));
-      before = std::max(before, needed.first);
-      make(index - 1, needed.end);
-      int32_t& kept = result_.rolling[operation(index).ifm.tensor];
-      kept = std::max(kept, before - needed.first);
-    }
-    result_.stripes.push_back({index, made, end});
-    made = end;
-  }
-
-  const Program& program_;
-  int32_t first_, last_;
-  std::vector<int32_t> made_;  // rows, by operation
-  Cascade result_;
-};
+RowWindow window_of(const Operation& operation) {
+  const Kernel& kernel = operation.kernel;
+  return {kernel.height, kernel.stride_y, kernel.dilation_y, operation.pads.top};
+}
 
 }  // namespace
 
 RowRange input_rows(const Operation& operation, const RowRange& output) {
-  const Kernel& kernel = operation.kernel;
-  const int32_t window = (kernel.height - 1) * kernel.dilation_y + 1;
-  return {std::max(0, output.first * kernel.stride_y - operation.pads.top),
-          std::min(operation.ifm.extent.height,
-                   (output.end - 1) * kernel.stride_y - operation.pads.top + window)};
+  return clipped(rows_of_window(window_of(operation), output), operation.ifm.extent.height);
 }
 
 std::vector<bool> rolls_into_next(const Program& program) {
@@ -93,8 +52,32 @@ std::vector<bool> rolls_into_next(const Program& program) {
   return result;
 }
 
-Cascade plan_cascade(const Program& program, int32_t first, int32_t last, int32_t rows) {
-  return CascadePlanner(program, first, last).run(rows);
+std::optional<Cascade> plan_cascade(const Program& program, int32_t first, int32_t last,
+                                    int32_t rows, size_t most) {
+  const auto operation = [&](size_t index) -> const Operation& {
+    return program.operations.at(static_cast<size_t>(first) + index);
+  };
+  // Map i is what operation i reads; the last one makes map `count`.
+  const auto count = static_cast<size_t>(last - first + 1);
+  npu::CascadeProblem problem;
+  problem.maps.resize(count + 1);
+  problem.operations.resize(count);
+  for (size_t i = 0; i < count; ++i) {
+    problem.maps[i + 1].rows = operation(i).ofm.extent.height;
+    problem.operations[i].output = i + 1;
+    // What the first one reads is there.
+    if (i > 0) problem.operations[i].inputs = {{i, window_of(operation(i))}};
+  }
+  problem.maps.front().rows = operation(0).ifm.extent.height;
+  problem.operations.back().piece_rows = rows;
+  const std::optional<npu::CascadeOrder> order = npu::order_cascade(problem, most);
+  if (!order) return std::nullopt;
+  Cascade cascade;
+  for (const npu::CascadeStep& step : order->steps)
+    cascade.stripes.push_back({first + static_cast<int32_t>(step.operation), step.rows});
+  for (size_t i = 1; i < count; ++i)
+    cascade.rolling[operation(i).ifm.tensor] = static_cast<int32_t>(order->ring_slots[i]);
+  return cascade;
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -2,17 +2,20 @@
 // only a few rows exist at a time, in a rolling buffer.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
+#include "intarsia/row_window.h"
 #include "program/program.h"
 
 namespace intarsia::targets::ethos_u {
 
 struct Stripe {
   int32_t operation = -1;
-  int32_t first_row = 0, end_row = 0;  // of the output
+  RowRange rows;  // of the output
 };
 
 struct Cascade {
@@ -23,13 +26,11 @@ struct Cascade {
 // Whether the output of the operation may be consumed, by the next one alone, while it is made.
 std::vector<bool> rolls_into_next(const Program& program);
 
-// Operations first .. last, the last of them in stripes of `rows`.
-Cascade plan_cascade(const Program& program, int32_t first, int32_t last, int32_t rows);
+// Operations first .. last, the last of them in stripes of `rows`. None: more than `most` stripes.
+std::optional<Cascade> plan_cascade(const Program& program, int32_t first, int32_t last,
+                                    int32_t rows, size_t most);
 
-// Input rows that output rows first .. end-1 of an operation read, without padding.
-struct RowRange {
-  int32_t first = 0, end = 0;
-};
+// Input rows that output rows of an operation read, without padding.
 RowRange input_rows(const Operation& operation, const RowRange& output);
 
 }  // namespace intarsia::targets::ethos_u

@@ -6,11 +6,15 @@
 #include <optional>
 #include <utility>
 
+#include "intarsia/npu/fast_memory_sizes.h"
 #include "intarsia/rounding.h"
 #include "schedule/block_chain.h"
-#include "schedule/fast_memory_sizes.h"
 
 namespace intarsia::targets::ethos_u {
+
+using npu::PrefetchPlan;
+using npu::PrefetchUnit;
+
 namespace {
 
 // A preference, and no fact of the hardware: two percent more fast memory are worth one percent of time.
@@ -26,7 +30,9 @@ constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 
 }  // namespace
 
-ConstantPlanner::ConstantPlanner(ScheduleDraft& draft) : draft_(draft), prefetch_(draft.hardware) {
+ConstantPlanner::ConstantPlanner(ScheduleDraft& draft)
+    : draft_(draft),
+      prefetch_({draft.hardware.outstanding_kernels, draft.hardware.outstanding_dma}) {
   find_owners();
   plan_tables();
 }
@@ -103,7 +109,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
     std::vector<int64_t> constants;
     for (const Unit& unit : draft_.units)
       constants.push_back(aligned_to_stream(unit.estimated_bytes));
-    budgets = fast_memory_sizes(live, constants, kMostBudgets);
+    budgets = npu::fast_memory_sizes(live, constants, kMostBudgets);
   }
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
   struct Option {
@@ -158,7 +164,7 @@ void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
 
 bool ConstantPlanner::can_slice(const Unit& unit) const {
   const Extent& whole = draft_.schedule.operations.at(static_cast<size_t>(unit.view)).ofm.extent;
-  const bool is_stripe = unit.rows.end - unit.rows.first < whole.height;
+  const bool is_stripe = unit.rows.count() < whole.height;
   return unit.estimated_bytes >= kLeastSliced && !is_stripe && unit.end - unit.first > kBrickDepth;
 }
 

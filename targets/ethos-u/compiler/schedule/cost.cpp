@@ -54,10 +54,6 @@ bool clamps(const Operation& operation, DataType type) {
 CostModel::CostModel(const Hardware& hardware, const isa::MemorySystem& system)
     : npu_(timing_of(hardware)), system_(system) {}
 
-double OperationCost::alone() const {
-  return std::max(pipeline, *std::max_element(ports.begin(), ports.end()));
-}
-
 size_t CostModel::port(Memory which) const {
   const int port = which == Memory::Constants ? system_.constants
                    : which == Memory::Arena   ? system_.arena

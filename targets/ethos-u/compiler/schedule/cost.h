@@ -1,12 +1,12 @@
 // Cycles of operations and transfers by the timing of isa/timing.h.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
 #include "ethos_u/timing.h"
 #include "hardware/hardware.h"
+#include "intarsia/npu/timeline.h"
 #include "schedule/schedule.h"
 
 namespace intarsia::targets::ethos_u {
@@ -14,20 +14,9 @@ namespace intarsia::targets::ethos_u {
 // Which of the memory system's roles a piece of memory plays.
 enum class Memory : uint8_t { Constants, Arena, Cache };
 
-inline constexpr size_t kPorts = 3;  // AXI0, AXI1, SHRAM
-
-struct OperationCost {
-  double pipeline = 0;  // with infinitely wide ports
-  std::array<double, kPorts> ports = {};
-  double first_fetch = 0, drain = 0;  // what operations that follow each other hide
-  double alone() const;
-  bool operator==(const OperationCost&) const = default;
-};
-struct TransferCost {
-  double cycles = 0;
-  std::array<double, kPorts> ports = {};
-  bool operator==(const TransferCost&) const = default;
-};
+// Ports: AXI0, AXI1, and SHRAM as the DMA sees it.
+using npu::OperationCost;
+using npu::TransferCost;
 
 class CostModel {
  public:

@@ -2,10 +2,13 @@
 
 #include "hardware/hardware.h"
 #include "intarsia/check.h"
+#include "intarsia/npu/map_layout.h"
 #include "intarsia/rounding.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
+
+constexpr npu::MapLayout kLayouts[] = {npu::kLinearLayout, {1, 1, kBrickDepth}};  // by Layout
 
 int64_t bricks(int64_t channels) {
   return ceil_div(channels, kBrickDepth);
@@ -25,8 +28,9 @@ void roll(const TensorPlace& place, const Operand& operand, int64_t y, FeatureMa
 }  // namespace
 
 int64_t stored_bytes(const Extent& extent, DataType type, Layout layout) {
-  const int64_t depth = layout == Layout::Nhwc ? extent.depth : bricks(extent.depth) * kBrickDepth;
-  return int64_t{extent.height} * extent.width * depth * element_bytes(type);
+  return kLayouts[static_cast<size_t>(layout)].stored_elements(extent.height, extent.width,
+                                                               extent.depth) *
+         element_bytes(type);
 }
 
 FeatureMap feature_map(const NpuTensor& tensor, const Operand& operand, const TensorPlace& place) {

@@ -2,10 +2,13 @@
 
 #include <array>
 
-#include "schedule/map_placement.h"
+#include "intarsia/npu/map_placement.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
+
+using npu::kMapsOfUnit;
+using npu::MapPlacementProblem;
 
 class Spilling {
  public:
@@ -29,7 +32,7 @@ class Spilling {
     }
     for (const Unit& unit : draft_.units)
       problem.units.push_back(placement_costs(unit, map_of, limit));
-    const std::vector<bool> fast = place_maps(problem);
+    const std::vector<bool> fast = npu::place_maps(problem);
     for (size_t m = 0; m < storages.size(); ++m)
       if (!fast[m]) {
         draft_.schedule.storages[static_cast<size_t>(storages[m])].fast = false;

@@ -79,7 +79,7 @@ class ScheduleDraft {
   void place_groups();
 
   using Side =
-      std::tuple<int32_t, int32_t, int32_t, int32_t, std::tuple<int32_t, int32_t, int32_t>, int>;
+      std::tuple<int32_t, int32_t, int32_t, int64_t, std::tuple<int32_t, int32_t, int32_t>, int>;
   std::map<std::pair<Side, Side>, int32_t> dependencies_;
 };
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "hardware/hardware.h"
-#include "intarsia/check.h"
-#include "intarsia/memory_plan.h"
+#include "intarsia/npu/scratch_placement.h"
 #include "intarsia/plan.h"
 
 namespace intarsia::targets::ethos_u {
@@ -38,7 +37,7 @@ std::vector<Life> lives_of(const Schedule& schedule) {
 
 int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed) {
   const std::vector<Life> lives = lives_of(schedule);
-  plan::PlacementProblem problem;
+  std::vector<npu::ScratchRequest> requests;
   for (size_t i = 0; i < lives.size(); ++i) {
     Life life = lives[i];
     if (!is_placed.at(i) || life.first < 0) continue;
@@ -46,13 +45,10 @@ int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed
     if (storage.kind == Storage::Kind::Input) life.first = 0;
     if (storage.kind == Storage::Kind::Output)
       life.last = static_cast<int64_t>(schedule.steps.size()) - 1;
-    problem.buffers.push_back(
-        {storage.name, life.first, life.last + 1, storage.bytes, kStreamAlignment, {}});
+    requests.push_back({storage.bytes, life.first, life.last, 0});
   }
   // With the patience that the planner has.
-  const auto solution = plan::minimise_peak(problem, {PlanOptions{}.search_budget, std::nullopt});
-  INTARSIA_CHECK(solution.ok(), "storages have sizes and lives");
-  return solution->peak;
+  return npu::place_scratch_low(requests, kStreamAlignment, PlanOptions{}.search_budget);
 }
 
 }  // namespace intarsia::targets::ethos_u

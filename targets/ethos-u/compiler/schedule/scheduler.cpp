@@ -66,7 +66,7 @@ class Scheduler {
     const std::optional<int64_t> limit = draft_.options.sram_limit;
     int64_t fetch_limit = limit && draft_.peak_bytes() <= *limit ? *limit : 0;
     for (int round = 0;; ++round) {
-      const PrefetchPlan plan = constants.choose(fetch_limit);
+      const npu::PrefetchPlan plan = constants.choose(fetch_limit);
       StepWriter steps(draft_, constants, plan);
       steps.write();
       draft_.schedule.cycles = plan.cycles;

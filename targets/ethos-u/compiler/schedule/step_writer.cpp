@@ -5,7 +5,8 @@
 
 namespace intarsia::targets::ethos_u {
 
-StepWriter::StepWriter(ScheduleDraft& draft, ConstantPlanner& constants, const PrefetchPlan& plan)
+StepWriter::StepWriter(ScheduleDraft& draft, ConstantPlanner& constants,
+                       const npu::PrefetchPlan& plan)
     : draft_(draft),
       planner_(constants),
       plan_(plan),

@@ -5,15 +5,15 @@
 #include <map>
 #include <vector>
 
+#include "intarsia/npu/prefetch.h"
 #include "schedule/constant_planner.h"
-#include "schedule/prefetch.h"
 #include "schedule/schedule_draft.h"
 
 namespace intarsia::targets::ethos_u {
 
 class StepWriter {
  public:
-  StepWriter(ScheduleDraft& draft, ConstantPlanner& constants, const PrefetchPlan& plan);
+  StepWriter(ScheduleDraft& draft, ConstantPlanner& constants, const npu::PrefetchPlan& plan);
 
   void write();
   // Takes back what `write` has added to the draft; the writer has done its work then.
@@ -29,7 +29,7 @@ class StepWriter {
 
   ScheduleDraft& draft_;
   ConstantPlanner& planner_;
-  const PrefetchPlan& plan_;
+  const npu::PrefetchPlan& plan_;
   std::vector<int32_t> table_storage_;
   size_t storages_before_ = 0;           // that are there without steps
   std::map<size_t, int32_t> constants_;  // storages, by the unit that owns them

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "schedule/cascade.h"
 
@@ -48,9 +49,10 @@ class Striping {
           const int32_t height =
               draft_.program.operations[static_cast<size_t>(last)].ofm.extent.height;
           for (int32_t rows = height / 2; rows >= 1; rows /= 2) {
-            const Cascade plan = plan_cascade(draft_.program, first, last, rows);
-            if (plan.stripes.size() > kMostStripes) break;
-            draft_.units = striped(plan, first, last);
+            const std::optional<Cascade> plan =
+                plan_cascade(draft_.program, first, last, rows, kMostStripes);
+            if (!plan) break;
+            draft_.units = striped(*plan, first, last);
             const Peak now = peak_now();
             const double cycles = total_cycles();
             // Where others need as much still, what these need by themselves counts.
@@ -60,11 +62,11 @@ class Striping {
             if (now < peak && cycles <= most_cycles && score < best_score) {
               best_score = score;
               best = draft_.units;
-              best_rolling = plan.rolling;
+              best_rolling = plan->rolling;
               best_first = first;
               best_last = last;
             }
-            for (const auto& [id, kept] : plan.rolling) set_rolling(id, 0);
+            for (const auto& [id, kept] : plan->rolling) set_rolling(id, 0);
             draft_.units = before;
           }
         }
@@ -146,8 +148,7 @@ class Striping {
       for (const Stripe& stripe : cascade.stripes) {
         const auto owner = owners.find(stripe.operation);
         const Unit* like = owner == owners.end() ? nullptr : &units[owner->second];
-        Unit made =
-            draft_.maker.make_stripe(stripe.operation, {stripe.first_row, stripe.end_row}, like);
+        Unit made = draft_.maker.make_stripe(stripe.operation, stripe.rows, like);
         owners.try_emplace(stripe.operation, units.size());
         units.push_back(std::move(made));
       }

@@ -91,17 +91,19 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
     ifm.origin.depth += first;
     ifm.extent.depth = end - first;
   }
-  if (rows.end - rows.first < ofm.extent.height) {
+  if (rows.count() < ofm.extent.height) {
     const Kernel& kernel = operation.kernel;
     const int32_t window = (kernel.height - 1) * kernel.dilation_y + 1;
     const RowRange input = input_rows(operation, rows);
-    unit.pads.top = std::max(0, operation.pads.top - rows.first * kernel.stride_y);
-    unit.pads.bottom = std::max(0, (rows.end - 1) * kernel.stride_y - operation.pads.top + window -
-                                       operation.ifm.extent.height);
-    ofm.origin.height += rows.first * ofm.step.height;
-    ofm.extent.height = rows.end - rows.first;
-    ifm.origin.height += input.first * ifm.step.height;
-    ifm.extent.height = input.end - input.first;
+    const auto first_row = static_cast<int32_t>(rows.first),
+               last_row = static_cast<int32_t>(rows.end - 1);
+    unit.pads.top = std::max(0, operation.pads.top - first_row * kernel.stride_y);
+    unit.pads.bottom = std::max(
+        0, last_row * kernel.stride_y - operation.pads.top + window - operation.ifm.extent.height);
+    ofm.origin.height += first_row * ofm.step.height;
+    ofm.extent.height = static_cast<int32_t>(rows.count());
+    ifm.origin.height += static_cast<int32_t>(input.first) * ifm.step.height;
+    ifm.extent.height = static_cast<int32_t>(input.count());
   }
   unit.ifm = map_of(ifm);
   unit.ofm = map_of(ofm);
@@ -183,7 +185,7 @@ Unit UnitMaker::make_stripe(int32_t index, const RowRange& rows, const Unit* lik
 
 void UnitMaker::reconsider(Unit& unit) const {
   const Operation& operation = operations_.at(static_cast<size_t>(unit.view));
-  if (unit.rows.end - unit.rows.first == operation.ofm.extent.height) {
+  if (unit.rows.count() == operation.ofm.extent.height) {
     choose_blocks(operation, unit);
     return;
   }

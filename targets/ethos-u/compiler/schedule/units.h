@@ -9,7 +9,6 @@
 #include "schedule/constant_streams.h"
 #include "schedule/cost.h"
 #include "schedule/feature_map.h"
-#include "schedule/prefetch.h"
 #include "schedule/schedule.h"
 
 namespace intarsia::targets::ethos_u {

@@ -1,16 +1,16 @@
-#include "schedule/prefetch.h"
+#include "intarsia/npu/prefetch.h"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-namespace intarsia::targets::ethos_u {
+namespace intarsia::npu {
 namespace {
 
 class Planner {
  public:
-  Planner(const Hardware& hardware, const std::vector<PrefetchUnit>& units, int64_t budget)
-      : hardware_(hardware), units_(units), budget_(budget) {}
+  Planner(const QueueDepths& queues, const std::vector<PrefetchUnit>& units, int64_t budget)
+      : queues_(queues), units_(units), budget_(budget) {}
 
   PrefetchPlan run() {
     PrefetchPlan best = placed(std::vector<bool>(units_.size(), false));
@@ -74,9 +74,10 @@ class Planner {
     plan.cycles = measure(plan);
   }
 
-  // Commands in front of unit k are executed when unit k - 2 begins.
+  // Commands in front of unit k are executed when the unit before it is in the queue of operations: with a depth of 2,
+  // when unit k - 2 begins.
   int32_t issue_position(int32_t running, size_t unit) const {
-    return std::min(static_cast<int32_t>(unit), running + hardware_.outstanding_kernels);
+    return std::min(static_cast<int32_t>(unit), running + queues_.operations);
   }
 
   void fit(PrefetchPlan& plan) const {
@@ -105,7 +106,7 @@ class Planner {
   }
 
   double measure(const PrefetchPlan& plan) const {
-    TimelineEstimate timeline(hardware_.outstanding_kernels, hardware_.outstanding_dma);
+    Timeline timeline(queues_);
     std::vector<int64_t> weights(units_.size(), -1), tables(units_.size(), -1);
     // Units whose constants or tables are issued in front of unit k, as lists.
     const auto none = static_cast<int32_t>(units_.size());
@@ -140,7 +141,7 @@ class Planner {
     return timeline.finish();
   }
 
-  const Hardware& hardware_;
+  const QueueDepths& queues_;
   const std::vector<PrefetchUnit>& units_;
   int64_t budget_;
 };
@@ -153,14 +154,14 @@ std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units) {
   return result;
 }
 
-PrefetchPlan place_prefetch(const Hardware& hardware, const std::vector<PrefetchUnit>& units,
+PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
                             std::vector<bool> fetched, int64_t budget) {
-  return Planner(hardware, units, budget).placed(std::move(fetched));
+  return Planner(queues, units, budget).placed(std::move(fetched));
 }
 
-PrefetchPlan plan_prefetch(const Hardware& hardware, const std::vector<PrefetchUnit>& units,
+PrefetchPlan plan_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
                            int64_t budget) {
-  return Planner(hardware, units, budget).run();
+  return Planner(queues, units, budget).run();
 }
 
-}  // namespace intarsia::targets::ethos_u
+}  // namespace intarsia::npu

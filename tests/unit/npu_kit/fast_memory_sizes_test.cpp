@@ -1,12 +1,11 @@
 // Sizes of fast memory that are tried, against sums done by hand.
-#include "schedule/fast_memory_sizes.h"
+#include "intarsia/npu/fast_memory_sizes.h"
 
 #include <gtest/gtest.h>
 
-namespace intarsia::test::ethos_u {
+namespace intarsia::npu {
 namespace {
 
-using targets::ethos_u::fast_memory_sizes;
 using Sizes = std::vector<int64_t>;
 
 Sizes sizes(const Sizes& live, const Sizes& constants, size_t most) {
@@ -35,4 +34,4 @@ TEST(FastMemorySizes, OfManyThoseThatLieEvenly) {
 }
 
 }  // namespace
-}  // namespace intarsia::test::ethos_u
+}  // namespace intarsia::npu

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace intarsia::targets::ethos_u {
+namespace intarsia::npu {
 
 // Sizes in bytes, rising, at most `most` (at least 1) of them: the first is what the feature maps need, the largest
 // of `live`. More becomes possible where an operation finds room for its own constants beside what is live while
@@ -16,4 +16,4 @@ namespace intarsia::targets::ethos_u {
 std::vector<int64_t> fast_memory_sizes(std::span<const int64_t> live,
                                        std::span<const int64_t> constants, size_t most);
 
-}  // namespace intarsia::targets::ethos_u
+}  // namespace intarsia::npu

@@ -5,13 +5,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "schedule/prefetch.h"
+#include "intarsia/npu/prefetch.h"
 
-namespace intarsia::targets::ethos_u {
+namespace intarsia::npu {
 
 class PrefetchWindows {
  public:
-  explicit PrefetchWindows(const Hardware& hardware) : hardware_(hardware) {}
+  explicit PrefetchWindows(const QueueDepths& queues) : queues_(queues) {}
 
   // What plan_prefetch finds where the program is one window. Windows whose units have not changed since the last call
   // or the one before, as when one operation is tried in slices, are not searched again.
@@ -26,9 +26,9 @@ class PrefetchWindows {
   const std::vector<bool>& fetched_of(size_t window, std::vector<PrefetchUnit> units,
                                       int64_t budget);
 
-  const Hardware& hardware_;
+  QueueDepths queues_;
   std::vector<std::array<Known, 2>>
       known_;  // by window; the one that was asked for last is the first
 };
 
-}  // namespace intarsia::targets::ethos_u
+}  // namespace intarsia::npu

@@ -1,4 +1,4 @@
-// Which feature maps lie in the SRAM that is the NPU's own, and which in the slower memory behind it.
+// Which feature maps lie in the fast memory that is the NPU's own, and which in the slower one behind it.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace intarsia::targets::ethos_u {
+namespace intarsia::npu {
 
 inline constexpr size_t kMapsOfUnit = 3;  // both inputs and the output, where they differ
 
@@ -29,4 +29,4 @@ struct MapPlacementProblem {
 // few thousand combinations of living maps are worth keeping.
 std::vector<bool> place_maps(const MapPlacementProblem& problem);
 
-}  // namespace intarsia::targets::ethos_u
+}  // namespace intarsia::npu

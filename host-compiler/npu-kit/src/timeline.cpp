@@ -1,20 +1,24 @@
-#include "schedule/timeline_estimate.h"
+#include "intarsia/npu/timeline.h"
 
 #include <algorithm>
 
-namespace intarsia::targets::ethos_u {
+namespace intarsia::npu {
 
-void TimelineEstimate::make_room(Queue& queue) {
+double OperationCost::alone() const {
+  return std::max(pipeline, *std::max_element(ports.begin(), ports.end()));
+}
+
+void Timeline::make_room(Queue& queue) {
   while (queue.running.size() >= queue.most) pass();
 }
 
-int64_t TimelineEstimate::transfer(const TransferCost& cost) {
+int64_t Timeline::transfer(const TransferCost& cost) {
   make_room(transfers_);
   transfers_.running.push_back({cost.cycles, cost.cycles, cost.ports});
   return transfers_started_++;
 }
 
-void TimelineEstimate::operation(const OperationCost& cost, bool waits_for_last) {
+void Timeline::operation(const OperationCost& cost, bool waits_for_last) {
   make_room(operations_);
   double alone = cost.alone(), hidden = 0;
   if (!any_operation_ || waits_for_last)
@@ -26,20 +30,20 @@ void TimelineEstimate::operation(const OperationCost& cost, bool waits_for_last)
   operations_.running.push_back({std::max(0.0, alone - hidden), alone, cost.ports});
 }
 
-void TimelineEstimate::wait_for(int64_t transfer) {
+void Timeline::wait_for(int64_t transfer) {
   const auto done = [&] {
     return transfers_started_ - static_cast<int64_t>(transfers_.running.size());
   };
   while (done() <= transfer) pass();
 }
 
-void TimelineEstimate::wait_for_operations(int32_t under_way) {
+void Timeline::wait_for_operations(int32_t under_way) {
   while (operations_.running.size() > static_cast<size_t>(under_way)) pass();
 }
 
-void TimelineEstimate::pass() {
+void Timeline::pass() {
   double pressure = 1;
-  for (size_t port = 0; port < kPorts; ++port) {
+  for (size_t port = 0; port < kMostPorts; ++port) {
     double asked = 0;
     for (const Queue* queue : {&operations_, &transfers_})
       if (!queue->running.empty() && queue->running.front().alone > 0)
@@ -59,9 +63,9 @@ void TimelineEstimate::pass() {
   }
 }
 
-double TimelineEstimate::finish() {
+double Timeline::finish() {
   while (!operations_.running.empty() || !transfers_.running.empty()) pass();
   return now_;
 }
 
-}  // namespace intarsia::targets::ethos_u
+}  // namespace intarsia::npu

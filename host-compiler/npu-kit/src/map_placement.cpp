@@ -1,11 +1,11 @@
-#include "schedule/map_placement.h"
+#include "intarsia/npu/map_placement.h"
 
 #include <algorithm>
 #include <map>
 
 #include "intarsia/check.h"
 
-namespace intarsia::targets::ethos_u {
+namespace intarsia::npu {
 namespace {
 
 constexpr size_t kMostStates = 2048;
@@ -140,4 +140,4 @@ std::vector<bool> place_maps(const MapPlacementProblem& problem) {
   return Search(problem).run();
 }
 
-}  // namespace intarsia::targets::ethos_u
+}  // namespace intarsia::npu

@@ -1,9 +1,9 @@
-#include "schedule/prefetch_windows.h"
+#include "intarsia/npu/prefetch_windows.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace intarsia::targets::ethos_u {
+namespace intarsia::npu {
 namespace {
 
 // Operations of a window, and units where operations have many. A transfer rarely begins more than a few operations
@@ -60,7 +60,7 @@ const std::vector<bool>& PrefetchWindows::fetched_of(size_t window, std::vector<
   if (same(known[0])) return known[0].fetched;
   std::swap(known[0], known[1]);
   if (!same(known[0])) {
-    known[0].fetched = plan_prefetch(hardware_, units, budget).fetched;
+    known[0].fetched = plan_prefetch(queues_, units, budget).fetched;
     known[0].budget = budget;
     known[0].units = std::move(units);
   }
@@ -69,7 +69,7 @@ const std::vector<bool>& PrefetchWindows::fetched_of(size_t window, std::vector<
 
 PrefetchPlan PrefetchWindows::plan(const std::vector<PrefetchUnit>& units, int64_t budget) {
   const std::vector<size_t> bounds = window_bounds(units);
-  if (bounds.size() <= 2) return plan_prefetch(hardware_, units, budget);
+  if (bounds.size() <= 2) return plan_prefetch(queues_, units, budget);
   known_.resize(bounds.size() - 1);
   std::vector<bool> fetched(units.size());
   // Of constants that were fetched in a window before: the bytes, and until which unit they are used.
@@ -87,12 +87,12 @@ PrefetchPlan PrefetchWindows::plan(const std::vector<PrefetchUnit>& units, int64
         staying.emplace_back(static_cast<size_t>(units[i].last_user), units[i].bytes);
     }
   }
-  PrefetchPlan best = place_prefetch(hardware_, units, std::move(fetched), budget);
+  PrefetchPlan best = place_prefetch(queues_, units, std::move(fetched), budget);
   for (std::vector<bool> simple : {std::vector<bool>(units.size(), false), all_constants(units)}) {
-    PrefetchPlan plan = place_prefetch(hardware_, units, std::move(simple), budget);
+    PrefetchPlan plan = place_prefetch(queues_, units, std::move(simple), budget);
     if (plan.cycles < best.cycles) best = std::move(plan);
   }
   return best;
 }
 
-}  // namespace intarsia::targets::ethos_u
+}  // namespace intarsia::npu

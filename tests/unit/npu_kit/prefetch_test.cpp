@@ -1,14 +1,13 @@
-// Planning transfers piece by piece, beside planning them all at once.
+// Plans of transfers beside others, and planning piece by piece beside planning all at once.
+#include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "schedule/prefetch_windows.h"
+#include "intarsia/npu/prefetch_windows.h"
 
-namespace intarsia::test::ethos_u {
+namespace intarsia::npu {
 namespace {
-
-using namespace targets::ethos_u;
 
 // Operations of some thousand cycles with constants that take about as long to arrive. Some are stripes of one operation
 // that share its constants.
@@ -37,12 +36,59 @@ std::vector<PrefetchUnit> random_units(uint32_t seed, int32_t operations) {
   return units;
 }
 
+// No plan that differs in one unit is better, and neither are nothing and everything.
+TEST(Prefetch, IsNoWorseThanItsNeighbours) {
+  const QueueDepths queues;
+  int some = 0;
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    const std::vector<PrefetchUnit> units = random_units(seed, 8);
+    const int64_t budget = 15000 + 5000 * static_cast<int64_t>(seed % 8);
+    const PrefetchPlan plan = plan_prefetch(queues, units, budget);
+    EXPECT_EQ(place_prefetch(queues, units, plan.fetched, budget).cycles, plan.cycles);
+    std::vector<std::vector<bool>> others = {std::vector<bool>(units.size(), false),
+                                             all_constants(units)};
+    for (size_t i = 0; i < units.size(); ++i)
+      if (units[i].bytes > 0) {
+        others.push_back(plan.fetched);
+        others.back()[i] = !others.back()[i];
+      }
+    for (const std::vector<bool>& other : others)
+      EXPECT_LE(plan.cycles, place_prefetch(queues, units, other, budget).cycles);
+    some += std::count(plan.fetched.begin(), plan.fetched.end(), true) > 0 ? 1 : 0;
+  }
+  EXPECT_GT(some, 10);
+}
+
+// Where something is fetched, the bytes that are there at any time are within the budget, and it is there in time.
+TEST(Prefetch, KeepsWithinItsBudget) {
+  const QueueDepths queues;
+  for (uint32_t seed = 0; seed < 40; ++seed) {
+    const std::vector<PrefetchUnit> units = random_units(seed, 12);
+    const PrefetchPlan plan = plan_prefetch(queues, units, 40000);
+    std::vector<int64_t> used;
+    for (const PrefetchUnit& unit : units) used.push_back(unit.live_bytes);
+    for (size_t i = 0; i < units.size(); ++i) {
+      EXPECT_EQ(plan.position[i] >= 0, plan.fetched[i]);
+      if (!plan.fetched[i]) continue;
+      EXPECT_LE(plan.position[i], static_cast<int32_t>(i));
+      EXPECT_LE(plan.reserved_from[i], plan.position[i]);
+      EXPECT_LE(plan.position[i] - plan.reserved_from[i], queues.operations);
+      const size_t last = units[i].last_user < 0 ? i : static_cast<size_t>(units[i].last_user);
+      for (auto k = static_cast<size_t>(plan.reserved_from[i]); k <= last; ++k)
+        used[k] += units[i].bytes;
+    }
+    EXPECT_EQ(plan.peak_bytes, *std::max_element(used.begin(), used.end()));
+    for (size_t k = 0; k < used.size(); ++k)
+      if (used[k] > units[k].live_bytes) EXPECT_LE(used[k], 40000);
+  }
+}
+
 TEST(PrefetchWindows, AreNoWindowsWhereProgramsAreShort) {
-  const Hardware hardware;
+  const QueueDepths queues;
   for (uint32_t seed = 0; seed < 10; ++seed) {
     const std::vector<PrefetchUnit> units = random_units(seed, 40);
-    const PrefetchPlan whole = plan_prefetch(hardware, units, 60000);
-    const PrefetchPlan pieces = PrefetchWindows(hardware).plan(units, 60000);
+    const PrefetchPlan whole = plan_prefetch(queues, units, 60000);
+    const PrefetchPlan pieces = PrefetchWindows(queues).plan(units, 60000);
     EXPECT_EQ(pieces.fetched, whole.fetched);
     EXPECT_EQ(pieces.cycles, whole.cycles);
   }
@@ -50,13 +96,13 @@ TEST(PrefetchWindows, AreNoWindowsWhereProgramsAreShort) {
 
 // What is lost at the bounds of the windows is less than two percent of what fetching gains.
 TEST(PrefetchWindows, LoseHardlyAnything) {
-  const Hardware hardware;
+  const QueueDepths queues;
   for (uint32_t seed = 0; seed < 6; ++seed) {
     const std::vector<PrefetchUnit> units = random_units(seed, 200);
     const PrefetchPlan none =
-        place_prefetch(hardware, units, std::vector<bool>(units.size(), false), 60000);
-    const PrefetchPlan whole = plan_prefetch(hardware, units, 60000);
-    const PrefetchPlan pieces = PrefetchWindows(hardware).plan(units, 60000);
+        place_prefetch(queues, units, std::vector<bool>(units.size(), false), 60000);
+    const PrefetchPlan whole = plan_prefetch(queues, units, 60000);
+    const PrefetchPlan pieces = PrefetchWindows(queues).plan(units, 60000);
     ASSERT_LT(whole.cycles, none.cycles);
     EXPECT_LE(pieces.cycles, whole.cycles + 0.02 * (none.cycles - whole.cycles)) << "seed " << seed;
     EXPECT_LE(pieces.peak_bytes, 60000);
@@ -65,7 +111,7 @@ TEST(PrefetchWindows, LoseHardlyAnything) {
 
 // Stripes of one operation in two windows: what the first window fetched stays for the second, and counts there.
 TEST(PrefetchWindows, KnowWhatWasFetchedBefore) {
-  const Hardware hardware;
+  const QueueDepths queues;
   std::vector<PrefetchUnit> units = random_units(1, 64);
   for (PrefetchUnit& unit : units) unit.bytes = 0;
   const auto owner = static_cast<int32_t>(units.size() - 1);
@@ -84,7 +130,7 @@ TEST(PrefetchWindows, KnowWhatWasFetchedBefore) {
   other.direct.pipeline = 50000;
   units.push_back(other);
   units.push_back(user);
-  const PrefetchPlan plan = PrefetchWindows(hardware).plan(units, 60000);
+  const PrefetchPlan plan = PrefetchWindows(queues).plan(units, 60000);
   EXPECT_TRUE(plan.fetched[static_cast<size_t>(owner)]);
   EXPECT_FALSE(plan.fetched[static_cast<size_t>(owner) + 1]);
   EXPECT_LE(plan.peak_bytes, 60000);
@@ -92,20 +138,19 @@ TEST(PrefetchWindows, KnowWhatWasFetchedBefore) {
 
 // The same question again, and one where a piece has changed.
 TEST(PrefetchWindows, AnswerTheSameTwice) {
-  const Hardware hardware;
+  const QueueDepths queues;
   std::vector<PrefetchUnit> units = random_units(2, 200);
-  PrefetchWindows windows(hardware);
+  PrefetchWindows windows(queues);
   const PrefetchPlan first = windows.plan(units, 60000);
   EXPECT_EQ(windows.plan(units, 60000).fetched, first.fetched);
   std::vector<PrefetchUnit> changed = units;
   for (PrefetchUnit& unit : changed)
     if (unit.operation == 100) unit.fetched.pipeline *= 3;
   const PrefetchPlan again = windows.plan(changed, 60000);
-  EXPECT_EQ(again.fetched, PrefetchWindows(hardware).plan(changed, 60000).fetched);
+  EXPECT_EQ(again.fetched, PrefetchWindows(queues).plan(changed, 60000).fetched);
   EXPECT_EQ(windows.plan(units, 60000).fetched, first.fetched);
-  EXPECT_EQ(windows.plan(units, 30000).fetched,
-            PrefetchWindows(hardware).plan(units, 30000).fetched);
+  EXPECT_EQ(windows.plan(units, 30000).fetched, PrefetchWindows(queues).plan(units, 30000).fetched);
 }
 
 }  // namespace
-}  // namespace intarsia::test::ethos_u
+}  // namespace intarsia::npu

@@ -1,8 +1,8 @@
-#include "schedule/fast_memory_sizes.h"
+#include "intarsia/npu/fast_memory_sizes.h"
 
 #include <algorithm>
 
-namespace intarsia::targets::ethos_u {
+namespace intarsia::npu {
 
 std::vector<int64_t> fast_memory_sizes(std::span<const int64_t> live,
                                        std::span<const int64_t> constants, size_t most) {
@@ -22,4 +22,4 @@ std::vector<int64_t> fast_memory_sizes(std::span<const int64_t> live,
   return sizes;
 }
 
-}  // namespace intarsia::targets::ethos_u
+}  // namespace intarsia::npu

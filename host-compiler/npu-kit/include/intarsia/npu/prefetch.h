@@ -1,0 +1,53 @@
+// Which constants are copied into fast memory before they are used, and how early: so that the transfers run beside the
+// operations before, within a budget of bytes, and as late as nothing waits for them. Greedy: nothing, everything, and
+// from the better of the two one change at a time as long as the timeline says that it helps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "intarsia/npu/timeline.h"
+
+namespace intarsia::npu {
+
+// One operation, or slice or stripe of one, in the order of execution. Numbers of units are places in that order.
+struct PrefetchUnit {
+  OperationCost direct;   // constants read where they are
+  OperationCost fetched;  // from fast memory
+  TransferCost transfer;
+  bool waits = false;      // for the end of the unit before it (Timeline::operation)
+  int64_t bytes = 0;       // of constants; 0: none
+  int64_t live_bytes = 0;  // of the fast memory that feature maps take while it runs
+  int32_t owner = -1;      // an earlier unit whose constants serve this one too
+  int32_t last_user = -1;  // the last unit that these constants serve; -1: itself
+  bool has_table =
+      false;  // a look-up table must be loaded before, into a memory that the budget leaves out
+  TransferCost table;
+  int32_t table_earliest = 0;  // before which unit the table may be loaded at the earliest
+  int32_t operation = 0;       // that the unit is of; rising
+
+  bool operator==(const PrefetchUnit&) const = default;
+};
+
+struct PrefetchPlan {
+  std::vector<bool> fetched;      // per unit
+  std::vector<int32_t> position;  // before which unit the transfer is issued; -1: none
+  // While which unit it may begin to write: commands are issued ahead of operations, as far as their queue is deep.
+  std::vector<int32_t> reserved_from;
+  std::vector<int32_t> table_position;  // the same of tables
+  double cycles = 0;
+  int64_t peak_bytes = 0;  // of live_bytes and what is fetched
+};
+
+// The units that have constants of their own.
+std::vector<bool> all_constants(const std::vector<PrefetchUnit>& units);
+
+// Uses at most `budget` bytes where it adds anything to what is live. The work grows with the square of the units.
+PrefetchPlan plan_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
+                           int64_t budget);
+
+// The plan that fetches the constants of the units that `fetched` names, as far as there is room.
+PrefetchPlan place_prefetch(const QueueDepths& queues, const std::vector<PrefetchUnit>& units,
+                            std::vector<bool> fetched, int64_t budget);
+
+}  // namespace intarsia::npu

@@ -1,0 +1,27 @@
+// Addresses in one memory for what is there from one step to another: rings, constants and code of a cascade, or the
+// feature maps and fetched constants of a whole schedule. The solver is the memory planner's (memory_plan.h); this is how a
+// schedule that is being looked for asks it, many times.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace intarsia::npu {
+
+struct ScratchRequest {
+  int64_t bytes = 0;           // 0: it has an address and takes nothing
+  int64_t begin = 0, end = 0;  // the first and the last step that need it
+  int64_t address = 0;         // the answer
+};
+
+// Gives each an address, a multiple of `alignment`, so that those whose times meet are apart and all end at or below
+// `limit`; says where the last ends. None where it finds no way with that patience, and then requests are as they were.
+// `steps`: placements that may be tried after the quick ways have failed; 0: the quick ways only.
+std::optional<int64_t> place_scratch(std::vector<ScratchRequest>& requests, int64_t limit,
+                                     int64_t alignment, int64_t steps);
+
+// The least memory that is found for them, whatever their addresses.
+int64_t place_scratch_low(std::vector<ScratchRequest>& requests, int64_t alignment, int64_t steps);
+
+}  // namespace intarsia::npu

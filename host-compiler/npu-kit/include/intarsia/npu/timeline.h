@@ -1,0 +1,79 @@
+// How long an NPU takes for a list of operations and transfers: two queues, each of which works in order and one at a
+// time, beside each other. Both move bytes over ports, each of which has a bandwidth; while the two ask for more of a
+// port than it has, both take longer, in proportion. A target brings the costs; the unit of time is its own, as a rule
+// cycles of the NPU.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+
+namespace intarsia::npu {
+
+// Ways to memory that are counted apart. Their numbers are the target's; those that it does not have stay 0.
+inline constexpr size_t kMostPorts = 4;
+
+// What an operation takes that nothing disturbs.
+struct OperationCost {
+  double pipeline = 0;  // with ports of any bandwidth
+  // Time that its bytes need on each port.
+  std::array<double, kMostPorts> ports = {};
+  // What operations that follow each other hide: until the first input is there, and from the last result of the
+  // pipeline until it is stored. Neither is in `pipeline`.
+  double first_fetch = 0, drain = 0;
+
+  // Without first_fetch: the pipeline, or the port that takes longest.
+  double alone() const;
+  bool operator==(const OperationCost&) const = default;
+};
+
+// What a copy from memory to memory takes.
+struct TransferCost {
+  double cycles = 0;  // no less than each of its ports
+  std::array<double, kMostPorts> ports = {};
+  bool operator==(const TransferCost&) const = default;
+};
+
+// Commands of each kind that the NPU takes before it has ended the first of them. At least 1.
+struct QueueDepths {
+  int32_t operations = 2, transfers = 1;
+};
+
+class Timeline {
+ public:
+  explicit Timeline(const QueueDepths& depths)
+      : operations_{static_cast<size_t>(depths.operations), {}},
+        transfers_{static_cast<size_t>(depths.transfers), {}} {}
+
+  // All of these come in the order of the command stream, and wait while a queue has no room.
+
+  // Starts a transfer; its number is for wait_for.
+  int64_t transfer(const TransferCost& cost);
+  // `waits_for_last`: it reads what the operation before puts out last, so that it hides nothing of it and shows its
+  // first fetch, as the first operation does.
+  void operation(const OperationCost& cost, bool waits_for_last);
+  void wait_for(int64_t transfer);
+  void wait_for_operations(int32_t under_way);  // until at most so many are
+  // The time when all has ended.
+  double finish();
+
+ private:
+  struct Running {
+    double left = 0, alone = 0;
+    std::array<double, kMostPorts> ports = {};
+  };
+  struct Queue {
+    size_t most = 1;
+    std::deque<Running> running;
+  };
+  void make_room(Queue& queue);
+  void pass();  // until the first of what runs is complete
+
+  Queue operations_, transfers_;
+  double now_ = 0, last_drain_ = 0;
+  int64_t transfers_started_ = 0;
+  bool any_operation_ = false;
+};
+
+}  // namespace intarsia::npu

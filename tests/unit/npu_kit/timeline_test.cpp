@@ -1,0 +1,102 @@
+// Times of short lists by hand, and that no port is given more than it has.
+#include "intarsia/npu/timeline.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace intarsia::npu {
+namespace {
+
+OperationCost operation(double pipeline, double port = 0, double first_fetch = 0,
+                        double drain = 0) {
+  return {pipeline, {port}, first_fetch, drain};
+}
+
+TEST(Timeline, OperationsRunOneAfterTheOther) {
+  Timeline timeline({});
+  timeline.operation(operation(100, 40, 7), false);
+  timeline.operation(operation(50, 80, 5), true);
+  EXPECT_EQ(timeline.finish(), 7 + 100 + 5 + 80) << "the first fetch of the first shows as well";
+}
+
+TEST(Timeline, HidesTheDrainOfTheOneBefore) {
+  Timeline timeline({});
+  timeline.operation(operation(100, 0, 0, 30), false);
+  timeline.operation(operation(50, 0, 9), false);
+  timeline.operation(operation(20, 0, 9, 40), false);
+  timeline.operation(operation(60), false);
+  // 30 is more than half of 50, nothing drains in the second, 40 is more than half of 60.
+  EXPECT_EQ(timeline.finish(), 100 + (50 - 25) + 20 + (60 - 30));
+}
+
+TEST(Timeline, TransfersRunBeside) {
+  Timeline timeline({2, 1});
+  const int64_t first = timeline.transfer({60, {}});
+  timeline.operation(operation(100), false);
+  timeline.wait_for(first);
+  EXPECT_EQ(timeline.finish(), 100);
+  Timeline waits({2, 1});
+  waits.wait_for(waits.transfer({60, {}}));
+  waits.operation(operation(100), false);
+  EXPECT_EQ(waits.finish(), 160);
+}
+
+TEST(Timeline, SharesAPort) {
+  Timeline timeline({2, 1});
+  timeline.transfer({50, {50}});
+  timeline.operation(operation(50, 50), false);
+  EXPECT_EQ(timeline.finish(), 100) << "both want all of it";
+  Timeline apart({2, 1});
+  apart.transfer({50, {0, 50}});
+  apart.operation(operation(50, 50), false);
+  EXPECT_EQ(apart.finish(), 50);
+}
+
+TEST(Timeline, QueuesAreAsDeepAsTheyAre) {
+  // A transfer behind two operations is issued when there is room for the third.
+  Timeline timeline({2, 1});
+  timeline.operation(operation(10), true);
+  timeline.operation(operation(10), true);
+  timeline.operation(operation(10), true);  // waits for the first
+  timeline.wait_for(timeline.transfer({5, {}}));
+  timeline.wait_for_operations(0);
+  timeline.transfer({5, {}});
+  EXPECT_EQ(timeline.finish(), 35);
+}
+
+// Where nothing is hidden, nobody is faster than the work of the pipelines, than the transfers and than any port.
+TEST(Timeline, IsNoShorterThanItsParts) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 200; ++round) {
+    Timeline timeline({2, 1 + static_cast<int32_t>(random() % 4)});
+    double pipelines = 0, transfers = 0, serial = 0;
+    std::array<double, kMostPorts> ports = {};
+    for (int i = 0; i < 20; ++i) {
+      std::array<double, kMostPorts> uses = {};
+      for (double& use : uses) use = random() % 100;
+      for (size_t p = 0; p < kMostPorts; ++p) ports[p] += uses[p];
+      const double most = *std::max_element(uses.begin(), uses.end());
+      if (random() % 2 == 0) {
+        const OperationCost cost = {static_cast<double>(random() % 100), uses, 0, 0};
+        timeline.operation(cost, true);
+        pipelines += cost.alone();
+        serial += cost.alone();
+      } else {
+        const double cycles = most + random() % 20;
+        timeline.transfer({cycles, uses});
+        transfers += cycles;
+        serial += cycles;
+      }
+    }
+    const double time = timeline.finish();
+    EXPECT_GE(time, pipelines - 1e-6);
+    EXPECT_GE(time, transfers - 1e-6);
+    for (const double port : ports) EXPECT_GE(time, port - 1e-6);
+    EXPECT_LE(time, serial + 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::npu
