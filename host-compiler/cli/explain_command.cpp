@@ -165,7 +165,7 @@ void print_text(const Explanation& explanation, const Slimmed& slimmed,
 int run_explain(Context& context, const CommonOptions& options) {
   Result<Selection> selection = select(context, options);
   if (!selection.ok()) return fail(selection.error());
-  selection->options.partition.estimates = true;
+  selection.value().options.partition.estimates = true;
   const Stage last = options.ram_budget ? Stage::Plan : Stage::Partition;
   const Result<CompiledModel> model = compile_file(context, *selection, options, last);
   if (!model.ok()) return fail(model.error());
