@@ -56,9 +56,8 @@ CutOut FunctionCutter::cut(std::span<const NodeId> nodes, const std::set<int32_t
   }
   const auto is_read_outside = [&](TensorId id) {
     const Readers& readers = readers_[id.at()];
-    return readers.is_output ||
-           std::any_of(readers.nodes.begin(), readers.nodes.end(),
-                       [&](int32_t node) { return !inside.contains(node); });
+    return readers.is_output || std::any_of(readers.nodes.begin(), readers.nodes.end(),
+                                            [&](int32_t node) { return !inside.contains(node); });
   };
 
   TensorCopier tensors(function_, made);
@@ -77,7 +76,8 @@ CutOut FunctionCutter::cut(std::span<const NodeId> nodes, const std::set<int32_t
     }
     for (const TensorId output : function_.nodes[id.at()].outputs) rewritten.insert(output.index);
   }
-  std::map<int32_t, TensorId> versions;  // of passed variables, as the operators have last written them
+  std::map<int32_t, TensorId>
+      versions;  // of passed variables, as the operators have last written them
   for (const NodeId id : nodes) {
     Node node = function_.nodes[id.at()];
     for (TensorId& input : node.inputs) {
@@ -86,7 +86,8 @@ CutOut FunctionCutter::cut(std::span<const NodeId> nodes, const std::set<int32_t
     }
     for (TensorId& output : node.outputs) {
       const TensorId outer = output;
-      if (passed.contains(outer.index)) {  // another tensor than the one that holds the value before
+      if (passed.contains(
+              outer.index)) {  // another tensor than the one that holds the value before
         output = tensors.add(outer);
         make_plain(made.tensors[output.at()]);
         versions[outer.index] = output;

@@ -71,8 +71,8 @@ class CostModel {
   Picoseconds limited(double microseconds) const;
   void find_savings(const Offers& offers, const FunctionCosts& costs);
 
-  std::vector<std::vector<CostEstimate>> alone_;            // [node][member]
-  std::vector<std::vector<Picoseconds>> running_;           // [node][member]
+  std::vector<std::vector<CostEstimate>> alone_;           // [node][member]
+  std::vector<std::vector<Picoseconds>> running_;          // [node][member]
   std::vector<std::vector<Picoseconds>> sides_, savings_;  // [carried][member]
   std::vector<Picoseconds> mailbox_;                       // [carried]
   std::vector<Carried> carried_;

@@ -5,11 +5,7 @@ namespace intarsia::partitioning {
 FunctionCosts::FunctionCosts(const graph::Module& module, const graph::Function& function,
                              const TargetRegistry& registry, const TargetSpec& target,
                              const LoweringOptions& options)
-    : module_(module),
-      registry_(registry),
-      target_(target),
-      options_(options),
-      cutter_(function) {}
+    : module_(module), registry_(registry), target_(target), options_(options), cutter_(function) {}
 
 CostEstimate FunctionCosts::of(size_t member, std::span<const graph::NodeId> nodes) const {
   const Target& asked = target_.members()[member];

@@ -70,9 +70,8 @@ struct Candidate {
 void estimate(Candidate& candidate, const TargetRegistry& registry, const TargetSpec& target,
               const LoweringOptions& lowering) {
   for (const graph::Function& function : candidate.module.functions) {
-    const Target* member = function.name == candidate.module.entry
-                               ? nullptr
-                               : target.member(function.target);
+    const Target* member =
+        function.name == candidate.module.entry ? nullptr : target.member(function.target);
     if (member == nullptr) continue;
     const CostEstimate cost =
         registry.kind_of(*member).cost(*member, candidate.module, function, lowering);
@@ -159,8 +158,7 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   const partitioning::FunctionCosts functions(flat, function, registry, target, options.lowering);
   const partitioning::CostModel costs(function, registry, target, offers,
                                       by_cost || options.estimates ? &functions : nullptr, by_cost);
-  Result<Assignment> by_priority =
-      assign_by_priority(flat, function, registry, target, offers);
+  Result<Assignment> by_priority = assign_by_priority(flat, function, registry, target, offers);
   std::optional<Candidate> chosen;
   std::optional<Explanation::Search> search;
   if (by_cost) {
@@ -182,8 +180,7 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   }
 
   Partitioned result;
-  result.explanation =
-      explain(function, registry, target, offers, costs, *chosen, options.policy);
+  result.explanation = explain(function, registry, target, offers, costs, *chosen, options.policy);
   result.explanation.search = search;
   result.module = std::move(chosen->module);
   INTARSIA_TRY_VOID(graph::verify(result.module));

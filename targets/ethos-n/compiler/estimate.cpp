@@ -81,8 +81,7 @@ CostEstimate estimate(const Target& member, const graph::Module& module,
     double computing = 0;
     for (size_t i = section.first; i < section.end; ++i)
       computing += layer_cycles(variant, program.layers[i]);
-    result.cycles +=
-        std::max(computing, static_cast<double>(section.traffic.bytes) / kBusBytes);
+    result.cycles += std::max(computing, static_cast<double>(section.traffic.bytes) / kBusBytes);
   }
   return result;
 }

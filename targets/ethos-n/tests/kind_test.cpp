@@ -75,7 +75,8 @@ entry @main
 )");
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   const TargetRegistry registry = make_registry();
-  for (const std::string& text : {std::string("ethos-n78-4tops-4ple"), std::string("ethos-n78-1tops-4ple")}) {
+  for (const std::string& text :
+       {std::string("ethos-n78-4tops-4ple"), std::string("ethos-n78-1tops-4ple")}) {
     const Result<TargetSpec> spec = parse_target(registry.catalogue(), text);
     ASSERT_TRUE(spec.ok()) << spec.error().to_string();
     const Target& npu = spec->devices()[0];

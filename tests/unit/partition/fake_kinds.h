@@ -32,8 +32,7 @@ inline TargetKind fake_kind(std::string name, Role role,
                           }});
     return patterns;
   };
-  kind.cost = sum_of_operators([cycles](const Target&, const graph::Module&,
-                                        const graph::Function&,
+  kind.cost = sum_of_operators([cycles](const Target&, const graph::Module&, const graph::Function&,
                                         const graph::Node& node) -> CostEstimate {
     const auto found = cycles.find(node.kind);
     return {found == cycles.end() ? 0 : found->second, 1};
