@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "operators/operator.h"
 #include "support/random_builder.h"
 
 namespace intarsia::testing {
@@ -31,26 +32,6 @@ graph::Module random_operator(Random& random, graph::OpKind kind, DataType type)
       return gather_nd(b);
     case OpKind::DynamicUpdateSlice:
       return dynamic_update_slice(b);
-    case OpKind::Add:
-    case OpKind::Sub:
-    case OpKind::Mul:
-    case OpKind::Div:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::SquaredDifference:
-    case OpKind::LogicalAnd:
-    case OpKind::LogicalOr:
-    case OpKind::Pow:
-    case OpKind::FloorDiv:
-    case OpKind::FloorMod:
-      return binary(b);
-    case OpKind::Equal:
-    case OpKind::NotEqual:
-    case OpKind::Greater:
-    case OpKind::GreaterEqual:
-    case OpKind::Less:
-    case OpKind::LessEqual:
-      return comparison(b);
     case OpKind::Select:
       return select(b);
     case OpKind::Prelu:
@@ -89,25 +70,6 @@ graph::Module random_operator(Random& random, graph::OpKind kind, DataType type)
     case OpKind::MirrorPad:
     case OpKind::PadV2:
       return moved(b, kind);
-    case OpKind::LeakyRelu:
-    case OpKind::Logistic:
-    case OpKind::Tanh:
-    case OpKind::HardSwish:
-    case OpKind::Elu:
-    case OpKind::Exp:
-    case OpKind::Log:
-    case OpKind::Abs:
-    case OpKind::Neg:
-    case OpKind::Square:
-    case OpKind::Sqrt:
-    case OpKind::Rsqrt:
-    case OpKind::Ceil:
-    case OpKind::Floor:
-    case OpKind::Round:
-    case OpKind::LogicalNot:
-    case OpKind::Sin:
-    case OpKind::Cos:
-      return unary(b, kind);
     case OpKind::Reshape:
       return reshape(b);
     case OpKind::Softmax:
@@ -130,6 +92,14 @@ graph::Module random_operator(Random& random, graph::OpKind kind, DataType type)
       return relu(b);
     default:
       break;
+  }
+  // Of element-wise operators the table says all.
+  const operators::Operator& row = operators::operator_of(kind);
+  if (row.elementwise == operators::Elementwise::Unary) return unary(b, kind);
+  if (row.elementwise == operators::Elementwise::Binary) {
+    const bool compares =
+        row.types[0].output() == DataType::Bool && row.types[0].input(0) != DataType::Bool;
+    return compares ? comparison(b) : binary(b);
   }
   INTARSIA_CHECK(false, "random_operator knows the kind");
 }

@@ -15,13 +15,16 @@
 
 namespace intarsia {
 
-namespace standard_lowering {
+namespace operators {
 class OpLowering;
-class OpView;
+struct OpView;
+}  // namespace operators
+
+namespace standard_lowering {
 // Writes the leaf of one operator: declares its operands, returns the body.
-using LowerLeaf = std::function<tir::Stmt(OpLowering&)>;
+using LowerLeaf = std::function<tir::Stmt(operators::OpLowering&)>;
 // The target's own leaf for an operator that the portable lowering takes; empty: the portable one.
-using ChooseLeaf = std::function<LowerLeaf(const OpView&)>;
+using ChooseLeaf = std::function<LowerLeaf(const operators::OpView&)>;
 }  // namespace standard_lowering
 
 // A kernel that takes its many numbers as one constant struct: those operands of the intrinsic that are numbers become

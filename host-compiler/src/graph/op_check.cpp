@@ -33,10 +33,10 @@ bool may_be_absent(OpKind kind, size_t operand) {
   return kind != OpKind::Call && operand >= counts.least && counts.most == counts.least + 1;
 }
 
-std::string combination_text(const TypeCombination& types) {
+std::string rule_text(const TypeRule& rule) {
   std::vector<std::string_view> inputs;
-  for (size_t i = 0; i + 1 < types.size(); ++i) inputs.push_back(to_string(types[i]));
-  return fmt::format("{} -> {}", fmt::join(inputs, ", "), to_string(types.back()));
+  for (size_t i = 0; i < rule.inputs(); ++i) inputs.push_back(to_string(rule.input(i)));
+  return fmt::format("{} -> {}", fmt::join(inputs, ", "), to_string(rule.output()));
 }
 
 }  // namespace
@@ -127,15 +127,11 @@ std::string OpCheck::types_text() const {
   return fmt::format("{} -> {}", fmt::join(inputs, ", "), fmt::join(outputs, ", "));
 }
 
-bool OpCheck::types(const std::vector<TypeCombination>& allowed) {
-  const auto fits = [&](const TypeCombination& types) {
-    for (size_t i = 0; i + 1 < types.size(); ++i)
-      if (has(i) && in(i).type != types[i]) return false;
-    return out().type == types.back();
-  };
+bool OpCheck::types(std::span<const TypeRule> allowed) {
+  const auto fits = [&](const TypeRule& rule) { return rule.fits(function, node); };
   if (std::any_of(allowed.begin(), allowed.end(), fits)) return true;
   std::vector<std::string> texts;
-  for (const TypeCombination& types : allowed) texts.push_back(combination_text(types));
+  for (const TypeRule& rule : allowed) texts.push_back(rule_text(rule));
   fail(fmt::format("has no arithmetic for the types {}", types_text()),
        fmt::format("it takes {}", fmt::join(texts, " | ")));
   return false;

@@ -1,11 +1,13 @@
 // What the rules of one operator look at, and where they put their findings. Rules collect every
-// violation they can see safely; infer.cpp picks the rules by OpKind.
+// violation they can see safely.
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "graph/type_rule.h"
 #include "intarsia/graph.h"
 
 namespace intarsia::graph {
@@ -15,9 +17,6 @@ std::string place_of(const Function& function, const Node& node);
 
 // Why the tensor's shape cannot be (rank, extents, size), or an empty string.
 std::string shape_problem(DataType type, const Shape& shape);
-
-// One combination of operand types, in operand order, the output last. An absent operand fits any.
-using TypeCombination = std::vector<DataType>;
 
 class OpCheck {
  public:
@@ -42,7 +41,8 @@ class OpCheck {
   bool require(bool condition, std::string what, std::string hint = {});
   bool rank(size_t operand, size_t expected, std::string_view name);
   bool in_range(std::string_view attribute, int64_t value, int64_t least);
-  bool types(const std::vector<TypeCombination>& allowed);
+  // Whether one of the combinations fits.
+  bool types(std::span<const TypeRule> allowed);
   std::string types_text() const;  // "i8, i8, i32 -> i8"
 
   // Quantised with one scale; a zero point of 0 where `symmetric`.
@@ -65,64 +65,5 @@ inline constexpr int kMostExponent64 = 7;
 inline constexpr int64_t kMostWindow = 1 << 24;
 
 using Shapes = std::vector<Shape>;
-
-// numpy's broadcasting; a finding when the shapes do not fit.
-Shape broadcast_shape(OpCheck& check, const Shape& a, const Shape& b);
-
-// Each is called with a well-formed check, and returns the output shapes when check.ok().
-Shapes infer_conv2d(OpCheck& check);
-Shapes infer_depthwise_conv2d(OpCheck& check);
-Shapes infer_fully_connected(OpCheck& check);
-Shapes infer_pool2d(OpCheck& check);
-Shapes infer_binary(OpCheck& check);
-Shapes infer_relu(OpCheck& check);
-Shapes infer_softmax(OpCheck& check);
-Shapes infer_reshape(OpCheck& check);
-Shapes infer_pad(OpCheck& check);
-Shapes infer_pad_extents(OpCheck& check);  // what pad and pad_v2 share
-Shapes infer_reduce(OpCheck& check);
-Shapes infer_transpose_conv2d(OpCheck& check);
-Shapes infer_batch_matmul(OpCheck& check);
-Shapes infer_minimum_maximum(OpCheck& check);
-Shapes infer_squared_difference(OpCheck& check);
-Shapes infer_comparison(OpCheck& check);
-Shapes infer_logical(OpCheck& check);
-Shapes infer_select(OpCheck& check);
-Shapes infer_leaky_relu(OpCheck& check);
-Shapes infer_prelu(OpCheck& check);
-Shapes infer_sigmoid(OpCheck& check);  // logistic, tanh
-Shapes infer_unary(OpCheck& check);
-Shapes infer_cast(OpCheck& check);
-Shapes infer_log_softmax(OpCheck& check);
-Shapes infer_l2_normalization(OpCheck& check);
-Shapes infer_arg(OpCheck& check);
-Shapes infer_pad_v2(OpCheck& check);
-Shapes infer_mirror_pad(OpCheck& check);
-Shapes infer_concat(OpCheck& check);
-Shapes infer_pack(OpCheck& check);
-Shapes infer_split(OpCheck& check);
-Shapes infer_unpack(OpCheck& check);
-Shapes infer_slice(OpCheck& check);
-Shapes infer_transpose(OpCheck& check);
-Shapes infer_space_depth(OpCheck& check);
-Shapes infer_batch_space(OpCheck& check);
-Shapes infer_gather(OpCheck& check);
-Shapes infer_resize(OpCheck& check);
-Shapes infer_svdf(OpCheck& check);
-Shapes infer_lstm(OpCheck& check);
-Shapes infer_quantize(OpCheck& check);
-Shapes infer_dequantize(OpCheck& check);
-Shapes infer_call(OpCheck& check);
-Shapes infer_if(OpCheck& check);
-Shapes infer_while(OpCheck& check);
-Shapes infer_variable(OpCheck& check);    // read_variable, assign_variable
-Shapes infer_float_pair(OpCheck& check);  // pow, floor_div, floor_mod
-Shapes infer_add_n(OpCheck& check);
-Shapes infer_broadcast_to(OpCheck& check);
-Shapes infer_tile(OpCheck& check);
-Shapes infer_cumsum(OpCheck& check);
-Shapes infer_gather_nd(OpCheck& check);
-Shapes infer_dynamic_update_slice(OpCheck& check);
-Shapes infer_compiled(OpCheck& check);
 
 }  // namespace intarsia::graph

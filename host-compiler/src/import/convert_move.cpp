@@ -35,6 +35,8 @@ bool read_pairs(OperatorReader& in, size_t operand, size_t axes, std::vector<int
   return possible;
 }
 
+}  // namespace
+
 Converted convert_mirror_pad(OperatorReader& in) {
   graph::MirrorPadAttrs attrs;
   const auto* options = in.required_options<format::MirrorPadOptions>();
@@ -252,6 +254,8 @@ Converted convert_gather(OperatorReader& in) {
   return {attrs};
 }
 
+namespace {
+
 template <typename Options>
 Converted convert_resize(OperatorReader& in) {
   graph::ResizeAttrs attrs;
@@ -278,54 +282,25 @@ Converted convert_block(OperatorReader& in) {
 
 }  // namespace
 
+Converted convert_resize_nearest(OperatorReader& in) {
+  return convert_resize<format::ResizeNearestOptions>(in);
+}
+Converted convert_resize_bilinear(OperatorReader& in) {
+  return convert_resize<format::ResizeBilinearOptions>(in);
+}
+Converted convert_space_to_depth(OperatorReader& in) {
+  return convert_block<format::SpaceToDepthOptions>(in);
+}
+Converted convert_depth_to_space(OperatorReader& in) {
+  return convert_block<format::DepthToSpaceOptions>(in);
+}
+
 Converted convert_pad(OperatorReader& in) {
   graph::PadAttrs attrs;
   read_pairs(in, 1, in.input(0).shape.size(), attrs.before, attrs.after);
   Converted result{attrs, 1};
   if (in.op().known->kind == OpKind::PadV2) result.operands = {0, 2};
   return result;
-}
-
-std::optional<Converted> convert_move(OperatorReader& in) {
-  switch (in.op().known->kind) {
-    case OpKind::Pad:
-    case OpKind::PadV2:
-      return convert_pad(in);
-    case OpKind::MirrorPad:
-      return convert_mirror_pad(in);
-    case OpKind::Concat:
-      return convert_concat(in);
-    case OpKind::Pack:
-      return convert_pack(in);
-    case OpKind::Split:
-      return convert_split(in);
-    case OpKind::Unpack:
-      return convert_unpack(in);
-    case OpKind::BroadcastTo:
-      return convert_broadcast_to(in);
-    case OpKind::Tile:
-      return convert_tile(in);
-    case OpKind::Slice:
-      if (in.op().code == kREVERSE_V2) return convert_reverse(in);
-      return in.op().type.starts_with("STRIDED") ? convert_strided_slice(in) : convert_slice(in);
-    case OpKind::Transpose:
-      return convert_transpose(in);
-    case OpKind::SpaceToDepth:
-      return convert_block<format::SpaceToDepthOptions>(in);
-    case OpKind::DepthToSpace:
-      return convert_block<format::DepthToSpaceOptions>(in);
-    case OpKind::SpaceToBatch:
-    case OpKind::BatchToSpace:
-      return convert_batch_space(in);
-    case OpKind::Gather:
-      return convert_gather(in);
-    case OpKind::ResizeNearest:
-      return convert_resize<format::ResizeNearestOptions>(in);
-    case OpKind::ResizeBilinear:
-      return convert_resize<format::ResizeBilinearOptions>(in);
-    default:
-      return std::nullopt;
-  }
 }
 
 }  // namespace intarsia::tflite

@@ -13,40 +13,6 @@ using graph::OpKind;
 
 constexpr int32_t kLargestFactor = 65535;
 
-bool has_weights(OpKind kind) {
-  return kind == OpKind::Conv2d || kind == OpKind::DepthwiseConv2d ||
-         kind == OpKind::FullyConnected;
-}
-
-// Kinds that ask no meaning of the bytes.
-bool moves(OpKind kind) {
-  switch (kind) {
-    case OpKind::Reshape:
-    case OpKind::Concat:
-    case OpKind::Pack:
-    case OpKind::Split:
-    case OpKind::Unpack:
-    case OpKind::Slice:
-    case OpKind::Transpose:
-    case OpKind::SpaceToDepth:
-    case OpKind::DepthToSpace:
-    case OpKind::Gather:
-    case OpKind::PadV2:
-    case OpKind::MirrorPad:
-    case OpKind::Cast:
-    case OpKind::Select:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::BroadcastTo:
-    case OpKind::Tile:
-    case OpKind::GatherNd:
-    case OpKind::DynamicUpdateSlice:
-      return true;
-    default:
-      return false;
-  }
-}
-
 bool is_narrow_integer(DataType type) {
   return is_integer(type) && bits(type) <= 16;
 }
@@ -90,17 +56,17 @@ bool OperatorReader::open() {
 }
 
 void OperatorReader::check_types() {
-  const OpKind kind = op_.known->kind;
-  const bool converts = kind == OpKind::Quantize || kind == OpKind::Dequantize;
-  if (has_weights(kind) && is_integer(input(1).type) != is_integer(input(0).type)) {
+  const Operands operands = op_.known->operands;
+  if (operands == Operands::AnyBytes) return;
+  const bool weighted = operands == Operands::Weighted;
+  if (weighted && is_integer(input(1).type) != is_integer(input(0).type)) {
     problem(fmt::format("mixes {} activations ({}) with {} weights ({})", to_string(input(0).type),
                         input_label(0), to_string(input(1).type), input_label(1)),
             "convert the model with full integer quantisation, or without any");
     return;
   }
   const auto check = [&](const graph::Tensor& tensor, int32_t id, bool is_weights) {
-    if (moves(kind)) return;
-    if (tensor.type == DataType::UInt8 && !converts) {
+    if (tensor.type == DataType::UInt8 && operands != Operands::OldQuantised) {
       problem(fmt::format("computes on {}, which is of type u8, the quantisation of old converters",
                           tensors_.label(id)),
               "convert the model again with int8 quantisation");
@@ -112,12 +78,10 @@ void OperatorReader::check_types() {
                           tensors_.label(id), tensor.quantization.scale.size()));
     }
   };
-  // Operands after the first become attributes in these kinds; their types are checked there.
-  const bool first_only = kind == OpKind::Pad || kind == OpKind::Mean;
-  for (size_t i = 0; i < (first_only ? 1 : op_.inputs.size()) && clean_; ++i) {
-    const bool is_weights = (has_weights(kind) || kind == OpKind::TransposeConv2d) && i > 0;
-    if (has_input(i)) check(input(i), op_.inputs[i], is_weights);
-  }
+  const bool has_channels = weighted || operands == Operands::WeightsByChannel;
+  const size_t count = operands == Operands::FirstOnly ? 1 : op_.inputs.size();
+  for (size_t i = 0; i < count && clean_; ++i)
+    if (has_input(i)) check(input(i), op_.inputs[i], has_channels && i > 0);
   if (clean_) check(output(), op_.outputs[0], false);
 }
 

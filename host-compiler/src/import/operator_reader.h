@@ -100,10 +100,25 @@ Converted convert_depthwise_conv2d(OperatorReader& in);
 Converted convert_pool2d(OperatorReader& in);
 Converted convert_fully_connected(OperatorReader& in);
 Converted convert_transpose_conv2d(OperatorReader& in);
-Converted convert_pad(OperatorReader& in);
-std::optional<Converted> convert_move(OperatorReader& in);  // none: another family's kind
-Converted convert_svdf(OperatorReader& in);
+Converted convert_batch_space(OperatorReader& in);
+Converted convert_broadcast_to(OperatorReader& in);
+Converted convert_concat(OperatorReader& in);
+Converted convert_depth_to_space(OperatorReader& in);
+Converted convert_gather(OperatorReader& in);
 Converted convert_lstm(OperatorReader& in);
-Converted convert_plain(OperatorReader& in);  // all other kinds
+Converted convert_mirror_pad(OperatorReader& in);
+Converted convert_pack(OperatorReader& in);
+Converted convert_pad(OperatorReader& in);
+Converted convert_resize_bilinear(OperatorReader& in);
+Converted convert_resize_nearest(OperatorReader& in);
+Converted convert_reverse(OperatorReader& in);
+Converted convert_slice(OperatorReader& in);
+Converted convert_space_to_depth(OperatorReader& in);
+Converted convert_split(OperatorReader& in);
+Converted convert_strided_slice(OperatorReader& in);
+Converted convert_svdf(OperatorReader& in);
+Converted convert_tile(OperatorReader& in);
+Converted convert_transpose(OperatorReader& in);
+Converted convert_unpack(OperatorReader& in);
 
 }  // namespace intarsia::tflite

@@ -28,34 +28,8 @@ void SubgraphReader::convert(const OperatorInfo& op) {
     if (std::optional<std::vector<uint8_t>> bytes = compute_shape(in)) hold(op, std::move(*bytes));
     return;
   }
-  Converted converted;
-  switch (op.known->kind) {
-    case graph::OpKind::Conv2d:
-      converted = convert_conv2d(in);
-      break;
-    case graph::OpKind::DepthwiseConv2d:
-      converted = convert_depthwise_conv2d(in);
-      break;
-    case graph::OpKind::AveragePool2d:
-    case graph::OpKind::MaxPool2d:
-    case graph::OpKind::L2Pool2d:
-      converted = convert_pool2d(in);
-      break;
-    case graph::OpKind::FullyConnected:
-      converted = convert_fully_connected(in);
-      break;
-    case graph::OpKind::TransposeConv2d:
-      converted = convert_transpose_conv2d(in);
-      break;
-    case graph::OpKind::Svdf:
-      converted = convert_svdf(in);
-      break;
-    case graph::OpKind::Lstm:
-      converted = convert_lstm(in);
-      break;
-    default:
-      converted = convert_plain(in);
-  }
+  Converted converted{graph::NoAttrs{}};
+  if (op.known->convert != nullptr) converted = op.known->convert(in);
   if (!in.clean()) return;
   Draft draft;
   draft.node.kind = op.known->kind;

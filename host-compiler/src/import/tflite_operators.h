@@ -18,13 +18,31 @@ enum Code : int32_t {
 #undef TFLITE_OPERATOR
 };
 
-// How an operator of the format corresponds to one of ours.
+class OperatorReader;
+struct Converted;
+
+// What is asked of all operands, beside what the operator's own rules ask.
+enum class Operands : uint8_t {
+  Quantised,     // no u8; narrow integers have one scale
+  OldQuantised,  // u8 too
+  Weighted,  // those after the first may have a scale per channel, and are integers where it is one
+  WeightsByChannel,  // those after the first may have a scale per channel
+  FirstOnly,         // Quantised; those after the first become attributes, and are checked there
+  AnyBytes,          // the bytes have no meaning for it
+};
+
+// How an operator of the format corresponds to one of ours: a row of known_operators.cpp.
 struct KnownOperator {
   int32_t code;
   graph::OpKind kind;
   size_t least_inputs, most_inputs;           // as the format counts them
   std::vector<std::string_view> layer_names;  // lower-case beginnings, for node_name
+  // Makes the attributes of an operator whose operands exist. Null: it has none, and keeps its operands.
+  Converted (*convert)(OperatorReader& in) = nullptr;
+  Operands operands = Operands::Quantised;
 };
+
+const std::vector<KnownOperator>& known_operators();
 
 struct OperatorInfo {
   const format::Operator* raw = nullptr;

@@ -9,10 +9,14 @@
 #include <vector>
 
 #include "intarsia/graph.h"
+#include "operators/channel_rule.h"
 
 namespace intarsia::passes {
 
-int64_t channel_count(const graph::Tensor& tensor);  // 1 for a scalar
+using operators::channel_count;
+using operators::ChannelFlow;
+using operators::ChannelRule;
+using operators::ChannelTie;
 
 // Numbers of all channels of all tensors of a function.
 class ChannelNumbers {
@@ -28,25 +32,6 @@ class ChannelNumbers {
   size_t count_ = 0;
 };
 
-// Channel `out` of the node's output is made of channel `in` of operand `operand` and of its own
-// constants; an output channel may have several ties, or none when the node makes it of nothing.
-struct ChannelTie {
-  size_t operand;
-  int64_t in, out;
-};
-
-enum class ChannelFlow : uint8_t {
-  Opaque,    // needs all channels of all operands, makes all
-  Tied,      // `ties` says all
-  Weighted,  // every output channel is a sum over input channels, with the weights of operand 1
-};
-
-struct ChannelRule {
-  ChannelFlow flow = ChannelFlow::Opaque;
-  std::vector<ChannelTie> ties;
-  // Operands with one channel that all output channels read; they need it.
-  std::vector<size_t> broadcast;
-};
 // Two operands, broadcast, each output channel made of the same channel of both.
 bool is_binary(graph::OpKind kind);
 // One operand; every output element is made of one input element and of nothing else.

@@ -8,7 +8,7 @@
 
 #include "graph/loop_bound.h"
 #include "intarsia/check.h"
-#include "standard_lowering/families.h"
+#include "operators/lowering/strided_copy.h"
 #include "standard_lowering/row_chain.h"
 #include "standard_lowering/stripe_lowering.h"
 #include "support/c_identifier.h"
@@ -445,7 +445,8 @@ void Schedule::add_copy(Body& body, graph::TensorId from, BufferId to, const std
   OpLowering op(view, name, pool_);
   Stmt statement = lower_copy(op);
   tir::Func leaf = op.b.finish(std::move(statement));
-  leaf.origin = fmt::format("{}: copy of {}", copy.name, describe(body.function.tensor(start)));
+  leaf.origin =
+      fmt::format("{}: copy of {}", copy.name, operators::describe(body.function.tensor(start)));
   module_.funcs.push_back(std::move(leaf));
   std::vector<BufferId> arguments;
   // A constant is read by the leaf itself.

@@ -10,8 +10,8 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/tir_build.h"
+#include "operators/lowering/op_lowering.h"
 #include "standard_lowering/leaves.h"
-#include "standard_lowering/op_lowering.h"
 #include "striping/stripe_choice.h"
 
 namespace intarsia::standard_lowering {

@@ -6,9 +6,17 @@
 #include "intarsia/kernel_library.h"
 #include "intarsia/lowering_options.h"
 #include "intarsia/tir.h"
-#include "standard_lowering/op_lowering.h"
+#include "operators/lowering/op_lowering.h"
 
 namespace intarsia::standard_lowering {
+
+using operators::BufferId;
+using operators::ConstantPool;
+using operators::Expr;
+using operators::FuncBuilder;
+using operators::OpLowering;
+using operators::OpView;
+using operators::Stmt;
 
 Result<tir::LoweredFunction> graph_to_tir(const graph::Module& module,
                                           const graph::Function& function, const ChooseLeaf& choose,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "operators/operator.h"
+
 namespace intarsia::standard_lowering {
 
 namespace {
@@ -11,42 +13,6 @@ using striping::RowRange;
 using striping::RowWindow;
 
 constexpr size_t kRows = 1;  // the axis
-
-// How the operator slides over the rows of its image; none when it does not work row by row.
-std::optional<RowWindow> window_of(const OpView& v) {
-  using graph::OpKind;
-  switch (v.node.kind) {
-    case OpKind::Conv2d: {
-      const auto& a = v.node.attrs<graph::Conv2dAttrs>();
-      return RowWindow{v.in(1).shape[1], a.stride_h, a.dilation_h, a.padding.top};
-    }
-    case OpKind::DepthwiseConv2d: {
-      const auto& a = v.node.attrs<graph::DepthwiseConv2dAttrs>();
-      return RowWindow{v.in(1).shape[1], a.stride_h, a.dilation_h, a.padding.top};
-    }
-    case OpKind::AveragePool2d:
-    case OpKind::MaxPool2d: {
-      const auto& a = v.node.attrs<graph::Pool2dAttrs>();
-      return RowWindow{a.filter_h, a.stride_h, 1, a.padding.top};
-    }
-    case OpKind::Add:
-    case OpKind::Sub:
-    case OpKind::Mul:
-    case OpKind::Minimum:
-    case OpKind::Maximum:
-    case OpKind::Prelu:
-    case OpKind::LeakyRelu:
-    case OpKind::Logistic:
-    case OpKind::Tanh:
-    case OpKind::HardSwish:
-    case OpKind::Elu:
-    case OpKind::Quantize:
-    case OpKind::Relu:
-      return RowWindow{};
-    default:
-      return std::nullopt;
-  }
-}
 
 // The same for every row.
 bool is_constant_over_rows(const graph::Tensor& constant) {
@@ -106,15 +72,17 @@ std::optional<RowChain> make_row_chain(const graph::Module& module, const graph:
   };
   for (size_t n = first; n <= last; ++n) {
     const OpView view{module, function, function.nodes[n]};
-    const std::optional<RowWindow> window = window_of(view);
-    if (!window || !works_by_rows(view, *window)) return std::nullopt;
+    const auto rows_of = operators::operator_of(view.node.kind).rows;
+    if (rows_of == nullptr) return std::nullopt;
+    const RowWindow window = rows_of(view);
+    if (!works_by_rows(view, window)) return std::nullopt;
     striping::Operator op;
     result.places.emplace_back();
     for (size_t i = 0; i < view.node.inputs.size(); ++i) {
       if (!view.has(i) || view.is_constant(i)) continue;
       if (!known.contains(view.node.inputs[i]))
         result.inputs.push_back(static_cast<int>(result.tensors.size()));
-      op.operands.push_back({index_of(view.node.inputs[i]), *window});
+      op.operands.push_back({index_of(view.node.inputs[i]), window});
       result.places.back().push_back(i);
     }
     op.result = index_of(view.node.outputs[0]);

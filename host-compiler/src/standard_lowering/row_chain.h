@@ -4,10 +4,12 @@
 #include <optional>
 #include <vector>
 
-#include "standard_lowering/op_view.h"
+#include "operators/lowering/op_view.h"
 #include "striping/stripe_geometry.h"
 
 namespace intarsia::standard_lowering {
+
+using operators::OpView;
 
 // Consecutive nodes of a function whose last one makes what all others are for.
 struct RowChain {

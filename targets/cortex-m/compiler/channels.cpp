@@ -7,7 +7,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using standard_lowering::Multiplier;
+using operators::Multiplier;
 
 constexpr int64_t kLargestInput = 128;             // magnitude of an int8
 constexpr int64_t kQuickLimit = int64_t{1} << 30;  // of sums: they are doubled
@@ -149,10 +149,9 @@ bool is_int8_dot_product(const OpView& view) {
          (!view.has(2) || (view.is_constant(2) && view.in(2).type == DataType::Int32));
 }
 
-standard_lowering::Range output_range(const OpView& view, graph::Activation activation) {
+operators::Range output_range(const OpView& view, graph::Activation activation) {
   const graph::Quantization& out = view.out().quantization;
-  return standard_lowering::activation_range(activation, DataType::Int8, out.scale[0],
-                                             out.zero_point[0]);
+  return operators::activation_range(activation, DataType::Int8, out.scale[0], out.zero_point[0]);
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels.h"
-#include "standard_lowering/quantization.h"
+#include "operators/lowering/quantization.h"
 
 namespace intarsia::targets::cortex_m {
 
@@ -16,7 +16,7 @@ std::vector<uint8_t> filled_rows(const WeightRows& rows, int64_t run);
 
 struct Channel {
   int64_t bias;  // with the input's zero point
-  standard_lowering::Multiplier multiplier;
+  operators::Multiplier multiplier;
 };
 
 struct Channels {
@@ -40,9 +40,8 @@ struct Channels {
 std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes);
 
 // None when a folded bias leaves 32 bits.
-std::optional<Channels> make_channels(
-    const OpView& view, const WeightRows& rows,
-    const std::vector<standard_lowering::Multiplier>& multipliers);
+std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
+                                      const std::vector<operators::Multiplier>& multipliers);
 
 // The kernel of a family for the way from sums to results: _s8, _limited_s8 or _any_s8.
 std::string kernel_for(const std::string& family, const Channels& channels, const Window& window);
@@ -53,6 +52,6 @@ std::string dsp_kernel_for(const std::string& family, const Channels& channels,
 // Int8 throughout with constant weights and a constant or absent 32-bit bias.
 bool is_int8_dot_product(const OpView& view);
 // Limits of the fused activation.
-standard_lowering::Range output_range(const OpView& view, graph::Activation activation);
+operators::Range output_range(const OpView& view, graph::Activation activation);
 
 }  // namespace intarsia::targets::cortex_m

@@ -6,7 +6,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using namespace standard_lowering;
+using namespace operators;
 
 int8_t as_int8(int64_t value) {
   return static_cast<int8_t>(value);

@@ -10,7 +10,7 @@ namespace intarsia::targets::cortex_m {
 struct Conv {
   Window window;
   WeightRows rows;  // [out_c][kernel_h * kernel_w * in_c]
-  std::vector<standard_lowering::Multiplier> multipliers;
+  std::vector<operators::Multiplier> multipliers;
 };
 
 // Empty where the kernels for Helium do not cover it.

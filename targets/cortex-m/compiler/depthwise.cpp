@@ -8,7 +8,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using namespace standard_lowering;
+using namespace operators;
 
 constexpr int64_t kDspLanes = 4;
 

@@ -7,7 +7,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using namespace standard_lowering;
+using namespace operators;
 
 constexpr int64_t kLanes = 4, kGroup = 4;
 

@@ -9,9 +9,9 @@
 
 namespace intarsia::targets::cortex_m {
 
+using operators::OpLowering;
+using operators::OpView;
 using standard_lowering::LowerLeaf;
-using standard_lowering::OpLowering;
-using standard_lowering::OpView;
 
 enum class CoreClass { Thumb, Long, Dsp, Mve };
 

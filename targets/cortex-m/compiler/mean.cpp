@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "kernels.h"
-#include "standard_lowering/quantization.h"
+#include "operators/lowering/quantization.h"
 
 namespace intarsia::targets::cortex_m {
 
-using namespace standard_lowering;
+using namespace operators;
 
 namespace {
 

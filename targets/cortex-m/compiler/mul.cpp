@@ -6,7 +6,7 @@
 
 namespace intarsia::targets::cortex_m {
 
-using namespace standard_lowering;
+using namespace operators;
 
 namespace {
 

@@ -7,7 +7,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using namespace standard_lowering;
+using namespace operators;
 
 constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8;
 // Strips of more pixels gain little; wider ones cost memory.

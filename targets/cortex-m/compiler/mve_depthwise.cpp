@@ -7,7 +7,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using namespace standard_lowering;
+using namespace operators;
 
 constexpr int64_t kVector = 16, kMostTaps = 64;
 // Of planes: fewer channels at a time where they would take more.

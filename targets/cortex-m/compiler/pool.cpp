@@ -4,7 +4,7 @@
 
 namespace intarsia::targets::cortex_m {
 
-using namespace standard_lowering;
+using namespace operators;
 
 namespace {
 

@@ -8,7 +8,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using namespace standard_lowering;
+using namespace operators;
 
 float scale(const graph::Tensor& tensor) {
   return tensor.quantization.scale[0];

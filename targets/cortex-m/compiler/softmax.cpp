@@ -1,11 +1,11 @@
 // Softmax of int8: device/softmax.h.
 #include "graph/fixed_functions.h"
 #include "kernels.h"
-#include "standard_lowering/quantization.h"
+#include "operators/lowering/quantization.h"
 
 namespace intarsia::targets::cortex_m {
 
-using namespace standard_lowering;
+using namespace operators;
 
 LowerLeaf softmax_leaf(const OpView& view) {
   if (view.in(0).type != DataType::Int8 || view.out().type != DataType::Int8) return nullptr;

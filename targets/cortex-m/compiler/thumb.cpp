@@ -4,7 +4,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using namespace standard_lowering;
+using namespace operators;
 
 constexpr int64_t kWord = 4;
 

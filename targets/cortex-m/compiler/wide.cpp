@@ -9,7 +9,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using namespace standard_lowering;
+using namespace operators;
 
 constexpr int64_t kMostTaps = 504;  // of a depthwise window: its sum fits 32 bits
 

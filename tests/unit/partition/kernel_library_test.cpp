@@ -3,7 +3,7 @@
 
 #include "graph/cut_out.h"
 #include "intarsia/target_kind.h"
-#include "standard_lowering/op_lowering.h"
+#include "operators/lowering/op_lowering.h"
 
 namespace intarsia {
 namespace {
@@ -26,9 +26,9 @@ KernelLibrary library() {
     return *target.attributes.find("better") == AttributeValue(true);
   };
   library.kernels = [](const Target&, const LoweringOptions&) -> standard_lowering::ChooseLeaf {
-    return [](const standard_lowering::OpView& view) -> standard_lowering::LowerLeaf {
+    return [](const operators::OpView& view) -> standard_lowering::LowerLeaf {
       if (view.node.kind != graph::OpKind::Neg) return nullptr;
-      return [](standard_lowering::OpLowering& op) {
+      return [](operators::OpLowering& op) {
         op.declare({Shape{4}}, Shape{4});
         const tir::BufferRun in{op.in(0), {tir::int_imm(0)}, 4, tir::Access::Read};
         const tir::BufferRun out{op.out(), {tir::int_imm(0)}, 4, tir::Access::Write};

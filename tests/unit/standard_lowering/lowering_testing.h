@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstring>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
 #include "intarsia/standard_lowering.h"
+#include "operators/families.h"
 #include "support/float_values.h"
 #include "support/kernel_functions.h"
 #include "support/random_operator.h"
@@ -86,6 +88,15 @@ inline std::vector<Case> supported_cases() {
     cases.push_back({OpKind::Quantize, type});
     cases.push_back({OpKind::Dequantize, type});
   }
+  // Element-wise operators that are not among these: of every type that the table says.
+  std::set<OpKind> known;
+  for (const Case& c : cases) known.insert(c.kind);
+  for (const auto family : operators::all_families())
+    for (const operators::Operator& row : family)
+      for (const graph::TypeRule& rule : row.types)
+        if (row.elementwise != operators::Elementwise::No && rule.in_c() &&
+            !known.contains(row.kind))
+          cases.push_back({row.kind, rule.input(0)});
   return cases;
 }
 

@@ -1,11 +1,11 @@
-#include "standard_lowering/quantization.h"
+#include "operators/lowering/quantization.h"
 
 #include <cmath>
 #include <random>
 
 #include <gtest/gtest.h>
 
-namespace intarsia::standard_lowering {
+namespace intarsia::operators {
 
 namespace {
 
@@ -87,4 +87,4 @@ TEST(MeanMultiplier, DividesByTheCount) {
 
 }  // namespace
 
-}  // namespace intarsia::standard_lowering
+}  // namespace intarsia::operators

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "import/onnx/known_operators.h"
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
 #include "import/onnx/weighted.h"
@@ -20,49 +21,9 @@ using graph::TensorId;
 
 namespace {
 
-struct Named {
-  std::string_view type;
-  OpKind kind;
-};
-constexpr auto kUnary = std::to_array<Named>({
-    {"Sigmoid", OpKind::Logistic},
-    {"Tanh", OpKind::Tanh},
-    {"HardSwish", OpKind::HardSwish},
-    {"Exp", OpKind::Exp},
-    {"Log", OpKind::Log},
-    {"Abs", OpKind::Abs},
-    {"Neg", OpKind::Neg},
-    {"Sqrt", OpKind::Sqrt},
-    {"Ceil", OpKind::Ceil},
-    {"Floor", OpKind::Floor},
-    {"Round", OpKind::Round},
-    {"Not", OpKind::LogicalNot},
-    {"Sin", OpKind::Sin},
-    {"Cos", OpKind::Cos},
-});
-constexpr auto kBinary = std::to_array<Named>({
-    {"Add", OpKind::Add},
-    {"Sub", OpKind::Sub},
-    {"Mul", OpKind::Mul},
-    {"Div", OpKind::Div},
-    {"Pow", OpKind::Pow},
-    {"Mod", OpKind::FloorMod},
-    {"Equal", OpKind::Equal},
-    {"Greater", OpKind::Greater},
-    {"GreaterOrEqual", OpKind::GreaterEqual},
-    {"Less", OpKind::Less},
-    {"LessOrEqual", OpKind::LessEqual},
-    {"And", OpKind::LogicalAnd},
-    {"Or", OpKind::LogicalOr},
-    {"Xor", OpKind::NotEqual},
-    {"Min", OpKind::Minimum},
-    {"Max", OpKind::Maximum},
-    {"Sum", OpKind::Add},
-    {"Mean", OpKind::Add},
-});
-
-OpKind kind_of(std::span<const Named> table, std::string_view type) {
-  return std::ranges::find(table, type, &Named::type)->kind;
+// The kind that the list of operators gives for the node.
+OpKind kind_of(const Reader& in) {
+  return find_operator(in.node().domain, in.node().type)->kind;
 }
 
 bool compares(OpKind kind) {
@@ -112,7 +73,7 @@ void unary(Reader& in, OpKind kind, const graph::Attributes& attributes) {
 }  // namespace
 
 void read_unary(Reader& in) {
-  unary(in, kind_of(kUnary, in.node().type), NoAttrs{});
+  unary(in, kind_of(in), NoAttrs{});
 }
 void read_leaky_relu(Reader& in) {
   unary(in, OpKind::LeakyRelu, graph::LeakyReluAttrs{in.real("alpha", 0.01f)});
@@ -214,7 +175,7 @@ std::optional<Values> computed(Reader& in, OpKind kind) {
 }  // namespace
 
 void read_binary(Reader& in) {
-  const OpKind kind = kind_of(kBinary, in.node().type);
+  const OpKind kind = kind_of(in);
   if (const std::optional<Values> values = computed(in, kind))
     return in.result(in.make_constant(*values));
   const Tail tail = in.tail(carries_activation(kind));
@@ -250,7 +211,7 @@ void read_binary(Reader& in) {
 
 // Min and Max of quantised values are formed on the result's scale; sums of more than two in floats.
 void read_variadic(Reader& in) {
-  const OpKind kind = kind_of(kBinary, in.node().type);
+  const OpKind kind = kind_of(in);
   const size_t count = in.node().inputs.size();
   const bool selects = kind == OpKind::Minimum || kind == OpKind::Maximum;
   const Tail tail = in.tail(false);

@@ -16,9 +16,12 @@ void read_written_out(Reader&) {
 
 constexpr auto kOperators = std::to_array<KnownOperator>({
 #define ONNX_OPERATOR(domain, type, reader, least, most) \
-  {domain, #type, read_##reader, least, most},
+  {domain, #type, read_##reader, least, most, graph::OpKind::Call},
+#define ONNX_ELEMENTS(type, reader, kind, least, most) \
+  {"", #type, read_##reader, least, most, graph::OpKind::kind},
 #include "import/onnx/known_operators.def"
 #undef ONNX_OPERATOR
+#undef ONNX_ELEMENTS
 });
 
 }  // namespace

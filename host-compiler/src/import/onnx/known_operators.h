@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "intarsia/graph.h"
+
 namespace intarsia::onnx {
 
 class Reader;
@@ -13,6 +15,7 @@ struct KnownOperator {
   std::string_view domain, type;
   void (*read)(Reader& in);
   size_t least_inputs, most_inputs;
+  graph::OpKind kind;  // of an element-wise operator
 };
 
 const KnownOperator* find_operator(std::string_view domain,

@@ -1,0 +1,241 @@
+// Functions of single elements.
+#include <cmath>
+
+#include "graph/fixed_functions.h"
+#include "graph/fixed_point.h"
+#include "graph/rounded_exp.h"
+#include "graph/scales.h"
+#include "operators/common_types.h"
+#include "operators/evaluation/elementwise.h"
+#include "operators/families.h"
+#include "operators/lowering/broadcast.h"
+#include "operators/lowering/result_table.h"
+#include "operators/operand_checks.h"
+
+namespace intarsia::operators {
+namespace {
+
+using namespace graph;
+using enum DataType;
+
+template <typename T>
+Result<void> abs_quantized(const Invocation& call) {
+  const bool rescales = call.in().quantization.scale != call.out().quantization.scale;
+  const FixedFactor factor = fixed_factor(relu_factor(call.in(), call.out()));
+  const auto zero = static_cast<int32_t>(call.in_zero_point());
+  const graph::Range<int64_t> range = quantized_range<T>(Activation::None, call.out());
+  return map<T>(call, [&](T x) {
+    const int32_t value = std::abs(x - zero);
+    return requantized<T>(rescales ? multiply(value, factor) : value, call.out_zero_point(), range);
+  });
+}
+
+Result<void> rsqrt_of_int8(const Invocation& call) {
+  constexpr int kShift = 20;
+  FixedFactor factor = fixed_factor(rsqrt_factor(call.in(), call.out()));
+  factor.shift -= kShift;
+  const auto zero = static_cast<int32_t>(call.in_zero_point());
+  const graph::Range<int64_t> range = quantized_range<int8_t>(Activation::None, call.out());
+  return map<int8_t>(call, [&](int8_t x) -> int32_t {
+    const int32_t value = x - zero;
+    if (value <= 0) return 127;  // below zero it is not defined
+    FixedFactor inverse = inverse_square_root(value);
+    inverse.shift += kShift;
+    return requantized<int8_t>(multiply(multiply(1, inverse), factor), call.out_zero_point(),
+                               range);
+  });
+}
+
+// To nearest, ties to the even neighbour.
+float round_to_even(float x) {
+  const float floor = std::floor(x), difference = x - floor;
+  const bool down = difference < 0.5f || (difference == 0.5f && std::fmod(floor, 2.0f) == 0.0f);
+  return down ? floor : floor + 1;
+}
+
+Stmt lower_abs_s16(OpLowering& op) {
+  const OpView& v = op.view;
+  const Multiplier m = quantize_multiplier(static_cast<double>(scale(v.in(0)) / scale(v.out())));
+  return map_elements(op, [&](Expr x) {
+    const Expr value = to_i32(std::move(x)) - zero_point(v.in(0));
+    const Expr magnitude = tir::max(value, tir::int_imm(0) - value);
+    return finished(v, requantize(magnitude, m));
+  });
+}
+
+Shapes infer_abs(OpCheck& check) {
+  const Tensor &input = check.in(0), &output = check.out();
+  if (check.ok() && is_integer(input.type) && quantized(check))
+    check.factor(relu_factor(input, output), kMostExponent32);
+  return {input.shape};
+}
+
+Shapes infer_rsqrt(OpCheck& check) {
+  const Tensor &input = check.in(0), &output = check.out();
+  if (check.ok() && is_integer(input.type) && quantized(check))
+    check.factor(rsqrt_factor(input, output), 50);
+  return {input.shape};
+}
+
+Result<void> eval_abs(const Invocation& call) {
+  if (call.type() == Int8) return abs_quantized<int8_t>(call);
+  if (call.type() == Int16) return abs_quantized<int16_t>(call);
+  return map<float>(call, [](float x) { return std::abs(x); });
+}
+
+Result<void> eval_exp(const Invocation& call) {
+  if (call.type() == Int8) return tabulated(call, rounded_exp);
+  return map<float>(call, [](float x) { return std::exp(x); });
+}
+
+Result<void> eval_rsqrt(const Invocation& call) {
+  if (call.type() == Int8) return rsqrt_of_int8(call);
+  return map<float>(call, [](float x) { return 1 / std::sqrt(x); });
+}
+
+Stmt lower_abs(OpLowering& op) {
+  if (op.view.in(0).type == Int8) return lower_by_table(op);
+  if (op.view.in(0).type == Int16) return lower_abs_s16(op);
+  return map_elements(op, [](Expr x) {
+    const Expr zero = tir::float_imm(0);
+    return tir::select(tir::binary(tir::BinaryOp::Lt, x, zero), zero - x, x);
+  });
+}
+
+Stmt lower_exp(OpLowering& op) {
+  return op.view.in(0).type == Int8 ? lower_by_table(op) : lower_by_call(op, "intarsia_exp_f32");
+}
+
+Stmt lower_rsqrt(OpLowering& op) {
+  if (op.view.in(0).type == Int8) return lower_by_table(op);
+  return map_elements(op, [](Expr x) {
+    return tir::call(Float32, "intarsia_divide_f32",
+                     {tir::float_imm(1), tir::call(Float32, "intarsia_sqrt_f32", {x})});
+  });
+}
+
+constexpr Operator kElementaryFunctionOperators[] = {
+    {.kind = OpKind::Exp,
+     .types = kInt8OrReal,
+     .infer = infer_unary,
+     .evaluate = eval_exp,
+     .lower = lower_exp,
+     .refuses = refuses_quantization,
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Log,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) {
+           return map<float>(call, [](float x) { return std::log(x); });
+         },
+     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_log_f32"); },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Abs,
+     .types = kNumber,
+     .infer = infer_abs,
+     .evaluate = eval_abs,
+     .lower = lower_abs,
+     .refuses = refuses_quantization,
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Neg,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) { return map<float>(call, [](float x) { return -x; }); },
+     .lower =
+         [](OpLowering& op) {
+           return map_elements(op,
+                               [](Expr x) { return tir::unary(tir::UnaryOp::Neg, std::move(x)); });
+         },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Square,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) { return map<float>(call, [](float x) { return x * x; }); },
+     .lower = [](OpLowering& op) { return map_elements(op, [](Expr x) { return x * x; }); },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Sqrt,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) {
+           return map<float>(call, [](float x) { return std::sqrt(x); });
+         },
+     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_sqrt_f32"); },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Rsqrt,
+     .types = kInt8OrReal,
+     .infer = infer_rsqrt,
+     .evaluate = eval_rsqrt,
+     .lower = lower_rsqrt,
+     .refuses = refuses_quantization,
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Sin,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) {
+           return map<float>(call, [](float x) { return std::sin(x); });
+         },
+     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_sin_f32"); },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Cos,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) {
+           return map<float>(call, [](float x) { return std::cos(x); });
+         },
+     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_cos_f32"); },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Ceil,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) {
+           return map<float>(call, [](float x) { return std::ceil(x); });
+         },
+     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_ceil_f32"); },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Floor,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) {
+           return map<float>(call, [](float x) { return std::floor(x); });
+         },
+     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_floor_f32"); },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Round,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) {
+           return map<float>(call, [](float x) { return round_to_even(x); });
+         },
+     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_round_even_f32"); },
+     .elementwise = Elementwise::Unary},
+    {.kind = OpKind::LogicalNot,
+     .types = kLogic,
+     .infer = infer_unary,
+     .evaluate =
+         [](const Invocation& call) {
+           return map<uint8_t>(call, [](uint8_t x) { return x == 0 ? 1 : 0; });
+         },
+     .lower =
+         [](OpLowering& op) {
+           return map_elements(op,
+                               [](Expr x) { return tir::unary(tir::UnaryOp::Not, std::move(x)); });
+         },
+     .elementwise = Elementwise::Unary},
+};
+
+}  // namespace
+
+std::span<const Operator> elementary_function_operators() {
+  return kElementaryFunctionOperators;
+}
+
+}  // namespace intarsia::operators
