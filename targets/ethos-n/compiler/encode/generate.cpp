@@ -6,6 +6,8 @@
 #include "encode/cascade_writer.h"
 #include "encode/layer_writer.h"
 #include "encode/network_writer.h"
+#include "intarsia/npu/scratch_placement.h"
+#include "intarsia/plan.h"
 #include "network/payload.h"
 #include "schedule/sections.h"
 
@@ -43,30 +45,22 @@ std::vector<Life> lives_of(const Program& program, const std::vector<Section>& s
   return lives;
 }
 
-// Intermediate buffers share memory when their lives do not overlap: each goes to the lowest place
-// where it fits.
+// Intermediate buffers share memory when their lives do not overlap. Returns the offset of each in it.
 std::vector<int64_t> place_intermediates(const Program& program, const std::vector<Life>& lives,
                                          int64_t& peak) {
-  std::vector<int64_t> offsets(program.storages.size(), 0);
-  std::vector<size_t> placed;
+  std::vector<npu::ScratchRequest> requests;
+  std::vector<size_t> storages;
   for (size_t i = 0; i < program.storages.size(); ++i) {
     const Storage& storage = program.storages[i];
     if (storage.kind != Storage::Kind::Intermediate || lives[i].first == SIZE_MAX) continue;
-    std::vector<size_t> beside;
-    for (const size_t other : placed)
-      if (lives[i].first <= lives[other].last && lives[other].first <= lives[i].last)
-        beside.push_back(other);
-    std::sort(beside.begin(), beside.end(),
-              [&](size_t a, size_t b) { return offsets[a] < offsets[b]; });
-    int64_t at = 0;
-    for (const size_t other : beside) {
-      if (at + storage.bytes <= offsets[other]) break;
-      at = std::max(at, round_up(offsets[other] + program.storages[other].bytes, kBufferAlignment));
-    }
-    offsets[i] = at;
-    placed.push_back(i);
-    peak = std::max(peak, at + storage.bytes);
+    requests.push_back({storage.bytes, static_cast<int64_t>(lives[i].first),
+                        static_cast<int64_t>(lives[i].last), 0});
+    storages.push_back(i);
   }
+  peak = std::max(peak,
+                  npu::place_scratch_low(requests, kBufferAlignment, PlanOptions{}.search_budget));
+  std::vector<int64_t> offsets(program.storages.size(), 0);
+  for (size_t r = 0; r < requests.size(); ++r) offsets[storages[r]] = requests[r].address;
   return offsets;
 }
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "commands/stripe_commands.h"
+#include "intarsia/npu/scratch_placement.h"
 #include "intarsia/rounding.h"
-#include "schedule/sram_allocation.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {
@@ -12,6 +12,7 @@ namespace {
 constexpr size_t kMostSteps = 4096;
 constexpr int64_t kMostSlots = 16;  // that IFM_SLOTS can name
 constexpr int64_t kNever = -1;
+constexpr int64_t kSramAlignment = 16;  // bytes of a bank
 
 // Which rows of the map the layer reads. Besides its own the MCE takes whole stripes above and below.
 RowWindow window_of(const StripePlan& plan, const CascadeMap& map) {
@@ -98,7 +99,7 @@ bool order_steps(const Program& program, Cascade& cascade, const PleKernel* befo
 }
 
 bool place_cascade(const Variant& variant, const Program& program, Cascade& cascade,
-                   WeightStore& weights) {
+                   WeightStore& weights, bool spreads) {
   std::vector<Span> of_maps(cascade.maps.size()), of_weights(cascade.layers.size()),
       of_kernels(cascade.kernels.size());
   Span of_shared;
@@ -137,7 +138,7 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
   }
   cascade.traffic = traffic;
 
-  std::vector<SramRequest> requests;
+  std::vector<npu::ScratchRequest> requests;
   std::vector<int64_t*> places;
   const auto request = [&](int64_t bytes, const Span& span, int64_t& place) {
     if (span.is_empty()) return;
@@ -155,8 +156,11 @@ bool place_cascade(const Variant& variant, const Program& program, Cascade& casc
   for (size_t i = 0; i < cascade.maps.size(); ++i)
     request(cascade.maps[i].slots * cascade.maps[i].slot_bytes, of_maps[i],
             cascade.maps[i].address);
-  const std::optional<int64_t> end = allocate(requests, variant.emc_bytes);
+  std::optional<int64_t> end = npu::place_scratch(requests, variant.emc_bytes, kSramAlignment, 0);
   if (!end) return false;
+  if (spreads)
+    if (const auto spread = npu::spread_scratch(requests, variant.emc_bytes, kSramAlignment))
+      end = spread;
   for (size_t i = 0; i < requests.size(); ++i) *places[i] = requests[i].address;
   for (CascadeLayer& layer : cascade.layers)
     if (layer.reloads) layer.weights = shared_at;

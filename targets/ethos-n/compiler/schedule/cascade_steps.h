@@ -12,8 +12,9 @@ namespace intarsia::targets::ethos_n {
 // more slots than the MCE can name, or there are too many steps.
 bool order_steps(const Program& program, Cascade& cascade, const PleKernel* before, bool overlaps);
 
-// Gives every ring, kernel and weights a place, if they fit; and counts the traffic.
+// Gives every ring, kernel and weights a place, if they fit; and counts the traffic. `spreads`: where there is room, the
+// places that have been free for longest, so that fewer commands wait. That takes time: for cascades that are chosen.
 bool place_cascade(const Variant& variant, const Program& program, Cascade& cascade,
-                   WeightStore& weights);
+                   WeightStore& weights, bool spreads = false);
 
 }  // namespace intarsia::targets::ethos_n

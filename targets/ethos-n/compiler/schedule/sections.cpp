@@ -7,6 +7,7 @@
 #include "commands/mce_registers.h"
 #include "intarsia/npu/sections.h"
 #include "schedule/cascade_shape.h"
+#include "schedule/cascade_steps.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {
@@ -47,7 +48,10 @@ class Cutter {
     }
     std::vector<Section> sections = found.finish();
     for (Section& section : sections)
-      if (!section.cascade) section.placements = placed(section.first, section.end);
+      if (section.cascade)
+        place_cascade(variant_, program_, *section.cascade, weights_, true);
+      else
+        section.placements = placed(section.first, section.end);
     return sections;
   }
 
