@@ -4,10 +4,10 @@
 
 #include "intarsia/npu/timeline.h"
 #include "intarsia/rounding.h"
-#include "legalise.h"
-#include "network_function.h"
-#include "sections.h"
-#include "weight_store.h"
+#include "legalise/legalise.h"
+#include "network/network_function.h"
+#include "schedule/sections.h"
+#include "weights/weight_store.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {

@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "disassemble.h"
+#include "disassembly/disassemble.h"
 #include "estimate.h"
-#include "import_network.h"
 #include "intarsia/builtin_targets.h"
 #include "intarsia/target_kind.h"
 #include "lower.h"
-#include "network_file.h"
-#include "network_function.h"
-#include "tables.h"
+#include "network/import_network.h"
+#include "network/network_file.h"
+#include "network/network_function.h"
+#include "program/tables.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {

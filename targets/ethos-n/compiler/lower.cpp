@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "generate.h"
-#include "legalise.h"
-#include "network_function.h"
-#include "payload.h"
+#include "encode/generate.h"
+#include "legalise/legalise.h"
+#include "network/network_function.h"
+#include "network/payload.h"
 
 namespace intarsia::targets::ethos_n {
 

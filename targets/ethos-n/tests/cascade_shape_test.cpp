@@ -1,8 +1,8 @@
 // What the layers of a cascade share: feature maps, stripes of as many rows, and the order of what is loaded.
 #include <gtest/gtest.h>
 
-#include "compiler/cascade_shape.h"
-#include "compiler/cascade_steps.h"
+#include "schedule/cascade_shape.h"
+#include "schedule/cascade_steps.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {

@@ -3,12 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/generate.h"
-#include "compiler/legalise.h"
+#include "encode/generate.h"
 #include "ethos_n/container.h"
 #include "ethos_n/run.h"
 #include "ethos_n/stream.h"
 #include "integer_model.h"
+#include "legalise/legalise.h"
 #include "made_chains.h"
 #include "road.h"
 

@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/support.h"
-#include "compiler/tables.h"
 #include "made_operators.h"
+#include "program/tables.h"
+#include "support/support.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/linear.h"
-#include "compiler/support.h"
+#include "legalise/linear.h"
+#include "support/support.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {

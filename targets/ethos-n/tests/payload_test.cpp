@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/payload.h"
+#include "network/payload.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/rewrite.h"
+#include "legalise/rewrite.h"
 #include "support/random_operator.h"
 
 namespace intarsia::targets::ethos_n {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/support_queries.h"
+#include "support/support_queries.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

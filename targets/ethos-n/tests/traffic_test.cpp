@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "compiler/generate.h"
-#include "compiler/legalise.h"
+#include "encode/generate.h"
 #include "intarsia/import.h"
 #include "kinds.h"
+#include "legalise/legalise.h"
 #include "made_chains.h"
 #include "recorded_data.h"
 #include "road.h"

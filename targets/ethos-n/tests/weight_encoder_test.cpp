@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "compiler/weight_layout.h"
 #include "ethos_n/weights.h"
+#include "weights/weight_layout.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

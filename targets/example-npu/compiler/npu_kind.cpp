@@ -2,6 +2,7 @@
 
 #include "commands.h"
 #include "intarsia/builtin_targets.h"
+#include "intarsia/npu/timeline.h"
 
 namespace intarsia::targets::example_npu {
 namespace {
@@ -16,15 +17,21 @@ KindSpec make_spec() {
   return spec;
 }
 
-// As long as the simulator takes: decoding, then one vector of each operand a cycle.
+// As long as the simulator takes: decoding, then one vector of each operand a cycle, and one command after the other.
 CostEstimate cost(const Target& target, const graph::Module&, const graph::Function& function,
-                  const graph::Node& node) {
-  const int64_t vectors = element_count(function.tensor(node.outputs.at(0)).shape) / kLanes;
-  int64_t cycles_per_vector = 2;
-  if (const auto* pool = std::get_if<graph::Pool2dAttrs>(&node.attributes))
-    cycles_per_vector = pool->filter_h * pool->filter_w;
-  return {static_cast<double>(8 + vectors * cycles_per_vector),
-          static_cast<double>(target.get_int("clock-mhz"))};
+                  const LoweringOptions&) {
+  npu::Timeline timeline({.operations = 1});
+  for (const graph::Node& node : function.nodes) {
+    const int64_t vectors = element_count(function.tensor(node.outputs.at(0)).shape) / kLanes;
+    int64_t cycles_per_vector = 2;
+    if (const auto* pool = std::get_if<graph::Pool2dAttrs>(&node.attributes))
+      cycles_per_vector = pool->filter_h * pool->filter_w;
+    npu::OperationCost command;
+    command.first_fetch = 8;
+    command.pipeline = static_cast<double>(vectors * cycles_per_vector);
+    timeline.operation(command, true);
+  }
+  return {timeline.finish(), static_cast<double>(target.get_int("clock-mhz"))};
 }
 
 DeviceDriver driver(const Target&) {
@@ -50,7 +57,7 @@ void add_kinds(TargetRegistry& registry) {
                          const graph::Function& function,
                          const LoweringOptions&) { return lower(module, function); };
   kind.tir_to_runtime = make_streams;
-  kind.cost = sum_of_operators(cost);
+  kind.cost = cost;
   kind.driver = driver;
   kind.simulator = simulator;
   kind.disassemble = disassemble;

@@ -234,7 +234,8 @@ TEST_F(Includes, StagesOfACompilerReachEachOtherOneWay) {
   EXPECT_GE(stages.size(), 5u);
   const auto folder_of = [](const Library& stage, const Library& other) -> fs::path {
     for (const std::string& path : stage.paths)
-      if (path.ends_with("/stages/" + other.name.substr(other.name.rfind('/') + 1))) return path;
+      if (path.ends_with("/targets/" + std::regex_replace(other.name, std::regex("/"), "/stages/")))
+        return path;
     return {};
   };
   size_t walls = 0, ways = 0;
@@ -242,6 +243,11 @@ TEST_F(Includes, StagesOfACompilerReachEachOtherOneWay) {
     for (const Library& other : stages) {
       const fs::path own = folder_of(other, other), seen = folder_of(stage, other);
       ASSERT_FALSE(own.empty()) << other.name;
+      if (stage.name.substr(0, stage.name.find('/')) !=
+          other.name.substr(0, other.name.find('/'))) {
+        EXPECT_TRUE(seen.empty()) << stage.name << " sees " << other.name;
+        continue;  // several targets have stages, and headers, of one name
+      }
       const std::string folder = own.filename().string();
       const Strings headers = headers_below(own / folder);  // a link, which is followed from here
       ASSERT_FALSE(headers.empty()) << own;

@@ -75,6 +75,30 @@ TEST(ScratchPlacement, SaysWhereNothingFits) {
   EXPECT_EQ(place_scratch(requests, 64, kAlignment, 0), 64);
 }
 
+// What begins takes bytes whose last user ended as long ago as anywhere, wherever there is room.
+TEST(ScratchPlacement, SpreadsWhereThereIsRoom) {
+  std::mt19937 random(7);
+  int spread = 0;
+  for (int round = 0; round < 100; ++round) {
+    std::vector<ScratchRequest> requests = random_requests(random, 1 + random() % 10);
+    const int64_t least = most_alive(requests);
+    const std::optional<int64_t> end = spread_scratch(requests, 2 * least, kAlignment);
+    if (!end) continue;
+    expect_apart(requests, *end);
+    EXPECT_LE(*end, 2 * least);
+    ++spread;
+  }
+  EXPECT_GT(spread, 50);
+  // Turns through three places of the size, and not back to the first as soon as it is free.
+  std::vector<ScratchRequest> turns;
+  for (int64_t i = 0; i < 6; ++i) turns.push_back({64, 2 * i, 2 * i + 1, -1});
+  EXPECT_EQ(spread_scratch(turns, 192, kAlignment), 192);
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(turns[i].address, static_cast<int64_t>(i % 3) * 64);
+  turns = {{64, 0, 3, 7}, {64, 2, 5, 7}};
+  EXPECT_FALSE(spread_scratch(turns, 127, kAlignment));
+  EXPECT_EQ(turns[1].address, 7);
+}
+
 // Patience finds ways that no order of taking the lowest gap does, and no worse ones.
 TEST(ScratchPlacement, PatienceHelps) {
   std::mt19937 random(6);

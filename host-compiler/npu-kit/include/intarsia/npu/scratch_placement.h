@@ -21,6 +21,13 @@ struct ScratchRequest {
 std::optional<int64_t> place_scratch(std::vector<ScratchRequest>& requests, int64_t limit,
                                      int64_t alignment, int64_t steps);
 
+// Where there is more room than that: each where memory has been free for longest when it begins, so that the commands
+// which use it first need not wait for the last that used what was there before. In the order in which they begin; says
+// where the last ends. None where one does not find a place below `limit`, and then requests are as they were. The work
+// grows with the cube of the requests.
+std::optional<int64_t> spread_scratch(std::vector<ScratchRequest>& requests, int64_t limit,
+                                      int64_t alignment);
+
 // The least memory that is found for them, whatever their addresses.
 int64_t place_scratch_low(std::vector<ScratchRequest>& requests, int64_t alignment, int64_t steps);
 
