@@ -10,7 +10,7 @@
 #include <iterator>
 
 #include "intarsia/import.h"
-#include "intarsia/slim.h"
+#include "passes/slim.h"
 
 namespace {
 

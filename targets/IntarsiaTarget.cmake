@@ -1,5 +1,6 @@
 # intarsia_add_target(<folder name>
-#   COMPILER <sources>   compiler/: the hooks; sees isa, the host compiler and the kit for NPUs, never device or sim
+#   COMPILER <sources>   compiler/: the hooks; sees isa, the public headers and the kit for NPUs, never
+#                        device, sim or what is private to the host compiler
 #   STAGES <names>       folders of compiler/ (intarsia_add_target_stage)
 #   DEVICE <sources>     device/: freestanding driver; sees isa and the runtime core
 #   SIM <sources>        sim/: register-level simulator; sees isa only
@@ -43,7 +44,7 @@ function(intarsia_add_target_stage stage)
   list(TRANSFORM ARG_ALONE PREPEND compiler/${stage}/)
   add_library(${target}_${stage} OBJECT ${ARG_SOURCES})
   target_link_libraries(${target}_${stage} PRIVATE ${target}_${stage}_headers ${target}_isa
-    intarsia::target_kind intarsia::standard_lowering intarsia::npu_kit fmt::fmt intarsia_options)
+    intarsia::headers intarsia::npu_kit fmt::fmt intarsia_options)
   intarsia_precompile(${target}_${stage} host)
   intarsia_compile_together(${target}_${stage} ALONE ${ARG_ALONE})
 endfunction()
@@ -69,10 +70,11 @@ function(intarsia_add_target name)
   set(library intarsia_target_${identifier})
   intarsia_target_view(${library}_isa isa ${identifier})
   add_library(${library} STATIC ${ARG_COMPILER})
+  # Compiled with the public headers alone; who links it links what they declare.
   target_link_libraries(${library}
-    PUBLIC intarsia::target_kind
-    PRIVATE $<BUILD_INTERFACE:${library}_isa> intarsia::standard_lowering intarsia::npu_kit fmt::fmt
-            $<BUILD_INTERFACE:intarsia_options>)
+    PRIVATE $<BUILD_INTERFACE:${library}_isa> intarsia::headers intarsia::npu_kit fmt::fmt
+            $<BUILD_INTERFACE:intarsia_options>
+    INTERFACE intarsia::target_kind $<LINK_ONLY:intarsia::standard_lowering>)
   # For tests: the headers of all stages, and of the kit.
   add_library(${library}_headers INTERFACE)
   target_link_libraries(${library}_headers INTERFACE intarsia::npu_kit)

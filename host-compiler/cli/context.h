@@ -11,7 +11,7 @@
 #include "intarsia/board.h"
 #include "intarsia/build.h"
 #include "intarsia/compile.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::cli {
 

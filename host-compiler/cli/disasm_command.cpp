@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "intarsia/package_writer.h"
+#include "package_writer/package_writer.h"
 #include "support/files.h"
 
 namespace intarsia::cli {

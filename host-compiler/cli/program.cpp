@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "intarsia/import.h"
-#include "intarsia/owners.h"
 #include "support/files.h"
+#include "target_kind/owners.h"
 
 namespace intarsia::cli {
 void report_idle_devices(const Context& context, const Selection& selection,

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/diagnostics.h"
-#include "intarsia/tensor_values.h"
+#include "intarsia/graph/tensor_values.h"
 
 namespace intarsia::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/partition.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::cli {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/emit.h"
+#include "emission/emit.h"
 #include "program.h"
 #include "support/files.h"
 #include "verify_programs.h"

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/emit.h"
-#include "intarsia/tensor_values.h"
+#include "emission/emit.h"
+#include "intarsia/graph/tensor_values.h"
 #include "program.h"
 #include "support/files.h"
 

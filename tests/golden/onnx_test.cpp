@@ -10,7 +10,7 @@
 #include "import/onnx/fold_layout.h"
 #include "import/onnx/read_onnx.h"
 #include "intarsia/import.h"
-#include "intarsia/slim.h"
+#include "passes/slim.h"
 
 namespace intarsia::graph {
 namespace {

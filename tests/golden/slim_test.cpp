@@ -4,7 +4,7 @@
 
 #include "golden_testing.h"
 #include "intarsia/import.h"
-#include "intarsia/slim.h"
+#include "passes/slim.h"
 
 namespace intarsia::graph {
 namespace {

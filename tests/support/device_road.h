@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "intarsia/compile.h"
-#include "intarsia/package_writer.h"
-#include "intarsia/stream_places.h"
+#include "intarsia/plugin/stream_places.h"
 #include "intarsia_contract/package.h"
+#include "package_writer/package_writer.h"
 
 namespace intarsia::test {
 

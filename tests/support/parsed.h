@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "intarsia/check.h"
 #include "intarsia/graph.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::targets::c {
 void add_kinds(TargetRegistry& registry);

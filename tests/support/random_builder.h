@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 #include "support/random_operator.h"
 
 namespace intarsia::testing::families {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "support/overloaded.h"
+#include "intarsia/plugin/overloaded.h"
 
 namespace intarsia::testing {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::testing {
 

@@ -1,7 +1,7 @@
 // The targets of this build: one call that adds them all to a registry.
 #pragma once
 
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia {
 

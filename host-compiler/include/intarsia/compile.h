@@ -10,8 +10,7 @@
 #include "intarsia/import.h"
 #include "intarsia/partition.h"
 #include "intarsia/plan.h"
-#include "intarsia/ram_budget.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia {
 

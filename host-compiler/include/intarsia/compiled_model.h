@@ -6,22 +6,80 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/check.h"
-#include "intarsia/emit.h"
 #include "intarsia/graph.h"
 #include "intarsia/package.h"
 #include "intarsia/partition.h"
-#include "intarsia/parts.h"
 #include "intarsia/plan.h"
-#include "intarsia/ram_budget.h"
-#include "intarsia/slim.h"
-#include "intarsia/target_kind.h"
-#include "intarsia/tir.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/target_kind.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia {
 
 // In the order they run. A model has `reached` a stage when that stage's result is in it.
 enum class Stage : uint8_t { Nothing, Import, Slim, Partition, Lower, Plan, Emit, Package };
+
+// ---- what the stages have made ------------------------------------------------------------------
+
+// One thing done, for `explain`.
+struct SlimAction {
+  std::string
+      pass;  // "identity" | "chain" | "activation" | "constant" | "padding" | "channels" | "unread"
+  std::string node;  // the operator that it was done to
+  std::string what;  // "971 of 1496 output channels removed"
+  std::string why;   // why no result changes
+};
+
+struct SlimFigures {
+  int64_t operators = 0;
+  int64_t macs = 0;
+  int64_t channels = 0;      // output channels of convolutions and fully connected layers
+  int64_t weight_bytes = 0;  // their weights, without biases
+};
+
+// The module without what provably changes no result.
+struct Slimmed {
+  graph::Module module;
+  std::vector<SlimAction> actions;
+  SlimFigures before, after;
+};
+
+inline constexpr int kApplication =
+    -1;  // Channel::from: gives the inputs; Channel::to: takes the outputs
+
+// A tensor on its way from one segment to another.
+struct Channel {
+  std::string name;                            // a C identifier, unique in the model
+  int from = kApplication, to = kApplication;  // segments
+  size_t output = 0;                           // of `from`, or which of the model's inputs
+  size_t input = 0;                            // of `to`, or which of the model's outputs
+  int64_t bytes = 0;
+  // Not empty: a variable on its way back to a segment that reads what the inference before has left. The channel
+  // begins with this message.
+  std::vector<uint8_t> first_message;
+};
+
+// Regions of the model that one CPU runs one after the other.
+struct Segment {
+  std::string cpu;  // that runs it
+  graph::Module module;
+};
+
+// A model for several CPUs; without segments where one CPU runs it.
+struct MulticorePartition {
+  std::string name;  // the model's
+  std::vector<Segment> segments;
+  std::vector<Channel> channels;
+  std::vector<std::string>
+      cpus;  // with segments, in the target's order; the first starts the others
+};
+
+// What a RAM budget did to a model. Bytes are the peaks of all memories together.
+struct RamBudgetOutcome {
+  int64_t budget = 0;
+  int64_t before = 0, after = 0;     // operator by operator, and as it is now
+  std::vector<std::string> striped;  // what runs by stripes, in words: tir::Func::origin
+};
 
 // A function of a device that was scheduled again for a plan: with a limit on the bytes that it keeps alive at once, its
 // operands and results included.
@@ -30,6 +88,19 @@ struct ScheduledAgain {
   int64_t limit = 0;              // bytes
   int64_t before = 0, after = 0;  // bytes, where it and what lives beside it take most
 };
+
+// C sources and command streams of a program.
+struct EmittedModel {
+  std::string name;
+  std::vector<TensorInfo> inputs, outputs;
+  std::vector<SourceFile>
+      sources;  // <model>.h, <model>.c, <model>_data.c, <model>_descriptor.c ...
+  std::vector<std::string> c_files;    // those of them a build compiles
+  std::vector<CommandStream> streams;  // what the package holds, in order of function index
+  std::vector<std::string> members;    // members with streams, in order of device index
+};
+
+// ---- the model --------------------------------------------------------------------------------
 
 // What one CPU runs, with the devices it drives.
 struct CompiledProgram {

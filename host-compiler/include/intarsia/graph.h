@@ -18,16 +18,16 @@
 #include <string_view>
 #include <vector>
 
-#include "intarsia/data_type.h"
-#include "intarsia/op_attributes.h"
+#include "intarsia/graph/data_type.h"
+#include "intarsia/graph/op_attributes.h"
+#include "intarsia/graph/shared_bytes.h"
 #include "intarsia/result.h"
-#include "intarsia/shared_bytes.h"
 
 namespace intarsia::graph {
 
 enum class OpKind : uint8_t {
 #define OP(name, text, attrs, least, most, outputs) name,
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
 };
 

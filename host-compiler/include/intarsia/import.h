@@ -5,8 +5,8 @@
 #include <span>
 #include <string>
 
-#include "intarsia/foreign_formats.h"
 #include "intarsia/graph.h"
+#include "intarsia/plugin/foreign_formats.h"
 
 namespace intarsia {
 

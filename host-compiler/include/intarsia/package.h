@@ -5,14 +5,23 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/artifacts.h"
-#include "intarsia/emit.h"
+#include "intarsia/graph.h"
+#include "intarsia/plugin/artifacts.h"
+#include "intarsia/plugin/target_kind.h"
 #include "intarsia/result.h"
-#include "intarsia/target_kind.h"
 
 namespace intarsia {
 
 struct CompiledModel;  // compiled_model.h
+
+// A model input or output, as the C interface and `run` describe it.
+struct TensorInfo {
+  std::string name;
+  DataType type = DataType::Int8;
+  Shape shape;
+  graph::Quantization quantization;
+  int64_t bytes = 0;
+};
 
 struct PackageManifest {
   std::string model, target, board;

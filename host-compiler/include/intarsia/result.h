@@ -10,8 +10,8 @@
 #include <utility>
 #include <variant>
 
-#include "intarsia/check.h"
 #include "intarsia/diagnostics.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "intarsia/check.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::npu {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::npu {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <numeric>
 
-#include "intarsia/check.h"
 #include "intarsia/memory_plan.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::npu {
 namespace {

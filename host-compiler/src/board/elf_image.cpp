@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "intarsia/board_firmware.h"
+#include "board/board_firmware.h"
 #include "support/files.h"
 
 namespace intarsia::board {

@@ -1,7 +1,7 @@
 // Command lines that build and start a board's firmware.
 #include <fmt/format.h>
 
-#include "intarsia/board_firmware.h"
+#include "board/board_firmware.h"
 
 namespace intarsia::board {
 namespace {

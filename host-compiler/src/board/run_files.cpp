@@ -4,7 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "intarsia/board_firmware.h"
+#include "board/board_firmware.h"
 #include "support/files.h"
 
 namespace intarsia::board {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "board/board_firmware.h"
 #include "build/compile_jobs.h"
 #include "build/objects.h"
-#include "intarsia/board_firmware.h"
 #include "support/c_identifier.h"
 #include "support/process.h"
 

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "board/board_firmware.h"
 #include "build/objects.h"
-#include "intarsia/board_firmware.h"
 #include "intarsia/build.h"
 #include "support/files.h"
 #include "support/process.h"

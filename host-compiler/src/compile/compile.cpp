@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "compile/schedule_again.h"
-#include "intarsia/lower.h"
-#include "intarsia/owners.h"
+#include "lowering/lower.h"
+#include "target_kind/owners.h"
 
 namespace intarsia {
 namespace {

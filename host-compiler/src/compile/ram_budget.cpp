@@ -1,11 +1,11 @@
-#include "intarsia/ram_budget.h"
+#include "compile/ram_budget.h"
 
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "intarsia/lower.h"
+#include "lowering/lower.h"
 #include "plan/lifetimes.h"
 
 namespace intarsia {

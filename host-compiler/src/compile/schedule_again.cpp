@@ -6,8 +6,8 @@
 #include <set>
 #include <utility>
 
-#include "intarsia/lower.h"
-#include "intarsia/ram_budget.h"
+#include "compile/ram_budget.h"
+#include "lowering/lower.h"
 #include "lowering/region_of.h"
 #include "plan/lifetimes.h"
 

@@ -5,7 +5,7 @@
 #include "intarsia/compiled_model.h"
 #include "intarsia/lowering_options.h"
 #include "intarsia/plan.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia {
 

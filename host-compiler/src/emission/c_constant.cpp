@@ -6,8 +6,8 @@
 #include <charconv>
 #include <cstring>
 
-#include "emission/c_expr.h"
-#include "support/c_writer.h"
+#include "intarsia/plugin/c_expr.h"
+#include "intarsia/plugin/c_writer.h"
 #include "tir/fold.h"
 
 namespace intarsia::emission {

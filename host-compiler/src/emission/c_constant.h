@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "intarsia/artifacts.h"
+#include "intarsia/plugin/artifacts.h"
+#include "intarsia/plugin/tir.h"
 #include "intarsia/result.h"
-#include "intarsia/tir.h"
 
 namespace intarsia::emission {
 

@@ -1,9 +1,9 @@
-#include "emission/c_expr.h"
+#include "intarsia/plugin/c_expr.h"
 
 #include <fmt/format.h>
 
 #include "emission/c_operators.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
 #include "tir/fold.h"
 
 namespace intarsia::emission {

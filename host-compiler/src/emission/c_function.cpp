@@ -1,12 +1,12 @@
-#include "emission/c_function.h"
+#include "intarsia/plugin/c_function.h"
 
 #include <fmt/format.h>
 
-#include "emission/c_stmt.h"
-#include "support/c_writer.h"
+#include "intarsia/plugin/c_stmt.h"
+#include "intarsia/plugin/c_writer.h"
+#include "intarsia/plugin/tir_simplify.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/identifiers.h"
-#include "tir/simplify.h"
-#include "tir/walk.h"
 
 namespace intarsia::emission {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "emission/c_expr.h"
+#include "intarsia/plugin/c_expr.h"
 
 namespace intarsia::emission {
 

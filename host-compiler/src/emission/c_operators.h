@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "emission/c_expr.h"
-#include "intarsia/tir.h"
+#include "intarsia/plugin/c_expr.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::emission {
 

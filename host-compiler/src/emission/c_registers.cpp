@@ -1,7 +1,7 @@
 // Finds for every scalar the innermost block that holds all its uses, so that it can be declared
 // where it gets its first value, as one would by hand.
-#include "emission/c_stmt.h"
-#include "tir/walk.h"
+#include "intarsia/plugin/c_stmt.h"
+#include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia::emission {
 

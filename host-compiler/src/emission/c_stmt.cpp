@@ -1,12 +1,12 @@
-#include "emission/c_stmt.h"
+#include "intarsia/plugin/c_stmt.h"
 
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/identifiers.h"
-#include "tir/walk.h"
 
 namespace intarsia::emission {
 

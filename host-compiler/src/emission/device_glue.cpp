@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "support/c_writer.h"
+#include "intarsia/plugin/c_writer.h"
 
 namespace intarsia::emission {
 namespace {

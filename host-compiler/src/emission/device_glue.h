@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "intarsia/emit.h"
+#include "emission/emit.h"
 
 namespace intarsia::emission {
 

@@ -1,4 +1,4 @@
-#include "intarsia/emit.h"
+#include "emission/emit.h"
 
 #include <algorithm>
 #include <map>

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "emission/model_text.h"
+#include "intarsia/plugin/c_writer.h"
 #include "support/c_identifier.h"
-#include "support/c_writer.h"
 
 namespace intarsia::emission {
 

@@ -7,9 +7,9 @@
 #include "emission/c_constant.h"
 #include "emission/model_text.h"
 #include "emission/package_contract.h"
+#include "intarsia/plugin/c_writer.h"
 #include "intarsia_contract/version.h"
 #include "support/c_identifier.h"
-#include "support/c_writer.h"
 
 namespace intarsia::emission {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/emit.h"
+#include "emission/emit.h"
 
 namespace intarsia::emission {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "intarsia/emit.h"
-#include "intarsia/tir.h"
+#include "emission/emit.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::emission {
 

@@ -1,6 +1,6 @@
 // Names and look-ups of the graph IR.
-#include "intarsia/check.h"
 #include "intarsia/graph.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::graph {
 
@@ -9,7 +9,7 @@ std::string_view to_string(OpKind kind) {
 #define OP(name, text, attrs, least, most, outputs) \
   case OpKind::name:                                \
     return text;
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
   }
   return "?";
@@ -18,7 +18,7 @@ std::string_view to_string(OpKind kind) {
 std::optional<OpKind> op_kind_from_string(std::string_view word) {
 #define OP(name, text, attrs, least, most, outputs) \
   if (word == text) return OpKind::name;
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
   return std::nullopt;
 }
@@ -28,7 +28,7 @@ Attributes default_attributes(OpKind kind) {
 #define OP(name, text, attrs, least, most, outputs) \
   case OpKind::name:                                \
     return attrs{};
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
   }
   return NoAttrs{};

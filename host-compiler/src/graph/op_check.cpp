@@ -18,7 +18,7 @@ OperandCounts operand_counts(OpKind kind) {
 #define OP(name, text, attrs, least, most, outputs) \
   case OpKind::name:                                \
     return {least, most, outputs};
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
   }
   return {0, 0, 0};

@@ -171,7 +171,7 @@ class Parser {
   static std::string similar(const std::string& kind) {
     const std::string nearest = nearest_name(kind, {
 #define OP(name, text, attrs, least, most, outputs) text,
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
                                                    });
     return nearest.empty() ? "" : fmt::format("did you mean '{}'?", nearest);

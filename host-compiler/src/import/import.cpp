@@ -7,8 +7,8 @@
 
 #include "import/onnx/fold_layout.h"
 #include "import/onnx/read_onnx.h"
-#include "import/read_tflite.h"
-#include "import/tflite_file.h"
+#include "import/tflite/read_tflite.h"
+#include "import/tflite/tflite_file.h"
 #include "support/model_name.h"
 
 namespace intarsia {

@@ -1,4 +1,4 @@
-#include "intarsia/lower.h"
+#include "lowering/lower.h"
 
 #include <fmt/format.h>
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <string_view>
 
-#include "intarsia/check.h"
-#include "tir/walk.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia::lowering {
 

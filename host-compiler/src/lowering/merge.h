@@ -5,8 +5,8 @@
 #include <string>
 #include <unordered_map>
 
-#include "intarsia/tir.h"
-#include "intarsia/unique_names.h"
+#include "intarsia/plugin/tir.h"
+#include "intarsia/plugin/unique_names.h"
 
 namespace intarsia::lowering {
 

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "lowering/aliases.h"
 #include "support/c_identifier.h"
-#include "tir/walk.h"
 
 namespace intarsia::lowering {
 namespace {

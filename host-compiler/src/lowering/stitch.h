@@ -2,7 +2,7 @@
 #pragma once
 
 #include "intarsia/graph.h"
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 #include "lowering/merge.h"
 
 namespace intarsia::lowering {

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/common_types.h"
 #include "operators/families.h"
 #include "operators/lowering/broadcast.h"

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <functional>
 
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/common_types.h"
 #include "operators/evaluation/broadcast.h"
 #include "operators/families.h"

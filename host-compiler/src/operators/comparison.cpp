@@ -1,6 +1,6 @@
 // Comparisons, logic and choice of two operands element by element, broadcast.
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/common_types.h"
 #include "operators/evaluation/broadcast.h"
 #include "operators/families.h"

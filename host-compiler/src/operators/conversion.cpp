@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/families.h"
 #include "operators/lowering/broadcast.h"
 

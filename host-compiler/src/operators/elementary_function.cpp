@@ -1,10 +1,10 @@
 // Functions of single elements.
 #include <cmath>
 
-#include "graph/fixed_functions.h"
-#include "graph/fixed_point.h"
-#include "graph/rounded_exp.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_functions.h"
+#include "intarsia/plugin/fixed_point.h"
+#include "intarsia/plugin/rounded_exp.h"
 #include "operators/common_types.h"
 #include "operators/evaluation/elementwise.h"
 #include "operators/families.h"

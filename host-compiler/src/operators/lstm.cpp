@@ -6,9 +6,9 @@
 #include <cmath>
 #include <vector>
 
-#include "graph/fixed_functions.h"
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_functions.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/families.h"
 #include "operators/state_checks.h"
 

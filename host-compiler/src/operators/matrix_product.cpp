@@ -3,8 +3,8 @@
 
 #include <type_traits>
 
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/common_types.h"
 #include "operators/evaluation/broadcast.h"
 #include "operators/families.h"

@@ -7,10 +7,10 @@
 #include <cmath>
 #include <limits>
 
-#include "graph/fixed_functions.h"
-#include "graph/fixed_point.h"
-#include "graph/rounded_exp.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_functions.h"
+#include "intarsia/plugin/fixed_point.h"
+#include "intarsia/plugin/rounded_exp.h"
 #include "operators/common_types.h"
 #include "operators/families.h"
 #include "operators/operand_checks.h"

@@ -10,9 +10,9 @@
 #include "graph/op_check.h"
 #include "graph/type_rule.h"
 #include "intarsia/graph.h"
+#include "intarsia/plugin/op_lowering.h"
 #include "operators/channel_rule.h"
 #include "operators/evaluation/invocation.h"
-#include "operators/lowering/op_lowering.h"
 #include "operators/lowering/refusals.h"
 #include "striping/stripe_geometry.h"
 

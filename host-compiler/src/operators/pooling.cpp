@@ -5,8 +5,8 @@
 #include <limits>
 #include <type_traits>
 
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/common_types.h"
 #include "operators/families.h"
 #include "operators/lowering/window.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "operators/evaluation/moved_elements.h"
 #include "operators/families.h"
 #include "operators/lowering/strided_copy.h"

@@ -6,8 +6,8 @@
 #include <functional>
 #include <limits>
 
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/common_types.h"
 #include "operators/families.h"
 #include "operators/lowering/dims.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "operators/common_types.h"
 #include "operators/families.h"
 

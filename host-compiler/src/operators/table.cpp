@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/check.h"
-#include "intarsia/op_families.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/op_families.h"
 #include "operators/common_types.h"
 #include "operators/families.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kKinds = 0
 #define OP(name, text, attrs, least, most, outputs) +1
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
     ;
 

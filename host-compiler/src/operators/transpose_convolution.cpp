@@ -1,7 +1,7 @@
 // Transposed convolution: every input element adds its product with the weights to a window of the output.
 #include <fmt/format.h>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "operators/evaluation/weighted_sums.h"
 #include "operators/families.h"
 #include "operators/lowering/dot_product.h"

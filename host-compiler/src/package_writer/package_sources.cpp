@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/package_writer.h"
+#include "package_writer/package_writer.h"
 #include "support/c_identifier.h"
 
 namespace intarsia {

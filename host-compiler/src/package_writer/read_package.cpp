@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/package_writer.h"
 #include "intarsia_contract/package.h"
 #include "package_format/package_generated.h"
 #include "package_writer/header.h"
+#include "package_writer/package_writer.h"
 
 namespace intarsia {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/artifacts.h"
+#include "intarsia/plugin/artifacts.h"
 #include "intarsia/result.h"
 
 namespace intarsia::packaging {

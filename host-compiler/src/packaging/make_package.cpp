@@ -7,7 +7,7 @@
 #include "emission/device_glue.h"
 #include "emission/package_contract.h"
 #include "intarsia/compiled_model.h"
-#include "intarsia/package_writer.h"
+#include "package_writer/package_writer.h"
 #include "packaging/add_once.h"
 #include "packaging/build_glue.h"
 #include "packaging/copy_tree.h"

@@ -2,11 +2,11 @@
 #include <map>
 #include <set>
 
+#include "intarsia/plugin/tir_walk.h"
 #include "intarsia/report.h"
 #include "lowering/region_of.h"
 #include "plan/lifetimes.h"
 #include "tir/function_index.h"
-#include "tir/walk.h"
 
 namespace intarsia {
 namespace {

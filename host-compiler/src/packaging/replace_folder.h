@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/artifacts.h"
+#include "intarsia/plugin/artifacts.h"
 #include "intarsia/result.h"
 #include "support/file_operations.h"
 

@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "intarsia/slim.h"
+#include "passes/slim.h"
 
 namespace intarsia {
 

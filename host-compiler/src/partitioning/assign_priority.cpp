@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/owners.h"
 #include "partitioning/assign.h"
+#include "target_kind/owners.h"
 
 namespace intarsia::partitioning {
 namespace {

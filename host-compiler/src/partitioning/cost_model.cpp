@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "intarsia/owners.h"
+#include "target_kind/owners.h"
 
 namespace intarsia::partitioning {
 namespace {

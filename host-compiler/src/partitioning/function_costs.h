@@ -4,7 +4,7 @@
 #include <span>
 
 #include "graph/cut_out.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::partitioning {
 

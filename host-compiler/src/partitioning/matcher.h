@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "intarsia/pattern.h"
+#include "intarsia/plugin/pattern.h"
 
 namespace intarsia::partitioning {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "intarsia/graph.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::partitioning {
 

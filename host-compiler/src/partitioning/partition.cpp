@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/owners.h"
 #include "partitioning/assign.h"
 #include "partitioning/offers.h"
 #include "partitioning/regions.h"
 #include "passes/passes.h"
+#include "target_kind/owners.h"
 
 namespace intarsia {
 namespace {

@@ -1,6 +1,6 @@
 #include "passes/channel_flow.h"
 
-#include "intarsia/op_families.h"
+#include "intarsia/plugin/op_families.h"
 #include "operators/operator.h"
 
 namespace intarsia::passes {

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "intarsia/slim.h"
-#include "intarsia/tensor_values.h"
+#include "intarsia/graph/tensor_values.h"
+#include "passes/slim.h"
 
 namespace intarsia {
 

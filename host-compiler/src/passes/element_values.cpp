@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "graph/fixed_point.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "passes/channel_flow.h"
 
 namespace intarsia::passes {

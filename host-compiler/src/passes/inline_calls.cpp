@@ -1,7 +1,7 @@
 #include <map>
 #include <set>
 
-#include "intarsia/unique_names.h"
+#include "intarsia/plugin/unique_names.h"
 #include "passes/passes.h"
 
 namespace intarsia::passes {

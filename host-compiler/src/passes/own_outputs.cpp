@@ -1,6 +1,6 @@
 #include <set>
 
-#include "intarsia/unique_names.h"
+#include "intarsia/plugin/unique_names.h"
 #include "passes/graph_edit.h"
 #include "passes/passes.h"
 

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "graph/fixed_point.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "passes/channel_flow.h"
 #include "passes/element_values.h"
 #include "passes/graph_edit.h"

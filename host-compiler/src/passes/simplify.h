@@ -3,7 +3,7 @@
 // (unused tensors and constants apart).
 #pragma once
 
-#include "intarsia/slim.h"
+#include "passes/slim.h"
 
 namespace intarsia::passes {
 

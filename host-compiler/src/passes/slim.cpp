@@ -1,4 +1,4 @@
-#include "intarsia/slim.h"
+#include "passes/slim.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/plan.h"
-#include "tir/walk.h"
+#include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "intarsia/plan.h"
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::plan {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/memory_plan.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::plan {
 

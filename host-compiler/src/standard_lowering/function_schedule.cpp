@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "graph/loop_bound.h"
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 #include "operators/lowering/strided_copy.h"
 #include "standard_lowering/row_chain.h"
 #include "standard_lowering/stripe_lowering.h"

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "intarsia/graph.h"
-#include "intarsia/tir_build.h"
-#include "operators/lowering/op_lowering.h"
-#include "standard_lowering/leaves.h"
+#include "intarsia/plugin/kernel_functions.h"
+#include "intarsia/plugin/op_lowering.h"
+#include "intarsia/plugin/tir_build.h"
 #include "striping/stripe_choice.h"
 
 namespace intarsia::standard_lowering {

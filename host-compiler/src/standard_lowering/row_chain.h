@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "operators/lowering/op_view.h"
+#include "intarsia/plugin/op_view.h"
 #include "striping/stripe_geometry.h"
 
 namespace intarsia::standard_lowering {

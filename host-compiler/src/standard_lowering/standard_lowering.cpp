@@ -1,14 +1,14 @@
-#include "intarsia/standard_lowering.h"
+#include "intarsia/plugin/standard_lowering.h"
 
 #include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/kernel_functions.h"
 #include "operators/operator.h"
 #include "standard_lowering/function_schedule.h"
-#include "standard_lowering/leaves.h"
 #include "standard_lowering/stripe_planning.h"
 
 namespace intarsia {

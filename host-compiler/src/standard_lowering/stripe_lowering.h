@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "standard_lowering/leaves.h"
+#include "intarsia/plugin/kernel_functions.h"
 #include "standard_lowering/row_chain.h"
 
 namespace intarsia::standard_lowering {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "standard_lowering/row_chain.h"
 #include "standard_lowering/stripe_lowering.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "standard_lowering/leaves.h"
+#include "intarsia/plugin/kernel_functions.h"
 #include "striping/stripe_choice.h"
 
 namespace intarsia::standard_lowering {

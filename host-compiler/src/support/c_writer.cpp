@@ -1,11 +1,11 @@
-#include "support/c_writer.h"
+#include "intarsia/plugin/c_writer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia {
 

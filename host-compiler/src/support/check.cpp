@@ -1,4 +1,4 @@
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 #include <atomic>
 #include <cstdio>

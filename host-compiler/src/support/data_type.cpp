@@ -1,4 +1,4 @@
-#include "intarsia/data_type.h"
+#include "intarsia/graph/data_type.h"
 
 namespace intarsia {
 namespace {

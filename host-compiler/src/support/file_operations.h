@@ -5,7 +5,7 @@
 #include <functional>
 #include <system_error>
 
-#include "intarsia/artifacts.h"
+#include "intarsia/plugin/artifacts.h"
 
 namespace intarsia {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "intarsia/artifacts.h"
+#include "intarsia/plugin/artifacts.h"
 #include "intarsia/result.h"
 #include "support/interrupt.h"
 

@@ -1,4 +1,4 @@
-#include "intarsia/target_spec.h"
+#include "intarsia/target.h"
 
 namespace intarsia {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/target_spec.h"
+#include "intarsia/target.h"
 
 namespace intarsia {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "intarsia/target_spec.h"
+#include "intarsia/target.h"
 #include "member_names.h"
 #include "quoted_text.h"
 

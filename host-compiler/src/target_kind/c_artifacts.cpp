@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "emission/c_function.h"
+#include "intarsia/plugin/c_function.h"
 #include "plan/lifetimes.h"
 
-namespace intarsia::emission {
+namespace intarsia::target_kind {
+using emission::CFunctionOptions;
+using emission::emit_c_function;
+
 namespace {
 
 // "sram 0x0000..0x1f40" per argument of the function's first call, for the comment above it.
@@ -51,4 +54,4 @@ Result<Artifacts> c_artifacts(const Target& target, const tir::Module& module, c
   return artifacts;
 }
 
-}  // namespace intarsia::emission
+}  // namespace intarsia::target_kind

@@ -1,8 +1,8 @@
 #include "target_kind/default_services.h"
 
 #include "graph/cut_out.h"
-#include "intarsia/standard_lowering.h"
-#include "standard_lowering/leaves.h"
+#include "intarsia/plugin/kernel_functions.h"
+#include "intarsia/plugin/standard_lowering.h"
 #include "target_kind/c_artifacts.h"
 
 namespace intarsia {
@@ -11,7 +11,7 @@ namespace {
 // Every operator of the graph IR but `call`, which is gone when targets are asked.
 constexpr graph::OpKind kOperators[] = {
 #define OP(name, text, attrs, least, most, outputs) graph::OpKind::name,
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
 };
 
@@ -79,7 +79,7 @@ decltype(TargetKind::cost) sum_of_operators(OperatorCost cost) {
   };
 }
 
-void target_kinds::add_default_services(TargetKind& kind) {
+void target_kind::add_default_services(TargetKind& kind) {
   const bool is_cpu = kind.spec.role == Role::Cpu;
   or_else(kind.patterns, [](const Target&) { return portable_patterns(); });
   or_else(kind.graph_to_tir,
@@ -92,7 +92,7 @@ void target_kinds::add_default_services(TargetKind& kind) {
           });
   or_else(kind.tir_to_runtime,
           [&kind](const Target& target, const tir::Module& module, const Plan& plan) {
-            return emission::c_artifacts(target, module, plan, kind.kernels_for(target));
+            return target_kind::c_artifacts(target, module, plan, kind.kernels_for(target));
           });
   or_else(kind.cost, sum_of_operators(scalar_core));
   kind.cost = [&kind, without_kernels = std::move(kind.cost)](

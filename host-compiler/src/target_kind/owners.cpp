@@ -1,4 +1,4 @@
-#include "intarsia/owners.h"
+#include "target_kind/owners.h"
 
 namespace intarsia {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 #include "target_kind/default_services.h"
 
 namespace intarsia {
@@ -18,7 +18,7 @@ void TargetRegistry::add(TargetKind kind) {
                  "a kind that is built in is well-formed: " + added.error().to_string());
   kinds_.push_back(std::make_unique<TargetKind>(std::move(kind)));
   TargetKind& kept = *kinds_.back();
-  target_kinds::add_default_services(kept);
+  target_kind::add_default_services(kept);
   for (auto& [name, library] : waiting_)
     if (name == kept.spec.name) kept.kernel_libraries.push_back(std::move(library));
   std::erase_if(waiting_, [&](const auto& waiting) { return waiting.first == kept.spec.name; });

@@ -1,9 +1,9 @@
-#include "intarsia/stream_places.h"
+#include "intarsia/plugin/stream_places.h"
 
 #include <algorithm>
 
-#include "intarsia/check.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 #include "plan/lifetimes.h"
 
 namespace intarsia {

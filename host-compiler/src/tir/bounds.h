@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 #include "tir/prover.h"
 
 namespace intarsia::tir {

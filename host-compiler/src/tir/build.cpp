@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <array>
 
-#include "intarsia/check.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/tir_build.h"
 #include "tir/identifiers.h"
 
 namespace intarsia::tir {

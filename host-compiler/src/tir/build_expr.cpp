@@ -2,10 +2,10 @@
 // their type; floating point is left as written (rounding, signed zeros, NaN).
 #include <cmath>
 
-#include "intarsia/check.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/tir_build.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/fold.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 

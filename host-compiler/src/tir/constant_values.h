@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::tir {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tir/walk.h"
+#include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia::tir {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::tir {
 

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "intarsia/check.h"
-#include "intarsia/tir.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::tir {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "intarsia/plugin/tir_walk.h"
 #include "support/text_reader.h"
 #include "tir/text_words.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 

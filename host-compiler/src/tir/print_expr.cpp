@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
-#include "support/overloaded.h"
+#include "intarsia/plugin/overloaded.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "support/text_reader.h"
 #include "tir/text_words.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 

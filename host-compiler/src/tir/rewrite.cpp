@@ -1,4 +1,4 @@
-#include "tir/walk.h"
+#include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia::tir {
 

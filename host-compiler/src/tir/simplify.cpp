@@ -1,7 +1,7 @@
-#include "tir/simplify.h"
+#include "intarsia/plugin/tir_simplify.h"
 
-#include "intarsia/tir_build.h"
-#include "tir/walk.h"
+#include "intarsia/plugin/tir_build.h"
+#include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia::tir {
 

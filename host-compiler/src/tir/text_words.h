@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::tir {
 

@@ -5,10 +5,10 @@
 #include <map>
 #include <set>
 
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/function_index.h"
 #include "tir/identifiers.h"
 #include "tir/verify_parts.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 

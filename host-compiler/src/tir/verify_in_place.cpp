@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/linear.h"
 #include "tir/verify_parts.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 

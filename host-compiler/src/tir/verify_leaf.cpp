@@ -2,10 +2,10 @@
 
 #include <set>
 
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/bounds.h"
 #include "tir/text_words.h"
 #include "tir/verify_parts.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/function_index.h"
 #include "tir/verify_parts.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/fold.h"
 #include "tir/identifiers.h"
 #include "tir/verify_parts.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 

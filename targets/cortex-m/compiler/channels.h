@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "intarsia/plugin/quantization.h"
 #include "kernels.h"
-#include "operators/lowering/quantization.h"
 
 namespace intarsia::targets::cortex_m {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "channels.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "kernels.h"
 
 namespace intarsia::targets::cortex_m {

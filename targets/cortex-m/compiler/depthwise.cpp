@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "operators.h"
 
 namespace intarsia::targets::cortex_m {

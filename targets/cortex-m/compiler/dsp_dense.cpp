@@ -1,7 +1,7 @@
 // Fully connected layers of one row on cores with the DSP extension: device/dsp_dense.h.
 #include <limits>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "operators.h"
 
 namespace intarsia::targets::cortex_m {

@@ -2,7 +2,7 @@
 
 #include <variant>
 
-#include "intarsia/standard_lowering.h"
+#include "intarsia/plugin/standard_lowering.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {

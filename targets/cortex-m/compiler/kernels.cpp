@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
 
 namespace intarsia::targets::cortex_m {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "emission/c_function.h"
-#include "standard_lowering/leaves.h"
+#include "intarsia/plugin/c_function.h"
+#include "intarsia/plugin/kernel_functions.h"
 
 namespace intarsia::targets::cortex_m {
 

@@ -1,8 +1,8 @@
 // Mean and sum over neighbouring axes: device/mean.h.
 #include <algorithm>
 
+#include "intarsia/plugin/quantization.h"
 #include "kernels.h"
-#include "operators/lowering/quantization.h"
 
 namespace intarsia::targets::cortex_m {
 

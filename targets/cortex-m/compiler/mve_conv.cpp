@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "conv.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {

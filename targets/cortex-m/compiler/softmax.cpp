@@ -1,7 +1,7 @@
 // Softmax of int8: device/softmax.h.
-#include "graph/fixed_functions.h"
+#include "intarsia/plugin/fixed_functions.h"
+#include "intarsia/plugin/quantization.h"
 #include "kernels.h"
-#include "operators/lowering/quantization.h"
 
 namespace intarsia::targets::cortex_m {
 

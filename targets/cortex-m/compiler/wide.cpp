@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "operators.h"
 #include "wide_weights.h"
 

@@ -1,6 +1,6 @@
 #include "wide_weights.h"
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/board_firmware.h"
+#include "board/board_firmware.h"
 #include "support/files.h"
 #include "support/process.h"
 

@@ -1,6 +1,6 @@
 #include "kernel_cases.h"
 
-#include "intarsia/standard_lowering.h"
+#include "intarsia/plugin/standard_lowering.h"
 
 namespace intarsia::test::cortex_m {
 namespace {

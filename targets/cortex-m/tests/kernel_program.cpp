@@ -5,8 +5,8 @@
 
 #include "compiler/kernels.h"
 #include "emission/c_constant.h"
-#include "emission/c_function.h"
-#include "intarsia/check.h"
+#include "intarsia/plugin/c_function.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::c {
 void add_kinds(TargetRegistry& registry);

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "emission/c_constant.h"
-#include "emission/c_function.h"
 #include "intarsia/builtin_targets.h"
-#include "intarsia/standard_lowering.h"
+#include "intarsia/plugin/c_function.h"
+#include "intarsia/plugin/standard_lowering.h"
 #include "support/c_program.h"
 #include "support/needs.h"
 #include "wide_modules.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "intarsia/npu/timeline.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "legalise/legalise.h"
 #include "network/network_function.h"
 #include "schedule/sections.h"

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "intarsia/graph.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::targets::ethos_n {
 

@@ -7,7 +7,7 @@
 #include "disassembly/disassemble.h"
 #include "estimate.h"
 #include "intarsia/builtin_targets.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 #include "lower.h"
 #include "network/import_network.h"
 #include "network/network_file.h"

@@ -16,7 +16,7 @@ std::vector<Pattern> operator_patterns(const Target& member) {
   std::vector<Pattern> patterns;
   for (const graph::OpKind kind : {
 #define OP(name, text, attrs, least, most, outputs) graph::OpKind::name,
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
        }) {
     if (kind == graph::OpKind::Call || kind == graph::OpKind::Compiled) continue;

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "intarsia/graph.h"
-#include "intarsia/pattern.h"
+#include "intarsia/plugin/pattern.h"
+#include "intarsia/plugin/tir.h"
 #include "intarsia/target.h"
-#include "intarsia/tir.h"
 
 namespace intarsia::targets::ethos_n {
 

@@ -1,7 +1,7 @@
 // A registry with this target and plain C.
 #pragma once
 
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 #include "support/parsed.h"
 
 namespace intarsia::targets::ethos_n {

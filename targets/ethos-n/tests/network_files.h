@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/import.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::targets::ethos_n {
 void add_kinds(TargetRegistry& registry);

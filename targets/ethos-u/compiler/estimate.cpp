@@ -5,7 +5,7 @@
 #include "ethos_u/timing.h"
 #include "foreign/compiled_stream.h"
 #include "hardware/configuration.h"
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 #include "lower.h"
 
 namespace intarsia::targets::ethos_u {

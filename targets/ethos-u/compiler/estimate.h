@@ -1,7 +1,7 @@
 // What operators cost on the NPU together: as long as their schedule takes.
 #pragma once
 
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -6,7 +6,7 @@
 #include "encode/to_tir.h"
 #include "hardware/hardware.h"
 #include "hardware/memory_systems.h"
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 #include "legalise/legalise.h"
 #include "schedule/scheduler.h"
 

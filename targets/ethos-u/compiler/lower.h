@@ -3,9 +3,9 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/lowering_options.h"
+#include "intarsia/plugin/tir.h"
 #include "intarsia/result.h"
 #include "intarsia/target.h"
-#include "intarsia/tir.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 #include "recorded_data.h"
 
 namespace intarsia::targets::ethos_u {

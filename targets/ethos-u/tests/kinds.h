@@ -2,7 +2,7 @@
 #pragma once
 
 #include "intarsia/import.h"
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 #include "support/parsed.h"
 
 namespace intarsia::targets::ethos_u {

@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "intarsia/package_writer.h"
 #include "intarsia_contract/package.h"
+#include "package_writer/package_writer.h"
 #include "road.h"
 #include "support/kernel_functions.h"
 

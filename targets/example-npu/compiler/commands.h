@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::example_npu {
 

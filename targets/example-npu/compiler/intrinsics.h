@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::targets::example_npu {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
 #include "intrinsics.h"
 #include "npu_kind.h"
 #include "scaling.h"

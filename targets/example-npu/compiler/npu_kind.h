@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::targets::example_npu {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
-#include "intarsia/stream_places.h"
+#include "intarsia/plugin/stream_places.h"
 #include "intrinsics.h"
 #include "npu_kind.h"
 

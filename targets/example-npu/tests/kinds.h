@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 #include "support/parsed.h"
 
 namespace intarsia::targets::example_npu {

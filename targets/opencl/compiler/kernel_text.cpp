@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "emission/c_stmt.h"
+#include "intarsia/plugin/c_stmt.h"
+#include "intarsia/plugin/c_writer.h"
+#include "intarsia/plugin/tir_simplify.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "parallel.h"
-#include "support/c_writer.h"
-#include "tir/simplify.h"
-#include "tir/walk.h"
 
 namespace intarsia::targets::opencl {
 namespace {

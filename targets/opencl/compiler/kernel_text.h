@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::targets::opencl {
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
-#include "intarsia/standard_lowering.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/standard_lowering.h"
+#include "intarsia/plugin/tir_build.h"
 #include "kernel_text.h"
 #include "opencl_kind.h"
 

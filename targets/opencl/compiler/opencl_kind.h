@@ -3,7 +3,7 @@
 // on each other become the range of a kernel, and the buffers between kernels are the memory plan's.
 #pragma once
 
-#include "intarsia/target_kind.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::targets::opencl {
 

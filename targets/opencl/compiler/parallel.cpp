@@ -4,9 +4,9 @@
 #include <map>
 #include <optional>
 
-#include "emission/c_stmt.h"
-#include "intarsia/tir_build.h"
-#include "tir/walk.h"
+#include "intarsia/plugin/c_stmt.h"
+#include "intarsia/plugin/tir_build.h"
+#include "intarsia/plugin/tir_walk.h"
 
 namespace intarsia::targets::opencl {
 namespace {

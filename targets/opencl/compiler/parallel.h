@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::targets::opencl {
 

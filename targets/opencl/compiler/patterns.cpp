@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/standard_lowering.h"
+#include "intarsia/plugin/standard_lowering.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "kernel_text.h"
 #include "opencl_kind.h"
-#include "tir/walk.h"
 
 namespace intarsia::targets::opencl {
 namespace {

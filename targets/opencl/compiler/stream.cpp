@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "intarsia/stream_places.h"
+#include "intarsia/plugin/stream_places.h"
 #include "opencl_kind.h"
 
 namespace intarsia::targets::opencl {

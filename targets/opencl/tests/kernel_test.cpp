@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/kernel_text.h"
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::targets::opencl {
 namespace {

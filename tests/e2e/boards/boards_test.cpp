@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "intarsia/board_firmware.h"
+#include "board/board_firmware.h"
 #include "needs.h"
 #include "support/process.h"
 

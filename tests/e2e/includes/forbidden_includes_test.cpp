@@ -1,4 +1,4 @@
-// Where the house has no arrow there is no include path: one-line programs, compiled with the include
+// Where the architecture has no arrow there is no include path: one-line programs, compiled with the include
 // paths of the real libraries, must not find their header. Next to each such try stands one that must,
 // so that a wrong command line does not pass for a wall.
 //
@@ -219,8 +219,9 @@ TEST_F(Includes, PartsOfATargetReachOnlyTheirTables) {
 TEST_F(Includes, DeviceAndSimulatorReachNothingOfTheHost) {
   for (const char* kind : {"runtime", "device", "sim"})
     for (const Library& library : libraries_of(kind)) {
-      for (const char* header : {"intarsia/result.h", "intarsia/graph.h", "intarsia/target_kind.h",
-                                 "support/files.h", "tir/linear.h", "emission/c_expr.h"})
+      for (const char* header :
+           {"intarsia/result.h", "intarsia/graph.h", "intarsia/plugin/target_kind.h",
+            "support/files.h", "tir/linear.h", "emission/emit.h"})
         expect_wall_before(library, header);
       if (library.name != "intarsia_kernels") expect_way(library, "intarsia_contract/status.h");
       if (library.kind == "device") expect_way(library, "intarsia_rt/register_bus.h");
@@ -278,21 +279,50 @@ TEST_F(Includes, TheKitForNpusIsOfTargetsAlone) {
   const std::vector<Library> kit = libraries_of("kit");
   ASSERT_EQ(kit.size(), 1u);
   expect_way(kit.front(), "intarsia/memory_plan.h");
-  for (const char* header : {"tir/linear.h", "standard_lowering/window.h", "partitioning/offers.h",
+  for (const char* header : {"tir/linear.h", "operators/operator.h", "partitioning/offers.h",
                              "intarsia_rt/register_bus.h"})
     expect_wall_before(kit.front(), header);
   for (const TargetHeader& header : target_headers())
     for (const std::string& spelling : spellings(header)) expect_wall(kit.front(), spelling);
 }
 
-// Compilers of targets stand on the public headers and on what their link line names.
-TEST_F(Includes, TargetCompilersReachThePublicHeaders) {
-  for (const Library& library : libraries_of("compiler")) {
-    expect_way(library, "intarsia/target_kind.h");
-    for (const char* header : {"partitioning/offers.h", "lowering/merge.h", "import/read_tflite.h",
-                               "packaging/build_glue.h", "context.h", "intarsia_rt/register_bus.h"})
-      expect_wall_before(library, header);
-  }
+// Compilers of targets stand on the public headers alone: on those for plug-ins, and on the kit for NPUs.
+TEST_F(Includes, TargetCompilersReachThePublicHeadersAndNoPrivateOne) {
+  const Strings hidden = headers_below(kRoot / "host-compiler/src");
+  ASSERT_GE(hidden.size(), 50u);
+  for (const char* kind : {"compiler", "stage"})
+    for (const Library& library : libraries_of(kind)) {
+      expect_way(library, "intarsia/plugin/target_kind.h");
+      expect_wall_before(library, "context.h");
+      expect_wall_before(library, "intarsia_rt/register_bus.h");
+      for (const std::string& path : library.paths)
+        for (const std::string& header : hidden)
+          EXPECT_FALSE(fs::exists(fs::path(path) / header))
+              << library.name << " reaches " << header;
+    }
+}
+
+// An embedding program, or a target outside of this tree, has the installed headers and nothing else. Each can be included
+// by itself.
+TEST_F(Includes, PublicHeadersIncludeOnlyPublicHeaders) {
+  const Strings roots = {(kRoot / "host-compiler/include").string(),
+                         (kRoot / "host-compiler/npu-kit/include").string()};
+  size_t count = 0;
+  for (const std::string& root : roots)
+    for (const std::string& header : headers_below(root)) {
+      if (!header.ends_with(".h")) continue;
+      EXPECT_TRUE(finds({"public", header, roots}, header)) << header;
+      ++count;
+    }
+  EXPECT_GE(count, 40u);
+}
+
+// What a program that embeds the compiler includes are the headers directly below intarsia/; there are few.
+TEST_F(Includes, TheApiIsSmall) {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(kRoot / "host-compiler/include/intarsia"))
+    count += entry.path().extension() == ".h";
+  EXPECT_LE(count, 17u);
 }
 
 // The lines `#include "..."` of a file.
@@ -352,20 +382,53 @@ TEST(Sources, NoneOutsideATargetNamesIt) {
 
 // A stage takes values and returns values; who calls whom is written down in compile.cpp alone.
 TEST(Sources, NoStageIncludesAnother) {
-  const Strings stages = {"import", "partition", "lower", "plan", "emit", "package"};
-  for (const std::string& stage : stages) {
+  const std::map<std::string, std::string> stages = {
+      {"import", "intarsia/import.h"},          {"passes", "passes/slim.h"},
+      {"partitioning", "intarsia/partition.h"}, {"lowering", "lowering/lower.h"},
+      {"emission", "emission/emit.h"},          {"packaging", "intarsia/package.h"}};
+  for (const auto& [stage, header] : stages) {
     bool own = false;
     for (const fs::path& file : sources_below(kRoot / "host-compiler/src" / stage))
       for (const std::string& include : includes_of(file)) {
-        own = own || include == "intarsia/" + stage + ".h";
-        for (const std::string& other : stages)
-          EXPECT_TRUE(other == stage || include != "intarsia/" + other + ".h")
-              << file << " includes " << include;
+        own = own || include == header;
+        for (const auto& [other, other_header] : stages)
+          EXPECT_TRUE(other == stage || include != other_header) << file << " includes " << include;
         EXPECT_NE(include, "intarsia/compile.h") << file;
         EXPECT_NE(include, "intarsia/build.h") << file;
       }
     EXPECT_TRUE(own) << stage << " has no source that includes its own header";
   }
+}
+
+// A namespace is named as its folder is, or as the file where that is a part of its own; what public headers declare is
+// defined in the namespaces that they have.
+TEST(Sources, NamespacesAreNamedAsTheirFolders) {
+  const std::regex line("(?:^|\n)namespace intarsia::([a-z0-9_:]+) \\{");
+  const std::set<std::string> of_public_headers = {"graph", "tir"};
+  size_t count = 0;
+  Strings folders = {"host-compiler/src", "host-compiler/cli", "host-compiler/npu-kit"};
+  for (const auto& entry : fs::directory_iterator(kRoot / "targets"))
+    for (const char* part : {"compiler", "device", "sim", "isa"})
+      if (fs::exists(entry.path() / part))
+        folders.push_back(fs::relative(entry.path() / part, kRoot).string());
+  for (const std::string& folder : folders)
+    for (const fs::path& file : sources_below(kRoot / folder)) {
+      std::set<std::string> names = of_public_headers;
+      for (const fs::path& part : fs::relative(file, kRoot)) names.insert(part.stem().string());
+      std::set<std::string> identifiers;
+      for (std::string name : names) {
+        std::replace(name.begin(), name.end(), '-', '_');
+        identifiers.insert(name);
+      }
+      if (identifiers.contains("npu_kit")) identifiers.insert("npu");
+      const std::string text = *read_text_file(file.string());
+      for (std::sregex_iterator it(text.begin(), text.end(), line), end; it != end; ++it, ++count) {
+        const std::string name = (*it)[1];
+        EXPECT_TRUE(identifiers.contains(name.substr(name.rfind(':') + 1)))
+            << file << " is in intarsia::" << name;
+      }
+    }
+  EXPECT_GT(count, 500u);
 }
 
 }  // namespace

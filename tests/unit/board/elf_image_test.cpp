@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "intarsia/board_firmware.h"
+#include "board/board_firmware.h"
 #include "sample_board.h"
 
 namespace intarsia::board {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "intarsia/board_firmware.h"
+#include "board/board_firmware.h"
 #include "sample_board.h"
 
 namespace intarsia::board {

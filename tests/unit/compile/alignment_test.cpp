@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/compile.h"
-#include "intarsia/standard_lowering.h"
+#include "intarsia/plugin/standard_lowering.h"
 #include "support/c_program.h"
 
 namespace intarsia {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/compile.h"
-#include "intarsia/standard_lowering.h"
+#include "intarsia/plugin/standard_lowering.h"
 
 namespace intarsia {
 namespace {

@@ -1,6 +1,6 @@
 // Random networks under RAM budgets: within the budget, and the evaluator's results to the last bit, with
 // all buffers in one memory where the plan puts them.
-#include "intarsia/ram_budget.h"
+#include "compile/ram_budget.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

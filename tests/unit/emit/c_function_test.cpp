@@ -1,9 +1,9 @@
-#include "emission/c_function.h"
+#include "intarsia/plugin/c_function.h"
 
 #include <gtest/gtest.h>
 
 #include "c_prologue.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
 #include "support/c_program.h"
 
 namespace intarsia::emission {

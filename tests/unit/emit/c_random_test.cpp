@@ -6,11 +6,11 @@
 #include <random>
 
 #include "c_prologue.h"
-#include "emission/c_function.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/c_function.h"
+#include "intarsia/plugin/tir_build.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "support/c_program.h"
 #include "support/tir_interpreter.h"
-#include "tir/walk.h"
 
 namespace intarsia::emission {
 namespace {

@@ -1,4 +1,4 @@
-#include "graph/fixed_point.h"
+#include "intarsia/plugin/fixed_point.h"
 
 #include <gtest/gtest.h>
 

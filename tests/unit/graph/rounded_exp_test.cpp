@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <random>
 
-#include "graph/fixed_functions.h"
-#include "graph/rounded_exp.h"
+#include "intarsia/plugin/fixed_functions.h"
+#include "intarsia/plugin/rounded_exp.h"
 
 namespace intarsia::graph {
 namespace {

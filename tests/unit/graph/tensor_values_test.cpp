@@ -1,4 +1,4 @@
-#include "intarsia/tensor_values.h"
+#include "intarsia/graph/tensor_values.h"
 
 #include <cmath>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "import/node_names.h"
+#include "import/tflite/node_names.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::npu {
 namespace {

@@ -1,5 +1,5 @@
 // Rows that windows read beside going through their elements.
-#include "intarsia/row_window.h"
+#include "intarsia/plugin/row_window.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "intarsia/import.h"
-#include "intarsia/op_families.h"
+#include "intarsia/plugin/op_families.h"
 #include "tflite_builder.h"
 
 namespace intarsia::testing {

@@ -10,7 +10,7 @@
 #include <regex>
 #include <set>
 
-#include "intarsia/op_families.h"
+#include "intarsia/plugin/op_families.h"
 #include "operators/families.h"
 
 namespace intarsia::operators {
@@ -26,7 +26,7 @@ struct Listed {
 
 constexpr auto kListed = std::to_array<Listed>({
 #define OP(name, text, attrs, least, most, outputs) {OpKind::name, least, most, outputs},
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
 });
 

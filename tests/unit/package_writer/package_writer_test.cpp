@@ -1,5 +1,5 @@
 // What the writer writes, the runtime on the chip and the reader for tools both read back.
-#include "intarsia/package_writer.h"
+#include "package_writer/package_writer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

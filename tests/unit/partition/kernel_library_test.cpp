@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "graph/cut_out.h"
-#include "intarsia/target_kind.h"
-#include "operators/lowering/op_lowering.h"
+#include "intarsia/plugin/op_lowering.h"
+#include "intarsia/plugin/target_kind.h"
 
 namespace intarsia {
 namespace {

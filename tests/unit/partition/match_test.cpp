@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "intarsia/pattern.h"
+#include "intarsia/plugin/pattern.h"
 
 namespace intarsia {
 namespace {

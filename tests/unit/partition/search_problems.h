@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "graph/cut_out.h"
-#include "intarsia/check.h"
-#include "intarsia/owners.h"
 #include "intarsia/partition.h"
+#include "intarsia/plugin/check.h"
 #include "partitioning/assign.h"
 #include "partitioning/offers.h"
+#include "target_kind/owners.h"
 
 namespace intarsia::testing_search {
 

@@ -1,7 +1,7 @@
 // Random networks give the same outputs after slimming, on extreme and on random inputs.
 #include <gtest/gtest.h>
 
-#include "intarsia/slim.h"
+#include "passes/slim.h"
 #include "support/random_network.h"
 
 namespace intarsia {

@@ -1,5 +1,5 @@
 // Each step of slimming on the smallest graph that shows it, and on one that it must leave alone.
-#include "intarsia/slim.h"
+#include "passes/slim.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
 
 namespace intarsia {
 namespace {

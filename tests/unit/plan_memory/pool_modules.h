@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "intarsia/plan.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
 
 namespace intarsia::testing {
 

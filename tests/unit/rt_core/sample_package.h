@@ -6,7 +6,7 @@
 #include <new>
 #include <vector>
 
-#include "intarsia/package_writer.h"
+#include "package_writer/package_writer.h"
 
 namespace intarsia::test {
 

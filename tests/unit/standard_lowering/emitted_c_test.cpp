@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "emission/c_constant.h"
-#include "emission/c_function.h"
+#include "intarsia/plugin/c_function.h"
 #include "lowering_testing.h"
 #include "support/c_program.h"
 

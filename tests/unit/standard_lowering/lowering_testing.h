@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "intarsia/standard_lowering.h"
+#include "intarsia/plugin/standard_lowering.h"
 #include "operators/families.h"
 #include "support/float_values.h"
 #include "support/kernel_functions.h"

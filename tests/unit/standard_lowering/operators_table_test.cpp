@@ -169,7 +169,7 @@ std::string table_text() {
   text += "\n" + rule + "\n";
   const OpKind kinds[] = {
 #define OP(name, text, attrs, least, most, outputs) OpKind::name,
-#include "intarsia/op_kinds.def"
+#include "intarsia/graph/op_kinds.def"
 #undef OP
   };
   for (const OpKind kind : kinds) {

@@ -1,4 +1,4 @@
-#include "operators/lowering/quantization.h"
+#include "intarsia/plugin/quantization.h"
 
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-#include "support/c_writer.h"
+#include "intarsia/plugin/c_writer.h"
 
 #include <gtest/gtest.h>
 

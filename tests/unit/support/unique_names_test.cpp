@@ -1,8 +1,8 @@
-#include "intarsia/unique_names.h"
+#include "intarsia/plugin/unique_names.h"
 
 #include <gtest/gtest.h>
 
-#include "intarsia/shared_bytes.h"
+#include "intarsia/graph/shared_bytes.h"
 
 namespace intarsia {
 namespace {

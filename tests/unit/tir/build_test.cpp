@@ -3,9 +3,9 @@
 #include <limits>
 #include <random>
 
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "tir/fold.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
 
 namespace intarsia::tir {
 

@@ -1,9 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "random_nest.h"
-#include "tir/walk.h"
 
 namespace intarsia::tir {
 namespace {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <random>
 
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir_build.h"
 #include "random_nest.h"
 #include "support/tir_interpreter.h"
 

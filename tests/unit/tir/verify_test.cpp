@@ -4,8 +4,8 @@
 
 #include <random>
 
-#include "intarsia/tir.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/tir.h"
+#include "intarsia/plugin/tir_build.h"
 #include "support/tir_interpreter.h"
 
 namespace intarsia::tir {

@@ -6,7 +6,7 @@
 
 #include "import/onnx/reader.h"
 #include "import/onnx/readers.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::onnx {
 

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "import/onnx/layout_rules.h"
-#include "intarsia/check.h"
-#include "intarsia/op_families.h"
-#include "intarsia/unique_names.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/op_families.h"
+#include "intarsia/plugin/unique_names.h"
 
 namespace intarsia::onnx {
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "import/onnx/readers.h"
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::onnx {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "intarsia/op_families.h"
+#include "intarsia/plugin/op_families.h"
 
 namespace intarsia::onnx {
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <set>
 
-#include "import/node_names.h"
 #include "import/onnx/known_operators.h"
 #include "import/onnx/qlinear.h"
+#include "import/tflite/node_names.h"
 
 namespace intarsia::onnx {
 

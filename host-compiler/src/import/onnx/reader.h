@@ -19,8 +19,8 @@
 #include <string_view>
 #include <vector>
 
-#include "import/node_names.h"
 #include "import/onnx/onnx_graph.h"
+#include "import/tflite/node_names.h"
 #include "intarsia/graph.h"
 
 namespace intarsia::onnx {

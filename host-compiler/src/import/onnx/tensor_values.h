@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "import/onnx/model_file.h"
-#include "intarsia/data_type.h"
+#include "intarsia/graph/data_type.h"
 
 namespace intarsia::onnx {
 

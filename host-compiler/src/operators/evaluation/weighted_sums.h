@@ -7,8 +7,8 @@
 
 #include <Eigen/Core>
 
-#include "graph/fixed_point.h"
 #include "graph/scales.h"
+#include "intarsia/plugin/fixed_point.h"
 #include "operators/evaluation/invocation.h"
 
 namespace intarsia::operators {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "operators/lowering/op_lowering.h"
+#include "intarsia/plugin/op_lowering.h"
 
 namespace intarsia::operators {
 

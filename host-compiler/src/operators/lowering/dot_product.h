@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "operators/lowering/op_lowering.h"
+#include "intarsia/plugin/op_lowering.h"
 
 namespace intarsia::operators {
 

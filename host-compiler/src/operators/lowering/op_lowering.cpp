@@ -1,10 +1,10 @@
-#include "operators/lowering/op_lowering.h"
+#include "intarsia/plugin/op_lowering.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::operators {
 

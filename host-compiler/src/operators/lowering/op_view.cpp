@@ -1,9 +1,9 @@
-#include "operators/lowering/op_view.h"
+#include "intarsia/plugin/op_view.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::operators {
 

@@ -1,11 +1,11 @@
-#include "operators/lowering/quantization.h"
+#include "intarsia/plugin/quantization.h"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::operators {
 

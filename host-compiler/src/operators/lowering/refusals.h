@@ -6,7 +6,7 @@
 #include <string>
 
 #include "graph/type_rule.h"
-#include "operators/lowering/op_view.h"
+#include "intarsia/plugin/op_view.h"
 
 namespace intarsia::operators {
 

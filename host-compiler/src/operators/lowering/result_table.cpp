@@ -1,7 +1,7 @@
 // Operators of one int8 operand as tables of their 256 results, which the reference evaluator fills as the model is compiled.
 #include "operators/lowering/result_table.h"
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::operators {
 namespace {

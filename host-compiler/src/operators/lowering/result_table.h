@@ -1,7 +1,7 @@
 // Operators of one int8 operand as tables of their 256 results, which the reference evaluator fills as the model is compiled.
 #pragma once
 
-#include "operators/lowering/op_lowering.h"
+#include "intarsia/plugin/op_lowering.h"
 
 namespace intarsia::operators {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "operators/lowering/op_lowering.h"
+#include "intarsia/plugin/op_lowering.h"
 
 namespace intarsia::operators {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "operators/lowering/op_lowering.h"
+#include "intarsia/plugin/op_lowering.h"
 
 namespace intarsia::operators {
 

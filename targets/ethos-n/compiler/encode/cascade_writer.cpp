@@ -1,6 +1,6 @@
 #include "encode/cascade_writer.h"
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_n {
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <memory>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "legalise/linear.h"
 #include "legalise/rewriting_builder.h"
 

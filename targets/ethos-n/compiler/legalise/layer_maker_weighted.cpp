@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "legalise/layer_maker.h"
 #include "weights/weight_layout.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "network/network_file.h"
 
 namespace intarsia::targets::ethos_n {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/stream_places.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/stream_places.h"
+#include "intarsia/plugin/tir_build.h"
 #include "network/network_file.h"
 #include "network/payload.h"
 

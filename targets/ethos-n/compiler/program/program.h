@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "program/tables.h"
 
 namespace intarsia::targets::ethos_n {

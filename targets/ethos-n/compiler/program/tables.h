@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 #include "intarsia/target.h"
 
 namespace intarsia::targets::ethos_n {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "intarsia/npu/block_sizes.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "schedule/cascade_shape.h"
 #include "schedule/cascade_steps.h"
 

@@ -12,7 +12,7 @@
 
 #include "commands/mce_registers.h"
 #include "intarsia/npu/cascade_order.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "program/program.h"
 #include "schedule/traffic.h"
 #include "stripes/stripes.h"

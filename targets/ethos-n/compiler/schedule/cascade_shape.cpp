@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "commands/stripe_commands.h"
 #include "intarsia/npu/scratch_placement.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "intarsia/npu/block_sizes.h"
 #include "intarsia/npu/map_layout.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "weights/weight_layout.h"
 
 namespace intarsia::targets::ethos_n {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "intarsia/data_type.h"
+#include "intarsia/graph/data_type.h"
 #include "program/tables.h"
 
 namespace intarsia::targets::ethos_n {

@@ -3,8 +3,8 @@
 #include <string>
 
 #include "commands/commands.h"
-#include "intarsia/check.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/tir_build.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/artifacts.h"
+#include "intarsia/plugin/artifacts.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "commands/commands.h"
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

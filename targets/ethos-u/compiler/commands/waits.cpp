@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -3,7 +3,7 @@
 #include <bit>
 #include <string_view>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -15,8 +15,8 @@
 #include "foreign/compiled_stream.h"
 #include "hardware/hardware.h"
 #include "hardware/memory_systems.h"
-#include "intarsia/check.h"
-#include "intarsia/stream_places.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/stream_places.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

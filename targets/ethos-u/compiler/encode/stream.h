@@ -1,10 +1,10 @@
 // TirToRuntime: command streams of the planned functions.
 #pragma once
 
-#include "intarsia/artifacts.h"
 #include "intarsia/plan.h"
+#include "intarsia/plugin/artifacts.h"
+#include "intarsia/plugin/tir.h"
 #include "intarsia/target.h"
-#include "intarsia/tir.h"
 
 namespace intarsia::targets::ethos_u {
 

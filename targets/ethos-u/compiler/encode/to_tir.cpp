@@ -6,8 +6,8 @@
 #include "commands/intrinsics.h"
 #include "encode/registers.h"
 #include "hardware/memory_systems.h"
-#include "intarsia/rounding.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/rounding.h"
+#include "intarsia/plugin/tir_build.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "hardware/hardware.h"
 #include "intarsia/graph.h"
-#include "intarsia/tir.h"
+#include "intarsia/plugin/tir.h"
 #include "schedule/schedule.h"
 
 namespace intarsia::targets::ethos_u {

@@ -11,8 +11,8 @@
 #include "foreign/payload_reader.h"
 #include "hardware/configuration.h"
 #include "hardware/memory_systems.h"
-#include "intarsia/stream_places.h"
-#include "intarsia/tir_build.h"
+#include "intarsia/plugin/stream_places.h"
+#include "intarsia/plugin/tir_build.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

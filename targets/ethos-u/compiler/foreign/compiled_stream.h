@@ -7,11 +7,11 @@
 
 #include <vector>
 
-#include "intarsia/artifacts.h"
-#include "intarsia/pattern.h"
 #include "intarsia/plan.h"
+#include "intarsia/plugin/artifacts.h"
+#include "intarsia/plugin/pattern.h"
+#include "intarsia/plugin/tir.h"
 #include "intarsia/target.h"
-#include "intarsia/tir.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

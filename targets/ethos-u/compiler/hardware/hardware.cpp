@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "hardware/configuration.h"
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

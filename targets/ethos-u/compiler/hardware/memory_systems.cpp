@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hardware/hardware.h"
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "hardware/limits.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "legalise/gather.h"
 #include "legalise/operators.h"
 #include "legalise/weighted.h"

@@ -29,7 +29,7 @@ constexpr double wait_steps() {
   if (memory == Sram) latency = std::max(latency, double{read} + write);
 #define MEMORY_MODE(...)
 #include "ethos_u/memory_systems.def"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #undef SYSTEM
 #undef SYSTEM_MEMORY
 #undef MEMORY_MODE

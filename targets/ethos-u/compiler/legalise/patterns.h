@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "intarsia/pattern.h"
+#include "intarsia/plugin/pattern.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "hardware/limits.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "legalise/operators.h"
 #include "program/scaling.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "graph/rounded_exp.h"
+#include "intarsia/plugin/rounded_exp.h"
 #include "legalise/wide.h"
 #include "program/scaling.h"
 

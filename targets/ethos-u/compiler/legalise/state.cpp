@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 #include "legalise/operators.h"
 
 namespace intarsia::targets::ethos_u {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "legalise/weighted.h"
 #include "program/scaling.h"
 

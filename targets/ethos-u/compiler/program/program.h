@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "intarsia/data_type.h"
+#include "intarsia/graph/data_type.h"
 
 namespace intarsia::targets::ethos_u {
 

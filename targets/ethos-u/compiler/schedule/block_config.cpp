@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "hardware/limits.h"
-#include "intarsia/check.h"
 #include "intarsia/npu/block_sizes.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "intarsia/row_window.h"
+#include "intarsia/plugin/row_window.h"
 #include "program/program.h"
 
 namespace intarsia::targets::ethos_u {

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "intarsia/npu/fast_memory_sizes.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "schedule/block_chain.h"
 
 namespace intarsia::targets::ethos_u {

@@ -1,7 +1,7 @@
 #include "schedule/constant_streams.h"
 
-#include "intarsia/check.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 #include "weights/weight_encoder.h"
 #include "weights/weight_order.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

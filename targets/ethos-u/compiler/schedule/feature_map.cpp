@@ -1,9 +1,9 @@
 #include "schedule/feature_map.h"
 
 #include "hardware/hardware.h"
-#include "intarsia/check.h"
 #include "intarsia/npu/map_layout.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

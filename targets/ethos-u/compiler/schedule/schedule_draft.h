@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "hardware/hardware.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "program/program.h"
 #include "schedule/cost.h"
 #include "schedule/feature_map.h"

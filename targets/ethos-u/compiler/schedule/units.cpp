@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 #include "schedule/views.h"
 #include "weights/weight_encoder.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "hardware/limits.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "intarsia/check.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "intarsia/check.h"
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 #include "weights/weight_choice.h"
 #include "weights/weight_columns.h"
 

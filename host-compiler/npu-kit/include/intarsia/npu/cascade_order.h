@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "intarsia/row_window.h"
+#include "intarsia/plugin/row_window.h"
 
 namespace intarsia::npu {
 

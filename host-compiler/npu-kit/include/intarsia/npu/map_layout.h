@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "intarsia/rounding.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::npu {
 

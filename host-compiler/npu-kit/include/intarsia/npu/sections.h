@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "intarsia/check.h"
+#include "intarsia/plugin/check.h"
 
 namespace intarsia::npu {
 

@@ -1,0 +1,55 @@
+// Kernels for some targets of a CPU kind: C functions made for a core's instructions, which emitted code calls where it
+// would otherwise have the portable loops. A target folder brings them for a kind of another folder.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "intarsia/graph.h"
+#include "intarsia/lowering_options.h"
+#include "intarsia/plugin/tir.h"
+#include "intarsia/target.h"
+
+namespace intarsia {
+
+namespace operators {
+class OpLowering;
+struct OpView;
+}  // namespace operators
+
+namespace standard_lowering {
+// Writes the leaf of one operator: declares its operands, returns the body.
+using LowerLeaf = std::function<tir::Stmt(operators::OpLowering&)>;
+// The target's own leaf for an operator that the portable lowering takes; empty: the portable one.
+using ChooseLeaf = std::function<LowerLeaf(const operators::OpView&)>;
+}  // namespace standard_lowering
+
+// A kernel that takes its many numbers as one constant struct: those operands of the intrinsic that are numbers become
+// its fields, in order, and its address is the first argument.
+struct ConstantStruct {
+  std::string type, name;  // "struct intarsia_window", "window"
+  std::vector<std::string> fields;
+};
+using ConstantStructs = std::map<std::string, ConstantStruct, std::less<>>;  // by intrinsic
+
+struct KernelLibrary {
+  // Whether there are kernels for the target's core.
+  std::function<bool(const Target&)> serves;
+  // The kernels for a function that is lowered with these options.
+  std::function<standard_lowering::ChooseLeaf(const Target&, const LoweringOptions&)> kernels;
+  // The structs that kernels take.
+  ConstantStructs structs = {};
+  // Headers that emitted functions include: "my_core/kernels.h".
+  std::function<std::vector<std::string>(const Target&)> includes;
+  // Cycles of an operator that has a kernel; nothing where it runs as portable loops.
+  std::function<std::optional<double>(const Target&, const graph::Module&, const graph::Function&,
+                                      const graph::Node&)>
+      cycles;
+  // The target folder whose device/ is compiled into programs, below targets/ or an absolute path.
+  std::string folder;
+};
+
+}  // namespace intarsia

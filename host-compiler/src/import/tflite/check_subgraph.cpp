@@ -1,0 +1,95 @@
+#include "import/tflite/subgraph_reader.h"
+
+namespace intarsia::tflite {
+
+// Model inputs and outputs: in range, convertible, and not each other.
+void SubgraphReader::check_model_operands() {
+  const std::span<const int32_t> inputs = values(subgraph_.inputs());
+  const std::span<const int32_t> outputs = values(subgraph_.outputs());
+  std::vector<bool> is_input(tensors_.count());
+  const char* owner = is_model_ ? "model" : "subgraph";
+  const auto place = [&](std::string_view role, size_t i) {
+    return is_model_ ? fmt::format("{}: model {} {}", file_.name(), role, i)
+                     : fmt::format("{}: {} {} of subgraph {}", file_.name(), role, i,
+                                   signature_.subgraph);
+  };
+  const auto check = [&](std::string_view role, size_t i, int32_t id) {
+    const std::string where = place(role, i);
+    if (!tensors_.in_range(id)) {
+      problems_.add(where, fmt::format("is tensor {}, but there are {}", id, tensors_.count()));
+      return false;
+    }
+    if (tensors_.is_resource(id) && !is_model_) return false;
+    if (tensors_.has_data(id) && (is_model_ || role == "input")) {
+      problems_.add(where, fmt::format("is {}, which is a constant", tensors_.label(id)));
+      return false;
+    }
+    return tensors_.get(id, fmt::format("{} {} {}", owner, role, i)) != nullptr;
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!check("input", i, inputs[i])) continue;
+    const std::string where = place("input", i);
+    if (is_input[static_cast<size_t>(inputs[i])]) {
+      problems_.add(where,
+                    fmt::format("is {}, which is an input already", tensors_.label(inputs[i])));
+    }
+    if (tensors_.is_variable(inputs[i])) {
+      problems_.add(where, fmt::format("is {}, which is a variable", tensors_.label(inputs[i])));
+    }
+    is_input[static_cast<size_t>(inputs[i])] = true;
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (check("output", i, outputs[i]) && is_model_ && is_input[static_cast<size_t>(outputs[i])]) {
+      problems_.add(fmt::format("{}: model output {}", file_.name(), i),
+                    fmt::format("is {}, which is a model input; nothing computes it",
+                                tensors_.label(outputs[i])));
+    }
+  }
+  if (outputs.empty() && is_model_) problems_.add(file_.name(), "has a model without outputs");
+}
+
+// Every tensor is written once, before it is read.
+void SubgraphReader::check_data_flow(const std::vector<OperatorInfo>& operators) {
+  constexpr int32_t kNobody = -1, kInput = -2;
+  std::vector<int32_t> writer(tensors_.count(), kNobody);
+  for (const int32_t id : values(subgraph_.inputs())) {
+    if (tensors_.in_range(id)) writer[static_cast<size_t>(id)] = kInput;
+  }
+  const auto is_known = [&](int32_t id) {
+    return writer[static_cast<size_t>(id)] != kNobody || tensors_.has_data(id) ||
+           tensors_.is_variable(id);
+  };
+  for (const OperatorInfo& op : operators) {
+    const std::string where = fmt::format("{}: {}", file_.name(), op.label());
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      const int32_t id = op.inputs[i];
+      if (id == -1 || op.is_scratch(i) || is_known(id)) continue;
+      problems_.add(where, fmt::format("reads {}, which is no model input, has no data, and no "
+                                       "earlier operator writes",
+                                       tensors_.label(id)));
+    }
+    for (const int32_t id : op.outputs) {
+      int32_t& by = writer[static_cast<size_t>(id)];
+      if (by >= 0) {
+        problems_.add(where,
+                      fmt::format("writes {}, which {} has written already", tensors_.label(id),
+                                  operators[static_cast<size_t>(by)].label()));
+      } else if (by == kInput || tensors_.has_data(id)) {
+        problems_.add(where, fmt::format("writes {}, which is a {}", tensors_.label(id),
+                                         by == kInput ? "model input" : "constant"));
+      }
+      by = op.index;
+    }
+  }
+  const std::span<const int32_t> outputs = values(subgraph_.outputs());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (tensors_.in_range(outputs[i]) && !is_known(outputs[i])) {
+      problems_.add(is_model_ ? fmt::format("{}: model output {}", file_.name(), i)
+                              : fmt::format("{}: output {} of subgraph {}", file_.name(), i,
+                                            signature_.subgraph),
+                    fmt::format("is {}, which no operator writes", tensors_.label(outputs[i])));
+    }
+  }
+}
+
+}  // namespace intarsia::tflite

@@ -1,0 +1,162 @@
+#include "import/tflite/operator_reader.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace intarsia::tflite {
+
+namespace {
+
+using graph::OpKind;
+
+constexpr int32_t kLargestFactor = 65535;
+
+bool is_narrow_integer(DataType type) {
+  return is_integer(type) && bits(type) <= 16;
+}
+
+}  // namespace
+
+void OperatorReader::problem(std::string what, std::string hint) {
+  clean_ = false;
+  problems_.add(fmt::format("{}: {}", file_.name(), op_.label()), std::move(what), std::move(hint));
+}
+
+bool OperatorReader::open() {
+  const KnownOperator& known = *op_.known;
+  if (op_.inputs.size() < known.least_inputs || op_.inputs.size() > known.most_inputs) {
+    const std::string range = known.least_inputs == known.most_inputs
+                                  ? fmt::format("{}", known.least_inputs)
+                                  : fmt::format("{} to {}", known.least_inputs, known.most_inputs);
+    problem(fmt::format("has {} inputs, but takes {}", op_.inputs.size(), range));
+  }
+  const bool any_outputs = known.kind == OpKind::Split || known.kind == OpKind::Unpack;
+  if (any_outputs ? op_.outputs.empty() : op_.outputs.size() != 1) {
+    problem(fmt::format("has {} outputs, but makes 1", op_.outputs.size()));
+  }
+  if (!clean_) return false;
+
+  const std::string reads = "read by " + op_.label(), writes = "written by " + op_.label();
+  for (size_t i = 0; i < op_.inputs.size(); ++i) {
+    const int32_t id = op_.inputs[i];
+    inputs_.push_back(id < 0 ? nullptr : tensors_.get(id, reads));
+    const bool variants = known.kind == OpKind::Svdf || known.kind == OpKind::Lstm;
+    if (id < 0 && i < known.least_inputs && !variants)
+      problem(fmt::format("lacks its input {}", i));
+    if (id >= 0 && inputs_.back() == nullptr) clean_ = false;  // reported by the table
+  }
+  for (const int32_t id : op_.outputs) {
+    outputs_.push_back(tensors_.get(id, writes));
+    if (outputs_.back() == nullptr) clean_ = false;
+  }
+  if (clean_) check_types();
+  return clean_;
+}
+
+void OperatorReader::check_types() {
+  const Operands operands = op_.known->operands;
+  if (operands == Operands::AnyBytes) return;
+  const bool weighted = operands == Operands::Weighted;
+  if (weighted && is_integer(input(1).type) != is_integer(input(0).type)) {
+    problem(fmt::format("mixes {} activations ({}) with {} weights ({})", to_string(input(0).type),
+                        input_label(0), to_string(input(1).type), input_label(1)),
+            "convert the model with full integer quantisation, or without any");
+    return;
+  }
+  const auto check = [&](const graph::Tensor& tensor, int32_t id, bool is_weights) {
+    if (tensor.type == DataType::UInt8 && operands != Operands::OldQuantised) {
+      problem(fmt::format("computes on {}, which is of type u8, the quantisation of old converters",
+                          tensors_.label(id)),
+              "convert the model again with int8 quantisation");
+    } else if (is_narrow_integer(tensor.type) && !tensor.quantization.present()) {
+      problem(fmt::format("needs {} of type {} to be quantised, but it has no scale",
+                          tensors_.label(id), to_string(tensor.type)));
+    } else if (tensor.quantization.per_channel() && !is_weights) {
+      problem(fmt::format("takes per channel scales on weights only, but {} has {}",
+                          tensors_.label(id), tensor.quantization.scale.size()));
+    }
+  };
+  const bool has_channels = weighted || operands == Operands::WeightsByChannel;
+  const size_t count = operands == Operands::FirstOnly ? 1 : op_.inputs.size();
+  for (size_t i = 0; i < count && clean_; ++i)
+    if (has_input(i)) check(input(i), op_.inputs[i], has_channels && i > 0);
+  if (clean_) check(output(), op_.outputs[0], false);
+}
+
+void OperatorReader::decide_shape(const Shape& shape) {
+  if (output().shape == shape) return;
+  if (tensors_.is_dynamic(op_.outputs[0])) return tensors_.set_shape(op_.outputs[0], shape);
+  problem(fmt::format("makes [{}], but its output has shape [{}]", fmt::join(shape, ","),
+                      fmt::join(output().shape, ",")));
+}
+
+int64_t OperatorReader::axis(int64_t axis, size_t rank) {
+  const auto axes = static_cast<int64_t>(rank);
+  if (axis < -axes || axis >= axes) {
+    problem(fmt::format("names axis {} of a tensor of rank {}", axis, rank),
+            rank == 0 ? "" : fmt::format("{} to {} are possible", -axes, axes - 1));
+    return 0;
+  }
+  return axis < 0 ? axis + axes : axis;
+}
+
+std::vector<int64_t> OperatorReader::constant_values(size_t i) const {
+  const graph::Tensor& tensor = input(i);
+  const std::span<const uint8_t> bytes = tensors_.data(op_.inputs[i]);
+  const auto size = static_cast<size_t>(bits(tensor.type) / 8);
+  std::vector<int64_t> result;
+  for (size_t at = 0; at + size <= bytes.size(); at += size) {
+    uint64_t raw = 0;
+    for (size_t b = 0; b < size; ++b) raw |= uint64_t{bytes[at + b]} << (8 * b);
+    const int unused = static_cast<int>(64 - 8 * size);
+    result.push_back(static_cast<int64_t>(raw << unused) >> unused);
+  }
+  return result;
+}
+
+std::optional<std::vector<int64_t>> OperatorReader::integers(size_t i, std::string_view role) {
+  const graph::Tensor& tensor = input(i);
+  const std::span<const uint8_t> bytes = tensors_.data(op_.inputs[i]);
+  if (bytes.empty()) {
+    problem(fmt::format("needs {} to be constant, but {} is computed when the model runs", role,
+                        input_label(i)),
+            "convert the model with fixed shapes");
+    return std::nullopt;
+  }
+  if (tensor.type != DataType::Int32 && tensor.type != DataType::Int64) {
+    problem(fmt::format("has {} of type {} ({}); i32 or i64 is needed", role,
+                        to_string(tensor.type), input_label(i)));
+    return std::nullopt;
+  }
+  return constant_values(i);
+}
+
+graph::Activation OperatorReader::activation(format::Activation raw) {
+  switch (raw) {
+    case format::Activation::None:
+      return graph::Activation::None;
+    case format::Activation::Relu:
+      return graph::Activation::Relu;
+    case format::Activation::ReluN1To1:
+      return graph::Activation::ReluN1To1;
+    case format::Activation::Relu6:
+      return graph::Activation::Relu6;
+    default:
+      break;
+  }
+  const char* name = format::EnumNameActivation(raw);
+  problem(fmt::format("has the fused activation {}; only Relu, ReluN1To1 and Relu6 can be fused",
+                      *name ? std::string(name) : fmt::format("{}", static_cast<int>(raw))),
+          "make the activation an operator of its own");
+  return graph::Activation::None;
+}
+
+int64_t OperatorReader::positive(int32_t value, std::string_view role) {
+  if (value >= 1 && value <= kLargestFactor) return value;
+  problem(fmt::format("has {} {}; 1 to {} is possible", role, value, kLargestFactor));
+  return 1;
+}
+
+}  // namespace intarsia::tflite

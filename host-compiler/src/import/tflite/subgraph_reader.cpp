@@ -1,0 +1,162 @@
+#include "import/tflite/subgraph_reader.h"
+
+#include "import/tflite/convert_compiled.h"
+#include "import/tflite/convert_shapes.h"
+
+namespace intarsia::tflite {
+
+void SubgraphReader::convert(const OperatorInfo& op) {
+  switch (op.code) {
+    case kVAR_HANDLE:
+      return;  // known beforehand
+    case kREAD_VARIABLE:
+      return read_variable(op);
+    case kASSIGN_VARIABLE:
+      return assign_variable(op);
+    case kCALL_ONCE:
+      return call_once(op);
+    case kIF:
+    case kWHILE:
+      return convert_control(op);
+    default:
+      break;
+  }
+  if (op.known->kind == graph::OpKind::Compiled) return keep_compiled(op);
+  OperatorReader in(file_, op, tensors_, problems_);
+  if (!in.open()) return;
+  if (op.code == kSHAPE || op.code == kRANK || op.code == kRANGE || op.code == kBROADCAST_ARGS) {
+    if (std::optional<std::vector<uint8_t>> bytes = compute_shape(in)) hold(op, std::move(*bytes));
+    return;
+  }
+  Converted converted{graph::NoAttrs{}};
+  if (op.known->convert != nullptr) converted = op.known->convert(in);
+  if (!in.clean()) return;
+  Draft draft;
+  draft.node.kind = op.known->kind;
+  draft.node.name = op.name;
+  draft.node.attributes = std::move(converted.attributes);
+  const size_t kept = std::min(converted.kept, op.inputs.size());
+  if (converted.operands.empty()) {
+    draft.inputs.assign(op.inputs.begin(), op.inputs.begin() + static_cast<ptrdiff_t>(kept));
+  }
+  for (int32_t& id : draft.inputs) id = current(id);
+  for (const size_t i : converted.operands) {
+    draft.inputs.push_back(i < op.inputs.size() ? current(op.inputs[i]) : -1);
+  }
+  if (converted.bias) {
+    draft.inputs.resize(3, -1);
+    draft.inputs[2] = make(std::move(*converted.bias));
+  }
+  if (converted.only) draft.inputs = {make(std::move(*converted.only))};
+  draft.outputs.assign(op.outputs.begin(), op.outputs.end());
+  for (const size_t i : converted.states) draft.outputs.push_back(op.inputs[i]);
+  if (find_out(op, draft)) return;
+  drafts_.push_back(std::move(draft));
+}
+
+void SubgraphReader::keep_compiled(const OperatorInfo& op) {
+  std::optional<CompiledOperator> compiled = convert_compiled(file_, op, tensors_, problems_);
+  if (!compiled) return;
+  Draft draft;
+  draft.node.kind = op.known->kind;
+  draft.node.name = op.name;
+  draft.node.attributes = std::move(compiled->attributes);
+  draft.inputs = std::move(compiled->inputs);
+  for (int32_t& id : draft.inputs) id = current(id);
+  draft.outputs.assign(op.outputs.begin(), op.outputs.end());
+  drafts_.push_back(std::move(draft));
+}
+
+graph::Function SubgraphReader::assemble(const std::string& name) {
+  std::vector<int32_t> inputs, outputs;
+  for (const int32_t id : values(subgraph_.inputs()))
+    if (!handles_.contains(id)) inputs.push_back(id);
+  inputs.insert(inputs.end(), taken_.begin(), taken_.end());
+  for (const int32_t id : values(subgraph_.outputs()))
+    if (!handles_.contains(id)) outputs.push_back(current(id));
+  for (const VariableId id : signature_.gives) outputs.push_back(values_.at(id));
+  graph::Module& module = model_.module();
+  for (const auto& [id, kept] : variables_) {
+    const Variable& variable = model_.variable(id);
+    if (variable.initial.empty()) continue;
+    graph::Tensor& tensor = made_[static_cast<size_t>(kept) - tensors_.count()].tensor;
+    tensor.initial.index = static_cast<int32_t>(module.constants.size());
+    module.constants.push_back({tensor.name + "_initial", variable.initial});
+  }
+
+  std::vector<graph::TensorId> ids(tensors_.count() + made_.size());
+  const auto mark = [&](std::span<const int32_t> used) {
+    for (const int32_t id : used) {
+      if (id >= 0) ids[static_cast<size_t>(id)].index = 0;
+    }
+  };
+  mark(inputs);
+  mark(outputs);
+  for (const Draft& draft : drafts_) {
+    mark(draft.inputs);
+    mark(draft.outputs);
+  }
+
+  graph::Function function;
+  function.name = name;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    if (!ids[i].valid()) continue;
+    ids[i].index = static_cast<int32_t>(function.tensors.size());
+    const auto id = static_cast<int32_t>(i);
+    graph::Tensor used = tensor(id);
+    if (i >= tensors_.count()) {
+      MadeConstant& made = made_[i - tensors_.count()];
+      if (!made.bytes.empty()) {
+        used.constant.index = static_cast<int32_t>(module.constants.size());
+        module.constants.push_back({used.name, std::move(made.bytes)});
+      }
+    } else if (const std::span<const uint8_t> data = tensors_.data(id); !data.empty()) {
+      used.constant = model_.constant(used.name, data);
+    }
+    function.tensors.push_back(std::move(used));
+  }
+
+  const auto mapped = [&](std::span<const int32_t> operands) {
+    std::vector<graph::TensorId> result;
+    for (const int32_t id : operands) {
+      result.push_back(id < 0 ? graph::TensorId{} : ids[static_cast<size_t>(id)]);
+    }
+    return result;
+  };
+  for (Draft& draft : drafts_) {
+    draft.node.inputs = mapped(draft.inputs);
+    draft.node.outputs = mapped(draft.outputs);
+    function.nodes.push_back(std::move(draft.node));
+  }
+  function.inputs = mapped(inputs);
+  function.outputs = mapped(outputs);
+  return function;
+}
+
+std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
+  ModelReader::Subgraph& subgraph = model_.subgraph(signature_.subgraph);
+  for (const OperatorInfo& op : *subgraph.operators) names_.insert(op.name);
+  if (!std::exchange(subgraph.is_checked, true)) {
+    check_model_operands();
+    check_data_flow(*subgraph.operators);
+  }
+  for (const VariableId id : signature_.takes) {
+    graph::Tensor value = *model_.variable(id).tensor;
+    value.name = printable(value.name);
+    taken_.push_back(values_[id] = make({std::move(value), {}}));
+  }
+  for (const OperatorInfo& op : *subgraph.operators) {
+    if (op.known != nullptr) convert(op);
+  }
+  // Whatever has been reported so far: a tensor's problem is told once, perhaps before this function was begun.
+  if (!problems_.empty()) return std::nullopt;
+  assign_at_end();
+  return assemble(name);
+}
+
+std::optional<graph::Function> read_subgraph(ModelReader& model, const Signature& signature,
+                                             bool is_model, const std::string& name) {
+  return SubgraphReader(model, signature, is_model).read(name);
+}
+
+}  // namespace intarsia::tflite

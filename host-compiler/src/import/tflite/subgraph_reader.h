@@ -1,0 +1,119 @@
+// One subgraph as a function. What its parts do is in files of their own:
+//   subgraph_reader.cpp     the operators in order, the function at the end
+//   check_subgraph.cpp      what must hold before any operator is converted
+//   convert_variables.cpp   variables' reads and assignments as values
+//   convert_control.cpp     branches and loops
+//   compute_at_import.cpp   operators whose results are known already
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "import/tflite/model_reader.h"
+#include "intarsia/plugin/check.h"
+
+namespace intarsia::tflite {
+
+class SubgraphReader {
+ public:
+  SubgraphReader(ModelReader& model, const Signature& signature, bool is_model)
+      : model_(model),
+        signature_(signature),
+        is_model_(is_model),
+        file_(model.file()),
+        subgraph_(*model.subgraph(signature.subgraph).raw),
+        problems_(model.problems()),
+        tensors_(*model.subgraph(signature.subgraph).tensors),
+        handles_(model.handles_of(signature.subgraph, signature.handles)) {}
+
+  std::optional<graph::Function> read(const std::string& name);
+
+ private:
+  // A converted operator; operands are still the file's tensor numbers, or those of made_.
+  struct Draft {
+    graph::Node node;
+    std::vector<int32_t> inputs, outputs;
+  };
+
+  void check_model_operands();
+  void check_data_flow(const std::vector<OperatorInfo>& operators);
+  void convert(const OperatorInfo& op);
+  void keep_compiled(const OperatorInfo& op);
+  void read_variable(const OperatorInfo& op);
+  void assign_variable(const OperatorInfo& op);
+  void call_once(const OperatorInfo& op);
+  void convert_control(const OperatorInfo& op);
+  void hand_on(const OperatorInfo& op, int32_t value);
+  void hold(const OperatorInfo& op, std::vector<uint8_t> bytes);
+  bool find_out(const OperatorInfo& op, const Draft& draft);
+  void assign_at_end();
+  graph::Function assemble(const std::string& name);
+
+  void problem(const OperatorInfo& op, std::string what, std::string hint = {}) {
+    problems_.add(fmt::format("{}: {}", file_.name(), op.label()), std::move(what),
+                  std::move(hint));
+  }
+  int32_t make(MadeConstant tensor) {
+    made_.push_back(std::move(tensor));
+    return static_cast<int32_t>(tensors_.count() + made_.size() - 1);
+  }
+  // The tensor that holds what the file's tensor holds: reads of variables are other names.
+  int32_t current(int32_t id) const {
+    const auto found = same_as_.find(id);
+    return found == same_as_.end() ? id : found->second;
+  }
+  std::optional<VariableId> handle(const OperatorInfo& op, int32_t id) {
+    const auto found = handles_.find(id);
+    if (found != handles_.end() && model_.variable(found->second).tensor) return found->second;
+    problem(op, found == handles_.end() ? "works on something that is no handle of a variable"
+                                        : "works on a variable whose type is not known");
+    return std::nullopt;
+  }
+  int32_t value_of(VariableId id);
+  // What the model returns is computed by an operator of it.
+  bool is_result(int32_t id) const {
+    return is_model_ &&
+           std::ranges::find(values(subgraph_.outputs()), id) != values(subgraph_.outputs()).end();
+  }
+  std::string unique_name(const std::string& wish);
+  const graph::Tensor& tensor(int32_t id) {
+    const auto at = static_cast<size_t>(id);
+    if (at >= tensors_.count()) return made_[at - tensors_.count()].tensor;
+    const graph::Tensor* converted = tensors_.get(id, "");
+    INTARSIA_CHECK(converted != nullptr, "an operator is converted when its operands are good");
+    return *converted;
+  }
+  // The bytes of a constant; empty when it is none.
+  std::span<const uint8_t> bytes(int32_t id) const {
+    const auto at = static_cast<size_t>(id);
+    return at >= tensors_.count() ? std::span<const uint8_t>(made_[at - tensors_.count()].bytes)
+                                  : tensors_.data(id);
+  }
+
+  ModelReader& model_;
+  const Signature& signature_;
+  const bool is_model_;
+  const ModelFile& file_;
+  const format::Subgraph& subgraph_;
+  Diagnostics& problems_;
+  TensorTable& tensors_;
+  const ModelReader::Handles handles_;
+  std::vector<Draft> drafts_;
+  // Tensors that the file does not hold; their numbers follow those of the file's tensors.
+  std::vector<MadeConstant> made_;
+  std::vector<int32_t> taken_;  // variables' values that are inputs
+  std::map<int32_t, int32_t> same_as_;
+  std::map<VariableId, int32_t> values_;     // what each variable holds now
+  std::map<VariableId, int32_t> variables_;  // the model's own tensors of them
+  std::set<std::string> names_;
+};
+
+}  // namespace intarsia::tflite

@@ -1,0 +1,74 @@
+// The tensors of one subgraph, checked and converted when something asks for them: a model may
+// carry broken or exotic tensors as long as nothing uses them.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "import/tflite/tflite_file.h"
+#include "intarsia/graph.h"
+
+namespace intarsia::tflite {
+
+inline constexpr size_t kHighestRank = 6;
+inline constexpr int64_t kLargestTensor = (int64_t{1} << 31) - 1;  // bytes
+
+class TensorTable {
+ public:
+  // Problems go to `problems`, each tensor's once.
+  TensorTable(const ModelFile& file, const format::Subgraph& subgraph, Diagnostics& problems);
+
+  size_t count() const { return entries_.size(); }
+  bool in_range(int32_t id) const { return id >= 0 && static_cast<size_t>(id) < count(); }
+
+  // The functions below ask for an id in range.
+  std::string_view name(int32_t id) const { return text(raw(id).name()); }
+  std::string label(int32_t id) const;  // "tensor 12 'conv/weights'"
+  bool has_data(int32_t id) const;      // is a constant, as far as the file says
+  bool is_variable(int32_t id) const { return raw(id).is_variable(); }
+
+  // The converted tensor, or null when it cannot be; then the problem is reported, with `used_by`
+  // ("read by operator 3 'conv'") to lead the reader to it. The pointer stays good.
+  const graph::Tensor* get(int32_t id, const std::string& used_by);
+  // Bytes of a tensor that is only room to work in, for which an extent of 0 is good. None after a report.
+  std::optional<int64_t> room(int32_t id, const std::string& used_by);
+  // The element type of a handle to a variable, which has no value of its own.
+  bool is_resource(int32_t id) const;
+  // Whether the converter did not know all extents; what it wrote instead says nothing.
+  bool is_dynamic(int32_t id) const;
+  // What importing has found out about a tensor that get() has accepted: its extents, or its value.
+  void set_shape(int32_t id, const Shape& shape) {
+    entries_[static_cast<size_t>(id)].tensor.shape = shape;
+  }
+  void set_data(int32_t id, std::vector<uint8_t> bytes);  // the first one stays
+  // A constant's bytes; exactly the tensor's size once get() has accepted it.
+  std::span<const uint8_t> data(int32_t id) const { return entries_[static_cast<size_t>(id)].data; }
+
+ private:
+  struct Entry {
+    enum class State { Unasked, Good, Bad } state = State::Unasked;
+    graph::Tensor tensor;
+    std::span<const uint8_t> data;
+    std::vector<uint8_t> computed;  // `data`, when it is not the file's
+  };
+
+  const format::Tensor& raw(int32_t id) const {
+    return *subgraph_.tensors()->Get(static_cast<flatbuffers::uoffset_t>(id));
+  }
+  // Each says what is wrong; empty when nothing is.
+  std::string read_type_and_shape(const format::Tensor& raw, graph::Tensor& tensor) const;
+  std::string read_data(const format::Tensor& raw, const graph::Tensor& tensor,
+                        std::span<const uint8_t>& data) const;
+
+  const ModelFile& file_;
+  const format::Subgraph& subgraph_;
+  Diagnostics& problems_;
+  std::vector<Entry> entries_;
+};
+
+// Scales and zero points of a tensor whose type and shape are known. What is wrong, or empty.
+std::string read_quantization(const format::Quantization* raw, graph::Tensor& tensor);
+
+}  // namespace intarsia::tflite

@@ -1,0 +1,42 @@
+// Package: command streams become the one file that the runtime opens on the chip
+// (device-runtime/contract/schema/package.fbs), and its C spelling for linking it into an image.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "intarsia/graph/shared_bytes.h"
+#include "intarsia/plugin/artifacts.h"
+#include "intarsia/result.h"
+
+namespace intarsia {
+
+// What binds a package to the C sources that open it (intarsia_package_check of the runtime).
+struct PackageContract {
+  uint32_t model_id = 0;
+  std::vector<uint32_t> pool_bytes;  // used of each pool of the plan
+  uint32_t alignment = 0;            // of the pools' blocks; 0: any
+  bool operator==(const PackageContract&) const = default;
+};
+
+// The same streams give the same bytes. Function i of the package is streams[i].
+std::vector<uint8_t> write_package(const std::string& model, std::span<const CommandStream> streams,
+                                   const PackageContract& contract = {});
+
+struct StreamPackage {
+  std::string model;
+  std::vector<CommandStream> streams;
+  PackageContract contract;
+};
+
+// Reads a package back, for people's tools; `where` begins every complaint. Accepts what the
+// runtime accepts.
+Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::string& where);
+
+// <model>_package.h with MODEL_PACKAGE_BYTES and the declaration of model_package, and
+// <model>_package.c with its bytes, aligned and placed with the weights. `model` is a C identifier.
+std::vector<SourceFile> package_sources(const std::string& model, const SharedBytes& package);
+
+}  // namespace intarsia
