@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "intarsia/import.h"
+#include "multicore/multicore.h"
 #include "support/files.h"
 #include "target_kind/owners.h"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "passes/slim.h"
 #include "verify_package.h"
 #include "verify_programs.h"
 #include "verify_report.h"

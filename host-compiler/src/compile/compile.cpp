@@ -2,8 +2,12 @@
 
 #include <algorithm>
 
+#include "compile/ram_budget.h"
 #include "compile/schedule_again.h"
+#include "emission/emit.h"
 #include "lowering/lower.h"
+#include "multicore/multicore.h"
+#include "passes/slim.h"
 #include "target_kind/owners.h"
 
 namespace intarsia {

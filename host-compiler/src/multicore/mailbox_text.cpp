@@ -7,6 +7,7 @@
 #include "intarsia/plugin/c_writer.h"
 #include "intarsia/plugin/rounding.h"
 #include "multicore/c_names.h"
+#include "multicore/multicore.h"
 #include "support/c_identifier.h"
 #include "support/fingerprint.h"
 

@@ -5,6 +5,7 @@
 #include "intarsia/compiled_model.h"
 #include "intarsia/plugin/c_writer.h"
 #include "multicore/c_names.h"
+#include "multicore/multicore.h"
 #include "support/c_identifier.h"
 
 namespace intarsia {

@@ -3,7 +3,9 @@
 #include <string_view>
 
 #include "emission/device_glue.h"
+#include "emission/emit.h"
 #include "intarsia/compiled_model.h"
+#include "multicore/multicore.h"
 #include "packaging/add_once.h"
 #include "packaging/build_glue.h"
 #include "packaging/copy_tree.h"

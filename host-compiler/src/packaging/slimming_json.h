@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "passes/slim.h"
+#include "intarsia/compiled_model.h"
 
 namespace intarsia {
 

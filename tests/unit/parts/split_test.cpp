@@ -9,6 +9,7 @@
 
 #include "intarsia/builtin_targets.h"
 #include "intarsia/compile.h"
+#include "multicore/multicore.h"
 #include "support/random_operator.h"
 
 namespace intarsia {
