@@ -65,3 +65,5 @@ step("the embedder" COMMAND ${consumer}/embedder
 expect("the embedder" "${step_output}" "^clamp_sum for marked: [1-9][0-9]* bytes of [a-z_]+, [1-9][0-9]* files\n$")
 step("the application" COMMAND ${consumer}/application)
 expect("the application" "${step_output}" "^0 0 0 5 15 25 35 45 \n$")
+step("the scheduler" COMMAND ${consumer}/scheduler)
+expect("the scheduler" "${step_output}" "^128 bytes, 100 cycles\n$")

@@ -29,6 +29,8 @@ int64_t take(const plan::PlacementSolution& solution, std::vector<ScratchRequest
 std::optional<int64_t> place_scratch(std::vector<ScratchRequest>& requests, int64_t limit,
                                      int64_t alignment, int64_t steps) {
   plan::PlacementProblem problem = problem_of(requests, alignment);
+  // As a rule what does not fit is too much at once.
+  if (plan::live_bound(problem) > limit) return std::nullopt;
   const Result<plan::PlacementSolution> quick = plan::place_greedily(problem);
   INTARSIA_CHECK(quick.ok(), "requests have sizes and times");
   if (quick->peak <= limit) return take(*quick, requests);

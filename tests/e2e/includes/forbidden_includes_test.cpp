@@ -361,6 +361,23 @@ TEST(Sources, NoIncludeClimbs) {
   EXPECT_GT(includes, 500u);
 }
 
+// The page about the kit names each of its headers, and what it shows of the example is there.
+TEST(Sources, ThePageAboutTheKitIsTrue) {
+  const std::string page = *read_text_file((kRoot / "docs/adding-an-npu.md").string());
+  for (const std::string& header : headers_below(kRoot / "host-compiler/npu-kit/include"))
+    EXPECT_NE(page.find(fs::path(header).filename().string() + "`"), std::string::npos) << header;
+  const std::string example =
+      *read_text_file((kRoot / "targets/example-npu/compiler/npu_kind.cpp").string());
+  const std::string opening = "```cpp npu_kind.cpp\n";
+  const size_t begin = page.find(opening);
+  ASSERT_NE(begin, std::string::npos);
+  std::istringstream shown(page.substr(begin + opening.size()));
+  size_t lines = 0;
+  for (std::string line; std::getline(shown, line) && line != "```"; ++lines)
+    EXPECT_NE(example.find(line.substr(line.find_first_not_of(' '))), std::string::npos) << line;
+  EXPECT_GE(lines, 5u);
+}
+
 // What is particular to a target is said in its folder, and the rest asks its kind.
 TEST(Sources, NoneOutsideATargetNamesIt) {
   std::vector<std::regex> names;

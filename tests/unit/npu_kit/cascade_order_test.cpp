@@ -61,7 +61,9 @@ void expect_tight(const CascadeProblem& problem, const CascadeOrder& order) {
   EXPECT_TRUE(runs(problem, order, order.ring_slots));
   for (size_t m = 0; m < problem.maps.size(); ++m) {
     std::vector<int64_t> fewer = order.ring_slots;
-    if (--fewer[m] > 0) EXPECT_FALSE(runs(problem, order, fewer)) << "map " << m;
+    if (--fewer[m] > 0) {
+      EXPECT_FALSE(runs(problem, order, fewer)) << "map " << m;
+    }
   }
 }
 
@@ -81,7 +83,9 @@ void expect_once(const CascadeProblem& problem, const CascadeOrder& order) {
   for (const CascadeProblem::Operation& operation : problem.operations) {
     const CascadeProblem::Map& map = problem.maps[operation.output];
     EXPECT_LE(end[operation.output], map.rows);
-    if (map.leaves || !is_read[operation.output]) EXPECT_EQ(made[operation.output], map.rows);
+    if (map.leaves || !is_read[operation.output]) {
+      EXPECT_EQ(made[operation.output], map.rows);
+    }
   }
 }
 

@@ -79,7 +79,9 @@ TEST(Prefetch, KeepsWithinItsBudget) {
     }
     EXPECT_EQ(plan.peak_bytes, *std::max_element(used.begin(), used.end()));
     for (size_t k = 0; k < used.size(); ++k)
-      if (used[k] > units[k].live_bytes) EXPECT_LE(used[k], 40000);
+      if (used[k] > units[k].live_bytes) {
+        EXPECT_LE(used[k], 40000);
+      }
   }
 }
 

@@ -248,5 +248,11 @@ TEST(StripeGeometry, RefusesWhatHasNoCommonRate) {
   EXPECT_FALSE(make_stripes(chain, 1).has_value());
 }
 
+// A row of the result is half a row of the operand: no whole number of rows a stripe.
+TEST(StripeGeometry, RowsThatAreRepeatedHaveNoStripes) {
+  EXPECT_TRUE(make_stripes(line_of({8, 8, 8}, {{}, {}}), 4));
+  EXPECT_FALSE(make_stripes(line_of({8, 8, 16}, {{}, {1, 1, 1, 0, 2}}), 4));
+}
+
 }  // namespace
 }  // namespace intarsia::striping

@@ -1,8 +1,6 @@
 #include "schedule/constant_planner.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -112,33 +110,12 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
     budgets = npu::fast_memory_sizes(live, constants, kMostBudgets);
   }
   most_budget_ = *std::max_element(budgets.begin(), budgets.end());
-  struct Option {
-    PrefetchPlan plan;
-    std::vector<Unit> units;
-    std::vector<TableSlots::Slot> slots;
-    int64_t budget;
-  };
-  std::optional<Option> best;
-  double best_score = std::numeric_limits<double>::infinity();
-  const std::vector<Unit> whole = draft_.units;
-  const std::vector<TableSlots::Slot> whole_slots = slots_;
-  for (const int64_t budget : budgets) {
-    draft_.units = whole;
-    slots_ = whole_slots;
-    PrefetchPlan plan = prefetch_.plan(prefetch_units(false), budget);
-    if (draft_.constants_are_slow()) plan = slice_units(budget, std::move(plan));
-    const double memory = static_cast<double>(std::max(plan.peak_bytes, base)) /
-                          static_cast<double>(std::max<int64_t>(base, 1));
-    const double score = plan.cycles * std::pow(memory, 1 / kMemoryPerTime);
-    if (score < best_score) {
-      best_score = score;
-      best = Option{std::move(plan), draft_.units, slots_, budget};
-    }
-  }
-  draft_.units = std::move(best->units);
-  slots_ = std::move(best->slots);
-  chain_blocks(best->budget, best->plan);
-  return prefetch_.plan(prefetch_units(true), best->budget);
+  whole_ = draft_.units;
+  const npu::ConstantPlan best =
+      npu::plan_constants(*this, prefetch_, budgets,
+                          {base, kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
+  chain_blocks(best.budget, best.prefetch);
+  return prefetch_.plan(prefetch_units(true), best.budget);
 }
 
 // Blocks that suit each other, where that makes the plan better. What is close is decided with the real sizes
@@ -197,82 +174,56 @@ void ConstantPlanner::find_owners() {
   }
 }
 
-// What slices add to the constants, as a part of them.
-double ConstantPlanner::slice_bytes(const std::vector<Unit>& units) const {
+// Slices add to the constants what their ends take.
+double ConstantPlanner::constants_growth() const {
   double bytes = 0, slices = 0;
-  for (const Unit& unit : units) {
+  for (const Unit& unit : draft_.units) {
     if (unit.owner < 0) bytes += static_cast<double>(unit.estimated_bytes);
     if (unit.first > 0) ++slices;
   }
-  return bytes > 0 ? slices * kSliceBytes * draft_.hardware.cores / bytes : 0;
+  return 1 + (bytes > 0 ? slices * kSliceBytes * draft_.hardware.cores / bytes : 0);
 }
 
-// Takes `units` when they make the plan better: a percent of time is worth a percent of the constants.
-bool ConstantPlanner::try_units(std::vector<Unit> units, int64_t budget, PrefetchPlan& plan) {
-  const double larger = (1 + slice_bytes(units)) / (1 + slice_bytes(draft_.units));
-  std::swap(units, draft_.units);
-  const std::vector<TableSlots::Slot> slots = slots_;
-  find_owners();
-  plan_tables();
-  PrefetchPlan other = prefetch_.plan(prefetch_units(false), budget);
-  if (other.cycles * larger < plan.cycles) {
-    plan = std::move(other);
-    return true;
-  }
-  std::swap(units, draft_.units);
-  slots_ = slots;
-  return false;
+size_t ConstantPlanner::slices(size_t piece) const {
+  return static_cast<size_t>(
+      std::count_if(draft_.units.begin(), draft_.units.end(),
+                    [&](const Unit& unit) { return unit.operation == whole_[piece].operation; }));
 }
 
-// The units with those of one operation in `count` slices.
-std::vector<Unit> ConstantPlanner::resliced(const std::vector<Unit>& whole, size_t operation,
-                                            int32_t count) {
-  std::vector<Unit> result;
+void ConstantPlanner::slice(size_t piece, int32_t count) {
+  std::vector<Unit> units;
   bool placed = false;
   for (const Unit& unit : draft_.units) {
-    if (unit.operation != whole[operation].operation) {
-      result.push_back(unit);
+    if (unit.operation != whole_[piece].operation) {
+      units.push_back(unit);
     } else if (!std::exchange(placed, true)) {
-      const std::vector<Unit> parts = slices(whole[operation], count);
-      result.insert(result.end(), parts.begin(), parts.end());
+      const std::vector<Unit> parts = slices(whole_[piece], count);
+      units.insert(units.end(), parts.begin(), parts.end());
     }
   }
-  return result;
+  take_units(std::move(units));
 }
 
-// Slices' constants take less memory at a time and arrive earlier: all operations in two or four, then
-// each otherwise, as long as it helps.
-PrefetchPlan ConstantPlanner::slice_units(int64_t budget, PrefetchPlan plan) {
-  const std::vector<Unit> whole = draft_.units;
-  for (const int32_t count : {2, 4}) {
-    std::vector<Unit> all;
-    for (const Unit& unit : whole) {
-      const std::vector<Unit> parts = slices(unit, count);
-      all.insert(all.end(), parts.begin(), parts.end());
-    }
-    try_units(std::move(all), budget, plan);
+void ConstantPlanner::slice_all(int32_t count) {
+  std::vector<Unit> units;
+  for (const Unit& unit : whole_) {
+    const std::vector<Unit> parts = slices(unit, count);
+    units.insert(units.end(), parts.begin(), parts.end());
   }
-  for (int round = 0; round < kSliceRounds; ++round) {
-    bool better = false;
-    for (size_t i = 0; i < whole.size(); ++i) {
-      if (!can_slice(whole[i])) continue;
-      const auto now =
-          std::count_if(draft_.units.begin(), draft_.units.end(),
-                        [&](const Unit& unit) { return unit.operation == whole[i].operation; });
-      auto tried = static_cast<size_t>(now);
-      for (const int32_t count : {1, 2, 3, 4, 6}) {
-        std::vector<Unit> units = resliced(whole, i, count);
-        const size_t parts = units.size() - draft_.units.size() + static_cast<size_t>(now);
-        if (parts == tried || parts == static_cast<size_t>(now)) continue;
-        tried = parts;
-        if (!try_units(std::move(units), budget, plan)) continue;
-        better = true;
-        break;
-      }
-    }
-    if (!better) break;
-  }
-  return plan;
+  take_units(std::move(units));
+}
+
+void ConstantPlanner::take_units(std::vector<Unit> units) {
+  draft_.units = std::move(units);
+  find_owners();
+  plan_tables();
+}
+
+std::shared_ptr<const void> ConstantPlanner::save() const {
+  return std::make_shared<const Choice>(choice());
+}
+void ConstantPlanner::restore(const std::shared_ptr<const void>& saved) {
+  take(*std::static_pointer_cast<const Choice>(saved));
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -3,17 +3,18 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
-#include "intarsia/npu/prefetch_windows.h"
+#include "intarsia/npu/constant_plan.h"
 #include "schedule/constant_streams.h"
 #include "schedule/schedule_draft.h"
 #include "schedule/table_slots.h"
 
 namespace intarsia::targets::ethos_u {
 
-class ConstantPlanner {
+class ConstantPlanner : private npu::ConstantDraft {
  public:
   explicit ConstantPlanner(ScheduleDraft& draft);
 
@@ -30,26 +31,38 @@ class ConstantPlanner {
     std::vector<Unit> units;
     std::vector<TableSlots::Slot> slots;
   };
-  Choice save() const { return {draft_.units, slots_}; }
-  void restore(const Choice& choice) {
+  Choice choice() const { return {draft_.units, slots_}; }
+  void take(const Choice& choice) {
     draft_.units = choice.units;
     slots_ = choice.slots;
   }
 
  private:
+  // npu::ConstantDraft: pieces are the units of `whole_`.
+  std::vector<npu::PrefetchUnit> prefetch_units() override { return prefetch_units(false); }
+  double constants_growth() const override;
+  size_t pieces() const override { return whole_.size(); }
+  bool can_slice(size_t piece) const override { return can_slice(whole_[piece]); }
+  size_t slices(size_t piece) const override;
+  size_t slices_for(size_t piece, int32_t count) override {
+    return slices(whole_[piece], count).size();
+  }
+  void slice(size_t piece, int32_t count) override;
+  void slice_all(int32_t count) override;
+  std::shared_ptr<const void> save() const override;
+  void restore(const std::shared_ptr<const void>& saved) override;
+
   void plan_tables();
   void find_owners();
   std::vector<npu::PrefetchUnit> prefetch_units(bool exact);
   bool can_slice(const Unit& unit) const;
   std::vector<Unit> slices(const Unit& unit, int32_t count);
-  double slice_bytes(const std::vector<Unit>& units) const;
-  bool try_units(std::vector<Unit> units, int64_t budget, npu::PrefetchPlan& plan);
-  std::vector<Unit> resliced(const std::vector<Unit>& whole, size_t operation, int32_t count);
+  void take_units(std::vector<Unit> units);
   void chain_blocks(int64_t budget, const npu::PrefetchPlan& plan);
-  npu::PrefetchPlan slice_units(int64_t budget, npu::PrefetchPlan plan);
 
   ScheduleDraft& draft_;
   npu::PrefetchWindows prefetch_;
+  std::vector<Unit> whole_;              // without slices, since `choose` began
   std::vector<TableSlots::Slot> slots_;  // by unit
   std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool>, ConstantStream> streams_;
   std::map<std::tuple<int32_t, int32_t, int32_t>, Unit> parts_;  // slices, by view and channels

@@ -62,7 +62,7 @@ class Scheduler {
   // only where feature maps alone are.
   double plan() {
     ConstantPlanner constants(draft_);
-    const ConstantPlanner::Choice whole = constants.save();
+    const ConstantPlanner::Choice whole = constants.choice();
     const std::optional<int64_t> limit = draft_.options.sram_limit;
     int64_t fetch_limit = limit && draft_.peak_bytes() <= *limit ? *limit : 0;
     for (int round = 0;; ++round) {
@@ -80,7 +80,7 @@ class Scheduler {
       // Addresses leave gaps. What is fetched has to leave them room, in the last round all of it.
       fetch_limit = round < kGapRounds ? std::min(fetch_limit, plan.peak_bytes) - excess : 0;
       steps.retract();
-      constants.restore(whole);
+      constants.take(whole);
     }
   }
 

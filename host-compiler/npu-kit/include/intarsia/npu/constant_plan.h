@@ -1,0 +1,59 @@
+// How much fast memory the constants of a program get, which of them are fetched ahead, and which operations are cut into
+// slices for it: slices of the output's depth have constants of their own, which take less memory at a time and arrive
+// earlier, and cost the ends of each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "intarsia/npu/prefetch_windows.h"
+
+namespace intarsia::npu {
+
+// A schedule that is being changed. The target's own; the search changes it by these functions alone.
+class ConstantDraft {
+ public:
+  virtual ~ConstantDraft() = default;
+
+  // What runs, as the prefetch sees it now.
+  virtual std::vector<PrefetchUnit> prefetch_units() = 0;
+  // What the constants take with the slices that there are now, as a multiple of what they take without; at least 1.
+  virtual double constants_growth() const = 0;
+
+  // Pieces of work that there are without slices; each is cut by itself.
+  virtual size_t pieces() const = 0;
+  virtual bool can_slice(size_t piece) const = 0;
+  // Of a piece that can be cut: its slices now, and how many come of asking for `count`, since slices are whole units of
+  // the hardware.
+  virtual size_t slices(size_t piece) const = 0;
+  virtual size_t slices_for(size_t piece, int32_t count) = 0;
+  // That piece in so many slices; all that can be cut, and the others whole.
+  virtual void slice(size_t piece, int32_t count) = 0;
+  virtual void slice_all(int32_t count) = 0;
+
+  // The schedule as it is, to come back to.
+  virtual std::shared_ptr<const void> save() const = 0;
+  virtual void restore(const std::shared_ptr<const void>& saved) = 0;
+};
+
+struct ConstantSearch {
+  int64_t least_bytes = 0;     // of fast memory, which feature maps take in any case
+  double memory_per_time = 2;  // so many percent more fast memory are worth one percent of time
+  int slice_rounds = 2;        // times that all pieces are gone through; 0: nothing is cut
+};
+
+struct ConstantPlan {
+  PrefetchPlan prefetch;
+  int64_t budget = 0;  // one of those that were offered
+};
+
+// The best for these budgets (at least one; fast_memory_sizes.h), in the order of bytes. A percent of constants is worth a
+// percent of time. Greedy: all pieces in two or four, then each otherwise, as long as it helps. The draft is left with the
+// slices of the plan.
+ConstantPlan plan_constants(ConstantDraft& draft, PrefetchWindows& prefetch,
+                            std::span<const int64_t> budgets, const ConstantSearch& search);
+
+}  // namespace intarsia::npu
