@@ -325,6 +325,25 @@ TEST_F(Includes, TheApiIsSmall) {
   EXPECT_LE(count, 17u);
 }
 
+// The graph and its importers are below the operators: they call them through graph.h.
+TEST_F(Includes, GraphAndImportersReachNoOperator) {
+  size_t seen = 0;
+  for (const Library& library : libraries_of("host")) {
+    if (library.name == "intarsia_operators") {
+      expect_way(library, "operators/operator.h");
+      expect_way(library, "graph/op_check.h");
+      expect_wall_before(library, "standard_lowering/leaves.h");
+      ++seen;
+    }
+    if (library.name != "intarsia_graph" && library.name != "intarsia_import") continue;
+    for (const char* header :
+         {"operators/operator.h", "tir/linear.h", "standard_lowering/leaves.h"})
+      expect_wall_before(library, header);
+    ++seen;
+  }
+  EXPECT_EQ(seen, 3u);
+}
+
 // The lines `#include "..."` of a file.
 Strings includes_of(const fs::path& file) {
   const std::string text = *read_text_file(file.string());

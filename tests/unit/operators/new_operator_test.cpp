@@ -1,6 +1,6 @@
 // The operator of docs/adding-an-operator.md, which this program has and the compiler has not: three files that the page
 // changes are all that it takes to read it from a model, to compute it, and to write it as C.
-#include "../standard_lowering/lowering_testing.h"
+#include "unit/standard_lowering/lowering_testing.h"
 
 #include <algorithm>
 #include <cmath>
