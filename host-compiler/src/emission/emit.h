@@ -2,6 +2,7 @@
 // nothing but the arguments: the same model gives the same bytes in every folder and on every day.
 #pragma once
 
+#include "emission/tensor_infos.h"
 #include "intarsia/compiled_model.h"
 #include "intarsia/graph.h"
 #include "intarsia/plan.h"
@@ -10,9 +11,6 @@
 #include "intarsia/plugin/tir.h"
 
 namespace intarsia {
-
-std::vector<TensorInfo> tensor_infos(const graph::Function& function,
-                                     const std::vector<graph::TensorId>& ids);
 
 Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const graph::Module& graph,
                           const TargetRegistry& registry, const TargetSpec& target);

@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "emission/device_glue.h"
-#include "emission/emit.h"
+#include "emission/tensor_infos.h"
 #include "intarsia/compiled_model.h"
 #include "multicore/multicore.h"
 #include "packaging/add_once.h"

@@ -332,12 +332,12 @@ TEST_F(Includes, GraphAndImportersReachNoOperator) {
     if (library.name == "intarsia_operators") {
       expect_way(library, "operators/operator.h");
       expect_way(library, "graph/op_check.h");
-      expect_wall_before(library, "standard_lowering/leaves.h");
+      expect_wall_before(library, "standard_lowering/function_schedule.h");
       ++seen;
     }
     if (library.name != "intarsia_graph" && library.name != "intarsia_import") continue;
     for (const char* header :
-         {"operators/operator.h", "tir/linear.h", "standard_lowering/leaves.h"})
+         {"operators/operator.h", "tir/linear.h", "standard_lowering/function_schedule.h"})
       expect_wall_before(library, header);
     ++seen;
   }
