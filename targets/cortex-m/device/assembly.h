@@ -62,6 +62,32 @@
 #define INTARSIA_HAS_THUMB2 0
 #endif
 
+// GCC takes r8 to r11 for registers that calls change where it optimises Thumb-1 code for size, and then saves none that
+// assembly names; who calls it was perhaps compiled for speed, or by another compiler, and relies on them. So Thumb-1
+// assembly saves them itself, with four low registers that are free, and does not name them. What it pushes is unknown to
+// GCC's call graph: such assembly is alone in a function whose name ends in _pushes_<bytes>, which the bound of the stack
+// counts (r7, below, included).
+#define INTARSIA_SAVE_HIGH(a, b, c, d) \
+  "mov " a                             \
+  ", r8\n"                             \
+  "mov " b                             \
+  ", r9\n"                             \
+  "mov " c                             \
+  ", r10\n"                            \
+  "mov " d                             \
+  ", r11\n"                            \
+  "push {" a ", " b ", " c ", " d "}\n"
+#define INTARSIA_RESTORE_HIGH(a, b, c, d) \
+  "pop {" a ", " b ", " c ", " d          \
+  "}\n"                                   \
+  "mov r8, " a                            \
+  "\n"                                    \
+  "mov r9, " b                            \
+  "\n"                                    \
+  "mov r10, " c                           \
+  "\n"                                    \
+  "mov r11, " d "\n"
+
 // The frame pointer of Thumb code is r7. GCC refuses assembly that takes it where there is one; sources with such
 // assembly include optimise.h or no_frame_pointer.h before it, and keep none whatever the command line says. For other
 // compilers assembly saves r7 and does not name it; its operands are bound to other registers, and none of

@@ -42,7 +42,8 @@ INTARSIA_INLINE const int32_t *further(const int32_t *word, int32_t bytes) {
 #define INTARSIA_FOUR(at1, at2, at3) \
   __asm__ volatile(                        \
       ".syntax unified\n"                  \
-      INTARSIA_SAVE_R7 "mov r7, r1\n" \
+      INTARSIA_SAVE_R7 INTARSIA_SAVE_HIGH("r4", "r5", "r6", "r7") \
+      "mov r7, r1\n"                      \
       "ldr r1, [r0, #64]\n"                \
       "ldr r2, [r0, #68]\n"                \
       "mov r8, r2\n"                       \
@@ -69,13 +70,14 @@ INTARSIA_INLINE const int32_t *further(const int32_t *word, int32_t bytes) {
       "mov r0, r8\n"                       \
       "mov r1, r9\n"                       \
       "mov r2, r10\n"                      \
-      "mov r3, r11\n" INTARSIA_RESTORE_R7 \
+      "mov r3, r11\n" INTARSIA_RESTORE_HIGH("r4", "r5", "r6", "r7") \
+      INTARSIA_RESTORE_R7                  \
       : "+l"(at), "+l"(second), "=l"(third), "=l"(fourth) \
       :                                    \
-      : "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
+      : "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r12", "lr", "cc", "memory")
 
 // The window of four outputs, `offset` bytes from the beginning of its rows; stride 1 or 2.
-INTARSIA_OUTLINE void four_outputs_thumb1(struct four_outputs *work, int32_t offset) {
+INTARSIA_OUTLINE void four_outputs_thumb1_pushes_20(struct four_outputs *work, int32_t offset) {
   register void *at __asm__("r0") = work;
   register int32_t second __asm__("r1") = offset;
   register int32_t third __asm__("r2"), fourth __asm__("r3");
@@ -90,7 +92,7 @@ INTARSIA_OUTLINE void four_outputs_thumb1(struct four_outputs *work, int32_t off
 
 #if INTARSIA_HAS_THUMB2
 // Three weights in a row, stride 1: all their inputs r2-r7, sums r8-r11.
-INTARSIA_OUTLINE void rows_of_three_thumb2(struct four_outputs *work, int32_t offset) {
+INTARSIA_OUTLINE void rows_of_three_thumb2_pushes_8(struct four_outputs *work, int32_t offset) {
   register struct four_outputs *at __asm__("r0") = work;
   register int32_t by __asm__("r1") = offset;
   __asm__ volatile(INTARSIA_SAVE_R7
@@ -148,13 +150,13 @@ INTARSIA_INLINE void rows_of_three(struct four_outputs *work, int32_t offset, in
 INTARSIA_INLINE void four_outputs(struct four_outputs *work, int32_t offset) {
 #if INTARSIA_HAS_THUMB1
   if (work->stride <= 2 * kWord) {
-    four_outputs_thumb1(work, offset);
+    four_outputs_thumb1_pushes_20(work, offset);
     return;
   }
 #endif
   if (work->kernel_w == 3 && work->dilation == kWord && work->stride == kWord) {
 #if INTARSIA_HAS_THUMB2
-    rows_of_three_thumb2(work, offset);
+    rows_of_three_thumb2_pushes_8(work, offset);
 #else
     rows_of_three(work, offset, kWord);
 #endif

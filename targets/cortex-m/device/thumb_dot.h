@@ -7,8 +7,14 @@
 
 enum { kIntarsiaLanes = 4 };
 
+#if INTARSIA_HAS_THUMB1
+#define INTARSIA_DOT_4X1 intarsia_dot_4x1_pushes_20
+#else
+#define INTARSIA_DOT_4X1 intarsia_dot_4x1
+#endif
+
 // sums += products of a run with four rows of weights that are `pitch` bytes apart. run: a multiple of four, > 0.
-INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weights, int32_t run,
+INTARSIA_OUTLINE void INTARSIA_DOT_4X1(const int8_t *input, const int8_t *weights, int32_t run,
                                        int32_t pitch, int32_t sums[kIntarsiaLanes]) {
 #if INTARSIA_HAS_THUMB1
   // From the ends, by an index that counts up to zero: fourteen instructions for four products.
@@ -26,7 +32,8 @@ INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weight
   "ldrsb r6, [r0, r4]\n" INTARSIA_LANE("r1", "r8") INTARSIA_LANE("r5", "r9") \
       INTARSIA_LANE("r2", "r10") INTARSIA_LANE("r3", "r11") "adds r4, r4, #1\n"
   __asm__ volatile(".syntax unified\n" INTARSIA_SAVE_R7
-                   "mov r12, r3\n"
+                   "mov r12, r3\n" INTARSIA_SAVE_HIGH("r3", "r5", "r6", "r7")
+                   "mov r3, r12\n"
                    "ldr r5, [r3]\n"
                    "mov r8, r5\n"
                    "ldr r5, [r3, #4]\n"
@@ -46,10 +53,11 @@ INTARSIA_OUTLINE void intarsia_dot_4x1(const int8_t *input, const int8_t *weight
                    "mov r2, r9\n"
                    "mov r3, r10\n"
                    "mov r4, r11\n"
-                   "stmia r0!, {r1, r2, r3, r4}\n" INTARSIA_RESTORE_R7
+                   "stmia r0!, {r1, r2, r3, r4}\n" INTARSIA_RESTORE_HIGH("r3", "r5", "r6", "r7")
+                       INTARSIA_RESTORE_R7
                    : "+r"(x), "+r"(row), "+r"(between), "+r"(to), "+r"(from)
                    :
-                   : "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "cc",
+                   : "r5", "r6", INTARSIA_CLOBBERS_R7 "r12", "cc",
                      "memory");
 #undef INTARSIA_STEP
 #undef INTARSIA_LANE
@@ -94,7 +102,7 @@ INTARSIA_INLINE void intarsia_one_pixel(const struct intarsia_window *w, const i
     for (int32_t left = out_c; left > 0;
          --left, ++results.channel, ++results.output, weights += run) {
       sums[0] = sums[1] = sums[2] = sums[3] = results.channel->bias;
-      intarsia_dot_4x1(input, weights, run, 0, sums);
+      INTARSIA_DOT_4X1(input, weights, run, 0, sums);
       intarsia_results(&results, way);
     }
     return;
@@ -104,7 +112,7 @@ INTARSIA_INLINE void intarsia_one_pixel(const struct intarsia_window *w, const i
     sums[1] = results.channel[1].bias;
     sums[2] = results.channel[2].bias;
     sums[3] = results.channel[3].bias;
-    intarsia_dot_4x1(input, weights, run, run, sums);
+    INTARSIA_DOT_4X1(input, weights, run, run, sums);
     intarsia_results(&results, way);
     left -= kIntarsiaLanes;
     if (left <= 0) return;

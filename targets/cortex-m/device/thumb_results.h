@@ -16,9 +16,9 @@ struct intarsia_results {
 #if INTARSIA_HAS_THUMB1
 // The quick ways. Channel r0, output r1, sums r2; steps r8, r9; limits r10, r11; half of the product's last
 // bit r12; end of the sums lr. The product by halves: intarsia_high_product.
-INTARSIA_OUTLINE void intarsia_results_thumb1(const struct intarsia_results *all) {
+INTARSIA_OUTLINE void intarsia_results_thumb1_pushes_20(const struct intarsia_results *all) {
   register const struct intarsia_results *at __asm__("r0") = all;
-  __asm__ volatile(".syntax unified\n" INTARSIA_SAVE_R7
+  __asm__ volatile(".syntax unified\n" INTARSIA_SAVE_R7 INTARSIA_SAVE_HIGH("r4", "r5", "r6", "r7")
                    "ldmia r0!, {r2, r3, r4, r5, r6, r7}\n"
                    "mov r9, r7\n"
                    "lsls r6, r6, #4\n"
@@ -70,11 +70,10 @@ INTARSIA_OUTLINE void intarsia_results_thumb1(const struct intarsia_results *all
                    "add r1, r1, r9\n"
                    "add r0, r0, r8\n"
                    "cmp r2, lr\n"
-                   "bne 1b\n" INTARSIA_RESTORE_R7
+                   "bne 1b\n" INTARSIA_RESTORE_HIGH("r4", "r5", "r6", "r7") INTARSIA_RESTORE_R7
                    : "+l"(at)
                    :
-                   : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10",
-                     "r11", "r12", "lr", "cc", "memory");
+                   : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r12", "lr", "cc", "memory");
 }
 #endif
 
@@ -96,7 +95,7 @@ INTARSIA_OUTLINE void intarsia_results_of_channel(const struct intarsia_results 
 INTARSIA_INLINE void intarsia_results(const struct intarsia_results *all, enum intarsia_way way) {
 #if INTARSIA_HAS_THUMB1
   if (way != INTARSIA_ANY) {
-    intarsia_results_thumb1(all);
+    intarsia_results_thumb1_pushes_20(all);
     return;
   }
 #endif

@@ -55,6 +55,47 @@ Layout lay_out(const KernelProgram& kernels,
   return layout;
 }
 
+// Calls an operator as code does that keeps values in every register that calls preserve: fills them, and returns 0 if
+// they are as they were. `naked`: nothing of it is the compiler's.
+std::string strict_call() {
+  constexpr int kFirstLow = 4, kFirstHigh = 8, kPattern = 0xA0, kFirstDouble = 8, kDoubles = 8;
+  std::string fill, compare;
+  for (int high = kFirstHigh; high < kFirstHigh + 4; ++high) {
+    fill += fmt::format("  \"movs r4, #{}\\nmov r{}, r4\\n\"\n", kPattern + high, high);
+    compare +=
+        fmt::format("  \"mov r5, r{}\\nsubs r5, #{}\\norrs r4, r5\\n\"\n", high, kPattern + high);
+  }
+  std::string fill_low, compare_low;
+  for (int low = kFirstLow; low < kFirstLow + 4; ++low) {
+    fill_low += fmt::format("  \"movs r{}, #{}\\n\"\n", low, kPattern + low);
+    compare_low += fmt::format("  \"subs r{}, #{}\\n\"\n", low, kPattern + low);
+  }
+  std::string fill_doubles, compare_doubles;
+  for (int d = kFirstDouble; d < kFirstDouble + kDoubles; ++d) {
+    fill_doubles += fmt::format("  \"vmov d{}, r4, r5\\n\"\n", d);
+    compare_doubles += fmt::format(
+        "  \"vmov r0, r1, d{}\\nsubs r0, #{}\\nsubs r1, #{}\\norrs r4, r0\\norrs r4, r1\\n\"\n", d,
+        kPattern + kFirstLow, kPattern + kFirstLow + 1);
+  }
+  return "#if defined __ARM_FP && !defined __SOFTFP__\n#define DOUBLES(text) text\n#else\n#define "
+         "DOUBLES(text)\n"
+         "#endif\n"
+         "__attribute__((naked, noinline)) static int32_t strict_call(\n"
+         "    __attribute__((unused)) void (*function)(void **), __attribute__((unused)) void **p) "
+         "{\n"
+         "  __asm__ volatile(\".syntax unified\\npush {r3, r4, r5, r6, r7, lr}\\n\"\n"
+         "  \"mov r4, r8\\nmov r5, r9\\nmov r6, r10\\nmov r7, r11\\npush {r4, r5, r6, r7}\\n\"\n"
+         "  DOUBLES(\"vpush {d8-d15}\\n\")\n"
+         "  \"mov r2, r0\\nmov r0, r1\\n\"\n" +
+         fill + fill_low + "  DOUBLES(\n" + fill_doubles + "  )\n  \"blx r2\\n\"\n" + compare_low +
+         "  \"orrs r4, r5\\norrs r4, r6\\norrs r4, r7\\n\"\n" + compare + "  DOUBLES(\n" +
+         compare_doubles +
+         "  \"vpop {d8-d15}\\n\")\n"
+         "  \"mov r0, r4\\npop {r4, r5, r6, r7}\\nmov r8, r4\\nmov r9, r5\\nmov r10, r6\\nmov r11, "
+         "r7\\n\"\n"
+         "  \"pop {r3, r4, r5, r6, r7, pc}\\n\");\n}\n";
+}
+
 // The model that the boards' main runs. The numbers `begin` and `end` belong to operator `count`, which
 // does nothing: what a run costs beside its operator.
 std::string driver(const KernelProgram& kernels, const Layout& layout) {
@@ -64,7 +105,8 @@ std::string driver(const KernelProgram& kernels, const Layout& layout) {
   text += fmt::format(
       "static _Alignas({0}) uint8_t in[INPUT];\nstatic _Alignas({0}) uint8_t out[SLICE];\n",
       kAlignment);
-  text += "static void nothing(void **p) { (void)p; }\n";
+  text += strict_call();
+  text += "enum { REGISTERS_CHANGED = 77 };\nstatic void nothing(void **p) { (void)p; }\n";
   text +=
       "static const struct { void (*run)(void **); int32_t inputs, scratch, at[6]; } operators[] = "
       "{\n";
@@ -83,8 +125,7 @@ static int32_t run(void) {
   for (int32_t i = 0; i < operators[number].inputs; ++i, ++next) p[next] = in + operators[number].at[i];
   p[next] = out + GUARD;
   for (int32_t i = 0; i < operators[number].scratch; ++i, ++next) p[next + 1] = out + OUTPUT + operators[number].at[next];
-  operators[number].run(p);
-  return 0;
+  return strict_call(operators[number].run, p) == 0 ? 0 : REGISTERS_CHANGED;
 }
 static void *input(int32_t index) { return index == 0 ? in : 0; }
 static const void *output(int32_t index) { return index == 0 ? out : 0; }

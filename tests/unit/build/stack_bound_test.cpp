@@ -50,6 +50,17 @@ TEST(StackBound, IsTheDeepestChain) {
   EXPECT_EQ(bound->chain, (Chain{"kws_run 24", "softmax 80", "memcpy 96"}));
 }
 
+TEST(StackBound, CountsWhatAssemblyPushes) {
+  const Result<StackBound> bound =
+      stack_bound({node("m_run", "m_run", 8) + node("k.c:dot_pushes_20", "dot_pushes_20", 24) +
+                   node("k.c:rows_pushes_8.constprop.0", "rows_pushes_8.constprop", 40) +
+                   edge("m_run", "k.c:dot_pushes_20") +
+                   edge("k.c:dot_pushes_20", "k.c:rows_pushes_8.constprop.0")},
+                  "m_run");
+  ASSERT_TRUE(bound.ok());
+  EXPECT_EQ(bound->bytes, 8 + 24 + 20 + 40 + 8);
+}
+
 TEST(StackBound, TwoPathsToOneFunctionAreNoRecursion) {
   const Result<StackBound> bound = stack_bound(
       {node("m_run", "m_run", 8) + node("a", "a", 16) + node("b", "b", 32) + node("c", "c", 64) +
