@@ -51,8 +51,8 @@ std::optional<int64_t> stack_of_label(std::string_view label) {
   return bytes;
 }
 
-// "row_pushes_20": the name of a function whose assembly moves the stack pointer by so many bytes, which the compiler
-// does not know of (targets/cortex-m/device/assembly.h). Clones of it have more behind the number.
+// "row_pushes_20": the name of a function whose assembly moves the stack pointer by so many bytes, of which the compiler
+// does not know. Clones of it have more behind the number.
 int64_t bytes_pushed_by_assembly(std::string_view title) {
   constexpr std::string_view kMark = "_pushes_";
   const size_t at = title.rfind(kMark);
