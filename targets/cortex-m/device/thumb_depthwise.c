@@ -43,21 +43,19 @@ INTARSIA_INLINE const int32_t *further(const int32_t *word, int32_t bytes) {
   __asm__ volatile(                        \
       ".syntax unified\n"                  \
       INTARSIA_SAVE_R7 INTARSIA_SAVE_HIGH("r4", "r5", "r6", "r7") \
-      "mov r7, r1\n"                      \
-      "ldr r1, [r0, #64]\n"                \
-      "ldr r2, [r0, #68]\n"                \
-      "mov r8, r2\n"                       \
-      "ldr r2, [r0, #72]\n"                \
-      "mov r9, r2\n"                       \
-      "ldr r2, [r0, #76]\n"                \
-      "mov r10, r2\n"                      \
-      "ldr r2, [r0, #80]\n"                \
-      "mov r11, r2\n"                      \
-      "ldr r6, [r0, #84]\n"                \
-      "ldr r2, [r0, #88]\n"                \
-      "mov r12, r2\n"                      \
-      "ldr r2, [r0, #96]\n"                \
-      "mov lr, r2\n"                       \
+      "mov r7, r1\n"                       \
+      "mov r1, r0\n"                       \
+      "adds r1, #64\n"                     \
+      "ldmia r1!, {r2, r3, r4, r5, r6}\n"  \
+      "mov r8, r3\n"                       \
+      "mov r9, r4\n"                       \
+      "mov r10, r5\n"                      \
+      "mov r11, r6\n"                      \
+      "ldmia r1!, {r3, r4, r5, r6}\n"      \
+      "mov r12, r4\n"                      \
+      "mov lr, r6\n"                       \
+      "mov r1, r2\n"                       \
+      "mov r6, r3\n"                       \
       "1: ldmia r0!, {r2}\n"               \
       "adds r2, r2, r7\n"                  \
       "mov r5, r12\n"                      \
