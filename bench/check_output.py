@@ -3,7 +3,7 @@
 
   check_output.py [--row PATTERN NUMBERS]... [--needs NAME PATH]... -- COMMAND...
 
---row: some line begins with PATTERN (a regular expression) and has at least so many finite numbers after it.
+--row: some line begins with PATTERN (a regular expression) and has at least that number of finite numbers after it.
 --needs: where there is no such file or program, the run counts as skipped for want of NAME (exit code 77); PATH may begin
 with $INTARSIA_SHARED, and is then looked for beside the repository where that variable is not set. $INTARSIA_MAY_SKIP and $INTARSIA_SKIP_LOG mean what they mean for the tests (tests/support/test_main.cpp).
 """

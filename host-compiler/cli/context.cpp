@@ -31,19 +31,19 @@ std::string find_resource_root() {
   return INTARSIA_SOURCE_DIR;
 }
 
-// `pins` are those of one source: there, a name has one member.
+// `pins` are those of one source: there, a name has one device.
 Result<void> add_pin(const std::string& text, const std::string& where,
                      std::map<std::string, std::string>& pins) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
-    return Diagnostics(where, fmt::format("'{}' is not NAME=MEMBER", text),
+    return Diagnostics(where, fmt::format("'{}' is not NAME=DEVICE", text),
                        "for example conv_3=npu");
-  const std::string name = text.substr(0, equals), member = text.substr(equals + 1);
-  const auto [pin, fresh] = pins.try_emplace(name, member);
-  if (!fresh && pin->second != member)
+  const std::string name = text.substr(0, equals), device = text.substr(equals + 1);
+  const auto [pin, fresh] = pins.try_emplace(name, device);
+  if (!fresh && pin->second != device)
     return Diagnostics(where,
                        fmt::format("'{}' is pinned to '{}' already and cannot run on '{}' too",
-                                   name, pin->second, member),
+                                   name, pin->second, device),
                        "keep one of the two");
   return {};
 }
@@ -71,7 +71,7 @@ Result<PartitionOptions> partition_options(const CommonOptions& options) {
   return result;
 }
 
-// The core the C compiler is to compile for: what the host member says, or the board's own when it
+// The core the C compiler is to compile for: what the host says, or the board's own when it
 // leaves it open.
 Result<board::Core> core_of(const board::Board& board, const Target& host) {
   const AttributeValue* mcpu = host.attributes.find("mcpu");
@@ -95,14 +95,14 @@ void show_progress(const std::string& text) {
 Result<TargetSpec> with_sram_limit(const TargetCatalogue& catalogue, const TargetSpec& target,
                                    int64_t bytes) {
   constexpr const char* kAttribute = "sram-limit";
-  std::vector<Target> members(target.members().begin(), target.members().end());
-  for (Target& member : members) {
-    const std::vector<AttributeSpec>& known = catalogue.kind(member.kind)->attributes;
+  std::vector<Target> devices(target.devices().begin(), target.devices().end());
+  for (Target& device : devices) {
+    const std::vector<AttributeSpec>& known = catalogue.kind(device.kind)->attributes;
     if (std::any_of(known.begin(), known.end(),
                     [&](const AttributeSpec& spec) { return spec.name == kAttribute; }))
-      member.attributes.write(kAttribute, bytes);
+      device.attributes.write(kAttribute, bytes);
   }
-  return make_target(catalogue, members, "--sram-limit");
+  return make_target(catalogue, devices, "--sram-limit");
 }
 
 }  // namespace
@@ -144,10 +144,10 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
   INTARSIA_TRY(board::Core core, core_of(board, target.host()));
   CompileOptions compile_options;
   INTARSIA_TRY(compile_options.partition, partition_options(options));
-  for (auto& [name, member] : compile_options.partition.pins) {
-    INTARSIA_TRY(const Target* found, find_member(context.registry.catalogue(), target, member,
+  for (auto& [name, device] : compile_options.partition.pins) {
+    INTARSIA_TRY(const Target* found, find_device(context.registry.catalogue(), target, device,
                                                   fmt::format("--pin {}", name)));
-    member = found->name;
+    device = found->name;
   }
   using Optimise = LoweringOptions::Optimise;
   compile_options.lowering.optimise = options.optimise == "speed"  ? Optimise::Speed
@@ -155,7 +155,7 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
                                                                    : Optimise::Balanced;
   compile_options.lowering.ram_budget = options.ram_budget;
   compile_options.lowering.flash_budget = options.flash_budget;
-  compile_options.lowering.slim = !options.no_slim;
+  compile_options.lowering.eliminate_dead_channels = !options.keep_dead_channels;
   compile_options.plan.in_place = !options.no_in_place;
   compile_options.memory = board::memory_map(board);
   return Selection{std::move(target), std::move(board), std::move(core),

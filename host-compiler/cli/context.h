@@ -24,13 +24,13 @@ struct CommonOptions {
   std::string target;  // empty: the board's own core, or plain C on the host
   std::string board = "host";
   std::string policy = "priority";
-  std::vector<std::string> pins;  // NAME=MEMBER
-  std::string pins_file;          // lines NAME=MEMBER
+  std::vector<std::string> pins;  // NAME=DEVICE
+  std::string pins_file;          // lines NAME=DEVICE
   std::string tags_file;
   std::string optimise = "balanced";  // LoweringOptions::Optimise in lower case
   std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes
   bool keeps_flash_budget = false;  // the command measures flash and can choose by it
-  bool no_slim = false;
+  bool keep_dead_channels = false;
   bool no_in_place = false;
   bool json = false;
   double timeout = 600;  // seconds that a compiler or a built program may take; 0: for ever

@@ -38,7 +38,7 @@ Result<std::string> disassemble_package(const Context& context, std::span<const 
     const CommandStream& stream = package.streams[i];
     text +=
         fmt::format("\n{}: {} on {} ({}), {} bytes of commands, {} of constants; operators {}\n", i,
-                    stream.func, stream.member, stream.target, stream.commands.size(),
+                    stream.func, stream.device, stream.target, stream.commands.size(),
                     stream.constants.size(), fmt::join(stream.operators, ", "));
     INTARSIA_TRY(const std::string commands,
                  disassemble(context, stream.commands, fmt::format("{}: function {}", path, i)));

@@ -65,7 +65,7 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
   const Stage last = *stage_named(command.stage);
   INTARSIA_TRY(const CompiledModel model, compile_file(context, selection, command.common, last));
   if (last == Stage::Import) return graph::print(model.imported);
-  if (last == Stage::Slim) return graph::print(model.slimmed.module);
+  if (last == Stage::Eliminate) return graph::print(model.reduced.module);
   if (last == Stage::Partition) return graph::print(model.partitioned.module);
   std::string text;
   for (const CompiledProgram& program : model.programs) {

@@ -17,7 +17,7 @@
 namespace intarsia::cli {
 namespace {
 
-// An empty word is more likely a script's unset variable than a wish.
+// An empty word is more likely a script's unset variable than a choice.
 std::string not_empty(const std::string& text) {
   return text.empty() ? "is empty" : "";
 }
@@ -44,8 +44,8 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
   app.add_option("--policy", options.policy, "who takes what: priority | cost")
       ->check(CLI::IsMember({"priority", "cost"}))
       ->capture_default_str();
-  app.add_option("--pin", options.pins, "NAME=MEMBER: this operator or function runs there");
-  app.add_option("--pins", options.pins_file, "a file of NAME=MEMBER lines");
+  app.add_option("--pin", options.pins, "NAME=DEVICE: this operator or function runs there");
+  app.add_option("--pins", options.pins_file, "a file of NAME=DEVICE lines");
   app.add_option("--tags", options.tags_file, "a JSON file of your own target tags");
   app.add_option("--optimise", options.optimise,
                  "size | speed | balanced: small code from a CPU, speed from an NPU")
@@ -62,7 +62,8 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
          "--flash-budget", options.flash_budget,
          "BYTES of code and constants to stay within ('compile', boards with a cross compiler)")
       ->check(bytes);
-  app.add_flag("--no-slim", options.no_slim, "keep what provably does not change the results");
+  app.add_flag("--keep-dead-channels,--no-slim", options.keep_dead_channels,
+               "keep what provably does not change the results");
   app.add_flag("--no-in-place", options.no_in_place, "no operator overwrites its input");
   app.add_flag("--json", options.json, "print tables as JSON");
 }
@@ -177,9 +178,9 @@ int run_main(int argc, char** argv) {
   DumpCommand dump;
   sub = app.add_subcommand("dump", "the output of one stage");
   add_common(*sub, dump.common, false);
-  sub->add_option("--stage", dump.stage, "import | slim | partition | lower | plan | emit")
+  sub->add_option("--stage", dump.stage, "import | eliminate | partition | lower | plan | emit")
       ->required()
-      ->check(CLI::IsMember({"import", "slim", "partition", "lower", "plan", "emit"}));
+      ->check(CLI::IsMember({"import", "eliminate", "slim", "partition", "lower", "plan", "emit"}));
   sub->callback([&] { exit_code = run_dump(context, dump); });
 
   std::string stream;

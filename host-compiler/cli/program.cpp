@@ -21,12 +21,12 @@ void report_idle_devices(const Context& context, const Selection& selection,
   std::set<size_t> busy;
   for (const auto& row : model.partitioned.explanation.operators)
     for (size_t m = 0; m < owners.size(); ++m)
-      if (target.members()[m].name == row.member) busy.insert({m, owners[m]});
+      if (target.devices()[m].name == row.device) busy.insert({m, owners[m]});
   for (size_t m = 1; m < owners.size(); ++m)
     if (!busy.contains(m))
       fmt::print(stderr,
                  "note: {} runs nothing of {}; 'intarsia explain' says why, operator by operator\n",
-                 target.members()[m].name, model.partitioned.module.name);
+                 target.devices()[m].name, model.partitioned.module.name);
 }
 
 Result<CompiledModel> compile_on(const Context& context, const Selection& selection,
@@ -66,7 +66,7 @@ Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
 
 namespace {
 
-ProgramReport parts_report(const Selection& selection, const CompiledModel& model) {
+ProgramReport multicore_report(const Selection& selection, const CompiledModel& model) {
   const std::string target = to_string(selection.target);
   const MulticorePartition& multicore = model.multicore;
   const Explanation& explanation = model.partitioned.explanation;
@@ -105,7 +105,7 @@ ProgramReport parts_report(const Selection& selection, const CompiledModel& mode
 
 ProgramReport report_of(const Selection& selection, const CompiledModel& model,
                         const Result<Measurements>& measured) {
-  if (!model.multicore.segments.empty()) return parts_report(selection, model);
+  if (!model.multicore.segments.empty()) return multicore_report(selection, model);
   Report report = make_report(model, to_string(selection.target), selection.board.name);
   if (measured.ok())
     report.measured = *measured;

@@ -58,8 +58,8 @@ Files files_of(const graph::Function& function, size_t own_outputs) {
         if (std::find(node.outputs.begin(), node.outputs.end(), function.outputs[i]) !=
             node.outputs.end())
           name = c_identifier(node.name, "operator");
-    const std::string wish = name;
-    for (int n = 1; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", wish, n);
+    const std::string wanted = name;
+    for (int n = 1; !taken.insert(name).second; ++n) name = fmt::format("{}_{}", wanted, n);
     files.names.push_back(name + ".bin");
   }
   return files;

@@ -153,30 +153,30 @@ std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind) {
 }
 
 Json target_json(const TargetCatalogue& catalogue, const TargetSpec& target) {
-  Json members = Json::array();
-  for (const Target& member : target.members()) {
+  Json devices = Json::array();
+  for (const Target& device : target.devices()) {
     Json values = Json::object();
-    for (const auto& [name, entry] : member.attributes) values[name] = value_json(entry.value);
-    members.push_back({{"name", member.name}, {"kind", member.kind}, {"attributes", values}});
+    for (const auto& [name, entry] : device.attributes) values[name] = value_json(entry.value);
+    devices.push_back({{"name", device.name}, {"kind", device.kind}, {"attributes", values}});
   }
   const auto tag = to_tag(catalogue, target);
   return {{"target_string", to_string(target)},
           {"json", Json::parse(to_json(target), nullptr, false)},
           {"tag", tag ? Json(*tag) : Json(nullptr)},
-          {"members", std::move(members)}};
+          {"members", std::move(devices)}};
 }
 
 std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& target) {
   std::string text = table({{"target string", to_string(target)},
                             {"JSON", to_json(target)},
                             {"tag", to_tag(catalogue, target).value_or("(none)")}});
-  for (const Target& member : target.members()) {
-    const KindSpec& kind = *catalogue.kind(member.kind);
-    text += fmt::format("\n{}: {} ({})\n", member.name, member.kind, role_name(kind.role));
+  for (const Target& device : target.devices()) {
+    const KindSpec& kind = *catalogue.kind(device.kind);
+    text += fmt::format("\n{}: {} ({})\n", device.name, device.kind, role_name(kind.role));
     std::vector<Row> rows;
     for (const AttributeSpec& spec : kind.attributes) {
-      const AttributeValue* value = member.attributes.find(spec.name);
-      const bool written = member.attributes.written(spec.name);
+      const AttributeValue* value = device.attributes.find(spec.name);
+      const bool written = device.attributes.written(spec.name);
       rows.push_back({"-" + spec.name + "=" + (value ? to_string(*value) : ""),
                       value == nullptr ? "not set"
                       : written        ? ""

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "passes/slim.h"
+#include "passes/dead_channel_elimination.h"
 #include "verify_package.h"
 #include "verify_programs.h"
 #include "verify_report.h"
@@ -17,22 +17,23 @@ namespace fs = std::filesystem;
 // One program, as it is and operator by operator.
 Result<Column> look_at(const Context& context, const VerifyCommand& command,
                        const Platform& platform, const Subject& subject,
-                       const graph::Module& slimmed, Explanation& explanation) {
+                       const graph::Module& reduced, Explanation& explanation) {
   Column column{platform.name};
   INTARSIA_TRY(const Ran closed, run_module(context, command.common, platform.selection,
                                             subject.module, subject.samples));
   explanation = closed.explanation;
   column.difference = first_difference(subject.module, subject.expected, closed.results);
   if (!column.difference.empty())
-    INTARSIA_TRY_VOID(check_slimmed(subject.module, slimmed, command.samples));
-  const graph::Module opened = with_all_outputs(pinned_as(slimmed, closed.explanation));
+    INTARSIA_TRY_VOID(check_reduced(subject.module, reduced, command.samples));
+  const graph::Module opened = with_all_outputs(pinned_as(reduced, closed.explanation));
   const std::map<std::string, int32_t> allowed =
       tolerances(opened, closed.explanation, context.registry, platform.selection.target);
   for (const auto& [name, steps] : allowed) column.allowed = std::max(column.allowed, steps);
   if (!command.layers && column.difference.empty()) return column;
 
   Selection open = platform.selection;
-  open.options.lowering.slim = false;  // outputs hold every channel: there is less to slim
+  open.options.lowering.eliminate_dead_channels =
+      false;  // outputs hold every channel: there is less to eliminate
   open.options.lowering.ram_budget.reset();
   Result<Ran> ran = run_module(context, command.common, open, opened, subject.samples);
   if (!ran.ok()) {
@@ -62,17 +63,17 @@ Result<int> verify_model(Context& context, const VerifyCommand& command) {
   INTARSIA_TRY(const Selection selection, select(context, command.common));
   INTARSIA_TRY(const Platforms platforms, platforms_of(context, selection));
   INTARSIA_TRY(const Subject subject, subject_of(context, command, command.common.model));
-  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(subject.module, selection.options));
+  INTARSIA_TRY(const ReducedModule reduced, reduced_as_asked(subject.module, selection.options));
   Verdict verdict{subject.module.name,
                   to_string(selection.target),
                   selection.board.name,
                   platforms.left_out,
                   subject.samples.size(),
-                  slimmed.module.entry_function().nodes,
-                  &slimmed.module.entry_function()};
+                  reduced.module.entry_function().nodes,
+                  &reduced.module.entry_function()};
   for (const Platform& platform : platforms.all) {
     INTARSIA_TRY(Column column,
-                 look_at(context, command, platform, subject, slimmed.module, verdict.explanation));
+                 look_at(context, command, platform, subject, reduced.module, verdict.explanation));
     verdict.columns.push_back(std::move(column));
   }
   return report(command, verdict,

@@ -100,13 +100,13 @@ Result<graph::Module> with_outputs(const graph::Module& module,
 }
 
 graph::Module pinned_as(graph::Module module, const Explanation& explanation) {
-  std::map<std::string, std::string> members;
-  for (const Explanation::Operator& row : explanation.operators) members[row.name] = row.member;
+  std::map<std::string, std::string> devices;
+  for (const Explanation::Operator& row : explanation.operators) devices[row.name] = row.device;
   for (graph::Function& function : module.functions) {
     if (function.name != module.entry) continue;
     for (graph::Node& node : function.nodes)
-      if (const auto member = members.find(node.name); member != members.end())
-        node.pin = member->second;
+      if (const auto device = devices.find(node.name); device != devices.end())
+        node.pin = device->second;
   }
   return module;
 }
@@ -118,10 +118,10 @@ std::map<std::string, int32_t> tolerances(const graph::Module& module,
   std::map<std::string, int32_t> result;
   const graph::Function& entry = module.entry_function();
   for (const Explanation::Operator& row : explanation.operators)
-    for (const Target& member : target.members())
+    for (const Target& device : target.devices())
       for (const graph::Node& node : entry.nodes)
-        if (member.name == row.member && node.name == row.name)
-          result[row.name] = registry.kind_of(member).tolerance(member, node);
+        if (device.name == row.device && node.name == row.name)
+          result[row.name] = registry.kind_of(device).tolerance(device, node);
   return result;
 }
 

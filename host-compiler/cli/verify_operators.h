@@ -22,7 +22,7 @@ graph::Module with_all_outputs(graph::Module module);
 Result<graph::Module> with_outputs(const graph::Module& module,
                                    const std::vector<std::string>& names);
 
-// The same partition again: every operator of the entry is pinned to the member that runs it.
+// The same partition again: every operator of the entry is pinned to the device that runs it.
 graph::Module pinned_as(graph::Module module, const Explanation& explanation);
 
 // By operator of the entry, the steps its result may differ by where it runs.

@@ -39,7 +39,7 @@ std::vector<Shown> by_operator(const std::vector<std::vector<ShownResult>>& runs
 
 // What the program's operators computed beside what the reference's did, each with what its own had computed before:
 // the first that differs is at fault, those behind it may only have been given other operands. `expected`: of
-// with_all_outputs(slimmed), by sample.
+// with_all_outputs(reduced), by sample.
 std::vector<OperatorCheck::Row> compare_shown(const graph::Module& opened,
                                               const std::vector<Values>& expected,
                                               const std::vector<Shown>& shown) {
@@ -70,7 +70,7 @@ std::vector<OperatorCheck::Row> compare_shown(const graph::Module& opened,
 
 // Builds the program and runs it; with `layers` it shows what its operators compute.
 Result<Column> look_at(const BuildSetting& package, bool layers, const Subject& subject,
-                       const graph::Module& slimmed) {
+                       const graph::Module& reduced) {
   Column column{package.board.name};
   BuildSetting setting = package;
   setting.shows_results = layers;
@@ -80,7 +80,7 @@ Result<Column> look_at(const BuildSetting& package, bool layers, const Subject& 
                run_package(setting, subject.samples, work.path(), layers ? &shown : nullptr));
   column.difference = first_difference(subject.module, subject.expected, results);
   if (!layers) return column;
-  const graph::Module opened = with_all_outputs(slimmed);
+  const graph::Module opened = with_all_outputs(reduced);
   INTARSIA_TRY(const std::vector<Values> expected, evaluate(opened, subject.samples));
   column.rows = compare_shown(opened, expected, by_operator(shown));
   for (const OperatorCheck::Row& row : column.rows)
@@ -110,17 +110,17 @@ Result<int> verify_package(Context& context, const VerifyCommand& command) {
   INTARSIA_TRY_VOID(check_tensors(folder, command.reference, setting.manifest.outputs,
                                   tensor_infos(entry, entry.outputs)));
   CompileOptions options;
-  options.lowering.slim = !command.common.no_slim;
-  INTARSIA_TRY(const Slimmed slimmed, slim_as_asked(subject.module, options));
+  options.lowering.eliminate_dead_channels = !command.common.keep_dead_channels;
+  INTARSIA_TRY(const ReducedModule reduced, reduced_as_asked(subject.module, options));
   Verdict verdict{setting.manifest.model,
                   setting.manifest.target,
                   setting.board.name,
                   "",
                   subject.samples.size(),
-                  slimmed.module.entry_function().nodes,
-                  &slimmed.module.entry_function()};
+                  reduced.module.entry_function().nodes,
+                  &reduced.module.entry_function()};
   INTARSIA_TRY(Column column,
-               look_at(setting, command.layers && is_whole, subject, slimmed.module));
+               look_at(setting, command.layers && is_whole, subject, reduced.module));
   verdict.columns.push_back(std::move(column));
   return report(
       command, verdict,

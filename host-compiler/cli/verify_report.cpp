@@ -11,9 +11,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string member_of(const Explanation& explanation, const std::string& node) {
+std::string device_of(const Explanation& explanation, const std::string& node) {
   for (const Explanation::Operator& row : explanation.operators)
-    if (row.name == node) return row.member;
+    if (row.name == node) return row.device;
   return "";
 }
 
@@ -41,7 +41,7 @@ std::string table_text(const Verdict& verdict) {
   for (size_t i = 0; i < verdict.operators.size(); ++i) {
     const graph::Node& node = verdict.operators[i];
     rows.push_back({node.name, std::string(graph::to_string(node.kind)),
-                    member_of(verdict.explanation, node.name),
+                    device_of(verdict.explanation, node.name),
                     fmt::format("{}", elements_of(*verdict.function, node))});
     for (const Column& column : verdict.columns) rows.back().push_back(cell_text(column, i));
   }
@@ -101,7 +101,7 @@ Json json_of(const Verdict& verdict) {
     const graph::Node& node = verdict.operators[i];
     Json row = {{"operator", node.name},
                 {"kind", graph::to_string(node.kind)},
-                {"runs_on", member_of(verdict.explanation, node.name)},
+                {"runs_on", device_of(verdict.explanation, node.name)},
                 {"elements", elements_of(*verdict.function, node)}};
     for (const Column& column : verdict.columns) {
       if (column.rows.empty() || !column.rows[i].is_looked_at) continue;

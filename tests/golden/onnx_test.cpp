@@ -10,7 +10,7 @@
 #include "import/onnx/fold_layout.h"
 #include "import/onnx/read_onnx.h"
 #include "intarsia/import.h"
-#include "passes/slim.h"
+#include "passes/dead_channel_elimination.h"
 
 namespace intarsia::graph {
 namespace {
@@ -100,7 +100,7 @@ TEST_P(OnnxNetwork, LayoutFoldingChangesNoResult) {
   const Module folded = onnx::fold_layout(*read);
   ASSERT_TRUE(verify(folded).ok()) << verify(folded).error().to_string();
   EXPECT_LT(folded.entry_function().nodes.size(), read->entry_function().nodes.size());
-  const Result<void> same = check_slimmed(*read, folded, 4);
+  const Result<void> same = check_reduced(*read, folded, 4);
   EXPECT_TRUE(same.ok()) << same.error().to_string();
 }
 

@@ -189,7 +189,7 @@ void TirInterpreter::exec(Frame& frame, const tir::Stmt& stmt) {
                    for (size_t i = 0; i < n.arguments.size() && i < callee->buffers.size(); ++i) {
                      const tir::Buffer& buffer = frame.func.buffer(n.arguments[i]);
                      std::span<uint8_t> bytes = frame.buffers[n.arguments[i].at()];
-                     if (frame.func.striped) {
+                     if (frame.func.tiled) {
                        const int64_t element = n.offsets.empty() ? 0 : eval(frame, n.offsets[i]).i;
                        const int64_t first = element * bits(buffer.type) / 8;
                        const int64_t count = callee->buffers[i].bytes();

@@ -95,7 +95,7 @@ class PayloadCheck {
   bool function(uint32_t place) const {
     FlatVector commands, constants;
     return table(place, kFunctionRegionOffsets + 1) && string(place, kFunctionName) &&
-           string(place, kFunctionMember) && string(place, kFunctionTarget) &&
+           string(place, kFunctionDevice) && string(place, kFunctionTarget) &&
            vector(place, kFunctionCommands, 0, kBlobAlignment, Presence::Required, &commands) &&
            vector(place, kFunctionConstants, 0, kBlobAlignment, Presence::Optional, &constants) &&
            regions(place) && operators(place);

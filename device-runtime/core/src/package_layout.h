@@ -13,7 +13,7 @@ inline constexpr uint32_t kMagic = 0x41544E49;  // "INTA", also the flatbuffer's
 inline constexpr uint32_t kPackageModel = 0, kPackageFunctions = 1, kPackageModelId = 2,
                           kPackagePoolBytes = 3, kPackageAlignment = 4;
 
-inline constexpr uint32_t kFunctionName = 0, kFunctionMember = 1, kFunctionTarget = 2,
+inline constexpr uint32_t kFunctionName = 0, kFunctionDevice = 1, kFunctionTarget = 2,
                           kFunctionCommands = 3, kFunctionConstants = 4, kFunctionRegions = 5,
                           kFunctionOperators = 6, kFunctionRegionOffsets = 7;
 

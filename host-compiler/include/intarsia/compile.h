@@ -14,7 +14,7 @@
 
 namespace intarsia {
 
-// "import", "slim", ...; nothing for another name.
+// "import", "eliminate", ...; nothing for another name.
 std::optional<Stage> stage_named(std::string_view name);
 
 struct CompileOptions {
@@ -51,11 +51,11 @@ Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string&
 Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
                                      const TargetSpec& target, const CompileOptions& options);
 
-// What is partitioned: the imported module, slimmed unless the user says no. Operators that pins name remain.
-Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions& options);
+// What is partitioned: the imported module, reduced unless the user says no. Operators that pins name remain.
+Result<ReducedModule> reduced_as_asked(const graph::Module& module, const CompileOptions& options);
 
-// The memories the plan is made for: the board's, by which name each member reaches them, and where the
-// board leaves it open those that the members bring.
+// The memories the plan is made for: the board's, by which name each device reaches them, and where the
+// board leaves it open those that the devices bring.
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
                           const TargetSpec& target);
 

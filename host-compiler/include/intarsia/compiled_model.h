@@ -1,4 +1,4 @@
-// A model on its way through the compiler, with what every stage has made of it.
+// A model in the compiler, with what every stage has made of it.
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,12 @@
 namespace intarsia {
 
 // In the order they run. A model has `reached` a stage when that stage's result is in it.
-enum class Stage : uint8_t { Nothing, Import, Slim, Partition, Lower, Plan, Emit, Package };
+enum class Stage : uint8_t { Nothing, Import, Eliminate, Partition, Lower, Plan, Emit, Package };
 
 // ---- what the stages have made ------------------------------------------------------------------
 
 // One thing done, for `explain`.
-struct SlimAction {
+struct EliminationStep {
   std::string
       pass;  // "identity" | "chain" | "activation" | "constant" | "padding" | "channels" | "unread"
   std::string node;  // the operator that it was done to
@@ -30,7 +30,7 @@ struct SlimAction {
   std::string why;   // why no result changes
 };
 
-struct SlimFigures {
+struct EliminationFigures {
   int64_t operators = 0;
   int64_t macs = 0;
   int64_t channels = 0;      // output channels of convolutions and fully connected layers
@@ -38,23 +38,23 @@ struct SlimFigures {
 };
 
 // The module without what provably changes no result.
-struct Slimmed {
+struct ReducedModule {
   graph::Module module;
-  std::vector<SlimAction> actions;
-  SlimFigures before, after;
+  std::vector<EliminationStep> actions;
+  EliminationFigures before, after;
 };
 
 inline constexpr int kApplication =
     -1;  // Channel::from: gives the inputs; Channel::to: takes the outputs
 
-// A tensor on its way from one segment to another.
+// A tensor that is passed from one segment to another.
 struct Channel {
   std::string name;                            // a C identifier, unique in the model
   int from = kApplication, to = kApplication;  // segments
   size_t output = 0;                           // of `from`, or which of the model's inputs
   size_t input = 0;                            // of `to`, or which of the model's outputs
   int64_t bytes = 0;
-  // Not empty: a variable on its way back to a segment that reads what the inference before has left. The channel
+  // Not empty: a variable that is passed back to a segment that reads what the inference before has left. The channel
   // begins with this message.
   std::vector<uint8_t> first_message;
 };
@@ -77,8 +77,8 @@ struct MulticorePartition {
 // What a RAM budget did to a model. Bytes are the peaks of all memories together.
 struct RamBudgetOutcome {
   int64_t budget = 0;
-  int64_t before = 0, after = 0;     // operator by operator, and as it is now
-  std::vector<std::string> striped;  // what runs by stripes, in words: tir::Func::origin
+  int64_t before = 0, after = 0;   // operator by operator, and as it is now
+  std::vector<std::string> tiled;  // what runs by row tiles, in words: tir::Func::origin
 };
 
 // A function of a device that was scheduled again for a plan: with a limit on the bytes that it keeps alive at once, its
@@ -97,7 +97,7 @@ struct EmittedModel {
       sources;  // <model>.h, <model>.c, <model>_data.c, <model>_descriptor.c ...
   std::vector<std::string> c_files;    // those of them a build compiles
   std::vector<CommandStream> streams;  // what the package holds, in order of function index
-  std::vector<std::string> members;    // members with streams, in order of device index
+  std::vector<std::string> devices;    // devices with streams, in order of device index
 };
 
 // ---- the model --------------------------------------------------------------------------------
@@ -114,12 +114,12 @@ struct CompiledProgram {
   EmittedModel emitted;
 };
 
-// A model on its way through the compiler, with every intermediate value, so that reports, dumps and tests need not
+// A model in the compiler, with every intermediate value, so that reports, dumps and tests need not
 // repeat a stage.
 struct CompiledModel {
   Stage reached = Stage::Nothing;
   graph::Module imported;
-  Slimmed slimmed;
+  ReducedModule reduced;
   Partitioned partitioned;
   MulticorePartition multicore;           // no segments where one CPU runs the whole model
   std::vector<CompiledProgram> programs;  // one, or one for each of the segments

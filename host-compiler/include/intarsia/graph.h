@@ -8,7 +8,7 @@
 // A quantised tensor of type integer stands for real values scale * (q - zero_point); `axis` selects
 // per-channel scales. A tensor without scales is of plain numbers. All shapes are static.
 // Functions that `if` and `while` run are pure; state that they work on is passed in and out.
-// After partitioning a function may name the member of the composite target that owns it; the entry
+// After partitioning a function may name the device of the composite target that owns it; the entry
 // then consists of `call` nodes. Values are never edited behind a back: passes return new modules.
 #pragma once
 
@@ -72,7 +72,7 @@ struct Node {
   Attributes attributes;
   std::vector<TensorId> inputs;  // an absent optional operand is TensorId{}
   std::vector<TensorId> outputs;
-  std::string pin;  // member of the composite target that must run it; empty: free
+  std::string pin;  // device of the composite target that must run it; empty: free
 
   template <typename A>
   const A& attrs() const {
@@ -86,8 +86,8 @@ std::vector<std::string> functions_run_by(const Node& node);
 
 struct Function {
   std::string name;    // GlobalVar
-  std::string target;  // member that owns it after partitioning; empty before
-  std::string pin;     // member that must run all of it; empty: free
+  std::string target;  // device that owns it after partitioning; empty before
+  std::string pin;     // device that must run all of it; empty: free
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;
   std::vector<TensorId> inputs, outputs;

@@ -16,12 +16,13 @@ struct LoweringOptions {
   enum class Optimise : uint8_t { Balanced, Size, Speed };
   Optimise optimise = Optimise::Balanced;
   // Bytes of activations and scratch, and of code with its constants, that the whole model should
-  // stay within. Wishes: a target gives up speed to meet them.
+  // stay within. Requests: a target gives up speed to meet them.
   std::optional<int64_t> ram_budget, flash_budget;
   // Bytes of RAM that a function of the partitioned module should keep alive at once, its operands and results included,
   // by its name: what a plan had room for. A hint: a target that schedules whole functions comes as near as it can.
   std::map<std::string, int64_t> function_limits = {};
-  bool slim = true;  // remove what provably does not change the results (channels of zeros ...)
+  bool eliminate_dead_channels =
+      true;  // remove what provably does not change the results (channels of zeros ...)
   // The memories the plan will be made for, masters included. Null: not known (tests of a hook).
   const MemoryMap* memory = nullptr;
 };

@@ -25,14 +25,14 @@ struct TensorInfo {
 
 struct PackageManifest {
   std::string model, target, board;
-  std::string core;  // -mcpu of the host member; "native" for this machine
+  std::string core;  // -mcpu of the host device; "native" for this machine
   std::vector<TensorInfo> inputs, outputs;
   std::vector<std::string> sources;          // C, then C++; relative to the folder
   std::vector<std::string> include_dirs;     // relative to the folder
   std::vector<std::string> program_sources;  // those that only the boards' generic main needs
   std::vector<std::string>
-      parts;  // members that run at the same time, the one that starts first; or none
-  std::vector<std::string> devices;  // members that execute streams, in order of device index
+      parts;  // devices that run at the same time, the one that starts first; or none
+  std::vector<std::string> devices;  // devices that execute streams, in order of device index
   std::vector<std::string> link_libraries;  // of the host
   // The program that simulates the devices beside the board's emulator: C++, relative to the folder.
   std::vector<std::string> simulator_sources, simulator_include_dirs;

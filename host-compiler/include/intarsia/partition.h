@@ -1,6 +1,6 @@
-// Partition: every operator gets a member of the target, and each region of operators of one member
+// Partition: every operator gets a device of the target, and each region of operators of one device
 // becomes a function of its own that the entry calls. One mechanism for accelerators and for
-// ordinary devices: every member offers, the policy decides.
+// ordinary devices: every device offers, the policy decides.
 //
 //   func @main { conv2d, softmax }   =>   func @main { call npu_0, call c_0 }
 //                                         func @main_npu_0 target=npu { conv2d } ...
@@ -23,7 +23,7 @@ enum class PartitionPolicy : uint8_t {
 
 struct PartitionOptions {
   PartitionPolicy policy = PartitionPolicy::Priority;
-  std::map<std::string, std::string> pins;  // operator or function name -> member name
+  std::map<std::string, std::string> pins;  // operator or function name -> device name
   // Whether the explanation has estimates of time also where the policy needs none: an NPU schedules every operator
   // for them.
   bool estimates = true;
@@ -31,40 +31,40 @@ struct PartitionOptions {
   LoweringOptions lowering = {};
 };
 
-// One member's answer about one operator: it offers, or says why not.
+// One device's answer about one operator: it offers, or says why not.
 struct Offer {
-  std::string member;
-  bool taken = false;                 // this member runs the operator
+  std::string device;
+  bool taken = false;                 // this device runs the operator
   std::optional<std::string> reason;  // why it cannot; or why another was preferred
   bool can = false;
   double microseconds = 0;  // of the operator alone; 0 when it cannot, or without estimates
   std::string note = {};    // when it can, but not as the operator is: how, and why not
 };
 
-// What `explain` prints: for every operator of the (inlined) entry, every member's answer.
+// What `explain` prints: for every operator of the (inlined) entry, every device's answer.
 struct Explanation {
   struct Operator {
-    std::string name, kind, shapes, member;
+    std::string name, kind, shapes, device;
     std::vector<Offer> offers;  // in the target's order: host first, then devices
   };
   std::vector<Operator> operators;
-  int64_t regions = 0;     // runs of operators of one member
-  int64_t boundaries = 0;  // pairs of regions of unlike members, one with a result of the other;
+  int64_t regions = 0;     // runs of operators of one device
+  int64_t boundaries = 0;  // pairs of regions of unlike devices, one with a result of the other;
                            // the caller, on the host, is one before and one after them
-  int64_t transfers = 0, transfer_bytes = 0;  // tensors that cross from one member to another
+  int64_t transfers = 0, transfer_bytes = 0;  // tensors that cross from one device to another
   double microseconds = 0;  // of the whole: its functions and the transfers; 0 without estimates
 
   // What each region became, in the order in which they run. Empty without estimates.
   struct Function {
-    std::string name, member;
+    std::string name, device;
     int64_t operators = 0;
     double microseconds = 0;  // of all its operators together
   };
   std::vector<Function> functions;
 
-  // The clock that a member's estimates assume, for every member that takes part.
+  // The clock that a device's estimates assume, for every device that takes part.
   struct Clock {
-    std::string member;
+    std::string device;
     double mhz = 0;
   };
   std::vector<Clock> clocks;

@@ -25,13 +25,13 @@ struct MemoryPool {
 
 struct MemoryMap {
   std::vector<MemoryPool> pools;
-  // Member of the target -> the name it has in `accessible_by`. A member not listed is the CPU.
+  // Device of the target -> the name it has in `accessible_by`. A device not listed is the CPU.
   std::map<std::string, std::string> masters;
   // Nobody has said what the board's memories are (the development machine): targets bring those they
   // reckon with.
   bool open = false;
 
-  bool reaches(const std::string& member, const MemoryPool& pool) const;
+  bool reaches(const std::string& device, const MemoryPool& pool) const;
 };
 
 // One memory "ram" without limits that everybody reaches, and what targets bring along: for figures before
@@ -88,7 +88,7 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
 
 // Independent of the planner: alignment, capacity, access (also of the program that calls the model: to
 // inputs, outputs and state), and that no two buffers whose lives overlap share bytes unless they are an
-// alias, a proven in-place pair, or overlap as a striped function proves that they may. All violations
+// alias, a proven in-place pair, or overlap as a tiled function proves that they may. All violations
 // together.
 Result<void> check_plan(const tir::Module& module, const Plan& plan);
 

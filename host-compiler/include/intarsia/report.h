@@ -20,7 +20,7 @@ struct Measurements {
 };
 
 struct OperatorRow {
-  std::string name, origin, member;
+  std::string name, origin, device;
   std::string region;  // the function of the partitioned model that it is in
   // Multiply-accumulates are the operator's. What the operators of a stream share stands with the first of them:
   // its bytes and its memory.
@@ -52,7 +52,7 @@ std::string search_text(const SearchFigures& search);
 
 // Operators that a device runs as one stream.
 struct RegionRow {
-  std::string name, member;
+  std::string name, device;
   int64_t operators = 0, macs = 0, stream_bytes = 0;
 };
 
@@ -65,8 +65,8 @@ struct Report {
   int64_t macs = 0, weight_bytes = 0, table_bytes = 0, stream_bytes = 0;
   int64_t transfers = 0, transfer_bytes = 0;
   std::string search_note;  // of partition.h
-  SlimFigures before_slimming, after_slimming;
-  std::vector<SlimAction> slimming;
+  EliminationFigures before_elimination, after_elimination;
+  std::vector<EliminationStep> eliminated;
   std::optional<RamBudgetOutcome> ram_budget;
   std::vector<ScheduledAgain> scheduled_again;
   std::optional<Measurements> measured;

@@ -23,7 +23,7 @@ namespace intarsia {
 
 // What a model is compiled for: a host CPU and the devices beside it, each a kind with attributes.
 // A TargetSpec is complete and checked: every attribute that has a value has it here (written,
-// derived or default), every member has a unique name, the host comes first. Made by parse_target
+// derived or default), every device has a unique name, the host comes first. Made by parse_target
 // or make_target (target.h); printed by to_string and to_json, which parse_target reads
 // back to an equal value.
 
@@ -35,7 +35,7 @@ using AttributeValue = std::variant<bool, int64_t, std::string, std::vector<std:
 // As in a target string: true, 128, shared-sram, "two words", a,b,"c d".
 std::string to_string(const AttributeValue& value);
 
-// The attributes of one member, by name. `written` tells those that have to be written to get this
+// The attributes of one device, by name. `written` tells those that have to be written to get this
 // target from those that follow (a default, or derived from others). Equality is of values only.
 class Attributes {
  public:
@@ -85,7 +85,7 @@ class Attributes {
   Map entries_;
 };
 
-// One member of a target.
+// One device of a target.
 struct Target {
   std::string kind;
   std::string name;  // unique in a TargetSpec, where it is never empty
@@ -104,22 +104,22 @@ struct Target {
 
 // The host and the devices, in order of priority. A plain CPU target has no devices.
 //
-// Names: a member that was not given one is called after its kind, `npu`; where that name is
-// taken it is `npu.2`, `npu.3`, and so on, in the order of the members.
+// Names: a device that was not given one is called after its kind, `npu`; where that name is
+// taken it is `npu.2`, `npu.3`, and so on, in the order of the devices.
 class TargetSpec {
  public:
-  std::span<const Target> members() const { return members_; }  // host first
-  const Target& host() const { return members_.front(); }
-  std::span<const Target> devices() const { return members().subspan(1); }
-  bool is_composite() const { return members_.size() > 1; }
-  // Null when there is no such member.
-  const Target* member(std::string_view name) const;
+  std::span<const Target> devices() const { return devices_; }  // host first
+  const Target& host() const { return devices_.front(); }
+  std::span<const Target> beside_host() const { return devices().subspan(1); }
+  bool is_composite() const { return devices_.size() > 1; }
+  // Null when there is no such device.
+  const Target* device(std::string_view name) const;
   bool operator==(const TargetSpec&) const = default;
 
  private:
   friend class TargetBuilder;
-  explicit TargetSpec(std::vector<Target> members) : members_(std::move(members)) {}
-  std::vector<Target> members_;
+  explicit TargetSpec(std::vector<Target> devices) : devices_(std::move(devices)) {}
+  std::vector<Target> devices_;
 };
 
 // Canonical spellings: the kind, the name only where it is not the one that would be derived, then
@@ -130,8 +130,8 @@ std::string to_string(const TargetSpec& target);
 // {"kind":"composite","target_host":{"kind":"c",...},"devices":[{"kind":"npu",...}]}, or
 // {"kind":"c",...} when there are no devices; on one line.
 std::string to_json(const TargetSpec& target);
-// One member alone, without its name.
-std::string to_string(const Target& member);
+// One device alone, without its name.
+std::string to_string(const Target& device);
 
 // ---- kinds, tags and the texts of targets -----------------------------------------------------
 
@@ -167,7 +167,7 @@ struct AttributeSpec {
 std::string describe_type(const AttributeSpec& attribute);
 
 enum class Role {
-  Cpu,          // can run a whole model: alone, as a host, or as a further member
+  Cpu,          // can run a whole model: alone, as a host, or as a further device
   Accelerator,  // takes parts of a model (an NPU); only beside a host
   Device,       // operators are placed on it (a GPU, say); only beside a host
 };
@@ -176,7 +176,7 @@ enum class Role {
 struct TagSpec {
   std::string name;
   std::string summary;
-  // A target in any spelling; may use other tags. One member for a CPU or accelerator tag.
+  // A target in any spelling; may use other tags. One device for a CPU or accelerator tag.
   std::string expansion;
   // For an accelerator or device: the host that makes it a ready composite when the tag is used
   // alone. Beside a host (`my-core + my-npu`) the tag is its expansion only.
@@ -234,13 +234,13 @@ class TargetCatalogue {
 };
 
 // Reads a target in any spelling or mixture of them:
-//   text   := member (('+' | ';') member)* [';']          the first member is the host
-//   member := [NAME ':'] (JSON-OBJECT | (KIND | TAG) attribute*)
+//   text   := device (('+' | ';') device)* [';']          the first device is the host
+//   device := [NAME ':'] (JSON-OBJECT | (KIND | TAG) attribute*)
 //   attribute := '-' NAME ['=' value]                     a flag without a value is true
 //   value  := bare text, "quoted" or 'quoted'; a list is written a,b,"c d"
 //   JSON   := {"kind": K | "tag": T, "name": N, ATTRIBUTE: VALUE...}
 //           | {"kind": "composite", "target_host": TARGET, "devices": [TARGET...]}
-//             where TARGET is an object or a string with one member
+//             where TARGET is an object or a string with one device
 // A tag's attributes may be overridden: `my-npu -memory-mode=sram-only`. A composite may
 // stand first and be extended, and nowhere else. `where` begins every complaint.
 Result<TargetSpec> parse_target(const TargetCatalogue& catalogue, std::string_view text,
@@ -250,16 +250,16 @@ Result<TargetSpec> parse_target_argument(const TargetCatalogue& catalogue,
                                          const std::string& argument,
                                          const std::string& where = "--target");
 
-// From the API: members with a kind, perhaps a name, and the attributes written; host first.
-Result<TargetSpec> make_target(const TargetCatalogue& catalogue, const std::vector<Target>& members,
+// From the API: devices with a kind, perhaps a name, and the attributes written; host first.
+Result<TargetSpec> make_target(const TargetCatalogue& catalogue, const std::vector<Target>& devices,
                                const std::string& where = "target");
 
 // The tag that is exactly this target, or tags joined by '+', or nothing.
 std::optional<std::string> to_tag(const TargetCatalogue& catalogue, const TargetSpec& target);
 
-// The member called `text`, or the only one that the tag `text` describes (as in --pin). The
-// failure names the members there are. Points into `target`, and is never null.
-Result<const Target*> find_member(const TargetCatalogue& catalogue, const TargetSpec& target,
+// The device called `text`, or the only one that the tag `text` describes (as in --pin). The
+// failure names the devices there are. Points into `target`, and is never null.
+Result<const Target*> find_device(const TargetCatalogue& catalogue, const TargetSpec& target,
                                   std::string_view text, const std::string& where);
 
 }  // namespace intarsia

@@ -39,7 +39,7 @@ class TurnsSearch {
 
   void run() {
     int unproven = 0;  // turns that have not lowered the peak yet
-    for (Peak peak = peak_of(draft_.units()); peak.bytes > search_.wished;) {
+    for (Peak peak = peak_of(draft_.units()); peak.bytes > search_.wanted;) {
       const std::optional<Turns> best = best_turns(peak);
       if (!best) break;
       draft_.take_turns(best->first, best->last, best->rows);
@@ -93,7 +93,7 @@ class TurnsSearch {
         if (unit.operation >= first && unit.operation <= last)
           bytes = std::max(bytes, unit.live_bytes);
     }
-    return static_cast<double>(std::max(bytes, search_.wished)) *
+    return static_cast<double>(std::max(bytes, search_.wanted)) *
            std::pow(cycles, search_.time_weight);
   }
 

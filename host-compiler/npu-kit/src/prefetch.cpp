@@ -85,7 +85,7 @@ class Planner {
     for (size_t i = 0; i < units_.size(); ++i) used[i] = units_[i].live_bytes;
     for (size_t i = 0; i < units_.size(); ++i) {
       if (!plan.fetched[i]) continue;
-      // From the unit itself towards the wished position, as far as there is room.
+      // From the unit itself towards the wanted position, as far as there is room.
       const size_t last = units_[i].last_user < 0 ? i : static_cast<size_t>(units_[i].last_user);
       bool fits = true;
       for (size_t k = i + 1; k <= last; ++k) fits = fits && used[k] + units_[i].bytes <= budget_;

@@ -11,7 +11,7 @@
 namespace intarsia::build {
 namespace {
 
-// What a function of the C or compiler library may use: they are leaves or nearly (memcpy, 64-bit
+// What a function of the C or compiler library may use: they call nothing, or nearly (memcpy, 64-bit
 // division); the largest of newlib's and libgcc's for Armv6-M is below this.
 constexpr int64_t kLibraryFunctionStack = 96;
 
@@ -51,7 +51,7 @@ std::optional<int64_t> stack_of_label(std::string_view label) {
   return bytes;
 }
 
-// "row_pushes_20": the name of a function whose assembly moves the stack pointer by so many bytes, of which the compiler
+// "row_pushes_20": the name of a function whose assembly moves the stack pointer by that number of bytes, of which the compiler
 // does not know. Clones of it have more behind the number.
 int64_t bytes_pushed_by_assembly(std::string_view title) {
   constexpr std::string_view kMark = "_pushes_";

@@ -7,7 +7,7 @@
 #include "emission/emit.h"
 #include "lowering/lower.h"
 #include "multicore/multicore.h"
-#include "passes/slim.h"
+#include "passes/dead_channel_elimination.h"
 #include "target_kind/owners.h"
 
 namespace intarsia {
@@ -17,19 +17,19 @@ struct StageName {
   Stage stage;
   std::string_view name;
 };
-constexpr StageName kStageNames[] = {{Stage::Import, "import"},       {Stage::Slim, "slim"},
-                                     {Stage::Partition, "partition"}, {Stage::Lower, "lower"},
-                                     {Stage::Plan, "plan"},           {Stage::Emit, "emit"},
-                                     {Stage::Package, "package"}};
+constexpr StageName kStageNames[] = {
+    {Stage::Import, "import"},  {Stage::Eliminate, "eliminate"}, {Stage::Partition, "partition"},
+    {Stage::Lower, "lower"},    {Stage::Plan, "plan"},           {Stage::Emit, "emit"},
+    {Stage::Package, "package"}};
 
 // One program, or one for each segment of a model that several CPUs run.
 std::vector<CompiledProgram> programs_of(const CompiledModel& model, const TargetRegistry& registry,
                                          const TargetSpec& target) {
   std::vector<CompiledProgram> programs;
   for (const Segment& segment : model.multicore.segments) {
-    const Target* cpu = target.member(segment.cpu);
+    const Target* cpu = target.device(segment.cpu);
     INTARSIA_CHECK(cpu != nullptr, "segments belong to CPUs of the target");
-    const auto index = static_cast<size_t>(cpu - target.members().data());
+    const auto index = static_cast<size_t>(cpu - target.devices().data());
     programs.push_back({segment.cpu, owned_by(target, registry, index), segment.module});
   }
   if (programs.empty()) programs.push_back({target.host().name, target, model.partitioned.module});
@@ -76,15 +76,15 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     return true;
   };
 
-  if (enters(Stage::Slim)) {
-    INTARSIA_TRY(model.slimmed, slim_as_asked(model.imported, options));
+  if (enters(Stage::Eliminate)) {
+    INTARSIA_TRY(model.reduced, reduced_as_asked(model.imported, options));
   }
   if (enters(Stage::Partition)) {
     const MemoryMap memory = planning_memory(options.memory, registry, target);
     PartitionOptions asked = options.partition;
     asked.lowering = options.lowering;
     asked.lowering.memory = &memory;
-    INTARSIA_TRY(model.partitioned, partition(model.slimmed.module, registry, target, asked));
+    INTARSIA_TRY(model.partitioned, partition(model.reduced.module, registry, target, asked));
     INTARSIA_TRY(model.multicore, split_by_cpu(model.partitioned.module, registry, target));
     model.programs = programs_of(model, registry, target);
   }
@@ -136,26 +136,27 @@ Result<CompiledModel> compile_module(const graph::Module& module, const TargetRe
 }
 
 std::optional<Stage> stage_named(std::string_view name) {
+  if (name == "slim") return Stage::Eliminate;  // its name before
   for (const StageName& each : kStageNames)
     if (each.name == name) return each.stage;
   return std::nullopt;
 }
 
-Result<Slimmed> slim_as_asked(const graph::Module& module, const CompileOptions& options) {
-  if (!options.lowering.slim) return not_slimmed(module);
-  SlimOptions slim_options;
-  for (const auto& [name, member] : options.partition.pins) slim_options.keep.insert(name);
-  return slim(module, slim_options);
+Result<ReducedModule> reduced_as_asked(const graph::Module& module, const CompileOptions& options) {
+  if (!options.lowering.eliminate_dead_channels) return not_reduced(module);
+  EliminationOptions elimination_options;
+  for (const auto& [name, device] : options.partition.pins) elimination_options.keep.insert(name);
+  return eliminate_dead_channels(module, elimination_options);
 }
 
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
                           const TargetSpec& target) {
   MemoryMap memory = board;
-  for (const Target& member : target.members()) {
-    const TargetKind& kind = registry.kind_of(member);
-    memory.masters[member.name] = kind.memory_master(member);
+  for (const Target& device : target.devices()) {
+    const TargetKind& kind = registry.kind_of(device);
+    memory.masters[device.name] = kind.memory_master(device);
     if (!board.open) continue;
-    for (MemoryPool& pool : kind.memories(member)) {
+    for (MemoryPool& pool : kind.memories(device)) {
       const bool known =
           std::any_of(memory.pools.begin(), memory.pools.end(),
                       [&](const MemoryPool& other) { return other.name == pool.name; });

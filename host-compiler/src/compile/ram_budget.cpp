@@ -106,39 +106,39 @@ struct Planner {
   }
 };
 
-std::vector<std::string> striped_in(const tir::Module& module) {
-  std::vector<std::string> striped;
+std::vector<std::string> tiled_in(const tir::Module& module) {
+  std::vector<std::string> tiled;
   for (const tir::Func& func : module.funcs)
-    if (func.striped) striped.push_back(func.origin);
-  return striped;
+    if (func.tiled) tiled.push_back(func.origin);
+  return tiled;
 }
 
-// The best that stripes can do: a model within the budget, or the nearest that was found.
-struct Striped {
+// The best that tiles can do: a model within the budget, or the nearest that was found.
+struct Tiled {
   Attempt attempt;
   bool within = false;
 };
 
-Result<Striped> within_budget(const Planner& planner, int64_t budget) {
+Result<Tiled> within_budget(const Planner& planner, int64_t budget) {
   std::optional<int64_t> before;
   int64_t asked = budget;
   for (int question = 1;; ++question) {
     const bool is_last = question == kMostQuestions || asked == 0;
     INTARSIA_TRY(Attempt attempt, planner.with(is_last ? 0 : asked));
-    std::vector<std::string> striped = striped_in(attempt.model.lowered);
-    if (striped.empty()) before = peak_of(attempt.model.plan);
+    std::vector<std::string> tiled = tiled_in(attempt.model.lowered);
+    if (tiled.empty()) before = peak_of(attempt.model.plan);
     if (!before) {
       INTARSIA_TRY(Attempt whole, planner.with(std::nullopt));
       before = peak_of(whole.model.plan);
       if (*before <= budget && !whole.too_small) {  // the plan shares more than the lowering knew
         attempt = std::move(whole);
-        striped.clear();
+        tiled.clear();
       }
     }
     const int64_t peak = peak_of(attempt.model.plan);
     const bool within = peak <= budget && !attempt.too_small;
-    if (within) attempt.model.ram_budget = {budget, *before, peak, std::move(striped)};
-    if (within || is_last) return Striped{std::move(attempt), within};
+    if (within) attempt.model.ram_budget = {budget, *before, peak, std::move(tiled)};
+    if (within || is_last) return Tiled{std::move(attempt), within};
     // What several memories together have room for need not fit into each: an eighth less each time.
     const int64_t too_much = std::max(peak - budget, attempt.too_small ? asked / 8 + 1 : 0);
     asked = std::max<int64_t>(0, asked - too_much);
@@ -149,12 +149,12 @@ Result<Striped> within_budget(const Planner& planner, int64_t budget) {
 Diagnostics with_remedy(const Planner& planner, const Diagnostics& too_small) {
   const std::optional<int64_t> budget = planner.board_bytes();
   if (!budget || too_small.items().size() != 1) return too_small;
-  const Result<Striped> striped = within_budget(planner, *budget);
-  if (!striped.ok() || striped_in(striped.value().attempt.model.lowered).empty()) return too_small;
+  const Result<Tiled> tiled = within_budget(planner, *budget);
+  if (!tiled.ok() || tiled_in(tiled.value().attempt.model.lowered).empty()) return too_small;
   const Diagnostic& refusal = too_small.items().front();
-  const int64_t peak = peak_of(striped.value().attempt.model.plan);
+  const int64_t peak = peak_of(tiled.value().attempt.model.plan);
   const std::string remedy =
-      striped.value().within
+      tiled.value().within
           ? fmt::format("--ram-budget {} computes by row tiles and fits, in {} bytes; else {}",
                         *budget, peak, refusal.hint)
           : fmt::format("{}; computed by row tiles (--ram-budget) the least found is {} bytes",
@@ -170,13 +170,13 @@ Result<PlannedModel> lower_within_budget(const graph::Module& partitioned,
                                          const PlanOptions& plan_options) {
   const Planner planner{partitioned, registry, target, options, memory, plan_options};
   const int64_t budget = *options.ram_budget;
-  INTARSIA_TRY(Striped striped, within_budget(planner, budget));
-  if (striped.within) return std::move(striped.attempt.model);
-  const int64_t peak = peak_of(striped.attempt.model.plan);
-  if (peak <= budget) return *striped.attempt.too_small;
+  INTARSIA_TRY(Tiled tiled, within_budget(planner, budget));
+  if (tiled.within) return std::move(tiled.attempt.model);
+  const int64_t peak = peak_of(tiled.attempt.model.plan);
+  if (peak <= budget) return *tiled.attempt.too_small;
   return Diagnostics(fmt::format("{}: RAM budget of {} bytes", partitioned.name, budget),
                      fmt::format("cannot be met: the least found is {} bytes, which '{}' decides",
-                                 peak, deciding_operator(striped.attempt.model)),
+                                 peak, deciding_operator(tiled.attempt.model)),
                      fmt::format("--ram-budget {}", peak));
 }
 

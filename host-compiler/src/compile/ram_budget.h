@@ -1,4 +1,4 @@
-// Lowering and planning within a number of bytes: what needs too much RAM at once runs by stripes.
+// Lowering and planning within a number of bytes: what needs too much RAM at once runs by row tiles.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct PlannedModel {
 };
 
 // Lowers and plans a module within options.ram_budget: operator by operator if that is enough, else the cheapest lowering by
-// stripes that stays within. Refuses a budget that was not met, with the least that was found and the operator that
+// tiles that stays within. Refuses a budget that was not met, with the least that was found and the operator that
 // decides it. `options.memory` is `memory`.
 Result<PlannedModel> lower_within_budget(const graph::Module& partitioned,
                                          const TargetRegistry& registry, const TargetSpec& target,

@@ -49,14 +49,14 @@ class Analysis {
   Analysis(const CompiledProgram& program, const tir::Module& lowered, const Plan& plan)
       : lowered_(lowered), plan_(plan) {
     for (plan::FunctionSteps& steps : plan::functions_with_steps(lowered)) {
-      const Target* device = program.target.member(steps.function->target);
+      const Target* device = program.target.device(steps.function->target);
       if (!steps.function->stepwise || device == nullptr) continue;
       const graph::Function* region = lowering::region_of(program.module, *steps.function);
       if (region != nullptr) functions_.push_back({region, device, std::move(steps)});
     }
     if (functions_.empty()) return;
     for (const plan::Group& group : plan::find_lifetimes(lowered, true).groups)
-      for (const tir::BufferId buffer : group.buffers) users_[buffer.index] = group.members;
+      for (const tir::BufferId buffer : group.buffers) users_[buffer.index] = group.users;
   }
 
   const std::vector<DeviceFunction>& functions() const { return functions_; }
@@ -142,7 +142,7 @@ class Analysis {
   const Plan& plan_;
   std::vector<DeviceFunction> functions_;
   std::map<int32_t, std::set<std::string>>
-      users_;  // of a buffer of the schedule, as plan::Group::members
+      users_;  // of a buffer of the schedule, as plan::Group::users
 };
 
 class Rescheduling {

@@ -9,7 +9,7 @@
 
 namespace intarsia {
 
-// Plans `program.lowered`. Where the plan leaves something to wish for, functions of devices are lowered anew with
+// Plans `program.lowered`. Where the plan leaves something to improve, functions of devices are lowered anew with
 // LoweringOptions::function_limits until a plan does not, or until they have nothing more to give; `program` then holds
 // the best of these lowerings, its plan, and what was asked of whom. Refuses what does not fit, as it was first lowered.
 // `options.memory` is `memory`.

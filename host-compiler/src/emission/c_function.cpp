@@ -60,8 +60,8 @@ Diagnostics what_has_no_c_form(const tir::Func& func, const tir::Stmt& body) {
       body,
       [&](const tir::StmtNode& s) {
         if (const auto* n = std::get_if<tir::Store>(&s.node)) check_element(n->buffer);
-        if (const auto* n = std::get_if<tir::Call>(&s.node); n != nullptr && !func.striped)
-          problems.add(where, "calls '" + n->function + "': it is a schedule, not a leaf");
+        if (const auto* n = std::get_if<tir::Call>(&s.node); n != nullptr && !func.tiled)
+          problems.add(where, "calls '" + n->function + "': it is a schedule, not a kernel");
         const auto* n = std::get_if<tir::Intrinsic>(&s.node);
         if (n != nullptr && !tir::is_identifier(n->name))
           problems.add(where, "'" + n->name + "' is a command of an accelerator, not a C function");

@@ -108,7 +108,7 @@ void StmtEmitter::emit(const tir::StmtNode& at, const tir::Store& node) {
   }
 }
 
-// Of a striped function.
+// Of a tiled function.
 void StmtEmitter::emit(const tir::StmtNode&, const tir::Call& node) {
   std::string arguments;
   for (size_t i = 0; i < node.arguments.size(); ++i)

@@ -10,7 +10,7 @@ namespace intarsia::emission {
 namespace {
 
 struct Device {
-  const Target* member;
+  const Target* target;
   DeviceDriver driver;
   DeviceSimulator simulator;  // no header: there is none
   std::string name;           // as boards call it
@@ -20,17 +20,17 @@ struct Device {
 std::vector<Device> devices_of(const EmittedModel& model, const TargetRegistry& registry,
                                const TargetSpec& target) {
   std::vector<Device> devices;
-  for (const std::string& member_name : model.members) {
+  for (const std::string& device_name : model.devices) {
     Device device;
-    device.member = target.member(member_name);
-    INTARSIA_CHECK(device.member != nullptr, "streams belong to members of the target");
-    const TargetKind& kind = registry.kind_of(*device.member);
+    device.target = target.device(device_name);
+    INTARSIA_CHECK(device.target != nullptr, "streams belong to devices of the target");
+    const TargetKind& kind = registry.kind_of(*device.target);
     INTARSIA_CHECK(kind.driver, "a kind with streams has a driver");
-    device.driver = kind.driver(*device.member);
-    if (kind.simulator) device.simulator = kind.simulator(*device.member);
-    device.name = kind.memory_master(*device.member);
-    for (const Target& other : target.devices()) {
-      if (&other == device.member) break;
+    device.driver = kind.driver(*device.target);
+    if (kind.simulator) device.simulator = kind.simulator(*device.target);
+    device.name = kind.memory_master(*device.target);
+    for (const Target& other : target.beside_host()) {
+      if (&other == device.target) break;
       if (registry.kind_of(other).memory_master(other) == device.name) ++device.unit;
     }
     devices.push_back(std::move(device));
@@ -43,7 +43,7 @@ DevicePlace place_of(const Device& device, DevicePlace place) {
 }
 
 void open_function(CWriter& out, const Device& device, size_t index, DevicePlace place) {
-  out.comment({fmt::format("{}: {}", device.member->name, to_string(*device.member))});
+  out.comment({fmt::format("{}: {}", device.target->name, to_string(*device.target))});
   out.open(fmt::format("static struct intarsia_device *open_device{}(void)", index));
   out.line(fmt::format("static {} driver;", device.driver.driver_type));
   std::string call;

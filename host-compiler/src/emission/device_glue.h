@@ -15,7 +15,7 @@ enum class DevicePlace : uint8_t {
   Remote,     // a simulated one in another program (remote_device.h)
 };
 
-// `model` has at least one member with streams.
+// `model` has at least one device with streams.
 std::string device_glue_text(const EmittedModel& model, const TargetRegistry& registry,
                              const TargetSpec& target, DevicePlace place);
 

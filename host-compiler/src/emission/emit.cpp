@@ -58,7 +58,7 @@ void list_steps(const tir::Func& schedule, const tir::Stmt& stmt, std::vector<St
   }
 }
 
-// What the targets made, joined in the order of the members.
+// What the targets made, joined in the order of the devices.
 struct Collected {
   std::vector<std::string> functions;
   std::set<std::string> includes;
@@ -85,9 +85,9 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   model.outputs = tensor_infos(entry, entry.outputs);
 
   Collected collected;
-  for (const Target& member : target.members()) {
+  for (const Target& device : target.devices()) {
     INTARSIA_TRY(Artifacts artifacts,
-                 registry.kind_of(member).tir_to_runtime(member, module, plan));
+                 registry.kind_of(device).tir_to_runtime(device, module, plan));
     collected.functions.insert(collected.functions.end(), artifacts.functions.begin(),
                                artifacts.functions.end());
     collected.includes.insert(artifacts.includes.begin(), artifacts.includes.end());
@@ -95,8 +95,8 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
       if (file.path.ends_with(".c")) model.c_files.push_back(file.path);
       model.sources.push_back(std::move(file));
     }
-    if (!artifacts.streams.empty()) model.members.push_back(member.name);
-    for (CommandStream& stream : artifacts.streams) stream.target = to_string(member);
+    if (!artifacts.streams.empty()) model.devices.push_back(device.name);
+    for (CommandStream& stream : artifacts.streams) stream.target = to_string(device);
     std::move(artifacts.streams.begin(), artifacts.streams.end(),
               std::back_inserter(model.streams));
   }
@@ -104,8 +104,8 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   std::map<std::string, int> stream_of, device_of;
   for (size_t i = 0; i < model.streams.size(); ++i)
     stream_of[model.streams[i].func] = static_cast<int>(i);
-  for (size_t i = 0; i < model.members.size(); ++i)
-    device_of[model.members[i]] = static_cast<int>(i);
+  for (size_t i = 0; i < model.devices.size(); ++i)
+    device_of[model.devices[i]] = static_cast<int>(i);
 
   emission::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
   const tir::FunctionIndex functions(module);
@@ -113,7 +113,7 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
     Step step{.func = &functions.at(call.function), .arguments = call.arguments};
     if (const auto found = stream_of.find(call.function); found != stream_of.end()) {
       step.stream = found->second;
-      step.device = device_of.at(model.streams[static_cast<size_t>(found->second)].member);
+      step.device = device_of.at(model.streams[static_cast<size_t>(found->second)].device);
     }
     context.steps.push_back(std::move(step));
   };

@@ -71,7 +71,7 @@ bool has_state(const ModelContext& context) {
 std::string header_text(const ModelContext& context) {
   const std::string& name = context.name();
   const std::string prefix = upper_case(name);
-  const bool has_devices = !context.model.members.empty();
+  const bool has_devices = !context.model.devices.empty();
   CWriter out;
   out.comment(
       {fmt::format("{}: a neural network, compiled ahead of time. Generated file.", name), "",
@@ -124,9 +124,9 @@ std::string header_text(const ModelContext& context) {
     out.line(fmt::format("void *{}; /* {}_{}_BYTES */", pool_name, prefix, upper_case(pool_name)));
   }
   if (context.pools.empty() && !has_devices) out.line("void *none;");
-  for (size_t i = 0; i < context.model.members.size(); ++i)
+  for (size_t i = 0; i < context.model.devices.size(); ++i)
     out.line(
-        fmt::format("struct intarsia_device *device{}; /* {} */", i, context.model.members[i]));
+        fmt::format("struct intarsia_device *device{}; /* {} */", i, context.model.devices[i]));
   out.close(";");
   out.blank();
   out.comment({"One instance; its members are the model's own."});

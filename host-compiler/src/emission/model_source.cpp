@@ -143,7 +143,7 @@ void trace_declaration(CWriter& out, const std::string& prefix) {
 
 void run_function(CWriter& out, const ModelContext& context) {
   const std::string& name = context.name();
-  const bool has_devices = !context.model.members.empty();
+  const bool has_devices = !context.model.devices.empty();
   out.open(fmt::format("intarsia_status {0}_run(struct {0} *model)", name));
   for (const int pool : pools_of_steps(context))
     out.line(fmt::format("uint8_t *{};", pool_name(context, pool)));
@@ -173,7 +173,7 @@ void run_function(CWriter& out, const ModelContext& context) {
     }
     if (step.stream >= 0) {
       out.comment({fmt::format("{} on {}", step.func->origin,
-                               context.model.members[static_cast<size_t>(step.device)])});
+                               context.model.devices[static_cast<size_t>(step.device)])});
       out.line(
           fmt::format("status = intarsia_package_run(&model->package, {}u, pools, {}u, "
                       "model->resources.device{});",
@@ -250,7 +250,7 @@ void init_function(CWriter& out, const ModelContext& context) {
   const std::string prefix = upper_case(name);
   out.open(fmt::format(
       "intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources)", name));
-  if (!context.model.members.empty()) {
+  if (!context.model.devices.empty()) {
     package_contract(out, context);
     out.line("intarsia_status status;");
     out.blank();
@@ -264,10 +264,10 @@ void init_function(CWriter& out, const ModelContext& context) {
         "if ((uintptr_t)resources->{} % {}_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;",
         pool_name(context, pool), prefix));
   }
-  for (size_t i = 0; i < context.model.members.size(); ++i)
+  for (size_t i = 0; i < context.model.devices.size(); ++i)
     out.line(
         fmt::format("if (resources->device{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;", i));
-  if (!context.model.members.empty()) {
+  if (!context.model.devices.empty()) {
     out.line(fmt::format(
         "status = intarsia_package_open(&model->package, {}_package, {}_PACKAGE_BYTES);", name,
         prefix));
@@ -321,7 +321,7 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
     out.directive(fmt::format("#include \"{}\"", include));
   out.directive("#include \"intarsia_contract/version.h\"");
   out.directive(fmt::format("#include \"{}_data.h\"", name));
-  if (!context.model.members.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
+  if (!context.model.devices.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
   out.blank();
   trace_declaration(out, prefix);
   for (const int pool : context.pools)
@@ -407,7 +407,7 @@ std::string descriptor_text(const ModelContext& context) {
        "a program of your own does not need it."});
   out.directive("#include \"intarsia_contract/model_descriptor.h\"");
   out.blank();
-  if (!context.model.members.empty())
+  if (!context.model.devices.empty())
     out.directive("#include \"intarsia_contract/board_devices.h\"");
   out.directive("#include \"intarsia_contract/placement.h\"");
   out.directive(fmt::format("#include \"{}.h\"", name));
@@ -435,8 +435,8 @@ std::string descriptor_text(const ModelContext& context) {
   out.line(fmt::format("struct {}_resources resources;", name));
   for (const int pool : context.pools)
     out.line(fmt::format("resources.{0} = {0}_block;", pool_name(context, pool)));
-  if (!context.model.members.empty()) {
-    for (size_t i = 0; i < context.model.members.size(); ++i)
+  if (!context.model.devices.empty()) {
+    for (size_t i = 0; i < context.model.devices.size(); ++i)
       out.line(fmt::format("resources.device{0} = intarsia_board_device({0});", i));
   }
   out.line(fmt::format("return {}_init(&instance, &resources);", name));

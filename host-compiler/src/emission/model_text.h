@@ -21,7 +21,7 @@ struct Step {
   // Of a Loop that does nothing more once a flag is false: the flag.
   tir::BufferId while_flag = {};
   int stream = -1;  // index of the function in the package; -1: a C function
-  int device = -1;  // index into EmittedModel::members
+  int device = -1;  // index into EmittedModel::devices
 };
 
 struct ModelContext {

@@ -38,7 +38,7 @@ PackageNeeds package_needs(const tir::Module& module, const Plan& plan, const Em
   std::set<std::string> streams;
   for (const CommandStream& stream : model.streams) {
     streams.insert(stream.func);
-    print.add(fmt::format("{} on {}", stream.func, stream.member));
+    print.add(fmt::format("{} on {}", stream.func, stream.device));
   }
   std::set<int32_t> seen_by_c;  // buffers of the schedule
   for (size_t i = 0; i < model.inputs.size() + model.outputs.size(); ++i)

@@ -17,7 +17,7 @@ const Node* maker_of(const Function& function, TensorId id) {
 // The tensor that reshapes of a scalar begin with.
 TensorId start_of(const Function& function, TensorId id) {
   const Node* maker = maker_of(function, id);
-  // A function that is not verified yet may have a circle.
+  // A function that is not verified yet may have a cycle.
   for (size_t hops = 0;
        hops < function.nodes.size() && maker != nullptr && maker->kind == OpKind::Reshape; ++hops) {
     id = maker->inputs[0];

@@ -257,11 +257,11 @@ class Parser {
     in_.list("[", "]", [&] {
       if (target != nullptr && in_.accept("target")) {
         in_.expect("=");
-        *target = in_.name("a member of the composite target");
+        *target = in_.name("a device of the composite target");
       } else {
         in_.expect("pin");
         in_.expect("=");
-        *pin = in_.name("a member of the composite target");
+        *pin = in_.name("a device of the composite target");
       }
     });
   }

@@ -84,27 +84,27 @@ void rewrite_class(tir::Func& schedule, std::vector<Member> members) {
 
 }  // namespace
 
-Result<void> fulfil_aliases(tir::Func& schedule, const std::vector<AliasWish>& wishes) {
-  if (wishes.empty()) return {};
+Result<void> fulfil_aliases(tir::Func& schedule, const std::vector<AliasRequest>& requests) {
+  if (requests.empty()) return {};
   Distances distances(schedule.buffers.size());
   for (size_t i = 0; i < schedule.buffers.size(); ++i)
     if (const Buffer& buffer = schedule.buffers[i]; buffer.alias.valid())
       INTARSIA_CHECK(distances.tie(i, buffer.alias.at(), buffer.alias_offset),
                      "a buffer is an alias of one other");
   Diagnostics problems;
-  for (const AliasWish& wish : wishes)
-    if (!distances.tie(wish.buffer.at(), wish.target.at(), wish.offset))
+  for (const AliasRequest& request : requests)
+    if (!distances.tie(request.buffer.at(), request.target.at(), request.offset))
       problems.add(
-          fmt::format("{}: buffer '{}'", schedule.name, schedule.buffer(wish.buffer).name),
+          fmt::format("{}: buffer '{}'", schedule.name, schedule.buffer(request.buffer).name),
           fmt::format("would have to be at two places: its regions share an arena and do not "
                       "agree on its address ({} in '{}')",
-                      wish.offset, schedule.buffer(wish.target).name),
+                      request.offset, schedule.buffer(request.target).name),
           "compile the model again as a whole");
   if (!problems.empty()) return problems;
 
   std::set<size_t> touched;
-  for (const AliasWish& wish : wishes)
-    touched.insert(distances.position(wish.buffer.at()).representative);
+  for (const AliasRequest& request : requests)
+    touched.insert(distances.position(request.buffer.at()).representative);
   std::map<size_t, std::vector<Member>> classes;
   const size_t count = schedule.buffers.size();
   for (size_t i = 0; i < count; ++i) {

@@ -11,9 +11,9 @@ namespace {
 // What a hook returned must fit the function it was asked for: parameters are its inputs, then its
 // outputs, byte for byte.
 Result<void> check_signature(const graph::Function& function, const tir::LoweredFunction& lowered,
-                             const Target& member) {
+                             const Target& device) {
   const std::string where =
-      fmt::format("target '{}' (graph_to_tir of {})", member.name, function.name);
+      fmt::format("target '{}' (graph_to_tir of {})", device.name, function.name);
   const tir::Func* entry = lowered.module.find(lowered.entry);
   if (entry == nullptr)
     return Diagnostics(where,
@@ -47,18 +47,18 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
   for (const graph::Node& node : entry.nodes) {
     const graph::Function* function = module.find(node.attrs<graph::CallAttrs>().callee);
     INTARSIA_CHECK(function != nullptr, "a partitioned module has every callee");
-    const Target* member = target.member(function->target);
-    INTARSIA_CHECK(member != nullptr, "a partitioned function belongs to a member of the target");
+    const Target* device = target.device(function->target);
+    INTARSIA_CHECK(device != nullptr, "a partitioned function belongs to a device of the target");
     Result<tir::LoweredFunction> lowered =
-        registry.kind_of(*member).graph_to_tir(*member, module, *function, options);
+        registry.kind_of(*device).graph_to_tir(*device, module, *function, options);
     if (!lowered.ok()) {
       problems.append(lowered.error());
       continue;
     }
-    INTARSIA_TRY_VOID(check_signature(*function, *lowered, *member));
+    INTARSIA_TRY_VOID(check_signature(*function, *lowered, *device));
     lowered_names.push_back(
         merger.add(lowered->module, lowered->entry,
-                   {member->name, registry.kind(member->kind).spec.role == Role::Accelerator}));
+                   {device->name, registry.kind(device->kind).spec.role == Role::Accelerator}));
   }
   if (!problems.empty()) return problems;
   INTARSIA_TRY_VOID(lowering::stitch(module, lowered_names, merger));

@@ -9,8 +9,8 @@
 
 namespace intarsia::lowering {
 
-std::string Merger::unique(const std::string& wish) {
-  return names_.take(wish);
+std::string Merger::unique(const std::string& hint) {
+  return names_.take(hint);
 }
 
 size_t Merger::index_of(const std::string& function) const {
@@ -46,7 +46,7 @@ std::string Merger::add(const tir::Module& part, const std::string& entry, const
   for (const tir::Func& original : part.funcs) {
     tir::Func func = original;
     func.name = renamed.at(func.name);
-    func.target = owner.member;
+    func.target = owner.device;
     func.stepwise |= owner.is_accelerator && tir::is_intrinsics_only(func);
     for (tir::Buffer& buffer : func.buffers)
       for (ConstantId* id : {&buffer.constant, &buffer.initial_values})

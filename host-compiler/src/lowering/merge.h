@@ -15,14 +15,14 @@ class Merger {
   explicit Merger(std::string module_name) { module_.name = std::move(module_name); }
 
   struct Owner {
-    std::string member;
+    std::string device;
     bool is_accelerator = false;  // its functions of commands are stepwise
   };
   // Adds all functions and constants of `part`; returns the name that its function `entry` has now.
   std::string add(const tir::Module& part, const std::string& entry, const Owner& owner);
 
   // A C identifier that nothing in the module has yet; it is reserved.
-  std::string unique(const std::string& wish);
+  std::string unique(const std::string& hint);
 
   // The number of an equal constant, which is added when there is none.
   ConstantId add_constant(const tir::Constant& constant);

@@ -19,7 +19,7 @@ using tir::Buffer;
 using tir::BufferId;
 using tir::Func;
 
-// Calls of a schedule in order; empty for a leaf.
+// Calls of a schedule in order; empty for a kernel.
 std::vector<tir::Call> calls_of(const Func& func) {
   std::vector<tir::Call> calls;
   tir::for_each_statement(func.body, [&](const tir::Stmt& stmt) {
@@ -28,34 +28,34 @@ std::vector<tir::Call> calls_of(const Func& func) {
   return calls;
 }
 
-// Turns Local buffers of a leaf into parameters after its own. Returns what the caller must provide;
-// aliases among it name the leaf's parameters, the new ones included.
-std::vector<Buffer> lift_scratch(Func& leaf) {
+// Turns Local buffers of a kernel into parameters after its own. Returns what the caller must provide;
+// aliases among it name the kernel's parameters, the new ones included.
+std::vector<Buffer> lift_scratch(Func& kernel) {
   std::vector<Buffer> scratch, rest;
-  std::vector<BufferId> moved(leaf.buffers.size());
-  const size_t parameters = leaf.parameters.size();
-  for (size_t i = parameters; i < leaf.buffers.size(); ++i)
-    if (leaf.buffers[i].scope == tir::Scope::Local) scratch.push_back(leaf.buffers[i]);
+  std::vector<BufferId> moved(kernel.buffers.size());
+  const size_t parameters = kernel.parameters.size();
+  for (size_t i = parameters; i < kernel.buffers.size(); ++i)
+    if (kernel.buffers[i].scope == tir::Scope::Local) scratch.push_back(kernel.buffers[i]);
   if (scratch.empty()) return {};
 
   size_t next_scratch = parameters, next_rest = parameters + scratch.size();
-  for (size_t i = 0; i < leaf.buffers.size(); ++i) {
-    const bool is_scratch = i >= parameters && leaf.buffers[i].scope == tir::Scope::Local;
+  for (size_t i = 0; i < kernel.buffers.size(); ++i) {
+    const bool is_scratch = i >= parameters && kernel.buffers[i].scope == tir::Scope::Local;
     moved[i].index = static_cast<int32_t>(i < parameters ? i
                                           : is_scratch   ? next_scratch++
                                                          : next_rest++);
-    if (i >= parameters && !is_scratch) rest.push_back(leaf.buffers[i]);
+    if (i >= parameters && !is_scratch) rest.push_back(kernel.buffers[i]);
   }
-  leaf.buffers.resize(parameters);
+  kernel.buffers.resize(parameters);
   for (Buffer& buffer : scratch) {
     if (buffer.alias.valid()) buffer.alias = moved[buffer.alias.at()];
     Buffer parameter{buffer.name, buffer.type, buffer.extents,  tir::Scope::Parameter,
                      {},          {},          buffer.alignment};
-    leaf.buffers.push_back(std::move(parameter));
-    leaf.parameters.push_back({tir::Access::ReadWrite});
+    kernel.buffers.push_back(std::move(parameter));
+    kernel.parameters.push_back({tir::Access::ReadWrite});
   }
-  leaf.buffers.insert(leaf.buffers.end(), rest.begin(), rest.end());
-  leaf.body = tir::rename_buffers(leaf.body, moved);
+  kernel.buffers.insert(kernel.buffers.end(), rest.begin(), rest.end());
+  kernel.body = tir::rename_buffers(kernel.body, moved);
   return scratch;
 }
 
@@ -76,7 +76,7 @@ class Stitcher {
     }
     schedule_.body = tir::seq(std::move(body_));
     if (!loops_.empty()) schedule_.vars = loops_;
-    INTARSIA_TRY_VOID(fulfil_aliases(schedule_, wishes_));
+    INTARSIA_TRY_VOID(fulfil_aliases(schedule_, requests_));
     return std::move(schedule_);
   }
 
@@ -134,18 +134,18 @@ class Stitcher {
   void append_call(const std::string& function, const std::vector<BufferId>& arguments) {
     const size_t index = index_of(function);
     const Func& lowered = merger_.module().funcs[index];
-    if (lowered.striped || calls_of(lowered).empty()) {
-      append_leaf(index, arguments);
+    if (lowered.tiled || calls_of(lowered).empty()) {
+      append_kernel(index, arguments);
       return;
     }
     inlined_.insert(function);
-    const Func callee = merger_.module().funcs[index];  // a copy: leaves may be changed below
+    const Func callee = merger_.module().funcs[index];  // a copy: kernels may be changed below
     std::vector<BufferId> bound = arguments;
     bind({callee.buffers.begin() + static_cast<ptrdiff_t>(arguments.size()), callee.buffers.end()},
          bound);
     for (size_t i = 0; i < arguments.size(); ++i)
       if (const Buffer& parameter = callee.buffers[i]; parameter.alias.valid())
-        wishes_.push_back({bound[i], bound[parameter.alias.at()], parameter.alias_offset});
+        requests_.push_back({bound[i], bound[parameter.alias.at()], parameter.alias_offset});
     append_statement(callee.body, bound);
   }
 
@@ -180,37 +180,37 @@ class Stitcher {
     return tir::seq(std::exchange(body_, std::move(outside)));
   }
 
-  void append_leaf(size_t index, std::vector<BufferId> arguments) {
-    Func& leaf = merger_.module().funcs[index];
-    if (leaf.striped && !scratch_.contains(leaf.name)) share_scratch(leaf);
-    std::vector<Buffer> buffers = scratch_of(leaf);
-    for (Buffer& buffer : buffers) buffer.name = leaf.name + "_" + buffer.name;
+  void append_kernel(size_t index, std::vector<BufferId> arguments) {
+    Func& kernel = merger_.module().funcs[index];
+    if (kernel.tiled && !scratch_.contains(kernel.name)) share_scratch(kernel);
+    std::vector<Buffer> buffers = scratch_of(kernel);
+    for (Buffer& buffer : buffers) buffer.name = kernel.name + "_" + buffer.name;
     bind(std::move(buffers), arguments);
-    keep_alignments(leaf, arguments);
-    body_.push_back(tir::call_func(leaf.name, std::move(arguments)));
+    keep_alignments(kernel, arguments);
+    body_.push_back(tir::call_func(kernel.name, std::move(arguments)));
   }
 
   // A buffer is aligned as all who are handed it ask for.
-  void keep_alignments(const Func& leaf, const std::vector<BufferId>& arguments) {
-    for (size_t i = 0; i < arguments.size() && i < leaf.parameters.size(); ++i) {
+  void keep_alignments(const Func& kernel, const std::vector<BufferId>& arguments) {
+    for (size_t i = 0; i < arguments.size() && i < kernel.parameters.size(); ++i) {
       Buffer& buffer = schedule_.buffers[arguments[i].at()];
       if (buffer.scope != tir::Scope::Constant)
-        buffer.alignment = std::max(buffer.alignment, leaf.buffers[i].alignment);
+        buffer.alignment = std::max(buffer.alignment, kernel.buffers[i].alignment);
     }
   }
 
-  // What the leaf has as scratch, which becomes parameters of it.
-  const std::vector<Buffer>& scratch_of(Func& leaf) {
-    auto [scratch, fresh] = scratch_.try_emplace(leaf.name);
-    if (fresh) scratch->second = lift_scratch(leaf);
+  // What the kernel has as scratch, which becomes parameters of it.
+  const std::vector<Buffer>& scratch_of(Func& kernel) {
+    auto [scratch, fresh] = scratch_.try_emplace(kernel.name);
+    if (fresh) scratch->second = lift_scratch(kernel);
     return scratch->second;
   }
 
-  // The leaves of a striped function run one after another and share their scratch: the n-th buffer of a
-  // type of all of them is one buffer of the striped function.
-  void share_scratch(Func& striped) {
+  // The kernels of a tiled function run one after another and share their scratch: the n-th buffer of a
+  // type of all of them is one buffer of the tiled function.
+  void share_scratch(Func& tiled) {
     std::map<std::pair<DataType, int>, BufferId> shared;
-    striped.body = tir::rewrite_statements(striped.body, [&](const tir::Stmt& stmt) -> tir::Stmt {
+    tiled.body = tir::rewrite_statements(tiled.body, [&](const tir::Stmt& stmt) -> tir::Stmt {
       const auto* call = std::get_if<tir::Call>(&stmt->node);
       if (call == nullptr) return stmt;
       tir::Call with_scratch = *call;
@@ -218,12 +218,12 @@ class Stitcher {
       for (const Buffer& scratch : scratch_of(merger_.module().funcs[index_of(call->function)])) {
         const auto [place, fresh] = shared.try_emplace({scratch.type, count[scratch.type]++});
         if (fresh) {
-          place->second = {static_cast<int32_t>(striped.buffers.size())};
-          striped.buffers.push_back(scratch);
-          striped.buffers.back().name = unique_in(striped, scratch.name);
-          striped.buffers.back().extents = {element_count(scratch.extents)};
+          place->second = {static_cast<int32_t>(tiled.buffers.size())};
+          tiled.buffers.push_back(scratch);
+          tiled.buffers.back().name = unique_in(tiled, scratch.name);
+          tiled.buffers.back().extents = {element_count(scratch.extents)};
         }
-        Buffer& whole = striped.buffers[place->second.at()];
+        Buffer& whole = tiled.buffers[place->second.at()];
         whole.extents = {std::max(element_count(whole.extents), element_count(scratch.extents))};
         whole.alignment = std::max(whole.alignment, scratch.alignment);
         with_scratch.arguments.push_back(place->second);
@@ -233,15 +233,15 @@ class Stitcher {
     });
   }
 
-  static std::string unique_in(const Func& func, const std::string& wish) {
+  static std::string unique_in(const Func& func, const std::string& hint) {
     const auto taken = [&](const std::string& name) {
       return std::any_of(func.buffers.begin(), func.buffers.end(),
                          [&](const Buffer& b) { return b.name == name; }) ||
              std::any_of(func.vars.begin(), func.vars.end(),
                          [&](const tir::Var& v) { return v.name == name; });
     };
-    std::string name = wish;
-    for (int i = 2; taken(name); ++i) name = wish + "_" + std::to_string(i);
+    std::string name = hint;
+    for (int i = 2; taken(name); ++i) name = hint + "_" + std::to_string(i);
     return name;
   }
 
@@ -265,7 +265,7 @@ class Stitcher {
   Func schedule_;
   std::vector<tir::Stmt> body_;
   std::vector<tir::Var> loops_;
-  std::vector<AliasWish> wishes_;
+  std::vector<AliasRequest> requests_;
   std::map<int32_t, BufferId> buffers_;
   std::map<std::string, std::vector<Buffer>> scratch_;
   UniqueNames names_;

@@ -99,7 +99,7 @@ std::vector<std::string> devices_of(const CompiledModel& model) {
   return devices;
 }
 
-SourceFile parts_descriptor(const CompiledModel& model) {
+SourceFile multicore_descriptor(const CompiledModel& model) {
   const std::string& name = model.multicore.name;
   const std::vector<std::string>& cpus = model.multicore.cpus;
   const graph::Function& entry = model.partitioned.module.entry_function();

@@ -35,6 +35,6 @@ int64_t mailbox_bytes(const MulticorePartition& multicore);
 // <model>_descriptor.c puts all parts into one program, behind the boards' generic main.
 std::vector<SourceFile> mailbox_sources(const CompiledModel& model);
 std::vector<SourceFile> part_sources(const CompiledModel& model, const std::string& cpu);
-SourceFile parts_descriptor(const CompiledModel& model);
+SourceFile multicore_descriptor(const CompiledModel& model);
 
 }  // namespace intarsia

@@ -67,7 +67,7 @@ std::vector<PoolBlock> blocks_of(const CompiledModel& model, const std::string& 
 std::vector<std::string> devices_of(const CompiledModel& model, const std::string& cpu) {
   std::vector<std::string> devices;
   for (const CompiledProgram& program : model.programs)
-    for (const std::string& device : program.emitted.members)
+    for (const std::string& device : program.emitted.devices)
       if (program.cpu == cpu && std::find(devices.begin(), devices.end(), device) == devices.end())
         devices.push_back(device);
   return devices;
@@ -187,7 +187,7 @@ void stage_init_function(CWriter& out, const CompiledModel& model, const std::st
       out.line(fmt::format("own.{} = resources->{};", pool.name, block->name));
       any = true;
     }
-  const std::vector<std::string>& devices = model.programs[stage].emitted.members;
+  const std::vector<std::string>& devices = model.programs[stage].emitted.devices;
   for (size_t i = 0; i < devices.size(); ++i)
     out.line(fmt::format("own.device{} = resources->{};", i, device_name(devices[i])));
   if (!any && devices.empty()) {

@@ -26,10 +26,10 @@ struct Cut {
 
 std::vector<Cut> cuts_of(const graph::Module& module, const TargetRegistry& registry,
                          const TargetSpec& target) {
-  std::map<std::string, std::string> cpus;  // of the members
+  std::map<std::string, std::string> cpus;  // of the devices
   const std::vector<size_t> owners = owners_of(target, registry);
   for (size_t m = 0; m < owners.size(); ++m)
-    cpus[target.members()[m].name] = target.members()[owners[m]].name;
+    cpus[target.devices()[m].name] = target.devices()[owners[m]].name;
   std::vector<Cut> cuts;
   const Function& entry = module.entry_function();
   for (size_t i = 0; i < entry.nodes.size(); ++i) {
@@ -218,7 +218,7 @@ Result<void> check_names(const MulticorePartition& multicore) {
     const std::string name = c_identifier(cpu, "part");
     const auto [place, fresh] = taken.try_emplace(name, cpu);
     if (fresh) continue;
-    problems.add(fmt::format("--target: member '{}'", cpu),
+    problems.add(fmt::format("--target: device '{}'", cpu),
                  place->second.empty()
                      ? fmt::format("the parts share something called '{}'", name)
                      : fmt::format("is '{}' in C, as '{}' is", name, place->second),
@@ -235,10 +235,10 @@ Result<MulticorePartition> split_by_cpu(const graph::Module& partitioned,
   const std::vector<Cut> cuts = cuts_of(partitioned, registry, target);
   MulticorePartition multicore;
   multicore.name = partitioned.name;
-  for (const Target& member : target.members())
+  for (const Target& device : target.devices())
     if (std::any_of(cuts.begin(), cuts.end(),
-                    [&](const Cut& cut) { return cut.cpu == member.name; }))
-      multicore.cpus.push_back(member.name);
+                    [&](const Cut& cut) { return cut.cpu == device.name; }))
+      multicore.cpus.push_back(device.name);
   if (multicore.cpus.size() < 2) return MulticorePartition{};
   SegmentMaker maker(partitioned, cuts);
   for (size_t segment = 0; segment < cuts.size(); ++segment)

@@ -273,7 +273,7 @@ int64_t fully_connected_macs(const Function& function, const Node& node) {
          function.tensor(node.inputs[1]).shape[1];
 }
 
-striping::RowWindow conv2d_rows(const OpView& v) {
+row_tiling::RowWindow conv2d_rows(const OpView& v) {
   const auto& a = v.node.attrs<Conv2dAttrs>();
   return {v.in(1).shape[1], a.stride_h, a.dilation_h, a.padding.top};
 }

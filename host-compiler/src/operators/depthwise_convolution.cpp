@@ -139,7 +139,7 @@ constexpr TypeRule kDepthwiseTypes[] = {{Int8, Int8, Int32, Int8},
                                         {Int16, Int8, Int64, Int16},
                                         {Float32, Float32, Float32, Float32}};
 
-striping::RowWindow depthwise_rows(const OpView& v) {
+row_tiling::RowWindow depthwise_rows(const OpView& v) {
   const auto& a = v.node.attrs<DepthwiseConv2dAttrs>();
   return {v.in(1).shape[1], a.stride_h, a.dilation_h, a.padding.top};
 }

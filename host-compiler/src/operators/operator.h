@@ -14,7 +14,7 @@
 #include "operators/channel_rule.h"
 #include "operators/evaluation/invocation.h"
 #include "operators/lowering/refusals.h"
-#include "striping/stripe_geometry.h"
+#include "row_tiling/row_tile_geometry.h"
 
 namespace intarsia::operators {
 
@@ -43,14 +43,14 @@ struct Operator {
   // Each element of the output is made of the elements at its place.
   Elementwise elementwise = Elementwise::No;
   // How it slides over the rows of its image, so that it can run on some rows at a time. Null: it needs all.
-  striping::RowWindow (*rows)(const OpView& view) = nullptr;
+  row_tiling::RowWindow (*rows)(const OpView& view) = nullptr;
   // How channels pass through it. Null: those of element-wise operators one by one, else it needs and makes all.
   ChannelRule (*channels)(const graph::Function& function, const graph::Node& node) = nullptr;
   bool keeps_state = false;  // reads or writes variables
 };
 
 // Output row k is made of row k of the operands.
-inline striping::RowWindow each_row(const OpView&) {
+inline row_tiling::RowWindow each_row(const OpView&) {
   return {};
 }
 

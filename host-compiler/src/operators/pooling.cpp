@@ -254,7 +254,7 @@ Stmt lower_max_pool2d(OpLowering& op) {
                      [&](Expr acc, Expr) { return clamp(acc, range, type); }});
 }
 
-striping::RowWindow pool_rows(const OpView& v) {
+row_tiling::RowWindow pool_rows(const OpView& v) {
   const auto& a = v.node.attrs<Pool2dAttrs>();
   return {a.filter_h, a.stride_h, 1, a.padding.top};
 }

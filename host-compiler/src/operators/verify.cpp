@@ -239,7 +239,8 @@ class RecursionFinder {
     if (state == State::Open)
       problems_.add(
           fmt::format("function '{}'", function.name), "calls itself, directly or not",
-          fmt::format("{} closes the circle; a function cannot run one that runs it", caller));
+          fmt::format("{} closes a cycle of calls; a function cannot run one that runs it",
+                      caller));
     if (state != State::New) return;
     state = State::Open;
     Visit visit{&function, {}};

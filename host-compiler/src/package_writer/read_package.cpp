@@ -24,7 +24,7 @@ std::optional<CommandStream> stream_of(const contract::Function& function, const
     return {};
   CommandStream stream;
   stream.func = function.name()->str();
-  stream.member = function.member()->str();
+  stream.device = function.device()->str();
   stream.target = function.target()->str();
   stream.commands = bytes_of(function.commands());
   stream.constants = bytes_of(function.constants());

@@ -54,14 +54,14 @@ Offset<contract::Function> function(flatbuffers::FlatBufferBuilder& builder,
   // Children first, each in a statement of its own: the order of evaluation of arguments is not
   // fixed, and with it the bytes would not be.
   const auto name = builder.CreateString(stream.func);
-  const auto member = builder.CreateString(stream.member);
+  const auto device = builder.CreateString(stream.device);
   const auto target = builder.CreateString(stream.target);
   const auto commands = blob(builder, stream.commands);
   const auto constants = stream.constants.empty() ? 0 : blob(builder, stream.constants);
   const auto region_list = builder.CreateVectorOfStructs(regions);
   const auto operators = builder.CreateVectorOfStrings(stream.operators);
   const auto offsets = region_offsets(builder, stream.regions);
-  return contract::CreateFunction(builder, name, member, target, commands, constants, region_list,
+  return contract::CreateFunction(builder, name, device, target, commands, constants, region_list,
                                   operators, offsets);
 }
 

@@ -66,7 +66,7 @@ PackageContract contract_of(const CompiledProgram& program) {
   return {needs.model_id, std::move(needs.pool_bytes), needs.alignment};
 }
 
-// What streams need: the package, the runtime core, and per member its driver and, for this machine,
+// What streams need: the package, the runtime core, and per device its driver and, for this machine,
 // its simulator.
 Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& package) {
   const EmittedModel& model = request.program.emitted;
@@ -92,16 +92,16 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
                          {".h", ".cpp"}));
   take(std::move(core));
   std::set<std::string> folders;
-  for (const std::string& name : model.members) {
-    const Target* member = request.program.target.member(name);
-    INTARSIA_CHECK(member != nullptr, "streams belong to members of the target");
-    const DeviceDriver driver = request.registry.kind_of(*member).driver(*member);
+  for (const std::string& name : model.devices) {
+    const Target* device = request.program.target.device(name);
+    INTARSIA_CHECK(device != nullptr, "streams belong to devices of the target");
+    const DeviceDriver driver = request.registry.kind_of(*device).driver(*device);
     for (const std::string& library : driver.link_libraries)
       package.manifest.link_libraries.push_back(library);
     if (folders.insert(driver.folder).second)
       INTARSIA_TRY_VOID(add_target(request, driver.folder, package));
   }
-  package.manifest.devices = model.members;
+  package.manifest.devices = model.devices;
   using Place = emission::DevicePlace;
   const Place place = request.options.simulated            ? Place::InProgram
                       : request.options.simulated_remotely ? Place::Remote
@@ -118,15 +118,15 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
   return {};
 }
 
-// The kernel libraries of members that have functions in C.
+// The kernel libraries of devices that have functions in C.
 Result<void> add_kernels(const ProgramPackageRequest& request, PackageContents& package) {
   std::set<std::string> folders;
-  for (const Target& member : request.program.target.members()) {
-    const KernelLibrary* library = request.registry.kind_of(member).kernels_for(member);
+  for (const Target& device : request.program.target.devices()) {
+    const KernelLibrary* library = request.registry.kind_of(device).kernels_for(device);
     if (library == nullptr) continue;
     const auto& funcs = request.program.lowered.funcs;
     const bool runs_code = std::any_of(funcs.begin(), funcs.end(),
-                                       [&](const tir::Func& f) { return f.target == member.name; });
+                                       [&](const tir::Func& f) { return f.target == device.name; });
     if (runs_code && folders.insert(library->folder).second)
       INTARSIA_TRY_VOID(add_target(request, library->folder, package));
   }
@@ -176,7 +176,7 @@ Result<PackageContents> make_package(const CompiledModel& model, const TargetReg
                                      const TargetSpec& target, const PackageOptions& options) {
   INTARSIA_CHECK(model.reached >= Stage::Emit, "what is packaged is emitted");
   if (!model.multicore.segments.empty())
-    return packaging::parts_package(model, registry, target, options);
+    return packaging::multicore_package(model, registry, target, options);
   return packaging::program_package({model.program(), registry, options});
 }
 

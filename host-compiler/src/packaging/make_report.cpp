@@ -34,7 +34,7 @@ std::vector<OperatorRow> rows_of_stream(const graph::Function& region, OperatorR
     if (rows.empty()) row = shared;
     row.name = node.name;
     row.origin = graph::to_string(node.kind);
-    row.member = shared.member;
+    row.device = shared.device;
     row.region = region.name;
     row.macs = graph::mac_count(region, node);
     rows.push_back(std::move(row));
@@ -58,9 +58,9 @@ Report make_report(const CompiledModel& model, const std::string& target,
   report.transfers = model.partitioned.explanation.transfers;
   report.transfer_bytes = model.partitioned.explanation.transfer_bytes;
   report.search_note = search_note(model.partitioned.explanation);
-  report.before_slimming = model.slimmed.before;
-  report.after_slimming = model.slimmed.after;
-  report.slimming = model.slimmed.actions;
+  report.before_elimination = model.reduced.before;
+  report.after_elimination = model.reduced.after;
+  report.eliminated = model.reduced.actions;
   return report;
 }
 
@@ -90,7 +90,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
     OperatorRow row;
     row.name = func.node.empty() ? func.name : func.node;
     row.origin = func.origin;
-    row.member = func.target;
+    row.device = func.target;
     row.macs = func.macs;
     if (const auto region = regions.find(row.name); region != regions.end())
       row.region = region->second;
@@ -127,7 +127,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
       const graph::Function* region = lowering::region_of(partitioned, func);
       if (region != nullptr && !region->nodes.empty() && reported.insert(region->name).second)
         rows = rows_of_stream(*region, row);
-      RegionRow total{region != nullptr ? region->name : func.name, row.member,
+      RegionRow total{region != nullptr ? region->name : func.name, row.device,
                       static_cast<int64_t>(rows.size()), 0, row.stream_bytes};
       for (const OperatorRow& each : rows) total.macs += each.macs;
       report.regions.push_back(std::move(total));

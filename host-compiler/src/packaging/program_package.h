@@ -12,7 +12,8 @@ struct ProgramPackageRequest {
 };
 Result<PackageContents> program_package(const ProgramPackageRequest& request);
 
-Result<PackageContents> parts_package(const CompiledModel& model, const TargetRegistry& registry,
-                                      const TargetSpec& target, const PackageOptions& options);
+Result<PackageContents> multicore_package(const CompiledModel& model,
+                                          const TargetRegistry& registry, const TargetSpec& target,
+                                          const PackageOptions& options);
 
 }  // namespace intarsia::packaging

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "intarsia/report.h"
-#include "packaging/slimming_json.h"
+#include "packaging/elimination_json.h"
 
 namespace intarsia {
 
@@ -18,7 +18,8 @@ std::string report_json(const Report& report) {
                     {"transfers", report.transfers},
                     {"transfer_bytes", report.transfer_bytes}};
   if (!report.search_note.empty()) json["search"] = report.search_note;
-  json["slimming"] = slimming_json(report.before_slimming, report.after_slimming, report.slimming);
+  json["slimming"] =
+      elimination_json(report.before_elimination, report.after_elimination, report.eliminated);
   json["pools"] = Json::array();
   for (const PoolRow& pool : report.pools)
     json["pools"].push_back({{"name", pool.name},
@@ -32,7 +33,7 @@ std::string report_json(const Report& report) {
     json["ram_budget"] = {{"budget", report.ram_budget->budget},
                           {"before", report.ram_budget->before},
                           {"after", report.ram_budget->after},
-                          {"striped", report.ram_budget->striped}};
+                          {"striped", report.ram_budget->tiled}};
   for (const ScheduledAgain& each : report.scheduled_again)
     json["scheduled_again"].push_back({{"function", each.function},
                                        {"device", each.device},
@@ -54,7 +55,7 @@ std::string report_json(const Report& report) {
   json["regions"] = Json::array();
   for (const RegionRow& region : report.regions)
     json["regions"].push_back({{"name", region.name},
-                               {"member", region.member},
+                               {"member", region.device},
                                {"operators", region.operators},
                                {"macs", region.macs},
                                {"stream_bytes", region.stream_bytes}});
@@ -68,7 +69,7 @@ std::string report_json(const Report& report) {
                         {"end", range.end}});
     json["operators"].push_back({{"name", row.name},
                                  {"what", row.origin},
-                                 {"member", row.member},
+                                 {"member", row.device},
                                  {"region", row.region},
                                  {"macs", row.macs},
                                  {"weight_bytes", row.weight_bytes},

@@ -8,13 +8,13 @@
 namespace intarsia {
 namespace {
 
-std::string slimming_text(const Report& report) {
-  if (report.slimming.empty()) return "";
-  const SlimFigures &a = report.before_slimming, &b = report.after_slimming;
+std::string elimination_text(const Report& report) {
+  if (report.eliminated.empty()) return "";
+  const EliminationFigures &a = report.before_elimination, &b = report.after_elimination;
   return fmt::format(
-      "slimmed without changing a result ({} step{}, see 'intarsia explain'): {} of {} "
+      "reduced without changing a result ({} step{}, see 'intarsia explain'): {} of {} "
       "multiply-accumulates, {} of {} weight bytes remain\n",
-      report.slimming.size(), report.slimming.size() == 1 ? "" : "s", b.macs, a.macs,
+      report.eliminated.size(), report.eliminated.size() == 1 ? "" : "s", b.macs, a.macs,
       b.weight_bytes, a.weight_bytes);
 }
 
@@ -33,17 +33,17 @@ std::string pools_text(const Report& report) {
 }
 
 // The trade: what it saves, and that it costs moves but no multiply-accumulates.
-std::string stripes_text(const Report& report) {
+std::string row_tiles_text(const Report& report) {
   if (!report.ram_budget) return "";
   const RamBudgetOutcome& outcome = *report.ram_budget;
-  if (outcome.striped.empty())
-    return fmt::format("  within the budget of {} bytes as it is: nothing runs by stripes\n",
+  if (outcome.tiled.empty())
+    return fmt::format("  within the budget of {} bytes as it is: nothing runs by row tiles\n",
                        outcome.budget);
   std::string text = fmt::format(
-      "  within the budget of {} bytes by stripes: {} instead of {} bytes, no "
+      "  within the budget of {} bytes by row tiles: {} instead of {} bytes, no "
       "multiply-accumulate is done twice\n",
       outcome.budget, outcome.after, outcome.before);
-  for (const std::string& part : outcome.striped) text += fmt::format("    {}\n", part);
+  for (const std::string& part : outcome.tiled) text += fmt::format("    {}\n", part);
   return text;
 }
 
@@ -78,10 +78,10 @@ std::string flash_text(const Report& report) {
 // Where devices run streams, a column says which one an operator is in, and a table what each of them takes.
 std::string operators_text(const Report& report) {
   const bool streams = !report.regions.empty();
-  size_t name_width = 8, member_width = 6, region_width = 6;
+  size_t name_width = 8, device_width = 6, region_width = 6;
   for (const OperatorRow& row : report.operators) {
     name_width = std::max(name_width, row.name.size());
-    member_width = std::max(member_width, row.member.size());
+    device_width = std::max(device_width, row.device.size());
     region_width = std::max(region_width, row.region.size());
   }
   name_width = std::min<size_t>(name_width, 40);
@@ -90,11 +90,11 @@ std::string operators_text(const Report& report) {
     return streams ? fmt::format(" {:<{}}", region.substr(0, region_width), region_width) : "";
   };
   std::string text = fmt::format("Operators\n  {:<{}} {:<{}}{} {:>10} {:>8} {:>7}  memory\n",
-                                 "operator", name_width, "member", member_width,
+                                 "operator", name_width, "device", device_width,
                                  region_column("region"), "MACs", "weights", "tables");
   for (const OperatorRow& row : report.operators) {
     text += fmt::format("  {:<{}} {:<{}}{} {:>10} {:>8} {:>7} ", row.name.substr(0, name_width),
-                        name_width, row.member, member_width, region_column(row.region), row.macs,
+                        name_width, row.device, device_width, region_column(row.region), row.macs,
                         row.weight_bytes, row.table_bytes);
     for (const OperatorRow::Range& range : row.memory)
       text += fmt::format(" {} {}[{:#x},{:#x})", range.what, range.pool, range.begin, range.end);
@@ -104,7 +104,7 @@ std::string operators_text(const Report& report) {
   text += fmt::format("\nStreams (their weights are in them; memory: with the first operator)\n");
   for (const RegionRow& region : report.regions)
     text += fmt::format("  {} on {}: {} operator{}, {} multiply-accumulates, {} bytes\n",
-                        region.name, region.member, region.operators,
+                        region.name, region.device, region.operators,
                         region.operators == 1 ? "" : "s", region.macs, region.stream_bytes);
   return text;
 }
@@ -139,12 +139,12 @@ std::string report_text(const Report& report) {
   std::string text = fmt::format("{} for {} on board {}\n{} multiply-accumulates", report.model,
                                  report.target, report.board, report.macs);
   if (report.transfers > 0)
-    text += fmt::format("; {} transfers between members, {} bytes", report.transfers,
+    text += fmt::format("; {} transfers between devices, {} bytes", report.transfers,
                         report.transfer_bytes);
   if (!report.search_note.empty()) text += "\n" + report.search_note;
-  return text + "\n" + slimming_text(report) + "\n" + pools_text(report) + stripes_text(report) +
-         scheduled_again_text(report) + flash_text(report) + "\n" + operators_text(report) +
-         kernels_text(report);
+  return text + "\n" + elimination_text(report) + "\n" + pools_text(report) +
+         row_tiles_text(report) + scheduled_again_text(report) + flash_text(report) + "\n" +
+         operators_text(report) + kernels_text(report);
 }
 
 }  // namespace intarsia

@@ -1,4 +1,4 @@
-// The two policies: from what members offer to who takes what.
+// The two policies: from what devices offer to who takes what.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct SearchLimits {
   int64_t most_work = int64_t{1} << 25;  // words of placements written
 };
 
-// Member per node; every node has one that can take it, pins are kept, pieces are whole.
+// Device per node; every node has one that can take it, pins are kept, pieces are whole.
 using Assignment = std::vector<int>;
 
-// Each member in the order of priority (owners.h) takes as much as it can.
+// Each device in the order of priority (owners.h) takes as much as it can.
 Result<Assignment> assign_by_priority(const graph::Module& module, const graph::Function& function,
                                       const TargetRegistry& registry, const TargetSpec& target,
                                       const Offers& offers);
@@ -40,7 +40,7 @@ Result<CheapestAssignment> assign_by_cost(const graph::Module& module,
                                           const Offers& offers, const CostModel& model,
                                           const SearchLimits& limits = {});
 
-// The cost both policies are judged by, and the transfers it contains: tensors, once for every member
+// The cost both policies are judged by, and the transfers it contains: tensors, once for every device
 // that reads one and did not write it.
 struct AssignmentCost {
   Picoseconds time = 0, transfer_time = 0;  // of all; of it

@@ -11,7 +11,7 @@
 namespace intarsia::partitioning {
 namespace {
 
-// The members' pieces without those that a pin forbids, each once.
+// The devices' pieces without those that a pin forbids, each once.
 class Pieces {
  public:
   explicit Pieces(const Offers& offers) : pieces_of_(offers.pinned.size()) {
@@ -20,33 +20,33 @@ class Pieces {
         for (const Piece& piece : offers.table.cells[n][m].pieces)
           add(static_cast<int>(n), static_cast<int>(m), piece, offers);
   }
-  const std::vector<MemberPiece>& list() const { return list_; }
+  const std::vector<DevicePiece>& list() const { return list_; }
   const std::vector<std::vector<int>>& of_nodes() const { return pieces_of_; }
 
  private:
-  void add(int node, int member, const Piece& piece, const Offers& offers) {
-    MemberPiece made{member, {}};
+  void add(int node, int device, const Piece& piece, const Offers& offers) {
+    DevicePiece made{device, {}};
     for (const graph::NodeId part : piece.nodes) {
       const int pin = offers.pinned[part.at()];
-      if (pin >= 0 && pin != member) return;
+      if (pin >= 0 && pin != device) return;
       made.nodes.push_back(part.index);
     }
     std::sort(made.nodes.begin(), made.nodes.end());
     const auto [known, fresh] =
-        known_.try_emplace({member, made.nodes}, static_cast<int>(list_.size()));
+        known_.try_emplace({device, made.nodes}, static_cast<int>(list_.size()));
     if (fresh) list_.push_back(std::move(made));
     std::vector<int>& of_node = pieces_of_[static_cast<size_t>(node)];
     if (std::find(of_node.begin(), of_node.end(), known->second) == of_node.end())
       of_node.push_back(known->second);
   }
 
-  std::vector<MemberPiece> list_;
+  std::vector<DevicePiece> list_;
   std::vector<std::vector<int>> pieces_of_;
   std::map<std::pair<int, std::vector<int>>, int> known_;
 };
 
-MemberSet readers_of(const CostModel& model, const Assignment& assignment, size_t c) {
-  MemberSet readers = model.fixed_readers(static_cast<int>(c));
+DeviceSet readers_of(const CostModel& model, const Assignment& assignment, size_t c) {
+  DeviceSet readers = model.fixed_readers(static_cast<int>(c));
   for (const int reader : model.carried()[c].readers)
     readers |= only(assignment[static_cast<size_t>(reader)]);
   return readers;
@@ -61,7 +61,7 @@ AssignmentCost cost_of(const CostModel& model, const Assignment& assignment) {
     const Carried& tensor = model.carried()[c];
     const int writer =
         tensor.writer == kCaller ? kHost : assignment[static_cast<size_t>(tensor.writer)];
-    const MemberSet readers = readers_of(model, assignment, c);
+    const DeviceSet readers = readers_of(model, assignment, c);
     const int others = std::popcount(readers & ~only(writer));
     total.time += model.moving(static_cast<int>(c), writer, readers);
     total.transfer_time += model.transferring(static_cast<int>(c), writer, readers);

@@ -57,19 +57,19 @@ CostModel::CostModel(const Function& function, const TargetRegistry& registry,
                      const TargetSpec& target, const Offers& offers, const FunctionCosts* costs,
                      bool savings)
     : carried_(carried_tensors(function)), owners_(owners_of(target, registry)) {
-  const auto members = target.members();
-  INTARSIA_CHECK(members.size() <= kMostMembers, "members are one bit each");
+  const auto devices = target.devices();
+  INTARSIA_CHECK(devices.size() <= kMostDevices, "devices are one bit each");
   const double terms = static_cast<double>(function.nodes.size() + 1) +
-                       static_cast<double>(carried_.size() * (3 * members.size() + 2));
+                       static_cast<double>(carried_.size() * (3 * devices.size() + 2));
   most_ = std::ldexp(1.0, 62) / terms;
 
   read_by_.resize(function.nodes.size());
   written_by_.resize(function.nodes.size());
   for (size_t n = 0; n < function.nodes.size(); ++n) {
-    std::vector<CostEstimate> alone(members.size());
-    std::vector<Picoseconds> row(members.size(), 0);
+    std::vector<CostEstimate> alone(devices.size());
+    std::vector<Picoseconds> row(devices.size(), 0);
     const graph::NodeId node{static_cast<int32_t>(n)};
-    for (size_t m = 0; m < members.size(); ++m) {
+    for (size_t m = 0; m < devices.size(); ++m) {
       if (costs == nullptr || !offers.table.cells[n][m].can()) continue;
       alone[m] = costs->of(m, {&node, 1});
       row[m] = limited(alone[m].microseconds());
@@ -84,13 +84,13 @@ CostModel::CostModel(const Function& function, const TargetRegistry& registry,
     if (tensor.writer != kCaller)
       written_by_[static_cast<size_t>(tensor.writer)].push_back(static_cast<int>(c));
     std::vector<Picoseconds> row;
-    for (const Target& member : members)
-      row.push_back(limited(registry.kind_of(member).transfer_microseconds(member, tensor.bytes)));
+    for (const Target& device : devices)
+      row.push_back(limited(registry.kind_of(device).transfer_microseconds(device, tensor.bytes)));
     sides_.push_back(std::move(row));
     mailbox_.push_back(limited(mailbox_microseconds(tensor.bytes)));
   }
-  savings_.assign(carried_.size(), std::vector<Picoseconds>(members.size(), 0));
-  if (costs != nullptr && savings && members.size() > 1) find_savings(offers, *costs);
+  savings_.assign(carried_.size(), std::vector<Picoseconds>(devices.size(), 0));
+  if (costs != nullptr && savings && devices.size() > 1) find_savings(offers, *costs);
 }
 
 void CostModel::find_savings(const Offers& offers, const FunctionCosts& costs) {
@@ -115,26 +115,26 @@ Picoseconds CostModel::limited(double microseconds) const {
   return static_cast<Picoseconds>(std::min(std::round(microseconds * 1e6), most_));
 }
 
-Picoseconds CostModel::moving(int carried, int writer, MemberSet readers) const {
+Picoseconds CostModel::moving(int carried, int writer, DeviceSet readers) const {
   const size_t c = static_cast<size_t>(carried);
-  const MemberSet others = readers & ~only(writer);
+  const DeviceSet others = readers & ~only(writer);
   if (others == 0) return 0;
   const Picoseconds cost = transferring(carried, writer, readers);
-  // Of a tensor with one reader, `others` is that one's member.
+  // Of a tensor with one reader, `others` is that one's device.
   if (carried_[c].only_reader() == kCaller) return cost;
   return cost + savings_[c][static_cast<size_t>(std::countr_zero(others))];
 }
 
-Picoseconds CostModel::transferring(int carried, int writer, MemberSet readers) const {
+Picoseconds CostModel::transferring(int carried, int writer, DeviceSet readers) const {
   const size_t c = static_cast<size_t>(carried);
   readers &= ~only(writer);
   if (readers == 0) return 0;
   Picoseconds cost = sides_[c][static_cast<size_t>(writer)];
-  MemberSet cpus = only(static_cast<int>(owners_[static_cast<size_t>(writer)]));
+  DeviceSet cpus = only(static_cast<int>(owners_[static_cast<size_t>(writer)]));
   for (; readers != 0; readers &= readers - 1) {
-    const size_t member = static_cast<size_t>(std::countr_zero(readers));
-    cost += sides_[c][member];
-    const MemberSet cpu = only(static_cast<int>(owners_[member]));
+    const size_t device = static_cast<size_t>(std::countr_zero(readers));
+    cost += sides_[c][device];
+    const DeviceSet cpu = only(static_cast<int>(owners_[device]));
     if ((cpus & cpu) == 0) cost += mailbox_[c];
     cpus |= cpu;
   }

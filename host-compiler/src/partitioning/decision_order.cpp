@@ -53,7 +53,7 @@ class Ordering {
     size_t decided = 0, undecided = 0;
 
     // A node decided now would have to be remembered for it; the third and further ones change only
-    // which members are among its readers.
+    // which devices are among its readers.
     bool needs_memory() const { return decided < 2 && undecided >= 2; }
     bool has_one_left() const { return undecided == 1; }
   };

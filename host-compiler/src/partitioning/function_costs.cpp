@@ -7,8 +7,8 @@ FunctionCosts::FunctionCosts(const graph::Module& module, const graph::Function&
                              const LoweringOptions& options)
     : module_(module), registry_(registry), target_(target), options_(options), cutter_(function) {}
 
-CostEstimate FunctionCosts::of(size_t member, std::span<const graph::NodeId> nodes) const {
-  const Target& asked = target_.members()[member];
+CostEstimate FunctionCosts::of(size_t device, std::span<const graph::NodeId> nodes) const {
+  const Target& asked = target_.devices()[device];
   graph::Function function = cutter_.cut(nodes).function;
   function.name = "estimated";
   function.target = asked.name;

@@ -1,4 +1,4 @@
-// What the members of a target say that operators of a function cost, alone and together.
+// What the devices of a target say that operators of a function cost, alone and together.
 #pragma once
 
 #include <span>
@@ -14,8 +14,8 @@ class FunctionCosts {
                 const TargetRegistry& registry, const TargetSpec& target,
                 const LoweringOptions& options);
 
-  // Of the operators as one function of the member; in an order in which they can run.
-  CostEstimate of(size_t member, std::span<const graph::NodeId> nodes) const;
+  // Of the operators as one function of the device; in an order in which they can run.
+  CostEstimate of(size_t device, std::span<const graph::NodeId> nodes) const;
 
  private:
   const graph::Module& module_;

@@ -16,10 +16,10 @@ std::string place(const graph::Module& module, const graph::Node& node) {
   return fmt::format("{}: operator '{}' ({})", module.name, node.name, graph::to_string(node.kind));
 }
 
-// Asks one member about the whole function.
-void ask_member(const Function& function, const TargetRegistry& registry, const Matcher& matcher,
-                const Target& member, size_t index, OfferTable& table) {
-  const std::vector<Pattern> patterns = registry.kind_of(member).patterns(member);
+// Asks one device about the whole function.
+void ask_device(const Function& function, const TargetRegistry& registry, const Matcher& matcher,
+                const Target& device, size_t index, OfferTable& table) {
+  const std::vector<Pattern> patterns = registry.kind_of(device).patterns(device);
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     const NodeId root{static_cast<int32_t>(n)};
     Cell& cell = table.cells[n][index];
@@ -43,7 +43,7 @@ void ask_member(const Function& function, const TargetRegistry& registry, const 
   for (size_t n = 0; n < function.nodes.size(); ++n) {
     Cell& cell = table.cells[n][index];
     if (!cell.can() && cell.reason.empty())
-      cell.reason = fmt::format("{} has no pattern for {}", member.kind,
+      cell.reason = fmt::format("{} has no pattern for {}", device.kind,
                                 graph::to_string(function.nodes[n].kind));
   }
 }
@@ -59,7 +59,7 @@ const graph::Node* runner_of(const graph::Module& module, const std::string& nam
   return nullptr;
 }
 
-// Branches and loops run whole on one member.
+// Branches and loops run whole on one device.
 void refuse_pins_inside(const graph::Module& module, const Function& entry, Diagnostics& problems) {
   for (const Function& function : module.functions) {
     if (function.name == entry.name) continue;
@@ -72,7 +72,7 @@ void refuse_pins_inside(const graph::Module& module, const Function& entry, Diag
         problems.add(
             place(module, node),
             fmt::format(
-                "is pinned to '{}', but runs inside '{}' ({}), of which one member runs all",
+                "is pinned to '{}', but runs inside '{}' ({}), of which one device runs all",
                 node.pin, runner->name, graph::to_string(runner->kind)),
             fmt::format("pin '{}' instead", runner->name));
   }
@@ -82,15 +82,15 @@ void refuse_pins_inside(const graph::Module& module, const Function& entry, Diag
 
 Result<Offers> collect_offers(const graph::Module& module, const Function& function,
                               const TargetRegistry& registry, const TargetSpec& target) {
-  const auto members = target.members();
+  const auto devices = target.devices();
   Offers offers;
-  offers.table.cells.assign(function.nodes.size(), std::vector<Cell>(members.size()));
+  offers.table.cells.assign(function.nodes.size(), std::vector<Cell>(devices.size()));
   const Matcher matcher(module, function);
-  for (size_t m = 0; m < members.size(); ++m)
-    ask_member(function, registry, matcher, members[m], m, offers.table);
+  for (size_t m = 0; m < devices.size(); ++m)
+    ask_device(function, registry, matcher, devices[m], m, offers.table);
 
   std::vector<std::string> names;
-  for (const Target& member : members) names.push_back(member.name);
+  for (const Target& device : devices) names.push_back(device.name);
 
   Diagnostics problems;
   refuse_pins_inside(module, function, problems);
@@ -103,20 +103,20 @@ Result<Offers> collect_offers(const graph::Module& module, const Function& funct
       const std::string near = nearest_name(node.pin, names);
       problems.add(place(module, node),
                    fmt::format("is pinned to '{}', which the target does not have", node.pin),
-                   near.empty() ? fmt::format("its members are {}", fmt::join(names, ", "))
+                   near.empty() ? fmt::format("its devices are {}", fmt::join(names, ", "))
                                 : fmt::format("did you mean '{}'?", near));
       continue;
     }
-    const size_t member = static_cast<size_t>(found - names.begin());
-    const Cell& cell = offers.table.cells[n][member];
+    const size_t device = static_cast<size_t>(found - names.begin());
+    const Cell& cell = offers.table.cells[n][device];
     if (!cell.can()) {
       problems.add(
           place(module, node),
           fmt::format("is pinned to '{}', which cannot take it: {}", node.pin, cell.reason),
-          "pin it to another member or leave it free");
+          "pin it to another device or leave it free");
       continue;
     }
-    offers.pinned[n] = static_cast<int>(member);
+    offers.pinned[n] = static_cast<int>(device);
   }
   if (!problems.empty()) return problems;
   return offers;

@@ -1,4 +1,4 @@
-// What every member of the target says about every operator, before any decision.
+// What every device of the target says about every operator, before any decision.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace intarsia::partitioning {
 
-// Members are counted as TargetSpec::members() does: 0 is the host.
+// Devices are counted as TargetSpec::devices() does: 0 is the host.
 struct Piece {  // one accepted match: taken whole or not at all
   std::vector<graph::NodeId> nodes;
 };
@@ -26,13 +26,13 @@ struct Cell {
 };
 
 struct OfferTable {
-  std::vector<std::vector<Cell>> cells;  // [node][member]
+  std::vector<std::vector<Cell>> cells;  // [node][device]
 
-  const Cell& at(graph::NodeId node, size_t member) const { return cells[node.at()][member]; }
+  const Cell& at(graph::NodeId node, size_t device) const { return cells[node.at()][device]; }
 };
 
-// Refuses pins to unknown members, to unknown operators, and to members that cannot take them, each
-// with the reason. `pinned[node]` is the member a node is bound to, or -1.
+// Refuses pins to unknown devices, to unknown operators, and to devices that cannot take them, each
+// with the reason. `pinned[node]` is the device a node is bound to, or -1.
 struct Offers {
   OfferTable table;
   std::vector<int> pinned;

@@ -63,23 +63,23 @@ graph::Module outline(const graph::Module& module, const Function& function,
 
   Function entry = function;
   entry.nodes.clear();
-  std::map<int, int> regions_of_member;
+  std::map<int, int> regions_of_device;
   std::set<std::string> names;
   std::vector<Function> outlined;
   const std::set<int32_t> shared = shared_variables(function, regions);
   const graph::FunctionCutter cutter(function);
   for (size_t r = 0; r < regions.size(); ++r) {
     const Region& region = regions[r];
-    const Target& member = target.members()[static_cast<size_t>(region.member)];
+    const Target& device = target.devices()[static_cast<size_t>(region.device)];
     std::string name;
-    do {  // members of unlike names may have one in C
+    do {  // devices of unlike names may have one in C
       name = c_identifier(
-          fmt::format("{}_{}_{}", function.name, member.name, regions_of_member[region.member]++),
+          fmt::format("{}_{}_{}", function.name, device.name, regions_of_device[region.device]++),
           "region");
     } while (!names.insert(name).second);
     graph::CutOut piece = cutter.cut(region.nodes, shared);
     piece.function.name = name;
-    piece.function.target = member.name;
+    piece.function.target = device.name;
     Node call;
     call.kind = graph::OpKind::Call;
     call.name = name;

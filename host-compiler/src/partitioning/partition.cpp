@@ -32,26 +32,26 @@ std::string shapes_text(const graph::Function& function, const graph::Node& node
   return text;
 }
 
-// In the words of the policy, why a member that could have taken an operator did not.
+// In the words of the policy, why a device that could have taken an operator did not.
 std::string why_not_chosen(const graph::Node& node, const std::string& chosen, bool is_asked_later,
                            PartitionPolicy policy) {
   if (!node.pin.empty()) return fmt::format("the operator is pinned to {}", chosen);
   if (policy == PartitionPolicy::Cost)
     return fmt::format("the whole costs least with it on {}, transfers included", chosen);
   if (is_asked_later) return fmt::format("{} comes first in the target", chosen);
-  return "part of a piece that another member already has";
+  return "part of a piece that another device already has";
 }
 
-// Of the members that take part: the clock that the estimates of their operators assume.
+// Of the devices that take part: the clock that the estimates of their operators assume.
 std::vector<Explanation::Clock> clocks_of(const TargetSpec& target,
                                           const partitioning::CostModel& costs,
                                           const Assignment& assignment) {
   std::vector<Explanation::Clock> clocks;
-  for (size_t m = 0; m < target.members().size(); ++m) {
+  for (size_t m = 0; m < target.devices().size(); ++m) {
     const auto taken = std::find(assignment.begin(), assignment.end(), static_cast<int>(m));
     if (taken == assignment.end()) continue;
     const size_t node = static_cast<size_t>(taken - assignment.begin());
-    clocks.push_back({target.members()[m].name, costs.alone(node, m).clock_mhz});
+    clocks.push_back({target.devices()[m].name, costs.alone(node, m).clock_mhz});
   }
   return clocks;
 }
@@ -70,12 +70,12 @@ struct Candidate {
 void estimate(Candidate& candidate, const TargetRegistry& registry, const TargetSpec& target,
               const LoweringOptions& lowering) {
   for (const graph::Function& function : candidate.module.functions) {
-    const Target* member =
-        function.name == candidate.module.entry ? nullptr : target.member(function.target);
-    if (member == nullptr) continue;
+    const Target* device =
+        function.name == candidate.module.entry ? nullptr : target.device(function.target);
+    if (device == nullptr) continue;
     const CostEstimate cost =
-        registry.kind_of(*member).cost(*member, candidate.module, function, lowering);
-    candidate.functions.push_back({function.name, member->name,
+        registry.kind_of(*device).cost(*device, candidate.module, function, lowering);
+    candidate.functions.push_back({function.name, device->name,
                                    static_cast<int64_t>(function.nodes.size()),
                                    cost.microseconds()});
     candidate.microseconds += cost.microseconds();
@@ -100,7 +100,7 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
                     PartitionPolicy policy) {
   Explanation result;
   const Assignment& assignment = chosen.assignment;
-  std::vector<size_t> rank(target.members().size());
+  std::vector<size_t> rank(target.devices().size());
   const std::vector<size_t> order = order_of_priority(target, registry);
   for (size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
   for (size_t n = 0; n < function.nodes.size(); ++n) {
@@ -109,11 +109,11 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
     Explanation::Operator row{node.name,
                               std::string(graph::to_string(node.kind)),
                               shapes_text(function, node),
-                              target.members()[taken_by].name,
+                              target.devices()[taken_by].name,
                               {}};
-    for (size_t m = 0; m < target.members().size(); ++m) {
+    for (size_t m = 0; m < target.devices().size(); ++m) {
       const partitioning::Cell& cell = offers.table.cells[n][m];
-      Offer offer{target.members()[m].name,
+      Offer offer{target.devices()[m].name,
                   m == taken_by,
                   std::nullopt,
                   cell.can(),
@@ -122,7 +122,7 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
       if (!cell.can())
         offer.reason = cell.reason;
       else if (!offer.taken)
-        offer.reason = why_not_chosen(node, row.member, rank[taken_by] < rank[m], policy);
+        offer.reason = why_not_chosen(node, row.device, rank[taken_by] < rank[m], policy);
       row.offers.push_back(std::move(offer));
     }
     result.operators.push_back(std::move(row));

@@ -14,17 +14,17 @@ using Word = uint64_t;
 
 // What is remembered of the decisions so far, a word each. Two partial assignments that agree in these
 // differ in nothing that later decisions can cost, so that the cheaper one stands for both.
-//   member of a node        while a tensor that it writes has readers that are not decided, or the
+//   device of a node        while a tensor that it writes has readers that are not decided, or the
 //                           writer of a tensor that it alone reads is not
-//   readers of a tensor     their members, while its writer or other readers are not decided;
-//                           of a tensor with one reader it is that reader's member
-//   promise about a node    1 + the member of the piece that holds it, chosen at another of its nodes
+//   readers of a tensor     their devices, while its writer or other readers are not decided;
+//                           of a tensor with one reader it is that reader's device
+//   promise about a node    1 + the device of the piece that holds it, chosen at another of its nodes
 class Slots {
  public:
   explicit Slots(const CostModel& model)
       : nodes_(model.nodes()), tensors_(model.carried().size()) {}
   size_t count() const { return 2 * nodes_ + tensors_; }
-  size_t member_of(int node) const { return static_cast<size_t>(node); }
+  size_t device_of(int node) const { return static_cast<size_t>(node); }
   size_t readers_of(int tensor) const { return nodes_ + static_cast<size_t>(tensor); }
   size_t promise_of(int node) const { return nodes_ + tensors_ + static_cast<size_t>(node); }
 
@@ -44,7 +44,7 @@ struct Layer {
 
 struct Origin {  // how a partial assignment was reached
   uint32_t before;
-  uint8_t member;
+  uint8_t device;
 };
 
 // Finds the state of a layer that remembers the same.
@@ -153,9 +153,9 @@ class Search {
         remember(slots_.readers_of(static_cast<int>(c)), first_reader, last);
     }
     for (size_t n = 0; n < order_.size(); ++n)
-      remember(slots_.member_of(static_cast<int>(n)), position_[n], needed_until[n]);
+      remember(slots_.device_of(static_cast<int>(n)), position_[n], needed_until[n]);
     std::vector<int> promised_from(position_);
-    for (const MemberPiece& piece : problem_.pieces) {
+    for (const DevicePiece& piece : problem_.pieces) {
       int first = count;
       for (const int node : piece.nodes) first = std::min(first, position_[at(node)]);
       for (const int node : piece.nodes)
@@ -190,7 +190,7 @@ class Search {
       const int node = order_[k];
       Picoseconds least = std::numeric_limits<Picoseconds>::max();
       for (const int piece : problem_.pieces_of[at(node)])
-        least = std::min(least, model_.running(at(node), problem_.pieces[at(piece)].member));
+        least = std::min(least, model_.running(at(node), problem_.pieces[at(piece)].device));
       least_left_[k] = least_left_[k + 1] + (problem_.pieces_of[at(node)].empty() ? 0 : least);
     }
   }
@@ -200,18 +200,18 @@ class Search {
     values_[slot] = value;
   }
 
-  int member_of(int node) const {
-    return node == kCaller ? kHost : static_cast<int>(values_[slots_.member_of(node)]);
+  int device_of(int node) const {
+    return node == kCaller ? kHost : static_cast<int>(values_[slots_.device_of(node)]);
   }
 
   // Decides on a node, beside what is in values_; returns what that costs.
-  Picoseconds place(int node, int member, size_t k) {
-    Picoseconds cost = model_.running(at(node), member);
+  Picoseconds place(int node, int device, size_t k) {
+    Picoseconds cost = model_.running(at(node), device);
     for (const int c : model_.read_by(at(node))) {
       const Carried& tensor = model_.carried()[at(c)];
       const bool has_writer = tensor.writer == kCaller || is_before(tensor.writer, k);
-      const Word before = values_[slots_.readers_of(c)], after = before | only(member);
-      const int writer = has_writer ? member_of(tensor.writer) : 0;
+      const Word before = values_[slots_.readers_of(c)], after = before | only(device);
+      const int writer = has_writer ? device_of(tensor.writer) : 0;
       if (has_writer) cost += model_.moving(c, writer, after) - model_.moving(c, writer, before);
       if (!has_one_reader(tensor))
         set(slots_.readers_of(c), has_writer ? after & ~only(writer) : after);
@@ -221,23 +221,23 @@ class Search {
       Word readers = values_[slots_.readers_of(c)];
       if (has_one_reader(tensor)) {
         if (is_before(tensor.readers.front(), k))
-          readers |= only(member_of(tensor.readers.front()));
+          readers |= only(device_of(tensor.readers.front()));
       } else {
-        set(slots_.readers_of(c), readers & ~only(member));
+        set(slots_.readers_of(c), readers & ~only(device));
       }
-      cost += model_.moving(c, member, readers);
+      cost += model_.moving(c, device, readers);
     }
-    set(slots_.member_of(node), static_cast<Word>(member));
+    set(slots_.device_of(node), static_cast<Word>(device));
     return cost;
   }
 
   // The nodes of a piece beside `node` that are still free; false when one is taken.
-  bool promise(const MemberPiece& piece, int node, size_t k) {
+  bool promise(const DevicePiece& piece, int node, size_t k) {
     for (const int other : piece.nodes)
       if (other != node && (is_before(other, k) || values_[slots_.promise_of(other)] != 0))
         return false;
     for (const int other : piece.nodes)
-      if (other != node) set(slots_.promise_of(other), static_cast<Word>(piece.member) + 1);
+      if (other != node) set(slots_.promise_of(other), static_cast<Word>(piece.device) + 1);
     return true;
   }
 
@@ -248,13 +248,13 @@ class Search {
     const std::vector<int>& pieces = problem_.pieces_of[at(node)];
     Layer next{new_slots.size(), {}, {}};
     StateIndex index(layer.size() * std::max<size_t>(pieces.size(), 1));
-    const auto reach = [&](size_t state, int member) {
-      const Picoseconds cost = layer.costs[state] + place(node, member, k);
+    const auto reach = [&](size_t state, int device) {
+      const Picoseconds cost = layer.costs[state] + place(node, device, k);
       ++effort.placements;
       if (problem_.known && cost + least_left_[k + 1] >= *problem_.known) return;
       for (const size_t slot : new_slots) next.words.push_back(values_[slot]);
       const size_t same = index.find_or_add(next);
-      const Origin origin{static_cast<uint32_t>(state), static_cast<uint8_t>(member)};
+      const Origin origin{static_cast<uint32_t>(state), static_cast<uint8_t>(device)};
       if (same == next.size()) {
         next.costs.push_back(cost);
         reached.push_back(origin);
@@ -275,7 +275,7 @@ class Search {
       }
       for (const int piece : pieces) {
         if (promise(problem_.pieces[at(piece)], node, k))
-          reach(state, problem_.pieces[at(piece)].member);
+          reach(state, problem_.pieces[at(piece)].device);
         take_back();
       }
     }
@@ -310,7 +310,7 @@ class Search {
     uint32_t state = 0;
     for (size_t k = order_.size(); k-- > 0;) {
       const Origin& origin = origins[k][state];
-      assignment[at(order_[k])] = origin.member;
+      assignment[at(order_[k])] = origin.device;
       state = origin.before;
     }
     return assignment;

@@ -9,7 +9,7 @@ namespace intarsia::partitioning {
 
 namespace {
 
-// What may run next, by member and in the model's order.
+// What may run next, by device and in the model's order.
 class ReadyNodes {
  public:
   ReadyNodes(const graph::Function& function, const Assignment& assignment)
@@ -35,15 +35,15 @@ class ReadyNodes {
       if (waits_[n] == 0) ready_[assignment_[n]].insert(n);
   }
 
-  int first_of(int member) const {  // negative: none
-    const auto found = ready_.find(member);
+  int first_of(int device) const {  // negative: none
+    const auto found = ready_.find(device);
     return found == ready_.end() || found->second.empty()
                ? -1
                : static_cast<int>(*found->second.begin());
   }
   int first() const {
     int first = -1;
-    for (const auto& [member, nodes] : ready_)
+    for (const auto& [device, nodes] : ready_)
       if (!nodes.empty() && (first < 0 || static_cast<int>(*nodes.begin()) < first))
         first = static_cast<int>(*nodes.begin());
     return first;
@@ -72,9 +72,9 @@ std::vector<Region> make_regions(const graph::Function& function, const Assignme
   ReadyNodes ready(function, assignment);
   std::vector<Region> regions;
   for (size_t scheduled = 0; scheduled < function.nodes.size(); ++scheduled) {
-    int next = regions.empty() ? -1 : ready.first_of(regions.back().member);
+    int next = regions.empty() ? -1 : ready.first_of(regions.back().device);
     if (next >= 0 && (is_alone(next) || is_alone(regions.back().nodes.back().index)))
-      regions.push_back({regions.back().member, {}});
+      regions.push_back({regions.back().device, {}});
     if (next < 0) {
       next = ready.first();
       INTARSIA_CHECK(next >= 0, "a verified function has an executable order");
@@ -90,22 +90,22 @@ int64_t count_boundaries(const graph::Function& function, const std::vector<Regi
   constexpr int kHost = 0;
   struct Writer {
     size_t region;  // 0 is the caller before the regions
-    int member;
+    int device;
   };
   std::map<int32_t, Writer> writers;
   std::set<std::pair<size_t, size_t>> boundaries;
   for (const graph::TensorId id : function.inputs) writers[id.index] = {0, kHost};
-  const auto read = [&](graph::TensorId id, size_t region, int member) {
+  const auto read = [&](graph::TensorId id, size_t region, int device) {
     const auto writer = writers.find(id.index);
-    if (writer != writers.end() && writer->second.member != member)
+    if (writer != writers.end() && writer->second.device != device)
       boundaries.insert({writer->second.region, region});
   };
   for (size_t r = 0; r < regions.size(); ++r)
     for (const graph::NodeId id : regions[r].nodes) {
       const graph::Node& node = function.nodes[id.at()];
-      for (const graph::TensorId operand : node.inputs) read(operand, r + 1, regions[r].member);
+      for (const graph::TensorId operand : node.inputs) read(operand, r + 1, regions[r].device);
       for (const graph::TensorId result : node.outputs)
-        writers[result.index] = {r + 1, regions[r].member};
+        writers[result.index] = {r + 1, regions[r].device};
     }
   for (const graph::TensorId id : function.outputs) read(id, regions.size() + 1, kHost);
   return static_cast<int64_t>(boundaries.size());

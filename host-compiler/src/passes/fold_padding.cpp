@@ -98,7 +98,7 @@ std::optional<Folded> folded(const Function& function, const Uses& uses, const N
   }
 }
 
-bool fold_one(const SlimJob& job) {
+bool fold_one(const EliminationJob& job) {
   Function& function = job.function();
   const Uses uses(function);
   for (const Node& pad : function.nodes) {
@@ -107,7 +107,7 @@ bool fold_one(const SlimJob& job) {
       continue;
     // All readers or none: a pad that stays for one of them would only keep its input alive longer.
     std::vector<std::pair<size_t, Node>> changed;
-    std::vector<SlimAction> actions;
+    std::vector<EliminationStep> actions;
     for (const size_t r : uses.readers(pad.outputs[0])) {
       const std::optional<Folded> result = folded(function, uses, pad, function.nodes[r]);
       if (!result) break;
@@ -133,7 +133,7 @@ bool fold_one(const SlimJob& job) {
 
 }  // namespace
 
-bool fold_padding(const SlimJob& job) {
+bool fold_padding(const EliminationJob& job) {
   bool changed = false;
   while (fold_one(job)) changed = true;
   return changed;

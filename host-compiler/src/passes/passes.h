@@ -9,7 +9,7 @@
 
 namespace intarsia::passes {
 
-// Sets Node::pin and Function::pin from `name=member` pairs. A name is an operator's or a function's;
+// Sets Node::pin and Function::pin from `name=device` pairs. A name is an operator's or a function's;
 // one that the module does not have is an error that names the nearest.
 Result<graph::Module> apply_pins(const graph::Module& module,
                                  const std::map<std::string, std::string>& pins);

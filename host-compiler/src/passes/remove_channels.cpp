@@ -35,8 +35,8 @@ int64_t largest_bias(const Function& function, const Node& node) {
 
 class Decision {
  public:
-  Decision(const SlimJob& job, const ChannelNumbers& numbers, const std::vector<ChannelRule>& rules,
-           const KnownChannels& known)
+  Decision(const EliminationJob& job, const ChannelNumbers& numbers,
+           const std::vector<ChannelRule>& rules, const KnownChannels& known)
       : job_(job),
         function_(job.function()),
         numbers_(numbers),
@@ -177,7 +177,7 @@ class Decision {
     return need(numbers_.of(node.outputs[0], only == 0 ? 1 : 0));
   }
 
-  const SlimJob& job_;
+  const EliminationJob& job_;
   const Function& function_;
   const ChannelNumbers& numbers_;
   const std::vector<ChannelRule>& rules_;
@@ -187,8 +187,8 @@ class Decision {
 };
 
 // What happened to one convolution, depthwise convolution or fully connected layer.
-void report(const SlimJob& job, const Node& node, const ChannelCut& cut, const KnownChannels& known,
-            bool bias_changed) {
+void report(const EliminationJob& job, const Node& node, const ChannelCut& cut,
+            const KnownChannels& known, bool bias_changed) {
   const TensorId x = node.inputs[0], y = node.outputs[0];
   const auto all = [&](TensorId id) {
     return static_cast<size_t>(channel_count(job.function().tensor(id)));
@@ -221,7 +221,7 @@ void report(const SlimJob& job, const Node& node, const ChannelCut& cut, const K
 
 }  // namespace
 
-bool remove_channels(const SlimJob& job) {
+bool remove_channels(const EliminationJob& job) {
   drop_unused(job.module);  // every tensor is one that somebody makes
   const Function& function = job.function();
   std::vector<ChannelRule> rules;

@@ -24,7 +24,7 @@ using graph::TensorValue;
 // One pass over the function; every rule returns after its first change, so that Uses is never stale.
 class Simplifier {
  public:
-  explicit Simplifier(const SlimJob& job)
+  explicit Simplifier(const EliminationJob& job)
       : job_(job), function_(job.function()), uses_(function_) {}
 
   bool once() {
@@ -336,14 +336,14 @@ class Simplifier {
     return made && *made == expected;
   }
 
-  const SlimJob& job_;
+  const EliminationJob& job_;
   Function& function_;
   Uses uses_;
 };
 
 }  // namespace
 
-bool simplify(const SlimJob& job) {
+bool simplify(const EliminationJob& job) {
   bool changed = false;
   while (Simplifier(job).once()) changed = true;
   return changed;

@@ -1,18 +1,18 @@
-// The steps of slim() that look at one operator and its neighbours. Each edits one function of a module
+// The steps of eliminate_dead_channels() that look at one operator and its neighbours. Each edits one function of a module
 // that the caller owns until nothing is left to do, appends what it did, and leaves the module verified
 // (unused tensors and constants apart).
 #pragma once
 
-#include "passes/slim.h"
+#include "passes/dead_channel_elimination.h"
 
 namespace intarsia::passes {
 
-// A function to be slimmed, in a module that is a copy.
-struct SlimJob {
+// A function to be reduced, in a module that is a copy.
+struct EliminationJob {
   graph::Module& module;
   size_t index;  // of the function
-  const SlimOptions& options;
-  std::vector<SlimAction>& actions;
+  const EliminationOptions& options;
+  std::vector<EliminationStep>& actions;
 
   graph::Function& function() const { return module.functions[index]; }
   // Pinned operators stay where their user put them.
@@ -23,12 +23,12 @@ struct SlimJob {
 
 // Operators that give back what they get; chains of operators on single elements; activations of their
 // own; operators on constants; operators nobody reads. True when something changed.
-bool simplify(const SlimJob& job);
+bool simplify(const EliminationJob& job);
 
 // pad -> convolution, max-pool or pad. True when something changed.
-bool fold_padding(const SlimJob& job);
+bool fold_padding(const EliminationJob& job);
 
 // Channels that are the same for every input, or unread. True when something changed.
-bool remove_channels(const SlimJob& job);
+bool remove_channels(const EliminationJob& job);
 
 }  // namespace intarsia::passes

@@ -155,7 +155,7 @@ void find_steps(const tir::Func& schedule, const ControlFlow& flow,
       const CallSteps::Span span = steps[c].arguments[i];
       group.first_step = group.first_step < 0 ? span.first : std::min(group.first_step, span.first);
       group.last_step = std::max(group.last_step, span.last);
-      group.members.insert(callees[c]->target);
+      group.users.insert(callees[c]->target);
     }
   }
   lifetimes.steps = steps.empty() ? 0 : steps.back().all.last + 1;
@@ -167,12 +167,12 @@ void find_steps(const tir::Func& schedule, const ControlFlow& flow,
         condition.before < steps.size() ? steps[condition.before].all.first : lifetimes.steps - 1;
     group.first_step = group.first_step < 0 ? step : std::min(group.first_step, step);
     group.last_step = std::max(group.last_step, step);
-    group.members.insert("");  // the schedule reads it on the CPU
+    group.users.insert("");  // the schedule reads it on the CPU
   }
   const int32_t last = std::max<int32_t>(0, lifetimes.steps - 1);
   for (size_t i = 0; i < schedule.parameters.size(); ++i) {
     Group& group = lifetimes.groups[static_cast<size_t>(group_of[i])];
-    group.members.insert("");  // the caller reads and writes it on the CPU
+    group.users.insert("");  // the caller reads and writes it on the CPU
     if (schedule.parameters[i].access == tir::Access::Read) {
       group.first_step = 0;  // filled before the first step
     } else {
@@ -186,7 +186,7 @@ void find_steps(const tir::Func& schedule, const ControlFlow& flow,
       if (schedule.buffer(id).initial) {
         group.first_step = 0, group.last_step = last;
         group.holds_output = true;
-        group.members.insert("");
+        group.users.insert("");
       }
   extend_over_loops(flow, steps, lifetimes);
   for (Group& group : lifetimes.groups)
@@ -205,7 +205,7 @@ void join(Lifetimes& lifetimes, std::vector<int>& group_of, int input, int outpu
   kept.last_step = moved.last_step;
   kept.holds_output |= moved.holds_output;
   if (kept.memory.empty()) kept.memory = moved.memory;
-  kept.members.insert(moved.members.begin(), moved.members.end());
+  kept.users.insert(moved.users.begin(), moved.users.end());
   moved.buffers.clear();
 }
 
@@ -252,7 +252,7 @@ void find_overlaps(const tir::Func& schedule, const std::vector<tir::Call>& call
       if (high < 0 || low < 0 || high == low) continue;
       const Group& input = lifetimes.groups[static_cast<size_t>(high)];
       const Group& output = lifetimes.groups[static_cast<size_t>(low)];
-      // Other members of a group begin elsewhere, or are used for something else.
+      // Other buffers of a group begin elsewhere, or are used for something else.
       const auto mentions = [&](int group) {
         return std::count_if(calls[c].arguments.begin(), calls[c].arguments.end(),
                              [&](BufferId id) { return group_of[id.at()] == group; });

@@ -19,7 +19,7 @@ struct Group {
   bool holds_output = false;              // of the model: must survive the last step
   bool crosses_loop = false;              // a later iteration may read it again
   std::string memory;                     // the pool it should be in; may be empty
-  std::set<std::string> members;          // who reads or writes it
+  std::set<std::string> users;            // who reads or writes it
 };
 
 // Groups that may share bytes while both are alive: `low` begins at least `distance` bytes before `high`.

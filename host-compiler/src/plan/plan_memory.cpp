@@ -44,15 +44,15 @@ std::vector<int> reached_pools(const Group& group, const MemoryMap& memory) {
   std::vector<int> pools;
   for (size_t p = 0; p < memory.pools.size(); ++p) {
     const MemoryPool& pool = memory.pools[p];
-    const bool reached = std::all_of(group.members.begin(), group.members.end(),
+    const bool reached = std::all_of(group.users.begin(), group.users.end(),
                                      [&](const std::string& m) { return memory.reaches(m, pool); });
     if (!pool.read_only && reached) pools.push_back(static_cast<int>(p));
   }
   std::stable_sort(pools.begin(), pools.end(), [&](int a, int b) {
     const MemoryPool &x = memory.pools[static_cast<size_t>(a)],
                      &y = memory.pools[static_cast<size_t>(b)];
-    const bool x_wished = x.name == group.memory, y_wished = y.name == group.memory;
-    if (x_wished != y_wished) return x_wished;
+    const bool x_requested = x.name == group.memory, y_requested = y.name == group.memory;
+    if (x_requested != y_requested) return x_requested;
     return x.cycles_per_access < y.cycles_per_access;
   });
   return pools;
@@ -61,8 +61,8 @@ std::vector<int> reached_pools(const Group& group, const MemoryMap& memory) {
 // "the CPU, npu": who has to reach a buffer.
 std::string users_text(const Group& group) {
   std::vector<std::string> names;
-  for (const std::string& member : group.members)
-    names.push_back(member.empty() ? "the program that calls the model" : member);
+  for (const std::string& user : group.users)
+    names.push_back(user.empty() ? "the program that calls the model" : user);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

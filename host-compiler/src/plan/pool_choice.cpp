@@ -343,7 +343,7 @@ class Chooser {
   End descend(const std::vector<int>& order, bool roomiest_first, int64_t limit, int64_t share) {
     for (size_t g = 0; g < groups_.size(); ++g)
       if (loads_.pool(g) != kNowhere) loads_.take(g);
-    const int64_t end = std::max<int64_t>(0, left_ - limit);  // stops when so many are left
+    const int64_t end = std::max<int64_t>(0, left_ - limit);  // stops when this many are left
     std::vector<Level> levels(order.size());
     for (Level& level : levels) level.blamed.assign(order.size() / 64 + 1, 0);
     size_t level = 0;

@@ -23,7 +23,7 @@ struct PoolTask {
   int32_t alignment = 16;  // of every block: Plan::alignment
 };
 
-// A block begins at a multiple of `alignment`, and the memory may promise less: so many bytes are left of it.
+// A block begins at a multiple of `alignment`, and the memory may promise less: this many bytes are left of it.
 // The largest number where the memory has no limit.
 int64_t capacity_of(const MemoryPool& pool, int32_t alignment);
 

@@ -18,7 +18,7 @@ namespace intarsia::plan {
 namespace {
 
 // Placing all items once takes as many steps as there are items; more than a few times that is a
-// search that goes in circles.
+// search that repeats itself.
 int64_t short_attempt(const Instance& group) {
   return std::max<int64_t>(1500, 4 * std::ssize(group.items));
 }

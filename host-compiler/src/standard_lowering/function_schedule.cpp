@@ -10,7 +10,7 @@
 #include "intarsia/plugin/check.h"
 #include "operators/lowering/strided_copy.h"
 #include "standard_lowering/row_chain.h"
-#include "standard_lowering/stripe_lowering.h"
+#include "standard_lowering/row_tile_lowering.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::standard_lowering {
@@ -57,14 +57,14 @@ Schedule::Body Schedule::callee_body(const Body& caller, const graph::Node& node
   return body;
 }
 
-void Schedule::lower(Body& body, const std::vector<striping::Option>& stripes) {
+void Schedule::lower(Body& body, const std::vector<row_tiling::Option>& tiles) {
   const auto part_from = [&](int first) {
-    return std::find_if(stripes.begin(), stripes.end(),
-                        [&](const striping::Option& part) { return part.first == first; });
+    return std::find_if(tiles.begin(), tiles.end(),
+                        [&](const row_tiling::Option& part) { return part.first == first; });
   };
   for (size_t n = 0; n < body.function.nodes.size() && !too_many(); ++n) {
-    if (const auto part = part_from(static_cast<int>(n)); part != stripes.end()) {
-      add_stripes(body, *part);
+    if (const auto part = part_from(static_cast<int>(n)); part != tiles.end()) {
+      add_tiles(body, *part);
       n = static_cast<size_t>(part->last);
       continue;
     }
@@ -84,23 +84,23 @@ void Schedule::lower_node(Body& body, const graph::Node& node) {
     lower_while(body, node);
     --depth_;
   } else {
-    add_leaf(body, node, leaf_of_(OpView{graph_, body.function, node}));
+    add_kernel(body, node, kernel_of_(OpView{graph_, body.function, node}));
   }
 }
 
 // ---- the function that is lowered ---------------------------------------------------------------
 
 Schedule::Schedule(const graph::Module& graph, const graph::Function& function, tir::Module& module,
-                   LeafOf leaf_of)
+                   KernelOf kernel_of)
     : graph_(graph),
       module_(module),
-      leaf_of_(std::move(leaf_of)),
+      kernel_of_(std::move(kernel_of)),
       pool_(graph, module),
       name_(unique_func_name(c_identifier(function.name, "f"))),
       builder_(name_),
       main_(make_body(function)) {}
 
-Result<std::string> Schedule::run(const std::vector<striping::Option>& stripes) {
+Result<std::string> Schedule::run(const std::vector<row_tiling::Option>& tiles) {
   const graph::Function& function = main_.function;
   const auto parameter = [&](const char* role, size_t i, graph::TensorId id, tir::Access access) {
     const graph::Tensor& tensor = function.tensor(id);
@@ -115,14 +115,14 @@ Result<std::string> Schedule::run(const std::vector<striping::Option>& stripes) 
   for (size_t i = 0; i < function.outputs.size(); ++i)
     outputs.push_back(parameter("output", i, function.outputs[i], tir::Access::Write));
   offer_outputs(main_, outputs);
-  lower(main_, stripes);
+  lower(main_, tiles);
   finish_outputs(main_, outputs, function.name);
   if (too_many())
     return Diagnostics(
         fmt::format("function '{}'", function.name),
         fmt::format("its branches and loops become more than {} operators: each run of a function "
                     "is written out where it is",
-                    kMostInnerLeaves),
+                    kMostInnerKernels),
         "let fewer operators run the same function");
   module_.funcs.push_back(builder_.finish(tir::seq(std::move(calls_))));
   return name_;
@@ -186,7 +186,7 @@ int64_t Schedule::operators_of(const std::string& function) const {
   for (const graph::Node& node : graph_.find(function)->nodes) {
     ++count;
     for (const std::string& callee : graph::functions_run_by(node))
-      count = std::min(count + operators_of(callee), kMostInnerLeaves);
+      count = std::min(count + operators_of(callee), kMostInnerKernels);
   }
   return operators_of_[function] = count;
 }
@@ -232,7 +232,7 @@ void Schedule::lower_if_around(Body& body, const graph::Node& node, const Common
       {callee_body(body, node, 1, attrs.then_branch), common.in_then, attrs.then_branch},
       {callee_body(body, node, 1, attrs.else_branch), common.in_else, attrs.else_branch}};
   const graph::Node shared = branches[0].common();
-  const std::string wish = c_identifier(shared.name, "common");
+  const std::string hint = c_identifier(shared.name, "common");
 
   // The common operator in a function of its own.
   Body around{{}, {}, {}};
@@ -258,7 +258,7 @@ void Schedule::lower_if_around(Body& body, const graph::Node& node, const Common
       continue;
     }
     tensor.constant = {}, tensor.initial = {}, tensor.variable = false;
-    const BufferId joined = fresh(tensor, wish + "_in");
+    const BufferId joined = fresh(tensor, hint + "_in");
     for (Branch& branch : branches) {
       const graph::TensorId id = branch.operand(i);
       const graph::Tensor& own = branch.body.function.tensor(id);
@@ -273,7 +273,7 @@ void Schedule::lower_if_around(Body& body, const graph::Node& node, const Common
     const graph::Tensor& tensor = branches[0].body.function.tensor(shared.outputs[i]);
     BufferId joined = branches[0].place(shared.outputs[i]);
     if (!joined.valid() || joined != branches[1].place(branches[1].common().outputs[i]))
-      joined = fresh(tensor, wish + "_out");
+      joined = fresh(tensor, hint + "_out");
     for (Branch& branch : branches) branch.place(branch.common().outputs[i]) = joined;
     inner.outputs[i] = add(tensor, joined);
   }
@@ -378,13 +378,13 @@ void Schedule::lower_while(Body& body, const graph::Node& node) {
   loop(tir::if_then(flag(decides), iteration));
 }
 
-// ---- storage and leaves -------------------------------------------------------------------------
+// ---- storage and kernels -------------------------------------------------------------------------
 
-std::string Schedule::unique_func_name(const std::string& wish) {
+std::string Schedule::unique_func_name(const std::string& hint) {
   // The emitted model's own functions: <model>_init and so on.
   static constexpr std::array<std::string_view, 6> kReserved = {"init",   "run",   "input",
                                                                 "output", "reset", "package"};
-  return func_names_.take(wish, [](const std::string& name) {
+  return func_names_.take(hint, [](const std::string& name) {
     return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
   });
 }
@@ -393,89 +393,89 @@ BufferId Schedule::fresh(const graph::Tensor& tensor, const std::string& name) {
   return builder_.local(name, tensor.type, tensor.shape, kAlignment);
 }
 
-BufferId Schedule::storage(Body& body, graph::TensorId tensor, const std::string& leaf) {
+BufferId Schedule::storage(Body& body, graph::TensorId tensor, const std::string& kernel) {
   const graph::TensorId start = body.source(tensor);
   BufferId& buffer = body.storage[start.at()];
   if (buffer.valid()) return buffer;
   const graph::Tensor& value = body.function.tensor(start);
-  if (!value.variable) return buffer = fresh(value, leaf + "_out");
+  if (!value.variable) return buffer = fresh(value, kernel + "_out");
   BufferId& state = states_[{body.function.name, start.index}];
   if (!state.valid()) {
-    state = fresh(value, leaf + "_state");
+    state = fresh(value, kernel + "_state");
     tir::Buffer& made = builder_.func().buffers[state.at()];
     made.initial = value.quantization.present() ? value.quantization.zero_point[0] : 0;
     if (value.initial.valid())
       made.initial_values =
-          pool_.add({leaf + "_initial", value.type, value.shape,
+          pool_.add({kernel + "_initial", value.type, value.shape,
                      graph_.constant(value.initial).bytes, tir::ConstantUse::Weights});
   }
   return buffer = state;
 }
 
-void Schedule::add_leaf(Body& body, const graph::Node& node, const LowerLeaf& lower) {
-  if (depth_ > 0 && (++inner_leaves_, too_many())) return;
+void Schedule::add_kernel(Body& body, const graph::Node& node, const LowerKernel& lower) {
+  if (depth_ > 0 && (++inner_kernels_, too_many())) return;
   const std::string name = unique_func_name(c_identifier(node.name, "f"));
   const OpView view{graph_, body.function, node};
   OpLowering op(view, name, pool_);
   Stmt statement = lower(op);
-  tir::Func leaf = op.b.finish(std::move(statement));
-  leaf.origin = fmt::format("{}: {}", node.name, view.signature());
-  leaf.node = node.name;
-  leaf.macs = graph::mac_count(body.function, node);
-  module_.funcs.push_back(std::move(leaf));
+  tir::Func kernel = op.b.finish(std::move(statement));
+  kernel.origin = fmt::format("{}: {}", node.name, view.signature());
+  kernel.node = node.name;
+  kernel.macs = graph::mac_count(body.function, node);
+  module_.funcs.push_back(std::move(kernel));
 
   std::vector<BufferId> arguments;
   for (const graph::TensorId id : op.parameters()) arguments.push_back(storage(body, id, name));
   calls_.push_back(tir::call_func(name, std::move(arguments)));
 }
 
-void Schedule::add_copy(Body& body, graph::TensorId from, BufferId to, const std::string& wish) {
-  if (depth_ > 0 && (++inner_leaves_, too_many())) return;
+void Schedule::add_copy(Body& body, graph::TensorId from, BufferId to, const std::string& hint) {
+  if (depth_ > 0 && (++inner_kernels_, too_many())) return;
   // The copy is an operator without attributes that reads the chain's start and makes a tensor of its own.
   const graph::TensorId start = body.source(from);
   graph::Function alone;
   alone.tensors = {body.function.tensor(start), body.function.tensor(from)};
   graph::Node copy;
   copy.kind = graph::OpKind::Reshape;
-  copy.name = wish;
+  copy.name = hint;
   copy.inputs = {graph::TensorId{0}};
   copy.outputs = {graph::TensorId{1}};
   const std::string name = unique_func_name(c_identifier(copy.name, "f"));
   const OpView view{graph_, alone, copy};
   OpLowering op(view, name, pool_);
   Stmt statement = lower_copy(op);
-  tir::Func leaf = op.b.finish(std::move(statement));
-  leaf.origin =
+  tir::Func kernel = op.b.finish(std::move(statement));
+  kernel.origin =
       fmt::format("{}: copy of {}", copy.name, operators::describe(body.function.tensor(start)));
-  module_.funcs.push_back(std::move(leaf));
+  module_.funcs.push_back(std::move(kernel));
   std::vector<BufferId> arguments;
-  // A constant is read by the leaf itself.
+  // A constant is read by the kernel itself.
   if (!body.function.tensor(start).constant.valid())
     arguments.push_back(storage(body, start, name));
   arguments.push_back(to);
   calls_.push_back(tir::call_func(name, std::move(arguments)));
 }
 
-void Schedule::add_stripes(Body& body, const striping::Option& part) {
+void Schedule::add_tiles(Body& body, const row_tiling::Option& part) {
   const graph::Function& function = body.function;
   const auto chain = make_row_chain(graph_, function, static_cast<size_t>(part.first),
                                     static_cast<size_t>(part.last));
-  INTARSIA_CHECK(chain.has_value(), "only chains of rows are cut into stripes");
-  const auto stripes = striping::make_stripes(chain->chain, part.step);
-  INTARSIA_CHECK(stripes.has_value(), "the stripes were made before to be chosen");
+  INTARSIA_CHECK(chain.has_value(), "only chains of rows are cut into tiles");
+  const auto tiles = row_tiling::make_tiles(chain->chain, part.step);
+  INTARSIA_CHECK(tiles.has_value(), "the tiles were made before to be chosen");
   const std::string first = c_identifier(chain->nodes.front()->name, "f");
-  StripedFunctions made = lower_stripes(
-      graph_, function, *chain, *stripes, leaf_of_, pool_,
-      {first + "_stripes", [&](const std::string& wish) { return unique_func_name(wish); }});
-  for (tir::Func& leaf : made.leaves) module_.funcs.push_back(std::move(leaf));
+  TiledFunctions made = lower_tiles(
+      graph_, function, *chain, *tiles, kernel_of_, pool_,
+      {first + "_tiles", [&](const std::string& hint) { return unique_func_name(hint); }});
+  for (tir::Func& kernel : made.kernels) module_.funcs.push_back(std::move(kernel));
   std::vector<BufferId> arguments;
   for (const int input : chain->inputs)
     arguments.push_back(storage(body, chain->tensors[static_cast<size_t>(input)], first));
   const int output = chain->chain.output();
   arguments.push_back(storage(body, chain->tensors[static_cast<size_t>(output)],
                               c_identifier(chain->nodes.back()->name, "f")));
-  calls_.push_back(tir::call_func(made.striped.name, std::move(arguments)));
-  module_.funcs.push_back(std::move(made.striped));
+  calls_.push_back(tir::call_func(made.tiled.name, std::move(arguments)));
+  module_.funcs.push_back(std::move(made.tiled));
 }
 
 }  // namespace intarsia::standard_lowering

@@ -9,8 +9,8 @@ namespace intarsia::standard_lowering {
 
 namespace {
 
-using striping::RowRange;
-using striping::RowWindow;
+using row_tiling::RowRange;
+using row_tiling::RowWindow;
 
 constexpr size_t kRows = 1;  // the axis
 
@@ -76,7 +76,7 @@ std::optional<RowChain> make_row_chain(const graph::Module& module, const graph:
     if (rows_of == nullptr) return std::nullopt;
     const RowWindow window = rows_of(view);
     if (!works_by_rows(view, window)) return std::nullopt;
-    striping::Operator op;
+    row_tiling::Operator op;
     result.places.emplace_back();
     for (size_t i = 0; i < view.node.inputs.size(); ++i) {
       if (!view.has(i) || view.is_constant(i)) continue;
@@ -108,7 +108,7 @@ std::optional<RowChain> make_row_chain(const graph::Module& module, const graph:
 }
 
 RowsOperator rows_operator(const graph::Function& function, const RowChain& chain,
-                           const striping::Turn& turn) {
+                           const row_tiling::Turn& turn) {
   const auto at = static_cast<size_t>(turn.op);
   RowsOperator result;
   graph::Node node = *chain.nodes[at];
@@ -123,7 +123,7 @@ RowsOperator rows_operator(const graph::Function& function, const RowChain& chai
   for (graph::TensorId& id : node.inputs)
     if (id.valid()) take(id);
   take(node.outputs[0]).shape[kRows] = turn.made.count();
-  const striping::Operator& op = chain.chain.operators[at];
+  const row_tiling::Operator& op = chain.chain.operators[at];
   for (size_t i = 0; i < op.operands.size(); ++i)
     result.function.tensors[node.inputs[chain.places[at][i]].at()].shape[kRows] =
         turn.read[i].count();

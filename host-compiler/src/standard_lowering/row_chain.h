@@ -1,11 +1,11 @@
-// Operators of the graph that work row by row, as chains for striping/stripe_geometry.h.
+// Operators of the graph that work row by row, as chains for row_tiling/row_tile_geometry.h.
 #pragma once
 
 #include <optional>
 #include <vector>
 
 #include "intarsia/plugin/op_view.h"
-#include "striping/stripe_geometry.h"
+#include "row_tiling/row_tile_geometry.h"
 
 namespace intarsia::standard_lowering {
 
@@ -13,7 +13,7 @@ using operators::OpView;
 
 // Consecutive nodes of a function whose last one makes what all others are for.
 struct RowChain {
-  striping::Chain chain;
+  row_tiling::Chain chain;
   std::vector<const graph::Node*> nodes;  // by operator of the chain
   std::vector<graph::TensorId> tensors;   // by tensor of the chain
   // Per operator and operand, its place among the inputs of the node.
@@ -41,6 +41,6 @@ struct RowsOperator {
   const graph::Node& node() const { return function.nodes.front(); }
 };
 RowsOperator rows_operator(const graph::Function& function, const RowChain& chain,
-                           const striping::Turn& turn);
+                           const row_tiling::Turn& turn);
 
 }  // namespace intarsia::standard_lowering

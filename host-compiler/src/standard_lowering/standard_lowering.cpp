@@ -9,7 +9,7 @@
 #include "intarsia/plugin/kernel_functions.h"
 #include "operators/operator.h"
 #include "standard_lowering/function_schedule.h"
-#include "standard_lowering/stripe_planning.h"
+#include "standard_lowering/row_tile_planning.h"
 
 namespace intarsia {
 
@@ -92,7 +92,7 @@ Result<tir::LoweredFunction> standard_graph_to_tir(const graph::Module& module,
 
 Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module& module,
                                                              const graph::Function& function,
-                                                             const ChooseLeaf& choose,
+                                                             const ChooseKernel& choose,
                                                              const LoweringOptions& options) {
   Diagnostics problems;
   for (const graph::Node& node : function.nodes) {
@@ -104,16 +104,16 @@ Result<tir::LoweredFunction> standard_lowering::graph_to_tir(const graph::Module
 
   tir::LoweredFunction result;
   result.module.name = module.name;
-  const ChooseLeaf leaf_of = [&](const OpView& view) -> LowerLeaf {
-    const LowerLeaf own = choose ? choose(view) : nullptr;
+  const ChooseKernel kernel_of = [&](const OpView& view) -> LowerKernel {
+    const LowerKernel own = choose ? choose(view) : nullptr;
     return own ? own : operators::operator_of(view.node.kind).lower;
   };
-  std::vector<striping::Option> stripes;
+  std::vector<row_tiling::Option> tiles;
   if (options.ram_budget && !has_control_flow(function)) {
-    stripes = plan_stripes(module, function, leaf_of, *options.ram_budget);
-    std::erase_if(stripes, [](const striping::Option& part) { return part.step == 0; });
+    tiles = plan_tiles(module, function, kernel_of, *options.ram_budget);
+    std::erase_if(tiles, [](const row_tiling::Option& part) { return part.step == 0; });
   }
-  INTARSIA_TRY(result.entry, Schedule(module, function, result.module, leaf_of).run(stripes));
+  INTARSIA_TRY(result.entry, Schedule(module, function, result.module, kernel_of).run(tiles));
   return result;
 }
 

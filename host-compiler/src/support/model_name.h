@@ -8,7 +8,7 @@
 
 namespace intarsia {
 
-// The longest name: <name>_<member>_stage12_descriptor.c still fits the 255 bytes of a file name.
+// The longest name: <name>_<device>_stage12_descriptor.c still fits the 255 bytes of a file name.
 inline constexpr size_t kLongestModelName = 128;
 
 // Why `name` cannot be a model's, as the end of a sentence ("is a keyword of C or C++"); empty when it can.

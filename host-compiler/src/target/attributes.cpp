@@ -30,9 +30,9 @@ void Attributes::erase(std::string_view name) {
   if (const auto found = entries_.find(name); found != entries_.end()) entries_.erase(found);
 }
 
-const Target* TargetSpec::member(std::string_view name) const {
-  for (const Target& member : members_) {
-    if (member.name == name) return &member;
+const Target* TargetSpec::device(std::string_view name) const {
+  for (const Target& device : devices_) {
+    if (device.name == name) return &device;
   }
   return nullptr;
 }

@@ -3,8 +3,8 @@
 #include <set>
 
 #include "attribute_value.h"
+#include "device_names.h"
 #include "draft.h"
-#include "member_names.h"
 #include "quoted_text.h"
 
 namespace intarsia {
@@ -96,26 +96,26 @@ std::optional<Target> TargetBuilder::complete(const Draft& draft, Diagnostics& d
 Result<TargetSpec> TargetBuilder::build(const std::vector<Draft>& drafts,
                                         const std::string& where) {
   Diagnostics diagnostics;
-  std::vector<Target> members;
+  std::vector<Target> devices;
   std::set<std::string> names;
   std::set<std::string> reported;
   for (const Draft& draft : drafts) {
     if (!draft.name.empty() && !names.insert(draft.name).second &&
         reported.insert(draft.name).second) {
-      diagnostics.add(draft.where, fmt::format("two members are called {}", in_quotes(draft.name)),
-                      "give each member a name of its own");
+      diagnostics.add(draft.where, fmt::format("two devices are called {}", in_quotes(draft.name)),
+                      "give each device a name of its own");
     }
-    if (std::optional<Target> member = complete(draft, diagnostics)) {
-      members.push_back(std::move(*member));
+    if (std::optional<Target> device = complete(draft, diagnostics)) {
+      devices.push_back(std::move(*device));
     }
   }
-  if (drafts.size() > kMaxMembers) {
+  if (drafts.size() > kMaxDevices) {
     diagnostics.add(
-        where, fmt::format("a target has at most {} members, not {}", kMaxMembers, drafts.size()));
+        where, fmt::format("a target has at most {} devices, not {}", kMaxDevices, drafts.size()));
   }
   if (!diagnostics.empty()) return diagnostics;
-  derive_names(members);
-  return TargetSpec(std::move(members));
+  derive_names(devices);
+  return TargetSpec(std::move(devices));
 }
 
 }  // namespace intarsia

@@ -99,8 +99,8 @@ Result<void> TargetCatalogue::check_tag(const TagSpec& tag) const {
   const std::string where = tag.origin.empty() ? "tags" : tag.origin;
   const std::optional<Piece> piece = reader.expand_tag(tag, where);
   if (!piece) return diagnostics;
-  // An accelerator's tag without a host is for use beside one: its member is checked alone.
-  std::vector<Draft> drafts = piece->members;
+  // An accelerator's tag without a host is for use beside one: its device is checked alone.
+  std::vector<Draft> drafts = piece->devices;
   if (piece->ready_host) drafts.insert(drafts.begin(), *piece->ready_host);
   const Result<TargetSpec> built =
       TargetBuilder::build(drafts, fmt::format("{}, tag '{}'", where, tag.name));

@@ -12,7 +12,7 @@
 
 namespace intarsia {
 
-inline constexpr size_t kMaxMembers = 64;
+inline constexpr size_t kMaxDevices = 64;
 
 struct Draft {
   const KindSpec* kind = nullptr;
@@ -21,23 +21,23 @@ struct Draft {
   std::string where;
 };
 
-// What one kind, tag or JSON object stands for: one member, or a composite with its host first.
+// What one kind, tag or JSON object stands for: one device, or a composite with its host first.
 struct Piece {
-  std::vector<Draft> members;
+  std::vector<Draft> devices;
   bool composite = false;
   std::optional<Draft> ready_host;  // completes a tag of an accelerator when it stands alone
   std::string spelled;
   std::string where;
 
-  Role role() const { return members.front().kind->role; }
+  Role role() const { return devices.front().kind->role; }
 };
 
 // Completes drafts into checked values.
 class TargetBuilder {
  public:
-  // One member: defaults, resolve, validate; only what has to be written stays written.
+  // One device: defaults, resolve, validate; only what has to be written stays written.
   static std::optional<Target> complete(const Draft& draft, Diagnostics& diagnostics);
-  // The whole: every member completed and named.
+  // The whole: every device completed and named.
   static Result<TargetSpec> build(const std::vector<Draft>& drafts, const std::string& where);
 };
 

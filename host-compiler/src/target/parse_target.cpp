@@ -26,28 +26,28 @@ Result<TargetSpec> parse_target_argument(const TargetCatalogue& catalogue,
   return parse_target(catalogue, text, path);
 }
 
-Result<TargetSpec> make_target(const TargetCatalogue& catalogue, const std::vector<Target>& members,
+Result<TargetSpec> make_target(const TargetCatalogue& catalogue, const std::vector<Target>& devices,
                                const std::string& where) {
   Diagnostics diagnostics;
-  if (members.empty()) return Diagnostics(where, "the target is empty", "name a host");
+  if (devices.empty()) return Diagnostics(where, "the target is empty", "name a host");
   std::vector<Draft> drafts;
-  for (const Target& member : members) {
-    const KindSpec* kind = catalogue.kind(member.kind);
+  for (const Target& device : devices) {
+    const KindSpec* kind = catalogue.kind(device.kind);
     if (kind == nullptr) {
       std::vector<std::string> names;
       for (const KindSpec& known : catalogue.kinds()) names.push_back(known.name);
-      diagnostics.add(where, fmt::format("there is no target kind {}", in_quotes(member.kind)),
-                      did_you_mean(member.kind, names));
+      diagnostics.add(where, fmt::format("there is no target kind {}", in_quotes(device.kind)),
+                      did_you_mean(device.kind, names));
       continue;
     }
-    if (&member == &members.front() && kind->role != Role::Cpu) {
+    if (&device == &devices.front() && kind->role != Role::Cpu) {
       diagnostics.add(where, fmt::format("the host must be a CPU, and '{}' is not", kind->name));
     }
-    if (!member.name.empty() && !is_name(member.name)) {
-      diagnostics.add(where, fmt::format("{} cannot name a member", in_quotes(member.name)));
+    if (!device.name.empty() && !is_name(device.name)) {
+      diagnostics.add(where, fmt::format("{} cannot name a device", in_quotes(device.name)));
     }
-    Draft draft{kind, member.name, {}, where};
-    for (const auto& [name, entry] : member.attributes) {
+    Draft draft{kind, device.name, {}, where};
+    for (const auto& [name, entry] : device.attributes) {
       if (!entry.written) continue;
       const AttributeSpec* spec = kind->attribute(name);
       if (spec == nullptr) {

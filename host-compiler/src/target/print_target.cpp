@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "device_names.h"
 #include "intarsia/target.h"
-#include "member_names.h"
 #include "quoted_text.h"
 
 namespace intarsia {
@@ -30,10 +30,10 @@ Json to_json_value(const AttributeValue& value) {
   return std::visit([](const auto& held) { return Json(held); }, value);
 }
 
-Json to_json_object(const Target& member, bool with_name) {
-  Json json = {{"kind", member.kind}};
-  if (with_name) json["name"] = member.name;
-  for (const auto& [name, entry] : member.attributes) {
+Json to_json_object(const Target& device, bool with_name) {
+  Json json = {{"kind", device.kind}};
+  if (with_name) json["name"] = device.name;
+  for (const auto& [name, entry] : device.attributes) {
     if (entry.written) json[name] = to_json_value(entry.value);
   }
   return json;
@@ -52,34 +52,34 @@ std::string to_string(const AttributeValue& value) {
   return join(elements, ",");
 }
 
-std::string to_string(const Target& member) {
-  std::string text = member.kind;
-  for (const auto& [name, entry] : member.attributes) {
+std::string to_string(const Target& device) {
+  std::string text = device.kind;
+  for (const auto& [name, entry] : device.attributes) {
     if (entry.written) text += fmt::format(" -{}={}", name, to_string(entry.value));
   }
   return text;
 }
 
 std::string to_string(const TargetSpec& target) {
-  const std::vector<bool> named = names_to_write(target.members());
+  const std::vector<bool> named = names_to_write(target.devices());
   const bool any_named = std::find(named.begin(), named.end(), true) != named.end();
   std::string text;
-  for (size_t i = 0; i < target.members().size(); ++i) {
-    const Target& member = target.members()[i];
+  for (size_t i = 0; i < target.devices().size(); ++i) {
+    const Target& device = target.devices()[i];
     if (i != 0) text += any_named ? "; " : " + ";
-    if (named[i]) text += member.name + ": ";
-    text += to_string(member);
+    if (named[i]) text += device.name + ": ";
+    text += to_string(device);
   }
   return text;
 }
 
 std::string to_json(const TargetSpec& target) {
-  const std::vector<bool> named = names_to_write(target.members());
+  const std::vector<bool> named = names_to_write(target.devices());
   const Json host = to_json_object(target.host(), named[0]);
   if (!target.is_composite()) return host.dump();
   Json devices = Json::array();
-  for (size_t i = 0; i < target.devices().size(); ++i) {
-    devices.push_back(to_json_object(target.devices()[i], named[i + 1]));
+  for (size_t i = 0; i < target.beside_host().size(); ++i) {
+    devices.push_back(to_json_object(target.beside_host()[i], named[i + 1]));
   }
   return Json{{"kind", "composite"}, {"target_host", host}, {"devices", devices}}.dump();
 }

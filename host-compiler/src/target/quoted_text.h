@@ -22,7 +22,7 @@ std::string position_in(std::string_view text, size_t offset);
 // 'text', clipped and without control characters.
 std::string in_quotes(std::string_view text);
 
-// [A-Za-z_][A-Za-z0-9_.-]*: member names, kinds, tags, attributes.
+// [A-Za-z_][A-Za-z0-9_.-]*: device names, kinds, tags, attributes.
 bool is_name(std::string_view text);
 bool is_name_character(char c);
 

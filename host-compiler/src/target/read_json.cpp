@@ -23,7 +23,7 @@ std::optional<Piece> TargetReader::read_json(const Json& json, const std::string
   return composite ? read_json_composite(json, where) : read_json_member(json, where);
 }
 
-// An object, or a string that holds one member.
+// An object, or a string that holds one device.
 std::optional<Piece> TargetReader::read_json_target(const Json& json, const std::string& where) {
   if (json.is_string()) return read_text(json.get_ref<const std::string&>(), where);
   if (json.is_object()) return read_json(json, where);
@@ -64,7 +64,7 @@ std::optional<Piece> TargetReader::read_json_member(const Json& json, const std:
   for (const auto& [name, value] : json.items()) {
     if (name == "kind" || name == "tag" || name == "name") continue;
     if (!takes_attributes(*piece, where)) return std::nullopt;
-    Draft& draft = piece->members.front();
+    Draft& draft = piece->devices.front();
     const AttributeSpec* spec = find_attribute(*draft.kind, name, where);
     std::optional<AttributeValue> read;
     if (spec) read = value_from_json({*draft.kind, *spec, where}, value, diagnostics_);
@@ -109,7 +109,7 @@ std::optional<Piece> TargetReader::read_json_composite(const Json& json, const s
   if (host && host->role() != Role::Cpu) {
     diagnostics_.add(
         host->where,
-        fmt::format("the host must be a CPU, and '{}' is not", host->members.front().kind->name),
+        fmt::format("the host must be a CPU, and '{}' is not", host->devices.front().kind->name),
         fmt::format("name a CPU as 'target_host', and {} in 'devices'", host->spelled));
     host.reset();
   }
@@ -120,13 +120,13 @@ std::optional<Piece> TargetReader::read_json_composite(const Json& json, const s
     return std::nullopt;
   }
   for (size_t i = 0; i < devices->size(); ++i) {
-    if (i >= kMaxMembers || (!good && !open_tags_.empty())) break;
+    if (i >= kMaxDevices || (!good && !open_tags_.empty())) break;
     auto device = read_json_target((*devices)[i], fmt::format("{}, devices[{}]", where, i));
     good = device && (!host || add_device(*host, std::move(*device))) && good;
   }
   if (!host || !good) return std::nullopt;
-  if (devices->size() >= kMaxMembers) {
-    diagnostics_.add(where, fmt::format("a target has at most {} members", kMaxMembers));
+  if (devices->size() >= kMaxDevices) {
+    diagnostics_.add(where, fmt::format("a target has at most {} devices", kMaxDevices));
     return std::nullopt;
   }
   host->ready_host.reset();

@@ -35,29 +35,29 @@ std::optional<Piece> TargetReader::read_text(std::string_view text, const std::s
                                  static_cast<unsigned char>(text[*offset])));
     return std::nullopt;
   }
-  const auto members = scan_members(catalogue_, text, where, diagnostics_);
-  if (!members) return std::nullopt;
-  return compose(*members, text, where);
+  const auto scanned_devices = scan_devices(catalogue_, text, where, diagnostics_);
+  if (!scanned_devices) return std::nullopt;
+  return compose(*scanned_devices, text, where);
 }
 
-std::optional<Piece> TargetReader::read_member(const ScannedMember& member, std::string_view text,
-                                               const std::string& where) {
-  const std::string head_where = place(where, text, member.head_offset);
+std::optional<Piece> TargetReader::read_device(const ScannedDevice& scanned_device,
+                                               std::string_view text, const std::string& where) {
+  const std::string head_where = place(where, text, scanned_device.head_offset);
   std::optional<Piece> piece;
-  if (member.json.empty()) {
-    piece = read_word(member.head, head_where);
-  } else if (const auto json =
-                 read_json_text(member.json, text, member.head_offset, where, diagnostics_)) {
-    piece = read_json(*json, member.head_offset == 0 ? where : head_where);
+  if (scanned_device.json.empty()) {
+    piece = read_word(scanned_device.head, head_where);
+  } else if (const auto json = read_json_text(scanned_device.json, text, scanned_device.head_offset,
+                                              where, diagnostics_)) {
+    piece = read_json(*json, scanned_device.head_offset == 0 ? where : head_where);
   }
   if (!piece) return std::nullopt;
-  bool good =
-      member.name.empty() || set_name(*piece, member.name, place(where, text, member.offset));
+  bool good = scanned_device.name.empty() ||
+              set_name(*piece, scanned_device.name, place(where, text, scanned_device.offset));
   std::set<std::string> seen;
-  for (const ScannedAttribute& scanned : member.attributes) {
+  for (const ScannedAttribute& scanned : scanned_device.attributes) {
     const std::string attribute_where = place(where, text, scanned.offset);
     if (!takes_attributes(*piece, attribute_where)) return std::nullopt;
-    Draft& draft = piece->members.front();
+    Draft& draft = piece->devices.front();
     if (!seen.insert(scanned.name).second) {
       diagnostics_.add(attribute_where,
                        fmt::format("attribute {} is given twice", in_quotes(scanned.name)));
@@ -74,14 +74,14 @@ std::optional<Piece> TargetReader::read_member(const ScannedMember& member, std:
       good = false;
     }
   }
-  piece->spelled = member.spelled;
+  piece->spelled = scanned_device.spelled;
   return good ? piece : std::nullopt;
 }
 
 std::optional<Piece> TargetReader::read_word(const std::string& word, const std::string& where) {
   if (const KindSpec* kind = catalogue_.kind(word)) {
     Piece piece;
-    piece.members.push_back({kind, {}, {}, where});
+    piece.devices.push_back({kind, {}, {}, where});
     piece.spelled = word;
     piece.where = where;
     return piece;
@@ -134,25 +134,25 @@ std::optional<Piece> TargetReader::expand_tag(const TagSpec& tag, const std::str
   }
   open_tags_.pop_back();
   if (!piece) return std::nullopt;
-  if (host) piece->ready_host = host->members.front();
+  if (host) piece->ready_host = host->devices.front();
   piece->spelled = tag.name;
   piece->where = where;
-  for (Draft& draft : piece->members) draft.where = where;
+  for (Draft& draft : piece->devices) draft.where = where;
   return piece;
 }
 
-std::optional<Piece> TargetReader::compose(const std::vector<ScannedMember>& members,
+std::optional<Piece> TargetReader::compose(const std::vector<ScannedDevice>& scanned_devices,
                                            std::string_view text, const std::string& where) {
   std::vector<Piece> pieces;
   bool good = true;
-  for (const ScannedMember& member : members) {
+  for (const ScannedDevice& scanned_device : scanned_devices) {
     // Inside a tag one complaint is enough, and the work for a bad tag stays small.
     if (!good && !open_tags_.empty()) return std::nullopt;
-    std::optional<Piece> piece = read_member(member, text, where);
+    std::optional<Piece> piece = read_device(scanned_device, text, where);
     good = good && piece;
     if (piece) pieces.push_back(std::move(*piece));
-    if (pieces.size() > kMaxMembers) {
-      diagnostics_.add(where, fmt::format("a target has at most {} members", kMaxMembers));
+    if (pieces.size() > kMaxDevices) {
+      diagnostics_.add(where, fmt::format("a target has at most {} devices", kMaxDevices));
       return std::nullopt;
     }
   }
@@ -177,11 +177,11 @@ bool TargetReader::add_device(Piece& composite, Piece device) {
         device.where,
         fmt::format("nested composite: {} is a composite itself and cannot be a device",
                     in_quotes(device.spelled)),
-        "list its members one by one");
+        "list its devices one by one");
     return false;
   }
   composite.composite = true;
-  composite.members.push_back(std::move(device.members.front()));
+  composite.devices.push_back(std::move(device.devices.front()));
   return true;
 }
 
@@ -191,7 +191,7 @@ void TargetReader::complain_device_first(const std::vector<Piece>& pieces) {
   const auto host = std::find_if(pieces.begin(), pieces.end(), [](const Piece& piece) {
     return !piece.composite && piece.role() == Role::Cpu;
   });
-  const Draft& first = pieces.front().members.front();
+  const Draft& first = pieces.front().devices.front();
   std::string host_text = example_host(*first.kind);
   if (host != pieces.end()) {
     host_text = host->spelled;
@@ -206,8 +206,8 @@ void TargetReader::complain_device_first(const std::vector<Piece>& pieces) {
 }
 
 std::optional<std::vector<Draft>> TargetReader::stand_alone(const Piece& piece) {
-  if (piece.composite || piece.role() == Role::Cpu) return piece.members;
-  const Draft& device = piece.members.front();
+  if (piece.composite || piece.role() == Role::Cpu) return piece.devices;
+  const Draft& device = piece.devices.front();
   if (piece.ready_host) return std::vector<Draft>{*piece.ready_host, device};
   const char* role = piece.role() == Role::Accelerator ? "an accelerator" : "a device";
   diagnostics_.add(piece.where,
@@ -231,15 +231,15 @@ std::string TargetReader::example_host(const KindSpec& accelerator) {
 bool TargetReader::set_name(Piece& piece, const std::string& name, const std::string& where) {
   if (piece.composite) {
     diagnostics_.add(where, fmt::format("{} names a composite", in_quotes(name)),
-                     "name its members");
+                     "name its devices");
     return false;
   }
   if (!is_name(name)) {
-    diagnostics_.add(where, fmt::format("{} cannot name a member", in_quotes(name)),
+    diagnostics_.add(where, fmt::format("{} cannot name a device", in_quotes(name)),
                      "a name begins with a letter and has letters, digits, '_', '.' and '-'");
     return false;
   }
-  piece.members.front().name = name;
+  piece.devices.front().name = name;
   return true;
 }
 
@@ -247,7 +247,7 @@ bool TargetReader::takes_attributes(const Piece& piece, const std::string& where
   if (!piece.composite) return true;
   diagnostics_.add(
       where, fmt::format("{} is a composite, which has no attributes", in_quotes(piece.spelled)),
-      "write its members, and the attribute with the one that has it");
+      "write its devices, and the attribute with the one that has it");
   return false;
 }
 

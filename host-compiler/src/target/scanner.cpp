@@ -18,7 +18,7 @@ class Scanner {
           Diagnostics& diagnostics)
       : catalogue_(catalogue), text_(text), where_(where), diagnostics_(diagnostics) {}
 
-  std::optional<std::vector<ScannedMember>> members();
+  std::optional<std::vector<ScannedDevice>> devices();
 
  private:
   bool at_end() const { return position_ >= text_.size(); }
@@ -43,12 +43,12 @@ class Scanner {
     return false;
   }
 
-  bool member(ScannedMember& member);
-  bool head(ScannedMember& member);
-  bool attribute(ScannedMember& member);
+  bool device(ScannedDevice& device);
+  bool head(ScannedDevice& device);
+  bool attribute(ScannedDevice& device);
   bool value(ScannedValue& value);
   bool quoted_part(std::string& text);
-  void json_extent(ScannedMember& member);
+  void json_extent(ScannedDevice& device);
 
   const TargetCatalogue& catalogue_;
   std::string_view text_;
@@ -57,23 +57,23 @@ class Scanner {
   size_t position_ = 0;
 };
 
-std::optional<std::vector<ScannedMember>> Scanner::members() {
-  std::vector<ScannedMember> members;
+std::optional<std::vector<ScannedDevice>> Scanner::devices() {
+  std::vector<ScannedDevice> devices;
   skip_space();
   if (at_end()) {
     diagnostics_.add(where_, "the target is empty", "name a target kind or tag");
     return std::nullopt;
   }
   while (true) {
-    if (!member(members.emplace_back())) return std::nullopt;
-    if (at_end()) return members;
+    if (!device(devices.emplace_back())) return std::nullopt;
+    if (at_end()) return devices;
     const size_t separator_offset = position_;
     const char separator = text_[position_++];
     skip_space();
     if (!at_end()) continue;
-    if (separator == ';') return members;
+    if (separator == ';') return devices;
     // It may be part of a name as people say it, which tags spell in letters.
-    const std::string in_letters = members.back().spelled + "plus";
+    const std::string in_letters = devices.back().spelled + "plus";
     complain(separator_offset, "nothing follows '+'",
              catalogue_.tag(in_letters) != nullptr ? fmt::format("did you mean '{}'?", in_letters)
                                                    : "name the device to add");
@@ -81,40 +81,40 @@ std::optional<std::vector<ScannedMember>> Scanner::members() {
   }
 }
 
-bool Scanner::member(ScannedMember& member) {
-  member.offset = position_;
-  if (!head(member)) return false;
+bool Scanner::device(ScannedDevice& device) {
+  device.offset = position_;
+  if (!head(device)) return false;
   size_t end = position_;
   for (skip_space(); !at_end() && !at_separator(); skip_space()) {
-    if (!member.json.empty()) {
+    if (!device.json.empty()) {
       return complain(position_,
                       fmt::format("unexpected {} after the JSON object", in_quotes(found())));
     }
     if (peek() != '-') {
       std::string hint = "attributes are written -name=value";
-      if (!member.attributes.empty() && !member.attributes.back().value) {
-        hint = fmt::format("write '-{}={}'", member.attributes.back().name, found().substr(0, 40));
+      if (!device.attributes.empty() && !device.attributes.back().value) {
+        hint = fmt::format("write '-{}={}'", device.attributes.back().name, found().substr(0, 40));
       }
       if (peek() == ':') hint = "a name stands first: 'name: kind -attribute=value'";
       return complain(position_, fmt::format("unexpected {}", in_quotes(found())), hint);
     }
-    if (!attribute(member)) return false;
+    if (!attribute(device)) return false;
     end = position_;
   }
-  member.spelled = text_.substr(member.offset, end - member.offset);
+  device.spelled = text_.substr(device.offset, end - device.offset);
   return true;
 }
 
-bool Scanner::head(ScannedMember& member) {
+bool Scanner::head(ScannedDevice& device) {
   for (bool named = false;; named = true) {
-    member.head_offset = position_;
+    device.head_offset = position_;
     if (peek() == '{') {
-      json_extent(member);
+      json_extent(device);
       return true;
     }
     const std::string first = peek() == '-' ? std::string() : word();
     if (first.empty()) {
-      if (at_end()) return complain(position_, fmt::format("no target follows '{}:'", member.name));
+      if (at_end()) return complain(position_, fmt::format("no target follows '{}:'", device.name));
       if (at_separator()) {
         return complain(position_, fmt::format("a target is missing before '{}'", peek()));
       }
@@ -125,21 +125,21 @@ bool Scanner::head(ScannedMember& member) {
     skip_space();
     if (peek() != ':' || named) {
       position_ = after_word;
-      member.head = first;
+      device.head = first;
       return true;
     }
     if (!is_name(first)) {
-      return complain(member.head_offset, fmt::format("{} cannot name a member", in_quotes(first)),
+      return complain(device.head_offset, fmt::format("{} cannot name a device", in_quotes(first)),
                       "a name begins with a letter and has letters, digits, '_', '.' and '-'");
     }
-    member.name = first;
+    device.name = first;
     ++position_;
     skip_space();
   }
 }
 
-bool Scanner::attribute(ScannedMember& member) {
-  ScannedAttribute& attribute = member.attributes.emplace_back();
+bool Scanner::attribute(ScannedDevice& device) {
+  ScannedAttribute& attribute = device.attributes.emplace_back();
   attribute.offset = position_;
   ++position_;
   if (peek() == '-') ++position_;
@@ -199,7 +199,7 @@ bool Scanner::quoted_part(std::string& text) {
 }
 
 // Up to the matching brace, or to the end when there is none: the JSON reader says what is wrong.
-void Scanner::json_extent(ScannedMember& member) {
+void Scanner::json_extent(ScannedDevice& device) {
   const size_t start = position_;
   size_t depth = 0;
   bool in_string = false;
@@ -218,16 +218,16 @@ void Scanner::json_extent(ScannedMember& member) {
     }
   }
   if (position_ > text_.size()) position_ = text_.size();
-  member.json = text_.substr(start, position_ - start);
+  device.json = text_.substr(start, position_ - start);
 }
 
 }  // namespace
 
-std::optional<std::vector<ScannedMember>> scan_members(const TargetCatalogue& catalogue,
+std::optional<std::vector<ScannedDevice>> scan_devices(const TargetCatalogue& catalogue,
                                                        std::string_view text,
                                                        const std::string& where,
                                                        Diagnostics& diagnostics) {
-  return Scanner(catalogue, text, where, diagnostics).members();
+  return Scanner(catalogue, text, where, diagnostics).devices();
 }
 
 std::string place(const std::string& where, std::string_view text, size_t offset) {

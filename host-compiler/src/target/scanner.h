@@ -1,4 +1,4 @@
-// Cuts a target text into members, and members into words: no meaning yet, only form.
+// Cuts a target text into devices, and devices into words: no meaning yet, only form.
 #pragma once
 
 #include <optional>
@@ -28,18 +28,18 @@ struct ScannedAttribute {
   size_t offset = 0;
 };
 
-struct ScannedMember {
+struct ScannedDevice {
   std::string name;  // before ':', may be empty
   std::string head;  // kind or tag; empty when `json` is not
   std::string json;  // an object, as written
   std::vector<ScannedAttribute> attributes;
-  size_t offset = 0;       // of the member
+  size_t offset = 0;       // of the device
   size_t head_offset = 0;  // of the head, or the JSON object
   std::string spelled;     // all of it, as written
 };
 
 // Nothing after a complaint in `diagnostics`; never an empty list. The catalogue serves messages.
-std::optional<std::vector<ScannedMember>> scan_members(const TargetCatalogue& catalogue,
+std::optional<std::vector<ScannedDevice>> scan_devices(const TargetCatalogue& catalogue,
                                                        std::string_view text,
                                                        const std::string& where,
                                                        Diagnostics& diagnostics);

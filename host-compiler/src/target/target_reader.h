@@ -25,10 +25,10 @@ class TargetReader {
   std::optional<std::vector<Draft>> stand_alone(const Piece& piece);
 
  private:
-  std::optional<Piece> read_member(const ScannedMember& member, std::string_view text,
+  std::optional<Piece> read_device(const ScannedDevice& device, std::string_view text,
                                    const std::string& where);
   std::optional<Piece> read_word(const std::string& word, const std::string& where);
-  std::optional<Piece> compose(const std::vector<ScannedMember>& members, std::string_view text,
+  std::optional<Piece> compose(const std::vector<ScannedDevice>& devices, std::string_view text,
                                const std::string& where);
   bool add_device(Piece& composite, Piece device);
   void complain_device_first(const std::vector<Piece>& pieces);

@@ -8,7 +8,7 @@
 
 namespace intarsia::target_kind {
 
-// One C function per leaf of `module` that belongs to `target`, over the portable kernels and those of the library that
+// One C function per kernel of `module` that belongs to `target`, over the portable kernels and those of the library that
 // serves the target; null where none does.
 Result<Artifacts> c_artifacts(const Target& target, const tir::Module& module, const Plan& plan,
                               const KernelLibrary* library);

@@ -4,8 +4,8 @@ namespace intarsia {
 
 std::vector<size_t> owners_of(const TargetSpec& target, const TargetRegistry& registry) {
   std::vector<size_t> owners;
-  for (const Target& member : target.members()) {
-    const bool is_cpu = registry.kind_of(member).spec.role == Role::Cpu;
+  for (const Target& device : target.devices()) {
+    const bool is_cpu = registry.kind_of(device).spec.role == Role::Cpu;
     owners.push_back(is_cpu ? owners.size() : owners.back());
   }
   return owners;
@@ -26,11 +26,11 @@ std::vector<size_t> order_of_priority(const TargetSpec& target, const TargetRegi
 
 TargetSpec owned_by(const TargetSpec& target, const TargetRegistry& registry, size_t cpu) {
   const std::vector<size_t> owners = owners_of(target, registry);
-  std::vector<Target> members;
+  std::vector<Target> devices;
   for (size_t m = 0; m < owners.size(); ++m)
-    if (owners[m] == cpu) members.push_back(target.members()[m]);
-  Result<TargetSpec> owned = make_target(registry.catalogue(), members);
-  INTARSIA_CHECK(owned.ok(), "members of a checked target make a target");
+    if (owners[m] == cpu) devices.push_back(target.devices()[m]);
+  Result<TargetSpec> owned = make_target(registry.catalogue(), devices);
+  INTARSIA_CHECK(owned.ok(), "devices of a checked target make a target");
   return std::move(owned).value();
 }
 

@@ -12,14 +12,14 @@
 
 namespace intarsia {
 
-// For each of the target's members the index of its CPU, which for a CPU is itself.
+// For each of the target's devices the index of its CPU, which for a CPU is itself.
 std::vector<size_t> owners_of(const TargetSpec& target, const TargetRegistry& registry);
 
-// The members in the order in which policy `priority` asks them: every CPU after the devices that are its own, and the
+// The devices in the order in which policy `priority` asks them: every CPU after the devices that are its own, and the
 // host with its devices around all others: the host's devices first, the host last.
 std::vector<size_t> order_of_priority(const TargetSpec& target, const TargetRegistry& registry);
 
-// A CPU of the target and its devices as a target of their own; members keep their names.
+// A CPU of the target and its devices as a target of their own; devices keep their names.
 TargetSpec owned_by(const TargetSpec& target, const TargetRegistry& registry, size_t cpu);
 
 }  // namespace intarsia

@@ -57,13 +57,13 @@ Stmt call_func(std::string function, std::vector<BufferId> arguments, std::vecto
 // ---- FuncBuilder
 // ---------------------------------------------------------------------------------
 
-std::string FuncBuilder::unique(const std::string& wish) {
+std::string FuncBuilder::unique(const std::string& hint) {
   // Buffers are also added to func() directly.
   for (; named_buffers_ < func_.buffers.size(); ++named_buffers_)
     names_.reserve(func_.buffers[named_buffers_].name);
   for (; named_vars_ < func_.vars.size(); ++named_vars_)
     names_.reserve(func_.vars[named_vars_].name);
-  return names_.take(wish, [](const std::string& name) { return is_reserved_in_c(name); });
+  return names_.take(hint, [](const std::string& name) { return is_reserved_in_c(name); });
 }
 
 BufferId FuncBuilder::add(Buffer buffer) {

@@ -109,7 +109,7 @@ bool equal(const Func& a, const Func& b) {
   return a.name == b.name && a.target == b.target && a.origin == b.origin &&
          a.parameters == b.parameters && a.buffers == b.buffers && a.vars == b.vars &&
          a.in_place == b.in_place && a.overlaps == b.overlaps && a.stepwise == b.stepwise &&
-         a.striped == b.striped && equal(a.body, b.body) && a.macs == b.macs && a.node == b.node;
+         a.tiled == b.tiled && equal(a.body, b.body) && a.macs == b.macs && a.node == b.node;
 }
 
 bool equal(const Module& a, const Module& b) {

@@ -59,7 +59,7 @@ class FuncParser {
   }
 
   // Aliases may name buffers that are declared below, so they are looked up at the end.
-  void place_wishes(Buffer& buffer) {
+  void place_hints(Buffer& buffer) {
     if (in_.accept("alias")) {
       in_.expect("=");
       in_.expect("%");
@@ -102,7 +102,7 @@ class FuncParser {
   void parameter() {
     Buffer buffer = declared(Scope::Parameter);
     func_.parameters.push_back({access()});
-    place_wishes(buffer);
+    place_hints(buffer);
     func_.buffers.push_back(std::move(buffer));
   }
 
@@ -136,10 +136,10 @@ class FuncParser {
     } else if (name == "stepwise") {
       func_.stepwise = in_.integer("0 or 1", 0, 1) != 0;
     } else if (name == "striped") {
-      func_.striped = in_.integer("0 or 1", 0, 1) != 0;
+      func_.tiled = in_.integer("0 or 1", 0, 1) != 0;
     } else if (in_.ok()) {
       in_.fail_at(token, fmt::format("'{}' is no attribute of a function", name),
-                  "target, origin, node, macs, in_place, overlaps, stepwise or striped");
+                  "target, origin, node, macs, in_place, overlaps, stepwise or tiled");
     }
   }
 
@@ -154,7 +154,7 @@ class FuncParser {
     }
     Buffer buffer = declared(scope);
     if (scope == Scope::Constant) buffer.constant = constant();
-    place_wishes(buffer);
+    place_hints(buffer);
     func_.buffers.push_back(std::move(buffer));
     return true;
   }

@@ -17,7 +17,7 @@ class Printer {
     for (size_t i = 0; i < func_.parameters.size(); ++i)
       parameters.push_back(fmt::format("{} {}{}", declared(func_.buffers[i]),
                                        kAccessText[static_cast<size_t>(func_.parameters[i].access)],
-                                       place_wishes(func_.buffers[i])));
+                                       place_hints(func_.buffers[i])));
     line(fmt::format("func @{}({}){} {{", func_.name, fmt::join(parameters, ", "), attributes()));
     ++depth_;
     for (size_t i = func_.parameters.size(); i < func_.buffers.size(); ++i)
@@ -44,7 +44,7 @@ class Printer {
     return known ? fmt::format("@{}", module_->constant(id).name) : fmt::format("{}", id.index);
   }
 
-  std::string place_wishes(const Buffer& buffer) const {
+  std::string place_hints(const Buffer& buffer) const {
     std::string text;
     if (buffer.alias.valid()) text += fmt::format(" alias=%{}", func_.buffer(buffer.alias).name);
     if (buffer.alias_offset != 0) text += fmt::format(" at={}", buffer.alias_offset);
@@ -73,7 +73,7 @@ class Printer {
           fmt::format("{} -> {} at {}", overlap.input, overlap.output, overlap.distance));
     if (!overlaps.empty()) text += fmt::format(" overlaps=[{}]", fmt::join(overlaps, ", "));
     if (func_.stepwise) text += " stepwise=1";
-    if (func_.striped) text += " striped=1";
+    if (func_.tiled) text += " tiled=1";
     return text;
   }
 
@@ -83,7 +83,7 @@ class Printer {
     if (buffer.scope == Scope::Constant) {
       text += " = " + constant(buffer.constant);
     }
-    line(text + place_wishes(buffer));
+    line(text + place_hints(buffer));
   }
 
   // Only when the statements do not say it: an order of their own, or variables nobody defines.

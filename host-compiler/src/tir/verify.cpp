@@ -8,7 +8,7 @@
 #include "intarsia/plugin/tir_walk.h"
 #include "tir/function_index.h"
 #include "tir/identifiers.h"
-#include "tir/verify_parts.h"
+#include "tir/verify_steps.h"
 
 namespace intarsia::tir {
 
@@ -61,7 +61,7 @@ void verify_no_recursion(const Module& module, Diagnostics& problems) {
       if (found == states.end()) {
         visit(*callee);
       } else if (found->second == State::Open) {
-        problems.add(place(func), fmt::format("calls '{}' in a circle", callee->name));
+        problems.add(place(func), fmt::format("calls '{}' in a cycle", callee->name));
       }
     });
     states[&func] = State::Done;
@@ -100,12 +100,12 @@ Result<void> verify(const Module& module) {
   }
   if (all_typed) verify_no_recursion(module, problems);
   for (const Func* func : sound) {
-    if (func->striped) {
-      if (all_typed) verify_striped(module, *func, problems);
+    if (func->tiled) {
+      if (all_typed) verify_tiled(module, *func, problems);
     } else if (has_calls(*func) || func->name == module.entry) {
       if (all_typed) verify_schedule(module, *func, problems);
     } else {
-      verify_leaf(module, *func, problems);
+      verify_kernel(module, *func, problems);
       verify_in_place(*func, problems);
     }
   }

@@ -5,7 +5,7 @@
 
 #include "tir/identifiers.h"
 #include "tir/text_words.h"
-#include "tir/verify_parts.h"
+#include "tir/verify_steps.h"
 
 namespace intarsia::tir {
 
@@ -64,7 +64,7 @@ void verify_constant(const Module& module, const Buffer& buffer, const std::stri
                  fmt::format("does not fit constant '{}': type or size differ", constant.name));
 }
 
-// Follows the aliases from `index` to their root; nothing when they name no buffer, or a circle.
+// Follows the aliases from `index` to their root; nothing when they name no buffer, or a cycle.
 std::optional<size_t> find_root(const Func& func, size_t index) {
   for (size_t hops = 0; hops <= func.buffers.size(); ++hops) {
     const BufferId next = func.buffers[index].alias;
@@ -88,7 +88,7 @@ void verify_alias(const Func& func, size_t index, const std::string& where, Diag
   }
   const Buffer& root = func.buffers[*found];
   const Buffer& target = func.buffer(buffer.alias);
-  const bool of_schedule = func.body != nullptr && has_calls(func) && !func.striped;
+  const bool of_schedule = func.body != nullptr && has_calls(func) && !func.tiled;
   if (!of_schedule && !func.stepwise)
     problems.add(where, "is an alias, which only schedules and stepwise functions have");
   const bool is_parameter = of_schedule && buffer.scope == Scope::Parameter;
@@ -137,8 +137,8 @@ void verify_declarations(const Module& module, const Func& func, Diagnostics& pr
       problems.add(place(func),
                    fmt::format("overlap {} -> {} at {} names no two parameters at a distance",
                                overlap.input, overlap.output, overlap.distance));
-  if (!func.overlaps.empty() && !func.striped)
-    problems.add(place(func), "has overlaps, which only striped functions have");
+  if (!func.overlaps.empty() && !func.tiled)
+    problems.add(place(func), "has overlaps, which only tiled functions have");
   if (func.body == nullptr) problems.add(place(func), "has no body");
   if (func.body != nullptr && func.stepwise && !is_intrinsics_only(func))
     problems.add(place(func), "is stepwise but not a sequence of intrinsics");

@@ -8,7 +8,7 @@
 
 #include "intarsia/plugin/tir_walk.h"
 #include "tir/linear.h"
-#include "tir/verify_parts.h"
+#include "tir/verify_steps.h"
 
 namespace intarsia::tir {
 

@@ -9,7 +9,7 @@
 
 #include "intarsia/plugin/tir_walk.h"
 #include "tir/function_index.h"
-#include "tir/verify_parts.h"
+#include "tir/verify_steps.h"
 
 namespace intarsia::tir {
 
@@ -129,7 +129,7 @@ class ScheduleVerifier {
       return;
     }
     if (!call.offsets.empty()) {
-      problems_.add(where, "has offsets, which only calls of a striped function have");
+      problems_.add(where, "has offsets, which only calls of a tiled function have");
       return;
     }
     if (call.arguments.size() != callee->parameters.size()) {

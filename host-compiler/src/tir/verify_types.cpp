@@ -3,7 +3,7 @@
 #include "intarsia/plugin/tir_walk.h"
 #include "tir/fold.h"
 #include "tir/identifiers.h"
-#include "tir/verify_parts.h"
+#include "tir/verify_steps.h"
 
 namespace intarsia::tir {
 

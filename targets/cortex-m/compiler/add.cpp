@@ -84,7 +84,7 @@ bool is_sum_of_activations(const OpView& view) {
          b.shape == out.shape && view.node.inputs[0] != view.node.inputs[1];
 }
 
-LowerLeaf sum_leaf(CoreClass core, const OpView& view) {
+LowerKernel sum_kernel(CoreClass core, const OpView& view) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
   if (!is_sum_of_activations(view)) return nullptr;
   const std::optional<AddRescaling> r = add_rescaling(

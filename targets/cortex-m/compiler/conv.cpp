@@ -115,7 +115,7 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
 
 }  // namespace
 
-LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small) {
+LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small) {
   if (!is_int8_dot_product(view)) return nullptr;
   std::optional<Conv> conv = read(view);
   if (!conv) return nullptr;
@@ -128,11 +128,11 @@ LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small) {
                       (w.out_w - 1) * w.stride_w >= w.in_w;
   const bool whole_window = !(padded && w.kernel_h * w.kernel_w == 1);
   if (core == CoreClass::Thumb || core == CoreClass::Long)
-    return whole_window ? thumb_conv_leaf(core, *conv, *channels) : nullptr;
+    return whole_window ? thumb_conv_kernel(core, *conv, *channels) : nullptr;
   if (core == CoreClass::Mve) {
-    if (LowerLeaf leaf = mve_conv_leaf(*conv, *channels)) return leaf;
+    if (LowerKernel kernel = mve_conv_kernel(*conv, *channels)) return kernel;
   }
-  if (LowerLeaf leaf = dsp_dense_leaf(*conv, *channels)) return leaf;
+  if (LowerKernel kernel = dsp_dense_kernel(*conv, *channels)) return kernel;
   const bool copied = w.kernel_w * w.in_c % 4 != 0 || w.pad_top != 0 || w.pad_left != 0 ||
                       (w.out_h - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h >= w.in_h ||
                       (w.out_w - 1) * w.stride_w + w.kernel_w > w.in_w;

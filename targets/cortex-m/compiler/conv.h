@@ -14,6 +14,6 @@ struct Conv {
 };
 
 // Empty where the kernels for Helium do not cover it.
-LowerLeaf mve_conv_leaf(const Conv& conv, const Channels& channels);
+LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels);
 
 }  // namespace intarsia::targets::cortex_m

@@ -63,10 +63,10 @@ bool serves(const Target& target) {
          (kernels == nullptr || *kernels == AttributeValue(std::string("tuned")));
 }
 
-standard_lowering::ChooseLeaf kernels_of(const Target& target, const LoweringOptions& options) {
+standard_lowering::ChooseKernel kernels_of(const Target& target, const LoweringOptions& options) {
   const CoreClass core = class_of(target);
   const bool small = options.optimise == LoweringOptions::Optimise::Size;
-  return [core, small](const OpView& view) { return choose_leaf(core, view, small); };
+  return [core, small](const OpView& view) { return choose_kernel(core, view, small); };
 }
 
 std::vector<std::string> headers_of(const Target& target) {

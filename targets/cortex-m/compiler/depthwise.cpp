@@ -94,9 +94,9 @@ Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
 
 }  // namespace
 
-LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small) {
+LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
   if (!is_int8_dot_product(view)) return nullptr;
-  if (view.in(0).shape[3] == 1) return conv_leaf(core, view, small);
+  if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small);
   const Depthwise d = read(view);
   const auto multipliers =
       conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization);
@@ -104,9 +104,9 @@ LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small) {
   if (!channels || !d.window.fits()) return nullptr;
   channels->shared = small;
   if (core == CoreClass::Thumb || core == CoreClass::Long)
-    return thumb_depthwise_leaf(d, *channels);
+    return thumb_depthwise_kernel(d, *channels);
   if (core == CoreClass::Mve) {
-    if (LowerLeaf leaf = mve_depthwise_leaf(d, d.window.dilation_w, *channels)) return leaf;
+    if (LowerKernel kernel = mve_depthwise_kernel(d, d.window.dilation_w, *channels)) return kernel;
   }
   if (d.window.in_c != d.window.out_c || d.window.dilation_h != 1 || d.window.dilation_w != 1 ||
       d.window.out_c < kDspLanes)

@@ -12,6 +12,6 @@ struct Depthwise {
 };
 
 // Empty where the kernels for Helium do not cover it.
-LowerLeaf mve_depthwise_leaf(const Depthwise& d, int64_t dilation_w, const Channels& channels);
+LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels);
 
 }  // namespace intarsia::targets::cortex_m

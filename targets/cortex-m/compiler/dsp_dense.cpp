@@ -35,7 +35,7 @@ std::optional<std::vector<uint8_t>> packed_weights(const WeightRows& rows, int64
 
 }  // namespace
 
-LowerLeaf dsp_dense_leaf(const Conv& conv, const Channels& channels) {
+LowerKernel dsp_dense_kernel(const Conv& conv, const Channels& channels) {
   const Window& w = conv.window;
   if (w.pixels() != 1 || w.in_h != 1 || w.in_w != 1 || w.kernel_h != 1 || w.kernel_w != 1 ||
       w.pad_top != 0 || w.pad_left != 0 || w.in_c % kGroup != 0 || w.out_c < kLanes)

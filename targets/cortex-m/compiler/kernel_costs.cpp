@@ -78,7 +78,7 @@ double steps_of(const OpView& view, const graph::Function& function, Family fami
 // Sums are not tried out: finding their numbers takes a millisecond each, and fails for few scales.
 bool has_kernel(CoreClass core, const OpView& view, Family family) {
   if (family == Family::Sum) return is_sum_of_activations(view);
-  return choose_leaf(core, view, /*small=*/false) != nullptr;
+  return choose_kernel(core, view, /*small=*/false) != nullptr;
 }
 
 }  // namespace

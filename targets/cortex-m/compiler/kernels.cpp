@@ -106,31 +106,31 @@ ConstantStructs kernel_structs() {
   return all;
 }
 
-LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small) {
+LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small) {
   const bool wide = view.in(0).type == DataType::Int16;
   switch (view.node.kind) {
     case graph::OpKind::Conv2d:
     case graph::OpKind::FullyConnected:
-      return wide ? wide_leaf(core, view) : conv_leaf(core, view, small);
+      return wide ? wide_kernel(core, view) : conv_kernel(core, view, small);
     case graph::OpKind::DepthwiseConv2d:
-      return wide ? wide_leaf(core, view) : depthwise_leaf(core, view, small);
+      return wide ? wide_kernel(core, view) : depthwise_kernel(core, view, small);
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
-      return sum_leaf(core, view);
+      return sum_kernel(core, view);
     case graph::OpKind::Mul:
-      return mul_leaf(view);
+      return mul_kernel(view);
     case graph::OpKind::Mean:
     case graph::OpKind::Sum:  // loops are less code
-      return small ? nullptr : mean_leaf(core, view);
+      return small ? nullptr : mean_kernel(core, view);
     case graph::OpKind::AveragePool2d:
     case graph::OpKind::MaxPool2d:
-      return pool_leaf(core, view);
+      return pool_kernel(core, view);
     case graph::OpKind::Softmax:  // a table of 1 kB instead of less code
-      return small ? nullptr : softmax_leaf(view);
+      return small ? nullptr : softmax_kernel(view);
     case graph::OpKind::Svdf:
-      return svdf_leaf(core, view);
+      return svdf_kernel(core, view);
     case graph::OpKind::Lstm:
-      return lstm_leaf(core, view);
+      return lstm_kernel(core, view);
     default:
       return nullptr;
   }

@@ -11,7 +11,7 @@ namespace intarsia::targets::cortex_m {
 
 using operators::OpLowering;
 using operators::OpView;
-using standard_lowering::LowerLeaf;
+using standard_lowering::LowerKernel;
 
 enum class CoreClass { Thumb, Long, Dsp, Mve };
 
@@ -43,22 +43,22 @@ tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call);
 // The structs that kernels take, for the C writer.
 ConstantStructs kernel_structs();
 
-// The leaf a class of cores has for the operator; empty where the portable loops serve as well.
+// The kernel a class of cores has for the operator; empty where the portable loops serve as well.
 // Small: kernels that several operators can share rather than the fastest for each.
-LowerLeaf choose_leaf(CoreClass core, const OpView& view, bool small);
+LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small);
 
-// Families. Each returns an empty leaf for what its kernels do not cover.
-LowerLeaf conv_leaf(CoreClass core, const OpView& view, bool small);
-LowerLeaf depthwise_leaf(CoreClass core, const OpView& view, bool small);
-LowerLeaf sum_leaf(CoreClass core, const OpView& view);  // of Add and Sub
-bool is_sum_of_activations(const OpView& view);          // all that sum_leaf takes, and little more
-LowerLeaf mean_leaf(CoreClass core, const OpView& view);  // of Mean and Sum
-LowerLeaf mul_leaf(const OpView& view);
-LowerLeaf pool_leaf(CoreClass core, const OpView& view);
-LowerLeaf softmax_leaf(const OpView& view);
+// Families. Each returns an empty kernel for what its kernels do not cover.
+LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small);
+LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small);
+LowerKernel sum_kernel(CoreClass core, const OpView& view);  // of Add and Sub
+bool is_sum_of_activations(const OpView& view);  // all that sum_kernel takes, and little more
+LowerKernel mean_kernel(CoreClass core, const OpView& view);  // of Mean and Sum
+LowerKernel mul_kernel(const OpView& view);
+LowerKernel pool_kernel(CoreClass core, const OpView& view);
+LowerKernel softmax_kernel(const OpView& view);
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.
-LowerLeaf wide_leaf(CoreClass core, const OpView& view);
-LowerLeaf svdf_leaf(CoreClass core, const OpView& view);
-LowerLeaf lstm_leaf(CoreClass core, const OpView& view);
+LowerKernel wide_kernel(CoreClass core, const OpView& view);
+LowerKernel svdf_kernel(CoreClass core, const OpView& view);
+LowerKernel lstm_kernel(CoreClass core, const OpView& view);
 
 }  // namespace intarsia::targets::cortex_m

@@ -22,7 +22,7 @@ bool pays(CoreClass core, int64_t count, int64_t inner) {
 
 }  // namespace
 
-LowerLeaf mean_leaf(CoreClass core, const OpView& view) {
+LowerKernel mean_kernel(CoreClass core, const OpView& view) {
   const graph::Tensor &in = view.in(0), &out = view.out();
   if (in.type != DataType::Int8 || out.type != DataType::Int8) return nullptr;
   const std::vector<int64_t>& axes = view.node.attrs<graph::ReduceAttrs>().axes;

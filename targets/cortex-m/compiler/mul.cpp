@@ -22,7 +22,7 @@ bool repeats_by_rows(const Shape& shape, const Shape& whole) {
 
 }  // namespace
 
-LowerLeaf mul_leaf(const OpView& view) {
+LowerKernel mul_kernel(const OpView& view) {
   const auto is_plain = [](const graph::Tensor& t) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1;
   };

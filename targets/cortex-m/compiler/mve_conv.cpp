@@ -116,7 +116,7 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
 
 }  // namespace
 
-LowerLeaf mve_conv_leaf(const Conv& conv, const Channels& channels) {
+LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels) {
   if (!channels.quick) return nullptr;
   Window w = conv.window;
   simplify(w);

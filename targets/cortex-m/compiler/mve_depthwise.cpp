@@ -115,7 +115,7 @@ Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const L
 
 }  // namespace
 
-LowerLeaf mve_depthwise_leaf(const Depthwise& d, int64_t dilation_w, const Channels& channels) {
+LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels) {
   if (!channels.quick) return nullptr;
   std::optional<Layout> layout = lay_out(d.window, dilation_w);
   Window turned = transposed(d.window);

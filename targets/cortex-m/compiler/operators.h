@@ -10,11 +10,11 @@ namespace intarsia::targets::cortex_m {
 constexpr int64_t kMostScratch = 16 * 1024;
 
 // Cores with the DSP extension: one row of a fully connected layer (device/dsp_dense.h).
-LowerLeaf dsp_dense_leaf(const Conv& conv, const Channels& channels);
+LowerKernel dsp_dense_kernel(const Conv& conv, const Channels& channels);
 
 // Cores without SIMD (device/thumb_conv.h, device/long_conv.h, device/thumb_depthwise.h). Empty where the
 // kernels do not cover the operator.
-LowerLeaf thumb_conv_leaf(CoreClass core, const Conv& conv, const Channels& channels);
-LowerLeaf thumb_depthwise_leaf(const Depthwise& depthwise, const Channels& channels);
+LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& channels);
+LowerKernel thumb_depthwise_kernel(const Depthwise& depthwise, const Channels& channels);
 
 }  // namespace intarsia::targets::cortex_m

@@ -15,7 +15,7 @@ bool sees_input(int64_t in, int64_t out, int64_t filter, int64_t stride, int64_t
 
 }  // namespace
 
-LowerLeaf pool_leaf(CoreClass core, const OpView& view) {
+LowerKernel pool_kernel(CoreClass core, const OpView& view) {
   if (core != CoreClass::Dsp && core != CoreClass::Mve)
     return nullptr;  // loops of known bounds are faster
   const graph::Tensor &in = view.in(0), &out = view.out();

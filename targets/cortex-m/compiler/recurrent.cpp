@@ -45,7 +45,7 @@ std::optional<std::vector<uint8_t>> svdf_bias(const OpView& v, int64_t units) {
 
 }  // namespace
 
-LowerLeaf svdf_leaf(CoreClass core, const OpView& v) {
+LowerKernel svdf_kernel(CoreClass core, const OpView& v) {
   if (!has_wide_kernels(core) || v.in(0).type != DataType::Int8 || v.is_constant(0) ||
       !all_constant(v, 1, 3) || (v.has(3) && !v.is_constant(3)))
     return nullptr;
@@ -182,7 +182,7 @@ std::vector<int64_t> numbers_of(const OpView& v) {
 
 }  // namespace
 
-LowerLeaf lstm_leaf(CoreClass core, const OpView& v) {
+LowerKernel lstm_kernel(CoreClass core, const OpView& v) {
   const DataType type = v.in(0).type;
   if (!has_wide_kernels(core) || (type != DataType::Int8 && type != DataType::Int16) ||
       v.is_constant(0) || !all_constant(v, kInputWeights, kHidden))

@@ -7,7 +7,7 @@ namespace intarsia::targets::cortex_m {
 
 using namespace operators;
 
-LowerLeaf softmax_leaf(const OpView& view) {
+LowerKernel softmax_kernel(const OpView& view) {
   if (view.in(0).type != DataType::Int8 || view.out().type != DataType::Int8) return nullptr;
   const std::optional<SoftmaxScaling> scaling = softmax_scaling(
       view.in(0).quantization.scale[0], view.node.attrs<graph::SoftmaxAttrs>().beta);

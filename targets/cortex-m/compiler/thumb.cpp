@@ -33,7 +33,7 @@ Stmt lower(OpLowering& op, const Window& w, const WeightRows& rows, const Channe
 
 }  // namespace
 
-LowerLeaf thumb_conv_leaf(CoreClass core, const Conv& conv, const Channels& channels) {
+LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& channels) {
   constexpr int64_t kBlock = 6;  // pixels of device/long_conv.h
   const Window& w = conv.window;
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kWord);
@@ -47,7 +47,7 @@ LowerLeaf thumb_conv_leaf(CoreClass core, const Conv& conv, const Channels& chan
   };
 }
 
-LowerLeaf thumb_depthwise_leaf(const Depthwise& d, const Channels& channels) {
+LowerKernel thumb_depthwise_kernel(const Depthwise& d, const Channels& channels) {
   constexpr int64_t kMostRows = 15, kOutputs = 4;
   const Window& w = d.window;
   const int64_t taps = w.kernel_h * w.kernel_w, rows = (w.kernel_h - 1) * w.dilation_h + 1;

@@ -158,7 +158,7 @@ bool is_worth_it(const Wide& w) {
   return ours < loops + pixels * 8 * w.kernel_h;
 }
 
-LowerLeaf conv_of(CoreClass core, const WideOperator& read) {
+LowerKernel conv_of(CoreClass core, const WideOperator& read) {
   const Wide& w = read.wide;
   if (!is_worth_it(w)) return nullptr;
   const int64_t run = wide_run(core, w.kernel_h * w.kernel_w * w.in_c);
@@ -198,7 +198,7 @@ std::vector<uint8_t> depthwise_weights(CoreClass core, const WideOperator& read,
   return bytes;
 }
 
-LowerLeaf depthwise_of(CoreClass core, const WideOperator& read) {
+LowerKernel depthwise_of(CoreClass core, const WideOperator& read) {
   const Wide& w = read.wide;
   const bool mve = core == CoreClass::Mve;
   if (w.in_c != w.out_c || w.kernel_h * w.kernel_w > kMostTaps || (!mve && w.out_c < kWideLanes))
@@ -231,7 +231,7 @@ LowerLeaf depthwise_of(CoreClass core, const WideOperator& read) {
 
 }  // namespace
 
-LowerLeaf wide_leaf(CoreClass core, const OpView& view) {
+LowerKernel wide_kernel(CoreClass core, const OpView& view) {
   const graph::OpKind kind = view.node.kind;
   const bool is_depthwise = kind == graph::OpKind::DepthwiseConv2d;
   if (!has_wide_kernels(core) ||

@@ -20,7 +20,7 @@ struct pixels {
   uint32_t skipped;  // bytes of the loop before the entry, and the bit of the instruction set
   int32_t zero;
   const int8_t *at;  // the next run
-  int32_t in_row;    // so many more until the gap
+  int32_t in_row;    // rows left until the gap
   int32_t step;      // from a run to the next
   int32_t gap;       // bytes more after the last run of a row
   int32_t row;       // pixels of a row

@@ -177,18 +177,18 @@ TEST_F(Costs, PreferTheFasterOfTwoCores) {
   const graph::Module module = conv(8, 16, 16, 3);
   PartitionOptions options;
   options.policy = PartitionPolicy::Cost;
-  const auto member = [&](const std::string& target) {
+  const auto device = [&](const std::string& target) {
     const Result<Partitioned> result =
         partition(module, registry_, parsed_target(registry_, target), options);
     INTARSIA_CHECK(result.ok(), "every core takes all");
     EXPECT_EQ(result->explanation.clocks.size(), 1u);
-    EXPECT_EQ(result->explanation.clocks[0].member, result->explanation.operators[0].member);
-    return fmt::format("{} at {}", result->explanation.clocks[0].member,
+    EXPECT_EQ(result->explanation.clocks[0].device, result->explanation.operators[0].device);
+    return fmt::format("{} at {}", result->explanation.clocks[0].device,
                        result->explanation.clocks[0].mhz);
   };
-  EXPECT_EQ(member("low: c -mcpu=cortex-m0; fast: c -mcpu=cortex-m7"), "fast at 400");
-  EXPECT_EQ(member("fast: c -mcpu=cortex-m7; low: c -mcpu=cortex-m0"), "fast at 400");
-  EXPECT_EQ(member("a: c -mcpu=cortex-m4; b: c -mcpu=cortex-m4"), "a at 120");
+  EXPECT_EQ(device("low: c -mcpu=cortex-m0; fast: c -mcpu=cortex-m7"), "fast at 400");
+  EXPECT_EQ(device("fast: c -mcpu=cortex-m7; low: c -mcpu=cortex-m0"), "fast at 400");
+  EXPECT_EQ(device("a: c -mcpu=cortex-m4; b: c -mcpu=cortex-m4"), "a at 120");
 }
 
 }  // namespace

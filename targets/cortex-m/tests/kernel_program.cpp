@@ -35,18 +35,18 @@ void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise
   for (const tir::Constant& constant : lowered->module.constants)
     functions_ += *emission::emit_c_constant(constant, prefix,
                                              {emission::CLinkage::Static, 4, "INTARSIA_WEIGHTS"});
-  const tir::Func& leaf = lowered->module.funcs[0];
+  const tir::Func& kernel = lowered->module.funcs[0];
   emission::CFunctionOptions options{prefix, {}, targets::cortex_m::kernel_structs()};
-  const Result<std::string> function = emission::emit_c_function(lowered->module, leaf, options);
+  const Result<std::string> function = emission::emit_c_function(lowered->module, kernel, options);
   ASSERT_TRUE(function.ok()) << function.error().to_string();
   tuned_ += function->find("static const struct intarsia_") != std::string::npos;
   functions_ +=
-      *function +
-      fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix, leaf.name);
+      *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix,
+                              kernel.name);
   std::vector<size_t> scratch;
-  for (const tir::Buffer& buffer : leaf.buffers)
+  for (const tir::Buffer& buffer : kernel.buffers)
     if (buffer.scope == tir::Scope::Local) scratch.push_back(static_cast<size_t>(buffer.bytes()));
-  for (size_t i = 0; i < leaf.parameters.size() + scratch.size(); ++i)
+  for (size_t i = 0; i < kernel.parameters.size() + scratch.size(); ++i)
     functions_ += fmt::format("{}p[{}]", i == 0 ? "" : ", ", i);
   functions_ += ");\n}\n";
   scratch_.push_back(std::move(scratch));

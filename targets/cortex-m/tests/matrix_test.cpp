@@ -25,7 +25,7 @@ namespace {
 
 using graph::OpKind;
 
-// Operators of all families: so many of each, spread over its cases. Small: for 16 kB of RAM.
+// Operators of all families: a number of each, spread over its cases. Small: for 16 kB of RAM.
 KernelProgram operators_for(const SettingCore& core) {
   KernelProgram kernels(core.target);
   const bool small = std::string(core.board) == "microbit";

@@ -47,15 +47,15 @@ class WideKernels {
     const std::string prefix = fmt::format("m{}_", cases_.size());
     for (const tir::Constant& constant : lowered->module.constants)
       text_ += *emission::emit_c_constant(constant, prefix, {emission::CLinkage::Static, 4, ""});
-    const tir::Func& leaf = lowered->module.funcs[0];
+    const tir::Func& kernel = lowered->module.funcs[0];
     const Result<std::string> function = emission::emit_c_function(
-        lowered->module, leaf, {prefix, {}, targets::cortex_m::kernel_structs()});
+        lowered->module, kernel, {prefix, {}, targets::cortex_m::kernel_structs()});
     ASSERT_TRUE(function.ok()) << function.error().to_string();
     tuned_ += function->find("static const struct intarsia_") != std::string::npos;
     text_ += *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(",
-                                     prefix, leaf.name);
-    size_t scratch = 0, parameters = leaf.parameters.size();
-    for (const tir::Buffer& buffer : leaf.buffers)
+                                     prefix, kernel.name);
+    size_t scratch = 0, parameters = kernel.parameters.size();
+    for (const tir::Buffer& buffer : kernel.buffers)
       if (buffer.scope == tir::Scope::Local)
         scratch += static_cast<size_t>(buffer.bytes()), ++parameters;
     for (size_t i = 0; i < parameters; ++i) text_ += fmt::format("{}p[{}]", i == 0 ? "" : ", ", i);

@@ -67,9 +67,9 @@ double layer_cycles(const Variant& variant, const Layer& layer) {
 
 }  // namespace
 
-CostEstimate estimate(const Target& member, const graph::Module& module,
+CostEstimate estimate(const Target& device, const graph::Module& module,
                       const graph::Function& function, const LoweringOptions&) {
-  const Variant& variant = variant_of(member);
+  const Variant& variant = variant_of(device);
   CostEstimate result{0, kClockMhz};
   // A network of another compiler runs here or nowhere.
   if (is_compiled_network(function)) return result;

@@ -8,7 +8,7 @@
 
 namespace intarsia::targets::ethos_n {
 
-CostEstimate estimate(const Target& member, const graph::Module& module,
+CostEstimate estimate(const Target& device, const graph::Module& module,
                       const graph::Function& function, const LoweringOptions& options);
 
 }  // namespace intarsia::targets::ethos_n

@@ -52,22 +52,22 @@ KindSpec make_spec() {
   return spec;
 }
 
-std::vector<Pattern> all_patterns(const Target& member) {
-  std::vector<Pattern> patterns = operator_patterns(member);
-  patterns.push_back(compiled_network_pattern(member));
+std::vector<Pattern> all_patterns(const Target& device) {
+  std::vector<Pattern> patterns = operator_patterns(device);
+  patterns.push_back(compiled_network_pattern(device));
   return patterns;
 }
 
-Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
+Result<tir::LoweredFunction> graph_to_tir(const Target& device, const graph::Module& module,
                                           const graph::Function& function, const LoweringOptions&) {
   if (is_compiled_network(function)) return lower_compiled_network(module, function);
-  return lower(member, module, function);
+  return lower(device, module, function);
 }
 
-std::vector<std::string> notes(const Target& member, const graph::Module& module,
+std::vector<std::string> notes(const Target& device, const graph::Module& module,
                                const graph::Function& function) {
   return is_compiled_network(function) ? std::vector<std::string>{}
-                                       : streaming_notes(member, module, function);
+                                       : streaming_notes(device, module, function);
 }
 
 // It rounds once, half up. Nothing is computed where bytes only move or the greatest of them is taken.
@@ -86,10 +86,10 @@ DeviceDriver driver(const Target&) {
           .open_function = "intarsia_ethos_n_open"};
 }
 
-DeviceSimulator simulator(const Target& member) {
+DeviceSimulator simulator(const Target& device) {
   return {.header = "ethos_n/simulator.h",
           .attach_expression =
-              fmt::format("intarsia_ethos_n_simulator(\"{}\")", variant_of(member).tag),
+              fmt::format("intarsia_ethos_n_simulator(\"{}\")", variant_of(device).tag),
           .open_bus_function = "intarsia_ethos_n_open_bus"};
 }
 

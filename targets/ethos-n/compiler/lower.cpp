@@ -10,9 +10,9 @@
 
 namespace intarsia::targets::ethos_n {
 
-std::vector<Pattern> operator_patterns(const Target& member) {
-  const Variant& variant = variant_of(member);
-  const bool rewrites = member.get_bool("rewrites");
+std::vector<Pattern> operator_patterns(const Target& device) {
+  const Variant& variant = variant_of(device);
+  const bool rewrites = device.get_bool("rewrites");
   std::vector<Pattern> patterns;
   for (const graph::OpKind kind : {
 #define OP(name, text, attrs, least, most, outputs) graph::OpKind::name,
@@ -49,10 +49,10 @@ Result<GeneratedNetwork> network_of(const Variant& variant, const graph::Module&
 
 }  // namespace
 
-std::vector<std::string> streaming_notes(const Target& member, const graph::Module& module,
+std::vector<std::string> streaming_notes(const Target& device, const graph::Module& module,
                                          const graph::Function& function) {
   std::vector<std::string> notes;
-  const Result<GeneratedNetwork> network = network_of(variant_of(member), module, function);
+  const Result<GeneratedNetwork> network = network_of(variant_of(device), module, function);
   if (!network.ok()) return notes;
   for (const CascadeDescription& part : network->cascades)
     notes.push_back(
@@ -62,9 +62,9 @@ std::vector<std::string> streaming_notes(const Target& member, const graph::Modu
   return notes;
 }
 
-Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
+Result<tir::LoweredFunction> lower(const Target& device, const graph::Module& module,
                                    const graph::Function& function) {
-  const Variant& variant = variant_of(member);
+  const Variant& variant = variant_of(device);
   INTARSIA_TRY(GeneratedNetwork network, network_of(variant, module, function));
   if (network.buffers > most_buffers())
     return Diagnostics(

@@ -11,14 +11,14 @@
 
 namespace intarsia::targets::ethos_n {
 
-// One for every operator, so that each says why it stays with another member.
-std::vector<Pattern> operator_patterns(const Target& member);
+// One for every operator, so that each says why it stays with another device.
+std::vector<Pattern> operator_patterns(const Target& device);
 
 // Which operators of a region run together, a line each.
-std::vector<std::string> streaming_notes(const Target& member, const graph::Module& module,
+std::vector<std::string> streaming_notes(const Target& device, const graph::Module& module,
                                          const graph::Function& function);
 
-Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
+Result<tir::LoweredFunction> lower(const Target& device, const graph::Module& module,
                                    const graph::Function& function);
 
 }  // namespace intarsia::targets::ethos_n

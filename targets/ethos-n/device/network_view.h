@@ -53,7 +53,7 @@ class Bytes {
     return at[0] | static_cast<uint32_t>(at[1]) << 8 | static_cast<uint32_t>(at[2]) << 16 |
            static_cast<uint32_t>(at[3]) << 24;
   }
-  // Null when there are not so many.
+  // Null when there are fewer.
   const uint8_t* array(uint32_t& count) {
     count = word();
     return take(count) ? begin_ + at_ - count : nullptr;

@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "encode/generate.h"
+#include "end_to_end.h"
 #include "ethos_n/container.h"
 #include "ethos_n/run.h"
 #include "ethos_n/stream.h"
 #include "integer_model.h"
 #include "legalise/legalise.h"
 #include "made_chains.h"
-#include "road.h"
 
 #ifndef INTARSIA_CHAINS
 #define INTARSIA_CHAINS 100

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "encn_files.h"
+#include "end_to_end.h"
 #include "network_files.h"
-#include "road.h"
 #include "shared_data.h"
 
 namespace intarsia::test::ethos_n {

@@ -1,4 +1,4 @@
-// Damage that a compiled network may have on its way.
+// Damage that a compiled network may take when it is stored or sent.
 #pragma once
 
 #include <cstdint>

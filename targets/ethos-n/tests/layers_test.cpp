@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "end_to_end.h"
 #include "integer_model.h"
 #include "kinds.h"
 #include "made_chains.h"
-#include "road.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "road.h"
+#include "end_to_end.h"
 
 namespace intarsia::test::ethos_n {
 namespace {
@@ -36,10 +36,10 @@ Comparison run_one(const graph::Module& module, const std::string& tag,
     return result;
   }
   const auto& row = compiled->partitioned.explanation.operators.at(0);
-  result.taken = row.member == "ethosn";
+  result.taken = row.device == "ethosn";
   result.kind = row.kind;
   for (const Offer& offer : row.offers)
-    if (offer.member == "ethosn")
+    if (offer.device == "ethosn")
       result.refusal = offer.reason.value_or(""), result.note = offer.note;
   if (!result.taken) return result;
   graph::Evaluator evaluator(module);

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "end_to_end.h"
 #include "intarsia/graph.h"
-#include "road.h"
 #include "support/random_operator.h"
 
 namespace intarsia::test::ethos_n {

@@ -5,12 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "end_to_end.h"
 #include "intarsia/graph.h"
 #include "intarsia/import.h"
 #include "integer_model.h"
 #include "made_operators.h"
 #include "recorded_data.h"
-#include "road.h"
 #include "trunk.h"
 
 namespace intarsia::test::ethos_n {
@@ -68,7 +68,7 @@ void expect_operators_within_one(const std::string& name, const std::string& tar
     const Single one = single(*model, node);
     const Result<CompiledModel> compiled = compile_for(one.module, target);
     ASSERT_TRUE(compiled.ok()) << node.name << ": " << compiled.error().to_string();
-    if (compiled->partitioned.explanation.operators.at(0).member != "ethosn") continue;
+    if (compiled->partitioned.explanation.operators.at(0).device != "ethosn") continue;
     ++taken;
     std::vector<graph::TensorValue> inputs, outputs;
     for (const graph::TensorId id : one.inputs) inputs.push_back(seen.values.at(id.index));

@@ -12,7 +12,7 @@ namespace {
 using graph::OpKind;
 using intarsia::testing::Random;
 
-// Of 120, so many at least.
+// Of 120, at least this many.
 struct Kind {
   OpKind kind;
   int least;

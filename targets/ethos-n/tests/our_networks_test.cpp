@@ -7,11 +7,11 @@
 #include <gtest/gtest.h>
 
 #include "encn_files.h"
+#include "end_to_end.h"
 #include "ethos_n/container.h"
 #include "ethos_n/run.h"
 #include "ethos_n/stream.h"
 #include "intarsia/import.h"
-#include "road.h"
 #include "shared_data.h"
 
 namespace intarsia::test::ethos_n {
@@ -23,10 +23,10 @@ namespace sim = simulators::ethos_n;
 std::string left_on_host(const CompiledModel& model) {
   std::string text;
   for (const auto& row : model.partitioned.explanation.operators)
-    if (row.member != "ethosn") {
+    if (row.device != "ethosn") {
       text += row.name + " (" + row.kind + ")";
       for (const Offer& offer : row.offers)
-        text += " [" + offer.member + ": " + offer.reason.value_or("") + "]";
+        text += " [" + offer.device + ": " + offer.reason.value_or("") + "]";
       text += "; ";
     }
   return text;

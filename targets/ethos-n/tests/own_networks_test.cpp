@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include "damage.h"
+#include "end_to_end.h"
 #include "ethos_n/run.h"
 #include "integer_model.h"
 #include "network_files.h"
 #include "recorded_data.h"
-#include "road.h"
 #include "trunk.h"
 
 namespace intarsia::test::ethos_n {

@@ -9,12 +9,12 @@
 #include <fmt/format.h>
 
 #include "encode/generate.h"
+#include "end_to_end.h"
 #include "intarsia/import.h"
 #include "kinds.h"
 #include "legalise/legalise.h"
 #include "made_chains.h"
 #include "recorded_data.h"
-#include "road.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

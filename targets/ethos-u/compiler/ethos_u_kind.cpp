@@ -72,41 +72,41 @@ KindSpec make_spec() {
   return spec;
 }
 
-std::vector<Pattern> all_patterns(const Target& member) {
-  std::vector<Pattern> patterns = ethos_u::patterns(member.get_bool("confirmed-only"));
-  patterns.push_back(compiled_stream_pattern(member));
+std::vector<Pattern> all_patterns(const Target& device) {
+  std::vector<Pattern> patterns = ethos_u::patterns(device.get_bool("confirmed-only"));
+  patterns.push_back(compiled_stream_pattern(device));
   return patterns;
 }
 
-Result<tir::LoweredFunction> graph_to_tir(const Target& member, const graph::Module& module,
+Result<tir::LoweredFunction> graph_to_tir(const Target& device, const graph::Module& module,
                                           const graph::Function& function,
                                           const LoweringOptions& options) {
   if (is_compiled_stream(function)) return lower_compiled_stream(module, function);
-  return lower(member, module, function, options);
+  return lower(device, module, function, options);
 }
 
 // The NPU reads what the host wrote where it lies. What is left is an interrupt there and back, and
 // in a dedicated SRAM the copy into it.
-double transfer_microseconds(const Target& member, int64_t bytes) {
+double transfer_microseconds(const Target& device, int64_t bytes) {
   const double hand_over = 2;
-  if (!is_dedicated(member)) return hand_over;
+  if (!is_dedicated(device)) return hand_over;
   return hand_over + static_cast<double>(bytes) / 4 / 500;
 }
 
-DeviceDriver driver(const Target& member) {
+DeviceDriver driver(const Target& device) {
   return {.folder = INTARSIA_TARGET_FOLDER,
           .header = "ethos_u/driver.h",
           .driver_type = "struct intarsia_ethos_u",
-          .open_function = is_dedicated(member) ? "intarsia_ethos_u_open_dedicated"
+          .open_function = is_dedicated(device) ? "intarsia_ethos_u_open_dedicated"
                                                 : "intarsia_ethos_u_open_shared"};
 }
 
-DeviceSimulator simulator(const Target& member) {
+DeviceSimulator simulator(const Target& device) {
   return {.header = "ethos_u/simulator.h",
           .attach_expression =
               fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
-                          configuration_of(member).tag, member.get_string("memory-mode")),
-          .open_bus_function = is_dedicated(member) ? "intarsia_ethos_u_open_bus_dedicated"
+                          configuration_of(device).tag, device.get_string("memory-mode")),
+          .open_bus_function = is_dedicated(device) ? "intarsia_ethos_u_open_bus_dedicated"
                                                     : "intarsia_ethos_u_open_bus_shared"};
 }
 

@@ -51,16 +51,16 @@ Result<Scheduled> best_schedule(const Hardware& hardware, const graph::Module& m
   return best;
 }
 
-Result<Scheduled> schedule_function(const Target& member, const graph::Module& module,
+Result<Scheduled> schedule_function(const Target& device, const graph::Module& module,
                                     const graph::Function& function,
                                     const LoweringOptions& options) {
   ScheduleOptions schedule_options;
-  schedule_options.memory = memory_system_of(member);
+  schedule_options.memory = memory_system_of(device);
   schedule_options.for_size = options.optimise == LoweringOptions::Optimise::Size;
-  const std::optional<int64_t> allowed = sram_limit_of(member);
+  const std::optional<int64_t> allowed = sram_limit_of(device);
   schedule_options.sram_limit = allowed;
-  const Hardware& hardware = hardware_of(member);
-  const bool confirmed_only = member.get_bool("confirmed-only");
+  const Hardware& hardware = hardware_of(device);
+  const bool confirmed_only = device.get_bool("confirmed-only");
   const auto wanted = options.function_limits.find(function.name);
   if (wanted != options.function_limits.end() &&
       wanted->second < allowed.value_or(wanted->second + 1)) {
@@ -77,22 +77,22 @@ Result<Scheduled> schedule_function(const Target& member, const graph::Module& m
 
 }  // namespace
 
-Result<double> scheduled_cycles(const Target& member, const graph::Module& module,
+Result<double> scheduled_cycles(const Target& device, const graph::Module& module,
                                 const graph::Function& function, const LoweringOptions& options) {
-  INTARSIA_TRY(const Scheduled made, schedule_function(member, module, function, options));
+  INTARSIA_TRY(const Scheduled made, schedule_function(device, module, function, options));
   return made.schedule.cycles;
 }
 
-Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
+Result<tir::LoweredFunction> lower(const Target& device, const graph::Module& module,
                                    const graph::Function& function,
                                    const LoweringOptions& options) {
-  INTARSIA_TRY(const Scheduled made, schedule_function(member, module, function, options));
+  INTARSIA_TRY(const Scheduled made, schedule_function(device, module, function, options));
   // Feature maps that are not to take the fast memory say so, or the planner would put them there.
   std::string slow;
-  if (is_dedicated(member) && options.memory != nullptr)
-    if (const int32_t pool = slow_pool(member, *options.memory); pool >= 0)
+  if (is_dedicated(device) && options.memory != nullptr)
+    if (const int32_t pool = slow_pool(device, *options.memory); pool >= 0)
       slow = options.memory->pools[static_cast<size_t>(pool)].name;
-  return to_tir(hardware_of(member), function, made.program, made.schedule, slow);
+  return to_tir(hardware_of(device), function, made.program, made.schedule, slow);
 }
 
 }  // namespace intarsia::targets::ethos_u

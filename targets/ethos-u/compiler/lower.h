@@ -9,11 +9,11 @@
 
 namespace intarsia::targets::ethos_u {
 
-Result<tir::LoweredFunction> lower(const Target& member, const graph::Module& module,
+Result<tir::LoweredFunction> lower(const Target& device, const graph::Module& module,
                                    const graph::Function& function, const LoweringOptions& options);
 
 // Of the schedule that the lowering would write.
-Result<double> scheduled_cycles(const Target& member, const graph::Module& module,
+Result<double> scheduled_cycles(const Target& device, const graph::Module& module,
                                 const graph::Function& function, const LoweringOptions& options);
 
 }  // namespace intarsia::targets::ethos_u

@@ -1,9 +1,9 @@
 // What may still be under way when an operation or a transfer starts, and whether they then get into
 // each other's way.
 //
-// The device keeps at most so many operations and transfers outstanding (PRODUCT in
+// The device keeps at most a fixed number of operations and transfers outstanding (PRODUCT in
 // isa/configurations.def); one more waits for the oldest. OP_KERNEL_WAIT and OP_DMA_WAIT wait until at
-// most so many are left. Between operations and transfers nothing else keeps order. An operation
+// most that number are left. Between operations and transfers nothing else keeps order. An operation
 // starts while at most BLOCKDEP jobs of it and of the one before it are incomplete: fetching, which is in
 // order, can overtake the writing of the last blocks.
 #pragma once

@@ -14,7 +14,7 @@
 namespace intarsia::simulators::ethos_u {
 namespace {
 
-// So many products of a 9-bit weight and an element (of 9 bits, or of 16) fit 32 bits.
+// The number of products of a 9-bit weight and an element (of 9 bits, or of 16) fit 32 bits.
 constexpr size_t kNarrowRun = 32768, kWideRun = 256;
 
 int64_t dot(const int16_t* a, const int16_t* b, size_t count, size_t run) {

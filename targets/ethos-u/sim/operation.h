@@ -161,7 +161,7 @@ enum class WaitKind : uint8_t { Kernel, Dma };
 struct Wait {
   uint32_t offset = 0;
   WaitKind kind = WaitKind::Kernel;
-  int32_t outstanding = 0;  // at most so many may still be under way afterwards
+  int32_t outstanding = 0;  // at most this many may still be under way afterwards
 };
 
 // The operation that `command` (OP_CONV, OP_DEPTHWISE, OP_POOL or OP_ELEMENTWISE) starts. Registers

@@ -16,7 +16,7 @@ using NodeOf = std::function<std::string(uint32_t offset)>;  // empty: not known
 
 class Trace {
  public:
-  // Runs after so many are left out: a trace is for looking at.
+  // Runs after this number are left out: a trace is for looking at.
   static constexpr int kMostRuns = 16;
 
   // A run of the device `process`; it begins where the process's last run ended.

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "end_to_end.h"
 #include "recorded_data.h"
-#include "road.h"
 #include "vela_file.h"
 
 namespace intarsia::test::ethos_u {

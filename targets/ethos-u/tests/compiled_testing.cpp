@@ -55,7 +55,7 @@ void expect_same(const graph::Module& module, const std::vector<graph::TensorVal
                (request.optimise == LoweringOptions::Optimise::Size ? " size" : " speed"));
   const Result<CompiledModel> model = compile_for(bytes, request);
   ASSERT_TRUE(model.ok()) << model.error().to_string() << "\n" << text;
-  if (model->program().emitted.streams.empty()) return;  // slimmed: the output is the input
+  if (model->program().emitted.streams.empty()) return;  // reduced: the output is the input
   const auto expected = graph::Evaluator(module).run(inputs);
   ASSERT_TRUE(expected.ok());
   expect_run(*model, inputs, *expected,

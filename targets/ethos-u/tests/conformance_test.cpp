@@ -44,7 +44,7 @@ Tally run_all(bool own, const CompileRequest& request) {
     }
     bool taken = true;
     for (const auto& row : model->partitioned.explanation.operators)
-      taken = taken && row.member == "ethos-u";
+      taken = taken && row.device == "ethos-u";
     if (!taken) {
       ++tally.elsewhere;
       continue;
@@ -109,7 +109,7 @@ TEST(Conformance, WhatTheNpuRefusesHasAReason) {
     const Result<CompiledModel> model = compile_for(read_bytes(folder / "model.tflite"), {});
     if (!model.ok()) continue;
     for (const auto& row : model->partitioned.explanation.operators) {
-      if (row.member == "ethos-u") continue;
+      if (row.device == "ethos-u") continue;
       ASSERT_EQ(row.offers.size(), 2u);
       const std::string reason = row.offers[1].reason.value_or("");
       const auto family = std::find_if(families.begin(), families.end(), [&](const auto& each) {

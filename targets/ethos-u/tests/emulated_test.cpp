@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "end_to_end.h"
 #include "intarsia/build.h"
 #include "intarsia/package.h"
 #include "recorded_data.h"
-#include "road.h"
 #include "support/files.h"
 
 namespace intarsia::test::ethos_u {

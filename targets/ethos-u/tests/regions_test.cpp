@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "end_to_end.h"
 #include "ethos_u/device.h"
 #include "ethos_u/driver.h"
 #include "ethos_u/simulator.h"
-#include "road.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

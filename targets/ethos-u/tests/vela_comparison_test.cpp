@@ -129,10 +129,10 @@ TEST(BesideVela, FasterWithSmallerConstantsAndMemory) {
 }
 
 // How many times as fast our streams have to be at least: over the models of a configuration and mode, in
-// the geometric mean, and for the model whose channels can be slimmed.
+// the geometric mean, and for the model whose channels can be eliminated.
 struct LeastRatio {
   const char *configuration, *mode;
-  double mean, slimmed;
+  double mean, reduced;
 };
 constexpr LeastRatio kLeast[] = {
     {"ethos-u55-32", "sram-only", 1.12, 1},          {"ethos-u55-128", "shared-sram", 1.27, 1.6},
@@ -157,8 +157,8 @@ TEST(BesideVela, FasterWithMoreMemoryWhereItPaysOnModelsBesideTheRepository) {
     for (const auto& [model, ratio] : models) sum += std::log(ratio);
     const std::string where = std::string(least.configuration) + " " + least.mode;
     EXPECT_GE(std::exp(sum / static_cast<double>(models.size())), least.mean) << where;
-    if (const auto slimmed = models.find("vww_96_int8"); slimmed != models.end()) {
-      EXPECT_GE(slimmed->second, least.slimmed) << where;
+    if (const auto reduced = models.find("vww_96_int8"); reduced != models.end()) {
+      EXPECT_GE(reduced->second, least.reduced) << where;
     }
   }
 }

@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
+#include "end_to_end.h"
 #include "intarsia_contract/package.h"
 #include "package_writer/package_writer.h"
-#include "road.h"
 #include "support/kernel_functions.h"
 
 namespace intarsia::test::ethos_u {

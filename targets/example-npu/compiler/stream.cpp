@@ -13,7 +13,7 @@ class StreamWriter {
   StreamWriter(const tir::Module& module, const Plan& plan, const tir::Func& func)
       : func_(func), places_(module, plan, func, kLanes) {}
 
-  CommandStream run(const std::string& member) {
+  CommandStream run(const std::string& device) {
     std::vector<uint8_t> operations;
     const std::vector<tir::Stmt> statements = statements_of(func_.body);
     for (const tir::Stmt& statement : statements) {
@@ -22,7 +22,7 @@ class StreamWriter {
         stream_.operators.push_back(statement->comment);
     }
     stream_.func = func_.name;
-    stream_.member = member;
+    stream_.device = device;
     stream_.regions = places_.regions();
     stream_.constants = places_.constants();
     Command begin("begin");
@@ -58,16 +58,16 @@ class StreamWriter {
 
 }  // namespace
 
-Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan) {
+Result<Artifacts> make_streams(const Target& device, const tir::Module& module, const Plan& plan) {
   if (plan.memory.pools.size() + 1 > static_cast<size_t>(kRegions))
-    return Diagnostics(fmt::format("target '{}'", member.name),
+    return Diagnostics(fmt::format("target '{}'", device.name),
                        fmt::format("the board has {} memories, the device addresses {}",
                                    plan.memory.pools.size(), kRegions - 1),
                        "leave memories out of the board's description");
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs)
-    if (func.target == member.name && func.name != module.entry)
-      artifacts.streams.push_back(StreamWriter(module, plan, func).run(member.name));
+    if (func.target == device.name && func.name != module.entry)
+      artifacts.streams.push_back(StreamWriter(module, plan, func).run(device.name));
   return artifacts;
 }
 

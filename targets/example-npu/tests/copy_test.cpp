@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include "end_to_end.h"
 #include "example_npu/driver.h"
 #include "example_npu/simulator.h"
 #include "my_npu/driver.h"
 #include "my_npu/simulator.h"
-#include "road.h"
 
 namespace intarsia::targets::my_npu {
 void add_kinds(TargetRegistry& registry);
@@ -46,7 +46,7 @@ TEST(CopiedTarget, BothRunTheirPartsOfOneModel) {
   const Result<CompiledModel> model = compile_module(
       module, registry, parsed_target(registry, "c + example-npu + my-npu"), options);
   ASSERT_TRUE(model.ok()) << model.error().to_string();
-  ASSERT_EQ(model->program().emitted.members, (std::vector<std::string>{"example-npu", "my-npu"}));
+  ASSERT_EQ(model->program().emitted.devices, (std::vector<std::string>{"example-npu", "my-npu"}));
 
   intarsia_example_npu original;
   intarsia_my_npu copy;

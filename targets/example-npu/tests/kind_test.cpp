@@ -31,7 +31,7 @@ std::string reason(const std::string& body) {
                 parsed_target(registry, "example-npu-16"));
   if (!result.ok()) return result.error().to_string();
   for (const Offer& offer : result->explanation.operators.at(0).offers)
-    if (offer.member == "example-npu")
+    if (offer.device == "example-npu")
       return offer.can ? "taken" : offer.reason.value_or("no reason");
   return "not asked";
 }
@@ -108,7 +108,7 @@ TEST(Kind, CostFollowsTheWork) {
     const graph::Module module = parsed_graph(
         "intarsia.graph m\nfunc @main" + binary("add", tensor, tensor, tensor) + "\nentry @main\n");
     const graph::Function& main = module.entry_function();
-    return registry.kind("example-npu").cost(target.devices()[0], module, main, {}).cycles;
+    return registry.kind("example-npu").cost(target.beside_host()[0], module, main, {}).cycles;
   };
   EXPECT_EQ(cost("[16]"), 10);
   EXPECT_EQ(cost("[100,16]"), 208);

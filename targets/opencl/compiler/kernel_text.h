@@ -1,4 +1,4 @@
-// Leaf functions of the tensor IR as OpenCL C kernels.
+// Kernel functions of the tensor IR as OpenCL C kernels.
 #pragma once
 
 #include <array>

@@ -13,9 +13,9 @@ class StreamWriter {
   StreamWriter(const tir::Module& module, const Plan& plan, const tir::Func& func)
       : module_(module), func_(func), places_(module, plan, func, kConstantAlignment) {}
 
-  CommandStream run(const std::string& member) {
+  CommandStream run(const std::string& device) {
     stream_.func = func_.name;
-    stream_.member = member;
+    stream_.device = device;
     std::vector<uint32_t> launches;
     int64_t launch_count = 0;
     std::vector<uint8_t> source;
@@ -80,16 +80,16 @@ class StreamWriter {
 
 }  // namespace
 
-Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan) {
+Result<Artifacts> make_streams(const Target& device, const tir::Module& module, const Plan& plan) {
   if (plan.memory.pools.size() + 1 > static_cast<size_t>(kMaxRegions))
-    return Diagnostics(fmt::format("target '{}'", member.name),
+    return Diagnostics(fmt::format("target '{}'", device.name),
                        fmt::format("the board has {} memories, a program addresses {}",
                                    plan.memory.pools.size(), kMaxRegions - 1),
                        "leave memories out of the board's description");
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs)
-    if (func.target == member.name && func.name != module.entry)
-      artifacts.streams.push_back(StreamWriter(module, plan, func).run(member.name));
+    if (func.target == device.name && func.name != module.entry)
+      artifacts.streams.push_back(StreamWriter(module, plan, func).run(device.name));
   return artifacts;
 }
 

@@ -56,10 +56,10 @@ TEST_F(BadChoice, Pins) {
       compile({"--pin", "max_pol=c"}),
       {"--pin max_pol=c", "no operator or function 'max_pol'", "did you mean 'max_pool'?"}));
   EXPECT_TRUE(refused(compile({"--pin", "max_pool=npu"}),
-                      {"--pin max_pool", "no member 'npu'", "members are c"}));
-  EXPECT_TRUE(refused(compile({"--pin", "max_pool"}), {"--pin: 'max_pool' is not NAME=MEMBER"}));
+                      {"--pin max_pool", "no device 'npu'", "devices are c"}));
+  EXPECT_TRUE(refused(compile({"--pin", "max_pool"}), {"--pin: 'max_pool' is not NAME=DEVICE"}));
   write("pins.txt", std::string("# a comment\nmax_pool=c\n=c\n"));
-  EXPECT_TRUE(refused(compile({"--pins", "pins.txt"}), {"pins.txt:3: '=c' is not NAME=MEMBER"}));
+  EXPECT_TRUE(refused(compile({"--pins", "pins.txt"}), {"pins.txt:3: '=c' is not NAME=DEVICE"}));
   EXPECT_TRUE(refused(compile({"--pins", "absent.txt"}), {"absent.txt: cannot be read"}));
 }
 

@@ -92,7 +92,7 @@ TEST_F(Commands, Explain) {
 }
 
 // A relu that the convolution does as well; a user's pin keeps it.
-TEST_F(Commands, Slimming) {
+TEST_F(Commands, DeadChannelElimination) {
   write("m.graph", std::string(R"(intarsia.graph m
 const @0 w = i8[2, 0, 3, 1]
 func @main(%0) -> (%3) {
@@ -108,14 +108,14 @@ entry @main
   const std::string table = text({"explain", "m.graph"});
   EXPECT_TRUE(contains(table, "1 of 2 operators")) << table;
   EXPECT_TRUE(contains(table, "r: became the activation of 'c': both clamp")) << table;
-  const Json slimming = json({"explain", "m.graph"})["slimming"];
-  EXPECT_EQ(slimming["before"]["operators"], 2);
-  EXPECT_EQ(slimming["after"]["operators"], 1);
-  EXPECT_EQ(slimming["steps"][0]["operator"], "r");
-  EXPECT_TRUE(json({"explain", "m.graph", "--no-slim"})["slimming"]["steps"].empty());
+  const Json elimination = json({"explain", "m.graph"})["slimming"];
+  EXPECT_EQ(elimination["before"]["operators"], 2);
+  EXPECT_EQ(elimination["after"]["operators"], 1);
+  EXPECT_EQ(elimination["steps"][0]["operator"], "r");
+  EXPECT_TRUE(json({"explain", "m.graph", "--keep-dead-channels"})["slimming"]["steps"].empty());
   EXPECT_EQ(json({"explain", "m.graph", "--pin", "r=c"})["operators"].size(), 2u);
   EXPECT_TRUE(contains(text({"compile", "m.graph", "-o", "out"}),
-                       "slimmed without changing a result (1 step"));
+                       "reduced without changing a result (1 step"));
   EXPECT_TRUE(contains(text({"verify", "m.graph"}), "agree on 4 samples"));
 }
 

@@ -57,8 +57,8 @@ class CompositeModels : public Cli {
   static constexpr int kSamples = 3;
 };
 
-// A row of operators and the caller on the host at both ends: where the member changes is a boundary.
-int64_t changes_of_member(const Json& explanation) {
+// A row of operators and the caller on the host at both ends: where the device changes is a boundary.
+int64_t changes_of_device(const Json& explanation) {
   std::string before = explanation["operators"][0]["offers"][0]["member"];  // the host comes first
   const std::string host = before;
   int64_t changes = 0;
@@ -84,8 +84,8 @@ TEST_F(CompositeModels, NoMoreTransfersThanBoundaries) {
         const int64_t more = cuts_block ? 1 : 0;
         EXPECT_LE(explanation["transfers"], explanation["boundaries"].get<int64_t>() + more)
             << what;
-        // Members alternate along these networks but inside of ResNet's blocks, which mostly stay with one.
-        EXPECT_EQ(explanation["boundaries"], changes_of_member(explanation)) << what;
+        // Devices alternate along these networks but inside of ResNet's blocks, which mostly stay with one.
+        EXPECT_EQ(explanation["boundaries"], changes_of_device(explanation)) << what;
         for (const Json& row : explanation["operators"])
           for (const Json& offer : row["offers"])
             EXPECT_TRUE(offer["taken"] || !offer.value("reason", "").empty())

@@ -45,7 +45,7 @@ TEST_F(Composite, EveryOperatorHasOneThatRunsItAndReasonsOfThoseThatDoNot) {
   ASSERT_TRUE(done(outcome));
   EXPECT_THAT(outcome.out, HasSubstr("runs on ethosn"));
   EXPECT_THAT(outcome.out, HasSubstr("not opencl: it is computed by intarsia_softmax_s8"));
-  EXPECT_THAT(outcome.out, HasSubstr("transfers between members"));
+  EXPECT_THAT(outcome.out, HasSubstr("transfers between devices"));
 }
 
 TEST_F(Composite, RunsByPriorityAndByCost) {
@@ -85,7 +85,7 @@ TEST_F(Composite, TwoKindsOfNpuInAnyOrder) {
   }
 }
 
-TEST_F(Composite, TwoNpusOfOneKindAreTwoMembers) {
+TEST_F(Composite, TwoNpusOfOneKindAreTwoDevices) {
   for (const char* order :
        {"cortex-m55+ethos-u55-128+ethos-u65-256", "cortex-m55+ethos-u65-256+ethos-u55-128"}) {
     ASSERT_TRUE(run({"--target", order, "--pin", "block1_add=ethos-u.2"})) << order;
@@ -127,13 +127,13 @@ TEST_F(Composite, PinsThatCannotHoldSayWhy) {
   EXPECT_TRUE(refused(
       intarsia({"explain", digits_path(), "--target", target(), "--pin", "scores=ethosn"}),
       {"operator 'scores' (softmax): is pinned to 'ethosn', which cannot take it",
-       "the stack has no operation for softmax", "pin it to another member or leave it free"}));
+       "the stack has no operation for softmax", "pin it to another device or leave it free"}));
   EXPECT_TRUE(
       refused(intarsia({"explain", digits_path(), "--target", target(), "--pin", "scores=opencl"}),
               {"operator 'scores' (softmax): is pinned to 'opencl', which cannot take it"}));
   EXPECT_TRUE(
       refused(intarsia({"explain", digits_path(), "--target", target(), "--pin", "scores=ethosm"}),
-              {"--pin scores: the target has no member 'ethosm'", "did you mean 'ethosn'?"}));
+              {"--pin scores: the target has no device 'ethosm'", "did you mean 'ethosn'?"}));
 }
 
 TEST_F(Composite, VariantsWithoutKernelsNameTheFourThatHaveThem) {
@@ -173,8 +173,8 @@ entry @main
        "move operator 'between', which makes it, before this one, unless it waits for this one"}));
 }
 
-// Operators of one member around one of another: two regions with one between them, not one that waits for itself.
-TEST_F(Composite, PinsAroundAnotherMemberMakeTwoRegions) {
+// Operators of one device around one of another: two regions with one between them, not one that waits for itself.
+TEST_F(Composite, PinsAroundAnotherDeviceMakeTwoRegions) {
   write("around.graph", std::string(R"(intarsia.graph around
 func @main(%0) -> (%3) {
   %0 in: i8[1,4] q(0.5)

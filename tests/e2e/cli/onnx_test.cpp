@@ -1,4 +1,4 @@
-// ONNX models on the whole road: what the generated C computes, and what is said about bad files.
+// ONNX models end to end: what the generated C computes, and what is said about bad files.
 #include <gmock/gmock.h>
 
 #include <cmath>

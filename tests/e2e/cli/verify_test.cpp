@@ -110,7 +110,7 @@ TEST_F(Verify, APackageOperatorByOperator) {
 }
 
 // Parts run at the same time: what they compute is not in one order.
-TEST_F(Verify, APackageInPartsIsComparedAsAWhole) {
+TEST_F(Verify, AMulticorePackageIsComparedAsAWhole) {
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--target", "a: c; b: c", "--pin", "stem=a",
                              "--pin", "scores=b", "-o", "parts"})));
   EXPECT_TRUE(done(intarsia({"verify", "parts", "--reference", digits_path()})));
@@ -317,7 +317,7 @@ TEST_F(Verify, TheTraceHook) {
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "package"})));
   write_image("in.bin", 3);
   ASSERT_TRUE(done(intarsia({"run", digits_path(), "--input", "in.bin", "--output-dir", "all",
-                             "--outputs", "block1_depthwise", "--no-slim"})));
+                             "--outputs", "block1_depthwise", "--keep-dead-channels"})));
   write("main.c", std::string(R"(#include <stdio.h>
 #include <string.h>
 #include "digits.h"

@@ -1,4 +1,4 @@
-// Integers of 64 bits on all of their road: reference, generated C, files.
+// Integers of 64 bits end to end: reference, generated C, files.
 #include <cstring>
 #include <limits>
 

@@ -7,9 +7,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "end_to_end.h"
 #include "float_values.h"
 #include "recorded_data.h"
-#include "road.h"
 
 namespace intarsia::test {
 
@@ -42,7 +42,7 @@ inline std::string difference(const nlohmann::json& meta, const std::string& typ
 
 // "" when the outputs of the last invocation are as recorded.
 inline std::string run_case(const fs::path& folder, const nlohmann::json& meta) {
-  RoadRequest request;
+  EndToEndRequest request;
   request.name = folder.filename().string();
   request.bytes = read_bytes(folder / "model.tflite");
   request.board = "host";
@@ -50,10 +50,10 @@ inline std::string run_case(const fs::path& folder, const nlohmann::json& meta) 
   request.samples = meta.value("invocations", 1);
   for (const auto& input : meta["inputs"])
     request.inputs.push_back(read_bytes(folder / input["file"].get<std::string>()));
-  const Result<Road> road = take_road(request);
-  if (!road.ok()) return road.error().to_string();
-  for (size_t i = 0; i < road->run.outputs.size(); ++i) {
-    const std::vector<uint8_t>& all = road->run.outputs[i];
+  const Result<EndToEnd> ran = run_end_to_end(request);
+  if (!ran.ok()) return ran.error().to_string();
+  for (size_t i = 0; i < ran->run.outputs.size(); ++i) {
+    const std::vector<uint8_t>& all = ran->run.outputs[i];
     const size_t size = all.size() / static_cast<size_t>(request.samples);
     const std::vector<uint8_t> last(all.end() - static_cast<ptrdiff_t>(size), all.end());
     const std::string found =

@@ -6,11 +6,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "end_to_end.h"
 #include "float_values.h"
 #include "needs.h"
 #include "peer_figures.h"
 #include "recorded_data.h"
-#include "road.h"
 
 namespace intarsia::test {
 namespace {
@@ -27,8 +27,8 @@ class Digits : public testing::TestWithParam<const char*> {
  protected:
   fs::path folder_ = fs::path(INTARSIA_SOURCE_DIR) / "examples" / "digits";
 
-  RoadRequest request(const std::string& board, int32_t samples) const {
-    RoadRequest request;
+  EndToEndRequest request(const std::string& board, int32_t samples) const {
+    EndToEndRequest request;
     request.name = "digits";
     request.bytes = read_bytes(folder_ / "digits.tflite");
     request.board = board;
@@ -48,18 +48,18 @@ class Digits : public testing::TestWithParam<const char*> {
 TEST_P(Digits, OutputsAreTheRecordedOnes) {
   if (!can_run(GetParam()))
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
-  RoadRequest asked = request(GetParam(), 12);
+  EndToEndRequest asked = request(GetParam(), 12);
   asked.measure = asked.board != "host";
-  const Result<Road> road = take_road(asked);
-  ASSERT_TRUE(road.ok()) << road.error().to_string();
-  EXPECT_EQ(road->run.outputs[0], golden(12));
+  const Result<EndToEnd> ran = run_end_to_end(asked);
+  ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+  EXPECT_EQ(ran->run.outputs[0], golden(12));
   const size_t pool = 0;
-  EXPECT_TRUE(road->model.program().plan.use[pool].proven_optimal);
-  if (!road->measured) return;
-  EXPECT_LE(road->measured->code_bytes, 7 * 1024 + 768);  // kernels serve every shape, used or not
-  EXPECT_LE(road->measured->stack_bytes, 512);
-  EXPECT_GT(road->run.stack_run, 0);
-  EXPECT_LE(road->run.stack_run, road->measured->stack_bytes)
+  EXPECT_TRUE(ran->model.program().plan.use[pool].proven_optimal);
+  if (!ran->measured) return;
+  EXPECT_LE(ran->measured->code_bytes, 7 * 1024 + 768);  // kernels serve every shape, used or not
+  EXPECT_LE(ran->measured->stack_bytes, 512);
+  EXPECT_GT(ran->run.stack_run, 0);
+  EXPECT_LE(ran->run.stack_run, ran->measured->stack_bytes)
       << "the bound holds on the painted stack";
 }
 
@@ -73,13 +73,13 @@ INSTANTIATE_TEST_SUITE_P(EveryBoard, Digits,
                          });
 
 TEST_F(Digits, AllTestImagesOnTheHost) {
-  const Result<Road> road = take_road(request("host", 360));
-  ASSERT_TRUE(road.ok()) << road.error().to_string();
-  EXPECT_EQ(road->run.outputs[0], golden(360));
+  const Result<EndToEnd> ran = run_end_to_end(request("host", 360));
+  ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+  EXPECT_EQ(ran->run.outputs[0], golden(360));
   const std::vector<uint8_t> labels = read_bytes(folder_ / "test_labels.bin");
   size_t correct = 0;
   for (size_t i = 0; i < labels.size(); ++i) {
-    const auto* scores = reinterpret_cast<const int8_t*>(&road->run.outputs[0][i * 10]);
+    const auto* scores = reinterpret_cast<const int8_t*>(&ran->run.outputs[0][i * 10]);
     if (std::max_element(scores, scores + 10) - scores == labels[i]) ++correct;
   }
   EXPECT_GE(static_cast<double>(correct), 0.97 * static_cast<double>(labels.size()));
@@ -111,7 +111,7 @@ constexpr Limits kLimits[] = {
     {"ad01_int8", "ad01", 768, {1.2, 1.5, 2.0}},
 };
 
-void expect_within_limits(const Case& which, const Road& road) {
+void expect_within_limits(const Case& which, const EndToEnd& ran) {
   const auto limits = std::find_if(std::begin(kLimits), std::end(kLimits),
                                    [&](const Limits& l) { return l.model == which.model; });
   if (limits == std::end(kLimits)) return;
@@ -121,16 +121,16 @@ void expect_within_limits(const Case& which, const Road& road) {
                         : core == "m4f" ? limits->faster.m4f
                                         : limits->faster.m0;
   int64_t ram = 0;
-  for (size_t p = 0; p < road.model.program().plan.use.size(); ++p)
-    if (!road.model.program().plan.memory.pools[p].read_only)
-      ram += road.model.program().plan.use[p].peak;
+  for (size_t p = 0; p < ran.model.program().plan.use.size(); ++p)
+    if (!ran.model.program().plan.memory.pools[p].read_only)
+      ram += ran.model.program().plan.use[p].peak;
   EXPECT_LE(ram, limits->activations + kScratch);
-  EXPECT_LE(road.measured->stack_bytes, kStack);
+  EXPECT_LE(ran.measured->stack_bytes, kStack);
   const std::optional<PeerFigures> peer = peer_figures(limits->name, core);
   ASSERT_TRUE(peer.has_value()) << "no figures of " << limits->name << " on " << core;
-  EXPECT_LE(static_cast<double>(road.measured->code_bytes),
+  EXPECT_LE(static_cast<double>(ran.measured->code_bytes),
             kCodePart * static_cast<double>(peer->code_bytes));
-  EXPECT_LE(static_cast<double>(road.run.instructions.at(0)) * faster,
+  EXPECT_LE(static_cast<double>(ran.run.instructions.at(0)) * faster,
             static_cast<double>(peer->instructions));
 }
 
@@ -142,7 +142,7 @@ TEST_P(Recorded, OutputsAreEqual) {
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   const fs::path folder = recorded_folder(model);
   const nlohmann::json meta = nlohmann::json::parse(read_bytes(folder / "meta.json"));
-  RoadRequest request;
+  EndToEndRequest request;
   request.name = model;
   request.bytes = read_bytes(folder / "model.tflite");
   request.board = board;
@@ -163,35 +163,35 @@ TEST_P(Recorded, OutputsAreEqual) {
       append(expected[t], read_bytes(folder / ("out" + std::to_string(sample) + "_" +
                                                std::to_string(t) + ".bin")));
   }
-  const Result<Road> road = take_road(request);
-  ASSERT_TRUE(road.ok()) << road.error().to_string();
-  ASSERT_EQ(road->run.outputs.size(), expected.size());
+  const Result<EndToEnd> ran = run_end_to_end(request);
+  ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+  ASSERT_EQ(ran->run.outputs.size(), expected.size());
   for (size_t t = 0; t < expected.size(); ++t) {
     if (meta["outputs"][t]["dtype"] == "FLOAT32")
-      EXPECT_EQ(float_difference(road->run.outputs[t], expected[t], kOtherLibrary), "");
+      EXPECT_EQ(float_difference(ran->run.outputs[t], expected[t], kOtherLibrary), "");
     else
-      EXPECT_EQ(road->run.outputs[t], expected[t]);
+      EXPECT_EQ(ran->run.outputs[t], expected[t]);
   }
-  for (const PoolUse& use : road->model.program().plan.use) EXPECT_TRUE(use.proven_optimal);
-  if (!road->measured) return;
-  RecordProperty("code_bytes", std::to_string(road->measured->code_bytes));
-  EXPECT_LE(road->measured->code_bytes, 16 * 1024);
-  EXPECT_LE(road->run.stack_run, road->measured->stack_bytes);
-  expect_within_limits(GetParam(), *road);
+  for (const PoolUse& use : ran->model.program().plan.use) EXPECT_TRUE(use.proven_optimal);
+  if (!ran->measured) return;
+  RecordProperty("code_bytes", std::to_string(ran->measured->code_bytes));
+  EXPECT_LE(ran->measured->code_bytes, 16 * 1024);
+  EXPECT_LE(ran->run.stack_run, ran->measured->stack_bytes);
+  expect_within_limits(GetParam(), *ran);
 }
 
 // ---- less RAM than a network needs operator by operator ----
 
-struct StripedCase {
+struct TiledCase {
   const char *model, *board;
   int64_t needs, budget, too_little;  // bytes
 };
 
-class Striped : public testing::TestWithParam<StripedCase> {
+class Tiled : public testing::TestWithParam<TiledCase> {
  protected:
   fs::path folder_ = recorded_folder(GetParam().model);
-  RoadRequest request(int64_t budget) const {
-    RoadRequest request;
+  EndToEndRequest request(int64_t budget) const {
+    EndToEndRequest request;
     request.name = "striped";
     request.bytes = read_bytes(folder_ / "model.tflite");
     request.board = GetParam().board;
@@ -202,34 +202,34 @@ class Striped : public testing::TestWithParam<StripedCase> {
   }
 };
 
-TEST_P(Striped, OutputsAreTheRecordedOnes) {
+TEST_P(Tiled, OutputsAreTheRecordedOnes) {
   if (!can_run(GetParam().board))
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
-  const Result<Road> road = take_road(request(GetParam().budget));
-  ASSERT_TRUE(road.ok()) << road.error().to_string();
-  EXPECT_EQ(road->run.outputs[0], read_bytes(folder_ / "out0_0.bin"));
+  const Result<EndToEnd> ran = run_end_to_end(request(GetParam().budget));
+  ASSERT_TRUE(ran.ok()) << ran.error().to_string();
+  EXPECT_EQ(ran->run.outputs[0], read_bytes(folder_ / "out0_0.bin"));
   int64_t peak = 0;
-  for (size_t p = 0; p < road->model.program().plan.use.size(); ++p)
-    if (!road->model.program().plan.memory.pools[p].read_only)
-      peak += road->model.program().plan.use[p].peak;
+  for (size_t p = 0; p < ran->model.program().plan.use.size(); ++p)
+    if (!ran->model.program().plan.memory.pools[p].read_only)
+      peak += ran->model.program().plan.use[p].peak;
   EXPECT_LE(peak, GetParam().budget);
-  ASSERT_TRUE(road->model.program().ram_budget.has_value());
-  EXPECT_FALSE(road->model.program().ram_budget->striped.empty());
-  EXPECT_GE(road->model.program().ram_budget->before, GetParam().needs);
+  ASSERT_TRUE(ran->model.program().ram_budget.has_value());
+  EXPECT_FALSE(ran->model.program().ram_budget->tiled.empty());
+  EXPECT_GE(ran->model.program().ram_budget->before, GetParam().needs);
   // At most 1.3 times what the build without a budget may take, where there are figures.
   const std::string_view board = GetParam().board;
   const double faster = board == "mps3-an547" ? 4.0 : board == "mps2-an386" ? 3.5 : 0;
   if (faster == 0 || std::string_view(GetParam().model) != "vww_96_int8") return;
   const std::optional<PeerFigures> peer = peer_figures("vww", faster == 4.0 ? "m55" : "m4f");
   ASSERT_TRUE(peer.has_value());
-  EXPECT_LE(static_cast<double>(road->run.instructions.at(0)) * faster,
+  EXPECT_LE(static_cast<double>(ran->run.instructions.at(0)) * faster,
             1.3 * static_cast<double>(peer->instructions));
 }
 
-TEST_P(Striped, TooLittleIsRefused) {
-  const Result<Road> road = take_road(request(GetParam().too_little));
-  ASSERT_FALSE(road.ok());
-  const std::string message = road.error().to_string();
+TEST_P(Tiled, TooLittleIsRefused) {
+  const Result<EndToEnd> ran = run_end_to_end(request(GetParam().too_little));
+  ASSERT_FALSE(ran.ok());
+  const std::string message = ran.error().to_string();
   EXPECT_NE(message.find("RAM budget of " + std::to_string(GetParam().too_little) +
                          " bytes: cannot be met: the least found is "),
             std::string::npos)
@@ -237,8 +237,8 @@ TEST_P(Striped, TooLittleIsRefused) {
   EXPECT_NE(message.find("' decides"), std::string::npos) << message;
 }
 
-std::vector<StripedCase> striped_cases() {
-  std::vector<StripedCase> cases;
+std::vector<TiledCase> tiled_cases() {
+  std::vector<TiledCase> cases;
   for (const char* board : {"host", "mps2-an385", "mps2-an386", "mps3-an547"}) {
     cases.push_back({"residual_s8", board, 19200, 8 * 1024, 4 * 1024});
     if (!recorded_folder("vww_96_int8").empty())
@@ -253,7 +253,7 @@ std::string name_of(const std::string& model, const std::string& board) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, Striped, testing::ValuesIn(striped_cases()), [](const auto& info) {
+INSTANTIATE_TEST_SUITE_P(Models, Tiled, testing::ValuesIn(tiled_cases()), [](const auto& info) {
   return name_of(info.param.model, info.param.board);
 });
 

@@ -44,7 +44,7 @@ entry @main
   options.lowering.optimise = LoweringOptions::Optimise::Speed;
   options.lowering.ram_budget = 2000;
   options.lowering.flash_budget = 3000;
-  options.lowering.slim = false;
+  options.lowering.eliminate_dead_channels = false;
   const Result<TargetSpec> target = parse_target(registry.catalogue(), "curious");
   ASSERT_TRUE(target.ok()) << target.error().to_string();
   const Result<CompiledModel> compiled = compile_module(*module, registry, *target, options);
@@ -53,7 +53,7 @@ entry @main
   EXPECT_EQ(seen[0].optimise, LoweringOptions::Optimise::Speed);
   EXPECT_EQ(seen[0].ram_budget, 2000);
   EXPECT_EQ(seen[0].flash_budget, 3000);
-  EXPECT_FALSE(seen[0].slim);
+  EXPECT_FALSE(seen[0].eliminate_dead_channels);
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ func @main(%0) -> (%4) {
 entry @main
 )";
 
-constexpr Stage kStages[] = {Stage::Import, Stage::Slim, Stage::Partition, Stage::Lower,
-                             Stage::Plan,   Stage::Emit, Stage::Package};
+constexpr Stage kStages[] = {Stage::Import, Stage::Eliminate, Stage::Partition, Stage::Lower,
+                             Stage::Plan,   Stage::Emit,      Stage::Package};
 
 std::map<std::string, std::string> files_of(const CompiledModel& model) {
   std::map<std::string, std::string> files;
@@ -44,7 +44,7 @@ class Pipeline : public testing::TestWithParam<const char*> {
   Pipeline() : target_(target_named(registry_, GetParam())) {
     options_.memory.pools = {{"ram", 0}};
     options_.package.resource_root = INTARSIA_SOURCE_DIR;
-    if (target_.members().size() == 2) options_.partition.pins = {{"first", "a"}, {"second", "b"}};
+    if (target_.devices().size() == 2) options_.partition.pins = {{"first", "a"}, {"second", "b"}};
   }
 
   CompiledModel run(CompiledModel model, Stage last) const {
@@ -62,7 +62,7 @@ class Pipeline : public testing::TestWithParam<const char*> {
 
 TEST_P(Pipeline, StopsBehindEachStageAndGoesOnFromThere) {
   const CompiledModel whole = run(imported(), Stage::Package);
-  ASSERT_EQ(whole.programs.size(), target_.members().size());
+  ASSERT_EQ(whole.programs.size(), target_.devices().size());
   for (const Stage stage : kStages) {
     const CompiledModel stopped = run(imported(), stage);
     EXPECT_EQ(stopped.reached, stage);
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Targets, Pipeline, testing::Values("c", "a: c; b: c"),
 
 TEST(Stages, HaveTheNamesThatDumpTakes) {
   EXPECT_EQ(stage_named("import"), Stage::Import);
-  EXPECT_EQ(stage_named("slim"), Stage::Slim);
+  EXPECT_EQ(stage_named("slim"), Stage::Eliminate);
   EXPECT_EQ(stage_named("partition"), Stage::Partition);
   EXPECT_EQ(stage_named("lower"), Stage::Lower);
   EXPECT_EQ(stage_named("plan"), Stage::Plan);

@@ -32,7 +32,7 @@ class RamBudget : public ::testing::Test {
                                  const std::vector<MemoryPool>& pools = {{"ram", 0}}) const {
     CompileOptions options;
     options.lowering.ram_budget = budget;
-    options.lowering.slim = false;
+    options.lowering.eliminate_dead_channels = false;
     options.memory.pools = pools;
     return compile_module(module, registry_, *parse_target(registry_.catalogue(), "plain"),
                           options);
@@ -82,7 +82,7 @@ int64_t least_of(const std::string& message) {
 constexpr testing::NetworkSizes kSizes{1, 24, 2};
 
 struct Tally {
-  int striped = 0, smaller = 0, chains = 0, loops = 0;
+  int tiled = 0, smaller = 0, chains = 0, loops = 0;
 };
 
 TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
@@ -114,18 +114,18 @@ TEST_F(RamBudget, NetworksStayWithinAndKeepTheirResults) {
       ASSERT_EQ(run_in_memory(*model, inputs), *expected)
           << "seed " << seed << ", budget " << budget;
       if (budget == most) {
-        EXPECT_TRUE(model->program().ram_budget->striped.empty());
+        EXPECT_TRUE(model->program().ram_budget->tiled.empty());
       }
       for (const tir::Func& func : model->program().lowered.funcs) {
-        if (!func.striped) continue;
-        ++tally.striped;
+        if (!func.tiled) continue;
+        ++tally.tiled;
         tally.chains += func.node.find(',') != std::string::npos;
-        tally.loops += tir::print(func).find("for stripe") != std::string::npos;
+        tally.loops += tir::print(func).find("for tile") != std::string::npos;
       }
     }
   }
   EXPECT_GT(tally.smaller, 35);
-  EXPECT_GT(tally.striped, 80);
+  EXPECT_GT(tally.tiled, 80);
   EXPECT_GT(tally.chains, 20);
   EXPECT_GT(tally.loops, 20);
 }
@@ -178,7 +178,7 @@ TEST_F(RamBudget, AsksForLessThanTheBudgetOnASmallerBoard) {
 // before it is written.
 TEST_F(RamBudget, LineBuffersAreWrittenBeforeTheyAreRead) {
   const TargetSpec target = *parse_target(registry_.catalogue(), "plain");
-  int striped = 0;
+  int tiled = 0;
   for (uint32_t seed = 1001; seed <= 1100; ++seed) {
     Random random(seed);
     const graph::Module module = testing::random_network(random, DataType::Int8, kSizes);
@@ -191,10 +191,10 @@ TEST_F(RamBudget, LineBuffersAreWrittenBeforeTheyAreRead) {
       ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
       const Result<void> verified = tir::verify(lowered->module);
       ASSERT_TRUE(verified.ok()) << "seed " << seed << ": " << verified.error().to_string();
-      for (const tir::Func& func : lowered->module.funcs) striped += func.striped;
+      for (const tir::Func& func : lowered->module.funcs) tiled += func.tiled;
     }
   }
-  EXPECT_GT(striped, 100);
+  EXPECT_GT(tiled, 100);
 }
 
 }  // namespace

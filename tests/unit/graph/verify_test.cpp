@@ -151,7 +151,7 @@ func @b(%0) -> (%1) { %0 x: f32[2] %1 y: f32[2] call c(%0) -> (%1) {callee=a} }
 entry @a)"));
   EXPECT_EQ(text,
             "function 'a': calls itself, directly or not; function 'b': operator 'c' (call) closes "
-            "the circle; "
+            "a cycle of calls; "
             "a function cannot run one that runs it\n");
 }
 

@@ -58,7 +58,7 @@ TEST(ImportControl, CirclesAreRefusedByName) {
   EXPECT_THAT(
       errors(m),
       HasSubstr("operator 1 'next_2' (WHILE v1) of subgraph 2: runs subgraph 2 'part2', which runs "
-                "this operator: subgraphs call each other in a circle"));
+                "this operator: subgraphs call each other in a cycle"));
 }
 
 TEST(ImportControl, SubgraphsThatDoNotExist) {

@@ -127,14 +127,14 @@ TEST(OnnxFile, UnknownOperatorsAreReportedTogether) {
   EXPECT_THAT(refusal, HasSubstr("docs/onnx.md"));
 }
 
-TEST(OnnxFile, Circle) {
+TEST(OnnxFile, Cycle) {
   Model model;
   model.input("x", {1, 2}).output("y");
   model.node("Add", {"x", "b"}, {"a"});
   model.node("Relu", {"a"}, {"b"});
   model.node("Relu", {"x"}, {"y"});
   EXPECT_THAT(model.refusal(),
-              HasSubstr("operator 0 'the_Add' (Add, operator set 17): is part of a circle"));
+              HasSubstr("operator 0 'the_Add' (Add, operator set 17): is part of a cycle"));
 }
 
 TEST(OnnxFile, OrderOfTheFileDoesNotMatter) {

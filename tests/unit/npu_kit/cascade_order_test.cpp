@@ -102,7 +102,7 @@ int64_t rows_behind(const RowWindow& window, int64_t rows) {
   return std::max<int64_t>(1, (rows + window.pad - window.extent()) / window.stride + 1);
 }
 
-// Each operation reads what the one before makes, and nobody else does; the last one goes by so many rows.
+// Each operation reads what the one before makes, and nobody else does; the last one goes by this many rows.
 CascadeProblem random_line(std::mt19937& random) {
   CascadeProblem problem;
   problem.maps.push_back({static_cast<int64_t>(20 + random() % 40), 1, random() % 2 == 0,

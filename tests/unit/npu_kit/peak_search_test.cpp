@@ -83,7 +83,7 @@ constexpr double kAnyTime = std::numeric_limits<double>::infinity();
 
 TEST(PeakSearch, RunsTheOperationsAroundTheLargestMapInTurns) {
   Line line({1, 1, 100, 1, 1});
-  lower_peak(line, {.wished = 0, .most_cycles = kAnyTime});
+  lower_peak(line, {.wanted = 0, .most_cycles = kAnyTime});
   ASSERT_FALSE(line.turns().empty());
   EXPECT_LE(line.turns().front().first, 1);
   EXPECT_GE(line.turns().front().last, 2);
@@ -92,24 +92,24 @@ TEST(PeakSearch, RunsTheOperationsAroundTheLargestMapInTurns) {
 
 TEST(PeakSearch, DoesNothingWhereLittleIsNeeded) {
   Line line({1, 1, 100, 1, 1});
-  lower_peak(line, {.wished = line.peak(), .most_cycles = kAnyTime});
+  lower_peak(line, {.wanted = line.peak(), .most_cycles = kAnyTime});
   EXPECT_TRUE(line.turns().empty());
 }
 
 TEST(PeakSearch, HasATimeToKeep) {
   Line line({1, 1, 100, 1, 1});
-  lower_peak(line, {.wished = 0, .most_cycles = line.cycles() + 8});
+  lower_peak(line, {.wanted = 0, .most_cycles = line.cycles() + 8});
   ASSERT_FALSE(line.turns().empty());
   EXPECT_LE(line.cycles(), 408);
   Line none({1, 1, 100, 1, 1});
-  lower_peak(none, {.wished = 0, .most_cycles = none.cycles()});
+  lower_peak(none, {.wanted = 0, .most_cycles = none.cycles()});
   EXPECT_TRUE(none.turns().empty());
 }
 
 TEST(PeakSearch, GoesOverNoBarrier) {
   Line line({1, 1, 100, 1, 1});
   line.barrier_ = 1;
-  lower_peak(line, {.wished = 0, .most_cycles = kAnyTime});
+  lower_peak(line, {.wanted = 0, .most_cycles = kAnyTime});
   for (const Line::Turns& turns : line.turns())
     EXPECT_TRUE(turns.last <= 1 || turns.first > 1) << turns.first << " to " << turns.last;
 }
@@ -118,13 +118,13 @@ TEST(PeakSearch, GoesOverNoBarrier) {
 TEST(PeakSearch, LowersPeaksThatAreAsHigh) {
   Line line({1, 100, 1, 1, 1, 1, 1, 1, 100, 1});
   const int64_t before = line.peak();
-  lower_peak(line, {.wished = 0, .most_cycles = kAnyTime});
+  lower_peak(line, {.wanted = 0, .most_cycles = kAnyTime});
   EXPECT_LT(line.peak(), before / 4);
   EXPECT_GE(line.turns().size(), 2u);
   // Where the second has no way to become smaller, the first is taken back.
   Line half({1, 100, 1, 1, 1, 1, 1, 1, 100, 1});
   half.barrier_ = 7;
-  lower_peak(half, {.wished = 0, .most_cycles = kAnyTime});
+  lower_peak(half, {.wanted = 0, .most_cycles = kAnyTime});
   EXPECT_TRUE(half.turns().empty());
 }
 
@@ -139,8 +139,8 @@ TEST(PeakSearch, MakesNothingWorse) {
     line.most_stripes_ = 16;
     const int64_t before = line.peak();
     const double most = line.cycles() * (1 + (random() % 40) / 100.0);
-    const int64_t wished = static_cast<int64_t>(random() % static_cast<uint32_t>(before));
-    lower_peak(line, {.wished = wished, .most_cycles = most});
+    const int64_t wanted = static_cast<int64_t>(random() % static_cast<uint32_t>(before));
+    lower_peak(line, {.wanted = wanted, .most_cycles = most});
     EXPECT_LE(line.peak(), before);
     EXPECT_LE(line.cycles(), most);
     EXPECT_EQ(line.peak() < before, !line.turns().empty());

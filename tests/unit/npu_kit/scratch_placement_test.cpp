@@ -99,7 +99,7 @@ TEST(ScratchPlacement, SpreadsWhereThereIsRoom) {
   EXPECT_EQ(turns[1].address, 7);
 }
 
-// Patience finds ways that no order of taking the lowest gap does, and no worse ones.
+// A longer search finds placements that no order of taking the lowest gap does, and no worse ones.
 TEST(ScratchPlacement, PatienceHelps) {
   std::mt19937 random(6);
   int helped = 0;

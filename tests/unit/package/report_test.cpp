@@ -42,7 +42,7 @@ Made digits_on(const std::string& target_text, std::map<std::string, std::string
 
 // The graph's own figures, whoever runs it.
 void expect_right_rows(const Made& made) {
-  const graph::Module& imported = made.model.slimmed.module;
+  const graph::Module& imported = made.model.reduced.module;
   const graph::Function& main = imported.entry_function();
   int64_t total = 0;
   for (size_t i = 0; i < main.nodes.size(); ++i) {
@@ -96,7 +96,7 @@ TEST(Report, OfAnNpuHasARowPerOperator) {
   EXPECT_EQ(region.operators, static_cast<int64_t>(made.report.operators.size()));
   EXPECT_EQ(region.macs, made.report.macs);
   EXPECT_EQ(region.stream_bytes, made.report.stream_bytes);
-  for (const OperatorRow& row : made.report.operators) EXPECT_EQ(row.member, "ethos-u");
+  for (const OperatorRow& row : made.report.operators) EXPECT_EQ(row.device, "ethos-u");
   EXPECT_NE(report_text(made.report).find(region.name + " on ethos-u: "), std::string::npos);
 }
 
@@ -105,7 +105,7 @@ TEST(Report, OfACpuBesideAnNpu) {
   expect_right_rows(made);
   EXPECT_EQ(made.report.regions.size(), 2u);
   for (const OperatorRow& row : made.report.operators)
-    EXPECT_EQ(row.member, row.name == "widen" ? "c" : "ethos-u");
+    EXPECT_EQ(row.device, row.name == "widen" ? "c" : "ethos-u");
 }
 
 // What a program finds in the manifest about the model, and in the folder.

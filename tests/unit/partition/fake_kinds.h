@@ -20,7 +20,7 @@ inline TargetKind fake_kind(std::string name, Role role,
   kind.spec.name = std::move(name);
   kind.spec.summary = "for tests";
   kind.spec.role = role;
-  kind.spec.attributes = {AttributeSpec::integer("id", 0, 0, 9, "tells members apart")};
+  kind.spec.attributes = {AttributeSpec::integer("id", 0, 0, 9, "tells devices apart")};
   kind.patterns = [cycles, most_channels](const Target&) {
     std::vector<Pattern> patterns;
     for (const auto& [op, cost] : cycles)

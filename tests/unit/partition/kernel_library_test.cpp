@@ -25,8 +25,8 @@ KernelLibrary library() {
   library.serves = [](const Target& target) {
     return *target.attributes.find("better") == AttributeValue(true);
   };
-  library.kernels = [](const Target&, const LoweringOptions&) -> standard_lowering::ChooseLeaf {
-    return [](const operators::OpView& view) -> standard_lowering::LowerLeaf {
+  library.kernels = [](const Target&, const LoweringOptions&) -> standard_lowering::ChooseKernel {
+    return [](const operators::OpView& view) -> standard_lowering::LowerKernel {
       if (view.node.kind != graph::OpKind::Neg) return nullptr;
       return [](operators::OpLowering& op) {
         op.declare({Shape{4}}, Shape{4});

@@ -39,10 +39,10 @@ func @main(%0) -> (%4) {
 entry @main
 )";
 
-std::map<std::string, std::string> members_of(const Partitioned& result) {
-  std::map<std::string, std::string> members;
-  for (const auto& row : result.explanation.operators) members[row.name] = row.member;
-  return members;
+std::map<std::string, std::string> devices_of(const Partitioned& result) {
+  std::map<std::string, std::string> devices;
+  for (const auto& row : result.explanation.operators) devices[row.name] = row.device;
+  return devices;
 }
 
 Partitioned partitioned(const graph::Module& module, const std::string& target,
@@ -64,7 +64,7 @@ std::string failure(const graph::Module& module, const std::string& target,
   return result.ok() ? "" : result.error().to_string();
 }
 
-TEST(Partition, OneMemberIsOneRegion) {
+TEST(Partition, OneDeviceIsOneRegion) {
   const Partitioned result = partitioned(parsed(kDiamond), "cpu");
   ASSERT_EQ(result.module.functions.size(), 2u);
   EXPECT_EQ(result.module.functions[1].name, "main_cpu_0");
@@ -74,10 +74,10 @@ TEST(Partition, OneMemberIsOneRegion) {
 }
 
 TEST(Partition, PriorityFollowsTheOrderOfDevices) {
-  const auto first = members_of(partitioned(parsed(kDiamond), "cpu + npu + gpu"));
+  const auto first = devices_of(partitioned(parsed(kDiamond), "cpu + npu + gpu"));
   EXPECT_EQ(first, (std::map<std::string, std::string>{
                        {"a", "npu"}, {"b", "gpu"}, {"c", "npu"}, {"d", "cpu"}}));
-  const auto second = members_of(partitioned(parsed(kDiamond), "cpu + gpu + npu"));
+  const auto second = devices_of(partitioned(parsed(kDiamond), "cpu + gpu + npu"));
   EXPECT_EQ(second, (std::map<std::string, std::string>{
                         {"a", "gpu"}, {"b", "gpu"}, {"c", "gpu"}, {"d", "cpu"}}));
 }
@@ -95,7 +95,7 @@ TEST(Partition, RegionsDoNotWaitForEachOther) {
   EXPECT_EQ(result.explanation.transfers, 4);
 }
 
-// The whole is what its functions cost as the members get them, and the transfers.
+// The whole is what its functions cost as the devices get them, and the transfers.
 TEST(Partition, EstimatesAreOfFunctions) {
   for (const PartitionPolicy policy : {PartitionPolicy::Priority, PartitionPolicy::Cost}) {
     PartitionOptions options;
@@ -105,7 +105,7 @@ TEST(Partition, EstimatesAreOfFunctions) {
     int64_t operators = 0;
     double functions = 0;
     for (const Explanation::Function& function : said.functions) {
-      EXPECT_TRUE(function.name.starts_with("main_" + function.member)) << function.name;
+      EXPECT_TRUE(function.name.starts_with("main_" + function.device)) << function.name;
       operators += function.operators, functions += function.microseconds;
     }
     EXPECT_EQ(operators, 4);
@@ -166,7 +166,7 @@ TEST(Partition, SaysWhyNot) {
 TEST(Partition, PinsBind) {
   PartitionOptions options;
   options.pins = {{"c", "cpu"}};
-  EXPECT_EQ(members_of(partitioned(parsed(kDiamond), "cpu + npu", options))["c"], "cpu");
+  EXPECT_EQ(devices_of(partitioned(parsed(kDiamond), "cpu + npu", options))["c"], "cpu");
   options.pins = {{"d", "npu"}};
   EXPECT_THAT(
       failure(parsed(kDiamond), "cpu + npu", options),
@@ -179,12 +179,12 @@ TEST(Partition, PinsBind) {
   EXPECT_THAT(failure(parsed(kDiamond), "cpu + npu", options), HasSubstr("did you mean 'npu'?"));
 }
 
-TEST(Partition, SeveralMembersOfOneKind) {
+TEST(Partition, SeveralDevicesOfOneKind) {
   PartitionOptions options;
   options.pins = {{"b", "slow"}, {"d", "slow"}};
-  const auto members =
-      members_of(partitioned(parsed(kDiamond), "slow: cpu -id=1; fast: cpu -id=2", options));
-  EXPECT_EQ(members, (std::map<std::string, std::string>{
+  const auto devices =
+      devices_of(partitioned(parsed(kDiamond), "slow: cpu -id=1; fast: cpu -id=2", options));
+  EXPECT_EQ(devices, (std::map<std::string, std::string>{
                          {"a", "fast"}, {"b", "slow"}, {"c", "fast"}, {"d", "slow"}}));
 }
 
@@ -204,8 +204,8 @@ func @f(%0) -> (%1) [pin=npu] {
 }
 entry @main
 )");
-  const auto members = members_of(partitioned(module, "cpu + npu + gpu"));
-  EXPECT_EQ(members, (std::map<std::string, std::string>{{"first_r", "npu"}, {"second_r", "gpu"}}));
+  const auto devices = devices_of(partitioned(module, "cpu + npu + gpu"));
+  EXPECT_EQ(devices, (std::map<std::string, std::string>{{"first_r", "npu"}, {"second_r", "gpu"}}));
 }
 
 TEST(Partition, ReportsEveryOperatorNobodyTakes) {
@@ -220,7 +220,7 @@ func @main(%0) -> (%2) {
 entry @main
 )");
   const std::string text = failure(module, "cpu + npu");
-  EXPECT_THAT(text, HasSubstr("operator 'q' (quantize): no member of the target can take it (cpu: "
+  EXPECT_THAT(text, HasSubstr("operator 'q' (quantize): no device of the target can take it (cpu: "
                               "cpu has no pattern for quantize; npu:"));
   EXPECT_THAT(text, HasSubstr("operator 'dq'"));
 }

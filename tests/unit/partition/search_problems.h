@@ -154,7 +154,7 @@ inline graph::Module random_graph(uint32_t seed, int nodes, uint32_t reach) {
   return maker.module;
 }
 
-// A module with a registry, a target, and what its members offer.
+// A module with a registry, a target, and what its devices offer.
 struct Problem {
   Problem(const TargetRegistry& its_registry, graph::Module its_module, const std::string& text)
       : registry(its_registry),
@@ -200,39 +200,39 @@ inline double plain_cost(const Problem& p, const partitioning::Assignment& assig
     for (const graph::TensorId id : f.nodes[n].inputs) readers[id.index].insert(assignment[n]);
     for (const graph::TensorId id : f.nodes[n].outputs) writers[id.index] = assignment[n];
   }
-  // Costs of these kinds do not depend on whether what a member has is one function or several.
+  // Costs of these kinds do not depend on whether what a device has is one function or several.
   for (const auto& [m, nodes] : taken) {
-    const Target& member = p.target.members()[static_cast<size_t>(m)];
+    const Target& device = p.target.devices()[static_cast<size_t>(m)];
     const graph::Function together = graph::FunctionCutter(f).cut(nodes).function;
-    cost += p.registry.kind_of(member).cost(member, p.module, together, {}).microseconds();
+    cost += p.registry.kind_of(device).cost(device, p.module, together, {}).microseconds();
   }
   for (const graph::TensorId id : f.outputs) readers[id.index].insert(0);
-  for (auto& [tensor, members] : readers) {
+  for (auto& [tensor, devices] : readers) {
     const int writer = writers.at(tensor);
-    members.erase(writer);
-    if (members.empty()) continue;
+    devices.erase(writer);
+    if (devices.empty()) continue;
     const int64_t bytes = f.tensor(graph::TensorId{tensor}).bytes();
-    members.insert(writer);  // hands over
+    devices.insert(writer);  // hands over
     std::set<size_t> cpus;
-    for (const int member : members) {
-      const Target& side = p.target.members()[static_cast<size_t>(member)];
+    for (const int device : devices) {
+      const Target& side = p.target.devices()[static_cast<size_t>(device)];
       cost += p.registry.kind_of(side).transfer_microseconds(side, bytes);
-      cpus.insert(owners[static_cast<size_t>(member)]);
+      cpus.insert(owners[static_cast<size_t>(device)]);
     }
     cost += static_cast<double>(cpus.size() - 1) * (5.0 + static_cast<double>(bytes) / 400.0);
   }
   return cost;
 }
 
-// Whether the nodes of each member can be divided into pieces that it offers.
+// Whether the nodes of each device can be divided into pieces that it offers.
 inline bool is_whole(const Problem& p, const partitioning::Assignment& assignment,
                      std::vector<bool> covered = {}) {
   covered.resize(assignment.size(), false);
   const size_t next =
       static_cast<size_t>(std::find(covered.begin(), covered.end(), false) - covered.begin());
   if (next == assignment.size()) return true;
-  const auto member = static_cast<size_t>(assignment[next]);
-  for (const partitioning::Piece& piece : p.offers.table.cells[next][member].pieces) {
+  const auto device = static_cast<size_t>(assignment[next]);
+  for (const partitioning::Piece& piece : p.offers.table.cells[next][device].pieces) {
     std::vector<bool> more = covered;
     const bool fits = std::all_of(piece.nodes.begin(), piece.nodes.end(), [&](graph::NodeId node) {
       const bool is_free = !more[node.at()] && assignment[node.at()] == assignment[next];
@@ -247,7 +247,7 @@ inline bool is_whole(const Problem& p, const partitioning::Assignment& assignmen
 // The least cost of all assignments; nothing when no assignment is possible.
 inline std::optional<double> least_cost(const Problem& p) {
   std::optional<double> least;
-  const int members = static_cast<int>(p.target.members().size());
+  const int devices = static_cast<int>(p.target.devices().size());
   partitioning::Assignment assignment(p.function().nodes.size(), 0);
   for (;;) {
     if (is_whole(p, assignment)) {
@@ -255,7 +255,7 @@ inline std::optional<double> least_cost(const Problem& p) {
       if (!least || cost < *least) least = cost;
     }
     size_t digit = 0;
-    while (digit < assignment.size() && ++assignment[digit] == members) assignment[digit++] = 0;
+    while (digit < assignment.size() && ++assignment[digit] == devices) assignment[digit++] = 0;
     if (digit == assignment.size()) return least;
   }
 }

@@ -80,9 +80,9 @@ TEST(Search, KeepsPins) {
     // Moving any other node alone gains nothing.
     const double cost = microseconds_of(problem, found->assignment);
     for (size_t n = 0; n < 5; ++n)
-      for (int member = 0; member < 3; ++member) {
+      for (int device = 0; device < 3; ++device) {
         Assignment other = found->assignment;
-        other[n] = member;
+        other[n] = device;
         if (n != seed % 5 && is_whole(problem, other)) {
           EXPECT_GE(microseconds_of(problem, other), cost - 1e-6) << "seed " << seed;
         }
@@ -206,7 +206,7 @@ TEST(Search, TiesBetweenEqualCpusCostNothing) {
     EXPECT_TRUE(result.search->is_exact);
     EXPECT_LE(result.search->placements, 8 * count);
     EXPECT_EQ(result.transfers, 0);
-    for (const Explanation::Operator& row : result.operators) EXPECT_EQ(row.member, "a");
+    for (const Explanation::Operator& row : result.operators) EXPECT_EQ(row.device, "a");
   }
 }
 
@@ -221,17 +221,17 @@ TEST(Search, TiesHaveOneOutcome) {
   GraphMaker maker;
   maker.relu(maker.input());
   maker.leaves_are_outputs();
-  const auto member = [&](const std::string& target) {
+  const auto device = [&](const std::string& target) {
     const Problem problem(registry, maker.module, target);
     const Result<CheapestAssignment> found = problem.search();
     INTARSIA_CHECK(found.ok(), "the host takes all");
     EXPECT_TRUE(found->search.is_exact);
-    return problem.target.members()[static_cast<size_t>(found->assignment[0])].name;
+    return problem.target.devices()[static_cast<size_t>(found->assignment[0])].name;
   };
-  EXPECT_EQ(member("cpu + same"), "same");
-  EXPECT_EQ(member("cpu + slow + same"), "cpu");
-  EXPECT_EQ(member("cpu + slow + x + y"), "x");
-  EXPECT_EQ(member("cpu + slow + y + x"), "y");
+  EXPECT_EQ(device("cpu + same"), "same");
+  EXPECT_EQ(device("cpu + slow + same"), "cpu");
+  EXPECT_EQ(device("cpu + slow + x + y"), "x");
+  EXPECT_EQ(device("cpu + slow + y + x"), "y");
 }
 
 enum class Join { None, Chain, Concat };
@@ -319,13 +319,13 @@ TEST(Search, TheUserIsToldWhenItWasCutShort) {
 
 // ---- what it stands on ----
 
-TEST(Regions, KeepTheOrderOfTheModelWhereMembersDoNotMatter) {
+TEST(Regions, KeepTheOrderOfTheModelWhereDevicesDoNotMatter) {
   GraphMaker maker;
   const graph::TensorId in = maker.input();
   maker.relu(in), maker.relu(in);
   const auto regions = partitioning::make_regions(maker.function(), {1, 0});
   ASSERT_EQ(regions.size(), 2u);
-  EXPECT_EQ(regions[0].member, 1);
+  EXPECT_EQ(regions[0].device, 1);
 }
 
 TEST(Regions, ReadAVariableBeforeItIsWrittenAgain) {
@@ -337,7 +337,7 @@ TEST(Regions, ReadAVariableBeforeItIsWrittenAgain) {
   maker.function().nodes[2].outputs = {state};
   const auto regions = partitioning::make_regions(maker.function(), {0, 1, 0});
   ASSERT_EQ(regions.size(), 3u);
-  EXPECT_EQ(regions[1].member, 1);
+  EXPECT_EQ(regions[1].device, 1);
 }
 
 TEST(DecisionOrder, TakesWhereBranchesMeetBeforeTheBranches) {
@@ -422,13 +422,13 @@ entry @main
 )");
   ASSERT_TRUE(module.ok()) << module.error().to_string();
   const Result<TargetSpec> target = parse_target(registry.catalogue(), "silent");
-  const Target& member = target->host();
+  const Target& device = target->host();
   const graph::Function& f = module->functions[0];
-  const CostEstimate cost = registry.kind_of(member).cost(member, *module, f, {});
+  const CostEstimate cost = registry.kind_of(device).cost(device, *module, f, {});
   EXPECT_DOUBLE_EQ(cost.cycles, 8 * 12 + 30 * 3);
   EXPECT_DOUBLE_EQ(cost.clock_mhz, 100);
   EXPECT_DOUBLE_EQ(cost.microseconds(), 1.86);
-  EXPECT_DOUBLE_EQ(registry.kind_of(member).transfer_microseconds(member, 400), 0);
+  EXPECT_DOUBLE_EQ(registry.kind_of(device).transfer_microseconds(device, 400), 0);
 }
 
 }  // namespace

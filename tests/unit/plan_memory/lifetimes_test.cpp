@@ -127,12 +127,12 @@ TEST_F(LifetimesTest, UsersAreTheTargetsAndTheCaller) {
   straight();
   for (const char* name : {"f0", "f1", "f2"}) func(name).target = "npu";
   Lifetimes lifetimes = found();
-  EXPECT_EQ(group_of(lifetimes, in_).members, (Users{"", "npu"}));
-  EXPECT_EQ(group_of(lifetimes, out_).members, (Users{"", "npu"}));
-  EXPECT_EQ(group_of(lifetimes, a_).members, (Users{"npu"}));
+  EXPECT_EQ(group_of(lifetimes, in_).users, (Users{"", "npu"}));
+  EXPECT_EQ(group_of(lifetimes, out_).users, (Users{"", "npu"}));
+  EXPECT_EQ(group_of(lifetimes, a_).users, (Users{"npu"}));
   schedule_.buffers[a_.at()].initial = 0;
   lifetimes = found();
-  EXPECT_EQ(group_of(lifetimes, a_).members, (Users{"", "npu"}));
+  EXPECT_EQ(group_of(lifetimes, a_).users, (Users{"", "npu"}));
 }
 
 TEST_F(LifetimesTest, ABranchReadsItsFlag) {
@@ -146,7 +146,7 @@ TEST_F(LifetimesTest, ABranchReadsItsFlag) {
   const Lifetimes lifetimes = found();
   EXPECT_EQ(lifetimes.steps, 5);
   EXPECT_EQ(steps_of(lifetimes, flag), Steps(0, 2));
-  EXPECT_EQ(group_of(lifetimes, flag).members, (Users{"", "npu"}));
+  EXPECT_EQ(group_of(lifetimes, flag).users, (Users{"", "npu"}));
   EXPECT_TRUE(group_of(lifetimes, unread).buffers.empty());
   EXPECT_EQ(steps_of(lifetimes, b_), Steps(2, 4));
 }
@@ -197,7 +197,7 @@ TEST_F(InPlace, JoinedGroupsHaveTheUsersAndTheAlignmentOfBoth) {
   schedule_.buffers[b_.at()].memory = "fast";
   const Lifetimes lifetimes = found(true);
   ASSERT_EQ(lifetimes.groups.size(), 1u);
-  EXPECT_EQ(lifetimes.groups[0].members, (Users{"", "npu"}));
+  EXPECT_EQ(lifetimes.groups[0].users, (Users{"", "npu"}));
   EXPECT_EQ(lifetimes.groups[0].alignment, 32);
   EXPECT_EQ(lifetimes.groups[0].memory, "fast");
 }

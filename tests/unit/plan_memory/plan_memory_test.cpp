@@ -12,9 +12,9 @@ using testing::HasSubstr;
 using tir::Access;
 using tir::BufferId;
 
-// A leaf that reads `inputs` buffers and writes one, element by element.
-tir::Func leaf(const std::string& name, int inputs, int64_t elements, bool in_place,
-               const std::string& target = "") {
+// A kernel that reads `inputs` buffers and writes one, element by element.
+tir::Func kernel(const std::string& name, int inputs, int64_t elements, bool in_place,
+                 const std::string& target = "") {
   tir::FuncBuilder build(name);
   std::vector<BufferId> in;
   for (int i = 0; i < inputs; ++i)
@@ -42,8 +42,8 @@ tir::Module chain(bool in_place, const std::string& second_target = "") {
   tir::Module module;
   module.name = "m";
   module.entry = "main";
-  module.funcs = {leaf("f", 1, 64, in_place), leaf("f2", 1, 64, in_place, second_target),
-                  leaf("g", 2, 64, in_place)};
+  module.funcs = {kernel("f", 1, 64, in_place), kernel("f2", 1, 64, in_place, second_target),
+                  kernel("g", 2, 64, in_place)};
   tir::Func schedule;
   schedule.name = "main";
   schedule.parameters = {{Access::Read}, {Access::Write}};
@@ -164,7 +164,7 @@ tir::Module stepwise(bool flag) {
   tir::Module module;
   module.name = "m";
   module.entry = "main";
-  module.funcs = {leaf("f", 1, 64, false), func, schedule};
+  module.funcs = {kernel("f", 1, 64, false), func, schedule};
   return module;
 }
 
@@ -183,7 +183,7 @@ TEST(PlanMemory, CommandsOfADeviceAreSteps) {
   EXPECT_EQ(fine->find(BufferId{1})->first_step, 4);  // the output begins at its writer
 }
 
-// in -> a -> out by stripes: a may begin `distance` bytes before in, out as many before a. 64 bytes each.
+// in -> a -> out by row tiles: a may begin `distance` bytes before in, out as many before a. 64 bytes each.
 tir::Module overlapping(int64_t distance) {
   tir::FuncBuilder build("rows");
   const BufferId in = build.parameter("in", DataType::Int8, {64}, Access::Read);
@@ -191,7 +191,7 @@ tir::Module overlapping(int64_t distance) {
   tir::Func func = build.finish(build.loop("s", 8, [&](const tir::Expr& s) {
     return tir::call_func("f", {in, out}, {s * 8, s * 8});
   }));
-  func.striped = true;
+  func.tiled = true;
   func.overlaps = {{0, 1, distance}};
   tir::Func schedule;
   schedule.name = "main";
@@ -203,7 +203,7 @@ tir::Module overlapping(int64_t distance) {
   tir::Module module;
   module.name = "m";
   module.entry = "main";
-  module.funcs = {leaf("f", 1, 8, false), func, schedule};
+  module.funcs = {kernel("f", 1, 8, false), func, schedule};
   return module;
 }
 
@@ -281,7 +281,7 @@ TEST(PlanMemory, BuffersMayAskForAMemory) {
 }
 
 // What did not ask for a memory leaves it first.
-TEST(PlanMemory, WishesStayLongest) {
+TEST(PlanMemory, RequestedPoolsStayLongest) {
   tir::Module module = chain(false);
   module.funcs.back().buffers[2].memory = "fast";
   MemoryMap memory;

@@ -21,7 +21,7 @@ TEST(PackageLayout, SlotsAreThoseOfTheSchema) {
   EXPECT_EQ(kPackagePoolBytes, slot(contract::Package::VT_POOL_BYTES));
   EXPECT_EQ(kPackageAlignment, slot(contract::Package::VT_ALIGNMENT));
   EXPECT_EQ(kFunctionName, slot(contract::Function::VT_NAME));
-  EXPECT_EQ(kFunctionMember, slot(contract::Function::VT_MEMBER));
+  EXPECT_EQ(kFunctionDevice, slot(contract::Function::VT_DEVICE));
   EXPECT_EQ(kFunctionTarget, slot(contract::Function::VT_TARGET));
   EXPECT_EQ(kFunctionCommands, slot(contract::Function::VT_COMMANDS));
   EXPECT_EQ(kFunctionConstants, slot(contract::Function::VT_CONSTANTS));

@@ -19,21 +19,21 @@ std::string prefix(uint32_t seed) {
   return fmt::format("m{}_", seed);
 }
 
-// The leaf functions of a module and a run function that takes all parameters of leaf 0 as one
+// The kernel functions of a module and a run function that takes all parameters of kernel 0 as one
 // array.
 std::string c_text(const tir::Module& module, const std::string& prefix) {
   std::string text;
   for (const tir::Constant& constant : module.constants) {
     text += *emission::emit_c_constant(constant, prefix, {emission::CLinkage::Static});
   }
-  const tir::Func& leaf = module.funcs[0];
-  const Result<std::string> function = emission::emit_c_function(module, leaf, {prefix, {}});
+  const tir::Func& kernel = module.funcs[0];
+  const Result<std::string> function = emission::emit_c_function(module, kernel, {prefix, {}});
   EXPECT_TRUE(function.ok()) << (function.ok() ? "" : function.error().to_string());
   if (!function.ok()) return text;
   text += *function;
   text += "void " + prefix + "run(void **p);\nvoid " + prefix + "run(void **p) {\n  " + prefix +
-          leaf.name + "(";
-  for (size_t i = 0; i < leaf.parameters.size(); ++i) {
+          kernel.name + "(";
+  for (size_t i = 0; i < kernel.parameters.size(); ++i) {
     text += (i == 0 ? "p[" : ", p[") + std::to_string(i) + "]";
   }
   return text + ");\n}\n";
@@ -62,10 +62,10 @@ TEST_P(EmittedC, EqualsTheEvaluator) {
     Random random(seed + 2000);
     const graph::Module& module = modules[seed - 1];
     SCOPED_TRACE("seed " + std::to_string(seed) + "\n" + graph::print(module));
-    const tir::Func& leaf = lowered[seed - 1].module.funcs[0];
+    const tir::Func& kernel = lowered[seed - 1].module.funcs[0];
     Values inputs = random_inputs(random, module);
     const Values expected = evaluate(module, inputs);
-    const DataType type = leaf.buffers[leaf.parameters.size() - 1].type;
+    const DataType type = kernel.buffers[kernel.parameters.size() - 1].type;
     auto* run = program.find<void(void**)>(prefix(seed) + "run");
     ASSERT_NE(run, nullptr);
 
@@ -73,11 +73,11 @@ TEST_P(EmittedC, EqualsTheEvaluator) {
     std::vector<void*> arguments;
     for (graph::TensorValue& value : inputs) arguments.push_back(value.data());
     arguments.push_back(output.data());
-    ASSERT_EQ(arguments.size(), leaf.parameters.size());
+    ASSERT_EQ(arguments.size(), kernel.parameters.size());
     run(arguments.data());
     ASSERT_TRUE(same_values(type, output, expected[0]));
 
-    for (const tir::InPlace& pair : leaf.in_place) {
+    for (const tir::InPlace& pair : kernel.in_place) {
       graph::TensorValue& shared = inputs[static_cast<size_t>(pair.input)];
       const graph::TensorValue kept = shared;
       arguments[static_cast<size_t>(pair.output)] = shared.data();

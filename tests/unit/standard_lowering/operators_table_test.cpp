@@ -1,5 +1,5 @@
 // docs/operators.md holds the table of operators and types that this test makes from the code: every
-// member of a target is asked about random modules of one operator, the very cases that the other
+// device of a target is asked about random modules of one operator, the very cases that the other
 // tests run. INTARSIA_UPDATE_DOCS=1 writes the table anew.
 #include <algorithm>
 #include <cstdlib>
@@ -21,30 +21,30 @@ namespace {
 using graph::OpKind;
 
 constexpr char kBegin[] = "<!-- table: begin -->\n", kEnd[] = "<!-- table: end -->\n";
-// So many modules tell whether a member takes all of an operator's forms. Where it takes none of them
+// This many modules tell whether a device takes all of an operator's forms. Where it takes none of them
 // but knows the operator, more are drawn: it may take few forms only.
 constexpr size_t kModules = 24, kMoreModules = 1000;
 
-// One column. `takes` says whether the member takes the only operator of the module.
+// One column. `takes` says whether the device takes the only operator of the module.
 struct Column {
   std::string title;
   std::function<bool(const graph::Module&)> takes;
   std::function<bool(OpKind)> knows = [](OpKind) { return false; };
 };
 
-Target member_of(const TargetRegistry& registry, const std::string& text, const std::string& kind) {
+Target device_of(const TargetRegistry& registry, const std::string& text, const std::string& kind) {
   const Result<TargetSpec> spec = parse_target(registry.catalogue(), text);
   EXPECT_TRUE(spec.ok()) << spec.error().to_string();
-  for (const Target& member : spec->members())
-    if (member.kind == kind) return member;
-  ADD_FAILURE() << text << " has no member of kind " << kind;
+  for (const Target& device : spec->devices())
+    if (device.kind == kind) return device;
+  ADD_FAILURE() << text << " has no device of kind " << kind;
   return {};
 }
 
-// Whether one of the member's patterns matches the operator and refuses nothing of it.
+// Whether one of the device's patterns matches the operator and refuses nothing of it.
 Column device(const TargetRegistry& registry, std::string title, const std::string& kind) {
-  const Target member = member_of(registry, title, kind);
-  const auto patterns = registry.kind_of(member).patterns(member);
+  const Target device = device_of(registry, title, kind);
+  const auto patterns = registry.kind_of(device).patterns(device);
   return {std::move(title),
           [patterns](const graph::Module& module) {
             for (const Pattern& pattern : patterns) {
@@ -62,10 +62,10 @@ Column device(const TargetRegistry& registry, std::string title, const std::stri
 // Whether the core's lowering is another than that of the portable loops.
 Column tuned(const TargetRegistry& registry, const std::string& core) {
   const auto program = [&registry](const std::string& text) {
-    const Target member = member_of(registry, text, "c");
-    return [&registry, member](const graph::Module& module) -> std::string {
+    const Target device = device_of(registry, text, "c");
+    return [&registry, device](const graph::Module& module) -> std::string {
       const auto lowered =
-          registry.kind_of(member).graph_to_tir(member, module, module.entry_function(), {});
+          registry.kind_of(device).graph_to_tir(device, module, module.entry_function(), {});
       EXPECT_TRUE(lowered.ok()) << lowered.error().to_string();
       return lowered.ok() ? tir::print(lowered->module) : "";
     };

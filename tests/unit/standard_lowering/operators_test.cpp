@@ -40,13 +40,13 @@ TEST_P(Operators, AreDescribed) {
   const auto lowered = standard_graph_to_tir(module, module.entry_function());
   ASSERT_TRUE(lowered.ok());
   const graph::Node& node = module.entry_function().nodes[0];
-  const tir::Func& leaf = lowered->module.funcs[0];
-  EXPECT_NE(leaf.origin.find(to_string(node.kind) == "reshape" ? "copy" : to_string(node.kind)),
+  const tir::Func& kernel = lowered->module.funcs[0];
+  EXPECT_NE(kernel.origin.find(to_string(node.kind) == "reshape" ? "copy" : to_string(node.kind)),
             std::string::npos)
-      << leaf.origin;
-  EXPECT_EQ(leaf.macs, graph::mac_count(module.entry_function(), node));
+      << kernel.origin;
+  EXPECT_EQ(kernel.macs, graph::mac_count(module.entry_function(), node));
   // A module that is one reshape copies its input: no operator of the model.
-  EXPECT_EQ(leaf.node, node.kind == graph::OpKind::Reshape ? "" : node.name);
+  EXPECT_EQ(kernel.node, node.kind == graph::OpKind::Reshape ? "" : node.name);
 }
 
 INSTANTIATE_TEST_SUITE_P(Standard, Operators, ::testing::ValuesIn(supported_cases()), case_name);

@@ -10,7 +10,7 @@ TEST(ParseTarget, PlainCpuIsItsOwnHost) {
   const auto target = parse_target(catalogue, "c");
   ASSERT_TRUE(target.ok()) << target.error().to_string();
   EXPECT_FALSE(target->is_composite());
-  EXPECT_EQ(target->members().size(), 1u);
+  EXPECT_EQ(target->devices().size(), 1u);
   EXPECT_EQ(target->host().name, "c");
   EXPECT_TRUE(target->devices().empty());
 }
@@ -101,9 +101,9 @@ TEST(ParseTarget, AcceleratorTagBesideAHostLeavesItsOwnHostOut) {
 TEST(ParseTarget, TwoAcceleratorsOfOneKind) {
   const auto target = parse_target(fake_catalogue(), "cortex-m55+ethos-u55-128+ethos-u65-256");
   ASSERT_TRUE(target.ok());
-  EXPECT_EQ(target->members()[1].name, "ethos-u");
-  EXPECT_EQ(target->members()[2].name, "ethos-u.2");
-  EXPECT_EQ(target->member("ethos-u.2")->get_int("macs"), 256);
+  EXPECT_EQ(target->devices()[1].name, "ethos-u");
+  EXPECT_EQ(target->devices()[2].name, "ethos-u.2");
+  EXPECT_EQ(target->device("ethos-u.2")->get_int("macs"), 256);
 }
 
 TEST(ParseTarget, PlusInsideQuotesAndJsonDoesNotSplit) {

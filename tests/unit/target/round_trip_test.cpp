@@ -12,20 +12,20 @@ class RandomTargets {
  public:
   explicit RandomTargets(unsigned seed) : random_(seed) {}
 
-  std::vector<Target> members(const TargetCatalogue& catalogue) {
-    std::vector<Target> members(1 + pick(4));
-    for (Target& member : members) {
-      const KindSpec& kind = &member == &members.front()
+  std::vector<Target> devices(const TargetCatalogue& catalogue) {
+    std::vector<Target> devices(1 + pick(4));
+    for (Target& device : devices) {
+      const KindSpec& kind = &device == &devices.front()
                                  ? *catalogue.kind("c")
                                  : catalogue.kinds()[pick(catalogue.kinds().size())];
-      member.kind = kind.name;
+      device.kind = kind.name;
       if (pick(3) == 0)
-        member.name = std::vector<std::string>{"c", "c.2", "ethos-u", "big", "n-1"}[pick(5)];
+        device.name = std::vector<std::string>{"c", "c.2", "ethos-u", "big", "n-1"}[pick(5)];
       for (const AttributeSpec& spec : kind.attributes) {
-        if (spec.required || pick(3) == 0) member.attributes.write(spec.name, value(spec));
+        if (spec.required || pick(3) == 0) device.attributes.write(spec.name, value(spec));
       }
     }
-    return members;
+    return devices;
   }
 
  private:
@@ -66,7 +66,7 @@ TEST(RoundTrip, EverySpellingOfRandomTargets) {
   RandomTargets random(20240611);
   int made = 0, tagged = 0;
   for (int i = 0; i < 5000; ++i) {
-    const auto target = make_target(catalogue, random.members(catalogue));
+    const auto target = make_target(catalogue, random.devices(catalogue));
     if (!target) continue;  // a name twice, hard floats without a unit
     ++made;
     const auto from_string = parse_target(catalogue, to_string(*target));

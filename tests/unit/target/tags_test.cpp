@@ -38,12 +38,12 @@ TEST(UserTags, ATagOfACompositeIsNoDeviceAndTakesNoAttributes) {
   EXPECT_EQ(
       complaint(catalogue, "c + my-board"),
       "--target, character 5: nested composite: 'my-board' is a composite itself and cannot be a "
-      "device; list its members one by one\n");
+      "device; list its devices one by one\n");
   EXPECT_EQ(complaint(catalogue, "my-board -macs=64"),
             "--target, character 10: 'my-board' is a composite, which has no attributes; write its "
-            "members, and the attribute with the one that has it\n");
+            "devices, and the attribute with the one that has it\n");
   EXPECT_EQ(complaint(catalogue, "board: my-board"),
-            "--target: 'board' names a composite; name its members\n");
+            "--target: 'board' names a composite; name its devices\n");
 }
 
 TEST(UserTags, Cycles) {

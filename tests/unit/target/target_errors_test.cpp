@@ -126,11 +126,11 @@ INSTANTIATE_TEST_SUITE_P(
             "'target_host' and list all 'devices' in one composite"},
         ErrorCase{R"({"kind":"composite","target_host":"c","devices":["c + ethosn"]})",
                   ", devices[0]: nested composite: 'c + ethosn' is a composite itself and cannot "
-                  "be a device; list its members one by one"},
+                  "be a device; list its devices one by one"},
         ErrorCase{R"(c + {"kind":"composite","target_host":"c","devices":["ethosn"]})",
                   ", character 5: nested composite: "
                   "'{\"kind\":\"composite\",\"target_host\":\"c\",\"devices\":[\"ethosn\"]}' is "
-                  "a composite itself and cannot be a device; list its members one by one"},
+                  "a composite itself and cannot be a device; list its devices one by one"},
         ErrorCase{R"({"kind":"composite","target_host":"c","devices":[]})",
                   ": empty composite: it has no 'devices'; write the plain target c"},
         ErrorCase{R"({"kind":"composite"})",
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "{\"kind\":\"composite\",\"target_host\":...,\"devices\":[...]}"},
         ErrorCase{
             "a: c; a: c",
-            ", character 10: two members are called 'a'; give each member a name of its own"}));
+            ", character 10: two devices are called 'a'; give each device a name of its own"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Form, TargetErrors,
@@ -166,7 +166,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{"c; ; c", ", character 4: a target is missing before ';'"},
         ErrorCase{"a:", ", character 3: no target follows 'a:'"},
         ErrorCase{"1a: c",
-                  ": '1a' cannot name a member; a name begins with a letter and has letters, "
+                  ": '1a' cannot name a device; a name begins with a letter and has letters, "
                   "digits, '_', '.' and '-'"},
         ErrorCase{"c -mcpu cortex-m7",
                   ", character 9: unexpected 'cortex-m7'; write '-mcpu=cortex-m7'"},
@@ -187,7 +187,7 @@ INSTANTIATE_TEST_SUITE_P(
         ErrorCase{R"({"kind":"c","tag":"cortex-m7"})",
                   ": a target has a 'kind' or a 'tag', not both"},
         ErrorCase{R"({"kind":"c","name":"a b"})",
-                  ": 'a b' cannot name a member; a name begins with a letter and has letters, "
+                  ": 'a b' cannot name a device; a name begins with a letter and has letters, "
                   "digits, '_', '.' and '-'"},
         ErrorCase{"c \x01", ", character 3: byte 0x01 is a control character or not UTF-8"},
         ErrorCase{"\xc3\xa9 \xff",
@@ -223,7 +223,7 @@ TEST(TargetErrorsMore, LongTextsAreRefusedOrClipped) {
                 "...'; 'intarsia targets' lists the kinds and tags there are\n");
   std::string many = "c";
   for (int i = 0; i < 64; ++i) many += "+c";
-  EXPECT_EQ(complaint(many), "--target: a target has at most 64 members\n");
+  EXPECT_EQ(complaint(many), "--target: a target has at most 64 devices\n");
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ TEST(Seq, FlattensUnlessCommented) {
 
 // Operands of intrinsics are rewritten like all expressions; a statement in which nothing changes stays the same one.
 TEST(Rewrite, ReachesTheOperandsOfIntrinsics) {
-  FuncBuilder f("leaf");
+  FuncBuilder f("kernel");
   const BufferId in = f.parameter("in", DataType::Int8, {16}, Access::Read);
   const auto use = [&](int64_t start, int64_t value) {
     return intrinsic("use", {BufferRun{in, {int_imm(start)}, 4, Access::Read}, int_imm(value)});

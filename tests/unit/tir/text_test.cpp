@@ -68,17 +68,17 @@ func @device(%in: i8[4] read, %out: i8[4] write) target="npu" stepwise=1 {
   intrinsic npu.move(read %half[0] count 2, write %out[0] count 2)
 }
 
-func @stripe(%x: i8[3] read, %last: i8[1] write, %y: i8[2] write) {
+func @tile(%x: i8[3] read, %last: i8[1] write, %y: i8[2] write) {
   store %last[0] = %x[0]
   for i in 0..2 {
     store %y[i] = %x[i + 1]
   }
 }
 
-func @rows(%x: i8[14] read, %y: i8[4,2] write) overlaps=[0 -> 1 at 16] striped=1 {
+func @rows(%x: i8[14] read, %y: i8[4,2] write) overlaps=[0 -> 1 at 16] tiled=1 {
   local %line: i8[2]
   for s in 0..4 {
-    call @stripe(%x[s * 3 + 1], %line[1], %y[s * 2])
+    call @tile(%x[s * 3 + 1], %line[1], %y[s * 2])
     intrinsic intarsia_move_back(write %line[0] count 1, read %line[1] count 1, 1)
   }
 }
@@ -176,7 +176,7 @@ TEST(Equal, SeesEveryDifference) {
   differs(" at=2", "");
   differs(" memory=\"sram\"", "");
   differs(" stepwise=1", "");
-  differs(" striped=1", "");
+  differs(" tiled=1", "");
   differs("1 at 16", "1 at 17");
   differs("s * 3 + 1", "s * 3 + 2");
 }

@@ -16,8 +16,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-struct Leaf {
-  FuncBuilder f{"leaf"};
+struct Kernel {
+  FuncBuilder f{"kernel"};
   Module module;
 
   std::string verified(Stmt body) {
@@ -29,7 +29,7 @@ struct Leaf {
 
 TEST(Bounds, PaddedWindow) {
   for (const int64_t last : {3, 4}) {
-    Leaf t;
+    Kernel t;
     const BufferId in = t.f.parameter("in", DataType::Int8, {9, last}, Access::Write);
     const Stmt body = t.f.loop("oy", 5, [&](Expr oy) {
       return t.f.let("origin", oy * 2 - 1, [&](Expr origin) {
@@ -39,15 +39,16 @@ TEST(Bounds, PaddedWindow) {
             });
       });
     });
-    EXPECT_EQ(t.verified(body), last == 4 ? ""
-                                          : "function 'leaf': store %in[origin + ky, c]: dimension "
-                                            "1 of extent 3: cannot prove c <= 2; bound the loops "
-                                            "around it, or guard it with an if\n");
+    EXPECT_EQ(t.verified(body), last == 4
+                                    ? ""
+                                    : "function 'kernel': store %in[origin + ky, c]: dimension "
+                                      "1 of extent 3: cannot prove c <= 2; bound the loops "
+                                      "around it, or guard it with an if\n");
   }
 }
 
 TEST(Bounds, WindowWithoutItsClipIsRefused) {
-  Leaf t;
+  Kernel t;
   const BufferId in = t.f.parameter("in", DataType::Int8, {9}, Access::Write);
   const Stmt body = t.f.loop("oy", 5, [&](Expr oy) {
     return t.f.loop("ky", imm(0), min(imm(3), imm(10) - oy * 2),
@@ -57,7 +58,7 @@ TEST(Bounds, WindowWithoutItsClipIsRefused) {
 }
 
 TEST(Bounds, GuardsOfDilatedWindows) {
-  Leaf t;
+  Kernel t;
   const BufferId in = t.f.parameter("in", DataType::Int8, {7}, Access::Write);
   const Stmt body = t.f.loop("ox", 7, [&](Expr ox) {
     return t.f.loop("k", 3, [&](Expr k) {
@@ -72,7 +73,7 @@ TEST(Bounds, GuardsOfDilatedWindows) {
 }
 
 TEST(Bounds, GuardInsideASelectOrAConjunction) {
-  Leaf t;
+  Kernel t;
   const BufferId in = t.f.parameter("in", DataType::Int8, {7}, Access::Read);
   const BufferId out = t.f.parameter("out", DataType::Int8, {9}, Access::Write);
   const Stmt body = t.f.loop("i", 9, [&](Expr i) {
@@ -89,7 +90,7 @@ TEST(Bounds, GuardInsideASelectOrAConjunction) {
 }
 
 TEST(Bounds, ElseAndDisjunctionAreTheOpposite) {
-  Leaf t;
+  Kernel t;
   const BufferId out = t.f.parameter("out", DataType::Int8, {5}, Access::Write);
   const Stmt body = t.f.loop("i", 12, [&](Expr i) {
     const Expr outside =
@@ -100,7 +101,7 @@ TEST(Bounds, ElseAndDisjunctionAreTheOpposite) {
 }
 
 TEST(Bounds, QuotientsAndRemainders) {
-  Leaf t;
+  Kernel t;
   const BufferId out = t.f.parameter("out", DataType::Int8, {6, 5, 4}, Access::Write);
   const BufferId flat = t.f.parameter("flat", DataType::Int8, {120}, Access::Write);
   const auto div = [](Expr a, int64_t b) { return binary(BinaryOp::Div, a, imm(b)); };
@@ -117,7 +118,7 @@ TEST(Bounds, QuotientsAndRemainders) {
 TEST(Bounds, QuotientRoundsTowardZero) {
   // (i - 7) / 4 is -1, 0, 1: with floor it would begin at -2.
   for (const int64_t shift : {0, 1}) {
-    Leaf t;
+    Kernel t;
     const BufferId out = t.f.parameter("out", DataType::Int8, {3}, Access::Write);
     const Stmt body = t.f.loop("i", 15, [&](Expr i) {
       return touch(t.f, out, {binary(BinaryOp::Div, i - 7, imm(4)) + shift});
@@ -129,7 +130,7 @@ TEST(Bounds, QuotientRoundsTowardZero) {
 // The remainder is at least zero, and less than the divisor.
 TEST(Bounds, WhatAQuotientLeaves) {
   for (const int64_t extent : {20, 19}) {
-    Leaf t;
+    Kernel t;
     const BufferId out = t.f.parameter("out", DataType::Int8, {extent}, Access::Write);
     const Stmt body = t.f.loop("i", 120, [&](Expr i) {
       return touch(t.f, out, {i - binary(BinaryOp::Div, i, imm(20)) * 20});
@@ -140,7 +141,7 @@ TEST(Bounds, WhatAQuotientLeaves) {
 
 TEST(Bounds, ANegatedIndexRunsBackwards) {
   for (const int64_t extent : {5, 4}) {
-    Leaf t;
+    Kernel t;
     const BufferId out = t.f.parameter("out", DataType::Int8, {extent}, Access::Write);
     const Stmt body =
         t.f.loop("i", 5, [&](Expr i) { return touch(t.f, out, {unary(UnaryOp::Neg, i) + 4}); });
@@ -150,7 +151,7 @@ TEST(Bounds, ANegatedIndexRunsBackwards) {
 
 // What cannot be negated or made positive is not proven, and breaks nothing.
 TEST(Bounds, TheLeastIntegerAsACoefficient) {
-  Leaf t;
+  Kernel t;
   const BufferId out = t.f.parameter("out", DataType::Int8, {5}, Access::Write);
   const Stmt body = t.f.loop("i", 3, [&](Expr i) {
     const Expr least = int_imm(std::numeric_limits<int64_t>::min(), DataType::Int64);
@@ -161,7 +162,7 @@ TEST(Bounds, TheLeastIntegerAsACoefficient) {
 
 TEST(Bounds, IndicesFromTables) {
   for (const uint8_t largest : {4, 5}) {
-    Leaf t;
+    Kernel t;
     t.module.constants.push_back({"table", DataType::UInt8, {4}, {0, 2, largest, 1}});
     const BufferId out = t.f.parameter("out", DataType::Int8, {5}, Access::Write);
     const BufferId table = t.f.constant("lookup", DataType::UInt8, {4}, ConstantId{0});
@@ -173,7 +174,7 @@ TEST(Bounds, IndicesFromTables) {
 }
 
 TEST(Bounds, LoadedIndicesAreUnknown) {
-  Leaf t;
+  Kernel t;
   const BufferId in = t.f.parameter("in", DataType::UInt8, {4}, Access::Read);
   const BufferId out = t.f.parameter("out", DataType::Int8, {256}, Access::Write);
   const BufferId small = t.f.parameter("small", DataType::Int8, {255}, Access::Write);
@@ -183,12 +184,12 @@ TEST(Bounds, LoadedIndicesAreUnknown) {
                 touch(t.f, small, {index})});
   });
   EXPECT_EQ(t.verified(body),
-            "function 'leaf': store %small[i32(%in[i])]: dimension 0 of extent 255: cannot prove "
+            "function 'kernel': store %small[i32(%in[i])]: dimension 0 of extent 255: cannot prove "
             "i32(%in[i]) <= 254; bound the loops around it, or guard it with an if\n");
 }
 
 TEST(Bounds, OverflowingIndexArithmeticIsNoProof) {
-  Leaf t;
+  Kernel t;
   const BufferId out = t.f.parameter("out", DataType::Int8, {4}, Access::Write);
   // Mathematically i * 2^30 * 4 - i * 2^32 is 0; in i32 it is undefined.
   const Stmt body = t.f.loop("i", 4, [&](Expr i) {
@@ -197,7 +198,7 @@ TEST(Bounds, OverflowingIndexArithmeticIsNoProof) {
     });
   });
   EXPECT_EQ(t.verified(body), "");
-  Leaf u;
+  Kernel u;
   u.f.parameter("out", DataType::Int8, {4}, Access::Write);
   const Stmt kept = u.f.loop("i", 4, [&](Expr i) {
     return u.f.let("big", i * (1 << 30), [&](Expr big) {
@@ -209,20 +210,21 @@ TEST(Bounds, OverflowingIndexArithmeticIsNoProof) {
 
 TEST(Bounds, RunsEndWithinTheBuffer) {
   for (const int64_t count : {10, 11}) {
-    Leaf t;
+    Kernel t;
     const BufferId in = t.f.parameter("in", DataType::Int8, {4, 10}, Access::Read);
     const Stmt body = t.f.loop("row", 4, [&](Expr row) {
       return intrinsic("use", {BufferRun{in, {row, imm(0)}, count, Access::Read}});
     });
     EXPECT_EQ(t.verified(body),
-              count == 10 ? ""
-                          : "function 'leaf': use: read %in[row, 0] count 11: cannot prove that 11 "
-                            "elements from there end within the 40 of 'in'\n");
+              count == 10
+                  ? ""
+                  : "function 'kernel': use: read %in[row, 0] count 11: cannot prove that 11 "
+                    "elements from there end within the 40 of 'in'\n");
   }
 }
 
 TEST(Bounds, ShiftAmounts) {
-  Leaf t;
+  Kernel t;
   const BufferId in = t.f.parameter("in", DataType::Int32, {1}, Access::Read);
   const BufferId out = t.f.parameter("out", DataType::Int32, {1}, Access::Write);
   const Expr amount = t.f.load(in, {imm(0)});

@@ -20,8 +20,8 @@ std::string verdict(const std::string& text) {
   return result.ok() ? "" : result.error().to_string();
 }
 
-// A leaf with a few buffers and the statements.
-std::string leaf(const std::string& statements) {
+// A kernel with a few buffers and the statements.
+std::string kernel(const std::string& statements) {
   return verdict(
       "constant @c: i8[4] weights = x\"01020304\"\n"
       "func @f(%in: i8[4] read, %out: i8[4] write, %both: i32[4] readwrite) {\n"
@@ -30,118 +30,119 @@ std::string leaf(const std::string& statements) {
 }
 
 TEST(Verify, AcceptsWhatIsRight) {
-  EXPECT_EQ(leaf("for i in 0..4 { store %out[i] = %in[i] + %table[i] }"), "");
-  EXPECT_EQ(leaf("store %acc = 0 for i in 0..4 { store %acc = %acc + %both[i] } "
-                 "store %both[0] = %acc"),
+  EXPECT_EQ(kernel("for i in 0..4 { store %out[i] = %in[i] + %table[i] }"), "");
+  EXPECT_EQ(kernel("store %acc = 0 for i in 0..4 { store %acc = %acc + %both[i] } "
+                   "store %both[0] = %acc"),
             "");
 }
 
 TEST(Verify, Access) {
-  EXPECT_EQ(leaf("store %in[0] = 1:i8"), "function 'f': store %in[0]: 'in' is read-only here\n");
-  EXPECT_THAT(leaf("store %table[0] = 1:i8"), HasSubstr("'table' is read-only here"));
-  EXPECT_THAT(leaf("intrinsic k(write %in[0] count 4)"), HasSubstr("'in' is read-only here"));
-  EXPECT_EQ(leaf("let x = %out[0]"),
+  EXPECT_EQ(kernel("store %in[0] = 1:i8"), "function 'f': store %in[0]: 'in' is read-only here\n");
+  EXPECT_THAT(kernel("store %table[0] = 1:i8"), HasSubstr("'table' is read-only here"));
+  EXPECT_THAT(kernel("intrinsic k(write %in[0] count 4)"), HasSubstr("'in' is read-only here"));
+  EXPECT_EQ(kernel("let x = %out[0]"),
             "function 'f': load %out[0]: 'out' may be read before it is written\n");
-  EXPECT_THAT(leaf("intrinsic k(read %tmp[0] count 4)"),
+  EXPECT_THAT(kernel("intrinsic k(read %tmp[0] count 4)"),
               HasSubstr("'tmp' may be read before it is written"));
-  EXPECT_EQ(leaf("store %out[0] = 1:i8 let x = %out[0] let y = %both[0]"), "");
+  EXPECT_EQ(kernel("store %out[0] = 1:i8 let x = %out[0] let y = %both[0]"), "");
 }
 
 // Rows of four: out[i] = f(in[i], in[i + 1]) through a line of two rows, for eight rows of the output.
-std::string striped(const std::string& first, const std::string& body,
-                    const std::string& attributes = "") {
+std::string tiled(const std::string& first, const std::string& body,
+                  const std::string& attributes = "") {
   return verdict(
       "func @row(%from: i8[4] read, %to: i8[4] write) {\nfor i in 0..4 { store %to[i] = %from[i] "
       "}\n}\n"
       "func @two(%from: i8[8] read, %to: i8[4] write) {\nfor i in 0..4 { store %to[i] = %from[i] + "
       "%from[i + 4] }\n}\n"
       "func @f(%in: i8[36] read, %out: i8[32] write)" +
-      attributes + " striped=1 {\nlocal %line: i8[8]\n" + first + "\nfor s in 0..8 {\n" + body +
+      attributes + " tiled=1 {\nlocal %line: i8[8]\n" + first + "\nfor s in 0..8 {\n" + body +
       "\n}\n}\n");
 }
 
-TEST(Verify, StripesAreRunInThought) {
+TEST(Verify, TilesAreRunInThought) {
   const std::string first = "call @row(%in[0], %line[0])";
   const std::string turn =
       "call @row(%in[s * 4 + 4], %line[4])\ncall @two(%line[0], %out[s * 4])\n";
   const std::string move = "intrinsic move(write %line[0] count 4, read %line[4] count 4)";
-  EXPECT_EQ(striped(first, turn + move), "");
-  EXPECT_THAT(striped("", turn + move), HasSubstr("two reads bytes of 'line' that nobody wrote"));
+  EXPECT_EQ(tiled(first, turn + move), "");
+  EXPECT_THAT(tiled("", turn + move), HasSubstr("two reads bytes of 'line' that nobody wrote"));
   EXPECT_THAT(
-      striped(first,
-              "call @row(%in[s * 4 + 8], %line[4])\ncall @two(%line[0], %out[s * 4])\n" + move),
+      tiled(first,
+            "call @row(%in[s * 4 + 8], %line[4])\ncall @two(%line[0], %out[s * 4])\n" + move),
       HasSubstr("call of 'row': elements 36..39 of 'in', which has 36"));
   EXPECT_THAT(
-      striped(first,
-              "call @row(%in[s * 4 + 4], %line[4])\ncall @two(%line[0], %out[s * 3])\n" + move),
+      tiled(first,
+            "call @row(%in[s * 4 + 4], %line[4])\ncall @two(%line[0], %out[s * 3])\n" + move),
       HasSubstr("leaves bytes of 'out' unwritten"));
-  EXPECT_THAT(striped(first, "call @row(%line[0], %in[s * 4])"),
+  EXPECT_THAT(tiled(first, "call @row(%line[0], %in[s * 4])"),
               HasSubstr("'in' is read-only but would be written"));
-  EXPECT_THAT(striped(first, "call @row(%line[0], %line[2])"),
+  EXPECT_THAT(tiled(first, "call @row(%line[0], %line[2])"),
               HasSubstr("what it writes to 'line' is also another argument"));
-  EXPECT_THAT(striped(first, "call @row(%in[s * 4], %line)"),
+  EXPECT_THAT(tiled(first, "call @row(%in[s * 4], %line)"),
               HasSubstr("an offset for each argument or for none"));
-  EXPECT_THAT(striped(first, "call @none(%in[0])"), HasSubstr("the module has no such function"));
-  EXPECT_THAT(striped(first, "store %line[0] = 1:i8"),
+  EXPECT_THAT(tiled(first, "call @none(%in[0])"), HasSubstr("the module has no such function"));
+  EXPECT_THAT(tiled(first, "store %line[0] = 1:i8"),
               HasSubstr("statements other than loops, calls and intrinsics"));
 }
 
-TEST(Verify, OverlapsOfStripesAreProven) {
+TEST(Verify, OverlapsOfTilesAreProven) {
   const std::string first = "call @row(%in[0], %line[0])";
   const std::string body =
       "call @row(%in[s * 4 + 4], %line[4])\ncall @two(%line[0], %out[s * 4])\n"
       "intrinsic move(write %line[0] count 4, read %line[4] count 4)";
   // Row s + 1 of the input has been read when row s of the output is written: a row is to spare.
-  EXPECT_EQ(striped(first, body, " overlaps=[0 -> 1 at 0]"), "");
+  EXPECT_EQ(tiled(first, body, " overlaps=[0 -> 1 at 0]"), "");
   // Read again from the input, every row of the output needs the rows s and s + 1 while it is written.
   const std::string direct = "call @two(%in[s * 4], %out[s * 4])";
-  EXPECT_EQ(striped("", direct, " overlaps=[0 -> 1 at 4]"), "");
+  EXPECT_EQ(tiled("", direct, " overlaps=[0 -> 1 at 4]"), "");
   EXPECT_THAT(
-      striped("", direct, " overlaps=[0 -> 1 at 3]"),
+      tiled("", direct, " overlaps=[0 -> 1 at 3]"),
       HasSubstr("two writes byte 31 of the output where byte 28 of the input is still to be read"));
-  EXPECT_THAT(striped("", direct, " overlaps=[1 -> 0 at 4]"),
+  EXPECT_THAT(tiled("", direct, " overlaps=[1 -> 0 at 4]"),
               HasSubstr("the input is not read or the output not written"));
-  EXPECT_THAT(striped("", direct, " overlaps=[0 -> 2 at 4]"), HasSubstr("names no two parameters"));
+  EXPECT_THAT(tiled("", direct, " overlaps=[0 -> 2 at 4]"), HasSubstr("names no two parameters"));
   EXPECT_THAT(
-      leaf("") + verdict("func @f(%a: i8[4] read, %b: i8[4] write) overlaps=[0 -> 1 at 0] {\n"
-                         "for i in 0..4 { store %b[i] = %a[i] }\n}\n"),
-      HasSubstr("which only striped functions have"));
+      kernel("") + verdict("func @f(%a: i8[4] read, %b: i8[4] write) overlaps=[0 -> 1 at 0] {\n"
+                           "for i in 0..4 { store %b[i] = %a[i] }\n}\n"),
+      HasSubstr("which only tiled functions have"));
 }
 
 TEST(Verify, ScalarsAreWrittenOnEveryWay) {
   const std::string unwritten = "'acc' may be read before it is written";
   const std::string use = " store %both[0] = %acc";
-  EXPECT_THAT(leaf("if %in[0] > 0:i8 { store %acc = 1 }" + use), HasSubstr(unwritten));
-  EXPECT_EQ(leaf("if %in[0] > 0:i8 { store %acc = 1 } else { store %acc = 2 }" + use), "");
-  EXPECT_THAT(leaf("for i in 0..%both[0] { store %acc = i }" + use), HasSubstr(unwritten));
-  EXPECT_EQ(leaf("for i in 0..3 { store %acc = i }" + use), "");
-  EXPECT_THAT(leaf("for i in 0..3 { store %acc = %acc + i }"), HasSubstr(unwritten));
+  EXPECT_THAT(kernel("if %in[0] > 0:i8 { store %acc = 1 }" + use), HasSubstr(unwritten));
+  EXPECT_EQ(kernel("if %in[0] > 0:i8 { store %acc = 1 } else { store %acc = 2 }" + use), "");
+  EXPECT_THAT(kernel("for i in 0..%both[0] { store %acc = i }" + use), HasSubstr(unwritten));
+  EXPECT_EQ(kernel("for i in 0..3 { store %acc = i }" + use), "");
+  EXPECT_THAT(kernel("for i in 0..3 { store %acc = %acc + i }"), HasSubstr(unwritten));
 }
 
 TEST(Verify, Types) {
-  EXPECT_THAT(leaf("store %out[0] = 1"), HasSubstr("a value stored to 'out' has type i32"));
-  EXPECT_THAT(leaf("store %out[1:i8] = 1:i8"), HasSubstr("an index of 'out' has type i8"));
-  EXPECT_THAT(leaf("store %out[0, 0] = 1:i8"), HasSubstr("2 indices for 1 extents"));
-  EXPECT_THAT(leaf("let x = 1 + 1:i8"), HasSubstr("binary operation have types i32 and i8"));
-  EXPECT_THAT(leaf("let x = 1 / 0"), HasSubstr("not a positive constant"));
-  EXPECT_THAT(leaf("let x = 7 % %both[0]"), HasSubstr("not a positive constant"));
-  EXPECT_THAT(leaf("let x = true + false"), HasSubstr("not defined for type bool"));
-  EXPECT_THAT(leaf("let x = 1:f32 << 1:f32"), HasSubstr("not defined for type f32"));
-  EXPECT_THAT(leaf("let x = bool(1)"), HasSubstr("a cast to bool"));
-  EXPECT_THAT(leaf("if 1 { store %acc = 1 }"), HasSubstr("the condition of an if has type i32"));
-  EXPECT_THAT(leaf("let x = select(true, 1, 1:i8)"), HasSubstr("an arm of a select"));
-  EXPECT_THAT(leaf("for i in 0..4:i64 { store %acc = i }"), HasSubstr("a loop's end has type i64"));
-  EXPECT_THAT(leaf("let x = !1"), HasSubstr("the operand of a unary operation"));
+  EXPECT_THAT(kernel("store %out[0] = 1"), HasSubstr("a value stored to 'out' has type i32"));
+  EXPECT_THAT(kernel("store %out[1:i8] = 1:i8"), HasSubstr("an index of 'out' has type i8"));
+  EXPECT_THAT(kernel("store %out[0, 0] = 1:i8"), HasSubstr("2 indices for 1 extents"));
+  EXPECT_THAT(kernel("let x = 1 + 1:i8"), HasSubstr("binary operation have types i32 and i8"));
+  EXPECT_THAT(kernel("let x = 1 / 0"), HasSubstr("not a positive constant"));
+  EXPECT_THAT(kernel("let x = 7 % %both[0]"), HasSubstr("not a positive constant"));
+  EXPECT_THAT(kernel("let x = true + false"), HasSubstr("not defined for type bool"));
+  EXPECT_THAT(kernel("let x = 1:f32 << 1:f32"), HasSubstr("not defined for type f32"));
+  EXPECT_THAT(kernel("let x = bool(1)"), HasSubstr("a cast to bool"));
+  EXPECT_THAT(kernel("if 1 { store %acc = 1 }"), HasSubstr("the condition of an if has type i32"));
+  EXPECT_THAT(kernel("let x = select(true, 1, 1:i8)"), HasSubstr("an arm of a select"));
+  EXPECT_THAT(kernel("for i in 0..4:i64 { store %acc = i }"),
+              HasSubstr("a loop's end has type i64"));
+  EXPECT_THAT(kernel("let x = !1"), HasSubstr("the operand of a unary operation"));
 }
 
 TEST(Verify, Scopes) {
-  EXPECT_THAT(leaf("for i in 0..4 { store %acc = i } store %acc = i"),
+  EXPECT_THAT(kernel("for i in 0..4 { store %acc = i } store %acc = i"),
               HasSubstr("variable 'i' is used outside its scope"));
-  EXPECT_THAT(leaf("vars i: i32, j: i32\nfor i in 0..4 { store %acc = j }"),
+  EXPECT_THAT(kernel("vars i: i32, j: i32\nfor i in 0..4 { store %acc = j }"),
               HasSubstr("variable 'j' is used outside its scope"));
-  EXPECT_THAT(leaf("vars i: i32\nfor i in 0..4 { for i in 0..4 { store %acc = i } }"),
+  EXPECT_THAT(kernel("vars i: i32\nfor i in 0..4 { for i in 0..4 { store %acc = i } }"),
               HasSubstr("variable 'i' is defined twice"));
-  EXPECT_THAT(leaf("vars i: i8\nlet i = 3 store %acc = 1"),
+  EXPECT_THAT(kernel("vars i: i8\nlet i = 3 store %acc = 1"),
               HasSubstr("variable 'i' has type i8 but holds i32"));
 }
 
@@ -218,7 +219,7 @@ TEST(Verify, Schedules) {
               HasSubstr("'t' is written and also passed as argument 0"));
   EXPECT_THAT(schedule("call @f(%x, %t) store %t[0] = i8(1)"),
               HasSubstr("statements other than calls"));
-  EXPECT_THAT(schedule("call @main(%x, %y)"), HasSubstr("calls 'main' in a circle"));
+  EXPECT_THAT(schedule("call @main(%x, %y)"), HasSubstr("calls 'main' in a cycle"));
 }
 
 // Branches on one flag: `e` writes it.

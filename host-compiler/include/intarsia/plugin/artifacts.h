@@ -45,8 +45,8 @@ struct StreamRegion {
 // One function of an accelerator, as its device reads it. The runtime reads all of it in place.
 struct CommandStream {
   std::string func;                // the tir::Func it implements
-  std::string member;              // member of the composite target that executes it
-  std::string target;              // that member's kind and attributes; `emit` fills it in
+  std::string device;              // device of the composite target that executes it
+  std::string target;              // that device's kind and attributes; `emit` fills it in
   std::vector<uint8_t> commands;   // 16-byte aligned in the package
   std::vector<uint8_t> constants;  // weights, scales, tables in the device's format; aligned alike
   std::vector<StreamRegion> regions;  // region i of the stream
@@ -58,7 +58,7 @@ struct CommandStream {
   bool operator==(const CommandStream&) const = default;
 };
 
-// What one member of the target contributes.
+// What one device of the target contributes.
 struct Artifacts {
   std::vector<SourceFile> sources;     // complete further files, if any
   std::vector<std::string> functions;  // C definitions of static functions, in TIR order

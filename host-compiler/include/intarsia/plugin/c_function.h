@@ -1,4 +1,4 @@
-// C11 source of one leaf function of the tensor IR, written to be read with a debugger open.
+// C11 source of one kernel function of the tensor IR, written to be read with a debugger open.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct CFunctionOptions {
 // Parameters are pointers, in order; the function's Local buffers (scratch) follow as further
 // pointers, in order of their BufferIds. A pointer that is written and that the function does not
 // declare in-place is `restrict`. Constants are read by their global names, declared elsewhere.
-// `func` is a verified leaf or striped function of `module`. The text needs <stdbool.h>, <stdint.h>, <math.h> if it has
+// `func` is a verified kernel or tiled function of `module`. The text needs <stdbool.h>, <stdint.h>, <math.h> if it has
 // infinite literals, and intarsia_kernels/arithmetic.h. Refuses what has no C form: Int4 elements
 // accessed one by one, commands of accelerators, schedules.
 Result<std::string> emit_c_function(const tir::Module& module, const tir::Func& func,

@@ -1,4 +1,4 @@
-// The portable lowering with leaves of a target's own: for a CPU whose kernels are better than loops for
+// The portable lowering with kernels of a target's own: for a CPU whose kernels are better than loops for
 // some operators.
 #pragma once
 
@@ -19,7 +19,8 @@ using operators::OpView;
 using operators::Stmt;
 
 Result<tir::LoweredFunction> graph_to_tir(const graph::Module& module,
-                                          const graph::Function& function, const ChooseLeaf& choose,
+                                          const graph::Function& function,
+                                          const ChooseKernel& choose,
                                           const LoweringOptions& options);
 
 }  // namespace intarsia::standard_lowering

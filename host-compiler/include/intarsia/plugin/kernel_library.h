@@ -21,10 +21,10 @@ struct OpView;
 }  // namespace operators
 
 namespace standard_lowering {
-// Writes the leaf of one operator: declares its operands, returns the body.
-using LowerLeaf = std::function<tir::Stmt(operators::OpLowering&)>;
-// The target's own leaf for an operator that the portable lowering takes; empty: the portable one.
-using ChooseLeaf = std::function<LowerLeaf(const operators::OpView&)>;
+// Writes the kernel of one operator: declares its operands, returns the body.
+using LowerKernel = std::function<tir::Stmt(operators::OpLowering&)>;
+// The target's own kernel for an operator that the portable lowering takes; empty: the portable one.
+using ChooseKernel = std::function<LowerKernel(const operators::OpView&)>;
 }  // namespace standard_lowering
 
 // A kernel that takes its many numbers as one constant struct: those operands of the intrinsic that are numbers become
@@ -39,7 +39,7 @@ struct KernelLibrary {
   // Whether there are kernels for the target's core.
   std::function<bool(const Target&)> serves;
   // The kernels for a function that is lowered with these options.
-  std::function<standard_lowering::ChooseLeaf(const Target&, const LoweringOptions&)> kernels;
+  std::function<standard_lowering::ChooseKernel(const Target&, const LoweringOptions&)> kernels;
   // The structs that kernels take.
   ConstantStructs structs = {};
   // Headers that emitted functions include: "my_core/kernels.h".

@@ -1,4 +1,4 @@
-// What the lowering of one operator is written with: its operands as buffers of a leaf function,
+// What the lowering of one operator is written with: its operands as buffers of a kernel function,
 // tables for it, and the pieces of arithmetic that families share.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Patterns: what a member of a composite target can take, each with a check that gives its reason
+// Patterns: what a device of a composite target can take, each with a check that gives its reason
 // when it refuses. One mechanism serves accelerators (a list of narrow patterns) and ordinary
 // devices (one pattern per operator).
 #pragma once
@@ -38,7 +38,7 @@ struct Pattern {
   // Null when the match can be taken, else the constraint that is not met, in words and with the
   // values: "stride 4 is above 3". An empty function takes every match.
   std::function<std::optional<std::string>(const PatternMatch&)> refuses;
-  // How the member runs it when that is not what the operator says by itself, for `explain`.
+  // How the device runs it when that is not what the operator says by itself, for `explain`.
   std::string note = {};
 };
 

@@ -1,4 +1,4 @@
-// Which rows of its operands an operator needs for rows of its result: the arithmetic of running operators by stripes of
+// Which rows of its operands an operator needs for rows of its result: the arithmetic of running operators by row tiles of
 // rows, on CPUs and on NPUs. Rows are counted from 0; ranges may reach beyond an image where its padding does.
 #pragma once
 
@@ -35,7 +35,7 @@ constexpr RowRange rows_of_window(const RowWindow& window, const RowRange& made)
   return {down(first), down(last) + 1};
 }
 
-// The part of a range that an image of so many rows has.
+// The part of a range that an image with that number of rows has.
 constexpr RowRange clipped(const RowRange& range, int64_t rows) {
   return {std::clamp<int64_t>(range.first, 0, rows), std::clamp<int64_t>(range.end, 0, rows)};
 }

@@ -16,10 +16,10 @@ std::optional<std::string> standard_lowering_refuses(const graph::Module& module
                                                      const graph::Function& function,
                                                      const graph::Node& node);
 
-// One leaf Func of loops per node, and a schedule that calls them: parameters are the function's
+// One kernel Func of loops per node, and a schedule that calls them: parameters are the function's
 // inputs, then its outputs; intermediate tensors are Local buffers of the schedule. Where options.ram_budget
-// asks for it, chains of operators that work row by row run by stripes: one striped Func per chain and
-// leaves for parts of its operators.
+// asks for it, chains of operators that work row by row run by row tiles: one tiled Func per chain and
+// kernels for parts of its operators.
 Result<tir::LoweredFunction> standard_graph_to_tir(const graph::Module& module,
                                                    const graph::Function& function,
                                                    const LoweringOptions& options = {});

@@ -20,13 +20,13 @@
 //  * Two different buffers never overlap, except an `alias` and its root, a parameter pair that
 //    the function declares as in-place, and parameters of a stepwise function that its caller lets
 //    overlap: such a function is commands on bytes, run one after another.
-//  * A Call hands over whole buffers, except in a striped function: there the callee sees the
+//  * A Call hands over whole buffers, except in a tiled function: there the callee sees the
 //    elements of an argument from an offset on, as many as its parameter has.
 // A schedule function's body is Calls in Seqs, in Ifs whose condition is the only element of a bool
 // buffer, and in Fors with constant bounds whose variable nobody reads; the module after lowering has
-// one schedule, the entry, whose local buffers are what the planner places. A striped function runs
-// several operators by turns, some rows of each: loops with constant bounds over calls of leaves. Every
-// other Func is a leaf. To a schedule a striped function is a function like any other.
+// one schedule, the entry, whose local buffers are what the planner places. A tiled function runs
+// several operators alternately, some rows of each: loops with constant bounds over calls of kernels. Every
+// other Func is a kernel. To a schedule a tiled function is a function like any other.
 #pragma once
 
 #include <cstdint>
@@ -149,10 +149,10 @@ struct Store {
   std::vector<Expr> indices;
   Expr value;
 };
-struct Call {                       // only in a schedule or a striped function
+struct Call {                       // only in a schedule or a tiled function
   std::string function;             // GlobalVar
   std::vector<BufferId> arguments;  // one per parameter of the callee
-  // Of striped functions: the first element that the callee sees, per argument; empty: all are 0.
+  // Of tiled functions: the first element that the callee sees, per argument; empty: all are 0.
   std::vector<Expr> offsets = {};
 };
 struct Intrinsic {
@@ -170,7 +170,7 @@ struct StmtNode {
 enum class Scope : uint8_t {
   Parameter,  // memory of the caller
   Constant,   // the module's constant `constant`
-  Local,  // needs memory while the function runs: a planned buffer of a schedule, scratch of a leaf
+  Local,  // needs memory while the function runs: a planned buffer of a schedule, scratch of a kernel
   Register,  // a scalar or a handful of elements; the emitted function's own variables (stack)
 };
 
@@ -218,7 +218,7 @@ struct InPlace {
 
 // Output parameter `output` may share bytes with input parameter `input` if it begins `distance` >= 0
 // bytes before it, or earlier still: whatever is written then, the input's bytes at its place were read
-// for the last time. Of striped functions; proven by `verify`.
+// for the last time. Of tiled functions; proven by `verify`.
 struct Overlap {
   int32_t input, output;
   int64_t distance = 0;
@@ -227,7 +227,7 @@ struct Overlap {
 
 struct Func {
   std::string name;                   // GlobalVar; a C identifier
-  std::string target;                 // member of the composite target; empty: the host
+  std::string target;                 // device of the composite target; empty: the host
   std::string origin;                 // for people: "conv_3: conv2d i8[1,49,10,1] -> i8[1,25,5,64]"
   std::vector<Parameter> parameters;  // of buffers 0 .. parameters.size()-1
   std::vector<Buffer> buffers;
@@ -237,7 +237,7 @@ struct Func {
   // A program of an accelerator: the body is a sequence of intrinsics, and each is a step of the
   // memory plan, so that a parameter needs its bytes only from the first to the last that mentions it.
   bool stepwise = false;
-  bool striped = false;  // see the top of the file
+  bool tiled = false;  // see the top of the file
   Stmt body;
   int64_t macs = 0;  // for reports
   // Which operator of the model this function came from, by Node::name; empty for the schedule.

@@ -78,7 +78,7 @@ class FuncBuilder {
   BufferId add(Buffer buffer);
   VarId declare(const std::string& name, DataType type);  // makes the name unique
   Expr ref(VarId var) const;
-  std::string unique(const std::string& wish);
+  std::string unique(const std::string& hint);
 
   Func func_;
   UniqueNames names_;  // of the first buffers and variables of func_
@@ -87,7 +87,7 @@ class FuncBuilder {
 
 Stmt if_then(Expr condition, Stmt then_body, Stmt else_body = nullptr);
 Stmt intrinsic(std::string name, std::vector<std::variant<BufferRun, Expr>> operands);
-// `offsets` of a striped function: one per argument, or none.
+// `offsets` of a tiled function: one per argument, or none.
 Stmt call_func(std::string function, std::vector<BufferId> arguments,
                std::vector<Expr> offsets = {});
 

@@ -122,7 +122,7 @@ class Folding {
     return view;
   }
 
-  std::string unique(const std::string& wish) { return names_.take(wish); }
+  std::string unique(const std::string& hint) { return names_.take(hint); }
 
   TensorId emit(OpKind kind, graph::Attributes attributes, TensorId input, Shape shape,
                 int32_t scale_axis, const char* suffix) {

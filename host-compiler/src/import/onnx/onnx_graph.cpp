@@ -133,7 +133,7 @@ class Order {
     for (size_t i = 0; i < nodes_.size() && result.size() < nodes_.size() && problems_.empty(); ++i)
       if (waits[i] != 0)
         problems_.add(where(i),
-                      "is part of a circle of operators, or behind one: it needs what it makes",
+                      "is part of a cycle of operators, or behind one: it needs what it makes",
                       "the graph of a model runs in one direction; export it again");
     return result;
   }

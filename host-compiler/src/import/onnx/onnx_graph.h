@@ -1,4 +1,4 @@
-// The operators of an ONNX graph in the order they run: names resolved, types known to us, circles excluded.
+// The operators of an ONNX graph in the order they run: names resolved, types known to us, cycles excluded.
 // QLinear operators are written out as what they abbreviate (qlinear.h). Nothing is converted yet.
 #pragma once
 
@@ -27,7 +27,7 @@ struct Graph {
   std::map<std::string, Values> constants;  // the initialisers, by name
 };
 
-// All problems together: operators we do not have, values that nobody makes, circles, initialisers that
+// All problems together: operators we do not have, values that nobody makes, cycles, initialisers that
 // cannot be read.
 Graph list_graph(const ModelFile& file, Diagnostics& problems);
 

@@ -2,7 +2,7 @@
 //
 //   QLinearConv(x, x_scale, x_zero, w, ..)  =  DequantizeLinear of x and w; Conv; QuantizeLinear
 //
-// and are written out, so that there is one road for both spellings. A bias stays int32: convolutions and
+// and are written out, so that there is one path for both spellings. A bias stays int32: convolutions and
 // matrix products take it as counted in steps of input scale times weight scale.
 #pragma once
 

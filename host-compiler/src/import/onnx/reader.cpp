@@ -512,9 +512,9 @@ std::optional<QuantizedAs> Reader::quantized_as(const Node& node) const {
   DataType type = has_zero ? zero->type : DataType::UInt8;
   if (node.type == "DequantizeLinear" && !has_zero)
     type = tensor(values_.at(node.inputs[0]).tensor).type;
-  if (const auto wish = node.attributes.find("output_dtype");
-      wish != node.attributes.end() && !has_zero)
-    type = data_type(static_cast<int32_t>(wish->second.integer())).value_or(DataType::Float32);
+  if (const auto requested = node.attributes.find("output_dtype");
+      requested != node.attributes.end() && !has_zero)
+    type = data_type(static_cast<int32_t>(requested->second.integer())).value_or(DataType::Float32);
   if (node.attributes.contains("block_size") && node.attributes.at("block_size").integer() != 0)
     return std::nullopt;
   constexpr std::array kTypes = {DataType::Int4, DataType::Int8, DataType::UInt8, DataType::Int16,

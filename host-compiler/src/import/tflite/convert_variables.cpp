@@ -4,9 +4,9 @@
 
 namespace intarsia::tflite {
 
-std::string SubgraphReader::unique_name(const std::string& wish) {
-  std::string name = wish;
-  for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", wish, i);
+std::string SubgraphReader::unique_name(const std::string& hint) {
+  std::string name = hint;
+  for (int i = 2; !names_.insert(name).second; ++i) name = fmt::format("{}_{}", hint, i);
   return name;
 }
 

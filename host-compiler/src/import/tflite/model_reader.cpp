@@ -118,7 +118,7 @@ bool ModelReader::check_calls() {
     if (states[callee] == State::Open) {
       problems_.add(
           where,
-          fmt::format("runs {}, which runs this operator: subgraphs call each other in a circle",
+          fmt::format("runs {}, which runs this operator: subgraphs call each other in a cycle",
                       label_of(subgraphs_[callee], callee)),
           "write the repetition as a loop with a counter");
       return false;
@@ -227,9 +227,9 @@ std::set<VariableId> ModelReader::uses(size_t subgraph,
 std::string ModelReader::function_for(const Signature& signature) {
   const auto known = functions_.find(signature);
   if (known != functions_.end()) return known->second;
-  const std::string wish = c_identifier(text(subgraphs_[signature.subgraph].raw->name()),
+  const std::string hint = c_identifier(text(subgraphs_[signature.subgraph].raw->name()),
                                         fmt::format("subgraph_{}", signature.subgraph));
-  const std::string name = function_names_.take(wish);
+  const std::string name = function_names_.take(hint);
   std::optional<graph::Function> function = read_subgraph(*this, signature, false, name);
   // A failure is remembered too: who meets the subgraph again shall not read it again.
   if (function) module_.functions.push_back(std::move(*function));

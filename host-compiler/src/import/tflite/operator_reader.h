@@ -1,4 +1,4 @@
-// One operator on its way to a node: its operands and options, with every question about them
+// One operator while it becomes a node: its operands and options, with every question about them
 // answered or reported. The convert_*.cpp files hold what is particular to each kind.
 #pragma once
 

@@ -83,7 +83,7 @@ class SubgraphReader {
     return is_model_ &&
            std::ranges::find(values(subgraph_.outputs()), id) != values(subgraph_.outputs()).end();
   }
-  std::string unique_name(const std::string& wish);
+  std::string unique_name(const std::string& hint);
   const graph::Tensor& tensor(int32_t id) {
     const auto at = static_cast<size_t>(id);
     if (at >= tensors_.count()) return made_[at - tensors_.count()].tensor;

@@ -314,7 +314,7 @@ Reason LayerMaker::add() {
 Reason LayerMaker::reshape() {
   const int32_t storage = all_.maps_.at(node_.inputs[0].index).storage;
   if (all_.output_parameters_.contains(node_.outputs[0].index)) {
-    // The bytes are the same whatever the shapes are: rows of eight columns where there are so many.
+    // The bytes are the same whatever the shapes are: rows of eight columns where there are eight.
     const Shape flat = flat_shape(element_count(in().shape));
     FeatureMap from = FeatureMap::whole(storage, flat[1], flat[2], flat[3]), to = write();
     to = FeatureMap::whole(to.storage, from.rows, from.columns, from.channels);

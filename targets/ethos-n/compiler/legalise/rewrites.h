@@ -13,7 +13,7 @@ std::optional<Rewriting> rewrite_arithmetic(const graph::Module& module,
                                             const graph::Function& function,
                                             const graph::Node& node);
 
-// An image of as many elements: rows of eight columns where there are so many.
+// An image of as many elements: rows of eight columns where there are eight.
 Shape flat_shape(int64_t elements);
 // The shape, where it is an image's, or else a flat one.
 Shape as_image(const Shape& shape);

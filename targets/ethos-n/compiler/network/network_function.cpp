@@ -46,11 +46,11 @@ Refusal refuses(const PatternMatch& match, const Variant& variant) {
   return fmt::format("it was compiled for an unknown variant, the device is {}", variant.tag);
 }
 
-CommandStream make_stream(const Target& member, const tir::Module& module, const Plan& plan,
+CommandStream make_stream(const Target& device, const tir::Module& module, const Plan& plan,
                           const tir::Func& func) {
   CommandStream stream;
   stream.func = func.name;
-  stream.member = member.name;
+  stream.device = device.name;
   stream.operators = {func.node};
   StreamPlaces places(module, plan, func, kAlignment);
   std::vector<BufferPlace> arguments;
@@ -61,7 +61,7 @@ CommandStream make_stream(const Target& member, const tir::Module& module, const
   stream.regions = places.regions();
   for (const tir::Buffer& buffer : func.buffers)
     if (buffer.scope == tir::Scope::Constant)
-      stream.commands = make_payload(variant_of(member).number, arguments,
+      stream.commands = make_payload(variant_of(device).number, arguments,
                                      module.constant(buffer.constant).bytes);
   return stream;
 }
@@ -109,8 +109,8 @@ tir::LoweredFunction to_tir(const graph::Function& function, NetworkFunction net
   return result;
 }
 
-Pattern compiled_network_pattern(const Target& member) {
-  const Variant& variant = variant_of(member);
+Pattern compiled_network_pattern(const Target& device) {
+  const Variant& variant = variant_of(device);
   return {"compiled network", {graph::OpKind::Compiled}, [&variant](const PatternMatch& match) {
             return refuses(match, variant);
           }};
@@ -129,11 +129,11 @@ Result<tir::LoweredFunction> lower_compiled_network(const graph::Module& module,
                            fmt::format("{}: a network of another compiler", node.name)});
 }
 
-Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan) {
+Result<Artifacts> make_streams(const Target& device, const tir::Module& module, const Plan& plan) {
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs)
-    if (func.target == member.name && func.name != module.entry)
-      artifacts.streams.push_back(make_stream(member, module, plan, func));
+    if (func.target == device.name && func.name != module.entry)
+      artifacts.streams.push_back(make_stream(device, module, plan, func));
   return artifacts;
 }
 

@@ -24,12 +24,12 @@ struct NetworkFunction {
 tir::LoweredFunction to_tir(const graph::Function& function, NetworkFunction network);
 
 // Operators `compiled` for "ethos-n". Refuses damaged networks and those for another variant.
-Pattern compiled_network_pattern(const Target& member);
+Pattern compiled_network_pattern(const Target& device);
 bool is_compiled_network(const graph::Function& function);
 Result<tir::LoweredFunction> lower_compiled_network(const graph::Module& module,
                                                     const graph::Function& function);
 
 // TIR and addresses to what the device reads.
-Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan);
+Result<Artifacts> make_streams(const Target& device, const tir::Module& module, const Plan& plan);
 
 }  // namespace intarsia::targets::ethos_n

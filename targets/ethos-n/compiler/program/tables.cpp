@@ -86,9 +86,9 @@ std::string word_of(std::string_view tag) {
   return std::string(tag.substr(kFamily.size()));
 }
 
-const Variant& variant_of(const Target& member) {
+const Variant& variant_of(const Target& device) {
   for (const Variant& variant : kVariants)
-    if (word_of(variant.tag) == member.get_string("variant")) return variant;
+    if (word_of(variant.tag) == device.get_string("variant")) return variant;
   INTARSIA_CHECK(false, "the kind admits only variants with kernels");
 }
 

@@ -34,7 +34,7 @@ std::span<const Variant> variants();
 std::span<const std::string_view> variants_without_kernels();
 // What follows "ethos-n78-".
 std::string word_of(std::string_view tag);
-const Variant& variant_of(const Target& member);
+const Variant& variant_of(const Target& device);
 
 enum class PleOperation : uint8_t {
   ADDITION,

@@ -47,7 +47,7 @@ struct CascadeLayer {
   size_t output = 0;
   size_t kernel = 0;    // of the cascade's
   int64_t weights = 0;  // address
-  // The weights are not there for good: they share their place with other layers', and come in parts of so many
+  // The weights are not there for good: they share their place with other layers', and come in parts of this many
   // channels of the output, each of which is a stripe of the MCE; the PLE takes them for one.
   bool reloads = false;
   int64_t part = 0;             // all channels, where it does not reload

@@ -12,10 +12,10 @@
 namespace intarsia::targets::ethos_n {
 namespace {
 
-// Longer cascades that do not fit are not looked for behind so many that did not.
+// Longer cascades that do not fit are not looked for behind this many that did not.
 constexpr int kPatience = 2;
 // Layers of a section, so that the work grows with the length of a network and not with its square: where the rows of more
-// layers than these would fit together, one map in so many goes to DRAM and back.
+// layers than these would fit together, one map in this many goes to DRAM and back.
 constexpr size_t kMostLayers = 48;
 
 class Cutter {

@@ -11,7 +11,7 @@
 namespace intarsia::targets::ethos_u {
 
 struct Waits {
-  std::optional<int32_t> dma, kernel;  // at most so many under way
+  std::optional<int32_t> dma, kernel;  // at most this many under way
   int32_t blockdep = 0;                // of an operation
 };
 

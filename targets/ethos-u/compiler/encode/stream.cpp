@@ -92,7 +92,7 @@ class StreamWriter {
         func_(func),
         places_(module, plan, func, static_cast<size_t>(kStreamAlignment), std::move(regions)) {}
 
-  CommandStream run(const std::string& member) {
+  CommandStream run(const std::string& device) {
     WaitTracker tracker(hardware_);
     struct Mark {
       size_t offset;
@@ -110,7 +110,7 @@ class StreamWriter {
     stream_.regions = places_.regions();
     stream_.constants = places_.constants();
     stream_.func = func_.name;
-    stream_.member = member;
+    stream_.device = device;
     const std::vector<uint32_t> words = writer_.finish();
     std::vector<uint8_t> bytes;
     for (const uint32_t word : words)
@@ -190,13 +190,13 @@ class StreamWriter {
 
 // Region 0 holds constants, 1 the arena, 2 the fast memory of a dedicated SRAM; further memories follow.
 // Memories the plan leaves empty have no region: the program has no bytes of them.
-std::vector<StreamRegion> regions_of(const Target& member, const Plan& plan) {
+std::vector<StreamRegion> regions_of(const Target& device, const Plan& plan) {
   const auto used = [&](int32_t pool) { return plan.use.at(static_cast<size_t>(pool)).peak > 0; };
   std::vector<StreamRegion> regions = {{StreamRegion::Kind::Constants, 0, 0}};
-  const int32_t fast = fast_pool(member, plan.memory);
+  const int32_t fast = fast_pool(device, plan.memory);
   for (int32_t i = 0; i < std::ssize(plan.memory.pools); ++i) {
     const MemoryPool& pool = plan.memory.pools[static_cast<size_t>(i)];
-    if (i != fast && !pool.read_only && used(i) && plan.memory.reaches(member.name, pool))
+    if (i != fast && !pool.read_only && used(i) && plan.memory.reaches(device.name, pool))
       regions.push_back({StreamRegion::Kind::Pool, i, 0});
   }
   if (fast < 0 || !used(fast)) return regions;
@@ -209,20 +209,20 @@ std::vector<StreamRegion> regions_of(const Target& member, const Plan& plan) {
 
 }  // namespace
 
-Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan) {
+Result<Artifacts> make_streams(const Target& device, const tir::Module& module, const Plan& plan) {
   if (plan.memory.pools.size() + 1 > static_cast<size_t>(kRegions))
-    return Diagnostics(fmt::format("target '{}'", member.name),
+    return Diagnostics(fmt::format("target '{}'", device.name),
                        fmt::format("the board has {} memories, the device addresses {}",
                                    plan.memory.pools.size(), kRegions - 1),
                        "leave memories out of the board's description");
-  const Hardware& hardware = hardware_of(member);
+  const Hardware& hardware = hardware_of(device);
   Artifacts artifacts;
   for (const tir::Func& func : module.funcs) {
-    if (func.target != member.name || func.name == module.entry) continue;
+    if (func.target != device.name || func.name == module.entry) continue;
     CommandStream stream =
         is_compiled_stream(func)
-            ? write_compiled_stream(member, module, plan, func)
-            : StreamWriter(hardware, module, plan, func, regions_of(member, plan)).run(member.name);
+            ? write_compiled_stream(device, module, plan, func)
+            : StreamWriter(hardware, module, plan, func, regions_of(device, plan)).run(device.name);
     if (static_cast<int64_t>(stream.commands.size()) > kStreamBytesMax)
       return Diagnostics(func.origin,
                          fmt::format("its command stream of {} bytes is longer than the "

@@ -8,6 +8,6 @@
 
 namespace intarsia::targets::ethos_u {
 
-Result<Artifacts> make_streams(const Target& member, const tir::Module& module, const Plan& plan);
+Result<Artifacts> make_streams(const Target& device, const tir::Module& module, const Plan& plan);
 
 }  // namespace intarsia::targets::ethos_u

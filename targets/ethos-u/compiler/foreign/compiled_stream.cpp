@@ -186,8 +186,8 @@ bool uses_fast_arena(std::span<const uint8_t> payload) {
 
 }  // namespace
 
-Pattern compiled_stream_pattern(const Target& member) {
-  const Configuration& configuration = configuration_of(member);
+Pattern compiled_stream_pattern(const Target& device) {
+  const Configuration& configuration = configuration_of(device);
   return {"compiled stream",
           {graph::OpKind::Compiled},
           [&configuration](const PatternMatch& match) { return refuses(match, configuration); }};
@@ -202,12 +202,13 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
   const graph::Node& node = function.nodes.at(0);
   const auto& attributes = node.attrs<graph::CompiledAttrs>();
   tir::LoweredFunction result;
-  const std::string leaf_name = function.name + "_stream";
+  const std::string kernel_name = function.name + "_stream";
 
   // The stream itself: one command that may touch all of its memory.
-  tir::FuncBuilder leaf(leaf_name);
+  tir::FuncBuilder kernel(kernel_name);
   const auto add_arena = [&](const char* name, int64_t bytes) {
-    return leaf.parameter(name, DataType::Int8, {bytes}, tir::Access::ReadWrite, kStreamAlignment);
+    return kernel.parameter(name, DataType::Int8, {bytes}, tir::Access::ReadWrite,
+                            kStreamAlignment);
   };
   std::vector<std::variant<tir::BufferRun, tir::Expr>> operands;
   const auto whole = [](tir::BufferId buffer, int64_t bytes, tir::Access access) {
@@ -235,12 +236,12 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
                                        bytes,
                                        tir::ConstantUse::Stream});
     operands.push_back(
-        whole(leaf.constant(name, DataType::UInt8, {size}, id), size, tir::Access::Read));
+        whole(kernel.constant(name, DataType::UInt8, {size}, id), size, tir::Access::Read));
   };
   add_constant("payload", payload);
   if (const graph::TensorId constants = node.inputs.at(kConstantsOperand); constants.valid())
     add_constant("constants", module.constant(function.tensor(constants).constant).bytes);
-  tir::Func func = leaf.finish(tir::seq({tir::with_comment(
+  tir::Func func = kernel.finish(tir::seq({tir::with_comment(
       node.name, tir::intrinsic(std::string(kIntrinsic), std::move(operands)))}));
   func.node = node.name;
   func.origin = fmt::format("{}: a stream of another compiler", node.name);
@@ -288,7 +289,7 @@ tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
     buffer.initial = tensor.quantization.present() ? tensor.quantization.zero_point[0] : 0;
   }
   result.module.funcs.push_back(
-      schedule.finish(tir::seq({tir::call_func(leaf_name, std::move(arguments))})));
+      schedule.finish(tir::seq({tir::call_func(kernel_name, std::move(arguments))})));
   result.entry = function.name;
   return result;
 }
@@ -306,11 +307,11 @@ bool is_compiled_stream(const tir::Func& func) {
   return intrinsic_of(func) != nullptr;
 }
 
-CommandStream write_compiled_stream(const Target& member, const tir::Module& module,
+CommandStream write_compiled_stream(const Target& device, const tir::Module& module,
                                     const Plan& plan, const tir::Func& func) {
   CommandStream stream;
   stream.func = func.name;
-  stream.member = member.name;
+  stream.device = device.name;
   stream.operators = {func.node};
   stream.regions = {{StreamRegion::Kind::Constants, 0}};
   for (const tir::BufferId argument : arguments_of(module, func)) {

@@ -17,14 +17,14 @@ namespace intarsia::targets::ethos_u {
 
 // Refuses streams for another configuration or architecture, damaged ones, and those that reach
 // beyond the memory that they announce.
-Pattern compiled_stream_pattern(const Target& member);
+Pattern compiled_stream_pattern(const Target& device);
 
 bool is_compiled_stream(const graph::Function& function);
 tir::LoweredFunction lower_compiled_stream(const graph::Module& module,
                                            const graph::Function& function);
 
 bool is_compiled_stream(const tir::Func& func);
-CommandStream write_compiled_stream(const Target& member, const tir::Module& module,
+CommandStream write_compiled_stream(const Target& device, const tir::Module& module,
                                     const Plan& plan, const tir::Func& func);
 
 }  // namespace intarsia::targets::ethos_u

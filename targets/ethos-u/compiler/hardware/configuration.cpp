@@ -27,8 +27,8 @@ std::span<const Configuration> configurations() {
   return kConfigurations;
 }
 
-const Configuration& configuration_of(const Target& member) {
-  const Configuration* row = find_configuration(member.attributes);
+const Configuration& configuration_of(const Target& device) {
+  const Configuration* row = find_configuration(device.attributes);
   INTARSIA_CHECK(row != nullptr, "the kind admits only configurations of the table");
   return *row;
 }

@@ -21,7 +21,7 @@ struct Configuration {
 std::span<const Configuration> configurations();
 // Null for attributes that no member of the family has.
 const Configuration* find_configuration(const Attributes& attributes);
-// The one that the member is. The kind admits no others.
-const Configuration& configuration_of(const Target& member);
+// The one that the device is. The kind admits no others.
+const Configuration& configuration_of(const Target& device);
 
 }  // namespace intarsia::targets::ethos_u

@@ -71,8 +71,8 @@ const Hardware& hardware_named(std::string_view tag) {
   return *found;
 }
 
-const Hardware& hardware_of(const Target& member) {
-  return hardware_named(configuration_of(member).tag);
+const Hardware& hardware_of(const Target& device) {
+  return hardware_named(configuration_of(device).tag);
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -38,7 +38,7 @@ inline int64_t element_bytes(DataType type) {
   return bits(type) / 8;
 }
 
-const Hardware& hardware_of(const Target& member);
+const Hardware& hardware_of(const Target& device);
 // By tag ("ethos-u55-128"); checked to exist.
 const Hardware& hardware_named(std::string_view tag);
 

@@ -11,21 +11,21 @@
 
 namespace intarsia::targets::ethos_u {
 
-// The memory system that the member's attributes name.
-isa::ethos_u::MemorySystem memory_system_of(const Target& member);
+// The memory system that the device's attributes name.
+isa::ethos_u::MemorySystem memory_system_of(const Target& device);
 
 // Whether its SRAM is the NPU's own, and the arena lies beside the constants.
-bool is_dedicated(const Target& member);
+bool is_dedicated(const Target& device);
 
 inline constexpr const char* kOwnSram = "npu_sram";
-// The SRAM of its own that the member has in this memory mode where no board says otherwise; none in
+// The SRAM of its own that the device has in this memory mode where no board says otherwise; none in
 // the modes that share one with the host.
-std::vector<MemoryPool> own_memories(const Target& member);
+std::vector<MemoryPool> own_memories(const Target& device);
 // The attribute -sram-limit.
-std::optional<int64_t> sram_limit_of(const Target& member);
+std::optional<int64_t> sram_limit_of(const Target& device);
 // The pool that is the fast copy's in a dedicated mode; -1 when there is none.
-int32_t fast_pool(const Target& member, const MemoryMap& memory);
-// The fastest other pool that the member can write; -1 when there is none.
-int32_t slow_pool(const Target& member, const MemoryMap& memory);
+int32_t fast_pool(const Target& device, const MemoryMap& memory);
+// The fastest other pool that the device can write; -1 when there is none.
+int32_t slow_pool(const Target& device, const MemoryMap& memory);
 
 }  // namespace intarsia::targets::ethos_u

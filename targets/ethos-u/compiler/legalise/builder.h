@@ -3,7 +3,7 @@
 //
 // A graph tensor is a Place: a box of an NPU tensor. Reshapes are the same bytes under another
 // extent, inputs of a concatenation and of a pad are boxes of its output, slices are boxes of their
-// input; a copy is made only where two of these wishes contradict each other.
+// input; a copy is made only where two of these requirements contradict each other.
 #pragma once
 
 #include <map>

@@ -129,7 +129,7 @@ void emit_doublings(Builder& builder, const Node& node, int count) {
       pool.ofm.zero_point = 0;
       pool.upscale = Upscale::Nearest;
       if (last && averages) {
-        // A window of `factor` copies holds so many of one element and the rest of the next; at the
+        // A window of `factor` copies holds that number of one element and the rest of the next; at the
         // end, where it leaves the image, only the last one.
         pool.kernel.height = pool.kernel.width = 1 << count;
         pool.pads.bottom = pool.pads.right = (1 << count) - 1;

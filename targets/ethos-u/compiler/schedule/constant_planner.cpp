@@ -17,7 +17,7 @@ namespace {
 
 // A preference, and no fact of the hardware: two percent more fast memory are worth one percent of time.
 constexpr double kMemoryPerTime = 2;
-// So many sizes of fast memory are tried; each takes its time.
+// The number of sizes of fast memory that are tried; each takes its time.
 constexpr size_t kMostBudgets = 4;
 // What a slice adds to the constants of a core: its scales and its weights end where 16 bytes do, each half of
 // that away on average, and its weights begin with the header of a section.

@@ -11,7 +11,7 @@ struct TensorPlace {
   int32_t storage = -1;
   int64_t offset = 0;
   Layout layout = Layout::Nhwc;
-  int32_t rolling_rows = 0;  // so many rows exist; row r lies where r modulo that does; 0: all do
+  int32_t rolling_rows = 0;  // this many rows exist; row r lies where r modulo that does; 0: all do
 };
 
 int64_t stored_bytes(const Extent& extent, DataType type, Layout layout);

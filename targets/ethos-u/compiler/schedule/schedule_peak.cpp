@@ -47,7 +47,7 @@ int64_t placed_peak(const Schedule& schedule, const std::vector<bool>& is_placed
       life.last = static_cast<int64_t>(schedule.steps.size()) - 1;
     requests.push_back({storage.bytes, life.first, life.last, 0});
   }
-  // With the patience that the planner has.
+  // With as many steps as the planner takes.
   return npu::place_scratch_low(requests, kStreamAlignment, PlanOptions{}.search_budget);
 }
 

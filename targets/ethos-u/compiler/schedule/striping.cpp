@@ -103,11 +103,11 @@ class Striping final : public npu::CascadeDraft {
 
 }  // namespace
 
-void stripe_operations(ScheduleDraft& draft, int64_t wished) {
+void stripe_operations(ScheduleDraft& draft, int64_t wanted) {
   Striping striping(draft);
   const double most_cycles = draft.options.sram_limit ? std::numeric_limits<double>::infinity()
                                                       : striping.cycles() * kMostCascadeCost;
-  npu::lower_peak(striping, {wished, most_cycles, kCascadeTimeWeight});
+  npu::lower_peak(striping, {wanted, most_cycles, kCascadeTimeWeight});
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -5,8 +5,8 @@
 
 namespace intarsia::targets::ethos_u {
 
-// While feature maps need more than `wished` bytes at once, the operations around the peak run in turns.
+// While feature maps need more than `wanted` bytes at once, the operations around the peak run in turns.
 // Without a limit on SRAM no cascade may make all operations much slower.
-void stripe_operations(ScheduleDraft& draft, int64_t wished);
+void stripe_operations(ScheduleDraft& draft, int64_t wanted);
 
 }  // namespace intarsia::targets::ethos_u

@@ -8,7 +8,7 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Ways that are larger than the smallest by more than so many times it are not worth a closer look.
+// Ways that are larger than the smallest by more than this factor are not worth a closer look.
 constexpr int64_t kMuchLarger = 1;
 
 struct Counted {

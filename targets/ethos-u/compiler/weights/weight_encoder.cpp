@@ -13,7 +13,7 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Places where the parameters may change within a palette: so many values apart. Fewer places in long
+// Places where the parameters may change within a palette: this many values apart. Fewer places in long
 // sections, where each change gains less of the whole and takes as long to find.
 size_t block_of(size_t values) {
   return values <= 2048 ? 1 : values <= 8192 ? 2 : values <= 32768 ? 4 : 8;

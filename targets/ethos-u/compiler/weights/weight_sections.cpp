@@ -11,9 +11,9 @@
 namespace intarsia::targets::ethos_u {
 namespace {
 
-// Palettes that may alternate: those that suit the whole stream, and one for each of so many parts.
+// Palettes that may alternate: those that suit the whole stream, and one for each of this number of parts.
 constexpr size_t kParts = 4, kLeastPart = 256;
-// Places where a palette may start: so far apart at least, and so many at most.
+// Places where a palette may start: this far apart at least, and this many at most.
 constexpr size_t kLeastBlock = 8, kMostBlocks = 8192;
 
 bool same(const Choice& a, const Choice& b) {

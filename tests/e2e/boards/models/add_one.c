@@ -1,4 +1,4 @@
-/* A model by hand: out[i] = in[i] + 1 over 16 bytes, on a road that a broken board does not
+/* A model by hand: out[i] = in[i] + 1 over 16 bytes, on a path that a broken board does not
  * survive: through both ends of an array in every RAM memory, with initialised data, a zeroed
  * counter, floating point, 64-bit division, and a loop whose length the input sets. */
 #include <stdint.h>

@@ -30,7 +30,7 @@ class ConstantDraft {
   // the hardware.
   virtual size_t slices(size_t piece) const = 0;
   virtual size_t slices_for(size_t piece, int32_t count) = 0;
-  // That piece in so many slices; all that can be cut, and the others whole.
+  // That piece in this number of slices; all that can be cut, and the others whole.
   virtual void slice(size_t piece, int32_t count) = 0;
   virtual void slice_all(int32_t count) = 0;
 
@@ -41,7 +41,7 @@ class ConstantDraft {
 
 struct ConstantSearch {
   int64_t least_bytes = 0;     // of fast memory, which feature maps take in any case
-  double memory_per_time = 2;  // so many percent more fast memory are worth one percent of time
+  double memory_per_time = 2;  // percent more fast memory that are worth one percent of time
   int slice_rounds = 2;        // times that all pieces are gone through; 0: nothing is cut
 };
 

@@ -40,7 +40,7 @@ class HazardTracker {
   // from now on. `except`: a counter whose commands the hardware itself keeps apart from this one; -1: none.
   std::vector<int64_t> waits_before(int32_t issuer, std::span<const MemoryAccess> accesses,
                                     int32_t except = -1);
-  // A wait for a reason that is not memory: whether `issuer` does not know yet that so many have ended.
+  // A wait for a reason that is not memory: whether `issuer` does not know yet that this many have ended.
   bool wait(int32_t issuer, int32_t counter, int64_t commands);
 
   // The command is issued. Its number, from 1 on.

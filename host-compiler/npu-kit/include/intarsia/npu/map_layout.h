@@ -1,4 +1,4 @@
-// How feature maps lie in memory: in bricks of so many rows, columns and channels, of which there are whole ones only. A
+// How feature maps lie in memory: in bricks of fixed numbers of rows, columns and channels, of which there are whole ones only. A
 // target names its layouts as a table of these.
 #pragma once
 

@@ -1,6 +1,6 @@
 // Cascades that make the most memory that feature maps take at once smaller: around the operation that runs while they
 // take most, consecutive operations are tried in turns, in stripes from long to short, and those are kept that serve
-// best; then around the next peak, until what is wished for is reached or nothing helps.
+// best; then around the next peak, until the wanted size is reached or nothing helps.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class CascadeDraft {
   // Whether the next operation may consume what it makes while it is made.
   virtual bool feeds_next(int32_t operation) const = 0;
 
-  // Replaces the units of operations first .. last by turns, `rows` of what the last one makes at a time. False, and
+  // Replaces the units of operations first .. last by a cascade, `rows` of what the last one makes at a time. False, and
   // nothing has changed: there would be more stripes than are worth their commands.
   virtual bool take_turns(int32_t first, int32_t last, int64_t rows) = 0;
   // Takes back the last turns.
@@ -36,7 +36,7 @@ class CascadeDraft {
 };
 
 struct PeakSearch {
-  int64_t wished = 0;           // bytes; at or below it nothing is done
+  int64_t wanted = 0;           // bytes; at or below it nothing is done
   double most_cycles = 0;       // no turns with which all take longer
   double time_weight = 0.25;    // a percent of memory is worth 1 / time_weight percent of time
   int32_t longest_cascade = 4;  // operations at most; the work grows with its square

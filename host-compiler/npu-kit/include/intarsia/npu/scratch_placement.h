@@ -16,7 +16,7 @@ struct ScratchRequest {
 };
 
 // Gives each an address, a multiple of `alignment`, so that those whose times meet are apart and all end at or below
-// `limit`; says where the last ends. None where it finds no way with that patience, and then requests are as they were.
+// `limit`; says where the last ends. None where it finds none within that number of steps, and then requests are as they were.
 // `steps`: placements that may be tried after the quick ways have failed; 0: the quick ways only.
 std::optional<int64_t> place_scratch(std::vector<ScratchRequest>& requests, int64_t limit,
                                      int64_t alignment, int64_t steps);

@@ -54,7 +54,7 @@ class Timeline {
   // first fetch, as the first operation does.
   void operation(const OperationCost& cost, bool waits_for_last);
   void wait_for(int64_t transfer);
-  void wait_for_operations(int32_t under_way);  // until at most so many are
+  void wait_for_operations(int32_t under_way);  // until at most this many are
   // The time when all has ended.
   double finish();
 
