@@ -135,7 +135,7 @@ class FuncParser {
       });
     } else if (name == "stepwise") {
       func_.stepwise = in_.integer("0 or 1", 0, 1) != 0;
-    } else if (name == "striped") {
+    } else if (name == "tiled") {
       func_.tiled = in_.integer("0 or 1", 0, 1) != 0;
     } else if (in_.ok()) {
       in_.fail_at(token, fmt::format("'{}' is no attribute of a function", name),

@@ -79,7 +79,7 @@ entry @main
        {std::string("ethos-n78-4tops-4ple"), std::string("ethos-n78-1tops-4ple")}) {
     const Result<TargetSpec> spec = parse_target(registry.catalogue(), text);
     ASSERT_TRUE(spec.ok()) << spec.error().to_string();
-    const Target& npu = spec->devices()[0];
+    const Target& npu = spec->beside_host()[0];
     const graph::Function& function = module->entry_function();
     const graph::FunctionCutter cutter(function);
     const auto cycles = [&](const graph::Function& asked) {

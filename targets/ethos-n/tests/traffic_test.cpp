@@ -109,7 +109,7 @@ TEST(Traffic, IsExplained) {
   std::vector<std::string> notes;
   for (const graph::Function& function : cut.functions)
     if (function.target == "ethosn")
-      notes = registry.kind("ethosn").notes(target->devices().front(), cut, function);
+      notes = registry.kind("ethosn").notes(target->beside_host().front(), cut, function);
   ASSERT_EQ(notes.size(), 2u);
   EXPECT_THAT(notes[0], ::testing::HasSubstr("bytes between DRAM and SRAM: n1, n2, n3"));
 }

@@ -27,7 +27,7 @@ TEST(Kind, TheMemoryModeFollowsTheProduct) {
   const TargetRegistry registry = make_registry();
   const auto mode = [&](const std::string& text) {
     const Result<TargetSpec> target = parse_target(registry.catalogue(), text);
-    return target.ok() ? target->devices()[0].get_string("memory-mode")
+    return target.ok() ? target->beside_host()[0].get_string("memory-mode")
                        : target.error().to_string();
   };
   EXPECT_EQ(mode("ethos-u55-256"), "shared-sram");
@@ -63,7 +63,7 @@ entry @main
   for (const std::string& text : {std::string("ethos-u55-128"), std::string("ethos-u65-512")}) {
     const Result<TargetSpec> spec = parse_target(registry.catalogue(), text);
     ASSERT_TRUE(spec.ok()) << spec.error().to_string();
-    const Target& npu = spec->devices()[0];
+    const Target& npu = spec->beside_host()[0];
     const graph::Function& function = module->entry_function();
     const graph::FunctionCutter cutter(function);
     const auto cycles = [&](const graph::Function& asked) {

@@ -173,7 +173,7 @@ TEST(Memories, TheSlowPoolIsTheFastestBesideTheFastOne) {
   const TargetRegistry registry = make_registry();
   const Result<TargetSpec> target = parse_target(registry.catalogue(), "ethos-u65-256");
   ASSERT_TRUE(target.ok());
-  const Target& npu = target->devices()[0];
+  const Target& npu = target->beside_host()[0];
   // Its feature maps lie in two memories.
   const auto memory = [&](const std::vector<int32_t>& cycles) {
     MemoryMap map;

@@ -180,7 +180,7 @@ TEST(Regions, TheMemoryModeSaysHowTheDeviceIsOpened) {
   const auto opened = [&](const std::string& text) {
     const auto target = parse_target(registry.catalogue(), text);
     EXPECT_TRUE(target.ok());
-    const Target& npu = target->devices()[0];
+    const Target& npu = target->beside_host()[0];
     const TargetKind& kind = registry.kind_of(npu);
     return kind.driver(npu).open_function + " " + kind.simulator(npu).open_bus_function;
   };

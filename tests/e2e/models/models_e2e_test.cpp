@@ -192,7 +192,7 @@ class Tiled : public testing::TestWithParam<TiledCase> {
   fs::path folder_ = recorded_folder(GetParam().model);
   EndToEndRequest request(int64_t budget) const {
     EndToEndRequest request;
-    request.name = "striped";
+    request.name = "tiled";
     request.bytes = read_bytes(folder_ / "model.tflite");
     request.board = GetParam().board;
     request.inputs = {read_bytes(folder_ / "in0_0.bin")};

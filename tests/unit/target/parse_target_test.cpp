@@ -12,7 +12,7 @@ TEST(ParseTarget, PlainCpuIsItsOwnHost) {
   EXPECT_FALSE(target->is_composite());
   EXPECT_EQ(target->devices().size(), 1u);
   EXPECT_EQ(target->host().name, "c");
-  EXPECT_TRUE(target->devices().empty());
+  EXPECT_TRUE(target->beside_host().empty());
 }
 
 TEST(ParseTarget, AttributesOfEveryType) {
@@ -83,9 +83,9 @@ TEST(ParseTarget, RfcExampleKeepsTheOrderOfDevices) {
       R"({"kind":"composite","target_host":"c","devices":[{"kind":"ethosn"},{"kind":"opencl"}]})");
   ASSERT_TRUE(target.ok()) << target.error().to_string();
   EXPECT_EQ(target->host().kind, "c");
-  ASSERT_EQ(target->devices().size(), 2u);
-  EXPECT_EQ(target->devices()[0].kind, "ethosn");
-  EXPECT_EQ(target->devices()[1].kind, "opencl");
+  ASSERT_EQ(target->beside_host().size(), 2u);
+  EXPECT_EQ(target->beside_host()[0].kind, "ethosn");
+  EXPECT_EQ(target->beside_host()[1].kind, "opencl");
 }
 
 TEST(ParseTarget, TagWithAttributesOverridesIt) {
