@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "intarsia_contract/model_descriptor.h"
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/model_descriptor.h"
+#include "intarsia/contract/status.h"
 
 static int run_overlapped(long count) {
   long given = 0;

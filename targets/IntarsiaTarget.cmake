@@ -6,18 +6,18 @@
 #   SIM <sources>        sim/: register-level simulator; sees isa only
 #   ALONE <sources>)     those that cannot be compiled together with others (scripts/IntarsiaLibrary.cmake)
 #
-# Headers and tables of isa/, device/ and sim/ are included as "<identifier>/x.h", where <identifier> is
+# Headers and tables of isa/, device/ and sim/ are included as "intarsia/targets/<identifier>/x.h", where <identifier> is
 # the folder's name as a C identifier. Each part is a library of its own that reaches no more than
 # said above, so a forbidden #include does not compile. compiler/ defines
 # `void intarsia::targets::<identifier>::add_kinds(TargetRegistry&)`.
 
-# Interface library whose include path holds nothing but <identifier>/, a link to the part's folder.
+# Interface library whose include path holds nothing but intarsia/targets/<identifier>/, a link to the part's folder.
 function(intarsia_target_view library part identifier)
   add_library(${library} INTERFACE)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part})
     set(view ${PROJECT_BINARY_DIR}/include/targets/${identifier}/${part})
-    file(MAKE_DIRECTORY ${view})
-    file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${part} ${view}/${identifier} SYMBOLIC)
+    file(MAKE_DIRECTORY ${view}/intarsia/targets)
+    file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${part} ${view}/intarsia/targets/${identifier} SYMBOLIC)
     target_include_directories(${library} INTERFACE ${view})
   endif()
 endfunction()

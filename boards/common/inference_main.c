@@ -3,11 +3,11 @@
  * board; boards/README.md describes the files. */
 #include <stdint.h>
 
+#include "intarsia/contract/model_descriptor.h"
+#include "intarsia/contract/status.h"
 #include "intarsia_board/marks.h"
 #include "intarsia_board/port.h"
 #include "intarsia_board/stack.h"
-#include "intarsia_contract/model_descriptor.h"
-#include "intarsia_contract/status.h"
 #include "run_file.h"
 #include "text.h"
 

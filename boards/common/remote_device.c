@@ -1,5 +1,5 @@
-/* The firmware's side of intarsia_contract/remote_device.h. */
-#include "intarsia_contract/remote_device.h"
+/* The firmware's side of intarsia/contract/remote_device.h. */
+#include "intarsia/contract/remote_device.h"
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-// The other program's side of intarsia_contract/remote_device.h, for Linux.
+// The other program's side of intarsia/contract/remote_device.h, for Linux.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "intarsia_contract/remote_device.h"
+#include "intarsia/contract/remote_device.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <stddef.h>
 
-#include "intarsia_contract/board_cores.h"
+#include "intarsia/contract/board_cores.h"
 
 enum { kMaxCores = 8 };
 

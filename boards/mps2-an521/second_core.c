@@ -3,7 +3,7 @@
  * Subsystem Technical Reference Manual). */
 #include <stdint.h>
 
-#include "intarsia_contract/board_cores.h"
+#include "intarsia/contract/board_cores.h"
 
 #define INTARSIA_SYSTEM_CONTROL 0x50021000u
 #define INTARSIA_INITSVTOR1 (*(volatile uint32_t*)(INTARSIA_SYSTEM_CONTROL + 0x114u))

@@ -71,6 +71,21 @@ Result<PartitionOptions> partition_options(const CommonOptions& options) {
   return result;
 }
 
+Result<std::map<std::string, std::string>> sections_of(const CommonOptions& options) {
+  std::map<std::string, std::string> sections;
+  for (const std::string& text : options.sections) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return Diagnostics("--section", fmt::format("'{}' is not WHAT=SECTION", text),
+                         "for example weights=.qspi");
+    if (!sections.try_emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      return Diagnostics("--section",
+                         fmt::format("'{}' has a section already", text.substr(0, equals)),
+                         "keep one of the two");
+  }
+  return sections;
+}
+
 // The core the C compiler is to compile for: what the host says, or the board's own when it
 // leaves it open.
 Result<board::Core> core_of(const board::Board& board, const Target& host) {
@@ -158,6 +173,7 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
   compile_options.lowering.eliminate_dead_channels = !options.keep_dead_channels;
   compile_options.plan.in_place = !options.no_in_place;
   compile_options.memory = board::memory_map(board);
+  INTARSIA_TRY(compile_options.sections, sections_of(options));
   return Selection{std::move(target), std::move(board), std::move(core),
                    std::move(compile_options)};
 }

@@ -27,6 +27,7 @@ struct CommonOptions {
   std::vector<std::string> pins;  // NAME=DEVICE
   std::string pins_file;          // lines NAME=DEVICE
   std::string tags_file;
+  std::vector<std::string> sections;  // WHAT=SECTION
   std::string optimise = "balanced";  // LoweringOptions::Optimise in lower case
   std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes
   bool keeps_flash_budget = false;  // the command measures flash and can choose by it

@@ -16,7 +16,7 @@ struct Status {
 
 constexpr Status kStatuses[] = {
 #define INTARSIA_STATUS(name, value, sentence) {"INTARSIA_" #name, value, sentence},
-#include "intarsia_contract/status.def"
+#include "intarsia/contract/status.def"
 #undef INTARSIA_STATUS
 };
 
@@ -41,7 +41,7 @@ int run_explain_error(const std::string& code, bool json) {
   }
   const std::string near = nearest_name(code, names);
   return fail(Diagnostics("explain-error", fmt::format("there is no status code '{}'", code),
-                          near.empty() ? "codes are listed in intarsia_contract/status.def"
+                          near.empty() ? "codes are listed in intarsia/contract/status.def"
                                        : fmt::format("did you mean '{}'?", near)));
 }
 

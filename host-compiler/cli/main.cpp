@@ -64,6 +64,10 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
       ->check(bytes);
   app.add_flag("--keep-dead-channels,--no-slim", options.keep_dead_channels,
                "keep what provably does not change the results");
+  app.add_option("--section", options.sections,
+                 "WHAT=SECTION: the linker section of weights, streams, a memory, or one constant; "
+                 "once each")
+      ->take_all();
   app.add_flag("--no-in-place", options.no_in_place, "no operator overwrites its input");
   app.add_flag("--json", options.json, "print tables as JSON");
 }

@@ -40,7 +40,8 @@ Result<CompiledModel> compile_on(const Context& context, const Selection& select
 Result<CompiledModel> compile_file(const Context& context, const Selection& selection,
                                    const CommonOptions& options, Stage last) {
   INTARSIA_TRY(graph::Module module, import_file(context, options));
-  return compile_on(context, selection, imported_model(std::move(module)), last);
+  INTARSIA_TRY(const std::vector<uint8_t> file, read_file(options.model));
+  return compile_on(context, selection, imported_model(std::move(module), file), last);
 }
 
 Result<CompiledModel> compile_into(const Context& context, const Selection& selection,

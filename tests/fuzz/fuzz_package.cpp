@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "aborting_checks.h"
-#include "intarsia_contract/package.h"
+#include "intarsia/contract/package.h"
 #include "package_writer/header.h"
 #include "package_writer/package_writer.h"
 #include "rt_core/sample_package.h"

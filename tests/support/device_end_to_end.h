@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "intarsia/compile.h"
+#include "intarsia/contract/package.h"
 #include "intarsia/plugin/stream_places.h"
-#include "intarsia_contract/package.h"
 #include "package_writer/package_writer.h"
 
 namespace intarsia::test {

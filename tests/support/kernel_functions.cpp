@@ -1,6 +1,6 @@
 #include "support/kernel_functions.h"
 
-#include "intarsia_kernels/kernels.h"
+#include "intarsia/kernels/kernels.h"
 
 namespace intarsia::testing {
 

@@ -1,5 +1,5 @@
-// The C interface of intarsia_contract/package.h.
-#include "intarsia_contract/package.h"
+// The C interface of intarsia/contract/package.h.
+#include "intarsia/contract/package.h"
 
 #include "crc32.h"
 #include "flat_reader.h"

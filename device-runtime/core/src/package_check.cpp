@@ -4,7 +4,7 @@
 #include "package_check.h"
 
 #include "flat_reader.h"
-#include "intarsia_contract/package.h"
+#include "intarsia/contract/package.h"
 #include "package_layout.h"
 
 namespace intarsia::rt {

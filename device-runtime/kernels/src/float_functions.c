@@ -1,4 +1,4 @@
-#include "intarsia_kernels/float_functions.h"
+#include "intarsia/kernels/float_functions.h"
 
 #include <string.h>
 

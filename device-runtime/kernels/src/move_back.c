@@ -1,4 +1,4 @@
-#include "intarsia_kernels/move.h"
+#include "intarsia/kernels/move.h"
 
 // Words of whatever type the elements have.
 #if defined(__GNUC__)

@@ -1,7 +1,7 @@
 // Powers and remainders of floats.
 #include <string.h>
 
-#include "intarsia_kernels/float_functions.h"
+#include "intarsia/kernels/float_functions.h"
 
 static float from_bits(uint32_t bits) {
   float value;

@@ -1,6 +1,6 @@
 // 256 points of sigmoid(i / 24) in Q0.16 and straight lines between them; tanh(x) = 2 sigmoid(2x) - 1.
 // Some points lie one above the nearest integer: those are TFLite's, whose results are bit exact.
-#include "intarsia_kernels/sigmoid.h"
+#include "intarsia/kernels/sigmoid.h"
 
 static const uint16_t points[256] = {
     32768, 33451, 34133, 34813, 35493, 36169, 36843, 37513, 38180, 38841, 39498, 40149, 40794,

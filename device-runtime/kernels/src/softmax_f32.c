@@ -1,5 +1,5 @@
-#include "intarsia_kernels/fixed_point.h"
-#include "intarsia_kernels/softmax.h"
+#include "intarsia/kernels/fixed_point.h"
+#include "intarsia/kernels/softmax.h"
 
 void intarsia_softmax_f32(const float* input, float* output, int32_t count, float beta) {
   float largest = input[0];

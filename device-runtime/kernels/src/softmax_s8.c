@@ -1,6 +1,6 @@
-#include "intarsia_kernels/fixed_point.h"
-#include "intarsia_kernels/requantize.h"
-#include "intarsia_kernels/softmax.h"
+#include "intarsia/kernels/fixed_point.h"
+#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/softmax.h"
 
 // exp of a difference (<= 0) in input steps, in Q0.31.
 static int32_t exp_of_steps(int32_t steps, int32_t multiplier, int32_t left_shift) {

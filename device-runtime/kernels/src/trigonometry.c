@@ -1,7 +1,7 @@
 // sin and cos: the angle modulo pi / 2, then Taylor's series on |r| <= pi / 4.
 #include <string.h>
 
-#include "intarsia_kernels/float_functions.h"
+#include "intarsia/kernels/float_functions.h"
 
 // The first 224 bits of 2 / pi behind the binary point.
 static const uint32_t two_over_pi[] = {

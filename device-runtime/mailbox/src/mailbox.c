@@ -1,4 +1,4 @@
-#include "intarsia_mailbox/mailbox.h"
+#include "intarsia/mailbox/mailbox.h"
 
 #include <string.h>
 

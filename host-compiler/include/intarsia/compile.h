@@ -1,6 +1,7 @@
 // The compiler from front to back: run_pipeline() calls its stages in a row and stops behind any of them.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,6 +24,9 @@ struct CompileOptions {
   PlanOptions plan;
   // The board's, by board::memory_map(); `masters` is filled in from the target.
   MemoryMap memory = unlimited_memory();
+  // Linker sections, by what goes there: "weights", "streams" (command streams of devices), a memory's name, or a single
+  // constant of the model as <model>_data.h calls it, without the model's name.
+  std::map<std::string, std::string> sections;
   PackageOptions package;
 };
 
@@ -41,8 +45,8 @@ Result<CompiledModel> run_pipeline(const ModelFile& file, const TargetRegistry& 
                                    const TargetSpec& target, const CompileOptions& options,
                                    Stage last);
 
-// A module that is imported or built already, to begin with.
-CompiledModel imported_model(graph::Module module);
+// A module that is imported or built already, to begin with; `file` are the bytes that it was imported from, if any.
+CompiledModel imported_model(graph::Module module, std::span<const uint8_t> file = {});
 
 // C sources and command streams of a model file: run_pipeline() up to Stage::Emit.
 Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,

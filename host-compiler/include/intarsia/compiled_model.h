@@ -94,10 +94,12 @@ struct EmittedModel {
   std::string name;
   std::vector<TensorInfo> inputs, outputs;
   std::vector<SourceFile>
-      sources;  // <model>.h, <model>.c, <model>_data.c, <model>_descriptor.c ...
+      sources;  // <model>.h, <model>.c, <model>_data.h, <model>_descriptor.c ...
   std::vector<std::string> c_files;    // those of them a build compiles
   std::vector<CommandStream> streams;  // what the package holds, in order of function index
   std::vector<std::string> devices;    // devices with streams, in order of device index
+  std::vector<std::string> placeable;  // what CompileOptions::sections may name
+  std::string streams_attribute = "INTARSIA_STREAMS";  // in C, of the array that holds the streams
 };
 
 // ---- the model --------------------------------------------------------------------------------
@@ -118,6 +120,7 @@ struct CompiledProgram {
 // repeat a stage.
 struct CompiledModel {
   Stage reached = Stage::Nothing;
+  std::string file_sha256;  // of the model's file, in hexadecimal; empty: not from a file
   graph::Module imported;
   ReducedModule reduced;
   Partitioned partitioned;

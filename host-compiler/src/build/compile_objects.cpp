@@ -17,14 +17,7 @@ namespace fs = std::filesystem;
 
 // Copied into the package from the runtime and the targets, as opposed to emitted for its model.
 bool is_copied(const std::string& source) {
-  return source.starts_with("runtime/") || source.starts_with("simulator/targets/");
-}
-
-// Those that hold nothing of the model: a copied source must not find the model's headers.
-std::vector<std::string> shared_include_dirs(const std::vector<std::string>& all) {
-  std::vector<std::string> shared = all;
-  std::erase(shared, ".");
-  return shared;
+  return source.starts_with("intarsia/") || source.starts_with("simulator/intarsia/");
 }
 
 // Next to `work_folder`'s other objects.
@@ -64,8 +57,7 @@ Result<Objects> compile_objects(const BuildSetting& setting, const std::string& 
     job.directory = setting.folder;
     job.object = object_path(work_folder, "", i, source);
     job.same_for_every_model = is_copied(source);
-    job.include_dirs = job.same_for_every_model ? shared_include_dirs(setting.manifest.include_dirs)
-                                                : setting.manifest.include_dirs;
+    job.include_dirs = setting.manifest.include_dirs;
     job.command = {compiler_for(setting.board, cpp)};
     job.command.insert(job.command.end(), common.begin(), common.end());
     if (cpp && setting.board.native())

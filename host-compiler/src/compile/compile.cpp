@@ -8,6 +8,7 @@
 #include "lowering/lower.h"
 #include "multicore/multicore.h"
 #include "passes/dead_channel_elimination.h"
+#include "support/sha256.h"
 #include "target_kind/owners.h"
 
 namespace intarsia {
@@ -34,6 +35,14 @@ std::vector<CompiledProgram> programs_of(const CompiledModel& model, const Targe
   }
   if (programs.empty()) programs.push_back({target.host().name, target, model.partitioned.module});
   return programs;
+}
+
+std::vector<std::string> placeable_objects(const CompiledModel& model) {
+  std::vector<std::string> objects;
+  for (const CompiledProgram& program : model.programs)
+    objects.insert(objects.end(), program.emitted.placeable.begin(),
+                   program.emitted.placeable.end());
+  return objects;
 }
 
 // Lowering and planning are one step where a RAM budget is given: what is lowered depends on what fits.
@@ -99,8 +108,13 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
   if (enters(Stage::Emit)) {
     for (CompiledProgram& program : model.programs) {
       INTARSIA_TRY(program.emitted,
-                   emit(program.lowered, program.plan, program.module, registry, program.target));
+                   emit(program.lowered, program.plan, program.module, registry, program.target,
+                        {.compiler = "Intarsia " INTARSIA_VERSION,
+                         .model_sha256 = model.file_sha256,
+                         .board = options.package.board == "host" ? "" : options.package.board,
+                         .sections = options.sections}));
     }
+    INTARSIA_TRY_VOID(check_sections(options.sections, placeable_objects(model)));
   }
   if (enters(Stage::Package)) {
     INTARSIA_TRY(model.package, make_package(model, registry, target, options.package));
@@ -114,11 +128,13 @@ Result<CompiledModel> run_pipeline(const ModelFile& file, const TargetRegistry& 
   ImportOptions import = file.options;
   import.foreign = registry.foreign_formats();
   INTARSIA_TRY(graph::Module imported, import_model(file.bytes, import));
-  return run_pipeline(imported_model(std::move(imported)), registry, target, options, last);
+  return run_pipeline(imported_model(std::move(imported), file.bytes), registry, target, options,
+                      last);
 }
 
-CompiledModel imported_model(graph::Module module) {
+CompiledModel imported_model(graph::Module module, std::span<const uint8_t> file) {
   CompiledModel model;
+  if (!file.empty()) model.file_sha256 = sha256(file);
   model.imported = std::move(module);
   model.reached = Stage::Import;
   return model;

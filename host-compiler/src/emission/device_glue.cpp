@@ -80,8 +80,8 @@ std::string device_glue_text(const EmittedModel& model, const TargetRegistry& re
            "{}: its devices on this board, behind the boards' generic main program. Generated",
            model.name),
        "file; a program of your own does not need it."});
-  out.directive("#include \"intarsia_contract/board_devices.h\"");
-  if (place == DevicePlace::Remote) out.directive("#include \"intarsia_contract/remote_device.h\"");
+  out.directive("#include \"intarsia/contract/board_devices.h\"");
+  if (place == DevicePlace::Remote) out.directive("#include \"intarsia/contract/remote_device.h\"");
   out.blank();
   out.directive("#include <stddef.h>");
   out.blank();
@@ -112,7 +112,7 @@ std::string device_server_text(const EmittedModel& model, const TargetRegistry& 
   CWriter out;
   out.comment({fmt::format(
       "{}: its devices simulated, for firmware in an emulator. Generated file.", model.name)});
-  out.directive("#include \"intarsia_contract/remote_device.h\"");
+  out.directive("#include \"intarsia/contract/remote_device.h\"");
   out.blank();
   std::set<std::string> headers;
   for (const Device& device : devices)

@@ -77,7 +77,8 @@ std::vector<TensorInfo> tensor_infos(const graph::Function& entry,
 }
 
 Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const graph::Module& graph,
-                          const TargetRegistry& registry, const TargetSpec& target) {
+                          const TargetRegistry& registry, const TargetSpec& target,
+                          const EmitOptions& options) {
   EmittedModel model;
   model.name = module.name;
   const graph::Function& entry = graph.entry_function();
@@ -107,7 +108,8 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   for (size_t i = 0; i < model.devices.size(); ++i)
     device_of[model.devices[i]] = static_cast<int>(i);
 
-  emission::ModelContext context{module, plan, graph, model, {}, used_pools(plan)};
+  emission::ModelContext context{
+      module, plan, graph, model, options, to_string(target), {}, used_pools(plan)};
   const tir::FunctionIndex functions(module);
   const auto add_call = [&](const tir::Call& call) {
     Step step{.func = &functions.at(call.function), .arguments = call.arguments};
@@ -120,11 +122,13 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
   list_steps(module.entry_func(), module.entry_func().body, context.steps, add_call);
 
   const std::vector<std::string> includes(collected.includes.begin(), collected.includes.end());
-  INTARSIA_TRY(SourceFile data, emission::data_source(context));
+  model.placeable = emission::placeable_objects(context);
+  model.streams_attribute =
+      emission::section_attribute(context, "streams", "", model.streams_attribute);
+  INTARSIA_TRY(SourceFile data, emission::data_header(context));
   std::vector<SourceFile> files = {
       {model.name + ".h", emission::header_text(context)},
       {model.name + ".c", emission::source_text(context, includes, collected.functions)},
-      {model.name + "_data.h", emission::data_header_text(context)},
       std::move(data),
       {model.name + "_descriptor.c", emission::descriptor_text(context)},
   };

@@ -3,52 +3,12 @@
 
 #include <fmt/format.h>
 
+#include "emission/header_facts.h"
 #include "emission/model_text.h"
 #include "intarsia/plugin/c_writer.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::emission {
-
-namespace {
-
-std::string quantization_text(const graph::Quantization& q) {
-  if (!q.present()) return "plain numbers";
-  if (q.per_channel()) return fmt::format("{} scales along axis {}", q.scale.size(), q.axis);
-  const int64_t zero = q.zero_point[0];
-  return fmt::format("real = {:.9g} * (q {} {})", q.scale[0], zero < 0 ? '+' : '-', std::abs(zero));
-}
-
-// A name may hold anything, and this goes into a comment.
-std::string comment_safe(std::string text) {
-  for (char& c : text)
-    if (!std::isprint(static_cast<unsigned char>(c)) || c == '*' || c == '/' || c == '\\') c = '_';
-  return text;
-}
-
-// What the constants above claim, where the compiler can see it.
-void size_assertions(CWriter& out, const std::string& prefix, const char* role,
-                     const std::vector<TensorInfo>& tensors) {
-  for (size_t i = 0; i < tensors.size(); ++i)
-    if (bits(tensors[i].type) >= 8)
-      out.line(fmt::format("_Static_assert({}_{}{}_BYTES == {} * sizeof({}), \"{}\");", prefix,
-                           role, i, element_count(tensors[i].shape), c_name(tensors[i].type),
-                           "the size follows from the shape"));
-}
-
-void tensor_constants(CWriter& out, const std::string& prefix, const char* role,
-                      const std::vector<TensorInfo>& tensors) {
-  out.directive(fmt::format("#define {}_{}_COUNT {}", prefix, role, tensors.size()));
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const TensorInfo& tensor = tensors[i];
-    out.comment(
-        {fmt::format("{}: {} [{}], {}", comment_safe(tensor.name), c_name(tensor.type),
-                     fmt::join(tensor.shape, ","), quantization_text(tensor.quantization))});
-    out.directive(fmt::format("#define {}_{}{}_BYTES {}", prefix, role, i, tensor.bytes));
-  }
-  out.blank();
-}
-
-}  // namespace
 
 namespace {
 
@@ -85,14 +45,18 @@ std::string header_text(const ModelContext& context) {
   if (uses_bool(context.module)) out.directive("#include <stdbool.h>");
   out.directive("#include <stdint.h>");
   out.blank();
-  if (has_devices) out.directive("#include \"intarsia_contract/device.h\"");
-  if (has_devices) out.directive("#include \"intarsia_contract/package.h\"");
-  out.directive("#include \"intarsia_contract/status.h\"");
+  if (has_devices) out.directive("#include \"intarsia/contract/device.h\"");
+  if (has_devices) out.directive("#include \"intarsia/contract/package.h\"");
+  out.directive("#include \"intarsia/contract/placement.h\"");
+  out.directive("#include \"intarsia/contract/status.h\"");
+  out.directive("#include \"intarsia/contract/version.h\"");
   out.blank();
+  version_check(out, name);
   out.directive("#ifdef __cplusplus");
   out.directive("extern \"C\" {");
   out.directive("#endif");
   out.blank();
+  origin_macros(out, context);
   out.comment({"Working memory in bytes, one block per memory of the plan."});
   for (const int pool : context.pools) {
     const std::string pool_name =
@@ -102,9 +66,7 @@ std::string header_text(const ModelContext& context) {
   }
   out.directive(fmt::format("#define {}_ALIGNMENT {}", prefix, context.plan.alignment));
   out.blank();
-  tensor_constants(out, prefix, "INPUT", context.model.inputs);
-  tensor_constants(out, prefix, "OUTPUT", context.model.outputs);
-
+  tensor_macros(out, prefix, context.model);
   out.directive("#ifndef __cplusplus");
   for (const int pool : context.pools) {
     const MemoryPool& memory = context.plan.memory.pools[static_cast<size_t>(pool)];
@@ -112,8 +74,7 @@ std::string header_text(const ModelContext& context) {
       out.line(fmt::format("_Static_assert({}_{}_BYTES <= {}, \"fits the board's memory\");",
                            prefix, upper_case(memory.name), memory.size));
   }
-  size_assertions(out, prefix, "INPUT", context.model.inputs);
-  size_assertions(out, prefix, "OUTPUT", context.model.outputs);
+  size_assertions(out, prefix, context.model);
   out.directive("#endif");
   out.blank();
 
@@ -129,6 +90,7 @@ std::string header_text(const ModelContext& context) {
         fmt::format("struct intarsia_device *device{}; /* {} */", i, context.model.devices[i]));
   out.close(";");
   out.blank();
+  resources_macro(out, context);
   out.comment({"One instance; its members are the model's own."});
   out.open(fmt::format("struct {}", name));
   out.line(fmt::format("struct {}_resources resources;", name));
@@ -136,7 +98,9 @@ std::string header_text(const ModelContext& context) {
   out.line("int32_t ready;");
   out.close(";");
   out.blank();
-  out.comment({"0 on success, else a code of intarsia_contract/status.h."});
+  out.comment(
+      {"INTARSIA_OK, which is 0, or a code of intarsia/contract/status.h, which `intarsia "
+       "explain-error` explains."});
   out.line(fmt::format(
       "intarsia_status {0}_init(struct {0} *model, const struct {0}_resources *resources);", name));
   out.line(fmt::format("intarsia_status {0}_run(struct {0} *model);", name));
@@ -151,6 +115,7 @@ std::string header_text(const ModelContext& context) {
   out.line(fmt::format("void *{0}_input(const struct {0} *model, int32_t index);", name));
   out.line(fmt::format("const void *{0}_output(const struct {0} *model, int32_t index);", name));
   out.blank();
+  typed_access(out, name, context.model);
   out.directive("#ifdef __cplusplus");
   out.directive("}");
   out.directive("#endif");

@@ -8,7 +8,6 @@
 #include "emission/model_text.h"
 #include "emission/package_contract.h"
 #include "intarsia/plugin/c_writer.h"
-#include "intarsia_contract/version.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::emission {
@@ -257,6 +256,9 @@ void init_function(CWriter& out, const ModelContext& context) {
   }
   out.line("if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;");
   out.line("model->ready = 0;");
+  out.line(
+      "if (intarsia_runtime_version() != INTARSIA_RUNTIME_VERSION) return "
+      "INTARSIA_ERROR_RUNTIME_VERSION;");
   for (const int pool : context.pools) {
     out.line(fmt::format("if (resources->{} == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;",
                          pool_name(context, pool)));
@@ -319,24 +321,10 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   out.blank();
   for (const std::string& include : includes)
     out.directive(fmt::format("#include \"{}\"", include));
-  out.directive("#include \"intarsia_contract/version.h\"");
   out.directive(fmt::format("#include \"{}_data.h\"", name));
   if (!context.model.devices.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
   out.blank();
   trace_declaration(out, prefix);
-  for (const int pool : context.pools)
-    out.line(fmt::format(
-        "_Static_assert({0}_{1}_BYTES == {2}, \"header and source belong together\");", prefix,
-        upper_case(pool_name(context, pool)), context.plan.use[static_cast<size_t>(pool)].peak));
-  out.line(
-      fmt::format("_Static_assert({0}_ALIGNMENT == {1}, \"header and source belong together\");",
-                  prefix, context.plan.alignment));
-  out.line(
-      fmt::format("_Static_assert(INTARSIA_RUNTIME_VERSION == {}, \"all models of a program are "
-                  "compiled by one "
-                  "version of Intarsia\");",
-                  INTARSIA_RUNTIME_VERSION));
-  out.blank();
   std::string text = out.text();
   for (const std::string& function : functions) text += "\n" + function;
 
@@ -355,46 +343,36 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   return text + "\n" + tail.text();
 }
 
-std::string data_header_text(const ModelContext& context) {
-  const std::string guard = upper_case(context.name()) + "_DATA_H";
+Result<SourceFile> data_header(const ModelContext& context) {
+  const std::string prefix = upper_case(context.name()), guard = prefix + "_DATA_H";
   CWriter out;
-  out.comment({fmt::format("{}: weights and tables. Generated file, private to {}.c.",
-                           context.name(), context.name())});
+  out.comment({fmt::format("{0}: weights and tables. Generated file, included by {0}.c alone.",
+                           context.name())});
   out.directive("#ifndef " + guard);
   out.directive("#define " + guard);
   out.blank();
   out.directive("#include <stdint.h>");
   out.blank();
-  for (const tir::Constant& constant : context.module.constants)
-    if (constant.use != tir::ConstantUse::Stream)
-      out.line(emit_c_constant_declaration(constant, context.name() + "_"));
+  out.directive("#include \"intarsia/contract/placement.h\"");
   out.blank();
-  out.directive("#endif");
-  return out.text();
-}
-
-Result<SourceFile> data_source(const ModelContext& context) {
-  CWriter out;
-  out.comment({fmt::format("{}: weights and tables. Generated file.", context.name())});
-  out.directive(fmt::format("#include \"{}_data.h\"", context.name()));
-  out.blank();
-  out.directive("#include \"intarsia_contract/placement.h\"");
-  out.blank();
-  std::vector<tir::Constant> tables;  // their bytes are shared with the module
+  // The tables' bytes are shared with the module.
+  std::vector<std::pair<tir::Constant, CConstantOptions>> tables;
   for (const tir::Constant& constant : context.module.constants) {
     if (constant.use == tir::ConstantUse::Stream) continue;
     INTARSIA_TRY_VOID(check_c_constant(constant));
-    tables.push_back(constant);
+    tables.push_back({constant,
+                      {CLinkage::Static, kWordAlignment,
+                       section_attribute(context, constant.name, "weights", "INTARSIA_WEIGHTS")}});
   }
   const auto write_tables = [tables = std::move(tables),
                              prefix = context.name() + "_"](const TextSink& sink) {
-    for (const tir::Constant& constant : tables) {
+    for (const auto& [constant, options] : tables) {
       sink("\n");
-      write_c_constant(constant, prefix, {CLinkage::External, kWordAlignment, "INTARSIA_WEIGHTS"},
-                       sink);
+      write_c_constant(constant, prefix, options, sink);
     }
+    sink("\n#endif\n");
   };
-  return SourceFile{context.name() + "_data.c", out.text(), write_tables};
+  return SourceFile{context.name() + "_data.h", out.text(), write_tables};
 }
 
 std::string descriptor_text(const ModelContext& context) {
@@ -405,17 +383,13 @@ std::string descriptor_text(const ModelContext& context) {
       {fmt::format("{}: one instance behind the boards' generic main program. Generated file;",
                    name),
        "a program of your own does not need it."});
-  out.directive("#include \"intarsia_contract/model_descriptor.h\"");
+  out.directive("#include \"intarsia/contract/model_descriptor.h\"");
   out.blank();
   if (!context.model.devices.empty())
-    out.directive("#include \"intarsia_contract/board_devices.h\"");
-  out.directive("#include \"intarsia_contract/placement.h\"");
+    out.directive("#include \"intarsia/contract/board_devices.h\"");
   out.directive(fmt::format("#include \"{}.h\"", name));
   out.blank();
-  for (const int pool : context.pools)
-    out.line(fmt::format(
-        "static _Alignas({0}_ALIGNMENT) uint8_t {1}_block[{0}_{2}_BYTES] INTARSIA_IN_MEMORY({1});",
-        prefix, pool_name(context, pool), upper_case(pool_name(context, pool))));
+  out.line(fmt::format("{}_DEFINE_RESOURCES(resources);", prefix));
   out.line(fmt::format("static struct {} instance;", name));
   out.blank();
   const auto infos = [&](const char* array, const std::vector<TensorInfo>& tensors) {
@@ -432,13 +406,8 @@ std::string descriptor_text(const ModelContext& context) {
   infos("outputs", context.model.outputs);
   out.blank();
   out.open("static int32_t descriptor_init(void)");
-  out.line(fmt::format("struct {}_resources resources;", name));
-  for (const int pool : context.pools)
-    out.line(fmt::format("resources.{0} = {0}_block;", pool_name(context, pool)));
-  if (!context.model.devices.empty()) {
-    for (size_t i = 0; i < context.model.devices.size(); ++i)
-      out.line(fmt::format("resources.device{0} = intarsia_board_device({0});", i));
-  }
+  for (size_t i = 0; i < context.model.devices.size(); ++i)
+    out.line(fmt::format("resources.device{0} = intarsia_board_device({0});", i));
   out.line(fmt::format("return {}_init(&instance, &resources);", name));
   out.close();
   out.blank();

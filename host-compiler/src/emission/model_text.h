@@ -29,6 +29,8 @@ struct ModelContext {
   const Plan& plan;
   const graph::Module& graph;
   const EmittedModel& model;
+  const EmitOptions& options;
+  std::string target;  // as text
   std::vector<Step> steps;
   std::vector<int> pools;  // pools of the plan that the model uses, in order
 
@@ -40,9 +42,13 @@ bool has_state(const ModelContext& context);  // some buffer keeps its value bet
 std::string header_text(const ModelContext& context);  // <model>.h
 std::string source_text(const ModelContext& context, const std::vector<std::string>& includes,
                         const std::vector<std::string>& functions);  // <model>.c
-std::string data_header_text(const ModelContext& context);           // <model>_data.h
-// <model>_data.c, whose tables are written when the file is.
-Result<SourceFile> data_source(const ModelContext& context);
+// <model>_data.h: weights and tables, which only <model>.c includes; written when the file is.
+Result<SourceFile> data_header(const ModelContext& context);
+// What EmitOptions::sections may name: weights, streams, memories, constants.
+std::vector<std::string> placeable_objects(const ModelContext& context);
+// The attribute that places an object: of --section for its name or its kind, else `otherwise`.
+std::string section_attribute(const ModelContext& context, const std::string& name,
+                              const std::string& kind, const std::string& otherwise);
 std::string descriptor_text(const ModelContext& context);  // <model>_descriptor.c
 
 }  // namespace intarsia::emission

@@ -108,13 +108,13 @@ SourceFile multicore_descriptor(const CompiledModel& model) {
                            "Generated file; programs of",
                            name),
                "your own do not need it."});
-  out.directive("#include \"intarsia_contract/model_descriptor.h\"");
+  out.directive("#include \"intarsia/contract/model_descriptor.h\"");
   out.blank();
   out.directive("#include <stddef.h>");
   out.blank();
-  out.directive("#include \"intarsia_contract/board_cores.h\"");
-  if (!devices_of(model).empty()) out.directive("#include \"intarsia_contract/board_devices.h\"");
-  out.directive("#include \"intarsia_contract/placement.h\"");
+  out.directive("#include \"intarsia/contract/board_cores.h\"");
+  if (!devices_of(model).empty()) out.directive("#include \"intarsia/contract/board_devices.h\"");
+  out.directive("#include \"intarsia/contract/placement.h\"");
   for (const std::string& cpu : cpus)
     out.directive(fmt::format("#include \"{}.h\"", part_name(model, cpu)));
   out.blank();

@@ -15,7 +15,7 @@ namespace intarsia {
 namespace {
 
 constexpr int64_t kAlignment = 64,
-                  kSlots = 2;  // of intarsia_mailbox/mailbox.h, asserted in the text
+                  kSlots = 2;  // of intarsia/mailbox/mailbox.h, asserted in the text
 
 int64_t slots_bytes(const Channel& channel) {
   return kSlots * round_up(channel.bytes, kAlignment);
@@ -68,8 +68,8 @@ std::string header_text(const CompiledModel& model) {
   out.blank();
   out.directive("#include <stdint.h>");
   out.blank();
-  out.directive("#include \"intarsia_contract/status.h\"");
-  out.directive("#include \"intarsia_mailbox/mailbox.h\"");
+  out.directive("#include \"intarsia/contract/status.h\"");
+  out.directive("#include \"intarsia/mailbox/mailbox.h\"");
   out.blank();
   out.directive("#ifdef __cplusplus");
   out.directive("extern \"C\" {");

@@ -26,15 +26,15 @@ std::string header_text(const std::string& model, size_t bytes) {
       model, upper_case(model), bytes);
 }
 
-std::string source_head(const std::string& model) {
+std::string source_head(const std::string& model, const std::string& attribute) {
   return fmt::format(
       "/* {0}: command streams of the accelerators. Generated file. */\n"
       "#include \"{0}_package.h\"\n"
       "\n"
-      "#include \"intarsia_contract/placement.h\"\n"
+      "#include \"intarsia/contract/placement.h\"\n"
       "\n"
-      "_Alignas(16) const uint8_t {0}_package[{1}_PACKAGE_BYTES] INTARSIA_STREAMS = {{\n",
-      model, upper_case(model));
+      "_Alignas(16) const uint8_t {0}_package[{1}_PACKAGE_BYTES] {2} = {{\n",
+      model, upper_case(model), attribute);
 }
 
 void write_bytes(const std::vector<uint8_t>& package, const TextSink& sink) {
@@ -52,9 +52,10 @@ void write_bytes(const std::vector<uint8_t>& package, const TextSink& sink) {
 
 }  // namespace
 
-std::vector<SourceFile> package_sources(const std::string& model, const SharedBytes& package) {
+std::vector<SourceFile> package_sources(const std::string& model, const SharedBytes& package,
+                                        const std::string& attribute) {
   return {{model + "_package.h", header_text(model, package.size())},
-          {model + "_package.c", source_head(model),
+          {model + "_package.c", source_head(model, attribute),
            [package](const TextSink& sink) { write_bytes(package, sink); }}};
 }
 

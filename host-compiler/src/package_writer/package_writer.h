@@ -36,7 +36,8 @@ struct StreamPackage {
 Result<StreamPackage> read_package(std::span<const uint8_t> bytes, const std::string& where);
 
 // <model>_package.h with MODEL_PACKAGE_BYTES and the declaration of model_package, and
-// <model>_package.c with its bytes, aligned and placed with the weights. `model` is a C identifier.
-std::vector<SourceFile> package_sources(const std::string& model, const SharedBytes& package);
+// <model>_package.c with its bytes, aligned; `attribute` places them. `model` is a C identifier.
+std::vector<SourceFile> package_sources(const std::string& model, const SharedBytes& package,
+                                        const std::string& attribute = "INTARSIA_STREAMS");
 
 }  // namespace intarsia

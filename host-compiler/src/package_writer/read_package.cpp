@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "intarsia_contract/package.h"
+#include "intarsia/contract/package.h"
 #include "package_format/package_generated.h"
 #include "package_writer/header.h"
 #include "package_writer/package_writer.h"

@@ -90,7 +90,7 @@ std::string make_text(const PackageManifest& manifest) {
   const std::string prefix = upper_case(manifest.model);
   std::string own, shared;
   for (const std::string& source : library_sources(manifest))
-    if (source.starts_with("runtime/"))
+    if (source.starts_with("intarsia/"))
       shared += fmt::format("  {} \\\n", source);
     else
       own += fmt::format("  $({}_DIR)/{} \\\n", prefix, source);

@@ -22,8 +22,8 @@ Result<std::vector<SourceFile>> copy_tree(const std::string& root, const std::st
         std::find(endings.begin(), endings.end(), extension) == endings.end())
       continue;
     INTARSIA_TRY(std::string text, read_text_file(it->path().string()));
-    files.push_back(
-        {into + "/" + fs::relative(it->path(), base).generic_string(), std::move(text)});
+    const std::string path = fs::relative(it->path(), base).generic_string();
+    files.push_back({into.empty() ? path : into + "/" + path, std::move(text)});
   }
   if (error)
     return Diagnostics(base.string(), "the runtime's sources are not there: " + error.message(),

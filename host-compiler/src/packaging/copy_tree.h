@@ -9,7 +9,8 @@
 
 namespace intarsia::packaging {
 
-// Every file below root/folder with one of the endings, placed below `into`; sorted by path.
+// Every file below root/folder with one of the endings, placed below `into`, which may be
+// empty; sorted by path.
 Result<std::vector<SourceFile>> copy_tree(const std::string& root, const std::string& folder,
                                           const std::string& into,
                                           const std::vector<std::string>& endings);

@@ -8,8 +8,9 @@
 #include "multicore/multicore.h"
 #include "packaging/add_once.h"
 #include "packaging/build_glue.h"
-#include "packaging/copy_tree.h"
 #include "packaging/program_package.h"
+#include "packaging/runtime_files.h"
+#include "packaging/runtime_trees.h"
 #include "support/c_identifier.h"
 
 namespace intarsia {
@@ -23,7 +24,7 @@ void add_file(PackageContents& package, SourceFile file) {
     package.files.push_back(std::move(file));
 }
 
-constexpr std::string_view kSimulators = "runtime/targets/sim";  // of a segment's package
+constexpr std::string_view kSimulators = "simulator";  // the folder in a segment's package
 
 struct Request {
   const CompiledModel& model;
@@ -70,14 +71,11 @@ Result<PackageContents> make_part(const Request& request, const std::string& cpu
     if (program.cpu == cpu) INTARSIA_TRY_VOID(add_segment(request, program, part));
   for (SourceFile& file : part_sources(request.model, cpu)) add_file(part, std::move(file));
   for (SourceFile& file : mailbox_sources(request.model)) add_file(part, std::move(file));
-  for (const auto& [folder, into] :
-       {std::pair{"include", "runtime/include"}, std::pair{"src", "runtime/mailbox"}}) {
-    INTARSIA_TRY(
-        std::vector<SourceFile> files,
-        packaging::copy_tree(request.options.resource_root,
-                             std::string("device-runtime/mailbox/") + folder, into, {".h", ".c"}));
-    for (SourceFile& file : files) add_file(part, std::move(file));
-  }
+  INTARSIA_TRY(packaging::RuntimeTrees runtime,
+               packaging::portable_runtime(request.options, {.mailbox = true}));
+  std::vector<SourceFile> files = part.files;
+  packaging::add_runtime_files(runtime.firmware, files);
+  for (SourceFile& file : files) add_file(part, std::move(file));
   for (const std::string ending : {".c", ".cpp"})
     for (const SourceFile& file : part.files)
       if (file.path.ends_with(ending) && !file.path.starts_with(kSimulators))

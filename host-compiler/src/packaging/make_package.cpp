@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
@@ -8,57 +7,17 @@
 #include "emission/package_contract.h"
 #include "intarsia/compiled_model.h"
 #include "package_writer/package_writer.h"
-#include "packaging/add_once.h"
 #include "packaging/build_glue.h"
-#include "packaging/copy_tree.h"
 #include "packaging/program_package.h"
-#include "support/c_identifier.h"
+#include "packaging/runtime_files.h"
+#include "packaging/runtime_trees.h"
 
 namespace intarsia {
 namespace {
 
-namespace fs = std::filesystem;
-using packaging::add_once;
-using packaging::copy_tree;
 using packaging::ProgramPackageRequest;
 
 constexpr std::string_view kSimulatorFolder = "simulator/";
-
-// Of the firmware, or of the program that simulates its devices.
-void list_sources(const std::vector<SourceFile>& files, const std::string& ending,
-                  bool of_simulator, std::vector<std::string>& sources) {
-  for (const SourceFile& file : files)
-    if (file.path.ends_with(ending) && file.path.starts_with(kSimulatorFolder) == of_simulator)
-      sources.push_back(file.path);
-}
-
-// The parts of a target's folder that its programs need, each below a folder of its own, so that they
-// are included as "<identifier>/x.h" like in the target itself.
-Result<void> add_target(const ProgramPackageRequest& request, const std::string& folder,
-                        PackageContents& package) {
-  const fs::path path(folder);
-  const std::string identifier = c_identifier(path.filename().string(), "target");
-  const bool outside = path.is_absolute();
-  for (const std::string part : {"isa", "device", "sim"}) {
-    const bool remote = part == "sim" && request.options.simulated_remotely;
-    if (part == "sim" && !request.options.simulated && !remote) continue;
-    const std::string from = outside ? (path / part).string() : "targets/" + folder + "/" + part;
-    std::error_code error;
-    if (!fs::exists(outside ? fs::path(from) : fs::path(request.options.resource_root) / from,
-                    error))
-      continue;
-    const std::string view =
-        remote ? std::string(kSimulatorFolder) + "targets" : "runtime/targets/" + part;
-    INTARSIA_TRY(std::vector<SourceFile> files,
-                 copy_tree(outside ? "" : request.options.resource_root, from,
-                           view + "/" + identifier, {".h", ".def", ".c", ".cpp"}));
-    std::move(files.begin(), files.end(), std::back_inserter(package.files));
-    if (!remote) add_once(package.manifest.include_dirs, view);
-    if (request.options.simulated_remotely && part != "device")
-      add_once(package.manifest.simulator_include_dirs, view);
-  }
-  return {};
-}
 
 PackageContract contract_of(const CompiledProgram& program) {
   emission::PackageNeeds needs =
@@ -66,15 +25,13 @@ PackageContract contract_of(const CompiledProgram& program) {
   return {needs.model_id, std::move(needs.pool_bytes), needs.alignment};
 }
 
-// What streams need: the package, the runtime core, and per device its driver and, for this machine,
-// its simulator.
-Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& package) {
+// What streams need: the package, and per device its driver and, for this machine, its simulator.
+Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& package,
+                         packaging::RuntimeTrees& runtime) {
   const EmittedModel& model = request.program.emitted;
-  const auto take = [&](std::vector<SourceFile> files) {
-    std::move(files.begin(), files.end(), std::back_inserter(package.files));
-  };
   const SharedBytes bytes = write_package(model.name, model.streams, contract_of(request.program));
-  take(package_sources(model.name, bytes));
+  std::vector<SourceFile> sources = package_sources(model.name, bytes, model.streams_attribute);
+  std::move(sources.begin(), sources.end(), std::back_inserter(package.files));
   // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.
   package.files.push_back({model.name + ".intarsia", "", [bytes](const TextSink& sink) {
                              sink({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -83,14 +40,6 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
   for (const CommandStream& stream : model.streams) marks += stream.marks;
   if (request.options.simulated && !marks.empty())
     package.files.push_back({model.name + ".marks", marks});
-  INTARSIA_TRY(std::vector<SourceFile> headers,
-               copy_tree(request.options.resource_root, "device-runtime/core/include",
-                         "runtime/include", {".h"}));
-  take(std::move(headers));
-  INTARSIA_TRY(std::vector<SourceFile> core,
-               copy_tree(request.options.resource_root, "device-runtime/core/src", "runtime/core",
-                         {".h", ".cpp"}));
-  take(std::move(core));
   std::set<std::string> folders;
   for (const std::string& name : model.devices) {
     const Target* device = request.program.target.device(name);
@@ -99,7 +48,7 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
     for (const std::string& library : driver.link_libraries)
       package.manifest.link_libraries.push_back(library);
     if (folders.insert(driver.folder).second)
-      INTARSIA_TRY_VOID(add_target(request, driver.folder, package));
+      INTARSIA_TRY_VOID(packaging::add_target(request.options, driver.folder, runtime));
   }
   package.manifest.devices = model.devices;
   using Place = emission::DevicePlace;
@@ -110,16 +59,11 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
   package.files.push_back(
       {glue, emission::device_glue_text(model, request.registry, request.program.target, place)});
   package.manifest.program_sources.push_back(glue);
-  if (!request.options.simulated_remotely) return {};
-  package.manifest.simulator_include_dirs.push_back("runtime/include");
-  package.files.push_back(
-      {std::string(kSimulatorFolder) + model.name + "_simulators.cpp",
-       emission::device_server_text(model, request.registry, request.program.target)});
   return {};
 }
 
 // The kernel libraries of devices that have functions in C.
-Result<void> add_kernels(const ProgramPackageRequest& request, PackageContents& package) {
+Result<void> add_kernels(const ProgramPackageRequest& request, packaging::RuntimeTrees& runtime) {
   std::set<std::string> folders;
   for (const Target& device : request.program.target.devices()) {
     const KernelLibrary* library = request.registry.kind_of(device).kernels_for(device);
@@ -128,43 +72,71 @@ Result<void> add_kernels(const ProgramPackageRequest& request, PackageContents& 
     const bool runs_code = std::any_of(funcs.begin(), funcs.end(),
                                        [&](const tir::Func& f) { return f.target == device.name; });
     if (runs_code && folders.insert(library->folder).second)
-      INTARSIA_TRY_VOID(add_target(request, library->folder, package));
+      INTARSIA_TRY_VOID(packaging::add_target(request.options, library->folder, runtime));
   }
   return {};
+}
+
+// Simulators of the devices, in a folder that holds all they include: a part of the program on this machine, or a
+// program of their own beside an emulator.
+void add_simulators(const ProgramPackageRequest& request, const packaging::RuntimeTrees& runtime,
+                    PackageContents& package) {
+  const EmittedModel& model = request.program.emitted;
+  std::vector<SourceFile> files;
+  if (request.options.simulated_remotely)
+    files.push_back(
+        {model.name + "_simulators.cpp",
+         emission::device_server_text(model, request.registry, request.program.target)});
+  packaging::add_runtime_files(runtime.simulators, files);
+  for (SourceFile& file : files) {
+    file.path.insert(0, kSimulatorFolder);
+    package.files.push_back(std::move(file));
+  }
+}
+
+std::vector<std::string> sources_of(const std::vector<SourceFile>& files, bool of_simulators) {
+  std::vector<std::string> sources;
+  for (const char* ending : {".c", ".cpp"})
+    for (const SourceFile& file : files)
+      if (file.path.ends_with(ending) && file.path.starts_with(kSimulatorFolder) == of_simulators)
+        sources.push_back(file.path);
+  return sources;
 }
 
 }  // namespace
 
 Result<PackageContents> packaging::program_package(const ProgramPackageRequest& request) {
   const EmittedModel& model = request.program.emitted;
+  const PackageOptions& options = request.options;
   PackageContents package;
   package.files = model.sources;
-
-  const std::string& root = request.options.resource_root;
-  const auto add = [&](const std::string& folder, const std::string& into,
-                       const std::vector<std::string>& endings) -> Result<void> {
-    INTARSIA_TRY(std::vector<SourceFile> files, copy_tree(root, folder, into, endings));
-    std::move(files.begin(), files.end(), std::back_inserter(package.files));
-    return {};
-  };
-  INTARSIA_TRY_VOID(add("device-runtime/contract/include", "runtime/include", {".h", ".def"}));
-  INTARSIA_TRY_VOID(add("device-runtime/kernels/include", "runtime/include", {".h", ".def"}));
-  INTARSIA_TRY_VOID(add("device-runtime/kernels/src", "runtime/kernels", {".c", ".h"}));
 
   PackageManifest& manifest = package.manifest;
   manifest.model = model.name;
   manifest.target = to_string(request.program.target);
-  manifest.board = request.options.board;
-  manifest.core = request.options.core;
+  manifest.board = options.board;
+  manifest.core = options.core;
   manifest.inputs = model.inputs;
   manifest.outputs = model.outputs;
   manifest.program_sources = {model.name + "_descriptor.c"};
-  manifest.include_dirs = {".", "runtime/include"};
-  if (!model.streams.empty()) INTARSIA_TRY_VOID(add_devices(request, package));
-  INTARSIA_TRY_VOID(add_kernels(request, package));
-  list_sources(package.files, ".c", false, manifest.sources);
-  list_sources(package.files, ".cpp", false, manifest.sources);
-  list_sources(package.files, ".cpp", true, manifest.simulator_sources);
+  manifest.include_dirs = {"."};
+  const bool has_devices = !model.streams.empty();
+  INTARSIA_TRY(packaging::RuntimeTrees runtime,
+               packaging::portable_runtime(options, {.core = has_devices}));
+  if (has_devices) INTARSIA_TRY_VOID(add_devices(request, package, runtime));
+  INTARSIA_TRY_VOID(add_kernels(request, runtime));
+  packaging::add_runtime_files(runtime.firmware, package.files);
+  if (has_devices && (options.simulated || options.simulated_remotely))
+    add_simulators(request, runtime, package);
+  manifest.sources = sources_of(package.files, false);
+  std::vector<std::string> simulators = sources_of(package.files, true);
+  if (options.simulated_remotely) {
+    manifest.simulator_sources = std::move(simulators);
+    manifest.simulator_include_dirs = {"simulator"};
+  } else if (!simulators.empty()) {
+    manifest.include_dirs.push_back("simulator");
+    std::move(simulators.begin(), simulators.end(), std::back_inserter(manifest.sources));
+  }
 
   package.files.push_back({"CMakeLists.txt", packaging::cmake_text(manifest)});
   package.files.push_back({model.name + ".mk", packaging::make_text(manifest)});

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "intarsia/contract/version.h"
 #include "intarsia/package.h"
-#include "intarsia_contract/version.h"
 #include "packaging/replace_folder.h"
 #include "support/c_identifier.h"
 #include "support/file_operations.h"

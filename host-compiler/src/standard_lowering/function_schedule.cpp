@@ -380,13 +380,26 @@ void Schedule::lower_while(Body& body, const graph::Node& node) {
 
 // ---- storage and kernels -------------------------------------------------------------------------
 
+namespace {
+
+// Of the emitted model itself: <model>_init and so on, <model>_input0, <model>_output0_dequantize.
+bool is_name_of_the_model(std::string_view name) {
+  for (const std::string_view own : {"init", "run", "input", "output", "reset", "package"})
+    if (name == own) return true;
+  for (const std::string_view tensor : {"input", "output"}) {
+    if (!name.starts_with(tensor)) continue;
+    std::string_view rest = name.substr(tensor.size());
+    const size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    rest.remove_prefix(digits);
+    if (digits > 0 && (rest.empty() || rest == "_quantize" || rest == "_dequantize")) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string Schedule::unique_func_name(const std::string& hint) {
-  // The emitted model's own functions: <model>_init and so on.
-  static constexpr std::array<std::string_view, 6> kReserved = {"init",   "run",   "input",
-                                                                "output", "reset", "package"};
-  return func_names_.take(hint, [](const std::string& name) {
-    return std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
-  });
+  return func_names_.take(hint, is_name_of_the_model);
 }
 
 BufferId Schedule::fresh(const graph::Tensor& tensor, const std::string& name) {

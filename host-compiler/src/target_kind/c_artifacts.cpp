@@ -47,7 +47,7 @@ Result<Artifacts> c_artifacts(const Target& target, const tir::Module& module, c
     artifacts.functions.push_back(std::move(text));
   }
   if (artifacts.functions.empty()) return artifacts;
-  artifacts.includes = {"intarsia_kernels/kernels.h"};
+  artifacts.includes = {"intarsia/kernels/kernels.h"};
   if (library != nullptr)
     for (std::string& header : library->includes(target))
       artifacts.includes.push_back(std::move(header));

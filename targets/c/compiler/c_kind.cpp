@@ -27,7 +27,7 @@ struct Core {
 constexpr Core kCores[] = {
 #define CORE(name, summary, mhz, column, cycles, float_abi, extensions) \
   {name, summary, mhz, Column::column, cycles, float_abi, extensions},
-#include "c/cores.def"
+#include "intarsia/targets/c/cores.def"
 #undef CORE
 };
 
@@ -39,7 +39,7 @@ const Core* find_core(const std::string& name) {
 
 enum class Family {
 #define FAMILY(name, ...) name,
-#include "c/portable.def"
+#include "intarsia/targets/c/portable.def"
 #undef FAMILY
 };
 
@@ -51,7 +51,7 @@ Instructions instructions_of(Family family, Column column) {
   static constexpr Instructions kTable[][2] = {
 #define FAMILY(name, step, result, baseline_step, baseline_result) \
   {{step, result}, {baseline_step, baseline_result}},
-#include "c/portable.def"
+#include "intarsia/targets/c/portable.def"
 #undef FAMILY
   };
   return kTable[static_cast<size_t>(family)][column == Column::Mainline ? 0 : 1];

@@ -20,7 +20,7 @@ struct Core {
 
 constexpr Core kCores[] = {
 #define CORE(name, core_class, time, bytes) {name, CoreClass::core_class, time, bytes},
-#include "cortex_m/cores.def"
+#include "intarsia/targets/cortex_m/cores.def"
 #undef CORE
 };
 
@@ -72,8 +72,9 @@ standard_lowering::ChooseKernel kernels_of(const Target& target, const LoweringO
 std::vector<std::string> headers_of(const Target& target) {
   // The second is where flags without the class's instructions are told of.
   constexpr const char* kMadeFor[] = {"thumb", "long", "dsp", "mve"};
-  return {"cortex_m/kernels.h",
-          fmt::format("cortex_m/made_for_{}.h", kMadeFor[static_cast<size_t>(class_of(target))])};
+  return {"intarsia/targets/cortex_m/kernels.h",
+          fmt::format("intarsia/targets/cortex_m/made_for_{}.h",
+                      kMadeFor[static_cast<size_t>(class_of(target))])};
 }
 
 // Kernels are made for `--optimise balanced`, as which they are counted.

@@ -30,7 +30,7 @@ struct Cost {
 constexpr Cost kCosts[] = {
 #define COST(core, family, per_step, per_result) \
   {CoreClass::core, Family::family, per_step, per_result},
-#include "cortex_m/kernel_costs.def"
+#include "intarsia/targets/cortex_m/kernel_costs.def"
 #undef COST
 };
 

@@ -9,7 +9,7 @@ namespace intarsia::targets::cortex_m {
 std::vector<int64_t> Window::values() const {
   return {
 #define FIELD(name) name,
-#include "cortex_m/window.def"
+#include "intarsia/targets/cortex_m/window.def"
 #undef FIELD
   };
 }
@@ -42,60 +42,60 @@ ConstantStructs kernel_structs() {
                               "window",
                               {
 #define FIELD(name) #name,
-#include "cortex_m/window.def"
+#include "intarsia/targets/cortex_m/window.def"
 #undef FIELD
                               }};
   ConstantStructs all;
 #define KERNEL(name) all[#name] = window;
-#include "cortex_m/kernels.def"
+#include "intarsia/targets/cortex_m/kernels.def"
 #undef KERNEL
   all["intarsia_add_s8"] = {"struct intarsia_add",
                             "add",
                             {
 #define FIELD(name) #name,
-#include "cortex_m/add.def"
+#include "intarsia/targets/cortex_m/add.def"
 #undef FIELD
                             }};
   all["intarsia_sum_s8"] = {"struct intarsia_sum",
                             "sum",
                             {
 #define FIELD(name) #name,
-#include "cortex_m/sum.def"
+#include "intarsia/targets/cortex_m/sum.def"
 #undef FIELD
                             }};
   all["intarsia_mean_s8"] = {"struct intarsia_mean",
                              "mean",
                              {
 #define FIELD(name) #name,
-#include "cortex_m/mean.def"
+#include "intarsia/targets/cortex_m/mean.def"
 #undef FIELD
                              }};
   all["intarsia_mul_s8"] = {"struct intarsia_mul",
                             "mul",
                             {
 #define FIELD(name) #name,
-#include "cortex_m/mul.def"
+#include "intarsia/targets/cortex_m/mul.def"
 #undef FIELD
                             }};
   const ConstantStruct wide{"struct intarsia_wide",
                             "wide",
                             {
 #define FIELD(name) #name,
-#include "cortex_m/wide.def"
+#include "intarsia/targets/cortex_m/wide.def"
 #undef FIELD
                             }};
   const ConstantStruct svdf{"struct intarsia_svdf",
                             "svdf",
                             {
 #define FIELD(name) #name,
-#include "cortex_m/svdf.def"
+#include "intarsia/targets/cortex_m/svdf.def"
 #undef FIELD
                             }};
   const ConstantStruct lstm{"struct intarsia_lstm",
                             "lstm",
                             {
 #define FIELD(name) #name,
-#include "cortex_m/lstm.def"
+#include "intarsia/targets/cortex_m/lstm.def"
 #undef FIELD
                             }};
   for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {

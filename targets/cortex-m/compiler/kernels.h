@@ -18,7 +18,7 @@ enum class CoreClass { Thumb, Long, Dsp, Mve };
 // struct intarsia_window.
 struct Window {
 #define FIELD(name) int64_t name = 0;
-#include "cortex_m/window.def"
+#include "intarsia/targets/cortex_m/window.def"
 #undef FIELD
 
   int64_t pixels() const {

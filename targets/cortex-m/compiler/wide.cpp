@@ -16,13 +16,13 @@ constexpr int64_t kMostTaps = 504;  // of a depthwise window: its sum fits 32 bi
 // struct intarsia_wide.
 struct Wide {
 #define FIELD(name) int64_t name = 0;
-#include "cortex_m/wide.def"
+#include "intarsia/targets/cortex_m/wide.def"
 #undef FIELD
 
   std::vector<int64_t> values() const {
     return {
 #define FIELD(name) name,
-#include "cortex_m/wide.def"
+#include "intarsia/targets/cortex_m/wide.def"
 #undef FIELD
     };
   }

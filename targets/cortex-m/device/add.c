@@ -1,9 +1,9 @@
 // Element-wise addition. An operand whose shift is 0 is rounded once less; which of them are is settled
 // before the loop.
-#include "cortex_m/add.h"
+#include "intarsia/targets/cortex_m/add.h"
 
-#include "cortex_m/optimise.h"
-#include "cortex_m/results.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 enum { kLeftShift = 20 };  // of operands before they are scaled, as TFLite has it
 

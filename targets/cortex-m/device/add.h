@@ -10,7 +10,7 @@ extern "C" {
 
 struct intarsia_add {
 #define FIELD(name) int32_t name;
-#include "cortex_m/add.def"
+#include "intarsia/targets/cortex_m/add.def"
 #undef FIELD
 };
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "cortex_m/results.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 INTARSIA_INLINE int8_t *intarsia_copy(int8_t *to, const int8_t *from, int32_t count) {
 #if INTARSIA_HAS_MVE

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cortex_m/results.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 // Bytes 0 and 2 as a pair.
 INTARSIA_INLINE uint32_t intarsia_even_pair(uint32_t bytes) {

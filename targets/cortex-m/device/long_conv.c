@@ -1,10 +1,10 @@
 // Two pixels in a word, 23 bits apart: one SMLAL adds the products of both with a weight to a 64-bit sum that
 // holds the sums of both. Six pixels at a time.
-#include "cortex_m/long_conv.h"
+#include "intarsia/targets/cortex_m/long_conv.h"
 
-#include "cortex_m/optimise.h"
-#include "cortex_m/runs.h"
-#include "cortex_m/thumb_dot.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/runs.h"
+#include "intarsia/targets/cortex_m/thumb_dot.h"
 
 enum {
   kPixels = 6,

@@ -1,12 +1,12 @@
 // LSTM: the four gates of a unit are four channels of one dot product.
-#include "cortex_m/lstm.h"
+#include "intarsia/targets/cortex_m/lstm.h"
 
 #include <string.h>
 
-#include "cortex_m/optimise.h"
-#include "cortex_m/wide_results.h"
-#include "cortex_m/widen.h"
-#include "intarsia_kernels/sigmoid.h"
+#include "intarsia/kernels/sigmoid.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/wide_results.h"
+#include "intarsia/targets/cortex_m/widen.h"
 
 enum gate { kInput, kForget, kCandidate, kOutput, kGates };
 

@@ -10,7 +10,7 @@ extern "C" {
 
 struct intarsia_lstm {
 #define FIELD(name) int32_t name;
-#include "cortex_m/lstm.def"
+#include "intarsia/targets/cortex_m/lstm.def"
 #undef FIELD
 };
 

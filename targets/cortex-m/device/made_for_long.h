@@ -2,7 +2,7 @@
 #ifndef INTARSIA_CORTEX_M_MADE_FOR_LONG_H_
 #define INTARSIA_CORTEX_M_MADE_FOR_LONG_H_
 
-#include "cortex_m/made_for.h"
+#include "intarsia/targets/cortex_m/made_for.h"
 
 #if INTARSIA_CHECKS_FLAGS && (__ARM_ARCH_ISA_THUMB < 2)
 #warning \

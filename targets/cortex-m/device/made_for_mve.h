@@ -2,7 +2,7 @@
 #ifndef INTARSIA_CORTEX_M_MADE_FOR_MVE_H_
 #define INTARSIA_CORTEX_M_MADE_FOR_MVE_H_
 
-#include "cortex_m/made_for.h"
+#include "intarsia/targets/cortex_m/made_for.h"
 
 #if INTARSIA_CHECKS_FLAGS && !defined(__ARM_FEATURE_MVE)
 #warning \

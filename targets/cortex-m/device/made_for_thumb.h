@@ -3,6 +3,6 @@
 #ifndef INTARSIA_CORTEX_M_MADE_FOR_THUMB_H_
 #define INTARSIA_CORTEX_M_MADE_FOR_THUMB_H_
 
-#include "cortex_m/made_for.h"
+#include "intarsia/targets/cortex_m/made_for.h"
 
 #endif  // INTARSIA_CORTEX_M_MADE_FOR_THUMB_H_

@@ -1,10 +1,10 @@
 // Sums of halfwords, as many elements as they hold at a time: eight channels in a vector on cores with Helium, four in
 // two words elsewhere. A row is added up as if it were four channels.
-#include "cortex_m/mean.h"
+#include "intarsia/targets/cortex_m/mean.h"
 
-#include "cortex_m/dsp_dot.h"
-#include "cortex_m/optimise.h"
-#include "intarsia_kernels/requantize.h"
+#include "intarsia/kernels/requantize.h"
+#include "intarsia/targets/cortex_m/dsp_dot.h"
+#include "intarsia/targets/cortex_m/optimise.h"
 
 enum { kMostAdded = 255 };  // 255 * 128 < 2^15, and 255 * 255 < 2^16
 

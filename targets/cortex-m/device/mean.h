@@ -11,7 +11,7 @@ extern "C" {
 
 struct intarsia_mean {
 #define FIELD(name) int32_t name;
-#include "cortex_m/mean.def"
+#include "intarsia/targets/cortex_m/mean.def"
 #undef FIELD
 };
 

@@ -1,8 +1,8 @@
 // TFLite rounds a product twice: to 31 fractional bits, halves up, and by the shift, halves away from zero.
-#include "cortex_m/mul.h"
+#include "intarsia/targets/cortex_m/mul.h"
 
-#include "cortex_m/optimise.h"
-#include "cortex_m/results.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 #if INTARSIA_HAS_MVE
 #include <arm_mve.h>

@@ -10,7 +10,7 @@ extern "C" {
 
 struct intarsia_mul {
 #define FIELD(name) int32_t name;
-#include "cortex_m/mul.def"
+#include "intarsia/targets/cortex_m/mul.def"
 #undef FIELD
 };
 

@@ -1,12 +1,12 @@
 // Convolution on cores with Helium: VMLADAVA adds sixteen products to a register. Two pixels by four
 // channels share their loads, 14 instructions for 128 products, and their eight sums take all even registers.
-#include "cortex_m/mve_conv.h"
+#include "intarsia/targets/cortex_m/mve_conv.h"
 
 #include <stddef.h>
 
-#include "cortex_m/mve_results.h"
-#include "cortex_m/mve_strip.h"
-#include "cortex_m/no_frame_pointer.h"
+#include "intarsia/targets/cortex_m/mve_results.h"
+#include "intarsia/targets/cortex_m/mve_strip.h"
+#include "intarsia/targets/cortex_m/no_frame_pointer.h"
 
 enum { kVector = 16, kQuad = 4, kUnrolled = 4, kStepBytes = 14 * 4 + INTARSIA_LANDING_BYTES };
 

@@ -2,9 +2,9 @@
 // instructions for 128 products, and their sums take all even registers.
 #include <stddef.h>
 
-#include "cortex_m/mve_conv.h"
-#include "cortex_m/mve_results.h"
-#include "cortex_m/no_frame_pointer.h"
+#include "intarsia/targets/cortex_m/mve_conv.h"
+#include "intarsia/targets/cortex_m/mve_results.h"
+#include "intarsia/targets/cortex_m/no_frame_pointer.h"
 
 enum { kVector = 16, kOctet = 8, kUnrolled = 4, kStepBytes = 17 * 4 + INTARSIA_LANDING_BYTES };
 

@@ -1,13 +1,13 @@
 // Depthwise convolution on cores with Helium. VMLADAVA adds sixteen products of one channel, so channels
 // become planes first, 16 at a time: column by column, with the rows that a strip of outputs sees side by
 // side. A load then holds the windows of up to four outputs, which differ in where the weights begin.
-#include "cortex_m/mve_depthwise.h"
+#include "intarsia/targets/cortex_m/mve_depthwise.h"
 
 #include <stddef.h>
 
-#include "cortex_m/bytes.h"
-#include "cortex_m/mve_results.h"
-#include "cortex_m/no_frame_pointer.h"
+#include "intarsia/targets/cortex_m/bytes.h"
+#include "intarsia/targets/cortex_m/mve_results.h"
+#include "intarsia/targets/cortex_m/no_frame_pointer.h"
 
 enum { kVector = 16, kResults = 8, kHalf = 4, kMostVectors = 4 };
 enum family { DENSE, HALVING, WIDE };
@@ -361,12 +361,11 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   }
 }
 
-#define INTARSIA_DEFINE(name, family)                                                             \
-  void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *w, const int8_t *input,   \
-                                          int8_t *output, int8_t *scratch, const int8_t *weights, \
-                                          const int32_t *channels) {                              \
-    depthwise(w, input, output, scratch, weights, channels, family);                              \
+#define INTARSIA_DEFINE(name, family)                                                              \
+  void name(const struct intarsia_window *w, const int8_t *input, int8_t *output, int8_t *scratch, \
+            const int8_t *weights, const int32_t *channels) {                                      \
+    depthwise(w, input, output, scratch, weights, channels, family);                               \
   }
-INTARSIA_DEFINE(dense, DENSE)
-INTARSIA_DEFINE(halving, HALVING)
-INTARSIA_DEFINE(wide, WIDE)
+INTARSIA_DEFINE(intarsia_mve_depthwise_dense_s8, DENSE)
+INTARSIA_DEFINE(intarsia_mve_depthwise_halving_s8, HALVING)
+INTARSIA_DEFINE(intarsia_mve_depthwise_wide_s8, WIDE)

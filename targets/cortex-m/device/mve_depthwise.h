@@ -2,7 +2,7 @@
 #ifndef INTARSIA_CORTEX_M_MVE_DEPTHWISE_H_
 #define INTARSIA_CORTEX_M_MVE_DEPTHWISE_H_
 
-#include "cortex_m/window.h"
+#include "intarsia/targets/cortex_m/window.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,13 +20,12 @@ extern "C" {
 // channels: of each a multiplier, a shift (negative: to the right, as VRSHL), a bias.
 // scratch: group planes of ceil(out_w / p) * p * stride_w * rows + more bytes; p and more are 4 and 16,
 // for wide 8 and 64.
-#define INTARSIA_DECLARE(name)                                                                  \
-  void intarsia_mve_depthwise_##name##_s8(const struct intarsia_window *window,                 \
-                                          const int8_t *input, int8_t *output, int8_t *scratch, \
-                                          const int8_t *weights, const int32_t *channels)
-INTARSIA_DECLARE(dense);
-INTARSIA_DECLARE(halving);
-INTARSIA_DECLARE(wide);
+#define INTARSIA_DECLARE(name)                                                         \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels)
+INTARSIA_DECLARE(intarsia_mve_depthwise_dense_s8);
+INTARSIA_DECLARE(intarsia_mve_depthwise_halving_s8);
+INTARSIA_DECLARE(intarsia_mve_depthwise_wide_s8);
 #undef INTARSIA_DECLARE
 
 #ifdef __cplusplus

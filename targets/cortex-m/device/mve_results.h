@@ -6,7 +6,7 @@
 #ifndef INTARSIA_CORTEX_M_MVE_RESULTS_H_
 #define INTARSIA_CORTEX_M_MVE_RESULTS_H_
 
-#include "cortex_m/bytes.h"
+#include "intarsia/targets/cortex_m/bytes.h"
 
 INTARSIA_INLINE bool intarsia_mve_is_general(const struct intarsia_window *w) {
   return w->out_zero != -128 || w->low != -128 || w->high != 127;

@@ -3,7 +3,7 @@
 #ifndef INTARSIA_CORTEX_M_MVE_STRIP_H_
 #define INTARSIA_CORTEX_M_MVE_STRIP_H_
 
-#include "cortex_m/bytes.h"
+#include "intarsia/targets/cortex_m/bytes.h"
 
 enum { kStripLanes = 16 };
 

@@ -33,10 +33,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cortex_m/assembly.h"
-#include "cortex_m/window.h"
-#include "intarsia_kernels/arithmetic.h"
-#include "intarsia_kernels/requantize.h"
+#include "intarsia/kernels/arithmetic.h"
+#include "intarsia/kernels/requantize.h"
+#include "intarsia/targets/cortex_m/assembly.h"
+#include "intarsia/targets/cortex_m/window.h"
 
 #define INTARSIA_INLINE static inline __attribute__((always_inline))
 // Around assembly: the registers are all for it.

@@ -3,7 +3,7 @@
 #ifndef INTARSIA_CORTEX_M_RUNS_H_
 #define INTARSIA_CORTEX_M_RUNS_H_
 
-#include "cortex_m/bytes.h"
+#include "intarsia/targets/cortex_m/bytes.h"
 
 // An output pixel.
 struct intarsia_place {

@@ -1,8 +1,8 @@
-#include "cortex_m/softmax.h"
+#include "intarsia/targets/cortex_m/softmax.h"
 
-#include "cortex_m/optimise.h"
-#include "intarsia_kernels/fixed_point.h"
-#include "intarsia_kernels/requantize.h"
+#include "intarsia/kernels/fixed_point.h"
+#include "intarsia/kernels/requantize.h"
+#include "intarsia/targets/cortex_m/optimise.h"
 
 enum {
   kFraction = 12,

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-// As intarsia_softmax_s8 (intarsia_kernels/softmax.h) for each of `rows` rows of `count` elements.
+// As intarsia_softmax_s8 (intarsia/kernels/softmax.h) for each of `rows` rows of `count` elements.
 // exponentials[d]: exp(-d * beta * scale) in Q0.31 as that function computes it, d = 0 .. 255; zero where the
 // difference counts as too large.
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,

@@ -1,8 +1,8 @@
 // On cores with Helium eight elements at a time, 16 instructions. The output may be one of the operands.
-#include "cortex_m/sum.h"
+#include "intarsia/targets/cortex_m/sum.h"
 
-#include "cortex_m/optimise.h"
-#include "cortex_m/results.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 enum { kShift = 22, kTogether = 8 };
 

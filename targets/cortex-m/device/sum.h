@@ -12,7 +12,7 @@ extern "C" {
 
 struct intarsia_sum {
 #define FIELD(name) int32_t name;
-#include "cortex_m/sum.def"
+#include "intarsia/targets/cortex_m/sum.def"
 #undef FIELD
 };
 

@@ -1,10 +1,10 @@
 // SVDF: four filters share the inputs; a unit's memories and their weights are one run each.
-#include "cortex_m/svdf.h"
+#include "intarsia/targets/cortex_m/svdf.h"
 
 #include <string.h>
 
-#include "cortex_m/optimise.h"
-#include "cortex_m/widen.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/widen.h"
 
 // start + a . b, modulo 2^32.
 INTARSIA_INLINE int32_t dot_s16(const int16_t *a, const int16_t *b, int32_t count, int32_t start) {

@@ -10,7 +10,7 @@ extern "C" {
 
 struct intarsia_svdf {
 #define FIELD(name) int32_t name;
-#include "cortex_m/svdf.def"
+#include "intarsia/targets/cortex_m/svdf.def"
 #undef FIELD
 };
 

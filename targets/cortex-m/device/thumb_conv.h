@@ -2,7 +2,7 @@
 #ifndef INTARSIA_CORTEX_M_THUMB_CONV_H_
 #define INTARSIA_CORTEX_M_THUMB_CONV_H_
 
-#include "cortex_m/window.h"
+#include "intarsia/targets/cortex_m/window.h"
 
 #ifdef __cplusplus
 extern "C" {

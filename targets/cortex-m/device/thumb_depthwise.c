@@ -1,10 +1,10 @@
 // Depthwise convolution on cores that multiply single elements, channel by channel: the rows of one channel
 // that a row of outputs sees are words in scratch, with their padding, as a ring. Four neighbouring
 // outputs share each weight.
-#include "cortex_m/thumb_depthwise.h"
+#include "intarsia/targets/cortex_m/thumb_depthwise.h"
 
-#include "cortex_m/optimise.h"
-#include "cortex_m/thumb_results.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/thumb_results.h"
 
 enum { kOutputs = 4, kMostRows = 15, kWord = 4 };
 

@@ -3,7 +3,7 @@
 #ifndef INTARSIA_CORTEX_M_THUMB_DOT_H_
 #define INTARSIA_CORTEX_M_THUMB_DOT_H_
 
-#include "cortex_m/thumb_results.h"
+#include "intarsia/targets/cortex_m/thumb_results.h"
 
 enum { kIntarsiaLanes = 4 };
 

@@ -2,7 +2,7 @@
 #ifndef INTARSIA_CORTEX_M_THUMB_RESULTS_H_
 #define INTARSIA_CORTEX_M_THUMB_RESULTS_H_
 
-#include "cortex_m/results.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 // `count` sums, > 0; from one to the next the channel advances by `channel_step` (0 or 1) and the output by
 // `output_step`.

@@ -10,7 +10,7 @@ extern "C" {
 
 struct intarsia_wide {
 #define FIELD(name) int16_t name;
-#include "cortex_m/wide.def"
+#include "intarsia/targets/cortex_m/wide.def"
 #undef FIELD
 };
 

@@ -1,10 +1,10 @@
 // Convolutions of int16 activations: the window of one pixel as one run, four channels at a time.
 #include <stdbool.h>
 
-#include "cortex_m/bytes.h"
-#include "cortex_m/optimise.h"
-#include "cortex_m/wide_dot.h"
-#include "cortex_m/wide_results.h"
+#include "intarsia/targets/cortex_m/bytes.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/wide_dot.h"
+#include "intarsia/targets/cortex_m/wide_results.h"
 
 INTARSIA_INLINE int16_t *copy(int16_t *to, const int16_t *from, int32_t count) {
   return (int16_t *)(void *)intarsia_copy((int8_t *)to, (const int8_t *)from, 2 * count);

@@ -1,7 +1,7 @@
 // Depthwise convolutions of int16 activations: channels side by side, no copies.
-#include "cortex_m/optimise.h"
-#include "cortex_m/wide_dot.h"
-#include "cortex_m/wide_results.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/wide_dot.h"
+#include "intarsia/targets/cortex_m/wide_results.h"
 
 enum { kDspLanes = 4, kMveLanes = 8 };
 

@@ -7,8 +7,8 @@
 #ifndef INTARSIA_CORTEX_M_WIDE_DOT_H_
 #define INTARSIA_CORTEX_M_WIDE_DOT_H_
 
-#include "cortex_m/dsp_dot.h"
-#include "cortex_m/results.h"
+#include "intarsia/targets/cortex_m/dsp_dot.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 enum {
   INTARSIA_WIDE_LANES = 4,

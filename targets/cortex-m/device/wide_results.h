@@ -2,8 +2,8 @@
 #ifndef INTARSIA_CORTEX_M_WIDE_RESULTS_H_
 #define INTARSIA_CORTEX_M_WIDE_RESULTS_H_
 
-#include "cortex_m/results.h"
-#include "cortex_m/wide.h"
+#include "intarsia/targets/cortex_m/results.h"
+#include "intarsia/targets/cortex_m/wide.h"
 
 // The lower word of a signed product shifted to the right, 1..62, without shifts of 64 bits, which take half a
 // dozen instructions each.

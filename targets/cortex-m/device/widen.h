@@ -2,8 +2,8 @@
 #ifndef INTARSIA_CORTEX_M_WIDEN_H_
 #define INTARSIA_CORTEX_M_WIDEN_H_
 
-#include "cortex_m/bytes.h"
-#include "cortex_m/wide_dot.h"
+#include "intarsia/targets/cortex_m/bytes.h"
+#include "intarsia/targets/cortex_m/wide_dot.h"
 
 // Int8 elements less their zero point, filled with zeros to a whole group.
 INTARSIA_INLINE void intarsia_widen(int16_t *to, const int8_t *from, int32_t count, int32_t zero,

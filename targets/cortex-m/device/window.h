@@ -7,7 +7,7 @@
 
 struct intarsia_window {
 #define FIELD(name) int16_t name;
-#include "cortex_m/window.def"
+#include "intarsia/targets/cortex_m/window.def"
 #undef FIELD
 };
 

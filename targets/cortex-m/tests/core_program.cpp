@@ -99,7 +99,7 @@ std::string strict_call() {
 // The model that the boards' main runs. The numbers `begin` and `end` belong to operator `count`, which
 // does nothing: what a run costs beside its operator.
 std::string driver(const KernelProgram& kernels, const Layout& layout) {
-  std::string text = "#include <string.h>\n#include \"intarsia_contract/model_descriptor.h\"\n";
+  std::string text = "#include <string.h>\n#include \"intarsia/contract/model_descriptor.h\"\n";
   text += fmt::format("enum {{ INPUT = {}, OUTPUT = {}, SLICE = {}, GUARD = {}, PAINT = {} }};\n",
                       layout.input_bytes, layout.output_bytes, layout.slice(), kGuard, kPaint);
   text += fmt::format(

@@ -70,8 +70,9 @@ bool fits_small_memory(const graph::Module& module, const std::string& core) {
 }
 
 std::string KernelProgram::text() const {
-  return "#include <stdbool.h>\n#include <stdint.h>\n#include \"intarsia_contract/placement.h\"\n"
-         "#include \"intarsia_kernels/kernels.h\"\n#include \"cortex_m/kernels.h\"\n" +
+  return "#include <stdbool.h>\n#include <stdint.h>\n#include \"intarsia/contract/placement.h\"\n"
+         "#include \"intarsia/kernels/kernels.h\"\n#include "
+         "\"intarsia/targets/cortex_m/kernels.h\"\n" +
          functions_;
 }
 

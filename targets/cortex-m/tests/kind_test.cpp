@@ -47,7 +47,7 @@ TEST_F(Kernels, CanBeTurnedOff) {
 TEST_F(Kernels, TakesEveryCoreOfThePortableKindButThisMachine) {
   for (const char* name : {
 #define CORE(name, ...) name,
-#include "c/cores.def"
+#include "intarsia/targets/c/cores.def"
 #undef CORE
        }) {
     const std::string core = name;
@@ -55,7 +55,7 @@ TEST_F(Kernels, TakesEveryCoreOfThePortableKindButThisMachine) {
   }
   for (const char* name : {
 #define CORE(name, ...) name,
-#include "cortex_m/cores.def"
+#include "intarsia/targets/cortex_m/cores.def"
 #undef CORE
        })
     EXPECT_TRUE(has_kernels(std::string("c -mcpu=") + name)) << name;

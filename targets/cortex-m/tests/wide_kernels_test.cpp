@@ -70,8 +70,8 @@ class WideKernels {
     const std::string sources = INTARSIA_CORTEX_M_DEVICE, views = INTARSIA_CORTEX_M_VIEWS;
     const testing::CProgram program(
         compiler,
-        "#include <stdint.h>\n#include \"intarsia_kernels/kernels.h\"\n#include "
-        "\"cortex_m/kernels.h\"\n" +
+        "#include <stdint.h>\n#include \"intarsia/kernels/kernels.h\"\n#include "
+        "\"intarsia/targets/cortex_m/kernels.h\"\n" +
             text_,
         fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/include {2}/wide_*.c {2}/svdf.c {2}/lstm.c "
                     "{1}/src/*.c",

@@ -81,13 +81,13 @@ int32_t tolerance(const Target&, const graph::Node& node) {
 
 DeviceDriver driver(const Target&) {
   return {.folder = INTARSIA_TARGET_FOLDER,
-          .header = "ethos_n/driver.h",
+          .header = "intarsia/targets/ethos_n/driver.h",
           .driver_type = "struct intarsia_ethos_n",
           .open_function = "intarsia_ethos_n_open"};
 }
 
 DeviceSimulator simulator(const Target& device) {
-  return {.header = "ethos_n/simulator.h",
+  return {.header = "intarsia/targets/ethos_n/simulator.h",
           .attach_expression =
               fmt::format("intarsia_ethos_n_simulator(\"{}\")", variant_of(device).tag),
           .open_bus_function = "intarsia_ethos_n_open_bus"};

@@ -1,7 +1,7 @@
-#include "ethos_n/driver.h"
+#include "intarsia/targets/ethos_n/driver.h"
 
-#include "ethos_n/network_view.h"
-#include "intarsia_rt/register_bus.h"
+#include "intarsia/core/register_bus.h"
+#include "intarsia/targets/ethos_n/network_view.h"
 
 namespace intarsia::targets::ethos_n {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ethos_n/driver.h"
+#include "intarsia/targets/ethos_n/driver.h"
 
 namespace intarsia::targets::ethos_n {
 
@@ -11,7 +11,7 @@ namespace payload {
 #define PAYLOAD(name, value) inline constexpr uint32_t k##name = value;
 #define MAILBOX(name, offset, access)
 #define BUFFER_TYPE(name, number)
-#include "ethos_n/payload.def"
+#include "intarsia/targets/ethos_n/payload.def"
 #undef PAYLOAD
 #undef MAILBOX
 #undef BUFFER_TYPE
@@ -22,7 +22,7 @@ enum Mailbox : uint32_t {
 #define PAYLOAD(name, value)
 #define MAILBOX(name, offset, access) k##name = offset,
 #define BUFFER_TYPE(name, number)
-#include "ethos_n/payload.def"
+#include "intarsia/targets/ethos_n/payload.def"
 #undef PAYLOAD
 #undef MAILBOX
 #undef BUFFER_TYPE
@@ -32,14 +32,14 @@ namespace buffer_type {
 #define PAYLOAD(name, value)
 #define MAILBOX(name, offset, access)
 #define BUFFER_TYPE(name, number) inline constexpr uint32_t name = number;
-#include "ethos_n/payload.def"
+#include "intarsia/targets/ethos_n/payload.def"
 #undef PAYLOAD
 #undef MAILBOX
 #undef BUFFER_TYPE
 }  // namespace buffer_type
 
 #define CONSTANT(name, value) inline constexpr uint32_t k##name = value;
-#include "ethos_n/constants.def"
+#include "intarsia/targets/ethos_n/constants.def"
 #undef CONSTANT
 
 // Bytes that end: reading beyond them gives zeros, and is_cut() from then on.

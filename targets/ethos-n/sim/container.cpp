@@ -1,8 +1,8 @@
-#include "ethos_n/container.h"
+#include "intarsia/targets/ethos_n/container.h"
 
 #include <cstring>
 
-#include "ethos_n/isa.h"
+#include "intarsia/targets/ethos_n/isa.h"
 
 namespace intarsia::simulators::ethos_n {
 namespace {

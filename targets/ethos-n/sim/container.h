@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ethos_n/fault.h"
+#include "intarsia/targets/ethos_n/fault.h"
 
 namespace intarsia::simulators::ethos_n {
 

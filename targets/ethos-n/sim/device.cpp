@@ -1,4 +1,4 @@
-#include "ethos_n/device.h"
+#include "intarsia/targets/ethos_n/device.h"
 
 #include <cstring>
 #include <deque>
@@ -10,7 +10,7 @@ enum Register : uint32_t {
 #define PAYLOAD(name, value)
 #define MAILBOX(name, offset, access) k##name = offset,
 #define BUFFER_TYPE(name, number)
-#include "ethos_n/payload.def"
+#include "intarsia/targets/ethos_n/payload.def"
 #undef PAYLOAD
 #undef MAILBOX
 #undef BUFFER_TYPE
@@ -20,7 +20,7 @@ enum class BufferType : uint32_t {
 #define PAYLOAD(name, value)
 #define MAILBOX(name, offset, access)
 #define BUFFER_TYPE(name, number) name = number,
-#include "ethos_n/payload.def"
+#include "intarsia/targets/ethos_n/payload.def"
 #undef PAYLOAD
 #undef MAILBOX
 #undef BUFFER_TYPE

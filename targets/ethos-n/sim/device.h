@@ -5,9 +5,9 @@
 #include <functional>
 #include <map>
 
-#include "ethos_n/fault.h"
-#include "ethos_n/run.h"
-#include "intarsia_contract/register_bus.h"
+#include "intarsia/contract/register_bus.h"
+#include "intarsia/targets/ethos_n/fault.h"
+#include "intarsia/targets/ethos_n/run.h"
 
 namespace intarsia::simulators::ethos_n {
 

@@ -1,4 +1,4 @@
-#include "ethos_n/dma.h"
+#include "intarsia/targets/ethos_n/dma.h"
 
 #include <string>
 

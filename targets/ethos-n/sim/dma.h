@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "ethos_n/fault.h"
-#include "ethos_n/memory.h"
-#include "ethos_n/stream.h"
+#include "intarsia/targets/ethos_n/fault.h"
+#include "intarsia/targets/ethos_n/memory.h"
+#include "intarsia/targets/ethos_n/stream.h"
 
 namespace intarsia::simulators::ethos_n {
 

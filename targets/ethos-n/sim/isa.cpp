@@ -1,4 +1,4 @@
-#include "ethos_n/isa.h"
+#include "intarsia/targets/ethos_n/isa.h"
 
 #include <algorithm>
 
@@ -9,14 +9,14 @@ namespace {
 enum VariantNumber : uint32_t {
 #define VARIANT(name, ...) name,
 #define VARIANT_WITHOUT_KERNELS(...)
-#include "ethos_n/variants.def"
+#include "intarsia/targets/ethos_n/variants.def"
 #undef VARIANT
 };
 
 constexpr Variant kVariants[] = {
 #define VARIANT(name, tag, stack_name, prefix, ces, igs, ogs, emcs, lanes, emc_kib, tops) \
   {name, tag, stack_name, prefix, ces, igs, ogs, emcs, lanes, emc_kib * 1024},
-#include "ethos_n/variants.def"
+#include "intarsia/targets/ethos_n/variants.def"
 #undef VARIANT
 #undef VARIANT_WITHOUT_KERNELS
 };
@@ -25,28 +25,28 @@ constexpr Kernel kKernels[] = {
 #define PLE_KERNEL(number, operation, width, height, blocks, type, direction, text) \
   {number,           Operation::operation, width, height, blocks,                   \
    KernelType::type, Direction::direction, text},
-#include "ethos_n/ple_kernels.def"
+#include "intarsia/targets/ethos_n/ple_kernels.def"
 #undef PLE_KERNEL
 };
 static_assert(std::size(kKernels) == kKernelsOfVariant);
 
 #define SHAPE(shape, words) constexpr uint32_t k##shape##Words = words;
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 
 constexpr CommandRow kCommands[] = {
 #define COMMAND(name, number, shape, queue) {#name, k##shape##Words, Queue::queue},
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 
 constexpr std::string_view kCounterNames[] = {
 #define COUNTER(name, number) #name,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 static_assert(std::size(kCounterNames) == kCounters);
 
 constexpr std::string_view kQueueNames[] = {
 #define QUEUE(name, number) #name,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 static_assert(std::size(kQueueNames) == kQueues);
 

@@ -11,7 +11,7 @@
 namespace intarsia::simulators::ethos_n {
 
 #define CONSTANT(name, value) inline constexpr uint32_t k##name = value;
-#include "ethos_n/constants.def"
+#include "intarsia/targets/ethos_n/constants.def"
 #undef CONSTANT
 
 struct Variant {
@@ -63,25 +63,25 @@ const Kernel* find_kernel(const Variant& variant, uint32_t number);
 
 enum class Queue : uint8_t {
 #define QUEUE(name, number) name = number,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
   AnyQueue
 };
 inline constexpr size_t kQueues = static_cast<size_t>(Queue::AnyQueue);
 
 enum class Counter : uint32_t {
 #define COUNTER(name, number) name = number,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 inline constexpr size_t kCounters = 6;
 
 enum class Agent : uint32_t {
 #define AGENT(name, number) name = number,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 
 enum class Command : uint32_t {
 #define COMMAND(name, number, shape, queue) name = number,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 
 struct CommandRow {
@@ -101,12 +101,12 @@ struct AgentFieldRow {
 namespace agent_field {  // agent_field::MCE_SCHEDULER_FILTER
 #define AGENT_FIELD(agent, name, byte, bytes) \
   inline constexpr AgentFieldRow agent##_##name{Agent::agent, byte, bytes};
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 }  // namespace agent_field
 
 namespace word {  // word::Dma_SRAM_ADDR, an index
 #define WORD(shape, name, index, count) inline constexpr uint32_t shape##_##name = index;
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 }  // namespace word
 
 struct FieldRow {
@@ -130,7 +130,7 @@ struct Adjust {
 inline constexpr Adjust Plain{0, 1}, PlusOne{1, 1}, Times16{0, 16};
 #define FIELD(register, name, low_bit, bits, sign, adjust) \
   inline constexpr FieldRow register##_##name{low_bit, bits, sign, adjust.plus, adjust.times};
-#include "ethos_n/registers.def"
+#include "intarsia/targets/ethos_n/registers.def"
 #undef FIELD
 }  // namespace field
 

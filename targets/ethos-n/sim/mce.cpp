@@ -1,4 +1,4 @@
-#include "ethos_n/mce.h"
+#include "intarsia/targets/ethos_n/mce.h"
 
 #include <algorithm>
 #include <bit>

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "ethos_n/fault.h"
-#include "ethos_n/memory.h"
-#include "ethos_n/stream.h"
-#include "ethos_n/weights.h"
+#include "intarsia/targets/ethos_n/fault.h"
+#include "intarsia/targets/ethos_n/memory.h"
+#include "intarsia/targets/ethos_n/stream.h"
+#include "intarsia/targets/ethos_n/weights.h"
 
 namespace intarsia::simulators::ethos_n {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ethos_n/isa.h"
+#include "intarsia/targets/ethos_n/isa.h"
 
 namespace intarsia::simulators::ethos_n {
 

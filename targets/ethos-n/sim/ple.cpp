@@ -1,9 +1,9 @@
-#include "ethos_n/ple.h"
+#include "intarsia/targets/ethos_n/ple.h"
 
 #include <algorithm>
 #include <string>
 
-#include "ethos_n/ple_arithmetic.h"
+#include "intarsia/targets/ethos_n/ple_arithmetic.h"
 
 namespace intarsia::simulators::ethos_n {
 namespace {

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "ethos_n/fault.h"
-#include "ethos_n/mce.h"
-#include "ethos_n/memory.h"
+#include "intarsia/targets/ethos_n/fault.h"
+#include "intarsia/targets/ethos_n/mce.h"
+#include "intarsia/targets/ethos_n/memory.h"
 
 namespace intarsia::simulators::ethos_n {
 

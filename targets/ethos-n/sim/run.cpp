@@ -1,12 +1,12 @@
-#include "ethos_n/run.h"
+#include "intarsia/targets/ethos_n/run.h"
 
 #include <algorithm>
 #include <deque>
 #include <string>
 
-#include "ethos_n/dma.h"
-#include "ethos_n/mce.h"
-#include "ethos_n/ple.h"
+#include "intarsia/targets/ethos_n/dma.h"
+#include "intarsia/targets/ethos_n/mce.h"
+#include "intarsia/targets/ethos_n/ple.h"
 
 namespace intarsia::simulators::ethos_n {
 namespace {

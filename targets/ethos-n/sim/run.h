@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
-#include "ethos_n/container.h"
-#include "ethos_n/fault.h"
-#include "ethos_n/memory.h"
-#include "ethos_n/stream.h"
+#include "intarsia/targets/ethos_n/container.h"
+#include "intarsia/targets/ethos_n/fault.h"
+#include "intarsia/targets/ethos_n/memory.h"
+#include "intarsia/targets/ethos_n/stream.h"
 
 namespace intarsia::simulators::ethos_n {
 

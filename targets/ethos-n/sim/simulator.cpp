@@ -1,9 +1,9 @@
-#include "ethos_n/simulator.h"
+#include "intarsia/targets/ethos_n/simulator.h"
 
 #include <cstdio>
 #include <deque>
 
-#include "ethos_n/device.h"
+#include "intarsia/targets/ethos_n/device.h"
 
 intarsia_register_bus intarsia_ethos_n_simulator(const char* tag) {
   namespace sim = intarsia::simulators::ethos_n;

@@ -2,7 +2,7 @@
 #ifndef intarsia_ethos_n_simulator_h
 #define intarsia_ethos_n_simulator_h
 
-#include "intarsia_contract/register_bus.h"
+#include "intarsia/contract/register_bus.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,4 +1,4 @@
-#include "ethos_n/stream.h"
+#include "intarsia/targets/ethos_n/stream.h"
 
 #include <algorithm>
 #include <cstring>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "ethos_n/fault.h"
-#include "ethos_n/isa.h"
+#include "intarsia/targets/ethos_n/fault.h"
+#include "intarsia/targets/ethos_n/isa.h"
 
 namespace intarsia::simulators::ethos_n {
 

@@ -1,4 +1,4 @@
-#include "ethos_n/weights.h"
+#include "intarsia/targets/ethos_n/weights.h"
 
 #include <algorithm>
 #include <bit>

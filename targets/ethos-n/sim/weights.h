@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ethos_n/memory.h"
+#include "intarsia/targets/ethos_n/memory.h"
 
 namespace intarsia::simulators::ethos_n {
 

@@ -5,9 +5,9 @@
 
 #include "encode/generate.h"
 #include "end_to_end.h"
-#include "ethos_n/container.h"
-#include "ethos_n/run.h"
-#include "ethos_n/stream.h"
+#include "intarsia/targets/ethos_n/container.h"
+#include "intarsia/targets/ethos_n/run.h"
+#include "intarsia/targets/ethos_n/stream.h"
 #include "integer_model.h"
 #include "legalise/legalise.h"
 #include "made_chains.h"

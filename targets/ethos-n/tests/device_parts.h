@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <vector>
 
-#include "ethos_n/memory.h"
-#include "ethos_n/stream.h"
+#include "intarsia/targets/ethos_n/memory.h"
+#include "intarsia/targets/ethos_n/stream.h"
 
 namespace intarsia::test::ethos_n {
 

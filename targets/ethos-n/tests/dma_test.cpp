@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "device_parts.h"
-#include "ethos_n/dma.h"
+#include "intarsia/targets/ethos_n/dma.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "ethos_n/driver.h"
-#include "ethos_n/simulator.h"
+#include "intarsia/targets/ethos_n/driver.h"
+#include "intarsia/targets/ethos_n/simulator.h"
 #include "kinds.h"
 #include "support/device_end_to_end.h"
 

@@ -7,7 +7,7 @@
 
 #include "damage.h"
 #include "encn_files.h"
-#include "ethos_n/run.h"
+#include "intarsia/targets/ethos_n/run.h"
 #include "shared_data.h"
 
 namespace intarsia::test::ethos_n {

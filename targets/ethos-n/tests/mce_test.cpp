@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "device_parts.h"
-#include "ethos_n/mce.h"
+#include "intarsia/targets/ethos_n/mce.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "encn_files.h"
 #include "end_to_end.h"
-#include "ethos_n/container.h"
-#include "ethos_n/run.h"
-#include "ethos_n/stream.h"
 #include "intarsia/import.h"
+#include "intarsia/targets/ethos_n/container.h"
+#include "intarsia/targets/ethos_n/run.h"
+#include "intarsia/targets/ethos_n/stream.h"
 #include "shared_data.h"
 
 namespace intarsia::test::ethos_n {

@@ -5,7 +5,7 @@
 
 #include "damage.h"
 #include "end_to_end.h"
-#include "ethos_n/run.h"
+#include "intarsia/targets/ethos_n/run.h"
 #include "integer_model.h"
 #include "network_files.h"
 #include "recorded_data.h"

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "device_parts.h"
-#include "ethos_n/ple.h"
-#include "ethos_n/ple_arithmetic.h"
+#include "intarsia/targets/ethos_n/ple.h"
+#include "intarsia/targets/ethos_n/ple_arithmetic.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

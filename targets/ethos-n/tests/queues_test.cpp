@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device_parts.h"
-#include "ethos_n/run.h"
+#include "intarsia/targets/ethos_n/run.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "encn_files.h"
-#include "ethos_n/run.h"
+#include "intarsia/targets/ethos_n/run.h"
 #include "shared_data.h"
 
 namespace intarsia::test::ethos_n {

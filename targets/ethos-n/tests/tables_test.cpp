@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_n/isa.h"
+#include "intarsia/targets/ethos_n/isa.h"
 
 namespace intarsia::test::ethos_n {
 namespace {
@@ -21,7 +21,7 @@ struct Field {
 std::vector<Field> fields() {
   return {
 #define FIELD(register, name, low_bit, bits, sign, adjust) {#register, #name, low_bit, bits},
-#include "ethos_n/registers.def"
+#include "intarsia/targets/ethos_n/registers.def"
 #undef FIELD
   };
 }
@@ -56,7 +56,7 @@ struct Word {
 TEST(StreamTable, TheWordsOfAShapeFollowEachOtherToItsEnd) {
   const std::vector<Word> words = {
 #define WORD(shape, name, index, count) {#shape, #name, index, count},
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
   };
   std::map<std::string, uint32_t> next;
   for (const Word& word : words) {
@@ -65,7 +65,7 @@ TEST(StreamTable, TheWordsOfAShapeFollowEachOtherToItsEnd) {
   }
   const std::map<std::string, uint32_t> shapes = {
 #define SHAPE(name, words) {#name, words},
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
   };
   EXPECT_EQ(next, shapes);
 }

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_n/weights.h"
+#include "intarsia/targets/ethos_n/weights.h"
 #include "weights/weight_layout.h"
 
 namespace intarsia::test::ethos_n {

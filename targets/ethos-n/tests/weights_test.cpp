@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "device_parts.h"
-#include "ethos_n/weights.h"
+#include "intarsia/targets/ethos_n/weights.h"
 
 namespace intarsia::test::ethos_n {
 namespace {

@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 
 #include "compiled.h"
-#include "ethos_u/payload.h"
-#include "ethos_u/run.h"
-#include "ethos_u/timeline.h"
+#include "intarsia/targets/ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/run.h"
+#include "intarsia/targets/ethos_u/timeline.h"
 #include "shared_data.h"
 #include "stream_weights.h"
 #include "vela_file.h"

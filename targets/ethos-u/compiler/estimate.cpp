@@ -2,10 +2,10 @@
 
 #include <limits>
 
-#include "ethos_u/timing.h"
 #include "foreign/compiled_stream.h"
 #include "hardware/configuration.h"
 #include "intarsia/plugin/check.h"
+#include "intarsia/targets/ethos_u/timing.h"
 #include "lower.h"
 
 namespace intarsia::targets::ethos_u {

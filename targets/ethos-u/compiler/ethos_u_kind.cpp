@@ -23,7 +23,7 @@ std::vector<std::string> memory_modes() {
 #define SYSTEM(...)
 #define SYSTEM_MEMORY(...)
 #define MEMORY_MODE(name, tag, constants, arena, cache, bytes) tag,
-#include "ethos_u/memory_systems.def"
+#include "intarsia/targets/ethos_u/memory_systems.def"
 #undef SYSTEM
 #undef SYSTEM_MEMORY
 #undef MEMORY_MODE
@@ -95,14 +95,14 @@ double transfer_microseconds(const Target& device, int64_t bytes) {
 
 DeviceDriver driver(const Target& device) {
   return {.folder = INTARSIA_TARGET_FOLDER,
-          .header = "ethos_u/driver.h",
+          .header = "intarsia/targets/ethos_u/driver.h",
           .driver_type = "struct intarsia_ethos_u",
           .open_function = is_dedicated(device) ? "intarsia_ethos_u_open_dedicated"
                                                 : "intarsia_ethos_u_open_shared"};
 }
 
 DeviceSimulator simulator(const Target& device) {
-  return {.header = "ethos_u/simulator.h",
+  return {.header = "intarsia/targets/ethos_u/simulator.h",
           .attach_expression =
               fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
                           configuration_of(device).tag, device.get_string("memory-mode")),

@@ -1,6 +1,6 @@
-#include "ethos_u/driver.h"
+#include "intarsia/targets/ethos_u/driver.h"
 
-#include "ethos_u/npu.h"
+#include "intarsia/targets/ethos_u/npu.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/device.h"
-#include "intarsia_contract/register_bus.h"
+#include "intarsia/contract/device.h"
+#include "intarsia/contract/register_bus.h"
 
 #ifdef __cplusplus
 extern "C" {

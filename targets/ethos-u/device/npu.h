@@ -2,10 +2,10 @@
 // stream was made for it, and that every base is one. Everything else the device checks.
 #pragma once
 
-#include "ethos_u/driver.h"
-#include "ethos_u/registers.h"
-#include "ethos_u/stream_payload.h"
-#include "intarsia_rt/register_bus.h"
+#include "intarsia/core/register_bus.h"
+#include "intarsia/targets/ethos_u/driver.h"
+#include "intarsia/targets/ethos_u/registers.h"
+#include "intarsia/targets/ethos_u/stream_payload.h"
 
 namespace intarsia::targets::ethos_u {
 

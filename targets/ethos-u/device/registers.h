@@ -10,7 +10,7 @@ enum Register : uint32_t {
 #define REGISTER(name, offset, access, reset) name = offset,
 #define REGISTER_FIELD(...)
 #define PMU_EVENT(...)
-#include "ethos_u/registers.def"
+#include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD
 #undef PMU_EVENT
@@ -27,7 +27,7 @@ namespace mask {
 #define REGISTER_FIELD(register, field, low_bit, bits) \
   inline constexpr uint32_t register##_##field = bit_mask(low_bit, bits);
 #define PMU_EVENT(...)
-#include "ethos_u/registers.def"
+#include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD
 #undef PMU_EVENT
@@ -35,7 +35,7 @@ namespace mask {
 #define ACTION(...)
 #define ACTION_FIELD(action, field, word, low_bit, bits) \
   inline constexpr uint32_t action##_##field = bit_mask(low_bit, bits);
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -46,14 +46,14 @@ inline constexpr uint32_t Counted = 0;  // the stream itself is not skipped by i
 #define MAGIC(value) inline constexpr uint32_t kMagic = value;
 #define ACTION(name, id, words) inline constexpr uint32_t name = id, name##_words = words;
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
 }  // namespace action
 
 #define CONSTANT(name, value) [[maybe_unused]] inline constexpr uint32_t k##name = value;
-#include "ethos_u/constants.def"
+#include "intarsia/targets/ethos_u/constants.def"
 #undef CONSTANT
 
 // The products' numbers in CONFIG and their ID words.
@@ -72,7 +72,7 @@ inline constexpr ProductRow kProducts[] = {
   {number, id_word, outstanding::name.reads, outstanding::name.writes},
 #define CONFIGURATION(...)
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES

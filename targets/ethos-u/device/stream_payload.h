@@ -1,8 +1,8 @@
 // Finds the stream in a driver payload and whom it was made for.
 #pragma once
 
-#include "ethos_u/registers.h"
-#include "intarsia_contract/device.h"
+#include "intarsia/contract/device.h"
+#include "intarsia/targets/ethos_u/registers.h"
 
 namespace intarsia::targets::ethos_u {
 

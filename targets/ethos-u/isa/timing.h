@@ -12,7 +12,7 @@
 #include <optional>
 #include <string_view>
 
-#include "ethos_u/rounding.h"
+#include "intarsia/targets/ethos_u/rounding.h"
 
 namespace intarsia::isa::ethos_u {
 
@@ -43,7 +43,7 @@ inline constexpr auto kNpuTimings = [] {
 #define GRANULES(...)
 #define CONFIGURATION(...) +1
   std::array<NpuTiming, 0
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
              >
       all = {};
 #undef CONFIGURATION
@@ -54,7 +54,7 @@ inline constexpr auto kNpuTimings = [] {
   all[at].macs = macs_, all[at].cores = cores_,                                              \
   all[at].ofm_ublock = {ofm_height, ofm_width, ofm_depth},                                   \
   all[at++].ifm_ublock = {ifm_height, ifm_width, ifm_depth};
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef CONFIGURATION
 #undef PRODUCT
 #define CONFIGURATION(...)
@@ -62,7 +62,7 @@ inline constexpr auto kNpuTimings = [] {
   for (NpuTiming & npu : all)                                                  \
     if (npu.is_u65 == (name == U65))                                           \
       npu.bus_bytes = (data_bits) / 8, npu.outstanding_dma = dma, npu.outstanding_kernels = kernels;
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef CONFIGURATION
 #undef PRODUCT
 #undef GRANULES
@@ -78,7 +78,7 @@ inline constexpr auto kNpuTimings = [] {
 #define ACCUMULATOR_DELAY(configuration, bits32, bits40) \
   for (NpuTiming & npu : all)                            \
     if (npu.name == #configuration) npu.delay_acc32 = bits32, npu.delay_acc40 = bits40;
-#include "ethos_u/timing.def"
+#include "intarsia/targets/ethos_u/timing.def"
 #undef OUTPUT_TIMING
 #undef ACTIVATION_TIMING
 #undef ACCUMULATOR_DELAY
@@ -141,7 +141,7 @@ inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::stri
   if (mode == #name_ || mode == tag)                                                        \
     has_mode = true, out.mode = #name_, out.constants = const_port, out.arena = arena_port, \
     out.cache = cache_port, out.cache_bytes = bytes;
-#include "ethos_u/memory_systems.def"
+#include "intarsia/targets/ethos_u/memory_systems.def"
 #undef SYSTEM
 #undef SYSTEM_MEMORY
 #undef MEMORY_MODE
@@ -152,7 +152,7 @@ inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::stri
     if (out.name == #system && behind[port] == #memory)          \
       out.ports[port] = {#memory, static_cast<double>(npu.bus_bytes) * scale, burst, read, write};
 #define MEMORY_MODE(name, tag, const_port, arena_port, cache_port, bytes)
-#include "ethos_u/memory_systems.def"
+#include "intarsia/targets/ethos_u/memory_systems.def"
 #undef SYSTEM
 #undef SYSTEM_MEMORY
 #undef MEMORY_MODE

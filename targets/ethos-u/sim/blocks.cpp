@@ -1,8 +1,8 @@
-#include "ethos_u/blocks.h"
+#include "intarsia/targets/ethos_u/blocks.h"
 
 #include <algorithm>
 
-#include "ethos_u/rounding.h"
+#include "intarsia/targets/ethos_u/rounding.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "ethos_u/byte_ranges.h"
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/byte_ranges.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,4 +1,4 @@
-#include "ethos_u/byte_ranges.h"
+#include "intarsia/targets/ethos_u/byte_ranges.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,10 +1,10 @@
-#include "ethos_u/checker.h"
+#include "intarsia/targets/ethos_u/checker.h"
 
 #include <utility>
 
-#include "ethos_u/checker_limits.h"
-#include "ethos_u/command_text.h"
-#include "ethos_u/region_aliases.h"
+#include "intarsia/targets/ethos_u/checker_limits.h"
+#include "intarsia/targets/ethos_u/command_text.h"
+#include "intarsia/targets/ethos_u/region_aliases.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "ethos_u/checker_hazards.h"
-#include "ethos_u/checker_memory.h"
-#include "ethos_u/finding.h"
-#include "ethos_u/run.h"
+#include "intarsia/targets/ethos_u/checker_hazards.h"
+#include "intarsia/targets/ethos_u/checker_memory.h"
+#include "intarsia/targets/ethos_u/finding.h"
+#include "intarsia/targets/ethos_u/run.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -12,8 +12,8 @@
 #include <deque>
 #include <vector>
 
-#include "ethos_u/byte_ranges.h"
-#include "ethos_u/checker_registers.h"
+#include "intarsia/targets/ethos_u/byte_ranges.h"
+#include "intarsia/targets/ethos_u/checker_registers.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,4 +1,4 @@
-#include "ethos_u/checker_limits.h"
+#include "intarsia/targets/ethos_u/checker_limits.h"
 
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@ namespace limit {
 #define LIMIT(name, value) inline constexpr int64_t k##name = value;
 #define SPLIT_DEPTH(channels) inline constexpr int64_t kSplitDepth = channels;
 #define OPERAND_TYPES(...)
-#include "ethos_u/limits.def"
+#include "intarsia/targets/ethos_u/limits.def"
 #undef LIMIT
 #undef SPLIT_DEPTH
 #undef OPERAND_TYPES
@@ -25,7 +25,7 @@ enum class Named : uint8_t {
 #define LIMIT(...)
 #define SPLIT_DEPTH(...)
 #define OPERAND_TYPES(operation, ...) operation,
-#include "ethos_u/limits.def"
+#include "intarsia/targets/ethos_u/limits.def"
 #undef OPERAND_TYPES
 };
 
@@ -43,7 +43,7 @@ const TypeRow& row_of(Named operation) {
   using enum Relation;
   static constexpr TypeRow kRows[] = {
 #define OPERAND_TYPES(operation, ifm, ofm, relation) {#operation, ifm, ofm, relation},
-#include "ethos_u/limits.def"
+#include "intarsia/targets/ethos_u/limits.def"
 #undef LIMIT
 #undef SPLIT_DEPTH
 #undef OPERAND_TYPES

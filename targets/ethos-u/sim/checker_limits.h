@@ -2,7 +2,7 @@
 // outstanding.
 #pragma once
 
-#include "ethos_u/checker_registers.h"
+#include "intarsia/targets/ethos_u/checker_registers.h"
 
 namespace intarsia::simulators::ethos_u {
 

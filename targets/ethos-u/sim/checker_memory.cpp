@@ -1,11 +1,11 @@
-#include "ethos_u/checker_memory.h"
+#include "intarsia/targets/ethos_u/checker_memory.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "ethos_u/blocks.h"
-#include "ethos_u/command_text.h"
-#include "ethos_u/shram_needs.h"
+#include "intarsia/targets/ethos_u/blocks.h"
+#include "intarsia/targets/ethos_u/command_text.h"
+#include "intarsia/targets/ethos_u/shram_needs.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

@@ -7,10 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "ethos_u/byte_ranges.h"
-#include "ethos_u/checker_registers.h"
-#include "ethos_u/memory.h"
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/byte_ranges.h"
+#include "intarsia/targets/ethos_u/checker_registers.h"
+#include "intarsia/targets/ethos_u/memory.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,7 +1,7 @@
-#include "ethos_u/checker_registers.h"
+#include "intarsia/targets/ethos_u/checker_registers.h"
 
-#include "ethos_u/command_text.h"
-#include "ethos_u/shram_needs.h"
+#include "intarsia/targets/ethos_u/command_text.h"
+#include "intarsia/targets/ethos_u/shram_needs.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-#include "ethos_u/finding.h"
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/finding.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 

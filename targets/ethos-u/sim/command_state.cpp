@@ -1,4 +1,4 @@
-#include "ethos_u/command_state.h"
+#include "intarsia/targets/ethos_u/command_state.h"
 
 #include <cstdio>
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
-#include "ethos_u/fault.h"
-#include "ethos_u/isa.h"
+#include "intarsia/targets/ethos_u/fault.h"
+#include "intarsia/targets/ethos_u/isa.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,4 +1,4 @@
-#include "ethos_u/command_text.h"
+#include "intarsia/targets/ethos_u/command_text.h"
 
 #include <cinttypes>
 #include <cstdio>

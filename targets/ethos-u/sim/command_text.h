@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "ethos_u/command_state.h"
+#include "intarsia/targets/ethos_u/command_state.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "ethos_u/run.h"
+#include "intarsia/targets/ethos_u/run.h"
 
 namespace intarsia::simulators::ethos_u {
 

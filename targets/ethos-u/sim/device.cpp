@@ -1,4 +1,4 @@
-#include "ethos_u/device.h"
+#include "intarsia/targets/ethos_u/device.h"
 
 #include <algorithm>
 #include <string>
@@ -19,7 +19,7 @@ constexpr RegisterRow kRegisters[] = {
 #define REGISTER(name, offset, access, reset) {offset, access, reset},
 #define REGISTER_FIELD(...)
 #define PMU_EVENT(...)
-#include "ethos_u/registers.def"
+#include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD
 #undef PMU_EVENT
@@ -29,7 +29,7 @@ enum PmuEvent : uint32_t {
 #define REGISTER(...)
 #define REGISTER_FIELD(...)
 #define PMU_EVENT(name, number) name = number,
-#include "ethos_u/registers.def"
+#include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD
 #undef PMU_EVENT

@@ -10,10 +10,10 @@
 #include <span>
 #include <vector>
 
-#include "ethos_u/cycle_model.h"
-#include "ethos_u/memory.h"
-#include "ethos_u/run.h"
-#include "intarsia_contract/register_bus.h"
+#include "intarsia/contract/register_bus.h"
+#include "intarsia/targets/ethos_u/cycle_model.h"
+#include "intarsia/targets/ethos_u/memory.h"
+#include "intarsia/targets/ethos_u/run.h"
 
 namespace intarsia::simulators::ethos_u {
 

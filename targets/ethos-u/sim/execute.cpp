@@ -1,10 +1,10 @@
-#include "ethos_u/execute.h"
+#include "intarsia/targets/ethos_u/execute.h"
 
 #include <cstring>
 
-#include "ethos_u/execute_families.h"
-#include "ethos_u/feature_map.h"
-#include "ethos_u/windows.h"
+#include "intarsia/targets/ethos_u/execute_families.h"
+#include "intarsia/targets/ethos_u/feature_map.h"
+#include "intarsia/targets/ethos_u/windows.h"
 
 namespace intarsia::simulators::ethos_u {
 

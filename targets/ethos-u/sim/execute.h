@@ -3,9 +3,9 @@
 
 #include <optional>
 
-#include "ethos_u/fault.h"
-#include "ethos_u/memory.h"
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/fault.h"
+#include "intarsia/targets/ethos_u/memory.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 

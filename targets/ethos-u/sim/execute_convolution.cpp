@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "ethos_u/arithmetic.h"
-#include "ethos_u/execute_families.h"
-#include "ethos_u/weight_stream.h"
-#include "ethos_u/windows.h"
+#include "intarsia/targets/ethos_u/arithmetic.h"
+#include "intarsia/targets/ethos_u/execute_families.h"
+#include "intarsia/targets/ethos_u/weight_stream.h"
+#include "intarsia/targets/ethos_u/windows.h"
 
 // Programs that take this file along may be compiled with little optimisation; the inner loops are
 // worth vectorising anyway.

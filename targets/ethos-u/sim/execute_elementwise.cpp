@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "ethos_u/arithmetic.h"
-#include "ethos_u/execute_families.h"
-#include "ethos_u/feature_map.h"
+#include "intarsia/targets/ethos_u/arithmetic.h"
+#include "intarsia/targets/ethos_u/execute_families.h"
+#include "intarsia/targets/ethos_u/feature_map.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "ethos_u/arithmetic.h"
-#include "ethos_u/execute_families.h"
-#include "ethos_u/windows.h"
+#include "intarsia/targets/ethos_u/arithmetic.h"
+#include "intarsia/targets/ethos_u/execute_families.h"
+#include "intarsia/targets/ethos_u/windows.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

@@ -1,4 +1,4 @@
-#include "ethos_u/feature_map.h"
+#include "intarsia/targets/ethos_u/feature_map.h"
 
 #include <algorithm>
 #include <cstring>

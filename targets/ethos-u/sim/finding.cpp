@@ -1,4 +1,4 @@
-#include "ethos_u/finding.h"
+#include "intarsia/targets/ethos_u/finding.h"
 
 #include <cstdio>
 #include <utility>

@@ -1,9 +1,9 @@
-#include "ethos_u/isa.h"
+#include "intarsia/targets/ethos_u/isa.h"
 
 #include <bit>
 #include <cstdio>
 
-#include "ethos_u/fault.h"
+#include "intarsia/targets/ethos_u/fault.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {
@@ -16,7 +16,7 @@ constexpr CommandRow kCommands[] = {
 #define COMMAND1(name, code, payload, products) {#name, code, payload, products},
 #define FIELD(...)
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -26,7 +26,7 @@ constexpr FieldRow kFields[] = {
 #define COMMAND0(...)
 #define COMMAND1(...)
 #define FIELD(command, name, low_bit, bits, sign, values) field::command##_##name,
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -38,7 +38,7 @@ constexpr ProductRow kProducts[] = {
   {Product::name, number, address_bits, axi_bits, dma, kernels, id},
 #define CONFIGURATION(...)
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES
@@ -48,7 +48,7 @@ namespace granules {
 #define PRODUCT(...)
 #define CONFIGURATION(...)
 #define GRANULES(name, ...) constexpr Granules name{__VA_ARGS__};
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef CONFIGURATION
 #undef GRANULES
 }  // namespace granules
@@ -66,7 +66,7 @@ constexpr Configuration kConfigurations[] = {
    shram_kib,                                                                                    \
    granules::name},
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES

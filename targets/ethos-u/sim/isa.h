@@ -11,14 +11,14 @@
 namespace intarsia::simulators::ethos_u {
 
 #define CONSTANT(name, value) inline constexpr int64_t k##name = value;
-#include "ethos_u/constants.def"
+#include "intarsia/targets/ethos_u/constants.def"
 #undef CONSTANT
 
 enum class Product : uint8_t {
 #define PRODUCT(name, ...) name,
 #define CONFIGURATION(...)
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES
@@ -68,7 +68,7 @@ enum class Command : uint8_t {
 #define COMMAND1(name, ...) name,
 #define FIELD(...)
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 };
@@ -90,7 +90,7 @@ inline const CommandRow& row_of(Command command) {
 inline constexpr size_t kCommandCount = 0
 #define COMMAND0(...) +1
 #define COMMAND1(...) +1
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
     ;
 #undef COMMAND0
 #undef COMMAND1
@@ -120,7 +120,7 @@ inline constexpr bool Signed = true, Unsigned = false;
 #define FIELD(command, name, low_bit, bits, sign, values) \
   inline constexpr FieldRow command##_##name{Command::command, #name, low_bit, bits, sign};
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef FIELD
 #undef ENUMERATOR
 }  // namespace field
@@ -128,7 +128,7 @@ inline constexpr bool Signed = true, Unsigned = false;
 namespace value {  // value::round_mode_TFL
 #define FIELD(...)
 #define ENUMERATOR(group, name, number) inline constexpr int32_t group##_##name = number;
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -140,7 +140,7 @@ namespace reg {  // byte offsets: reg::QBASE_LO
 #define REGISTER(name, offset, access, reset) inline constexpr uint32_t name = offset;
 #define REGISTER_FIELD(...)
 #define PMU_EVENT(...)
-#include "ethos_u/registers.def"
+#include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD
 }  // namespace reg
@@ -150,7 +150,7 @@ namespace bits {  // masks: bits::STATUS_irq_raised
 #define REGISTER_FIELD(name, field, low_bit, count) \
   inline constexpr uint32_t name##_##field =        \
       static_cast<uint32_t>(((uint64_t{1} << (count)) - 1) << (low_bit));
-#include "ethos_u/registers.def"
+#include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD
 #undef PMU_EVENT

@@ -1,6 +1,6 @@
 #include <string>
 
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

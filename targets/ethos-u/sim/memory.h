@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ethos_u/isa.h"
+#include "intarsia/targets/ethos_u/isa.h"
 
 namespace intarsia::simulators::ethos_u {
 

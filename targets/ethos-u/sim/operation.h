@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "ethos_u/command_state.h"
-#include "ethos_u/fault.h"
-#include "ethos_u/isa.h"
+#include "intarsia/targets/ethos_u/command_state.h"
+#include "intarsia/targets/ethos_u/fault.h"
+#include "intarsia/targets/ethos_u/isa.h"
 
 namespace intarsia::simulators::ethos_u {
 

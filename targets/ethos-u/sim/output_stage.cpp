@@ -1,4 +1,4 @@
-#include "ethos_u/output_stage.h"
+#include "intarsia/targets/ethos_u/output_stage.h"
 
 #include <algorithm>
 #include <array>

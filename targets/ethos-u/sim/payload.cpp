@@ -1,4 +1,4 @@
-#include "ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/payload.h"
 
 #include <cstdio>
 
@@ -11,7 +11,7 @@ enum class Action : uint8_t {
 #define MAGIC(value)
 #define ACTION(name, id, words) name = id,
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -26,7 +26,7 @@ constexpr ActionRow kActions[] = {
 #define MAGIC(value)
 #define ACTION(name, id, words) {Action::name, words},
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -35,7 +35,7 @@ constexpr ActionRow kActions[] = {
 #define MAGIC(value) constexpr uint32_t kMagic = value;
 #define ACTION(...)
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION_FIELD
 
@@ -47,7 +47,7 @@ namespace place {  // place::OPTIMIZER_CONFIG_product
 #define MAGIC(...)
 #define ACTION_FIELD(action, field, word, low_bit, bits) \
   constexpr Place action##_##field{word, low_bit, bits};
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD

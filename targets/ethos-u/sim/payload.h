@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "ethos_u/isa.h"
+#include "intarsia/targets/ethos_u/isa.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,4 +1,4 @@
-#include "ethos_u/profile.h"
+#include "intarsia/targets/ethos_u/profile.h"
 
 #include <cstdio>
 

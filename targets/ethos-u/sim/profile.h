@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "ethos_u/timeline.h"
-#include "ethos_u/trace.h"
+#include "intarsia/targets/ethos_u/timeline.h"
+#include "intarsia/targets/ethos_u/trace.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,4 +1,4 @@
-#include "ethos_u/region_aliases.h"
+#include "intarsia/targets/ethos_u/region_aliases.h"
 
 #include <algorithm>
 #include <numeric>

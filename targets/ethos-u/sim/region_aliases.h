@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
-#include "ethos_u/memory.h"
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/memory.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 

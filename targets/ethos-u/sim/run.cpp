@@ -1,6 +1,6 @@
-#include "ethos_u/run.h"
+#include "intarsia/targets/ethos_u/run.h"
 
-#include "ethos_u/execute.h"
+#include "intarsia/targets/ethos_u/execute.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

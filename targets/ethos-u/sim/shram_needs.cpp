@@ -1,9 +1,9 @@
-#include "ethos_u/shram_needs.h"
+#include "intarsia/targets/ethos_u/shram_needs.h"
 
 #include <algorithm>
 
-#include "ethos_u/blocks.h"
-#include "ethos_u/rounding.h"
+#include "intarsia/targets/ethos_u/blocks.h"
+#include "intarsia/targets/ethos_u/rounding.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

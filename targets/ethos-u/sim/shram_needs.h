@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,10 +1,10 @@
-#include "ethos_u/simulator.h"
+#include "intarsia/targets/ethos_u/simulator.h"
 
 #include <cstdio>
 #include <deque>
 
-#include "ethos_u/device.h"
-#include "ethos_u/watch.h"
+#include "intarsia/targets/ethos_u/device.h"
+#include "intarsia/targets/ethos_u/watch.h"
 
 namespace {
 

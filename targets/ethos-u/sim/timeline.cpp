@@ -1,4 +1,4 @@
-#include "ethos_u/timeline.h"
+#include "intarsia/targets/ethos_u/timeline.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ enum PmuEvent : uint32_t {
 #define REGISTER(...)
 #define REGISTER_FIELD(...)
 #define PMU_EVENT(name, number) name = number,
-#include "ethos_u/registers.def"
+#include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD
 #undef PMU_EVENT

@@ -12,8 +12,8 @@
 #include <deque>
 #include <vector>
 
-#include "ethos_u/cycle_model.h"
-#include "ethos_u/timing.h"
+#include "intarsia/targets/ethos_u/cycle_model.h"
+#include "intarsia/targets/ethos_u/timing.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,8 +1,8 @@
-#include "ethos_u/trace.h"
+#include "intarsia/targets/ethos_u/trace.h"
 
 #include <cstdio>
 
-#include "ethos_u/command_text.h"
+#include "intarsia/targets/ethos_u/command_text.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "ethos_u/timeline.h"
+#include "intarsia/targets/ethos_u/timeline.h"
 
 namespace intarsia::simulators::ethos_u {
 

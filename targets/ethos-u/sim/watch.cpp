@@ -1,4 +1,4 @@
-#include "ethos_u/watch.h"
+#include "intarsia/targets/ethos_u/watch.h"
 
 #include <algorithm>
 #include <cctype>
@@ -7,8 +7,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "ethos_u/marks.h"
-#include "ethos_u/profile.h"
+#include "intarsia/targets/ethos_u/marks.h"
+#include "intarsia/targets/ethos_u/profile.h"
 
 namespace intarsia::simulators::ethos_u {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "ethos_u/checker.h"
-#include "ethos_u/timeline.h"
-#include "ethos_u/trace.h"
+#include "intarsia/targets/ethos_u/checker.h"
+#include "intarsia/targets/ethos_u/timeline.h"
+#include "intarsia/targets/ethos_u/trace.h"
 
 namespace intarsia::simulators::ethos_u {
 

@@ -1,4 +1,4 @@
-#include "ethos_u/weight_stream.h"
+#include "intarsia/targets/ethos_u/weight_stream.h"
 
 #include <algorithm>
 #include <array>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "ethos_u/memory.h"
-#include "ethos_u/operation.h"
+#include "intarsia/targets/ethos_u/memory.h"
+#include "intarsia/targets/ethos_u/operation.h"
 
 namespace intarsia::simulators::ethos_u {
 

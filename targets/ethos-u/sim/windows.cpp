@@ -1,4 +1,4 @@
-#include "ethos_u/windows.h"
+#include "intarsia/targets/ethos_u/windows.h"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "ethos_u/feature_map.h"
+#include "intarsia/targets/ethos_u/feature_map.h"
 
 namespace intarsia::simulators::ethos_u {
 

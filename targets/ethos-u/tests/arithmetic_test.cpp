@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_u/arithmetic.h"
-#include "ethos_u/output_stage.h"
+#include "intarsia/targets/ethos_u/arithmetic.h"
+#include "intarsia/targets/ethos_u/output_stage.h"
 #include "operations.h"
 
 namespace intarsia::test::ethos_u {

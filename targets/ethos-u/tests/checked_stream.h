@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "editable_stream.h"
-#include "ethos_u/checker.h"
+#include "intarsia/targets/ethos_u/checker.h"
 
 namespace intarsia::test::ethos_u {
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "checked_stream.h"
-#include "ethos_u/checker_limits.h"
-#include "ethos_u/region_aliases.h"
+#include "intarsia/targets/ethos_u/checker_limits.h"
+#include "intarsia/targets/ethos_u/region_aliases.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

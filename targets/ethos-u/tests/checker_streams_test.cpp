@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ethos_u/checker.h"
-#include "ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/checker.h"
+#include "intarsia/targets/ethos_u/payload.h"
 #include "recorded_data.h"
 #include "vela_file.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ethos_u/checker.h"
-#include "ethos_u/payload.h"
-#include "ethos_u/run.h"
+#include "intarsia/targets/ethos_u/checker.h"
+#include "intarsia/targets/ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/run.h"
 #include "kinds.h"
 
 namespace intarsia::test::ethos_u {

@@ -5,7 +5,7 @@
 
 #include "compiled.h"
 #include "encodings.h"
-#include "ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/payload.h"
 
 namespace intarsia::test::ethos_u {
 

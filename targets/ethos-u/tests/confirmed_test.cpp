@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "encodings.h"
-#include "ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/payload.h"
 #include "vela_file.h"
 
 namespace intarsia::test::ethos_u {
@@ -37,7 +37,7 @@ std::string table_of(const Encodings& encodings) {
   text += std::string("ENCODING(" #name ", ") + (encodings.forms.contains(#name) ? "Yes" : "No") + \
           ", \"" + what + "\")\n";
 #define OPERANDS(...)
-#include "ethos_u/confirmed.def"
+#include "intarsia/targets/ethos_u/confirmed.def"
 #undef ENCODING
 #undef OPERANDS
   for (const std::string& operands : encodings.operands) text += "OPERANDS(" + operands + ")\n";

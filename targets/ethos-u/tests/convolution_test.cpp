@@ -2,7 +2,7 @@
 // hardware's is what streams_test.cpp proves; here weights are written uncompressed.
 #include <gtest/gtest.h>
 
-#include "ethos_u/run.h"
+#include "intarsia/targets/ethos_u/run.h"
 #include "operations.h"
 #include "stream_writer.h"
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ethos_u/device.h"
-#include "ethos_u/simulator.h"
+#include "intarsia/targets/ethos_u/device.h"
+#include "intarsia/targets/ethos_u/simulator.h"
 #include "stream_writer.h"
 
 namespace intarsia::test::ethos_u {

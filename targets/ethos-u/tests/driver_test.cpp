@@ -1,9 +1,9 @@
 // The driver over the simulated device: what it refuses, what it reports, counters and waiting.
-#include "ethos_u/driver.h"
+#include "intarsia/targets/ethos_u/driver.h"
 
 #include <gtest/gtest.h>
 
-#include "ethos_u/device.h"
+#include "intarsia/targets/ethos_u/device.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ethos_u/isa.h"
+#include "intarsia/targets/ethos_u/isa.h"
 
 namespace intarsia::test::ethos_u {
 

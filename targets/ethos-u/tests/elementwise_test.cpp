@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_u/output_stage.h"
+#include "intarsia/targets/ethos_u/output_stage.h"
 #include "operations.h"
 
 namespace intarsia::test::ethos_u {

@@ -129,7 +129,7 @@ Encodings confirmed_encodings() {
 #define ENCODING(name, confirmed, what) \
   if (confirmed == Yes) result.forms.insert(#name);
 #define OPERANDS(operation, ifm, ofm) result.operands.insert(#operation ", " #ifm ", " #ofm);
-#include "ethos_u/confirmed.def"
+#include "intarsia/targets/ethos_u/confirmed.def"
 #undef ENCODING
 #undef OPERANDS
   return result;
@@ -139,7 +139,7 @@ std::set<std::string> named_encodings() {
   return {
 #define ENCODING(name, confirmed, what) #name,
 #define OPERANDS(...)
-#include "ethos_u/confirmed.def"
+#include "intarsia/targets/ethos_u/confirmed.def"
 #undef ENCODING
 #undef OPERANDS
   };

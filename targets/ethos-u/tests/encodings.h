@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "ethos_u/run.h"
+#include "intarsia/targets/ethos_u/run.h"
 
 namespace intarsia::test::ethos_u {
 

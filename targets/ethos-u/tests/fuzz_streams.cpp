@@ -9,10 +9,10 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_u/checker.h"
-#include "ethos_u/payload.h"
-#include "ethos_u/profile.h"
-#include "ethos_u/timeline.h"
+#include "intarsia/targets/ethos_u/checker.h"
+#include "intarsia/targets/ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/profile.h"
+#include "intarsia/targets/ethos_u/timeline.h"
 #include "on_death.h"
 #include "vela_file.h"
 

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ethos_u/payload.h"
-#include "ethos_u/run.h"
+#include "intarsia/targets/ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/run.h"
 #include "recorded_data.h"
 #include "stream_writer.h"
 #include "vela_file.h"

@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "ethos_u/driver.h"
-#include "ethos_u/simulator.h"
+#include "intarsia/targets/ethos_u/driver.h"
+#include "intarsia/targets/ethos_u/simulator.h"
 #include "stream_writer.h"
 #include "tflite_builder.h"
 #include "whole_program.h"

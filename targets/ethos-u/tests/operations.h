@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_u/execute.h"
-#include "ethos_u/weight_stream.h"
+#include "intarsia/targets/ethos_u/execute.h"
+#include "intarsia/targets/ethos_u/weight_stream.h"
 
 namespace intarsia::test::ethos_u {
 

@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "end_to_end.h"
-#include "ethos_u/device.h"
-#include "ethos_u/driver.h"
-#include "ethos_u/simulator.h"
+#include "intarsia/targets/ethos_u/device.h"
+#include "intarsia/targets/ethos_u/driver.h"
+#include "intarsia/targets/ethos_u/simulator.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

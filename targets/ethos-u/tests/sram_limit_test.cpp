@@ -6,10 +6,10 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_u/payload.h"
-#include "ethos_u/run.h"
-#include "ethos_u/timeline.h"
 #include "golden_models.h"
+#include "intarsia/targets/ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/run.h"
+#include "intarsia/targets/ethos_u/timeline.h"
 #include "recorded_data.h"
 
 namespace intarsia::test::ethos_u {

@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "ethos_u/payload.h"
-#include "ethos_u/run.h"
+#include "intarsia/targets/ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/run.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

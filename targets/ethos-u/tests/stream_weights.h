@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "ethos_u/weight_stream.h"
+#include "intarsia/targets/ethos_u/weight_stream.h"
 #include "vela_file.h"
 
 namespace intarsia::test::ethos_u {

@@ -57,7 +57,7 @@ class StreamWriter {
   if (command == #name) return code;
 #define FIELD(...)
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_u/payload.h"
-#include "ethos_u/run.h"
 #include "import_format/tflite_generated.h"
+#include "intarsia/targets/ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/run.h"
 #include "recorded_data.h"
 #include "vela_faults.h"
 #include "vela_file.h"

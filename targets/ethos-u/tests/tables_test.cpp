@@ -23,7 +23,7 @@ std::vector<Command> commands() {
 #define COMMAND1(name, code, payload, products) {#name, code, true, payload == Address},
 #define FIELD(...)
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -43,7 +43,7 @@ std::vector<Field> fields() {
 #define COMMAND1(...)
 #define FIELD(command, name, low_bit, bits, sign, values) {#command, #name, low_bit, bits, #values},
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -96,7 +96,7 @@ TEST(CommandTable, EnumeratorsFitTheirFieldsAndDiffer) {
 #define ENUMERATOR(group, name, value)                                     \
   EXPECT_TRUE(values[#group].insert(value).second) << #group << "." #name; \
   EXPECT_TRUE(names.insert(#group "." #name).second) << #group "." #name;
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -127,7 +127,7 @@ TEST(RegisterTable, OffsetsDifferPairsAreAdjacentFieldsDoNotOverlap) {
     taken[#name] |= mask;                                                                    \
   }
 #define PMU_EVENT(...)
-#include "ethos_u/registers.def"
+#include "intarsia/targets/ethos_u/registers.def"
 #undef REGISTER
 #undef REGISTER_FIELD
 #undef PMU_EVENT
@@ -158,7 +158,7 @@ TEST(ActionTable, FieldsDoNotOverlapEachOtherOrTheId) {
     EXPECT_EQ((taken[{#action, word}] & mask), 0u) << #action "." #field; \
     taken[{#action, word}] |= mask;                                       \
   }
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -175,7 +175,7 @@ TEST(ConfigurationTable, MacsAreWhatTheMicroBlocksMake) {
   EXPECT_EQ(ifm_w, ofm_w) << #name;                                                              \
   EXPECT_EQ(ifm_h, ofm_h) << #name;
 #define GRANULES(name, ...) granules.insert(#name);
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES
@@ -194,7 +194,7 @@ TEST(LimitTable, SaysNothingTwiceAndFitsTheFields) {
 #define OPERAND_TYPES(operation, ifm, ofm, relation)                                \
   EXPECT_TRUE(types.emplace(#operation, std::pair(ifm, ofm)).second) << #operation; \
   EXPECT_TRUE(relation == Any || ((ifm) & ~(ofm)) == 0) << #operation " makes its IFM's";
-#include "ethos_u/limits.def"
+#include "intarsia/targets/ethos_u/limits.def"
 #undef LIMIT
 #undef SPLIT_DEPTH
 #undef OPERAND_TYPES
@@ -205,7 +205,7 @@ TEST(LimitTable, SaysNothingTwiceAndFitsTheFields) {
 #define COMMAND1(...)
 #define FIELD(...)
 #define ENUMERATOR(group, name, value) modes += std::string(#group) == "elementwise_mode";
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD

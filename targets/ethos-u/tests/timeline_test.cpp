@@ -1,5 +1,5 @@
 // The timeline against sums done by hand: what runs beside what, and who waits.
-#include "ethos_u/timeline.h"
+#include "intarsia/targets/ethos_u/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The timing tables and functions against sums done by hand.
-#include "ethos_u/timing.h"
+#include "intarsia/targets/ethos_u/timing.h"
 
 #include <gtest/gtest.h>
 

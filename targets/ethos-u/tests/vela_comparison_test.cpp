@@ -9,9 +9,9 @@
 #include <gtest/gtest.h>
 
 #include "compiled.h"
-#include "ethos_u/payload.h"
-#include "ethos_u/run.h"
-#include "ethos_u/timeline.h"
+#include "intarsia/targets/ethos_u/payload.h"
+#include "intarsia/targets/ethos_u/run.h"
+#include "intarsia/targets/ethos_u/timeline.h"
 #include "recorded_data.h"
 #include "stream_weights.h"
 #include "vela_file.h"

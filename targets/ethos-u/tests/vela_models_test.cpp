@@ -2,8 +2,8 @@
 // what TFLite's reference kernels gave for the model that was compiled.
 #include <gtest/gtest.h>
 
-#include "ethos_u/driver.h"
-#include "ethos_u/simulator.h"
+#include "intarsia/targets/ethos_u/driver.h"
+#include "intarsia/targets/ethos_u/simulator.h"
 #include "recorded_data.h"
 #include "vela_faults.h"
 #include "whole_program.h"

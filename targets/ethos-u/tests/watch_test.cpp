@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "editable_stream.h"
-#include "ethos_u/device.h"
-#include "ethos_u/marks.h"
-#include "ethos_u/watch.h"
+#include "intarsia/targets/ethos_u/device.h"
+#include "intarsia/targets/ethos_u/marks.h"
+#include "intarsia/targets/ethos_u/watch.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "ethos_u/weight_stream.h"
+#include "intarsia/targets/ethos_u/weight_stream.h"
 
 namespace intarsia::test::ethos_u {
 namespace {

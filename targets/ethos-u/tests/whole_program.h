@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "end_to_end.h"
-#include "intarsia_contract/package.h"
+#include "intarsia/contract/package.h"
 #include "package_writer/package_writer.h"
 #include "support/kernel_functions.h"
 

@@ -13,7 +13,7 @@ constexpr FieldRow kFields[] = {
 #define COMMAND(name, opcode)
 #define FIELD(command, name, word, low_bit, bits, sign) \
   {#command, #name, word, low_bit, bits, sign},
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
 };
@@ -21,7 +21,7 @@ constexpr FieldRow kFields[] = {
 constexpr CommandRow kCommands[] = {
 #define COMMAND(name, opcode) {#name, opcode},
 #define FIELD(command, name, word, low_bit, bits, sign)
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
 };

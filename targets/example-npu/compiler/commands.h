@@ -12,7 +12,7 @@
 namespace intarsia::targets::example_npu {
 
 #define CONSTANT(name, value) inline constexpr int64_t k##name = value;
-#include "example_npu/constants.def"
+#include "intarsia/targets/example_npu/constants.def"
 #undef CONSTANT
 
 struct FieldRow {

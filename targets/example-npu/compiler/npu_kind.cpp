@@ -36,13 +36,13 @@ CostEstimate cost(const Target& target, const graph::Module&, const graph::Funct
 
 DeviceDriver driver(const Target&) {
   return {.folder = INTARSIA_TARGET_FOLDER,
-          .header = "example_npu/driver.h",
+          .header = "intarsia/targets/example_npu/driver.h",
           .driver_type = "struct intarsia_example_npu",
           .open_function = "intarsia_example_npu_open"};
 }
 
 DeviceSimulator simulator(const Target&) {
-  return {.header = "example_npu/simulator.h",
+  return {.header = "intarsia/targets/example_npu/simulator.h",
           .attach_expression = "intarsia_example_npu_simulator()",
           .open_bus_function = "intarsia_example_npu_open_bus"};
 }

@@ -1,6 +1,6 @@
-#include "example_npu/driver.h"
+#include "intarsia/targets/example_npu/driver.h"
 
-#include "example_npu/npu.h"
+#include "intarsia/targets/example_npu/npu.h"
 
 namespace intarsia::targets::example_npu {
 namespace {

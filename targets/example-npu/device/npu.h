@@ -2,23 +2,23 @@
 // the stream was made for it, and that every base is one. Everything else the device checks.
 #pragma once
 
-#include "example_npu/driver.h"
-#include "intarsia_rt/register_bus.h"
+#include "intarsia/core/register_bus.h"
+#include "intarsia/targets/example_npu/driver.h"
 
 namespace intarsia::targets::example_npu {
 
 enum Register : uint32_t {
 #define REGISTER(name, offset, access, reset) k##name = offset,
-#include "example_npu/registers.def"
+#include "intarsia/targets/example_npu/registers.def"
 #undef REGISTER
 };
 
 #define REGISTER(name, offset, access, reset) inline constexpr uint32_t k##name##AfterReset = reset;
-#include "example_npu/registers.def"
+#include "intarsia/targets/example_npu/registers.def"
 #undef REGISTER
 
 #define CONSTANT(name, value) inline constexpr uint32_t k##name = value;
-#include "example_npu/constants.def"
+#include "intarsia/targets/example_npu/constants.def"
 #undef CONSTANT
 
 struct FieldPlace {
@@ -27,7 +27,7 @@ struct FieldPlace {
 namespace opcode {
 #define COMMAND(name, value) inline constexpr uint32_t name = value;
 #define FIELD(command, name, word, low_bit, bits, sign)
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
 }  // namespace opcode
@@ -35,7 +35,7 @@ namespace field {
 #define COMMAND(name, value)
 #define FIELD(command, name, word, low_bit, bits, sign) \
   inline constexpr FieldPlace command##_##name = {word, low_bit, bits};
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
 }  // namespace field

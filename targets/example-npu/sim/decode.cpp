@@ -1,4 +1,4 @@
-#include "example_npu/decode.h"
+#include "intarsia/targets/example_npu/decode.h"
 
 namespace intarsia::simulators::example_npu {
 namespace {
@@ -29,7 +29,7 @@ bool decode(const Words& words, Opcode& opcode, Operands& operands) {
 #define FIELD(command, name, word, low_bit, bits, sign) \
   if (number == static_cast<uint32_t>(Opcode::command)) \
     operands.command##_##name = take(words, rest, word, low_bit, bits, sign);
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
   return known && rest == Words{};

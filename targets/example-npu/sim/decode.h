@@ -7,7 +7,7 @@
 namespace intarsia::simulators::example_npu {
 
 #define CONSTANT(name, value) inline constexpr uint32_t k##name = value;
-#include "example_npu/constants.def"
+#include "intarsia/targets/example_npu/constants.def"
 #undef CONSTANT
 
 using Words = std::array<uint32_t, kCommandWords>;
@@ -15,7 +15,7 @@ using Words = std::array<uint32_t, kCommandWords>;
 enum class Opcode : uint32_t {
 #define COMMAND(name, opcode) name = opcode,
 #define FIELD(command, name, word, low_bit, bits, sign)
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
 };
@@ -25,7 +25,7 @@ enum class Opcode : uint32_t {
 struct Operands {
 #define COMMAND(name, opcode)
 #define FIELD(command, name, word, low_bit, bits, sign) int64_t command##_##name = 0;
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
 };

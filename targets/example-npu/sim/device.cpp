@@ -1,13 +1,13 @@
-#include "example_npu/device.h"
+#include "intarsia/targets/example_npu/device.h"
 
-#include "example_npu/execute.h"
+#include "intarsia/targets/example_npu/execute.h"
 
 namespace intarsia::simulators::example_npu {
 namespace {
 
 enum Register : uint32_t {
 #define REGISTER(name, offset, access, reset) k##name = offset,
-#include "example_npu/registers.def"
+#include "intarsia/targets/example_npu/registers.def"
 #undef REGISTER
 };
 
@@ -19,7 +19,7 @@ struct RegisterRow {
 };
 constexpr RegisterRow kRegisters[] = {
 #define REGISTER(name, offset, access, reset) {offset, access, reset},
-#include "example_npu/registers.def"
+#include "intarsia/targets/example_npu/registers.def"
 #undef REGISTER
 };
 

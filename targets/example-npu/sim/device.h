@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "intarsia_contract/register_bus.h"
+#include "intarsia/contract/register_bus.h"
 
 namespace intarsia::simulators::example_npu {
 

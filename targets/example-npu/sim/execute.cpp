@@ -1,6 +1,6 @@
-#include "example_npu/execute.h"
+#include "intarsia/targets/example_npu/execute.h"
 
-#include "example_npu/arithmetic.h"
+#include "intarsia/targets/example_npu/arithmetic.h"
 
 namespace intarsia::simulators::example_npu {
 namespace {

@@ -4,14 +4,14 @@
 #include <array>
 #include <cstdint>
 
-#include "example_npu/decode.h"
-#include "example_npu/memory.h"
+#include "intarsia/targets/example_npu/decode.h"
+#include "intarsia/targets/example_npu/memory.h"
 
 namespace intarsia::simulators::example_npu {
 
 enum class Fault : uint32_t {
 #define FAULT(name, cause, sentence) name = cause,
-#include "example_npu/faults.def"
+#include "intarsia/targets/example_npu/faults.def"
 #undef FAULT
 };
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "example_npu/device.h"
+#include "intarsia/targets/example_npu/device.h"
 
 namespace intarsia::simulators::example_npu {
 

@@ -3,7 +3,7 @@
 #ifndef intarsia_example_npu_simulator_h
 #define intarsia_example_npu_simulator_h
 
-#include "intarsia_contract/register_bus.h"
+#include "intarsia/contract/register_bus.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "end_to_end.h"
-#include "example_npu/driver.h"
-#include "example_npu/simulator.h"
-#include "my_npu/driver.h"
-#include "my_npu/simulator.h"
+#include "intarsia/targets/example_npu/driver.h"
+#include "intarsia/targets/example_npu/simulator.h"
+#include "intarsia/targets/my_npu/driver.h"
+#include "intarsia/targets/my_npu/simulator.h"
 
 namespace intarsia::targets::my_npu {
 void add_kinds(TargetRegistry& registry);

@@ -1,12 +1,12 @@
 // The simulated device against streams that are wrong in every way: it names the fault, and touches
 // nothing outside of the memory it was given.
-#include "example_npu/device.h"
+#include "intarsia/targets/example_npu/device.h"
 
 #include <random>
 
 #include <gtest/gtest.h>
 
-#include "example_npu/execute.h"
+#include "intarsia/targets/example_npu/execute.h"
 #include "stream.h"
 
 namespace intarsia::test::example_npu {

@@ -1,12 +1,12 @@
 // The driver over the simulated device: what it refuses, what it reports, and that results arrive.
-#include "example_npu/driver.h"
+#include "intarsia/targets/example_npu/driver.h"
 
 #include <array>
 
 #include <gtest/gtest.h>
 
-#include "example_npu/device.h"
-#include "example_npu/simulator.h"
+#include "intarsia/targets/example_npu/device.h"
+#include "intarsia/targets/example_npu/simulator.h"
 #include "stream.h"
 
 namespace intarsia::test::example_npu {

@@ -8,8 +8,8 @@
 
 #include "emission/device_glue.h"
 #include "end_to_end.h"
-#include "example_npu/driver.h"
-#include "example_npu/simulator.h"
+#include "intarsia/targets/example_npu/driver.h"
+#include "intarsia/targets/example_npu/simulator.h"
 
 namespace intarsia::test::example_npu {
 namespace {
@@ -151,7 +151,7 @@ TEST(EndToEnd, GlueOpensSimulatorsOrRegisters) {
   using emission::DevicePlace;
   const std::string simulated = emission::device_glue_text(model->program().emitted, registry,
                                                            target, DevicePlace::InProgram);
-  EXPECT_THAT(simulated, HasSubstr("#include \"example_npu/simulator.h\"\n"));
+  EXPECT_THAT(simulated, HasSubstr("#include \"intarsia/targets/example_npu/simulator.h\"\n"));
   EXPECT_THAT(simulated,
               HasSubstr("if (bus.read == NULL) bus = intarsia_example_npu_simulator();"));
   EXPECT_THAT(simulated, HasSubstr("intarsia_example_npu_open_bus(&driver, &bus)"));

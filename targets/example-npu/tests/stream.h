@@ -11,7 +11,7 @@
 namespace intarsia::test::example_npu {
 
 #define CONSTANT(name, value) inline constexpr int64_t k##name = value;
-#include "example_npu/constants.def"
+#include "intarsia/targets/example_npu/constants.def"
 #undef CONSTANT
 
 struct Place {
@@ -25,7 +25,7 @@ inline const std::map<std::string, Place>& places() {
 #define COMMAND(name, opcode)
 #define FIELD(command, name, word, low_bit, bits, sign) \
   {#command "." #name, {word, low_bit, bits, sign}},
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
   };
@@ -36,7 +36,7 @@ inline const std::map<std::string, uint32_t>& opcodes() {
   static const std::map<std::string, uint32_t> table = {
 #define COMMAND(name, opcode) {#name, opcode},
 #define FIELD(command, name, word, low_bit, bits, sign)
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
   };

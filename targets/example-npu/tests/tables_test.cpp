@@ -30,7 +30,7 @@ TEST(CommandTable, EveryFieldBelongsToACommandAndIsThere) {
   size_t lines = 0;
 #define COMMAND(name, opcode)
 #define FIELD(command, name, word, low_bit, bits, sign) ++lines;
-#include "example_npu/commands.def"
+#include "intarsia/targets/example_npu/commands.def"
 #undef COMMAND
 #undef FIELD
   EXPECT_EQ(places().size(), lines) << "a field is listed twice";
@@ -63,7 +63,7 @@ TEST(RegisterTable, OffsetsDifferAndRegionsAreEvenlySpaced) {
   ++lines;                                    \
   offsets[#name] = offset;                    \
   EXPECT_TRUE(seen.insert(offset).second) << #name;
-#include "example_npu/registers.def"
+#include "intarsia/targets/example_npu/registers.def"
 #undef REGISTER
   EXPECT_EQ(offsets.size(), lines);
   for (const auto& [name, offset] : offsets) EXPECT_EQ(offset % 4, 0u) << name;

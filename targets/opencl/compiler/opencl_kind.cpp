@@ -36,7 +36,7 @@ double transfer_microseconds(const Target&, int64_t bytes) {
 
 DeviceDriver driver(const Target&) {
   return {.folder = INTARSIA_TARGET_FOLDER,
-          .header = "opencl/driver.h",
+          .header = "intarsia/targets/opencl/driver.h",
           .driver_type = "struct intarsia_opencl",
           .open_function = "intarsia_opencl_open",
           .has_registers = false,

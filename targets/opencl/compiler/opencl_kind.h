@@ -8,7 +8,7 @@
 namespace intarsia::targets::opencl {
 
 #define CONSTANT(name, value) inline constexpr int64_t k##name = value;
-#include "opencl/stream.def"
+#include "intarsia/targets/opencl/stream.def"
 #undef CONSTANT
 
 // The patterns, refusing also what cannot be said in OpenCL C.

@@ -1,4 +1,4 @@
-#include "opencl/driver.h"
+#include "intarsia/targets/opencl/driver.h"
 
 #if __has_include(<CL/cl.h>)
 
@@ -10,7 +10,7 @@ namespace intarsia::targets::opencl {
 namespace {
 
 #define CONSTANT(name, value) constexpr uint32_t k##name = value;
-#include "opencl/stream.def"
+#include "intarsia/targets/opencl/stream.def"
 #undef CONSTANT
 
 uint32_t word(const uint8_t *bytes, uint32_t index) {

@@ -3,7 +3,7 @@
 #ifndef INTARSIA_OPENCL_DRIVER_H
 #define INTARSIA_OPENCL_DRIVER_H
 
-#include "intarsia_contract/device.h"
+#include "intarsia/contract/device.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/plugin/target_kind.h"
-#include "opencl/driver.h"
+#include "intarsia/targets/opencl/driver.h"
 #include "support/parsed.h"
 
 namespace intarsia::targets::opencl {

@@ -52,7 +52,7 @@ const testing::Environment* const kScratchFolder =
 // An array over all that a memory offers a model, so that linking also proves that `reserved` is
 // enough. The largest memory is only sampled: a C array is below 2 GB.
 std::string pools_source(const Board& board) {
-  std::string text = "#include \"pools.h\"\n#include \"intarsia_contract/placement.h\"\n";
+  std::string text = "#include \"pools.h\"\n#include \"intarsia/contract/placement.h\"\n";
   std::string table;
   for (const std::string& name : board.roles.activations) {
     const Memory& memory = *board.find_memory(name);

@@ -6,8 +6,8 @@ namespace {
 constexpr const char* kRacingMain = R"(#include <stdio.h>
 #include <string.h>
 
-#include "intarsia_contract/model_descriptor.h"
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/model_descriptor.h"
+#include "intarsia/contract/status.h"
 
 static uint8_t images[@images@][64], scores[@images@][10];
 

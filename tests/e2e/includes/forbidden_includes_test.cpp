@@ -113,7 +113,7 @@ class Includes : public testing::Test {
     expect_unreachable(library, header);
   }
 
-  // One header of each part of each target, as sources include it: "<identifier>/x.h". Of names that
+  // One header of each part of each target, as sources include it: "intarsia/targets/<identifier>/x.h". Of names that
   // several parts have, only one that no allowed part has tells anything.
   struct TargetHeader {
     std::string target, part, name;
@@ -137,9 +137,12 @@ class Includes : public testing::Test {
     }
     return headers;
   }
+  static std::string included_name(const TargetHeader& header) {
+    return "intarsia/targets/" + header.target + "/" + header.name;
+  }
   static Strings spellings(const TargetHeader& header) {
-    if (header.part != "compiler") return {header.target + "/" + header.name};
-    return {header.target + "/" + header.name, "compiler/" + header.name, header.name};
+    if (header.part != "compiler") return {included_name(header)};
+    return {included_name(header), "compiler/" + header.name, header.name};
   }
 
  private:
@@ -171,18 +174,18 @@ TEST_F(Includes, HostCompilerReachesNoTarget) {
   for (const Library& library : libraries_of("host")) {
     expect_reachable(library, "intarsia/result.h");
     for (const TargetHeader& header : target_headers())
-      if (header.part != "compiler") expect_unreachable(library, header.target + "/" + header.name);
+      if (header.part != "compiler") expect_unreachable(library, included_name(header));
   }
 }
 
 TEST_F(Includes, HostCompilerReachesNoDeviceCode) {
   for (const Library& library : libraries_of("host")) {
-    expect_existing_but_unreachable(library, "intarsia_rt/register_bus.h");
-    expect_existing_but_unreachable(library, "intarsia_kernels/kernels.h");
+    expect_existing_but_unreachable(library, "intarsia/core/register_bus.h");
+    expect_existing_but_unreachable(library, "intarsia/kernels/kernels.h");
   }
   for (const Library& library : libraries_of("runtime"))
-    expect_reachable(library, library.name == "intarsia_kernels" ? "intarsia_kernels/kernels.h"
-                                                                 : "intarsia_rt/register_bus.h");
+    expect_reachable(library, library.name == "intarsia_kernels" ? "intarsia/kernels/kernels.h"
+                                                                 : "intarsia/core/register_bus.h");
 }
 
 TEST_F(Includes, TargetsReachNoOtherTarget) {
@@ -190,7 +193,7 @@ TEST_F(Includes, TargetsReachNoOtherTarget) {
     for (const Library& library : libraries_of(kind))
       for (const TargetHeader& header : target_headers()) {
         if (header.target == library.name) {
-          if (header.part == "isa") expect_reachable(library, header.target + "/" + header.name);
+          if (header.part == "isa") expect_reachable(library, included_name(header));
           continue;
         }
         for (const std::string& spelling : spellings(header)) expect_unreachable(library, spelling);
@@ -207,8 +210,7 @@ TEST_F(Includes, PartsOfATargetReachOnlyTheirTables) {
       for (const TargetHeader& header : target_headers()) {
         if (header.target != library.name) continue;
         if (parts.contains(header.part)) {
-          if (header.part != "compiler")
-            expect_reachable(library, header.target + "/" + header.name);
+          if (header.part != "compiler") expect_reachable(library, included_name(header));
           continue;
         }
         for (const std::string& spelling : spellings(header))
@@ -225,10 +227,10 @@ TEST_F(Includes, DeviceAndSimulatorReachNothingOfTheHost) {
             "support/files.h", "tir/linear.h", "emission/emit.h"})
         expect_existing_but_unreachable(library, header);
       if (library.name != "intarsia_kernels")
-        expect_reachable(library, "intarsia_contract/status.h");
-      if (library.kind == "device") expect_reachable(library, "intarsia_rt/register_bus.h");
+        expect_reachable(library, "intarsia/contract/status.h");
+      if (library.kind == "device") expect_reachable(library, "intarsia/core/register_bus.h");
       if (library.kind == "sim")
-        expect_existing_but_unreachable(library, "intarsia_rt/register_bus.h");
+        expect_existing_but_unreachable(library, "intarsia/core/register_bus.h");
     }
 }
 
@@ -284,7 +286,7 @@ TEST_F(Includes, TheKitForNpusIsOfTargetsAlone) {
   ASSERT_EQ(kit.size(), 1u);
   expect_reachable(kit.front(), "intarsia/memory_plan.h");
   for (const char* header : {"tir/linear.h", "operators/operator.h", "partitioning/offers.h",
-                             "intarsia_rt/register_bus.h"})
+                             "intarsia/core/register_bus.h"})
     expect_existing_but_unreachable(kit.front(), header);
   for (const TargetHeader& header : target_headers())
     for (const std::string& spelling : spellings(header)) expect_unreachable(kit.front(), spelling);
@@ -298,7 +300,7 @@ TEST_F(Includes, TargetCompilersReachThePublicHeadersAndNoPrivateOne) {
     for (const Library& library : libraries_of(kind)) {
       expect_reachable(library, "intarsia/plugin/target_kind.h");
       expect_existing_but_unreachable(library, "context.h");
-      expect_existing_but_unreachable(library, "intarsia_rt/register_bus.h");
+      expect_existing_but_unreachable(library, "intarsia/core/register_bus.h");
       for (const std::string& path : library.paths)
         for (const std::string& header : hidden)
           EXPECT_FALSE(fs::exists(fs::path(path) / header))

@@ -89,8 +89,8 @@ class Batch {
   // The program's own model: its input is all inputs, case by case, its output all outputs.
   std::string all_cases_source(size_t output_bytes) const {
     std::string text =
-        "#include \"intarsia_contract/model_descriptor.h\"\n#include "
-        "\"intarsia_contract/placement.h\"\n\n";
+        "#include \"intarsia/contract/model_descriptor.h\"\n#include "
+        "\"intarsia/contract/placement.h\"\n\n";
     for (size_t i = 0; i < image_.cases.size(); ++i)
       text += fmt::format("extern const struct intarsia_model_descriptor case_{}_descriptor;\n", i);
     text += fmt::format(

@@ -7,7 +7,7 @@ inline constexpr const char* kPrologue = R"(
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "intarsia_kernels/arithmetic.h"
+#include "intarsia/kernels/arithmetic.h"
 )";
 
 inline constexpr const char* kFlags = "-Wno-unused-function -I" INTARSIA_KERNELS_INCLUDE;

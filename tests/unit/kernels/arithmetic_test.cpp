@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "intarsia_kernels/arithmetic.h"
-#include "intarsia_kernels/float_quantize.h"
+#include "intarsia/kernels/arithmetic.h"
+#include "intarsia/kernels/float_quantize.h"
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "intarsia_kernels/softmax.h"
+#include "intarsia/kernels/softmax.h"
 
 namespace {
 

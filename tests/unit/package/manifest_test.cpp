@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "intarsia/contract/version.h"
 #include "intarsia/package.h"
-#include "intarsia_contract/version.h"
 #include "support/files.h"
 
 namespace intarsia {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "intarsia_contract/package.h"
+#include "intarsia/contract/package.h"
 #include "rt_core/sample_package.h"
 
 namespace intarsia {

@@ -113,8 +113,8 @@ TEST_F(Libraries, HaveTheOperatorsTheyTakeAndLeaveTheOthersToLoops) {
   EXPECT_EQ(without.functions[0].find("my_neg"), std::string::npos);
   EXPECT_EQ(with.functions[1], without.functions[1]);
   EXPECT_EQ(with.includes,
-            (std::vector<std::string>{"intarsia_kernels/kernels.h", "my/kernels.h"}));
-  EXPECT_EQ(without.includes, (std::vector<std::string>{"intarsia_kernels/kernels.h"}));
+            (std::vector<std::string>{"intarsia/kernels/kernels.h", "my/kernels.h"}));
+  EXPECT_EQ(without.includes, (std::vector<std::string>{"intarsia/kernels/kernels.h"}));
 }
 
 TEST_F(Libraries, KnowTheCyclesOfTheirKernels) {

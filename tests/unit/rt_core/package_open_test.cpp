@@ -2,7 +2,7 @@
 // (which AddressSanitizer would report).
 #include <gtest/gtest.h>
 
-#include "intarsia_contract/package.h"
+#include "intarsia/contract/package.h"
 #include "package_writer/header.h"
 #include "rt_core/sample_package.h"
 

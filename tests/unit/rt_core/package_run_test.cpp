@@ -1,8 +1,8 @@
 // Running: the device gets the function's stream and the bases of its regions.
 #include <gtest/gtest.h>
 
-#include "intarsia_contract/package.h"
-#include "intarsia_rt/register_bus.h"
+#include "intarsia/contract/package.h"
+#include "intarsia/core/register_bus.h"
 #include "rt_core/sample_package.h"
 
 namespace intarsia::test {

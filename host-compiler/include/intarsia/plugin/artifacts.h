@@ -62,7 +62,7 @@ struct CommandStream {
 struct Artifacts {
   std::vector<SourceFile> sources;     // complete further files, if any
   std::vector<std::string> functions;  // C definitions of static functions, in TIR order
-  std::vector<std::string> includes;   // "intarsia_kernels/softmax.h"
+  std::vector<std::string> includes;   // "intarsia/kernels/softmax.h"
   std::vector<CommandStream> streams;
 };
 

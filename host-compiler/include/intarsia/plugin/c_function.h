@@ -21,7 +21,7 @@ struct CFunctionOptions {
 // pointers, in order of their BufferIds. A pointer that is written and that the function does not
 // declare in-place is `restrict`. Constants are read by their global names, declared elsewhere.
 // `func` is a verified kernel or tiled function of `module`. The text needs <stdbool.h>, <stdint.h>, <math.h> if it has
-// infinite literals, and intarsia_kernels/arithmetic.h. Refuses what has no C form: Int4 elements
+// infinite literals, and intarsia/kernels/arithmetic.h. Refuses what has no C form: Int4 elements
 // accessed one by one, commands of accelerators, schedules.
 Result<std::string> emit_c_function(const tir::Module& module, const tir::Func& func,
                                     const CFunctionOptions& options);

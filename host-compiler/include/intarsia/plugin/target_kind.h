@@ -30,11 +30,11 @@ struct CostEstimate {
 };
 
 // What drives the device in a program. Its files are those of the target's folder: the sources in device/ are compiled,
-// and the headers and tables of device/ and isa/ are included as "<identifier>/x.h", where <identifier> is the folder's
+// and the headers and tables of device/ and isa/ are included as "intarsia/targets/<identifier>/x.h", where <identifier> is the folder's
 // name as a C identifier.
 struct DeviceDriver {
   std::string folder;         // below targets/, or an absolute path
-  std::string header;         // in C, declares the following: "my_npu/driver.h"
+  std::string header;         // in C, declares the following: "intarsia/targets/my_npu/driver.h"
   std::string driver_type;    // one device's state; has a member `struct intarsia_device device`
   std::string open_function;  // intarsia_status f(driver_type *, void *registers)
   bool has_registers = true;  // false: `registers` is null, the driver finds its device itself
@@ -44,7 +44,7 @@ struct DeviceDriver {
 // How `--board host` executes command streams: the sources in sim/ are compiled into the program as well, with their
 // headers included in the same way.
 struct DeviceSimulator {
-  std::string header;             // in C: "my_npu/simulator.h"
+  std::string header;             // in C: "intarsia/targets/my_npu/simulator.h"
   std::string attach_expression;  // of type struct intarsia_register_bus: a fresh simulated device
   std::string
       open_bus_function;  // intarsia_status f(driver_type *, const struct intarsia_register_bus *)

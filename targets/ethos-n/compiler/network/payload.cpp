@@ -6,7 +6,7 @@ namespace {
 #define PAYLOAD(name, value) constexpr size_t k##name = value;
 #define MAILBOX(name, offset, access)
 #define BUFFER_TYPE(name, number)
-#include "ethos_n/payload.def"
+#include "intarsia/targets/ethos_n/payload.def"
 #undef PAYLOAD
 #undef MAILBOX
 #undef BUFFER_TYPE

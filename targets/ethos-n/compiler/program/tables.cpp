@@ -8,7 +8,7 @@ namespace {
 enum VariantNumber : int64_t {
 #define VARIANT(name, ...) name,
 #define VARIANT_WITHOUT_KERNELS(...)
-#include "ethos_n/variants.def"
+#include "intarsia/targets/ethos_n/variants.def"
 #undef VARIANT
 #undef VARIANT_WITHOUT_KERNELS
 };
@@ -16,14 +16,14 @@ constexpr Variant kVariants[] = {
 #define VARIANT(name, tag, stack_name, prefix, ces, igs, ogs, emcs, lanes, emc_kib, tops) \
   {tag, prefix, name, ces, igs, ogs, emcs, lanes, (emc_kib)*1024, tops},
 #define VARIANT_WITHOUT_KERNELS(...)
-#include "ethos_n/variants.def"
+#include "intarsia/targets/ethos_n/variants.def"
 #undef VARIANT
 #undef VARIANT_WITHOUT_KERNELS
 };
 constexpr std::string_view kWithoutKernels[] = {
 #define VARIANT(...)
 #define VARIANT_WITHOUT_KERNELS(tag, stack_name) tag,
-#include "ethos_n/variants.def"
+#include "intarsia/targets/ethos_n/variants.def"
 #undef VARIANT
 #undef VARIANT_WITHOUT_KERNELS
 };
@@ -31,28 +31,28 @@ constexpr PleKernel kPleKernels[] = {
 #define PLE_KERNEL(number, operation, width, height, blocks, type, direction, text) \
   {number,        PleOperation::operation, width, height, blocks,                   \
    PleType::type, PleDirection::direction, text},
-#include "ethos_n/ple_kernels.def"
+#include "intarsia/targets/ethos_n/ple_kernels.def"
 #undef PLE_KERNEL
 };
 constexpr std::string_view kQueueNames[] = {
 #define QUEUE(name, number) #name,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 constexpr std::string_view kCounterNames[] = {
 #define COUNTER(name, number) #name,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 constexpr std::string_view kAgentNames[] = {
 #define AGENT(name, number) #name,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 constexpr AgentField kAgentFields[] = {
 #define AGENT_FIELD(agent, name, byte, bytes) {AgentType::agent, #name, byte, bytes},
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 constexpr CommandRow kCommands[] = {
 #define COMMAND(name, number, shape, queue) {#name, #shape, Queue::queue},
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 struct ShapeRow {
   std::string_view name;
@@ -60,15 +60,15 @@ struct ShapeRow {
 };
 constexpr ShapeRow kShapes[] = {
 #define SHAPE(name, words) {#name, words},
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 constexpr WordRow kWords[] = {
 #define WORD(shape, name, index, count) {#shape, #name, index, count},
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 constexpr Field kFields[] = {
 #define FIELD(register, name, low_bit, bits, sign, adjust) reg::register##_##name,
-#include "ethos_n/registers.def"
+#include "intarsia/targets/ethos_n/registers.def"
 #undef FIELD
 };
 

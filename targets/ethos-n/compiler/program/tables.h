@@ -13,7 +13,7 @@
 namespace intarsia::targets::ethos_n {
 
 #define CONSTANT(name, value) [[maybe_unused]] inline constexpr int64_t k##name = value;
-#include "ethos_n/constants.def"
+#include "intarsia/targets/ethos_n/constants.def"
 #undef CONSTANT
 
 struct Variant {
@@ -69,22 +69,22 @@ std::span<const PleKernel> ple_kernels();  // of one variant
 // ---- the stream ----
 enum class Queue : uint8_t {
 #define QUEUE(name, number) name = number,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
   AnyQueue
 };
 inline constexpr size_t kQueues = static_cast<size_t>(Queue::AnyQueue);
 enum class Counter : uint32_t {
 #define COUNTER(name, number) name = number,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 inline constexpr size_t kCounters = 6;
 enum class AgentType : uint32_t {
 #define AGENT(name, number) name = number,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 enum class CommandType : uint32_t {
 #define COMMAND(name, number, shape, queue) name = number,
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 };
 struct AgentField {
   AgentType agent;
@@ -110,12 +110,12 @@ size_t words_of(std::string_view shape);
 namespace agent_field {  // agent_field::MCE_SCHEDULER_FILTER
 #define AGENT_FIELD(agent, name, byte, bytes) \
   inline constexpr AgentField agent##_##name{AgentType::agent, #name, byte, bytes};
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 }  // namespace agent_field
 
 namespace word {  // word::Dma_SRAM_ADDR, an index
 #define WORD(shape, name, index, count) inline constexpr size_t shape##_##name = index;
-#include "ethos_n/stream.def"
+#include "intarsia/targets/ethos_n/stream.def"
 }  // namespace word
 
 // ---- registers ----
@@ -153,7 +153,7 @@ inline constexpr bool Signed = true, Unsigned = false;
 #define FIELD(register, name, low_bit, bits, sign, adjust)                            \
   inline constexpr Field register##_##name{#register, #name,       low_bit,     bits, \
                                            sign,      adjust.plus, adjust.times};
-#include "ethos_n/registers.def"
+#include "intarsia/targets/ethos_n/registers.def"
 #undef FIELD
 }  // namespace reg
 

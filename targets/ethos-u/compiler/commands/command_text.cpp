@@ -31,7 +31,7 @@ constexpr CommandRow kCommands[] = {
 #define COMMAND1(name, code, payload, products) {#name, code, Payload::payload},
 #define FIELD(...)
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -43,7 +43,7 @@ constexpr FieldRow kFields[] = {
 #define FIELD(command, name, low_bit, bits, sign, enumeration) \
   {#command, #name, low_bit, bits, Sign::sign, #enumeration},
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -54,7 +54,7 @@ constexpr EnumeratorRow kEnumerators[] = {
 #define COMMAND1(...)
 #define FIELD(...)
 #define ENUMERATOR(enumeration, name, value) {#enumeration, #name, value},
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD

@@ -31,7 +31,7 @@ constexpr CommandRow kCommands[] = {
   {#name, code | kTwoWords, Payload::payload, products},
 #define FIELD(...)
 #define ENUMERATOR(...)
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD
@@ -42,7 +42,7 @@ constexpr FieldRow kFields[] = {
 #define COMMAND1(...)
 #define FIELD(command, field, low_bit, bits, sign, enum_name) \
   {#command, #field, low_bit, bits, sign},
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef FIELD
 #undef ENUMERATOR
 };
@@ -50,7 +50,7 @@ constexpr FieldRow kFields[] = {
 constexpr EnumeratorRow kEnumerators[] = {
 #define FIELD(...)
 #define ENUMERATOR(of, name, value) {#of, #name, value},
-#include "ethos_u/commands.def"
+#include "intarsia/targets/ethos_u/commands.def"
 #undef COMMAND0
 #undef COMMAND1
 #undef FIELD

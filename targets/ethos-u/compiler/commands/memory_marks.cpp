@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "ethos_u/marks.h"
+#include "intarsia/targets/ethos_u/marks.h"
 
 namespace intarsia::targets::ethos_u {
 

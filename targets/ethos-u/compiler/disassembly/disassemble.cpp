@@ -16,7 +16,7 @@ constexpr uint32_t kMagic =
 #define MAGIC(value) value
 #define ACTION(...)
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -26,7 +26,7 @@ enum class Action : uint32_t {
 #define MAGIC(value)
 #define ACTION(name, id, words) name = id,
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -42,7 +42,7 @@ constexpr ActionFieldRow kActionFields[] = {
 #define ACTION(...)
 #define ACTION_FIELD(action, name, word, low_bit, bits) \
   {Action::action, #name, word, low_bit, bits},
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD

@@ -22,14 +22,14 @@ constexpr ActionRow kActions[] = {
 #define MAGIC(value)
 #define ACTION(name, id, words) {#name, id},
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef ACTION
 #undef ACTION_FIELD
 };
 constexpr FieldRow kFields[] = {
 #define ACTION(...)
 #define ACTION_FIELD(action, field, word, low_bit, bits) {#action, #field, word, low_bit, bits},
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -38,7 +38,7 @@ constexpr uint32_t kMagic =
 #define MAGIC(value) value
 #define ACTION(...)
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD

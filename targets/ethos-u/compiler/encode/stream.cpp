@@ -11,12 +11,12 @@
 #include "commands/stream_operation.h"
 #include "commands/waits.h"
 #include "encode/payload.h"
-#include "ethos_u/marks.h"
 #include "foreign/compiled_stream.h"
 #include "hardware/hardware.h"
 #include "hardware/memory_systems.h"
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/stream_places.h"
+#include "intarsia/targets/ethos_u/marks.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {

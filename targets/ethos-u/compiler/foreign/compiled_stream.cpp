@@ -18,7 +18,7 @@ namespace intarsia::targets::ethos_u {
 namespace {
 
 #define CONSTANT(name, value) [[maybe_unused]] constexpr int64_t k##name = value;
-#include "ethos_u/constants.def"
+#include "intarsia/targets/ethos_u/constants.def"
 #undef CONSTANT
 
 constexpr std::string_view kDevice = "ethos-u";

@@ -11,7 +11,7 @@ constexpr uint32_t kMagic =
 #define MAGIC(value) value
 #define ACTION(...)
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -21,7 +21,7 @@ enum class Action : uint32_t {
 #define MAGIC(value)
 #define ACTION(name, id, words) name = id,
 #define ACTION_FIELD(...)
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -37,7 +37,7 @@ struct ActionField {
 #define ACTION(...)
 #define ACTION_FIELD(action, name, word, low_bit, bits) \
   [[maybe_unused]] constexpr ActionField k_##action##_##name = {word, low_bit, bits};
-#include "ethos_u/actions.def"
+#include "intarsia/targets/ethos_u/actions.def"
 #undef MAGIC
 #undef ACTION
 #undef ACTION_FIELD
@@ -51,7 +51,7 @@ constexpr ProductRow kProducts[] = {
   {text, number, id_word},
 #define CONFIGURATION(...)
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES

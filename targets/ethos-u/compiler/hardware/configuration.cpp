@@ -15,7 +15,7 @@ constexpr Configuration kConfigurations[] = {
                       elementwise_units, shram_kib)                                              \
   {tag, product, macs, cores, shram_kib},
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES

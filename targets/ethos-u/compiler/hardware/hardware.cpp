@@ -19,7 +19,7 @@ std::vector<Hardware> make_table() {
   [[maybe_unused]] constexpr Product name = {dma, kernels, number == 1};
 #define CONFIGURATION(...)
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES
@@ -27,7 +27,7 @@ std::vector<Hardware> make_table() {
 #define PRODUCT(...)
 #define CONFIGURATION(...)
 #define GRANULES(name, ...) constexpr Granules granules_##name = {__VA_ARGS__};
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef CONFIGURATION
 #undef GRANULES
 
@@ -46,7 +46,7 @@ std::vector<Hardware> make_table() {
            product.outstanding_dma,                                                              \
            product.outstanding_kernels},
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES

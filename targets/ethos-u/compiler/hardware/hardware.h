@@ -31,7 +31,7 @@ struct Hardware {
 };
 
 #define CONSTANT(name, value) inline constexpr int64_t k##name = value;
-#include "ethos_u/constants.def"
+#include "intarsia/targets/ethos_u/constants.def"
 #undef CONSTANT
 
 inline int64_t element_bytes(DataType type) {

@@ -8,7 +8,7 @@ namespace intarsia::targets::ethos_u {
 #define LIMIT(name, value) inline constexpr int64_t kMost##name = value;
 #define SPLIT_DEPTH(channels) inline constexpr int64_t kSplitDepth = channels;
 #define OPERAND_TYPES(...)
-#include "ethos_u/limits.def"
+#include "intarsia/targets/ethos_u/limits.def"
 #undef LIMIT
 #undef SPLIT_DEPTH
 #undef OPERAND_TYPES

@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "ethos_u/timing.h"
 #include "intarsia/plan.h"
 #include "intarsia/target.h"
+#include "intarsia/targets/ethos_u/timing.h"
 
 namespace intarsia::targets::ethos_u {
 

@@ -21,7 +21,7 @@ const Form& form_named(std::string_view name) {
   static constexpr Form kForms[] = {
 #define ENCODING(name, confirmed, what) {#name, what, confirmed},
 #define OPERANDS(...)
-#include "ethos_u/confirmed.def"
+#include "intarsia/targets/ethos_u/confirmed.def"
 #undef ENCODING
 #undef OPERANDS
   };
@@ -54,7 +54,7 @@ bool confirms_operands(OperationKind kind, DataType ifm, DataType ofm) {
 #define ENCODING(...)
 #define OPERANDS(name, in, out) \
   if (operation == #name && from == #in && to == #out) return true;
-#include "ethos_u/confirmed.def"
+#include "intarsia/targets/ethos_u/confirmed.def"
 #undef ENCODING
 #undef OPERANDS
   return false;

@@ -18,7 +18,7 @@ constexpr double wait_steps() {
 #define CONFIGURATION(name, tag, product, macs, cores, width, height, depth, ...) \
   results = std::max(results, double{width} * height * depth * cores);
 #define GRANULES(...)
-#include "ethos_u/configurations.def"
+#include "intarsia/targets/ethos_u/configurations.def"
 #undef PRODUCT
 #undef CONFIGURATION
 #undef GRANULES
@@ -28,8 +28,8 @@ constexpr double wait_steps() {
 #define SYSTEM_MEMORY(system, memory, scale, burst, read, write) \
   if (memory == Sram) latency = std::max(latency, double{read} + write);
 #define MEMORY_MODE(...)
-#include "ethos_u/memory_systems.def"
 #include "intarsia/plugin/rounding.h"
+#include "intarsia/targets/ethos_u/memory_systems.def"
 #undef SYSTEM
 #undef SYSTEM_MEMORY
 #undef MEMORY_MODE

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "ethos_u/timing.h"
 #include "hardware/hardware.h"
 #include "intarsia/npu/timeline.h"
+#include "intarsia/targets/ethos_u/timing.h"
 #include "schedule/schedule.h"
 
 namespace intarsia::targets::ethos_u {

@@ -3,8 +3,8 @@
  * counter, floating point, 64-bit division, and a loop whose length the input sets. */
 #include <stdint.h>
 
-#include "intarsia_contract/model_descriptor.h"
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/model_descriptor.h"
+#include "intarsia/contract/placement.h"
 #include "pools.h"
 
 enum { kBytes = 16, kStackBytes = 600 };

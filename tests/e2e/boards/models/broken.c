@@ -2,7 +2,7 @@
  * stack overflow, i for an undefined instruction, u for an access that is not aligned. */
 #include <stdint.h>
 
-#include "intarsia_contract/model_descriptor.h"
+#include "intarsia/contract/model_descriptor.h"
 
 static uint8_t byte;
 

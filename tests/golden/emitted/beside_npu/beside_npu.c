@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "intarsia_kernels/kernels.h"
-#include "intarsia_contract/version.h"
+#include "intarsia/kernels/kernels.h"
+#include "intarsia/contract/version.h"
 #include "beside_npu_data.h"
 #include "beside_npu_package.h"
 

@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/device.h"
-#include "intarsia_contract/package.h"
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/device.h"
+#include "intarsia/contract/package.h"
+#include "intarsia/contract/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -47,7 +47,7 @@ struct beside_npu {
   int32_t ready;
 };
 
-/* 0 on success, else a code of intarsia_contract/status.h. */
+/* 0 on success, else a code of intarsia/contract/status.h. */
 intarsia_status
     beside_npu_init(struct beside_npu *model, const struct beside_npu_resources *resources);
 intarsia_status beside_npu_run(struct beside_npu *model);

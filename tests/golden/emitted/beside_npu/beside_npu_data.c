@@ -1,7 +1,7 @@
 /* beside_npu: weights and tables. Generated file. */
 #include "beside_npu_data.h"
 
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/placement.h"
 
 _Alignas(4) const int8_t beside_npu_bent_table[256] INTARSIA_WEIGHTS = {
   -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128,

@@ -1,9 +1,9 @@
 /* beside_npu: one instance behind the boards' generic main program. Generated file;
  * a program of your own does not need it. */
-#include "intarsia_contract/model_descriptor.h"
+#include "intarsia/contract/model_descriptor.h"
 
-#include "intarsia_contract/board_devices.h"
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/board_devices.h"
+#include "intarsia/contract/placement.h"
 #include "beside_npu.h"
 
 static _Alignas(BESIDE_NPU_ALIGNMENT) uint8_t sram_block[BESIDE_NPU_SRAM_BYTES]

@@ -1,10 +1,10 @@
 /* beside_npu: its devices on this board, behind the boards' generic main program. Generated
  * file; a program of your own does not need it. */
-#include "intarsia_contract/board_devices.h"
+#include "intarsia/contract/board_devices.h"
 
 #include <stddef.h>
 
-#include "example_npu/driver.h"
+#include "intarsia/targets/example_npu/driver.h"
 
 /* example-npu: example-npu */
 static struct intarsia_device *open_device0(void) {

@@ -1,7 +1,7 @@
 /* beside_npu: command streams of the accelerators. Generated file. */
 #include "beside_npu_package.h"
 
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/placement.h"
 
 _Alignas(16) const uint8_t beside_npu_package[BESIDE_NPU_PACKAGE_BYTES] INTARSIA_STREAMS = {
   73,78,84,65,2,0,0,0,224,1,0,0,77,30,235,98,

@@ -3,10 +3,10 @@
 
 #include <stddef.h>
 
-#include "cortex_m/kernels.h"
-#include "cortex_m/made_for_dsp.h"
-#include "intarsia_kernels/kernels.h"
-#include "intarsia_contract/version.h"
+#include "intarsia/targets/cortex_m/kernels.h"
+#include "intarsia/targets/cortex_m/made_for_dsp.h"
+#include "intarsia/kernels/kernels.h"
+#include "intarsia/contract/version.h"
 #include "branches_data.h"
 
 /* Compiled with -DBRANCHES_TRACE=function, that function of yours is called with each

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,7 +43,7 @@ struct branches {
   int32_t ready;
 };
 
-/* 0 on success, else a code of intarsia_contract/status.h. */
+/* 0 on success, else a code of intarsia/contract/status.h. */
 intarsia_status branches_init(struct branches *model, const struct branches_resources *resources);
 intarsia_status branches_run(struct branches *model);
 /* Null when the index is out of range or the model is not initialised. */

@@ -1,7 +1,7 @@
 /* branches: weights and tables. Generated file. */
 #include "branches_data.h"
 
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/placement.h"
 
 _Alignas(4) const int8_t branches_bent_table[256] INTARSIA_WEIGHTS = {
   -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128, -128,

@@ -1,8 +1,8 @@
 /* branches: one instance behind the boards' generic main program. Generated file;
  * a program of your own does not need it. */
-#include "intarsia_contract/model_descriptor.h"
+#include "intarsia/contract/model_descriptor.h"
 
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/placement.h"
 #include "branches.h"
 
 static _Alignas(BRANCHES_ALIGNMENT) uint8_t sram_block[BRANCHES_SRAM_BYTES]

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "intarsia_kernels/kernels.h"
-#include "intarsia_contract/version.h"
+#include "intarsia/kernels/kernels.h"
+#include "intarsia/contract/version.h"
 #include "small_conv_data.h"
 
 /* Compiled with -DSMALL_CONV_TRACE=function, that function of yours is called with each

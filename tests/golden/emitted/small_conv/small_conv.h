@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -43,7 +43,7 @@ struct small_conv {
   int32_t ready;
 };
 
-/* 0 on success, else a code of intarsia_contract/status.h. */
+/* 0 on success, else a code of intarsia/contract/status.h. */
 intarsia_status
     small_conv_init(struct small_conv *model, const struct small_conv_resources *resources);
 intarsia_status small_conv_run(struct small_conv *model);

@@ -1,8 +1,8 @@
 /* small_conv: one instance behind the boards' generic main program. Generated file;
  * a program of your own does not need it. */
-#include "intarsia_contract/model_descriptor.h"
+#include "intarsia/contract/model_descriptor.h"
 
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/placement.h"
 #include "small_conv.h"
 
 static _Alignas(SMALL_CONV_ALIGNMENT) uint8_t sram_block[SMALL_CONV_SRAM_BYTES]

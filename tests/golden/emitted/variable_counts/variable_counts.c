@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "intarsia_kernels/kernels.h"
-#include "intarsia_contract/version.h"
+#include "intarsia/kernels/kernels.h"
+#include "intarsia/contract/version.h"
 #include "variable_counts_data.h"
 
 /* Compiled with -DVARIABLE_COUNTS_TRACE=function, that function of yours is called with each

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -44,7 +44,7 @@ struct variable_counts {
   int32_t ready;
 };
 
-/* 0 on success, else a code of intarsia_contract/status.h. */
+/* 0 on success, else a code of intarsia/contract/status.h. */
 intarsia_status variable_counts_init(struct variable_counts *model, const struct
     variable_counts_resources *resources);
 intarsia_status variable_counts_run(struct variable_counts *model);

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "intarsia_kernels/kernels.h"
-#include "intarsia_contract/version.h"
+#include "intarsia/kernels/kernels.h"
+#include "intarsia/contract/version.h"
 #include "while_counts_data.h"
 
 /* Compiled with -DWHILE_COUNTS_TRACE=function, that function of yours is called with each

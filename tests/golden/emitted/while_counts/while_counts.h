@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/status.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,7 +46,7 @@ struct while_counts {
   int32_t ready;
 };
 
-/* 0 on success, else a code of intarsia_contract/status.h. */
+/* 0 on success, else a code of intarsia/contract/status.h. */
 intarsia_status
     while_counts_init(struct while_counts *model, const struct while_counts_resources *resources);
 intarsia_status while_counts_run(struct while_counts *model);

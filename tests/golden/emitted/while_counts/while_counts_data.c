@@ -1,7 +1,7 @@
 /* while_counts: weights and tables. Generated file. */
 #include "while_counts_data.h"
 
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/placement.h"
 
 const int32_t while_counts_t1_begin0_a[1] INTARSIA_WEIGHTS = {
   0,

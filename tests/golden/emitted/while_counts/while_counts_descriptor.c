@@ -1,8 +1,8 @@
 /* while_counts: one instance behind the boards' generic main program. Generated file;
  * a program of your own does not need it. */
-#include "intarsia_contract/model_descriptor.h"
+#include "intarsia/contract/model_descriptor.h"
 
-#include "intarsia_contract/placement.h"
+#include "intarsia/contract/placement.h"
 #include "while_counts.h"
 
 static _Alignas(WHILE_COUNTS_ALIGNMENT) uint8_t ram_block[WHILE_COUNTS_RAM_BYTES]

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/register_bus.h"
+#include "intarsia/contract/register_bus.h"
 
 #ifdef __cplusplus
 extern "C" {

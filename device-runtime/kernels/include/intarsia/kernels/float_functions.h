@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "intarsia_kernels/fixed_point.h"
+#include "intarsia/kernels/fixed_point.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/device.h"
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/device.h"
+#include "intarsia/contract/status.h"
 
 #ifdef __cplusplus
 extern "C" {

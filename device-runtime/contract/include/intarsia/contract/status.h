@@ -9,7 +9,7 @@ typedef int32_t intarsia_status;
 
 enum {
 #define INTARSIA_STATUS(name, value, sentence) INTARSIA_##name = value,
-#include "intarsia_contract/status.def"
+#include "intarsia/contract/status.def"
 #undef INTARSIA_STATUS
 };
 

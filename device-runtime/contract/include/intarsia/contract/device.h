@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/status.h"
+#include "intarsia/contract/status.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "intarsia_contract/device.h"
+#include "intarsia/contract/device.h"
 
 #ifdef __cplusplus
 extern "C" {

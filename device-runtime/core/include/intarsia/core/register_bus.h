@@ -5,7 +5,7 @@
 #include <concepts>
 #include <cstdint>
 
-#include "intarsia_contract/register_bus.h"
+#include "intarsia/contract/register_bus.h"
 
 namespace intarsia::rt {
 

@@ -1,0 +1,46 @@
+/* Where emitted objects go in a board's memories. A board's linker script gives every memory of
+ * its board.json the section .intarsia.<memory>, and puts .intarsia.weights into the memory of the
+ * role "constants" and .intarsia.streams, which devices read, into that of the role "streams".
+ * INTARSIA_BOARD_MEMORIES is defined when such a linker script is used; without
+ * it (the host, a foreign build system) the objects go where the compiler puts them.
+ *
+ *   static INTARSIA_ALIGNED(16) uint8_t arena[4096] INTARSIA_IN_MEMORY(sram);   not zeroed by the startup code
+ *   static const int8_t conv_1_weights[72] INTARSIA_WEIGHTS = {1, 2, 3};
+ *
+ * Each can be defined on the compiler's command line instead, for all models of a program:
+ *   -D'INTARSIA_WEIGHTS=__attribute__((section(".qspi")))'
+ * and `intarsia compile --section` chooses for one model, a kind of object or a single one. */
+#ifndef INTARSIA_CONTRACT_PLACEMENT_H
+#define INTARSIA_CONTRACT_PLACEMENT_H
+
+#define INTARSIA_SECTION(name) __attribute__((section(name)))
+
+#ifdef __cplusplus
+#define INTARSIA_ALIGNED(bytes) alignas(bytes)
+#else
+#define INTARSIA_ALIGNED(bytes) _Alignas(bytes)
+#endif
+
+#ifdef INTARSIA_BOARD_MEMORIES
+#ifndef INTARSIA_IN_MEMORY
+#define INTARSIA_IN_MEMORY(memory) INTARSIA_SECTION(".intarsia." #memory)
+#endif
+#ifndef INTARSIA_WEIGHTS
+#define INTARSIA_WEIGHTS INTARSIA_SECTION(".intarsia.weights")
+#endif
+#ifndef INTARSIA_STREAMS
+#define INTARSIA_STREAMS INTARSIA_SECTION(".intarsia.streams")
+#endif
+#endif
+
+#ifndef INTARSIA_IN_MEMORY
+#define INTARSIA_IN_MEMORY(memory)
+#endif
+#ifndef INTARSIA_WEIGHTS
+#define INTARSIA_WEIGHTS
+#endif
+#ifndef INTARSIA_STREAMS
+#define INTARSIA_STREAMS
+#endif
+
+#endif

@@ -1,0 +1,206 @@
+#include "packaging/c_text.h"
+
+#include <cctype>
+#include <optional>
+
+namespace intarsia::packaging {
+namespace {
+
+bool begins_identifier(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_';
+}
+bool continues_identifier(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+}
+
+// Comments become a space and literals lose what is in them; lines that end in a backslash are joined.
+std::string without_comments(std::string_view text) {
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const std::string_view two = text.substr(i, 2);
+    if (two == "\\\n") {
+      ++i;
+    } else if (two == "//") {
+      while (i + 1 < text.size() && text[i + 1] != '\n') ++i;
+    } else if (two == "/*") {
+      const size_t end = text.find("*/", i + 2);
+      i = end == std::string_view::npos ? text.size() : end + 1;
+      out += ' ';
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+// The identifiers of a piece of text; those in literals are none.
+std::vector<std::string> identifiers_of(std::string_view text) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < text.size();) {
+    if (text[i] == '"' || text[i] == '\'') {
+      const char quote = text[i++];
+      while (i < text.size() && text[i] != quote) i += text[i] == '\\' ? 2 : 1;
+      ++i;
+    } else if (begins_identifier(text[i])) {
+      const size_t begin = i;
+      while (i < text.size() && continues_identifier(text[i])) ++i;
+      names.emplace_back(text.substr(begin, i - begin));
+    } else if (std::isdigit(static_cast<unsigned char>(text[i]))) {
+      while (i < text.size() && (continues_identifier(text[i]) || text[i] == '.')) ++i;
+    } else {
+      ++i;
+    }
+  }
+  return names;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
+}
+
+void read_directive(std::string_view line, CText& file, int& others) {
+  line = trimmed(line.substr(1));
+  const size_t word_end = std::min(line.find_first_of(" \t\"<("), line.size());
+  const std::string_view word = line.substr(0, word_end);
+  const std::string_view rest = trimmed(line.substr(word_end));
+  if (word == "include") {
+    const size_t end =
+        rest.size() > 1 && rest[0] == '"' ? rest.find('"', 1) : std::string_view::npos;
+    if (end != std::string_view::npos) file.includes.emplace_back(rest.substr(1, end - 1));
+    return;
+  }
+  std::vector<std::string> names = identifiers_of(rest);
+  if (word == "define" && !names.empty()) {
+    file.declares.insert(names.front());
+    if (names.size() > 1) ++others;
+    names.erase(names.begin());
+  }
+  if (word != "undef") file.uses.insert(names.begin(), names.end());
+}
+
+// The place behind the parenthesis that closes the one at `open`, or the end.
+size_t behind_parenthesis(std::string_view text, size_t open) {
+  int depth = 0;
+  for (size_t at = open; at < text.size(); ++at) {
+    depth += text[at] == '(' ? 1 : text[at] == ')' ? -1 : 0;
+    if (depth == 0) return at + 1;
+  }
+  return text.size();
+}
+
+// Calls of macros outside of braces define or declare the functions that they name:
+// INTARSIA_KERNEL(intarsia_conv_s8, WHOLE).
+std::string_view without_macro_calls(std::string_view head, CText& file) {
+  for (;;) {
+    const size_t begin = std::min(head.find_first_not_of(" \t\r\n"), head.size());
+    size_t end = begin;
+    while (end < head.size() &&
+           (std::isupper(static_cast<unsigned char>(head[end])) ||
+            std::isdigit(static_cast<unsigned char>(head[end])) || head[end] == '_'))
+      ++end;
+    if (end == begin || end == head.size() || head[end] != '(') return head;
+    const size_t behind = behind_parenthesis(head, end);
+    for (const std::string& name : identifiers_of(head.substr(end, behind - end)))
+      if (name.starts_with("intarsia_")) file.defines.insert(name), file.declares.insert(name);
+    head.remove_prefix(behind);
+  }
+}
+
+// A declaration or definition outside of braces: `head` up to its ';' or '{'.
+void read_declaration(std::string_view head, bool has_body, CText& file) {
+  head = without_macro_calls(head, file);
+  const std::vector<std::string> names = identifiers_of(head);
+  if (names.empty()) return;
+  const bool is_static = head.find("static ") != std::string_view::npos ||
+                         head.find("INTARSIA_INLINE") != std::string_view::npos ||
+                         head.find("INTARSIA_OUTLINE") != std::string_view::npos;
+  const size_t assigned = head.find('=');
+  const size_t call = head.substr(0, assigned).find('(');
+  if (call != std::string_view::npos) {
+    // `type name(`: the last identifier before the first parenthesis that is no attribute's.
+    std::string_view before = head.substr(0, call);
+    size_t begin = call;
+    while (before.ends_with("__attribute__") || before.ends_with("__declspec")) {
+      begin = head.find('(', behind_parenthesis(head, begin));
+      if (begin == std::string_view::npos) return;
+      before = head.substr(0, begin);
+    }
+    const std::vector<std::string> earlier = identifiers_of(before);
+    if (earlier.empty()) return;
+    file.declares.insert(earlier.back());
+    if (has_body && !is_static) file.defines.insert(earlier.back());
+    // Default arguments and macros that stand for declarations may name functions.
+    if (earlier.size() == 1) file.uses.insert(names.begin(), names.end());
+    return;
+  }
+  if (names.front() == "typedef") file.declares.insert(names.back());
+  if (has_body && (names.front() == "struct" || names.front() == "enum" ||
+                   names.front() == "union" || names.front() == "typedef"))
+    file.declares.insert(names.back());
+  if (!has_body && assigned != std::string_view::npos) file.uses.insert(names.begin(), names.end());
+  // Objects that other files see.
+  if (!is_static && names.size() > 1) file.declares.insert(names.back());
+}
+
+}  // namespace
+
+CText read_c_text(std::string_view original) {
+  CText file;
+  int others = 0;  // declarations and macros that say something
+  const std::string text = without_comments(original);
+  std::string head;  // since the last declaration ended
+  int depth = 0;
+  bool in_enum = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '#' &&
+        trimmed(std::string_view(text).substr(0, i).substr(text.rfind('\n', i) + 1)).empty()) {
+      const size_t end = std::min(text.find('\n', i), text.size());
+      read_directive(std::string_view(text).substr(i, end - i), file, others);
+      i = end;
+      continue;
+    }
+    if (c == '"' || c == '\'') {
+      const size_t begin = i++;
+      while (i < text.size() && text[i] != c) i += text[i] == '\\' ? 2 : 1;
+      head += std::string_view(text).substr(begin, i - begin + 1);
+      continue;
+    }
+    if (depth == 0 && (c == ';' || c == '{')) {
+      // extern "C" { and namespace x { hold declarations.
+      const std::string_view declaration = trimmed(head);
+      const bool holds_declarations =
+          c == '{' && (declaration.find("extern \"C\"") != std::string_view::npos ||
+                       declaration.find("namespace") != std::string_view::npos);
+      if (!holds_declarations) {
+        if (!declaration.empty()) ++others;
+        read_declaration(head, c == '{', file);
+        in_enum = c == '{' && declaration.find("enum") != std::string_view::npos &&
+                  declaration.find('(') == std::string_view::npos;
+        if (c == '{') ++depth;
+      }
+      head.clear();
+      continue;
+    }
+    if (c == '{') ++depth;
+    if (c == '}') {
+      if (depth == 0) continue;  // of extern "C"
+      if (--depth == 0) {
+        const std::vector<std::string> names = identifiers_of(head);
+        file.uses.insert(names.begin(), names.end());
+        if (in_enum) file.declares.insert(names.begin(), names.end());
+        in_enum = false;
+        head.clear();
+        continue;
+      }
+    }
+    head += c;
+  }
+  read_declaration(head, false, file);
+  file.only_includes = others == 0 && !file.includes.empty();
+  return file;
+}
+
+}  // namespace intarsia::packaging

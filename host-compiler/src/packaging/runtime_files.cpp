@@ -1,0 +1,114 @@
+#include "packaging/runtime_files.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "packaging/c_text.h"
+
+namespace intarsia::packaging {
+namespace {
+
+bool is_code(const std::string& path) {
+  return path.ends_with(".c") || path.ends_with(".cpp") || path.ends_with(".h") ||
+         path.ends_with(".def");
+}
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+class Selection {
+ public:
+  explicit Selection(const std::vector<SourceFile>& available) {
+    for (const SourceFile& file : available) {
+      CText text = read_c_text(file.text);
+      if (file.path.ends_with(".c"))
+        for (const std::string& name : text.defines) source_of_[name].push_back(file.path);
+      texts_.emplace(file.path, std::move(text));
+    }
+  }
+
+  // The file's own names, and what they lead to.
+  void need(const std::string& path, const CText& text) {
+    for (const std::string& name : text.uses)
+      if (const auto found = source_of_.find(name); found != source_of_.end())
+        for (const std::string& source : found->second) need(source);
+    for (const std::string& name : text.includes)
+      if (const std::string* header = find(path, name)) need(*header);
+  }
+  void need(const std::string& path) {
+    if (const auto text = texts_.find(path); text != texts_.end() && needed_.insert(path).second)
+      need(path, text->second);
+  }
+  bool needs(const std::string& path) const { return needed_.contains(path); }
+
+  // The headers that `name` collects and whose names are used; `name` itself where it is not such a header.
+  std::vector<std::string> used_headers(const std::string& from, const std::string& name,
+                                        const std::set<std::string>& used) const {
+    const std::string* path = find(from, name);
+    if (path == nullptr || !texts_.at(*path).only_includes) return {name};
+    std::vector<std::string> headers;
+    for (const std::string& collected : texts_.at(*path).includes) {
+      const std::string* header = find(*path, collected);
+      if (header == nullptr || declares_any(texts_.at(*header), used)) headers.push_back(collected);
+    }
+    return headers;
+  }
+
+ private:
+  static bool declares_any(const CText& header, const std::set<std::string>& used) {
+    return std::any_of(header.declares.begin(), header.declares.end(),
+                       [&](const std::string& name) { return used.contains(name); });
+  }
+  // A header beside the file that includes it, or below the root.
+  const std::string* find(const std::string& from, const std::string& name) const {
+    for (const std::string& path : {folder_of(from) + name, name})
+      if (const auto found = texts_.find(path); found != texts_.end()) return &found->first;
+    return nullptr;
+  }
+
+  std::map<std::string, CText> texts_;  // by path
+  std::map<std::string, std::vector<std::string>>
+      source_of_;  // the sources in C that define a function
+  std::set<std::string> needed_;
+};
+
+// The text with each #include of a collecting header replaced. Lines stay as they are otherwise.
+std::string with_used_headers(const std::string& path, const std::string& text, const CText& read,
+                              const Selection& selection) {
+  std::string out;
+  std::set<std::string> written;
+  constexpr std::string_view kInclude = "#include \"";
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
+    if (!line.starts_with(kInclude)) {
+      out.append(line).append("\n");
+      continue;
+    }
+    const std::string name(line.substr(kInclude.size(), line.rfind('"') - kInclude.size()));
+    for (const std::string& header : selection.used_headers(path, name, read.uses))
+      if (written.insert(header).second) out.append(kInclude).append(header).append("\"\n");
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_runtime_files(const std::vector<SourceFile>& available, std::vector<SourceFile>& package) {
+  Selection selection(available);
+  for (SourceFile& file : package) {
+    if (!is_code(file.path)) continue;
+    file.text = with_used_headers(file.path, file.text, read_c_text(file.text), selection);
+    selection.need(file.path, read_c_text(file.text));
+  }
+  for (const SourceFile& file : available)
+    if (file.path.ends_with(".cpp")) selection.need(file.path);
+  std::copy_if(available.begin(), available.end(), std::back_inserter(package),
+               [&](const SourceFile& file) { return selection.needs(file.path); });
+}
+
+}  // namespace intarsia::packaging

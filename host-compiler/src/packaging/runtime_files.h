@@ -1,0 +1,18 @@
+// Which files of the runtime a model needs: the sources of the functions that it calls, those that these call, and
+// the headers and tables that all of them include.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "intarsia/plugin/artifacts.h"
+
+namespace intarsia::packaging {
+
+// `available` are files of the runtime, by the path that they have in the package, from whose root they are
+// included; C++ sources among them belong to what was taken in whole (a driver) and are all needed. `package` holds
+// the model's own files. Adds to it what is needed of `available`, in the order of `available`; where one of the
+// package's files includes a header that only collects others, it includes those that it uses instead.
+void add_runtime_files(const std::vector<SourceFile>& available, std::vector<SourceFile>& package);
+
+}  // namespace intarsia::packaging

@@ -1,0 +1,29 @@
+// The runtime and the device code of targets, as files where packages have them: all below intarsia/, and included by
+// that path. What a model does not need is left out later (runtime_files.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "intarsia/package.h"
+
+namespace intarsia::packaging {
+
+struct RuntimeTrees {
+  std::vector<SourceFile> firmware;
+  std::vector<SourceFile>
+      simulators;  // of devices, with the headers and tables that they share with the firmware
+};
+
+// Beside the contract and the kernels in portable C.
+struct RuntimeLibraries {
+  bool core = false;     // opens packages of command streams and runs them
+  bool mailbox = false;  // hands tensors over between cores
+};
+Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibraries libraries);
+
+// Adds the parts of a target's folder that its programs need.
+Result<void> add_target(const PackageOptions& options, const std::string& folder,
+                        RuntimeTrees& runtime);
+
+}  // namespace intarsia::packaging
