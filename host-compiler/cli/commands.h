@@ -12,6 +12,9 @@ namespace intarsia::cli {
 struct CompileCommand {
   CommonOptions common;
   std::string output_folder;
+  std::string
+      runtime_folder;  // of the runtime as a package of its own; empty: it is in the model's
+  bool single_file = false;
 };
 int run_compile(Context& context, const CompileCommand& command);
 

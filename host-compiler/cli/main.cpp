@@ -109,6 +109,12 @@ int run_main(int argc, char** argv) {
   sub->add_option("-o,--output", compile.output_folder, "the folder to write")
       ->required()
       ->check(not_empty);
+  CLI::Option* runtime = sub->add_option(
+      "--runtime", compile.runtime_folder,
+      "a folder for the runtime as a package of its own, which the models of a program share");
+  runtime->check(not_empty);
+  sub->add_flag("--single-file", compile.single_file, "one .c and one .h, for a CPU")
+      ->excludes(runtime);
   sub->callback([&] { exit_code = run_compile(context, compile); });
 
   BuildCommand build;

@@ -2,6 +2,11 @@
 // here: package_check.cpp proves every place once, before anything else reads it.
 #pragma once
 
+#if __cplusplus < 201709L
+#error \
+    "drivers of devices are C++20: compile the .cpp files of the package with -std=c++20 (<MODEL>_CXXFLAGS in its .mk)"
+#endif
+
 #include <cstdint>
 
 namespace intarsia::rt {

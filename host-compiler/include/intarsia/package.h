@@ -26,16 +26,21 @@ struct TensorInfo {
 struct PackageManifest {
   std::string model, target, board;
   std::string core;  // -mcpu of the host device; "native" for this machine
+  std::vector<std::string>
+      core_flags;  // of the C compiler for that core; not read back from a folder
   std::vector<TensorInfo> inputs, outputs;
-  std::vector<std::string> sources;          // C, then C++; relative to the folder
-  std::vector<std::string> include_dirs;     // relative to the folder
-  std::vector<std::string> program_sources;  // those that only the boards' generic main needs
+  std::vector<std::string> sources;       // C, then C++; relative to the folder
+  std::vector<std::string> include_dirs;  // relative to the folder
+  std::vector<std::string>
+      program_sources;  // those that only the boards' generic main needs; or none of them
   std::vector<std::string>
       parts;  // devices that run at the same time, the one that starts first; or none
   std::vector<std::string> devices;  // devices that execute streams, in order of device index
   std::vector<std::string> link_libraries;  // of the host
   // The program that simulates the devices beside the board's emulator: C++, relative to the folder.
   std::vector<std::string> simulator_sources, simulator_include_dirs;
+  std::string
+      runtime;  // the package that holds the runtime, where this one does not: its CMake target; or empty
   std::vector<std::string> files;  // all that `compile` wrote, sorted; empty before it has
 };
 
@@ -47,6 +52,7 @@ struct PackageOptions {
   bool simulated = false;  // adds simulators of devices (board host)
   bool simulated_remotely =
       false;  // a program of its own with them, for boards that take_simulated_devices()
+  std::vector<std::string> core_flags = {};  // of the C compiler for `core`, for people's Makefiles
 };
 
 struct PackageContents {
@@ -58,6 +64,20 @@ struct PackageContents {
 // firmware of its own takes over; the sources beside them put all parts into one program.
 Result<PackageContents> make_package(const CompiledModel& model, const TargetRegistry& registry,
                                      const TargetSpec& target, const PackageOptions& options);
+
+// The same package as <model>.c and <model>.h, without the sources of the boards' generic main. Refuses what one C file
+// cannot hold: drivers of devices, models for several CPUs.
+Result<PackageContents> single_file_package(const PackageContents& package);
+
+// The same package as two: the model, and the runtime that it calls, which several models of a program share.
+struct SplitPackage {
+  PackageContents model, runtime;
+};
+Result<SplitPackage> split_package(const PackageContents& package);
+
+// Adds to a runtime what the one in `folder` has beside it, for the models that were compiled with it before; nothing
+// where there is no folder. Refuses one of another version.
+Result<void> add_runtime_of_folder(const std::string& folder, PackageContents& runtime);
 
 std::string manifest_json(const PackageManifest& manifest);
 // The folder's sources will be compiled and run, so that whoever wrote them is trusted; but paths, libraries and

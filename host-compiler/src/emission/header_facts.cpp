@@ -166,9 +166,8 @@ void resources_macro(CWriter& out, const ModelContext& context) {
 void typed_access(CWriter& out, const std::string& model, const EmittedModel& emitted) {
   const std::string prefix = upper_case(model);
   out.comment(
-      {"The same with types. For a real number, an input holds the nearest step, halves away from "
-       "zero,",
-       "within the range of its type."});
+      {"The same with types. For a real number, an input holds the nearest step, halves away from",
+       "zero, within the range of its type."});
   for (const Role& role : roles_of(emitted))
     for (size_t i = 0; i < role.tensors.size(); ++i) {
       const TensorInfo& tensor = role.tensors[i];

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "packaging/runtime_folder.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::packaging {
@@ -49,27 +50,17 @@ std::string cmake_target(const std::string& model) {
   return model;
 }
 
-}  // namespace
-
-std::string cmake_text(const PackageManifest& manifest) {
+// add_library() and what it is compiled with.
+std::string library_text(const std::string& library, const PackageManifest& manifest) {
   const std::vector<std::string> sources = library_sources(manifest);
   const bool cpp = std::any_of(sources.begin(), sources.end(),
                                [](const std::string& source) { return source.ends_with(".cpp"); });
-  const std::string library = cmake_target(manifest.model);
-  std::string text = fmt::format(
-      "# Library '{0}': the compiled model and the helpers it uses. Generated file.\n"
-      "#   add_subdirectory(<this folder>)\n#   target_link_libraries(firmware PRIVATE {0})\n"
-      "if(TARGET {0})\n"
-      "  message(FATAL_ERROR \"There is a target '{0}' already: the models of a program need "
-      "different names. \"\n"
-      "    \"Compile one of them again with 'intarsia compile --name NAME'.\")\n"
-      "endif()\n"
-      "add_library({0} STATIC\n",
-      library);
+  std::string text = fmt::format("add_library({} STATIC\n", library);
   for (const std::string& source : sources) text += "  " + source + "\n";
   text += fmt::format(")\ntarget_include_directories({} PUBLIC\n", library);
   for (const std::string& dir : manifest.include_dirs)
-    text += fmt::format("  \"${{CMAKE_CURRENT_SOURCE_DIR}}/{}\"\n", dir);
+    text += dir == "." ? "  \"${CMAKE_CURRENT_SOURCE_DIR}\"\n"
+                       : fmt::format("  \"${{CMAKE_CURRENT_SOURCE_DIR}}/{}\"\n", dir);
   text += fmt::format(
       ")\ntarget_compile_features({0} PUBLIC c_std_11{1})\n"
       "target_compile_options({0} PRIVATE -ffunction-sections -fdata-sections)\n",
@@ -86,18 +77,71 @@ std::string cmake_text(const PackageManifest& manifest) {
   return text;
 }
 
+}  // namespace
+
+std::string cmake_text(const PackageManifest& manifest) {
+  const std::string library = cmake_target(manifest.model);
+  std::string text = fmt::format(
+      "# Library '{0}': the compiled model and the helpers it uses. Generated file.\n"
+      "#   add_subdirectory(<this folder>)\n#   target_link_libraries(firmware PRIVATE {0})\n"
+      "if(TARGET {0})\n"
+      "  message(FATAL_ERROR \"There is a target '{0}' already: the models of a program need "
+      "different names. \"\n"
+      "    \"Compile one of them again with 'intarsia compile --name NAME'.\")\n"
+      "endif()\n",
+      library);
+  if (!manifest.runtime.empty())
+    text += fmt::format(
+        "if(NOT TARGET {0})\n"
+        "  message(FATAL_ERROR \"{1} needs the runtime: add_subdirectory() of its folder, the one "
+        "that was given as \"\n"
+        "    \"--runtime, comes first.\")\n"
+        "endif()\n",
+        manifest.runtime, library);
+  text += library_text(library, manifest);
+  if (!manifest.runtime.empty())
+    text += fmt::format("target_link_libraries({} PUBLIC {})\n", library, manifest.runtime);
+  return text;
+}
+
+namespace {
+
+constexpr const char* kFreestandingCpp =
+    "-std=c++20 -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics";
+
+// The core's flags, and what the sources ask of the C and the C++ compiler.
+std::string flags_text(const std::string& prefix, const PackageManifest& manifest) {
+  std::string core;
+  for (const std::string& flag : manifest.core_flags) core += flag + " ";
+  const std::string sections = "-ffunction-sections -fdata-sections";
+  return fmt::format(
+      "# For {1}; the optimisation is yours: report.txt has the figures with -Os.\n"
+      "{0}_CFLAGS := {2}-std=c11 {3}\n"
+      "{0}_CXXFLAGS := {2}{4} {3}\n",
+      prefix, manifest.core == "native" ? "this machine" : manifest.core, core, sections,
+      manifest.core == "native" ? "-std=c++20" : kFreestandingCpp);
+}
+
+std::string lines_of(const std::vector<std::string>& files, const std::string& folder) {
+  std::string text;
+  for (const std::string& file : files) text += fmt::format("  {}{} \\\n", folder, file);
+  return text;
+}
+
+}  // namespace
+
 std::string make_text(const PackageManifest& manifest) {
   const std::string prefix = upper_case(manifest.model);
-  std::string own, shared;
+  std::vector<std::string> own, shared;
   for (const std::string& source : library_sources(manifest))
-    if (source.starts_with("intarsia/"))
-      shared += fmt::format("  {} \\\n", source);
-    else
-      own += fmt::format("  $({}_DIR)/{} \\\n", prefix, source);
+    (source.starts_with("intarsia/") ? shared : own).push_back(source);
+  const bool has_runtime = manifest.runtime.empty();
   std::string text = fmt::format(
-      "# For make: include this file, compile $({0}_SOURCES) and, once for all models of the "
+      "# For make: include this file{3}, compile $({0}_SOURCES) and, once for all models of the "
       "program,\n"
-      "# $(INTARSIA_RUNTIME_SOURCES), both with $({0}_INCLUDES). Generated file.\n"
+      "# $(INTARSIA_RUNTIME_SOURCES), with $({0}_INCLUDES){4} and $({0}_CFLAGS), what ends in .cpp "
+      "with\n"
+      "# $({0}_CXXFLAGS). Generated file.\n"
       "{0}_OTHER := $({0}_DIR)\n"
       "{0}_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))\n"
       "ifneq ($(filter-out $({0}_DIR),$({0}_OTHER)),)\n"
@@ -109,20 +153,47 @@ std::string make_text(const PackageManifest& manifest) {
       "$(error make reads no paths with spaces: move the folder of {2}.mk, or link to it)\n"
       "endif\n"
       "{0}_SOURCES := \\\n{1}\n{0}_INCLUDES := \\\n",
-      prefix, own, manifest.model);
+      prefix, lines_of(own, fmt::format("$({}_DIR)/", prefix)), manifest.model,
+      has_runtime ? "" : fmt::format(" and {}.mk", manifest.runtime),
+      has_runtime ? "" : " $(INTARSIA_RUNTIME_INCLUDES)");
   for (const std::string& dir : manifest.include_dirs)
-    text += fmt::format("  -I$({}_DIR)/{} \\\n", prefix, dir);
-  text += fmt::format(
-      "\n{0}_RUNTIME := \\\n{1}\n"
-      "INTARSIA_RUNTIME_SOURCES := $(INTARSIA_RUNTIME_SOURCES) $(foreach file,$({0}_RUNTIME), \\\n"
-      "  $(if $(filter %/$(file),$(INTARSIA_RUNTIME_SOURCES)),,$({0}_DIR)/$(file)))\n",
-      prefix, shared);
+    text += dir == "." ? fmt::format("  -I$({}_DIR) \\\n", prefix)
+                       : fmt::format("  -I$({}_DIR)/{} \\\n", prefix, dir);
+  text += "\n" + flags_text(prefix, manifest);
+  if (has_runtime)
+    text += fmt::format(
+        "{0}_RUNTIME := \\\n{1}\n"
+        "INTARSIA_RUNTIME_SOURCES := $(INTARSIA_RUNTIME_SOURCES) $(foreach file,$({0}_RUNTIME), "
+        "\\\n"
+        "  $(if $(filter %/$(file),$(INTARSIA_RUNTIME_SOURCES)),,$({0}_DIR)/$(file)))\n",
+        prefix, lines_of(shared, ""));
   if (!manifest.link_libraries.empty()) {
     text += fmt::format("{}_LIBRARIES :=", prefix);
     for (const std::string& library : manifest.link_libraries) text += " -l" + library;
     text += "\n";
   }
   return text;
+}
+
+std::string runtime_make_text(const PackageManifest& manifest) {
+  return fmt::format(
+             "# For make: include this file once, for all models of the program that were compiled "
+             "with "
+             "--runtime.\n"
+             "# Compile $(INTARSIA_RUNTIME_SOURCES) with $(INTARSIA_RUNTIME_INCLUDES). Generated "
+             "file.\n"
+             "INTARSIA_RUNTIME_DIR := $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))\n"
+             "INTARSIA_RUNTIME_INCLUDES := -I$(INTARSIA_RUNTIME_DIR)\n") +
+         flags_text("INTARSIA_RUNTIME", manifest) + "INTARSIA_RUNTIME_SOURCES := \\\n" +
+         lines_of(manifest.sources, "$(INTARSIA_RUNTIME_DIR)/") + "\n";
+}
+
+std::string runtime_cmake_text(const PackageManifest& manifest) {
+  const std::string text = fmt::format(
+      "# Library '{0}': what models that were compiled with --runtime call. Generated file.\n"
+      "#   add_subdirectory(<this folder>), before those of the models\n",
+      kRuntimeLibrary);
+  return text + library_text(kRuntimeLibrary, manifest);
 }
 
 }  // namespace intarsia::packaging

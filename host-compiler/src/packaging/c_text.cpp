@@ -74,6 +74,7 @@ void read_directive(std::string_view line, CText& file, int& others) {
   std::vector<std::string> names = identifiers_of(rest);
   if (word == "define" && !names.empty()) {
     file.declares.insert(names.front());
+    file.macros.insert(names.front());
     if (names.size() > 1) ++others;
     names.erase(names.begin());
   }
@@ -108,6 +109,15 @@ std::string_view without_macro_calls(std::string_view head, CText& file) {
   }
 }
 
+void add_enumerators(std::string_view body, CText& file) {
+  while (!body.empty()) {
+    const size_t end = std::min(body.find(','), body.size());
+    const std::vector<std::string> names = identifiers_of(body.substr(0, end));
+    if (!names.empty()) file.declares.insert(names.front()), file.locals.insert(names.front());
+    body.remove_prefix(std::min(end + 1, body.size()));
+  }
+}
+
 // A declaration or definition outside of braces: `head` up to its ';' or '{'.
 void read_declaration(std::string_view head, bool has_body, CText& file) {
   head = without_macro_calls(head, file);
@@ -131,14 +141,21 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
     if (earlier.empty()) return;
     file.declares.insert(earlier.back());
     if (has_body && !is_static) file.defines.insert(earlier.back());
+    if (is_static || names.front() == "typedef") file.locals.insert(earlier.back());
     // Default arguments and macros that stand for declarations may name functions.
     if (earlier.size() == 1) file.uses.insert(names.begin(), names.end());
     return;
   }
   if (names.front() == "typedef") file.declares.insert(names.back());
-  if (has_body && (names.front() == "struct" || names.front() == "enum" ||
-                   names.front() == "union" || names.front() == "typedef"))
-    file.declares.insert(names.back());
+  if (has_body && names.size() > 1 &&
+      (names.front() == "struct" || names.front() == "enum" || names.front() == "union" ||
+       names.front() == "typedef"))
+    file.declares.insert(names.back()), file.locals.insert(names.back());
+  if (is_static && names.size() > 1) {
+    const std::vector<std::string> object =
+        identifiers_of(head.substr(0, head.find_first_of("[=")));
+    file.locals.insert(object.back());
+  }
   if (!has_body && assigned != std::string_view::npos) file.uses.insert(names.begin(), names.end());
   // Objects that other files see.
   if (!is_static && names.size() > 1) file.declares.insert(names.back());
@@ -190,7 +207,7 @@ CText read_c_text(std::string_view original) {
       if (--depth == 0) {
         const std::vector<std::string> names = identifiers_of(head);
         file.uses.insert(names.begin(), names.end());
-        if (in_enum) file.declares.insert(names.begin(), names.end());
+        if (in_enum) add_enumerators(head, file);
         in_enum = false;
         head.clear();
         continue;

@@ -19,6 +19,8 @@ struct CText {
   std::set<std::string> declares;
   std::set<std::string>
       uses;  // identifiers in bodies of functions, in initial values, and in macros
+  // Of a source: functions, objects, structures and enumerators that other files cannot see, and its macros.
+  std::set<std::string> locals, macros;
   bool only_includes =
       false;  // nothing but #include lines between its guards: a header that collects others
 };

@@ -119,6 +119,7 @@ Result<PackageContents> packaging::multicore_package(const CompiledModel& model,
   manifest.target = to_string(request.target);
   manifest.board = request.options.board;
   manifest.core = request.options.core;
+  manifest.core_flags = request.options.core_flags;
   const graph::Module& module = model.partitioned.module;
   manifest.inputs = tensor_infos(module.entry_function(), module.entry_function().inputs);
   manifest.outputs = tensor_infos(module.entry_function(), module.entry_function().outputs);

@@ -116,6 +116,7 @@ Result<PackageContents> packaging::program_package(const ProgramPackageRequest& 
   manifest.target = to_string(request.program.target);
   manifest.board = options.board;
   manifest.core = options.core;
+  manifest.core_flags = options.core_flags;
   manifest.inputs = model.inputs;
   manifest.outputs = model.outputs;
   manifest.program_sources = {model.name + "_descriptor.c"};

@@ -9,6 +9,7 @@
 #include "intarsia/contract/version.h"
 #include "intarsia/package.h"
 #include "packaging/replace_folder.h"
+#include "packaging/runtime_folder.h"
 #include "support/c_identifier.h"
 #include "support/file_operations.h"
 #include "support/files.h"
@@ -94,7 +95,8 @@ std::optional<std::string> leads_outside(const PackageManifest& manifest) {
       if (!stays_inside(path)) return path;
   for (const std::string& library : manifest.link_libraries)
     if (!is_library_name(library)) return library;
-  if (!model_name_problem(manifest.model).empty()) return manifest.model;
+  if (manifest.model != packaging::kRuntimeLibrary && !model_name_problem(manifest.model).empty())
+    return manifest.model;
   return std::nullopt;
 }
 
@@ -126,6 +128,7 @@ std::string manifest_json(const PackageManifest& manifest) {
   json["target"] = manifest.target;
   json["board"] = manifest.board;
   json["core"] = manifest.core;
+  json["core_flags"] = manifest.core_flags;
   json["inputs"] = Json::array();
   for (const TensorInfo& tensor : manifest.inputs) json["inputs"].push_back(tensor_json(tensor));
   json["outputs"] = Json::array();
@@ -138,6 +141,7 @@ std::string manifest_json(const PackageManifest& manifest) {
   json["link_libraries"] = manifest.link_libraries;
   json["simulator_sources"] = manifest.simulator_sources;
   json["simulator_include_dirs"] = manifest.simulator_include_dirs;
+  if (!manifest.runtime.empty()) json["runtime"] = manifest.runtime;
   json["files"] = manifest.files;
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -180,6 +184,7 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
       read_strings(json, "include_dirs", manifest.include_dirs) && json.contains("inputs") &&
       json["inputs"].is_array() && json.contains("outputs") && json["outputs"].is_array();
   if (!complete) return malformed;
+  if (json.contains("runtime") && !read_string(json, "runtime", manifest.runtime)) return malformed;
   for (const Json& item : json["inputs"])
     if (!read_tensor(item, manifest.inputs.emplace_back())) return malformed;
   for (const Json& item : json["outputs"])

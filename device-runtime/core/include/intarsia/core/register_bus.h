@@ -2,6 +2,11 @@
 // templates over it, so that the code that runs on silicon is the code that runs on the simulator.
 #pragma once
 
+#if __cplusplus < 201709L
+#error \
+    "drivers of devices are C++20: compile the .cpp files of the package with -std=c++20 (<MODEL>_CXXFLAGS in its .mk)"
+#endif
+
 #include <concepts>
 #include <cstdint>
 

@@ -1,0 +1,165 @@
+// A package as one .c and one .h: every header once, in front of the first that needs it, the model, and behind it the
+// sources of the runtime.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "intarsia/package.h"
+#include "packaging/build_glue.h"
+#include "packaging/c_text.h"
+
+namespace intarsia {
+namespace {
+
+using packaging::CText;
+using packaging::read_c_text;
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+std::string stem_of(const std::string& path) {
+  const size_t begin = folder_of(path).size();
+  return path.substr(begin, path.rfind('.') - begin);
+}
+
+class Amalgamation {
+ public:
+  explicit Amalgamation(const PackageContents& package) : model_(package.manifest.model) {
+    for (const SourceFile& file : package.files) files_.emplace(file.path, &file);
+  }
+
+  // The model's header, with those of the runtime that it includes.
+  std::string header() {
+    std::string text;
+    append(model_ + ".h", text);
+    return text;
+  }
+
+  // The model's source: what comes before its weights, and what comes behind them.
+  std::pair<std::string, std::string> source(const std::vector<std::string>& runtime) {
+    std::string before = file_names(runtime);
+    std::string text;
+    append(model_ + ".c", text);
+    for (const std::string& path : runtime) append_apart(path, text);
+    const size_t data = text.find(kData);
+    before += text.substr(0, data);
+    return {before, data == std::string::npos ? "" : text.substr(data + kData.size())};
+  }
+
+ private:
+  static constexpr std::string_view kData =
+      "/* weights */\n";  // behind which come the arrays of <model>_data.h
+
+  // Other models of a program have the same functions, maybe from another version.
+  std::string file_names(const std::vector<std::string>& runtime) const {
+    std::string text = fmt::format(
+        "/* {0}: the model, its weights and all that it calls, in one file. Generated file. */\n\n"
+        "/* Functions of the runtime, under names of this model. */\n",
+        model_);
+    for (const std::string& path : runtime)
+      for (const std::string& name : texts_of(path).defines)
+        text += fmt::format("#define {0} {1}_{0}\n", name, model_);
+    return text + "\n";
+  }
+
+  const SourceFile* find(const std::string& from, const std::string& name) const {
+    for (const std::string& path : {folder_of(from) + name, name})
+      if (const auto found = files_.find(path); found != files_.end()) return found->second;
+    return nullptr;
+  }
+  CText texts_of(const std::string& path) const { return read_c_text(files_.at(path)->text); }
+
+  // The file's text with what it includes; headers that are in the text already are left out.
+  void append(const std::string& path, std::string& text) {
+    const std::string& original = files_.at(path)->text;
+    constexpr std::string_view kInclude = "#include \"";
+    for (size_t begin = 0; begin < original.size();) {
+      const size_t end = std::min(original.find('\n', begin), original.size());
+      const std::string_view line = std::string_view(original).substr(begin, end - begin);
+      begin = end + 1;
+      const SourceFile* included = nullptr;
+      if (line.starts_with(kInclude))
+        included = find(
+            path, std::string(line.substr(kInclude.size(), line.rfind('"') - kInclude.size())));
+      if (included == nullptr || included->path == model_ + ".h") {
+        text.append(line).append("\n");
+      } else if (included->path == model_ + "_data.h") {
+        append(included->path, text);
+        text += kData;
+      } else if (included->path.ends_with(".def") || headers_.insert(included->path).second) {
+        append(included->path, text);
+      }
+    }
+  }
+
+  // A source of the runtime. Names that are its own, and that another one has as well, get its name in front.
+  void append_apart(const std::string& path, std::string& text) {
+    std::string body;
+    for (const std::string& name : texts_of(path).includes)
+      if (const SourceFile* header = find(path, name);
+          header != nullptr && header->path.ends_with(".h") && headers_.insert(header->path).second)
+        append(header->path, text);
+    append(path, body);
+    std::string renamed, restored;
+    const CText own = texts_of(path);
+    for (const std::string& name : own.locals) {
+      if (local_names_.insert(name).second) continue;
+      renamed += fmt::format("#define {} {}_{}\n", name, stem_of(path), name);
+      restored += fmt::format("#undef {}\n", name);
+    }
+    for (const std::string& name : own.macros) restored += fmt::format("#undef {}\n", name);
+    text += fmt::format("\n/* ---- {} ---- */\n", path) + renamed + body + restored;
+  }
+
+  std::string model_;
+  std::map<std::string, const SourceFile*> files_;
+  std::set<std::string> headers_;      // that are in the text
+  std::set<std::string> local_names_;  // of the sources so far
+};
+
+}  // namespace
+
+Result<PackageContents> single_file_package(const PackageContents& package) {
+  PackageManifest manifest = package.manifest;
+  if (!manifest.devices.empty() || !manifest.parts.empty())
+    return Diagnostics(
+        "--single-file",
+        fmt::format("{} needs more than one C file: {}", manifest.model,
+                    manifest.parts.empty() ? "its devices have drivers in C++"
+                                           : "it runs on several cores, a program for each"),
+        "leave --single-file out");
+  const auto& program = manifest.program_sources;
+  std::vector<std::string> runtime;
+  for (const std::string& source : manifest.sources)
+    if (source != manifest.model + ".c" &&
+        std::find(program.begin(), program.end(), source) == program.end())
+      runtime.push_back(source);
+
+  Amalgamation amalgamation(package);
+  const std::string header = amalgamation.header();
+  auto [before, behind] = amalgamation.source(runtime);
+  const auto data =
+      std::find_if(package.files.begin(), package.files.end(),
+                   [&](const SourceFile& file) { return file.path == manifest.model + "_data.h"; });
+  INTARSIA_CHECK(data != package.files.end(), "a model has its constants in a file");
+  const auto rest = [weights = data->rest, behind = std::move(behind)](const TextSink& sink) {
+    if (weights) weights(sink);
+    sink(behind);
+  };
+
+  manifest.sources = {manifest.model + ".c"};
+  manifest.program_sources.clear();
+  PackageContents single;
+  single.files = {{manifest.model + ".h", header}, {manifest.model + ".c", before, rest}};
+  single.files.push_back({"CMakeLists.txt", packaging::cmake_text(manifest)});
+  single.files.push_back({manifest.model + ".mk", packaging::make_text(manifest)});
+  single.files.push_back({"manifest.json", manifest_json(manifest)});
+  single.manifest = std::move(manifest);
+  return single;
+}
+
+}  // namespace intarsia
