@@ -27,7 +27,7 @@ struct PackageManifest {
   std::string model, target, board;
   std::string core;  // -mcpu of the host device; "native" for this machine
   std::vector<std::string>
-      core_flags;  // of the C compiler for that core; not read back from a folder
+      core_flags;  // of the C compiler for that core, for people's Makefiles; `run` takes the board's
   std::vector<TensorInfo> inputs, outputs;
   std::vector<std::string> sources;       // C, then C++; relative to the folder
   std::vector<std::string> include_dirs;  // relative to the folder

@@ -325,6 +325,14 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   if (!context.model.devices.empty()) out.directive(fmt::format("#include \"{}_package.h\"", name));
   out.blank();
   trace_declaration(out, prefix);
+  for (const int pool : context.pools)
+    out.line(fmt::format(
+        "_Static_assert({0}_{1}_BYTES == {2}, \"header and source belong together\");", prefix,
+        upper_case(pool_name(context, pool)), context.plan.use[static_cast<size_t>(pool)].peak));
+  out.line(
+      fmt::format("_Static_assert({0}_ALIGNMENT == {1}, \"header and source belong together\");",
+                  prefix, context.plan.alignment));
+  out.blank();
   std::string text = out.text();
   for (const std::string& function : functions) text += "\n" + function;
 

@@ -115,7 +115,7 @@ std::string flags_text(const std::string& prefix, const PackageManifest& manifes
   for (const std::string& flag : manifest.core_flags) core += flag + " ";
   const std::string sections = "-ffunction-sections -fdata-sections";
   return fmt::format(
-      "# For {1}; the optimisation is yours: report.txt has the figures with -Os.\n"
+      "# For {1}; the level of optimisation is yours.\n"
       "{0}_CFLAGS := {2}-std=c11 {3}\n"
       "{0}_CXXFLAGS := {2}{4} {3}\n",
       prefix, manifest.core == "native" ? "this machine" : manifest.core, core, sections,

@@ -75,7 +75,7 @@ void read_directive(std::string_view line, CText& file, int& others) {
   if (word == "define" && !names.empty()) {
     file.declares.insert(names.front());
     file.macros.insert(names.front());
-    if (names.size() > 1) ++others;
+    if (rest.size() > names.front().size()) ++others;
     names.erase(names.begin());
   }
   if (word != "undef") file.uses.insert(names.begin(), names.end());

@@ -175,6 +175,7 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
       read_string(json, "board", manifest.board) && read_string(json, "core", manifest.core) &&
       read_strings(json, "program_sources", manifest.program_sources) &&
       read_strings(json, "parts", manifest.parts) &&
+      read_strings(json, "core_flags", manifest.core_flags) &&
       read_strings(json, "devices", manifest.devices) &&
       read_strings(json, "link_libraries", manifest.link_libraries) &&
       read_strings(json, "simulator_sources", manifest.simulator_sources) &&

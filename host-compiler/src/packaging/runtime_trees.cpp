@@ -31,6 +31,7 @@ Result<RuntimeTrees> portable_runtime(const PackageOptions& options, RuntimeLibr
   RuntimeTrees runtime;
   std::vector<Tree> trees = {
       {options.resource_root, "device-runtime/contract/include", "", {".h", ".def"}},
+      {options.resource_root, "device-runtime/contract/src", "intarsia/contract", {".c"}},
       {options.resource_root, "device-runtime/kernels/include", "", {".h", ".def"}},
       {options.resource_root, "device-runtime/kernels/src", "intarsia/kernels", {".c", ".h"}}};
   if (libraries.core) {

@@ -79,7 +79,7 @@ class EmittedC : public Cli {
     for (const auto& [name, text] : read_folder(folder)) {
       if (!name.ends_with(".c")) continue;
       std::vector<std::string> command = {compiler,       "-std=c11", "-Wall", "-Wextra",
-                                          "-Wconversion", "-Werror",  "-I.",   "-Iruntime/include"};
+                                          "-Wconversion", "-Werror",  "-I."};
       command.insert(command.end(), how.begin(), how.end());
       command.insert(command.end(), {"-c", name, "-o", "/dev/null"});
       const ProcessOutcome outcome = program(command, folder);
@@ -136,8 +136,7 @@ TEST_F(EmittedC, NamesOfFilesCollideWithNothing) {
               "int main() {{ struct {0} m; return {0}_init(&m, nullptr) == 0; }}\n",
               name));
     EXPECT_TRUE(done(program({"c++", "-std=gnu++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
-                              "-Ifolder of " + name, "-Ifolder of " + name + "/runtime/include",
-                              name + ".cpp"})))
+                              "-Ifolder of " + name, name + ".cpp"})))
         << stem;
   }
   write_image("a.bin", 1);
@@ -205,9 +204,8 @@ TEST_F(EmittedC, TheHeaderIsForCppToo) {
   write("main.cpp",
         std::string("#include \"digits.h\"\nint main() { return DIGITS_INPUT_COUNT - 1; }\n"));
   for (const char* standard : {"-std=c++11", "-std=c++20"})
-    EXPECT_TRUE(
-        done(program({"c++", standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only",
-                      "-Idigits", "-Idigits/runtime/include", "main.cpp"})));
+    EXPECT_TRUE(done(program({"c++", standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror",
+                              "-fsyntax-only", "-Idigits", "main.cpp"})));
 }
 
 TEST_F(EmittedC, InACMakeProject) {

@@ -229,10 +229,10 @@ TEST_F(Multicore, HaveTheDevicesOfTheirCpu) {
       done(with_split({"verify", digits_path()}, "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));
   ASSERT_TRUE(done(
       with_split({"compile", digits_path(), "-o", "digits"}, "c -mcpu=cortex-m0", kNpuInPart)));
-  EXPECT_TRUE(exists("digits/inference_cpu/runtime/targets/device/ethos_u/driver.cpp"));
-  EXPECT_FALSE(exists("digits/low_power_cpu/runtime/targets/device/ethos_u"));
+  EXPECT_TRUE(exists("digits/inference_cpu/intarsia/targets/ethos_u/driver.cpp"));
+  EXPECT_FALSE(exists("digits/low_power_cpu/intarsia/targets/ethos_u"));
   for (const auto& [name, text] : read_folder("digits/inference_cpu"))
-    EXPECT_THAT(name, Not(HasSubstr("/sim/")));
+    EXPECT_THAT(name, Not(HasSubstr("simulator/")));
   const ProcessOutcome explained =
       with_split({"explain", digits_path()}, "c -mcpu=cortex-m0", kNpuInPart);
   EXPECT_THAT(explained.out, HasSubstr("not inference_cpu: ethos-u comes first in the target"));

@@ -123,12 +123,12 @@ TEST_F(Verify, APackageThatDiffers) {
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", "package"})));
   EXPECT_TRUE(refused(intarsia({"verify", "package"}), {"package: ", "--reference FILE"}));
   EXPECT_TRUE(done(intarsia({"verify", "package", "--reference", digits_path()})));
-  std::string data = *read_text_file(path("package/digits_data.c"));
+  std::string data = *read_text_file(path("package/digits_data.h"));
   const size_t brace = data.find('{', data.rfind("block2_depthwise_weights["));
   const size_t digit = data.find_first_of("123456789", brace);
   ASSERT_NE(digit, std::string::npos);
   data[digit] = data[digit] == '1' ? '7' : '1';
-  write("package/digits_data.c", data);
+  write("package/digits_data.h", data);
   const ProcessOutcome outcome = intarsia({"verify", "package", "--reference", digits_path()});
   EXPECT_EQ(outcome.exit_code, kUserError);
   for (const char* word : {"differ, first at operator 'block2_depthwise'", "sample ", "element ",
@@ -343,20 +343,12 @@ int main(void) {
 }
 )"));
   fs::create_directories(path("traced"));
-  std::vector<std::string> command = {"cc",
-                                      "-std=c11",
-                                      "-Wall",
-                                      "-Wextra",
-                                      "-Wconversion",
-                                      "-Werror",
-                                      "-Ipackage",
-                                      "-Ipackage/runtime/include",
-                                      "-DDIGITS_TRACE=show",
-                                      "main.c",
-                                      "package/digits.c",
-                                      "package/digits_data.c"};
-  for (const auto& [file, text] : read_folder("package/runtime/kernels"))
-    if (file.ends_with(".c")) command.push_back("package/runtime/kernels/" + file);
+  std::vector<std::string> command = {
+      "cc",           "-std=c11",        "-Wall",     "-Wextra",
+      "-Wconversion", "-Werror",         "-Ipackage", "-DDIGITS_TRACE=show",
+      "main.c",       "package/digits.c"};
+  for (const auto& [file, text] : read_folder("package/intarsia/kernels"))
+    if (file.ends_with(".c")) command.push_back("package/intarsia/kernels/" + file);
   command.insert(command.end(), {"-lm", "-o", "traced_program"});
   ASSERT_TRUE(done(program(command)));
   ASSERT_TRUE(done(program({path("traced_program")})));

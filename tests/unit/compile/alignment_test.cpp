@@ -112,7 +112,6 @@ TEST_P(Alignment, IsSaidAndCheckedByTheEmittedC) {
   }
   const std::string runtime = std::string(INTARSIA_SOURCE_DIR) + "/device-runtime";
   const testing::CProgram program("gcc", R"(#include "wide_sum.c"
-#include "wide_sum_data.c"
 _Alignas(WIDE_SUM_ALIGNMENT) uint8_t block[2 * WIDE_SUM_ALIGNMENT + WIDE_SUM_RAM_BYTES];
 static struct wide_sum model;
 int start(int offset);
@@ -127,7 +126,7 @@ const int8_t *run(void) { return wide_sum_run(&model) == 0 ? wide_sum_output(&mo
 )",
                                   "-I" + folder.string() + " -I" + runtime + "/kernels/include -I" +
                                       runtime + "/contract/include " + runtime +
-                                      "/kernels/src/*.c");
+                                      "/kernels/src/*.c " + runtime + "/contract/src/*.c");
   fs::remove_all(folder);
   ASSERT_TRUE(program.ok()) << program.errors();
   auto* start = program.find<int(int)>("start");

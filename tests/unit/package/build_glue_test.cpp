@@ -9,9 +9,9 @@ namespace {
 PackageManifest sample() {
   PackageManifest manifest;
   manifest.model = "kws", manifest.core = "cortex-m4";
-  manifest.sources = {"kws.c", "kws_descriptor.c", "runtime/kernels/conv.c"};
+  manifest.sources = {"kws.c", "kws_descriptor.c", "intarsia/kernels/conv.c"};
   manifest.program_sources = {"kws_descriptor.c"};
-  manifest.include_dirs = {".", "runtime/include"};
+  manifest.include_dirs = {"."};
   return manifest;
 }
 
@@ -21,17 +21,17 @@ bool has(const std::string& text, const std::string& part) {
 
 TEST(BuildGlue, NamesTheModelsSourcesAndNotThePrograms) {
   const std::string cmake = cmake_text(sample()), make = make_text(sample());
-  EXPECT_TRUE(has(cmake, "add_library(kws STATIC\n  kws.c\n  runtime/kernels/conv.c\n)")) << cmake;
-  EXPECT_TRUE(has(cmake, "  \"${CMAKE_CURRENT_SOURCE_DIR}/runtime/include\"\n"));
+  EXPECT_TRUE(has(cmake, "add_library(kws STATIC\n  kws.c\n  intarsia/kernels/conv.c\n)")) << cmake;
+  EXPECT_TRUE(has(cmake, "PUBLIC\n  \"${CMAKE_CURRENT_SOURCE_DIR}\"\n"));
   EXPECT_TRUE(has(make, "  $(KWS_DIR)/kws.c \\\n")) << make;
-  EXPECT_TRUE(has(make, "KWS_RUNTIME := \\\n  runtime/kernels/conv.c \\\n"));
+  EXPECT_TRUE(has(make, "KWS_RUNTIME := \\\n  intarsia/kernels/conv.c \\\n"));
   EXPECT_FALSE(has(cmake, "descriptor") || has(make, "descriptor"));
 }
 
 TEST(BuildGlue, DriversAreCppWithoutALibrary) {
   EXPECT_FALSE(has(cmake_text(sample()), "-ffreestanding"));
   PackageManifest manifest = sample();
-  manifest.sources.push_back("runtime/targets/device/npu/driver.cpp");
+  manifest.sources.push_back("intarsia/targets/npu/driver.cpp");
   EXPECT_TRUE(has(cmake_text(manifest), "-ffreestanding -fno-exceptions -fno-rtti"));
   EXPECT_TRUE(has(cmake_text(manifest), "cxx_std_20"));
   manifest.core = "native";

@@ -20,8 +20,8 @@ PackageManifest sample() {
   tensor.quantization.zero_point = {-3};
   manifest.inputs = {tensor};
   manifest.outputs = {{"scores", DataType::Float32, {2}, {}, 8}};
-  manifest.sources = {"kws.c", "runtime/kernels/a.c"};
-  manifest.include_dirs = {".", "runtime/include"};
+  manifest.sources = {"kws.c", "intarsia/kernels/a.c"};
+  manifest.include_dirs = {"."};
   manifest.program_sources = {"kws_descriptor.c"};
   manifest.parts = {"a", "b"};
   manifest.devices = {"npu"};

@@ -3,8 +3,6 @@
 
 #include <stddef.h>
 
-#include "intarsia/kernels/kernels.h"
-#include "intarsia/contract/version.h"
 #include "beside_npu_data.h"
 #include "beside_npu_package.h"
 
@@ -18,8 +16,6 @@ void BESIDE_NPU_TRACE(int32_t index, const char *name, const void *tensor, int32
 
 _Static_assert(BESIDE_NPU_SRAM_BYTES == 80, "header and source belong together");
 _Static_assert(BESIDE_NPU_ALIGNMENT == 16, "header and source belong together");
-_Static_assert(INTARSIA_RUNTIME_VERSION == 2,
-    "all models of a program are compiled by one version of Intarsia");
 
 /* bent: tanh i8[1,1,1,16] -> i8[1,1,1,16]
  * input: sram 0x0000..0x0010
@@ -39,6 +35,7 @@ intarsia_status
 
   if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   model->ready = 0;
+  if (intarsia_runtime_version() != INTARSIA_RUNTIME_VERSION) return INTARSIA_ERROR_RUNTIME_VERSION;
   if (resources->sram == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   if ((uintptr_t)resources->sram % BESIDE_NPU_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;
   if (resources->device0 == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;

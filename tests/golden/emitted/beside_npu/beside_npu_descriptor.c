@@ -3,11 +3,9 @@
 #include "intarsia/contract/model_descriptor.h"
 
 #include "intarsia/contract/board_devices.h"
-#include "intarsia/contract/placement.h"
 #include "beside_npu.h"
 
-static _Alignas(BESIDE_NPU_ALIGNMENT) uint8_t sram_block[BESIDE_NPU_SRAM_BYTES]
-    INTARSIA_IN_MEMORY(sram);
+BESIDE_NPU_DEFINE_RESOURCES(resources);
 static struct beside_npu instance;
 
 static const struct intarsia_tensor_info inputs[] = {
@@ -18,8 +16,6 @@ static const struct intarsia_tensor_info outputs[] = {
 };
 
 static int32_t descriptor_init(void) {
-  struct beside_npu_resources resources;
-  resources.sram = sram_block;
   resources.device0 = intarsia_board_device(0);
   return beside_npu_init(&instance, &resources);
 }

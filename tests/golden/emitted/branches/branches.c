@@ -3,10 +3,9 @@
 
 #include <stddef.h>
 
-#include "intarsia/targets/cortex_m/kernels.h"
-#include "intarsia/targets/cortex_m/made_for_dsp.h"
-#include "intarsia/kernels/kernels.h"
-#include "intarsia/contract/version.h"
+#include "intarsia/kernels/arithmetic.h"
+#include "intarsia/kernels/requantize.h"
+#include "intarsia/targets/cortex_m/sum.h"
 #include "branches_data.h"
 
 /* Compiled with -DBRANCHES_TRACE=function, that function of yours is called with each
@@ -19,8 +18,6 @@ void BRANCHES_TRACE(int32_t index, const char *name, const void *tensor, int32_t
 
 _Static_assert(BRANCHES_SRAM_BYTES == 48, "header and source belong together");
 _Static_assert(BRANCHES_ALIGNMENT == 16, "header and source belong together");
-_Static_assert(INTARSIA_RUNTIME_VERSION == 2,
-    "all models of a program are compiled by one version of Intarsia");
 
 /* louder: add i8[1,16], i8[1,16] -> i8[1,16]
  * input_a: sram 0x0000..0x0010
@@ -65,6 +62,7 @@ static void branches_sum(const int8_t *input_a, const int8_t *input_b, int8_t *r
 intarsia_status branches_init(struct branches *model, const struct branches_resources *resources) {
   if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   model->ready = 0;
+  if (intarsia_runtime_version() != INTARSIA_RUNTIME_VERSION) return INTARSIA_ERROR_RUNTIME_VERSION;
   if (resources->sram == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   if ((uintptr_t)resources->sram % BRANCHES_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;
   model->resources = *resources;

@@ -2,11 +2,9 @@
  * a program of your own does not need it. */
 #include "intarsia/contract/model_descriptor.h"
 
-#include "intarsia/contract/placement.h"
 #include "branches.h"
 
-static _Alignas(BRANCHES_ALIGNMENT) uint8_t sram_block[BRANCHES_SRAM_BYTES]
-    INTARSIA_IN_MEMORY(sram);
+BRANCHES_DEFINE_RESOURCES(resources);
 static struct branches instance;
 
 static const struct intarsia_tensor_info inputs[] = {
@@ -17,8 +15,6 @@ static const struct intarsia_tensor_info outputs[] = {
 };
 
 static int32_t descriptor_init(void) {
-  struct branches_resources resources;
-  resources.sram = sram_block;
   return branches_init(&instance, &resources);
 }
 

@@ -3,8 +3,9 @@
 
 #include <stddef.h>
 
-#include "intarsia/kernels/kernels.h"
-#include "intarsia/contract/version.h"
+#include "intarsia/kernels/arithmetic.h"
+#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/softmax.h"
 #include "small_conv_data.h"
 
 /* Compiled with -DSMALL_CONV_TRACE=function, that function of yours is called with each
@@ -17,8 +18,6 @@ void SMALL_CONV_TRACE(int32_t index, const char *name, const void *tensor, int32
 
 _Static_assert(SMALL_CONV_SRAM_BYTES == 38, "header and source belong together");
 _Static_assert(SMALL_CONV_ALIGNMENT == 16, "header and source belong together");
-_Static_assert(INTARSIA_RUNTIME_VERSION == 2,
-    "all models of a program are compiled by one version of Intarsia");
 
 /* features: conv2d i8[1,3,3,1] -> i8[1,3,3,2]
  * input: sram 0x0000..0x0009
@@ -60,6 +59,7 @@ intarsia_status
     small_conv_init(struct small_conv *model, const struct small_conv_resources *resources) {
   if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   model->ready = 0;
+  if (intarsia_runtime_version() != INTARSIA_RUNTIME_VERSION) return INTARSIA_ERROR_RUNTIME_VERSION;
   if (resources->sram == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   if ((uintptr_t)resources->sram % SMALL_CONV_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;
   model->resources = *resources;

@@ -2,11 +2,9 @@
  * a program of your own does not need it. */
 #include "intarsia/contract/model_descriptor.h"
 
-#include "intarsia/contract/placement.h"
 #include "small_conv.h"
 
-static _Alignas(SMALL_CONV_ALIGNMENT) uint8_t sram_block[SMALL_CONV_SRAM_BYTES]
-    INTARSIA_IN_MEMORY(sram);
+SMALL_CONV_DEFINE_RESOURCES(resources);
 static struct small_conv instance;
 
 static const struct intarsia_tensor_info inputs[] = {
@@ -17,8 +15,6 @@ static const struct intarsia_tensor_info outputs[] = {
 };
 
 static int32_t descriptor_init(void) {
-  struct small_conv_resources resources;
-  resources.sram = sram_block;
   return small_conv_init(&instance, &resources);
 }
 

@@ -4,8 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "intarsia/kernels/kernels.h"
-#include "intarsia/contract/version.h"
 #include "variable_counts_data.h"
 
 /* Compiled with -DVARIABLE_COUNTS_TRACE=function, that function of yours is called with each
@@ -18,8 +16,6 @@ void VARIABLE_COUNTS_TRACE(int32_t index, const char *name, const void *tensor, 
 
 _Static_assert(VARIABLE_COUNTS_RAM_BYTES == 40, "header and source belong together");
 _Static_assert(VARIABLE_COUNTS_ALIGNMENT == 16, "header and source belong together");
-_Static_assert(INTARSIA_RUNTIME_VERSION == 2,
-    "all models of a program are compiled by one version of Intarsia");
 
 /* read_state: read_variable f32[3] -> f32[3]
  * input: ram 0x001c..0x0028
@@ -60,6 +56,7 @@ intarsia_status variable_counts_init(struct variable_counts *model, const struct
     variable_counts_resources *resources) {
   if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   model->ready = 0;
+  if (intarsia_runtime_version() != INTARSIA_RUNTIME_VERSION) return INTARSIA_ERROR_RUNTIME_VERSION;
   if (resources->ram == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   if ((uintptr_t)resources->ram % VARIABLE_COUNTS_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;
   model->resources = *resources;

@@ -8,11 +8,21 @@
 
 #include <stdint.h>
 
+#include "intarsia/contract/placement.h"
 #include "intarsia/contract/status.h"
+#include "intarsia/contract/version.h"
+
+#if INTARSIA_RUNTIME_VERSION != 3
+#error "variable_counts was compiled for version 3 of the Intarsia runtime, and intarsia/contract/version.h is of another: compile all models of a program with one version of Intarsia"
+#endif
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* What this was compiled by, for, and from. */
+#define VARIABLE_COUNTS_COMPILER "Intarsia 0.1.0"
+#define VARIABLE_COUNTS_TARGET "c"
 
 /* Working memory in bytes, one block per memory of the plan. */
 #define VARIABLE_COUNTS_RAM_BYTES 40
@@ -20,16 +30,29 @@ extern "C" {
 
 #define VARIABLE_COUNTS_INPUT_COUNT 1
 /* t0: float [3], plain numbers */
+#define VARIABLE_COUNTS_INPUT0_NAME "t0"
+#define VARIABLE_COUNTS_INPUT0_TYPE float
+#define VARIABLE_COUNTS_INPUT0_RANK 1
+#define VARIABLE_COUNTS_INPUT0_DIMS {3}
+#define VARIABLE_COUNTS_INPUT0_DIM0 3
+#define VARIABLE_COUNTS_INPUT0_ELEMENTS 3
 #define VARIABLE_COUNTS_INPUT0_BYTES 12
 
 #define VARIABLE_COUNTS_OUTPUT_COUNT 1
 /* t2: float [3], plain numbers */
+#define VARIABLE_COUNTS_OUTPUT0_NAME "t2"
+#define VARIABLE_COUNTS_OUTPUT0_TYPE float
+#define VARIABLE_COUNTS_OUTPUT0_RANK 1
+#define VARIABLE_COUNTS_OUTPUT0_DIMS {3}
+#define VARIABLE_COUNTS_OUTPUT0_DIM0 3
+#define VARIABLE_COUNTS_OUTPUT0_ELEMENTS 3
 #define VARIABLE_COUNTS_OUTPUT0_BYTES 12
+#define VARIABLE_COUNTS_OUTPUT0_CLASS_COUNT 3
 
 #ifndef __cplusplus
-_Static_assert(VARIABLE_COUNTS_INPUT0_BYTES == 3 * sizeof(float),
+_Static_assert(VARIABLE_COUNTS_INPUT0_BYTES == VARIABLE_COUNTS_INPUT0_ELEMENTS * sizeof(float),
     "the size follows from the shape");
-_Static_assert(VARIABLE_COUNTS_OUTPUT0_BYTES == 3 * sizeof(float),
+_Static_assert(VARIABLE_COUNTS_OUTPUT0_BYTES == VARIABLE_COUNTS_OUTPUT0_ELEMENTS * sizeof(float),
     "the size follows from the shape");
 #endif
 
@@ -38,13 +61,22 @@ struct variable_counts_resources {
   void *ram; /* VARIABLE_COUNTS_RAM_BYTES */
 };
 
+/* Memory for one instance, whatever the board's memories are called: at file scope
+ *   VARIABLE_COUNTS_DEFINE_RESOURCES(memory);
+ * is the blocks, and `static struct variable_counts_resources memory` that has them. */
+#define VARIABLE_COUNTS_DEFINE_RESOURCES(name) \
+  static INTARSIA_ALIGNED(VARIABLE_COUNTS_ALIGNMENT) uint8_t \
+      name##_ram[VARIABLE_COUNTS_RAM_BYTES] INTARSIA_IN_MEMORY(ram); \
+  static struct variable_counts_resources name = {name##_ram}
+
 /* One instance; its members are the model's own. */
 struct variable_counts {
   struct variable_counts_resources resources;
   int32_t ready;
 };
 
-/* 0 on success, else a code of intarsia/contract/status.h. */
+/* INTARSIA_OK, which is 0, or a code of intarsia/contract/status.h, which `intarsia
+ * explain-error` explains. */
 intarsia_status variable_counts_init(struct variable_counts *model, const struct
     variable_counts_resources *resources);
 intarsia_status variable_counts_run(struct variable_counts *model);
@@ -54,6 +86,15 @@ intarsia_status variable_counts_reset(struct variable_counts *model);
 /* Null when the index is out of range or the model is not initialised. */
 void *variable_counts_input(const struct variable_counts *model, int32_t index);
 const void *variable_counts_output(const struct variable_counts *model, int32_t index);
+
+/* The same with types. For a real number, an input holds the nearest step, halves away from
+ * zero, within the range of its type. */
+static inline float *variable_counts_input0(const struct variable_counts *model) {
+  return (float *)variable_counts_input(model, 0);
+}
+static inline const float *variable_counts_output0(const struct variable_counts *model) {
+  return (const float *)variable_counts_output(model, 0);
+}
 
 #ifdef __cplusplus
 }

@@ -1,9 +1,13 @@
-/* variable_counts: weights and tables. Generated file, private to variable_counts.c. */
+/* variable_counts: weights and tables. Generated file, included by variable_counts.c alone. */
 #ifndef VARIABLE_COUNTS_DATA_H
 #define VARIABLE_COUNTS_DATA_H
 
 #include <stdint.h>
 
-extern const float variable_counts_read_state_initial[3];
+#include "intarsia/contract/placement.h"
+
+static const float variable_counts_read_state_initial[3] INTARSIA_WEIGHTS = {
+  7.0f, 7.0f, 7.0f,
+};
 
 #endif

@@ -2,11 +2,9 @@
  * a program of your own does not need it. */
 #include "intarsia/contract/model_descriptor.h"
 
-#include "intarsia/contract/placement.h"
 #include "variable_counts.h"
 
-static _Alignas(VARIABLE_COUNTS_ALIGNMENT) uint8_t ram_block[VARIABLE_COUNTS_RAM_BYTES]
-    INTARSIA_IN_MEMORY(ram);
+VARIABLE_COUNTS_DEFINE_RESOURCES(resources);
 static struct variable_counts instance;
 
 static const struct intarsia_tensor_info inputs[] = {
@@ -17,8 +15,6 @@ static const struct intarsia_tensor_info outputs[] = {
 };
 
 static int32_t descriptor_init(void) {
-  struct variable_counts_resources resources;
-  resources.ram = ram_block;
   return variable_counts_init(&instance, &resources);
 }
 

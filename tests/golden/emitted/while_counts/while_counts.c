@@ -3,8 +3,6 @@
 
 #include <stddef.h>
 
-#include "intarsia/kernels/kernels.h"
-#include "intarsia/contract/version.h"
 #include "while_counts_data.h"
 
 /* Compiled with -DWHILE_COUNTS_TRACE=function, that function of yours is called with each
@@ -17,8 +15,6 @@ void WHILE_COUNTS_TRACE(int32_t index, const char *name, const void *tensor, int
 
 _Static_assert(WHILE_COUNTS_RAM_BYTES == 36, "header and source belong together");
 _Static_assert(WHILE_COUNTS_ALIGNMENT == 16, "header and source belong together");
-_Static_assert(INTARSIA_RUNTIME_VERSION == 2,
-    "all models of a program are compiled by one version of Intarsia");
 
 /* t1_begin0: copy of i32[1]
  * output: ram 0x0020..0x0024 */
@@ -71,6 +67,7 @@ intarsia_status
     while_counts_init(struct while_counts *model, const struct while_counts_resources *resources) {
   if (model == NULL || resources == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   model->ready = 0;
+  if (intarsia_runtime_version() != INTARSIA_RUNTIME_VERSION) return INTARSIA_ERROR_RUNTIME_VERSION;
   if (resources->ram == NULL) return INTARSIA_ERROR_NULL_ARGUMENT;
   if ((uintptr_t)resources->ram % WHILE_COUNTS_ALIGNMENT != 0) return INTARSIA_ERROR_MISALIGNED;
   model->resources = *resources;

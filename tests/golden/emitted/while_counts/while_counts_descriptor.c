@@ -2,11 +2,9 @@
  * a program of your own does not need it. */
 #include "intarsia/contract/model_descriptor.h"
 
-#include "intarsia/contract/placement.h"
 #include "while_counts.h"
 
-static _Alignas(WHILE_COUNTS_ALIGNMENT) uint8_t ram_block[WHILE_COUNTS_RAM_BYTES]
-    INTARSIA_IN_MEMORY(ram);
+WHILE_COUNTS_DEFINE_RESOURCES(resources);
 static struct while_counts instance;
 
 static const struct intarsia_tensor_info inputs[] = {
@@ -18,8 +16,6 @@ static const struct intarsia_tensor_info outputs[] = {
 };
 
 static int32_t descriptor_init(void) {
-  struct while_counts_resources resources;
-  resources.ram = ram_block;
   return while_counts_init(&instance, &resources);
 }
 
