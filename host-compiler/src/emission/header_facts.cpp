@@ -76,12 +76,14 @@ void quantize_function(CWriter& out, const std::string& function, const std::str
   out.open(fmt::format("static inline {} {}_quantize(float real)", type, function));
   out.line(fmt::format("const float steps = real / {}_SCALE;", prefix));
   out.line("int32_t whole;");
+  out.line("float rest;");
   // Not a number gives the smallest value.
   out.line(fmt::format("if (!(steps > {}.0f)) return {};", low - zero, low));
   out.line(fmt::format("if (steps >= {}.0f) return {};", high - zero, high));
   out.line("whole = (int32_t)steps;");
-  out.line("if (steps - (float)whole >= 0.5f) ++whole;");
-  out.line("if (steps - (float)whole <= -0.5f) --whole;");
+  out.line("rest = steps - (float)whole;");
+  out.line("if (rest >= 0.5f) ++whole;");
+  out.line("if (rest <= -0.5f) --whole;");
   out.line(fmt::format("return ({})(whole + {}_ZERO_POINT);", type, prefix));
   out.close();
 }
@@ -151,7 +153,7 @@ void resources_macro(CWriter& out, const ModelContext& context) {
     const std::string& memory = context.plan.memory.pools[static_cast<size_t>(pool)].name;
     const std::string place =
         section_attribute(context, memory, "", fmt::format("INTARSIA_IN_MEMORY({})", memory));
-    out.directive(fmt::format("  static INTARSIA_ALIGNED({0}_ALIGNMENT) uint8_t \\", prefix));
+    out.directive(fmt::format("  INTARSIA_ALIGNED({0}_ALIGNMENT) static uint8_t \\", prefix));
     out.directive(fmt::format("      name##_{0}[{1}_{2}_BYTES] {3}; \\", memory, prefix,
                               upper_case(memory), place));
     blocks.push_back(fmt::format("name##_{}", memory));

@@ -63,7 +63,10 @@ class Amalgamation {
     for (const std::string& path : runtime)
       for (const std::string& name : texts_of(path).defines)
         text += fmt::format("#define {0} {1}_{0}\n", name, model_);
-    return text + "\n";
+    return text +
+           "\n#if defined(__clang__)\n"
+           "#pragma clang diagnostic ignored \"-Wunused-function\" /* inline ones, of headers */\n"
+           "#endif\n\n";
   }
 
   const SourceFile* find(const std::string& from, const std::string& name) const {

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 
 #include "cli.h"
+#include "intarsia/contract/version.h"
 #include "needs.h"
 
 namespace intarsia::test {
@@ -236,12 +237,12 @@ TEST_F(PackageForms, ASingleFileHoldsNoDrivers) {
 }
 
 TEST_F(PackageForms, ModelsShareARuntime) {
-  ASSERT_TRUE(done(compiled({"--runtime", "rt", "-o", "digits"})));
-  const size_t before = read_folder("rt").size();
   ASSERT_TRUE(done(intarsia({"compile", "clamp_sum.graph", "--runtime", "rt", "-o", "sum"})));
+  const size_t before = read_folder("rt").size();
+  ASSERT_TRUE(done(compiled({"--runtime", "rt", "-o", "digits"})));
   EXPECT_GT(read_folder("rt").size(), before) << "what the second model calls has come to it";
   EXPECT_FALSE(exists("digits/intarsia") || exists("sum/intarsia"));
-  ASSERT_TRUE(done(compiled({"--runtime", "rt", "-o", "digits"})));
+  ASSERT_TRUE(done(intarsia({"compile", "clamp_sum.graph", "--runtime", "rt", "-o", "sum"})));
   EXPECT_GT(read_folder("rt").size(), before) << "what the second model calls has stayed";
   write("CMakeLists.txt",
         std::string("cmake_minimum_required(VERSION 3.13)\nproject(firmware LANGUAGES C)\n"
@@ -283,16 +284,23 @@ TEST_F(PackageForms, ASharedRuntimeIsNotMixedUp) {
 TEST_F(PackageForms, OfAnotherVersionOfTheRuntimeDoNotCompile) {
   ASSERT_TRUE(done(compiled({"-o", "digits"})));
   ASSERT_TRUE(done(compiled({"--name", "old", "-o", "old"})));
-  std::string header = *read_text_file(path("old/intarsia/contract/version.h"));
-  const size_t at =
-      header.find("INTARSIA_RUNTIME_VERSION ", header.find("#define INTARSIA_RUNTIME"));
-  header.replace(at, header.find('\n', at) - at, "INTARSIA_RUNTIME_VERSION 1");
-  write("old/intarsia/contract/version.h", header);
-  const ProcessOutcome outcome =
-      program({"cc", "-std=c11", "-fsyntax-only", "-Iold", "-Idigits", "main.c"});
-  EXPECT_FALSE(outcome.succeeded());
-  EXPECT_THAT(outcome.err,
-              HasSubstr("compile all models of a program with one version of Intarsia"));
+  const auto change = [&](const std::string& file, const std::string& from, const std::string& to) {
+    std::string text = *read_text_file(path(file));
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    write(file, text.replace(at, from.size(), to));
+  };
+  const std::string version = std::to_string(INTARSIA_RUNTIME_VERSION);
+  change("old/intarsia/contract/version.h", "INTARSIA_RUNTIME_VERSION " + version,
+         "INTARSIA_RUNTIME_VERSION 1");
+  change("old/old.h", "INTARSIA_RUNTIME_VERSION != " + version, "INTARSIA_RUNTIME_VERSION != 1");
+  for (const char* order : {"#include \"digits.h\"\n#include \"old.h\"\n", "#include \"old.h\"\n#include \"digits.h\"\n"}) {
+    write("both.c", std::string(order));
+    const ProcessOutcome outcome =
+        program({"cc", "-std=c11", "-fsyntax-only", "-Iold", "-Idigits", "both.c"});
+    EXPECT_FALSE(outcome.succeeded());
+    EXPECT_THAT(outcome.err, HasSubstr("compile all models of a program with one version of Intarsia"));
+  }
   // A runtime that was compiled before, and linked: init says so.
   write("version.c", std::string("#include <stdint.h>\nint32_t intarsia_runtime_version(void);\n"
                                  "int32_t intarsia_runtime_version(void) { return 1; }\n"));

@@ -4,7 +4,7 @@
  * INTARSIA_BOARD_MEMORIES is defined when such a linker script is used; without
  * it (the host, a foreign build system) the objects go where the compiler puts them.
  *
- *   static INTARSIA_ALIGNED(16) uint8_t arena[4096] INTARSIA_IN_MEMORY(sram);   not zeroed by the startup code
+ *   INTARSIA_ALIGNED(16) static uint8_t arena[4096] INTARSIA_IN_MEMORY(sram);   not zeroed by the startup code
  *   static const int8_t conv_1_weights[72] INTARSIA_WEIGHTS = {1, 2, 3};
  *
  * Each can be defined on the compiler's command line instead, for all models of a program:
