@@ -15,6 +15,7 @@ struct CompileCommand {
   std::string
       runtime_folder;  // of the runtime as a package of its own; empty: it is in the model's
   bool single_file = false;
+  std::string format = "plain";  // of packaging/formats/format.h
 };
 int run_compile(Context& context, const CompileCommand& command);
 

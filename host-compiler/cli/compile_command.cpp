@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "packaging/formats/format.h"
 #include "program.h"
 #include "support/files.h"
 
@@ -11,6 +12,7 @@ namespace intarsia::cli {
 namespace {
 
 struct Attempt {
+  graph::Module imported;
   PackageContents package;
   ProgramReport report;
 };
@@ -25,7 +27,7 @@ Result<Attempt> attempt(Context& context, const CommonOptions& options, const Se
   ProgramReport report = report_of(
       selection, model,
       measure(build_setting(context, options, selection, work.path(), model.package.manifest)));
-  return Attempt{std::move(model.package), std::move(report)};
+  return Attempt{std::move(model.imported), std::move(model.package), std::move(report)};
 }
 
 Diagnostics beyond_flash(const ProgramReport& report, int64_t budget, const Measurements& least) {
@@ -77,7 +79,23 @@ Result<void> write_model(const std::string& folder, PackageContents package,
   return write_package_folder(folder, std::move(package));
 }
 
-Result<void> write_as_asked(const CompileCommand& command, const Attempt& made) {
+// With the build files of an ecosystem, and a sample with test data.
+Result<void> write_formatted(const CompileCommand& command, const packaging::Format& format,
+                             const Attempt& made) {
+  packaging::FormatFacts facts;
+  INTARSIA_TRY(facts.sample, packaging::make_sample_data(made.imported));
+  facts.measured_with = made.report.measured
+                            ? made.report.measured->compiler
+                            : "not measured: " + made.report.not_measured;
+  INTARSIA_TRY(packaging::FormattedPackage formatted, format.make(made.package, facts));
+  INTARSIA_TRY_VOID(write_model(command.output_folder, std::move(formatted.package), made.report));
+  for (const std::string& note : formatted.notes) fmt::print(stderr, "note: {}\n", note);
+  return {};
+}
+
+Result<void> write_as_asked(const CompileCommand& command, const packaging::Format& format,
+                            const Attempt& made) {
+  if (format.make != packaging::plain_format) return write_formatted(command, format, made);
   if (command.single_file) {
     INTARSIA_TRY(PackageContents single, single_file_package(made.package));
     return write_model(command.output_folder, std::move(single), made.report);
@@ -90,13 +108,26 @@ Result<void> write_as_asked(const CompileCommand& command, const Attempt& made) 
   return write_model(command.output_folder, std::move(split.model), made.report);
 }
 
+// Also whether the form that is asked for can be had in that format.
+Result<const packaging::Format*> format_of(const CompileCommand& command) {
+  INTARSIA_TRY(const packaging::Format* format, packaging::format_named(command.format));
+  if (format->make != packaging::plain_format && (command.single_file || !command.runtime_folder.empty()))
+    return Diagnostics("--format " + command.format,
+                       fmt::format("{} is a form of the plain package",
+                                   command.single_file ? "--single-file" : "--runtime"),
+                       "leave one of them out");
+  return format;
+}
+
 }  // namespace
 
 int run_compile(Context& context, const CompileCommand& command) {
+  const Result<const packaging::Format*> format = format_of(command);
+  if (!format.ok()) return fail(format.error());
   Result<Attempt> made = within_flash(context, command.common);
   if (!made.ok()) return fail(made.error());
   const Attempt& chosen = made.value();
-  if (Result<void> written = write_as_asked(command, chosen); !written.ok())
+  if (Result<void> written = write_as_asked(command, **format, chosen); !written.ok())
     return fail(written.error());
   fmt::print("{}", command.common.json ? chosen.report.json : chosen.report.text);
   return kDone;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "packaging/formats/format.h"
 #include "plan_command.h"
 #include "support/interrupt.h"
 #include "support/model_name.h"
@@ -79,6 +80,14 @@ void add_timeout(CLI::App& app, CommonOptions& options) {
       ->capture_default_str();
 }
 
+// What --format takes, a line each.
+std::string formats_help() {
+  std::string text = "the build files beside the C:";
+  for (const packaging::Format& format : packaging::formats())
+    text += fmt::format("\n{}: {}", format.name, format.summary);
+  return text;
+}
+
 // Our own line for a command there is not: the parser would only say that one is required.
 std::string unknown_command(const CLI::App& app, int argc, char** argv) {
   if (argc < 2 || argv[1][0] == '-') return "";
@@ -115,6 +124,7 @@ int run_main(int argc, char** argv) {
   runtime->check(not_empty);
   sub->add_flag("--single-file", compile.single_file, "one .c and one .h, for a CPU")
       ->excludes(runtime);
+  sub->add_option("--format", compile.format, formats_help())->capture_default_str();
   sub->callback([&] { exit_code = run_compile(context, compile); });
 
   BuildCommand build;

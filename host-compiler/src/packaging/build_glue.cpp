@@ -9,9 +9,6 @@
 #include "support/c_identifier.h"
 
 namespace intarsia::packaging {
-namespace {
-
-// The sources a user's program needs: all but those that serve the boards' generic main.
 std::vector<std::string> library_sources(const PackageManifest& manifest) {
   const auto& program = manifest.program_sources;
   std::vector<std::string> sources;
@@ -22,8 +19,8 @@ std::vector<std::string> library_sources(const PackageManifest& manifest) {
   return sources;
 }
 
-// Names that CMake, or the linker's -l, has for something else.
 std::string cmake_target(const std::string& model) {
+  // What CMake, or the linker's -l, has for something else.
   for (const char* taken : {"all",
                             "ALL_BUILD",
                             "c",
@@ -49,6 +46,8 @@ std::string cmake_target(const std::string& model) {
     if (model == taken) return model + "_model";
   return model;
 }
+
+namespace {
 
 // add_library() and what it is compiled with.
 std::string library_text(const std::string& library, const PackageManifest& manifest) {

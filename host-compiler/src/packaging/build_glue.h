@@ -2,10 +2,17 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "intarsia/package.h"
 
 namespace intarsia::packaging {
+
+// The sources a user's program needs: all but those that serve the boards' generic main.
+std::vector<std::string> library_sources(const PackageManifest& manifest);
+
+// The name of the model's library in CMake: the model's, or <model>_model where CMake has it for something else.
+std::string cmake_target(const std::string& model);
 
 // A library named after the model; <model>_model where CMake has the name for something else.
 std::string cmake_text(const PackageManifest& manifest);

@@ -1,0 +1,177 @@
+// --format zephyr: an external module, with a sample for boards whose core is the model's.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "packaging/formats/layout.h"
+#include "packaging/formats/sample_text.h"
+#include "support/c_identifier.h"
+
+namespace intarsia::packaging {
+namespace {
+
+// What Zephyr calls a core's Kconfig symbols, and the boards of QEMU that have it: the names before and after Zephyr
+// 3.7's hardware model.
+struct ZephyrCore {
+  const char* core;  // -mcpu; variants with "+nofp" and alike are the same core
+  const char* depends;
+  const char* why;
+  const char* boards;  // separated by spaces
+};
+constexpr ZephyrCore kZephyrCores[] = {
+    {"cortex-m0", "CPU_CORTEX_M0 || CPU_CORTEX_M0PLUS", "ARMv6-M instructions", "qemu_cortex_m0"},
+    {"cortex-m0plus", "CPU_CORTEX_M0 || CPU_CORTEX_M0PLUS", "ARMv6-M instructions", "qemu_cortex_m0"},
+    {"cortex-m3", "CPU_CORTEX_M3 || CPU_CORTEX_M4 || CPU_CORTEX_M7", "ARMv7-M instructions",
+     "mps2_an385 mps2/an385"},
+    {"cortex-m4", "CPU_CORTEX_M4 || CPU_CORTEX_M7", "the DSP extension of ARMv7E-M",
+     "mps2_an386 mps2/an386"},
+    {"cortex-m7", "CPU_CORTEX_M7", "the Cortex-M7's instructions", "mps2_an500 mps2/an500"},
+    {"cortex-m33", "CPU_CORTEX_M33", "the Cortex-M33's instructions",
+     "mps2_an521 mps2/an521/cpu0"},
+    {"cortex-m55", "CPU_CORTEX_M55 && ARMV8_1_M_MVEI", "Helium, the vector extension",
+     "mps3_an547 mps3/corstone300/an547"},
+};
+
+const ZephyrCore* zephyr_core(const std::string& core) {
+  const auto found = std::find_if(std::begin(kZephyrCores), std::end(kZephyrCores),
+                                  [&](const ZephyrCore& each) { return core == each.core; });
+  return found == std::end(kZephyrCores) ? nullptr : found;
+}
+
+std::string zephyr_symbol(const PackageManifest& manifest) {
+  return "INTARSIA_" + upper_case(manifest.model);
+}
+
+std::string kconfig_text(const PackageManifest& manifest, bool cpp) {
+  const ZephyrCore* core = zephyr_core(manifest.core);
+  std::string text = fmt::format("# Generated file.\n\nconfig {}\n\tbool \"The neural network {}\"\n",
+                                 zephyr_symbol(manifest), manifest.model);
+  if (core != nullptr) text += fmt::format("\tdepends on {}\n", core->depends);
+  if (cpp) text += "\tdepends on CPP\n";
+  text += "\thelp\n";
+  text += fmt::format("\t  A model that Intarsia compiled for target {}.\n", manifest.target);
+  if (core != nullptr)
+    text += fmt::format("\t  Its kernels use {}, hence the dependence on the core.\n", core->why);
+  if (cpp) text += "\t  The drivers of its devices are in C++20: CONFIG_CPP and CONFIG_STD_CPP20.\n";
+  return text;
+}
+
+std::string zephyr_list(const std::vector<std::string>& files) {
+  std::string text;
+  for (const std::string& file : files)
+    text += fmt::format("    ${{ZEPHYR_CURRENT_MODULE_DIR}}/{}\n", file);
+  return text;
+}
+
+std::string zephyr_cmake(const PackageManifest& manifest) {
+  const LibrarySources sources = split_sources(manifest);
+  const std::string library = "intarsia_" + manifest.model;
+  std::string text = fmt::format(
+      "# Generated file.\n"
+      "if(CONFIG_{1})\n"
+      "  # All modules' libraries are linked whole: a file of the runtime is taken from the first model that has it.\n"
+      "  set(runtime)\n"
+      "  get_property(taken GLOBAL PROPERTY INTARSIA_RUNTIME_FILES)\n"
+      "  foreach(file IN ITEMS\n{3}  )\n"
+      "    if(NOT file IN_LIST taken)\n"
+      "      list(APPEND runtime ${{ZEPHYR_CURRENT_MODULE_DIR}}/{2}/${{file}})\n"
+      "      set_property(GLOBAL APPEND PROPERTY INTARSIA_RUNTIME_FILES ${{file}})\n"
+      "    endif()\n"
+      "  endforeach()\n"
+      "  zephyr_library_named({0})\n"
+      "  zephyr_library_sources(\n",
+      library, zephyr_symbol(manifest), "src", [&] {
+        std::string names;
+        for (const std::string& file : sources.runtime) names += "    " + file.substr(4) + "\n";
+        return names;
+      }());
+  text += zephyr_list(sources.model) + "    ${runtime}\n  )\n";
+  text += "  zephyr_include_directories(${ZEPHYR_CURRENT_MODULE_DIR}/src)\n"
+          "  zephyr_library_compile_options(-O2 -ffunction-sections -fdata-sections)\n"
+          "endif()\n";
+  return text;
+}
+
+// The same for trees from mid-2026 (tests.yaml) and before (sample.yaml).
+std::string tests_yaml(const PackageManifest& manifest) {
+  const ZephyrCore* core = zephyr_core(manifest.core);
+  std::string text = fmt::format(
+      "sample:\n  name: {0}\n  description: the neural network {0} on its test input\ntests:\n  "
+      "sample.intarsia.{0}:\n    tags: intarsia\n",
+      manifest.model);
+  if (core != nullptr) {
+    std::string boards;
+    const std::string names = core->boards;
+    for (size_t at = 0; at < names.size();) {
+      const size_t end = std::min(names.find(' ', at), names.size());
+      boards += fmt::format("      - {}\n", names.substr(at, end - at));
+      at = end + 1;
+    }
+    text += "    platform_allow:\n" + boards;
+  }
+  return text + fmt::format(
+                    "    harness: console\n    harness_config:\n      type: one_line\n      regex:\n"
+                    "        - \"{}: ([0-9]+) of [0-9]+ exact\"\n",
+                    manifest.model);
+}
+
+}  // namespace
+
+Result<FormattedPackage> zephyr_format(const PackageContents& plain, const FormatFacts& facts) {
+  INTARSIA_TRY_VOID(refuse_multicore(plain.manifest, "zephyr"));
+  INTARSIA_TRY_VOID(refuse_simulated(plain.manifest, "zephyr"));
+  FormattedPackage made{laid_out(plain, "src"), {}};
+  PackageContents& package = made.package;
+  const PackageManifest& manifest = package.manifest;
+  const bool cpp = split_sources(manifest).cpp;
+  const std::string sample = "samples/" + manifest.model;
+  const auto add = [&](const std::string& path, std::string text) {
+    package.files.push_back({path, std::move(text)});
+  };
+  add("zephyr/module.yml",
+      fmt::format("name: intarsia_{}\nbuild:\n  cmake: zephyr\n  kconfig: zephyr/Kconfig\nsamples:\n  - samples\n",
+                  manifest.model));
+  add("zephyr/CMakeLists.txt", zephyr_cmake(manifest));
+  add("zephyr/Kconfig", kconfig_text(manifest, cpp));
+  std::string app_sources = "src/main.c";
+  for (const std::string& source : manifest.program_sources)
+    if (source.ends_with("_devices.c")) app_sources += " ../../" + source;
+  add(sample + "/CMakeLists.txt",
+      fmt::format("cmake_minimum_required(VERSION 3.20.0)\n"
+                  "# The module is the folder two above.\n"
+                  "get_filename_component(module ${{CMAKE_CURRENT_SOURCE_DIR}}/../.. ABSOLUTE)\n"
+                  "list(APPEND EXTRA_ZEPHYR_MODULES ${{module}})\n"
+                  "list(REMOVE_DUPLICATES EXTRA_ZEPHYR_MODULES)\n"
+                  "find_package(Zephyr REQUIRED HINTS $ENV{{ZEPHYR_BASE}})\n"
+                  "project({0}_sample)\n"
+                  "target_sources(app PRIVATE {1})\n",
+                  manifest.model, app_sources));
+  const bool fpu = manifest.core.starts_with("cortex-m55") || manifest.core == "cortex-m7" || manifest.core == "cortex-m4";
+  add(sample + "/prj.conf",
+      fmt::format("CONFIG_{}=y\nCONFIG_MAIN_STACK_SIZE=8192\n{}{}", zephyr_symbol(manifest),
+                  fpu && manifest.core == "cortex-m55" ? "# Helium's registers are the FPU's: they are saved when threads change.\nCONFIG_FPU=y\n" : "",
+                  cpp ? "CONFIG_CPP=y\nCONFIG_STD_CPP20=y\n" : ""));
+  add(sample + "/src/main.c",
+      fmt::format("/* {0}: a sample that prints what the model computes. Generated file. */\n"
+                  "#include <zephyr/sys/printk.h>\n{1}\n"
+                  "int main(void) {{\n  return run_{0}_sample();\n}}\n",
+                  manifest.model, sample_text(manifest, facts.sample, "printk")));
+  add(sample + fmt::format("/src/{}_test_data.h", manifest.model),
+      test_data_text(manifest, facts.sample));
+  add(sample + "/tests.yaml", tests_yaml(manifest));
+  add(sample + "/sample.yaml", tests_yaml(manifest));
+  const ZephyrCore* core = zephyr_core(manifest.core);
+  const std::string boards = core == nullptr ? "BOARD" : core->boards;
+  package.files.push_back(readme(
+      manifest, facts, "A Zephyr module",
+      fmt::format("```sh\nwest build -b {1} {0}\nwest build -t run\n```\n\n"
+                  "In an application of your own: `-DEXTRA_ZEPHYR_MODULES=<this folder>`, or a project in the "
+                  "manifest of west, and `CONFIG_{2}=y`.{3}\n",
+                  sample, boards.substr(boards.find(' ') == std::string::npos ? 0 : boards.find(' ') + 1),
+                  zephyr_symbol(manifest),
+                  core == nullptr ? "" : " Trees before 3.7 call the board `" + boards.substr(0, boards.find(' ')) + "`."),
+      made.notes));
+  return made;
+}
+
+}  // namespace intarsia::packaging
