@@ -27,6 +27,8 @@ struct PartitionOptions {
   // Whether the explanation has estimates of time also where the policy needs none: an NPU schedules every operator
   // for them.
   bool estimates = true;
+  // Whether the explanation has `cycles`: every function is asked for once, also where `estimates` are left out.
+  bool cycles = false;
   // What the functions will be lowered with, which their costs depend on.
   LoweringOptions lowering = {};
 };
@@ -68,6 +70,15 @@ struct Explanation {
     double mhz = 0;
   };
   std::vector<Clock> clocks;
+
+  // What the devices' cost estimates say in cycles of their own clocks, in the order in which it runs: of every operator
+  // of a CPU, and of every function of another device, whose operators save each other work. Only where asked for.
+  struct Cycles {
+    std::string name, device;  // of the operator or the function
+    int64_t operators = 1;
+    double cycles = 0, clock_mhz = 0;
+  };
+  std::vector<Cycles> cycles;
 
   // How policy cost came to its result; absent under other policies.
   struct Search {

@@ -18,6 +18,36 @@ std::string elimination_text(const Report& report) {
       b.weight_bytes, a.weight_bytes);
 }
 
+std::string edges_text(const Report& report) {
+  std::string text = "Inputs and outputs\n";
+  const auto add = [&](const char* edge, const std::vector<TensorInfo>& tensors) {
+    for (const TensorInfo& tensor : tensors) {
+      const graph::Quantization& quantization = tensor.quantization;
+      std::string real;
+      if (quantization.per_channel())
+        real = fmt::format(" with a scale for each index of axis {}", quantization.axis);
+      else if (quantization.present())
+        real = fmt::format(" real = {:.9g} * (q - {})", quantization.scale[0],
+                           quantization.zero_point[0]);
+      text += fmt::format("  {:<6} '{}' {}[{}]{}\n", edge, tensor.name, to_string(tensor.type),
+                          fmt::join(tensor.shape, ","), real);
+    }
+  };
+  add("input", report.inputs);
+  add("output", report.outputs);
+  return text;
+}
+
+// Of every device that takes part.
+std::string cycles_text(const Report& report) {
+  if (report.device_cycles.empty()) return "";
+  std::string text = "Cycles, estimated\n";
+  for (const DeviceCycles& device : report.device_cycles)
+    text +=
+        fmt::format("  {:<12} {:>9} at {:g} MHz\n", device.device, device.cycles, device.clock_mhz);
+  return text;
+}
+
 std::string pools_text(const Report& report) {
   std::string text = "Memory for activations\n";
   for (const PoolRow& pool : report.pools) {
@@ -142,9 +172,9 @@ std::string report_text(const Report& report) {
     text += fmt::format("; {} transfers between devices, {} bytes", report.transfers,
                         report.transfer_bytes);
   if (!report.search_note.empty()) text += "\n" + report.search_note;
-  return text + "\n" + elimination_text(report) + "\n" + pools_text(report) +
-         row_tiles_text(report) + scheduled_again_text(report) + flash_text(report) + "\n" +
-         operators_text(report) + kernels_text(report);
+  return text + "\n" + elimination_text(report) + "\n" + edges_text(report) + pools_text(report) +
+         row_tiles_text(report) + scheduled_again_text(report) + flash_text(report) +
+         cycles_text(report) + "\n" + operators_text(report) + kernels_text(report);
 }
 
 }  // namespace intarsia
