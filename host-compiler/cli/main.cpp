@@ -78,9 +78,10 @@ void add_common(CLI::App& app, CommonOptions& options, ModelArgument model) {
   app.add_option("--ram-budget", options.ram_budget,
                  "BYTES of activations and scratch to stay within")
       ->transform(bytes_text());
-  app.add_option(
-         "--flash-budget", options.flash_budget,
-         "BYTES of code and constants to stay within ('compile', boards with a cross compiler)")
+  app.add_option("--flash-budget", options.flash_budget,
+                 "BYTES of code, constants and command streams to stay within ('compile' and "
+                 "'check', boards "
+                 "with a cross compiler)")
       ->transform(bytes_text());
   app.add_option(
          "--io", options.io,
@@ -201,15 +202,19 @@ int run_main(int argc, char** argv) {
   sub = app.add_subcommand("check", "exit status 1 when a model needs more than its budgets allow");
   add_common(*sub, check.common, ModelArgument::FileOrNone);
   add_timeout(*sub, check.common);
-  sub->add_option(
-      "--max-ram", check.max_ram,
-      "BYTES or MEMORY=BYTES of activations and scratch, in all memories or in one; may "
-      "be repeated");
-  sub->add_option("--max-flash", check.max_flash,
-                  "BYTES of code, constants and command streams (boards with a cross compiler)");
-  sub->add_option("--max-stack", check.max_stack, "BYTES of stack below the run function");
-  sub->add_option("--max-cycles", check.max_cycles,
-                  "CYCLES or DEVICE=CYCLES, as the compiler estimates them; may be repeated");
+  // One value each time: the model may come behind it.
+  const auto limit = [&](const char* option, std::vector<std::string>& texts, const char* what) {
+    sub->add_option(option, texts, what)->allow_extra_args(false);
+  };
+  limit("--max-ram", check.max_ram,
+        "BYTES or MEMORY=BYTES of activations and scratch, in all memories or in one; may be "
+        "repeated");
+  limit("--max-flash", check.max_flash,
+        "BYTES of code, constants and command streams (boards with a cross compiler)");
+  limit("--max-stack", check.max_stack,
+        "BYTES of stack below the run function (boards with a cross compiler)");
+  limit("--max-cycles", check.max_cycles,
+        "CYCLES or DEVICE=CYCLES, as the compiler estimates them; may be repeated");
   sub->add_option("--baseline", check.baseline,
                   "a report.json of 'compile': what has grown since is an error")
       ->check(not_empty);

@@ -39,8 +39,8 @@ Result<Verdict> check_ram(const Figures& figures, const Limit& limit) {
     std::string text =
         memory.fullest_at.empty()
             ? fmt::format("{} takes {} bytes", memory.name, memory.peak)
-            : fmt::format("{} is fullest at '{}', where {} of its {} bytes are in use by",
-                          memory.name, memory.fullest_at, memory.fullest_bytes, memory.peak);
+            : fmt::format("{} is fullest at '{}', where {} of its {} bytes are in use", memory.name,
+                          memory.fullest_at, memory.fullest_bytes, memory.peak);
     verdict.reasons.push_back({std::move(text), largest(memory.live)});
   }
   if (!found) return no_such(limit, "memory for activations", names);
@@ -58,8 +58,7 @@ Result<Verdict> check_flash(const Figures& figures, const Limit& limit) {
   std::erase_if(kinds, [](const Share& share) { return share.amount == 0; });
   verdict.reasons.push_back({"it holds", std::move(kinds)});
   if (!figures.constants.empty())
-    verdict.reasons.push_back(
-        {"the most constants and streams are those of", largest(figures.constants)});
+    verdict.reasons.push_back({"most constants and streams", largest(figures.constants)});
   return verdict;
 }
 
@@ -83,7 +82,7 @@ Result<Verdict> check_cycles(const Figures& figures, const Limit& limit) {
     found = true;
     verdict.figure += device.cycles;
     verdict.reasons.push_back(
-        {fmt::format("{} has {} estimated cycles, most of them in", device.device, device.cycles),
+        {fmt::format("{} has {} estimated cycles, most of them", device.device, device.cycles),
          largest(device.operators)});
   }
   if (!found) return no_such(limit, "device at work called", names);

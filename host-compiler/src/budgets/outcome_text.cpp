@@ -32,7 +32,7 @@ std::string verdict_text(const Verdict& verdict) {
   for (const Verdict::Reason& reason : verdict.reasons)
     text += reason.shares.empty()
                 ? fmt::format("            {}\n", reason.text)
-                : fmt::format("            {} {}\n", reason.text, shares_text(reason.shares));
+                : fmt::format("            {}: {}\n", reason.text, shares_text(reason.shares));
   return text;
 }
 
@@ -79,6 +79,25 @@ std::string comparison_text(const Comparison& comparison) {
   return text;
 }
 
+// "passed", or how much is wrong.
+std::string summary(const Outcome& outcome) {
+  if (outcome.passed()) return "passed";
+  const auto exceeded = std::count_if(outcome.verdicts.begin(), outcome.verdicts.end(),
+                                      [](const Verdict& verdict) { return verdict.exceeded(); });
+  std::vector<std::string> wrong;
+  if (exceeded > 0)
+    wrong.push_back(fmt::format("{} of {} {} exceeded", exceeded, outcome.verdicts.size(),
+                                outcome.verdicts.size() == 1 ? "budget" : "budgets"));
+  if (outcome.comparison) {
+    const std::vector<Change>& changes = outcome.comparison->changes;
+    const auto grew = std::count_if(changes.begin(), changes.end(),
+                                    [](const Change& change) { return change.too_much(); });
+    if (grew > 0)
+      wrong.push_back(fmt::format("{} {} grew too much", grew, grew == 1 ? "figure" : "figures"));
+  }
+  return fmt::format("FAILED: {}", fmt::join(wrong, ", "));
+}
+
 }  // namespace
 
 bool Outcome::passed() const {
@@ -92,18 +111,7 @@ std::string outcome_text(const Outcome& outcome) {
                                  outcome.figures.target, outcome.figures.board);
   for (const Verdict& verdict : outcome.verdicts) text += verdict_text(verdict);
   if (outcome.comparison) text += comparison_text(*outcome.comparison);
-  const auto exceeded = std::count_if(outcome.verdicts.begin(), outcome.verdicts.end(),
-                                      [](const Verdict& verdict) { return verdict.exceeded(); });
-  const auto grew =
-      outcome.comparison
-          ? std::count_if(outcome.comparison->changes.begin(), outcome.comparison->changes.end(),
-                          [](const Change& change) { return change.too_much(); })
-          : 0;
-  if (outcome.passed())
-    text += fmt::format("{}: passed\n", outcome.figures.model);
-  else
-    text += fmt::format("{}: FAILED: {} of {} budgets exceeded, {} figures grew too much\n",
-                        outcome.figures.model, exceeded, outcome.verdicts.size(), grew);
+  text += fmt::format("{}: {}\n", outcome.figures.model, summary(outcome));
   return text;
 }
 

@@ -45,7 +45,7 @@ TEST(Outcome, OfWhatDoesNot) {
   EXPECT_THAT(text,
               HasSubstr("shrank    flash                 10100 -> 10000 bytes: -100 (-1.0%)\n"));
   EXPECT_THAT(text, HasSubstr("'conv' moved from npu to c\n"));
-  EXPECT_THAT(text, HasSubstr("kws: FAILED: 1 of 1 budgets exceeded, 2 figures grew too much\n"));
+  EXPECT_THAT(text, HasSubstr("kws: FAILED: 1 of 1 budget exceeded, 2 figures grew too much\n"));
 }
 
 TEST(Outcome, AsJson) {
