@@ -54,7 +54,7 @@ Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOption
   CommonOptions options = asked;
   INTARSIA_TRY(Selection selection, select(context, options));
   selection.options.partition.cycles = true;
-  INTARSIA_TRY(const CompiledModel partitioned,
+  INTARSIA_TRY(CompiledModel partitioned,
                compile_file(context, selection, options, Stage::Partition));
   report_idle_devices(context, selection, partitioned);
   std::optional<ProgramReport> least;
@@ -71,6 +71,12 @@ Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOption
     if (options.optimise == "size") return beyond_flash(*least, *options.flash_budget);
     options.optimise = options.optimise == "speed" ? "balanced" : "size";
     INTARSIA_TRY(selection, select(context, options));
+    const MemoryMap memory =
+        planning_memory(selection.options.memory, context.registry, selection.target);
+    LoweringOptions lowering = selection.options.lowering;
+    lowering.memory = &memory;
+    partitioned.partitioned.explanation.cycles = estimated_cycles(
+        partitioned.partitioned.module, context.registry, selection.target, lowering);
   }
 }
 

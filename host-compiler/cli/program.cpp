@@ -11,6 +11,7 @@
 #include "intarsia/import.h"
 #include "multicore/multicore.h"
 #include "packaging/cycles_json.h"
+#include "packaging/report_text.h"
 #include "packaging/tensor_json.h"
 #include "support/files.h"
 #include "target_kind/owners.h"
@@ -99,6 +100,9 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
   add_cycles(explanation, cycles);
   if (!cycles.cycles.empty())
     json["estimated_cycles"] = packaging::cycles_json(cycles.device_cycles, cycles.cycles);
+  result.text +=
+      "\n" + packaging::edges_text(model.package.manifest.inputs, model.package.manifest.outputs) +
+      packaging::cycles_text(cycles.device_cycles);
   for (const CompiledProgram& program : model.programs) {
     Report report = make_report(program, target, selection.board.name);
     result.not_measured = "the parts are firmware of their own; measure each when it is built";

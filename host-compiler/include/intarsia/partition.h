@@ -101,4 +101,10 @@ struct Partitioned {
 Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
                               const TargetSpec& target, const PartitionOptions& options = {});
 
+// Explanation::cycles of a partitioned module, for another `lowering` than it was partitioned with.
+std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& partitioned,
+                                                  const TargetRegistry& registry,
+                                                  const TargetSpec& target,
+                                                  const LoweringOptions& lowering);
+
 }  // namespace intarsia

@@ -26,6 +26,16 @@ Diagnostics no_such(const Limit& limit, const char* what, const std::vector<std:
                                    : fmt::format("did you mean '{}'?", meant));
 }
 
+std::string where_fullest(const MemoryFigures& memory) {
+  if (memory.fullest_at.empty()) return fmt::format("{} takes {} bytes", memory.name, memory.peak);
+  if (memory.programs > 1)
+    return fmt::format(
+        "{} programs share {}; the largest is fullest at '{}', where {} bytes are in use",
+        memory.programs, memory.name, memory.fullest_at, memory.fullest_bytes);
+  return fmt::format("{} is fullest at '{}', where {} of its {} bytes are in use", memory.name,
+                     memory.fullest_at, memory.fullest_bytes, memory.peak);
+}
+
 Result<Verdict> check_ram(const Figures& figures, const Limit& limit) {
   Verdict verdict{limit, 0, {}};
   std::vector<std::string> names;
@@ -36,12 +46,7 @@ Result<Verdict> check_ram(const Figures& figures, const Limit& limit) {
     found = true;
     verdict.figure += memory.peak;
     if (memory.peak == 0) continue;
-    std::string text =
-        memory.fullest_at.empty()
-            ? fmt::format("{} takes {} bytes", memory.name, memory.peak)
-            : fmt::format("{} is fullest at '{}', where {} of its {} bytes are in use", memory.name,
-                          memory.fullest_at, memory.fullest_bytes, memory.peak);
-    verdict.reasons.push_back({std::move(text), largest(memory.live)});
+    verdict.reasons.push_back({where_fullest(memory), largest(memory.live)});
   }
   if (!found) return no_such(limit, "memory for activations", names);
   return verdict;

@@ -69,6 +69,7 @@ class Reader {
       return;
     }
     row.peak += same->peak;
+    row.programs += same->programs;
     if (same->fullest_bytes > row.fullest_bytes) {
       row.fullest_at = same->fullest_at;
       row.fullest_bytes = same->fullest_bytes;

@@ -24,6 +24,7 @@ struct MemoryFigures {
   std::string fullest_at;  // the operator that runs when most bytes are in use; empty: nothing is
   int64_t fullest_bytes = 0;
   std::vector<Share> live;  // then, largest first
+  int programs = 1;  // that have a block in it; what is fullest is of the one that has most in use
 };
 
 struct FlashFigures {

@@ -82,6 +82,14 @@ TEST(CheckLimits, SayWhatDecides) {
   EXPECT_EQ(cycles[0].shares[0].name, "conv");
 }
 
+TEST(CheckLimits, OfSeveralPrograms) {
+  Figures figures = sample_figures();
+  figures.memories[0].programs = 2;
+  const std::vector<Limit> limits = {{Kind::Ram, "dtcm", 1}};
+  EXPECT_EQ(check_limits(figures, limits)->front().reasons.front().text,
+            "2 programs share dtcm; the largest is fullest at 'conv', where 960 bytes are in use");
+}
+
 // At most five: a network has thousands.
 TEST(CheckLimits, NameTheLargest) {
   Figures figures = sample_figures();

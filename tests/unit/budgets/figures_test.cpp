@@ -117,6 +117,7 @@ TEST(Figures, OfSeveralPrograms) {
   const Figures figures = read(report.dump());
   ASSERT_EQ(figures.memories.size(), 2u);
   EXPECT_EQ(figures.memories[0].peak, 2 * part["pools"][0]["peak"].get<int64_t>());
+  EXPECT_EQ(figures.memories[0].programs, 2);
   EXPECT_EQ(figures.memories[1].name, "mailbox");
   EXPECT_EQ(figures.memories[1].peak, 48);
   EXPECT_EQ(figures.operators.size(), 2 * part["operators"].size());
