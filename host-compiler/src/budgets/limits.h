@@ -24,7 +24,7 @@ struct Limit {
   std::string of;  // one memory, or the cycles of one device; empty: all together
   int64_t most = 0;
 
-  // "ram", "ram of sram", "cycles of ethos-u"
+  // "ram", "ram of sram", "cycles of npu"
   std::string name() const;
 };
 
