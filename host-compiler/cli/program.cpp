@@ -91,6 +91,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
       multicore.name, multicore.cpus.size(), target, explanation.transfers,
       explanation.transfer_bytes, mailbox_bytes(multicore));
   if (const std::string note = search_note(explanation); !note.empty()) {
+    json["search"] = note;  // where it always was
     json["partition_search"] = note;
     result.text += note + "\n";
   }
