@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -37,11 +39,19 @@ void print_board(const board::Board& board) {
 }  // namespace
 
 int run_boards(Context& context, const std::string& name, bool json) {
+  const Result<std::vector<std::string>> folders = context.board_folders();
+  if (!folders.ok()) return fail(folders.error());
+  std::vector<std::string> names = {name};
+  if (name.empty()) {  // by folder; what has the name of an earlier one is not found
+    names.clear();
+    for (const std::string& folder : *folders)
+      for (std::string& each : board::list_boards(folder))
+        if (std::find(names.begin(), names.end(), each) == names.end())
+          names.push_back(std::move(each));
+  }
   std::vector<board::Board> boards;
-  const std::vector<std::string> names =
-      name.empty() ? board::list_boards(context.boards_folder()) : std::vector<std::string>{name};
   for (const std::string& each : names) {
-    Result<board::Board> board = board::find_board(context.boards_folder(), each);
+    Result<board::Board> board = board::find_board(*folders, each);
     if (!board.ok()) return fail(board.error());
     boards.push_back(std::move(board).value());
   }

@@ -48,6 +48,16 @@ struct VerifyCommand {
 };
 int run_verify(Context& context, const VerifyCommand& command);
 
+struct CheckCommand {
+  CommonOptions common;  // without a model where there is a file
+  std::vector<std::string> max_ram, max_flash, max_stack, max_cycles;
+  std::string baseline;                   // a report.json
+  std::optional<std::string> max_growth;  // "2%"
+  std::string file;                       // of budgets
+};
+// kUserError too when a budget is exceeded.
+int run_check(Context& context, const CheckCommand& command);
+
 int run_explain(Context& context, const CommonOptions& options);
 
 struct DumpCommand {

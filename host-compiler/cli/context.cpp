@@ -13,6 +13,7 @@
 #include "intarsia/builtin_targets.h"
 #include "intarsia/import.h"
 #include "intarsia/package.h"
+#include "passes/quantised_edges.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -131,6 +132,25 @@ Context::Context() : resource_root(find_resource_root()) {
   add_builtin_targets(registry);
 }
 
+Result<std::vector<std::string>> Context::board_folders() const {
+  std::vector<std::string> folders;
+  Diagnostics problems;
+  if (const char* given = std::getenv("INTARSIA_BOARDS")) {
+    std::istringstream list(given);
+    for (std::string folder; std::getline(list, folder, ':');) {
+      std::error_code error;
+      if (folder.empty()) continue;
+      if (!fs::is_directory(folder, error))
+        problems.add("INTARSIA_BOARDS", fmt::format("there is no folder '{}'", folder),
+                     "list folders that hold boards, with ':' between them");
+      folders.push_back(folder);
+    }
+  }
+  if (!problems.empty()) return problems;
+  folders.push_back(boards_folder());
+  return folders;
+}
+
 Result<void> Context::load_tags(const std::string& file) {
   if (file.empty() || loaded_tags_.contains(file)) return {};
   INTARSIA_TRY_VOID(registry.catalogue().load_tags_file(file));
@@ -140,10 +160,12 @@ Result<void> Context::load_tags(const std::string& file) {
 
 Result<Selection> select(Context& context, const CommonOptions& options) {
   if (options.flash_budget && !options.keeps_flash_budget)
-    return Diagnostics("--flash-budget", "only 'compile' measures flash and keeps to a budget",
+    return Diagnostics("--flash-budget",
+                       "only 'compile' and 'check' measure flash and keep to a budget",
                        "leave it out, and give the --optimise that 'compile' chose");
   INTARSIA_TRY_VOID(context.load_tags(options.tags_file));
-  INTARSIA_TRY(board::Board board, board::find_board(context.boards_folder(), options.board));
+  INTARSIA_TRY(const std::vector<std::string> folders, context.board_folders());
+  INTARSIA_TRY(board::Board board, board::find_board(folders, options.board));
   std::string text = options.target;
   if (text.empty() && (board.native() || board.cores.empty())) {
     text = "c";
@@ -194,6 +216,31 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
   return setting;
 }
 
+namespace {
+
+// The board that the folder was compiled for, where the options say it lies or among the known ones.
+Result<board::Board> board_of_folder(const Context& context, const CommonOptions& options,
+                                     const PackageManifest& manifest) {
+  INTARSIA_TRY(const std::vector<std::string> folders, context.board_folders());
+  const bool is_given = options.board != "host";
+  Result<board::Board> board =
+      board::find_board(folders, is_given ? options.board : manifest.board);
+  if (!board.ok() && !is_given)
+    return Diagnostics(
+        options.model,
+        fmt::format("was compiled for board {}, which is none of the known boards", manifest.board),
+        "name the board's folder with --board PATH, or the one that it lies in with "
+        "INTARSIA_BOARDS");
+  if (board.ok() && board->name != manifest.board)
+    return Diagnostics(
+        options.model,
+        fmt::format("was compiled for board {}, not {}", manifest.board, board->name),
+        "compile the model again for the other board");
+  return board;
+}
+
+}  // namespace
+
 Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options) {
   INTARSIA_TRY(const PackageManifest manifest, read_manifest(options.model));
   if (!manifest.runtime.empty() || manifest.program_sources.empty())
@@ -205,11 +252,7 @@ Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& op
   if (!options.name.empty() && options.name != manifest.model)
     return Diagnostics(options.model, fmt::format("is compiled as '{}' already", manifest.model),
                        "leave --name out, or compile the model again with it");
-  if (options.board != "host" && options.board != manifest.board)
-    return Diagnostics(
-        options.model,
-        fmt::format("was compiled for board {}, not {}", manifest.board, options.board),
-        "compile the model again for the other board");
+  INTARSIA_TRY(const board::Board board, board_of_folder(context, options, manifest));
   if (!options.target.empty()) {
     INTARSIA_TRY_VOID(context.load_tags(options.tags_file));
     INTARSIA_TRY(const TargetSpec target,
@@ -220,8 +263,6 @@ Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& op
           fmt::format("was compiled for target {}, not {}", manifest.target, to_string(target)),
           "compile the model again for the other target");
   }
-  INTARSIA_TRY(const board::Board board,
-               board::find_board(context.boards_folder(), manifest.board));
   board::Core core{"native", {}};
   if (!board.native()) {
     INTARSIA_TRY(core, board::core_for(board, manifest.core));
@@ -238,6 +279,11 @@ Result<graph::Module> import_file(const Context& context, const CommonOptions& o
   Diagnostics notes;
   Result<graph::Module> module = import_model(
       bytes, {options.model, &notes, options.name, context.registry.foreign_formats()});
+  if (module.ok() && options.io == "int8") {
+    passes::QuantisedEdges edges = passes::quantised_edges(*module);
+    notes.append(edges.kept);
+    module = std::move(edges.module);
+  }
   for (const Diagnostic& note : notes.items())
     std::fprintf(stderr, "note: %s\n", note.to_string().c_str());
   return module;

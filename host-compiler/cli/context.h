@@ -31,6 +31,7 @@ struct CommonOptions {
   std::string optimise = "balanced";  // LoweringOptions::Optimise in lower case
   std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes
   bool keeps_flash_budget = false;  // the command measures flash and can choose by it
+  std::string io = "float";         // what inputs and outputs are: as in the file, or "int8"
   bool keep_dead_channels = false;
   bool no_in_place = false;
   bool json = false;
@@ -43,6 +44,9 @@ struct Context {
 
   Context();
   std::string boards_folder() const { return resource_root + "/boards"; }
+  // Where boards are looked for: the folders of INTARSIA_BOARDS, in their order, then the one above. A folder of
+  // INTARSIA_BOARDS that is not there is an error.
+  Result<std::vector<std::string>> board_folders() const;
   // A user's target tags; a file that is loaded already, or none (""), is nothing to do.
   Result<void> load_tags(const std::string& file);
 

@@ -61,8 +61,10 @@ void print_json(const Explanation& explanation, const ReducedModule& reduced,
            {"after", budget.after},
            {"striped", budget.tiled}};
     if (planned.size() > 1) row["member"] = program.cpu;
-    json["search"] = {{"steps", program.plan.search_steps},
-                      {"ended_early", program.plan.search_ended_early}};
+    row["search"] = {{"steps", program.plan.search_steps},
+                     {"ended_early", program.plan.search_ended_early}};
+    // Where it always was, unless the partitioner's is there.
+    if (!explanation.search) json["search"] = row["search"];
   }
   json["notes"] = Json::array();
   for (const DeviceNotes& part : notes)

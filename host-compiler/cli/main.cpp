@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "commands.h"
 #include "packaging/formats/format.h"
 #include "plan_command.h"
+#include "support/amounts.h"
 #include "support/interrupt.h"
 #include "support/model_name.h"
 #include "targets_command.h"
@@ -23,12 +23,31 @@ std::string not_empty(const std::string& text) {
   return text.empty() ? "is empty" : "";
 }
 
-void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder) {
-  app.add_option("MODEL", options.model,
-                 model_may_be_folder
-                     ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
-                     : "a .tflite, an .onnx or graph text")
-      ->required();
+// Bytes as board.json has them too.
+CLI::Validator bytes_text() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::optional<int64_t> bytes = parse_bytes(text);
+        if (!bytes)
+          return fmt::format("'{}' is no size; write bytes as 60000, 20K or 1.5M (K is 1024)",
+                             text);
+        if (*bytes < 1) return std::string("is less than one byte");
+        text = std::to_string(*bytes);
+        return std::string();
+      },
+      "BYTES");
+}
+
+// `model`: what may be named as the model.
+enum class ModelArgument : uint8_t { File, FileOrFolder, FileOrNone };
+
+void add_common(CLI::App& app, CommonOptions& options, ModelArgument model) {
+  CLI::Option* file =
+      app.add_option("MODEL", options.model,
+                     model == ModelArgument::FileOrFolder
+                         ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
+                         : "a .tflite, an .onnx or graph text");
+  if (model != ModelArgument::FileOrNone) file->required();
   app.add_option("--target", options.target,
                  "what runs it: a tag, target string or JSON ('intarsia targets'); default: the "
                  "board's core")
@@ -40,7 +59,9 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
         return problem.empty() ? problem
                                : fmt::format("'{}' {}; {}", name, problem, model_name_rule());
       });
-  app.add_option("--board", options.board, "the board ('intarsia boards'); default: this machine")
+  app.add_option(
+         "--board", options.board,
+         "the board ('intarsia boards'), or the path of a board's folder; default: this machine")
       ->capture_default_str();
   app.add_option("--policy", options.policy, "who takes what: priority | cost")
       ->check(CLI::IsMember({"priority", "cost"}))
@@ -52,17 +73,23 @@ void add_common(CLI::App& app, CommonOptions& options, bool model_may_be_folder)
                  "size | speed | balanced: small code from a CPU, speed from an NPU")
       ->check(CLI::IsMember({"size", "speed", "balanced"}))
       ->capture_default_str();
-  const auto bytes = CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max());
   app.add_option("--sram-limit", options.sram_limit,
                  "BYTES of fast memory an accelerator may keep alive at once")
-      ->check(bytes);
+      ->transform(bytes_text());
   app.add_option("--ram-budget", options.ram_budget,
                  "BYTES of activations and scratch to stay within")
-      ->check(bytes);
+      ->transform(bytes_text());
+  app.add_option("--flash-budget", options.flash_budget,
+                 "BYTES of code, constants and command streams to stay within ('compile' and "
+                 "'check', boards "
+                 "with a cross compiler)")
+      ->transform(bytes_text());
   app.add_option(
-         "--flash-budget", options.flash_budget,
-         "BYTES of code and constants to stay within ('compile', boards with a cross compiler)")
-      ->check(bytes);
+         "--io", options.io,
+         "float | int8: inputs and outputs as in the file, or without the conversions from and "
+         "to floats (or unsigned bytes) at the model's edges")
+      ->check(CLI::IsMember({"float", "int8"}))
+      ->capture_default_str();
   app.add_flag("--keep-dead-channels,--no-slim", options.keep_dead_channels,
                "keep what provably does not change the results");
   app.add_option("--section", options.sections,
@@ -114,7 +141,7 @@ int run_main(int argc, char** argv) {
   CompileCommand compile;
   compile.common.keeps_flash_budget = true;
   CLI::App* sub = app.add_subcommand("compile", "model to C sources, streams, package and report");
-  add_common(*sub, compile.common, false);
+  add_common(*sub, compile.common, ModelArgument::File);
   sub->add_option("-o,--output", compile.output_folder, "the folder to write")
       ->required()
       ->check(not_empty);
@@ -129,7 +156,7 @@ int run_main(int argc, char** argv) {
 
   BuildCommand build;
   sub = app.add_subcommand("build", "compile, and build a program for the board's debug probe");
-  add_common(*sub, build.common, true);
+  add_common(*sub, build.common, ModelArgument::FileOrFolder);
   add_timeout(*sub, build.common);
   sub->add_option("-o,--output", build.output_file, "the program to write (ELF)")
       ->required()
@@ -139,7 +166,7 @@ int run_main(int argc, char** argv) {
   RunCommand run;
   sub = app.add_subcommand("run",
                            "compile, build, and run on this machine or in the board's emulator");
-  add_common(*sub, run.common, true);
+  add_common(*sub, run.common, ModelArgument::FileOrFolder);
   sub->add_option("--input", run.inputs, "raw little-endian tensor or .npy, once per model input");
   sub->add_option("--output-dir", run.output_folder, "where out0.bin, out1.bin, ... are written")
       ->required()
@@ -168,7 +195,7 @@ int run_main(int argc, char** argv) {
   VerifyCommand verify;
   sub = app.add_subcommand(
       "verify", "reference, generated C on this machine and firmware in the emulator, compared");
-  add_common(*sub, verify.common, true);
+  add_common(*sub, verify.common, ModelArgument::FileOrFolder);
   add_timeout(*sub, verify.common);
   sub->add_option(
          "--samples", verify.samples,
@@ -190,14 +217,41 @@ int run_main(int argc, char** argv) {
     exit_code = run_verify(context, verify);
   });
 
+  CheckCommand check;
+  check.common.keeps_flash_budget = true;
+  sub = app.add_subcommand("check", "exit status 1 when a model needs more than its budgets allow");
+  add_common(*sub, check.common, ModelArgument::FileOrNone);
+  add_timeout(*sub, check.common);
+  // One value each time: the model may come behind it.
+  const auto limit = [&](const char* option, std::vector<std::string>& texts, const char* what) {
+    sub->add_option(option, texts, what)->allow_extra_args(false);
+  };
+  limit("--max-ram", check.max_ram,
+        "BYTES or MEMORY=BYTES of activations and scratch, in all memories or in one; may be "
+        "repeated");
+  limit("--max-flash", check.max_flash,
+        "BYTES of code, constants and command streams (boards with a cross compiler)");
+  limit("--max-stack", check.max_stack,
+        "BYTES of stack below the run function (boards with a cross compiler)");
+  limit("--max-cycles", check.max_cycles,
+        "CYCLES or DEVICE=CYCLES, as the compiler estimates them; may be repeated");
+  sub->add_option("--baseline", check.baseline,
+                  "a report.json of 'compile': what has grown since is an error")
+      ->check(not_empty);
+  sub->add_option("--max-growth", check.max_growth,
+                  "PERCENT that each figure may exceed the baseline's; default: 0%");
+  sub->add_option("--file", check.file, "a JSON file of models with their budgets and baselines")
+      ->check(not_empty);
+  sub->callback([&] { exit_code = run_check(context, check); });
+
   CommonOptions explain;
   sub = app.add_subcommand("explain", "who runs each operator, and why not another");
-  add_common(*sub, explain, false);
+  add_common(*sub, explain, ModelArgument::File);
   sub->callback([&] { exit_code = run_explain(context, explain); });
 
   DumpCommand dump;
   sub = app.add_subcommand("dump", "the output of one stage");
-  add_common(*sub, dump.common, false);
+  add_common(*sub, dump.common, ModelArgument::File);
   sub->add_option("--stage", dump.stage, "import | eliminate | partition | lower | plan | emit")
       ->required()
       ->check(CLI::IsMember({"import", "eliminate", "slim", "partition", "lower", "plan", "emit"}));
@@ -238,7 +292,7 @@ int run_main(int argc, char** argv) {
   });
 
   sub = app.add_subcommand("boards", "boards and their memories");
-  sub->add_option("NAME", board_name, "a board");
+  sub->add_option("NAME", board_name, "a board, or the path of a board's folder");
   sub->add_flag("--json", json, "as JSON");
   sub->callback([&] { exit_code = run_boards(context, board_name, json); });
 

@@ -10,6 +10,9 @@
 
 #include "intarsia/import.h"
 #include "multicore/multicore.h"
+#include "packaging/cycles_json.h"
+#include "packaging/report_text.h"
+#include "packaging/tensor_json.h"
 #include "support/files.h"
 #include "target_kind/owners.h"
 
@@ -59,8 +62,12 @@ Result<CompiledModel> compile_into(const Context& context, const Selection& sele
 Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
                                 const std::string& folder) {
   std::error_code error;
-  if (std::filesystem::is_directory(options.model, error))
+  if (std::filesystem::is_directory(options.model, error)) {
+    if (options.io != "float")
+      return Diagnostics(options.model, "is compiled: its inputs and outputs are what they are",
+                         fmt::format("compile the model again with --io {}", options.io));
     return setting_of_folder(context, options);
+  }
   INTARSIA_TRY(const Selection selection, select(context, options));
   INTARSIA_TRY(const CompiledModel model,
                compile_file(context, selection, options, Stage::Package));
@@ -76,7 +83,8 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
   const MulticorePartition& multicore = model.multicore;
   const Explanation& explanation = model.partitioned.explanation;
   ProgramReport result;
-  nlohmann::ordered_json json = {{"model", multicore.name},
+  nlohmann::ordered_json json = {{"format", kReportFormat},
+                                 {"model", multicore.name},
                                  {"target", target},
                                  {"board", selection.board.name},
                                  {"parts", multicore.cpus},
@@ -88,9 +96,19 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
       multicore.name, multicore.cpus.size(), target, explanation.transfers,
       explanation.transfer_bytes, mailbox_bytes(multicore));
   if (const std::string note = search_note(explanation); !note.empty()) {
-    json["search"] = note;
+    json["search"] = note;  // where it always was
+    json["partition_search"] = note;
     result.text += note + "\n";
   }
+  json["inputs"] = packaging::tensors_json(model.package.manifest.inputs);
+  json["outputs"] = packaging::tensors_json(model.package.manifest.outputs);
+  Report cycles;
+  add_cycles(explanation, cycles);
+  if (!cycles.cycles.empty())
+    json["estimated_cycles"] = packaging::cycles_json(cycles.device_cycles, cycles.cycles);
+  result.text +=
+      "\n" + packaging::edges_text(model.package.manifest.inputs, model.package.manifest.outputs) +
+      packaging::cycles_text(cycles.device_cycles);
   for (const CompiledProgram& program : model.programs) {
     Report report = make_report(program, target, selection.board.name);
     result.not_measured = "the parts are firmware of their own; measure each when it is built";

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +63,7 @@ struct Emulator {
 struct Board {
   std::string name;
   std::string summary;
+  std::string folder;  // that its board.json was read from; empty for a text
   std::string compiler;
   Port port = Port::Semihosting;
   std::vector<Core> cores;      // on the board; the first is the one that boots
@@ -85,6 +87,9 @@ Result<Board> load_board(const std::string& path);
 // The folders in `directory` that hold a board.json, sorted. Empty when there is no such directory.
 std::vector<std::string> list_boards(const std::string& directory);
 Result<Board> find_board(const std::string& directory, const std::string& name);
+// In the first of the directories that has it. What holds a '/', or is "." or "..", is not a name but the path of a
+// board's folder or of its board.json.
+Result<Board> find_board(std::span<const std::string> directories, const std::string& name_or_path);
 
 // The board's core, or one it also runs code of. A native board takes any name, without flags.
 Result<Core> core_for(const Board& board, const std::string& core_name);

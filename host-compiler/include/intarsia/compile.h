@@ -18,7 +18,16 @@ namespace intarsia {
 // "import", "eliminate", ...; nothing for another name.
 std::optional<Stage> stage_named(std::string_view name);
 
+// Of what type the values are that the application hands over and gets back.
+enum class ModelIo : uint8_t {
+  AsInFile,
+  // Where the model's own first and last operators only convert between floats (or unsigned bytes) and signed bytes, they
+  // are dropped: the application converts, or has bytes already. What stays is said in CompiledModel::notes.
+  Int8,
+};
+
 struct CompileOptions {
+  ModelIo io = ModelIo::AsInFile;
   PartitionOptions partition;
   LoweringOptions lowering;  // `memory` is filled in from the one below
   PlanOptions plan;

@@ -121,7 +121,9 @@ struct CompiledProgram {
 struct CompiledModel {
   Stage reached = Stage::Nothing;
   std::string file_sha256;  // of the model's file, in hexadecimal; empty: not from a file
-  graph::Module imported;
+  graph::Module
+      imported;  // behind Stage::Eliminate with the inputs and outputs that CompileOptions::io asks for
+  Diagnostics notes;  // inputs and outputs that could not have the type that was asked for, and why
   ReducedModule reduced;
   Partitioned partitioned;
   MulticorePartition multicore;           // no segments where one CPU runs the whole model

@@ -27,6 +27,8 @@ struct PartitionOptions {
   // Whether the explanation has estimates of time also where the policy needs none: an NPU schedules every operator
   // for them.
   bool estimates = true;
+  // Whether the explanation has `cycles`: every function is asked for once, also where `estimates` are left out.
+  bool cycles = false;
   // What the functions will be lowered with, which their costs depend on.
   LoweringOptions lowering = {};
 };
@@ -69,6 +71,15 @@ struct Explanation {
   };
   std::vector<Clock> clocks;
 
+  // What the devices' cost estimates say in cycles of their own clocks, in the order in which it runs: of every operator
+  // of a CPU, and of every function of another device, whose operators save each other work. Only where asked for.
+  struct Cycles {
+    std::string name, device;  // of the operator or the function
+    int64_t operators = 1;
+    double cycles = 0, clock_mhz = 0;
+  };
+  std::vector<Cycles> cycles;
+
   // How policy cost came to its result; absent under other policies.
   struct Search {
     // No assignment costs less by the estimates of operators and of pairs of them.
@@ -89,5 +100,11 @@ struct Partitioned {
 
 Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
                               const TargetSpec& target, const PartitionOptions& options = {});
+
+// Explanation::cycles of a partitioned module, for another `lowering` than it was partitioned with.
+std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& partitioned,
+                                                  const TargetRegistry& registry,
+                                                  const TargetSpec& target,
+                                                  const LoweringOptions& lowering);
 
 }  // namespace intarsia

@@ -29,16 +29,51 @@ std::vector<std::string> list_boards(const std::string& directory) {
   return names;
 }
 
+namespace {
+
+bool is_path(const std::string& text) {
+  return text.find('/') != std::string::npos || text == "." || text == "..";
+}
+
+Result<Board> board_at(const std::string& text) {
+  std::error_code error;
+  fs::path path = text;
+  if (fs::is_directory(path, error)) path /= "board.json";
+  if (fs::is_regular_file(path, error)) return load_board(path.string());
+  return Diagnostics("--board",
+                     fs::is_directory(text, error)
+                         ? fmt::format("there is no board.json in the folder '{}'", text)
+                         : fmt::format("there is no folder '{}'", text),
+                     "a text with '/' is the path of a board's folder; 'intarsia boards' lists the "
+                     "boards that have a name");
+}
+
+}  // namespace
+
 Result<Board> find_board(const std::string& directory, const std::string& name) {
-  const std::vector<std::string> names = list_boards(directory);
-  if (std::find(names.begin(), names.end(), name) != names.end()) {
-    return load_board((fs::path(directory) / name / "board.json").string());
+  return find_board(std::span(&directory, 1), name);
+}
+
+Result<Board> find_board(std::span<const std::string> directories,
+                         const std::string& name_or_path) {
+  if (is_path(name_or_path)) return board_at(name_or_path);
+  std::vector<std::string> all;
+  for (const std::string& directory : directories) {
+    const std::vector<std::string> names = list_boards(directory);
+    if (std::find(names.begin(), names.end(), name_or_path) != names.end())
+      return load_board((fs::path(directory) / name_or_path / "board.json").string());
+    all.insert(all.end(), names.begin(), names.end());
   }
-  const std::string meant = nearest_name(name, names);
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  const std::string meant = nearest_name(name_or_path, all);
+  std::error_code error;
   std::string hint = meant.empty() ? "" : fmt::format("did you mean '{}'? ", meant);
-  hint += names.empty() ? fmt::format("there are no boards in {}", directory)
-                        : fmt::format("boards: {}", fmt::join(names, ", "));
-  return Diagnostics("--board", fmt::format("there is no board '{}'", name), hint);
+  if (fs::is_regular_file(fs::path(name_or_path) / "board.json", error))
+    hint = fmt::format("for the folder of that name write './{}'; ", name_or_path);
+  hint += all.empty() ? fmt::format("there are no boards in {}", fmt::join(directories, ", "))
+                      : fmt::format("boards: {}", fmt::join(all, ", "));
+  return Diagnostics("--board", fmt::format("there is no board '{}'", name_or_path), hint);
 }
 
 Result<Core> core_for(const Board& board, const std::string& core_name) {

@@ -3,29 +3,16 @@
 
 #include <filesystem>
 
-#include "board/json_reader.h"
 #include "board/validate_board.h"
 #include "intarsia/board.h"
 #include "support/files.h"
+#include "support/json_reader.h"
+#include "support/strict_json.h"
 
 namespace intarsia::board {
 namespace {
 
 using nlohmann::json;
-
-// The one place where the library throws; its message has the line and column.
-Result<json> parse_json(std::string_view text, const std::string& where) {
-  try {
-    return json::parse(text);
-  } catch (const json::exception& error) {
-    std::string what = error.what();
-    // "[json.exception.parse_error.101] parse error at line 3, column 7: ..."
-    if (const size_t bracket = what.find("] "); bracket != std::string::npos) {
-      what = what.substr(bracket + 2);
-    }
-    return Diagnostics(where, "is not JSON: " + what);
-  }
-}
 
 MemoryKind parse_kind(JsonReader& reader, Diagnostics& problems) {
   const std::string kind = reader.text("kind");
@@ -117,7 +104,7 @@ Port parse_port(JsonReader& reader, Diagnostics& problems) {
 }  // namespace
 
 Result<Board> parse_board(std::string_view text, const std::string& where) {
-  INTARSIA_TRY(const json root, parse_json(text, where));
+  INTARSIA_TRY(const json root, parse_strict_json(text, where));
   Diagnostics problems;
   JsonReader reader(root, where, problems);
   const auto at = [&where](const char* key) { return fmt::format("{}: {}", where, key); };
@@ -147,12 +134,15 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
 Result<Board> load_board(const std::string& path) {
   INTARSIA_TRY(const std::string text, read_text_file(path));
   INTARSIA_TRY(Board board, parse_board(text, path));
-  const std::string folder = std::filesystem::path(path).parent_path().filename().string();
-  if (!folder.empty() && folder != board.name) {
+  const std::filesystem::path folder =
+      std::filesystem::absolute(path).lexically_normal().parent_path();
+  const std::string name = folder.filename().string();
+  if (!name.empty() && name != board.name) {
     return Diagnostics(
-        path, fmt::format("the board is called '{}' but its folder is '{}'", board.name, folder),
+        path, fmt::format("the board is called '{}' but its folder is '{}'", board.name, name),
         "give both the same name");
   }
+  board.folder = folder.string();
   return board;
 }
 

@@ -87,8 +87,7 @@ Result<std::vector<std::string>> compile_board_support(const BuildSetting& setti
   const size_t tensors =
       std::max({setting.manifest.inputs.size(), setting.manifest.outputs.size(), size_t{1}});
   std::vector<std::string> sources = board::support_sources(setting.board, setting.resource_root);
-  if (!setting.manifest.parts.empty())
-    sources.push_back(setting.resource_root + "/boards/" + setting.board.name + "/second_core.c");
+  if (!setting.manifest.parts.empty()) sources.push_back(setting.board.folder + "/second_core.c");
   std::vector<Job> jobs;
   std::vector<std::string> objects;
   for (size_t i = 0; i < sources.size(); ++i) {

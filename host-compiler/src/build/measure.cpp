@@ -58,6 +58,8 @@ Result<Measurements> measure(const BuildSetting& setting) {
   for (const board::ElfSection& section : image.sections) {
     if (section.name.starts_with(".intarsia.weights"))
       result.constant_bytes += section.size;
+    else if (section.name.starts_with(".intarsia.streams"))
+      result.stream_bytes += section.size;
     else if (section.name.starts_with(".text") || section.name.starts_with(".rodata") ||
              section.name.starts_with(".data"))
       result.code_bytes += section.size;

@@ -29,8 +29,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
         fmt::format("the board has no device for {}", fmt::join(setting.manifest.devices, ", ")),
         "run it with --board host, where the device is simulated; 'compile' makes the sources for "
         "a board of your own");
-  const std::string cores =
-      setting.resource_root + "/boards/" + setting.board.name + "/second_core.c";
+  const std::string cores = setting.board.folder + "/second_core.c";
   if (!setting.manifest.parts.empty() && !std::filesystem::exists(cores))
     return Diagnostics(fmt::format("--board {}", setting.board.name),
                        fmt::format("the board has one core, and the parts {} run at the same time",

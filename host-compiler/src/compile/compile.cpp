@@ -8,6 +8,7 @@
 #include "lowering/lower.h"
 #include "multicore/multicore.h"
 #include "passes/dead_channel_elimination.h"
+#include "passes/quantised_edges.h"
 #include "support/sha256.h"
 #include "target_kind/owners.h"
 
@@ -86,6 +87,11 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
   };
 
   if (enters(Stage::Eliminate)) {
+    if (options.io == ModelIo::Int8) {
+      passes::QuantisedEdges edges = passes::quantised_edges(model.imported);
+      model.imported = std::move(edges.module);
+      model.notes.append(edges.kept);
+    }
     INTARSIA_TRY(model.reduced, reduced_as_asked(model.imported, options));
   }
   if (enters(Stage::Partition)) {

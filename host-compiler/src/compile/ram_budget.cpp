@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "lowering/lower.h"
+#include "plan/fullest_step.h"
 #include "plan/lifetimes.h"
 
 namespace intarsia {
@@ -22,38 +23,9 @@ int64_t peak_of(const Plan& plan) {
   return bytes;
 }
 
-// Bytes of a memory that `ranges` cover together.
-int64_t covered(std::vector<std::pair<int64_t, int64_t>> ranges) {
-  std::sort(ranges.begin(), ranges.end());
-  int64_t bytes = 0, end = 0;
-  for (const auto& [first, last] : ranges) {
-    bytes += std::max<int64_t>(0, last - std::max(first, end));
-    end = std::max(end, last);
-  }
-  return bytes;
-}
-
 // What runs at the step at which most bytes are in use.
 std::string deciding_operator(const PlannedModel& model) {
-  const Plan& plan = model.plan;
-  std::vector<const Placement*> waiting, alive;
-  for (const Placement& p : plan.placements) waiting.push_back(&p);
-  std::sort(waiting.begin(), waiting.end(),
-            [](const Placement* a, const Placement* b) { return a->first_step > b->first_step; });
-  int32_t fullest = 0;
-  int64_t most = 0;
-  for (int32_t step = 0; step < plan.steps; ++step) {
-    std::erase_if(alive, [&](const Placement* p) { return p->last_step < step; });
-    for (; !waiting.empty() && waiting.back()->first_step <= step; waiting.pop_back())
-      alive.push_back(waiting.back());
-    std::vector<std::vector<std::pair<int64_t, int64_t>>> ranges(plan.use.size());
-    for (const Placement* p : alive)
-      ranges[static_cast<size_t>(p->pool)].push_back({p->offset, p->offset + p->bytes});
-    int64_t bytes = 0;
-    for (auto& of_pool : ranges) bytes += covered(std::move(of_pool));
-    if (bytes > most) most = bytes, fullest = step;
-  }
-  const tir::Func* func = plan::function_at(model.lowered, fullest);
+  const tir::Func* func = plan::function_at(model.lowered, plan::fullest_step(model.plan).step);
   if (func == nullptr) return model.lowered.entry;
   return func->node.empty() ? func->name : func->node;
 }

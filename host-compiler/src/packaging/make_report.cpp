@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "intarsia/plugin/tir_walk.h"
 #include "intarsia/report.h"
 #include "lowering/region_of.h"
+#include "plan/fullest_step.h"
 #include "plan/lifetimes.h"
 #include "tir/function_index.h"
 
@@ -42,6 +44,23 @@ std::vector<OperatorRow> rows_of_stream(const graph::Function& region, OperatorR
   return rows;
 }
 
+// What runs where most of the memory is in use, and what is alive then.
+void describe_fullest_step(const CompiledProgram& program, int32_t pool, PoolRow& row) {
+  const plan::FullestStep fullest = plan::fullest_step(program.plan, pool);
+  row.fullest_bytes = fullest.bytes;
+  if (fullest.bytes == 0) return;
+  if (const tir::Func* func = plan::function_at(program.lowered, fullest.step))
+    row.fullest_at = func->node.empty() ? func->name : func->node;
+  const tir::Func& schedule = program.lowered.entry_func();
+  for (const Placement* place : fullest.alive) {
+    const int64_t begin = place->offset, end = place->offset + place->bytes;
+    const bool is_known = std::any_of(
+        row.live.begin(), row.live.end(),
+        [&](const PoolRow::Live& other) { return other.begin == begin && other.end == end; });
+    if (!is_known) row.live.push_back({schedule.buffer(place->buffer).name, begin, end});
+  }
+}
+
 std::map<std::string, std::string> regions_by_operator(const graph::Module& partitioned) {
   std::map<std::string, std::string> regions;
   for (const graph::Function& function : partitioned.functions)
@@ -58,10 +77,25 @@ Report make_report(const CompiledModel& model, const std::string& target,
   report.transfers = model.partitioned.explanation.transfers;
   report.transfer_bytes = model.partitioned.explanation.transfer_bytes;
   report.search_note = search_note(model.partitioned.explanation);
+  add_cycles(model.partitioned.explanation, report);
   report.before_elimination = model.reduced.before;
   report.after_elimination = model.reduced.after;
   report.eliminated = model.reduced.actions;
   return report;
+}
+
+void add_cycles(const Explanation& explanation, Report& report) {
+  for (const Explanation::Cycles& row : explanation.cycles) {
+    const auto cycles = static_cast<int64_t>(std::llround(row.cycles));
+    report.cycles.push_back({row.name, row.device, row.operators, cycles});
+    const auto found =
+        std::find_if(report.device_cycles.begin(), report.device_cycles.end(),
+                     [&](const DeviceCycles& sum) { return sum.device == row.device; });
+    if (found == report.device_cycles.end())
+      report.device_cycles.push_back({row.device, row.clock_mhz, cycles});
+    else
+      found->cycles += cycles;
+  }
 }
 
 Report make_report(const CompiledProgram& program, const std::string& target,
@@ -70,6 +104,8 @@ Report make_report(const CompiledProgram& program, const std::string& target,
   report.model = program.emitted.name;
   report.target = target;
   report.board = board;
+  report.inputs = program.emitted.inputs;
+  report.outputs = program.emitted.outputs;
   report.ram_budget = program.ram_budget;
   report.scheduled_again = program.scheduled_again;
   report.search = {program.plan.search_steps, program.plan.search_ended_early};
@@ -143,6 +179,7 @@ Report make_report(const CompiledProgram& program, const std::string& target,
     const PoolUse& use = program.plan.use[p];
     report.pools.push_back(
         {pool.name, pool.size, use.peak, use.lower_bound, use.proven_optimal, use.method});
+    describe_fullest_step(program, static_cast<int32_t>(p), report.pools.back());
   }
   return report;
 }

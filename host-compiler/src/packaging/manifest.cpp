@@ -10,6 +10,7 @@
 #include "intarsia/package.h"
 #include "packaging/replace_folder.h"
 #include "packaging/runtime_folder.h"
+#include "packaging/tensor_json.h"
 #include "support/c_identifier.h"
 #include "support/file_operations.h"
 #include "support/files.h"
@@ -21,15 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr int kManifestVersion = INTARSIA_RUNTIME_VERSION;
 
-Json tensor_json(const TensorInfo& tensor) {
-  return {{"name", tensor.name},
-          {"type", to_string(tensor.type)},
-          {"shape", tensor.shape},
-          {"scale", tensor.quantization.scale},
-          {"zero_point", tensor.quantization.zero_point},
-          {"axis", tensor.quantization.axis},
-          {"bytes", tensor.bytes}};
-}
+using packaging::tensor_json;
 
 // Reads what tensor_json wrote; false when anything is missing or of another type.
 bool read_tensor(const Json& json, TensorInfo& tensor) {

@@ -1,33 +1,80 @@
 #include <nlohmann/json.hpp>
 
 #include "intarsia/report.h"
+#include "packaging/cycles_json.h"
 #include "packaging/elimination_json.h"
+#include "packaging/tensor_json.h"
 
 namespace intarsia {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json pool_json(const PoolRow& pool) {
+  Json live = Json::array();
+  for (const PoolRow::Live& each : pool.live)
+    live.push_back({{"buffer", each.name}, {"begin", each.begin}, {"end", each.end}});
+  return {{"name", pool.name},
+          {"size", pool.size},
+          {"peak", pool.peak},
+          {"lower_bound", pool.lower_bound},
+          {"proven_optimal", pool.proven_optimal},
+          {"method", pool.method},
+          {"fullest", {{"at", pool.fullest_at}, {"bytes", pool.fullest_bytes}, {"live", live}}}};
+}
+
+Json operator_json(const OperatorRow& row) {
+  Json memory = Json::array();
+  for (const OperatorRow::Range& range : row.memory)
+    memory.push_back(
+        {{"buffer", range.what}, {"pool", range.pool}, {"begin", range.begin}, {"end", range.end}});
+  return {{"name", row.name},
+          {"what", row.origin},
+          {"member", row.device},
+          {"region", row.region},
+          {"macs", row.macs},
+          {"weight_bytes", row.weight_bytes},
+          {"table_bytes", row.table_bytes},
+          {"stream_bytes", row.stream_bytes},
+          {"kernels", row.kernels},
+          {"memory", std::move(memory)}};
+}
+
+}  // namespace
+
+Json packaging::cycles_json(const std::vector<DeviceCycles>& devices,
+                            const std::vector<CycleRow>& rows) {
+  Json json = {{"devices", Json::array()}, {"operators", Json::array()}};
+  for (const DeviceCycles& device : devices)
+    json["devices"].push_back(
+        {{"member", device.device}, {"assumed_mhz", device.clock_mhz}, {"cycles", device.cycles}});
+  for (const CycleRow& row : rows)
+    json["operators"].push_back({{"name", row.name},
+                                 {"member", row.device},
+                                 {"operators", row.operators},
+                                 {"cycles", row.cycles}});
+  return json;
+}
 
 std::string report_json(const Report& report) {
-  using Json = nlohmann::ordered_json;
   Json json;
+  json["format"] = kReportFormat;
   json["model"] = report.model;
   json["target"] = report.target;
   json["board"] = report.board;
+  json["inputs"] = packaging::tensors_json(report.inputs);
+  json["outputs"] = packaging::tensors_json(report.outputs);
   json["totals"] = {{"macs", report.macs},
                     {"weight_bytes", report.weight_bytes},
                     {"table_bytes", report.table_bytes},
                     {"stream_bytes", report.stream_bytes},
                     {"transfers", report.transfers},
                     {"transfer_bytes", report.transfer_bytes}};
-  if (!report.search_note.empty()) json["search"] = report.search_note;
+  if (!report.search_note.empty()) json["partition_search"] = report.search_note;
   json["slimming"] =
       elimination_json(report.before_elimination, report.after_elimination, report.eliminated);
   json["pools"] = Json::array();
-  for (const PoolRow& pool : report.pools)
-    json["pools"].push_back({{"name", pool.name},
-                             {"size", pool.size},
-                             {"peak", pool.peak},
-                             {"lower_bound", pool.lower_bound},
-                             {"proven_optimal", pool.proven_optimal},
-                             {"method", pool.method}});
+  for (const PoolRow& pool : report.pools) json["pools"].push_back(pool_json(pool));
   json["search"] = {{"steps", report.search.steps}, {"ended_early", report.search.ended_early}};
   if (report.ram_budget)
     json["ram_budget"] = {{"budget", report.ram_budget->budget},
@@ -46,12 +93,16 @@ std::string report_json(const Report& report) {
                      {"weight_bytes", report.weight_bytes},
                      {"table_bytes", report.table_bytes},
                      {"stream_bytes", report.stream_bytes},
-                     {"constant_bytes_linked", measured.constant_bytes}};
+                     {"constant_bytes_linked", measured.constant_bytes},
+                     {"stream_bytes_linked", measured.stream_bytes},
+                     {"total_bytes", measured.flash_bytes()}};
     json["stack"] = {{"bytes", measured.stack_bytes}, {"chain", measured.stack_chain}};
     json["compiler"] = measured.compiler;
   } else {
     json["not_measured"] = report.not_measured;
   }
+  if (!report.cycles.empty())
+    json["estimated_cycles"] = packaging::cycles_json(report.device_cycles, report.cycles);
   json["regions"] = Json::array();
   for (const RegionRow& region : report.regions)
     json["regions"].push_back({{"name", region.name},
@@ -60,24 +111,7 @@ std::string report_json(const Report& report) {
                                {"macs", region.macs},
                                {"stream_bytes", region.stream_bytes}});
   json["operators"] = Json::array();
-  for (const OperatorRow& row : report.operators) {
-    Json memory = Json::array();
-    for (const OperatorRow::Range& range : row.memory)
-      memory.push_back({{"buffer", range.what},
-                        {"pool", range.pool},
-                        {"begin", range.begin},
-                        {"end", range.end}});
-    json["operators"].push_back({{"name", row.name},
-                                 {"what", row.origin},
-                                 {"member", row.device},
-                                 {"region", row.region},
-                                 {"macs", row.macs},
-                                 {"weight_bytes", row.weight_bytes},
-                                 {"table_bytes", row.table_bytes},
-                                 {"stream_bytes", row.stream_bytes},
-                                 {"kernels", row.kernels},
-                                 {"memory", std::move(memory)}});
-  }
+  for (const OperatorRow& row : report.operators) json["operators"].push_back(operator_json(row));
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "intarsia/report.h"
+#include "packaging/report_text.h"
 
 namespace intarsia {
 namespace {
@@ -135,6 +136,36 @@ std::string search_text(const SearchFigures& search) {
                      search.steps);
 }
 
+std::string packaging::edges_text(const std::vector<TensorInfo>& inputs,
+                                  const std::vector<TensorInfo>& outputs) {
+  std::string text = "Inputs and outputs\n";
+  const auto add = [&](const char* edge, const std::vector<TensorInfo>& tensors) {
+    for (const TensorInfo& tensor : tensors) {
+      const graph::Quantization& quantization = tensor.quantization;
+      std::string real;
+      if (quantization.per_channel())
+        real = fmt::format(" with a scale for each index of axis {}", quantization.axis);
+      else if (quantization.present())
+        real = fmt::format(" real = {:.9g} * (q - {})", quantization.scale[0],
+                           quantization.zero_point[0]);
+      text += fmt::format("  {:<6} '{}' {}[{}]{}\n", edge, tensor.name, to_string(tensor.type),
+                          fmt::join(tensor.shape, ","), real);
+    }
+  };
+  add("input", inputs);
+  add("output", outputs);
+  return text;
+}
+
+std::string packaging::cycles_text(const std::vector<DeviceCycles>& devices) {
+  if (devices.empty()) return "";
+  std::string text = "Cycles, estimated\n";
+  for (const DeviceCycles& device : devices)
+    text +=
+        fmt::format("  {:<12} {:>9} at {:g} MHz\n", device.device, device.cycles, device.clock_mhz);
+  return text;
+}
+
 std::string report_text(const Report& report) {
   std::string text = fmt::format("{} for {} on board {}\n{} multiply-accumulates", report.model,
                                  report.target, report.board, report.macs);
@@ -142,9 +173,11 @@ std::string report_text(const Report& report) {
     text += fmt::format("; {} transfers between devices, {} bytes", report.transfers,
                         report.transfer_bytes);
   if (!report.search_note.empty()) text += "\n" + report.search_note;
-  return text + "\n" + elimination_text(report) + "\n" + pools_text(report) +
-         row_tiles_text(report) + scheduled_again_text(report) + flash_text(report) + "\n" +
-         operators_text(report) + kernels_text(report);
+  return text + "\n" + elimination_text(report) + "\n" +
+         packaging::edges_text(report.inputs, report.outputs) + pools_text(report) +
+         row_tiles_text(report) + scheduled_again_text(report) + flash_text(report) +
+         packaging::cycles_text(report.device_cycles) + "\n" + operators_text(report) +
+         kernels_text(report);
 }
 
 }  // namespace intarsia

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "graph/cut_out.h"
 #include "partitioning/assign.h"
 #include "partitioning/offers.h"
 #include "partitioning/regions.h"
@@ -147,6 +148,36 @@ std::string search_note(const Explanation& explanation) {
       explanation.search->most_kept);
 }
 
+std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& module,
+                                                  const TargetRegistry& registry,
+                                                  const TargetSpec& target,
+                                                  const LoweringOptions& lowering) {
+  std::vector<Explanation::Cycles> rows;
+  for (const graph::Function& function : module.functions) {
+    const Target* device = function.name == module.entry ? nullptr : target.device(function.target);
+    if (device == nullptr) continue;
+    const TargetKind& kind = registry.kind_of(*device);
+    const auto add = [&](const std::string& name, const graph::Function& whole) {
+      const CostEstimate cost = kind.cost(*device, module, whole, lowering);
+      rows.push_back({name, device->name, static_cast<int64_t>(whole.nodes.size()), cost.cycles,
+                      cost.clock_mhz});
+    };
+    if (kind.spec.role != Role::Cpu) {
+      add(function.name, function);
+      continue;
+    }
+    const graph::FunctionCutter cutter(function);
+    for (size_t n = 0; n < function.nodes.size(); ++n) {
+      const graph::NodeId id{static_cast<int32_t>(n)};
+      graph::Function alone = cutter.cut({&id, 1}).function;
+      alone.name = function.name;
+      alone.target = function.target;
+      add(function.nodes[n].name, alone);
+    }
+  }
+  return rows;
+}
+
 Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
                               const TargetSpec& target, const PartitionOptions& options) {
   INTARSIA_TRY(const graph::Module pinned, passes::apply_pins(module, options.pins));
@@ -182,6 +213,9 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   Partitioned result;
   result.explanation = explain(function, registry, target, offers, costs, *chosen, options.policy);
   result.explanation.search = search;
+  if (options.cycles)
+    result.explanation.cycles =
+        estimated_cycles(chosen->module, registry, target, options.lowering);
   result.module = std::move(chosen->module);
   INTARSIA_TRY_VOID(graph::verify(result.module));
   return result;

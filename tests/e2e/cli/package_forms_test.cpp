@@ -294,12 +294,14 @@ TEST_F(PackageForms, OfAnotherVersionOfTheRuntimeDoNotCompile) {
   change("old/intarsia/contract/version.h", "INTARSIA_RUNTIME_VERSION " + version,
          "INTARSIA_RUNTIME_VERSION 1");
   change("old/old.h", "INTARSIA_RUNTIME_VERSION != " + version, "INTARSIA_RUNTIME_VERSION != 1");
-  for (const char* order : {"#include \"digits.h\"\n#include \"old.h\"\n", "#include \"old.h\"\n#include \"digits.h\"\n"}) {
+  for (const char* order : {"#include \"digits.h\"\n#include \"old.h\"\n",
+                            "#include \"old.h\"\n#include \"digits.h\"\n"}) {
     write("both.c", std::string(order));
     const ProcessOutcome outcome =
         program({"cc", "-std=c11", "-fsyntax-only", "-Iold", "-Idigits", "both.c"});
     EXPECT_FALSE(outcome.succeeded());
-    EXPECT_THAT(outcome.err, HasSubstr("compile all models of a program with one version of Intarsia"));
+    EXPECT_THAT(outcome.err,
+                HasSubstr("compile all models of a program with one version of Intarsia"));
   }
   // A runtime that was compiled before, and linked: init says so.
   write("version.c", std::string("#include <stdint.h>\nint32_t intarsia_runtime_version(void);\n"

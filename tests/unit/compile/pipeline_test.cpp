@@ -100,6 +100,41 @@ TEST_P(Pipeline, GoesNoFurtherBack) {
   EXPECT_EQ(run(emitted, Stage::Emit).programs[0].emitted.sources[0].path, "mine.c");
 }
 
+// What a program asks for in the options: bytes at the edges, and what could not have them said.
+TEST_P(Pipeline, DropsTheConversionsAtTheEdges) {
+  options_.partition.pins.clear();
+  const CompiledModel floats = imported_model(*graph::parse(R"(intarsia.graph edges
+func @main(%0, %4) -> (%3, %5) {
+  %0 x: f32[1,4]
+  %1 q: i8[1,4] q(0.5:3)
+  %2 r: i8[1,4] q(0.5:3)
+  %3 y: f32[1,4]
+  %4 z: f32[1,4]
+  %5 e: f32[1,4]
+  quantize enter(%0) -> (%1)
+  relu r(%1) -> (%2)
+  dequantize leave(%2) -> (%3)
+  exp e(%4) -> (%5)
+}
+entry @main
+)"));
+  const CompiledModel as_it_is = run(floats, Stage::Emit);
+  EXPECT_TRUE(as_it_is.notes.empty());
+  EXPECT_EQ(as_it_is.imported, floats.imported);
+  options_.io = ModelIo::Int8;
+  const CompiledModel bytes = run(floats, Stage::Emit);
+  const TensorInfo& x = bytes.programs.front().emitted.inputs[0];
+  EXPECT_EQ(x.name, "x");
+  EXPECT_EQ(x.type, DataType::Int8);
+  EXPECT_EQ(x.quantization.zero_point, std::vector<int64_t>{3});
+  EXPECT_EQ(bytes.programs.front().emitted.outputs[0].type, DataType::Int8);
+  EXPECT_EQ(bytes.imported.entry_function().nodes.size(), 2u);
+  ASSERT_EQ(bytes.notes.items().size(), 2u);
+  EXPECT_EQ(bytes.notes.items()[0].where, "edges: input 'z'");
+  EXPECT_EQ(bytes.notes.items()[1].where, "edges: output 'e'");
+  EXPECT_EQ(run(run(floats, Stage::Partition), Stage::Emit).notes.items().size(), 2u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Targets, Pipeline, testing::Values("c", "a: c; b: c"),
                          [](const auto& info) { return info.index == 0 ? "OneCpu" : "TwoCpus"; });
 

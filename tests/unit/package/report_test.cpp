@@ -10,6 +10,7 @@
 #include "intarsia/import.h"
 #include "intarsia/package.h"
 #include "intarsia/report.h"
+#include "support/strict_json.h"
 
 namespace intarsia {
 namespace {
@@ -131,6 +132,56 @@ TEST(Package, DescribesTheModel) {
   const std::vector<std::string>& sources = made.model.program().emitted.c_files;
   EXPECT_TRUE(std::find(sources.begin(), sources.end(), "digits.c") != sources.end());
   for (const std::string& source : sources) EXPECT_TRUE(source.ends_with(".c")) << source;
+}
+
+TEST(Report, ListsInputsAndOutputs) {
+  const Made made = digits_on("c");
+  const std::string text = report_text(made.report);
+  EXPECT_NE(text.find("  input  'image' i8[1,8,8,1] real = 0.00392156886 * (q - -128)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("  output 'scores' i8[1,10] real = 0.00390625 * (q - -128)\n"),
+            std::string::npos);
+  const Json json = Json::parse(report_json(made.report));
+  EXPECT_EQ(json["format"], kReportFormat);
+  ASSERT_EQ(json["inputs"].size(), 1u);
+  EXPECT_EQ(json["inputs"][0]["name"], "image");
+  EXPECT_EQ(json["inputs"][0]["type"], "i8");
+  EXPECT_EQ(json["inputs"][0]["shape"], Json({1, 8, 8, 1}));
+  EXPECT_EQ(json["outputs"][0]["scale"], Json({0.00390625}));
+  EXPECT_EQ(json["outputs"][0]["zero_point"], Json({-128}));
+}
+
+// Every key once, whatever there is to say: the partitioner's search and the planner's are two.
+TEST(Report, KeysAreThereOnce) {
+  Made made = digits_on("cortex-m55+ethos-u55-128", {{"widen", "c"}});
+  made.report.search_note = "the search was cut short";
+  made.report.measured = Measurements{};
+  made.report.ram_budget = RamBudgetOutcome{1, 2, 3, {}};
+  made.report.cycles = {{"a", "c", 1, 2}};
+  made.report.device_cycles = {{"c", 100, 2}};
+  const Result<nlohmann::json> json = parse_strict_json(report_json(made.report), "report.json");
+  ASSERT_TRUE(json.ok()) << json.error().to_string();
+  EXPECT_EQ((*json)["partition_search"], "the search was cut short");
+  EXPECT_EQ((*json)["search"]["steps"], made.report.search.steps);
+}
+
+TEST(Report, EstimatesAreThoseOfTheExplanation) {
+  Made made = digits_on("c");
+  EXPECT_FALSE(Json::parse(report_json(made.report)).contains("estimated_cycles"));
+  EXPECT_EQ(report_text(made.report).find("Cycles"), std::string::npos);
+  Explanation explanation;
+  explanation.cycles = {
+      {"a", "c", 1, 10.4, 100}, {"npu_0", "npu", 3, 20, 500}, {"b", "c", 1, 1.5, 100}};
+  add_cycles(explanation, made.report);
+  const Json cycles = Json::parse(report_json(made.report))["estimated_cycles"];
+  ASSERT_EQ(cycles["devices"].size(), 2u);
+  EXPECT_EQ(cycles["devices"][0]["cycles"], 12);
+  EXPECT_EQ(cycles["devices"][1]["assumed_mhz"], 500);
+  EXPECT_EQ(cycles["operators"][1]["operators"], 3);
+  EXPECT_NE(report_text(made.report).find("  npu                 20 at 500 MHz\n"),
+            std::string::npos)
+      << report_text(made.report);
 }
 
 TEST(Report, IsTheSameEveryTime) {

@@ -153,6 +153,61 @@ entry @main
   EXPECT_EQ(with->explanation.microseconds, 5);
 }
 
+// A row for each operator of a CPU; of another device for each function, whose operators save each other work.
+TEST(Partition, CyclesWhereAskedFor) {
+  TargetKind cpu =
+      testing_kinds::fake_kind("cpu", Role::Cpu, {{OpKind::Relu, 50}, {OpKind::Exp, 50}}, 0);
+  TargetKind npu = testing_kinds::fake_kind("npu", Role::Accelerator, {{OpKind::Relu, 50}}, 0);
+  cpu.cost = sum_of_operators(
+      [](const Target&, const graph::Module&, const graph::Function&, const graph::Node& node) {
+        return CostEstimate{node.name == "c" ? 7.0 : 9.0, 10};
+      });
+  npu.cost = [](const Target&, const graph::Module&, const graph::Function& function,
+                const LoweringOptions& options) {
+    EXPECT_EQ(options.optimise, LoweringOptions::Optimise::Size);
+    return CostEstimate{1.0 + static_cast<double>(function.nodes.size()), 200};
+  };
+  TargetRegistry registry;
+  registry.add(std::move(cpu));
+  registry.add(std::move(npu));
+  const graph::Module module = parsed(R"(intarsia.graph m
+func @main(%0) -> (%4) {
+  %0 in: f32[1,4]
+  %1 a: f32[1,4]
+  %2 b: f32[1,4]
+  %3 c: f32[1,4]
+  %4 d: f32[1,4]
+  relu a(%0) -> (%1) {}
+  relu b(%1) -> (%2) {}
+  exp c(%2) -> (%3)
+  exp d(%3) -> (%4)
+}
+entry @main
+)");
+  const Result<TargetSpec> target = parse_target(registry.catalogue(), "cpu + npu");
+  ASSERT_TRUE(target.ok()) << target.error().to_string();
+  PartitionOptions options;
+  options.lowering.optimise = LoweringOptions::Optimise::Size;
+  options.estimates = false;
+  const Result<Partitioned> without = partition(module, registry, *target, options);
+  ASSERT_TRUE(without.ok()) << without.error().to_string();
+  EXPECT_TRUE(without->explanation.cycles.empty());
+  options.cycles = true;
+  const Result<Partitioned> with = partition(module, registry, *target, options);
+  ASSERT_TRUE(with.ok());
+  const std::vector<Explanation::Cycles>& rows = with->explanation.cycles;
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].name, "main_npu_0");
+  EXPECT_EQ(rows[0].device, "npu");
+  EXPECT_EQ(rows[0].operators, 2);
+  EXPECT_EQ(rows[0].cycles, 3);
+  EXPECT_EQ(rows[0].clock_mhz, 200);
+  EXPECT_EQ(rows[1].name, "c");
+  EXPECT_EQ(rows[1].cycles, 7);
+  EXPECT_EQ(rows[2].name, "d");
+  EXPECT_EQ(rows[2].cycles, 9);
+}
+
 TEST(Partition, SaysWhyNot) {
   graph::Module wide = parsed(kDiamond);
   for (graph::Tensor& tensor : wide.functions[0].tensors) tensor.shape = {1, 32};

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "intarsia/plugin/tir_build.h"
+#include "plan/fullest_step.h"
 
 namespace intarsia {
 namespace {
@@ -326,6 +327,41 @@ TEST_F(CheckPlan, FindsABufferWithoutAPlace) {
 TEST_F(CheckPlan, FindsAnOverfullPool) {
   plan_.memory.pools[0].size = 100;
   EXPECT_THAT(complaint(), HasSubstr("beyond pool 'ram' of 100 bytes"));
+}
+
+// in and a and b are alive when g runs; each other step has two.
+TEST(FullestStep, IsWhereMostIsInUse) {
+  const tir::Module module = chain(false);
+  const Result<Plan> plan = plan_memory(module, unlimited_memory());
+  ASSERT_TRUE(plan.ok());
+  const plan::FullestStep all = plan::fullest_step(*plan), of_pool = plan::fullest_step(*plan, 0);
+  EXPECT_EQ(all.bytes, plan->use[0].lower_bound);
+  EXPECT_EQ(all.step, of_pool.step);
+  EXPECT_EQ(all.alive, of_pool.alive);
+  int64_t bytes = 0;
+  for (const Placement* place : all.alive) {
+    EXPECT_LE(place->first_step, all.step);
+    EXPECT_GE(place->last_step, all.step);
+    bytes += place->bytes;
+  }
+  EXPECT_EQ(bytes, all.bytes);
+  EXPECT_EQ(plan::fullest_step(Plan{}).bytes, 0);
+}
+
+// What shares bytes on purpose is counted once, and memories that are only read not at all.
+TEST(FullestStep, CountsBytesOnce) {
+  Plan plan;
+  plan.memory.pools = {{"ram", 0}, {"flash", 0, true}, {"fast", 0}};
+  plan.steps = 3;
+  plan.placements = {{{0}, 0, 0, 64, 0, 1},  {{1}, 0, 32, 64, 1, 1}, {{2}, 0, 0, 64, 1, 2},
+                     {{3}, 1, 0, 999, 0, 2}, {{4}, 2, 16, 8, 0, 0},  {{5}, 2, 0, 100, 2, 2}};
+  const plan::FullestStep ram = plan::fullest_step(plan, 0);
+  EXPECT_EQ(ram.step, 1);
+  EXPECT_EQ(ram.bytes, 96);
+  EXPECT_EQ(ram.alive.size(), 3u);
+  const plan::FullestStep all = plan::fullest_step(plan);
+  EXPECT_EQ(all.step, 2);
+  EXPECT_EQ(all.bytes, 164);
 }
 
 }  // namespace

@@ -1,48 +1,32 @@
-#include "board/json_reader.h"
+#include "support/json_reader.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <optional>
 
-namespace intarsia::board {
+#include "support/amounts.h"
+
+namespace intarsia {
 namespace {
 
 using nlohmann::json;
 
-std::optional<uint64_t> parse_amount(std::string_view text) {
-  uint64_t unit = 1;
-  int base = 10;
-  if (text.starts_with("0x")) {
-    text.remove_prefix(2);
-    base = 16;
-  } else if (!text.empty()) {
-    const char suffix = text.back();
-    if (suffix == 'K') unit = uint64_t{1} << 10;
-    if (suffix == 'M') unit = uint64_t{1} << 20;
-    if (suffix == 'G') unit = uint64_t{1} << 30;
-    if (unit > 1) text.remove_suffix(1);
-  }
-  uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  if (value > std::numeric_limits<uint64_t>::max() / unit) return std::nullopt;
-  return value * unit;
-}
-
 std::optional<uint64_t> amount_of(const json& value) {
   if (value.is_number_unsigned()) return value.get<uint64_t>();
-  if (value.is_string()) return parse_amount(value.get_ref<const std::string&>());
-  return std::nullopt;
+  if (!value.is_string()) return std::nullopt;
+  const std::optional<int64_t> bytes = parse_bytes(value.get_ref<const std::string&>());
+  return bytes ? std::optional(static_cast<uint64_t>(*bytes)) : std::nullopt;
 }
 
 }  // namespace
 
-JsonReader::JsonReader(const json& object, std::string where, Diagnostics& problems)
-    : object_(object), where_(std::move(where)), problems_(problems) {
+JsonReader::JsonReader(const json& object, std::string where, Diagnostics& problems,
+                       std::string keys_page)
+    : object_(object),
+      where_(std::move(where)),
+      problems_(problems),
+      keys_page_(std::move(keys_page)) {
   if (!object_.is_object()) problems_.add(where_, "a JSON object is expected here");
 }
 
@@ -136,15 +120,19 @@ const json* JsonReader::optional_object(const char* key) {
   return nullptr;
 }
 
+const json* JsonReader::optional_value(const char* key) {
+  return find(key, false);
+}
+
 void JsonReader::finish() {
   if (!object_.is_object()) return;
   for (const auto& [key, value] : object_.items()) {
     if (std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
     const std::string meant = nearest_name(key, asked_);
     problems_.add(where_, fmt::format("unknown key '{}'", key),
-                  meant.empty() ? "boards/README.md lists the keys"
+                  meant.empty() ? fmt::format("{} lists the keys", keys_page_)
                                 : fmt::format("did you mean '{}'?", meant));
   }
 }
 
-}  // namespace intarsia::board
+}  // namespace intarsia

@@ -9,18 +9,20 @@
 
 #include "intarsia/diagnostics.h"
 
-namespace intarsia::board {
+namespace intarsia {
 
 class JsonReader {
  public:
-  // `where` is the file and the place in it: "boards/x/board.json: memories[1]".
-  JsonReader(const nlohmann::json& object, std::string where, Diagnostics& problems);
+  // `where` is the file and the place in it: "boards/x/board.json: memories[1]". `keys_page`: where its keys are
+  // described.
+  JsonReader(const nlohmann::json& object, std::string where, Diagnostics& problems,
+             std::string keys_page = "boards/README.md");
 
   const std::string& where() const { return where_; }
 
   std::string text(const char* key);
   std::string optional_text(const char* key);
-  // A non-negative integer, or a string: "0x20000000", "512K", "2M", "1G".
+  // A non-negative integer, or a string: "0x20000000", "512K", "1.5M", "1G".
   uint64_t amount(const char* key);
   uint64_t optional_amount(const char* key, uint64_t missing);
   std::vector<std::string> texts(const char* key);
@@ -30,6 +32,9 @@ class JsonReader {
   const nlohmann::json* optional_array(const char* key);
   const nlohmann::json* object(const char* key);
   const nlohmann::json* optional_object(const char* key);
+
+  // Of any type; null when it is missing.
+  const nlohmann::json* optional_value(const char* key);
 
   // After the last field: complains about all others.
   void finish();
@@ -41,7 +46,8 @@ class JsonReader {
   const nlohmann::json& object_;
   std::string where_;
   Diagnostics& problems_;
+  std::string keys_page_;
   std::vector<std::string> asked_;
 };
 
-}  // namespace intarsia::board
+}  // namespace intarsia

@@ -1,0 +1,17 @@
+// A model file compiled, built for its board and measured: what `compile` writes and `check` looks at.
+#pragma once
+
+#include "program.h"
+
+namespace intarsia::cli {
+
+struct MeasuredProgram {
+  graph::Module imported;
+  PackageContents package;
+  ProgramReport report;
+};
+
+// With --flash-budget: the first choice of --optimise, from the asked one to smaller code, that keeps to it.
+Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOptions& options);
+
+}  // namespace intarsia::cli
