@@ -20,9 +20,8 @@ Result<void> write_formatted(const CompileCommand& command, const packaging::For
                              const MeasuredProgram& made) {
   packaging::FormatFacts facts;
   INTARSIA_TRY(facts.sample, packaging::make_sample_data(made.imported));
-  facts.measured_with = made.report.measured
-                            ? made.report.measured->compiler
-                            : "not measured: " + made.report.not_measured;
+  facts.measured_with = made.report.measured ? made.report.measured->compiler
+                                             : "not measured: " + made.report.not_measured;
   INTARSIA_TRY(packaging::FormattedPackage formatted, format.make(made.package, facts));
   INTARSIA_TRY_VOID(write_model(command.output_folder, std::move(formatted.package), made.report));
   for (const std::string& note : formatted.notes) fmt::print(stderr, "note: {}\n", note);
@@ -47,7 +46,8 @@ Result<void> write_as_asked(const CompileCommand& command, const packaging::Form
 // Also whether the form that is asked for can be had in that format.
 Result<const packaging::Format*> format_of(const CompileCommand& command) {
   INTARSIA_TRY(const packaging::Format* format, packaging::format_named(command.format));
-  if (format->make != packaging::plain_format && (command.single_file || !command.runtime_folder.empty()))
+  if (format->make != packaging::plain_format &&
+      (command.single_file || !command.runtime_folder.empty()))
     return Diagnostics("--format " + command.format,
                        fmt::format("{} is a form of the plain package",
                                    command.single_file ? "--single-file" : "--runtime"),

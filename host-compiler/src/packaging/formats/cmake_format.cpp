@@ -28,13 +28,16 @@ std::string installable_library(const PackageManifest& manifest, const std::stri
   const LibrarySources sources = split_sources(manifest);
   std::string text = fmt::format(
       "cmake_minimum_required(VERSION 3.13)\n"
-      "# Library intarsia::{0}: the compiled model and the functions of the runtime that it calls. Generated file.\n"
-      "#   add_subdirectory(<this folder>), or: cmake -S . -B build && cmake --install build --prefix P, and\n"
+      "# Library intarsia::{0}: the compiled model and the functions of the runtime that it calls. "
+      "Generated file.\n"
+      "#   add_subdirectory(<this folder>), or: cmake -S . -B build && cmake --install build "
+      "--prefix P, and\n"
       "#   find_package({0} REQUIRED) with P in CMAKE_PREFIX_PATH\n"
       "#   target_link_libraries(firmware PRIVATE intarsia::{0})\n"
       "project({0} LANGUAGES C{2})\n"
       "if(TARGET {1})\n"
-      "  message(FATAL_ERROR \"There is a target '{1}' already: the models of a program need different names. \"\n"
+      "  message(FATAL_ERROR \"There is a target '{1}' already: the models of a program need "
+      "different names. \"\n"
       "    \"Compile one of them again with 'intarsia compile --name NAME'.\")\n"
       "endif()\n"
       "if(CMAKE_SOURCE_DIR STREQUAL CMAKE_CURRENT_SOURCE_DIR)\n"
@@ -60,9 +63,10 @@ std::string installable_library(const PackageManifest& manifest, const std::stri
       "target_compile_options({0} PRIVATE -O2 -ffunction-sections -fdata-sections)\n",
       target, sources.cpp ? " PRIVATE cxx_std_20" : "");
   if (sources.cpp && manifest.core != "native")
-    text += fmt::format("target_compile_options({} PRIVATE \"$<$<COMPILE_LANGUAGE:CXX>:{}>\")\n", target,
-                        fmt::join(std::vector<std::string>{"-ffreestanding", "-fno-exceptions", "-fno-rtti",
-                                                           "-fno-threadsafe-statics"},
+    text += fmt::format("target_compile_options({} PRIVATE \"$<$<COMPILE_LANGUAGE:CXX>:{}>\")\n",
+                        target,
+                        fmt::join(std::vector<std::string>{"-ffreestanding", "-fno-exceptions",
+                                                           "-fno-rtti", "-fno-threadsafe-statics"},
                                   ";"));
   if (!manifest.link_libraries.empty())
     text += fmt::format("target_link_libraries({} PUBLIC {})\n", target,
@@ -104,9 +108,10 @@ Result<FormattedPackage> cmake_format(const PackageContents& plain, const Format
   const PackageManifest& manifest = package.manifest;
   const std::string target = cmake_target(manifest.model);
   if (target != manifest.model)
-    made.notes.push_back(fmt::format("CMake has the name '{}' for something else: the target inside is '{}', outside "
-                                     "intarsia::{} as always",
-                                     manifest.model, target, manifest.model));
+    made.notes.push_back(fmt::format(
+        "CMake has the name '{}' for something else: the target inside is '{}', outside "
+        "intarsia::{} as always",
+        manifest.model, target, manifest.model));
   package.files.push_back({"CMakeLists.txt", installable_library(manifest, target) +
                                                  install_text(manifest, target) +
                                                  sample_target(manifest, target)});
@@ -116,17 +121,18 @@ Result<FormattedPackage> cmake_format(const PackageContents& plain, const Format
                    "include(\"${{CMAKE_CURRENT_LIST_DIR}}/{0}-targets.cmake\")\n",
                    manifest.model)});
   const std::string sample = fmt::format(
-      "/* {0}: a sample that prints what the model computes. Generated file. */\n#include <stdio.h>\n{1}\n"
+      "/* {0}: a sample that prints what the model computes. Generated file. */\n#include "
+      "<stdio.h>\n{1}\n"
       "int main(void) {{\n  return run_{0}_sample();\n}}\n",
       manifest.model, sample_text(manifest, facts.sample, "printf"));
   package.files.push_back({fmt::format("sample/{}_sample.c", manifest.model), sample});
   package.files.push_back({fmt::format("sample/{}_test_data.h", manifest.model),
                            test_data_text(manifest, facts.sample)});
-  package.files.push_back(readme(
-      manifest, facts, "A library for CMake",
-      fmt::format("```sh\ncmake -S . -B build -D {}_SAMPLE=ON && cmake --build build\nbuild/{}_sample\n```\n",
-                  upper_case(manifest.model), manifest.model),
-      made.notes));
+  package.files.push_back(readme(manifest, facts, "A library for CMake",
+                                 fmt::format("```sh\ncmake -S . -B build -D {}_SAMPLE=ON && cmake "
+                                             "--build build\nbuild/{}_sample\n```\n",
+                                             upper_case(manifest.model), manifest.model),
+                                 made.notes));
   return made;
 }
 

@@ -12,9 +12,11 @@ std::string esp_idf_cmake(const PackageManifest& manifest) {
   std::string text = "# Generated file.\nidf_component_register(\n  SRCS\n";
   for (const auto* list : {&sources.model, &sources.runtime})
     for (const std::string& file : *list) text += fmt::format("    \"{}\"\n", file);
-  return text + "  INCLUDE_DIRS \"src\"\n)\n"
-                "# ESP-IDF's default is -Og.\n"
-                "target_compile_options(${COMPONENT_LIB} PRIVATE -O2 -ffunction-sections -fdata-sections)\n";
+  return text +
+         "  INCLUDE_DIRS \"src\"\n)\n"
+         "# ESP-IDF's default is -Og.\n"
+         "target_compile_options(${COMPONENT_LIB} PRIVATE -O2 -ffunction-sections "
+         "-fdata-sections)\n";
 }
 
 Result<void> refuse_other_cores(const PackageManifest& manifest) {
@@ -40,9 +42,10 @@ Result<FormattedPackage> esp_idf_format(const PackageContents& plain, const Form
   };
   add("CMakeLists.txt", esp_idf_cmake(manifest));
   add("idf_component.yml",
-      fmt::format("version: \"1.0.0\"\ndescription: The neural network {}, compiled to C\ndependencies:\n  "
-                  "idf: \">=5.0\"\n",
-                  manifest.model));
+      fmt::format(
+          "version: \"1.0.0\"\ndescription: The neural network {}, compiled to C\ndependencies:\n  "
+          "idf: \">=5.0\"\n",
+          manifest.model));
   add(example + "/CMakeLists.txt",
       fmt::format("cmake_minimum_required(VERSION 3.16)\n"
                   "include($ENV{{IDF_PATH}}/tools/cmake/project.cmake)\n"
@@ -62,7 +65,8 @@ Result<FormattedPackage> esp_idf_format(const PackageContents& plain, const Form
       test_data_text(manifest, facts.sample));
   package.files.push_back(readme(
       manifest, facts, "An ESP-IDF component",
-      fmt::format("```sh\ncd {} && idf.py set-target esp32c3\nidf.py build flash monitor\n```\n", example),
+      fmt::format("```sh\ncd {} && idf.py set-target esp32c3\nidf.py build flash monitor\n```\n",
+                  example),
       made.notes));
   return made;
 }

@@ -14,11 +14,13 @@ namespace intarsia::packaging {
 // What a format needs besides the package.
 struct FormatFacts {
   SampleData sample;
-  std::string measured_with;  // "arm-none-eabi-gcc 12.2.1 -Os", of the figures in report.txt; or why there are none
+  std::string
+      measured_with;  // "arm-none-eabi-gcc 12.2.1 -Os", of the figures in report.txt; or why there are none
 };
 
 struct FormattedPackage {
-  PackageContents package;         // its manifest names the files where they are now: `run` reads the folder
+  PackageContents
+      package;  // its manifest names the files where they are now: `run` reads the folder
   std::vector<std::string> notes;  // a line each: a name that had to be changed
 };
 
@@ -29,8 +31,9 @@ struct Format {
   Result<FormattedPackage> (*make)(const PackageContents& plain, const FormatFacts& facts);
 };
 
-std::span<const Format> formats();                         // "plain" first
-Result<const Format*> format_named(const std::string& name);  // an unknown one: with the nearest name
+std::span<const Format> formats();  // "plain" first
+Result<const Format*> format_named(
+    const std::string& name);  // an unknown one: with the nearest name
 
 // One per file <name>_format.cpp.
 Result<FormattedPackage> plain_format(const PackageContents& plain, const FormatFacts& facts);

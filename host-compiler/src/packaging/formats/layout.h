@@ -30,7 +30,8 @@ struct LibrarySources {
 LibrarySources split_sources(const PackageManifest& manifest);
 
 // README.md: the model, the commands that build the sample (at most two, `how`), what the figures were got with, and notes.
-SourceFile readme(const PackageManifest& manifest, const FormatFacts& facts, const std::string& what,
-                  const std::string& how, const std::vector<std::string>& notes);
+SourceFile readme(const PackageManifest& manifest, const FormatFacts& facts,
+                  const std::string& what, const std::string& how,
+                  const std::vector<std::string>& notes);
 
 }  // namespace intarsia::packaging

@@ -18,19 +18,22 @@ std::string pico_list(const std::vector<std::string>& files) {
 std::string pico_library(const PackageManifest& manifest, const std::string& target) {
   const LibrarySources sources = split_sources(manifest);
   return fmt::format(
-      "# Library '{0}' for the Pico SDK: the compiled model and the functions of the runtime that it calls. Generated file.\n"
+      "# Library '{0}' for the Pico SDK: the compiled model and the functions of the runtime that "
+      "it calls. Generated file.\n"
       "#   add_subdirectory(<this folder>), after pico_sdk_init()\n"
       "#   target_link_libraries(firmware PRIVATE {0})\n"
       "if(NOT PICO_SDK_VERSION_STRING)\n"
       "  message(FATAL_ERROR \"{0} is for the Pico SDK: pico_sdk_init() comes first.\")\n"
       "endif()\n"
       "if(TARGET {0})\n"
-      "  message(FATAL_ERROR \"There is a target '{0}' already: the models of a program need different names. \"\n"
+      "  message(FATAL_ERROR \"There is a target '{0}' already: the models of a program need "
+      "different names. \"\n"
       "    \"Compile one of them again with 'intarsia compile --name NAME'.\")\n"
       "endif()\n"
       "set(model_sources\n{1})\n"
       "set(runtime_sources\n{2})\n"
-      "# Models of one program share the runtime: a file is taken from the first model that has it.\n"
+      "# Models of one program share the runtime: a file is taken from the first model that has "
+      "it.\n"
       "if(NOT TARGET intarsia_runtime)\n"
       "  add_library(intarsia_runtime INTERFACE)\n"
       "endif()\n"
@@ -42,7 +45,8 @@ std::string pico_library(const PackageManifest& manifest, const std::string& tar
       "    set_property(GLOBAL APPEND PROPERTY INTARSIA_RUNTIME_FILES \"${{name}}\")\n"
       "  endif()\n"
       "endforeach()\n"
-      "# An INTERFACE library's files are compiled by the program, in another folder than this one: with the options below.\n"
+      "# An INTERFACE library's files are compiled by the program, in another folder than this "
+      "one: with the options below.\n"
       "add_library({0} INTERFACE)\n"
       "target_sources({0} INTERFACE ${{model_sources}})\n"
       "target_include_directories({0} INTERFACE \"${{CMAKE_CURRENT_LIST_DIR}}/src\")\n"
@@ -61,8 +65,8 @@ Result<FormattedPackage> pico_format(const PackageContents& plain, const FormatF
   const PackageManifest& manifest = package.manifest;
   const std::string target = cmake_target(manifest.model);
   if (target != manifest.model)
-    made.notes.push_back(fmt::format("CMake has the name '{}' for something else: the library is '{}'",
-                                     manifest.model, target));
+    made.notes.push_back(fmt::format(
+        "CMake has the name '{}' for something else: the library is '{}'", manifest.model, target));
   package.files.push_back({"CMakeLists.txt", pico_library(manifest, target)});
   std::string app_sources = "main.c";
   for (const std::string& source : manifest.program_sources)
@@ -93,7 +97,8 @@ Result<FormattedPackage> pico_format(const PackageContents& plain, const FormatF
   package.files.push_back(
       readme(manifest, facts, "A library for the Pico SDK",
              "```sh\ncmake -S sample -B build -D PICO_BOARD=pico && cmake --build build\n```\n\n"
-             "with `PICO_SDK_PATH` in the environment. Flash the `.uf2`; the sample prints to the USB serial port.",
+             "with `PICO_SDK_PATH` in the environment. Flash the `.uf2`; the sample prints to the "
+             "USB serial port.",
              made.notes));
   return made;
 }

@@ -66,9 +66,9 @@ std::string print_output(const PackageManifest& manifest, size_t index, const st
   if (!is_printable(tensor)) return "";
   const int64_t elements = elements_of(tensor);
   const int64_t printed = std::min(elements, kMostPrinted);
-  std::string text = fmt::format(
-      "  for (i = 0; i < {}; ++i) {}_print(\"{}\", i, {});\n", printed, manifest.model,
-      fmt::format("output {}", index), real_of(manifest, index, "i"));
+  std::string text =
+      fmt::format("  for (i = 0; i < {}; ++i) {}_print(\"{}\", i, {});\n", printed, manifest.model,
+                  fmt::format("output {}", index), real_of(manifest, index, "i"));
   if (printed < elements)
     text += fmt::format("  {}(\"... %d values in all\\n\", {});\n", print, elements);
   if (is_vector(tensor))
@@ -86,9 +86,9 @@ bool prints_anything(const PackageManifest& manifest) {
 }
 
 bool has_vector(const PackageManifest& manifest) {
-  return std::any_of(manifest.outputs.begin(), manifest.outputs.end(), [](const TensorInfo& output) {
-    return is_printable(output) && is_vector(output);
-  });
+  return std::any_of(
+      manifest.outputs.begin(), manifest.outputs.end(),
+      [](const TensorInfo& output) { return is_printable(output) && is_vector(output); });
 }
 
 std::string print_function(const std::string& model, const std::string& print) {
@@ -112,11 +112,13 @@ std::string print_function(const std::string& model, const std::string& print) {
 std::string count_function(const std::string& model) {
   return fmt::format(
       "/* How many of `count` values, of `size` bytes each, are the same. */\n"
-      "static int {0}_count_equal(const void *values, const void *expected, int count, int size) {{\n"
+      "static int {0}_count_equal(const void *values, const void *expected, int count, int size) "
+      "{{\n"
       "  const uint8_t *a = (const uint8_t *)values, *b = (const uint8_t *)expected;\n"
       "  int equal = 0, i;\n"
       "  for (i = 0; i < count; ++i)\n"
-      "    if (memcmp(a + (size_t)i * (size_t)size, b + (size_t)i * (size_t)size, (size_t)size) == 0) ++equal;\n"
+      "    if (memcmp(a + (size_t)i * (size_t)size, b + (size_t)i * (size_t)size, (size_t)size) == "
+      "0) ++equal;\n"
       "  return equal;\n"
       "}}\n\n",
       model);
@@ -168,27 +170,31 @@ std::string sample_text(const PackageManifest& manifest, const SampleData& data,
                       model, macro);
   if (prints_anything(manifest)) text += print_function(model, print);
   if (has_data) text += count_function(model);
-  text += fmt::format("/* 0, or 1 when something is wrong. */\nstatic int run_{0}_sample(void) {{\n",
-                      model);
+  text += fmt::format(
+      "/* 0, or 1 when something is wrong. */\nstatic int run_{0}_sample(void) {{\n", model);
   for (size_t i = 0; i < manifest.outputs.size(); ++i)
     if (is_printable(manifest.outputs[i]))
       text += fmt::format("  const {0} *output{1};\n", c_name(manifest.outputs[i].type), i);
   text += "  intarsia_status status;\n";
   if (has_data) text += "  int equal = 0, values = 0;\n";
-  if (prints_anything(manifest)) text += has_vector(manifest) ? "  int i, largest;\n" : "  int i;\n";
+  if (prints_anything(manifest))
+    text += has_vector(manifest) ? "  int i, largest;\n" : "  int i;\n";
   text += "\n";
   for (size_t i = 0; i < manifest.devices.size(); ++i)
-    text += fmt::format("  {0}_memory.device{1} = intarsia_board_device({1}); /* {2} */\n", model, i,
-                        manifest.devices[i]);
+    text += fmt::format("  {0}_memory.device{1} = intarsia_board_device({1}); /* {2} */\n", model,
+                        i, manifest.devices[i]);
   text += fmt::format("  status = {0}_init(&{0}_instance, &{0}_memory);\n", model) +
           status_check(model, "init", print);
   for (size_t i = 0; i < manifest.inputs.size(); ++i)
     text += has_data
-                ? fmt::format("  memcpy({0}_input(&{0}_instance, {1}), {0}_test_input{1}, {2}_INPUT{1}_BYTES);\n",
-                              model, i, macro)
-                : fmt::format("  memset({0}_input(&{0}_instance, {1}), 0, {2}_INPUT{1}_BYTES);\n", model, i,
-                              macro);
-  text += fmt::format("  status = {0}_run(&{0}_instance);\n", model) + status_check(model, "run", print);
+                ? fmt::format(
+                      "  memcpy({0}_input(&{0}_instance, {1}), {0}_test_input{1}, "
+                      "{2}_INPUT{1}_BYTES);\n",
+                      model, i, macro)
+                : fmt::format("  memset({0}_input(&{0}_instance, {1}), 0, {2}_INPUT{1}_BYTES);\n",
+                              model, i, macro);
+  text += fmt::format("  status = {0}_run(&{0}_instance);\n", model) +
+          status_check(model, "run", print);
   for (size_t i = 0; i < manifest.outputs.size(); ++i) {
     if (is_printable(manifest.outputs[i]))
       text += fmt::format("  output{1} = (const {2} *){0}_output(&{0}_instance, {1});\n", model, i,
@@ -202,7 +208,9 @@ std::string sample_text(const PackageManifest& manifest, const SampleData& data,
         "      {2}_OUTPUT{1}_ELEMENTS, {2}_OUTPUT{1}_BYTES / {2}_OUTPUT{1}_ELEMENTS);\n",
         model, i, macro);
   if (has_data)
-    text += fmt::format("  {1}(\"{0}: %d of %d exact\\n\", equal, values);\n  return equal == values ? 0 : 1;\n", model, print);
+    text += fmt::format(
+        "  {1}(\"{0}: %d of %d exact\\n\", equal, values);\n  return equal == values ? 0 : 1;\n",
+        model, print);
   else
     text += fmt::format("  {1}(\"{0}: ran\\n\");\n  return 0;\n", model, print);
   return text + "}\n";
@@ -215,11 +223,14 @@ std::string sample_needs(const PackageManifest& manifest) {
       fmt::join(manifest.devices, ", "), manifest.model);
   if (manifest.board != "host")
     text +=
-        " The board says where their registers are: define `void *intarsia_board_registers(const char *name, int32_t "
+        " The board says where their registers are: define `void *intarsia_board_registers(const "
+        "char *name, int32_t "
         "unit)` in the sample.";
   for (const std::string& device : manifest.devices)
     if (device.find("ethos-n") != std::string::npos)
-      return text + " An Ethos-N may differ from the reference by a step, so that fewer values may be exact.";
+      return text +
+             " An Ethos-N may differ from the reference by a step, so that fewer values may be "
+             "exact.";
   return text;
 }
 

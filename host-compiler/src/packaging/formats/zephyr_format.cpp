@@ -20,14 +20,14 @@ struct ZephyrCore {
 };
 constexpr ZephyrCore kZephyrCores[] = {
     {"cortex-m0", "CPU_CORTEX_M0 || CPU_CORTEX_M0PLUS", "ARMv6-M instructions", "qemu_cortex_m0"},
-    {"cortex-m0plus", "CPU_CORTEX_M0 || CPU_CORTEX_M0PLUS", "ARMv6-M instructions", "qemu_cortex_m0"},
+    {"cortex-m0plus", "CPU_CORTEX_M0 || CPU_CORTEX_M0PLUS", "ARMv6-M instructions",
+     "qemu_cortex_m0"},
     {"cortex-m3", "CPU_CORTEX_M3 || CPU_CORTEX_M4 || CPU_CORTEX_M7", "ARMv7-M instructions",
      "mps2_an385 mps2/an385"},
     {"cortex-m4", "CPU_CORTEX_M4 || CPU_CORTEX_M7", "the DSP extension of ARMv7E-M",
      "mps2_an386 mps2/an386"},
     {"cortex-m7", "CPU_CORTEX_M7", "the Cortex-M7's instructions", "mps2_an500 mps2/an500"},
-    {"cortex-m33", "CPU_CORTEX_M33", "the Cortex-M33's instructions",
-     "mps2_an521 mps2/an521/cpu0"},
+    {"cortex-m33", "CPU_CORTEX_M33", "the Cortex-M33's instructions", "mps2_an521 mps2/an521/cpu0"},
     {"cortex-m55", "CPU_CORTEX_M55 && ARMV8_1_M_MVEI", "Helium, the vector extension",
      "mps3_an547 mps3/corstone300/an547"},
 };
@@ -44,15 +44,17 @@ std::string zephyr_symbol(const PackageManifest& manifest) {
 
 std::string kconfig_text(const PackageManifest& manifest, bool cpp) {
   const ZephyrCore* core = zephyr_core(manifest.core);
-  std::string text = fmt::format("# Generated file.\n\nconfig {}\n\tbool \"The neural network {}\"\n",
-                                 zephyr_symbol(manifest), manifest.model);
+  std::string text =
+      fmt::format("# Generated file.\n\nconfig {}\n\tbool \"The neural network {}\"\n",
+                  zephyr_symbol(manifest), manifest.model);
   if (core != nullptr) text += fmt::format("\tdepends on {}\n", core->depends);
   if (cpp) text += "\tdepends on CPP\n";
   text += "\thelp\n";
   text += fmt::format("\t  A model that Intarsia compiled for target {}.\n", manifest.target);
   if (core != nullptr)
     text += fmt::format("\t  Its kernels use {}, hence the dependence on the core.\n", core->why);
-  if (cpp) text += "\t  The drivers of its devices are in C++20: CONFIG_CPP and CONFIG_STD_CPP20.\n";
+  if (cpp)
+    text += "\t  The drivers of its devices are in C++20: CONFIG_CPP and CONFIG_STD_CPP20.\n";
   return text;
 }
 
@@ -69,7 +71,8 @@ std::string zephyr_cmake(const PackageManifest& manifest) {
   std::string text = fmt::format(
       "# Generated file.\n"
       "if(CONFIG_{1})\n"
-      "  # All modules' libraries are linked whole: a file of the runtime is taken from the first model that has it.\n"
+      "  # All modules' libraries are linked whole: a file of the runtime is taken from the first "
+      "model that has it.\n"
       "  set(runtime)\n"
       "  get_property(taken GLOBAL PROPERTY INTARSIA_RUNTIME_FILES)\n"
       "  foreach(file IN ITEMS\n{3}  )\n"
@@ -86,9 +89,10 @@ std::string zephyr_cmake(const PackageManifest& manifest) {
         return names;
       }());
   text += zephyr_list(sources.model) + "    ${runtime}\n  )\n";
-  text += "  zephyr_include_directories(${ZEPHYR_CURRENT_MODULE_DIR}/src)\n"
-          "  zephyr_library_compile_options(-O2 -ffunction-sections -fdata-sections)\n"
-          "endif()\n";
+  text +=
+      "  zephyr_include_directories(${ZEPHYR_CURRENT_MODULE_DIR}/src)\n"
+      "  zephyr_library_compile_options(-O2 -ffunction-sections -fdata-sections)\n"
+      "endif()\n";
   return text;
 }
 
@@ -109,10 +113,11 @@ std::string tests_yaml(const PackageManifest& manifest) {
     }
     text += "    platform_allow:\n" + boards;
   }
-  return text + fmt::format(
-                    "    harness: console\n    harness_config:\n      type: one_line\n      regex:\n"
-                    "        - \"{}: ([0-9]+) of [0-9]+ exact\"\n",
-                    manifest.model);
+  return text +
+         fmt::format(
+             "    harness: console\n    harness_config:\n      type: one_line\n      regex:\n"
+             "        - \"{}: ([0-9]+) of [0-9]+ exact\"\n",
+             manifest.model);
 }
 
 }  // namespace
@@ -128,9 +133,9 @@ Result<FormattedPackage> zephyr_format(const PackageContents& plain, const Forma
   const auto add = [&](const std::string& path, std::string text) {
     package.files.push_back({path, std::move(text)});
   };
-  add("zephyr/module.yml",
-      fmt::format("name: intarsia_{}\nbuild:\n  cmake: zephyr\n  kconfig: zephyr/Kconfig\nsamples:\n  - samples\n",
-                  manifest.model));
+  add("zephyr/module.yml", fmt::format("name: intarsia_{}\nbuild:\n  cmake: zephyr\n  kconfig: "
+                                       "zephyr/Kconfig\nsamples:\n  - samples\n",
+                                       manifest.model));
   add("zephyr/CMakeLists.txt", zephyr_cmake(manifest));
   add("zephyr/Kconfig", kconfig_text(manifest, cpp));
   std::string app_sources = "src/main.c";
@@ -146,10 +151,14 @@ Result<FormattedPackage> zephyr_format(const PackageContents& plain, const Forma
                   "project({0}_sample)\n"
                   "target_sources(app PRIVATE {1})\n",
                   manifest.model, app_sources));
-  const bool fpu = manifest.core.starts_with("cortex-m55") || manifest.core == "cortex-m7" || manifest.core == "cortex-m4";
+  const bool fpu = manifest.core.starts_with("cortex-m55") || manifest.core == "cortex-m7" ||
+                   manifest.core == "cortex-m4";
   add(sample + "/prj.conf",
       fmt::format("CONFIG_{}=y\nCONFIG_MAIN_STACK_SIZE=8192\n{}{}", zephyr_symbol(manifest),
-                  fpu && manifest.core == "cortex-m55" ? "# Helium's registers are the FPU's: they are saved when threads change.\nCONFIG_FPU=y\n" : "",
+                  fpu && manifest.core == "cortex-m55"
+                      ? "# Helium's registers are the FPU's: they are saved when threads "
+                        "change.\nCONFIG_FPU=y\n"
+                      : "",
                   cpp ? "CONFIG_CPP=y\nCONFIG_STD_CPP20=y\n" : ""));
   add(sample + "/src/main.c",
       fmt::format("/* {0}: a sample that prints what the model computes. Generated file. */\n"
@@ -164,12 +173,16 @@ Result<FormattedPackage> zephyr_format(const PackageContents& plain, const Forma
   const std::string boards = core == nullptr ? "BOARD" : core->boards;
   package.files.push_back(readme(
       manifest, facts, "A Zephyr module",
-      fmt::format("```sh\nwest build -b {1} {0}\nwest build -t run\n```\n\n"
-                  "In an application of your own: `-DEXTRA_ZEPHYR_MODULES=<this folder>`, or a project in the "
-                  "manifest of west, and `CONFIG_{2}=y`.{3}\n",
-                  sample, boards.substr(boards.find(' ') == std::string::npos ? 0 : boards.find(' ') + 1),
-                  zephyr_symbol(manifest),
-                  core == nullptr ? "" : " Trees before 3.7 call the board `" + boards.substr(0, boards.find(' ')) + "`."),
+      fmt::format(
+          "```sh\nwest build -b {1} {0}\nwest build -t run\n```\n\n"
+          "In an application of your own: `-DEXTRA_ZEPHYR_MODULES=<this folder>`, or a project in "
+          "the "
+          "manifest of west, and `CONFIG_{2}=y`.{3}\n",
+          sample, boards.substr(boards.find(' ') == std::string::npos ? 0 : boards.find(' ') + 1),
+          zephyr_symbol(manifest),
+          core == nullptr
+              ? ""
+              : " Trees before 3.7 call the board `" + boards.substr(0, boards.find(' ')) + "`."),
       made.notes));
   return made;
 }

@@ -1,0 +1,105 @@
+// compile --format: the same C in every ecosystem's folder, and samples that run.
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "cli.h"
+
+namespace intarsia::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class Formats : public Cli {
+ protected:
+  ProcessOutcome formatted(const std::string& format, std::vector<std::string> more = {}) const {
+    std::vector<std::string> words = {"compile", digits_path(), "--format", format, "-o", format};
+    words.insert(words.end(), more.begin(), more.end());
+    return intarsia(words);
+  }
+  void expect_done(const ProcessOutcome& outcome) const {
+    EXPECT_TRUE(outcome.succeeded()) << outcome.out << outcome.err;
+  }
+};
+
+// The model's and the runtime's C, by what a format may move: the folder in front.
+TEST_F(Formats, HaveTheSameFilesByteForByte) {
+  ASSERT_TRUE(done(formatted("plain")));
+  const auto plain = read_folder("plain");
+  for (const char* format : {"cmake", "zephyr", "pico", "esp-idf"}) {
+    ASSERT_TRUE(done(formatted(format)));
+    const auto there = read_folder(format);
+    const std::string root = std::string(format) == "cmake" ? "" : "src/";
+    int compared = 0;
+    for (const auto& [name, text] : plain) {
+      if (!name.ends_with(".c") && !name.ends_with(".h")) continue;
+      const std::string place = name.ends_with("_descriptor.c") ? "extras/" + name : root + name;
+      const auto found = there.find(place);
+      ASSERT_NE(found, there.end()) << format << " lacks " << place;
+      EXPECT_EQ(found->second, text) << format << ": " << place;
+      ++compared;
+    }
+    EXPECT_GT(compared, 5);
+  }
+}
+
+TEST_F(Formats, AreFoldersThatRunAndAreReplaced) {
+  write_image("image.bin", 0);
+  for (const char* format : {"cmake", "zephyr", "pico", "esp-idf"}) {
+    ASSERT_TRUE(done(formatted(format)));
+    ASSERT_TRUE(done(formatted(format))) << "a second time";
+    ASSERT_TRUE(done(intarsia({"run", format, "--input", "image.bin", "--output-dir", "out"})));
+    EXPECT_EQ(read("out/out0.bin"), recorded_scores(0)) << format;
+    write(std::string(format) + "/README.md.mine", std::string("mine"));
+    ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", format}))) << "plain instead";
+    EXPECT_FALSE(exists(std::string(format) + "/README.md"));
+    EXPECT_TRUE(exists(std::string(format) + "/README.md.mine"));
+  }
+}
+
+TEST_F(Formats, AnUnknownOneIsNamed) {
+  EXPECT_TRUE(refused(formatted("zephir"), {"--format", "there is no format 'zephir'", "zephyr"}));
+  EXPECT_FALSE(exists("zephir"));
+  EXPECT_THAT(formatted("cmake", {"--single-file"}).err,
+              HasSubstr("--single-file is a form of the plain package"));
+}
+
+TEST_F(Formats, RefuseWhatTheyCannotCarry) {
+  EXPECT_TRUE(refused(formatted("esp-idf", {"--board", "mps2-an385"}),
+                      {"--format esp-idf", "cortex-m3", "--target c"}));
+  EXPECT_TRUE(
+      refused(formatted("esp-idf", {"--target", "ethos-u55-128"}), {"--format esp-idf", "zephyr"}));
+  EXPECT_TRUE(
+      refused(formatted("zephyr", {"--target", "ethos-u55-128"}), {"--format zephyr", "--board"}));
+}
+
+// Installed, moved, found by a project that knows nothing else.
+TEST_F(Formats, CMakeIsFoundWhereItWasInstalled) {
+  ASSERT_TRUE(done(formatted("cmake")));
+  expect_done(program({INTARSIA_CMAKE, "-S", "cmake", "-B", "b1", "-G", INTARSIA_GENERATOR,
+                       "-DDIGITS_SAMPLE=ON", "-DCMAKE_INSTALL_PREFIX=" + path("there"),
+                       "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror"}));
+  expect_done(program({INTARSIA_CMAKE, "--build", "b1"}));
+  const ProcessOutcome sample = program({path("b1/digits_sample")});
+  expect_done(sample);
+  EXPECT_THAT(sample.out, HasSubstr("digits: 10 of 10 exact"));
+  EXPECT_THAT(sample.out, HasSubstr("largest: "));
+  expect_done(program({INTARSIA_CMAKE, "--build", "b1", "--target", "install"}));
+  fs::create_directories(path("user"));
+  fs::rename(path("cmake/sample"), path("user/sample"));
+  fs::remove_all(path("cmake"));
+  fs::remove_all(path("b1"));
+  write("user/CMakeLists.txt",
+        std::string("cmake_minimum_required(VERSION 3.13)\nproject(user LANGUAGES C)\n"
+                    "find_package(digits REQUIRED)\nadd_executable(user sample/digits_sample.c)\n"
+                    "target_link_libraries(user PRIVATE intarsia::digits m)\n"));
+  expect_done(program({INTARSIA_CMAKE, "-S", "user", "-B", "b2", "-G", INTARSIA_GENERATOR,
+                       "-DCMAKE_PREFIX_PATH=" + path("there")}));
+  expect_done(program({INTARSIA_CMAKE, "--build", "b2"}));
+  EXPECT_THAT(program({path("b2/user")}).out, HasSubstr("digits: 10 of 10 exact"));
+}
+
+}  // namespace
+}  // namespace intarsia::test
