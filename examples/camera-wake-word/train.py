@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the camera example: drawn scenes, the model, eight recorded frames, and what the firmware has to print.
 
-    train.py            # trains (two minutes) and writes the files beside this script
+    train.py            # trains (some minutes) and writes the files beside this script
     train.py --check    # makes them again elsewhere: are the bytes the same?
 
 The recorded frames took no part in training. Needs the packages of requirements.txt.
@@ -65,13 +65,13 @@ def quantise(layers, calibration):
 
 def make(folder):
     rng = np.random.default_rng(SEED)
-    labels = rng.integers(0, 2, 4800)
+    labels = rng.integers(0, 2, 6600)
     q = np.concatenate([preprocess(draw(rng, bool(label))[None]) for label in labels])
-    train, test = slice(0, 4400), slice(4400, None)
+    train, test = slice(0, 6200), slice(6200, None)
     layers = build(rng)
     # A mirrored scene is a scene.
     both = np.concatenate([q[train], q[train][:, :, ::-1]])
-    train_classifier(layers, real(both), np.tile(labels[train], 2), rng, epochs=18, rate=5e-3)
+    train_classifier(layers, real(both), np.tile(labels[train], 2), rng, epochs=22, rate=5e-3)
     model = quantise(layers, q[:300])
     exact = Reference(model)
 

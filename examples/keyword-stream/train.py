@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes the keyword example: words of a synthetic voice, the model, two recordings, and what the firmware has to print.
 
-    train.py            # trains (two minutes) and writes the files beside this script
+    train.py            # trains (some minutes) and writes the files beside this script
     train.py --check    # makes them again elsewhere: are the bytes the same?
 
 The recordings are of voices that took no part in training. Needs the packages of requirements.txt.

@@ -131,6 +131,19 @@ class MelBands:
         return result
 
 
+    def gains(self, gain, size):
+        """[frames, count] in Q8 -> a factor in Q20 for each bin 0 to size / 2."""
+        gain = gain.astype(np.int64)
+        factor = np.zeros((*gain.shape[:-1], size // 2 + 1), np.int64)
+        factor[..., :self.edges[1]] = gain[..., :1] << 12
+        factor[..., self.edges[self.count]:] = gain[..., -1:] << 12
+        for piece in range(1, self.count):
+            for k in range(self.edges[piece], self.edges[piece + 1]):
+                up = self.rising[k - self.edges[0]]
+                factor[..., k] = gain[..., piece] * up + gain[..., piece - 1] * (4096 - up)
+        return factor
+
+
 def table_text(declaration, comment, values):
     lines = [f"/* {comment} */", f"{declaration}[{len(values)}] = {{"]
     for i in range(0, len(values), 12):

@@ -24,7 +24,7 @@ sys.path.insert(0, str(EXAMPLES / "common" / "signal"))
 import fixed_signal  # noqa: E402,F401
 from tflite_writer import Model, options, run_script, runtime  # noqa: E402,F401
 
-NONE, RELU = 0, 1
+NONE, RELU, TANH = 0, 1, 4
 SAME = 0
 
 
@@ -161,6 +161,59 @@ class Dense(Layer):
         return dy @ self.weights.T
 
 
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+class Lstm(Layer):
+    """A recurrent layer (Hochreiter and Schmidhuber, 1997) over [batch, steps, inputs]; gates in the order of TFLite:
+    input, forget, cell, output. It starts with a state of zeros."""
+
+    def __init__(self, rng, name, units, inputs):
+        self.name, self.units = name, units
+        self.start(rng, (inputs, 4 * units), 2 * inputs)
+        self.recurrent = (rng.standard_normal((units, 4 * units)) * np.sqrt(1 / (2 * units))).astype(np.float32)
+        self.bias[units:2 * units] = 1  # remembers, to begin with
+
+    def parameters(self):
+        return [*super().parameters(), (self, "recurrent")]
+
+    def forward(self, x):
+        self.x, n = x, self.units
+        batch, steps, _ = x.shape
+        self.gates = np.zeros((batch, steps, 4 * n), np.float32)
+        self.cells = np.zeros((batch, steps + 1, n), np.float32)
+        self.hidden = np.zeros((batch, steps + 1, n), np.float32)
+        driven = x @ self.weights + self.bias
+        for t in range(steps):
+            z = driven[:, t] + self.hidden[:, t] @ self.recurrent
+            g = np.concatenate([sigmoid(z[:, :2 * n]), np.tanh(z[:, 2 * n:3 * n]), sigmoid(z[:, 3 * n:])], axis=1)
+            self.gates[:, t] = g
+            self.cells[:, t + 1] = g[:, n:2 * n] * self.cells[:, t] + g[:, :n] * g[:, 2 * n:3 * n]
+            self.hidden[:, t + 1] = g[:, 3 * n:] * np.tanh(self.cells[:, t + 1])
+        return self.hidden[:, 1:]
+
+    def backward(self, dy):
+        n = self.units
+        batch, steps, _ = dy.shape
+        dz = np.zeros_like(self.gates)
+        d_hidden, d_cell = np.zeros((batch, n), np.float32), np.zeros((batch, n), np.float32)
+        for t in reversed(range(steps)):
+            i, f, g, o = (self.gates[:, t, k * n:(k + 1) * n] for k in range(4))
+            cell = np.tanh(self.cells[:, t + 1])
+            d_hidden = d_hidden + dy[:, t]
+            d_cell = d_cell + d_hidden * o * (1 - cell * cell)
+            dz[:, t] = np.concatenate([d_cell * g * i * (1 - i), d_cell * self.cells[:, t] * f * (1 - f),
+                                       d_cell * i * (1 - g * g), d_hidden * cell * o * (1 - o)], axis=1)
+            d_cell = d_cell * f
+            d_hidden = dz[:, t] @ self.recurrent.T
+        rows = dz.reshape(-1, 4 * n)
+        self.d_weights = self.x.reshape(len(rows), -1).T @ rows
+        self.d_recurrent = self.hidden[:, :-1].reshape(len(rows), -1).T @ rows
+        self.d_bias = rows.sum(axis=0)
+        return dz @ self.weights.T
+
+
 class Adam:
     """Kingma and Ba, 2015, with the decay of weights beside the gradient (Loshchilov and Hutter, 2019)."""
 
@@ -286,6 +339,39 @@ class Quantiser:
     def softmax(self, x, name):
         out = self.tensor(softmax(x["real"]), name, 1 / 256, -128)
         self.g.op("SOFTMAX", [x["index"]], [out["index"]], options("SoftmaxOptions", beta=1.0))
+        return out
+
+    def logistic(self, x, name):
+        out = self.tensor(sigmoid(x["real"]), name, 1 / 256, -128)
+        self.g.op("LOGISTIC", [x["index"]], [out["index"]])
+        return out
+
+    def lstm(self, layer, x):
+        """One step of an Lstm at each run; its state is two variables of the network."""
+        n, name = layer.units, layer.name
+        out = self.tensor(layer.forward(x["real"])[:, :1], name)
+        out["real"] = layer.hidden[:, 1:].reshape(-1, n)
+        names = ("input", "forget", "cell", "output")
+
+        def gate(values, k, role):
+            part = values[..., k * n:(k + 1) * n]
+            scale = three_digits(np.abs(part).max() / 127)
+            q = np.clip(np.round(part.T / scale), -127, 127).astype(np.int8)
+            return self.g.tensor(q.shape, np.int8, scale, 0, data=q, name=f"{name}_{role}_{names[k]}"), scale
+
+        driven = [gate(layer.weights, k, "input_to") for k in range(4)]
+        recurrent = [gate(layer.recurrent, k, "recurrent_to") for k in range(4)]
+        bias = [self.g.constant(np.round(layer.bias[k * n:(k + 1) * n] / (driven[k][1] * x["scale"])), np.int32,
+                                scale=float(driven[k][1] * x["scale"]), name=f"{name}_bias_{names[k]}") for k in range(4)]
+        hidden = self.g.tensor([1, n], np.int8, out["scale"], out["zero"], name=f"{name}_hidden", variable=True)
+        cell = self.g.tensor([1, n], np.int16, 2.0**-12, 0, name=f"{name}_cell", variable=True)
+        between = [self.g.tensor([0], name=f"{name}_between_{k}") for k in range(4)]
+        between.append(self.g.tensor([0], np.int8, out["scale"], out["zero"], name=f"{name}_hidden_scale"))
+        self.g.op("UNIDIRECTIONAL_SEQUENCE_LSTM",
+                  [x["index"], *(w for w, _ in driven), *(w for w, _ in recurrent), -1, -1, -1, *bias, -1, -1, hidden, cell,
+                   *[-1] * 4], [out["index"]],
+                  options("UnidirectionalSequenceLSTMOptions", fusedActivationFunction=TANH, cellClip=7.0),
+                  intermediates=between)
         return out
 
     def bytes(self, *outputs):
