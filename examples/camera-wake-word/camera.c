@@ -5,7 +5,8 @@ enum { BLOCK = 5, WEIGHT_SUM = 25 };
 static const uint8_t first_weight[BLOCK] = {2, 2, 1, 0, 0};
 
 _Static_assert(CAMERA_CROP * 2 == CAMERA_SIDE * BLOCK, "the scale is two fifths");
-_Static_assert(CAMERA_CROP <= CAMERA_HEIGHT && CAMERA_CROP <= CAMERA_WIDTH, "the square lies in the frame");
+_Static_assert(CAMERA_CROP <= CAMERA_HEIGHT && CAMERA_CROP <= CAMERA_WIDTH,
+               "the square lies in the frame");
 
 /* 256 times the brightness from 0 to 255, with the weights of ITU-R BT.601. The highest bits of a colour follow its
  * lowest, so that the greatest value is 255. */
@@ -13,7 +14,8 @@ static int32_t luma(uint16_t pixel) {
   const int32_t red = pixel >> 11;
   const int32_t green = pixel >> 5 & 63;
   const int32_t blue = pixel & 31;
-  return 77 * (red << 3 | red >> 2) + 150 * (green << 2 | green >> 4) + 29 * (blue << 3 | blue >> 2);
+  return 77 * (red << 3 | red >> 2) + 150 * (green << 2 | green >> 4) +
+         29 * (blue << 3 | blue >> 2);
 }
 
 static int8_t quantise(int32_t sum, int32_t multiplier, int32_t zero_point) {
@@ -44,7 +46,8 @@ void camera_to_input(const uint16_t* frame, int8_t* input, float scale, int32_t 
         }
       }
       for (int32_t i = 0; i < 4; ++i) {
-        input[(y + i / 2) * CAMERA_SIDE + x + i % 2] = quantise(sum[i / 2][i % 2], multiplier, zero_point);
+        input[(y + i / 2) * CAMERA_SIDE + x + i % 2] =
+            quantise(sum[i / 2][i % 2], multiplier, zero_point);
       }
     }
   }

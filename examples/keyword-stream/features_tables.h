@@ -1,30 +1,31 @@
 /* Made by train.py: what features are made of, and the names. */
-#ifndef KEYWORD_FEATURES_TABLES_H
-#define KEYWORD_FEATURES_TABLES_H
+/* clang-format off */
+#ifndef SPOTTER_FEATURES_TABLES_H
+#define SPOTTER_FEATURES_TABLES_H
 
 #include <stdint.h>
 
 enum {
-  KEYWORD_SAMPLE_RATE = 16000,
-  KEYWORD_WINDOW_LOG2 = 9,
-  KEYWORD_WINDOW = 512,
-  KEYWORD_HOP = 320,
-  KEYWORD_BANDS = 32,
-  KEYWORD_FRAMES = 49,
-  KEYWORD_CENTRE_LOG2 = 41,
-  KEYWORD_OCTAVES = 4,
-  KEYWORD_FRAMES_PER_RUN = 4,
-  KEYWORD_SMOOTHED = 4,
-  KEYWORD_THRESHOLD_PERCENT = 85,
-  KEYWORD_REFRACTORY_RUNS = 10,
-  KEYWORD_CLASSES = 4,
-  KEYWORD_FIRST_KEYWORD = 2
+  SPOTTER_SAMPLE_RATE = 16000,
+  SPOTTER_WINDOW_LOG2 = 9,
+  SPOTTER_WINDOW = 512,
+  SPOTTER_HOP = 320,
+  SPOTTER_BANDS = 32,
+  SPOTTER_FRAMES = 49,
+  SPOTTER_CENTRE_LOG2 = 41,
+  SPOTTER_OCTAVES = 4,
+  SPOTTER_FRAMES_PER_RUN = 4,
+  SPOTTER_SMOOTHED = 4,
+  SPOTTER_THRESHOLD_PERCENT = 85,
+  SPOTTER_REFRACTORY_RUNS = 10,
+  SPOTTER_CLASSES = 4,
+  SPOTTER_FIRST_KEYWORD = 2
 };
 
-static const char* const keyword_names[KEYWORD_CLASSES] = {"noise", "other", "mellow", "sunny"};
+static const char* const spotter_names[SPOTTER_CLASSES] = {"noise", "other", "mellow", "sunny"};
 
 /* Q15 of (1 - cos(2 pi (i + 1/2) / 512)) / 2. */
-static const int16_t keyword_window[512] = {
+static const int16_t spotter_window[512] = {
     0, 3, 8, 15, 25, 37, 52, 69, 89, 111, 136, 163,
     192, 224, 259, 295, 335, 376, 420, 467, 516, 567, 621, 677,
     735, 796, 859, 924, 992, 1062, 1134, 1209, 1286, 1365, 1447, 1530,
@@ -70,13 +71,13 @@ static const int16_t keyword_window[512] = {
     69, 52, 37, 25, 15, 8, 3, 0};
 
 /* mel_bands.h: bins of the centres. */
-static const uint16_t keyword_mel_edges[34] = {
+static const uint16_t spotter_mel_edges[34] = {
     3, 4, 6, 9, 11, 13, 16, 19, 22, 25, 29, 33,
     37, 41, 46, 51, 56, 62, 68, 75, 82, 90, 98, 107,
     117, 127, 138, 150, 163, 177, 192, 208, 225, 243};
 
 /* mel_bands.h: weights in Q12. */
-static const uint16_t keyword_mel_rising[240] = {
+static const uint16_t spotter_mel_rising[240] = {
     0, 0, 2048, 0, 1365, 2731, 0, 2048, 0, 2048, 0, 1365,
     2731, 0, 1365, 2731, 0, 1365, 2731, 0, 1365, 2731, 0, 1024,
     2048, 3072, 0, 1024, 2048, 3072, 0, 1024, 2048, 3072, 0, 1024,

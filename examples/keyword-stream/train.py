@@ -162,19 +162,19 @@ def listen(model, recordings):
 
 
 def header():
-    text = "/* Made by train.py: what features are made of, and the names. */\n#ifndef KEYWORD_FEATURES_TABLES_H\n"
-    text += "#define KEYWORD_FEATURES_TABLES_H\n\n#include <stdint.h>\n\nenum {\n"
+    text = "/* Made by train.py: what features are made of, and the names. */\n/* clang-format off */\n#ifndef SPOTTER_FEATURES_TABLES_H\n"
+    text += "#define SPOTTER_FEATURES_TABLES_H\n\n#include <stdint.h>\n\nenum {\n"
     for name, value in (("SAMPLE_RATE", RATE), ("WINDOW_LOG2", WINDOW.bit_length() - 1), ("WINDOW", WINDOW), ("HOP", HOP),
                         ("BANDS", BANDS), ("FRAMES", FRAMES), ("CENTRE_LOG2", CENTRE), ("OCTAVES", OCTAVES),
                         ("FRAMES_PER_RUN", FRAMES_PER_RUN), ("SMOOTHED", SMOOTHED), ("THRESHOLD_PERCENT", THRESHOLD),
                         ("REFRACTORY_RUNS", REFRACTORY), ("CLASSES", len(CLASSES)), ("FIRST_KEYWORD", 2)):
-        text += f"  KEYWORD_{name} = {value},\n"
+        text += f"  SPOTTER_{name} = {value},\n"
     text = text[:-2] + "\n};\n\n"
-    text += "static const char* const keyword_names[KEYWORD_CLASSES] = {%s};\n\n" % ", ".join(f'"{n}"' for n in CLASSES)
+    text += "static const char* const spotter_names[SPOTTER_CLASSES] = {%s};\n\n" % ", ".join(f'"{n}"' for n in CLASSES)
     table = fixed_signal.table_text
-    text += table("static const int16_t keyword_window", "Q15 of (1 - cos(2 pi (i + 1/2) / 512)) / 2.", HANN) + "\n"
-    text += table("static const uint16_t keyword_mel_edges", "mel_bands.h: bins of the centres.", MEL.edges) + "\n"
-    text += table("static const uint16_t keyword_mel_rising", "mel_bands.h: weights in Q12.", MEL.rising)
+    text += table("static const int16_t spotter_window", "Q15 of (1 - cos(2 pi (i + 1/2) / 512)) / 2.", HANN) + "\n"
+    text += table("static const uint16_t spotter_mel_edges", "mel_bands.h: bins of the centres.", MEL.edges) + "\n"
+    text += table("static const uint16_t spotter_mel_rising", "mel_bands.h: weights in Q12.", MEL.rising)
     return text + "\n#endif\n"
 
 

@@ -28,7 +28,7 @@ MEL = fixed_signal.MelBands(BANDS, WINDOW, RATE, 60, 7900)
 SINE = np.array([round(32767 * np.sin(np.pi * (i + 0.5) / WINDOW)) for i in range(WINDOW)], np.int64)
 
 
-# ---- the arithmetic of denoiser.c ----
+# ---- the arithmetic of noise_filter.c ----
 
 
 def spectra(samples):
@@ -145,16 +145,16 @@ def listen(model, voice, noisy):
 
 
 def header():
-    text = "/* Made by train.py: windows and bands. */\n#ifndef DENOISER_TABLES_H\n#define DENOISER_TABLES_H\n\n"
+    text = "/* Made by train.py: windows and bands. */\n/* clang-format off */\n#ifndef NOISE_FILTER_TABLES_H\n#define NOISE_FILTER_TABLES_H\n\n"
     text += "#include <stdint.h>\n\nenum {\n"
     for name, value in (("SAMPLE_RATE", RATE), ("WINDOW_LOG2", WINDOW.bit_length() - 1), ("WINDOW", WINDOW), ("HOP", HOP),
                         ("BANDS", BANDS), ("CENTRE_LOG2", CENTRE), ("OCTAVES", OCTAVES)):
-        text += f"  DENOISER_{name} = {value},\n"
+        text += f"  NOISE_FILTER_{name} = {value},\n"
     text = text[:-2] + "\n};\n\n"
     table = fixed_signal.table_text
-    text += table("static const int16_t denoiser_window", "Q15 of sin(pi (i + 1/2) / 256).", SINE) + "\n"
-    text += table("static const uint16_t denoiser_mel_edges", "mel_bands.h: bins of the centres.", MEL.edges) + "\n"
-    text += table("static const uint16_t denoiser_mel_rising", "mel_bands.h: weights in Q12.", MEL.rising)
+    text += table("static const int16_t noise_filter_window", "Q15 of sin(pi (i + 1/2) / 256).", SINE) + "\n"
+    text += table("static const uint16_t noise_filter_mel_edges", "mel_bands.h: bins of the centres.", MEL.edges) + "\n"
+    text += table("static const uint16_t noise_filter_mel_rising", "mel_bands.h: weights in Q12.", MEL.rising)
     return text + "\n#endif\n"
 
 
@@ -169,7 +169,7 @@ def make(folder):
     voice, noisy = talk(np.random.default_rng(SEED + 1))
     text, out = listen(model, voice, noisy)
     (folder / "denoiser.tflite").write_bytes(model)
-    (folder / "denoiser_tables.h").write_text(header())
+    (folder / "noise_filter_tables.h").write_text(header())
     (folder / "voice.pcm").write_bytes(voice.astype("<i2").tobytes())
     (folder / "noisy.pcm").write_bytes(noisy.astype("<i2").tobytes())
     (folder / "expected.txt").write_text(text)

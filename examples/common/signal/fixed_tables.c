@@ -1,4 +1,5 @@
 /* Made by make_tables.py. */
+/* clang-format off */
 #include "fixed_tables.h"
 
 /* 2^30 sin(2 pi k / 512), three quarters of the circle. */

@@ -23,7 +23,7 @@ def content():
     # Of no value is the real number so near to the middle of two integers that a library's last bit decides.
     sine = [round(2**30 * math.sin(2 * math.pi * k / CIRCLE)) for k in range(CIRCLE * 3 // 4)]
     log2 = [round(65536 * math.log2(1 + k / PIECES)) for k in range(PIECES + 1)]
-    return ('/* Made by make_tables.py. */\n#include "fixed_tables.h"\n\n'
+    return ('/* Made by make_tables.py. */\n/* clang-format off */\n#include "fixed_tables.h"\n\n'
             + table("fixed_sine_q30", f"2^30 sin(2 pi k / {CIRCLE}), three quarters of the circle.", sine) + "\n"
             + table("fixed_log2_table_q16", f"2^16 log2(1 + k / {PIECES}).", log2))
 

@@ -24,14 +24,16 @@ static int32_t scaled(int32_t value, int32_t factor) {
   return (int32_t)(((int64_t)value * factor + (1 << 19)) >> 20);
 }
 
-static int32_t factor_of(const struct mel_bands* bands, const uint16_t* gain, int32_t piece, int32_t bin) {
+static int32_t factor_of(const struct mel_bands* bands, const uint16_t* gain, int32_t piece,
+                         int32_t bin) {
   if (piece == 0) return gain[0] << 12;
   if (piece == bands->count) return gain[bands->count - 1] << 12;
   const int32_t rising = bands->rising[bin - bands->edges[0]];
   return gain[piece] * rising + gain[piece - 1] * (4096 - rising);
 }
 
-void mel_apply_gains(const struct mel_bands* bands, const uint16_t* gain, int32_t* spectrum, int log2_n) {
+void mel_apply_gains(const struct mel_bands* bands, const uint16_t* gain, int32_t* spectrum,
+                     int log2_n) {
   const int32_t bins = (int32_t)1 << (log2_n - 1);
   int32_t piece = 0;
   spectrum[0] = scaled(spectrum[0], gain[0] << 12);

@@ -1,21 +1,22 @@
 /* Made by train.py: windows and bands. */
-#ifndef DENOISER_TABLES_H
-#define DENOISER_TABLES_H
+/* clang-format off */
+#ifndef NOISE_FILTER_TABLES_H
+#define NOISE_FILTER_TABLES_H
 
 #include <stdint.h>
 
 enum {
-  DENOISER_SAMPLE_RATE = 16000,
-  DENOISER_WINDOW_LOG2 = 8,
-  DENOISER_WINDOW = 256,
-  DENOISER_HOP = 128,
-  DENOISER_BANDS = 20,
-  DENOISER_CENTRE_LOG2 = 31,
-  DENOISER_OCTAVES = 4
+  NOISE_FILTER_SAMPLE_RATE = 16000,
+  NOISE_FILTER_WINDOW_LOG2 = 8,
+  NOISE_FILTER_WINDOW = 256,
+  NOISE_FILTER_HOP = 128,
+  NOISE_FILTER_BANDS = 20,
+  NOISE_FILTER_CENTRE_LOG2 = 31,
+  NOISE_FILTER_OCTAVES = 4
 };
 
 /* Q15 of sin(pi (i + 1/2) / 256). */
-static const int16_t denoiser_window[256] = {
+static const int16_t noise_filter_window[256] = {
     201, 603, 1005, 1407, 1809, 2210, 2611, 3012, 3412, 3811, 4210, 4609,
     5007, 5404, 5800, 6195, 6590, 6983, 7375, 7767, 8157, 8545, 8933, 9319,
     9704, 10087, 10469, 10849, 11228, 11605, 11980, 12353, 12725, 13094, 13462, 13828,
@@ -40,12 +41,12 @@ static const int16_t denoiser_window[256] = {
     1407, 1005, 603, 201};
 
 /* mel_bands.h: bins of the centres. */
-static const uint16_t denoiser_mel_edges[22] = {
+static const uint16_t noise_filter_mel_edges[22] = {
     1, 2, 4, 6, 8, 10, 13, 16, 19, 23, 27, 32,
     37, 43, 50, 58, 66, 75, 86, 98, 111, 126};
 
 /* mel_bands.h: weights in Q12. */
-static const uint16_t denoiser_mel_rising[125] = {
+static const uint16_t noise_filter_mel_rising[125] = {
     0, 0, 2048, 0, 2048, 0, 2048, 0, 2048, 0, 1365, 2731,
     0, 1365, 2731, 0, 1365, 2731, 0, 1024, 2048, 3072, 0, 1024,
     2048, 3072, 0, 819, 1638, 2458, 3277, 0, 819, 1638, 2458, 3277,
