@@ -143,7 +143,7 @@ def listen(model, recordings):
     for name, samples in recordings.items():
         frames = features(samples)
         reference, history, quiet, found, runs = Reference(model), [], 0, 0, 0
-        lines.append(f"recording {name}: {len(samples)} samples")
+        lines.append(f"recording {name}")
         for last in range(FRAMES - 1, len(frames)):
             if (last - (FRAMES - 1)) % FRAMES_PER_RUN:
                 continue
@@ -157,7 +157,7 @@ def listen(model, recordings):
                 hundredths = (last * HOP + WINDOW) * 100 // RATE
                 lines.append(f"  {hundredths // 100}.{hundredths % 100:02d} s  {CLASSES[best]}  {mean[best]} %")
                 found, quiet = found + 1, REFRACTORY
-        lines.append(f"  {len(frames)} frames, {runs} runs of the network, {found} keywords")
+        lines.append(f"  {len(samples)} samples, {len(frames)} frames, {runs} runs of the network, {found} keywords")
     return "\n".join(lines) + "\n"
 
 
