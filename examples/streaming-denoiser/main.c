@@ -14,7 +14,7 @@
  * for loads, taken branches and the first of a row of stores; this is the assumption for their mean, in quarters. */
 enum { CYCLES_PER_4_INSTRUCTIONS = 6 };
 
-enum { CYCLES_PER_FRAME = CYCLES_PER_SECOND / NOISE_FILTER_SAMPLE_RATE * NOISE_FILTER_HOP };
+enum { CYCLES_PER_FRAME = CYCLES_PER_SECOND / 1000 * NOISE_FILTER_HOP / (NOISE_FILTER_SAMPLE_RATE / 1000) };
 
 _Static_assert(DENOISER_INPUT0_BYTES == NOISE_FILTER_BANDS, "a feature for each band");
 _Static_assert(DENOISER_OUTPUT0_BYTES == NOISE_FILTER_BANDS, "a gain for each band");
@@ -54,7 +54,7 @@ static void denoise(const int16_t* in, int16_t* out) {
 }
 
 static void time_frame(int32_t ticks) {
-  const int32_t instructions = ticks * 5 / TICKS_PER_5_INSTRUCTIONS / 4;
+  const int32_t instructions = ticks * 5 / TICKS_PER_5_INSTRUCTIONS;
   ++sums.frames;
   if (instructions > sums.most_instructions) sums.most_instructions = instructions;
   if (instructions / 4 * CYCLES_PER_4_INSTRUCTIONS > CYCLES_PER_FRAME) ++sums.missed;

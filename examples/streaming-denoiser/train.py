@@ -103,6 +103,10 @@ def train(rng, x, wanted, epochs=40, batch=32, rate=6e-3):
             loss += (error**2).mean()
             lstm.backward(dense.backward((error * gain * (1 - gain) * (2 / batch)).astype(np.float32)))
             optimiser.step(rate * 0.5 * (1 + np.cos(np.pi * step / steps)))
+            # Within these, a gate's sum of products is scaled down to its 16 bits, which kernel functions of LSTM layers
+            # ask for: the largest feature, 3.8, times the largest weight is less than 127 * 127 / 4096 = 3.9.
+            np.clip(lstm.weights, -1, 1, out=lstm.weights)
+            np.clip(lstm.recurrent, -3.8, 3.8, out=lstm.recurrent)
             step += 1
         if sys.stderr.isatty():
             print(f"\repoch {epoch + 1}/{epochs}  loss {loss / (len(x) // batch):.5f} ", end="", file=sys.stderr)

@@ -10,7 +10,7 @@ static int32_t sine(int32_t k) {
   return fixed_sine_q30[k];
 }
 
-static int32_t high(int64_t product, int shift) {
+__attribute__((always_inline)) static inline int32_t high(int64_t product, int shift) {
   return (int32_t)((product + ((int64_t)1 << (shift - 1))) >> shift);
 }
 
@@ -32,8 +32,9 @@ static void reverse_bits(int32_t* z, int32_t points) {
   }
 }
 
-/* Radix 2, decimation in time. `direction` -1 is the transform, where each stage halves (`halve` 1); +1 the inverse. */
-static void complex_fft(int32_t* z, int32_t points, int direction, int halve) {
+/* Radix 2, decimation in time. `direction` -1 is the transform, where each stage halves (`halve` 1); +1 the inverse.
+ * Inlined, because shifts of 64 bits by a known number take two instructions and others eight. */
+__attribute__((always_inline)) static inline void complex_fft(int32_t* z, int32_t points, int direction, int halve) {
   reverse_bits(z, points);
   for (int32_t span = 1; span < points; span *= 2) {
     for (int32_t j = 0; j < span; ++j) {
