@@ -8,7 +8,8 @@
 
 enum { WAKE_PERCENT = 80, PERSON = 1 };
 
-_Static_assert(PERSON_INPUT0_BYTES == CAMERA_SIDE * CAMERA_SIDE, "the network reads the scaled square");
+_Static_assert(PERSON_INPUT0_BYTES == CAMERA_SIDE * CAMERA_SIDE,
+               "the network reads the scaled square");
 
 static _Alignas(PERSON_ALIGNMENT) uint8_t memory[PERSON_SRAM_BYTES];
 static struct person network;

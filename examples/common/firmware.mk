@@ -1,7 +1,8 @@
 # Builds an example's firmware. The example's Makefile says, and then includes this:
 #   MODEL     its .tflite, without the ending; the name is a C identifier
 #   SOURCES   its C files, paths below examples/
-# The command line says INTARSIA=path of the program `intarsia`; BUILD is the folder that all is made in.
+# The command line says INTARSIA=path of the program `intarsia`; BUILD=the folder that all is made in;
+# EXTRA_CFLAGS=further options of the C compiler.
 BOARD := mps2-an386
 COMMON := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))
 EXAMPLES := $(patsubst %/common,%,$(COMMON))
@@ -13,7 +14,7 @@ PACKAGE := $(BUILD)/$(MODEL)
 all: $(BUILD)/firmware.elf
 
 # The package: C sources, and lists of them for make.
-$(PACKAGE)/$(MODEL).mk: $(MODEL).tflite
+$(PACKAGE)/$(MODEL).mk: $(MODEL).tflite $(INTARSIA)
 	@mkdir -p $(BUILD)
 	$(INTARSIA) compile $< --board $(BOARD) -o $(PACKAGE) > $(BUILD)/$(MODEL).txt
 -include $(PACKAGE)/$(MODEL).mk
@@ -22,13 +23,15 @@ $(PACKAGE)/$(MODEL).mk: $(MODEL).tflite
 $(BUILD)/$(MODEL)_scales.h: $(PACKAGE)/$(MODEL).mk $(COMMON)/model_scales.py
 	python3 $(COMMON)/model_scales.py $(PACKAGE)/$(MODEL).h > $@
 
-CFLAGS := -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -std=c11 -O2 -g -ffunction-sections -fdata-sections \
-  -Wall -Wextra -Werror
+# The package's lists say which options its core takes; where they do not, these.
+CORE_CFLAGS := $(or $($(MODEL_UPPER)_CFLAGS),-mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 -std=c11)
+CFLAGS := $(CORE_CFLAGS) -O2 -g -ffunction-sections -fdata-sections -Wall -Wextra -Werror $(EXTRA_CFLAGS)
 INCLUDES = -I. -I$(COMMON) -I$(COMMON)/signal -I$(BUILD) $($(MODEL_UPPER)_INCLUDES)
 ALL_SOURCES = $(addprefix $(EXAMPLES)/,$(SOURCES) common/startup.c common/semihosting.c) $($(MODEL_UPPER)_SOURCES) \
   $(INTARSIA_RUNTIME_SOURCES)
-HEADERS = $(wildcard *.h $(COMMON)/*.h $(COMMON)/signal/*.h)
 
-$(BUILD)/firmware.elf: $(ALL_SOURCES) $(HEADERS) $(COMMON)/$(BOARD).ld $(BUILD)/$(MODEL)_scales.h $(PACKAGE)/$(MODEL).mk
+# Built each time, since it takes two seconds and options may have changed.
+$(BUILD)/firmware.elf: $(BUILD)/$(MODEL)_scales.h $(PACKAGE)/$(MODEL).mk
 	$(CC) $(CFLAGS) $(INCLUDES) $(ALL_SOURCES) -nostartfiles -T $(COMMON)/$(BOARD).ld -Wl,--gc-sections -o $@
-.PHONY: all
+
+.PHONY: all $(BUILD)/firmware.elf

@@ -1,6 +1,12 @@
 #include "semihosting.h"
 
-enum { SYS_OPEN = 0x01, SYS_CLOSE = 0x02, SYS_WRITE0 = 0x04, SYS_READ = 0x06, SYS_EXIT_EXTENDED = 0x20 };
+enum {
+  SYS_OPEN = 0x01,
+  SYS_CLOSE = 0x02,
+  SYS_WRITE0 = 0x04,
+  SYS_READ = 0x06,
+  SYS_EXIT_EXTENDED = 0x20
+};
 enum { OPEN_READ_BINARY = 1, STOPPED_APPLICATION_EXIT = 0x20026 };
 
 static int32_t ask_host(uint32_t operation, const void* block) {

@@ -23,13 +23,15 @@ struct vectors {
   void (*handlers[15])(void);
 };
 
-__attribute__((section(".vectors"), used)) const struct vectors vectors = {
-    stack_top,
-    {reset, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault, fault}};
+__attribute__((section(".vectors"), used))
+const struct vectors vectors = {stack_top,
+                                {reset, fault, fault, fault, fault, fault, fault, fault, fault,
+                                 fault, fault, fault, fault, fault, fault}};
 
 _Noreturn void reset(void) {
 #if defined(__ARM_FP)
-  *(volatile uint32_t*)0xE000ED88u |= 0xFu << 20; /* CPACR: full access to coprocessors 10 and 11, the FPU */
+  *(volatile uint32_t*)0xE000ED88u |=
+      0xFu << 20; /* CPACR: full access to coprocessors 10 and 11, the FPU */
   __asm__ volatile("dsb\n isb" ::: "memory");
 #endif
   /* Through volatile: the compiler may not make calls of these loops before memory is ready. */

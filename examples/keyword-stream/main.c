@@ -11,7 +11,8 @@
 
 enum { BLOCK = 160 }; /* samples: 10 ms, as a microphone's DMA would hand them over */
 
-_Static_assert(KEYWORD_INPUT0_BYTES == SPOTTER_FRAMES * SPOTTER_BANDS, "the network reads the frames of the ring");
+_Static_assert(KEYWORD_INPUT0_BYTES == SPOTTER_FRAMES * SPOTTER_BANDS,
+               "the network reads the frames of the ring");
 _Static_assert(KEYWORD_OUTPUT0_BYTES == SPOTTER_CLASSES, "a score for each name");
 
 static _Alignas(KEYWORD_ALIGNMENT) uint8_t memory[KEYWORD_SRAM_BYTES];
@@ -21,7 +22,8 @@ static struct {
   struct spotter_features features;
   struct spotter_detector detector;
   int8_t ring[SPOTTER_FRAMES][SPOTTER_BANDS];
-  int32_t frames; /* since the recording began; the next one goes to frames % SPOTTER_FRAMES of the ring */
+  int32_t
+      frames; /* since the recording began; the next one goes to frames % SPOTTER_FRAMES of the ring */
   int32_t runs;
   int32_t found;
 } state;
@@ -84,7 +86,9 @@ static void take_block(const int16_t* samples, int32_t count) {
     count -= taken;
     if (!complete) continue;
     ++state.frames;
-    if (state.frames >= SPOTTER_FRAMES && (state.frames - SPOTTER_FRAMES) % SPOTTER_FRAMES_PER_RUN == 0) run_network();
+    if (state.frames >= SPOTTER_FRAMES &&
+        (state.frames - SPOTTER_FRAMES) % SPOTTER_FRAMES_PER_RUN == 0)
+      run_network();
   }
 }
 

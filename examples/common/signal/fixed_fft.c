@@ -34,7 +34,8 @@ static void reverse_bits(int32_t* z, int32_t points) {
 
 /* Radix 2, decimation in time. `direction` -1 is the transform, where each stage halves (`halve` 1); +1 the inverse.
  * Inlined, because shifts of 64 bits by a known number take two instructions and others eight. */
-__attribute__((always_inline)) static inline void complex_fft(int32_t* z, int32_t points, int direction, int halve) {
+__attribute__((always_inline)) static inline void complex_fft(int32_t* z, int32_t points,
+                                                              int direction, int halve) {
   reverse_bits(z, points);
   for (int32_t span = 1; span < points; span *= 2) {
     for (int32_t j = 0; j < span; ++j) {

@@ -13,7 +13,8 @@ namespace {
 
 constexpr float pixel_scale = 1.0F / 255;
 
-std::vector<int8_t> input_of(const std::vector<uint16_t>& frame, float input_scale = pixel_scale, int32_t zero_point = -128) {
+std::vector<int8_t> input_of(const std::vector<uint16_t>& frame, float input_scale = pixel_scale,
+                             int32_t zero_point = -128) {
   std::vector<int8_t> input(CAMERA_SIDE * CAMERA_SIDE);
   camera_to_input(frame.data(), input.data(), input_scale, zero_point);
   return input;
@@ -21,7 +22,9 @@ std::vector<int8_t> input_of(const std::vector<uint16_t>& frame, float input_sca
 
 /// Brightness 0 to 1, a colour of n bits as its share of the greatest one.
 double brightness(uint16_t pixel) {
-  return (77 * ((pixel >> 11) / 31.0) + 150 * ((pixel >> 5 & 63) / 63.0) + 29 * ((pixel & 31) / 31.0)) / 256;
+  return (77 * ((pixel >> 11) / 31.0) + 150 * ((pixel >> 5 & 63) / 63.0) +
+          29 * ((pixel & 31) / 31.0)) /
+         256;
 }
 
 /// How much of source pixel `at` lies below the 2.5 pixels of `out`.
@@ -48,14 +51,17 @@ TEST(Camera, PixelsAreAveragesOfTheirAreas) {
   for (int y = 0; y < CAMERA_SIDE; ++y) {
     for (int x = 0; x < CAMERA_SIDE; ++x) {
       // Half a unit of rounding; repeating a colour's high bits is at most a unit off its share of the greatest colour.
-      ASSERT_NEAR(input[size_t(y * CAMERA_SIDE + x)] + 128, 255 * average(frame, y, x), 1.0) << y << ' ' << x;
+      ASSERT_NEAR(input[size_t(y * CAMERA_SIDE + x)] + 128, 255 * average(frame, y, x), 1.0)
+          << y << ' ' << x;
     }
   }
 }
 
 TEST(Camera, BlackAndWhiteAreTheEndsOfTheRange) {
-  EXPECT_EQ(input_of(std::vector<uint16_t>(CAMERA_WIDTH * CAMERA_HEIGHT, 0)), std::vector<int8_t>(48 * 48, -128));
-  EXPECT_EQ(input_of(std::vector<uint16_t>(CAMERA_WIDTH * CAMERA_HEIGHT, 0xFFFF)), std::vector<int8_t>(48 * 48, 127));
+  EXPECT_EQ(input_of(std::vector<uint16_t>(CAMERA_WIDTH * CAMERA_HEIGHT, 0)),
+            std::vector<int8_t>(48 * 48, -128));
+  EXPECT_EQ(input_of(std::vector<uint16_t>(CAMERA_WIDTH * CAMERA_HEIGHT, 0xFFFF)),
+            std::vector<int8_t>(48 * 48, 127));
 }
 
 TEST(Camera, FollowsTheScaleAndSaturates) {

@@ -54,7 +54,8 @@ TEST(FixedFft, InverseGivesTheSamplesBack) {
         std::vector<int32_t> x = signal;
         fixed_rfft(x.data(), log2);
         fixed_irfft(x.data(), log2);
-        for (size_t i = 0; i < x.size(); ++i) ASSERT_NEAR(x[i], signal[i], 4 << log2) << log2 << " sample " << i;
+        for (size_t i = 0; i < x.size(); ++i)
+          ASSERT_NEAR(x[i], signal[i], 4 << log2) << log2 << " sample " << i;
       }
     }
   }

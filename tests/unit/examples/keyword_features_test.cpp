@@ -28,7 +28,8 @@ std::vector<std::vector<int8_t>> frames_of(const std::vector<int16_t>& samples, 
     std::vector<int8_t> frame(SPOTTER_BANDS);
     int complete = 0;
     const auto left = std::min<int32_t>(piece, int32_t(samples.size() - at));
-    at += size_t(spotter_features_take(&features, samples.data() + at, left, frame.data(), &complete));
+    at += size_t(
+        spotter_features_take(&features, samples.data() + at, left, frame.data(), &complete));
     if (complete != 0) frames.push_back(frame);
   }
   return frames;
@@ -36,7 +37,8 @@ std::vector<std::vector<int8_t>> frames_of(const std::vector<int16_t>& samples, 
 
 /// Real features of the window that begins at `first`, in units of the network's input.
 std::vector<double> reference(const std::vector<int16_t>& samples, size_t first) {
-  static const std::vector<int> edges = mel_edges(SPOTTER_BANDS, SPOTTER_WINDOW, SPOTTER_SAMPLE_RATE, 80, 7600);
+  static const std::vector<int> edges =
+      mel_edges(SPOTTER_BANDS, SPOTTER_WINDOW, SPOTTER_SAMPLE_RATE, 80, 7600);
   std::vector<double> window(SPOTTER_WINDOW);
   for (size_t i = 0; i < window.size(); ++i) {
     const double angle = 2 * std::numbers::pi * (double(i) + 0.5) / double(SPOTTER_WINDOW);
@@ -44,7 +46,9 @@ std::vector<double> reference(const std::vector<int16_t>& samples, size_t first)
   }
   std::vector<double> result;
   for (const double energy : band_energies(spectrum(window), edges)) {
-    result.push_back((std::log2(energy) - int(SPOTTER_CENTRE_LOG2)) / int(SPOTTER_OCTAVES) / feature_scale + zero_point);
+    result.push_back((std::log2(energy) - int(SPOTTER_CENTRE_LOG2)) / int(SPOTTER_OCTAVES) /
+                         feature_scale +
+                     zero_point);
   }
   return result;
 }
@@ -56,7 +60,8 @@ void expect_near_reference(const std::vector<int16_t>& samples, const char* what
   for (size_t f = 0; f < frames.size(); f += 7) {
     const std::vector<double> wanted = reference(samples, f * SPOTTER_HOP);
     for (size_t b = 0; b < wanted.size(); ++b) {
-      ASSERT_NEAR(frames[f][b], std::clamp(wanted[b], -128.0, 127.0), 0.55) << what << " frame " << f << " band " << b;
+      ASSERT_NEAR(frames[f][b], std::clamp(wanted[b], -128.0, 127.0), 0.55)
+          << what << " frame " << f << " band " << b;
     }
   }
 }
@@ -97,14 +102,16 @@ std::vector<int> detections(const std::vector<uint8_t>& scores) {
     uint8_t all[SPOTTER_CLASSES] = {};
     all[SPOTTER_FIRST_KEYWORD] = scores[i];
     int32_t percent = 0;
-    if (spotter_detector_take(&detector, all, &percent) == SPOTTER_FIRST_KEYWORD) found.push_back(int(i));
+    if (spotter_detector_take(&detector, all, &percent) == SPOTTER_FIRST_KEYWORD)
+      found.push_back(int(i));
   }
   return found;
 }
 
 TEST(KeywordDetector, ReportsAWordOnceAndAgainAfterThePause) {
   const std::vector<uint8_t> word(SPOTTER_REFRACTORY_RUNS + SPOTTER_SMOOTHED, 255);
-  EXPECT_EQ(detections(word), (std::vector<int>{SPOTTER_SMOOTHED - 1, SPOTTER_SMOOTHED - 1 + SPOTTER_REFRACTORY_RUNS}));
+  EXPECT_EQ(detections(word), (std::vector<int>{SPOTTER_SMOOTHED - 1,
+                                                SPOTTER_SMOOTHED - 1 + SPOTTER_REFRACTORY_RUNS}));
 }
 
 TEST(KeywordDetector, OneHighScoreIsNoWord) {

@@ -46,7 +46,8 @@ double window(size_t i) {
 }
 
 const std::vector<int>& edges() {
-  static const std::vector<int> made = mel_edges(NOISE_FILTER_BANDS, NOISE_FILTER_WINDOW, NOISE_FILTER_SAMPLE_RATE, 60, 7900);
+  static const std::vector<int> made =
+      mel_edges(NOISE_FILTER_BANDS, NOISE_FILTER_WINDOW, NOISE_FILTER_SAMPLE_RATE, 60, 7900);
   return made;
 }
 
@@ -78,7 +79,8 @@ TEST(NoiseFilter, GainsOfOneGiveTheSamplesBackOneFrameLater) {
 }
 
 TEST(NoiseFilter, GainsOfNothingGiveSilence) {
-  for (const int16_t sample : filter(recording(), Gains(NOISE_FILTER_BANDS, 0)).samples) ASSERT_EQ(sample, 0);
+  for (const int16_t sample : filter(recording(), Gains(NOISE_FILTER_BANDS, 0)).samples)
+    ASSERT_EQ(sample, 0);
 }
 
 TEST(NoiseFilter, FullScaleDoesNotOverflow) {
@@ -109,9 +111,11 @@ TEST(NoiseFilter, FeaturesAreNearTheReference) {
   for (size_t frame = 1; frame < filtered.features.size(); ++frame) {
     const std::vector<double> energies = band_energies(spectrum_of(samples, frame), edges());
     for (size_t b = 0; b < energies.size(); ++b) {
-      const double real = (std::log2(energies[b]) - int(NOISE_FILTER_CENTRE_LOG2)) / int(NOISE_FILTER_OCTAVES) / filter_scale;
+      const double real = (std::log2(energies[b]) - int(NOISE_FILTER_CENTRE_LOG2)) /
+                          int(NOISE_FILTER_OCTAVES) / filter_scale;
       // Half a unit of rounding, and a twentieth for what fixed point adds.
-      ASSERT_NEAR(filtered.features[frame][b], std::clamp(real, -128.0, 127.0), 0.55) << frame << " band " << b;
+      ASSERT_NEAR(filtered.features[frame][b], std::clamp(real, -128.0, 127.0), 0.55)
+          << frame << " band " << b;
     }
   }
 }

@@ -11,7 +11,8 @@ namespace intarsia::examples {
 std::vector<std::complex<double>> spectrum(const std::vector<double>& samples) {
   const size_t size = samples.size();
   std::vector<std::complex<double>> circle(size);
-  for (size_t i = 0; i < size; ++i) circle[i] = std::polar(1.0, -2 * std::numbers::pi * double(i) / double(size));
+  for (size_t i = 0; i < size; ++i)
+    circle[i] = std::polar(1.0, -2 * std::numbers::pi * double(i) / double(size));
   std::vector<std::complex<double>> bins(size / 2 + 1);
   for (size_t k = 0; k < bins.size(); ++k) {
     for (size_t i = 0; i < size; ++i) bins[k] += samples[i] * circle[i * k % size];
@@ -33,7 +34,8 @@ std::vector<double> samples_of(const std::vector<std::complex<double>>& bins) {
   return samples;
 }
 
-std::vector<double> band_energies(const std::vector<std::complex<double>>& bins, const std::vector<int>& edges) {
+std::vector<double> band_energies(const std::vector<std::complex<double>>& bins,
+                                  const std::vector<int>& edges) {
   std::vector<double> energies;
   for (size_t b = 0; b + 2 < edges.size(); ++b) {
     double sum = 0;

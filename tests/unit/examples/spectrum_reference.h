@@ -15,7 +15,8 @@ std::vector<std::complex<double>> spectrum(const std::vector<double>& samples);
 std::vector<double> samples_of(const std::vector<std::complex<double>>& bins);
 
 /// Energies of triangular bands: band b rises from bin edges[b] to edges[b+1] and falls to edges[b+2].
-std::vector<double> band_energies(const std::vector<std::complex<double>>& bins, const std::vector<int>& edges);
+std::vector<double> band_energies(const std::vector<std::complex<double>>& bins,
+                                  const std::vector<int>& edges);
 
 /// Bins of the centres of `count` bands at even distances of mel from `low` to `high` Hz, and where the first begins and
 /// the last ends, for transforms of `size` samples; each is beyond the one before it.
