@@ -13,5 +13,5 @@ program=${program:-$examples/../build/release/bin/intarsia}
 build=$(realpath -m "${BUILD:-$examples/../build/examples/$(basename "$folder")}")
 cd "$folder"
 make -s INTARSIA="$program" BUILD="$build" EXTRA_CFLAGS="${EXTRA_CFLAGS:-}" >&2
-exec qemu-system-arm -M mps2-an386 -nographic -monitor none -serial null -semihosting-config enable=on,target=native \
-  "$@" -kernel "$build/firmware.elf"
+exec qemu-system-arm -M mps2-an386 -display none -monitor none -serial null -chardev stdio,id=console \
+  -semihosting-config enable=on,target=native,chardev=console "$@" -kernel "$build/firmware.elf" </dev/null
