@@ -29,9 +29,19 @@ CFLAGS := $(CORE_CFLAGS) -O2 -g -ffunction-sections -fdata-sections -Wall -Wextr
 INCLUDES = -I. -I$(COMMON) -I$(COMMON)/signal -I$(BUILD) $($(MODEL_UPPER)_INCLUDES)
 ALL_SOURCES = $(addprefix $(EXAMPLES)/,$(SOURCES) common/startup.c common/semihosting.c) $($(MODEL_UPPER)_SOURCES) \
   $(INTARSIA_RUNTIME_SOURCES)
+# By their whole paths: files of different folders have one name.
+OBJECTS = $(patsubst %,$(BUILD)/objects%.o,$(abspath $(ALL_SOURCES)))
 
-# Built each time, since it takes two seconds and options may have changed.
-$(BUILD)/firmware.elf: $(BUILD)/$(MODEL)_scales.h $(PACKAGE)/$(MODEL).mk
-	$(CC) $(CFLAGS) $(INCLUDES) $(ALL_SOURCES) -nostartfiles -T $(COMMON)/$(BOARD).ld -Wl,--gc-sections -o $@
+$(BUILD)/firmware.elf: $(OBJECTS) $(COMMON)/$(BOARD).ld
+	$(CC) $(CFLAGS) $(OBJECTS) -nostartfiles -T $(COMMON)/$(BOARD).ld -Wl,--gc-sections -o $@
 
-.PHONY: all $(BUILD)/firmware.elf
+$(BUILD)/objects/%.c.o: /%.c $(BUILD)/flags $(BUILD)/$(MODEL)_scales.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(INCLUDES) -MMD -c $< -o $@
+-include $(OBJECTS:.o=.d)
+
+# Changes when the options do.
+$(BUILD)/flags: always
+	@echo '$(CFLAGS)' | cmp -s - $@ || echo '$(CFLAGS)' > $@
+
+.PHONY: all always
