@@ -1,5 +1,5 @@
-/* From a frame of a camera to the network's input, in one pass and in integers: the square in the middle, its brightness,
- * scaled from 120x120 to 48x48, quantised. */
+/* From a frame of a camera to the network's input, in one pass and in integers: the square in the middle, its
+ * brightness, scaled from 120x120 to 48x48, quantised. */
 #ifndef CAMERA_H
 #define CAMERA_H
 

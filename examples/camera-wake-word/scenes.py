@@ -88,7 +88,8 @@ class Scene:
         for side in (-1, 1):
             knee = (x + side * unit * rng.uniform(0.3, 1.0), foot - 2 * unit)
             self.limb(x + side * 0.4 * unit, hip, *knee, 0.55 * unit, 0.42 * unit, trousers)
-            self.limb(*knee, knee[0] + unit * rng.uniform(-0.5, 0.5), foot - 0.2 * unit, 0.42 * unit, 0.3 * unit, trousers)
+            self.limb(*knee, knee[0] + unit * rng.uniform(-0.5, 0.5), foot - 0.2 * unit, 0.42 * unit, 0.3 * unit,
+                      trousers)
         self.limb(x, shoulder + 0.3 * unit, x, hip, 0.95 * unit, 0.75 * unit, shirt)
         for side in (-1, 1):
             angle = rng.uniform(0.1, 1.1) if rng.random() < 0.8 else rng.uniform(1.6, 2.8)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Prints a C header with the scale and the zero point of each input and output, read from the comments of a model's header.
-Macros that the header has already are left to it."""
+"""Prints a C header with the scale and the zero point of each input and output, read from the comments of a model's
+header. Macros that the header has already are left to it."""
 import pathlib
 import re
 import sys
@@ -9,7 +9,8 @@ path = pathlib.Path(sys.argv[1])
 text, name = path.read_text(), path.stem.upper()
 print(f'#include "{path.name}"')
 counts = {}
-lines = re.findall(r"^(?:#define \w+_(INPUT|OUTPUT)_COUNT \d+|/\* .*real = ([-+.\de]+) \* \(q ([-+]) (\d+)\) \*/)$", text, re.M)
+FACT = r"^(?:#define \w+_(INPUT|OUTPUT)_COUNT \d+|/\* .*real = ([-+.\de]+) \* \(q ([-+]) (\d+)\) \*/)$"
+lines = re.findall(FACT, text, re.M)
 kind = None
 for section, scale, sign, zero in lines:
     if section:

@@ -9,7 +9,10 @@ folder=$(cd "$1" && pwd)
 shift
 program=${INTARSIA_PROGRAM:-$(command -v intarsia || true)}
 program=${program:-$examples/../build/release/bin/intarsia}
-[[ -x $program ]] || { echo "$0: no intarsia: build it with ./demo, or say where it is in INTARSIA_PROGRAM" >&2; exit 1; }
+if [[ ! -x $program ]]; then
+  echo "$0: no intarsia: build it with ./demo, or say where it is in INTARSIA_PROGRAM" >&2
+  exit 1
+fi
 build=$(realpath -m "${BUILD:-$examples/../build/examples/$(basename "$folder")}")
 cd "$folder"
 make -s INTARSIA="$program" BUILD="$build" EXTRA_CFLAGS="${EXTRA_CFLAGS:-}" >&2

@@ -1,5 +1,6 @@
 /* Log mel energies of a stream of samples, in fixed point: a window of 32 ms every 20 ms, a Hann window, the spectrum
- * (fixed_fft.h), 32 bands (mel_bands.h), their logarithm (fixed_log2.h), quantised into the bytes that the network reads. */
+ * (fixed_fft.h), 32 bands (mel_bands.h), their logarithm (fixed_log2.h), quantised into the bytes that the network
+ * reads. */
 #ifndef SPOTTER_FEATURES_H
 #define SPOTTER_FEATURES_H
 

@@ -21,7 +21,8 @@ from speech import NOISE, RATE, VOICED, VOWELS, background, say  # noqa: E402
 
 SEED = 5
 KEYWORDS = {"mellow": "melo", "sunny": "sani"}
-OTHERS = ["solo", "lasi", "nimo", "simi", "nela", "lomi", "sunu", "home", "melani", "hani", "mela", "salo", "fani", "meli"]
+OTHERS = ["solo", "lasi", "nimo", "simi", "nela", "lomi", "sunu", "home", "melani", "hani", "mela", "salo", "fani",
+          "meli"]
 CLASSES = ["noise", "other", *KEYWORDS]
 
 # What main.c and features.c know too, through features_tables.h.
@@ -162,9 +163,10 @@ def listen(model, recordings):
 
 
 def header():
-    text = "/* Made by train.py: what features are made of, and the names. */\n/* clang-format off */\n#ifndef SPOTTER_FEATURES_TABLES_H\n"
-    text += "#define SPOTTER_FEATURES_TABLES_H\n\n#include <stdint.h>\n\nenum {\n"
-    for name, value in (("SAMPLE_RATE", RATE), ("WINDOW_LOG2", WINDOW.bit_length() - 1), ("WINDOW", WINDOW), ("HOP", HOP),
+    text = "/* Made by train.py: what features are made of, and the names. */\n/* clang-format off */\n"
+    text += "#ifndef SPOTTER_FEATURES_TABLES_H\n#define SPOTTER_FEATURES_TABLES_H\n\n#include <stdint.h>\n\nenum {\n"
+    for name, value in (("SAMPLE_RATE", RATE), ("WINDOW_LOG2", WINDOW.bit_length() - 1), ("WINDOW", WINDOW),
+                        ("HOP", HOP),
                         ("BANDS", BANDS), ("FRAMES", FRAMES), ("CENTRE_LOG2", CENTRE), ("OCTAVES", OCTAVES),
                         ("FRAMES_PER_RUN", FRAMES_PER_RUN), ("SMOOTHED", SMOOTHED), ("THRESHOLD_PERCENT", THRESHOLD),
                         ("REFRACTORY_RUNS", REFRACTORY), ("CLASSES", len(CLASSES)), ("FIRST_KEYWORD", 2)):

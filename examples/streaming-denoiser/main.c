@@ -1,5 +1,5 @@
-/* Takes the noise out of a recording frame by frame, as it would between a microphone and a radio, and holds every frame's
- * work against the time until the next one. */
+/* Takes the noise out of a recording frame by frame, as it would between a microphone and a radio, and holds every
+ * frame's work against the time until the next one. */
 #include <stdint.h>
 #include <string.h>
 
@@ -10,8 +10,8 @@
 #include "noise_filter.h"
 #include "semihosting.h"
 
-/* QEMU says how many instructions a frame takes, not how many cycles. A Cortex-M4 takes one cycle for most of them, and two
- * or more for loads, taken branches and divisions: this is the assumption for their mean, times 4. Measure it on the
+/* QEMU says how many instructions a frame takes, not how many cycles. A Cortex-M4 takes one cycle for most of them, and
+ * two or more for loads, taken branches and divisions: this is the assumption for their mean, times 4. Measure it on the
  * board, where cycles_since_start answers in cycles. */
 #ifndef DENOISER_CYCLES_PER_4_INSTRUCTIONS
 #define DENOISER_CYCLES_PER_4_INSTRUCTIONS 6

@@ -23,7 +23,8 @@ void noise_filter_start(struct noise_filter* filter, float scale, int32_t zero_p
 void noise_filter_listen(struct noise_filter* filter, const int16_t* samples,
                          int8_t features[NOISE_FILTER_BANDS]);
 
-/* The second half: from the network's gains, each 256 times the factor, to NOISE_FILTER_HOP samples, which are one frame late. */
+/* The second half: from the network's gains, each 256 times the factor, to NOISE_FILTER_HOP samples, which are one
+ * frame late. */
 void noise_filter_restore(struct noise_filter* filter, const uint16_t gains[NOISE_FILTER_BANDS],
                           int16_t* samples);
 

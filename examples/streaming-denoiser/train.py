@@ -103,8 +103,8 @@ def train(rng, x, wanted, epochs=40, batch=32, rate=6e-3):
             loss += (error**2).mean()
             lstm.backward(dense.backward((error * gain * (1 - gain) * (2 / batch)).astype(np.float32)))
             optimiser.step(rate * 0.5 * (1 + np.cos(np.pi * step / steps)))
-            # Within these, a gate's sum of products is scaled down to its 16 bits, which kernel functions of LSTM layers
-            # ask for: the largest feature, 3.8, times the largest weight is less than 127 * 127 / 4096 = 3.9.
+            # Within these, a gate's sum of products is scaled down to its 16 bits, which kernel functions of LSTM
+            # layers ask for: the largest feature, 3.8, times the largest weight is less than 127 * 127 / 4096 = 3.9.
             np.clip(lstm.weights, -1, 1, out=lstm.weights)
             np.clip(lstm.recurrent, -3.8, 3.8, out=lstm.recurrent)
             step += 1
@@ -149,9 +149,10 @@ def listen(model, voice, noisy):
 
 
 def header():
-    text = "/* Made by train.py: windows and bands. */\n/* clang-format off */\n#ifndef NOISE_FILTER_TABLES_H\n#define NOISE_FILTER_TABLES_H\n\n"
-    text += "#include <stdint.h>\n\nenum {\n"
-    for name, value in (("SAMPLE_RATE", RATE), ("WINDOW_LOG2", WINDOW.bit_length() - 1), ("WINDOW", WINDOW), ("HOP", HOP),
+    text = "/* Made by train.py: windows and bands. */\n/* clang-format off */\n"
+    text += "#ifndef NOISE_FILTER_TABLES_H\n#define NOISE_FILTER_TABLES_H\n\n#include <stdint.h>\n\nenum {\n"
+    for name, value in (("SAMPLE_RATE", RATE), ("WINDOW_LOG2", WINDOW.bit_length() - 1), ("WINDOW", WINDOW),
+                        ("HOP", HOP),
                         ("BANDS", BANDS), ("CENTRE_LOG2", CENTRE), ("OCTAVES", OCTAVES)):
         text += f"  NOISE_FILTER_{name} = {value},\n"
     text = text[:-2] + "\n};\n\n"

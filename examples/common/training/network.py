@@ -1,8 +1,8 @@
 """Small networks in numpy for the training scripts of the examples: layers with their gradients, Adam, and
 quantisation into a .tflite of int8. Imports come through here, before anything else imports numpy.
 
-Training repeats bit for bit on x86-64 processors with AVX2: OpenBLAS and numpy choose their loops, and with them the order
-of sums, by processor, so they are told which to take."""
+Training repeats bit for bit on x86-64 processors with AVX2: OpenBLAS and numpy choose their loops, and with them the
+order of sums, by processor, so they are told which to take."""
 import os
 
 os.environ["OPENBLAS_CORETYPE"] = "Haswell"
@@ -362,14 +362,15 @@ class Quantiser:
         driven = [gate(layer.weights, k, "input_to") for k in range(4)]
         recurrent = [gate(layer.recurrent, k, "recurrent_to") for k in range(4)]
         bias = [self.g.constant(np.round(layer.bias[k * n:(k + 1) * n] / (driven[k][1] * x["scale"])), np.int32,
-                                scale=float(driven[k][1] * x["scale"]), name=f"{name}_bias_{names[k]}") for k in range(4)]
+                                scale=float(driven[k][1] * x["scale"]), name=f"{name}_bias_{names[k]}")
+                for k in range(4)]
         hidden = self.g.tensor([1, n], np.int8, out["scale"], out["zero"], name=f"{name}_hidden", variable=True)
         cell = self.g.tensor([1, n], np.int16, 2.0**-12, 0, name=f"{name}_cell", variable=True)
         between = [self.g.tensor([0], name=f"{name}_between_{k}") for k in range(4)]
         between.append(self.g.tensor([0], np.int8, out["scale"], out["zero"], name=f"{name}_hidden_scale"))
         self.g.op("UNIDIRECTIONAL_SEQUENCE_LSTM",
-                  [x["index"], *(w for w, _ in driven), *(w for w, _ in recurrent), -1, -1, -1, *bias, -1, -1, hidden, cell,
-                   *[-1] * 4], [out["index"]],
+                  [x["index"], *(w for w, _ in driven), *(w for w, _ in recurrent), -1, -1, -1, *bias, -1, -1,
+                   hidden, cell, *[-1] * 4], [out["index"]],
                   options("UnidirectionalSequenceLSTMOptions", fusedActivationFunction=TANH, cellClip=7.0),
                   intermediates=between)
         return out

@@ -1,5 +1,5 @@
-"""Words of a synthetic voice: harmonics and noise under the formants of phonemes. The vowels' formants are the averages of
-G. E. Peterson and H. L. Barney, "Control methods used in a study of the vowels", J. Acoust. Soc. Am. 24, 1952."""
+"""Words of a synthetic voice: harmonics and noise under the formants of phonemes. The vowels' formants are the averages
+of G. E. Peterson and H. L. Barney, "Control methods used in a study of the vowels", J. Acoust. Soc. Am. 24, 1952."""
 import numpy as np
 
 RATE = 16000

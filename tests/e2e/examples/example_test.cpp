@@ -1,5 +1,5 @@
-// Each application's one command: its firmware is built and runs in QEMU on the recorded data, and prints what the script
-// beside it has computed with TensorFlow Lite Micro's reference kernels and the same fixed-point arithmetic in numpy.
+// Each application's one command: its firmware is built and runs in QEMU on the recorded data, and prints what the
+// script beside it has computed with TensorFlow Lite Micro's reference kernels and the same fixed-point arithmetic in numpy.
 #include <gtest/gtest.h>
 
 #include <chrono>

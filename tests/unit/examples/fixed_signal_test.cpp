@@ -45,8 +45,8 @@ TEST(FixedFft, TransformIsWithinFourUnitsOfItsDefinition) {
   }
 }
 
-// The four units of each of the N bins add up like noise, with some room: 4 N at most, 2^-15 of the least peak here that
-// matters to a 16-bit sample.
+// The four units of each of the N bins add up like noise, with some room: 4 N at most, which is nothing to
+// a 16-bit sample.
 TEST(FixedFft, InverseGivesTheSamplesBack) {
   for (int log2 = FIXED_FFT_LEAST_LOG2; log2 <= FIXED_FFT_MOST_LOG2; ++log2) {
     for (const int32_t peak : {1 << 26, 1 << 20}) {

@@ -1,5 +1,5 @@
-// The keyword example's features of recorded and of extreme samples against the same steps in double precision, and what
-// its detector makes of scores.
+// The keyword example's features of recorded and of extreme samples against the same steps in double precision, and
+// what its detector makes of scores.
 #include <cmath>
 #include <numbers>
 #include <random>

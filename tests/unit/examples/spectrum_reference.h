@@ -18,8 +18,8 @@ std::vector<double> samples_of(const std::vector<std::complex<double>>& bins);
 std::vector<double> band_energies(const std::vector<std::complex<double>>& bins,
                                   const std::vector<int>& edges);
 
-/// Bins of the centres of `count` bands at even distances of mel from `low` to `high` Hz, and where the first begins and
-/// the last ends, for transforms of `size` samples; each is beyond the one before it.
+/// Bins of the centres of `count` bands at even distances of mel from `low` to `high` Hz, and where the first begins
+/// and the last ends, for transforms of `size` samples; each is beyond the one before it.
 std::vector<int> mel_edges(int count, int size, double rate, double low, double high);
 
 /// A file of 16-bit samples below examples/.
