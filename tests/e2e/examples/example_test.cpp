@@ -34,7 +34,7 @@ class Example : public testing::Test {
 
   ProcessOutcome run(const std::string& name, const std::string& flags = "") const {
     ProcessOptions options;
-    options.timeout = 5min;
+    options.timeout = 10min;
     options.environment = {"INTARSIA_PROGRAM=" INTARSIA_PROGRAM,
                            "BUILD=" + folder_->path() + "/" + name, "EXTRA_CFLAGS=" + flags};
     Result<ProcessOutcome> outcome =
