@@ -154,7 +154,7 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
   if (is_static && names.size() > 1) {
     const std::vector<std::string> object =
         identifiers_of(head.substr(0, head.find_first_of("[=")));
-    file.locals.insert(object.back());
+    if (!object.empty()) file.locals.insert(object.back());
   }
   if (!has_body && assigned != std::string_view::npos) file.uses.insert(names.begin(), names.end());
   // Objects that other files see.

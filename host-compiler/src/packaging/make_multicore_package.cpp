@@ -105,6 +105,22 @@ void add_device_glue(const Request& request, PackageContents& whole) {
     whole.files.push_back({all.name + ".marks", marks});
 }
 
+// What the whole's own sources, those from `first_own` on, include and no part has: into the first part's folder.
+Result<void> add_headers(const Request& request, size_t first_own, PackageContents& whole) {
+  INTARSIA_TRY(packaging::RuntimeTrees runtime,
+               packaging::portable_runtime(request.options, {.mailbox = true}));
+  std::vector<SourceFile> files(whole.files.begin() + static_cast<std::ptrdiff_t>(first_own),
+                                whole.files.end());
+  const size_t own = files.size();
+  packaging::add_runtime_files(runtime.firmware, files);
+  const std::string folder = c_identifier(request.model.multicore.cpus.front(), "part") + "/";
+  for (size_t i = own; i < files.size(); ++i) {
+    files[i].path.insert(0, folder);
+    add_file(whole, std::move(files[i]));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<PackageContents> packaging::multicore_package(const CompiledModel& model,
@@ -141,11 +157,13 @@ Result<PackageContents> packaging::multicore_package(const CompiledModel& model,
     }
   }
   SourceFile descriptor = multicore_descriptor(model);
+  const size_t first_own = whole.files.size();
   manifest.sources.push_back(descriptor.path);
   manifest.program_sources = {descriptor.path};
   whole.files.push_back(std::move(descriptor));
   manifest.devices = devices_of(model);
   if (!manifest.devices.empty()) add_device_glue(request, whole);
+  INTARSIA_TRY_VOID(add_headers(request, first_own, whole));
   // Simulators are of the program that all parts are in, and not of the firmware.
   for (const SourceFile& file : whole.files) {
     if (!file.path.starts_with(kSimulators)) continue;

@@ -41,9 +41,9 @@ TEST_F(CompileFolder, WhatIsInTheWayIsFoundBeforeAnythingIsWritten) {
                       {"out/manifest.json: cannot be written: is a folder"}));
   EXPECT_TRUE(read_folder("out").empty());
   fs::remove_all(path("out"));
-  write("out/runtime", std::string("a file"));
+  write("out/intarsia", std::string("a file"));
   EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "out"}),
-                      {"out/runtime: cannot be made: is a file"}));
+                      {"out/intarsia: cannot be made: is a file"}));
   EXPECT_EQ(read_folder("out").size(), 1u);
 }
 

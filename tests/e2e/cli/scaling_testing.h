@@ -70,7 +70,7 @@ class Scaling : public Cli {
         measured({"compile", "net.tflite", "--target", target, "--board", "host", "-o", "out"});
     ASSERT_EQ(ended.code, 0) << told();
     EXPECT_LT(ended.peak_bytes, 6 * bytes + 200 * kMiB);
-    EXPECT_GT(size_of("out/net_data.c"), bytes);  // the tables are there, and are text
+    EXPECT_GT(size_of("out/net_data.h"), bytes);  // the tables are there, and are text
     std::filesystem::remove_all(path("out"));
   }
 };

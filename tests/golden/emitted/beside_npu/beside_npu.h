@@ -79,7 +79,7 @@ struct beside_npu_resources {
  *   BESIDE_NPU_DEFINE_RESOURCES(memory);
  * is the blocks, and `static struct beside_npu_resources memory` that has them. */
 #define BESIDE_NPU_DEFINE_RESOURCES(name) \
-  static INTARSIA_ALIGNED(BESIDE_NPU_ALIGNMENT) uint8_t \
+  INTARSIA_ALIGNED(BESIDE_NPU_ALIGNMENT) static uint8_t \
       name##_sram[BESIDE_NPU_SRAM_BYTES] INTARSIA_IN_MEMORY(sram); \
   static struct beside_npu_resources name = {name##_sram, 0}
 
@@ -107,11 +107,13 @@ static inline int8_t *beside_npu_input0(const struct beside_npu *model) {
 static inline int8_t beside_npu_input0_quantize(float real) {
   const float steps = real / BESIDE_NPU_INPUT0_SCALE;
   int32_t whole;
+  float rest;
   if (!(steps > -125.0f)) return -128;
   if (steps >= 130.0f) return 127;
   whole = (int32_t)steps;
-  if (steps - (float)whole >= 0.5f) ++whole;
-  if (steps - (float)whole <= -0.5f) --whole;
+  rest = steps - (float)whole;
+  if (rest >= 0.5f) ++whole;
+  if (rest <= -0.5f) --whole;
   return (int8_t)(whole + BESIDE_NPU_INPUT0_ZERO_POINT);
 }
 static inline const int8_t *beside_npu_output0(const struct beside_npu *model) {

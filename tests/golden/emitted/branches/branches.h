@@ -72,7 +72,7 @@ struct branches_resources {
  *   BRANCHES_DEFINE_RESOURCES(memory);
  * is the blocks, and `static struct branches_resources memory` that has them. */
 #define BRANCHES_DEFINE_RESOURCES(name) \
-  static INTARSIA_ALIGNED(BRANCHES_ALIGNMENT) uint8_t \
+  INTARSIA_ALIGNED(BRANCHES_ALIGNMENT) static uint8_t \
       name##_sram[BRANCHES_SRAM_BYTES] INTARSIA_IN_MEMORY(sram); \
   static struct branches_resources name = {name##_sram}
 
@@ -98,11 +98,13 @@ static inline int8_t *branches_input0(const struct branches *model) {
 static inline int8_t branches_input0_quantize(float real) {
   const float steps = real / BRANCHES_INPUT0_SCALE;
   int32_t whole;
+  float rest;
   if (!(steps > -128.0f)) return -128;
   if (steps >= 127.0f) return 127;
   whole = (int32_t)steps;
-  if (steps - (float)whole >= 0.5f) ++whole;
-  if (steps - (float)whole <= -0.5f) --whole;
+  rest = steps - (float)whole;
+  if (rest >= 0.5f) ++whole;
+  if (rest <= -0.5f) --whole;
   return (int8_t)(whole + BRANCHES_INPUT0_ZERO_POINT);
 }
 static inline const int8_t *branches_output0(const struct branches *model) {

@@ -74,7 +74,7 @@ struct small_conv_resources {
  *   SMALL_CONV_DEFINE_RESOURCES(memory);
  * is the blocks, and `static struct small_conv_resources memory` that has them. */
 #define SMALL_CONV_DEFINE_RESOURCES(name) \
-  static INTARSIA_ALIGNED(SMALL_CONV_ALIGNMENT) uint8_t \
+  INTARSIA_ALIGNED(SMALL_CONV_ALIGNMENT) static uint8_t \
       name##_sram[SMALL_CONV_SRAM_BYTES] INTARSIA_IN_MEMORY(sram); \
   static struct small_conv_resources name = {name##_sram}
 
@@ -101,11 +101,13 @@ static inline int8_t *small_conv_input0(const struct small_conv *model) {
 static inline int8_t small_conv_input0_quantize(float real) {
   const float steps = real / SMALL_CONV_INPUT0_SCALE;
   int32_t whole;
+  float rest;
   if (!(steps > -125.0f)) return -128;
   if (steps >= 130.0f) return 127;
   whole = (int32_t)steps;
-  if (steps - (float)whole >= 0.5f) ++whole;
-  if (steps - (float)whole <= -0.5f) --whole;
+  rest = steps - (float)whole;
+  if (rest >= 0.5f) ++whole;
+  if (rest <= -0.5f) --whole;
   return (int8_t)(whole + SMALL_CONV_INPUT0_ZERO_POINT);
 }
 static inline const int8_t *small_conv_output0(const struct small_conv *model) {

@@ -65,7 +65,7 @@ struct variable_counts_resources {
  *   VARIABLE_COUNTS_DEFINE_RESOURCES(memory);
  * is the blocks, and `static struct variable_counts_resources memory` that has them. */
 #define VARIABLE_COUNTS_DEFINE_RESOURCES(name) \
-  static INTARSIA_ALIGNED(VARIABLE_COUNTS_ALIGNMENT) uint8_t \
+  INTARSIA_ALIGNED(VARIABLE_COUNTS_ALIGNMENT) static uint8_t \
       name##_ram[VARIABLE_COUNTS_RAM_BYTES] INTARSIA_IN_MEMORY(ram); \
   static struct variable_counts_resources name = {name##_ram}
 

@@ -75,7 +75,7 @@ struct while_counts_resources {
  *   WHILE_COUNTS_DEFINE_RESOURCES(memory);
  * is the blocks, and `static struct while_counts_resources memory` that has them. */
 #define WHILE_COUNTS_DEFINE_RESOURCES(name) \
-  static INTARSIA_ALIGNED(WHILE_COUNTS_ALIGNMENT) uint8_t \
+  INTARSIA_ALIGNED(WHILE_COUNTS_ALIGNMENT) static uint8_t \
       name##_ram[WHILE_COUNTS_RAM_BYTES] INTARSIA_IN_MEMORY(ram); \
   static struct while_counts_resources name = {name##_ram}
 
