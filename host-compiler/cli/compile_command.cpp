@@ -16,21 +16,23 @@ Result<void> write_model(const std::string& folder, PackageContents package,
 }
 
 // With the build files of an ecosystem, and a sample with test data.
-Result<void> write_formatted(const CompileCommand& command, const packaging::Format& format,
-                             const MeasuredProgram& made) {
-  packaging::FormatFacts facts;
-  INTARSIA_TRY(facts.sample, packaging::make_sample_data(made.imported));
-  facts.measured_with = made.report.measured ? made.report.measured->compiler
-                                             : "not measured: " + made.report.not_measured;
+Result<void> write_formatted(const Context& context, const CompileCommand& command,
+                             const packaging::Format& format, const MeasuredProgram& made) {
+  INTARSIA_TRY(const packaging::FormatFacts facts,
+               packaging::make_format_facts(
+                   made.imported, context.registry, made.selection.target, made.selection.board,
+                   made.report.measured ? made.report.measured->compiler
+                                        : "not measured: " + made.report.not_measured));
   INTARSIA_TRY(packaging::FormattedPackage formatted, format.make(made.package, facts));
   INTARSIA_TRY_VOID(write_model(command.output_folder, std::move(formatted.package), made.report));
   for (const std::string& note : formatted.notes) fmt::print(stderr, "note: {}\n", note);
   return {};
 }
 
-Result<void> write_as_asked(const CompileCommand& command, const packaging::Format& format,
-                            const MeasuredProgram& made) {
-  if (format.make != packaging::plain_format) return write_formatted(command, format, made);
+Result<void> write_as_asked(const Context& context, const CompileCommand& command,
+                            const packaging::Format& format, const MeasuredProgram& made) {
+  if (format.make != packaging::plain_format)
+    return write_formatted(context, command, format, made);
   if (command.single_file) {
     INTARSIA_TRY(PackageContents single, single_file_package(made.package));
     return write_model(command.output_folder, std::move(single), made.report);
@@ -63,7 +65,7 @@ int run_compile(Context& context, const CompileCommand& command) {
   Result<MeasuredProgram> made = compile_and_measure(context, command.common);
   if (!made.ok()) return fail(made.error());
   const MeasuredProgram& chosen = made.value();
-  if (Result<void> written = write_as_asked(command, **format, chosen); !written.ok())
+  if (Result<void> written = write_as_asked(context, command, **format, chosen); !written.ok())
     return fail(written.error());
   fmt::print("{}", command.common.json ? chosen.report.json : chosen.report.text);
   return kDone;

@@ -20,7 +20,8 @@ Result<MeasuredProgram> package_and_measure(Context& context, const CommonOption
   ProgramReport report = report_of(
       selection, model,
       measure(build_setting(context, options, selection, work.path(), model.package.manifest)));
-  return MeasuredProgram{std::move(model.imported), std::move(model.package), std::move(report)};
+  return MeasuredProgram{selection, std::move(model.imported), std::move(model.package),
+                         std::move(report)};
 }
 
 // `least`: of what was tried.

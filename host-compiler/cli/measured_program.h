@@ -6,6 +6,7 @@
 namespace intarsia::cli {
 
 struct MeasuredProgram {
+  Selection selection;  // as it was compiled with
   graph::Module imported;
   PackageContents package;
   ProgramReport report;

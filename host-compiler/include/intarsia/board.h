@@ -65,6 +65,8 @@ struct Board {
   std::string summary;
   std::string folder;  // that its board.json was read from; empty for a text
   std::string compiler;
+  std::vector<std::string>
+      zephyr_names;  // of the board in Zephyr trees, the newest last; may be empty
   Port port = Port::Semihosting;
   std::vector<Core> cores;      // on the board; the first is the one that boots
   std::vector<Core> also_runs;  // other cores whose code the first one executes

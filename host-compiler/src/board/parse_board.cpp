@@ -112,6 +112,7 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
   board.name = reader.text("name");
   board.summary = reader.text("summary");
   board.compiler = reader.text("compiler");
+  board.zephyr_names = reader.optional_texts("zephyr");
   board.port = parse_port(reader, problems);
   board.cores = parse_list(reader.array("cores"), at("cores"), parse_core, problems);
   board.also_runs =

@@ -16,10 +16,12 @@ struct Core {
   const char* name;
   CoreClass core_class;
   double time, constant_bytes;  // bytes per cycle
+  const char *cmsis, *rust;
 };
 
 constexpr Core kCores[] = {
-#define CORE(name, core_class, time, bytes) {name, CoreClass::core_class, time, bytes},
+#define CORE(name, core_class, time, bytes, cmsis, rust) \
+  {name, CoreClass::core_class, time, bytes, cmsis, rust},
 #include "intarsia/targets/cortex_m/cores.def"
 #undef CORE
 };
@@ -77,6 +79,27 @@ std::vector<std::string> headers_of(const Target& target) {
                       kMadeFor[static_cast<size_t>(class_of(target))])};
 }
 
+// Zephyr's symbols are those of its arch/arm/core/cortex_m/Kconfig.
+std::optional<CoreNames> names_of(const Target& target) {
+  const Core* core = find_core(target);
+  if (core == nullptr) return std::nullopt;
+  CoreNames names{core->cmsis, fmt::format("{}-none", core->rust), "", ""};
+  if (!serves(target)) return names;
+  struct Instructions {
+    const char *words, *zephyr_condition;
+  };
+  constexpr Instructions kInstructions[] = {
+      {"the instructions of Armv6-M", "CPU_CORTEX_M"},
+      {"the instructions of Armv7-M", "ARMV7_M_ARMV8_M_MAINLINE"},
+      {"the DSP extension", "CPU_CORTEX_M_HAS_DSP"},
+      {"Helium, the vector extension", "ARMV8_1_M_MVEI"},
+  };
+  const Instructions& used = kInstructions[static_cast<size_t>(class_of(target))];
+  names.instructions = used.words;
+  names.zephyr_condition = used.zephyr_condition;
+  return names;
+}
+
 // Kernels are made for `--optimise balanced`, as which they are counted.
 std::optional<double> cycles_of(const Target& target, const graph::Module& module,
                                 const graph::Function& function, const graph::Node& node) {
@@ -95,6 +118,7 @@ void add_kinds(TargetRegistry& registry) {
   library.structs = kernel_structs();
   library.includes = headers_of;
   library.cycles = cycles_of;
+  library.core_names = names_of;
   library.folder = INTARSIA_TARGET_FOLDER;
   registry.add_kernels("c", std::move(library));
 }

@@ -61,6 +61,28 @@ TEST_F(Kernels, TakesEveryCoreOfThePortableKindButThisMachine) {
     EXPECT_TRUE(has_kernels(std::string("c -mcpu=") + name)) << name;
 }
 
+// What build systems are told of a core, and of the instructions that its kernels use.
+TEST_F(Kernels, HaveNamesInBuildSystems) {
+  const auto names_of = [&](const std::string& text) -> std::optional<CoreNames> {
+    const Result<TargetSpec> target = parse_target(registry_.catalogue(), text);
+    INTARSIA_CHECK(target.ok(), text);
+    for (const KernelLibrary& library : registry_.kind_of(target->host()).kernel_libraries)
+      if (const auto names = library.core_names(target->host())) return names;
+    return std::nullopt;
+  };
+  EXPECT_FALSE(names_of("c"));
+  EXPECT_EQ(names_of("cortex-m0plus")->cmsis, "Cortex-M0+");
+  EXPECT_EQ(names_of("cortex-m0plus")->zephyr_condition, "CPU_CORTEX_M");
+  EXPECT_EQ(names_of("cortex-m3")->rust, "thumbv7m-none");
+  EXPECT_EQ(names_of("cortex-m4")->zephyr_condition, "CPU_CORTEX_M_HAS_DSP");
+  EXPECT_EQ(names_of("cortex-m33 -mattr=-dsp")->zephyr_condition, "ARMV7_M_ARMV8_M_MAINLINE");
+  EXPECT_EQ(names_of("cortex-m55")->zephyr_condition, "ARMV8_1_M_MVEI");
+  EXPECT_EQ(names_of("cortex-m55 -mattr=-mve")->zephyr_condition, "CPU_CORTEX_M_HAS_DSP");
+  const auto portable = names_of("c -mcpu=cortex-m55 -kernels=portable");
+  EXPECT_EQ(portable->rust, "thumbv8m.main-none");
+  EXPECT_EQ(portable->zephyr_condition + portable->instructions, "");
+}
+
 // -mattr takes a core without an extension to the kernels that it has all instructions of.
 TEST(Extensions, ThatAreMissingChooseOtherKernels) {
   for (const auto& [core, kernel] : std::initializer_list<std::pair<const char*, const char*>>{

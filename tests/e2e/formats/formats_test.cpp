@@ -11,6 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class Formats : public Cli {
  protected:
@@ -57,6 +58,22 @@ TEST_F(Formats, AreFoldersThatRunAndAreReplaced) {
     EXPECT_FALSE(exists(std::string(format) + "/README.md"));
     EXPECT_TRUE(exists(std::string(format) + "/README.md.mine"));
   }
+}
+
+// What Zephyr has to know comes from the core and the board: a condition for tuned kernels, none for plain C.
+TEST_F(Formats, ZephyrLearnsOfTheCoreAndTheBoard) {
+  ASSERT_TRUE(done(formatted("zephyr", {"--board", "mps3-an547"})));
+  auto module = read_folder("zephyr");
+  EXPECT_THAT(module.at("zephyr/Kconfig"), HasSubstr("depends on ARMV8_1_M_MVEI\n"));
+  EXPECT_THAT(module.at("samples/digits/prj.conf"), HasSubstr("CONFIG_FPU=y\n"));
+  EXPECT_THAT(module.at("samples/digits/tests.yaml"),
+              HasSubstr("      - mps3_an547\n      - mps3/corstone300/an547\n"));
+  EXPECT_THAT(module.at("README.md"), HasSubstr("west build -b mps3/corstone300/an547 "));
+  ASSERT_TRUE(done(formatted("zephyr", {"--target", "c -mcpu=cortex-m3 -kernels=portable"})));
+  module = read_folder("zephyr");
+  EXPECT_THAT(module.at("zephyr/Kconfig"), Not(HasSubstr("depends on")));
+  EXPECT_THAT(module.at("samples/digits/prj.conf"), Not(HasSubstr("CONFIG_FPU")));
+  EXPECT_THAT(module.at("samples/digits/tests.yaml"), Not(HasSubstr("platform_allow")));
 }
 
 TEST_F(Formats, AnUnknownOneIsNamed) {

@@ -51,6 +51,8 @@ TEST(ParseBoard, DevicesBesideTheEmulator) {
   ASSERT_TRUE(board.ok()) << board.error().to_string();
   EXPECT_TRUE(board->takes_simulated_devices());
   EXPECT_EQ(board->roles.streams, "ddr");
+  EXPECT_THAT(board->zephyr_names, ElementsAre("mps3_an547", "mps3/corstone300/an547"));
+  EXPECT_TRUE(sample_board().zephyr_names.empty());
 }
 
 struct Complaint {

@@ -35,6 +35,15 @@ struct ConstantStruct {
 };
 using ConstantStructs = std::map<std::string, ConstantStruct, std::less<>>;  // by intrinsic
 
+// What build systems of firmware projects call a core, so that packages can say which ones they are for.
+struct CoreNames {
+  std::string cmsis;  // Dcore in CMSIS-Packs
+  std::string rust;   // the target of rustc without its ABI: "thumbv7em-none"
+  // The instructions that its kernels use, in words ("the DSP extension"), and Zephyr's Kconfig condition for cores that
+  // have them ("ARMV8_1_M_MVEI"). Empty for a target without kernels of its own.
+  std::string instructions, zephyr_condition;
+};
+
 struct KernelLibrary {
   // Whether there are kernels for the target's core.
   std::function<bool(const Target&)> serves;
@@ -48,6 +57,8 @@ struct KernelLibrary {
   std::function<std::optional<double>(const Target&, const graph::Module&, const graph::Function&,
                                       const graph::Node&)>
       cycles;
+  // The names of a target's core, whether or not it is served; nothing for one that is not known here. May be left out.
+  std::function<std::optional<CoreNames>(const Target&)> core_names = {};
   // The target folder whose device/ is compiled into programs, below targets/ or an absolute path.
   std::string folder;
 };

@@ -19,8 +19,8 @@ std::string esp_idf_cmake(const PackageManifest& manifest) {
          "-fdata-sections)\n";
 }
 
-Result<void> refuse_other_cores(const PackageManifest& manifest) {
-  if (!manifest.core.starts_with("cortex-")) return {};
+Result<void> refuse_other_cores(const PackageManifest& manifest, const FormatFacts& facts) {
+  if (!facts.core || facts.core->instructions.empty()) return {};
   return Diagnostics("--format esp-idf",
                      fmt::format("{} was compiled for {}, and Espressif's chips have other cores",
                                  manifest.model, manifest.core),
@@ -32,7 +32,7 @@ Result<void> refuse_other_cores(const PackageManifest& manifest) {
 Result<FormattedPackage> esp_idf_format(const PackageContents& plain, const FormatFacts& facts) {
   INTARSIA_TRY_VOID(refuse_multicore(plain.manifest, "esp-idf"));
   INTARSIA_TRY_VOID(refuse_devices(plain.manifest, "esp-idf"));
-  INTARSIA_TRY_VOID(refuse_other_cores(plain.manifest));
+  INTARSIA_TRY_VOID(refuse_other_cores(plain.manifest, facts));
   FormattedPackage made{laid_out(plain, "src"), {}};
   PackageContents& package = made.package;
   const PackageManifest& manifest = package.manifest;

@@ -15,6 +15,23 @@ constexpr Format kFormats[] = {
 
 }  // namespace
 
+Result<FormatFacts> make_format_facts(const graph::Module& module, const TargetRegistry& registry,
+                                      const TargetSpec& target, const board::Board& board,
+                                      std::string measured_with) {
+  FormatFacts facts;
+  INTARSIA_TRY(facts.sample, make_sample_data(module));
+  facts.zephyr_boards = board.zephyr_names;
+  facts.measured_with = std::move(measured_with);
+  for (const KernelLibrary& library : registry.kind_of(target.host()).kernel_libraries)
+    if (library.core_names && !facts.core) facts.core = library.core_names(target.host());
+  // Of everything that a device may be given.
+  for (const Target& device : target.devices())
+    for (const graph::Node& node : module.entry_function().nodes)
+      if (registry.kind_of(device).tolerance(device, node) > 0)
+        facts.sample.inexact_device = device.name;
+  return facts;
+}
+
 std::span<const Format> formats() {
   return kFormats;
 }

@@ -2,10 +2,12 @@
 // A format is a function from the plain package to another one; this table is all that the command line knows of them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "intarsia/board.h"
 #include "intarsia/package.h"
 #include "packaging/formats/sample_data.h"
 
@@ -14,9 +16,15 @@ namespace intarsia::packaging {
 // What a format needs besides the package.
 struct FormatFacts {
   SampleData sample;
-  std::string
-      measured_with;  // "arm-none-eabi-gcc 12.2.1 -Os", of the figures in report.txt; or why there are none
+  // What other build systems call the CPU that runs the model; nothing for plain C and for this machine.
+  std::optional<CoreNames> core;
+  std::vector<std::string> zephyr_boards;  // Board::zephyr_names
+  // The compiler and its options that the figures in report.txt were got with; or why there are none.
+  std::string measured_with;
 };
+Result<FormatFacts> make_format_facts(const graph::Module& module, const TargetRegistry& registry,
+                                      const TargetSpec& target, const board::Board& board,
+                                      std::string measured_with);
 
 struct FormattedPackage {
   PackageContents

@@ -102,7 +102,8 @@ SourceFile readme(const PackageManifest& manifest, const FormatFacts& facts,
                 "how many of their values are the "
                 "reference's (`N of N exact`).\n"
               : fmt::format("\nThe sample has no test data: {}.\n", facts.sample.left_out);
-  if (const std::string needs = sample_needs(manifest); !needs.empty()) text += "\n" + needs + "\n";
+  if (const std::string needs = sample_needs(manifest, facts.sample); !needs.empty())
+    text += "\n" + needs + "\n";
   for (const std::string& note : notes) text += "\n" + note + "\n";
   text += fmt::format(
       "\nThe figures of code and stack in `report.txt` were got with: {}. The library's own build "

@@ -13,13 +13,14 @@ namespace intarsia::packaging {
 struct SampleData {
   std::vector<graph::TensorValue> inputs, outputs;  // none where `left_out`
   std::string left_out;  // why a sample has no data, as a sentence without its full stop; or empty
+  // The device whose outputs may be other steps of their quantisation than these (TargetKind::tolerance); or empty.
+  std::string inexact_device;
 };
 
 // Beyond this many bytes of inputs and outputs a sample is without data: it would not fit beside the model.
 inline constexpr int64_t kMostSampleBytes = 256 * 1024;
 
 // Pseudo-random inputs, the same for every compilation of a model, and what the reference evaluator makes of them.
-// Its outputs are exact for every device but those whose kinds allow steps (TargetKind::tolerance).
 Result<SampleData> make_sample_data(const graph::Module& module);
 
 }  // namespace intarsia::packaging

@@ -21,6 +21,6 @@ std::string sample_text(const PackageManifest& manifest, const SampleData& data,
                         const std::string& print);
 
 // What a program must provide besides, as a comment's or README's sentence; empty when nothing.
-std::string sample_needs(const PackageManifest& manifest);
+std::string sample_needs(const PackageManifest& manifest, const SampleData& data);
 
 }  // namespace intarsia::packaging

@@ -1,4 +1,4 @@
-// --format zephyr: an external module, with a sample for boards whose core is the model's.
+// --format zephyr: an external module, with a sample.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -10,49 +10,22 @@
 namespace intarsia::packaging {
 namespace {
 
-// What Zephyr calls a core's Kconfig symbols, and the boards of QEMU that have it: the names before and after Zephyr
-// 3.7's hardware model.
-struct ZephyrCore {
-  const char* core;  // -mcpu; variants with "+nofp" and alike are the same core
-  const char* depends;
-  const char* why;
-  const char* boards;  // separated by spaces
-};
-constexpr ZephyrCore kZephyrCores[] = {
-    {"cortex-m0", "CPU_CORTEX_M0 || CPU_CORTEX_M0PLUS", "ARMv6-M instructions", "qemu_cortex_m0"},
-    {"cortex-m0plus", "CPU_CORTEX_M0 || CPU_CORTEX_M0PLUS", "ARMv6-M instructions",
-     "qemu_cortex_m0"},
-    {"cortex-m3", "CPU_CORTEX_M3 || CPU_CORTEX_M4 || CPU_CORTEX_M7", "ARMv7-M instructions",
-     "mps2_an385 mps2/an385"},
-    {"cortex-m4", "CPU_CORTEX_M4 || CPU_CORTEX_M7", "the DSP extension of ARMv7E-M",
-     "mps2_an386 mps2/an386"},
-    {"cortex-m7", "CPU_CORTEX_M7", "the Cortex-M7's instructions", "mps2_an500 mps2/an500"},
-    {"cortex-m33", "CPU_CORTEX_M33", "the Cortex-M33's instructions", "mps2_an521 mps2/an521/cpu0"},
-    {"cortex-m55", "CPU_CORTEX_M55 && ARMV8_1_M_MVEI", "Helium, the vector extension",
-     "mps3_an547 mps3/corstone300/an547"},
-};
-
-const ZephyrCore* zephyr_core(const std::string& core) {
-  const auto found = std::find_if(std::begin(kZephyrCores), std::end(kZephyrCores),
-                                  [&](const ZephyrCore& each) { return core == each.core; });
-  return found == std::end(kZephyrCores) ? nullptr : found;
-}
-
 std::string zephyr_symbol(const PackageManifest& manifest) {
   return "INTARSIA_" + upper_case(manifest.model);
 }
 
-std::string kconfig_text(const PackageManifest& manifest, bool cpp) {
-  const ZephyrCore* core = zephyr_core(manifest.core);
+std::string kconfig_text(const PackageManifest& manifest, const FormatFacts& facts, bool cpp) {
+  const bool has_condition = facts.core && !facts.core->zephyr_condition.empty();
   std::string text =
       fmt::format("# Generated file.\n\nconfig {}\n\tbool \"The neural network {}\"\n",
                   zephyr_symbol(manifest), manifest.model);
-  if (core != nullptr) text += fmt::format("\tdepends on {}\n", core->depends);
+  if (has_condition) text += fmt::format("\tdepends on {}\n", facts.core->zephyr_condition);
   if (cpp) text += "\tdepends on CPP\n";
   text += "\thelp\n";
   text += fmt::format("\t  A model that Intarsia compiled for target {}.\n", manifest.target);
-  if (core != nullptr)
-    text += fmt::format("\t  Its kernels use {}, hence the dependence on the core.\n", core->why);
+  if (has_condition)
+    text += fmt::format("\t  Its kernels use {}, hence the dependence on the core.\n",
+                        facts.core->instructions);
   if (cpp)
     text += "\t  The drivers of its devices are in C++20: CONFIG_CPP and CONFIG_STD_CPP20.\n";
   return text;
@@ -96,23 +69,20 @@ std::string zephyr_cmake(const PackageManifest& manifest) {
   return text;
 }
 
+// The floating-point registers, which are Helium's as well.
+bool uses_fpu_registers(const PackageManifest& manifest) {
+  return std::find(manifest.core_flags.begin(), manifest.core_flags.end(), "-mfloat-abi=hard") !=
+         manifest.core_flags.end();
+}
+
 // The same for trees from mid-2026 (tests.yaml) and before (sample.yaml).
-std::string tests_yaml(const PackageManifest& manifest) {
-  const ZephyrCore* core = zephyr_core(manifest.core);
+std::string tests_yaml(const PackageManifest& manifest, const FormatFacts& facts) {
   std::string text = fmt::format(
       "sample:\n  name: {0}\n  description: the neural network {0} on its test input\ntests:\n  "
       "sample.intarsia.{0}:\n    tags: intarsia\n",
       manifest.model);
-  if (core != nullptr) {
-    std::string boards;
-    const std::string names = core->boards;
-    for (size_t at = 0; at < names.size();) {
-      const size_t end = std::min(names.find(' ', at), names.size());
-      boards += fmt::format("      - {}\n", names.substr(at, end - at));
-      at = end + 1;
-    }
-    text += "    platform_allow:\n" + boards;
-  }
+  if (!facts.zephyr_boards.empty()) text += "    platform_allow:\n";
+  for (const std::string& board : facts.zephyr_boards) text += fmt::format("      - {}\n", board);
   return text +
          fmt::format(
              "    harness: console\n    harness_config:\n      type: one_line\n      regex:\n"
@@ -137,7 +107,7 @@ Result<FormattedPackage> zephyr_format(const PackageContents& plain, const Forma
                                        "zephyr/Kconfig\nsamples:\n  - samples\n",
                                        manifest.model));
   add("zephyr/CMakeLists.txt", zephyr_cmake(manifest));
-  add("zephyr/Kconfig", kconfig_text(manifest, cpp));
+  add("zephyr/Kconfig", kconfig_text(manifest, facts, cpp));
   std::string app_sources = "src/main.c";
   for (const std::string& source : manifest.program_sources)
     if (source.ends_with("_devices.c")) app_sources += " ../../" + source;
@@ -151,14 +121,11 @@ Result<FormattedPackage> zephyr_format(const PackageContents& plain, const Forma
                   "project({0}_sample)\n"
                   "target_sources(app PRIVATE {1})\n",
                   manifest.model, app_sources));
-  const bool fpu = manifest.core.starts_with("cortex-m55") || manifest.core == "cortex-m7" ||
-                   manifest.core == "cortex-m4";
   add(sample + "/prj.conf",
       fmt::format("CONFIG_{}=y\nCONFIG_MAIN_STACK_SIZE=8192\n{}{}", zephyr_symbol(manifest),
-                  fpu && manifest.core == "cortex-m55"
-                      ? "# Helium's registers are the FPU's: they are saved when threads "
-                        "change.\nCONFIG_FPU=y\n"
-                      : "",
+                  uses_fpu_registers(manifest) ? "# The model uses the registers of the FPU, which "
+                                                 "are saved when threads change.\nCONFIG_FPU=y\n"
+                                               : "",
                   cpp ? "CONFIG_CPP=y\nCONFIG_STD_CPP20=y\n" : ""));
   add(sample + "/src/main.c",
       fmt::format("/* {0}: a sample that prints what the model computes. Generated file. */\n"
@@ -167,22 +134,18 @@ Result<FormattedPackage> zephyr_format(const PackageContents& plain, const Forma
                   manifest.model, sample_text(manifest, facts.sample, "printk")));
   add(sample + fmt::format("/src/{}_test_data.h", manifest.model),
       test_data_text(manifest, facts.sample));
-  add(sample + "/tests.yaml", tests_yaml(manifest));
-  add(sample + "/sample.yaml", tests_yaml(manifest));
-  const ZephyrCore* core = zephyr_core(manifest.core);
-  const std::string boards = core == nullptr ? "BOARD" : core->boards;
+  add(sample + "/tests.yaml", tests_yaml(manifest, facts));
+  add(sample + "/sample.yaml", tests_yaml(manifest, facts));
+  const std::vector<std::string>& boards = facts.zephyr_boards;
   package.files.push_back(readme(
       manifest, facts, "A Zephyr module",
-      fmt::format(
-          "```sh\nwest build -b {1} {0}\nwest build -t run\n```\n\n"
-          "In an application of your own: `-DEXTRA_ZEPHYR_MODULES=<this folder>`, or a project in "
-          "the "
-          "manifest of west, and `CONFIG_{2}=y`.{3}\n",
-          sample, boards.substr(boards.find(' ') == std::string::npos ? 0 : boards.find(' ') + 1),
-          zephyr_symbol(manifest),
-          core == nullptr
-              ? ""
-              : " Trees before 3.7 call the board `" + boards.substr(0, boards.find(' ')) + "`."),
+      fmt::format("```sh\nwest build -b {1} {0}\nwest build -t run\n```\n\n"
+                  "In an application of your own: `-DEXTRA_ZEPHYR_MODULES=<this folder>`, or a "
+                  "project in the manifest of west, and `CONFIG_{2}=y`.{3}\n",
+                  sample, boards.empty() ? "BOARD" : boards.back(), zephyr_symbol(manifest),
+                  boards.size() < 2
+                      ? ""
+                      : fmt::format(" Older trees call the board `{}`.", boards.front())),
       made.notes));
   return made;
 }
