@@ -91,7 +91,7 @@ std::optional<CoreNames> names_of(const Target& target) {
   constexpr Instructions kInstructions[] = {
       {"the instructions of Armv6-M", "CPU_CORTEX_M"},
       {"the instructions of Armv7-M", "ARMV7_M_ARMV8_M_MAINLINE"},
-      {"the DSP extension", "CPU_CORTEX_M_HAS_DSP"},
+      {"the DSP extension", "CPU_CORTEX_M4 || CPU_CORTEX_M7 || ARMV8_M_DSP"},
       {"Helium, the vector extension", "ARMV8_1_M_MVEI"},
   };
   const Instructions& used = kInstructions[static_cast<size_t>(class_of(target))];

@@ -74,10 +74,12 @@ TEST_F(Kernels, HaveNamesInBuildSystems) {
   EXPECT_EQ(names_of("cortex-m0plus")->cmsis, "Cortex-M0+");
   EXPECT_EQ(names_of("cortex-m0plus")->zephyr_condition, "CPU_CORTEX_M");
   EXPECT_EQ(names_of("cortex-m3")->rust, "thumbv7m-none");
-  EXPECT_EQ(names_of("cortex-m4")->zephyr_condition, "CPU_CORTEX_M_HAS_DSP");
+  EXPECT_EQ(names_of("cortex-m4")->zephyr_condition,
+            "CPU_CORTEX_M4 || CPU_CORTEX_M7 || ARMV8_M_DSP");
   EXPECT_EQ(names_of("cortex-m33 -mattr=-dsp")->zephyr_condition, "ARMV7_M_ARMV8_M_MAINLINE");
   EXPECT_EQ(names_of("cortex-m55")->zephyr_condition, "ARMV8_1_M_MVEI");
-  EXPECT_EQ(names_of("cortex-m55 -mattr=-mve")->zephyr_condition, "CPU_CORTEX_M_HAS_DSP");
+  EXPECT_EQ(names_of("cortex-m55 -mattr=-mve")->zephyr_condition,
+            "CPU_CORTEX_M4 || CPU_CORTEX_M7 || ARMV8_M_DSP");
   const auto portable = names_of("c -mcpu=cortex-m55 -kernels=portable");
   EXPECT_EQ(portable->rust, "thumbv8m.main-none");
   EXPECT_EQ(portable->zephyr_condition + portable->instructions, "");

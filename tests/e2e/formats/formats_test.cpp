@@ -69,6 +69,8 @@ TEST_F(Formats, ZephyrLearnsOfTheCoreAndTheBoard) {
   EXPECT_THAT(module.at("samples/digits/tests.yaml"),
               HasSubstr("      - mps3_an547\n      - mps3/corstone300/an547\n"));
   EXPECT_THAT(module.at("README.md"), HasSubstr("west build -b mps3/corstone300/an547 "));
+  ASSERT_TRUE(done(formatted("zephyr", {"--board", "mps2-an386"})));
+  EXPECT_THAT(read_folder("zephyr").at("README.md"), Not(HasSubstr("Older trees")));
   ASSERT_TRUE(done(formatted("zephyr", {"--target", "c -mcpu=cortex-m3 -kernels=portable"})));
   module = read_folder("zephyr");
   EXPECT_THAT(module.at("zephyr/Kconfig"), Not(HasSubstr("depends on")));
