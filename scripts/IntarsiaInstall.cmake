@@ -12,4 +12,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/IntarsiaConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/IntarsiaConfig.cmake ${PROJECT_BINARY_DIR}/IntarsiaConfigVersion.cmake
         DESTINATION ${package_dir})
 install(EXPORT IntarsiaTargets NAMESPACE intarsia:: DESTINATION ${package_dir})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(CODE "set(from \"${PROJECT_SOURCE_DIR}\")
+set(to \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATAROOTDIR}/doc/intarsia\")
+include(\"${PROJECT_SOURCE_DIR}/scripts/InstallDocs.cmake\")")

@@ -58,7 +58,11 @@ struct CheckCommand {
 // kUserError too when a budget is exceeded.
 int run_check(Context& context, const CheckCommand& command);
 
-int run_explain(Context& context, const CommonOptions& options);
+struct ExplainCommand {
+  CommonOptions common;
+  bool refused = false;  // only operators that a device was asked for and cannot take
+};
+int run_explain(Context& context, const ExplainCommand& command);
 
 struct DumpCommand {
   CommonOptions common;

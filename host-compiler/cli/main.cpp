@@ -244,9 +244,10 @@ int run_main(int argc, char** argv) {
       ->check(not_empty);
   sub->callback([&] { exit_code = run_check(context, check); });
 
-  CommonOptions explain;
+  ExplainCommand explain;
   sub = app.add_subcommand("explain", "who runs each operator, and why not another");
-  add_common(*sub, explain, ModelArgument::File);
+  add_common(*sub, explain.common, ModelArgument::File);
+  sub->add_flag("--refused", explain.refused, "only operators that a device cannot take, and why");
   sub->callback([&] { exit_code = run_explain(context, explain); });
 
   DumpCommand dump;

@@ -35,12 +35,7 @@ void report_idle_devices(const Context& context, const Selection& selection,
 Result<CompiledModel> compile_on(const Context& context, const Selection& selection,
                                  CompiledModel model, Stage last) {
   CompileOptions options = selection.options;
-  options.package = {selection.board.name,
-                     selection.core.name,
-                     context.resource_root,
-                     selection.board.native(),
-                     selection.board.takes_simulated_devices(),
-                     selection.core.flags};
+  options.package = options_for(selection.board, selection.core, context.resource_root).package;
   return run_pipeline(std::move(model), context.registry, selection.target, options, last);
 }
 

@@ -10,10 +10,16 @@
 #include <vector>
 
 #include "intarsia/board.h"
+#include "intarsia/compile.h"
 #include "intarsia/package.h"
 #include "intarsia/report.h"
 
 namespace intarsia {
+
+// What a model is compiled with for a board and one of its cores, everything else left at its default.
+// `resource_root` is as in PackageOptions: Intarsia_RESOURCES of find_package, INTARSIA_RESOURCES in C++.
+CompileOptions options_for(const board::Board& board, const board::Core& core,
+                           const std::string& resource_root);
 
 struct BuildSetting {
   std::string folder;  // of the package

@@ -91,6 +91,34 @@ TEST_F(Commands, Explain) {
   for (const Json& row : parsed["operators"]) EXPECT_EQ(row["member"], "c");
 }
 
+// The last line says which device has what; --refused lists only what a device cannot take.
+TEST_F(Commands, ExplainRefused) {
+  write("m.graph", std::string(R"(intarsia.graph m
+func @main(%0) -> (%2) {
+  %0 x: i8[1,2,2,4] q(1)
+  %1 t: i8[1,2,2,4] q(1)
+  %2 y: i8[1,2,2,4] q(0.00390625:-128)
+  add a(%0, %0) -> (%1)
+  softmax s(%1) -> (%2)
+}
+entry @main
+)"));
+  const std::vector<std::string> words{"explain", "m.graph", "--target", "ethos-n78-1tops-4ple"};
+  const auto with_refused = [&] {
+    std::vector<std::string> more = words;
+    more.push_back("--refused");
+    return more;
+  }();
+  EXPECT_EQ(text(words).rfind("a ", 0), 0u);
+  EXPECT_TRUE(contains(text(words), "\n1 operator on ethosn, 1 on c (s)\n")) << text(words);
+  const std::string refused = text(with_refused);
+  EXPECT_EQ(refused.rfind("s ", 0), 0u) << refused;
+  EXPECT_TRUE(contains(refused, "not ethosn: ")) << refused;
+  EXPECT_EQ(json(words)["operators"].size(), 2u);
+  ASSERT_EQ(json(with_refused)["operators"].size(), 1u);
+  EXPECT_EQ(json(with_refused)["operators"][0]["name"], "s");
+}
+
 // A relu that the convolution does as well; a user's pin keeps it.
 TEST_F(Commands, DeadChannelElimination) {
   write("m.graph", std::string(R"(intarsia.graph m

@@ -14,12 +14,11 @@ intarsia::Result<int> print_needs(const std::string& path, const std::string& bo
   const std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};
   intarsia::TargetRegistry registry;
   intarsia::add_builtin_targets(registry);
-  INTARSIA_TRY(const auto board, intarsia::board::find_board(RESOURCES "/boards", board_name));
+  INTARSIA_TRY(const auto board,
+               intarsia::board::find_board(INTARSIA_RESOURCES "/boards", board_name));
   INTARSIA_TRY(const auto target,
                intarsia::parse_target(registry.catalogue(), board.cores.front().name));
-  intarsia::CompileOptions options;
-  options.memory = intarsia::board::memory_map(board);
-  options.package = {board.name, board.cores.front().name, RESOURCES};
+  const auto options = intarsia::options_for(board, board.cores.front(), INTARSIA_RESOURCES);
   INTARSIA_TRY(const auto model,
                intarsia::run_pipeline(intarsia::ModelFile{bytes, {path}}, registry, target, options,
                                       intarsia::Stage::Package));
