@@ -1,3 +1,5 @@
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "commands.h"
@@ -15,15 +17,44 @@ Result<void> write_model(const std::string& folder, PackageContents package,
   return write_package_folder(folder, std::move(package));
 }
 
+// The runtime with what other models need of it already.
+Result<SplitPackage> split_with_runtime(const CompileCommand& command,
+                                        const PackageContents& package) {
+  INTARSIA_TRY(SplitPackage split, split_package(package));
+  INTARSIA_TRY_VOID(add_runtime_of_folder(command.runtime_folder, split.runtime));
+  return split;
+}
+
+// From one folder, which need not exist yet, to another.
+Result<std::string> path_between(const std::string& from, const std::string& to) {
+  std::error_code error;
+  namespace fs = std::filesystem;
+  const fs::path path = fs::relative(fs::absolute(to), fs::absolute(from), error);
+  if (error || path.empty())
+    return Diagnostics(to, fmt::format("has no relative path from {}", from),
+                       "give both folders on one drive");
+  return path.generic_string();
+}
+
 // With the build files of an ecosystem, and a sample with test data.
 Result<void> write_formatted(const Context& context, const CompileCommand& command,
                              const packaging::Format& format, const MeasuredProgram& made) {
-  INTARSIA_TRY(const packaging::FormatFacts facts,
-               packaging::make_format_facts(
-                   made.imported, context.registry, made.selection.target, made.selection.board,
-                   made.report.measured ? made.report.measured->compiler
-                                        : "not measured: " + made.report.not_measured));
-  INTARSIA_TRY(packaging::FormattedPackage formatted, format.make(made.package, facts));
+  INTARSIA_TRY(packaging::FormatFacts facts,
+               packaging::make_format_facts(made.imported, context.registry, made.selection.target,
+                                            made.selection.board));
+  if (made.report.measured) facts.measured_with = made.report.measured->compiler;
+  facts.not_measured = made.report.not_measured;
+  SplitPackage split;
+  if (!command.runtime_folder.empty()) {
+    INTARSIA_TRY(split, split_with_runtime(command, made.package));
+    INTARSIA_TRY(facts.runtime_folder, path_between(command.output_folder, command.runtime_folder));
+    for (SourceFile& file : format.describe_runtime(split.runtime))
+      split.runtime.files.push_back(std::move(file));
+  }
+  INTARSIA_TRY(packaging::FormattedPackage formatted,
+               format.make(command.runtime_folder.empty() ? made.package : split.model, facts));
+  if (!command.runtime_folder.empty())
+    INTARSIA_TRY_VOID(write_package_folder(command.runtime_folder, std::move(split.runtime)));
   INTARSIA_TRY_VOID(write_model(command.output_folder, std::move(formatted.package), made.report));
   for (const std::string& note : formatted.notes) fmt::print(stderr, "note: {}\n", note);
   return {};
@@ -39,8 +70,7 @@ Result<void> write_as_asked(const Context& context, const CompileCommand& comman
   }
   if (command.runtime_folder.empty())
     return write_model(command.output_folder, made.package, made.report);
-  INTARSIA_TRY(SplitPackage split, split_package(made.package));
-  INTARSIA_TRY_VOID(add_runtime_of_folder(command.runtime_folder, split.runtime));
+  INTARSIA_TRY(SplitPackage split, split_with_runtime(command, made.package));
   INTARSIA_TRY_VOID(write_package_folder(command.runtime_folder, std::move(split.runtime)));
   return write_model(command.output_folder, std::move(split.model), made.report);
 }
@@ -48,12 +78,11 @@ Result<void> write_as_asked(const Context& context, const CompileCommand& comman
 // Also whether the form that is asked for can be had in that format.
 Result<const packaging::Format*> format_of(const CompileCommand& command) {
   INTARSIA_TRY(const packaging::Format* format, packaging::format_named(command.format));
-  if (format->make != packaging::plain_format &&
-      (command.single_file || !command.runtime_folder.empty()))
-    return Diagnostics("--format " + command.format,
-                       fmt::format("{} is a form of the plain package",
-                                   command.single_file ? "--single-file" : "--runtime"),
+  if (format->make != packaging::plain_format && command.single_file)
+    return Diagnostics("--format " + command.format, "--single-file is a form of the plain package",
                        "leave one of them out");
+  if (!command.runtime_folder.empty())
+    INTARSIA_TRY_VOID(packaging::may_have_runtime_apart(*format));
   return format;
 }
 

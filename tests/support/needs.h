@@ -11,7 +11,8 @@ namespace intarsia::test {
 inline constexpr char kNeedsWords[] = "needs ";
 
 // For the first words of a GTEST_SKIP(): `GTEST_SKIP() << needs("clang") << "it is not installed"`.
-// Names in use: cross-toolchain, clang, cppcheck, make, opencl-device, thread-sanitizer, shared-data, onnx-node-tests.
+// Names in use: cross-toolchain, clang, cppcheck, make, cargo, opencl-device, thread-sanitizer, shared-data, onnx-node-tests,
+// cmsis-schemas.
 inline std::string needs(const std::string& name) {
   return kNeedsWords + name + ": ";
 }

@@ -99,6 +99,10 @@ struct EmittedModel {
   std::vector<CommandStream> streams;  // what the package holds, in order of function index
   std::vector<std::string> devices;    // devices with streams, in order of device index
   std::vector<std::string> placeable;  // what CompileOptions::sections may name
+  std::vector<MemoryBlock>
+      memories;            // what the caller gives an instance, in the order of its struct
+  int64_t alignment = 0;   // of each of them
+  bool has_state = false;  // <model>_reset() is there
   std::string streams_attribute = "INTARSIA_STREAMS";  // in C, of the array that holds the streams
 };
 

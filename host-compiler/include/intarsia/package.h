@@ -23,13 +23,22 @@ struct TensorInfo {
   int64_t bytes = 0;
 };
 
+// Working memory of one instance of a model.
+struct MemoryBlock {
+  std::string name;  // of the board's memory; a C identifier
+  int64_t bytes = 0;
+};
+
 struct PackageManifest {
   std::string model, target, board;
   std::string core;  // -mcpu of the host device; "native" for this machine
   std::vector<std::string>
       core_flags;  // of the C compiler for that core, for people's Makefiles; `run` takes the board's
   std::vector<TensorInfo> inputs, outputs;
-  std::vector<std::string> sources;       // C, then C++; relative to the folder
+  std::vector<MemoryBlock> memories;  // of one instance, in the order of <model>_resources
+  int64_t alignment = 0;              // of each of them, in bytes
+  bool has_state = false;             // the model remembers from run to run: it has <model>_reset()
+  std::vector<std::string> sources;   // C, then C++; relative to the folder
   std::vector<std::string> include_dirs;  // relative to the folder
   std::vector<std::string>
       program_sources;  // those that only the boards' generic main needs; or none of them

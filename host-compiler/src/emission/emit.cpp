@@ -110,6 +110,11 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
 
   emission::ModelContext context{
       module, plan, graph, model, options, to_string(target), {}, used_pools(plan)};
+  for (const int pool : context.pools)
+    model.memories.push_back({plan.memory.pools[static_cast<size_t>(pool)].name,
+                              plan.use[static_cast<size_t>(pool)].peak});
+  model.alignment = plan.alignment;
+  model.has_state = emission::has_state(context);
   const tir::FunctionIndex functions(module);
   const auto add_call = [&](const tir::Call& call) {
     Step step{.func = &functions.at(call.function), .arguments = call.arguments};

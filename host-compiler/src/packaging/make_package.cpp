@@ -119,6 +119,9 @@ Result<PackageContents> packaging::program_package(const ProgramPackageRequest& 
   manifest.core_flags = options.core_flags;
   manifest.inputs = model.inputs;
   manifest.outputs = model.outputs;
+  manifest.memories = model.memories;
+  manifest.alignment = model.alignment;
+  manifest.has_state = model.has_state;
   manifest.program_sources = {model.name + "_descriptor.c"};
   manifest.include_dirs = {"."};
   const bool has_devices = !model.streams.empty();

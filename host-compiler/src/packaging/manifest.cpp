@@ -64,6 +64,24 @@ bool read_string(const Json& json, const char* key, std::string& into) {
   return true;
 }
 
+bool read_memory(const Json& json, PackageManifest& manifest) {
+  for (const char* key : {"memories", "alignment", "has_state"})
+    if (!json.contains(key)) return false;
+  if (!json["memories"].is_array() || !json["alignment"].is_number_integer() ||
+      !json["has_state"].is_boolean())
+    return false;
+  for (const Json& item : json["memories"]) {
+    MemoryBlock& block = manifest.memories.emplace_back();
+    if (!item.is_object() || !read_string(item, "name", block.name) || !item.contains("bytes") ||
+        !item["bytes"].is_number_integer())
+      return false;
+    block.bytes = item["bytes"];
+  }
+  manifest.alignment = json["alignment"];
+  manifest.has_state = json["has_state"];
+  return true;
+}
+
 // Below the folder, and nothing that a compiler takes for an option or a list of them.
 bool stays_inside(const std::string& path) {
   if (path.empty() || path.front() == '-' || path.front() == '@') return false;
@@ -126,6 +144,11 @@ std::string manifest_json(const PackageManifest& manifest) {
   for (const TensorInfo& tensor : manifest.inputs) json["inputs"].push_back(tensor_json(tensor));
   json["outputs"] = Json::array();
   for (const TensorInfo& tensor : manifest.outputs) json["outputs"].push_back(tensor_json(tensor));
+  json["memories"] = Json::array();
+  for (const MemoryBlock& block : manifest.memories)
+    json["memories"].push_back({{"name", block.name}, {"bytes", block.bytes}});
+  json["alignment"] = manifest.alignment;
+  json["has_state"] = manifest.has_state;
   json["sources"] = manifest.sources;
   json["include_dirs"] = manifest.include_dirs;
   json["program_sources"] = manifest.program_sources;
@@ -175,8 +198,9 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
       read_strings(json, "simulator_include_dirs", manifest.simulator_include_dirs) &&
       read_strings(json, "sources", manifest.sources) &&
       read_strings(json, "files", manifest.files) &&
-      read_strings(json, "include_dirs", manifest.include_dirs) && json.contains("inputs") &&
-      json["inputs"].is_array() && json.contains("outputs") && json["outputs"].is_array();
+      read_strings(json, "include_dirs", manifest.include_dirs) && read_memory(json, manifest) &&
+      json.contains("inputs") && json["inputs"].is_array() && json.contains("outputs") &&
+      json["outputs"].is_array();
   if (!complete) return malformed;
   if (json.contains("runtime") && !read_string(json, "runtime", manifest.runtime)) return malformed;
   for (const Json& item : json["inputs"])

@@ -79,11 +79,43 @@ std::vector<std::string> headers_of(const Target& target) {
                       kMadeFor[static_cast<size_t>(class_of(target))])};
 }
 
+// "Cortex-M0+" is ARMCM0P in the pack ARM::Cortex_DFP, which has no others than Arm's own cores.
+std::string device_of(const std::string& cmsis) {
+  constexpr std::string_view kArms = "Cortex-M";
+  if (!cmsis.starts_with(kArms)) return "";
+  std::string number = cmsis.substr(kArms.size());
+  if (number.ends_with('+')) number.back() = 'P';
+  return "ARMCM" + number;
+}
+
+constexpr const char* kRustDependencies = "cortex-m-rt = \"0.7\"\ncortex-m-semihosting = \"0.5\"\n";
+constexpr const char* kRustUses =
+    "use cortex_m_rt::entry;\nuse cortex_m_semihosting::{debug, hprintln as println};\n";
+constexpr const char* kRustEntry = R"(#[entry]
+fn main() -> ! {
+    debug::exit(if sample() { debug::EXIT_SUCCESS } else { debug::EXIT_FAILURE });
+    loop {}
+}
+
+#[panic_handler]
+fn panic(problem: &core::panic::PanicInfo) -> ! {
+    println!("{}", problem);
+    debug::exit(debug::EXIT_FAILURE);
+    loop {}
+}
+)";
+
 // Zephyr's symbols are those of its arch/arm/core/cortex_m/Kconfig.
 std::optional<CoreNames> names_of(const Target& target) {
   const Core* core = find_core(target);
   if (core == nullptr) return std::nullopt;
-  CoreNames names{core->cmsis, fmt::format("{}-none", core->rust), "", ""};
+  CoreNames names;
+  names.cmsis = core->cmsis;
+  names.cmsis_device = device_of(core->cmsis);
+  names.rust = fmt::format("{}-none", core->rust);
+  names.rust_dependencies = kRustDependencies;
+  names.rust_uses = kRustUses;
+  names.rust_entry = kRustEntry;
   if (!serves(target)) return names;
   struct Instructions {
     const char *words, *zephyr_condition;

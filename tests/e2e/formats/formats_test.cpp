@@ -25,14 +25,31 @@ class Formats : public Cli {
   }
 };
 
+// Every format but the plain one, and the folder that its C files are in.
+const std::map<std::string, std::string>& roots() {
+  static const std::map<std::string, std::string> kRoots = {
+      {"cmake", ""},       {"zephyr", "src/"},  {"pico", "src/"},
+      {"esp-idf", "src/"}, {"arduino", "src/"}, {"platformio", "src/"},
+      {"cmsis-pack", ""},  {"clayer", ""},      {"rust", "c/"}};
+  return kRoots;
+}
+
+// A format that is added has to be in roots() too.
+TEST_F(Formats, AreAllTried) {
+  const ProcessOutcome unknown = formatted("?");
+  for (const auto& [format, root] : roots()) EXPECT_THAT(unknown.err, HasSubstr(format));
+  EXPECT_EQ(std::count(unknown.err.begin(), unknown.err.end(), ','),
+            static_cast<int64_t>(roots().size()))
+      << unknown.err;
+}
+
 // The model's and the runtime's C, by what a format may move: the folder in front.
 TEST_F(Formats, HaveTheSameFilesByteForByte) {
   ASSERT_TRUE(done(formatted("plain")));
   const auto plain = read_folder("plain");
-  for (const char* format : {"cmake", "zephyr", "pico", "esp-idf"}) {
-    ASSERT_TRUE(done(formatted(format)));
+  for (const auto& [format, root] : roots()) {
+    expect_done(formatted(format));
     const auto there = read_folder(format);
-    const std::string root = std::string(format) == "cmake" ? "" : "src/";
     int compared = 0;
     for (const auto& [name, text] : plain) {
       if (!name.ends_with(".c") && !name.ends_with(".h")) continue;
@@ -48,15 +65,17 @@ TEST_F(Formats, HaveTheSameFilesByteForByte) {
 
 TEST_F(Formats, AreFoldersThatRunAndAreReplaced) {
   write_image("image.bin", 0);
-  for (const char* format : {"cmake", "zephyr", "pico", "esp-idf"}) {
-    ASSERT_TRUE(done(formatted(format)));
-    ASSERT_TRUE(done(formatted(format))) << "a second time";
+  for (const auto& [format, root] : roots()) {
+    expect_done(formatted(format));
+    const auto once = read_folder(format);
+    expect_done(formatted(format));
+    EXPECT_EQ(read_folder(format), once) << format;
     ASSERT_TRUE(done(intarsia({"run", format, "--input", "image.bin", "--output-dir", "out"})));
     EXPECT_EQ(read("out/out0.bin"), recorded_scores(0)) << format;
-    write(std::string(format) + "/README.md.mine", std::string("mine"));
+    write(format + "/README.md.mine", std::string("mine"));
     ASSERT_TRUE(done(intarsia({"compile", digits_path(), "-o", format}))) << "plain instead";
-    EXPECT_FALSE(exists(std::string(format) + "/README.md"));
-    EXPECT_TRUE(exists(std::string(format) + "/README.md.mine"));
+    EXPECT_FALSE(exists(format + "/README.md"));
+    EXPECT_TRUE(exists(format + "/README.md.mine"));
   }
 }
 
@@ -86,12 +105,34 @@ TEST_F(Formats, AnUnknownOneIsNamed) {
 }
 
 TEST_F(Formats, RefuseWhatTheyCannotCarry) {
+  for (const char* format : {"arduino", "platformio", "rust"})
+    EXPECT_TRUE(refused(formatted(format, {"--target", "ethos-u55-128"}),
+                        {"--format " + std::string(format), "drivers", "ethos-u", "zephyr"}));
+  for (const char* format : {"cmsis-pack", "clayer"})
+    EXPECT_TRUE(refused(formatted(format, {"--target", "ethos-u55-128"}),
+                        {"--format " + std::string(format), "simulated", "--board"}));
+  EXPECT_TRUE(refused(formatted("rust", {"--target", "c -mcpu=cortex-m4"}),
+                      {"--format rust", "cortex-m4", "--board"}));
+  for (const char* format : {"cmake", "zephyr", "arduino", "rust"})
+    EXPECT_TRUE(refused(formatted(format, {"--runtime", "runtime"}),
+                        {"--format " + std::string(format), "plain, cmsis-pack, clayer"}));
+  EXPECT_FALSE(exists("runtime"));
   EXPECT_TRUE(refused(formatted("esp-idf", {"--board", "mps2-an385"}),
                       {"--format esp-idf", "cortex-m3", "--target c"}));
   EXPECT_TRUE(
       refused(formatted("esp-idf", {"--target", "ethos-u55-128"}), {"--format esp-idf", "zephyr"}));
   EXPECT_TRUE(
       refused(formatted("zephyr", {"--target", "ethos-u55-128"}), {"--format zephyr", "--board"}));
+}
+
+TEST_F(Formats, RefuseSeveralCpusButForThePlainOne) {
+  std::vector<std::string> two = {"--target", "low_power_cpu: c; inference_cpu: c"};
+  for (const char* name : {"stem", "block1_depthwise", "block1_pointwise"})
+    two.insert(two.end(), {"--pin", name + std::string("=low_power_cpu")});
+  for (const auto& [format, root] : roots()) {
+    EXPECT_TRUE(refused(formatted(format, two), {"--format " + format, "--format plain"}));
+    EXPECT_FALSE(exists(format));
+  }
 }
 
 // Installed, moved, found by a project that knows nothing else.

@@ -20,6 +20,9 @@ PackageManifest sample() {
   tensor.quantization.zero_point = {-3};
   manifest.inputs = {tensor};
   manifest.outputs = {{"scores", DataType::Float32, {2}, {}, 8}};
+  manifest.memories = {{"ram", 1024}};
+  manifest.alignment = 16;
+  manifest.has_state = true;
   manifest.sources = {"kws.c", "intarsia/kernels/a.c"};
   manifest.include_dirs = {"."};
   manifest.program_sources = {"kws_descriptor.c"};

@@ -37,11 +37,15 @@ using ConstantStructs = std::map<std::string, ConstantStruct, std::less<>>;  // 
 
 // What build systems of firmware projects call a core, so that packages can say which ones they are for.
 struct CoreNames {
-  std::string cmsis;  // Dcore in CMSIS-Packs
-  std::string rust;   // the target of rustc without its ABI: "thumbv7em-none"
+  std::string cmsis;         // Dcore in CMSIS-Packs
+  std::string cmsis_device;  // Arm's device in its pack of generic ones: "ARMCM4"; or empty
+  std::string rust;          // the target of rustc without its ABI: "thumbv7em-none"
   // The instructions that its kernels use, in words ("the DSP extension"), and Zephyr's Kconfig condition for cores that
   // have them ("ARMV8_1_M_MVEI"). Empty for a target without kernels of its own.
   std::string instructions, zephyr_condition;
+  // How a Rust program without an operating system starts and prints: lines of Cargo.toml, and of the program its `use`
+  // (with a macro println) and its entry point, which calls sample() and ends the program by what it returns.
+  std::string rust_dependencies, rust_uses, rust_entry;
 };
 
 struct KernelLibrary {

@@ -11,17 +11,20 @@ constexpr Format kFormats[] = {
     {"zephyr", "a Zephyr module", zephyr_format},
     {"pico", "a library for the Raspberry Pi Pico SDK", pico_format},
     {"esp-idf", "an ESP-IDF component", esp_idf_format},
+    {"arduino", "a library for the Arduino IDE and arduino-cli", arduino_format},
+    {"platformio", "a library for PlatformIO", platformio_format},
+    {"cmsis-pack", "a CMSIS-Pack", cmsis_pack_format, cmsis_pack_of_runtime},
+    {"clayer", "a layer of a csolution project (CMSIS-Toolbox)", clayer_format, clayer_of_runtime},
+    {"rust", "a crate without dependencies, for no_std", rust_format},
 };
 
 }  // namespace
 
 Result<FormatFacts> make_format_facts(const graph::Module& module, const TargetRegistry& registry,
-                                      const TargetSpec& target, const board::Board& board,
-                                      std::string measured_with) {
+                                      const TargetSpec& target, const board::Board& board) {
   FormatFacts facts;
   INTARSIA_TRY(facts.sample, make_sample_data(module));
-  facts.zephyr_boards = board.zephyr_names;
-  facts.measured_with = std::move(measured_with);
+  facts.board = board;
   for (const KernelLibrary& library : registry.kind_of(target.host()).kernel_libraries)
     if (library.core_names && !facts.core) facts.core = library.core_names(target.host());
   // Of everything that a device may be given.
@@ -46,6 +49,19 @@ Result<const Format*> format_named(const std::string& name) {
   return Diagnostics("--format", fmt::format("there is no format '{}'", name),
                      near.empty() ? fmt::format("formats: {}", fmt::join(names, ", "))
                                   : fmt::format("did you mean '{}'?", near));
+}
+
+Result<void> may_have_runtime_apart(const Format& format) {
+  if (format.make == plain_format || format.describe_runtime != nullptr) return {};
+  std::vector<std::string> able = {"plain"};
+  for (const Format& other : kFormats)
+    if (other.describe_runtime != nullptr) able.push_back(other.name);
+  return Diagnostics(
+      fmt::format("--format {}", format.name),
+      "--runtime has no use here: the runtime's files are taken once where several "
+      "models have them",
+      fmt::format("leave --runtime out; the formats with a runtime of its own are {}",
+                  fmt::join(able, ", ")));
 }
 
 Result<FormattedPackage> plain_format(const PackageContents& plain, const FormatFacts&) {

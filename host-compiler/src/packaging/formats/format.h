@@ -18,13 +18,15 @@ struct FormatFacts {
   SampleData sample;
   // What other build systems call the CPU that runs the model; nothing for plain C and for this machine.
   std::optional<CoreNames> core;
-  std::vector<std::string> zephyr_boards;  // Board::zephyr_names
-  // The compiler and its options that the figures in report.txt were got with; or why there are none.
+  board::Board board;
+  // The compiler and its options that the figures in report.txt were got with.
   std::string measured_with;
+  std::string not_measured;  // why there are no such figures; empty when there are
+  // With --runtime: from the model's folder to the runtime's.
+  std::string runtime_folder;
 };
 Result<FormatFacts> make_format_facts(const graph::Module& module, const TargetRegistry& registry,
-                                      const TargetSpec& target, const board::Board& board,
-                                      std::string measured_with);
+                                      const TargetSpec& target, const board::Board& board);
 
 struct FormattedPackage {
   PackageContents
@@ -37,11 +39,17 @@ struct Format {
   const char* summary;  // one line for --help
   // Refuses what the ecosystem cannot carry, naming formats that can.
   Result<FormattedPackage> (*make)(const PackageContents& plain, const FormatFacts& facts);
+  // What --runtime adds to the runtime's own folder; nullptr: in this format each package has its runtime inside, and the
+  // ecosystem takes files that several packages have only once.
+  std::vector<SourceFile> (*describe_runtime)(const PackageContents& runtime) = nullptr;
 };
 
 std::span<const Format> formats();  // "plain" first
 Result<const Format*> format_named(
     const std::string& name);  // an unknown one: with the nearest name
+
+// Whether the runtime can be a package of its own in that format (--runtime).
+Result<void> may_have_runtime_apart(const Format& format);
 
 // One per file <name>_format.cpp.
 Result<FormattedPackage> plain_format(const PackageContents& plain, const FormatFacts& facts);
@@ -49,5 +57,12 @@ Result<FormattedPackage> cmake_format(const PackageContents& plain, const Format
 Result<FormattedPackage> zephyr_format(const PackageContents& plain, const FormatFacts& facts);
 Result<FormattedPackage> pico_format(const PackageContents& plain, const FormatFacts& facts);
 Result<FormattedPackage> esp_idf_format(const PackageContents& plain, const FormatFacts& facts);
+Result<FormattedPackage> arduino_format(const PackageContents& plain, const FormatFacts& facts);
+Result<FormattedPackage> platformio_format(const PackageContents& plain, const FormatFacts& facts);
+Result<FormattedPackage> cmsis_pack_format(const PackageContents& plain, const FormatFacts& facts);
+Result<FormattedPackage> clayer_format(const PackageContents& plain, const FormatFacts& facts);
+std::vector<SourceFile> cmsis_pack_of_runtime(const PackageContents& runtime);
+std::vector<SourceFile> clayer_of_runtime(const PackageContents& runtime);
+Result<FormattedPackage> rust_format(const PackageContents& plain, const FormatFacts& facts);
 
 }  // namespace intarsia::packaging

@@ -105,10 +105,13 @@ SourceFile readme(const PackageManifest& manifest, const FormatFacts& facts,
   if (const std::string needs = sample_needs(manifest, facts.sample); !needs.empty())
     text += "\n" + needs + "\n";
   for (const std::string& note : notes) text += "\n" + note + "\n";
-  text += fmt::format(
-      "\nThe figures of code and stack in `report.txt` were got with: {}. The library's own build "
-      "asks for `-O2`.\n",
-      facts.measured_with);
+  text += facts.not_measured.empty()
+              ? fmt::format(
+                    "\nThe figures of code and stack in `report.txt` were got with: {}. The "
+                    "library's own build asks for `-O2`.\n",
+                    facts.measured_with)
+              : fmt::format("\n`report.txt` has no figures of code and stack: {}.\n",
+                            facts.not_measured);
   return {"README.md", text};
 }
 

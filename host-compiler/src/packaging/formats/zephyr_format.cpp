@@ -81,8 +81,9 @@ std::string tests_yaml(const PackageManifest& manifest, const FormatFacts& facts
       "sample:\n  name: {0}\n  description: the neural network {0} on its test input\ntests:\n  "
       "sample.intarsia.{0}:\n    tags: intarsia\n",
       manifest.model);
-  if (!facts.zephyr_boards.empty()) text += "    platform_allow:\n";
-  for (const std::string& board : facts.zephyr_boards) text += fmt::format("      - {}\n", board);
+  if (!facts.board.zephyr_names.empty()) text += "    platform_allow:\n";
+  for (const std::string& board : facts.board.zephyr_names)
+    text += fmt::format("      - {}\n", board);
   return text +
          fmt::format(
              "    harness: console\n    harness_config:\n      type: one_line\n      regex:\n"
@@ -136,7 +137,7 @@ Result<FormattedPackage> zephyr_format(const PackageContents& plain, const Forma
       test_data_text(manifest, facts.sample));
   add(sample + "/tests.yaml", tests_yaml(manifest, facts));
   add(sample + "/sample.yaml", tests_yaml(manifest, facts));
-  const std::vector<std::string>& boards = facts.zephyr_boards;
+  const std::vector<std::string>& boards = facts.board.zephyr_names;
   package.files.push_back(readme(
       manifest, facts, "A Zephyr module",
       fmt::format("```sh\nwest build -b {1} {0}\nwest build -t run\n```\n\n"

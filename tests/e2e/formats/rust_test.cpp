@@ -1,0 +1,98 @@
+// The Rust crate: built by its own build script and run on this machine; for a core, what it says of the core.
+#include <cstdlib>
+
+#include <gmock/gmock.h>
+
+#include "cli.h"
+#include "needs.h"
+
+namespace intarsia::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class Rust : public Cli {
+ protected:
+  // The packages that it needs are all paths.
+  ProcessOutcome cargo(const std::vector<std::string>& words, const std::string& folder) const {
+    std::vector<std::string> command = {"cargo"};
+    command.insert(command.end(), words.begin(), words.end());
+    command.push_back("--offline");
+    return program(command, folder);
+  }
+};
+
+TEST_F(Rust, TheSampleRunsOnThisMachine) {
+  if (!have_program("cargo")) GTEST_SKIP() << needs("cargo") << "it is not installed";
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", "rust", "-o", "crate"})));
+  setenv("RUSTFLAGS", "-D warnings", 1);
+  for (const char* build : {"run", "run --release"}) {
+    const ProcessOutcome outcome =
+        cargo(std::string(build) == "run" ? std::vector<std::string>{"run"}
+                                          : std::vector<std::string>{"run", "--release"},
+              "crate/sample");
+    EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("digits: 10 of 10 exact"));
+  }
+  unsetenv("RUSTFLAGS");
+}
+
+// A program of one's own: two models of one crate's memory each, a wrong index, an instance used again.
+TEST_F(Rust, TwoModelsAndASecondRunAreExact) {
+  if (!have_program("cargo")) GTEST_SKIP() << needs("cargo") << "it is not installed";
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", "rust", "-o", "crate"})));
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--name", "other", "--optimise", "size",
+                             "--format", "rust", "-o", "other"})));
+  write("user/Cargo.toml",
+        std::string("[package]\nname = \"user\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n"
+                    "[dependencies]\nintarsia_digits = { path = \"../crate\" }\n"
+                    "intarsia_other = { path = \"../other\" }\n\n[workspace]\n"));
+  write("user/src/main.rs", std::string(R"(use intarsia_digits::{input0, Memory, Model};
+
+fn main() {
+    let (mut one, mut two) = (Memory::new(), Box::new(Memory::new()));
+    let mut other = intarsia_other::Memory::new();
+    let mut first = Model::new(&mut one).unwrap();
+    let mut second = Model::new(&mut two).unwrap();
+    let mut third = intarsia_other::Model::new(&mut other).unwrap();
+    for run in 0..3 {
+        let value = input0::quantize(run as f32 / 4.0);
+        assert_eq!(input0::dequantize(value), input0::SCALE * (value as i32 - input0::ZERO_POINT) as f32);
+        first.input0().fill(value);
+        second.input0().fill(value);
+        third.input0().fill(value);
+        first.run().unwrap();
+        second.run().unwrap();
+        third.run().unwrap();
+        assert_eq!(first.output0(), second.output0());
+    }
+    assert_eq!(input0::quantize(1000.0), i8::MAX);
+    assert_eq!(input0::quantize(-1000.0), i8::MIN);
+    println!("same");
+}
+)"));
+  const ProcessOutcome outcome = cargo({"run"}, "user");
+  EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+  EXPECT_EQ(outcome.out, "same\n");
+}
+
+TEST_F(Rust, ACrateForACoreSaysItsTarget) {
+  ASSERT_TRUE(done(intarsia(
+      {"compile", digits_path(), "--board", "mps2-an386", "--format", "rust", "-o", "crate"})));
+  const auto files = read_folder("crate");
+  EXPECT_THAT(files.at("sample/.cargo/config.toml"),
+              HasSubstr("target = \"thumbv7em-none-eabihf\"\n"));
+  EXPECT_THAT(files.at("sample/.cargo/config.toml"), HasSubstr("\"-M\", \"mps2-an386\""));
+  EXPECT_THAT(files.at("build.rs"), HasSubstr("\"-mfloat-abi=hard\""));
+  EXPECT_THAT(files.at("build.rs"), HasSubstr("\"arm-none-eabi-gcc\""));
+  EXPECT_THAT(files.at("sample/memory.x"), HasSubstr("FLASH : ORIGIN = 0x0, LENGTH = 0x400000"));
+  EXPECT_THAT(files.at("src/lib.rs"), HasSubstr("#![no_std]"));
+  ASSERT_TRUE(done(intarsia(
+      {"compile", digits_path(), "--board", "mps2-an385", "--format", "rust", "-o", "crate"})));
+  EXPECT_THAT(read_folder("crate").at("sample/.cargo/config.toml"),
+              HasSubstr("target = \"thumbv7m-none-eabi\"\n"));
+}
+
+}  // namespace
+}  // namespace intarsia::test
