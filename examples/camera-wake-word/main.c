@@ -3,7 +3,6 @@
 
 #include "camera.h"
 #include "person.h"
-#include "person_scales.h"
 #include "semihosting.h"
 
 enum { WAKE_PERCENT = 80, PERSON = 1 };
@@ -11,7 +10,7 @@ enum { WAKE_PERCENT = 80, PERSON = 1 };
 _Static_assert(PERSON_INPUT0_BYTES == CAMERA_SIDE * CAMERA_SIDE,
                "the network reads the scaled square");
 
-static _Alignas(PERSON_ALIGNMENT) uint8_t memory[PERSON_SRAM_BYTES];
+PERSON_DEFINE_RESOURCES(memory);
 static struct person network;
 static uint16_t frame[CAMERA_WIDTH * CAMERA_HEIGHT];
 
@@ -41,17 +40,16 @@ static void capture(const char* name) {
 
 /* In hundredths. The scale of the scores is 1/256, as softmax's always is. */
 static int32_t percent_person(void) {
-  camera_to_input(frame, person_input(&network, 0), PERSON_INPUT0_SCALE, PERSON_INPUT0_ZERO_POINT);
+  camera_to_input(frame, person_input0(&network), PERSON_INPUT0_SCALE, PERSON_INPUT0_ZERO_POINT);
   const intarsia_status status = person_run(&network);
   if (status != 0) stop("run", (int32_t)status);
-  const int8_t* scores = person_output(&network, 0);
+  const int8_t* scores = person_output0(&network);
   return (scores[PERSON] - PERSON_OUTPUT0_ZERO_POINT) * 100 / 256;
 }
 
 int main(void) {
   const int32_t count = (int32_t)(sizeof names / sizeof *names);
-  const struct person_resources resources = {.sram = memory};
-  const intarsia_status status = person_init(&network, &resources);
+  const intarsia_status status = person_init(&network, &memory);
   int32_t woken = 0;
   if (status != 0) stop("init", (int32_t)status);
   for (int32_t i = 0; i < count; ++i) {

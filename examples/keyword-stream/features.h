@@ -1,18 +1,16 @@
-/* Log mel energies of a stream of samples, in fixed point: a window of 32 ms every 20 ms, a Hann window, the spectrum
- * (fixed_fft.h), 32 bands (mel_bands.h), their logarithm (fixed_log2.h), quantised into the bytes that the network
- * reads. */
+/* Log mel energies (log_mel.h) of a stream of samples: a window of 32 ms every 20 ms, 32 bands. */
 #ifndef SPOTTER_FEATURES_H
 #define SPOTTER_FEATURES_H
 
 #include <stdint.h>
 
 #include "features_tables.h"
+#include "log_mel.h"
 
 struct spotter_features {
   int16_t samples[SPOTTER_WINDOW]; /* the last ones of the stream */
   int32_t missing;                 /* how many the next frame waits for */
-  int32_t step; /* 2^16 times the logarithm to base 2 that one unit of a feature is */
-  int32_t zero_point;
+  struct log_mel frame;
 };
 
 /* `scale` and `zero_point` of the network's input: feature = (log2(energy) - 41) / 4 = scale * (q - zero_point). */

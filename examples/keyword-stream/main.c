@@ -6,7 +6,6 @@
 #include "detector.h"
 #include "features.h"
 #include "keyword.h"
-#include "keyword_scales.h"
 #include "semihosting.h"
 
 enum { BLOCK = 160 }; /* samples: 10 ms, as a microphone's DMA would hand them over */
@@ -15,7 +14,7 @@ _Static_assert(KEYWORD_INPUT0_BYTES == SPOTTER_FRAMES * SPOTTER_BANDS,
                "the network reads the frames of the ring");
 _Static_assert(KEYWORD_OUTPUT0_BYTES == SPOTTER_CLASSES, "a score for each name");
 
-static _Alignas(KEYWORD_ALIGNMENT) uint8_t memory[KEYWORD_SRAM_BYTES];
+KEYWORD_DEFINE_RESOURCES(memory);
 static struct keyword network;
 
 static struct {
@@ -40,7 +39,7 @@ static void stop(const char* what, int32_t code) {
 static void fill_input(void) {
   const int32_t oldest = state.frames % SPOTTER_FRAMES;
   const size_t tail = (size_t)(SPOTTER_FRAMES - oldest) * SPOTTER_BANDS;
-  int8_t* input = keyword_input(&network, 0);
+  int8_t* input = keyword_input0(&network);
   memcpy(input, state.ring[oldest], tail);
   memcpy(input + tail, state.ring[0], (size_t)oldest * SPOTTER_BANDS);
 }
@@ -69,7 +68,7 @@ static void run_network(void) {
   const intarsia_status status = keyword_run(&network);
   if (status != 0) stop("run", (int32_t)status);
   ++state.runs;
-  const int8_t* output = keyword_output(&network, 0);
+  const int8_t* output = keyword_output0(&network);
   for (int32_t i = 0; i < SPOTTER_CLASSES; ++i) scores[i] = as_byte(output[i]);
   const int32_t word = spotter_detector_take(&state.detector, scores, &percent);
   if (word < 0) return;
@@ -123,8 +122,7 @@ static void listen(const char* name, const char* path) {
 }
 
 int main(void) {
-  const struct keyword_resources resources = {.sram = memory};
-  const intarsia_status status = keyword_init(&network, &resources);
+  const intarsia_status status = keyword_init(&network, &memory);
   if (status != 0) stop("init", (int32_t)status);
   listen("quiet", "quiet.pcm");
   listen("noisy", "noisy.pcm");

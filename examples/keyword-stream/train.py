@@ -29,18 +29,16 @@ CLASSES = ["noise", "other", *KEYWORDS]
 WINDOW, HOP, BANDS, FRAMES = 512, 320, 32, 49
 CENTRE, OCTAVES = 41, 4  # a feature is (log2 of a band's energy - CENTRE) / OCTAVES
 SCALE = 0.03
-FRAMES_PER_RUN, SMOOTHED, THRESHOLD, REFRACTORY = 4, 4, 85, 10
+FRAMES_PER_RUN, SMOOTHED, REFRACTORY = 4, 4, 10
 
 MEL = fixed_signal.MelBands(BANDS, WINDOW, RATE, 80, 7600)
-HANN = np.array([round(32767 * 0.5 * (1 - np.cos(2 * np.pi * (i + 0.5) / WINDOW))) for i in range(WINDOW)], np.int64)
+HANN = fixed_signal.hann(WINDOW)
 
 
 def features(samples):
     """int16 samples -> int8 features [frames, BANDS], the arithmetic of features.c."""
-    frames = np.lib.stride_tricks.sliding_window_view(samples.astype(np.int64), WINDOW)[::HOP]
-    logarithm = fixed_signal.log2_q16(MEL.energies(*fixed_signal.rfft(frames * HANN)))
-    step = int(np.float32(SCALE) * OCTAVES * 65536 + 0.5)
-    return np.clip((logarithm - CENTRE * 65536 + step // 2) // step, -128, 127).astype(np.int8)
+    frames = np.lib.stride_tricks.sliding_window_view(samples, WINDOW)[::HOP]
+    return fixed_signal.log_mel(frames, HANN, MEL, CENTRE, int(np.float32(SCALE) * OCTAVES * 65536 + 0.5))
 
 
 # ---- data ----
@@ -135,26 +133,46 @@ def quantise(layers, calibration):
     return made.bytes(made.softmax(x, "scores"))
 
 
-# ---- what the firmware prints ----
+# ---- what the firmware computes and prints ----
 
 
-def listen(model, recordings):
-    """Detections as main.c prints them: the same integers all the way."""
+def means(model, frames):
+    """[(last frame, percent of each class)] of each run, with the integers of main.c and detector.c."""
+    reference, history, made = Reference(model), [], []
+    for last in range(FRAMES - 1, len(frames), FRAMES_PER_RUN):
+        scores = reference.run(frames[last - FRAMES + 1:last + 1].reshape(1, FRAMES, BANDS, 1))[0].astype(int) + 128
+        history = (history + [scores])[-SMOOTHED:]
+        made.append((last, sum(history) * 100 // (256 * SMOOTHED)))  # before the history is full, less
+    return made
+
+
+def choose_threshold(model, rng, count=150):
+    """The percentage at which as many keywords are missed as other words taken for one (the equal error rate), each said
+    alone by voices made for this, in as much noise as the recordings have."""
+    def highest(word):
+        heard = means(model, features(recording(rng, [word], rng.uniform(22, 40))[:2 * RATE]))
+        return max(int(mean[2:].max()) for _, mean in heard)
+
+    wanted = np.array([highest(list(KEYWORDS)[i % len(KEYWORDS)]) for i in range(count)])
+    others = np.array([highest(other_word(rng)) for _ in range(count)])
+    missed, false = ([int(np.sum(wanted < t)) for t in range(101)], [int(np.sum(others >= t)) for t in range(101)])
+    best = min(range(101), key=lambda t: (abs(missed[t] - false[t]), -t))
+    print(f"threshold {best} %: {missed[best]} of {count} keywords missed, {false[best]} of {count} other words taken for one")
+    return best
+
+
+def listen(model, threshold, recordings):
+    """Detections as main.c prints them."""
     lines = []
     for name, samples in recordings.items():
         frames = features(samples)
-        reference, history, quiet, found, runs = Reference(model), [], 0, 0, 0
+        quiet, found, runs = 0, 0, 0
         lines.append(f"recording {name}")
-        for last in range(FRAMES - 1, len(frames)):
-            if (last - (FRAMES - 1)) % FRAMES_PER_RUN:
-                continue
+        for last, mean in means(model, frames):
             runs += 1
-            scores = reference.run(frames[last - FRAMES + 1:last + 1].reshape(1, FRAMES, BANDS, 1))[0].astype(int) + 128
-            history = (history + [scores])[-SMOOTHED:]
             quiet = max(quiet - 1, 0)
-            mean = sum(history) * 100 // (256 * SMOOTHED)  # percent; before the history is full, less
             best = 2 + int(np.argmax(mean[2:]))
-            if mean[best] >= THRESHOLD and quiet == 0:
+            if mean[best] >= threshold and quiet == 0:
                 hundredths = (last * HOP + WINDOW) * 100 // RATE
                 lines.append(f"  {hundredths // 100}.{hundredths % 100:02d} s  {CLASSES[best]}  {mean[best]} %")
                 found, quiet = found + 1, REFRACTORY
@@ -162,13 +180,13 @@ def listen(model, recordings):
     return "\n".join(lines) + "\n"
 
 
-def header():
+def header(threshold):
     text = "/* Made by train.py: what features are made of, and the names. */\n/* clang-format off */\n"
     text += "#ifndef SPOTTER_FEATURES_TABLES_H\n#define SPOTTER_FEATURES_TABLES_H\n\n#include <stdint.h>\n\nenum {\n"
     for name, value in (("SAMPLE_RATE", RATE), ("WINDOW_LOG2", WINDOW.bit_length() - 1), ("WINDOW", WINDOW),
                         ("HOP", HOP),
                         ("BANDS", BANDS), ("FRAMES", FRAMES), ("CENTRE_LOG2", CENTRE), ("OCTAVES", OCTAVES),
-                        ("FRAMES_PER_RUN", FRAMES_PER_RUN), ("SMOOTHED", SMOOTHED), ("THRESHOLD_PERCENT", THRESHOLD),
+                        ("FRAMES_PER_RUN", FRAMES_PER_RUN), ("SMOOTHED", SMOOTHED), ("THRESHOLD_PERCENT", threshold),
                         ("REFRACTORY_RUNS", REFRACTORY), ("CLASSES", len(CLASSES)), ("FIRST_KEYWORD", 2)):
         text += f"  SPOTTER_{name} = {value},\n"
     text = text[:-2] + "\n};\n\n"
@@ -195,10 +213,11 @@ def make(folder):
     recordings = {"quiet": recording(rng, ["mellow", "solo", "sunny", "lasi"], 40),
                   "noisy": recording(rng, ["sunny", "meli", "nimo", "mellow"], 22)}
     (folder / "keyword.tflite").write_bytes(model)
-    (folder / "features_tables.h").write_text(header())
+    threshold = choose_threshold(model, np.random.default_rng(SEED + 1))
+    (folder / "features_tables.h").write_text(header(threshold))
     for name, samples in recordings.items():
         (folder / f"{name}.pcm").write_bytes(samples.astype("<i2").tobytes())
-    (folder / "expected.txt").write_text(listen(model, recordings))
+    (folder / "expected.txt").write_text(listen(model, threshold, recordings))
     print((folder / "expected.txt").read_text(), end="")
 
 

@@ -5,7 +5,6 @@
 
 #include "cycles.h"
 #include "denoiser.h"
-#include "denoiser_scales.h"
 #include "fixed_log2.h"
 #include "noise_filter.h"
 #include "semihosting.h"
@@ -24,7 +23,7 @@ enum {
 _Static_assert(DENOISER_INPUT0_BYTES == NOISE_FILTER_BANDS, "a feature for each band");
 _Static_assert(DENOISER_OUTPUT0_BYTES == NOISE_FILTER_BANDS, "a gain for each band");
 
-static _Alignas(DENOISER_ALIGNMENT) uint8_t memory[DENOISER_SRAM_BYTES];
+DENOISER_DEFINE_RESOURCES(memory);
 static struct denoiser network;
 static struct noise_filter filter;
 
@@ -48,10 +47,10 @@ static void stop(const char* what, int32_t code) {
 /* The work of a frame: all that has to be done before the next one is there. */
 static void denoise(const int16_t* in, int16_t* out) {
   uint16_t gains[NOISE_FILTER_BANDS];
-  noise_filter_listen(&filter, in, denoiser_input(&network, 0));
+  noise_filter_listen(&filter, in, denoiser_input0(&network));
   const intarsia_status status = denoiser_run(&network);
   if (status != 0) stop("run", (int32_t)status);
-  const int8_t* output = denoiser_output(&network, 0);
+  const int8_t* output = denoiser_output0(&network);
   for (int32_t b = 0; b < NOISE_FILTER_BANDS; ++b) {
     gains[b] =
         (uint16_t)(output[b] -
@@ -136,8 +135,7 @@ static void report(void) {
 }
 
 int main(void) {
-  const struct denoiser_resources resources = {.sram = memory};
-  const intarsia_status status = denoiser_init(&network, &resources);
+  const intarsia_status status = denoiser_init(&network, &memory);
   if (status != 0) stop("init", (int32_t)status);
   noise_filter_start(&filter, DENOISER_INPUT0_SCALE, DENOISER_INPUT0_ZERO_POINT);
   work_through(open("noisy.pcm"), open("voice.pcm"));

@@ -144,6 +144,17 @@ class MelBands:
         return factor
 
 
+def hann(size):
+    """Q15."""
+    return np.array([round(32767 * 0.5 * (1 - np.cos(2 * np.pi * (i + 0.5) / size))) for i in range(size)], np.int64)
+
+
+def log_mel(frames, window, bands, centre, step):
+    """Whole frames of samples -> int8 features, as log_mel.c with a zero point of 0."""
+    logarithm = log2_q16(bands.energies(*rfft(frames.astype(np.int64) * window)))
+    return np.clip((logarithm - centre * 65536 + step // 2) // step, -128, 127).astype(np.int8)
+
+
 def table_text(declaration, comment, values):
     lines = [f"/* {comment} */", f"{declaration}[{len(values)}] = {{"]
     for i in range(0, len(values), 12):

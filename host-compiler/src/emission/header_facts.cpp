@@ -1,5 +1,6 @@
 #include "emission/header_facts.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -139,6 +140,26 @@ void size_assertions(CWriter& out, const std::string& prefix, const EmittedModel
             "_Static_assert({0}_{1}{2}_BYTES == {0}_{1}{2}_ELEMENTS * sizeof({3}), \"{4}\");",
             prefix, role.upper, i, c_name(role.tensors[i].type),
             "the size follows from the shape"));
+}
+
+void memory_macros(CWriter& out, const ModelContext& context) {
+  const std::string prefix = upper_case(context.name());
+  std::vector<std::string> memories;
+  for (const int pool : context.pools)
+    memories.push_back(upper_case(context.plan.memory.pools[static_cast<size_t>(pool)].name));
+  out.comment({"Working memory in bytes, one block per memory of the plan; by number too, in the",
+               fmt::format("order of struct {}_resources.", context.name())});
+  for (size_t i = 0; i < memories.size(); ++i)
+    out.directive(fmt::format("#define {}_{}_BYTES {}", prefix, memories[i],
+                              context.plan.use[static_cast<size_t>(context.pools[i])].peak));
+  out.directive(fmt::format("#define {}_MEMORY_COUNT {}", prefix, memories.size()));
+  for (size_t i = 0; i < memories.size(); ++i) {
+    const std::string number = fmt::format("MEMORY{}", i);
+    // A board may have a memory of such a name.
+    if (std::find(memories.begin(), memories.end(), number) == memories.end())
+      out.directive(
+          fmt::format("#define {0}_{1}_BYTES {0}_{2}_BYTES", prefix, number, memories[i]));
+  }
 }
 
 void resources_macro(CWriter& out, const ModelContext& context) {

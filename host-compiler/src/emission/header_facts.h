@@ -20,6 +20,9 @@ void tensor_macros(CWriter& out, const std::string& prefix, const EmittedModel& 
 // What the macros above claim, where the C compiler can see it.
 void size_assertions(CWriter& out, const std::string& prefix, const EmittedModel& model);
 
+// <MODEL>_<MEMORY>_BYTES of each block, and the same by number: <MODEL>_MEMORY_COUNT, _MEMORY<i>_BYTES.
+void memory_macros(CWriter& out, const ModelContext& context);
+
 // <MODEL>_DEFINE_RESOURCES(name).
 void resources_macro(CWriter& out, const ModelContext& context);
 

@@ -57,13 +57,7 @@ std::string header_text(const ModelContext& context) {
   out.directive("#endif");
   out.blank();
   origin_macros(out, context);
-  out.comment({"Working memory in bytes, one block per memory of the plan."});
-  for (const int pool : context.pools) {
-    const std::string pool_name =
-        upper_case(context.plan.memory.pools[static_cast<size_t>(pool)].name);
-    out.directive(fmt::format("#define {}_{}_BYTES {}", prefix, pool_name,
-                              context.plan.use[static_cast<size_t>(pool)].peak));
-  }
+  memory_macros(out, context);
   out.directive(fmt::format("#define {}_ALIGNMENT {}", prefix, context.plan.alignment));
   out.blank();
   tensor_macros(out, prefix, context.model);

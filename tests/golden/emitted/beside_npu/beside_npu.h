@@ -26,8 +26,11 @@ extern "C" {
 #define BESIDE_NPU_COMPILER "Intarsia 0.1.0"
 #define BESIDE_NPU_TARGET "c + example-npu"
 
-/* Working memory in bytes, one block per memory of the plan. */
+/* Working memory in bytes, one block per memory of the plan; by number too, in the
+ * order of struct beside_npu_resources. */
 #define BESIDE_NPU_SRAM_BYTES 80
+#define BESIDE_NPU_MEMORY_COUNT 1
+#define BESIDE_NPU_MEMORY0_BYTES BESIDE_NPU_SRAM_BYTES
 #define BESIDE_NPU_ALIGNMENT 16
 
 #define BESIDE_NPU_INPUT_COUNT 1

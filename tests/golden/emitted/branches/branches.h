@@ -24,8 +24,11 @@ extern "C" {
 #define BRANCHES_COMPILER "Intarsia 0.1.0"
 #define BRANCHES_TARGET "c -mcpu=cortex-m4"
 
-/* Working memory in bytes, one block per memory of the plan. */
+/* Working memory in bytes, one block per memory of the plan; by number too, in the
+ * order of struct branches_resources. */
 #define BRANCHES_SRAM_BYTES 48
+#define BRANCHES_MEMORY_COUNT 1
+#define BRANCHES_MEMORY0_BYTES BRANCHES_SRAM_BYTES
 #define BRANCHES_ALIGNMENT 16
 
 #define BRANCHES_INPUT_COUNT 1

@@ -24,8 +24,11 @@ extern "C" {
 #define SMALL_CONV_COMPILER "Intarsia 0.1.0"
 #define SMALL_CONV_TARGET "c"
 
-/* Working memory in bytes, one block per memory of the plan. */
+/* Working memory in bytes, one block per memory of the plan; by number too, in the
+ * order of struct small_conv_resources. */
 #define SMALL_CONV_SRAM_BYTES 38
+#define SMALL_CONV_MEMORY_COUNT 1
+#define SMALL_CONV_MEMORY0_BYTES SMALL_CONV_SRAM_BYTES
 #define SMALL_CONV_ALIGNMENT 16
 
 #define SMALL_CONV_INPUT_COUNT 1

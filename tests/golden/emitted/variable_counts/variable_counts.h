@@ -24,8 +24,11 @@ extern "C" {
 #define VARIABLE_COUNTS_COMPILER "Intarsia 0.1.0"
 #define VARIABLE_COUNTS_TARGET "c"
 
-/* Working memory in bytes, one block per memory of the plan. */
+/* Working memory in bytes, one block per memory of the plan; by number too, in the
+ * order of struct variable_counts_resources. */
 #define VARIABLE_COUNTS_RAM_BYTES 40
+#define VARIABLE_COUNTS_MEMORY_COUNT 1
+#define VARIABLE_COUNTS_MEMORY0_BYTES VARIABLE_COUNTS_RAM_BYTES
 #define VARIABLE_COUNTS_ALIGNMENT 16
 
 #define VARIABLE_COUNTS_INPUT_COUNT 1

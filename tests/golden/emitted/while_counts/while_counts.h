@@ -24,8 +24,11 @@ extern "C" {
 #define WHILE_COUNTS_COMPILER "Intarsia 0.1.0"
 #define WHILE_COUNTS_TARGET "c"
 
-/* Working memory in bytes, one block per memory of the plan. */
+/* Working memory in bytes, one block per memory of the plan; by number too, in the
+ * order of struct while_counts_resources. */
 #define WHILE_COUNTS_RAM_BYTES 36
+#define WHILE_COUNTS_MEMORY_COUNT 1
+#define WHILE_COUNTS_MEMORY0_BYTES WHILE_COUNTS_RAM_BYTES
 #define WHILE_COUNTS_ALIGNMENT 16
 
 #define WHILE_COUNTS_INPUT_COUNT 1
