@@ -17,14 +17,6 @@ static uint16_t frame[CAMERA_WIDTH * CAMERA_HEIGHT];
 static const char* const names[] = {"0_nobody", "1_person", "2_nobody", "3_person",
                                     "4_person", "5_nobody", "6_person", "7_nobody"};
 
-static void stop(const char* what, int32_t code) {
-  print(what);
-  print(" failed, code ");
-  print_number(code);
-  print("\n");
-  host_exit(1);
-}
-
 /* In the place of a camera's driver. */
 static void capture(const char* name) {
   char path[40] = "frames/";

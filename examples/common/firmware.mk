@@ -4,6 +4,8 @@
 #   BOARD     the board, if it is not mps2-an386; $(BOARD).ld beside this file is its memory
 #   TARGET    what runs the models, if it is not the board's core
 #   COMPILE   further options of intarsia compile
+#   PARTS     further C files, whole paths or from the Makefile's folder
+#   FLAGS     further options of the C compiler
 # The command line says INTARSIA=path of the program `intarsia`; BUILD=the folder that all is made in;
 # EXTRA_CFLAGS=further options of the C compiler.
 BOARD ?= mps2-an386
@@ -31,11 +33,11 @@ $(BUILD)/packages.mk: $(foreach model,$(MODELS),$(call file_of,$(model))) $(INTA
 -include $(BUILD)/packages.mk
 
 # The options of the core are those of the models; all are for one.
-OPTIONS := -O2 -g -ffunction-sections -fdata-sections -Wall -Wextra -Werror $(EXTRA_CFLAGS)
+OPTIONS := -O2 -g -ffunction-sections -fdata-sections -Wall -Wextra -Werror -DINTARSIA_BOARD_MEMORIES $(FLAGS) $(EXTRA_CFLAGS)
 CFLAGS = $($(MAIN)_CFLAGS) $(OPTIONS)
 CXXFLAGS = $($(MAIN)_CXXFLAGS) $(OPTIONS)
 INCLUDES = -I. -I$(COMMON) -I$(COMMON)/signal $(foreach model,$(MODELS),-I$(BUILD)/$(model)) $(INTARSIA_RUNTIME_INCLUDES)
-ALL_SOURCES = $(addprefix $(EXAMPLES)/,$(SOURCES) common/startup.c common/semihosting.c) \
+ALL_SOURCES = $(addprefix $(EXAMPLES)/,$(SOURCES) common/startup.c common/semihosting.c) $(PARTS) \
   $(foreach model,$(MODELS),$($(shell echo $(model) | tr a-z A-Z)_SOURCES)) $(INTARSIA_RUNTIME_SOURCES)
 # By their whole paths: files of different folders have one name.
 OBJECTS = $(patsubst %,$(BUILD)/objects%.o,$(abspath $(ALL_SOURCES)))
@@ -55,4 +57,8 @@ $(BUILD)/objects/%.cpp.o: /%.cpp $(BUILD)/flags
 $(BUILD)/flags: always
 	@echo '$(CFLAGS) $(CXXFLAGS)' | cmp -s - $@ || echo '$(CFLAGS) $(CXXFLAGS)' > $@
 
-.PHONY: all always
+# For run.sh: which board QEMU is to be.
+machine:
+	@echo $(BOARD)
+
+.PHONY: all always machine

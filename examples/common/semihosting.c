@@ -82,3 +82,11 @@ _Noreturn void host_exit(int32_t status) {
   const uint32_t block[2] = {STOPPED_APPLICATION_EXIT, (uint32_t)status};
   for (;;) (void)ask_host(SYS_EXIT_EXTENDED, block);
 }
+
+_Noreturn void stop(const char* what, int32_t code) {
+  print(what);
+  print(" failed, code ");
+  print_number(code);
+  print("\n");
+  host_exit(1);
+}

@@ -21,4 +21,7 @@ void print_hundredths(int32_t value);
 /* Ends the program and the emulator with an exit status. */
 _Noreturn void host_exit(int32_t status);
 
+/* Says what failed, with its code, and ends with status 1. */
+_Noreturn void stop(const char* what, int32_t code);
+
 #endif

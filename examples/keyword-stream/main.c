@@ -27,14 +27,6 @@ static struct {
   int32_t found;
 } state;
 
-static void stop(const char* what, int32_t code) {
-  print(what);
-  print(" failed, code ");
-  print_number(code);
-  print("\n");
-  host_exit(1);
-}
-
 /* The ring from its oldest frame on: two pieces. */
 static void fill_input(void) {
   const int32_t oldest = state.frames % SPOTTER_FRAMES;

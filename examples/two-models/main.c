@@ -35,14 +35,6 @@ static struct {
 static uint16_t picture[CAMERA_WIDTH * CAMERA_HEIGHT];
 static int32_t pictures;
 
-static void stop(const char* what, int32_t code) {
-  print(what);
-  print(" failed, code ");
-  print_number(code);
-  print("\n");
-  host_exit(1);
-}
-
 /* In the place of a camera's driver: the recorded frames, one after another. */
 static const char* capture(void) {
   static const char* const names[FRAMES_OF_CAMERA] = {"0_nobody", "1_person", "2_nobody",

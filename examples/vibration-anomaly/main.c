@@ -17,14 +17,6 @@ static const struct mel_bands bands = {VIBRATION_BANDS, vibration_edges, vibrati
 static struct log_mel spectrum;
 static struct anomaly anomaly;
 
-static void stop(const char* what, int32_t code) {
-  print(what);
-  print(" failed, code ");
-  print_number(code);
-  print("\n");
-  host_exit(1);
-}
-
 static int32_t score_of(const int16_t samples[VIBRATION_WINDOW]) {
   /* The run may write over the input, which is compared afterwards. */
   int8_t shown[VIBRATION_BANDS];

@@ -45,7 +45,8 @@ class Example : public testing::Test {
     ProcessOptions options;
     options.timeout = 10min;
     options.environment = {"INTARSIA_PROGRAM=" INTARSIA_PROGRAM,
-                           "BUILD=" + folder_->path() + "/build/" + name, "EXTRA_CFLAGS=" + flags};
+                           "BUILD=" + folder_->path() + "/build/" + name, "EXTRA_CFLAGS=" + flags,
+                           "BOARDS=" INTARSIA_BOARDS};
     Result<ProcessOutcome> outcome = run_process({folder_->path() + "/" + name + "/run"}, options);
     EXPECT_TRUE(outcome.ok());
     return outcome.ok() ? *outcome : ProcessOutcome{};
@@ -107,6 +108,25 @@ TEST_F(Example, TwoModelsInOneMemoryAnswerAsTheyDoAlone) {
       run_process({"python3", folder_->path() + "/two-models/expected.py", "--check"});
   EXPECT_TRUE(written.ok() && written->succeeded())
       << "expected.txt is not what expected.py writes";
+}
+
+// The NPU computes what the reference kernels computed for streaming-denoiser.
+TEST_F(Example, NpuAndCpuTakeTheRecordedNoise) {
+  copy({"common", "streaming-denoiser", "npu-and-cpu"});
+  expect_recorded_results("npu-and-cpu",
+                          "the NPU worked for at most [1-9][0-9]* of its cycles in a frame\n");
+  const std::string alone = *read_text_file(INTARSIA_EXAMPLES "/streaming-denoiser/expected.txt");
+  EXPECT_EQ(*read_text_file(INTARSIA_EXAMPLES "/npu-and-cpu/expected.txt"),
+            "500 frames\n" + alone.substr(alone.find('\n') + 1));
+}
+
+TEST_F(Example, RtosTaskLetsOthersWorkWhileTheNpuDoes) {
+  copy({"common", "streaming-denoiser", "rtos-task"});
+  expect_recorded_results("rtos-task",
+                          "[1-9][0-9]* interrupts of the NPU, [0-9]+ waits in vain; another task "
+                          "worked during [1-9][0-9]* of them\n");
+  EXPECT_EQ(*read_text_file(INTARSIA_EXAMPLES "/rtos-task/expected.txt"),
+            *read_text_file(INTARSIA_EXAMPLES "/npu-and-cpu/expected.txt"));
 }
 
 }  // namespace
