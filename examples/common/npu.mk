@@ -1,8 +1,12 @@
 # A simulated NPU beside QEMU. The example's Makefile includes it before firmware.mk. BOARDS is the folder boards/ of
-# Intarsia, which has both ends of the connection.
+# Intarsia, which has both ends of the connection: that of the repository or of the installation, for a copy of an example
+# the command line says it.
 BOARD := mps3-an547
 TARGET := cortex-m55 + ethos-u55-128
-BOARDS ?= ../../boards
+BOARDS ?= $(patsubst %/host,%,$(firstword $(wildcard ../../boards/host ../../../../intarsia/boards/host)))
+ifeq ($(BOARDS),)
+$(error say where the folder boards/ of Intarsia is: BOARDS=FOLDER)
+endif
 PARTS := $(BOARDS)/common/remote_device.c
 FLAGS += -DNPU_BESIDE_EMULATOR -I$(BOARDS)/common/include
 
