@@ -3,7 +3,8 @@
 # the command line says it.
 BOARD := mps3-an547
 TARGET := cortex-m55 + ethos-u55-128
-BOARDS ?= $(patsubst %/host,%,$(firstword $(wildcard ../../boards/host ../../../../intarsia/boards/host)))
+BOARDS ?= $(patsubst %/host/device_server.cpp,%,$(firstword \
+  $(wildcard ../../boards/host/device_server.cpp ../../../../intarsia/boards/host/device_server.cpp)))
 ifeq ($(BOARDS),)
 $(error say where the folder boards/ of Intarsia is: BOARDS=FOLDER)
 endif
