@@ -47,10 +47,10 @@ $(BUILD)/firmware.elf: $(OBJECTS) $(COMMON)/$(BOARD).ld
 
 $(BUILD)/objects/%.c.o: /%.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(INCLUDES) -MMD -c $< -o $@
+	$(CC) $(CFLAGS) $(INCLUDES) -MMD -MP -c $< -o $@
 $(BUILD)/objects/%.cpp.o: /%.cpp $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(CXX) $(CXXFLAGS) $(INCLUDES) -MMD -c $< -o $@
+	$(CXX) $(CXXFLAGS) $(INCLUDES) -MMD -MP -c $< -o $@
 -include $(OBJECTS:.o=.d)
 
 # Changes when the options do.

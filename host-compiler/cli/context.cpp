@@ -243,12 +243,9 @@ Result<board::Board> board_of_folder(const Context& context, const CommonOptions
 
 Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options) {
   INTARSIA_TRY(const PackageManifest manifest, read_manifest(options.model));
-  if (!manifest.runtime.empty() || manifest.program_sources.empty())
-    return Diagnostics(options.model,
-                       manifest.runtime.empty()
-                           ? "is a package without the sources of the boards' main program"
-                           : "is a package whose runtime is in another folder",
-                       "name the model, or compile it without --runtime and --single-file");
+  if (!manifest.runtime.empty())
+    return Diagnostics(options.model, "is a package whose runtime is in another folder",
+                       "name the model, or compile it without --runtime");
   if (!options.name.empty() && options.name != manifest.model)
     return Diagnostics(options.model, fmt::format("is compiled as '{}' already", manifest.model),
                        "leave --name out, or compile the model again with it");

@@ -34,7 +34,7 @@ file(COPY ${resources}/boards/mps2-an386/ DESTINATION ${resources}/boards/marked
 file(READ ${resources}/boards/marked/board.json text)
 string(REPLACE "\"mps2-an386\"" "\"marked\"" text "${text}")
 file(WRITE ${resources}/boards/marked/board.json "${text}")
-file(APPEND ${resources}/device-runtime/kernels/include/intarsia/kernels/requantize.h "/* installed */\n")
+file(APPEND ${resources}/device-runtime/kernels/include/intarsia/kernels/arithmetic.h "/* installed */\n")
 
 # The program, from a folder far from the sources.
 set(WORK_DIR ${WORK_DIR}/elsewhere)
@@ -45,7 +45,7 @@ expect("targets" "${step_output}" "cortex-m4")
 file(COPY ${SOURCE_DIR}/examples/digits/digits.tflite DESTINATION ${WORK_DIR})
 step("intarsia compile" COMMAND ${intarsia} compile digits.tflite --board marked -o digits)
 expect("compile" "${step_output}" "digits")
-file(READ ${WORK_DIR}/digits/intarsia/kernels/requantize.h header)
+file(READ ${WORK_DIR}/digits/intarsia/kernels/arithmetic.h header)
 expect("the copied runtime" "${header}" "/\\* installed \\*/")
 execute_process(COMMAND head -c 64 ${SOURCE_DIR}/examples/digits/test_images.bin
                 OUTPUT_FILE ${WORK_DIR}/in0.bin COMMAND_ERROR_IS_FATAL ANY)

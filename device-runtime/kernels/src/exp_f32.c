@@ -1,7 +1,7 @@
 // exp(x) = 2^k * exp(r), |r| <= ln(2) / 2: Cody and Waite's reduction and the Taylor series to r^7.
 #include <string.h>
 
-#include "intarsia/kernels/fixed_point.h"
+#include "intarsia/kernels/arithmetic.h"
 
 float intarsia_exp_f32(float x) {
   if (x < -87.0f) return 0.0f;

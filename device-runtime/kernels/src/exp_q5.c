@@ -1,8 +1,7 @@
 // exp(x) for x <= 0 splits x into a remainder in [-1/4, 0) and multiples of 1/4: a polynomial for
 // the first, one factor exp(-2^k) per set bit for the rest. The order of operations is the
 // specification: every product rounds.
-#include "intarsia/kernels/fixed_point.h"
-#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/arithmetic.h"
 
 // exp(x) for -1/4 <= x < 0 in Q0.31: exp(-1/8) times the series in y = x + 1/8 up to y^4 / 24.
 static int32_t exp_of_last_quarter(int32_t x) {

@@ -1,7 +1,7 @@
 #include "intarsia/kernels/normalize.h"
 
+#include "intarsia/kernels/arithmetic.h"
 #include "intarsia/kernels/float_functions.h"
-#include "intarsia/kernels/requantize.h"
 
 static int32_t shift_left_saturate(int32_t value, int bits) {
   const int64_t wide = (int64_t)value * ((int64_t)1 << bits);

@@ -1,6 +1,5 @@
 // 1 / (1 + x) by three Newton-Raphson steps on d = (1 + x) / 2 from the line 48/17 - 32/17 d.
-#include "intarsia/kernels/fixed_point.h"
-#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/arithmetic.h"
 
 static int32_t shift_left_saturate(int32_t value, int bits) {
   const int64_t wide = (int64_t)value * (1 << bits);

@@ -1,4 +1,4 @@
-#include "intarsia/kernels/fixed_point.h"
+#include "intarsia/kernels/arithmetic.h"
 #include "intarsia/kernels/softmax.h"
 
 void intarsia_softmax_f32(const float* input, float* output, int32_t count, float beta) {

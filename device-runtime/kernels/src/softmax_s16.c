@@ -1,6 +1,6 @@
 // Exponentials of -10 .. 0 and reciprocals of 1 .. 2 from tables of 513 points with straight lines
 // between them, all in Q0.15.
-#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/arithmetic.h"
 #include "intarsia/kernels/softmax.h"
 
 static const int16_t exponential[513] = {

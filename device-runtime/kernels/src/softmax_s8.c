@@ -1,5 +1,4 @@
-#include "intarsia/kernels/fixed_point.h"
-#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/arithmetic.h"
 #include "intarsia/kernels/softmax.h"
 
 // exp of a difference (<= 0) in input steps, in Q0.31.

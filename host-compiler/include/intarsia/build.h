@@ -31,6 +31,9 @@ struct BuildSetting {
   std::vector<std::string> more_flags;  // for the compiler of the package's sources
   // The program can show each operator's result (ExecuteRequest::results_file). Not of a model in parts.
   bool shows_results = false;
+  // A source of the package defines `intarsia_model`, which the boards' generic main runs; otherwise it is made from the
+  // manifest. Models in parts always do.
+  bool has_descriptor = false;
   // For each program that is called, the compiler and the built one; 0: none.
   std::chrono::milliseconds time_limit{0};
   // Told what is going on, now and then, by any thread but one at a time. May be empty.

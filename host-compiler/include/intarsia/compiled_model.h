@@ -93,8 +93,7 @@ struct ScheduledAgain {
 struct EmittedModel {
   std::string name;
   std::vector<TensorInfo> inputs, outputs;
-  std::vector<SourceFile>
-      sources;  // <model>.h, <model>.c, <model>_data.h, <model>_descriptor.c ...
+  std::vector<SourceFile> sources;     // <model>.h, <model>.c, <model>_data.h ...
   std::vector<std::string> c_files;    // those of them a build compiles
   std::vector<CommandStream> streams;  // what the package holds, in order of function index
   std::vector<std::string> devices;    // devices with streams, in order of device index

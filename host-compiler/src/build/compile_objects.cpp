@@ -6,8 +6,10 @@
 
 #include "board/board_firmware.h"
 #include "build/compile_jobs.h"
+#include "build/model_descriptor.h"
 #include "build/objects.h"
 #include "support/c_identifier.h"
+#include "support/files.h"
 #include "support/process.h"
 
 namespace intarsia::build {
@@ -28,6 +30,30 @@ std::string object_path(const std::string& work_folder, const char* kind, size_t
       .string();
 }
 
+std::vector<std::string> flags_of_sources(const BuildSetting& setting) {
+  std::vector<std::string> flags = board::compile_flags(setting.board, setting.core);
+  flags.insert(flags.end(), {setting.optimise, "-ffunction-sections", "-fdata-sections"});
+  flags.insert(flags.end(), setting.more_flags.begin(), setting.more_flags.end());
+  return flags;
+}
+
+// Writes and compiles what makes the package's model the program's.
+Result<Job> descriptor_job(const BuildSetting& setting, const std::string& work_folder) {
+  Job job;
+  job.source = fs::absolute(fs::path(work_folder) / "model_descriptor.c").string();
+  INTARSIA_TRY_VOID(write_file(job.source, std::string_view(descriptor_text(setting.manifest))));
+  job.directory = setting.folder;
+  job.object = object_path(work_folder, "board_", 99, job.source);
+  job.include_dirs = setting.manifest.include_dirs;
+  // Behind the package's own headers.
+  for (const std::string& flag : board::include_flags(setting.resource_root))
+    job.include_dirs.push_back(fs::absolute(flag.substr(2)).string());
+  job.command = {setting.board.compiler, "-std=c11"};
+  const std::vector<std::string> flags = flags_of_sources(setting);
+  job.command.insert(job.command.end(), flags.begin(), flags.end());
+  return job;
+}
+
 }  // namespace
 
 std::string compiler_for(const board::Board& board, bool cpp) {
@@ -38,9 +64,7 @@ std::string compiler_for(const board::Board& board, bool cpp) {
 }
 
 Result<Objects> compile_objects(const BuildSetting& setting, const std::string& work_folder) {
-  std::vector<std::string> common = board::compile_flags(setting.board, setting.core);
-  common.insert(common.end(), {setting.optimise, "-ffunction-sections", "-fdata-sections"});
-  common.insert(common.end(), setting.more_flags.begin(), setting.more_flags.end());
+  std::vector<std::string> common = flags_of_sources(setting);
   if (setting.shows_results)
     common.push_back(
         fmt::format("-D{}_TRACE=intarsia_show_result", upper_case(setting.manifest.model)));
@@ -102,6 +126,11 @@ Result<std::vector<std::string>> compile_board_support(const BuildSetting& setti
                        {setting.optimise, fmt::format("-DINTARSIA_MAX_TENSORS={}", tensors)});
     for (const std::string& flag : board::include_flags(setting.resource_root))
       job.include_dirs.push_back(fs::absolute(flag.substr(2)).string());
+    objects.push_back(job.object);
+    jobs.push_back(std::move(job));
+  }
+  if (!setting.has_descriptor && setting.manifest.parts.empty()) {
+    INTARSIA_TRY(Job job, descriptor_job(setting, work_folder));
     objects.push_back(job.object);
     jobs.push_back(std::move(job));
   }

@@ -23,7 +23,7 @@ inline constexpr const char* kWarningsAreErrors = "INTARSIA_WARNINGS_ARE_ERRORS"
 
 Result<Objects> compile_objects(const BuildSetting& setting, const std::string& work_folder);
 
-// The boards' generic main for a program of the setting's model.
+// The boards' generic main for a program of the setting's model, and the descriptor by which it finds the model.
 Result<std::vector<std::string>> compile_board_support(const BuildSetting& setting,
                                                        const std::string& work_folder);
 

@@ -135,7 +135,6 @@ Result<EmittedModel> emit(const tir::Module& module, const Plan& plan, const gra
       {model.name + ".h", emission::header_text(context)},
       {model.name + ".c", emission::source_text(context, includes, collected.functions)},
       std::move(data),
-      {model.name + "_descriptor.c", emission::descriptor_text(context)},
   };
   for (const SourceFile& file : files)
     if (file.path.ends_with(".c")) model.c_files.push_back(file.path);

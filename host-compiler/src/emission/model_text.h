@@ -49,6 +49,5 @@ std::vector<std::string> placeable_objects(const ModelContext& context);
 // The attribute that places an object: of --section for its name or its kind, else `otherwise`.
 std::string section_attribute(const ModelContext& context, const std::string& name,
                               const std::string& kind, const std::string& otherwise);
-std::string descriptor_text(const ModelContext& context);  // <model>_descriptor.c
 
 }  // namespace intarsia::emission

@@ -122,7 +122,6 @@ Result<PackageContents> packaging::program_package(const ProgramPackageRequest& 
   manifest.memories = model.memories;
   manifest.alignment = model.alignment;
   manifest.has_state = model.has_state;
-  manifest.program_sources = {model.name + "_descriptor.c"};
   manifest.include_dirs = {"."};
   const bool has_devices = !model.streams.empty();
   INTARSIA_TRY(packaging::RuntimeTrees runtime,

@@ -75,6 +75,41 @@ class Selection {
   std::set<std::string> needed_;
 };
 
+// The one file that includes `part`, and once; null where there are more of them or none.
+SourceFile* only_user(std::vector<SourceFile>& files, const SourceFile& part,
+                      const std::string& include) {
+  SourceFile* user = nullptr;
+  for (SourceFile& file : files) {
+    const size_t at = file.text.find(include);
+    if (at == std::string::npos) continue;
+    if (user != nullptr || file.text.find(include, at + 1) != std::string::npos) return nullptr;
+    user = &file;
+  }
+  return user == &part ? nullptr : user;
+}
+
+// A table (.def) of one file alone stands in that file: there is nothing else to look it up for. So does a header of one
+// header of the same folder, if that does more than collect. It depends on the whole runtime, not on the model, so that a
+// file is the same for all models.
+std::vector<SourceFile> with_own_parts(std::vector<SourceFile> files) {
+  std::set<std::string> written;
+  for (SourceFile& part : files) {
+    const bool header = part.path.ends_with(".h");
+    if (!header && !part.path.ends_with(".def")) continue;
+    const std::string include = "#include \"" + part.path + "\"\n";
+    SourceFile* user = only_user(files, part, include);
+    if (user == nullptr) continue;
+    if (header && (!user->path.ends_with(".h") || folder_of(user->path) != folder_of(part.path) ||
+                   read_c_text(user->text).only_includes))
+      continue;
+    user->text.replace(user->text.find(include), include.size(), part.text);
+    part.text.clear();
+    written.insert(part.path);
+  }
+  std::erase_if(files, [&](const SourceFile& file) { return written.contains(file.path); });
+  return files;
+}
+
 // The text with each #include of a collecting header replaced. Lines stay as they are otherwise.
 std::string with_used_headers(const std::string& path, const std::string& text, const CText& read,
                               const Selection& selection) {
@@ -98,7 +133,8 @@ std::string with_used_headers(const std::string& path, const std::string& text, 
 
 }  // namespace
 
-void add_runtime_files(const std::vector<SourceFile>& available, std::vector<SourceFile>& package) {
+void add_runtime_files(std::vector<SourceFile> runtime, std::vector<SourceFile>& package) {
+  const std::vector<SourceFile> available = with_own_parts(std::move(runtime));
   Selection selection(available);
   for (SourceFile& file : package) {
     if (!is_code(file.path)) continue;

@@ -44,7 +44,7 @@ Depthwise read(const OpView& v) {
   return d;
 }
 
-// The geometry of device/dsp_depthwise.h.
+// The geometry of device/dsp_kernels.h.
 struct DspLayout {
   int64_t phases, pairs, columns;
   explicit DspLayout(const Window& w)

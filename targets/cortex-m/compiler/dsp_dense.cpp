@@ -1,4 +1,4 @@
-// Fully connected layers of one row on cores with the DSP extension: device/dsp_dense.h.
+// Fully connected layers of one row on cores with the DSP extension: device/dsp_kernels.h.
 #include <limits>
 
 #include "intarsia/plugin/rounding.h"

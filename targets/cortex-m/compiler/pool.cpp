@@ -1,4 +1,4 @@
-// Average and maximum over windows: device/pool.h.
+// Average and maximum over windows: device/pool_softmax.h.
 #include "channels.h"
 #include "kernels.h"
 

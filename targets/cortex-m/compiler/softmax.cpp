@@ -1,4 +1,4 @@
-// Softmax of int8: device/softmax.h.
+// Softmax of int8: device/pool_softmax.h.
 #include "intarsia/plugin/fixed_functions.h"
 #include "intarsia/plugin/quantization.h"
 #include "kernels.h"

@@ -1,11 +1,12 @@
 // Convolution and fully connected on cores with the DSP extension: the window of each pixel becomes
 // a column of halfword pairs in scratch, and every output channel is a dot product with four such
 // columns at once. Pixels that are left over go one by one, two channels at once.
-#include "intarsia/targets/cortex_m/dsp_conv.h"
+#include "intarsia/targets/cortex_m/dsp_kernels.h"
 
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"
-#include "intarsia/targets/cortex_m/runs.h"
+
+#include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
 
 // `words` words of four elements each into one of `pixels` columns that stand side by side.
 INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t words,

@@ -1,7 +1,7 @@
 // Weights of two channels share a halfword, 256 * B + A. SMLAD with the halfwords as they are adds up
 // 256 * B + A, SXTB16 leaves A alone for a sum of its own, and B is their difference: sixteen instructions for
 // the sixteen products of four inputs and four channels, each weight read once.
-#include "intarsia/targets/cortex_m/dsp_dense.h"
+#include "intarsia/targets/cortex_m/dsp_kernels.h"
 
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"

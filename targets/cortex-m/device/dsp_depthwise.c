@@ -3,7 +3,7 @@
 // SMLAD wants two inputs of one channel in a word; in memory neighbours are of different channels. Two
 // rows of the input are merged into such words once, with their padding, and serve all outputs that see
 // them: scratch holds the pairs of rows that the current row of outputs needs, as a ring.
-#include "intarsia/targets/cortex_m/dsp_depthwise.h"
+#include "intarsia/targets/cortex_m/dsp_kernels.h"
 
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"

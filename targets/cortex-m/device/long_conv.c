@@ -3,8 +3,9 @@
 #include "intarsia/targets/cortex_m/long_conv.h"
 
 #include "intarsia/targets/cortex_m/optimise.h"
-#include "intarsia/targets/cortex_m/runs.h"
 #include "intarsia/targets/cortex_m/thumb_dot.h"
+
+#include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
 
 enum {
   kPixels = 6,

@@ -2,7 +2,7 @@
 // two words elsewhere. A row is added up as if it were four channels.
 #include "intarsia/targets/cortex_m/mean.h"
 
-#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/arithmetic.h"
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 

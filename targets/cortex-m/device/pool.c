@@ -1,6 +1,6 @@
 // Pooling, several channels at a time: 16 (or 8 sums) in a vector on cores with Helium, four in a word with the DSP
 // extension; the last four then overlap those before. Elsewhere one by one.
-#include "intarsia/targets/cortex_m/pool.h"
+#include "intarsia/targets/cortex_m/pool_softmax.h"
 
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/optimise.h"

@@ -34,7 +34,6 @@
 #include <stdint.h>
 
 #include "intarsia/kernels/arithmetic.h"
-#include "intarsia/kernels/requantize.h"
 #include "intarsia/targets/cortex_m/assembly.h"
 #include "intarsia/targets/cortex_m/window.h"
 

@@ -1,7 +1,6 @@
-#include "intarsia/targets/cortex_m/softmax.h"
+#include "intarsia/targets/cortex_m/pool_softmax.h"
 
-#include "intarsia/kernels/fixed_point.h"
-#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/arithmetic.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
 enum {

@@ -2,8 +2,9 @@
 #include "intarsia/targets/cortex_m/thumb_conv.h"
 
 #include "intarsia/targets/cortex_m/optimise.h"
-#include "intarsia/targets/cortex_m/runs.h"
 #include "intarsia/targets/cortex_m/thumb_dot.h"
+
+#include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
 
 INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output,
                               int8_t *scratch, const int8_t *weights, const int32_t *channel_words,

@@ -11,7 +11,7 @@ extern "C" {
 // A run is the kernel_h * kernel_w * in_c weights of a channel, filled with zeros to a multiple of four.
 // weights: [out_c][run]. channels: out_c times struct intarsia_channel.
 // scratch: a run; none when the window is 1 x 1 without padding and in_c a multiple of four.
-// _limited and _any as in dsp_conv.h.
+// _limited and _any as in dsp_kernels.h.
 void intarsia_thumb_conv_s8(const struct intarsia_window *window, const int8_t *input,
                             int8_t *output, int8_t *scratch, const int8_t *weights,
                             const int32_t *channels);

@@ -12,7 +12,7 @@ extern "C" {
 // weights: [out_c][kernel_h][kernel_w]. channels: out_c times struct intarsia_channel.
 // scratch, word-aligned: four bytes times kernel_h * kernel_w * out_c / in_c, and four times the rows that a
 // window reaches over times the columns that a row of outputs needs.
-// _limited and _any as in dsp_conv.h.
+// _limited and _any as in dsp_kernels.h.
 void intarsia_thumb_depthwise_s8(const struct intarsia_window *window, const int8_t *input,
                                  int8_t *output, int8_t *scratch, const int8_t *weights,
                                  const int32_t *channels);

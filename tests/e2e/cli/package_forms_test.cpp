@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "intarsia/contract/version.h"
 #include "needs.h"
+#include "shared_data.h"
 
 namespace intarsia::test {
 namespace {
@@ -182,6 +183,9 @@ TEST_F(PackageForms, HaveTheFilesThatAreCalledAndNoOthers) {
 
 TEST_F(PackageForms, ASingleFileIsTheWholeModel) {
   ASSERT_TRUE(done(compiled({"--single-file", "-o", "one"})));
+  write_image("zero.bin", 0);
+  ASSERT_TRUE(done(intarsia({"run", "one", "--input", "zero.bin", "--output-dir", "out"})));
+  EXPECT_EQ(read("out/out0.bin"), recorded_scores(0));
   std::set<std::string> code;
   for (const auto& [name, text] : read_folder("one"))
     if (name.ends_with(".c") || name.ends_with(".h")) code.insert(name);
@@ -223,6 +227,32 @@ TEST_F(PackageForms, ASingleFileIsForEveryCore) {
               "-Wconversion -Werror -c $(DIGITS_SOURCES) -o digits.o\n"));
     EXPECT_TRUE(done(program({"make", "-s", "all"}))) << board;
   }
+}
+
+// Of a network of twelve layers on a core with tuned kernels, beside its weights.
+TEST_F(PackageForms, HoldsFewFiles) {
+  const fs::path kws = shared_folder() / "models/kws_ref_model/model.tflite";
+  if (!fs::exists(kws)) GTEST_SKIP() << needs("shared-data") << kws.string();
+  ASSERT_TRUE(
+      intarsia({"compile", kws.string(), "--name", "kws", "--board", "mps2-an386", "-o", "kws"})
+          .succeeded());
+  size_t files = 0;
+  for (const auto& [name, text] : read_folder("kws"))
+    if ((name.ends_with(".c") || name.ends_with(".h") || name.ends_with(".def")) &&
+        name != "kws_data.h")
+      ++files;
+  EXPECT_LE(files, 20u);
+}
+
+TEST_F(PackageForms, DriversSayWhichCppTheyNeed) {
+  ASSERT_TRUE(done(compiled({"--target", "ethos-u55-128", "-o", "npu"})));
+  const ProcessOutcome outcome =
+      program({"c++", "-std=c++17", "-Inpu", "-c", "npu/intarsia/core/package.cpp", "-o", "o"});
+  EXPECT_FALSE(outcome.succeeded());
+  EXPECT_THAT(outcome.err, HasSubstr("C++20"));
+  EXPECT_TRUE(
+      program({"c++", "-std=c++20", "-Inpu", "-c", "npu/intarsia/core/package.cpp", "-o", "o"})
+          .succeeded());
 }
 
 TEST_F(PackageForms, ASingleFileHoldsNoDrivers) {
@@ -273,7 +303,7 @@ TEST_F(PackageForms, ASharedRuntimeIsNotMixedUp) {
   EXPECT_THAT(intarsia({"run", "digits", "--input", "image.bin", "--output-dir", "out"}).err,
               HasSubstr("digits: is a package whose runtime is in another folder; name the model, "
                         "or compile it without "
-                        "--runtime and --single-file"));
+                        "--runtime"));
   const ProcessOutcome other = compiled({"--name", "other", "--runtime", "digits", "-o", "other"});
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_THAT(other.err, HasSubstr("digits: holds the package of 'digits', not a runtime"));

@@ -53,7 +53,7 @@ TEST_F(Formats, HaveTheSameFilesByteForByte) {
     int compared = 0;
     for (const auto& [name, text] : plain) {
       if (!name.ends_with(".c") && !name.ends_with(".h")) continue;
-      const std::string place = name.ends_with("_descriptor.c") ? "extras/" + name : root + name;
+      const std::string place = root + name;
       const auto found = there.find(place);
       ASSERT_NE(found, there.end()) << format << " lacks " << place;
       EXPECT_EQ(found->second, text) << format << ": " << place;

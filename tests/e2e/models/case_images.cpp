@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "build/model_descriptor.h"
+
 namespace intarsia::test {
 namespace {
 
@@ -59,6 +61,8 @@ class Batch {
     for (const SourceFile& file : package.files) image_.files[file.path] = file.whole_text();
     // The model in one translation unit, with its descriptor under a name of its own.
     std::string unit = fmt::format("#define intarsia_model {}_descriptor\n", name);
+    image_.files[name + "_descriptor.c"] = build::descriptor_text(package.manifest);
+    unit += fmt::format("#include \"{}_descriptor.c\"\n", name);
     for (const std::string& source : package.manifest.sources) {
       if (source.find('/') == std::string::npos)
         unit += fmt::format("#include \"{}\"\n", source);
@@ -165,8 +169,10 @@ const struct intarsia_model_descriptor intarsia_model = {
     manifest.outputs.resize(1);
     manifest.sources = image_.sources;
     manifest.include_dirs = image_.include_dirs;
-    const BuildSetting setting{work.path() + "/package", manifest, board_, board_.cores.front(),
-                               INTARSIA_SOURCE_DIR,      "-Os"};
+    manifest.include_dirs.emplace_back(INTARSIA_SOURCE_DIR "/device-runtime/contract/include");
+    BuildSetting setting{work.path() + "/package", manifest, board_, board_.cores.front(),
+                         INTARSIA_SOURCE_DIR,      "-Os"};
+    setting.has_descriptor = true;
     ExecuteRequest execution;
     INTARSIA_TRY(execution.program, build_program(setting, work.path()));
     execution.inputs = {image_.inputs};

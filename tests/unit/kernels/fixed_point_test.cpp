@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "intarsia/kernels/fixed_point.h"
+#include "intarsia/kernels/arithmetic.h"
 
 namespace {
 

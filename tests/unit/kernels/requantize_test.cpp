@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "intarsia/kernels/requantize.h"
+#include "intarsia/kernels/arithmetic.h"
 
 namespace {
 

@@ -9,8 +9,8 @@ namespace {
 PackageManifest sample() {
   PackageManifest manifest;
   manifest.model = "kws", manifest.core = "cortex-m4";
-  manifest.sources = {"kws.c", "kws_descriptor.c", "intarsia/kernels/conv.c"};
-  manifest.program_sources = {"kws_descriptor.c"};
+  manifest.sources = {"kws.c", "kws_devices.c", "intarsia/kernels/conv.c"};
+  manifest.program_sources = {"kws_devices.c"};
   manifest.include_dirs = {"."};
   return manifest;
 }

@@ -25,7 +25,7 @@ PackageManifest sample() {
   manifest.has_state = true;
   manifest.sources = {"kws.c", "intarsia/kernels/a.c"};
   manifest.include_dirs = {"."};
-  manifest.program_sources = {"kws_descriptor.c"};
+  manifest.program_sources = {"kws_devices.c"};
   manifest.parts = {"a", "b"};
   manifest.devices = {"npu"};
   manifest.link_libraries = {"OpenCL", "stdc++"};

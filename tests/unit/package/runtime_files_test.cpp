@@ -51,6 +51,30 @@ TEST(RuntimeFiles, OfAModelThatCallsNothingAreNone) {
   EXPECT_THAT(package[0].text, Not(HasSubstr("#include")));
 }
 
+// Whether something is one file's own is said by the whole runtime: a second model may call the second user.
+TEST(RuntimeFiles, AFilesOwnPartsStandInIt) {
+  const std::vector<SourceFile> runtime = {
+      {"a/f.h",
+       "#include \"a/own.h\"\n#include \"a/shared.h\"\n#include \"b/other.h\"\n"
+       "#define ROW(x) x\n#include \"a/rows.def\"\n#include \"a/twice.def\"\n"
+       "#include \"a/twice.def\"\nvoid f(void);\n"},
+      {"a/g.c", "#include \"a/shared.h\"\n#include \"a/of_source.h\"\nvoid g(void) {}\n"},
+      {"a/of_source.h", "int of_source;\n"},
+      {"a/own.h", "int own;\n"},
+      {"a/rows.def", "ROW(1)\n"},
+      {"a/shared.h", "int shared;\n"},
+      {"a/twice.def", "ROW(2)\n"},
+      {"b/other.h", "int other;\n"},
+  };
+  std::vector<SourceFile> package = {{"m.c", "#include \"a/f.h\"\nvoid run(void) { f(); }\n"}};
+  add_runtime_files(runtime, package);
+  EXPECT_THAT(paths(package),
+              ElementsAre("m.c", "a/f.h", "a/shared.h", "a/twice.def", "b/other.h"));
+  EXPECT_EQ(package[1].text,
+            "int own;\n#include \"a/shared.h\"\n#include \"b/other.h\"\n#define ROW(x) x\nROW(1)\n"
+            "#include \"a/twice.def\"\n#include \"a/twice.def\"\nvoid f(void);\n");
+}
+
 TEST(RuntimeFiles, DriversComeWhole) {
   std::vector<SourceFile> runtime = kRuntime;
   runtime.push_back(

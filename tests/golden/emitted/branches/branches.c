@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "intarsia/kernels/arithmetic.h"
-#include "intarsia/kernels/requantize.h"
 #include "intarsia/targets/cortex_m/sum.h"
 #include "branches_data.h"
 

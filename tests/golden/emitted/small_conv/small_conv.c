@@ -4,7 +4,6 @@
 #include <stddef.h>
 
 #include "intarsia/kernels/arithmetic.h"
-#include "intarsia/kernels/requantize.h"
 #include "intarsia/kernels/softmax.h"
 #include "small_conv_data.h"
 

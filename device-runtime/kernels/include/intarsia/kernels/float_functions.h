@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "intarsia/kernels/fixed_point.h"
+#include "intarsia/kernels/arithmetic.h"
 
 #ifdef __cplusplus
 extern "C" {

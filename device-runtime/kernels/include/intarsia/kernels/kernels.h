@@ -3,12 +3,10 @@
 #define INTARSIA_KERNELS_KERNELS_H_
 
 #include "intarsia/kernels/arithmetic.h"
-#include "intarsia/kernels/fixed_point.h"
 #include "intarsia/kernels/float_functions.h"
 #include "intarsia/kernels/float_quantize.h"
 #include "intarsia/kernels/move.h"
 #include "intarsia/kernels/normalize.h"
-#include "intarsia/kernels/requantize.h"
 #include "intarsia/kernels/sigmoid.h"
 #include "intarsia/kernels/softmax.h"
 

@@ -1,0 +1,74 @@
+// Convolution, depthwise convolution and fully connected on cores with the DSP extension.
+#ifndef INTARSIA_CORTEX_M_DSP_KERNELS_H_
+#define INTARSIA_CORTEX_M_DSP_KERNELS_H_
+
+#include "intarsia/targets/cortex_m/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Convolution; a fully connected layer is one whose window is 1 x 1.
+//
+// A run is the kernel_h * kernel_w * in_c weights of a channel, filled with zeros to a multiple of four.
+// weights: [out_c][run], word-aligned.
+// channels: out_c times struct intarsia_channel.
+// scratch, word-aligned: from four pixels on eight times a run, otherwise twice a run; and a run where rows of the
+// window are no multiple of four bytes or reach over an edge.
+// The first is for results in the whole range of int8, _rectified for those whose zero point is besides the lowest
+// of them, _limited for those that an activation limits,
+// _any for multipliers and sums that the quick arithmetic of results.h does not cover.
+void intarsia_dsp_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
+                          int8_t *scratch, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_conv_rectified_s8(const struct intarsia_window *window, const int8_t *input,
+                                    int8_t *output, int8_t *scratch, const int8_t *weights,
+                                    const int32_t *channels);
+void intarsia_dsp_conv_limited_s8(const struct intarsia_window *window, const int8_t *input,
+                                  int8_t *output, int8_t *scratch, const int8_t *weights,
+                                  const int32_t *channels);
+void intarsia_dsp_conv_any_s8(const struct intarsia_window *window, const int8_t *input,
+                              int8_t *output, int8_t *scratch, const int8_t *weights,
+                              const int32_t *channels);
+
+// Depthwise convolution.
+//
+// Channels in blocks of four, the last of which overlaps the one before where they are no multiple of
+// four; in_c == out_c >= 4; no dilation.
+// Rows of the padded input are taken in pairs (0, 1), (2, 3), ... A window covers `pairs` of them, and
+// begins on an even row (phase 0) or on an odd one (phase 1); with an even stride always on an even
+// one. weights: [block][phase][pair][kernel_w][8]: of channels 0, 1 the upper row, 0, 1 the lower,
+// then channels 2, 3 alike; zero where a pair reaches beyond the window.
+// _rectified, _limited and _any as above.
+// scratch: 16 bytes times pairs * (phases * kernel_w + columns that a row of outputs needs).
+void intarsia_dsp_depthwise_s8(const struct intarsia_window *window, const int8_t *input,
+                               int8_t *output, int8_t *scratch, const int8_t *weights,
+                               const int32_t *channels);
+void intarsia_dsp_depthwise_rectified_s8(const struct intarsia_window *window, const int8_t *input,
+                                         int8_t *output, int8_t *scratch, const int8_t *weights,
+                                         const int32_t *channels);
+void intarsia_dsp_depthwise_limited_s8(const struct intarsia_window *window, const int8_t *input,
+                                       int8_t *output, int8_t *scratch, const int8_t *weights,
+                                       const int32_t *channels);
+void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, int8_t *scratch, const int8_t *weights,
+                                   const int32_t *channels);
+
+// Fully connected layers of one row, without scratch.
+//
+// Channels in blocks of four, A to D, the last of which overlaps the one before where they are no multiple of
+// four; out_c >= 4; in_c is a multiple of four.
+// weights: [block][in_c / 4][8] halfwords 256 * B + A or 256 * D + C, word-aligned: of inputs 0, 2 for A and
+// B, then C and D; of inputs 1, 3 alike. No such halfword may leave 16 bits.
+// channels: out_c times struct intarsia_channel. _limited and _any as above.
+void intarsia_dsp_dense_s8(const struct intarsia_window *window, const int8_t *input,
+                           int8_t *output, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_dense_limited_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_dense_any_s8(const struct intarsia_window *window, const int8_t *input,
+                               int8_t *output, const int8_t *weights, const int32_t *channels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // INTARSIA_CORTEX_M_DSP_KERNELS_H_

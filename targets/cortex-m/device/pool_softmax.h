@@ -1,0 +1,29 @@
+// Average and maximum over windows of an int8 image, and softmax of int8 rows, on every core.
+#ifndef INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
+#define INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
+
+#include "intarsia/targets/cortex_m/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// in_c == out_c >= 4. Only elements inside the input count, and each window has some; averages are of windows of 255
+// elements at most, rounded to the nearest, halves away from zero. Results are limited to low .. high.
+void intarsia_average_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                              int8_t *output);
+void intarsia_max_pool_s8(const struct intarsia_window *window, const int8_t *input,
+                          int8_t *output);
+
+// Softmax with the exponentials looked up: they depend on a difference of two int8 alone.
+// As intarsia_softmax_s8 (intarsia/kernels/softmax.h) for each of `rows` rows of `count` elements.
+// exponentials[d]: exp(-d * beta * scale) in Q0.31 as that function computes it, d = 0 .. 255; zero where the
+// difference counts as too large.
+void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
+                               int32_t rows, int32_t count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
