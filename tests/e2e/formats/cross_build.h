@@ -51,7 +51,7 @@ class CrossBuild : public Cli {
     objects_.push_back(object);
   }
 
-  // With a console and the examples' start-up code; for boards with the memories of mps2-an386.
+  // With a console and the examples' start-up code; for mps3-an547 and boards with the memories of mps2-an386.
   ProcessOutcome link_and_run(const std::string& board, const std::vector<std::string>& flags) {
     const std::string common = INTARSIA_SOURCE_DIR "/examples/common/";
     write("console.c", std::string("#include <stdarg.h>\n#include <stdio.h>\n"
@@ -72,8 +72,9 @@ class CrossBuild : public Cli {
     command.insert(command.end(), flags.begin(), flags.end());
     command.insert(command.end(), objects_.begin(), objects_.end());
     command.insert(command.end(),
-                   {"-nostartfiles", "--specs=nosys.specs", "-T", common + "mps2-an386.ld",
-                    "-Wl,--defsym=end=0x20200000", "-Wl,--gc-sections", "-o", "firmware.elf"});
+                   {"-nostartfiles", "--specs=nosys.specs", "-T",
+                    common + (board == "mps3-an547" ? board : "mps2-an386") + ".ld",
+                    "-Wl,--defsym=end=0x20040000", "-Wl,--gc-sections", "-o", "firmware.elf"});
     const ProcessOutcome linked = program(command);
     EXPECT_TRUE(linked.succeeded()) << linked.err;
     return program({"qemu-system-arm", "-M", board, "-display", "none", "-monitor", "none",
