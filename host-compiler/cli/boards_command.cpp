@@ -1,31 +1,10 @@
-#include <algorithm>
-
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "requests/board_list.h"
 
 namespace intarsia::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-Json board_json(const board::Board& board) {
-  Json memories = Json::array(), cores = Json::array();
-  for (const board::Core& core : board.cores) cores.push_back(core.name);
-  for (const board::Memory& memory : board.memories)
-    memories.push_back({{"name", memory.name},
-                        {"kind", memory.kind == board::MemoryKind::Flash ? "flash" : "ram"},
-                        {"base", memory.base},
-                        {"size", memory.size},
-                        {"available", board::available(board, memory)},
-                        {"cycles_per_access", memory.cycles_per_access}});
-  return {{"name", board.name},
-          {"summary", board.summary},
-          {"cores", std::move(cores)},
-          {"memories", std::move(memories)},
-          {"emulated", board.emulator.has_value()}};
-}
 
 void print_board(const board::Board& board) {
   fmt::print("{}: {}\n", board.name, board.summary);
@@ -39,29 +18,13 @@ void print_board(const board::Board& board) {
 }  // namespace
 
 int run_boards(Context& context, const std::string& name, bool json) {
-  const Result<std::vector<std::string>> folders = context.board_folders();
-  if (!folders.ok()) return fail(folders.error());
-  std::vector<std::string> names = {name};
-  if (name.empty()) {  // by folder; what has the name of an earlier one is not found
-    names.clear();
-    for (const std::string& folder : *folders)
-      for (std::string& each : board::list_boards(folder))
-        if (std::find(names.begin(), names.end(), each) == names.end())
-          names.push_back(std::move(each));
-  }
-  std::vector<board::Board> boards;
-  for (const std::string& each : names) {
-    Result<board::Board> board = board::find_board(*folders, each);
-    if (!board.ok()) return fail(board.error());
-    boards.push_back(std::move(board).value());
-  }
+  const Result<std::vector<board::Board>> boards = requests::boards_named(context, name);
+  if (!boards.ok()) return fail(boards.error());
   if (json) {
-    Json list = Json::array();
-    for (const board::Board& board : boards) list.push_back(board_json(board));
-    fmt::print("{}\n", list.dump(2));
+    fmt::print("{}", requests::boards_json(*boards));
     return kDone;
   }
-  for (const board::Board& board : boards)
+  for (const board::Board& board : *boards)
     if (name.empty())
       fmt::print("{:<14} {}\n", board.name, board.summary);
     else

@@ -2,66 +2,29 @@
 // they have in common.
 #pragma once
 
-#include <optional>
-#include <set>
-#include <span>
+#include <functional>
 #include <string>
-#include <vector>
 
 #include "intarsia/board.h"
 #include "intarsia/build.h"
 #include "intarsia/compile.h"
-#include "intarsia/plugin/target_kind.h"
+#include "requests/select.h"
 
 namespace intarsia::cli {
 
 // Exit codes of the command line; scripts rely on them.
 enum ExitCode { kDone = 0, kUserError = 1, kUsage = 2, kInternalError = 3 };
 
-struct CommonOptions {
-  std::string model;
-  std::string name;    // the model's in C, instead of one from its file
-  std::string target;  // empty: the board's own core, or plain C on the host
-  std::string board = "host";
-  std::string policy = "priority";
-  std::vector<std::string> pins;  // NAME=DEVICE
-  std::string pins_file;          // lines NAME=DEVICE
-  std::string tags_file;
-  std::vector<std::string> sections;  // WHAT=SECTION
-  std::string optimise = "balanced";  // LoweringOptions::Optimise in lower case
-  std::optional<int64_t> sram_limit, ram_budget, flash_budget;  // bytes
-  bool keeps_flash_budget = false;  // the command measures flash and can choose by it
-  std::string io = "float";         // what inputs and outputs are: as in the file, or "int8"
-  bool keep_dead_channels = false;
-  bool no_in_place = false;
+struct CommonOptions : requests::ModelOptions {
   bool json = false;
-  double timeout = 600;  // seconds that a compiler or a built program may take; 0: for ever
 };
 
-struct Context {
-  TargetRegistry registry;
-  std::string resource_root;
-
+struct Context : requests::Environment {
   Context();
-  std::string boards_folder() const { return resource_root + "/boards"; }
-  // Where boards are looked for: the folders of INTARSIA_BOARDS, in their order, then the one above. A folder of
-  // INTARSIA_BOARDS that is not there is an error.
-  Result<std::vector<std::string>> board_folders() const;
-  // A user's target tags; a file that is loaded already, or none (""), is nothing to do.
-  Result<void> load_tags(const std::string& file);
-
- private:
-  std::set<std::string> loaded_tags_;
 };
 
-// Everything the options say, resolved and checked against each other.
-struct Selection {
-  TargetSpec target;
-  board::Board board;
-  board::Core core;
-  CompileOptions options;
-};
-Result<Selection> select(Context& context, const CommonOptions& options);
+using requests::select;
+using requests::Selection;
 
 BuildSetting build_setting(const Context& context, const CommonOptions& options,
                            const Selection& selection, const std::string& folder,
@@ -75,10 +38,11 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
 Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options);
 
 // For the line that shows what is going on, on a terminal only; gone before anything else is printed.
+std::function<void(const std::string&)> progress_line();
 void clear_progress();
 
-// "-Os" or "-O2".
-std::string optimise_flag(const CommonOptions& options);
+// Prints a note on standard error.
+void print_note(const std::string& text);
 
 // import_model() of the options' file; what was decided for the user goes to standard error, a line each.
 Result<graph::Module> import_file(const Context& context, const CommonOptions& options);

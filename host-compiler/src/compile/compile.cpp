@@ -10,6 +10,7 @@
 #include "passes/dead_channel_elimination.h"
 #include "passes/quantised_edges.h"
 #include "support/sha256.h"
+#include "support/watched.h"
 #include "target_kind/owners.h"
 
 namespace intarsia {
@@ -23,6 +24,12 @@ constexpr StageName kStageNames[] = {
     {Stage::Import, "import"},  {Stage::Eliminate, "eliminate"}, {Stage::Partition, "partition"},
     {Stage::Lower, "lower"},    {Stage::Plan, "plan"},           {Stage::Emit, "emit"},
     {Stage::Package, "package"}};
+
+std::string_view name_of(Stage stage) {
+  for (const StageName& each : kStageNames)
+    if (each.stage == stage) return each.name;
+  return "";
+}
 
 // One program, or one for each segment of a model that several CPUs run.
 std::vector<CompiledProgram> programs_of(const CompiledModel& model, const TargetRegistry& registry,
@@ -85,8 +92,11 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     model.reached = stage;
     return true;
   };
+  // Whoever watches is told first.
+  const auto begin = [](Stage stage) { return watched::begins(name_of(stage)); };
 
   if (enters(Stage::Eliminate)) {
+    INTARSIA_TRY_VOID(begin(Stage::Eliminate));
     if (options.io == ModelIo::Int8) {
       passes::QuantisedEdges edges = passes::quantised_edges(model.imported);
       model.imported = std::move(edges.module);
@@ -95,6 +105,7 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     INTARSIA_TRY(model.reduced, reduced_as_asked(model.imported, options));
   }
   if (enters(Stage::Partition)) {
+    INTARSIA_TRY_VOID(begin(Stage::Partition));
     const MemoryMap memory = planning_memory(options.memory, registry, target);
     PartitionOptions asked = options.partition;
     asked.lowering = options.lowering;
@@ -104,14 +115,17 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     model.programs = programs_of(model, registry, target);
   }
   if (enters(Stage::Lower)) {
+    INTARSIA_TRY_VOID(begin(Stage::Lower));
     for (CompiledProgram& program : model.programs)
       INTARSIA_TRY_VOID(lower_program(program, registry, options));
   }
   if (enters(Stage::Plan)) {
+    INTARSIA_TRY_VOID(begin(Stage::Plan));
     for (CompiledProgram& program : model.programs)
       INTARSIA_TRY_VOID(plan_program(program, registry, options));
   }
   if (enters(Stage::Emit)) {
+    INTARSIA_TRY_VOID(begin(Stage::Emit));
     for (CompiledProgram& program : model.programs) {
       INTARSIA_TRY(program.emitted,
                    emit(program.lowered, program.plan, program.module, registry, program.target,
@@ -123,6 +137,7 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     INTARSIA_TRY_VOID(check_sections(options.sections, placeable_objects(model)));
   }
   if (enters(Stage::Package)) {
+    INTARSIA_TRY_VOID(begin(Stage::Package));
     INTARSIA_TRY(model.package, make_package(model, registry, target, options.package));
   }
   return model;
@@ -133,6 +148,7 @@ Result<CompiledModel> run_pipeline(const ModelFile& file, const TargetRegistry& 
                                    Stage last) {
   ImportOptions import = file.options;
   import.foreign = registry.foreign_formats();
+  INTARSIA_TRY_VOID(watched::begins(name_of(Stage::Import)));
   INTARSIA_TRY(graph::Module imported, import_model(file.bytes, import));
   return run_pipeline(imported_model(std::move(imported), file.bytes), registry, target, options,
                       last);

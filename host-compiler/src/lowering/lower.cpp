@@ -4,6 +4,7 @@
 
 #include "lowering/merge.h"
 #include "lowering/stitch.h"
+#include "support/watched.h"
 
 namespace intarsia {
 namespace {
@@ -45,6 +46,7 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
   Diagnostics problems;
   std::vector<std::string> lowered_names;
   for (const graph::Node& node : entry.nodes) {
+    INTARSIA_TRY_VOID(watched::goes_on());
     const graph::Function* function = module.find(node.attrs<graph::CallAttrs>().callee);
     INTARSIA_CHECK(function != nullptr, "a partitioned module has every callee");
     const Target* device = target.device(function->target);

@@ -9,6 +9,7 @@
 #include "partitioning/offers.h"
 #include "partitioning/regions.h"
 #include "passes/passes.h"
+#include "support/watched.h"
 #include "target_kind/owners.h"
 
 namespace intarsia {
@@ -155,7 +156,7 @@ std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& module,
   std::vector<Explanation::Cycles> rows;
   for (const graph::Function& function : module.functions) {
     const Target* device = function.name == module.entry ? nullptr : target.device(function.target);
-    if (device == nullptr) continue;
+    if (device == nullptr || !watched::is_wanted()) continue;
     const TargetKind& kind = registry.kind_of(*device);
     const auto add = [&](const std::string& name, const graph::Function& whole) {
       const CostEstimate cost = kind.cost(*device, module, whole, lowering);
@@ -189,6 +190,7 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   const partitioning::FunctionCosts functions(flat, function, registry, target, options.lowering);
   const partitioning::CostModel costs(function, registry, target, offers,
                                       by_cost || options.estimates ? &functions : nullptr, by_cost);
+  INTARSIA_TRY_VOID(watched::goes_on());
   Result<Assignment> by_priority = assign_by_priority(flat, function, registry, target, offers);
   std::optional<Candidate> chosen;
   std::optional<Explanation::Search> search;

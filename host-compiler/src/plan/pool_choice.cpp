@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plan/load_profile.h"
+#include "support/watched.h"
 
 namespace intarsia::plan {
 
@@ -218,7 +219,7 @@ class Chooser {
     int64_t share = 0;                          // the steps that were allowed
   };
 
-  void spend(int64_t steps) { left_ -= std::min(left_, steps); }
+  void spend(int64_t steps) { left_ -= watched::is_wanted() ? std::min(left_, steps) : left_; }
 
   bool move_to_better(size_t group) {
     const int now = loads_.pool(group);

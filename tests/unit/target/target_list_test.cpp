@@ -1,4 +1,4 @@
-#include "targets_command.h"
+#include "target/target_list.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@ namespace intarsia::test {
 namespace {
 
 std::string describe(const std::optional<std::string>& name, bool json = false) {
-  const auto text = cli::describe_targets(fake_catalogue(), name, json);
+  const auto text = describe_targets(fake_catalogue(), name, json);
   return text ? *text : text.error().to_string();
 }
 
-TEST(TargetsCommand, ListsKindsAndTags) {
+TEST(TargetList, ListsKindsAndTags) {
   const std::string text = describe(std::nullopt);
   EXPECT_NE(text.find("  ethos-u  accelerator  Arm Ethos-U NPU\n"), std::string::npos) << text;
   EXPECT_NE(
@@ -23,7 +23,7 @@ TEST(TargetsCommand, ListsKindsAndTags) {
       << text;
 }
 
-TEST(TargetsCommand, DescribesAKind) {
+TEST(TargetList, DescribesAKind) {
   EXPECT_EQ(
       describe("ethos-u"),
       "ethos-u (accelerator): Arm Ethos-U NPU\n"
@@ -38,7 +38,7 @@ TEST(TargetsCommand, DescribesAKind) {
       "  ethos-u85-512  Ethos-U85, host left open  ethos-u -macs=512\n");
 }
 
-TEST(TargetsCommand, DescribesATagWithItsValues) {
+TEST(TargetList, DescribesATagWithItsValues) {
   EXPECT_EQ(describe("cortex-m7"),
             "cortex-m7 (from c): Cortex-M7\n"
             "\n"
@@ -56,7 +56,7 @@ TEST(TargetsCommand, DescribesATagWithItsValues) {
             "  -section=         not set  linker section of the weights\n");
 }
 
-TEST(TargetsCommand, JsonForTools) {
+TEST(TargetList, JsonForTools) {
   const auto all = nlohmann::json::parse(describe(std::nullopt, true));
   EXPECT_EQ(all["kinds"].size(), 5u);
   EXPECT_EQ(all["kinds"][0]["attributes"][3]["maximum"], 16);
@@ -68,7 +68,7 @@ TEST(TargetsCommand, JsonForTools) {
   EXPECT_TRUE(target["tag"].is_null());
 }
 
-TEST(TargetsCommand, UnknownNames) {
+TEST(TargetList, UnknownNames) {
   EXPECT_EQ(describe("ethos-v"),
             "targets: there is no target kind or tag 'ethos-v'; did you mean 'ethos-u'?\n");
   testing::internal::CaptureStderr();

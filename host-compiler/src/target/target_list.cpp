@@ -1,0 +1,207 @@
+#include "target/target_list.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+namespace intarsia {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Row = std::vector<std::string>;
+
+// Columns as wide as their widest cell, the last one as it comes.
+std::string table(const std::vector<Row>& rows) {
+  std::vector<size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = " ";
+    for (size_t i = 0; i < row.size(); ++i) line += fmt::format(" {:<{}} ", row[i], widths[i]);
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+const char* role_name(Role role) {
+  switch (role) {
+    case Role::Cpu:
+      return "cpu";
+    case Role::Accelerator:
+      return "accelerator";
+    case Role::Device:
+      return "device";
+  }
+  return "";
+}
+
+const char* type_name(AttributeType type) {
+  switch (type) {
+    case AttributeType::Bool:
+      return "bool";
+    case AttributeType::Int:
+      return "int";
+    case AttributeType::String:
+      return "string";
+    case AttributeType::Enum:
+      return "enum";
+    case AttributeType::StringList:
+      return "string list";
+  }
+  return "";
+}
+
+Json value_json(const AttributeValue& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
+}
+
+std::string default_text(const AttributeSpec& attribute) {
+  if (attribute.required) return "(required)";
+  if (!attribute.default_value) return "(none)";
+  const std::string text = to_string(*attribute.default_value);
+  return text.empty() ? "(empty)" : text;
+}
+
+std::string expansion_text(const TagSpec& tag) {
+  return tag.host.empty() ? tag.expansion : fmt::format("[{}] + {}", tag.host, tag.expansion);
+}
+
+std::vector<Row> tag_rows(const std::vector<TagSpec>& tags, const std::string& origin) {
+  std::vector<Row> rows;
+  for (const TagSpec& tag : tags) {
+    if (!origin.empty() && tag.origin != origin) continue;
+    rows.push_back({tag.name, tag.summary, expansion_text(tag)});
+  }
+  return rows;
+}
+
+Json kind_json(const KindSpec& kind) {
+  Json attributes = Json::array();
+  for (const AttributeSpec& spec : kind.attributes) {
+    Json attribute = {{"name", spec.name},
+                      {"type", type_name(spec.type)},
+                      {"help", spec.help},
+                      {"required", spec.required}};
+    if (spec.default_value) attribute["default"] = value_json(*spec.default_value);
+    if (!spec.choices.empty()) attribute["choices"] = spec.choices;
+    if (!spec.int_choices.empty()) attribute["choices"] = spec.int_choices;
+    if (spec.minimum != std::numeric_limits<int64_t>::min()) attribute["minimum"] = spec.minimum;
+    if (spec.maximum != std::numeric_limits<int64_t>::max()) attribute["maximum"] = spec.maximum;
+    attributes.push_back(std::move(attribute));
+  }
+  return {{"name", kind.name},
+          {"role", role_name(kind.role)},
+          {"summary", kind.summary},
+          {"attributes", std::move(attributes)}};
+}
+
+Json tag_json(const TagSpec& tag) {
+  Json json = {{"name", tag.name}, {"summary", tag.summary}, {"target", tag.expansion}};
+  if (!tag.host.empty()) json["host"] = tag.host;
+  json["origin"] = tag.origin;
+  return json;
+}
+
+Json catalogue_json(const TargetCatalogue& catalogue) {
+  Json kinds = Json::array(), tags = Json::array();
+  for (const KindSpec& kind : catalogue.kinds()) kinds.push_back(kind_json(kind));
+  for (const TagSpec& tag : catalogue.tags()) tags.push_back(tag_json(tag));
+  return {{"kinds", std::move(kinds)}, {"tags", std::move(tags)}};
+}
+
+// A device's tag behind that of the host it is usually beside.
+std::string composed_example(const TargetCatalogue& catalogue) {
+  for (const TagSpec& device : catalogue.tags())
+    for (const TagSpec& host : catalogue.tags())
+      if (!device.host.empty() && device.host == host.expansion)
+        return host.name + "+" + device.name;
+  return "HOST+DEVICE";
+}
+
+std::string catalogue_text(const TargetCatalogue& catalogue) {
+  std::string text = "Target kinds\n";
+  std::vector<Row> rows;
+  for (const KindSpec& kind : catalogue.kinds()) {
+    rows.push_back({kind.name, role_name(kind.role), kind.summary});
+  }
+  text += table(rows) + "\nTags (in brackets: the host when the tag is used alone)\n";
+  text += table(tag_rows(catalogue.tags(), {}));
+  return text +
+         fmt::format("\nCompose with '+', the host first: --target {}.\n",
+                     composed_example(catalogue)) +
+         "Attributes of a kind: intarsia targets NAME. Values of a target: intarsia targets "
+         "TARGET.\n";
+}
+
+std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind) {
+  std::string text = fmt::format("{} ({}): {}\n", kind.name, role_name(kind.role), kind.summary);
+  std::vector<Row> rows = {{"attribute", "default", "help", "values"}};
+  for (const AttributeSpec& spec : kind.attributes) {
+    rows.push_back({"-" + spec.name, default_text(spec), spec.help, describe_type(spec)});
+  }
+  text += kind.attributes.empty() ? "\nIt has no attributes.\n" : fmt::format("\n{}", table(rows));
+  const std::vector<Row> tags = tag_rows(catalogue.tags(), kind.name);
+  if (!tags.empty()) text += fmt::format("\nTags\n{}", table(tags));
+  return text;
+}
+
+Json target_json(const TargetCatalogue& catalogue, const TargetSpec& target) {
+  Json devices = Json::array();
+  for (const Target& device : target.devices()) {
+    Json values = Json::object();
+    for (const auto& [name, entry] : device.attributes) values[name] = value_json(entry.value);
+    devices.push_back({{"name", device.name}, {"kind", device.kind}, {"attributes", values}});
+  }
+  const auto tag = to_tag(catalogue, target);
+  return {{"target_string", to_string(target)},
+          {"json", Json::parse(to_json(target), nullptr, false)},
+          {"tag", tag ? Json(*tag) : Json(nullptr)},
+          {"members", std::move(devices)}};
+}
+
+std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& target) {
+  std::string text = table({{"target string", to_string(target)},
+                            {"JSON", to_json(target)},
+                            {"tag", to_tag(catalogue, target).value_or("(none)")}});
+  for (const Target& device : target.devices()) {
+    const KindSpec& kind = *catalogue.kind(device.kind);
+    text += fmt::format("\n{}: {} ({})\n", device.name, device.kind, role_name(kind.role));
+    std::vector<Row> rows;
+    for (const AttributeSpec& spec : kind.attributes) {
+      const AttributeValue* value = device.attributes.find(spec.name);
+      const bool written = device.attributes.written(spec.name);
+      rows.push_back({"-" + spec.name + "=" + (value ? to_string(*value) : ""),
+                      value == nullptr ? "not set"
+                      : written        ? ""
+                                       : "follows",
+                      spec.help});
+    }
+    text += table(rows);
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> describe_targets(const TargetCatalogue& catalogue,
+                                     const std::optional<std::string>& name, bool json) {
+  if (!name) return json ? catalogue_json(catalogue).dump(2) + "\n" : catalogue_text(catalogue);
+  if (const KindSpec* kind = catalogue.kind(*name)) {
+    return json ? kind_json(*kind).dump(2) + "\n" : kind_text(catalogue, *kind);
+  }
+  INTARSIA_TRY(const TargetSpec target, parse_target(catalogue, *name, "targets"));
+  if (json) return target_json(catalogue, target).dump(2) + "\n";
+  const TagSpec* tag = catalogue.tag(*name);
+  const std::string heading =
+      tag == nullptr ? ""
+                     : fmt::format("{} (from {}): {}\n\n", tag->name, tag->origin, tag->summary);
+  return heading + target_text(catalogue, target);
+}
+
+}  // namespace intarsia
