@@ -130,6 +130,7 @@ void clear_progress() {
 
 Context::Context() : resource_root(find_resource_root()) {
   add_builtin_targets(registry);
+  add_builtin_engine(engine);
 }
 
 Result<std::vector<std::string>> Context::board_folders() const {

@@ -11,6 +11,7 @@
 #include "intarsia/board.h"
 #include "intarsia/build.h"
 #include "intarsia/compile.h"
+#include "intarsia/engine.h"
 #include "intarsia/plugin/target_kind.h"
 
 namespace intarsia::cli {
@@ -40,6 +41,7 @@ struct CommonOptions {
 
 struct Context {
   TargetRegistry registry;
+  EngineRegistry engine;
   std::string resource_root;
 
   Context();
