@@ -4,12 +4,14 @@
 #   STAGES <names>       folders of compiler/ (intarsia_add_target_stage)
 #   DEVICE <sources>     device/: freestanding driver; sees isa and the runtime core
 #   SIM <sources>        sim/: register-level simulator; sees isa only
+#   ENGINE <sources>     engine/: what the target brings to the engine, which executes programs in the compiler's process;
+#                        sees isa, device, sim and the public headers
 #   ALONE <sources>)     those that cannot be compiled together with others (scripts/IntarsiaLibrary.cmake)
 #
 # Headers and tables of isa/, device/ and sim/ are included as "intarsia/targets/<identifier>/x.h", where <identifier> is
 # the folder's name as a C identifier. Each part is a library of its own that reaches no more than
 # said above, so a forbidden #include does not compile. compiler/ defines
-# `void intarsia::targets::<identifier>::add_kinds(TargetRegistry&)`.
+# `void intarsia::targets::<identifier>::add_kinds(TargetRegistry&)`, engine/ `add_engine(EngineRegistry&)` beside it.
 
 # Interface library whose include path holds nothing but intarsia/targets/<identifier>/, a link to the part's folder.
 function(intarsia_target_view library part identifier)
@@ -50,7 +52,7 @@ function(intarsia_add_target_stage stage)
 endfunction()
 
 function(intarsia_add_target name)
-  cmake_parse_arguments(ARG "" "" "COMPILER;STAGES;DEVICE;SIM;ALONE" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "COMPILER;STAGES;DEVICE;SIM;ENGINE;ALONE" ${ARGN})
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
   string(MAKE_C_IDENTIFIER ${name} identifier)
   if(NOT folder STREQUAL name)
@@ -92,7 +94,8 @@ function(intarsia_add_target name)
     add_library(${library}_device STATIC ${ARG_DEVICE})
     set_target_properties(${library}_device PROPERTIES INTARSIA_IS_FOR_DEVICES ON)
     target_link_libraries(${library}_device
-      PUBLIC intarsia::rt_core ${library}_device_headers PRIVATE ${library}_isa intarsia_options)
+      PUBLIC intarsia::rt_core $<BUILD_INTERFACE:${library}_device_headers>
+      PRIVATE $<BUILD_INTERFACE:${library}_isa> $<BUILD_INTERFACE:intarsia_options>)
     target_compile_options(${library}_device PRIVATE
       -ffreestanding $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti> -Wconversion)
   endif()
@@ -100,9 +103,25 @@ function(intarsia_add_target name)
     intarsia_target_view(${library}_sim_headers sim ${identifier})
     add_library(${library}_sim STATIC ${ARG_SIM})
     target_link_libraries(${library}_sim
-      PUBLIC intarsia::contract ${library}_sim_headers PRIVATE ${library}_isa intarsia_options)
+      PUBLIC intarsia::contract $<BUILD_INTERFACE:${library}_sim_headers>
+      PRIVATE $<BUILD_INTERFACE:${library}_isa> $<BUILD_INTERFACE:intarsia_options>)
     target_compile_features(${library}_sim PUBLIC cxx_std_20)
     intarsia_compile_together(${library}_sim ALONE ${ARG_ALONE})
+  endif()
+  if(ARG_ENGINE)
+    add_library(${library}_engine STATIC ${ARG_ENGINE})
+    target_link_libraries(${library}_engine
+      PUBLIC intarsia::headers intarsia::contract
+      PRIVATE $<BUILD_INTERFACE:${library}_isa> $<BUILD_INTERFACE:fmt::fmt> $<BUILD_INTERFACE:intarsia_options>)
+    foreach(part IN ITEMS device sim)
+      if(TARGET ${library}_${part})
+        target_link_libraries(${library}_engine PRIVATE ${library}_${part})
+        set_target_properties(${library}_${part} PROPERTIES EXPORT_NAME target_${identifier}_${part})
+        intarsia_install_libraries(${library}_${part})
+      endif()
+    endforeach()
+    set_target_properties(${library}_engine PROPERTIES EXPORT_NAME target_${identifier}_engine)
+    intarsia_install_libraries(${library}_engine)
   endif()
   if(INTARSIA_INSTALL AND NOT IS_ABSOLUTE ${resource_folder})
     foreach(part IN ITEMS isa device sim)
@@ -123,7 +142,8 @@ function(intarsia_add_target name)
 endfunction()
 
 # intarsia_add_target_table(<library> <folder names>...)
-# A library that defines intarsia/builtin_targets.h for these targets.
+# A library that defines add_builtin_targets() of intarsia/builtin_targets.h for these targets, and <library>_engine that
+# defines add_builtin_engine().
 function(intarsia_add_target_table library)
   set(declarations "")
   set(calls "")
@@ -149,12 +169,39 @@ void add_builtin_targets(TargetRegistry& registry) {
 ]])
   add_library(${library} STATIC ${CMAKE_CURRENT_BINARY_DIR}/${library}.cpp)
   target_link_libraries(${library} PUBLIC intarsia::target_kind PRIVATE ${libraries} $<BUILD_INTERFACE:intarsia_options>)
+
+  set(declarations "")
+  set(calls "")
+  set(libraries "")
+  foreach(name IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER ${name} identifier)
+    if(TARGET intarsia_target_${identifier}_engine)
+      string(APPEND declarations
+        "namespace intarsia::targets::${identifier} {\nvoid add_engine(EngineRegistry& registry);\n}\n")
+      string(APPEND calls "  targets::${identifier}::add_engine(registry);\n")
+      list(APPEND libraries intarsia_target_${identifier}_engine)
+    endif()
+  endforeach()
+  file(CONFIGURE OUTPUT ${library}_engine.cpp @ONLY CONTENT [[
+// Written by intarsia_add_target_table.
+#include "intarsia/builtin_targets.h"
+
+@declarations@
+namespace intarsia {
+
+void add_builtin_engine(EngineRegistry& registry) {
+@calls@}
+
+}  // namespace intarsia
+]])
+  add_library(${library}_engine STATIC ${CMAKE_CURRENT_BINARY_DIR}/${library}_engine.cpp)
+  target_link_libraries(${library}_engine PUBLIC intarsia::engine PRIVATE ${libraries} $<BUILD_INTERFACE:intarsia_options>)
 endfunction()
 
 # intarsia_add_command_line(<program> <table>)
 # The command line with the targets of a table (intarsia_add_target_table).
 function(intarsia_add_command_line program table)
   add_executable(${program} $<TARGET_OBJECTS:intarsia_command_line>)
-  target_link_libraries(${program} PRIVATE intarsia_command_line ${table})
+  target_link_libraries(${program} PRIVATE intarsia_command_line ${table} ${table}_engine)
   set_target_properties(${program} PROPERTIES OUTPUT_NAME intarsia)
 endfunction()

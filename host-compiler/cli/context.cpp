@@ -52,6 +52,7 @@ std::function<void(const std::string&)> progress_line() {
 Context::Context() {
   resource_root = find_resource_root();
   add_builtin_targets(registry);
+  add_builtin_engine(engine);
 }
 
 BuildSetting build_setting(const Context& context, const CommonOptions& options,

@@ -8,6 +8,7 @@
 #include "intarsia/board.h"
 #include "intarsia/build.h"
 #include "intarsia/compile.h"
+#include "intarsia/engine.h"
 #include "requests/select.h"
 
 namespace intarsia::cli {
@@ -20,6 +21,8 @@ struct CommonOptions : requests::ModelOptions {
 };
 
 struct Context : requests::Environment {
+  EngineRegistry engine;
+
   Context();
 };
 

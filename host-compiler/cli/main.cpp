@@ -164,8 +164,7 @@ int run_main(int argc, char** argv) {
   sub->callback([&] { exit_code = run_build(context, build); });
 
   RunCommand run;
-  sub = app.add_subcommand("run",
-                           "compile, build, and run on this machine or in the board's emulator");
+  sub = app.add_subcommand("run", "compile and run on this machine or in the board's emulator");
   add_common(*sub, run.common, ModelArgument::FileOrFolder);
   sub->add_option("--input", run.inputs, "raw little-endian tensor or .npy, once per model input");
   sub->add_option("--output-dir", run.output_folder, "where out0.bin, out1.bin, ... are written")
@@ -177,6 +176,15 @@ int run_main(int argc, char** argv) {
       ->capture_default_str();
   sub->add_flag("--keep-all", run.keep_all,
                 "write the outputs of every invocation, one after another");
+  sub->add_flag("--native", run.native,
+                "on this machine, build the generated C and run that program");
+  CLI::Option* batch = sub->add_flag("--batch", run.batch,
+                                     "input files hold any number of samples: each is run on a "
+                                     "fresh state, on all cores; outN.bin "
+                                     "holds the outputs of all, one after another");
+  sub->add_option("--jobs", run.jobs, "threads of --batch; 0: as many as there are cores")
+      ->needs(batch)
+      ->check(CLI::Range(0, 1024));
   sub->add_flag("--count-instructions", run.count,
                 "count instructions of each run (emulated boards)");
   sub->add_option(

@@ -14,6 +14,11 @@ Result<CompiledModel> compile_file(const Context& context, const Selection& sele
   return requests::compile_bytes(context, selection, options, file, last, print_note);
 }
 
+void report_idle_devices(const Context& context, const Selection& selection,
+                         const CompiledModel& model) {
+  requests::note_idle_devices(context, selection, model, print_note);
+}
+
 Result<CompiledModel> compile_into(const Context& context, const Selection& selection,
                                    const graph::Module& module, const std::string& folder) {
   INTARSIA_TRY(CompiledModel model,
@@ -34,7 +39,7 @@ Result<BuildSetting> setting_of(Context& context, const CommonOptions& options,
   INTARSIA_TRY(const Selection selection, select(context, options));
   INTARSIA_TRY(const CompiledModel model,
                compile_file(context, selection, options, Stage::Package));
-  requests::note_idle_devices(context, selection, model, print_note);
+  report_idle_devices(context, selection, model);
   INTARSIA_TRY_VOID(write_folder(folder, model.package.files));
   return build_setting(context, options, selection, folder, model.package.manifest);
 }

@@ -15,6 +15,10 @@ using requests::compile_on;
 Result<CompiledModel> compile_file(const Context& context, const Selection& selection,
                                    const CommonOptions& options, Stage last);
 
+// Notes on standard error about devices of the target that run nothing of the partitioned model.
+void report_idle_devices(const Context& context, const Selection& selection,
+                         const CompiledModel& model);
+
 // Compiles the module and writes its package into `folder`.
 Result<CompiledModel> compile_into(const Context& context, const Selection& selection,
                                    const graph::Module& module, const std::string& folder);

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "device_profile.h"
 #include "program.h"
+#include "run_in_process.h"
 #include "support/c_identifier.h"
 #include "support/files.h"
 #include "verify_operators.h"
@@ -16,27 +17,6 @@ namespace intarsia::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-Result<std::vector<std::vector<uint8_t>>> read_inputs(const RunCommand& command,
-                                                      const PackageManifest& manifest) {
-  if (command.inputs.size() != manifest.inputs.size())
-    return Diagnostics("--input",
-                       fmt::format("{} given, {} takes {}", command.inputs.size(), manifest.model,
-                                   manifest.inputs.size()),
-                       "give --input once per model input, in order");
-  Diagnostics problems;
-  std::vector<std::vector<uint8_t>> inputs;
-  for (size_t i = 0; i < command.inputs.size(); ++i) {
-    Result<std::vector<uint8_t>> bytes =
-        read_tensor_file(command.inputs[i], manifest.inputs[i], command.repeat);
-    if (bytes.ok())
-      inputs.push_back(std::move(bytes).value());
-    else
-      problems.append(bytes.error());
-  }
-  if (!problems.empty()) return problems;
-  return inputs;
-}
 
 // What the files of outputs are called: out0.bin, out1.bin, ... those of the model, by operator those that
 // the user asked for.
@@ -65,30 +45,32 @@ Files files_of(const graph::Function& function, size_t own_outputs) {
   return files;
 }
 
-Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command,
-                                     const std::string& folder, Files& files) {
-  if (command.intermediates.empty()) return setting_of(context, command.common, folder);
-  std::error_code error;
-  if (fs::is_directory(command.common.model, error))
-    return Diagnostics(command.common.model, "is compiled: it has no other results than its own",
-                       "name the model to have --outputs of it");
-  INTARSIA_TRY(const Selection selection, select(context, command.common));
-  INTARSIA_TRY(const graph::Module module, import_file(context, command.common));
-  INTARSIA_TRY(const graph::Module opened, with_outputs(module, command.intermediates));
-  files = files_of(opened.entry_function(), module.entry_function().outputs.size());
-  INTARSIA_TRY(const CompiledModel model, compile_into(context, selection, opened, folder));
-  return build_setting(context, command.common, selection, folder, model.package.manifest);
+Result<void> check_counting(const board::Board& board) {
+  if (board.emulator) return {};
+  return Diagnostics(
+      "--count-instructions",
+      fmt::format("instructions are counted in an emulator, and board {} has none", board.name),
+      "choose another board with --board");
 }
 
-void print_result(const RunCommand& command, const BuildSetting& setting, const Files& files,
-                  const ExecuteResult& result) {
-  const PackageManifest& manifest = setting.manifest;
+// What has run, whichever way.
+struct Ran {
+  std::string model;
+  std::vector<TensorInfo> outputs;
+  Files files;
+  ExecuteResult result;
+  size_t samples = 0;  // of --batch
+};
+
+void print_result(const RunCommand& command, const Ran& ran) {
+  const ExecuteResult& result = ran.result;
   nlohmann::ordered_json json;
-  json["model"] = manifest.model;
+  json["model"] = ran.model;
+  if (command.batch) json["samples"] = ran.samples;
   json["outputs"] = nlohmann::ordered_json::array();
-  for (size_t i = 0; i < manifest.outputs.size(); ++i) {
-    const TensorInfo& tensor = manifest.outputs[i];
-    const std::string file = fmt::format("{}/{}", command.output_folder, files.name(i));
+  for (size_t i = 0; i < ran.outputs.size(); ++i) {
+    const TensorInfo& tensor = ran.outputs[i];
+    const std::string file = fmt::format("{}/{}", command.output_folder, ran.files.name(i));
     nlohmann::ordered_json row = {{"file", file},
                                   {"name", tensor.name},
                                   {"type", to_string(tensor.type)},
@@ -142,56 +124,133 @@ class OutputFolder {
   std::error_code error_;
 };
 
-Result<int> run(Context& context, const RunCommand& command) {
+Result<void> make_folder(const RunCommand& command, const OutputFolder& folder) {
+  if (!folder.error()) return {};
+  return Diagnostics(command.output_folder, "cannot be made: " + folder.error().message(),
+                     "check the path and its permissions");
+}
+
+Result<void> write_results(const RunCommand& command, const Ran& ran, const std::string& trace) {
+  for (size_t i = 0; i < ran.result.outputs.size(); ++i)
+    INTARSIA_TRY_VOID(write_file(fmt::format("{}/{}", command.output_folder, ran.files.name(i)),
+                                 ran.result.outputs[i]));
+  if (command.trace_file.empty()) return {};
+  if (trace.empty())
+    return Diagnostics("--trace",
+                       fmt::format("no part of {} runs on a simulated device", ran.model),
+                       "choose a target with one; 'intarsia explain' says who runs each operator");
+  return write_file(command.trace_file, std::string_view(trace));
+}
+
+Result<int> finish(const RunCommand& command, const Ran& ran, const std::string& trace) {
+  INTARSIA_TRY_VOID(write_results(command, ran, trace));
+  clear_progress();
+  print_result(command, ran);
+  return static_cast<int>(kDone);
+}
+
+// The compiled model, with the results that were asked for among its outputs.
+Result<CompiledModel> compile_to_run(Context& context, const RunCommand& command,
+                                     const Selection& selection, Stage last, Files& files) {
+  if (command.intermediates.empty()) return compile_file(context, selection, command.common, last);
+  INTARSIA_TRY(const graph::Module module, import_file(context, command.common));
+  INTARSIA_TRY(const graph::Module opened, with_outputs(module, command.intermediates));
+  files = files_of(opened.entry_function(), module.entry_function().outputs.size());
+  return compile_on(context, selection, imported_model(opened), last);
+}
+
+Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command,
+                                     const std::string& folder, Files& files) {
+  if (command.intermediates.empty()) return setting_of(context, command.common, folder);
+  std::error_code error;
+  if (fs::is_directory(command.common.model, error))
+    return Diagnostics(command.common.model, "is compiled: it has no other results than its own",
+                       "name the model to have --outputs of it");
+  INTARSIA_TRY(const Selection selection, select(context, command.common));
+  INTARSIA_TRY(const CompiledModel model,
+               compile_to_run(context, command, selection, Stage::Package, files));
+  INTARSIA_TRY_VOID(write_folder(folder, model.package.files));
+  return build_setting(context, command.common, selection, folder, model.package.manifest);
+}
+
+// Nothing where a program has to be built.
+Result<std::optional<int>> run_without_building(Context& context, const RunCommand& command) {
+  std::error_code error;
+  if (command.native || fs::is_directory(command.common.model, error)) return std::optional<int>();
+  INTARSIA_TRY(const Selection selection, select(context, command.common));
+  if (!selection.board.native()) return std::optional<int>();
+  if (command.count) INTARSIA_TRY_VOID(check_counting(selection.board));
+  Ran ran;
+  INTARSIA_TRY(const CompiledModel model,
+               compile_to_run(context, command, selection, Stage::Emit, ran.files));
+  std::string reason;
+  INTARSIA_TRY(
+      std::optional<Engine> engine,
+      make_engine(context, model, {.trace = !command.trace_file.empty(), .profile = true}, reason));
+  if (!engine) {
+    if (command.batch)
+      return Diagnostics("--batch", reason, "run the samples one after another, with --repeat");
+    fmt::print(stderr, "note: {}: running a program built from the generated C\n", reason);
+    return std::optional<int>();
+  }
+  report_idle_devices(context, selection, model);
+  ran.model = model.partitioned.module.name;
+  ran.outputs = engine->outputs();
+  INTARSIA_TRY(const auto inputs, read_run_inputs(command, ran.model, engine->inputs()));
+  const OutputFolder folder(command.output_folder);
+  INTARSIA_TRY_VOID(make_folder(command, folder));
+  INTARSIA_TRY(ProcessRun run, run_engine(context, command, model, std::move(*engine), inputs));
+  ran.result = std::move(run.result);
+  ran.samples = run.samples;
+  INTARSIA_TRY(const int code, finish(command, ran, run.trace));
+  return std::optional<int>(code);
+}
+
+Result<int> run_built(Context& context, const RunCommand& command) {
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   std::error_code error;
-  Files files;
+  Ran ran;
   INTARSIA_TRY(const BuildSetting setting,
-               setting_for_run(context, command, work.path() + "/package", files));
+               setting_for_run(context, command, work.path() + "/package", ran.files));
   if (!setting.board.native() && !setting.board.emulator)
     return Diagnostics(
         fmt::format("--board {}", setting.board.name), "no emulator is known for this board",
         fmt::format("'intarsia build {} --board {} -o FILE' writes the program, for a debug probe "
                     "that offers semihosting",
                     command.common.model, setting.board.name));
-  if (command.count && !setting.board.emulator)
-    return Diagnostics("--count-instructions",
-                       fmt::format("instructions are counted in an emulator, and board {} has none",
-                                   setting.board.name),
-                       "choose another board with --board");
+  if (command.count) INTARSIA_TRY_VOID(check_counting(setting.board));
   if (!command.trace_file.empty() && !setting.board.native() &&
       !setting.board.takes_simulated_devices())
     return Diagnostics(
         "--trace",
         fmt::format("devices are simulated on this machine, not on board {}", setting.board.name),
         "leave --board out");
+  if (command.batch)
+    return Diagnostics("--batch", "samples run side by side where nothing is built",
+                       "leave --native and --board out and name a model, or run the samples one "
+                       "after another with --repeat");
   ExecuteRequest request;
   if (!command.trace_file.empty()) request.trace_file = work.path() + "/trace.json";
-  INTARSIA_TRY(request.inputs, read_inputs(command, setting.manifest));
+  ran.model = setting.manifest.model;
+  ran.outputs = setting.manifest.outputs;
+  INTARSIA_TRY(request.inputs, read_run_inputs(command, ran.model, setting.manifest.inputs));
   request.repeat = command.repeat;
   request.keep_all = command.keep_all;
   request.count_instructions = command.count;
   const OutputFolder folder(command.output_folder);
-  if (folder.error())
-    return Diagnostics(command.output_folder, "cannot be made: " + folder.error().message(),
-                       "check the path and its permissions");
+  INTARSIA_TRY_VOID(make_folder(command, folder));
   INTARSIA_TRY(request.program, build_program(setting, work.path()));
-  INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work.path()));
-  for (size_t i = 0; i < result.outputs.size(); ++i)
-    INTARSIA_TRY_VOID(
-        write_file(fmt::format("{}/{}", command.output_folder, files.name(i)), result.outputs[i]));
-  if (!command.trace_file.empty()) {
-    if (!fs::exists(request.trace_file, error))
-      return Diagnostics(
-          "--trace",
-          fmt::format("no part of {} runs on a simulated device", setting.manifest.model),
-          "choose a target with one; 'intarsia explain' says who runs each operator");
-    INTARSIA_TRY(const std::vector<uint8_t> trace, read_file(request.trace_file));
-    INTARSIA_TRY_VOID(write_file(command.trace_file, trace));
+  INTARSIA_TRY(ran.result, execute(setting, request, work.path()));
+  std::string trace;
+  if (!request.trace_file.empty() && fs::exists(request.trace_file, error)) {
+    INTARSIA_TRY(trace, read_text_file(request.trace_file));
   }
-  clear_progress();
-  print_result(command, setting, files, result);
-  return static_cast<int>(kDone);
+  return finish(command, ran, trace);
+}
+
+Result<int> run(Context& context, const RunCommand& command) {
+  INTARSIA_TRY(const std::optional<int> done, run_without_building(context, command));
+  return done ? *done : run_built(context, command);
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
-// The targets of this build: one call that adds them all to a registry.
+// The targets of this build: one call that adds them all to a registry, and one that adds what they bring to the engine,
+// for programs that execute models in their process.
 #pragma once
 
+#include "intarsia/engine.h"
 #include "intarsia/plugin/target_kind.h"
 
 namespace intarsia {
 
 void add_builtin_targets(TargetRegistry& registry);
+void add_builtin_engine(EngineRegistry& registry);
 
 }  // namespace intarsia

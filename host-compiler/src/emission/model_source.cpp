@@ -7,6 +7,7 @@
 #include "emission/c_constant.h"
 #include "emission/model_text.h"
 #include "emission/package_contract.h"
+#include "emission/shown_results.h"
 #include "intarsia/plugin/c_writer.h"
 #include "support/c_identifier.h"
 
@@ -90,36 +91,18 @@ std::string string_literal(const std::string& name) {
   return text + "\"";
 }
 
-// The operators of the model that made what the function returns, in order; of a device's function these are several.
-std::vector<std::string> makers_of_outputs(const ModelContext& context, const tir::Func& func) {
-  const graph::Function* region = context.graph.find(func.name);
-  std::vector<std::string> makers;
-  if (region == nullptr) return makers;
-  for (const graph::TensorId output : region->outputs)
-    for (const graph::Node& node : region->nodes)
-      if (std::find(node.outputs.begin(), node.outputs.end(), output) != node.outputs.end())
-        makers.push_back(node.name);
-  return makers;
-}
-
 // Shows what the step has computed to the user's function, if there is one.
 void trace_lines(CWriter& out, const ModelContext& context, const Step& step, int index) {
-  const std::string& own_name = step.func->node.empty() ? step.func->name : step.func->node;
-  const std::vector<std::string> makers =
-      step.stream >= 0 ? makers_of_outputs(context, *step.func) : std::vector<std::string>{};
-  size_t outputs = 0;
-  for (size_t i = 0; i < step.func->parameters.size(); ++i) {
-    if (step.func->parameters[i].access != tir::Access::Write) continue;
-    const size_t output = outputs++;
-    const Placement* place = context.plan.find(step.arguments[i]);
-    if (place == nullptr) continue;
-    const std::string& name = output < makers.size() ? makers[output] : own_name;
+  const bool is_stream = step.stream >= 0;
+  for (const ShownTensor& shown :
+       shown_tensors(context.graph, context.plan, *step.func, step.arguments, is_stream)) {
+    const Placement* place = context.plan.find(shown.buffer);
     std::string address = pool_name(context, place->pool);
-    if (step.stream >= 0) address = "(uint8_t *)model->resources." + address;
+    if (is_stream) address = "(uint8_t *)model->resources." + address;
     if (place->offset != 0) address += fmt::format(" + {}", place->offset);
     out.line(fmt::format("{}_TRACE({}, {}, {}, {});", upper_case(context.name()), index,
-                         string_literal(name), address,
-                         context.module.entry_func().buffer(step.arguments[i]).bytes()));
+                         string_literal(shown.name), address,
+                         context.module.entry_func().buffer(shown.buffer).bytes()));
   }
 }
 

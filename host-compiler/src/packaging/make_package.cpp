@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include "emission/device_glue.h"
-#include "emission/package_contract.h"
 #include "intarsia/compiled_model.h"
 #include "package_writer/package_writer.h"
 #include "packaging/build_glue.h"
 #include "packaging/program_package.h"
 #include "packaging/runtime_files.h"
 #include "packaging/runtime_trees.h"
+#include "packaging/stream_package.h"
 
 namespace intarsia {
 namespace {
@@ -19,17 +19,11 @@ using packaging::ProgramPackageRequest;
 
 constexpr std::string_view kSimulatorFolder = "simulator/";
 
-PackageContract contract_of(const CompiledProgram& program) {
-  emission::PackageNeeds needs =
-      emission::package_needs(program.lowered, program.plan, program.emitted);
-  return {needs.model_id, std::move(needs.pool_bytes), needs.alignment};
-}
-
 // What streams need: the package, and per device its driver and, for this machine, its simulator.
 Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& package,
                          packaging::RuntimeTrees& runtime) {
   const EmittedModel& model = request.program.emitted;
-  const SharedBytes bytes = write_package(model.name, model.streams, contract_of(request.program));
+  const SharedBytes bytes = packaging::stream_package(request.program);
   std::vector<SourceFile> sources = package_sources(model.name, bytes, model.streams_attribute);
   std::move(sources.begin(), sources.end(), std::back_inserter(package.files));
   // The same bytes as a file: for updating flash without a new image, and for 'intarsia disasm'.

@@ -1,10 +1,11 @@
 #include "intarsia/targets/ethos_u/simulator.h"
 
 #include <cstdio>
-#include <deque>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 
-#include "intarsia/targets/ethos_u/device.h"
-#include "intarsia/targets/ethos_u/watch.h"
+#include "intarsia/targets/ethos_u/simulation.h"
 
 namespace {
 
@@ -14,6 +15,45 @@ std::string_view text(const char* value) {
   return value == nullptr ? std::string_view() : std::string_view(value);
 }
 
+std::string from_environment(const char* name) {
+  return std::string(text(std::getenv(name)));
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::FILE* file = std::fopen(path.c_str(), "wb");
+  const bool written =
+      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (!written) std::fprintf(stderr, "ethos-u simulator: %s cannot be written\n", path.c_str());
+  if (file != nullptr) std::fclose(file);
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// All devices of the program. Its files, named by the environment, are written when it ends.
+class Program {
+ public:
+  Program()
+      : trace_file_(from_environment("INTARSIA_DEVICE_TRACE")),
+        profile_file_(from_environment("INTARSIA_DEVICE_PROFILE")),
+        simulation_(
+            {.trace = !trace_file_.empty(),
+             .profile = !profile_file_.empty(),
+             .marks = contents(from_environment("INTARSIA_DEVICE_MARKS")),
+             .say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }}) {}
+  ~Program() {
+    if (!trace_file_.empty()) write_file(trace_file_, simulation_.recorder().trace_text());
+    if (!profile_file_.empty()) write_file(profile_file_, simulation_.recorder().profile_text());
+  }
+  sim::Simulation& simulation() { return simulation_; }
+
+ private:
+  std::string trace_file_, profile_file_;
+  sim::Simulation simulation_;
+};
+
 }  // namespace
 
 intarsia_register_bus intarsia_ethos_u_simulator(const char* configuration) {
@@ -22,32 +62,8 @@ intarsia_register_bus intarsia_ethos_u_simulator(const char* configuration) {
 
 intarsia_register_bus intarsia_ethos_u_simulator_in(const char* configuration, const char* system,
                                                     const char* memory_mode) {
-  // They live until the program ends, when the recorder writes what it has.
-  static sim::Recorder recorder;
-  static std::deque<sim::Device> devices;  // never moves its elements
-  const sim::Configuration* found = sim::find_configuration(text(configuration));
-  const auto* timing = intarsia::isa::ethos_u::find_npu_timing(text(configuration));
-  if (found == nullptr || timing == nullptr) return {nullptr, nullptr, nullptr};
-  const std::string_view usual_mode = timing->is_u65 ? "dedicated-sram" : "shared-sram";
-  const auto memories = intarsia::isa::ethos_u::memory_system(
-      *timing, text(system), text(memory_mode).empty() ? usual_mode : text(memory_mode));
-  if (!memories) return {nullptr, nullptr, nullptr};
-
-  sim::Device& device = devices.emplace_back(*found);
-  const auto behind = [&](int port) { return static_cast<uint8_t>(1 << port); };
-  sim::Reach reach;
-  reach.stream = behind(memories->constants);
-  for (size_t i = 0; i < reach.regions.size(); ++i)
-    reach.regions[i] = behind(memories->port_of_region(static_cast<int64_t>(i)));
-  device.set_reach(reach);
-  device.set_fault_handler([found](const sim::Fault& fault) {
-    std::fprintf(stderr, "%.*s simulator: %s\n", static_cast<int>(found->tag.size()),
-                 found->tag.data(), fault.to_string().c_str());
-  });
-  device.set_cycle_model(
-      [memories = *memories, number = recorder.add_device()](
-          const sim::Configuration& configuration, std::span<const uint8_t> stream) {
-        return std::make_unique<sim::Watch>(configuration, memories, stream, recorder, number);
-      });
-  return device.bus();
+  static Program program;
+  return program.simulation()
+      .add_device(text(configuration), text(system), text(memory_mode))
+      .value_or(intarsia_register_bus{nullptr, nullptr, nullptr});
 }

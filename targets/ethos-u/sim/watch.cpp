@@ -2,37 +2,16 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 
 #include "intarsia/targets/ethos_u/marks.h"
 #include "intarsia/targets/ethos_u/profile.h"
 
 namespace intarsia::simulators::ethos_u {
-namespace {
 
-std::string from_environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::FILE* file = std::fopen(path.c_str(), "wb");
-  const bool written =
-      file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (!written) std::fprintf(stderr, "ethos-u simulator: %s cannot be written\n", path.c_str());
-  if (file != nullptr) std::fclose(file);
-}
-
-}  // namespace
-
-Recorder::Recorder()
-    : trace_file_(from_environment("INTARSIA_DEVICE_TRACE")),
-      profile_file_(from_environment("INTARSIA_DEVICE_PROFILE")) {
-  std::ifstream file(from_environment("INTARSIA_DEVICE_MARKS"));
-  for (std::string line; std::getline(file, line);) {
+Recorder::Recorder(Recording recording) : recording_(std::move(recording)) {
+  std::istringstream lines(recording_.marks);
+  for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     uint64_t key = 0;
     std::string what, name;
@@ -71,27 +50,26 @@ NodeOf Recorder::nodes_of(std::span<const uint8_t> stream) const {
   };
 }
 
-Recorder::~Recorder() {
-  if (!trace_file_.empty()) write_file(trace_file_, trace_.text());
-  if (profile_file_.empty()) return;
+std::string Recorder::profile_text() const {
   std::string all = "[";
   for (const Profile& profile : profiles_) (all += all.size() > 1 ? "," : "") += profile.text;
-  write_file(profile_file_, all += "]\n");
+  return all += "]\n";
 }
 
 void Recorder::add(int device, std::string_view tag, std::span<const uint8_t> stream,
                    const Timeline& timeline) {
   const std::lock_guard lock(guard_);
   const NodeOf node_of = nodes_of(stream);
-  if (!trace_file_.empty()) trace_.add(device + 1, tag, timeline, node_of);
-  if (profile_file_.empty()) return;
+  has_runs_ = true;
+  if (recording_.trace) trace_.add(device + 1, tag, timeline, node_of);
+  if (!recording_.profile) return;
   const auto known = std::find_if(profiles_.begin(), profiles_.end(), [&](const Profile& profile) {
     return profile.device == device && profile.stream == stream.data();
   });
   if (known != profiles_.end())
-    known->text = profile_text(tag, timeline, node_of);
+    known->text = ethos_u::profile_text(tag, timeline, node_of);
   else
-    profiles_.push_back({device, stream.data(), profile_text(tag, timeline, node_of)});
+    profiles_.push_back({device, stream.data(), ethos_u::profile_text(tag, timeline, node_of)});
 }
 
 Watch::Watch(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories,
@@ -132,9 +110,9 @@ std::optional<Fault> Watch::finish(const Outcome& outcome) {
   const FindingList& findings = checker_.findings();
   for (const Finding& finding : findings.all())
     if (finding.kind != FindingKind::Stopped)  // which the device reports as a fault
-      std::fprintf(stderr, "%.*s: %s\n", static_cast<int>(configuration_.tag.size()),
-                   configuration_.tag.data(), finding.to_string().c_str());
-  if (findings.left_out() > 0) std::fprintf(stderr, "and %zu findings more\n", findings.left_out());
+      recorder_.say(std::string(configuration_.tag) + ": " + finding.to_string());
+  if (findings.left_out() > 0)
+    recorder_.say("and " + std::to_string(findings.left_out()) + " findings more");
   if (findings.all().empty() || outcome.fault) return std::nullopt;
   const Finding& first = findings.all()[0];
   return Fault{Cause::Operand, first.offset, "",

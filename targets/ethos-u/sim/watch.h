@@ -2,6 +2,7 @@
 // which traces and profiles are written when somebody asks for them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,17 +16,27 @@
 
 namespace intarsia::simulators::ethos_u {
 
-// Collects runs of all devices of a program and writes the files when it ends. Files are named by the
-// environment: INTARSIA_DEVICE_TRACE (trace.h) and INTARSIA_DEVICE_PROFILE (an array of profile.h's
-// objects: of each stream the last run). Names of operators come from the file INTARSIA_DEVICE_MARKS (isa/marks.h).
+// What is wanted of the runs.
+struct Recording {
+  bool trace = false, profile = false;
+  std::string marks;  // isa/marks.h; names of operators come from it
+  std::function<void(const std::string& line)> say = {};  // told what is wrong; empty: nobody
+};
+
+// Collects runs of all devices of a program.
 class Recorder {
  public:
-  Recorder();
-  ~Recorder();
+  explicit Recorder(Recording recording);
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
   int add_device() { return devices_++; }
+  void say(const std::string& line) const {
+    if (recording_.say) recording_.say(line);
+  }
+  std::string trace_text() const { return trace_.text(); }  // trace.h
+  std::string profile_text() const;  // an array of profile.h's objects: of each stream the last run
+  bool has_runs() const { return has_runs_; }
   void add(int device, std::string_view tag, std::span<const uint8_t> stream,
            const Timeline& timeline);
   // Which operator of the model a command of the stream is of; empty: not known.
@@ -46,7 +57,8 @@ class Recorder {
     std::string text;
   };
   std::mutex guard_;  // devices of several cores run at the same time
-  std::string trace_file_, profile_file_;
+  Recording recording_;
+  bool has_runs_ = false;
   Trace trace_;
   std::vector<Profile> profiles_;
   // By key of the stream: offsets of the first commands, in order, and names.

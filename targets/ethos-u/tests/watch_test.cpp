@@ -1,7 +1,4 @@
 // What a simulated device reports of its runs: traces, profiles, findings.
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -37,20 +34,9 @@ std::string key_of(const EditableStream& stream) {
 
 class WatchTest : public testing::Test {
  protected:
-  WatchTest() {
-    std::filesystem::create_directories(folder_);
-    setenv("INTARSIA_DEVICE_TRACE", trace_.c_str(), 1);
-    setenv("INTARSIA_DEVICE_PROFILE", profile_.c_str(), 1);
-  }
-  ~WatchTest() override {
-    unsetenv("INTARSIA_DEVICE_TRACE");
-    unsetenv("INTARSIA_DEVICE_PROFILE");
-    std::filesystem::remove_all(folder_);
-  }
-
   // Runs the streams one after the other on one device.
-  void run_all(const std::vector<EditableStream>& streams) {
-    Recorder recorder;
+  void run_all(const std::vector<EditableStream>& streams, const std::string& marks = {}) {
+    Recorder recorder({.trace = true, .profile = true, .marks = marks});
     const Configuration& configuration = *find_configuration(kTag);
     const auto& npu = *isa::ethos_u::find_npu_timing(kTag);
     const auto memories = *isa::ethos_u::memory_system(npu, "", "Shared_Sram");
@@ -64,6 +50,8 @@ class WatchTest : public testing::Test {
       streams_.push_back(stream.bytes());
       start(device, streams_.back());
     }
+    trace_ = recorder.trace_text();
+    profile_ = recorder.profile_text();
   }
   void start(Device& device, const std::vector<uint8_t>& stream) {
     // Bytes that begin at a multiple of 16.
@@ -81,16 +69,7 @@ class WatchTest : public testing::Test {
     write_pair(reg::BASEP1_LO, arena_);
     device.write(reg::CMD, bits::CMD_transition_to_running_state);
   }
-  static nlohmann::json read(const std::string& path) {
-    std::ifstream file(path);
-    return nlohmann::json::parse(file);
-  }
-
-  std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() /
-      ("intarsia_watch_" + std::to_string(reinterpret_cast<uintptr_t>(this)));
-  std::string trace_ = (folder_ / "trace.json").string(),
-              profile_ = (folder_ / "profile.json").string();
+  std::string trace_, profile_;
   std::string faults_;
   std::vector<std::vector<uint8_t>> streams_;
   std::deque<std::vector<uint8_t>> rooms_;
@@ -103,7 +82,7 @@ TEST_F(WatchTest, TraceHasARowForEachPartyInMicroseconds) {
   EXPECT_EQ(faults_, "");
   std::map<std::string, int> names;
   double end = 0;
-  const nlohmann::json trace = read(trace_);
+  const nlohmann::json trace = nlohmann::json::parse(trace_);
   for (const nlohmann::json& event : trace.at("traceEvents")) {
     if (event.at("ph") == "M") {
       ++names[event.at("args").at("name").get<std::string>()];
@@ -121,7 +100,7 @@ TEST_F(WatchTest, TraceHasARowForEachPartyInMicroseconds) {
 
 TEST_F(WatchTest, ProfileIsOfTheLastRunOfEachStream) {
   run_all({transfers(1024), transfers(1024), transfers(512)});
-  const nlohmann::json profile = read(profile_);
+  const nlohmann::json profile = nlohmann::json::parse(profile_);
   ASSERT_EQ(profile.size(), 3u) << "every start has a stream of its own here";
   const nlohmann::json& first = profile.at(0);
   EXPECT_EQ(first.at("device"), kTag);
@@ -137,35 +116,27 @@ TEST_F(WatchTest, ProfileIsOfTheLastRunOfEachStream) {
 }
 
 TEST_F(WatchTest, OperatorsHaveTheNamesOfTheMarks) {
-  const std::string marks = (folder_ / "marks").string();
   const EditableStream stream = transfers(1024);
-  const uint64_t key = isa::ethos_u::stream_key(stream.bytes());
-  std::ofstream(marks) << std::hex << key << std::dec << " 0 conv 1\n"
-                       << std::hex << key << std::dec << " " << stream.offset("OP_DMA_START", 1)
-                       << " conv \"2\"\n"
-                       << "1234 0 of another stream\n";
-  setenv("INTARSIA_DEVICE_MARKS", marks.c_str(), 1);
-  run_all({stream});
-  unsetenv("INTARSIA_DEVICE_MARKS");
-  const nlohmann::json profile = read(profile_);
+  const std::string key = key_of(stream);
+  std::ostringstream marks;
+  marks << key << " 0 conv 1\n"
+        << key << " " << stream.offset("OP_DMA_START", 1) << " conv \"2\"\n"
+        << "1234 0 of another stream\n";
+  run_all({stream}, marks.str());
+  const nlohmann::json profile = nlohmann::json::parse(profile_);
   EXPECT_EQ(profile.at(0).at("commands").at(0).at("node"), "conv 1");
   EXPECT_EQ(profile.at(0).at("commands").at(1).at("node"), "conv \"2\"");
 }
 
 // The device's registers have no ends of regions; who made the stream knows them.
 TEST_F(WatchTest, RegionsEndWhereTheMarksSay) {
-  const std::string marks = (folder_ / "marks").string();
   const EditableStream stream = transfers(1024);
   const auto run_with = [&](const std::string& constants, const std::string& arena) {
-    const uint64_t key = isa::ethos_u::stream_key(stream.bytes());
-    std::ofstream file(marks);
+    std::string marks;
     for (const std::string& line : {constants, arena})
-      if (!line.empty()) file << std::hex << key << std::dec << " " << line << "\n";
-    file.close();
-    setenv("INTARSIA_DEVICE_MARKS", marks.c_str(), 1);
+      if (!line.empty()) marks += key_of(stream) + " " + line + "\n";
     faults_.clear();
-    run_all({stream});
-    unsetenv("INTARSIA_DEVICE_MARKS");
+    run_all({stream}, marks);
     return faults_;
   };
   EXPECT_EQ(run_with("region 0 1024 const", "region 1 1024"), "");

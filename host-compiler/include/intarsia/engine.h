@@ -1,0 +1,111 @@
+// A compiled model executed inside this process: no C compiler is started. Memory is laid out as planned, so that a wrong
+// plan gives wrong results here as it does on a chip. Functions of CPUs are executed from their lowered loops and the
+// kernels that they call, command streams by the driver of their device on a simulated one.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "intarsia/compiled_model.h"
+#include "intarsia/plugin/host_kernels.h"
+#include "intarsia/result.h"
+#include "intarsia/target.h"
+
+struct intarsia_device;  // intarsia/contract/device.h
+
+namespace intarsia {
+
+struct SimulationOptions {
+  bool trace = false;    // record what devices do over time
+  bool profile = false;  // record the cycles of each operator
+  std::string marks;     // CommandStream::marks of all streams of the program
+};
+
+// The simulated devices of one kind in a program.
+class Simulation {
+ public:
+  virtual ~Simulation() = default;
+  // In the order of the targets that it was made for; null where no such device can be simulated.
+  virtual intarsia_device* device(size_t index) = 0;
+  // What devices complained of since the last call, a line each. May be empty.
+  virtual std::string take_messages() = 0;
+  virtual std::string trace_json() { return {}; }    // Chrome's trace format
+  virtual std::string profile_json() { return {}; }  // an array: the last run of each stream
+};
+using MakeSimulation = std::function<std::unique_ptr<Simulation>(
+    std::span<const Target* const> targets, const SimulationOptions& options)>;
+
+// What this build executes in its process, besides loops. Made once by the composition root, as TargetRegistry is.
+class EngineRegistry {
+ public:
+  // For the devices of a kind of target.
+  void add_simulation(const std::string& kind, MakeSimulation make);
+  // A C function that lowered functions call, by its name.
+  void add_kernel(const std::string& name, engine::KernelFunction kernel);
+
+  const MakeSimulation* simulation(const std::string& kind) const;      // null: none
+  const engine::KernelFunction* kernel(const std::string& name) const;  // null: none
+
+ private:
+  std::map<std::string, MakeSimulation> simulations_;
+  std::map<std::string, engine::KernelFunction> kernels_;
+};
+
+struct EngineOptions {
+  bool trace = false, profile = false;  // of simulated devices
+  // Called with each operator's result when it is there, as the trace hook of a built program is (docs/debugging.md):
+  // `index` counts the calls in the text of the model's run function. May be empty. Not of a model for several CPUs.
+  std::function<void(int32_t index, const std::string& name, std::span<const uint8_t> bytes)>
+      on_result;
+};
+
+class Engine {
+ public:
+  using Bytes = std::vector<uint8_t>;
+
+  // `model` has reached Stage::Emit and outlives the engine. Fails with a line that says what can only be executed as a
+  // built program: a device without a simulator in this process, a C function that is not part of it.
+  static Result<Engine> make(const CompiledModel& model, const EngineRegistry& registry,
+                             EngineOptions options = {});
+  Engine(Engine&&) noexcept;
+  Engine& operator=(Engine&&) noexcept;
+  ~Engine();
+
+  // One inference; state goes on from one to the next. `inputs`: of each input TensorInfo::bytes bytes. The outputs are
+  // in the model's order. Fails when a simulated device does, with what it said.
+  Result<std::vector<Bytes>> run(const std::vector<std::span<const uint8_t>>& inputs);
+  // Forgets the state.
+  void reset();
+
+  const std::vector<TensorInfo>& inputs() const;
+  const std::vector<TensorInfo>& outputs() const;
+  // Of all inferences until now; empty where no device is simulated.
+  std::string trace_json() const;
+  std::string profile_json() const;
+
+ private:
+  struct State;
+  explicit Engine(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+// Samples that have nothing to do with each other: each is an inference on a fresh state, and all cores work.
+struct SampleSet {
+  size_t samples = 0;
+  // Of each input all samples, one after another, or one for all of them.
+  std::vector<std::span<const uint8_t>> inputs;
+  unsigned threads = 0;  // 0: as many as the machine has cores
+  // Told how many samples are done, by any thread but one at a time; false ends the run. May be empty.
+  std::function<bool(size_t done)> on_progress;
+};
+// Of each output all samples, one after another.
+Result<std::vector<Engine::Bytes>> run_samples(const CompiledModel& model,
+                                               const EngineRegistry& registry,
+                                               const SampleSet& set);
+
+}  // namespace intarsia

@@ -1,0 +1,107 @@
+// The kernels for Cortex-M as this machine's compiler made them: their portable twins, with the same results.
+#include "intarsia/targets/cortex_m/kernels.h"
+#include "intarsia/builtin_targets.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+using engine::Value;
+
+// A function that makes the struct from its fields, and how many there are.
+#define FIELD(name) made.name = static_cast<decltype(made.name)>((fields++)->i);
+#define STRUCT(name)                                        \
+  struct intarsia_##name make_##name(const Value* fields) { \
+    struct intarsia_##name made = {};
+
+STRUCT(window)
+#include "intarsia/targets/cortex_m/window.def"
+return made;
+}
+STRUCT(add)
+#include "intarsia/targets/cortex_m/add.def"
+return made;
+}
+STRUCT(sum)
+#include "intarsia/targets/cortex_m/sum.def"
+return made;
+}
+STRUCT(mean)
+#include "intarsia/targets/cortex_m/mean.def"
+return made;
+}
+STRUCT(mul)
+#include "intarsia/targets/cortex_m/mul.def"
+return made;
+}
+STRUCT(wide)
+#include "intarsia/targets/cortex_m/wide.def"
+return made;
+}
+STRUCT(svdf)
+#include "intarsia/targets/cortex_m/svdf.def"
+return made;
+}
+STRUCT(lstm)
+#include "intarsia/targets/cortex_m/lstm.def"
+return made;
+}
+#undef STRUCT
+#undef FIELD
+
+#define FIELD(name) +1
+constexpr size_t kWindowFields = 0
+#include "intarsia/targets/cortex_m/window.def"
+    ;
+constexpr size_t kAddFields = 0
+#include "intarsia/targets/cortex_m/add.def"
+    ;
+constexpr size_t kSumFields = 0
+#include "intarsia/targets/cortex_m/sum.def"
+    ;
+constexpr size_t kMeanFields = 0
+#include "intarsia/targets/cortex_m/mean.def"
+    ;
+constexpr size_t kMulFields = 0
+#include "intarsia/targets/cortex_m/mul.def"
+    ;
+constexpr size_t kWideFields = 0
+#include "intarsia/targets/cortex_m/wide.def"
+    ;
+constexpr size_t kSvdfFields = 0
+#include "intarsia/targets/cortex_m/svdf.def"
+    ;
+constexpr size_t kLstmFields = 0
+#include "intarsia/targets/cortex_m/lstm.def"
+    ;
+#undef FIELD
+
+}  // namespace
+
+void add_engine(EngineRegistry& registry) {
+#define ADD(name, what, fields) \
+  registry.add_kernel(#name, engine::kernel_function_with_struct<&name, make_##what>(fields))
+#define KERNEL(name) ADD(name, window, kWindowFields);
+#include "intarsia/targets/cortex_m/kernels.def"
+#undef KERNEL
+  ADD(intarsia_add_s8, add, kAddFields);
+  ADD(intarsia_sum_s8, sum, kSumFields);
+  ADD(intarsia_mean_s8, mean, kMeanFields);
+  ADD(intarsia_mul_s8, mul, kMulFields);
+  ADD(intarsia_dsp_wide_conv_s16, wide, kWideFields);
+  ADD(intarsia_dsp_wide_depthwise_s16, wide, kWideFields);
+  ADD(intarsia_mve_wide_conv_s16, wide, kWideFields);
+  ADD(intarsia_mve_wide_depthwise_s16, wide, kWideFields);
+  ADD(intarsia_dsp_svdf_s8, svdf, kSvdfFields);
+  ADD(intarsia_dsp_svdf_s16, svdf, kSvdfFields);
+  ADD(intarsia_mve_svdf_s8, svdf, kSvdfFields);
+  ADD(intarsia_mve_svdf_s16, svdf, kSvdfFields);
+  ADD(intarsia_dsp_lstm_s8, lstm, kLstmFields);
+  ADD(intarsia_dsp_lstm_s16, lstm, kLstmFields);
+  ADD(intarsia_mve_lstm_s8, lstm, kLstmFields);
+  ADD(intarsia_mve_lstm_s16, lstm, kLstmFields);
+#undef ADD
+  registry.add_kernel("intarsia_softmax_table_s8",
+                      engine::kernel_function<&intarsia_softmax_table_s8>());
+}
+
+}  // namespace intarsia::targets::cortex_m
