@@ -18,13 +18,15 @@ from intarsia._model import Model, Tensor
 from intarsia._options import ModelLike
 from intarsia._plan import PlacedBuffer, Placement, PlanBuffer, plan
 from intarsia._report import Flash, Layer, Memory, PlannedBuffer, Range, Report
+from intarsia._simulate import Evaluation, Simulator, Verification, VerifiedOperator, evaluate, simulate, verify
 from intarsia._sweep import Sweep, SweepRow, sweep
 
 __version__: str = _core.version
 
 __all__ = [
-    "Attribute", "Board", "BoardMemory", "Device", "Error", "Explanation", "Flash", "Format", "InternalError", "Kind", "Layer",
+    "Attribute", "Board", "BoardMemory", "Device", "Error", "Evaluation", "Explanation", "Flash", "Format", "InternalError", "Kind", "Layer",
     "Memory", "Model", "ModelLike", "Offer", "Package", "PlacedBuffer", "PlacedOperator", "Placement", "PlanBuffer",
-    "PlannedBuffer", "Problem", "Progress", "Range", "Report", "Sweep", "SweepRow", "Tag", "Target", "TargetCatalogue", "Tensor",
-    "boards", "compile", "explain", "formats", "plan", "sweep", "targets",
+    "PlannedBuffer", "Problem", "Progress", "Range", "Report", "Simulator", "Sweep", "SweepRow", "Tag", "Target", "TargetCatalogue", "Tensor",
+    "Verification", "VerifiedOperator", "boards", "compile", "evaluate", "explain", "formats", "plan", "simulate", "sweep", "targets",
+    "verify",
 ]

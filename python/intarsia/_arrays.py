@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from intarsia._errors import error
@@ -32,17 +33,22 @@ def as_array(where: str, value: object) -> np.ndarray[Any, Any]:
                     "give a numpy array; of a tensor that has gradients: x.detach().numpy()") from trouble
 
 
-def operand(index: int, tensor: Tensor, value: object, *, quantise: bool) -> np.ndarray[Any, Any]:
-    """``value`` as a C-contiguous array of the tensor's type and shape, or an Error that says what is wrong with it."""
+def operand(index: int, tensor: Tensor, value: object, *, quantise: bool, samples: int | None = None) -> np.ndarray[Any, Any]:
+    """``value`` as a C-contiguous array of the tensor's type and shape, or an Error that says what is wrong with it.
+
+    With ``samples`` it has that extent in front of the tensor's; the tensor's own first extent may be missing where it is 1.
+    """
     import numpy as np
 
     where = f"input {index} '{tensor.name}'" if tensor.name else f"input {index}"
     array = as_array(where, value)
-    shape = "x".join(map(str, tensor.shape)) if tensor.shape else "a single number"
-    if array.shape != tensor.shape:
-        is_same = array.size == np.prod(tensor.shape, dtype=np.int64)
-        hint = f"x.reshape({tensor.shape})" if is_same else f"give an array of shape {tensor.shape}"
-        raise error(where, f"has shape {array.shape}, the model takes {shape}", hint)
+    wanted = tensor.shape if samples is None else (samples, *tensor.shape)
+    if samples is not None and tensor.shape[:1] == (1,) and array.shape == (samples, *tensor.shape[1:]):
+        array = array.reshape(wanted)
+    if array.shape != wanted:
+        is_same = array.size == np.prod(wanted, dtype=np.int64)
+        hint = f"x.reshape({wanted})" if is_same else f"give an array of shape {wanted}"
+        raise error(where, f"has shape {array.shape}, the model takes {wanted}", hint)
     if quantise:
         if array.dtype.kind not in "fiub":
             raise error(where, f"has elements of type {array.dtype}", "give real numbers, as floats")
@@ -52,4 +58,29 @@ def operand(index: int, tensor: Tensor, value: object, *, quantise: bool) -> np.
         hint = ("pass quantise=True for real numbers, which are then quantised as the model says" if is_real
                 else f"x.astype('{tensor.dtype}'), where that keeps the values")
         raise error(where, f"has elements of type {array.dtype}, the model takes {tensor.dtype}", hint)
-    return np.ascontiguousarray(array)
+    # Of a scalar this would make an array with an extent.
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def _check_count(model: str, tensors: Sequence[Tensor], arrays: Sequence[object]) -> None:
+    if len(arrays) != len(tensors):
+        names = ", ".join(repr(tensor.name) for tensor in tensors)
+        raise error(model, f"takes {len(tensors)} inputs ({names}), got {len(arrays)}", "give one array for each")
+
+
+def operands(model: str, tensors: Sequence[Tensor], arrays: Sequence[object], *, quantise: bool) -> list[np.ndarray[Any, Any]]:
+    """Of one inference."""
+    _check_count(model, tensors, arrays)
+    return [operand(index, tensor, array, quantise=quantise) for index, (tensor, array) in enumerate(zip(tensors, arrays))]
+
+
+def sample_operands(model: str, tensors: Sequence[Tensor], arrays: Sequence[object], *,
+                    quantise: bool) -> tuple[list[np.ndarray[Any, Any]], int]:
+    """Of many inferences, and how many: each array has an extent more than its tensor, that of the samples."""
+    _check_count(model, tensors, arrays)
+    found = [as_array(f"input {index} '{tensor.name}'", array) for index, (tensor, array) in enumerate(zip(tensors, arrays))]
+    samples = found[0].shape[0] if found and found[0].ndim else 0
+    if samples == 0:
+        raise error(model, "there are no samples", "give arrays whose first extent is the number of samples")
+    return [operand(index, tensor, array, quantise=quantise, samples=samples)
+            for index, (tensor, array) in enumerate(zip(tensors, found))], samples

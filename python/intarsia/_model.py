@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from intarsia import _core, _resources
-from intarsia._arrays import operand
-from intarsia._errors import error
+from intarsia._arrays import operands
 from intarsia._options import ModelLike, bytes_of, options_of
 
 if TYPE_CHECKING:
@@ -118,15 +117,8 @@ class Model:
         """Every tensor that a run makes, by name: the keys of :meth:`run_all`."""
         return {name: Tensor._of(facts) for name, (facts, _, _) in self._reference.results().items()}
 
-    def _operands(self, arrays: tuple[object, ...], quantise: bool) -> list[Any]:
-        if len(arrays) != len(self.inputs):
-            names = ", ".join(repr(tensor.name) for tensor in self.inputs)
-            raise error(self.name, f"takes {len(self.inputs)} inputs ({names}), got {len(arrays)}", "give one array for each")
-        return [operand(index, tensor, array, quantise=quantise)
-                for index, (tensor, array) in enumerate(zip(self.inputs, arrays))]
-
     def __call__(self, *arrays: object, quantise: bool = False) -> list[np.ndarray[Any, Any]]:
-        """One run.
+        """One inference.
 
         :param arrays: one for each input, of its shape and type: numpy arrays, or anything that has a buffer or speaks
             DLPack (PyTorch, JAX, TensorFlow). They are read where they lie; strided ones are copied first.
@@ -135,18 +127,18 @@ class Model:
         :return: one array for each output.
         :raises Error: an array has another shape or type than its input.
         """
-        results = self._reference.run(self._operands(arrays, quantise))
+        results = self._reference.run(operands(self.name, self.inputs, arrays, quantise=quantise))
         if quantise:
             return [tensor.dequantise(result) for tensor, result in zip(self.outputs, results)]
         return results
 
     def run_all(self, *arrays: object, quantise: bool = False) -> dict[str, np.ndarray[Any, Any]]:
-        """One run, with every tensor that it makes, by the name that it has in the model, in the order of the operators.
+        """One inference, with every tensor that it makes, by the name that it has in the model, in the order of the operators.
 
         Where a name is missing or is taken, it is that of the operator. Of a loop there are the results of its last round.
         The arguments are those of a call; with ``quantise`` every result is of real numbers.
         """
-        results = self._reference.run_all(self._operands(arrays, quantise))
+        results = self._reference.run_all(operands(self.name, self.inputs, arrays, quantise=quantise))
         if quantise:
             tensors = self.results
             return {name: tensors[name].dequantise(result) for name, result in results.items()}

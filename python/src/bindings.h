@@ -16,6 +16,7 @@ void bind_explain(nanobind::module_& module);    // explain
 void bind_lists(nanobind::module_& module);      // targets, boards
 void bind_placement(nanobind::module_& module);  // place, Placement
 void bind_reference(nanobind::module_& module);  // Reference, TensorFacts
+void bind_simulator(nanobind::module_& module);  // Simulator, verify
 
 // One for each call: loading a user's tags changes nothing for others.
 requests::Environment make_environment(const std::string& resource_root);

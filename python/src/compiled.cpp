@@ -8,6 +8,7 @@
 
 #include "bindings.h"
 #include "byte_source.h"
+#include "compiled.h"
 #include "packaging/formats/format.h"
 #include "requests/package_folder.h"
 #include "watched_call.h"
@@ -16,17 +17,6 @@ namespace nb = nanobind;
 
 namespace intarsia::python {
 namespace {
-
-struct Compiled {
-  Compiled(requests::Environment has, requests::MeasuredProgram program,
-           std::vector<std::string> noted)
-      : environment(std::move(has)), made(std::move(program)), notes(std::move(noted)) {}
-  Compiled(const Compiled&) = delete;
-
-  requests::Environment environment;
-  requests::MeasuredProgram made;
-  std::vector<std::string> notes;
-};
 
 std::unique_ptr<Compiled> compile_model(const std::string& resource_root, const nb::object& bytes,
                                         const requests::ModelOptions& options, bool measures,

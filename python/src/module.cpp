@@ -75,4 +75,5 @@ NB_MODULE(_core, module) {
   bind_lists(module);
   bind_placement(module);
   bind_reference(module);
+  bind_simulator(module);
 }

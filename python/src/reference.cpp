@@ -1,6 +1,5 @@
 // The reference evaluator. Arrays are in the model's own element types; Python's side checks and converts them.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "arrays.h"
 #include "bindings.h"
 #include "byte_source.h"
 #include "intarsia/graph.h"
@@ -22,93 +22,10 @@ namespace nb = nanobind;
 namespace intarsia::python {
 namespace {
 
-using Array = nb::ndarray<nb::numpy>;
-using Operand = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 using graph::TensorValue;
 
-// Arrays have no elements of four bits: those of such tensors have eight.
-DataType element_type(const graph::Tensor& tensor) {
-  return tensor.type == DataType::Int4 ? DataType::Int8 : tensor.type;
-}
-
-nb::dlpack::dtype dlpack_type(DataType type) {
-  using Code = nb::dlpack::dtype_code;
-  const Code code = type == DataType::Bool      ? Code::Bool
-                    : type == DataType::Float32 ? Code::Float
-                    : is_signed(type)           ? Code::Int
-                                                : Code::UInt;
-  return {static_cast<uint8_t>(code), static_cast<uint8_t>(bits(type)), 1};
-}
-
-const char* numpy_name(DataType type) {
-  switch (type) {
-    case DataType::Bool:
-      return "bool";
-    case DataType::Int4:
-    case DataType::Int8:
-      return "int8";
-    case DataType::UInt8:
-      return "uint8";
-    case DataType::Int16:
-      return "int16";
-    case DataType::UInt16:
-      return "uint16";
-    case DataType::Int32:
-      return "int32";
-    case DataType::UInt32:
-      return "uint32";
-    case DataType::Int64:
-      return "int64";
-    case DataType::Float32:
-      return "float32";
-  }
-  return "";
-}
-
-// Two elements a byte, low nibble first.
-TensorValue packed(const uint8_t* elements, int64_t count) {
-  TensorValue value(static_cast<size_t>((count + 1) / 2), 0);
-  for (int64_t i = 0; i < count; ++i)
-    value[static_cast<size_t>(i / 2)] |=
-        static_cast<uint8_t>((elements[i] & 15) << (i % 2 == 0 ? 0 : 4));
-  return value;
-}
-
-TensorValue unpacked(const TensorValue& value, int64_t count) {
-  TensorValue elements(static_cast<size_t>(count));
-  for (int64_t i = 0; i < count; ++i) {
-    const int nibble = value[static_cast<size_t>(i / 2)] >> (i % 2 == 0 ? 0 : 4) & 15;
-    elements[static_cast<size_t>(i)] = static_cast<uint8_t>(nibble >= 8 ? nibble - 16 : nibble);
-  }
-  return elements;
-}
-
-// The array owns the value: nothing is copied.
-Array to_array(const graph::Tensor& tensor, TensorValue value) {
-  if (tensor.type == DataType::Int4) value = unpacked(value, element_count(tensor.shape));
-  auto* kept = new TensorValue(std::move(value));
-  const nb::capsule owner(kept, [](void* it) noexcept { delete static_cast<TensorValue*>(it); });
-  std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
-  return Array(kept->data(), shape.size(), shape.data(), owner, nullptr,
-               dlpack_type(element_type(tensor)));
-}
-
-struct TensorFacts {
-  std::string name, dtype, type;
-  std::vector<int64_t> shape;
-  std::vector<float> scale;
-  std::vector<int64_t> zero_point;
-  int axis = 0;
-};
-
-TensorFacts facts_of(const graph::Tensor& tensor) {
-  return {tensor.name,
-          numpy_name(tensor.type),
-          std::string(to_string(tensor.type)),
-          tensor.shape,
-          tensor.quantization.scale,
-          tensor.quantization.zero_point,
-          tensor.quantization.axis};
+Array array_of(const graph::Tensor& tensor, TensorValue value) {
+  return to_array(tensor.type, tensor.shape, std::move(value));
 }
 
 // A result that a run makes: of a node, which output.
@@ -140,7 +57,7 @@ class Reference {
     std::vector<TensorValue> outputs = evaluate(operands, nullptr);
     nb::list arrays;
     for (size_t i = 0; i < outputs.size(); ++i)
-      arrays.append(to_array(entry().tensor(entry().outputs[i]), std::move(outputs[i])));
+      arrays.append(array_of(entry().tensor(entry().outputs[i]), std::move(outputs[i])));
     return arrays;
   }
 
@@ -152,7 +69,7 @@ class Reference {
     for (const auto& [place, result] : results_) {
       const auto found = seen.values.find(place);
       if (found != seen.values.end())
-        arrays[result.name.c_str()] = to_array(*result.tensor, std::move(found->second));
+        arrays[result.name.c_str()] = array_of(*result.tensor, std::move(found->second));
     }
     return arrays;
   }
@@ -202,12 +119,8 @@ class Reference {
     INTARSIA_CHECK(operands.size() == entry().inputs.size(), "inputs were checked");
     std::vector<TensorValue> values;
     for (size_t i = 0; i < operands.size(); ++i) {
-      const auto* bytes = static_cast<const uint8_t*>(operands[i].data());
       const graph::Tensor& tensor = entry().tensor(entry().inputs[i]);
-      if (tensor.type == DataType::Int4)
-        values.push_back(packed(bytes, element_count(tensor.shape)));
-      else
-        values.emplace_back(bytes, bytes + operands[i].nbytes());
+      values.push_back(bytes_of(tensor.type, tensor.shape, operands[i]));
     }
     return watched_call(nb::none(), [&](Watcher&) -> Result<std::vector<TensorValue>> {
       const std::lock_guard lock(mutex_);

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include <nanobind/stl/string.h>
+
 #include "intarsia/check_handler.h"
 
 namespace nb = nanobind;
@@ -53,14 +55,25 @@ bool Watcher::goes_on(std::string_view stage) {
   return !stopped_;
 }
 
-void Watcher::tell(const std::string& detail) {
-  if (stopped_ || progress_.is_none()) return;
+template <typename... Arguments>
+bool Watcher::call(const Arguments&... arguments) {
+  if (stopped_) return false;
+  if (progress_.is_none()) return true;
   const nb::gil_scoped_acquire acquired;
   try {
-    progress_(stage_, detail);
+    progress_(arguments...);
   } catch (...) {
     keep();
   }
+  return !stopped_;
+}
+
+bool Watcher::tell(const std::string& detail) {
+  return call(stage_, detail);
+}
+
+bool Watcher::tell(size_t done, size_t all) {
+  return call(done, all);
 }
 
 void Watcher::raise_what_was_kept() {

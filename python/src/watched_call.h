@@ -62,13 +62,16 @@ class Watcher {
 
   // Of the thread that made the call, as Watch::GoesOn.
   bool goes_on(std::string_view stage);
-  // By any thread: what is done within the stage.
-  void tell(const std::string& detail);
+  // By any thread: what is done within the stage; how much of a whole. False: whoever asked wants no more.
+  bool tell(const std::string& detail);
+  bool tell(size_t done, size_t all);
   // With Python's lock: raises what was kept.
   void raise_what_was_kept();
 
  private:
   void keep();
+  template <typename... Arguments>
+  bool call(const Arguments&... arguments);
 
   nanobind::object progress_;
   std::string stage_;

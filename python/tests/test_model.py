@@ -144,9 +144,9 @@ def test_a_wrong_array_is_named(digits, images):
     name = model.inputs[0].name
     assert refusal(model) == f"digits: takes 1 inputs ('{name}'), got 0; give one array for each"
     assert refusal(model, images[0].reshape(8, 8)) == (
-        f"input 0 '{name}': has shape (8, 8), the model takes 1x8x8x1; x.reshape((1, 8, 8, 1))")
+        f"input 0 '{name}': has shape (8, 8), the model takes (1, 8, 8, 1); x.reshape((1, 8, 8, 1))")
     assert refusal(model, np.zeros((2, 8, 8, 1), np.int8)) == (
-        f"input 0 '{name}': has shape (2, 8, 8, 1), the model takes 1x8x8x1; give an array of shape (1, 8, 8, 1)")
+        f"input 0 '{name}': has shape (2, 8, 8, 1), the model takes (1, 8, 8, 1); give an array of shape (1, 8, 8, 1)")
     assert refusal(model, images[0].astype(np.float32)) == (
         f"input 0 '{name}': has elements of type float32, the model takes int8; "
         "pass quantise=True for real numbers, which are then quantised as the model says")
