@@ -9,6 +9,11 @@
 What cannot be done is an :class:`Error` with all its ``problems``.
 """
 
+from intarsia._interpreter import refuse_further_interpreters
+
+refuse_further_interpreters()
+
+# ruff: noqa: E402
 from intarsia import _core
 from intarsia._compile import Format, Package, Progress, compile, formats
 from intarsia._errors import Error, InternalError, Problem

@@ -81,6 +81,7 @@ class Explanation:
         return devices
 
     def to_json(self) -> str:
+        """What ``intarsia explain --json`` prints."""
         return self._json
 
     def __str__(self) -> str:

@@ -60,13 +60,13 @@ class Tensor:
 
         if self.scale is None:
             return np.asarray(values).astype(self.dtype, copy=False)
-        steps = np.asarray(values, dtype=np.float32) / self._along_axis(np.float32(self.scale))
+        steps = np.asarray(values, dtype=np.float32) / self._along_axis(np.asarray(self.scale, np.float32))
         # In double precision adding a half is exact, and so is the sum with the zero point.
         rounded = np.trunc(steps.astype(np.float64) + np.copysign(0.5, steps))
         bits = {"i4": 4}.get(self.type, 8 * self.dtype.itemsize)
         low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if self.dtype.kind == "i" else (0, 2**bits - 1)
         whole = np.nan_to_num(rounded, nan=0.0) + self._along_axis(self.zero_point)
-        return np.clip(whole, low, high).astype(self.dtype)
+        return np.asarray(np.clip(whole, low, high).astype(self.dtype))
 
     def dequantise(self, elements: Any) -> np.ndarray[Any, Any]:
         """The real numbers, float32, that elements stand for; unchanged where the tensor has no scale."""
@@ -75,7 +75,7 @@ class Tensor:
         if self.scale is None:
             return np.asarray(elements)
         steps = np.asarray(elements).astype(np.int64) - self._along_axis(self.zero_point)
-        return steps.astype(np.float32) * self._along_axis(np.float32(self.scale))
+        return np.asarray(steps.astype(np.float32) * self._along_axis(np.asarray(self.scale, np.float32)))
 
 
 class Model:

@@ -111,7 +111,8 @@ def _buffer(index: int, each: object, found: Collected) -> tuple[str, int, int, 
                                          "or a dictionary with these keys")
         return ("", 0, 1, 0, 1, None)
     where = f"buffer {index} '{row.name}'"
-    return (str(row.name), *(_integer(where, key, getattr(row, key), found) for key in ("lower", "upper", "size", "alignment")),
+    return (str(row.name), _integer(where, "lower", row.lower, found), _integer(where, "upper", row.upper, found),
+            _integer(where, "size", row.size, found), _integer(where, "alignment", row.alignment, found),
             None if row.offset is None else _integer(where, "offset", row.offset, found))
 
 

@@ -42,6 +42,7 @@ class Simulator:
             package = compile_model(package, measure=False, **options)
         self.package: Package = package
         """What is executed."""
+        self._name = package.name
         self._simulator = _core.make_simulator(package._compiled, trace)
         self.inputs: tuple[Tensor, ...] = tuple(map(Tensor._of, self._simulator.inputs))
         """In the order of the arguments of a call."""
@@ -51,7 +52,7 @@ class Simulator:
     def __call__(self, *arrays: object, quantise: bool = False) -> list[np.ndarray[Any, Any]]:
         """One inference. Arguments, results and errors are those of a call of :class:`Model`; an Error too when a simulated device
         fails."""
-        results = self._simulator.run(operands(self.package.name, self.inputs, arrays, quantise=quantise))
+        results = self._simulator.run(operands(self._name, self.inputs, arrays, quantise=quantise))
         return self._real(results) if quantise else results
 
     def _real(self, results: list[Any]) -> list[Any]:
@@ -63,7 +64,7 @@ class Simulator:
         Operators that were made one with others, and those inside a command stream, have no result of their own. Of a model for
         several CPUs there are none.
         """
-        _, results = self._simulator.run_all(operands(self.package.name, self.inputs, arrays, quantise=quantise))
+        _, results = self._simulator.run_all(operands(self._name, self.inputs, arrays, quantise=quantise))
         return {name: Tensor._of(facts).dequantise(array) if quantise else array for name, (facts, array) in results.items()}
 
     def batch(self, *arrays: object, quantise: bool = False, threads: int = 0,
@@ -76,7 +77,7 @@ class Simulator:
         :param progress: called with the number of samples that are done and of all.
         :return: one array for each output, with the samples in front.
         """
-        given, samples = sample_operands(self.package.name, self.inputs, arrays, quantise=quantise)
+        given, samples = sample_operands(self._name, self.inputs, arrays, quantise=quantise)
         results = self._simulator.batch(given, samples, threads, progress)
         return self._real(results) if quantise else results
 
@@ -89,13 +90,13 @@ class Simulator:
         """What simulated devices tell of the last run of each of their command streams: cycles by operator, and more that
         depends on the device. Empty where there are none."""
         text = self._simulator.profile_json()
-        return json.loads(text) if text else []
+        return list(json.loads(text)) if text else []
 
     def trace(self) -> dict[str, Any] | None:
         """What simulated devices did until now, in Chrome's trace format; None where there are none, or ``trace`` was not asked
         for."""
         text = self._simulator.trace_json()
-        return json.loads(text) if text else None
+        return dict(json.loads(text)) if text else None
 
     def __repr__(self) -> str:
         return f"<intarsia.Simulator of {self.package!r}>"
@@ -207,7 +208,9 @@ class Evaluation:
     @property
     def predictions(self) -> np.ndarray[Any, Any]:
         """For each sample, the place of the largest element of the first output."""
-        return self.outputs[0].reshape(self.samples, -1).argmax(axis=1)
+        import numpy as np
+
+        return np.asarray(self.outputs[0].reshape(self.samples, -1).argmax(axis=1))
 
     @property
     def correct(self) -> int | None:

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -153,17 +153,16 @@ class Sweep(Sequence[SweepRow]):
 
 def _compile_one(model: Any, row: SweepRow, target: TargetLike, board: str | None, options: Mapping[str, Any]) -> SweepRow:
     """A row's figures; run by a worker. A refusal is a result, and a fault of the compiler is an exception."""
-    asked = {"model": row.model, "target": row.target, "board": row.board, "ram_budget": row.ram_budget}
     try:
         report = compile_model(model, target=target, board=board, ram_budget=row.ram_budget, **options).report
     except Error as refused:
-        return SweepRow(**asked, error=str(refused))
-    return SweepRow(**{**asked, "target": report.target, "board": report.board}, ram=report.ram, flash=report.flash,
-                    constants=report.constant_bytes, stack=report.stack, cycles=sum(report.cycles.values()) or None,
-                    microseconds=report.microseconds, macs=report.macs)
+        return replace(row, error=str(refused))
+    return replace(row, target=report.target, board=report.board, ram=report.ram, flash=report.flash,
+                   constants=report.constant_bytes, stack=report.stack, cycles=sum(report.cycles.values()) or None,
+                   microseconds=report.microseconds, macs=report.macs)
 
 
-def _named_models(models: object) -> dict[str, Any]:
+def _named_models(models: Any) -> dict[str, Any]:
     """Models by name, as what can be sent to a worker: paths that are absolute, or bytes."""
     if isinstance(models, (str, bytes, os.PathLike)) or hasattr(models, "SerializeToString"):
         models = [models]
@@ -171,7 +170,7 @@ def _named_models(models: object) -> dict[str, Any]:
         named = dict(models)
     else:
         named = {}
-        for index, model in enumerate(models):  # type: ignore[arg-type]
+        for index, model in enumerate(models):
             is_path = isinstance(model, (str, os.PathLike))
             name = Path(model).stem if is_path else f"model{index}"
             if name in named and is_path:  # folders tell them apart

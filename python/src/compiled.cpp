@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -96,13 +97,15 @@ void bind_compiled(nb::module_& module) {
       .def_prop_ro("report_json", [](const Compiled& it) { return it.made.report.json; })
       .def_prop_ro("report_text", [](const Compiled& it) { return it.made.report.text; })
       .def_ro("notes", &Compiled::notes)
-      .def("files", files_of)
-      .def("plan", plan_of)
+      .def("files", files_of, nb::sig("def files(self) -> dict[str, bytes]"))
+      .def("plan", plan_of,
+           nb::sig("def plan(self) -> list[tuple[str, int, list[tuple[str, str, int, int, int, "
+                   "int, int]]]]"))
       .def("write", write, nb::arg("folder"), nb::arg("format"), nb::arg("runtime_folder"),
            nb::arg("single_file"));
   module.def("compile", compile_model, nb::arg("resource_root"), nb::arg("bytes").none(),
              nb::arg("options"), nb::arg("measures"), nb::arg("progress").none());
-  module.def("formats", format_list);
+  module.def("formats", format_list, nb::sig("def formats() -> list[tuple[str, str]]"));
 }
 
 }  // namespace intarsia::python

@@ -2,8 +2,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <stdexcept>
-
 #include "bindings.h"
 #include "intarsia/builtin_targets.h"
 #include "watched_call.h"
@@ -41,21 +39,11 @@ void translate(const std::exception_ptr& thrown, void* /*payload*/) {
   }
 }
 
-// The compiler's fault handler and nanobind's tables are one for the process.
-void refuse_further_interpreters() {
-  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
-    throw std::runtime_error(
-        "intarsia can be imported by the main interpreter of a process only: use threads, which "
-        "run in parallel while the "
-        "compiler works, or processes");
-}
-
 }  // namespace
 }  // namespace intarsia::python
 
 NB_MODULE(_core, module) {
   using namespace intarsia::python;
-  refuse_further_interpreters();
   module.doc() = "What of Intarsia is compiled; private to the package.";
   module.attr("version") = INTARSIA_VERSION;
   nb::register_exception_translator(translate);

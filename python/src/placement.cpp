@@ -73,7 +73,8 @@ void bind_placement(nb::module_& module) {
       .def_prop_ro("proven_optimal", [](const Solved& it) { return it.solution.proven_optimal; })
       .def_prop_ro("method", [](const Solved& it) { return it.solution.method; })
       .def_prop_ro("steps", [](const Solved& it) { return it.solution.steps; })
-      .def("buffers", buffers_of)
+      .def("buffers", buffers_of,
+           nb::sig("def buffers(self) -> list[tuple[str, int, int, int, int]]"))
       .def("to_csv",
            [](const Solved& it) { return plan::write_solution_csv(it.problem, it.solution); });
   module.def("place", place, nb::arg("buffers"), nb::arg("capacity").none(), nb::arg("steps"));

@@ -1,6 +1,7 @@
 // The reference evaluator. Arrays are in the model's own element types; Python's side checks and converts them.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
@@ -171,9 +172,12 @@ void bind_reference(nb::module_& module) {
       .def_prop_ro("notes", &Reference::notes)
       .def_prop_ro("inputs", &Reference::inputs)
       .def_prop_ro("outputs", &Reference::outputs)
-      .def("results", &Reference::results)
-      .def("run", &Reference::run, nb::arg("operands"))
-      .def("run_all", &Reference::run_all, nb::arg("operands"))
+      .def("results", &Reference::results,
+           nb::sig("def results(self) -> dict[str, tuple[TensorFacts, str, str]]"))
+      .def("run", &Reference::run, nb::arg("operands"),
+           nb::sig("def run(self, operands: list[typing.Any]) -> list[typing.Any]"))
+      .def("run_all", &Reference::run_all, nb::arg("operands"),
+           nb::sig("def run_all(self, operands: list[typing.Any]) -> dict[str, typing.Any]"))
       .def("reset", &Reference::reset);
   module.def("make_reference", make_reference, nb::arg("resource_root"), nb::arg("bytes").none(),
              nb::arg("options"));

@@ -1,6 +1,7 @@
 // Compiled models executed in this process, and their comparison with the reference.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
@@ -222,10 +223,17 @@ void bind_simulator(nb::module_& module) {
   nb::class_<Simulator>(module, "Simulator", "A compiled model that is executed in this process.")
       .def_prop_ro("inputs", &Simulator::inputs)
       .def_prop_ro("outputs", &Simulator::outputs)
-      .def("run", &Simulator::run, nb::arg("operands"))
-      .def("run_all", &Simulator::run_all, nb::arg("operands"))
+      .def("run", &Simulator::run, nb::arg("operands"),
+           nb::sig("def run(self, operands: list[typing.Any]) -> list[typing.Any]"))
+      .def("run_all", &Simulator::run_all, nb::arg("operands"),
+           nb::sig(
+               "def run_all(self, operands: list[typing.Any]) -> tuple[list[typing.Any], dict[str, "
+               "tuple[TensorFacts, typing.Any]]]"))
       .def("batch", &Simulator::batch, nb::arg("operands"), nb::arg("samples"), nb::arg("threads"),
-           nb::arg("progress").none())
+           nb::arg("progress").none(),
+           nb::sig("def batch(self, operands: list[typing.Any], samples: int, threads: int, "
+                   "progress: object) "
+                   "-> list[typing.Any]"))
       .def("reset", &Simulator::reset)
       .def("trace_json", &Simulator::trace_json)
       .def("profile_json", &Simulator::profile_json);
@@ -238,9 +246,12 @@ void bind_simulator(nb::module_& module) {
       .def_prop_ro("difference", [](const Verified& it) { return it.check.difference; })
       .def_prop_ro("allowed", [](const Verified& it) { return it.check.allowed; })
       .def_prop_ro("largest", [](const Verified& it) { return it.check.largest; })
-      .def("rows", rows_of);
+      .def("rows", rows_of, nb::sig("def rows(self) -> list[tuple[str, str, int, int]]"));
   module.def("verify", verify, nb::arg("resource_root"), nb::arg("bytes").none(),
-             nb::arg("options"), nb::arg("operands"), nb::arg("samples"), nb::arg("layers"));
+             nb::arg("options"), nb::arg("operands"), nb::arg("samples"), nb::arg("layers"),
+             nb::sig("def verify(resource_root: str, bytes: object, options: ModelOptions, "
+                     "operands: list[typing.Any], "
+                     "samples: int, layers: bool) -> Verified"));
 }
 
 }  // namespace intarsia::python

@@ -35,10 +35,10 @@ def test_all_wrong_arguments_are_told_together(digits):
     assert problems_of(intarsia.compile, digits, optimise="spee", policy="best", io=8, ram_budget="much", pins=["a"], name="a b",
                        timeout=-1) == [
         "optimise: 'spee' is no choice; did you mean 'speed'?",
-        "policy: 'best' is no choice; write one of priority, cost",
-        "io: 8 is no choice; write one of float, int8",
         "ram_budget: 'much' is no size; write bytes as 60000, '20K' or '1.5M' (K is 1024)",
         "pins: is a list; write a dictionary, for example {'conv_3': 'npu'}",
+        "policy: 'best' is no choice; write one of priority, cost",
+        "io: 8 is no choice; write one of float, int8",
         "timeout: -1 is no number of seconds; write 0 (for ever) to 1000000",
         f"name: 'a b' {_core.name_problem('a b')}; {_core.name_rule()}",
     ]

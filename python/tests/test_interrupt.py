@@ -18,29 +18,43 @@ import intarsia
 
 PATIENCE = 60  # seconds, for machines that are busy
 
-# No placement fits, and it takes more steps than anybody lives to show it.
+# Three of the buffers do not fit between two walls, and there are more than two for each gap: no placement fits, and it takes
+# minutes to show it.
 HARD = """
-import random
-random.seed(4)
-buffers = []
-for i in range(400):
-    lower = random.randrange(300)
-    buffers.append((str(i), lower, lower + random.randrange(1, 60), random.randrange(1, 5000)))
+buffers = [(f"wall{gap}", 0, 2, 1, 1, gap * 1001 + 1000) for gap in range(10)] + [(str(i), 0, 2, 334 + i) for i in range(21)]
 """
+SEARCH = "intarsia.plan(buffers, capacity=10010, steps=1 << 62)"
 
+# Two thousand million rounds.
 ENDLESS = b"""intarsia.graph endless
-const @0 yes = bool[true]
-func @main(%0) -> (%1) {
-  %0 x: i32[1]
-  %1 y: i32[1]
-  while loop(%0) -> (%1) {condition="always", body="same"}
+const @0 zero = i32[0]
+const @1 one = i32[1]
+const @2 limit = i32[2000000000]
+func @main(%1) -> (%5) {
+  %0 first: i32[] = @0
+  %1 a: i32[1]
+  %2 limit: i32[] = @2
+  %3 last: i32[]
+  %4 same: i32[]
+  %5 x: i32[1]
+  while loop(%0, %2, %1) -> (%3, %4, %5) {condition=goes_on, body=next}
 }
-func @always(%0) -> (%1) {
-  %0 x: i32[1]
-  %1 y: bool[1] = @0
+func @goes_on(%0, %1, %2) -> (%3) {
+  %0 i: i32[]
+  %1 n: i32[]
+  %2 a: i32[1]
+  %3 less: bool[]
+  less compare(%0, %1) -> (%3)
 }
-func @same(%0) -> (%0) {
-  %0 x: i32[1]
+func @next(%0, %1, %2) -> (%4, %1, %5) {
+  %0 i: i32[]
+  %1 n: i32[]
+  %2 a: i32[1]
+  %3 one: i32[] = @1
+  %4 ni: i32[]
+  %5 sum: i32[1]
+  add count(%0, %3) -> (%4)
+  add more(%2, %2) -> (%5)
 }
 entry @main
 """
@@ -67,7 +81,7 @@ def interrupt(process: subprocess.Popen) -> str:
 
 
 def test_ends_the_planner():
-    process = start(HARD + "print('ready', flush=True)\nintarsia.plan(buffers, steps=1 << 62)")
+    process = start(HARD + "print('ready', flush=True)\n" + SEARCH)
     assert interrupt(process) == "interrupted\n"
 
 
@@ -77,6 +91,16 @@ def test_ends_the_evaluator():
         model = intarsia.Model({ENDLESS!r})
         print('ready', flush=True)
         model(numpy.zeros(1, numpy.int32))
+        """)
+    assert interrupt(process) == "interrupted\n"
+
+
+def test_ends_the_engine():
+    process = start(f"""
+        import numpy
+        simulator = intarsia.Simulator({ENDLESS!r})
+        print('ready', flush=True)
+        simulator(numpy.zeros(1, numpy.int32))
         """)
     assert interrupt(process) == "interrupted\n"
 
@@ -107,10 +131,10 @@ def test_a_signal_handler_s_exception_is_raised():
         signal.signal(signal.SIGINT, stop)
         print('ready', flush=True)
         try:
-            intarsia.plan(buffers, steps=1 << 62)
+            SEARCH
         except Stop:
             print('stopped')
-        """))
+        """.replace("SEARCH", SEARCH)))
     assert interrupt(process) == "stopped\ndone\n"
 
 

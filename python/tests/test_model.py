@@ -159,11 +159,11 @@ def test_state_goes_on_until_it_is_reset():
     model = intarsia.Model(LAST_THREE)
 
     def step(value: float) -> float:
-        return float(model(np.full((1, 1), value, np.float32))[0])
+        return model(np.full((1, 1), value, np.float32))[0].item()
 
     assert [step(value) for value in (1, 2, 3, 4)] == [1, 3, 6, 9]
     other = intarsia.Model(LAST_THREE)
-    assert float(other(np.full((1, 1), 5, np.float32))[0]) == 5
+    assert other(np.full((1, 1), 5, np.float32))[0].item() == 5
     model.reset()
     assert step(7) == 7
 

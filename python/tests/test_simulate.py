@@ -61,7 +61,7 @@ def test_state_goes_on_until_it_is_reset_and_samples_have_none():
     simulator = intarsia.Simulator(LAST_THREE)
 
     def step(value: float) -> float:
-        return float(simulator(np.full((1, 1), value, np.float32))[0])
+        return simulator(np.full((1, 1), value, np.float32))[0].item()
 
     assert [step(value) for value in (1, 2, 3, 4)] == [1, 3, 6, 9]
     simulator.reset()

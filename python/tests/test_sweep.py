@@ -31,7 +31,10 @@ def test_rows_come_in_order_with_the_figures_of_reports(digits, expected):
     assert (row.target, row.board, row.ram, row.constants) == (report.target, "host", report.ram, report.constant_bytes)
     assert (row.cycles, row.microseconds, row.macs) == (sum(report.cycles.values()), report.microseconds, report.macs)
     assert row.flash is None and row.error is None
-    assert {row.target for row in expected.failed} == {"no-such-target"} and "no-such-target" in expected.failed[0].error
+    assert [(row.model, row.target, row.ram_budget) for row in expected.failed] == [
+        ("digits", "cortex-m55+ethos-u55-128", 2500), *((model, "no-such-target", budget) for model in ("digits", "last")
+                                                        for budget in (None, 2500))]
+    assert "ram_budget" in expected.failed[0].error and "no-such-target" in expected.failed[1].error
 
 
 def test_threads_and_processes_make_the_same_table(digits, expected):
@@ -93,7 +96,7 @@ def test_tables_can_be_written(expected, tmp_path):
     data = json.loads(expected.to_json(tmp_path / "table.json"))
     assert json.loads((tmp_path / "table.json").read_text()) == data
     assert [intarsia.SweepRow(**row) for row in data] == list(expected)
-    assert "cortex-m4" in expected._repr_html_() and "12 rows, 4 without" in repr(expected)
+    assert "cortex-m4" in expected._repr_html_() and "12 rows, 5 without" in repr(expected)
 
 
 def test_nobody_beats_the_pareto_front():
