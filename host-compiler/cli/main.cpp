@@ -178,10 +178,10 @@ int run_main(int argc, char** argv) {
                 "write the outputs of every invocation, one after another");
   sub->add_flag("--native", run.native,
                 "on this machine, build the generated C and run that program");
-  CLI::Option* batch = sub->add_flag(
-      "--batch", run.batch,
-      "input files hold any number of samples: each is run on a fresh state, on all cores; outN.bin "
-      "holds the outputs of all, one after another");
+  CLI::Option* batch = sub->add_flag("--batch", run.batch,
+                                     "input files hold any number of samples: each is run on a "
+                                     "fresh state, on all cores; outN.bin "
+                                     "holds the outputs of all, one after another");
   sub->add_option("--jobs", run.jobs, "threads of --batch; 0: as many as there are cores")
       ->needs(batch)
       ->check(CLI::Range(0, 1024));

@@ -19,8 +19,8 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
                        const Platform& platform, const Subject& subject,
                        const graph::Module& reduced, Explanation& explanation) {
   Column column{platform.name};
-  INTARSIA_TRY(const Ran closed, run_module(context, command.common, platform, subject.module,
-                                            subject.samples));
+  INTARSIA_TRY(const Ran closed,
+               run_module(context, command.common, platform, subject.module, subject.samples));
   explanation = closed.explanation;
   column.cannot = closed.cannot;
   if (!column.cannot.empty()) return column;

@@ -150,11 +150,10 @@ int report(const VerifyCommand& command, const Verdict& verdict, const std::stri
     fmt::print("{}{}", table_text(verdict), failed == nullptr ? summary_text(verdict) : "");
   if (failed == nullptr) return kDone;
   std::fflush(stdout);
-  return fail(Diagnostics(
-      verdict.model,
-      fmt::format("reference and {} differ, first at {}", described(failed->platform),
-                  failed->difference),
-      hint));
+  return fail(Diagnostics(verdict.model,
+                          fmt::format("reference and {} differ, first at {}",
+                                      described(failed->platform), failed->difference),
+                          hint));
 }
 
 }  // namespace intarsia::cli

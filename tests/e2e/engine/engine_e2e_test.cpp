@@ -104,19 +104,20 @@ TEST_P(Built, DoesTheSame) {
   ASSERT_NE(subject, nullptr);
   const std::vector<RecordedSample> samples = recorded_samples(GetParam().recorded);
   ASSERT_FALSE(samples.empty());
-  Result<Engine> engine = Engine::make(subject->model, subject->engine, {.trace = true, .profile = true});
+  Result<Engine> engine =
+      Engine::make(subject->model, subject->engine, {.trace = true, .profile = true});
   ASSERT_TRUE(engine.ok()) << engine.error().to_string();
   const std::vector<Engine::Bytes> outputs = run(engine.value(), samples[0].inputs);
 
   const std::string root = INTARSIA_SOURCE_DIR;
   const Result<board::Board> board = board::find_board(root + "/boards", "host");
-  const Result<PackageContents> package =
-      make_package(subject->model, subject->registry, *subject->target, {"host", "native", root, true});
+  const Result<PackageContents> package = make_package(
+      subject->model, subject->registry, *subject->target, {"host", "native", root, true});
   ASSERT_TRUE(package.ok()) << package.error().to_string();
   const Result<TemporaryFolder> work = TemporaryFolder::make();
   ASSERT_TRUE(write_folder(work->path() + "/package", package->files).ok());
-  const BuildSetting setting{work->path() + "/package", package->manifest, *board,
-                             board::Core{"native", {}}, root, "-O2"};
+  const BuildSetting setting{
+      work->path() + "/package", package->manifest, *board, board::Core{"native", {}}, root, "-O2"};
   ExecuteRequest request;
   const Result<std::string> program = build_program(setting, work->path());
   ASSERT_TRUE(program.ok()) << program.error().to_string();
@@ -149,8 +150,8 @@ std::vector<Subject> networks(const std::vector<std::string>& targets, bool own_
   for (const fs::path& folder : recorded_models())
     for (const std::string& target : targets)
       if (!own_only || is_own(folder))
-        subjects.push_back({folder / "model.tflite", folder, target,
-                            name_for(test_name(folder), target)});
+        subjects.push_back(
+            {folder / "model.tflite", folder, target, name_for(test_name(folder), target)});
   return subjects;
 }
 
@@ -158,8 +159,8 @@ std::vector<Subject> cases(const std::vector<std::string>& targets) {
   std::vector<Subject> subjects;
   for (const fs::path& folder : recorded_cases())
     for (const std::string& target : targets)
-      subjects.push_back({folder / "model.tflite", folder, target,
-                          name_for(test_name(folder), target)});
+      subjects.push_back(
+          {folder / "model.tflite", folder, target, name_for(test_name(folder), target)});
   return subjects;
 }
 
@@ -177,21 +178,22 @@ const auto kName = [](const auto& info) { return info.param.name; };
 
 #ifdef INTARSIA_EVERY_CASE
 INSTANTIATE_TEST_SUITE_P(Networks, Built,
-                         testing::ValuesIn(networks({"c", "c -mcpu=cortex-m4", "cortex-m55", "ethos-u55-128",
-                                                     "ethos-u65-256"},
+                         testing::ValuesIn(networks({"c", "c -mcpu=cortex-m4", "cortex-m55",
+                                                     "ethos-u55-128", "ethos-u65-256"},
                                                     false)),
                          kName);
 INSTANTIATE_TEST_SUITE_P(Streams, Built, testing::ValuesIn(streams(false)), kName);
 #else
 INSTANTIATE_TEST_SUITE_P(Networks, Recorded,
-                         testing::ValuesIn(networks({"c", "c -mcpu=cortex-m4", "cortex-m55", "ethos-u55-128",
-                                                     "ethos-u65-256"},
+                         testing::ValuesIn(networks({"c", "c -mcpu=cortex-m4", "cortex-m55",
+                                                     "ethos-u55-128", "ethos-u65-256"},
                                                     false)),
                          kName);
 INSTANTIATE_TEST_SUITE_P(Operators, Recorded, testing::ValuesIn(cases({"c", "cortex-m55"})), kName);
 INSTANTIATE_TEST_SUITE_P(Streams, Recorded, testing::ValuesIn(streams(false)), kName);
 INSTANTIATE_TEST_SUITE_P(Networks, Built,
-                         testing::ValuesIn(networks({"c", "cortex-m55", "ethos-u55-128"}, true)), kName);
+                         testing::ValuesIn(networks({"c", "cortex-m55", "ethos-u55-128"}, true)),
+                         kName);
 INSTANTIATE_TEST_SUITE_P(Streams, Built, testing::ValuesIn(streams(true)), kName);
 #endif
 

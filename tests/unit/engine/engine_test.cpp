@@ -97,8 +97,8 @@ TEST_P(Networks, EqualTheReference) {
 INSTANTIATE_TEST_SUITE_P(Targets, Networks,
                          ::testing::Values("c", "c -mcpu=cortex-m0", "c -mcpu=cortex-m4",
                                            "c -mcpu=cortex-m55", "c -mcpu=cortex-m55 + ethos-u",
-                                           "c + ethos-u -product=u65 -macs=512",
-                                           "c + example-npu", "first: c; second: c"));
+                                           "c + ethos-u -product=u65 -macs=512", "c + example-npu",
+                                           "first: c; second: c"));
 
 graph::Module digits_like() {
   Random random(11);

@@ -128,16 +128,15 @@ TEST(LaneLoops, RowsThatMeetAreWrittenInTheirOrder) {
 TEST(LaneLoops, AccumulatorsAreEachIterationsOwn) {
   Written w;
   const BufferId acc = w.f.register_("acc", DataType::Int32);
-  w.expect_equal(
-      w.f.loop("i", int_imm(0), int_imm(100),
-               [&](Expr i) {
-                 const Stmt begin = w.f.store(acc, {}, i);
-                 const Stmt sum = w.f.loop("k", int_imm(0), int_imm(3), [&](Expr k) {
-                   return w.f.store(acc, {}, w.f.load(acc, {}) + w.read(w.in, i + k));
-                 });
-                 return seq({begin, sum, w.write(i, w.f.load(acc, {}))});
-               }),
-      1);
+  w.expect_equal(w.f.loop("i", int_imm(0), int_imm(100),
+                          [&](Expr i) {
+                            const Stmt begin = w.f.store(acc, {}, i);
+                            const Stmt sum = w.f.loop("k", int_imm(0), int_imm(3), [&](Expr k) {
+                              return w.f.store(acc, {}, w.f.load(acc, {}) + w.read(w.in, i + k));
+                            });
+                            return seq({begin, sum, w.write(i, w.f.load(acc, {}))});
+                          }),
+                 1);
 }
 
 TEST(LaneLoops, SumsOfAllIterationsAreOneNumber) {
@@ -147,8 +146,8 @@ TEST(LaneLoops, SumsOfAllIterationsAreOneNumber) {
     w.expect_equal(seq({w.f.store(acc, {}, int_imm(-3)),
                         w.f.loop("i", int_imm(0), int_imm(200),
                                  [&](Expr i) {
-                                   return w.f.store(
-                                       acc, {}, binary(op, w.f.load(acc, {}), w.read(w.in, i)));
+                                   return w.f.store(acc, {},
+                                                    binary(op, w.f.load(acc, {}), w.read(w.in, i)));
                                  }),
                         w.write(int_imm(0), w.f.load(acc, {}))}),
                    1);
@@ -158,13 +157,14 @@ TEST(LaneLoops, SumsOfAllIterationsAreOneNumber) {
 TEST(LaneLoops, AValueFromTheIterationBeforeIsKept) {
   Written w;
   const BufferId last = w.f.register_("last", DataType::Int32);
-  w.expect_equal(seq({w.f.store(last, {}, int_imm(9)),
-                      w.f.loop("i", int_imm(0), int_imm(200),
-                               [&](Expr i) {
-                                 return seq({w.write(i, w.f.load(last, {})),
-                                             w.f.store(last, {}, w.read(w.in, i))});
-                               })}),
-                 0);
+  w.expect_equal(
+      seq({w.f.store(last, {}, int_imm(9)),
+           w.f.loop(
+               "i", int_imm(0), int_imm(200),
+               [&](Expr i) {
+                 return seq({w.write(i, w.f.load(last, {})), w.f.store(last, {}, w.read(w.in, i))});
+               })}),
+      0);
 }
 
 // Floats are added in the order of the text: another order is another sum.
@@ -174,12 +174,9 @@ TEST(LaneLoops, SumsOfFloatsKeepTheirOrder) {
   const BufferId out = f.parameter("out", DataType::Float32, {1}, Access::Write);
   const BufferId acc = f.register_("acc", DataType::Float32);
   const Module module = module_of(f.finish(
-      seq({f.store(acc, {}, float_imm(0.1f)), f.loop("i", int_imm(0), int_imm(300),
-                                                     [&](Expr i) {
-                                                       return f.store(acc, {},
-                                                                      f.load(acc, {}) +
-                                                                          f.load(in, {i}));
-                                                     }),
+      seq({f.store(acc, {}, float_imm(0.1f)),
+           f.loop("i", int_imm(0), int_imm(300),
+                  [&](Expr i) { return f.store(acc, {}, f.load(acc, {}) + f.load(in, {i})); }),
            f.store(out, {int_imm(0)}, f.load(acc, {}))})));
   EXPECT_EQ(lane_loops(module), 1u);
   std::vector<Bytes> buffers = {Bytes(1200), Bytes(4)};
@@ -197,8 +194,7 @@ TEST(LaneLoops, InPlaceIsExact) {
   const BufferId in = f.parameter("in", DataType::Int8, {300}, Access::Read);
   const BufferId out = f.parameter("out", DataType::Int8, {300}, Access::Write);
   Func func = f.finish(f.loop("i", int_imm(0), int_imm(300), [&](Expr i) {
-    return f.store(out, {i},
-                   cast(DataType::Int8, cast(DataType::Int32, f.load(in, {i})) * 5 - i));
+    return f.store(out, {i}, cast(DataType::Int8, cast(DataType::Int32, f.load(in, {i})) * 5 - i));
   }));
   func.in_place.push_back({0, 1});
   const Module module = module_of(std::move(func));
@@ -279,7 +275,8 @@ class RandomNest {
   }
 
   Expr value(int depth) {
-    if (depth == 0) return random_.chance(80) ? random_.pick(loops_) : int_imm(random_.range(-4, 9));
+    if (depth == 0)
+      return random_.chance(80) ? random_.pick(loops_) : int_imm(random_.range(-4, 9));
     switch (random_.range(0, 8)) {
       case 0:
         return narrow(value(depth - 1)) * random_.range(-3, 3);
@@ -313,7 +310,7 @@ class RandomNest {
   BufferId in_, out_;
   std::vector<BufferId> registers_;
   static constexpr int64_t kUnknownEnd = 1000;
-  std::vector<Expr> loops_;     // and variables
+  std::vector<Expr> loops_;    // and variables
   std::vector<int64_t> ends_;  // of their values
 };
 
