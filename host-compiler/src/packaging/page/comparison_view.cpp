@@ -108,14 +108,18 @@ std::string moved_operators(const PageReport& now, const PageReport& before) {
   for (const Part& part : before.parts)
     for (const OperatorRow& row : part.report.operators) devices.try_emplace(row.name, row.device);
   std::string html;
+  int64_t count = 0;
   for (const Part& part : now.parts)
     for (const OperatorRow& row : part.report.operators) {
       const auto was = devices.find(row.name);
       if (was == devices.end() || was->second == row.device) continue;
+      ++count;
       html += fmt::format("<li{}>{}: from {} to {}</li>\n", operator_attribute(part, row.name),
                           escaped(row.name), escaped(was->second), escaped(row.device));
     }
-  return html.empty() ? "" : "<p>Other devices:</p>\n<ul>\n" + html + "</ul>\n";
+  return html.empty() ? ""
+                      : folded(counted(count, "operator") + " on another device",
+                               "<ul>\n" + html + "</ul>\n");
 }
 
 std::string name_of(const PageReport& page) {

@@ -84,7 +84,7 @@ std::string item_shape(const FlashItem& item, Area area, int64_t total) {
       item.what, item.colour, area.x, area.y, area.width, area.height);
   svg += inner_lines(item, area);
   if (area.width > 46 && area.height > 15) {
-    const size_t room = static_cast<size_t>((area.width - 10) / 6.1);
+    const size_t room = static_cast<size_t>((area.width - 10) / kCharacter);
     svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", area.x + 6,
                        area.y + 14, escaped(shortened(item.label, room)));
     if (area.height > 32)
@@ -110,7 +110,7 @@ std::string flash_drawing(const std::vector<FlashGroup>& groups, int64_t total) 
           fmt::format("{} {}", groups[g].title, grouped(groups[g].bytes));
       svg += fmt::format("<text class=\"caption\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
                          area.x + 2, area.y + 14,
-                         escaped(shortened(caption, static_cast<size_t>(area.width / 6.6))));
+                         escaped(shortened(caption, static_cast<size_t>(area.width / kCharacter))));
       area.y += kCaption;
       area.height -= kCaption;
     }
@@ -169,7 +169,7 @@ std::string flash_view(const PageReport& page, const Part& part) {
   if (report.measured && !report.measured->stack_chain.empty()) {
     std::string chain;
     for (const std::string& call : report.measured->stack_chain)
-      chain += (chain.empty() ? "<code>" : " <code>") + escaped(call) + "</code>";
+      chain += (chain.empty() ? "<code>" : " › <code>") + escaped(call) + "</code>";
     html += fmt::format(
         "<p class=\"lead\">Stack: at most {} below the run function, by this chain of calls: "
         "{}</p>\n",

@@ -1,6 +1,7 @@
 // Places for the operators of a graph: each below those it reads, with the lines between them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>

@@ -1,6 +1,7 @@
 // Text as HTML and SVG have it, and numbers as people read them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -20,6 +21,8 @@ std::string bytes_text(int64_t bytes);
 std::string percent(double part, double whole);
 // "1.23 ms", "246.0 µs", "12.3 s".
 std::string time_text(double microseconds);
+// About as wide as a character of a drawing is in the widest of the usual fonts.
+inline constexpr double kCharacter = 6.9;
 // At most `most` characters, a shortened text with an ellipsis in its middle.
 std::string shortened(std::string_view text, size_t most);
 // "1 operator", "2 operators".

@@ -12,12 +12,12 @@ namespace {
 constexpr size_t kMostBuffers = 1500;
 
 struct MemoryChart {
-  static constexpr double kLeft = 84, kRight = 24, kTop = 26, kWidth = 1000, kHeight = 300,
-                          kStrip = 12;
+  static constexpr double kLeft = 84, kRight = 24, kTop = 26, kWidth = 1000, kStrip = 12;
   const PageReport& page;
   const Part& part;
   const PoolRow& pool;
   int64_t steps;
+  double plot_height;
 
   double x(int64_t step) const {
     return kLeft +
@@ -25,7 +25,7 @@ struct MemoryChart {
   }
   double y(int64_t address) const {
     return kTop +
-           kHeight * (1 - static_cast<double>(address) / static_cast<double>(std::max<int64_t>(1, pool.peak)));
+           plot_height * (1 - static_cast<double>(address) / static_cast<double>(std::max<int64_t>(1, pool.peak)));
   }
 };
 
@@ -40,6 +40,15 @@ std::string label_of(const BufferRow& row) {
   const std::string name = row.written_by.empty() ? (row.tensor.empty() ? row.name : row.tensor)
                                                   : row.written_by;
   return row.use == "tensor" || row.use.empty() ? name : fmt::format("{} ({})", name, row.use);
+}
+
+// As much of it as there is room for; "scratch" says more than the ends of a name.
+std::string label_within(const BufferRow& row, size_t characters) {
+  const std::string whole = label_of(row);
+  if (shortened(whole, characters) == whole) return whole;
+  const bool is_between = row.use == "tensor" || row.use.empty();
+  if (!is_between) return row.use.size() <= characters ? row.use : "";
+  return shortened(whole, characters);
 }
 
 std::string operator_of(const Part& part, const BufferRow& row) {
@@ -72,7 +81,7 @@ std::string axes(const MemoryChart& chart) {
         "y=\"{:.1f}\">{}</text>\n",
         MemoryChart::kLeft, chart.y(at), right, MemoryChart::kLeft - 8, chart.y(at) + 3.5,
         grouped(at));
-  const double below = MemoryChart::kTop + MemoryChart::kHeight + MemoryChart::kStrip + 20;
+  const double below = MemoryChart::kTop + chart.plot_height + MemoryChart::kStrip + 20;
   const int64_t every = round_distance(chart.steps, 12, false);
   for (int64_t step = 0; step < chart.steps; step += every)
     svg += fmt::format("<text class=\"tick middle\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
@@ -86,7 +95,7 @@ std::string axes(const MemoryChart& chart) {
 // The operators that the steps belong to, below the buffers.
 std::string operator_strip(const MemoryChart& chart) {
   std::string svg;
-  const double top = MemoryChart::kTop + MemoryChart::kHeight + 4;
+  const double top = MemoryChart::kTop + chart.plot_height + 4;
   bool is_odd = false;
   for (const StepRow& row : chart.part.report.step_rows) {
     if (row.first >= chart.steps) break;
@@ -124,7 +133,7 @@ std::string buffer_shape(const MemoryChart& chart, size_t number) {
   if (width > 44 && height > 14)
     svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", from + 6,
                        top + std::min(height / 2 + 4, 16.0),
-                       escaped(shortened(label_of(row), static_cast<size_t>((width - 10) / 6.1))));
+                       escaped(label_within(row, static_cast<size_t>((width - 10) / kCharacter))));
   return svg + "</g>\n";
 }
 
@@ -137,7 +146,7 @@ std::string line(const MemoryChart& chart, int64_t bytes, const char* name, cons
 }
 
 std::string drawing(const MemoryChart& chart, const std::vector<size_t>& drawn) {
-  const double height = MemoryChart::kTop + MemoryChart::kHeight + MemoryChart::kStrip + 44;
+  const double height = MemoryChart::kTop + chart.plot_height + MemoryChart::kStrip + 44;
   std::string svg = fmt::format(
       "<svg class=\"chart items\" role=\"img\" viewBox=\"0 0 {1:.0f} {2:.0f}\" aria-label=\"{0} over "
       "the steps of the plan: a rectangle for each buffer\">\n",
@@ -149,7 +158,7 @@ std::string drawing(const MemoryChart& chart, const std::vector<size_t>& drawn) 
         "height=\"{:.0f}\"><title>Most bytes are in use at step {}</title></rect>\n",
         chart.x(chart.pool.fullest_step), MemoryChart::kTop,
         std::max(1.0, chart.x(chart.pool.fullest_step + 1) - chart.x(chart.pool.fullest_step)),
-        MemoryChart::kHeight, chart.pool.fullest_step);
+        chart.plot_height, chart.pool.fullest_step);
   for (const size_t number : drawn) svg += buffer_shape(chart, number);
   if (chart.pool.lower_bound > 0 && chart.pool.lower_bound < chart.pool.peak) {
     svg += line(chart, chart.pool.lower_bound, "bound", "lower bound");
@@ -225,7 +234,9 @@ std::string one_memory(const PageReport& page, const Part& part, const PoolRow& 
         "<p class=\"note\">Drawn are the {} largest of {} buffers; the list has all.</p>\n",
         grouped(kMostBuffers), grouped(static_cast<int64_t>(numbers.size())));
   }
-  html += drawing({page, part, pool, steps}, drawn);
+  // A few buffers need no large drawing.
+  const double height = std::clamp(80.0 + 30 * static_cast<double>(drawn.size()), 110.0, 300.0);
+  html += drawing({page, part, pool, steps, height}, drawn);
   html += folded(fmt::format("{} of {}", counted(static_cast<int64_t>(numbers.size()), "buffer"),
                              escaped(pool.name)),
                  buffer_table(part, numbers));

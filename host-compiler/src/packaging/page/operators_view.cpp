@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "packaging/page/markup.h"
@@ -12,7 +14,7 @@ std::string number_cell(int64_t value, const std::string& text) {
 }
 
 std::string operator_line(const PageReport& page, const Part& part, size_t number,
-                          double microseconds) {
+                          double microseconds, bool has_reasons) {
   const OperatorRow& row = part.report.operators[number];
   const int64_t bytes = row.weight_bytes + row.table_bytes + row.stream_bytes;
   std::string html = fmt::format(
@@ -20,11 +22,14 @@ std::string operator_line(const PageReport& page, const Part& part, size_t numbe
       "data-value=\"{}\"><span class=\"name\">{}</span><span class=\"sub\">{}{}{}</span></th>",
       part.number, number, number, number + 1, escaped(row.name), escaped(row.name),
       escaped(row.kind), row.kind.empty() ? "" : " ", escaped(row.shapes));
-  html += fmt::format("<td><span class=\"chip {}\">{}</span>{}</td>", page.colour(row.device),
+  const bool is_of_stream =
+      std::any_of(part.report.regions.begin(), part.report.regions.end(),
+                  [&](const RegionRow& region) { return region.name == row.region; });
+  html += fmt::format("<td class=\"device\"><span class=\"chip {}\">{}</span>{}</td>", page.colour(row.device),
                       escaped(row.device),
-                      row.region.empty() || part.report.regions.empty()
-                          ? ""
-                          : fmt::format("<span class=\"sub\">{}</span>", escaped(row.region)));
+                      is_of_stream
+                          ? fmt::format("<span class=\"sub\">{}</span>", escaped(row.region))
+                          : "");
   html += number_cell(row.macs, grouped(row.macs));
   if (!part.times.empty()) {
     const Part::Time& time = part.times[number];
@@ -37,7 +42,8 @@ std::string operator_line(const PageReport& page, const Part& part, size_t numbe
         share, percent(time.microseconds, microseconds), page.colour(row.device), share);
   }
   html += number_cell(bytes, grouped(bytes));
-  return html + fmt::format("<td class=\"why\">{}</td></tr>\n", escaped(row.placement));
+  if (has_reasons) html += fmt::format("<td class=\"why\">{}</td>", escaped(row.placement));
+  return html + "</tr>\n";
 }
 
 std::string column(const char* title, bool is_number) {
@@ -48,7 +54,9 @@ std::string column(const char* title, bool is_number) {
 
 std::string operators_view(const PageReport& page, const Part& part) {
   std::string html = section_begin("operators", part, "Operators");
-  bool has_shares = false;
+  bool has_shares = false, has_reasons = false;
+  for (const OperatorRow& row : part.report.operators)
+    has_reasons = has_reasons || !row.placement.empty();
   for (const Part::Time& time : part.times) has_shares = has_shares || time.is_share;
   html += fmt::format("<p class=\"lead\">{} in the order they run.",
                       counted(static_cast<int64_t>(part.report.operators.size()), "operator"));
@@ -62,10 +70,12 @@ std::string operators_view(const PageReport& page, const Part& part) {
   std::string table = "<table class=\"operators\">\n<thead><tr>" + column("#", true) +
                       column("Operator", false) + column("Device", false) + column("MACs", true);
   if (!part.times.empty()) table += column("Cycles", true) + column("Share", true);
-  table += column("Bytes", true) + column("Why there", false) + "</tr></thead>\n<tbody>\n";
+  table += column("Bytes", true);
+  if (has_reasons) table += column("Why there", false);
+  table += "</tr></thead>\n<tbody>\n";
   const double microseconds = part.microseconds();
   for (size_t i = 0; i < part.report.operators.size(); ++i)
-    table += operator_line(page, part, i, microseconds);
+    table += operator_line(page, part, i, microseconds, has_reasons);
   table += "</tbody></table>";
   return html + scrolled("Operators", table) + "</section>\n";
 }

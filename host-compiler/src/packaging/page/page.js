@@ -64,7 +64,8 @@
       shown.append(make("strong", operator.name));
       add("Kind", operator.kind);
       add("Shapes", operator.shapes);
-      add("Device", operator.region && operator.stream_bytes !== undefined && operator.region !== operator.name
+      const regions = parts[Number(chosen.op.split(".")[0])].regions ?? [];
+      add("Device", regions.some((region) => region.name === operator.region)
         ? `${operator.member}, in ${operator.region}` : operator.member);
       add("Why there", operator.placement);
       add("MACs", grouped(operator.macs));

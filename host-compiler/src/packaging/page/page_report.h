@@ -1,6 +1,7 @@
 // A report.json read back, for the page that shows it.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <vector>

@@ -73,6 +73,13 @@ std::string time_cards(const PageReport& page) {
   return html;
 }
 
+// The real value of q.
+std::string zero_point_text(float scale, int64_t zero_point) {
+  if (zero_point == 0) return fmt::format("{:.9g} × q", scale);
+  return zero_point < 0 ? fmt::format("{:.9g} × (q + {})", scale, grouped(-zero_point))
+                        : fmt::format("{:.9g} × (q − {})", scale, grouped(zero_point));
+}
+
 std::string tensor_lines(const char* edge, const std::vector<TensorInfo>& tensors) {
   std::string html;
   for (const TensorInfo& tensor : tensors) {
@@ -80,8 +87,7 @@ std::string tensor_lines(const char* edge, const std::vector<TensorInfo>& tensor
     if (tensor.quantization.per_channel())
       values = "a scale for each channel";
     else if (tensor.quantization.present() && !tensor.quantization.zero_point.empty())
-      values = fmt::format("{:.9g} × (q − {})", tensor.quantization.scale[0],
-                           tensor.quantization.zero_point[0]);
+      values = zero_point_text(tensor.quantization.scale[0], tensor.quantization.zero_point[0]);
     html += fmt::format(
         "<tr><td>{}</td><th scope=\"row\">{}</th><td>{}[{}]</td><td>{}</td><td "
         "class=\"n\">{}</td></tr>\n",

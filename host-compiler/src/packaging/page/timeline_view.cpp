@@ -23,7 +23,7 @@ struct BarRow {
   std::vector<Bar> bars;
 };
 
-constexpr double kNames = 168, kChartWidth = 1000, kRowHeight = 26, kBarHeight = 18;
+constexpr double kNames = 200, kChartWidth = 1000, kRowHeight = 26, kBarHeight = 18;
 
 // 1, 2 or 5 times a power of ten.
 double round_time(double least) {
@@ -51,7 +51,7 @@ std::string bars_drawing(const std::vector<BarRow>& rows, double end, const std:
     const double top = 8 + kRowHeight * static_cast<double>(r);
     svg += fmt::format(
         "<text class=\"row end\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kNames - 10, top + 13,
-        escaped(shortened(rows[r].unit.empty() ? rows[r].device : rows[r].unit, 25)));
+        escaped(shortened(rows[r].unit.empty() ? rows[r].device : rows[r].unit, 30)));
     for (const Bar& bar : rows[r].bars) {
       const double x = kNames + bar.begin * scale, width = std::max(0.6, bar.length * scale);
       svg += fmt::format(
@@ -61,7 +61,7 @@ std::string bars_drawing(const std::vector<BarRow>& rows, double end, const std:
           bar.colour, x, top, width, kBarHeight);
       if (width > 40)
         svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 5,
-                           top + 13, escaped(shortened(bar.name, static_cast<size_t>((width - 9) / 6.1))));
+                           top + 13, escaped(shortened(bar.name, static_cast<size_t>((width - 9) / kCharacter))));
       svg += "</g>\n";
     }
   }
