@@ -44,8 +44,9 @@ void expect_sound_rows(const Made& made) {
     EXPECT_EQ(row.last_step, place.last_step);
     EXPECT_EQ(row.pool, plan.memory.pools[static_cast<size_t>(place.pool)].name);
     EXPECT_EQ(row.written_by.empty(), row.use == "input") << row.name;
-    if (!row.written_by.empty())
+    if (!row.written_by.empty()) {
       EXPECT_NE(operator_named(report, row.written_by), nullptr) << row.written_by;
+    }
     for (const std::string& name : row.read_by)
       EXPECT_NE(operator_named(report, name), nullptr) << name;
   }
@@ -127,8 +128,9 @@ TEST(ReportPlan, SharedBytesAreNamed) {
     const Plan& plan = made.model.program().plan;
     for (size_t i = 0; i < plan.placements.size(); ++i)
       for (size_t j = 0; j < i; ++j)
-        if (plan.placements[i].group == plan.placements[j].group)
+        if (plan.placements[i].group == plan.placements[j].group) {
           EXPECT_FALSE(made.report.buffers[i].alias.empty()) << made.report.buffers[i].name;
+        }
     for (const BufferRow& row : made.report.buffers) EXPECT_NE(row.alias, row.name);
   }
 }
@@ -143,15 +145,16 @@ TEST(ReportPlan, EstimatesOfSingleOperators) {
   }
   ASSERT_FALSE(made.report.cycles.empty());
   for (const CycleRow& row : made.report.cycles) {
-    if (row.device == "c")
+    if (row.device == "c") {
       EXPECT_EQ(row.cycles, alone["main_c_0"]);
-    else
+    } else {
       EXPECT_GE(alone[row.name], row.cycles) << row.name;
+    }
   }
 }
 
 TEST(ReportPlan, OfAThousandOperators) {
-  const std::vector<uint8_t> bytes = build_tflite(sums_of(1000));
+  const std::vector<uint8_t> bytes = build(sums_of(1000));
   const Made made = made_on(bytes, "sums.tflite", "c");
   ASSERT_EQ(made.report.operators.size(), 1000u);
   expect_sound_rows(made);

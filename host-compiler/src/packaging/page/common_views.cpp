@@ -17,8 +17,12 @@ std::string heading(const Part& part, int below, const std::string& html, const 
 
 std::string section_begin(const char* view, const Part& part, const std::string& title) {
   const std::string id = section_id(view, part);
+  const std::string which =
+      part.cpu.empty() ? ""
+                       : fmt::format("<span class=\"visually-hidden\"> of {}</span>",
+                                     escaped(part.report.model));
   return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">{1}\n", id,
-                     heading(part, 0, title, id + "-title"));
+                     heading(part, 0, title + which, id + "-title"));
 }
 
 std::string operator_attribute(const Part& part, const std::string& name) {
@@ -30,6 +34,10 @@ std::string scrolled(const std::string& label, const std::string& content) {
   return fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n{}</div>\n",
       escaped(label), content);
+}
+
+std::string label_in(const Part& part, const std::string& label) {
+  return part.cpu.empty() ? label : fmt::format("{} of {}", label, part.report.model);
 }
 
 std::string folded(const std::string& title, const std::string& content) {

@@ -82,7 +82,7 @@ std::string item_shape(const FlashItem& item, Area area, int64_t total) {
       item.id.empty() ? "" : fmt::format(" data-op=\"{}\"", item.id), escaped(item.label),
       bytes_text(item.bytes), percent(static_cast<double>(item.bytes), static_cast<double>(total)),
       item.what, item.colour, area.x, area.y, area.width, area.height);
-  svg += inner_lines(item, area);
+  svg += inner_lines(item, area) + "</g>";
   if (area.width > 46 && area.height > 15) {
     const size_t room = static_cast<size_t>((area.width - 10) / kCharacter);
     svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", area.x + 6,
@@ -91,10 +91,10 @@ std::string item_shape(const FlashItem& item, Area area, int64_t total) {
       svg += fmt::format("<text class=\"label muted\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>",
                          area.x + 6, area.y + 28, grouped(item.bytes));
   }
-  return svg + "</g>\n";
+  return svg + "\n";
 }
 
-std::string flash_drawing(const std::vector<FlashGroup>& groups, int64_t total) {
+std::string flash_drawing(const Part& part, const std::vector<FlashGroup>& groups, int64_t total) {
   std::string svg = fmt::format(
       "<svg class=\"chart items\" role=\"img\" viewBox=\"0 0 {:.0f} {:.0f}\" aria-label=\"Flash: "
       "areas in proportion to bytes\">\n",
@@ -121,10 +121,10 @@ std::string flash_drawing(const std::vector<FlashGroup>& groups, int64_t total) 
       if (inside[i].width * inside[i].height > 0.5)
         svg += item_shape(groups[g].items[i], inside[i], total);
   }
-  return scrolled("Drawing of the flash", svg + "</svg>");
+  return scrolled(label_in(part, "Drawing of the flash"), svg + "</svg>");
 }
 
-std::string flash_table(const std::vector<FlashGroup>& groups, int64_t total) {
+std::string flash_table(const Part& part, const std::vector<FlashGroup>& groups, int64_t total) {
   std::string html =
       "<table>\n<thead><tr><th scope=\"col\">What</th><th scope=\"col\">Of</th><th "
       "scope=\"col\">Constant</th><th scope=\"col\" class=\"n\">Bytes</th><th scope=\"col\" "
@@ -141,10 +141,10 @@ std::string flash_table(const std::vector<FlashGroup>& groups, int64_t total) {
   for (const FlashGroup& group : groups)
     for (const FlashItem& item : group.items) {
       if (item.parts.empty()) row(group, item, "", item.bytes);
-      for (const auto& part : item.parts)
-        row(group, item, escaped(part.name), part.bytes);
+      for (const auto& constant : item.parts)
+        row(group, item, escaped(constant.name), constant.bytes);
     }
-  return scrolled("Flash, piece by piece", html + "</tbody></table>");
+  return scrolled(label_in(part, "Flash, piece by piece"), html + "</tbody></table>");
 }
 
 }  // namespace
@@ -164,8 +164,8 @@ std::string flash_view(const PageReport& page, const Part& part) {
                         "measured: {}.</p>\n",
                         bytes_text(total), escaped(report.not_measured));
   if (total == 0) return html + "<p class=\"note\">Nothing of it is known.</p></section>\n";
-  html += flash_drawing(groups, total);
-  html += folded("Flash, piece by piece", flash_table(groups, total));
+  html += flash_drawing(part, groups, total);
+  html += folded("Flash, piece by piece", flash_table(part, groups, total));
   if (report.measured && !report.measured->stack_chain.empty()) {
     std::string chain;
     for (const std::string& call : report.measured->stack_chain)

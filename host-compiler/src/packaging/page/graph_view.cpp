@@ -89,8 +89,8 @@ std::string node_shape(const PageReport& page, const Part& part, const GraphRow&
   constexpr size_t kRoom = 25;
   return fmt::format(
       "<g class=\"node{}\"{}><title>{}: {} {}, {}</title><rect class=\"{}\" x=\"{}\" y=\"{}\" "
-      "width=\"{}\" height=\"{}\" rx=\"5\"/><text class=\"label strong\" x=\"{}\" y=\"{}\">{}</text>"
-      "<text class=\"label muted\" x=\"{}\" y=\"{}\">{}</text></g>\n",
+      "width=\"{}\" height=\"{}\" rx=\"5\"/></g><text class=\"label strong\" x=\"{}\" y=\"{}\">{}</text>"
+      "<text class=\"label muted\" x=\"{}\" y=\"{}\">{}</text>\n",
       id.empty() ? " nothing" : "", id.empty() ? "" : fmt::format(" data-op=\"{}\"", id),
       escaped(row.name), escaped(row.kind), escaped(row.shapes),
       id.empty() ? "nothing runs for it" : escaped(row.device),
@@ -110,7 +110,7 @@ std::string edge_table(const Part& part) {
         edge.from.empty() ? "application" : escaped(edge.from),
         edge.to.empty() ? "application" : escaped(edge.to), escaped(edge.tensor),
         grouped(edge.bytes));
-  return scrolled("Tensors between operators", html + "</tbody></table>");
+  return scrolled(label_in(part, "Tensors between operators"), html + "</tbody></table>");
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ std::string graph_view(const PageReport& page, const Part& part) {
     svg += edge_shape(part, *drawn.rows[e], layout.lines[e]);
   for (size_t i = 0; i < drawn.nodes; ++i)
     svg += node_shape(page, part, report.graph[i], layout.nodes[i]);
-  html += "<div class=\"tall\">" + scrolled("Drawing of the graph", svg + "</svg>") + "</div>\n";
+  html += "<div class=\"tall\">" + scrolled(label_in(part, "Drawing of the graph"), svg + "</svg>") + "</div>\n";
   html += folded(counted(static_cast<int64_t>(report.edges.size()), "tensor") +
                      " between operators",
                  edge_table(part));

@@ -124,7 +124,7 @@ std::string buffer_shape(const MemoryChart& chart, size_t number) {
   const std::string id = operator_of(chart.part, row), users = users_of(chart.part, row);
   std::string svg = fmt::format(
       "<g class=\"buffer\" data-buf=\"{}.{}\"{}{}><title>{}: {}, {} from {:#x}, {}</title><rect "
-      "class=\"{} use-{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>",
+      "class=\"{} use-{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/></g>",
       chart.part.number, number, id.empty() ? "" : fmt::format(" data-op=\"{}\"", id),
       users.empty() ? "" : fmt::format(" data-users=\"{}\"", users), escaped(label_of(row)),
       escaped(row.name), bytes_text(row.end - row.begin), row.begin, steps_text(row),
@@ -134,7 +134,7 @@ std::string buffer_shape(const MemoryChart& chart, size_t number) {
     svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", from + 6,
                        top + std::min(height / 2 + 4, 16.0),
                        escaped(label_within(row, static_cast<size_t>((width - 10) / kCharacter))));
-  return svg + "</g>\n";
+  return svg + "\n";
 }
 
 std::string line(const MemoryChart& chart, int64_t bytes, const char* name, const char* text) {
@@ -166,10 +166,12 @@ std::string drawing(const MemoryChart& chart, const std::vector<size_t>& drawn) 
   } else {
     svg += line(chart, chart.pool.peak, "peak", "peak = lower bound");
   }
-  return scrolled("Drawing of " + chart.pool.name, svg + operator_strip(chart) + "</svg>");
+  return scrolled(label_in(chart.part, "Drawing of " + chart.pool.name),
+                  svg + operator_strip(chart) + "</svg>");
 }
 
-std::string buffer_table(const Part& part, const std::vector<size_t>& numbers) {
+std::string buffer_table(const Part& part, const PoolRow& pool,
+                         const std::vector<size_t>& numbers) {
   std::string html =
       "<table>\n<thead><tr><th scope=\"col\">Buffer</th><th scope=\"col\">Use</th><th "
       "scope=\"col\">Tensor</th><th scope=\"col\">Written by</th><th scope=\"col\">Read by</th><th "
@@ -188,7 +190,7 @@ std::string buffer_table(const Part& part, const std::vector<size_t>& numbers) {
         escaped(fmt::format("{}", fmt::join(row.read_by, ", "))), row.begin,
         grouped(row.end - row.begin), row.first_step, row.last_step, escaped(row.alias));
   }
-  return scrolled("Buffers", html + "</tbody></table>");
+  return scrolled(label_in(part, "Buffers of " + pool.name), html + "</tbody></table>");
 }
 
 std::string figures_of(const PoolRow& pool) {
@@ -239,7 +241,7 @@ std::string one_memory(const PageReport& page, const Part& part, const PoolRow& 
   html += drawing({page, part, pool, steps, height}, drawn);
   html += folded(fmt::format("{} of {}", counted(static_cast<int64_t>(numbers.size()), "buffer"),
                              escaped(pool.name)),
-                 buffer_table(part, numbers));
+                 buffer_table(part, pool, numbers));
   return html + "</figure>\n";
 }
 

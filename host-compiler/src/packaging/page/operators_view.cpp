@@ -77,7 +77,7 @@ std::string operators_view(const PageReport& page, const Part& part) {
   for (size_t i = 0; i < part.report.operators.size(); ++i)
     table += operator_line(page, part, i, microseconds, has_reasons);
   table += "</tbody></table>";
-  return html + scrolled("Operators", table) + "</section>\n";
+  return html + scrolled(label_in(part, "Table of operators"), table) + "</section>\n";
 }
 
 }  // namespace intarsia::packaging::page

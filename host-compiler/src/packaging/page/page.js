@@ -165,6 +165,8 @@
   };
   for (const drawing of all("svg.items")) {
     drawing.setAttribute("role", "group");
+    // They say again what the items are called.
+    for (const label of all("text.label", drawing)) label.setAttribute("aria-hidden", "true");
     walk(drawing, all("[data-op], [data-buf]", drawing).filter((item) => item.matches("g, rect")), true);
   }
   for (const body of all("tbody")) walk(body.parentElement, all("tr[data-op], tr[data-buf]", body), false);

@@ -56,13 +56,13 @@ std::string bars_drawing(const std::vector<BarRow>& rows, double end, const std:
       const double x = kNames + bar.begin * scale, width = std::max(0.6, bar.length * scale);
       svg += fmt::format(
           "<g class=\"bar\"{}><title>{}</title><rect class=\"{}\" x=\"{:.2f}\" y=\"{:.1f}\" "
-          "width=\"{:.2f}\" height=\"{:.0f}\"/>",
+          "width=\"{:.2f}\" height=\"{:.0f}\"/></g>",
           bar.id.empty() ? "" : fmt::format(" data-op=\"{}\"", bar.id), escaped(bar.text),
           bar.colour, x, top, width, kBarHeight);
       if (width > 40)
         svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 5,
                            top + 13, escaped(shortened(bar.name, static_cast<size_t>((width - 9) / kCharacter))));
-      svg += "</g>\n";
+      svg += "\n";
     }
   }
   return scrolled(label, svg + "</svg>");
@@ -205,7 +205,8 @@ std::string estimate_view(const PageReport& page, const Part& part) {
   }
   size_t left_out = 0;
   for (BarRow& row : rows) left_out += thin_out(row.bars, now);
-  html += bars_drawing(rows, now, "Estimated time of the operators, device by device");
+  html += bars_drawing(rows, now,
+                       label_in(part, "Estimated time of the operators, device by device"));
   if (left_out > 0)
     html += fmt::format("<p class=\"note\">{} short bars are not drawn.</p>\n",
                         grouped(static_cast<int64_t>(left_out)));

@@ -28,8 +28,10 @@ std::string heading(const Part& part, int below, const std::string& html, const 
 std::string section_begin(const char* view, const Part& part, const std::string& title);
 // Attributes of what stands for an operator; nothing for what is none of the report's.
 std::string operator_attribute(const Part& part, const std::string& name);
-// A box that scrolls by itself, also by keyboard.
+// A box that scrolls by itself, also by keyboard; no other box of the page has its label.
 std::string scrolled(const std::string& label, const std::string& content);
+// A label of one of several parts says which.
+std::string label_in(const Part& part, const std::string& label);
 // Where a part of several begins, ids of its sections end on its number.
 std::string section_id(const char* view, const Part& part);
 // A button of the section for what a drawing shows: a list under the drawing, closed at first.
