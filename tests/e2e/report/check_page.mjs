@@ -3,8 +3,8 @@
 //   node check_page.mjs MODULES BROWSER PAGE OTHER_REPORT
 // MODULES: a folder with node_modules/ of puppeteer-core and axe-core. OTHER_REPORT: a report.json to compare with.
 import { createRequire } from "node:module";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const [modules, browserProgram, pageFile, otherReport] = process.argv.slice(2);
@@ -16,8 +16,11 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const problems = [];
 const expect = (condition, what) => { if (!condition) problems.push(what); };
 
+// A name is looked for where a shell would.
+const executablePath = browserProgram.includes("/") ? browserProgram
+  : process.env.PATH.split(delimiter).map((folder) => join(folder, browserProgram)).find((file) => existsSync(file));
 const browser = await puppeteer.launch({
-  executablePath: browserProgram, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
+  executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 
 const open = async (name, { width = 1280, scheme = "light", script = true } = {}) => {
   const page = await browser.newPage();

@@ -248,7 +248,7 @@ TEST(ReportPage, OfThousandsOfOperators) {
     report.step_rows.push_back({i, i, name, "c"});
   }
   const std::string page = report_html(report);
-  EXPECT_LT(page.size(), 8'000'000u);
+  EXPECT_LT(page.size(), 10'000'000u);
   EXPECT_THAT(page, HasSubstr("largest of 3\u202f000 buffers"));
   EXPECT_THAT(page, HasSubstr("first 1\u202f200 of 3\u202f000 operators"));
   EXPECT_EQ(count_of(page, "<td class=\"n muted\""), 3000u);

@@ -69,7 +69,7 @@
         ? `${operator.member}, in ${operator.region}` : operator.member);
       add("Why there", operator.placement);
       add("MACs", grouped(operator.macs));
-      const cycles = all(`.operators tr[data-op="${chosen.op}"]`)[0];
+      const cycles = of("op", chosen.op).find((element) => element.matches(".operators tr"));
       if (cycles && cycles.cells.length > 6) add("Cycles", `${cycles.cells[4].textContent}, estimated`);
       add("Weights", operator.weight_bytes ? `${grouped(operator.weight_bytes)} bytes` : "");
       add("Tables", operator.table_bytes ? `${grouped(operator.table_bytes)} bytes` : "");
@@ -79,33 +79,47 @@
     shown.append(list);
   };
 
+  // What stands for an operator or a buffer, found once: pages of a thousand operators have tens of thousands.
+  const standing = { op: new Map(), buf: new Map(), users: new Map(), ends: new Map() };
+  for (const [key, found] of Object.entries(standing))
+    for (const element of all(`[data-${key}]`))
+      for (const id of element.dataset[key].split(" "))
+        found.has(id) ? found.get(id).push(element) : found.set(id, [element]);
+  const of = (key, id) => (id && standing[key].get(id)) || [];
+
+  let marked = [];
+  const mark = (element, name) => {
+    marked.push(element);
+    element.classList.add(name);
+    if (name !== "chosen") return;
+    if (element.hasAttribute("aria-pressed")) element.setAttribute("aria-pressed", "true");
+    if (element.matches("tr")) element.setAttribute("aria-current", "true");
+  };
+
   const choose = (op, buffer = "") => {
-    for (const element of all(".chosen, .used")) {
+    for (const element of marked) {
       element.classList.remove("chosen", "used");
       if (element.hasAttribute("aria-pressed")) element.setAttribute("aria-pressed", "false");
       element.removeAttribute("aria-current");
     }
+    marked = [];
     chosen = { op, buffer };
     const is = Boolean(op || buffer);
     root.classList.toggle("choosing", is);
     panel.hidden = !is;
     if (!is) return;
-    const mark = (element) => {
-      element.classList.add("chosen");
-      if (element.hasAttribute("aria-pressed")) element.setAttribute("aria-pressed", "true");
-      if (element.matches("tr")) element.setAttribute("aria-current", "true");
-    };
-    if (op) {
-      // A buffer that was chosen is the only one; else those that the operator writes.
-      for (const element of all(`[data-op="${op}"]`)) if (!buffer || !element.dataset.buf) mark(element);
-      if (!buffer) for (const element of all(`[data-users~="${op}"]`)) if (!element.classList.contains("chosen")) element.classList.add("used");
-      for (const element of all(`[data-ends~="${op}"]`)) element.classList.add("chosen");
-    }
-    if (buffer) for (const element of all(`[data-buf="${buffer}"]`)) mark(element);
+    // A buffer that was chosen is the only one; else those that the operator writes.
+    for (const element of of("op", op)) if (!buffer || !element.dataset.buf) mark(element, "chosen");
+    for (const element of of("ends", op)) mark(element, "chosen");
+    for (const element of of("buf", buffer)) mark(element, "chosen");
+    if (!buffer) for (const element of of("users", op)) if (!element.classList.contains("chosen")) mark(element, "used");
     describe();
-    for (const within of all(".scroll")) {
-      const first = within.querySelector(".chosen");
-      if (first && !within.contains(document.activeElement)) bring(within, first);
+    const seen = new Set();
+    for (const element of marked) {
+      const box = element.closest(".scroll");
+      if (!box || seen.has(box) || box.contains(document.activeElement)) continue;
+      seen.add(box);
+      bring(box, element);
     }
   };
 
@@ -269,7 +283,7 @@
         make("td", both && a !== 0 ? `${change === 0 ? "" : sign}${(100 * Math.abs(change) / a).toFixed(1)}%` : "\u2013", { class: kind }));
       table.tBodies[0].append(line);
     }
-    const box = make("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": "Comparison" });
+    const box = make("div", undefined, { class: "scroll", tabindex: "0", role: "region", "aria-label": "Figures of both reports" });
     box.append(table);
     section.append(box);
     place.replaceChildren(section);
