@@ -245,7 +245,8 @@ int run_main(int argc, char** argv) {
   sub->callback([&] { exit_code = run_check(context, check); });
 
   ReportCommand report;
-  sub = app.add_subcommand("report", "a page of HTML that shows a report: memory, flash, operators");
+  sub =
+      app.add_subcommand("report", "a page of HTML that shows a report: memory, flash, operators");
   sub->add_option("REPORT", report.report, "a report.json, or the folder that 'compile' wrote")
       ->required()
       ->check(not_empty);

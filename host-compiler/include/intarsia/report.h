@@ -38,8 +38,9 @@ struct OperatorRow {
   };
   std::vector<Range> memory;
   std::vector<std::string> kernels;  // C functions that compute it, each once; none: its own loops
-  std::string kind, shapes;  // "conv2d", "i8[1,8,8,1] -> i8[1,4,4,8]"; empty for what is no operator of the model
-  std::string placement;     // why that device runs it, in words; empty where it was not asked
+  std::string kind,
+      shapes;  // "conv2d", "i8[1,8,8,1] -> i8[1,4,4,8]"; empty for what is no operator of the model
+  std::string placement;  // why that device runs it, in words; empty where it was not asked
   std::optional<int64_t> cycles_alone;  // estimated, as if it ran alone; empty where nobody asked
   struct ConstantBytes {
     std::string name, use;  // "stem_weights", "weights" or "table"
@@ -72,7 +73,7 @@ struct BufferRow {
   std::string use;     // "input", "output", "tensor" (between operators), "scratch", "state"
   std::string tensor;  // of the model, whose values it holds; empty: none, or not known
   std::string pool;
-  int64_t begin = 0, end = 0;  // bytes from the beginning of the memory's block
+  int64_t begin = 0, end = 0;             // bytes from the beginning of the memory's block
   int64_t first_step = 0, last_step = 0;  // inclusive
   std::string alias;  // the buffer whose bytes it shares on purpose; empty: none
   // Operators; who writes it is empty for what the application fills.
@@ -83,7 +84,8 @@ struct BufferRow {
 // Steps of the plan that belong to one operator. A command of a stream is a step, and so is an operator of a CPU.
 struct StepRow {
   int64_t first = 0, last = 0;  // inclusive
-  std::string name, device;     // of a function that has several operators without saying which: the function's
+  std::string name,
+      device;  // of a function that has several operators without saying which: the function's
 };
 
 // The operators of the model with what passes between them.

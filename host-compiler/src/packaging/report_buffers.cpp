@@ -199,8 +199,8 @@ class BufferTable {
   const CompiledProgram& program_;
   const tir::Func& schedule_;
   Report& report_;
-  std::vector<std::vector<Use>> uses_;   // by buffer
-  std::vector<std::string> tensors_;     // by buffer: names in the model
+  std::vector<std::vector<Use>> uses_;  // by buffer
+  std::vector<std::string> tensors_;    // by buffer: names in the model
   std::map<std::string, std::pair<const graph::Function*, const graph::Node*>> nodes_;
 };
 

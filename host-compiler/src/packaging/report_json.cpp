@@ -59,10 +59,8 @@ Json graph_json(const Report& report) {
                                  {"region", row.region},
                                  {"shapes", row.shapes}});
   for (const GraphEdge& edge : report.edges)
-    json["edges"].push_back({{"from", edge.from},
-                             {"to", edge.to},
-                             {"tensor", edge.tensor},
-                             {"bytes", edge.bytes}});
+    json["edges"].push_back(
+        {{"from", edge.from}, {"to", edge.to}, {"tensor", edge.tensor}, {"bytes", edge.bytes}});
   return json;
 }
 
@@ -75,19 +73,19 @@ Json operator_json(const OperatorRow& row) {
   for (const OperatorRow::ConstantBytes& each : row.constants)
     constants.push_back({{"name", each.name}, {"use", each.use}, {"bytes", each.bytes}});
   Json json = {{"name", row.name},
-          {"what", row.origin},
-          {"kind", row.kind},
-          {"shapes", row.shapes},
-          {"member", row.device},
-          {"region", row.region},
-          {"macs", row.macs},
-          {"weight_bytes", row.weight_bytes},
-          {"table_bytes", row.table_bytes},
-          {"stream_bytes", row.stream_bytes},
-          {"kernels", row.kernels},
-          {"memory", std::move(memory)},
-          {"constants", std::move(constants)},
-          {"placement", row.placement}};
+               {"what", row.origin},
+               {"kind", row.kind},
+               {"shapes", row.shapes},
+               {"member", row.device},
+               {"region", row.region},
+               {"macs", row.macs},
+               {"weight_bytes", row.weight_bytes},
+               {"table_bytes", row.table_bytes},
+               {"stream_bytes", row.stream_bytes},
+               {"kernels", row.kernels},
+               {"memory", std::move(memory)},
+               {"constants", std::move(constants)},
+               {"placement", row.placement}};
   if (row.cycles_alone) json["cycles_alone"] = *row.cycles_alone;
   return json;
 }

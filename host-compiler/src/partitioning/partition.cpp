@@ -177,9 +177,9 @@ std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& module,
     add(function.name, function);
     for (size_t n = 0; n < function.nodes.size(); ++n)
       rows.back().alone.push_back(
-          {function.nodes[n].name,
-           function.nodes.size() == 1 ? rows.back().cycles
-                                      : kind.cost(*device, module, alone(n), lowering).cycles});
+          {function.nodes[n].name, function.nodes.size() == 1
+                                       ? rows.back().cycles
+                                       : kind.cost(*device, module, alone(n), lowering).cycles});
   }
   return rows;
 }

@@ -38,8 +38,8 @@ TEST_F(Browser, PageOfACpuBesideAnNpuWithATraceAndABaseline) {
   const std::vector<std::string> target = {"--target", "cortex-m55+ethos-u55-128", "--pin",
                                            "widen=c"};
   std::vector<std::string> compile = {"compile", digits_path(), "-o", "out"},
-                           run = {"run",     digits_path(),  "--input", "image.bin", "--output-dir",
-                                  "results", "--trace", "trace.json"};
+                           run = {"run",          digits_path(), "--input", "image.bin",
+                                  "--output-dir", "results",     "--trace", "trace.json"};
   compile.insert(compile.end(), target.begin(), target.end());
   run.insert(run.end(), target.begin(), target.end());
   write_image("image.bin", 0);

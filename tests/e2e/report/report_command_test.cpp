@@ -78,8 +78,8 @@ TEST_F(ReportPage, ComparesAndShowsATrace) {
   write_image("image.bin", 0);
   ASSERT_TRUE(done(intarsia({"run", digits_path(), "--target", kNpu, "--input", "image.bin",
                              "--output-dir", "results", "--trace", "trace.json"})));
-  ASSERT_TRUE(done(intarsia({"report", "out", "--baseline", "before", "--trace", "trace.json", "-o",
-                             "page.html"})));
+  ASSERT_TRUE(done(intarsia(
+      {"report", "out", "--baseline", "before", "--trace", "trace.json", "-o", "page.html"})));
   const std::string page = text("page.html");
   EXPECT_THAT(page, HasSubstr("Recorded by a simulator"));
   EXPECT_THAT(page, HasSubstr(": MAC unit, "));
@@ -93,15 +93,16 @@ TEST_F(ReportPage, WhatCannotBeReadIsRefusedAndNothingIsWritten) {
   write("not.json", std::string("{"));
   EXPECT_TRUE(refused(intarsia({"report", "nowhere.json", "-o", "page.html"}), {"nowhere.json"}));
   EXPECT_TRUE(refused(intarsia({"report", "not.json", "-o", "page.html"}), {"not.json"}));
-  EXPECT_TRUE(refused(intarsia({"report", "out/manifest.json", "-o", "page.html"}),
-                      {"out/manifest.json"}));
+  EXPECT_TRUE(
+      refused(intarsia({"report", "out/manifest.json", "-o", "page.html"}), {"out/manifest.json"}));
   EXPECT_TRUE(refused(intarsia({"report", "out", "--trace", "out/report.json", "-o", "page.html"}),
                       {"out/report.json: is no trace"}));
   EXPECT_TRUE(refused(intarsia({"report", "out", "--baseline", "not.json", "--trace", "not.json",
                                 "-o", "page.html"}),
                       {"not.json"}));
   EXPECT_FALSE(exists("page.html"));
-  EXPECT_TRUE(refused(intarsia({"report", "out", "-o", "no/such/folder/page.html"}), {"page.html"}));
+  EXPECT_TRUE(
+      refused(intarsia({"report", "out", "-o", "no/such/folder/page.html"}), {"page.html"}));
   EXPECT_TRUE(usage_error(intarsia({"report", "out"}), "--output"));
 }
 

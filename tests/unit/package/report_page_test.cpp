@@ -85,8 +85,7 @@ TEST(ReportPage, IsSmallAndAsksForNothing) {
 
 // What the policy of the page says is the hash of the script that is in it: else nothing of it would run.
 TEST(ReportPage, NamesTheHashOfItsScript) {
-  EXPECT_THAT(report_html(small_report()),
-              ContainsRegex("script-src 'sha256-[A-Za-z0-9+/]{43}='"));
+  EXPECT_THAT(report_html(small_report()), ContainsRegex("script-src 'sha256-[A-Za-z0-9+/]{43}='"));
 }
 
 TEST(ReportPage, NamesCannotBreakOut) {
@@ -99,8 +98,9 @@ TEST(ReportPage, NamesCannotBreakOut) {
     row.constants[0].name = hostile;
   }
   report.pools[0].name = report.pools[0].fullest_at = hostile;
-  report.buffers[0] = {hostile, hostile, hostile, hostile, 0, 64, 0, 1, hostile,
-                       report.operators[0].name, {hostile}};
+  report.buffers[0] = {hostile,  hostile, hostile, hostile, 0,
+                       64,       0,       1,       hostile, report.operators[0].name,
+                       {hostile}};
   report.step_rows[0].name = report.step_rows[0].device = hostile;
   report.graph = {{report.operators[0].name, hostile, hostile, hostile, hostile},
                   {report.operators[1].name, hostile, hostile, hostile, hostile}};
@@ -243,8 +243,17 @@ TEST(ReportPage, OfThousandsOfOperators) {
     for (const int64_t from : {int64_t{0}, i - 1, i / 2})
       if (from >= 0 && from < i)
         report.edges.push_back({"operator" + std::to_string(from), name, "t", 1});
-    report.buffers.push_back({name + "_out", "tensor", "", "ram", 64 * i, 64 * i + 64, i,
-                              std::min(kCount - 1, i + 1), "", name, {}});
+    report.buffers.push_back({name + "_out",
+                              "tensor",
+                              "",
+                              "ram",
+                              64 * i,
+                              64 * i + 64,
+                              i,
+                              std::min(kCount - 1, i + 1),
+                              "",
+                              name,
+                              {}});
     report.step_rows.push_back({i, i, name, "c"});
   }
   const std::string page = report_html(report);
@@ -260,7 +269,8 @@ TEST(ReportPage, NothingAtAllIsAPageToo) {
 
 TEST(ReportMarkup, TextAndNumbers) {
   using namespace packaging::page;
-  EXPECT_EQ(escaped("<a b=\"c\" d='e'>&\x01"), "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;\ufffd");
+  EXPECT_EQ(escaped("<a b=\"c\" d='e'>&\x01"),
+            "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;\ufffd");
   EXPECT_EQ(json_in_script("{\"<\": \"&>\"}"), "{\"\\u003c\": \"\\u0026\\u003e\"}");
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(1234567), "1\u202f234\u202f567");
@@ -295,10 +305,9 @@ TEST(ReportTreemap, AreasAreInProportionAndInside) {
     EXPECT_LE(area.y + area.height, 70 + 1e-6);
     for (size_t j = 0; j < i; ++j) {
       const auto& other = areas[j];
-      const bool apart = area.x + area.width <= other.x + 1e-6 ||
-                         other.x + other.width <= area.x + 1e-6 ||
-                         area.y + area.height <= other.y + 1e-6 ||
-                         other.y + other.height <= area.y + 1e-6;
+      const bool apart =
+          area.x + area.width <= other.x + 1e-6 || other.x + other.width <= area.x + 1e-6 ||
+          area.y + area.height <= other.y + 1e-6 || other.y + other.height <= area.y + 1e-6;
       EXPECT_TRUE(apart) << i << " and " << j;
     }
   }
@@ -307,8 +316,8 @@ TEST(ReportTreemap, AreasAreInProportionAndInside) {
 
 TEST(ReportGraph, OperatorsDoNotOverlapAndEdgesLeadDown) {
   using packaging::page::GraphLayout;
-  const std::vector<std::pair<size_t, size_t>> edges = {
-      {0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}, {3, 5}, {4, 5}, {0, 5}, {5, 6}, {2, 6}};
+  const std::vector<std::pair<size_t, size_t>> edges = {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4},
+                                                        {3, 5}, {4, 5}, {0, 5}, {5, 6}, {2, 6}};
   const GraphLayout layout = packaging::page::lay_out(8, edges);
   ASSERT_EQ(layout.nodes.size(), 8u);
   ASSERT_EQ(layout.lines.size(), edges.size());

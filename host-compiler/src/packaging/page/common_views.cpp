@@ -11,16 +11,16 @@ std::string section_id(const char* view, const Part& part) {
 
 std::string heading(const Part& part, int below, const std::string& html, const std::string& id) {
   const int level = (part.cpu.empty() ? 2 : 3) + below;
-  return fmt::format("<h{0}{1}>{2}</h{0}>", level,
-                     id.empty() ? "" : fmt::format(" id=\"{}\"", id), html);
+  return fmt::format("<h{0}{1}>{2}</h{0}>", level, id.empty() ? "" : fmt::format(" id=\"{}\"", id),
+                     html);
 }
 
 std::string section_begin(const char* view, const Part& part, const std::string& title) {
   const std::string id = section_id(view, part);
-  const std::string which =
-      part.cpu.empty() ? ""
-                       : fmt::format("<span class=\"visually-hidden\"> of {}</span>",
-                                     escaped(part.report.model));
+  const std::string which = part.cpu.empty()
+                                ? ""
+                                : fmt::format("<span class=\"visually-hidden\"> of {}</span>",
+                                              escaped(part.report.model));
   return fmt::format("<section id=\"{0}\" aria-labelledby=\"{0}-title\">{1}\n", id,
                      heading(part, 0, title + which, id + "-title"));
 }

@@ -29,12 +29,11 @@ std::string figure_line(const Figure& figure) {
     const int64_t difference = *figure.now - *figure.before;
     const char* kind = difference > 0 ? " more" : difference < 0 ? " less" : "";
     const std::string relative =
-        difference == 0 ? "0%"
-        : *figure.before == 0
-            ? "–"
-            : fmt::format("{}{:.1f}%", difference > 0 ? "+" : "−",
-                          100.0 * static_cast<double>(std::abs(difference)) /
-                              static_cast<double>(*figure.before));
+        difference == 0       ? "0%"
+        : *figure.before == 0 ? "–"
+                              : fmt::format("{}{:.1f}%", difference > 0 ? "+" : "−",
+                                            100.0 * static_cast<double>(std::abs(difference)) /
+                                                static_cast<double>(*figure.before));
     change = fmt::format("<td class=\"n{0}\">{1}</td><td class=\"n{0}\">{2}</td>", kind,
                          signed_text(difference), relative);
   }
@@ -45,7 +44,8 @@ std::string figure_line(const Figure& figure) {
 
 std::string figures_table(const char* title, const std::vector<Figure>& figures) {
   std::string html = fmt::format(
-      "<table class=\"comparison\">\n<caption>{}</caption>\n<thead><tr><th scope=\"col\">Figure</th>"
+      "<table class=\"comparison\">\n<caption>{}</caption>\n<thead><tr><th "
+      "scope=\"col\">Figure</th>"
       "<th scope=\"col\" class=\"n\">Baseline</th><th scope=\"col\" class=\"n\">This</th><th "
       "scope=\"col\" class=\"n\">Change</th><th scope=\"col\" class=\"n\">In per "
       "cent</th></tr></thead>\n<tbody>\n",
@@ -57,7 +57,9 @@ std::string figures_table(const char* title, const std::vector<Figure>& figures)
 // In the order of the report, then what only the baseline has.
 class FigureList {
  public:
-  void now(const std::string& name, int64_t value) { at(name).now = at(name).now.value_or(0) + value; }
+  void now(const std::string& name, int64_t value) {
+    at(name).now = at(name).now.value_or(0) + value;
+  }
   void before(const std::string& name, int64_t value) {
     at(name).before = at(name).before.value_or(0) + value;
   }
@@ -75,7 +77,8 @@ class FigureList {
 
 void add_totals(const PageReport& page, const auto& add) {
   for (const Part& part : page.parts)
-    for (const PoolRow& pool : part.report.pools) add("peak of " + pool.name + ", bytes", pool.peak);
+    for (const PoolRow& pool : part.report.pools)
+      add("peak of " + pool.name + ", bytes", pool.peak);
   if (page.mailbox_bytes > 0) add("mailbox, bytes", page.mailbox_bytes);
   if (const auto& measured = page.whole.measured) {
     add("flash, bytes", measured->flash_bytes());
@@ -90,7 +93,8 @@ void add_totals(const PageReport& page, const auto& add) {
   add("multiply-accumulates", page.whole.macs);
   add("transfers between devices", page.whole.transfers);
   int64_t operators = 0;
-  for (const Part& part : page.parts) operators += static_cast<int64_t>(part.report.operators.size());
+  for (const Part& part : page.parts)
+    operators += static_cast<int64_t>(part.report.operators.size());
   add("operators", operators);
 }
 
@@ -150,9 +154,9 @@ std::string comparison_view(const PageReport& now, const PageReport& before,
   if (changed.empty())
     html += "<p class=\"note\">No operator has other figures.</p>\n";
   else
-    html += folded(counted(static_cast<int64_t>(changed.size()), "figure") +
-                       " of operators that changed",
-                   figures_table("Operators", changed));
+    html += folded(
+        counted(static_cast<int64_t>(changed.size()), "figure") + " of operators that changed",
+        figures_table("Operators", changed));
   return html + "</section>\n";
 }
 

@@ -34,8 +34,8 @@ std::vector<FlashGroup> flash_groups(const PageReport& page, const Part& part) {
   const Report& report = part.report;
   FlashGroup code{"Code", {}}, constants{"Constants", {}}, streams{"Command streams", {}};
   if (report.measured)
-    code.items.push_back({"code", "machine code and what it needs", "", "d-none",
-                          report.measured->code_bytes, {}});
+    code.items.push_back(
+        {"code", "machine code and what it needs", "", "d-none", report.measured->code_bytes, {}});
   for (const OperatorRow& row : report.operators) {
     if (const int64_t bytes = row.weight_bytes + row.table_bytes; bytes > 0)
       constants.items.push_back({row.name, "weights and tables", part.id(row.name),
@@ -43,7 +43,10 @@ std::vector<FlashGroup> flash_groups(const PageReport& page, const Part& part) {
     if (row.stream_bytes > 0)
       streams.items.push_back({row.region.empty() ? row.name : row.region,
                                "commands with the weights that the device reads",
-                               part.id(row.name), page.colour(row.device), row.stream_bytes, {}});
+                               part.id(row.name),
+                               page.colour(row.device),
+                               row.stream_bytes,
+                               {}});
   }
   std::vector<FlashGroup> groups;
   for (FlashGroup* group : {&code, &constants, &streams}) {
@@ -106,8 +109,7 @@ std::string flash_drawing(const Part& part, const std::vector<FlashGroup>& group
     Area area = areas[g];
     const bool is_captioned = area.height > 3 * kCaption && area.width > 60;
     if (is_captioned) {
-      const std::string caption =
-          fmt::format("{} {}", groups[g].title, grouped(groups[g].bytes));
+      const std::string caption = fmt::format("{} {}", groups[g].title, grouped(groups[g].bytes));
       svg += fmt::format("<text class=\"caption\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n",
                          area.x + 2, area.y + 14,
                          escaped(shortened(caption, static_cast<size_t>(area.width / kCharacter))));
@@ -156,13 +158,14 @@ std::string flash_view(const PageReport& page, const Part& part) {
   int64_t total = 0;
   for (const FlashGroup& group : groups) total += group.bytes;
   if (report.measured)
-    html += fmt::format("<p class=\"lead\">{} as linked by {}.</p>\n",
-                        bytes_text(report.measured->flash_bytes()),
-                        escaped(report.measured->compiler));
+    html +=
+        fmt::format("<p class=\"lead\">{} as linked by {}.</p>\n",
+                    bytes_text(report.measured->flash_bytes()), escaped(report.measured->compiler));
   else
-    html += fmt::format("<p class=\"lead\">{} of constants and command streams. The code is not "
-                        "measured: {}.</p>\n",
-                        bytes_text(total), escaped(report.not_measured));
+    html += fmt::format(
+        "<p class=\"lead\">{} of constants and command streams. The code is not "
+        "measured: {}.</p>\n",
+        bytes_text(total), escaped(report.not_measured));
   if (total == 0) return html + "<p class=\"note\">Nothing of it is known.</p></section>\n";
   html += flash_drawing(part, groups, total);
   html += folded("Flash, piece by piece", flash_table(part, groups, total));

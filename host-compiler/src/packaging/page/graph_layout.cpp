@@ -6,8 +6,9 @@
 namespace intarsia::packaging::page {
 namespace {
 
-constexpr int64_t kBendWidth = 14;   // where an edge passes a layer
-constexpr int64_t kLongEdge = 24;    // layers: longer edges are drawn beside the layers that they pass
+constexpr int64_t kBendWidth = 14;  // where an edge passes a layer
+constexpr int64_t kLongEdge =
+    24;  // layers: longer edges are drawn beside the layers that they pass
 constexpr int kSweeps = 6, kMoves = 12;
 
 // A node of a layer: an operator, or a place where an edge passes.
@@ -144,7 +145,8 @@ class Layers {
     // Between what they would be when pushed to the right and when pushed to the left.
     std::vector<int64_t> right = wanted, left = wanted;
     for (size_t i = 1; i < layer.size(); ++i)
-      right[i] = std::max(right[i], right[i - 1] + distance(slots_[layer[i - 1]], slots_[layer[i]]));
+      right[i] =
+          std::max(right[i], right[i - 1] + distance(slots_[layer[i - 1]], slots_[layer[i]]));
     for (size_t i = layer.size() - 1; i-- > 0;)
       left[i] = std::min(left[i], left[i + 1] - distance(slots_[layer[i]], slots_[layer[i + 1]]));
     for (size_t i = 0; i < layer.size(); ++i) slots_[layer[i]].x = (left[i] + right[i]) / 2;
@@ -157,8 +159,7 @@ class Layers {
         {slots_[a].x + shift, top(layer_[a]) + GraphLayout::kNodeHeight}};
     for (const size_t bend : bends_[edge]) {
       const size_t layer = layer_[a] + points.size();
-      points.push_back({slots_[bend].x + shift,
-                        top(layer) + GraphLayout::kNodeHeight / 2});
+      points.push_back({slots_[bend].x + shift, top(layer) + GraphLayout::kNodeHeight / 2});
     }
     points.push_back({slots_[b].x + shift, top(layer_[b])});
     return points;

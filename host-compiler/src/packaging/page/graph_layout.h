@@ -13,8 +13,8 @@ struct GraphLayout {
   struct Point {
     int64_t x = 0, y = 0;
   };
-  std::vector<Point> nodes;              // upper left corners
-  std::vector<int64_t> layers;           // of nodes, from above
+  std::vector<Point> nodes;               // upper left corners
+  std::vector<int64_t> layers;            // of nodes, from above
   std::vector<std::vector<Point>> lines;  // of edges: points that they pass, from above
   int64_t width = 0, height = 0;
 };

@@ -57,10 +57,10 @@ std::string region_shapes(const PageReport& page, const Report& report, const Gr
     const auto& [layer, region] = key;
     const int64_t top = 8 + layer * (GraphLayout::kNodeHeight + GraphLayout::kGapY) - 7;
     const bool goes_on = spans.contains({layer + 1, region});
-    svg += fmt::format(
-        "<rect class=\"region {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
-        page.colour(devices[region]), span.first - 8, top, span.second - span.first + 16,
-        GraphLayout::kNodeHeight + 14 + (goes_on ? GraphLayout::kGapY - 14 : 0));
+    svg += fmt::format("<rect class=\"region {}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
+                       page.colour(devices[region]), span.first - 8, top,
+                       span.second - span.first + 16,
+                       GraphLayout::kNodeHeight + 14 + (goes_on ? GraphLayout::kGapY - 14 : 0));
   }
   return svg;
 }
@@ -78,9 +78,10 @@ std::string curve(const std::vector<GraphLayout::Point>& points) {
 std::string edge_shape(const Part& part, const GraphEdge& edge,
                        const std::vector<GraphLayout::Point>& points) {
   const std::string from = part.id(edge.from), to = part.id(edge.to);
-  return fmt::format("<path class=\"edge\" data-ends=\"{}{}{}\" d=\"{}\"><title>{}: {}</title></path>\n",
-                     from, from.empty() || to.empty() ? "" : " ", to, curve(points),
-                     escaped(edge.tensor), bytes_text(edge.bytes));
+  return fmt::format(
+      "<path class=\"edge\" data-ends=\"{}{}{}\" d=\"{}\"><title>{}: {}</title></path>\n", from,
+      from.empty() || to.empty() ? "" : " ", to, curve(points), escaped(edge.tensor),
+      bytes_text(edge.bytes));
 }
 
 std::string node_shape(const PageReport& page, const Part& part, const GraphRow& row,
@@ -89,7 +90,8 @@ std::string node_shape(const PageReport& page, const Part& part, const GraphRow&
   constexpr size_t kRoom = 25;
   return fmt::format(
       "<g class=\"node{}\"{}><title>{}: {} {}, {}</title><rect class=\"{}\" x=\"{}\" y=\"{}\" "
-      "width=\"{}\" height=\"{}\" rx=\"5\"/></g><text class=\"label strong\" x=\"{}\" y=\"{}\">{}</text>"
+      "width=\"{}\" height=\"{}\" rx=\"5\"/></g><text class=\"label strong\" x=\"{}\" "
+      "y=\"{}\">{}</text>"
       "<text class=\"label muted\" x=\"{}\" y=\"{}\">{}</text>\n",
       id.empty() ? " nothing" : "", id.empty() ? "" : fmt::format(" data-op=\"{}\"", id),
       escaped(row.name), escaped(row.kind), escaped(row.shapes),
@@ -104,12 +106,11 @@ std::string edge_table(const Part& part) {
       "<table>\n<thead><tr><th scope=\"col\">From</th><th scope=\"col\">To</th><th "
       "scope=\"col\">Tensor</th><th scope=\"col\" class=\"n\">Bytes</th></tr></thead>\n<tbody>\n";
   for (const GraphEdge& edge : part.report.edges)
-    html += fmt::format(
-        "<tr{}><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>\n",
-        operator_attribute(part, edge.from.empty() ? edge.to : edge.from),
-        edge.from.empty() ? "application" : escaped(edge.from),
-        edge.to.empty() ? "application" : escaped(edge.to), escaped(edge.tensor),
-        grouped(edge.bytes));
+    html += fmt::format("<tr{}><td>{}</td><td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>\n",
+                        operator_attribute(part, edge.from.empty() ? edge.to : edge.from),
+                        edge.from.empty() ? "application" : escaped(edge.from),
+                        edge.to.empty() ? "application" : escaped(edge.to), escaped(edge.tensor),
+                        grouped(edge.bytes));
   return scrolled(label_in(part, "Tensors between operators"), html + "</tbody></table>");
 }
 
@@ -123,8 +124,9 @@ std::string graph_view(const PageReport& page, const Part& part) {
            "<p class=\"note\">This report does not have the graph: it is of an earlier "
            "version.</p></section>\n";
   const DrawnGraph drawn = drawn_part(report);
-  html += "<p class=\"lead\">The model's operators in their devices' colours; what one device runs "
-          "as a whole is on one ground. Nothing runs for dashed ones.</p>\n";
+  html +=
+      "<p class=\"lead\">The model's operators in their devices' colours; what one device runs "
+      "as a whole is on one ground. Nothing runs for dashed ones.</p>\n";
   if (drawn.nodes < report.graph.size())
     html += fmt::format("<p class=\"note\">Drawn are the first {} of {} operators.</p>\n",
                         grouped(static_cast<int64_t>(drawn.nodes)),
@@ -139,10 +141,11 @@ std::string graph_view(const PageReport& page, const Part& part) {
     svg += edge_shape(part, *drawn.rows[e], layout.lines[e]);
   for (size_t i = 0; i < drawn.nodes; ++i)
     svg += node_shape(page, part, report.graph[i], layout.nodes[i]);
-  html += "<div class=\"tall\">" + scrolled(label_in(part, "Drawing of the graph"), svg + "</svg>") + "</div>\n";
-  html += folded(counted(static_cast<int64_t>(report.edges.size()), "tensor") +
-                     " between operators",
-                 edge_table(part));
+  html += "<div class=\"tall\">" +
+          scrolled(label_in(part, "Drawing of the graph"), svg + "</svg>") + "</div>\n";
+  html +=
+      folded(counted(static_cast<int64_t>(report.edges.size()), "tensor") + " between operators",
+             edge_table(part));
   return html + "</section>\n";
 }
 

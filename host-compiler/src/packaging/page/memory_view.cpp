@@ -24,8 +24,8 @@ struct MemoryChart {
            (kWidth - kLeft - kRight) * static_cast<double>(step) / static_cast<double>(steps);
   }
   double y(int64_t address) const {
-    return kTop +
-           plot_height * (1 - static_cast<double>(address) / static_cast<double>(std::max<int64_t>(1, pool.peak)));
+    return kTop + plot_height * (1 - static_cast<double>(address) /
+                                         static_cast<double>(std::max<int64_t>(1, pool.peak)));
   }
 };
 
@@ -37,8 +37,8 @@ std::string steps_text(const BufferRow& row) {
 
 // What made it, by which name the other views call it.
 std::string label_of(const BufferRow& row) {
-  const std::string name = row.written_by.empty() ? (row.tensor.empty() ? row.name : row.tensor)
-                                                  : row.written_by;
+  const std::string name =
+      row.written_by.empty() ? (row.tensor.empty() ? row.name : row.tensor) : row.written_by;
   return row.use == "tensor" || row.use.empty() ? name : fmt::format("{} ({})", name, row.use);
 }
 
@@ -148,7 +148,8 @@ std::string line(const MemoryChart& chart, int64_t bytes, const char* name, cons
 std::string drawing(const MemoryChart& chart, const std::vector<size_t>& drawn) {
   const double height = MemoryChart::kTop + chart.plot_height + MemoryChart::kStrip + 44;
   std::string svg = fmt::format(
-      "<svg class=\"chart items\" role=\"img\" viewBox=\"0 0 {1:.0f} {2:.0f}\" aria-label=\"{0} over "
+      "<svg class=\"chart items\" role=\"img\" viewBox=\"0 0 {1:.0f} {2:.0f}\" aria-label=\"{0} "
+      "over "
       "the steps of the plan: a rectangle for each buffer\">\n",
       escaped(chart.pool.name), MemoryChart::kWidth, height);
   svg += axes(chart);
@@ -229,7 +230,8 @@ std::string one_memory(const PageReport& page, const Part& part, const PoolRow& 
     return static_cast<double>(row.end - row.begin) *
            static_cast<double>(row.last_step - row.first_step + 1);
   };
-  std::stable_sort(drawn.begin(), drawn.end(), [&](size_t a, size_t b) { return area(a) > area(b); });
+  std::stable_sort(drawn.begin(), drawn.end(),
+                   [&](size_t a, size_t b) { return area(a) > area(b); });
   if (drawn.size() > kMostBuffers) {
     drawn.resize(kMostBuffers);
     html += fmt::format(

@@ -25,16 +25,14 @@ std::string operator_line(const PageReport& page, const Part& part, size_t numbe
   const bool is_of_stream =
       std::any_of(part.report.regions.begin(), part.report.regions.end(),
                   [&](const RegionRow& region) { return region.name == row.region; });
-  html += fmt::format("<td class=\"device\"><span class=\"chip {}\">{}</span>{}</td>", page.colour(row.device),
-                      escaped(row.device),
-                      is_of_stream
-                          ? fmt::format("<span class=\"sub\">{}</span>", escaped(row.region))
-                          : "");
+  html += fmt::format(
+      "<td class=\"device\"><span class=\"chip {}\">{}</span>{}</td>", page.colour(row.device),
+      escaped(row.device),
+      is_of_stream ? fmt::format("<span class=\"sub\">{}</span>", escaped(row.region)) : "");
   html += number_cell(row.macs, grouped(row.macs));
   if (!part.times.empty()) {
     const Part::Time& time = part.times[number];
-    html += number_cell(time.cycles,
-                        (time.is_share ? "≈" : "") + grouped(time.cycles));
+    html += number_cell(time.cycles, (time.is_share ? "≈" : "") + grouped(time.cycles));
     const double share = microseconds > 0 ? 100 * time.microseconds / microseconds : 0;
     html += fmt::format(
         "<td class=\"n share\" data-value=\"{:.4f}\">{}<span class=\"bar\"><span class=\"{}\" "
@@ -61,11 +59,13 @@ std::string operators_view(const PageReport& page, const Part& part) {
   html += fmt::format("<p class=\"lead\">{} in the order they run.",
                       counted(static_cast<int64_t>(part.report.operators.size()), "operator"));
   if (!part.times.empty())
-    html += " Cycles are the compiler's estimate at each device's clock, not measured; the share is "
-            "of the time that all take.";
+    html +=
+        " Cycles are the compiler's estimate at each device's clock, not measured; the share is "
+        "of the time that all take.";
   if (has_shares)
-    html += " Operators of one stream are estimated together: those marked ≈ have their part of "
-            "it, in proportion to what each would take alone.";
+    html +=
+        " Operators of one stream are estimated together: those marked ≈ have their part of "
+        "it, in proportion to what each would take alone.";
   html += "</p>\n";
   std::string table = "<table class=\"operators\">\n<thead><tr>" + column("#", true) +
                       column("Operator", false) + column("Device", false) + column("MACs", true);

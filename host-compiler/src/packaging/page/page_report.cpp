@@ -134,9 +134,11 @@ void read_measured(const json& from, Report& report) {
   const json& flash = value(from, "flash");
   if (!flash.is_object()) return;
   const json& stack = value(from, "stack");
-  report.measured = Measurements{text(from, "compiler"), amount(flash, "code_bytes"),
+  report.measured = Measurements{text(from, "compiler"),
+                                 amount(flash, "code_bytes"),
                                  amount(flash, "constant_bytes_linked"),
-                                 amount(flash, "stream_bytes_linked"), amount(stack, "bytes"),
+                                 amount(flash, "stream_bytes_linked"),
+                                 amount(stack, "bytes"),
                                  texts(stack, "chain")};
 }
 
@@ -149,8 +151,8 @@ void read_cycles(const json& estimated, Report& report) {
   }
   for (const json& row : list(estimated, "operators")) {
     const std::string device = text(row, "member");
-    report.cycles.push_back(
-        {text(row, "name"), device, amount(row, "operators"), amount(row, "cycles"), clocks[device]});
+    report.cycles.push_back({text(row, "name"), device, amount(row, "operators"),
+                             amount(row, "cycles"), clocks[device]});
   }
 }
 
@@ -272,12 +274,12 @@ Result<PageReport> read_page_report(const std::string& from, const std::string& 
     return Diagnostics(where, "is no report.json of 'intarsia compile'",
                        "name the report.json in the folder that 'compile' wrote, or the folder");
   if (value(report, "format") != kReportFormat)
-    return Diagnostics(where,
-                       report.contains("format")
-                           ? fmt::format("is a report of another format; this version reads {}",
-                                         kReportFormat)
-                           : "is the report of an earlier version",
-                       again);
+    return Diagnostics(
+        where,
+        report.contains("format")
+            ? fmt::format("is a report of another format; this version reads {}", kReportFormat)
+            : "is the report of an earlier version",
+        again);
   PageReport page;
   page.whole = read_report(report);
   if (report.contains("stages")) {

@@ -11,11 +11,11 @@ std::string card(const std::string& title, const std::string& figure, const std:
                  int64_t used = 0, int64_t size = 0) {
   std::string bar;
   if (size > 0)
-    bar = fmt::format(
-        "<span class=\"bar\"><span style=\"width:{:.1f}%\"></span></span>",
-        std::min(100.0, 100 * static_cast<double>(used) / static_cast<double>(size)));
-  return fmt::format("<div class=\"card\"><dt>{}</dt><dd><b>{}</b>{}<span class=\"sub\">{}</span></dd></div>\n",
-                     title, figure, bar, text);
+    bar = fmt::format("<span class=\"bar\"><span style=\"width:{:.1f}%\"></span></span>",
+                      std::min(100.0, 100 * static_cast<double>(used) / static_cast<double>(size)));
+  return fmt::format(
+      "<div class=\"card\"><dt>{}</dt><dd><b>{}</b>{}<span class=\"sub\">{}</span></dd></div>\n",
+      title, figure, bar, text);
 }
 
 std::string memory_cards(const PageReport& page) {
@@ -26,12 +26,12 @@ std::string memory_cards(const PageReport& page) {
       const std::string where =
           part.cpu.empty() ? escaped(pool.name)
                            : fmt::format("{} of {}", escaped(pool.name), escaped(part.cpu));
-      std::string text = pool.size > 0
-                             ? fmt::format("{} of {} bytes",
-                                           percent(static_cast<double>(pool.peak),
-                                                   static_cast<double>(pool.size)),
-                                           grouped(pool.size))
-                             : "bytes";
+      std::string text =
+          pool.size > 0
+              ? fmt::format("{} of {} bytes",
+                            percent(static_cast<double>(pool.peak), static_cast<double>(pool.size)),
+                            grouped(pool.size))
+              : "bytes";
       text += pool.proven_optimal ? ", proven minimal"
                                   : fmt::format(", at least {}", grouped(pool.lower_bound));
       html += card("RAM in " + where, grouped(pool.peak), text, pool.peak, pool.size);
@@ -106,7 +106,8 @@ std::string summary_view(const PageReport& page) {
       "class=\"visually-hidden\">Summary</h2>\n<dl class=\"cards\">\n";
   html += memory_cards(page) + flash_cards(whole) + time_cards(page);
   int64_t operators = 0;
-  for (const Part& part : page.parts) operators += static_cast<int64_t>(part.report.operators.size());
+  for (const Part& part : page.parts)
+    operators += static_cast<int64_t>(part.report.operators.size());
   html += card("Multiply-accumulates", grouped(whole.macs), counted(operators, "operator"));
   if (whole.transfers > 0)
     html += card("Transfers", grouped(whole.transfers),
@@ -117,10 +118,12 @@ std::string summary_view(const PageReport& page) {
   for (const Part& part : page.parts)
     if (part.report.search.ended_early)
       html += fmt::format(
-          "<p class=\"note\">The search for a smaller plan ended after {} steps: one may exist.</p>\n",
+          "<p class=\"note\">The search for a smaller plan ended after {} steps: one may "
+          "exist.</p>\n",
           grouped(part.report.search.steps));
   html += scrolled("Inputs and outputs",
-                   "<table>\n<caption>Inputs and outputs</caption>\n<thead><tr><th scope=\"col\">Edge</th><th scope=\"col\">Tensor</th><th "
+                   "<table>\n<caption>Inputs and outputs</caption>\n<thead><tr><th "
+                   "scope=\"col\">Edge</th><th scope=\"col\">Tensor</th><th "
                    "scope=\"col\">Type</th><th scope=\"col\">Real value</th><th scope=\"col\" "
                    "class=\"n\">Bytes</th></tr></thead>\n<tbody>\n" +
                        tensor_lines("input", whole.inputs) + tensor_lines("output", whole.outputs) +

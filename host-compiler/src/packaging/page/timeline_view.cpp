@@ -60,8 +60,9 @@ std::string bars_drawing(const std::vector<BarRow>& rows, double end, const std:
           bar.id.empty() ? "" : fmt::format(" data-op=\"{}\"", bar.id), escaped(bar.text),
           bar.colour, x, top, width, kBarHeight);
       if (width > 40)
-        svg += fmt::format("<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 5,
-                           top + 13, escaped(shortened(bar.name, static_cast<size_t>((width - 9) / kCharacter))));
+        svg += fmt::format(
+            "<text class=\"label\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x + 5, top + 13,
+            escaped(shortened(bar.name, static_cast<size_t>((width - 9) / kCharacter))));
       svg += "\n";
     }
   }
@@ -115,7 +116,7 @@ bool is_of_operations(const Trace::Row& row) {
 }
 
 BarRow row_of(const Trace::Row& from, const OperatorNames& names, const std::string& unit,
-              double Trace::Event::* length, bool at_end) {
+              double Trace::Event::*length, bool at_end) {
   BarRow row{from.device, unit, {}};
   for (const Trace::Event& event : from.events) {
     const double busy = event.*length;
@@ -123,7 +124,8 @@ BarRow row_of(const Trace::Row& from, const OperatorNames& names, const std::str
     Bar bar = bar_of(names, event.name, "d-none");
     bar.begin = at_end ? event.begin + event.length - busy : event.begin;
     bar.length = busy;
-    bar.text = fmt::format("{}: {}, {} at {}", event.name, unit, time_text(busy), time_text(bar.begin));
+    bar.text =
+        fmt::format("{}: {}, {} at {}", event.name, unit, time_text(busy), time_text(bar.begin));
     row.bars.push_back(std::move(bar));
   }
   return row;
@@ -205,8 +207,8 @@ std::string estimate_view(const PageReport& page, const Part& part) {
   }
   size_t left_out = 0;
   for (BarRow& row : rows) left_out += thin_out(row.bars, now);
-  html += bars_drawing(rows, now,
-                       label_in(part, "Estimated time of the operators, device by device"));
+  html +=
+      bars_drawing(rows, now, label_in(part, "Estimated time of the operators, device by device"));
   if (left_out > 0)
     html += fmt::format("<p class=\"note\">{} short bars are not drawn.</p>\n",
                         grouped(static_cast<int64_t>(left_out)));
@@ -218,7 +220,8 @@ std::string trace_view(const PageReport& page, const Trace& trace) {
       "<section id=\"trace\" aria-labelledby=\"trace-title\"><h2 id=\"trace-title\">Trace of the "
       "simulated devices</h2>\n";
   html += fmt::format(
-      "<p class=\"lead\"><b>Recorded by a simulator</b> (<code>intarsia run --trace</code>): {} from "
+      "<p class=\"lead\"><b>Recorded by a simulator</b> (<code>intarsia run --trace</code>): {} "
+      "from "
       "the first command to the last. The simulator's timing is a model of the device's. Within an "
       "operation, the bars of its units say how long they are busy, not when exactly.</p>\n",
       time_text(trace.end));

@@ -49,8 +49,8 @@ Trace::Event event_of(const json& from, double clock) {
 
 Result<Trace> read_trace(const std::string& from, const std::string& where) {
   INTARSIA_TRY(const json parsed, parse_strict_json(from, where));
-  const bool has_events = parsed.is_object() && parsed.contains("traceEvents") &&
-                          parsed["traceEvents"].is_array();
+  const bool has_events =
+      parsed.is_object() && parsed.contains("traceEvents") && parsed["traceEvents"].is_array();
   if (!has_events)
     return Diagnostics(where, "is no trace of 'intarsia run --trace'",
                        "name a file that 'intarsia run --trace FILE' wrote");
@@ -80,8 +80,9 @@ Result<Trace> read_trace(const std::string& from, const std::string& where) {
     return Diagnostics(where, "is a trace without anything that a device did",
                        "run a model whose target has a simulated device");
   for (Trace::Row& row : trace.rows)
-    std::stable_sort(row.events.begin(), row.events.end(),
-                     [](const Trace::Event& a, const Trace::Event& b) { return a.begin < b.begin; });
+    std::stable_sort(
+        row.events.begin(), row.events.end(),
+        [](const Trace::Event& a, const Trace::Event& b) { return a.begin < b.begin; });
   return trace;
 }
 

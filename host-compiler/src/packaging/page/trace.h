@@ -10,7 +10,7 @@ namespace intarsia::packaging::page {
 
 struct Trace {
   struct Event {
-    std::string name;  // an operator of the model, or what a command does
+    std::string name;              // an operator of the model, or what a command does
     double begin = 0, length = 0;  // microseconds
     double mac = 0, output = 0;    // of `length`: how long those units were busy
     double macs = 0, cycles = 0;

@@ -23,7 +23,8 @@ std::string comparison_view(const PageReport& now, const PageReport& before,
                             const std::string& before_name);
 
 // A section's heading, or one that many levels below it.
-std::string heading(const Part& part, int below, const std::string& html, const std::string& id = "");
+std::string heading(const Part& part, int below, const std::string& html,
+                    const std::string& id = "");
 // The beginning of a section with its heading.
 std::string section_begin(const char* view, const Part& part, const std::string& title);
 // Attributes of what stands for an operator; nothing for what is none of the report's.
