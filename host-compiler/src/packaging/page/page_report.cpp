@@ -17,10 +17,9 @@ constexpr size_t kColours = 6;  // of page.css
 
 // Whatever somebody has written into the file: what is not there or is of another type is nothing.
 std::string text(const json& object, const char* key) {
-  const auto found = object.is_object() ? object.find(key) : object.end();
-  return object.is_object() && found != object.end() && found->is_string()
-             ? found->get<std::string>()
-             : "";
+  if (!object.is_object()) return "";
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 double real(const json& object, const char* key) {
