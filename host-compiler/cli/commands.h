@@ -61,6 +61,13 @@ struct CheckCommand {
 // kUserError too when a budget is exceeded.
 int run_check(Context& context, const CheckCommand& command);
 
+struct ReportCommand {
+  std::string report;           // a report.json, or the folder that holds it
+  std::string baseline, trace;  // of the same kind; a file of `run --trace`
+  std::string output_file;
+};
+int run_report(const ReportCommand& command);
+
 struct ExplainCommand {
   CommonOptions common;
   bool refused = false;  // only operators that a device was asked for and cannot take

@@ -252,6 +252,21 @@ int run_main(int argc, char** argv) {
       ->check(not_empty);
   sub->callback([&] { exit_code = run_check(context, check); });
 
+  ReportCommand report;
+  sub =
+      app.add_subcommand("report", "a page of HTML that shows a report: memory, flash, operators");
+  sub->add_option("REPORT", report.report, "a report.json, or the folder that 'compile' wrote")
+      ->required()
+      ->check(not_empty);
+  sub->add_option("--baseline", report.baseline, "another report to compare with: a file or folder")
+      ->check(not_empty);
+  sub->add_option("--trace", report.trace, "what simulated devices did: a file of 'run --trace'")
+      ->check(not_empty);
+  sub->add_option("-o,--output", report.output_file, "the page to write")
+      ->required()
+      ->check(not_empty);
+  sub->callback([&] { exit_code = run_report(report); });
+
   ExplainCommand explain;
   sub = app.add_subcommand("explain", "who runs each operator, and why not another");
   add_common(*sub, explain.common, ModelArgument::File);

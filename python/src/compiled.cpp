@@ -42,7 +42,8 @@ nb::dict files_of(const Compiled& compiled) {
   std::vector<std::pair<std::string, std::string>> files = watched_call(
       nb::none(), [&](Watcher&) -> Result<std::vector<std::pair<std::string, std::string>>> {
         std::vector<std::pair<std::string, std::string>> all;
-        for (const SourceFile& file : requests::plain_files(compiled.made))
+        INTARSIA_TRY(const std::vector<SourceFile> files, requests::plain_files(compiled.made));
+        for (const SourceFile& file : files)
           all.emplace_back(file.path, file.whole_text());
         return all;
       });

@@ -9,15 +9,18 @@
 namespace intarsia::requests {
 namespace {
 
-PackageContents with_report(PackageContents package, const ProgramReport& report) {
+Result<PackageContents> with_report(PackageContents package, const ProgramReport& report) {
   package.files.push_back({"report.txt", report.text});
   package.files.push_back({"report.json", report.json});
+  INTARSIA_TRY(std::string page, report_page(report.json, "report.json"));
+  package.files.push_back({"report.html", std::move(page)});
   return package;
 }
 
 Result<void> write_model(const std::string& folder, PackageContents package,
                          const ProgramReport& report) {
-  return write_package_folder(folder, with_report(std::move(package), report));
+  INTARSIA_TRY(PackageContents whole, with_report(std::move(package), report));
+  return write_package_folder(folder, std::move(whole));
 }
 
 // The runtime with what other models need of it already.
@@ -95,8 +98,9 @@ Result<const packaging::Format*> format_of(const FolderRequest& request) {
 
 }  // namespace
 
-std::vector<SourceFile> plain_files(const MeasuredProgram& made) {
-  return listed_files(with_report(made.model.package, made.report));
+Result<std::vector<SourceFile>> plain_files(const MeasuredProgram& made) {
+  INTARSIA_TRY(PackageContents whole, with_report(made.model.package, made.report));
+  return listed_files(std::move(whole));
 }
 
 Result<void> check_folder_request(const FolderRequest& request) {

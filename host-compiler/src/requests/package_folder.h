@@ -19,10 +19,10 @@ struct FolderRequest {
 // Whether there is such a format, and the form that is asked for can be had in it: before time is spent on compiling.
 Result<void> check_folder_request(const FolderRequest& request);
 
-// What a folder of format "plain" holds: the package with report.txt and report.json.
-std::vector<SourceFile> plain_files(const MeasuredProgram& made);
+// What a folder of format "plain" holds: the package with report.txt, report.json and report.html.
+Result<std::vector<SourceFile>> plain_files(const MeasuredProgram& made);
 
-// With report.txt and report.json. Folders are replaced whole or not at all.
+// With report.txt, report.json and report.html. Folders are replaced whole or not at all.
 Result<void> write_package(const Environment& environment, const FolderRequest& request,
                            const MeasuredProgram& made, const NoteSink& on_note);
 

@@ -6,6 +6,7 @@
 #include "multicore/multicore.h"
 #include "packaging/cycles_json.h"
 #include "packaging/report_text.h"
+#include "packaging/rows_on_lines.h"
 #include "packaging/tensor_json.h"
 
 namespace intarsia::requests {
@@ -44,6 +45,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
       packaging::cycles_text(cycles.device_cycles);
   for (const CompiledProgram& program : model.programs) {
     Report report = make_report(program, target, selection.board.name);
+    add_placement(explanation, report);
     result.not_measured = "the parts are firmware of their own; measure each when it is built";
     report.not_measured = result.not_measured;
     result.operators.insert(result.operators.end(), report.operators.begin(),
@@ -53,7 +55,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
     row["member"] = program.cpu;
     json["stages"].push_back(std::move(row));
   }
-  result.json = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  result.json = packaging::rows_on_lines(json) + "\n";
   return result;
 }
 

@@ -155,15 +155,6 @@ std::vector<Subject> networks(const std::vector<std::string>& targets, bool own_
   return subjects;
 }
 
-std::vector<Subject> cases(const std::vector<std::string>& targets) {
-  std::vector<Subject> subjects;
-  for (const fs::path& folder : recorded_cases())
-    for (const std::string& target : targets)
-      subjects.push_back(
-          {folder / "model.tflite", folder, target, name_for(test_name(folder), target)});
-  return subjects;
-}
-
 std::vector<Subject> streams(bool own_only) {
   std::vector<Subject> subjects;
   for (const fs::path& file : vela_streams()) {
@@ -184,6 +175,15 @@ INSTANTIATE_TEST_SUITE_P(Networks, Built,
                          kName);
 INSTANTIATE_TEST_SUITE_P(Streams, Built, testing::ValuesIn(streams(false)), kName);
 #else
+std::vector<Subject> cases(const std::vector<std::string>& targets) {
+  std::vector<Subject> subjects;
+  for (const fs::path& folder : recorded_cases())
+    for (const std::string& target : targets)
+      subjects.push_back(
+          {folder / "model.tflite", folder, target, name_for(test_name(folder), target)});
+  return subjects;
+}
+
 INSTANTIATE_TEST_SUITE_P(Networks, Recorded,
                          testing::ValuesIn(networks({"c", "c -mcpu=cortex-m4", "cortex-m55",
                                                      "ethos-u55-128", "ethos-u65-256"},
