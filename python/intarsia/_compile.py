@@ -74,7 +74,7 @@ class Package:
     def report(self) -> Report:
         """RAM, flash, stack and cycles, operators and the memory plan."""
         if self._report is None:
-            self._report = Report(self._compiled.report_text, self._compiled.report_json, self._compiled.plan())
+            self._report = Report(self._compiled.report_json, self._compiled.report_text)
         return self._report
 
     def write(self, folder: str | os.PathLike[str], format: str = "plain", *,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import html
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
+
+from intarsia import _core
 
 if TYPE_CHECKING:
     import pandas
@@ -87,6 +89,10 @@ class PlannedBuffer:
     """Where a buffer lies, and for how long."""
 
     name: str
+    use: str
+    """"input", "output", "tensor" (between operators), "scratch" or "state"."""
+    tensor: str
+    """The model's, where it holds one; may be empty."""
     memory: str
     begin: int
     """First byte, from the beginning of the model's block in that memory."""
@@ -95,32 +101,37 @@ class PlannedBuffer:
     first_step: int
     last_step: int
     """Inclusive, as the first one. Steps are counted over the whole run."""
-    group: int
-    """Buffers of one group share bytes on purpose: aliases, results written over operands."""
+    alias: str
+    """The buffer whose bytes it shares on purpose; may be empty."""
+    written_by: str
+    """The operator; empty for what the application fills."""
+    read_by: tuple[str, ...]
+    """Operators."""
 
 
 class Report:
     """The figures of a compiled model: :attr:`ram`, :attr:`flash`, :attr:`layers`, :attr:`plan` and more.
 
-    In notebooks it shows itself as a table.
+    In notebooks it shows itself as a table; :meth:`to_html` is the whole page.
+
+    :param data: report.json, as text or as what it holds.
+    :param text: report.txt, for ``print``.
     """
 
-    def __init__(self, text: str, data: str | Mapping[str, Any], plan: Iterable[tuple[str, int, Iterable[tuple[Any, ...]]]]) -> None:
-        programs = [(cpu, [PlannedBuffer(*row) for row in buffers]) for cpu, _, buffers in plan]
+    def __init__(self, data: str | Mapping[str, Any], text: str = "") -> None:
         self._json = data if isinstance(data, str) else json.dumps(data, indent=2) + "\n"
         self._text = text
         self.data: dict[str, Any] = json.loads(self._json)
         """report.json: keys stay what they are from version to version."""
-        stages = self.data.get("stages", [])
-        self.parts: tuple[Report, ...] = tuple(
-            Report("", stage, [(cpu, 0, [])])._with_plan(buffers) for stage, (cpu, buffers) in zip(stages, programs))
+        self.parts: tuple[Report, ...] = tuple(map(Report, self.data.get("stages", [])))
         """Of a model that several CPUs run: the report of each. Empty for others."""
-        self.plan: tuple[PlannedBuffer, ...] = () if stages else tuple(buffer for _, buffers in programs for buffer in buffers)
-        """Every planned buffer. Of a model in parts see :attr:`parts`."""
 
-    def _with_plan(self, plan: Iterable[PlannedBuffer]) -> Report:
-        self.plan = tuple(plan)
-        return self
+    @property
+    def plan(self) -> tuple[PlannedBuffer, ...]:
+        """Every buffer that the memory plan has a place for. Of a model in parts see :attr:`parts`."""
+        return tuple(PlannedBuffer(row["name"], row["use"], row["tensor"], row["pool"], row["begin"], row["end"], row["first_step"],
+                                   row["last_step"], row["alias"], row["written_by"], tuple(row["read_by"]))
+                     for row in self.data.get("buffers", []))
 
     @property
     def model(self) -> str:
@@ -249,6 +260,17 @@ class Report:
     def to_json(self) -> str:
         """The text of report.json, as `compile` writes it."""
         return self._json
+
+    def to_html(self, *, baseline: Report | None = None, trace: Mapping[str, Any] | None = None) -> str:
+        """The page of report.html, as `compile` writes it: memory maps, operators, the network. It needs no other file and no
+        network.
+
+        :param baseline: another report, to compare with.
+        :param trace: what simulated devices did, of ``Simulator.trace()``.
+        :raises Error: the data are not those of a report.
+        """
+        return _core.report_page(self._json, "" if baseline is None else baseline.to_json(),
+                                 "" if trace is None else json.dumps(trace))
 
     def __str__(self) -> str:
         return self._text or f"report of {self.model} for {self.target}"

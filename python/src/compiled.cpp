@@ -43,8 +43,7 @@ nb::dict files_of(const Compiled& compiled) {
       nb::none(), [&](Watcher&) -> Result<std::vector<std::pair<std::string, std::string>>> {
         std::vector<std::pair<std::string, std::string>> all;
         INTARSIA_TRY(const std::vector<SourceFile> files, requests::plain_files(compiled.made));
-        for (const SourceFile& file : files)
-          all.emplace_back(file.path, file.whole_text());
+        for (const SourceFile& file : files) all.emplace_back(file.path, file.whole_text());
         return all;
       });
   nb::dict result;
@@ -62,22 +61,6 @@ std::vector<std::string> write(const Compiled& compiled, const std::string& fold
         [&](const std::string& note) { notes.push_back(note); }));
     return notes;
   });
-}
-
-// By program: the CPU that runs it, the number of steps, and for each buffer its name, its memory, its first byte and the
-// one behind its last, its first and last step, and which group it shares bytes with on purpose.
-nb::list plan_of(const Compiled& compiled) {
-  nb::list programs;
-  for (const CompiledProgram& program : compiled.made.model.programs) {
-    nb::list buffers;
-    for (const Placement& place : program.plan.placements)
-      buffers.append(nb::make_tuple(program.lowered.entry_func().buffer(place.buffer).name,
-                                    program.plan.memory.pools[static_cast<size_t>(place.pool)].name,
-                                    place.offset, place.offset + place.bytes, place.first_step,
-                                    place.last_step, place.group));
-    programs.append(nb::make_tuple(program.cpu, program.plan.steps, buffers));
-  }
-  return programs;
 }
 
 nb::list format_list() {
@@ -99,13 +82,23 @@ void bind_compiled(nb::module_& module) {
       .def_prop_ro("report_text", [](const Compiled& it) { return it.made.report.text; })
       .def_ro("notes", &Compiled::notes)
       .def("files", files_of, nb::sig("def files(self) -> dict[str, bytes]"))
-      .def("plan", plan_of,
-           nb::sig("def plan(self) -> list[tuple[str, int, list[tuple[str, str, int, int, int, "
-                   "int, int]]]]"))
       .def("write", write, nb::arg("folder"), nb::arg("format"), nb::arg("runtime_folder"),
            nb::arg("single_file"));
   module.def("compile", compile_model, nb::arg("resource_root"), nb::arg("bytes").none(),
              nb::arg("options"), nb::arg("measures"), nb::arg("progress").none());
+  module.def(
+      "report_page",
+      [](const std::string& report, const std::string& baseline, const std::string& trace) {
+        return watched_call(nb::none(), [&](Watcher&) {
+          ReportPageExtras extras;
+          extras.baseline = baseline;
+          extras.baseline_name = "baseline";
+          extras.trace = trace;
+          extras.trace_name = "trace";
+          return report_page(report, "report", extras);
+        });
+      },
+      nb::arg("report"), nb::arg("baseline"), nb::arg("trace"));
   module.def("formats", format_list, nb::sig("def formats() -> list[tuple[str, str]]"));
 }
 
