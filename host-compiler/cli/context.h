@@ -12,6 +12,7 @@
 #include "intarsia/build.h"
 #include "intarsia/compile.h"
 #include "intarsia/plugin/target_kind.h"
+#include "progress_line.h"
 
 namespace intarsia::cli {
 
@@ -74,9 +75,6 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
 // to build; options.model is the folder.
 Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options);
 
-// For the line that shows what is going on, on a terminal only; gone before anything else is printed.
-void clear_progress();
-
 // "-Os" or "-O2".
 std::string optimise_flag(const CommonOptions& options);
 
@@ -85,5 +83,9 @@ Result<graph::Module> import_file(const Context& context, const CommonOptions& o
 
 // Prints each problem on a line of its own to standard error and returns kUserError.
 int fail(const Diagnostics& problems);
+void print_errors(const Diagnostics& problems);
+
+// Of the boards that come with the program, those whose programs run beside simulated devices.
+std::vector<std::string> boards_that_trace(const Context& context);
 
 }  // namespace intarsia::cli

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "context.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -17,8 +18,7 @@ using plan::PlacementProblem;
 using plan::PlacementSolution;
 
 int refuse(const Diagnostics& problems) {
-  std::fputs(problems.to_string().c_str(), stderr);
-  return 1;
+  return fail(problems);
 }
 
 // Without a capacity everything fits; with one, the planner stops at the first placement that does.

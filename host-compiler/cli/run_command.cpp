@@ -163,8 +163,9 @@ Result<int> run(Context& context, const RunCommand& command) {
       !setting.board.takes_simulated_devices())
     return Diagnostics(
         "--trace",
-        fmt::format("devices are simulated on this machine, not on board {}", setting.board.name),
-        "leave --board out");
+        fmt::format("no simulated devices can be beside the emulator of board {}",
+                    setting.board.name),
+        fmt::format("these boards can trace: {}", fmt::join(boards_that_trace(context), ", ")));
   ExecuteRequest request;
   if (!command.trace_file.empty()) request.trace_file = work.path() + "/trace.json";
   INTARSIA_TRY(request.inputs, read_inputs(command, setting.manifest));

@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "context.h"
+#include "text_table.h"
+
 namespace intarsia::cli {
 
 namespace {
@@ -14,20 +17,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Row = std::vector<std::string>;
 
-// Columns as wide as their widest cell, the last one as it comes.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<size_t> widths;
+// What is described stands out: the first column.
+std::string table(const std::vector<Row>& rows, bool has_heading = false) {
+  std::vector<TableRow> cells;
   for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    cells.emplace_back();
+    for (const std::string& cell : row)
+      cells.back().push_back({cell, cells.back().empty() ? Tint::Name : Tint::Plain});
   }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line = " ";
-    for (size_t i = 0; i < row.size(); ++i) line += fmt::format(" {:<{}} ", row[i], widths[i]);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
+  return table_text(cells, output_terminal(), {.indent = 2, .has_heading = has_heading});
+}
+
+std::string title(const std::string& text) {
+  return tinted(output_terminal(), Tint::Heading, text) + "\n";
 }
 
 const char* role_name(Role role) {
@@ -126,12 +128,12 @@ std::string composed_example(const TargetCatalogue& catalogue) {
 }
 
 std::string catalogue_text(const TargetCatalogue& catalogue) {
-  std::string text = "Target kinds\n";
+  std::string text = title("Target kinds");
   std::vector<Row> rows;
   for (const KindSpec& kind : catalogue.kinds()) {
     rows.push_back({kind.name, role_name(kind.role), kind.summary});
   }
-  text += table(rows) + "\nTags (in brackets: the host when the tag is used alone)\n";
+  text += table(rows) + "\n" + title("Tags (in brackets: the host when the tag is used alone)");
   text += table(tag_rows(catalogue.tags(), {}));
   return text +
          fmt::format("\nCompose with '+', the host first: --target {}.\n",
@@ -146,9 +148,9 @@ std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind) {
   for (const AttributeSpec& spec : kind.attributes) {
     rows.push_back({"-" + spec.name, default_text(spec), spec.help, describe_type(spec)});
   }
-  text += kind.attributes.empty() ? "\nIt has no attributes.\n" : fmt::format("\n{}", table(rows));
+  text += kind.attributes.empty() ? "\nIt has no attributes.\n" : "\n" + table(rows, true);
   const std::vector<Row> tags = tag_rows(catalogue.tags(), kind.name);
-  if (!tags.empty()) text += fmt::format("\nTags\n{}", table(tags));
+  if (!tags.empty()) text += "\n" + title("Tags") + table(tags);
   return text;
 }
 
@@ -209,8 +211,7 @@ int run_targets_command(const TargetCatalogue& catalogue, std::optional<std::str
                         bool json) {
   const Result<std::string> text = describe_targets(catalogue, name, json);
   if (!text) {
-    std::fputs(text.error().to_string().c_str(), stderr);
-    return 1;
+    return fail(text.error());
   }
   std::fputs(text->c_str(), stdout);
   return 0;

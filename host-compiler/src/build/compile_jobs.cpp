@@ -64,7 +64,8 @@ Result<void> run_jobs(const BuildSetting& setting, const std::vector<Job>& jobs)
       const size_t now = ++finished;
       if (!setting.on_progress) continue;
       const std::lock_guard lock(progress);
-      setting.on_progress(fmt::format("compiled {} of {} sources", now, jobs.size()));
+      setting.on_progress(
+          {"compiling sources", static_cast<int64_t>(now), static_cast<int64_t>(jobs.size())});
     }
   };
   std::vector<std::thread> workers;
