@@ -92,6 +92,7 @@ void CommandLine::add_compile() {
   command.example("intarsia compile kws.tflite --board mps2-an386 --ram-budget 20K -o kws",
                   "by row tiles, where the model needs more RAM at once");
   command.example("intarsia compile kws.tflite --format zephyr -o kws", "a module for Zephyr");
+  add_model(command, compile_.common, ModelArgument::File);
   command.group("What is written");
   command.option("-o,--output", compile_.output_folder, folder_value(), "the folder to write")
       ->required()
@@ -104,7 +105,7 @@ void CommandLine::add_compile() {
   runtime->check(not_empty);
   command.flag("--single-file", compile_.single_file, "one .c and one .h, for a CPU")
       ->excludes(runtime);
-  add_common(command, compile_.common, ModelArgument::File);
+  add_common(command, compile_.common);
   command.app().callback([&] { exit_code_ = run_compile(context_, compile_); });
 }
 
@@ -113,11 +114,12 @@ void CommandLine::add_build() {
       add("build", kMake, "compile, and build a program for the board's debug probe");
   command.example("intarsia build kws.tflite --board ./my-board -o kws.elf",
                   "for a board of your own, whose folder holds its board.json");
+  add_model(command, build_.common, ModelArgument::FileOrFolder);
   command.group("What is written");
   command.option("-o,--output", build_.output_file, file_value(), "the program to write (ELF)")
       ->required()
       ->check(not_empty);
-  add_common(command, build_.common, ModelArgument::FileOrFolder);
+  add_common(command, build_.common);
   add_timeout(command, build_.common);
   command.app().callback([&] { exit_code_ = run_build(context_, build_); });
 }
@@ -130,6 +132,7 @@ void CommandLine::add_check() {
                   "limits on the command line");
   command.example("intarsia check --file budgets.json",
                   "several models, with budgets of their own");
+  add_model(command, check_.common, ModelArgument::FileOrNone);
   command.group("Budgets");
   // One value each time: the model may come behind it.
   const auto limit = [&](const char* option, std::vector<std::string>& texts, const char* value,
@@ -154,7 +157,7 @@ void CommandLine::add_check() {
       .option("--file", check_.file, file_value(),
               "a JSON file of models with their budgets and baselines")
       ->check(not_empty);
-  add_common(command, check_.common, ModelArgument::FileOrNone);
+  add_common(command, check_.common);
   add_timeout(command, check_.common);
   command.app().callback([&] { exit_code_ = run_check(context_, check_); });
 }
@@ -170,6 +173,7 @@ void CommandLine::add_run() {
       "intarsia run kws.tflite --target ethos-u55-128 --input in0.bin --output-dir out --trace "
       "t.json",
       "with a simulated NPU: cycles by operator, and a timeline for ui.perfetto.dev");
+  add_model(command, run_.common, ModelArgument::FileOrFolder);
   command.group("Inputs and outputs");
   command.option("--input", run_.inputs, file_value(),
                  "raw little-endian tensor or .npy, once per model input");
@@ -200,7 +204,7 @@ void CommandLine::add_run() {
                           "(boards: {})",
                           fmt::join(boards_that_trace(context_), ", ")))
       ->check(not_empty);
-  add_common(command, run_.common, ModelArgument::FileOrFolder);
+  add_common(command, run_.common);
   add_timeout(command, run_.common);
   command.app().callback([&] { exit_code_ = run_run(context_, run_); });
 }
@@ -212,6 +216,7 @@ void CommandLine::add_verify() {
   command.example("intarsia verify kws.tflite --board mps2-an386", "operator by operator");
   command.example("intarsia verify kws --reference kws.tflite --input samples",
                   "a compiled folder against the model that it was made from");
+  add_model(command, verify_.common, ModelArgument::FileOrFolder);
   command.group("What is compared");
   command
       .option("--samples", verify_.samples, any_value("COUNT"),
@@ -230,7 +235,7 @@ void CommandLine::add_verify() {
       .option("--reference", verify_.reference, file_value(),
               "the model that a compiled folder was made from")
       ->check(not_empty);
-  add_common(command, verify_.common, ModelArgument::FileOrFolder);
+  add_common(command, verify_.common);
   add_timeout(command, verify_.common);
   command.app().callback([this, layers] {
     verify_.layers_are_asked_for = layers->count() > 0 && verify_.layers;
@@ -243,15 +248,17 @@ void CommandLine::add_explain() {
       add("explain", kLookInto, "who runs each operator, and why not another");
   command.example("intarsia explain kws.tflite --target cortex-m55+ethos-u55-128",
                   "what the NPU takes, and why it refuses the rest");
+  add_model(command, explain_.common, ModelArgument::File);
   command.group("What is shown");
   command.flag("--refused", explain_.refused, "only operators that a device cannot take, and why");
-  add_common(command, explain_.common, ModelArgument::File);
+  add_common(command, explain_.common);
   command.app().callback([&] { exit_code_ = run_explain(context_, explain_); });
 }
 
 void CommandLine::add_dump() {
   DescribedCommand& command = add("dump", kLookInto, "the output of one stage");
   command.example("intarsia dump kws.tflite --stage partition", "the graph, cut into regions");
+  add_model(command, dump_.common, ModelArgument::File);
   command.group("What is shown");
   command
       .option("--stage", dump_.stage,
@@ -264,7 +271,7 @@ void CommandLine::add_dump() {
               "the bytes of weights and tables: none, short (the first ones of each) or all; "
               "default: short on a terminal, else all, which can be read again")
       ->check(CLI::IsMember({"none", "short", "all"}));
-  add_common(command, dump_.common, ModelArgument::File);
+  add_common(command, dump_.common);
   command.app().callback([&] { exit_code_ = run_dump(context_, dump_); });
 }
 

@@ -28,15 +28,6 @@ std::string check_name(const std::string& name) {
   return problem.empty() ? problem : fmt::format("'{}' {}; {}", name, problem, model_name_rule());
 }
 
-void add_model(DescribedCommand& command, CommonOptions& options, ModelArgument model) {
-  CLI::Option* file =
-      command.argument(options.model, file_value("MODEL"),
-                       model == ModelArgument::FileOrFolder
-                           ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
-                           : "a .tflite, an .onnx or graph text");
-  if (model != ModelArgument::FileOrNone) file->required();
-}
-
 void add_devices(DescribedCommand& command, CommonOptions& options) {
   command.group("Who runs it");
   command
@@ -97,8 +88,16 @@ void add_meaning(DescribedCommand& command, CommonOptions& options) {
 
 }  // namespace
 
-void add_common(DescribedCommand& command, CommonOptions& options, ModelArgument model) {
-  add_model(command, options, model);
+void add_model(DescribedCommand& command, CommonOptions& options, ModelArgument model) {
+  CLI::Option* file =
+      command.argument(options.model, file_value("MODEL"),
+                       model == ModelArgument::FileOrFolder
+                           ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
+                           : "a .tflite, an .onnx or graph text");
+  if (model != ModelArgument::FileOrNone) file->required();
+}
+
+void add_common(DescribedCommand& command, CommonOptions& options) {
   add_devices(command, options);
   add_memory(command, options);
   add_meaning(command, options);

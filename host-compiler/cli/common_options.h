@@ -16,8 +16,10 @@ ValueKind file_value(const std::string& name = "FILE");
 ValueKind folder_value();
 ValueKind word_value(const std::string& name, const std::vector<std::string>& words);
 
-// MODEL, who runs it, in which memories, and what else decides how it is compiled; the groups' order on a page.
-void add_common(DescribedCommand& command, CommonOptions& options, ModelArgument model);
+// MODEL, before all options: what is missing is told in the order in which it was added.
+void add_model(DescribedCommand& command, CommonOptions& options, ModelArgument model);
+// Who runs it, in which memories, and what else decides how it is compiled; the groups' order on a page.
+void add_common(DescribedCommand& command, CommonOptions& options);
 void add_timeout(DescribedCommand& command, CommonOptions& options);
 void add_json(DescribedCommand& command, bool& json, const std::string& text);
 

@@ -100,7 +100,7 @@ int run_compile(Context& context, const CompileCommand& command) {
     return fail(written.error());
   clear_progress();
   const CompileSummary summary{chosen.selection.board.name, to_string(chosen.selection.target),
-                               command.output_folder, command.format, chosen.report};
+                               command.output_folder, chosen.report};
   fmt::print(
       "{}", command.common.json ? chosen.report.json : compile_summary(summary, output_terminal()));
   return kDone;

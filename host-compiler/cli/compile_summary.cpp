@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kColumns = 80, kLabel = 10;
 // Rows of each kind; what is more is counted. Together with the others they are a screen.
-constexpr size_t kMostMemories = 5, kMostDevices = 4, kMostEdges = 2;
+constexpr size_t kMostMemories = 4, kMostDevices = 3, kMostEdges = 2;
 
 class SummaryWriter {
  public:
@@ -27,6 +27,10 @@ class SummaryWriter {
     label_ = label;
     text_ += tinted(terminal_, Tint::Name, fmt::format("{:<{}}", shown, kLabel)) +
              clipped(text, kColumns - kLabel) + "\n";
+  }
+  // A name that one wants to copy is never cut.
+  void path(const std::string& label, const std::string& path) {
+    text_ += tinted(terminal_, Tint::Name, fmt::format("{:<{}}", label, kLabel)) + path + "\n";
   }
   std::string take() { return std::move(text_); }
 
@@ -100,8 +104,16 @@ void add_flash(const CompileSummary& made, SummaryWriter& writer) {
   add("tables", tables);
   add("command streams", streams);
   writer.row("Flash",
-             fmt::format("{}and code, which is not measured", parts.empty() ? "" : parts + "; "));
-  writer.row("", fmt::format("({})", made.report.not_measured));
+             fmt::format("{}code, which is not measured", parts.empty() ? "" : parts + "; and "));
+  // Why is told in two lines at most.
+  const std::string why =
+      wrapped(fmt::format("({})", made.report.not_measured), kColumns - kLabel, 0);
+  const size_t line = why.find('\n');
+  writer.row("Flash", why.substr(0, line));
+  if (line == std::string::npos) return;
+  std::string rest = why.substr(line + 1);
+  std::replace(rest.begin(), rest.end(), '\n', ' ');
+  writer.row("Flash", rest);
 }
 
 void add_devices(const CompileSummary& made, SummaryWriter& writer) {
@@ -175,8 +187,8 @@ std::string compile_summary(const CompileSummary& made, const Terminal& terminal
     writer.row("Reduced",
                fmt::format("{} step{} without changing a result; 'intarsia explain' lists them",
                            report.eliminated_steps, report.eliminated_steps == 1 ? "" : "s"));
-  writer.row("Written", fmt::format("{} ({})", made.folder, made.format));
-  writer.row("Report", fmt::format("{}/report.txt and report.json", made.folder));
+  writer.path("Written", made.folder);
+  writer.row("Report", "report.txt and report.json in that folder");
   return writer.take();
 }
 

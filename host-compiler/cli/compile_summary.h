@@ -10,7 +10,7 @@
 namespace intarsia::cli {
 
 struct CompileSummary {
-  std::string board, target, folder, format;
+  std::string board, target, folder;
   const ProgramReport& report;
 };
 std::string compile_summary(const CompileSummary& made, const Terminal& terminal);

@@ -15,7 +15,7 @@ _intarsia_words() {
   local word
   COMPREPLY=()
   while IFS= read -r word; do
-    [[ -n $word && $word == "$1"* ]] && COMPREPLY+=("$3$word")
+    [[ -n $word && $word == "$1"* ]] && COMPREPLY+=("${3-}$word")
   done <<< "$2"
 }
 

@@ -170,11 +170,9 @@ class Elsewhere {
   void print() const {
     if (!reasons_.empty()) fmt::print("\n");
     for (const auto& [why, count] : reasons_)
-      fmt::print("{}\n",
-                 for_output(fmt::format(
-                     "not {}, which could take {}: {}", why.first,
-                     count == 1 ? "1 operator more" : fmt::format("{} operators more", count),
-                     why.second)));
+      fmt::print("{}\n", for_output(fmt::format(
+                             "not {}: {} ({} that it could take)", why.first, why.second,
+                             count == 1 ? "1 operator" : fmt::format("{} operators", count))));
   }
 
  private:

@@ -162,7 +162,12 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
     setting.on_progress({setting.board.native()
                              ? "running on this machine"
                              : "running in the emulator of " + setting.board.name});
-  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, options));
+  const Result<ProcessOutcome> ended = run_process(command, options);
+  if (!ended.ok() && !setting.board.native() && command[0] == setting.board.emulator->program)
+    return Diagnostics(setting.board.folder + "/board.json: run: emulator",
+                       fmt::format("'{}' {}", command[0], ended.error().items().front().what),
+                       ended.error().items().front().hint);
+  INTARSIA_TRY(const ProcessOutcome outcome, ended);
 
   const std::string where =
       fmt::format("{} on board {}", setting.manifest.model, setting.board.name);
