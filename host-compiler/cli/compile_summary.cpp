@@ -174,8 +174,7 @@ void add_edges(const char* label, const std::vector<TensorInfo>& tensors, Summar
 std::string compile_summary(const CompileSummary& made, const Terminal& terminal) {
   const ProgramReport& report = made.report;
   SummaryWriter writer(terminal);
-  const std::string parts =
-      report.parts.size() == 1 ? "" : fmt::format(" in {} parts", report.parts.size());
+  const std::string parts = report.cpus == 1 ? "" : fmt::format(" in {} parts", report.cpus);
   writer.title(
       fmt::format("{}{} for {} on board {}", report.model, parts, made.target, made.board));
   add_memories(made, writer);

@@ -83,6 +83,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
   result.inputs = model.package.manifest.inputs;
   result.outputs = model.package.manifest.outputs;
   result.eliminated_steps = model.reduced.actions.size();
+  result.cpus = multicore.cpus.size();
   nlohmann::ordered_json json = {{"format", kReportFormat},
                                  {"model", multicore.name},
                                  {"target", target},
@@ -136,9 +137,13 @@ ProgramReport report_of(const Selection& selection, const CompiledModel& model,
     report.measured = *measured;
   else
     report.not_measured = measured.error().items().front().to_string();
-  ProgramReport result{report.model,        report.inputs,
-                       report.outputs,      report.eliminated.size(),
-                       report_text(report), report_json(report)};
+  ProgramReport result;
+  result.model = report.model;
+  result.inputs = report.inputs;
+  result.outputs = report.outputs;
+  result.eliminated_steps = report.eliminated.size();
+  result.text = report_text(report);
+  result.json = report_json(report);
   result.device_cycles = report.device_cycles;
   result.operators = report.operators;
   result.measured = report.measured;
