@@ -50,6 +50,7 @@ Diagnostics unknown_command(const CLI::App& app, int argc, char** argv) {
 
 CommandLine::CommandLine(Context& context)
     : context_(context),
+      example_(example_target(context.registry.catalogue())),
       app_("Intarsia: ahead-of-time deployment of quantised networks to microcontrollers and NPUs",
            "intarsia") {
   app_.require_subcommand(1);
@@ -87,7 +88,7 @@ void CommandLine::add_compile() {
       "folder.");
   command.example("intarsia compile kws.tflite --board mps2-an386 -o kws",
                   "C for a board's core, measured with its compiler");
-  command.example("intarsia compile kws.tflite --target cortex-m55+ethos-u55-128 -o kws",
+  command.example(fmt::format("intarsia compile kws.tflite --target {} -o kws", example_.composed),
                   "a CPU with an NPU, for a board of your own");
   command.example("intarsia compile kws.tflite --board mps2-an386 --ram-budget 20K -o kws",
                   "by row tiles, where the model needs more RAM at once");
@@ -170,8 +171,9 @@ void CommandLine::add_run() {
   command.example("intarsia run kws --input in0.bin --output-dir out --count-instructions",
                   "the folder that 'compile' wrote, as firmware in the emulator of its board");
   command.example(
-      "intarsia run kws.tflite --target ethos-u55-128 --input in0.bin --output-dir out --trace "
-      "t.json",
+      fmt::format(
+          "intarsia run kws.tflite --target {} --input in0.bin --output-dir out --trace t.json",
+          example_.device),
       "with a simulated NPU: cycles by operator, and a timeline for ui.perfetto.dev");
   add_model(command, run_.common, ModelArgument::FileOrFolder);
   command.group("Inputs and outputs");
@@ -246,7 +248,7 @@ void CommandLine::add_verify() {
 void CommandLine::add_explain() {
   DescribedCommand& command =
       add("explain", kLookInto, "who runs each operator, and why not another");
-  command.example("intarsia explain kws.tflite --target cortex-m55+ethos-u55-128",
+  command.example(fmt::format("intarsia explain kws.tflite --target {}", example_.composed),
                   "what the NPU takes, and why it refuses the rest");
   add_model(command, explain_.common, ModelArgument::File);
   command.group("What is shown");
@@ -303,8 +305,8 @@ void CommandLine::add_plan() {
 void CommandLine::add_targets() {
   DescribedCommand& command =
       add("targets", kKnown, "kinds of targets, their attributes, and tags");
-  command.example("intarsia targets ethos-u", "the attributes of a kind");
-  command.example("intarsia targets cortex-m55+ethos-u55-128", "what a target stands for");
+  command.example("intarsia targets " + example_.kind, "the attributes of a kind");
+  command.example("intarsia targets " + example_.composed, "what a target stands for");
   command.argument(target_name_, {"NAME", From::TargetsKinds}, "a kind, a tag or a whole target");
   command.group("Other");
   command.option("--tags", tags_file_, file_value(), "a JSON file of your own target tags");
@@ -388,7 +390,8 @@ ProgramPages CommandLine::pages() const {
       {"intarsia compile kws.tflite --board mps2-an386 -o kws", "C sources, runtime and report"},
       {"intarsia run kws --input in0.bin --output-dir out", "build it, and run it in the emulator"},
       {"intarsia verify kws.tflite --board mps2-an386", "is it right? reference, C and firmware"},
-      {"intarsia explain kws.tflite --target cortex-m55+ethos-u55-128", "who runs each operator"}};
+      {fmt::format("intarsia explain kws.tflite --target {}", example_.composed),
+       "who runs each operator"}};
   pages.environment = {
       {"INTARSIA_BOARDS", "folders of boards of your own, with ':' between them"},
       {"INTARSIA_ROOT", "where boards and the runtime lie, instead of beside the program"},

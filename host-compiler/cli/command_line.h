@@ -11,6 +11,7 @@
 #include "described_command.h"
 #include "manual_command.h"
 #include "plan_command.h"
+#include "targets_command.h"
 
 namespace intarsia::cli {
 
@@ -45,6 +46,7 @@ class CommandLine {
   int usage_exit(const CLI::ParseError& error) const;
 
   Context& context_;
+  const ExampleTarget example_;
   CLI::App app_;
   std::list<DescribedCommand> commands_;
   int exit_code_ = kDone;

@@ -20,7 +20,7 @@ _intarsia_values() {
 }
 
 _intarsia_boards() {
-  _alternative 'boards:board:_intarsia_values boards' 'folders:folder of a board:_files -/'
+  _alternative 'boards:board: _intarsia_values boards' 'folders:folder of a board:_files -/'
 }
 
 _intarsia_targets() {
@@ -51,6 +51,7 @@ std::string zsh_text(const std::string& text) {
   return result;
 }
 
+// Words behind a blank are called as they are; else options for compadd come between.
 std::string zsh_action(const ValueKind& value) {
   using From = ValueKind::From;
   switch (value.from) {
@@ -63,13 +64,13 @@ std::string zsh_action(const ValueKind& value) {
     case From::Words:
       return fmt::format("({})", fmt::join(value.words, " "));
     case From::Boards:
-      return "_intarsia_boards";
+      return " _intarsia_boards";
     case From::Targets:
-      return "_intarsia_targets";
+      return " _intarsia_targets";
     case From::TargetsKinds:
-      return "_intarsia_targets targets-and-kinds";
+      return " _intarsia_targets targets-and-kinds";
     case From::StatusCodes:
-      return "_intarsia_values codes";
+      return " _intarsia_values codes";
   }
   return " ";
 }

@@ -82,9 +82,8 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
 
 int run_dump(Context& context, const DumpCommand& command) {
   if (command.common.json && command.stage != "plan") {
-    std::fputs(
-        "--json: only the stage 'plan' is a table; the others have a text form of their own\n",
-        stderr);
+    print_errors(Diagnostics(
+        "--json", "only the stage 'plan' is a table; the others have a text form of their own"));
     return kUsage;
   }
   Result<std::string> text = dump(context, command);

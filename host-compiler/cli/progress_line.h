@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia::cli {
 

@@ -118,15 +118,6 @@ Json catalogue_json(const TargetCatalogue& catalogue) {
   return {{"kinds", std::move(kinds)}, {"tags", std::move(tags)}};
 }
 
-// A device's tag behind that of the host it is usually beside.
-std::string composed_example(const TargetCatalogue& catalogue) {
-  for (const TagSpec& device : catalogue.tags())
-    for (const TagSpec& host : catalogue.tags())
-      if (!device.host.empty() && device.host == host.expansion)
-        return host.name + "+" + device.name;
-  return "HOST+DEVICE";
-}
-
 std::string catalogue_text(const TargetCatalogue& catalogue) {
   std::string text = title("Target kinds");
   std::vector<Row> rows;
@@ -137,7 +128,7 @@ std::string catalogue_text(const TargetCatalogue& catalogue) {
   text += table(tag_rows(catalogue.tags(), {}));
   return text +
          fmt::format("\nCompose with '+', the host first: --target {}.\n",
-                     composed_example(catalogue)) +
+                     example_target(catalogue).composed) +
          "Attributes of a kind: intarsia targets NAME. Values of a target: intarsia targets "
          "TARGET.\n";
 }
@@ -191,6 +182,15 @@ std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& targ
 }
 
 }  // namespace
+
+ExampleTarget example_target(const TargetCatalogue& catalogue) {
+  for (const TagSpec& device : catalogue.tags())
+    for (const TagSpec& host : catalogue.tags())
+      if (!device.host.empty() && device.host == host.expansion)
+        return {host.name + "+" + device.name, device.name,
+                device.expansion.substr(0, device.expansion.find(' '))};
+  return {};
+}
 
 Result<std::string> describe_targets(const TargetCatalogue& catalogue,
                                      const std::optional<std::string>& name, bool json) {

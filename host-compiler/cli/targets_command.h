@@ -9,6 +9,12 @@
 
 namespace intarsia::cli {
 
+// For examples: a device's tag behind that of the host it is usually beside, the tag alone, and its kind.
+struct ExampleTarget {
+  std::string composed = "HOST+DEVICE", device = "DEVICE", kind = "KIND";
+};
+ExampleTarget example_target(const TargetCatalogue& catalogue);
+
 // The text to print. Fails when `name` is no kind and no target.
 Result<std::string> describe_targets(const TargetCatalogue& catalogue,
                                      const std::optional<std::string>& name, bool json);

@@ -12,7 +12,7 @@
 #include "intarsia/board.h"
 #include "intarsia/compile.h"
 #include "intarsia/package.h"
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 #include "intarsia/report.h"
 
 namespace intarsia {

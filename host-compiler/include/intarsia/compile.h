@@ -11,8 +11,8 @@
 #include "intarsia/import.h"
 #include "intarsia/partition.h"
 #include "intarsia/plan.h"
+#include "intarsia/plugin/progress.h"
 #include "intarsia/plugin/target_kind.h"
-#include "intarsia/progress.h"
 
 namespace intarsia {
 

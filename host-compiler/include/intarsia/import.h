@@ -7,7 +7,7 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/plugin/foreign_formats.h"
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia {
 

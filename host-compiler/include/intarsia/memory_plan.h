@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "intarsia/diagnostics.h"
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 #include "intarsia/result.h"
 
 namespace intarsia::plan {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "intarsia/plugin/progress.h"
 #include "intarsia/plugin/tir.h"
-#include "intarsia/progress.h"
 
 namespace intarsia {
 

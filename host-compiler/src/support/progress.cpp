@@ -1,4 +1,4 @@
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 
 #include <fmt/format.h>
 

@@ -45,6 +45,27 @@ class Shell : public Cli {
     EXPECT_TRUE(done(outcome));
     return lines(outcome.out);
   }
+  // "completed" when zsh, typed to, shows the word behind the line; else how the program that types ended.
+  std::string in_zsh(const std::string& line, const std::string& word) const {
+    std::filesystem::create_directories(path("functions"));
+    write("functions/_intarsia", *read_text_file(path("completion.zsh")));
+    write("type.zsh",
+          "zmodload zsh/zpty\nzpty z zsh -f -i\n"
+          "zpty -w z 'PS1=; PATH=" +
+              path("bin") + ":$PATH; fpath=(" + path("functions") +
+              " $fpath); autoload -U compinit; compinit -u -D; " +
+              "print rea\"\"dy'\n"
+              "zpty -r z shown '*ready*'\n"
+              "zpty -w -n z '" +
+              line +
+              "'$'\\t'\n"
+              "zpty -r z shown '*" +
+              word +
+              "*' && print -n completed\n"
+              "zpty -d z\n");
+    const ProcessOutcome outcome = program({"timeout", "60", "zsh", "-f", "type.zsh"});
+    return outcome.out + outcome.err;
+  }
   std::vector<std::string> in_fish(const std::string& line) const {
     const ProcessOutcome outcome =
         program({"fish", "--no-config", "-c",
@@ -114,6 +135,9 @@ TEST_F(Shell, OtherShellsReadTheScripts) {
     GTEST_SKIP() << needs("zsh-and-fish") << "one of them is not installed";
   EXPECT_TRUE(done(program({"zsh", "-n", "completion.zsh"})));
   EXPECT_TRUE(done(program({"fish", "--no-execute", "completion.fish"})));
+  EXPECT_EQ(in_zsh("intarsia compile --policy c", "cost"), "completed");
+  EXPECT_EQ(in_zsh("intarsia run --board mps3", "mps3-an547"), "completed");
+  EXPECT_EQ(in_zsh("intarsia run --target cortex-m55+ethos-u65-2", "ethos-u65-256"), "completed");
   EXPECT_THAT(in_fish("intarsia comp"), ElementsAre("compile", "completion"));
   EXPECT_THAT(in_fish("intarsia compile --policy "), ElementsAre("cost", "priority"));
   EXPECT_THAT(in_fish("intarsia compile --ram"), ElementsAre("--ram-budget"));

@@ -85,6 +85,18 @@ TEST_F(AtATerminal, ColoursAreForTerminals) {
   EXPECT_EQ(intarsia(command).out, plain);
 }
 
+TEST_F(AtATerminal, WhatDecidesACheckStandsOut) {
+  const ShownOnTerminal shown =
+      at_terminal({"check", digits_path(), "--max-ram", "1K", "--max-cycles", "500M"}, 300);
+  EXPECT_EQ(shown.exit_code, kUserError);
+  EXPECT_THAT(shown.bytes, HasSubstr("\033[1;31mEXCEEDED\033[0m"));
+  EXPECT_THAT(shown.bytes, HasSubstr("\033[32mwithin\033[0m"));
+  EXPECT_THAT(shown.bytes, HasSubstr("\033[1;31mFAILED\033[0m"));
+  EXPECT_EQ(
+      shown.screen,
+      lines_of(intarsia({"check", digits_path(), "--max-ram", "1K", "--max-cycles", "500M"}).out));
+}
+
 TEST_F(AtATerminal, ErrorsAndNotesAreToldApart) {
   const std::vector<std::string> wrong = {"boards", "absent"};
   EXPECT_THAT(intarsia(wrong).err, StartsWith("--board: there is no board 'absent'"));

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "intarsia/graph.h"
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia::onnx {
 

@@ -22,7 +22,7 @@
 #include "import/onnx/onnx_graph.h"
 #include "import/tflite/node_names.h"
 #include "intarsia/graph.h"
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia::onnx {
 

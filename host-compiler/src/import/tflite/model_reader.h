@@ -18,7 +18,7 @@
 
 #include "import/tflite/node_names.h"
 #include "import/tflite/operator_reader.h"
-#include "intarsia/progress.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia::tflite {
 
