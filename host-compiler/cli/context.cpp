@@ -277,23 +277,6 @@ Result<graph::Module> import_file(const Context& context, const CommonOptions& o
   return module;
 }
 
-int fail(const Diagnostics& problems) {
-  print_errors(problems);
-  return kUserError;
-}
-
-// People see at once which lines are errors; scripts get the lines as they always were.
-void print_errors(const Diagnostics& problems) {
-  clear_progress();
-  const Terminal& terminal = error_terminal();
-  for (const Diagnostic& problem : problems.items()) {
-    if (terminal.is_terminal) fmt::print(stderr, "{} ", tinted(terminal, Tint::Error, "error:"));
-    const std::string line = problem.to_string();
-    fmt::print(stderr, "{}{}\n", tinted(terminal, Tint::Heading, problem.where),
-               line.substr(problem.where.size()));
-  }
-}
-
 std::vector<std::string> boards_that_trace(const Context& context) {
   std::vector<std::string> names;
   const std::string folder = context.boards_folder();

@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "context.h"
+#include "messages.h"
+#include "progress_line.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -105,7 +106,10 @@ int run_plan_command(const PlanCommandOptions& options) {
   PlacementProblem problem = std::move(read).value();
   problem.capacity = options.capacity;
 
-  const Result<FitOutcome> outcome = solve(problem, options.limits);
+  plan::SearchLimits limits = options.limits;
+  limits.on_progress = progress_listener();
+  const Result<FitOutcome> outcome = solve(problem, limits);
+  clear_progress();
   if (!outcome) return refuse(outcome.error());
   if (outcome->status == FitStatus::Fits) {
     const Diagnostics faults = plan::check_placement(problem, outcome->best);

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "context.h"
+#include "messages.h"
 #include "text_table.h"
 
 namespace intarsia::cli {
@@ -18,18 +18,19 @@ using Json = nlohmann::ordered_json;
 using Row = std::vector<std::string>;
 
 // What is described stands out: the first column.
-std::string table(const std::vector<Row>& rows, bool has_heading = false) {
+std::string table(const std::vector<Row>& rows, const Terminal& terminal,
+                  bool has_heading = false) {
   std::vector<TableRow> cells;
   for (const Row& row : rows) {
     cells.emplace_back();
     for (const std::string& cell : row)
       cells.back().push_back({cell, cells.back().empty() ? Tint::Name : Tint::Plain});
   }
-  return table_text(cells, output_terminal(), {.indent = 2, .has_heading = has_heading});
+  return table_text(cells, terminal, {.indent = 2, .has_heading = has_heading});
 }
 
-std::string title(const std::string& text) {
-  return tinted(output_terminal(), Tint::Heading, text) + "\n";
+std::string title(const std::string& text, const Terminal& terminal) {
+  return tinted(terminal, Tint::Heading, text) + "\n";
 }
 
 const char* role_name(Role role) {
@@ -118,14 +119,15 @@ Json catalogue_json(const TargetCatalogue& catalogue) {
   return {{"kinds", std::move(kinds)}, {"tags", std::move(tags)}};
 }
 
-std::string catalogue_text(const TargetCatalogue& catalogue) {
-  std::string text = title("Target kinds");
+std::string catalogue_text(const TargetCatalogue& catalogue, const Terminal& terminal) {
+  std::string text = title("Target kinds", terminal);
   std::vector<Row> rows;
   for (const KindSpec& kind : catalogue.kinds()) {
     rows.push_back({kind.name, role_name(kind.role), kind.summary});
   }
-  text += table(rows) + "\n" + title("Tags (in brackets: the host when the tag is used alone)");
-  text += table(tag_rows(catalogue.tags(), {}));
+  text += table(rows, terminal) + "\n" +
+          title("Tags (in brackets: the host when the tag is used alone)", terminal);
+  text += table(tag_rows(catalogue.tags(), {}), terminal);
   return text +
          fmt::format("\nCompose with '+', the host first: --target {}.\n",
                      example_target(catalogue).composed) +
@@ -133,15 +135,17 @@ std::string catalogue_text(const TargetCatalogue& catalogue) {
          "TARGET.\n";
 }
 
-std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind) {
+std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind,
+                      const Terminal& terminal) {
   std::string text = fmt::format("{} ({}): {}\n", kind.name, role_name(kind.role), kind.summary);
   std::vector<Row> rows = {{"attribute", "default", "help", "values"}};
   for (const AttributeSpec& spec : kind.attributes) {
     rows.push_back({"-" + spec.name, default_text(spec), spec.help, describe_type(spec)});
   }
-  text += kind.attributes.empty() ? "\nIt has no attributes.\n" : "\n" + table(rows, true);
+  text +=
+      kind.attributes.empty() ? "\nIt has no attributes.\n" : "\n" + table(rows, terminal, true);
   const std::vector<Row> tags = tag_rows(catalogue.tags(), kind.name);
-  if (!tags.empty()) text += "\n" + title("Tags") + table(tags);
+  if (!tags.empty()) text += "\n" + title("Tags", terminal) + table(tags, terminal);
   return text;
 }
 
@@ -159,10 +163,12 @@ Json target_json(const TargetCatalogue& catalogue, const TargetSpec& target) {
           {"members", std::move(devices)}};
 }
 
-std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& target) {
+std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& target,
+                        const Terminal& terminal) {
   std::string text = table({{"target string", to_string(target)},
                             {"JSON", to_json(target)},
-                            {"tag", to_tag(catalogue, target).value_or("(none)")}});
+                            {"tag", to_tag(catalogue, target).value_or("(none)")}},
+                           terminal);
   for (const Target& device : target.devices()) {
     const KindSpec& kind = *catalogue.kind(device.kind);
     text += fmt::format("\n{}: {} ({})\n", device.name, device.kind, role_name(kind.role));
@@ -176,7 +182,7 @@ std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& targ
                                        : "follows",
                       spec.help});
     }
-    text += table(rows);
+    text += table(rows, terminal);
   }
   return text;
 }
@@ -193,10 +199,12 @@ ExampleTarget example_target(const TargetCatalogue& catalogue) {
 }
 
 Result<std::string> describe_targets(const TargetCatalogue& catalogue,
-                                     const std::optional<std::string>& name, bool json) {
-  if (!name) return json ? catalogue_json(catalogue).dump(2) + "\n" : catalogue_text(catalogue);
+                                     const std::optional<std::string>& name, bool json,
+                                     const Terminal& terminal) {
+  if (!name)
+    return json ? catalogue_json(catalogue).dump(2) + "\n" : catalogue_text(catalogue, terminal);
   if (const KindSpec* kind = catalogue.kind(*name)) {
-    return json ? kind_json(*kind).dump(2) + "\n" : kind_text(catalogue, *kind);
+    return json ? kind_json(*kind).dump(2) + "\n" : kind_text(catalogue, *kind, terminal);
   }
   INTARSIA_TRY(const TargetSpec target, parse_target(catalogue, *name, "targets"));
   if (json) return target_json(catalogue, target).dump(2) + "\n";
@@ -204,12 +212,12 @@ Result<std::string> describe_targets(const TargetCatalogue& catalogue,
   const std::string heading =
       tag == nullptr ? ""
                      : fmt::format("{} (from {}): {}\n\n", tag->name, tag->origin, tag->summary);
-  return heading + target_text(catalogue, target);
+  return heading + target_text(catalogue, target, terminal);
 }
 
 int run_targets_command(const TargetCatalogue& catalogue, std::optional<std::string> name,
                         bool json) {
-  const Result<std::string> text = describe_targets(catalogue, name, json);
+  const Result<std::string> text = describe_targets(catalogue, name, json, output_terminal());
   if (!text) {
     return fail(text.error());
   }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "intarsia/target.h"
+#include "terminal.h"
 
 namespace intarsia::cli {
 
@@ -17,7 +18,8 @@ ExampleTarget example_target(const TargetCatalogue& catalogue);
 
 // The text to print. Fails when `name` is no kind and no target.
 Result<std::string> describe_targets(const TargetCatalogue& catalogue,
-                                     const std::optional<std::string>& name, bool json);
+                                     const std::optional<std::string>& name, bool json,
+                                     const Terminal& terminal = {});
 
 // Prints it, or the complaint on stderr; returns the exit code.
 int run_targets_command(const TargetCatalogue& catalogue, std::optional<std::string> name,

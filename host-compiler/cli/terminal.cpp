@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "progress_line.h"
-
 namespace intarsia::cli {
 namespace {
 
@@ -135,11 +133,6 @@ std::string for_output(std::string_view text) {
   const Terminal& terminal = output_terminal();
   if (!terminal.is_terminal) return std::string(text);
   return wrapped(text, static_cast<size_t>(terminal.width), 2);
-}
-
-void print_note(std::string_view text) {
-  clear_progress();
-  fmt::print(stderr, "{} {}\n", tinted(error_terminal(), Tint::Note, "note:"), text);
 }
 
 }  // namespace intarsia::cli

@@ -39,7 +39,4 @@ std::string wrapped(std::string_view text, size_t width, size_t indent, size_t a
 // For standard output: in lines of the terminal's width, in a pipe as it comes.
 std::string for_output(std::string_view text);
 
-// "note: TEXT" on standard error, a line of its own.
-void print_note(std::string_view text);
-
 }  // namespace intarsia::cli
