@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "commands.h"
+#include "compile_summary.h"
 #include "measured_program.h"
 #include "packaging/formats/format.h"
+#include "terminal.h"
 
 namespace intarsia::cli {
 
@@ -58,7 +60,7 @@ Result<void> write_formatted(const Context& context, const CompileCommand& comma
   if (!command.runtime_folder.empty())
     INTARSIA_TRY_VOID(write_package_folder(command.runtime_folder, std::move(split.runtime)));
   INTARSIA_TRY_VOID(write_model(command.output_folder, std::move(formatted.package), made.report));
-  for (const std::string& note : formatted.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : formatted.notes) print_note(note);
   return {};
 }
 
@@ -98,7 +100,11 @@ int run_compile(Context& context, const CompileCommand& command) {
   const MeasuredProgram& chosen = made.value();
   if (Result<void> written = write_as_asked(context, command, **format, chosen); !written.ok())
     return fail(written.error());
-  fmt::print("{}", command.common.json ? chosen.report.json : chosen.report.text);
+  clear_progress();
+  const CompileSummary summary{chosen.selection.board.name, to_string(chosen.selection.target),
+                               command.output_folder, chosen.report};
+  fmt::print(
+      "{}", command.common.json ? chosen.report.json : compile_summary(summary, output_terminal()));
   return kDone;
 }
 

@@ -1,7 +1,5 @@
 #include "context.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +13,7 @@
 #include "intarsia/package.h"
 #include "passes/quantised_edges.h"
 #include "support/files.h"
+#include "terminal.h"
 
 namespace intarsia::cli {
 namespace {
@@ -99,14 +98,6 @@ Result<board::Core> core_of(const board::Board& board, const Target& host) {
   return board::core_for(board, *name);
 }
 
-bool progress_is_shown = false;
-
-void show_progress(const std::string& text) {
-  progress_is_shown = true;
-  fmt::print(stderr, "\r\033[K{}", text);
-  std::fflush(stderr);
-}
-
 // --sram-limit is an attribute of those devices that have one of this name.
 Result<TargetSpec> with_sram_limit(const TargetCatalogue& catalogue, const TargetSpec& target,
                                    int64_t bytes) {
@@ -122,11 +113,6 @@ Result<TargetSpec> with_sram_limit(const TargetCatalogue& catalogue, const Targe
 }
 
 }  // namespace
-
-void clear_progress() {
-  if (progress_is_shown) std::fputs("\r\033[K", stderr);
-  progress_is_shown = false;
-}
 
 Context::Context() : resource_root(find_resource_root()) {
   add_builtin_targets(registry);
@@ -174,7 +160,10 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
     const board::Core& core = board.cores.front();
     text = core.attributes.empty() ? core.name : core.name + " " + core.attributes;
   }
-  INTARSIA_TRY(TargetSpec target, parse_target_argument(context.registry.catalogue(), text));
+  const std::string where = options.target.empty() && !board.native()
+                                ? fmt::format("{}/board.json: cores[0]", board.folder)
+                                : "--target";
+  INTARSIA_TRY(TargetSpec target, parse_target_argument(context.registry.catalogue(), text, where));
   if (options.sram_limit) {
     INTARSIA_TRY(target,
                  with_sram_limit(context.registry.catalogue(), target, *options.sram_limit));
@@ -196,6 +185,7 @@ Result<Selection> select(Context& context, const CommonOptions& options) {
   compile_options.lowering.eliminate_dead_channels = !options.keep_dead_channels;
   compile_options.plan.in_place = !options.no_in_place;
   compile_options.memory = board::memory_map(board);
+  compile_options.on_progress = progress_listener();
   INTARSIA_TRY(compile_options.sections, sections_of(options));
   return Selection{std::move(target), std::move(board), std::move(core),
                    std::move(compile_options)};
@@ -213,7 +203,7 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
   BuildSetting setting{
       folder, manifest, board, core, context.resource_root, optimise_flag(options)};
   setting.time_limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
-  if (isatty(STDERR_FILENO) != 0) setting.on_progress = show_progress;
+  setting.on_progress = progress_listener();
   return setting;
 }
 
@@ -273,24 +263,29 @@ std::string optimise_flag(const CommonOptions& options) {
 }
 
 Result<graph::Module> import_file(const Context& context, const CommonOptions& options) {
+  show_progress("reading " + options.model);
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(options.model));
   Diagnostics notes;
-  Result<graph::Module> module = import_model(
-      bytes, {options.model, &notes, options.name, context.registry.foreign_formats()});
+  Result<graph::Module> module =
+      import_model(bytes, {options.model, &notes, options.name, context.registry.foreign_formats(),
+                           progress_listener()});
   if (module.ok() && options.io == "int8") {
     passes::QuantisedEdges edges = passes::quantised_edges(*module);
     notes.append(edges.kept);
     module = std::move(edges.module);
   }
-  for (const Diagnostic& note : notes.items())
-    std::fprintf(stderr, "note: %s\n", note.to_string().c_str());
+  for (const Diagnostic& note : notes.items()) print_note(note.to_string());
   return module;
 }
 
-int fail(const Diagnostics& problems) {
-  clear_progress();
-  std::fputs(problems.to_string().c_str(), stderr);
-  return kUserError;
+std::vector<std::string> boards_that_trace(const Context& context) {
+  std::vector<std::string> names;
+  const std::string folder = context.boards_folder();
+  for (const std::string& name : board::list_boards(folder)) {
+    const Result<board::Board> board = board::find_board(folder, name);
+    if (board.ok() && (board->native() || board->takes_simulated_devices())) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace intarsia::cli

@@ -13,11 +13,10 @@
 #include "intarsia/compile.h"
 #include "intarsia/engine.h"
 #include "intarsia/plugin/target_kind.h"
+#include "messages.h"
+#include "progress_line.h"
 
 namespace intarsia::cli {
-
-// Exit codes of the command line; scripts rely on them.
-enum ExitCode { kDone = 0, kUserError = 1, kUsage = 2, kInternalError = 3 };
 
 struct CommonOptions {
   std::string model;
@@ -76,16 +75,13 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
 // to build; options.model is the folder.
 Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options);
 
-// For the line that shows what is going on, on a terminal only; gone before anything else is printed.
-void clear_progress();
-
 // "-Os" or "-O2".
 std::string optimise_flag(const CommonOptions& options);
 
 // import_model() of the options' file; what was decided for the user goes to standard error, a line each.
 Result<graph::Module> import_file(const Context& context, const CommonOptions& options);
 
-// Prints each problem on a line of its own to standard error and returns kUserError.
-int fail(const Diagnostics& problems);
+// Of the boards that come with the program, those whose programs run beside simulated devices.
+std::vector<std::string> boards_that_trace(const Context& context);
 
 }  // namespace intarsia::cli

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "messages.h"
+#include "progress_line.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -17,8 +19,7 @@ using plan::PlacementProblem;
 using plan::PlacementSolution;
 
 int refuse(const Diagnostics& problems) {
-  std::fputs(problems.to_string().c_str(), stderr);
-  return 1;
+  return fail(problems);
 }
 
 // Without a capacity everything fits; with one, the planner stops at the first placement that does.
@@ -105,7 +106,10 @@ int run_plan_command(const PlanCommandOptions& options) {
   PlacementProblem problem = std::move(read).value();
   problem.capacity = options.capacity;
 
-  const Result<FitOutcome> outcome = solve(problem, options.limits);
+  plan::SearchLimits limits = options.limits;
+  limits.on_progress = progress_listener();
+  const Result<FitOutcome> outcome = solve(problem, limits);
+  clear_progress();
   if (!outcome) return refuse(outcome.error());
   if (outcome->status == FitStatus::Fits) {
     const Diagnostics faults = plan::check_placement(problem, outcome->best);

@@ -7,6 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "messages.h"
+#include "text_table.h"
+
 namespace intarsia::cli {
 
 namespace {
@@ -14,20 +17,20 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Row = std::vector<std::string>;
 
-// Columns as wide as their widest cell, the last one as it comes.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<size_t> widths;
+// What is described stands out: the first column.
+std::string table(const std::vector<Row>& rows, const Terminal& terminal,
+                  bool has_heading = false) {
+  std::vector<TableRow> cells;
   for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i + 1 < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+    cells.emplace_back();
+    for (const std::string& cell : row)
+      cells.back().push_back({cell, cells.back().empty() ? Tint::Name : Tint::Plain});
   }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line = " ";
-    for (size_t i = 0; i < row.size(); ++i) line += fmt::format(" {:<{}} ", row[i], widths[i]);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
+  return table_text(cells, terminal, {.indent = 2, .has_heading = has_heading});
+}
+
+std::string title(const std::string& text, const Terminal& terminal) {
+  return tinted(terminal, Tint::Heading, text) + "\n";
 }
 
 const char* role_name(Role role) {
@@ -116,39 +119,33 @@ Json catalogue_json(const TargetCatalogue& catalogue) {
   return {{"kinds", std::move(kinds)}, {"tags", std::move(tags)}};
 }
 
-// A device's tag behind that of the host it is usually beside.
-std::string composed_example(const TargetCatalogue& catalogue) {
-  for (const TagSpec& device : catalogue.tags())
-    for (const TagSpec& host : catalogue.tags())
-      if (!device.host.empty() && device.host == host.expansion)
-        return host.name + "+" + device.name;
-  return "HOST+DEVICE";
-}
-
-std::string catalogue_text(const TargetCatalogue& catalogue) {
-  std::string text = "Target kinds\n";
+std::string catalogue_text(const TargetCatalogue& catalogue, const Terminal& terminal) {
+  std::string text = title("Target kinds", terminal);
   std::vector<Row> rows;
   for (const KindSpec& kind : catalogue.kinds()) {
     rows.push_back({kind.name, role_name(kind.role), kind.summary});
   }
-  text += table(rows) + "\nTags (in brackets: the host when the tag is used alone)\n";
-  text += table(tag_rows(catalogue.tags(), {}));
+  text += table(rows, terminal) + "\n" +
+          title("Tags (in brackets: the host when the tag is used alone)", terminal);
+  text += table(tag_rows(catalogue.tags(), {}), terminal);
   return text +
          fmt::format("\nCompose with '+', the host first: --target {}.\n",
-                     composed_example(catalogue)) +
+                     example_target(catalogue).composed) +
          "Attributes of a kind: intarsia targets NAME. Values of a target: intarsia targets "
          "TARGET.\n";
 }
 
-std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind) {
+std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind,
+                      const Terminal& terminal) {
   std::string text = fmt::format("{} ({}): {}\n", kind.name, role_name(kind.role), kind.summary);
   std::vector<Row> rows = {{"attribute", "default", "help", "values"}};
   for (const AttributeSpec& spec : kind.attributes) {
     rows.push_back({"-" + spec.name, default_text(spec), spec.help, describe_type(spec)});
   }
-  text += kind.attributes.empty() ? "\nIt has no attributes.\n" : fmt::format("\n{}", table(rows));
+  text +=
+      kind.attributes.empty() ? "\nIt has no attributes.\n" : "\n" + table(rows, terminal, true);
   const std::vector<Row> tags = tag_rows(catalogue.tags(), kind.name);
-  if (!tags.empty()) text += fmt::format("\nTags\n{}", table(tags));
+  if (!tags.empty()) text += "\n" + title("Tags", terminal) + table(tags, terminal);
   return text;
 }
 
@@ -166,10 +163,12 @@ Json target_json(const TargetCatalogue& catalogue, const TargetSpec& target) {
           {"members", std::move(devices)}};
 }
 
-std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& target) {
+std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& target,
+                        const Terminal& terminal) {
   std::string text = table({{"target string", to_string(target)},
                             {"JSON", to_json(target)},
-                            {"tag", to_tag(catalogue, target).value_or("(none)")}});
+                            {"tag", to_tag(catalogue, target).value_or("(none)")}},
+                           terminal);
   for (const Target& device : target.devices()) {
     const KindSpec& kind = *catalogue.kind(device.kind);
     text += fmt::format("\n{}: {} ({})\n", device.name, device.kind, role_name(kind.role));
@@ -183,18 +182,29 @@ std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& targ
                                        : "follows",
                       spec.help});
     }
-    text += table(rows);
+    text += table(rows, terminal);
   }
   return text;
 }
 
 }  // namespace
 
+ExampleTarget example_target(const TargetCatalogue& catalogue) {
+  for (const TagSpec& device : catalogue.tags())
+    for (const TagSpec& host : catalogue.tags())
+      if (!device.host.empty() && device.host == host.expansion)
+        return {host.name + "+" + device.name, device.name,
+                device.expansion.substr(0, device.expansion.find(' '))};
+  return {};
+}
+
 Result<std::string> describe_targets(const TargetCatalogue& catalogue,
-                                     const std::optional<std::string>& name, bool json) {
-  if (!name) return json ? catalogue_json(catalogue).dump(2) + "\n" : catalogue_text(catalogue);
+                                     const std::optional<std::string>& name, bool json,
+                                     const Terminal& terminal) {
+  if (!name)
+    return json ? catalogue_json(catalogue).dump(2) + "\n" : catalogue_text(catalogue, terminal);
   if (const KindSpec* kind = catalogue.kind(*name)) {
-    return json ? kind_json(*kind).dump(2) + "\n" : kind_text(catalogue, *kind);
+    return json ? kind_json(*kind).dump(2) + "\n" : kind_text(catalogue, *kind, terminal);
   }
   INTARSIA_TRY(const TargetSpec target, parse_target(catalogue, *name, "targets"));
   if (json) return target_json(catalogue, target).dump(2) + "\n";
@@ -202,15 +212,14 @@ Result<std::string> describe_targets(const TargetCatalogue& catalogue,
   const std::string heading =
       tag == nullptr ? ""
                      : fmt::format("{} (from {}): {}\n\n", tag->name, tag->origin, tag->summary);
-  return heading + target_text(catalogue, target);
+  return heading + target_text(catalogue, target, terminal);
 }
 
 int run_targets_command(const TargetCatalogue& catalogue, std::optional<std::string> name,
                         bool json) {
-  const Result<std::string> text = describe_targets(catalogue, name, json);
+  const Result<std::string> text = describe_targets(catalogue, name, json, output_terminal());
   if (!text) {
-    std::fputs(text.error().to_string().c_str(), stderr);
-    return 1;
+    return fail(text.error());
   }
   std::fputs(text->c_str(), stdout);
   return 0;
