@@ -24,11 +24,11 @@ struct RunCommand {
   std::vector<std::string> inputs;
   std::string output_folder;
   int repeat = 1;
-  bool keep_all = false;   // write the outputs of every run, one after another
-  bool count = false;      // count instructions (emulated boards)
-  bool native = false;     // on this machine: build and run the C instead of executing in this process
-  bool batch = false;      // each input file holds any number of samples, each an inference of its own
-  unsigned jobs = 0;       // threads of a batch; 0: one per core
+  bool keep_all = false;  // write the outputs of every run, one after another
+  bool count = false;     // count instructions (emulated boards)
+  bool native = false;  // on this machine: build and run the C instead of executing in this process
+  bool batch = false;   // each input file holds any number of samples, each an inference of its own
+  unsigned jobs = 0;    // threads of a batch; 0: one per core
   std::string trace_file;  // of the simulated devices
   std::vector<std::string>
       intermediates;  // operators or tensors whose results are outputs too; "all"
@@ -60,6 +60,13 @@ struct CheckCommand {
 };
 // kUserError too when a budget is exceeded.
 int run_check(Context& context, const CheckCommand& command);
+
+struct ReportCommand {
+  std::string report;           // a report.json, or the folder that holds it
+  std::string baseline, trace;  // of the same kind; a file of `run --trace`
+  std::string output_file;
+};
+int run_report(const ReportCommand& command);
 
 struct ExplainCommand {
   CommonOptions common;

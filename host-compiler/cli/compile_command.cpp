@@ -14,6 +14,8 @@ Result<void> write_model(const std::string& folder, PackageContents package,
                          const ProgramReport& report) {
   package.files.push_back({"report.txt", report.text});
   package.files.push_back({"report.json", report.json});
+  INTARSIA_TRY(std::string page, report_page(report.json, "report.json"));
+  package.files.push_back({"report.html", std::move(page)});
   return write_package_folder(folder, std::move(package));
 }
 

@@ -178,10 +178,10 @@ int run_main(int argc, char** argv) {
                 "write the outputs of every invocation, one after another");
   sub->add_flag("--native", run.native,
                 "on this machine, build the generated C and run that program");
-  CLI::Option* batch = sub->add_flag(
-      "--batch", run.batch,
-      "input files hold any number of samples: each is run on a fresh state, on all cores; outN.bin "
-      "holds the outputs of all, one after another");
+  CLI::Option* batch = sub->add_flag("--batch", run.batch,
+                                     "input files hold any number of samples: each is run on a "
+                                     "fresh state, on all cores; outN.bin "
+                                     "holds the outputs of all, one after another");
   sub->add_option("--jobs", run.jobs, "threads of --batch; 0: as many as there are cores")
       ->needs(batch)
       ->check(CLI::Range(0, 1024));
@@ -251,6 +251,21 @@ int run_main(int argc, char** argv) {
   sub->add_option("--file", check.file, "a JSON file of models with their budgets and baselines")
       ->check(not_empty);
   sub->callback([&] { exit_code = run_check(context, check); });
+
+  ReportCommand report;
+  sub =
+      app.add_subcommand("report", "a page of HTML that shows a report: memory, flash, operators");
+  sub->add_option("REPORT", report.report, "a report.json, or the folder that 'compile' wrote")
+      ->required()
+      ->check(not_empty);
+  sub->add_option("--baseline", report.baseline, "another report to compare with: a file or folder")
+      ->check(not_empty);
+  sub->add_option("--trace", report.trace, "what simulated devices did: a file of 'run --trace'")
+      ->check(not_empty);
+  sub->add_option("-o,--output", report.output_file, "the page to write")
+      ->required()
+      ->check(not_empty);
+  sub->callback([&] { exit_code = run_report(report); });
 
   ExplainCommand explain;
   sub = app.add_subcommand("explain", "who runs each operator, and why not another");

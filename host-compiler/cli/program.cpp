@@ -12,6 +12,7 @@
 #include "multicore/multicore.h"
 #include "packaging/cycles_json.h"
 #include "packaging/report_text.h"
+#include "packaging/rows_on_lines.h"
 #include "packaging/tensor_json.h"
 #include "support/files.h"
 #include "target_kind/owners.h"
@@ -106,6 +107,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
       packaging::cycles_text(cycles.device_cycles);
   for (const CompiledProgram& program : model.programs) {
     Report report = make_report(program, target, selection.board.name);
+    add_placement(explanation, report);
     result.not_measured = "the parts are firmware of their own; measure each when it is built";
     report.not_measured = result.not_measured;
     result.operators.insert(result.operators.end(), report.operators.begin(),
@@ -115,7 +117,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
     row["member"] = program.cpu;
     json["stages"].push_back(std::move(row));
   }
-  result.json = json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  result.json = packaging::rows_on_lines(json) + "\n";
   return result;
 }
 

@@ -132,11 +132,12 @@ Result<void> make_folder(const RunCommand& command, const OutputFolder& folder) 
 
 Result<void> write_results(const RunCommand& command, const Ran& ran, const std::string& trace) {
   for (size_t i = 0; i < ran.result.outputs.size(); ++i)
-    INTARSIA_TRY_VOID(
-        write_file(fmt::format("{}/{}", command.output_folder, ran.files.name(i)), ran.result.outputs[i]));
+    INTARSIA_TRY_VOID(write_file(fmt::format("{}/{}", command.output_folder, ran.files.name(i)),
+                                 ran.result.outputs[i]));
   if (command.trace_file.empty()) return {};
   if (trace.empty())
-    return Diagnostics("--trace", fmt::format("no part of {} runs on a simulated device", ran.model),
+    return Diagnostics("--trace",
+                       fmt::format("no part of {} runs on a simulated device", ran.model),
                        "choose a target with one; 'intarsia explain' says who runs each operator");
   return write_file(command.trace_file, std::string_view(trace));
 }
@@ -151,8 +152,7 @@ Result<int> finish(const RunCommand& command, const Ran& ran, const std::string&
 // The compiled model, with the results that were asked for among its outputs.
 Result<CompiledModel> compile_to_run(Context& context, const RunCommand& command,
                                      const Selection& selection, Stage last, Files& files) {
-  if (command.intermediates.empty())
-    return compile_file(context, selection, command.common, last);
+  if (command.intermediates.empty()) return compile_file(context, selection, command.common, last);
   INTARSIA_TRY(const graph::Module module, import_file(context, command.common));
   INTARSIA_TRY(const graph::Module opened, with_outputs(module, command.intermediates));
   files = files_of(opened.entry_function(), module.entry_function().outputs.size());
@@ -184,9 +184,9 @@ Result<std::optional<int>> run_without_building(Context& context, const RunComma
   INTARSIA_TRY(const CompiledModel model,
                compile_to_run(context, command, selection, Stage::Emit, ran.files));
   std::string reason;
-  INTARSIA_TRY(std::optional<Engine> engine,
-               make_engine(context, model,
-                           {.trace = !command.trace_file.empty(), .profile = true}, reason));
+  INTARSIA_TRY(
+      std::optional<Engine> engine,
+      make_engine(context, model, {.trace = !command.trace_file.empty(), .profile = true}, reason));
   if (!engine) {
     if (command.batch)
       return Diagnostics("--batch", reason, "run the samples one after another, with --repeat");
@@ -199,8 +199,7 @@ Result<std::optional<int>> run_without_building(Context& context, const RunComma
   INTARSIA_TRY(const auto inputs, read_run_inputs(command, ran.model, engine->inputs()));
   const OutputFolder folder(command.output_folder);
   INTARSIA_TRY_VOID(make_folder(command, folder));
-  INTARSIA_TRY(ProcessRun run,
-               run_engine(context, command, model, std::move(*engine), inputs));
+  INTARSIA_TRY(ProcessRun run, run_engine(context, command, model, std::move(*engine), inputs));
   ran.result = std::move(run.result);
   ran.samples = run.samples;
   INTARSIA_TRY(const int code, finish(command, ran, run.trace));

@@ -30,7 +30,8 @@ Result<size_t> samples_of(const RunCommand& command, const std::vector<TensorInf
   for (size_t i = 0; i < inputs.size(); ++i) {
     const size_t held = inputs[i].size() / static_cast<size_t>(tensors[i].bytes);
     if (held != samples && held != 1)
-      problems.add(command.inputs[i], fmt::format("holds {} samples, another input {}", held, samples),
+      problems.add(command.inputs[i],
+                   fmt::format("holds {} samples, another input {}", held, samples),
                    "give as many of each, or one for all");
   }
   if (!problems.empty()) return problems;
@@ -59,13 +60,14 @@ Result<std::vector<std::vector<uint8_t>>> read_run_inputs(const RunCommand& comm
                                                           const std::vector<TensorInfo>& inputs) {
   if (command.inputs.size() != inputs.size())
     return Diagnostics(
-        "--input", fmt::format("{} given, {} takes {}", command.inputs.size(), model, inputs.size()),
+        "--input",
+        fmt::format("{} given, {} takes {}", command.inputs.size(), model, inputs.size()),
         "give --input once per model input, in order");
   Diagnostics problems;
   std::vector<std::vector<uint8_t>> all;
   for (size_t i = 0; i < command.inputs.size(); ++i) {
-    Result<std::vector<uint8_t>> bytes = read_tensor_file(
-        command.inputs[i], inputs[i], command.batch ? kAnySlices : command.repeat);
+    Result<std::vector<uint8_t>> bytes =
+        read_tensor_file(command.inputs[i], inputs[i], command.batch ? kAnySlices : command.repeat);
     if (bytes.ok())
       all.push_back(std::move(bytes).value());
     else

@@ -24,7 +24,7 @@ Result<std::optional<Engine>> make_engine(const Context& context, const Compiled
 
 struct ProcessRun {
   ExecuteResult result;
-  std::string trace;    // Chrome's format, when asked for; empty: no device is simulated
+  std::string trace;   // Chrome's format, when asked for; empty: no device is simulated
   size_t samples = 0;  // of --batch
 };
 // With the inputs' bytes as read_run_inputs gives them. `engine` serves the first thread.

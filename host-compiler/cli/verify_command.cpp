@@ -1,5 +1,5 @@
-// Three ways to compute a model, compared: the reference evaluator, the generated C on this machine, and the
-// firmware in the board's emulator, each with its devices simulated. Every program is run twice: as it is,
+// Four ways to compute a model, compared: the reference evaluator, the generated C on this machine, the firmware in the
+// board's emulator, and the compiled model executed in this process, each with its devices simulated. Every program is run twice: as it is,
 // for the model's outputs, and with every intermediate tensor as an output, which tells for each operator
 // whether it computes what the reference does.
 #include <algorithm>
@@ -19,9 +19,11 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
                        const Platform& platform, const Subject& subject,
                        const graph::Module& reduced, Explanation& explanation) {
   Column column{platform.name};
-  INTARSIA_TRY(const Ran closed, run_module(context, command.common, platform.selection,
-                                            subject.module, subject.samples));
+  INTARSIA_TRY(const Ran closed,
+               run_module(context, command.common, platform, subject.module, subject.samples));
   explanation = closed.explanation;
+  column.cannot = closed.cannot;
+  if (!column.cannot.empty()) return column;
   column.difference = first_difference(subject.module, subject.expected, closed.results);
   if (!column.difference.empty())
     INTARSIA_TRY_VOID(check_reduced(subject.module, reduced, command.samples));
@@ -31,10 +33,11 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
   for (const auto& [name, steps] : allowed) column.allowed = std::max(column.allowed, steps);
   if (!command.layers && column.difference.empty()) return column;
 
-  Selection open = platform.selection;
-  open.options.lowering.eliminate_dead_channels =
+  Platform open = platform;
+  LoweringOptions& lowering = open.selection.options.lowering;
+  lowering.eliminate_dead_channels =
       false;  // outputs hold every channel: there is less to eliminate
-  open.options.lowering.ram_budget.reset();
+  lowering.ram_budget.reset();
   Result<Ran> ran = run_module(context, command.common, open, opened, subject.samples);
   if (!ran.ok()) {
     // With every result kept it may need more memory than there is.
@@ -67,14 +70,18 @@ Result<int> verify_model(Context& context, const VerifyCommand& command) {
   Verdict verdict{subject.module.name,
                   to_string(selection.target),
                   selection.board.name,
-                  platforms.left_out,
+                  {},
                   subject.samples.size(),
                   reduced.module.entry_function().nodes,
                   &reduced.module.entry_function()};
+  if (!platforms.left_out.empty()) verdict.notes.push_back(platforms.left_out);
   for (const Platform& platform : platforms.all) {
     INTARSIA_TRY(Column column,
                  look_at(context, command, platform, subject, reduced.module, verdict.explanation));
-    verdict.columns.push_back(std::move(column));
+    if (column.cannot.empty())
+      verdict.columns.push_back(std::move(column));
+    else
+      verdict.notes.push_back("the engine is left out: " + column.cannot);
   }
   return report(command, verdict,
                 "this is a fault of the compiler, please report it with the model");

@@ -115,7 +115,7 @@ Result<int> verify_package(Context& context, const VerifyCommand& command) {
   Verdict verdict{setting.manifest.model,
                   setting.manifest.target,
                   setting.board.name,
-                  "",
+                  {},
                   subject.samples.size(),
                   reduced.module.entry_function().nodes,
                   &reduced.module.entry_function()};

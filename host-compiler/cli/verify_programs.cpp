@@ -8,6 +8,7 @@
 #include "emission/emit.h"
 #include "intarsia/graph/tensor_values.h"
 #include "program.h"
+#include "run_in_process.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -54,13 +55,14 @@ Result<Platforms> platforms_of(const Context& context, const Selection& selectio
   Platforms platforms;
   if (selection.board.native()) {
     platforms.all.push_back({selection.board.name, selection});
+    platforms.all.push_back({"engine", selection, true});
     return platforms;
   }
   // The options are the board's, its memories among them: the plan and the streams are the same.
   Selection here = selection;
   INTARSIA_TRY(here.board, board::find_board(context.boards_folder(), "host"));
   INTARSIA_TRY(here.core, board::core_for(here.board, selection.core.name));
-  platforms.all.push_back({here.board.name, std::move(here)});
+  platforms.all.push_back({here.board.name, here});
   if (selection.board.emulator)
     platforms.all.push_back({selection.board.name, selection});
   else
@@ -68,12 +70,35 @@ Result<Platforms> platforms_of(const Context& context, const Selection& selectio
         "no emulator is known for board {}: its firmware is not part of this check; 'intarsia "
         "build' makes it, and docs/debugging.md says how to compare on the board itself",
         selection.board.name);
+  platforms.all.push_back({"engine", std::move(here), true});
   return platforms;
 }
 
+namespace {
+
+Result<Ran> run_in_engine(const Context& context, const Selection& selection,
+                          const graph::Module& module, const std::vector<Values>& samples) {
+  INTARSIA_TRY(CompiledModel model,
+               compile_on(context, selection, imported_model(module), Stage::Emit));
+  Ran ran;
+  INTARSIA_TRY(std::optional<Engine> engine, make_engine(context, model, {}, ran.cannot));
+  for (const Values& sample : samples) {
+    if (!engine) break;
+    INTARSIA_TRY(Values results,
+                 engine->run(std::vector<std::span<const uint8_t>>(sample.begin(), sample.end())));
+    ran.results.push_back(std::move(results));
+  }
+  ran.explanation = std::move(model.partitioned.explanation);
+  return ran;
+}
+
+}  // namespace
+
 Result<Ran> run_module(const Context& context, const CommonOptions& options,
-                       const Selection& selection, const graph::Module& module,
+                       const Platform& platform, const graph::Module& module,
                        const std::vector<Values>& samples) {
+  const Selection& selection = platform.selection;
+  if (platform.is_engine) return run_in_engine(context, selection, module, samples);
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   const std::string folder = work.path() + "/package";
   INTARSIA_TRY(CompiledModel model, compile_into(context, selection, module, folder));

@@ -1,5 +1,5 @@
-// The programs that `verify` compares with the reference: the generated C on this machine and the firmware
-// in the board's emulator, built for the same target and the same memories.
+// The programs that `verify` compares with the reference: the generated C on this machine, the firmware in the board's
+// emulator, and the compiled model executed in this process, for the same target and the same memories.
 #pragma once
 
 #include <string>
@@ -12,12 +12,13 @@ namespace intarsia::cli {
 
 // Where a program runs.
 struct Platform {
-  std::string name;  // "host", or the board's
+  std::string name;  // "host", the board's, or "engine"
   Selection selection;
+  bool is_engine = false;  // nothing is built
 };
 
-// This machine first, then the board when it is another one. `left_out`, when not empty, says in a line why
-// the board's firmware is not among them.
+// This machine first, then the board when it is another one, then the engine. `left_out`, when not empty, says in a line
+// why the board's firmware is not among them.
 struct Platforms {
   std::vector<Platform> all;
   std::string left_out;
@@ -27,10 +28,11 @@ Result<Platforms> platforms_of(const Context& context, const Selection& selectio
 struct Ran {
   std::vector<Values> results;  // by sample, then by output
   Explanation explanation;
+  std::string cannot;  // why the engine cannot execute it; there are no results then
 };
-// Compiles, builds and runs the module there, one start for all samples; state goes on from one to the next.
+// Compiles and runs the module there, one start for all samples; state goes on from one to the next.
 Result<Ran> run_module(const Context& context, const CommonOptions& options,
-                       const Selection& selection, const graph::Module& module,
+                       const Platform& platform, const graph::Module& module,
                        const std::vector<Values>& samples);
 // The same of a package. `shown`: by sample, what each operator computed, when the setting shows results.
 Result<std::vector<Values>> run_package(const BuildSetting& setting,

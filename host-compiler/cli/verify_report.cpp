@@ -59,13 +59,18 @@ std::string table_text(const Verdict& verdict) {
   return text;
 }
 
+std::string described(const std::string& platform) {
+  if (platform == "host") return "generated C on this machine";
+  if (platform == "engine") return "the compiled model in this process";
+  return "firmware on board " + platform;
+}
+
 std::string summary_text(const Verdict& verdict) {
+  std::vector<std::string> programs;
+  for (const Column& column : verdict.columns) programs.push_back(described(column.platform));
   std::string what = "reference";
-  for (const Column& column : verdict.columns)
-    what += column.platform == "host"
-                ? (verdict.columns.size() > 1 ? ", generated C on this machine"
-                                              : " and generated C on this machine")
-                : fmt::format(" and firmware on board {}", column.platform);
+  for (size_t i = 0; i < programs.size(); ++i)
+    what += (i + 1 < programs.size() ? ", " : " and ") + programs[i];
   std::string text = fmt::format("{}: {} agree on {} samples ({})\n", verdict.model, what,
                                  verdict.samples, verdict.target);
   for (const Column& column : verdict.columns) {
@@ -138,19 +143,17 @@ std::string first_difference(const graph::Module& module, const std::vector<Valu
 int report(const VerifyCommand& command, const Verdict& verdict, const std::string& hint) {
   clear_progress();
   const Column* failed = verdict.failed();
-  if (!verdict.left_out.empty()) fmt::print(stderr, "note: {}\n", verdict.left_out);
+  for (const std::string& note : verdict.notes) fmt::print(stderr, "note: {}\n", note);
   if (command.common.json)
     fmt::print("{}\n", json_of(verdict).dump(2, ' ', false, Json::error_handler_t::replace));
   else
     fmt::print("{}{}", table_text(verdict), failed == nullptr ? summary_text(verdict) : "");
   if (failed == nullptr) return kDone;
   std::fflush(stdout);
-  return fail(Diagnostics(
-      verdict.model,
-      fmt::format("reference and program on {} differ, first at {}",
-                  failed->platform == "host" ? "this machine" : "board " + failed->platform,
-                  failed->difference),
-      hint));
+  return fail(Diagnostics(verdict.model,
+                          fmt::format("reference and {} differ, first at {}",
+                                      described(failed->platform), failed->difference),
+                          hint));
 }
 
 }  // namespace intarsia::cli

@@ -18,10 +18,12 @@ struct Column {
   std::string not_looked;                // why
   std::string difference;                // the first, in words; empty: none
   int32_t allowed = 0, largest = 0;      // steps, where devices round in their own way
+  std::string cannot;                    // why this program cannot be executed; empty: it was
 };
 
 struct Verdict {
-  std::string model, target, board, left_out;
+  std::string model, target, board;
+  std::vector<std::string> notes;  // what is not part of the check, and why
   size_t samples = 0;
   std::vector<graph::Node> operators;
   const graph::Function* function = nullptr;  // of the operators

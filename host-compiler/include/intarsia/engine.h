@@ -48,7 +48,7 @@ class EngineRegistry {
   // A C function that lowered functions call, by its name.
   void add_kernel(const std::string& name, engine::KernelFunction kernel);
 
-  const MakeSimulation* simulation(const std::string& kind) const;       // null: none
+  const MakeSimulation* simulation(const std::string& kind) const;      // null: none
   const engine::KernelFunction* kernel(const std::string& name) const;  // null: none
 
  private:

@@ -77,6 +77,12 @@ struct Explanation {
     std::string name, device;  // of the operator or the function
     int64_t operators = 1;
     double cycles = 0, clock_mhz = 0;
+    // Of a function of another device: its operators one by one, as if each ran alone. Together they take longer.
+    struct Alone {
+      std::string name;
+      double cycles = 0;
+    };
+    std::vector<Alone> alone = {};
   };
   std::vector<Cycles> cycles;
 

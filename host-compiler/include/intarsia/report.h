@@ -38,6 +38,15 @@ struct OperatorRow {
   };
   std::vector<Range> memory;
   std::vector<std::string> kernels;  // C functions that compute it, each once; none: its own loops
+  std::string kind,
+      shapes;  // "conv2d", "i8[1,8,8,1] -> i8[1,4,4,8]"; empty for what is no operator of the model
+  std::string placement;  // why that device runs it, in words; empty where it was not asked
+  std::optional<int64_t> cycles_alone;  // estimated, as if it ran alone; empty where nobody asked
+  struct ConstantBytes {
+    std::string name, use;  // "stem_weights", "weights" or "table"
+    int64_t bytes = 0;
+  };
+  std::vector<ConstantBytes> constants;  // that weight_bytes and table_bytes are the sums of
 };
 
 struct PoolRow {
@@ -54,7 +63,40 @@ struct PoolRow {
   };
   std::string fullest_at;
   int64_t fullest_bytes = 0;
+  int64_t fullest_step = 0;
   std::vector<Live> live;
+};
+
+// One planned buffer of the schedule: where it is, and during which steps its bytes are in use.
+struct BufferRow {
+  std::string name;
+  std::string use;     // "input", "output", "tensor" (between operators), "scratch", "state"
+  std::string tensor;  // of the model, whose values it holds; empty: none, or not known
+  std::string pool;
+  int64_t begin = 0, end = 0;             // bytes from the beginning of the memory's block
+  int64_t first_step = 0, last_step = 0;  // inclusive
+  std::string alias;  // the buffer whose bytes it shares on purpose; empty: none
+  // Operators; who writes it is empty for what the application fills.
+  std::string written_by;
+  std::vector<std::string> read_by;
+};
+
+// Steps of the plan that belong to one operator. A command of a stream is a step, and so is an operator of a CPU.
+struct StepRow {
+  int64_t first = 0, last = 0;  // inclusive
+  std::string name,
+      device;  // of a function that has several operators without saying which: the function's
+};
+
+// The operators of the model with what passes between them.
+struct GraphRow {
+  std::string name, kind, device, region;
+  std::string shapes;
+};
+struct GraphEdge {
+  std::string from, to;  // operators; empty: the application
+  std::string tensor;
+  int64_t bytes = 0;
 };
 
 // How long a smaller plan of the memory was looked for, in steps of PlanOptions::search_budget.
@@ -76,6 +118,7 @@ struct RegionRow {
 struct CycleRow {
   std::string name, device;  // an operator of a CPU, or a function of another device
   int64_t operators = 1, cycles = 0;
+  double clock_mhz = 0;  // that the estimate assumes
 };
 struct DeviceCycles {
   std::string device;
@@ -91,6 +134,11 @@ struct Report {
   std::vector<RegionRow> regions;           // of streams only
   std::vector<OperatorRow> operators;       // in the order they run
   std::vector<PoolRow> pools;
+  std::vector<BufferRow> buffers;
+  int64_t steps = 0;  // of the plan
+  std::vector<StepRow> step_rows;
+  std::vector<GraphRow> graph;
+  std::vector<GraphEdge> edges;
   SearchFigures search;
   int64_t macs = 0, weight_bytes = 0, table_bytes = 0, stream_bytes = 0;
   int64_t transfers = 0, transfer_bytes = 0;
@@ -109,7 +157,24 @@ Report make_report(const CompiledProgram& program, const std::string& target,
                    const std::string& board);
 // The estimated cycles of the explanation, rounded, and their sums.
 void add_cycles(const Explanation& explanation, Report& report);
+// Why each operator of the report is where it is, and what it would take alone. Of a model in several parts, the
+// explanation is of all of them.
+void add_placement(const Explanation& explanation, Report& report);
 std::string report_text(const Report& report);
 std::string report_json(const Report& report);
+
+// One page of HTML that shows the report and has it inside: it needs no other file, no network and, to be read, no
+// JavaScript. The same report gives the same bytes.
+std::string report_html(const Report& report);
+
+// What a page shows beside a report: texts of files, with the names that messages call them. Empty: not there.
+struct ReportPageExtras {
+  std::string baseline, baseline_name;  // another report.json, to compare with
+  std::string trace, trace_name;        // of `run --trace`: what simulated devices did
+};
+// The page for the text of a report.json, also of a model in several parts; `name` names the text in messages. Refuses
+// what is no report.
+Result<std::string> report_page(const std::string& report_json, const std::string& name,
+                                const ReportPageExtras& extras = {});
 
 }  // namespace intarsia

@@ -11,7 +11,7 @@
 namespace intarsia::emission {
 
 struct ShownTensor {
-  std::string name;     // the operator's
+  std::string name;      // the operator's
   tir::BufferId buffer;  // of the schedule; it has a place in the plan
 };
 

@@ -66,8 +66,8 @@ class Compiler {
   }
 
   ExprCode compile(const Expr& expr) {
-    ExprCode code = std::visit([&](const auto& node) { return compile(node, expr->type); },
-                               expr->node);
+    ExprCode code =
+        std::visit([&](const auto& node) { return compile(node, expr->type); }, expr->node);
     code.type = expr->type;
     if (in_lanes_) code.course = course_of(func_, scope_, expr);
     return code;
@@ -122,7 +122,8 @@ class Compiler {
       // Converted as C does where a function is called.
       const DataType wanted = function->parameters[i];
       const bool same = held(wanted) == held(node.arguments[i]->type);
-      code.operands.push_back(compile(same ? node.arguments[i] : tir::cast(wanted, node.arguments[i])));
+      code.operands.push_back(
+          compile(same ? node.arguments[i] : tir::cast(wanted, node.arguments[i])));
     }
     return code;
   }

@@ -61,7 +61,8 @@ struct Engine::State {
       for (size_t c = 0; c < channels.size(); ++c)
         if (channels[c].to == static_cast<int>(s)) taken[channels[c].input] = messages[c];
       INTARSIA_TRY(const std::vector<Bytes> made, programs[s]->run(taken));
-      pass(static_cast<int>(s), [&](size_t output) { return std::span<const uint8_t>(made[output]); });
+      pass(static_cast<int>(s),
+           [&](size_t output) { return std::span<const uint8_t>(made[output]); });
     }
     return results;
   }

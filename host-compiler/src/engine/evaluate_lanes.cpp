@@ -182,12 +182,10 @@ void binary_lanes(BinaryOp op, const LaneOperand& a, const LaneOperand& b, int c
       case BinaryOp::Xor:
         return map2<T>(a, b, count, out, [](T x, T y) { return x ^ y; });
       case BinaryOp::Shl:
-        return map2<T>(a, b, count, out, [](T x, T y) {
-          return static_cast<T>(static_cast<U>(x) << (y & kMost));
-        });
-      case BinaryOp::Shr:
         return map2<T>(a, b, count, out,
-                       [](T x, T y) { return static_cast<T>(x >> (y & kMost)); });
+                       [](T x, T y) { return static_cast<T>(static_cast<U>(x) << (y & kMost)); });
+      case BinaryOp::Shr:
+        return map2<T>(a, b, count, out, [](T x, T y) { return static_cast<T>(x >> (y & kMost)); });
       default:
         INTARSIA_CHECK(false, "all operations are listed");
     }
@@ -252,8 +250,8 @@ void load_lanes(const ExprCode& expr, Frame& frame, int count, T* out) {
     load_gathered<Element>(buffer, index, at, count, out);
   } else {
     const int64_t first = evaluate(index, frame).i;
-    load_strided<Element>(buffer + first * static_cast<int64_t>(sizeof(Element)),
-                          index.course.step, count, out);
+    load_strided<Element>(buffer + first * static_cast<int64_t>(sizeof(Element)), index.course.step,
+                          count, out);
   }
 }
 

@@ -18,9 +18,7 @@ struct Course {
   int64_t step = 0;
 
   bool is_same() const { return kind == Kind::Same; }
-  static Course linear(int64_t step) {
-    return step == 0 ? Course{} : Course{Kind::Linear, step};
-  }
+  static Course linear(int64_t step) { return step == 0 ? Course{} : Course{Kind::Linear, step}; }
   static Course free() { return {Kind::Free, 0}; }
 };
 

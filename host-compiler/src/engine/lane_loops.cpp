@@ -55,9 +55,8 @@ bool begins_with_store(const Stmt& stmt, BufferId buffer) {
 
 bool has_loop(const Stmt& stmt) {
   bool found = false;
-  tir::for_each_statement(stmt, [&](const Stmt& inner) {
-    found |= std::holds_alternative<tir::For>(inner->node);
-  });
+  tir::for_each_statement(
+      stmt, [&](const Stmt& inner) { found |= std::holds_alternative<tir::For>(inner->node); });
   return found;
 }
 
@@ -120,7 +119,8 @@ class Check {
     }
     if (const auto* store = std::get_if<tir::Store>(&stmt->node)) {
       if (!computes(store->value, scope)) return false;
-      return is_register(store->buffer) || func_.buffer(store->buffer).scope != tir::Scope::Register;
+      return is_register(store->buffer) ||
+             func_.buffer(store->buffer).scope != tir::Scope::Register;
     }
     return false;  // calls see all of memory
   }
@@ -188,8 +188,7 @@ void choose(const Stmt& stmt, const Allowed& allowed, Allowed& chosen) {
     tir::for_each_statement(stmt, [&](const Stmt& inner) {
       if (inner != stmt) most = std::max(most, worth(inner.get(), allowed));
     });
-    if (const int64_t own = worth(stmt.get(), allowed);
-        own >= most && own >= kFewestIterations) {
+    if (const int64_t own = worth(stmt.get(), allowed); own >= most && own >= kFewestIterations) {
       chosen[stmt.get()] = allowed.at(stmt.get());
       return;
     }

@@ -62,21 +62,26 @@ struct Scalar<function> {
   static Value call(const Value* arguments) {
     return [&]<size_t... i>(std::index_sequence<i...>) {
       return given(function(host_kernels::number<Parameters>(arguments[i])...));
-    }(std::index_sequence_for<Parameters...>());
+    }
+    (std::index_sequence_for<Parameters...>());
   }
   static void call_lanes(int count, const LaneOperand* arguments, Lanes& results) {
     [&]<size_t... i>(std::index_sequence<i...>) {
       for (int at = 0; at < count; ++at)
         put<Answer>(results, at, function(lane<Parameters>(arguments[i], at)...));
-    }(std::index_sequence_for<Parameters...>());
+    }
+    (std::index_sequence_for<Parameters...>());
   }
   static constexpr ScalarFunction made() {
-    return {call, call_lanes, sizeof...(Parameters), {data_type<Parameters>()...}, data_type<Answer>()};
+    return {
+        call, call_lanes, sizeof...(Parameters), {data_type<Parameters>()...}, data_type<Answer>()};
   }
 };
 
-#define SCALAR(name) {#name, Scalar<name>::made()}
-#define KERNEL(name) {#name, kernel_function<name>()}
+#define SCALAR(name) \
+  { #name, Scalar < name> ::made() }
+#define KERNEL(name) \
+  { #name, kernel_function < name>() }
 
 const std::map<std::string, ScalarFunction>& scalar_functions() {
   static const std::map<std::string, ScalarFunction> kFunctions = {

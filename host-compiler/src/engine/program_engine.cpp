@@ -107,9 +107,9 @@ Result<void> ProgramEngine::prepare(const tir::Call& call) {
   Step step;
   step.index = static_cast<int32_t>(steps_.size());
   const std::vector<CommandStream>& streams = program_.emitted.streams;
-  const auto stream =
-      std::find_if(streams.begin(), streams.end(),
-                   [&](const CommandStream& each) { return each.func == call.function; });
+  const auto stream = std::find_if(streams.begin(), streams.end(), [&](const CommandStream& each) {
+    return each.func == call.function;
+  });
   const bool is_stream = stream != streams.end();
   if (is_stream) {
     step.stream = static_cast<uint32_t>(stream - streams.begin());
@@ -138,8 +138,7 @@ Result<std::vector<Engine::Bytes>> ProgramEngine::run(
   for (size_t i = 0; i < inputs.size(); ++i) {
     INTARSIA_CHECK(static_cast<int64_t>(inputs[i].size()) == program_.emitted.inputs[i].bytes,
                    "an input has as many bytes as its tensor");
-    std::copy(inputs[i].begin(), inputs[i].end(),
-              memory_.address({static_cast<int32_t>(i)}));
+    std::copy(inputs[i].begin(), inputs[i].end(), memory_.address({static_cast<int32_t>(i)}));
   }
   INTARSIA_TRY_VOID(execute(schedule.body));
   std::vector<Engine::Bytes> outputs;

@@ -29,8 +29,8 @@ ProgramMemory::ProgramMemory(const CompiledProgram& program)
     const auto pool = static_cast<size_t>(place.pool);
     if (pools_[pool] == nullptr) {
       const auto alignment = std::max<size_t>(static_cast<size_t>(plan.alignment), 16);
-      const auto bytes = static_cast<size_t>(round_up(std::max<int64_t>(plan.use[pool].peak, 1),
-                                                      static_cast<int64_t>(alignment)));
+      const auto bytes = static_cast<size_t>(
+          round_up(std::max<int64_t>(plan.use[pool].peak, 1), static_cast<int64_t>(alignment)));
       blocks_.emplace_back(std::aligned_alloc(alignment, bytes));
       pools_[pool] = blocks_.back().get();
       INTARSIA_CHECK(pools_[pool] != nullptr, "there is memory for the model's own");
@@ -40,8 +40,8 @@ ProgramMemory::ProgramMemory(const CompiledProgram& program)
   }
   for (size_t i = 0; i < schedule.buffers.size(); ++i)
     if (schedule.buffers[i].scope == tir::Scope::Constant)
-      addresses_[i] = const_cast<uint8_t*>(
-          program.lowered.constant(schedule.buffers[i].constant).bytes.data());
+      addresses_[i] =
+          const_cast<uint8_t*>(program.lowered.constant(schedule.buffers[i].constant).bytes.data());
   reset();
 }
 

@@ -3,9 +3,12 @@
 #include <map>
 #include <set>
 
+#include <fmt/format.h>
+
 #include "intarsia/plugin/tir_walk.h"
 #include "intarsia/report.h"
 #include "lowering/region_of.h"
+#include "packaging/report_plan.h"
 #include "plan/fullest_step.h"
 #include "plan/lifetimes.h"
 #include "tir/function_index.h"
@@ -25,6 +28,9 @@ void count_constants(const tir::Module& module, const tir::Func& func,
     const int64_t bytes = static_cast<int64_t>(constant.bytes.size());
     if (constant.use == tir::ConstantUse::Weights) row.weight_bytes += bytes;
     if (constant.use == tir::ConstantUse::Table) row.table_bytes += bytes;
+    if (constant.use != tir::ConstantUse::Stream)
+      row.constants.push_back(
+          {constant.name, constant.use == tir::ConstantUse::Weights ? "weights" : "table", bytes});
   }
 }
 
@@ -48,6 +54,7 @@ std::vector<OperatorRow> rows_of_stream(const graph::Function& region, OperatorR
 void describe_fullest_step(const CompiledProgram& program, int32_t pool, PoolRow& row) {
   const plan::FullestStep fullest = plan::fullest_step(program.plan, pool);
   row.fullest_bytes = fullest.bytes;
+  row.fullest_step = fullest.step;
   if (fullest.bytes == 0) return;
   if (const tir::Func* func = plan::function_at(program.lowered, fullest.step))
     row.fullest_at = func->node.empty() ? func->name : func->node;
@@ -69,6 +76,30 @@ std::map<std::string, std::string> regions_by_operator(const graph::Module& part
   return regions;
 }
 
+// The other devices' answers are the reasons; where there are no others, nothing is to be said.
+std::string placement_text(const Explanation::Operator& row) {
+  std::string text;
+  for (const Offer& offer : row.offers) {
+    if (offer.taken && !offer.note.empty())
+      text += fmt::format("{}{}", text.empty() ? "" : "; ", offer.note);
+    if (offer.taken || !offer.reason) continue;
+    text += fmt::format("{}{} {}: {}", text.empty() ? "" : "; ", offer.device,
+                        offer.can ? "could run it" : "cannot run it", *offer.reason);
+  }
+  return text;
+}
+
+// Kinds and shapes are the graph's.
+void describe_operators(Report& report) {
+  std::map<std::string, const GraphRow*> rows;
+  for (const GraphRow& row : report.graph) rows.try_emplace(row.name, &row);
+  for (OperatorRow& row : report.operators)
+    if (const auto found = rows.find(row.name); found != rows.end()) {
+      row.kind = found->second->kind;
+      row.shapes = found->second->shapes;
+    }
+}
+
 }  // namespace
 
 Report make_report(const CompiledModel& model, const std::string& target,
@@ -78,6 +109,7 @@ Report make_report(const CompiledModel& model, const std::string& target,
   report.transfer_bytes = model.partitioned.explanation.transfer_bytes;
   report.search_note = search_note(model.partitioned.explanation);
   add_cycles(model.partitioned.explanation, report);
+  add_placement(model.partitioned.explanation, report);
   report.before_elimination = model.reduced.before;
   report.after_elimination = model.reduced.after;
   report.eliminated = model.reduced.actions;
@@ -87,7 +119,7 @@ Report make_report(const CompiledModel& model, const std::string& target,
 void add_cycles(const Explanation& explanation, Report& report) {
   for (const Explanation::Cycles& row : explanation.cycles) {
     const auto cycles = static_cast<int64_t>(std::llround(row.cycles));
-    report.cycles.push_back({row.name, row.device, row.operators, cycles});
+    report.cycles.push_back({row.name, row.device, row.operators, cycles, row.clock_mhz});
     const auto found =
         std::find_if(report.device_cycles.begin(), report.device_cycles.end(),
                      [&](const DeviceCycles& sum) { return sum.device == row.device; });
@@ -95,6 +127,22 @@ void add_cycles(const Explanation& explanation, Report& report) {
       report.device_cycles.push_back({row.device, row.clock_mhz, cycles});
     else
       found->cycles += cycles;
+  }
+}
+
+void add_placement(const Explanation& explanation, Report& report) {
+  std::map<std::string, OperatorRow*> rows;
+  for (OperatorRow& row : report.operators) rows.try_emplace(row.name, &row);
+  for (const Explanation::Operator& each : explanation.operators)
+    if (const auto row = rows.find(each.name); row != rows.end())
+      row->second->placement = placement_text(each);
+  const auto set_cycles = [&](const std::string& name, double cycles) {
+    if (const auto row = rows.find(name); row != rows.end())
+      row->second->cycles_alone = static_cast<int64_t>(std::llround(cycles));
+  };
+  for (const Explanation::Cycles& each : explanation.cycles) {
+    if (each.alone.empty()) set_cycles(each.name, each.cycles);
+    for (const Explanation::Cycles::Alone& one : each.alone) set_cycles(one.name, one.cycles);
   }
 }
 
@@ -181,6 +229,9 @@ Report make_report(const CompiledProgram& program, const std::string& target,
         {pool.name, pool.size, use.peak, use.lower_bound, use.proven_optimal, use.method});
     describe_fullest_step(program, static_cast<int32_t>(p), report.pools.back());
   }
+  packaging::add_buffers(program, report);
+  packaging::add_graph(program.module, report);
+  describe_operators(report);
   return report;
 }
 

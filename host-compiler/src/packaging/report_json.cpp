@@ -3,6 +3,7 @@
 #include "intarsia/report.h"
 #include "packaging/cycles_json.h"
 #include "packaging/elimination_json.h"
+#include "packaging/rows_on_lines.h"
 #include "packaging/tensor_json.h"
 
 namespace intarsia {
@@ -20,7 +21,47 @@ Json pool_json(const PoolRow& pool) {
           {"lower_bound", pool.lower_bound},
           {"proven_optimal", pool.proven_optimal},
           {"method", pool.method},
-          {"fullest", {{"at", pool.fullest_at}, {"bytes", pool.fullest_bytes}, {"live", live}}}};
+          {"fullest",
+           {{"at", pool.fullest_at},
+            {"bytes", pool.fullest_bytes},
+            {"step", pool.fullest_step},
+            {"live", live}}}};
+}
+
+Json buffer_json(const BufferRow& row) {
+  return {{"name", row.name},
+          {"use", row.use},
+          {"tensor", row.tensor},
+          {"pool", row.pool},
+          {"begin", row.begin},
+          {"end", row.end},
+          {"first_step", row.first_step},
+          {"last_step", row.last_step},
+          {"alias", row.alias},
+          {"written_by", row.written_by},
+          {"read_by", row.read_by}};
+}
+
+Json plan_json(const Report& report) {
+  Json json = {{"count", report.steps}, {"runs", Json::array()}};
+  for (const StepRow& row : report.step_rows)
+    json["runs"].push_back(
+        {{"first", row.first}, {"last", row.last}, {"name", row.name}, {"member", row.device}});
+  return json;
+}
+
+Json graph_json(const Report& report) {
+  Json json = {{"operators", Json::array()}, {"edges", Json::array()}};
+  for (const GraphRow& row : report.graph)
+    json["operators"].push_back({{"name", row.name},
+                                 {"kind", row.kind},
+                                 {"member", row.device},
+                                 {"region", row.region},
+                                 {"shapes", row.shapes}});
+  for (const GraphEdge& edge : report.edges)
+    json["edges"].push_back(
+        {{"from", edge.from}, {"to", edge.to}, {"tensor", edge.tensor}, {"bytes", edge.bytes}});
+  return json;
 }
 
 Json operator_json(const OperatorRow& row) {
@@ -28,16 +69,25 @@ Json operator_json(const OperatorRow& row) {
   for (const OperatorRow::Range& range : row.memory)
     memory.push_back(
         {{"buffer", range.what}, {"pool", range.pool}, {"begin", range.begin}, {"end", range.end}});
-  return {{"name", row.name},
-          {"what", row.origin},
-          {"member", row.device},
-          {"region", row.region},
-          {"macs", row.macs},
-          {"weight_bytes", row.weight_bytes},
-          {"table_bytes", row.table_bytes},
-          {"stream_bytes", row.stream_bytes},
-          {"kernels", row.kernels},
-          {"memory", std::move(memory)}};
+  Json constants = Json::array();
+  for (const OperatorRow::ConstantBytes& each : row.constants)
+    constants.push_back({{"name", each.name}, {"use", each.use}, {"bytes", each.bytes}});
+  Json json = {{"name", row.name},
+               {"what", row.origin},
+               {"kind", row.kind},
+               {"shapes", row.shapes},
+               {"member", row.device},
+               {"region", row.region},
+               {"macs", row.macs},
+               {"weight_bytes", row.weight_bytes},
+               {"table_bytes", row.table_bytes},
+               {"stream_bytes", row.stream_bytes},
+               {"kernels", row.kernels},
+               {"memory", std::move(memory)},
+               {"constants", std::move(constants)},
+               {"placement", row.placement}};
+  if (row.cycles_alone) json["cycles_alone"] = *row.cycles_alone;
+  return json;
 }
 
 }  // namespace
@@ -112,7 +162,11 @@ std::string report_json(const Report& report) {
                                {"stream_bytes", region.stream_bytes}});
   json["operators"] = Json::array();
   for (const OperatorRow& row : report.operators) json["operators"].push_back(operator_json(row));
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  json["buffers"] = Json::array();
+  for (const BufferRow& row : report.buffers) json["buffers"].push_back(buffer_json(row));
+  json["steps"] = plan_json(report);
+  json["graph"] = graph_json(report);
+  return packaging::rows_on_lines(json) + "\n";
 }
 
 }  // namespace intarsia

@@ -162,18 +162,24 @@ std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& module,
       rows.push_back({name, device->name, static_cast<int64_t>(whole.nodes.size()), cost.cycles,
                       cost.clock_mhz});
     };
-    if (kind.spec.role != Role::Cpu) {
-      add(function.name, function);
+    const graph::FunctionCutter cutter(function);
+    const auto alone = [&](size_t n) {
+      const graph::NodeId id{static_cast<int32_t>(n)};
+      graph::Function cut = cutter.cut({&id, 1}).function;
+      cut.name = function.name;
+      cut.target = function.target;
+      return cut;
+    };
+    if (kind.spec.role == Role::Cpu) {
+      for (size_t n = 0; n < function.nodes.size(); ++n) add(function.nodes[n].name, alone(n));
       continue;
     }
-    const graph::FunctionCutter cutter(function);
-    for (size_t n = 0; n < function.nodes.size(); ++n) {
-      const graph::NodeId id{static_cast<int32_t>(n)};
-      graph::Function alone = cutter.cut({&id, 1}).function;
-      alone.name = function.name;
-      alone.target = function.target;
-      add(function.nodes[n].name, alone);
-    }
+    add(function.name, function);
+    for (size_t n = 0; n < function.nodes.size(); ++n)
+      rows.back().alone.push_back(
+          {function.nodes[n].name, function.nodes.size() == 1
+                                       ? rows.back().cycles
+                                       : kind.cost(*device, module, alone(n), lowering).cycles});
   }
   return rows;
 }

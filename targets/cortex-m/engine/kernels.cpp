@@ -1,6 +1,6 @@
 // The kernels for Cortex-M as this machine's compiler made them: their portable twins, with the same results.
-#include "intarsia/builtin_targets.h"
 #include "intarsia/targets/cortex_m/kernels.h"
+#include "intarsia/builtin_targets.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -9,41 +9,41 @@ using engine::Value;
 
 // A function that makes the struct from its fields, and how many there are.
 #define FIELD(name) made.name = static_cast<decltype(made.name)>((fields++)->i);
-#define STRUCT(name)                                       \
+#define STRUCT(name)                                        \
   struct intarsia_##name make_##name(const Value* fields) { \
     struct intarsia_##name made = {};
 
 STRUCT(window)
 #include "intarsia/targets/cortex_m/window.def"
-  return made;
+return made;
 }
 STRUCT(add)
 #include "intarsia/targets/cortex_m/add.def"
-  return made;
+return made;
 }
 STRUCT(sum)
 #include "intarsia/targets/cortex_m/sum.def"
-  return made;
+return made;
 }
 STRUCT(mean)
 #include "intarsia/targets/cortex_m/mean.def"
-  return made;
+return made;
 }
 STRUCT(mul)
 #include "intarsia/targets/cortex_m/mul.def"
-  return made;
+return made;
 }
 STRUCT(wide)
 #include "intarsia/targets/cortex_m/wide.def"
-  return made;
+return made;
 }
 STRUCT(svdf)
 #include "intarsia/targets/cortex_m/svdf.def"
-  return made;
+return made;
 }
 STRUCT(lstm)
 #include "intarsia/targets/cortex_m/lstm.def"
-  return made;
+return made;
 }
 #undef STRUCT
 #undef FIELD

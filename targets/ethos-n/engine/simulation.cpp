@@ -15,8 +15,7 @@ class Npus final : public Simulation {
  public:
   explicit Npus(std::span<const Target* const> targets) {
     for (const Target* target : targets) {
-      const sim::Variant* variant =
-          sim::find_variant("ethos-n78-" + target->get_string("variant"));
+      const sim::Variant* variant = sim::find_variant("ethos-n78-" + target->get_string("variant"));
       sim::Device& npu = npus_.emplace_back(variant);
       npu.set_fault_handler([this](const sim::Fault& fault) {
         messages_ += "simulated Ethos-N: " + fault.to_string() + "\n";

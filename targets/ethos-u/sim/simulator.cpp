@@ -38,12 +38,11 @@ class Program {
   Program()
       : trace_file_(from_environment("INTARSIA_DEVICE_TRACE")),
         profile_file_(from_environment("INTARSIA_DEVICE_PROFILE")),
-        simulation_({.trace = !trace_file_.empty(),
-                     .profile = !profile_file_.empty(),
-                     .marks = contents(from_environment("INTARSIA_DEVICE_MARKS")),
-                     .say = [](const std::string& line) {
-                       std::fprintf(stderr, "%s\n", line.c_str());
-                     }}) {}
+        simulation_(
+            {.trace = !trace_file_.empty(),
+             .profile = !profile_file_.empty(),
+             .marks = contents(from_environment("INTARSIA_DEVICE_MARKS")),
+             .say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); }}) {}
   ~Program() {
     if (!trace_file_.empty()) write_file(trace_file_, simulation_.recorder().trace_text());
     if (!profile_file_.empty()) write_file(profile_file_, simulation_.recorder().profile_text());

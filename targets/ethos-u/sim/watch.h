@@ -19,7 +19,7 @@ namespace intarsia::simulators::ethos_u {
 // What is wanted of the runs.
 struct Recording {
   bool trace = false, profile = false;
-  std::string marks;                                        // isa/marks.h; names of operators come from it
+  std::string marks;  // isa/marks.h; names of operators come from it
   std::function<void(const std::string& line)> say = {};  // told what is wrong; empty: nobody
 };
 

@@ -54,7 +54,7 @@ try() {
   expect "my-npu-16"
   expect "runs on my-npu"
   expect "runs on my-core"
-  expect "reference and generated C on this machine agree"
+  expect "reference, generated C on this machine and the compiled model in this process agree"
   expect "rows of 16 weights are longer than -max-inputs 8"
 }
 

@@ -40,10 +40,10 @@ class CompositeModels : public Cli {
   std::optional<std::vector<uint8_t>> outputs(const std::string& name,
                                               const std::vector<std::string>& choice) const {
     write("in.bin", recorded(name, "in"));
-    std::vector<std::string> command = {
-        "run",          model(name), "--input",  "in.bin",
-        "--output-dir", "out",       "--repeat", std::to_string(kSamples),
-        "--keep-all"};
+    std::vector<std::string> command = {"run",       "--native", model(name),
+                                        "--input",   "in.bin",   "--output-dir",
+                                        "out",       "--repeat", std::to_string(kSamples),
+                                        "--keep-all"};
     command.insert(command.end(), choice.begin(), choice.end());
     const ProcessOutcome outcome = intarsia(command);
     if (outcome.err.find("no platform has a device") != std::string::npos) return std::nullopt;

@@ -22,7 +22,7 @@ class Composite : public Cli {
   // Runs image 3; false where there is no OpenCL device to run it on.
   bool run(const std::vector<std::string>& more) const {
     write_image("image.bin", 3);
-    std::vector<std::string> command = {"run",       digits_path(),  "--input",
+    std::vector<std::string> command = {"run",       "--native",     digits_path(), "--input",
                                         "image.bin", "--output-dir", "out"};
     command.insert(command.end(), more.begin(), more.end());
     const ProcessOutcome outcome = intarsia(command);

@@ -141,7 +141,8 @@ TEST_F(EmittedC, NamesOfFilesCollideWithNothing) {
   }
   write_image("a.bin", 1);
   ASSERT_TRUE(
-      intarsia({"run", "stdint.tflite", "--input", "a.bin", "--output-dir", "out"}).succeeded());
+      intarsia({"run", "--native", "stdint.tflite", "--input", "a.bin", "--output-dir", "out"})
+          .succeeded());
   EXPECT_EQ(read("out/out0.bin"), recorded_scores(1));
   const std::string longest(240, 'n');
   write(longest + ".tflite", digits_bytes());
@@ -153,9 +154,9 @@ TEST_F(EmittedC, NameIsChosenAndChecked) {
   write_image("a.bin", 1);
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--name", "mnist", "-o", "out"})));
   EXPECT_TRUE(exists("out/mnist.h") && exists("out/mnist.mk") && !exists("out/digits.h"));
-  EXPECT_TRUE(
-      intarsia({"run", digits_path(), "--name", "mnist", "--input", "a.bin", "--output-dir", "o"})
-          .succeeded());
+  EXPECT_TRUE(intarsia({"run", "--native", digits_path(), "--name", "mnist", "--input", "a.bin",
+                        "--output-dir", "o"})
+                  .succeeded());
   EXPECT_EQ(read("o/out0.bin"), recorded_scores(1));
   EXPECT_TRUE(
       refused(intarsia({"run", "out", "--name", "other", "--input", "a.bin", "--output-dir", "o"}),

@@ -30,8 +30,8 @@ TEST_P(EthosNVariants, GiveTheSameResults) {
   std::vector<uint8_t> first;
   for (const char* tag : kTags) {
     const ProcessOutcome outcome =
-        intarsia({"run", model(), "--target", tag, "--input", "in.bin", "--output-dir", "out",
-                  "--repeat", std::to_string(kSamples), "--keep-all"});
+        intarsia({"run", "--native", model(), "--target", tag, "--input", "in.bin", "--output-dir",
+                  "out", "--repeat", std::to_string(kSamples), "--keep-all"});
     ASSERT_TRUE(done(outcome)) << tag;
     const std::vector<uint8_t> outputs = read("out/out0.bin");
     if (first.empty()) first = outputs;

@@ -26,8 +26,8 @@ class Int8Edges : public Cli, public testing::WithParamInterface<const char*> {
 
   Json run(const std::string& file, const std::string& output,
            const std::vector<std::string>& options = {}) const {
-    std::vector<std::string> arguments = {"run",          model(), "--input", file,
-                                          "--output-dir", output,  "--json"};
+    std::vector<std::string> arguments = {"run", "--native",     model(), "--input",
+                                          file,  "--output-dir", output,  "--json"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const ProcessOutcome outcome = intarsia(arguments);
     EXPECT_TRUE(done(outcome));

@@ -14,9 +14,10 @@ using testing::Not;
 
 TEST_F(Multicore, ComputeWhatOneProgramComputes) {
   write_images();
-  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "images.bin", "--output-dir", "out",
-                               "--repeat", std::to_string(kImages), "--keep-all"},
-                              "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
+  ASSERT_TRUE(
+      done(with_split({"run", "--native", digits_path(), "--input", "images.bin", "--output-dir",
+                       "out", "--repeat", std::to_string(kImages), "--keep-all"},
+                      "c -mcpu=cortex-m0", "c -mcpu=cortex-m7")));
   EXPECT_EQ(read("out/out0.bin"), all_scores());
 }
 
@@ -67,9 +68,10 @@ TEST_F(Multicore, KeepTheirState) {
   write("values.bin",
         std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(values.data()),
                              reinterpret_cast<const uint8_t*>(values.data() + values.size())));
-  ASSERT_TRUE(done(intarsia({"run", "last_three.graph", "--target", "a: c; b: c", "--pin",
-                             "twice=a", "--pin", "layer=b", "--pin", "rectify=a", "--input",
-                             "values.bin", "--output-dir", "out", "--repeat", "6", "--keep-all"})));
+  ASSERT_TRUE(
+      done(intarsia({"run", "--native", "last_three.graph", "--target", "a: c; b: c", "--pin",
+                     "twice=a", "--pin", "layer=b", "--pin", "rectify=a", "--input", "values.bin",
+                     "--output-dir", "out", "--repeat", "6", "--keep-all"})));
   const std::vector<uint8_t> bytes = read("out/out0.bin");
   std::vector<float> sums(bytes.size() / 4);
   std::memcpy(sums.data(), bytes.data(), bytes.size());
@@ -100,9 +102,9 @@ TEST_F(Multicore, PassStateOnToTheNextInference) {
         std::vector<uint8_t>(reinterpret_cast<const uint8_t*>(values.data()),
                              reinterpret_cast<const uint8_t*>(values.data() + values.size())));
   for (const std::string split : {"abab", "aaba", "baab"}) {
-    std::vector<std::string> command = {"run",      "sum.graph",  "--target",     "a: c; b: c",
-                                        "--input",  "values.bin", "--output-dir", "out",
-                                        "--repeat", "4",          "--keep-all"};
+    std::vector<std::string> command = {"run",        "--native", "sum.graph",  "--target",
+                                        "a: c; b: c", "--input",  "values.bin", "--output-dir",
+                                        "out",        "--repeat", "4",          "--keep-all"};
     const char* operators[] = {"recall", "accumulate", "remember", "rectify"};
     for (size_t i = 0; i < split.size(); ++i)
       command.insert(command.end(), {"--pin", fmt::format("{}={}", operators[i], split[i])});
@@ -221,9 +223,10 @@ TEST_F(Multicore, AsThreadsDoNotRace) {
 // An NPU belongs to the CPU before it: its streams, driver and memory are in that CPU's part.
 TEST_F(Multicore, HaveTheDevicesOfTheirCpu) {
   write_images();
-  ASSERT_TRUE(done(with_split({"run", digits_path(), "--input", "images.bin", "--output-dir", "out",
-                               "--repeat", std::to_string(kImages), "--keep-all"},
-                              "c -mcpu=cortex-m0", kNpuInPart)));
+  ASSERT_TRUE(
+      done(with_split({"run", "--native", digits_path(), "--input", "images.bin", "--output-dir",
+                       "out", "--repeat", std::to_string(kImages), "--keep-all"},
+                      "c -mcpu=cortex-m0", kNpuInPart)));
   EXPECT_EQ(read("out/out0.bin"), all_scores());
   ASSERT_TRUE(
       done(with_split({"verify", digits_path()}, "c -mcpu=cortex-m0 + ethos-u55-32", kNpuInPart)));

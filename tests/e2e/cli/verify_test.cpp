@@ -57,15 +57,15 @@ TEST_F(Verify, ThreeWays) {
   const ProcessOutcome text = intarsia({"verify", digits_path(), "--board", "mps2-an386"});
   EXPECT_TRUE(done(text));
   EXPECT_TRUE(contains(text.out,
-                       "reference, generated C on this machine and firmware on board "
-                       "mps2-an386 agree on 4 samples"))
+                       "reference, generated C on this machine, firmware on board mps2-an386 and "
+                       "the compiled model in this process agree on 4 samples"))
       << text.out;
   const Json both =
       json({"verify", digits_path(), "--target", kNpu, "--board", "mps3-an547", "--samples", "2"});
-  EXPECT_EQ(both["platforms"], Json({"host", "mps3-an547"}));
+  EXPECT_EQ(both["platforms"], Json({"host", "mps3-an547", "engine"}));
   ASSERT_GE(both["operators"].size(), 12u);
   for (const Json& row : both["operators"])
-    for (const char* platform : {"host", "mps3-an547"})
+    for (const char* platform : {"host", "mps3-an547", "engine"})
       EXPECT_EQ(row[platform]["agrees"], true) << row;
 }
 

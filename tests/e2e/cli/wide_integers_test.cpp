@@ -28,8 +28,8 @@ TEST_F(WideIntegers, AreWholeInTheReferenceAndInC) {
   write("b.bin", bytes_of({0, 7 + kStep, kStep, 4 * kStep - 1}));
   EXPECT_TRUE(done(intarsia({"verify", "wide.graph", "--samples", "8"})));
   EXPECT_TRUE(done(intarsia({"verify", "wide.graph", "--input", "a.bin", "--input", "b.bin"})));
-  EXPECT_TRUE(done(intarsia(
-      {"run", "wide.graph", "--input", "a.bin", "--input", "b.bin", "--output-dir", "out"})));
+  EXPECT_TRUE(done(intarsia({"run", "--native", "wide.graph", "--input", "a.bin", "--input",
+                             "b.bin", "--output-dir", "out"})));
   EXPECT_EQ(read("out/out0.bin"),
             bytes_of({kLeast, -kStep, 0, kStep, 7, 5 * kStep - 1, 7 + kStep, 4 * kStep - 1}));
   EXPECT_EQ(read("out/out1.bin"), (std::vector<uint8_t>{1, 1, 1, 0}));

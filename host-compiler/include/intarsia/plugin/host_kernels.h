@@ -59,7 +59,8 @@ struct Bound<function> {
   static void call(void* const* addresses, const Value* numbers) {
     [&]<size_t... at>(std::index_sequence<at...>) {
       function(argument<Parameters, at>(addresses, numbers)...);
-    }(std::index_sequence_for<Parameters...>());
+    }
+    (std::index_sequence_for<Parameters...>());
   }
 };
 
@@ -77,7 +78,8 @@ struct BoundWithStruct<function, make_struct> {
     const Struct fields = make_struct(numbers);
     [&]<size_t... at>(std::index_sequence<at...>) {
       function(&fields, static_cast<Parameters>(addresses[at])...);
-    }(std::index_sequence_for<Parameters...>());
+    }
+    (std::index_sequence_for<Parameters...>());
   }
 };
 
