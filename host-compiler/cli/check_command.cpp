@@ -8,6 +8,7 @@
 #include "measured_program.h"
 #include "support/amounts.h"
 #include "support/files.h"
+#include "terminal.h"
 
 namespace intarsia::cli {
 namespace {
@@ -144,6 +145,28 @@ Diagnostics located(const Job& job, const Diagnostics& problems) {
   return result;
 }
 
+// The words that decide stand out.
+std::string with_tints(std::string text) {
+  const Terminal& terminal = output_terminal();
+  if (!terminal.has_colours) return text;
+  struct Word {
+    std::string_view around, word;
+    Tint tint;
+  };
+  constexpr Word kWords[] = {{"  within  ", "within", Tint::Good},
+                             {"  EXCEEDED  ", "EXCEEDED", Tint::Error},
+                             {": passed\n", "passed", Tint::Good},
+                             {": FAILED: ", "FAILED", Tint::Error}};
+  for (const Word& each : kWords)
+    for (size_t at = 0; (at = text.find(each.around, at)) != std::string::npos;) {
+      const size_t begin = text.find(each.word, at);
+      const std::string shown = tinted(terminal, each.tint, each.word);
+      text.replace(begin, each.word.size(), shown);
+      at = begin + shown.size();
+    }
+  return text;
+}
+
 }  // namespace
 
 int run_check(Context& context, const CheckCommand& command) {
@@ -162,7 +185,7 @@ int run_check(Context& context, const CheckCommand& command) {
   bool passed = problems.empty();
   for (const budgets::Outcome& outcome : outcomes) {
     passed = passed && outcome.passed();
-    if (!command.common.json) fmt::print("{}", budgets::outcome_text(outcome));
+    if (!command.common.json) fmt::print("{}", with_tints(budgets::outcome_text(outcome)));
   }
   if (command.common.json && problems.empty()) fmt::print("{}", budgets::outcomes_json(outcomes));
   if (!problems.empty()) return fail(problems);

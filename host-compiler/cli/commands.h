@@ -77,11 +77,14 @@ int run_explain(Context& context, const ExplainCommand& command);
 struct DumpCommand {
   CommonOptions common;
   std::string stage;
+  std::string constants;  // none, short or all; empty: short on a terminal, else all
 };
 int run_dump(Context& context, const DumpCommand& command);
 
 int run_disasm(Context& context, const std::string& path);
 int run_boards(Context& context, const std::string& name, bool json);
 int run_explain_error(const std::string& code, bool json);
+// Name, tab and meaning of every code, a line each.
+std::string status_code_lines();
 
 }  // namespace intarsia::cli

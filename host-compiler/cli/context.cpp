@@ -1,7 +1,5 @@
 #include "context.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "intarsia/package.h"
 #include "requests/compile_model.h"
 #include "support/files.h"
+#include "terminal.h"
 
 namespace intarsia::cli {
 namespace {
@@ -29,30 +28,18 @@ std::string find_resource_root() {
   return INTARSIA_SOURCE_DIR;
 }
 
-bool progress_is_shown = false;
-
-void show_progress(const std::string& text) {
-  progress_is_shown = true;
-  fmt::print(stderr, "\r\033[K{}", text);
-  std::fflush(stderr);
-}
-
 }  // namespace
-
-void clear_progress() {
-  if (progress_is_shown) std::fputs("\r\033[K", stderr);
-  progress_is_shown = false;
-}
-
-std::function<void(const std::string&)> progress_line() {
-  if (isatty(STDERR_FILENO) == 0) return {};
-  return show_progress;
-}
 
 Context::Context() {
   resource_root = find_resource_root();
   add_builtin_targets(registry);
   add_builtin_engine(engine);
+}
+
+Result<Selection> select(Context& context, const CommonOptions& options) {
+  INTARSIA_TRY(Selection selection, requests::select(context, options));
+  selection.options.on_progress = progress_listener();
+  return selection;
 }
 
 BuildSetting build_setting(const Context& context, const CommonOptions& options,
@@ -65,7 +52,7 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
                            const board::Board& board, const board::Core& core,
                            const std::string& folder, const PackageManifest& manifest) {
   BuildSetting setting = requests::build_setting(context, options, board, core, folder, manifest);
-  setting.on_progress = progress_line();
+  setting.on_progress = progress_listener();
   return setting;
 }
 
@@ -120,19 +107,20 @@ Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& op
   return build_setting(context, options, board, core, options.model, manifest);
 }
 
-void print_note(const std::string& text) {
-  std::fprintf(stderr, "note: %s\n", text.c_str());
-}
-
 Result<graph::Module> import_file(const Context& context, const CommonOptions& options) {
+  show_progress("reading " + options.model);
   INTARSIA_TRY(const std::vector<uint8_t> bytes, read_file(options.model));
-  return requests::import_as_asked(context, options, bytes, print_note);
+  return requests::import_as_asked(context, options, bytes, print_note, progress_listener());
 }
 
-int fail(const Diagnostics& problems) {
-  clear_progress();
-  std::fputs(problems.to_string().c_str(), stderr);
-  return kUserError;
+std::vector<std::string> boards_that_trace(const Context& context) {
+  std::vector<std::string> names;
+  const std::string folder = context.boards_folder();
+  for (const std::string& name : board::list_boards(folder)) {
+    const Result<board::Board> board = board::find_board(folder, name);
+    if (board.ok() && (board->native() || board->takes_simulated_devices())) names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace intarsia::cli

@@ -2,19 +2,18 @@
 // they have in common.
 #pragma once
 
-#include <functional>
 #include <string>
+#include <vector>
 
 #include "intarsia/board.h"
 #include "intarsia/build.h"
 #include "intarsia/compile.h"
 #include "intarsia/engine.h"
+#include "messages.h"
+#include "progress_line.h"
 #include "requests/select.h"
 
 namespace intarsia::cli {
-
-// Exit codes of the command line; scripts rely on them.
-enum ExitCode { kDone = 0, kUserError = 1, kUsage = 2, kInternalError = 3 };
 
 struct CommonOptions : requests::ModelOptions {
   bool json = false;
@@ -26,8 +25,10 @@ struct Context : requests::Environment {
   Context();
 };
 
-using requests::select;
 using requests::Selection;
+
+// Everything the options say; whoever looks at the terminal is told how far the stages are.
+Result<Selection> select(Context& context, const CommonOptions& options);
 
 BuildSetting build_setting(const Context& context, const CommonOptions& options,
                            const Selection& selection, const std::string& folder,
@@ -40,17 +41,10 @@ BuildSetting build_setting(const Context& context, const CommonOptions& options,
 // to build; options.model is the folder.
 Result<BuildSetting> setting_of_folder(Context& context, const CommonOptions& options);
 
-// For the line that shows what is going on, on a terminal only; gone before anything else is printed.
-std::function<void(const std::string&)> progress_line();
-void clear_progress();
-
-// Prints a note on standard error.
-void print_note(const std::string& text);
-
 // import_model() of the options' file; what was decided for the user goes to standard error, a line each.
 Result<graph::Module> import_file(const Context& context, const CommonOptions& options);
 
-// Prints each problem on a line of its own to standard error and returns kUserError.
-int fail(const Diagnostics& problems);
+// Of the boards that come with the program, those whose programs run beside simulated devices.
+std::vector<std::string> boards_that_trace(const Context& context);
 
 }  // namespace intarsia::cli

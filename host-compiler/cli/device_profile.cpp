@@ -1,6 +1,7 @@
 #include "device_profile.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -30,21 +31,22 @@ Json list_of(const Json& object, const char* key) {
   return found != object.end() && found->is_array() ? *found : Json::array();
 }
 
-// Commands of the same operator of the model that follow each other are one row; of commands whose
-// operator is not known each is one.
+// All commands of one operator of the model are one row, where the first of them stands: commands of others come between,
+// transfers of weights above all. Of commands whose operator is not known each is one.
 std::vector<CycleRow> rows_of(const Json& stream) {
   std::vector<CycleRow> rows;
-  std::string last;
+  std::map<std::string, size_t> known;
   for (const Json& command : list_of(stream, "commands")) {
     const std::string node = text_of(command, "node");
-    if (node.empty() || node != last || rows.empty())
+    size_t at = rows.size();
+    if (!node.empty()) at = known.try_emplace(node, at).first->second;
+    if (at == rows.size())
       rows.push_back({node.empty()
                           ? fmt::format("{} at {:#x}", text_of(command, "work"),
                                         static_cast<uint64_t>(number_of(command, "offset")))
                           : node});
-    rows.back().cycles += number_of(command, "cycles");
-    rows.back().macs += number_of(command, "macs");
-    last = node;
+    rows[at].cycles += number_of(command, "cycles");
+    rows[at].macs += number_of(command, "macs");
   }
   return rows;
 }

@@ -2,8 +2,10 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "dumped_constants.h"
 #include "program.h"
 #include "support/files.h"
+#include "terminal.h"
 
 namespace intarsia::cli {
 namespace {
@@ -80,13 +82,17 @@ Result<std::string> dump(Context& context, const DumpCommand& command) {
 
 int run_dump(Context& context, const DumpCommand& command) {
   if (command.common.json && command.stage != "plan") {
-    std::fputs(
-        "--json: only the stage 'plan' is a table; the others have a text form of their own\n",
-        stderr);
+    print_errors(Diagnostics(
+        "--json", "only the stage 'plan' is a table; the others have a text form of their own"));
     return kUsage;
   }
-  const Result<std::string> text = dump(context, command);
+  Result<std::string> text = dump(context, command);
   if (!text.ok()) return fail(text.error());
+  clear_progress();
+  const std::string how = !command.constants.empty()      ? command.constants
+                          : output_terminal().is_terminal ? "short"
+                                                          : "all";
+  if (how != "all" && !command.common.json) text = with_constants(*text, how == "short");
   std::fwrite(text->data(), 1, text->size(), stdout);
   return kDone;
 }

@@ -6,6 +6,7 @@
 #include "intarsia/report.h"
 #include "program.h"
 #include "requests/explanation_json.h"
+#include "text_table.h"
 
 namespace intarsia::cli {
 namespace {
@@ -18,12 +19,15 @@ void print_elimination(const ReducedModule& reduced) {
   if (reduced.actions.empty()) return;
   const EliminationFigures &a = reduced.before, &b = reduced.after;
   fmt::print(
-      "\nreduced without changing a result: {} of {} operators, {} of {} channels, {} of {} "
-      "multiply-accumulates, {} of {} weight bytes remain (--keep-dead-channels keeps all)\n",
-      b.operators, a.operators, b.channels, a.channels, b.macs, a.macs, b.weight_bytes,
-      a.weight_bytes);
+      "\n{}\n",
+      for_output(fmt::format(
+          "reduced without changing a result: {} of {} operators, {} of {} channels, {} of {} "
+          "multiply-accumulates, {} of {} weight bytes remain (--keep-dead-channels keeps all)",
+          b.operators, a.operators, b.channels, a.channels, b.macs, a.macs, b.weight_bytes,
+          a.weight_bytes)));
   for (const EliminationStep& action : reduced.actions)
-    fmt::print("  {}: {}: {}\n", action.node, action.what, action.why);
+    fmt::print("  {}\n",
+               for_output(fmt::format("{}: {}: {}", action.node, action.what, action.why)));
 }
 
 // What runs by row tiles, and what that saves.
@@ -66,35 +70,78 @@ std::string who_has_what(const Explanation& explanation) {
   return text;
 }
 
+// Why operators that a device could take are elsewhere is much the same for all of them: said once, with their number.
+class Elsewhere {
+ public:
+  void add(const Offer& offer) {
+    const std::pair<std::string, std::string> why{offer.device, offer.reason.value_or("-")};
+    const auto found = std::find_if(reasons_.begin(), reasons_.end(),
+                                    [&](const auto& each) { return each.first == why; });
+    if (found != reasons_.end())
+      ++found->second;
+    else
+      reasons_.push_back({why, 1});
+  }
+  void print() const {
+    if (!reasons_.empty()) fmt::print("\n");
+    for (const auto& [why, count] : reasons_)
+      fmt::print("{}\n", for_output(fmt::format(
+                             "not {}: {} ({} that it could take)", why.first, why.second,
+                             count == 1 ? "1 operator" : fmt::format("{} operators", count))));
+  }
+
+ private:
+  std::vector<std::pair<std::pair<std::string, std::string>, int>> reasons_;
+};
+
 void print_text(const Explanation& explanation, const ReducedModule& reduced,
                 const std::vector<CompiledProgram>& planned, const std::vector<DeviceNotes>& notes,
                 bool refused_only) {
-  size_t width = 8;
-  for (const Explanation::Operator& row : explanation.operators)
-    width = std::max(width, row.name.size());
-  width = std::min<size_t>(width, 48);
+  const Terminal& terminal = output_terminal();
+  constexpr size_t kWidestName = 48;
+  std::vector<TableRow> rows = {{{"operator"}, {"kind"}, {"runs on"}, {"shapes"}}};
+  std::vector<std::vector<std::string>> remarks(1);
+  Elsewhere elsewhere;
   for (const Explanation::Operator& row : explanation.operators) {
     if (refused_only && !is_refused(row)) continue;
-    fmt::print("{:<{}}  {:<18} {}\n", row.name, width, row.kind, row.shapes);
-    fmt::print("{:<{}}  runs on {}\n", "", width, row.device);
+    rows.push_back(
+        {{clipped(row.name, kWidestName), Tint::Name}, {row.kind}, {row.device}, {row.shapes}});
+    std::vector<std::string>& lines = remarks.emplace_back();
     for (const Offer& offer : row.offers)
-      if (offer.taken && !offer.note.empty()) fmt::print("{:<{}}  {}\n", "", width, offer.note);
-    for (const Offer& offer : row.offers)
-      if (!offer.taken && !(refused_only && offer.can))
-        fmt::print("{:<{}}  not {}: {}\n", "", width, offer.device, offer.reason.value_or("-"));
+      if (offer.taken && !offer.note.empty()) lines.push_back(offer.note);
+    for (const Offer& offer : row.offers) {
+      if (offer.taken) continue;
+      if (!offer.can)
+        lines.push_back(fmt::format("not {}: {}", offer.device, offer.reason.value_or("-")));
+      else if (!refused_only)
+        elsewhere.add(offer);
+    }
   }
+  // The table's lines, each with its remarks below; on a terminal a row may be several lines.
+  const std::vector<std::string> lines = table_lines(rows, terminal, {.has_heading = true});
+  for (size_t r = 0; r < lines.size(); ++r) {
+    fmt::print("{}\n", lines[r]);
+    for (const std::string& remark : remarks[r])
+      fmt::print("    {}\n", tinted(terminal, Tint::Faint,
+                                    terminal.is_terminal
+                                        ? wrapped(remark, static_cast<size_t>(terminal.width), 6, 4)
+                                        : remark));
+  }
+  elsewhere.print();
   const auto counted = [](int64_t count, std::string_view one, std::string_view many) {
     return fmt::format("{} {}", count, count == 1 ? one : many);
   };
   std::vector<std::string> clocks;
   for (const Explanation::Clock& clock : explanation.clocks)
     clocks.push_back(fmt::format("{} at {:g} MHz", clock.device, clock.mhz));
-  fmt::print(
-      "\n{} operators in {} with {}; {} transfers between devices ({} bytes); estimated {:.1f} us, "
-      "assuming {}\n",
-      explanation.operators.size(), counted(explanation.regions, "region", "regions"),
-      counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers,
-      explanation.transfer_bytes, explanation.microseconds, fmt::join(clocks, ", "));
+  fmt::print("\n{}\n",
+             for_output(fmt::format(
+                 "{} operators in {} with {}; {} transfers between devices ({} bytes); estimated "
+                 "{:.1f} us, "
+                 "assuming {}",
+                 explanation.operators.size(), counted(explanation.regions, "region", "regions"),
+                 counted(explanation.boundaries, "boundary", "boundaries"), explanation.transfers,
+                 explanation.transfer_bytes, explanation.microseconds, fmt::join(clocks, ", "))));
   if (const std::string note = search_note(explanation); !note.empty()) fmt::print("{}\n", note);
   for (const Explanation::Function& function : explanation.functions)
     fmt::print("  {} on {}: {}, {:.1f} us\n", function.name, function.device,
@@ -108,7 +155,8 @@ void print_text(const Explanation& explanation, const ReducedModule& reduced,
     print_budget(*program.ram_budget);
     fmt::print("{}", search_text({program.plan.search_steps, program.plan.search_ended_early}));
   }
-  if (!explanation.operators.empty()) fmt::print("\n{}\n", who_has_what(explanation));
+  if (!explanation.operators.empty())
+    fmt::print("\n{}\n", tinted(terminal, Tint::Heading, who_has_what(explanation)));
 }
 
 }  // namespace
@@ -127,6 +175,7 @@ int run_explain(Context& context, const ExplainCommand& command) {
   const std::vector<DeviceNotes> notes =
       requests::notes_of(model->partitioned.module, context.registry, selection.target);
   const Explanation& explanation = model->partitioned.explanation;
+  clear_progress();
   if (options.json)
     fmt::print("{}", requests::explanation_json(explanation, model->reduced, planned, notes,
                                                 command.refused));

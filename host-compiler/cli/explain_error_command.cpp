@@ -22,6 +22,13 @@ constexpr Status kStatuses[] = {
 
 }  // namespace
 
+std::string status_code_lines() {
+  std::string text;
+  for (const Status& status : kStatuses)
+    text += fmt::format("{}\t{}\n", status.name, status.sentence);
+  return text;
+}
+
 int run_explain_error(const std::string& code, bool json) {
   int value = 0;
   const auto [end, error] = std::from_chars(code.data(), code.data() + code.size(), value);

@@ -5,10 +5,12 @@
 namespace intarsia::cli {
 
 Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOptions& options) {
+  show_progress("reading " + options.model);
   INTARSIA_TRY(const std::vector<uint8_t> file, read_file(options.model));
-  return requests::compile_and_measure(
-      context,
-      {.options = options, .bytes = file, .on_note = print_note, .on_progress = progress_line()});
+  return requests::compile_and_measure(context, {.options = options,
+                                                 .bytes = file,
+                                                 .on_note = print_note,
+                                                 .on_progress = progress_listener()});
 }
 
 }  // namespace intarsia::cli

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "messages.h"
 #include "plan/asked_placement.h"
+#include "progress_line.h"
 #include "support/files.h"
 
 namespace intarsia::cli {
@@ -18,8 +20,7 @@ using plan::PlacementProblem;
 using plan::PlacementSolution;
 
 int refuse(const Diagnostics& problems) {
-  std::fputs(problems.to_string().c_str(), stderr);
-  return 1;
+  return fail(problems);
 }
 
 std::string quality(const PlacementSolution& best) {
@@ -76,7 +77,10 @@ int run_plan_command(const PlanCommandOptions& options) {
   PlacementProblem problem = std::move(read).value();
   problem.capacity = options.capacity;
 
-  const Result<FitOutcome> outcome = plan::solve(problem, options.limits);
+  plan::SearchLimits limits = options.limits;
+  limits.on_progress = progress_listener();
+  const Result<FitOutcome> outcome = plan::solve(problem, limits);
+  clear_progress();
   if (!outcome) return refuse(outcome.error());
   if (outcome->status == FitStatus::Fits) {
     const Diagnostics faults = plan::check_placement(problem, outcome->best);
@@ -90,8 +94,7 @@ int run_plan_command(const PlanCommandOptions& options) {
   print_report(options, problem, *outcome);
   return outcome->status == FitStatus::Fits
              ? 0
-             : refuse(plan::misfit(problem, options.limits, *outcome, options.problem_path,
-                                   "--capacity "));
+             : refuse(plan::misfit(problem, limits, *outcome, options.problem_path, "--capacity "));
 }
 
 }  // namespace intarsia::cli

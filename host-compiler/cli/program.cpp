@@ -10,6 +10,7 @@ namespace intarsia::cli {
 
 Result<CompiledModel> compile_file(const Context& context, const Selection& selection,
                                    const CommonOptions& options, Stage last) {
+  show_progress("reading " + options.model);
   INTARSIA_TRY(const std::vector<uint8_t> file, read_file(options.model));
   return requests::compile_bytes(context, selection, options, file, last, print_note);
 }

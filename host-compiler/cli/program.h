@@ -6,10 +6,12 @@
 #include "context.h"
 #include "intarsia/package.h"
 #include "requests/compile_model.h"
+#include "requests/program_report.h"
 
 namespace intarsia::cli {
 
 using requests::compile_on;
+using requests::ProgramReport;
 
 // The options' file through the stages up to `last`.
 Result<CompiledModel> compile_file(const Context& context, const Selection& selection,

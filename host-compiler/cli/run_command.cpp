@@ -190,7 +190,7 @@ Result<std::optional<int>> run_without_building(Context& context, const RunComma
   if (!engine) {
     if (command.batch)
       return Diagnostics("--batch", reason, "run the samples one after another, with --repeat");
-    fmt::print(stderr, "note: {}: running a program built from the generated C\n", reason);
+    print_note(reason + ": running a program built from the generated C");
     return std::optional<int>();
   }
   report_idle_devices(context, selection, model);
@@ -223,8 +223,9 @@ Result<int> run_built(Context& context, const RunCommand& command) {
       !setting.board.takes_simulated_devices())
     return Diagnostics(
         "--trace",
-        fmt::format("devices are simulated on this machine, not on board {}", setting.board.name),
-        "leave --board out");
+        fmt::format("no simulated devices can be beside the emulator of board {}",
+                    setting.board.name),
+        fmt::format("these boards can trace: {}", fmt::join(boards_that_trace(context), ", ")));
   if (command.batch)
     return Diagnostics("--batch", "samples run side by side where nothing is built",
                        "leave --native and --board out and name a model, or run the samples one "

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "emission/emit.h"
+#include "package_operators.h"
 #include "program.h"
 #include "support/files.h"
 #include "verify_programs.h"
@@ -119,6 +120,7 @@ Result<int> verify_package(Context& context, const VerifyCommand& command) {
                   subject.samples.size(),
                   reduced.module.entry_function().nodes,
                   &reduced.module.entry_function()};
+  verdict.explanation.operators = operators_of_package(folder);
   INTARSIA_TRY(Column column,
                look_at(setting, command.layers && is_whole, subject, reduced.module));
   verdict.columns.push_back(std::move(column));

@@ -201,6 +201,7 @@ Result<Subject> subject_of(const Context& context, const VerifyCommand& command,
   } else {
     INTARSIA_TRY(subject.samples, read_samples(entry, command.inputs));
   }
+  show_progress("computing the reference");
   INTARSIA_TRY(subject.expected, evaluate(subject.module, subject.samples));
   return subject;
 }

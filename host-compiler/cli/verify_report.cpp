@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "text_table.h"
+
 namespace intarsia::cli {
 namespace {
 
@@ -32,31 +34,29 @@ std::string cell_text(const Column& column, size_t row) {
   return cell.largest == 0 ? "equal" : fmt::format("within {} of {}", cell.largest, cell.allowed);
 }
 
-std::string table_text(const Verdict& verdict) {
+std::string operators_table(const Verdict& verdict) {
   const bool looked = std::any_of(verdict.columns.begin(), verdict.columns.end(),
                                   [](const Column& column) { return !column.rows.empty(); });
   if (!looked) return "";
-  std::vector<std::vector<std::string>> rows = {{"operator", "kind", "runs on", "elements"}};
-  for (const Column& column : verdict.columns) rows[0].push_back(column.platform);
+  // A package whose report is gone does not say who runs what: then there is no such column.
+  const bool has_devices = !verdict.explanation.operators.empty();
+  std::vector<TableRow> rows = {{{"operator"}, {"kind"}}};
+  if (has_devices) rows[0].push_back({"runs on"});
+  rows[0].push_back({"elements"});
+  const size_t elements = rows[0].size() - 1;
+  for (const Column& column : verdict.columns) rows[0].push_back({column.platform});
   for (size_t i = 0; i < verdict.operators.size(); ++i) {
     const graph::Node& node = verdict.operators[i];
-    rows.push_back({node.name, std::string(graph::to_string(node.kind)),
-                    device_of(verdict.explanation, node.name),
-                    fmt::format("{}", elements_of(*verdict.function, node))});
-    for (const Column& column : verdict.columns) rows.back().push_back(cell_text(column, i));
+    TableRow& row = rows.emplace_back();
+    row = {{node.name, Tint::Name}, {std::string(graph::to_string(node.kind))}};
+    if (has_devices) row.push_back({device_of(verdict.explanation, node.name)});
+    row.push_back({fmt::format("{}", elements_of(*verdict.function, node))});
+    for (const Column& column : verdict.columns) {
+      const bool differs = !column.rows.empty() && !column.rows[i].difference.empty();
+      row.push_back({cell_text(column, i), differs ? Tint::Error : Tint::Good});
+    }
   }
-  std::vector<size_t> widths(rows[0].size());
-  for (const auto& row : rows)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i)
-      line += i == 3 ? fmt::format("{:>{}}  ", row[i], widths[i])
-                     : fmt::format("{:<{}}  ", row[i], widths[i]);
-    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
-  }
-  return text;
+  return table_text(rows, output_terminal(), {.has_heading = true, .right = {elements}});
 }
 
 std::string described(const std::string& platform) {
@@ -71,8 +71,8 @@ std::string summary_text(const Verdict& verdict) {
   std::string what = "reference";
   for (size_t i = 0; i < programs.size(); ++i)
     what += (i + 1 < programs.size() ? ", " : " and ") + programs[i];
-  std::string text = fmt::format("{}: {} agree on {} samples ({})\n", verdict.model, what,
-                                 verdict.samples, verdict.target);
+  std::string text = fmt::format("{}: {} agree on {} sample{} ({})\n", verdict.model, what,
+                                 verdict.samples, verdict.samples == 1 ? "" : "s", verdict.target);
   for (const Column& column : verdict.columns) {
     if (column.allowed > 0)
       text += fmt::format(
@@ -143,11 +143,11 @@ std::string first_difference(const graph::Module& module, const std::vector<Valu
 int report(const VerifyCommand& command, const Verdict& verdict, const std::string& hint) {
   clear_progress();
   const Column* failed = verdict.failed();
-  for (const std::string& note : verdict.notes) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : verdict.notes) print_note(note);
   if (command.common.json)
     fmt::print("{}\n", json_of(verdict).dump(2, ' ', false, Json::error_handler_t::replace));
   else
-    fmt::print("{}{}", table_text(verdict), failed == nullptr ? summary_text(verdict) : "");
+    fmt::print("{}{}", operators_table(verdict), failed == nullptr ? summary_text(verdict) : "");
   if (failed == nullptr) return kDone;
   std::fflush(stdout);
   return fail(Diagnostics(verdict.model,

@@ -30,7 +30,7 @@ std::unique_ptr<Compiled> compile_model(const std::string& resource_root, const 
     INTARSIA_TRY(request.bytes, source.read());
     std::vector<std::string> notes;
     request.on_note = [&](const std::string& note) { notes.push_back(note); };
-    request.on_progress = [&](const std::string& text) { watcher.tell(text); };
+    request.on_progress = [&](const Progress& progress) { watcher.tell(progress.text()); };
     requests::Environment environment = make_environment(resource_root);
     INTARSIA_TRY(requests::MeasuredProgram made,
                  requests::compile_and_measure(environment, request));

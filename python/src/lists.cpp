@@ -4,7 +4,7 @@
 
 #include "bindings.h"
 #include "requests/board_list.h"
-#include "target/target_list.h"
+#include "target/target_json.h"
 #include "watched_call.h"
 
 namespace nb = nanobind;
@@ -19,7 +19,7 @@ void bind_lists(nb::module_& module) {
         return watched_call(nb::none(), [&](Watcher&) -> Result<std::string> {
           requests::Environment environment = make_environment(resource_root);
           INTARSIA_TRY_VOID(environment.load_tags(tags_file));
-          return describe_targets(environment.registry.catalogue(), name, true);
+          return targets_json(environment.registry.catalogue(), name);
         });
       },
       nb::arg("resource_root"), nb::arg("name").none(), nb::arg("tags_file"));

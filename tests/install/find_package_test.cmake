@@ -29,6 +29,14 @@ foreach(part IN LISTS parts)
   endif()
 endforeach()
 
+# Man pages and completion, where man and the shells look.
+foreach(file IN ITEMS man/man1/intarsia.1 man/man1/intarsia-compile.1 bash-completion/completions/intarsia
+    zsh/site-functions/_intarsia fish/vendor_completions.d/intarsia.fish)
+  if(NOT EXISTS ${prefix}/share/${file})
+    message(FATAL_ERROR "share/${file} is not installed")
+  endif()
+endforeach()
+
 # A board that only the installed tree has, and a mark in a header of the runtime.
 file(COPY ${resources}/boards/mps2-an386/ DESTINATION ${resources}/boards/marked)
 file(READ ${resources}/boards/marked/board.json text)

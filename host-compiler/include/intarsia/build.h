@@ -12,6 +12,7 @@
 #include "intarsia/board.h"
 #include "intarsia/compile.h"
 #include "intarsia/package.h"
+#include "intarsia/plugin/progress.h"
 #include "intarsia/report.h"
 
 namespace intarsia {
@@ -36,8 +37,7 @@ struct BuildSetting {
   bool has_descriptor = false;
   // For each program that is called, the compiler and the built one; 0: none.
   std::chrono::milliseconds time_limit{0};
-  // Told what is going on, now and then, by any thread but one at a time. May be empty.
-  std::function<void(const std::string&)> on_progress;
+  ProgressListener on_progress = {};
 };
 
 // Code size and stack bound of the model alone, without board support. Fails with one clear line when

@@ -11,6 +11,7 @@
 #include "intarsia/import.h"
 #include "intarsia/partition.h"
 #include "intarsia/plan.h"
+#include "intarsia/plugin/progress.h"
 #include "intarsia/plugin/target_kind.h"
 
 namespace intarsia {
@@ -37,6 +38,8 @@ struct CompileOptions {
   // constant of the model as <model>_data.h calls it, without the model's name.
   std::map<std::string, std::string> sections;
   PackageOptions package;
+  // Told of all stages. Listeners of the options above may be left empty: they become this one.
+  ProgressListener on_progress = {};
 };
 
 // A model file; `options` has the name for messages.

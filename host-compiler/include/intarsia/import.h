@@ -7,6 +7,7 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/plugin/foreign_formats.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia {
 
@@ -16,7 +17,8 @@ struct ImportOptions {
   Diagnostics* notes =
       nullptr;       // what was decided for the user (an open batch becomes 1); may be null
   std::string name;  // of the module, instead of the stem or of what graph text says; empty: those
-  ForeignFormats foreign = {};  // those of the targets: TargetRegistry::foreign_formats()
+  ForeignFormats foreign = {};        // those of the targets: TargetRegistry::foreign_formats()
+  ProgressListener on_progress = {};  // operators, as they are read
 };
 
 // Picks the reader by content: .tflite (identifier "TFL3"), a file of options.foreign, our own

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "intarsia/plugin/progress.h"
+
 namespace intarsia {
 
 struct MemoryMap;
@@ -25,6 +27,7 @@ struct LoweringOptions {
       true;  // remove what provably does not change the results (channels of zeros ...)
   // The memories the plan will be made for, masters included. Null: not known (tests of a hook).
   const MemoryMap* memory = nullptr;
+  ProgressListener on_progress = {};
 };
 
 }  // namespace intarsia

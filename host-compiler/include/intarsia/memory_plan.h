@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "intarsia/diagnostics.h"
+#include "intarsia/plugin/progress.h"
 #include "intarsia/result.h"
 
 namespace intarsia::plan {
@@ -57,6 +58,8 @@ struct SearchLimits {
   int64_t steps = 20'000'000;  // buffers placed during the search, over all its attempts
   // Wall time, for people at a terminal only: it makes results depend on the machine.
   std::optional<double> seconds;
+  // Told now and then of the steps, which the limit is the total of: a search may end before.
+  ProgressListener on_progress = {};
 };
 
 // Problems with the numbers themselves: negative sizes, empty lifetimes, sums beyond 64 bits,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "intarsia/plugin/progress.h"
 #include "intarsia/plugin/tir.h"
 
 namespace intarsia {
@@ -78,6 +79,7 @@ struct PlanOptions {
   // Buffers assigned to a memory or placed on trial, over the whole plan: a count, so that the same model
   // gets the same plan everywhere.
   int64_t search_budget = 2'000'000;
+  ProgressListener on_progress = {};  // steps of that budget
 };
 
 // Plans the schedule of `module`. Groups of buffers go to the fastest memory that all their users reach and

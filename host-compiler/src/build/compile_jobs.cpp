@@ -40,6 +40,14 @@ Result<void> compile(const Job& job, const BuildSetting& setting, const ObjectCa
                        fmt::format("the C compiler was stopped after {} s",
                                    std::chrono::duration<double>(setting.time_limit).count()),
                        "give it longer with --timeout SECONDS");
+  // A flag that the compiler does not know is the board's, not the source's.
+  const size_t unknown = outcome.err.find("error: unrecognized");
+  if (!outcome.succeeded() && unknown != std::string::npos && !setting.board.native())
+    return Diagnostics(
+        fmt::format("{}/board.json: cores: flags of {}", setting.board.folder, setting.core.name),
+        fmt::format("{} refuses them: {}", setting.board.compiler,
+                    outcome.err.substr(unknown, outcome.err.find('\n', unknown) - unknown)),
+        "give those that the compiler has for this core");
   if (!outcome.succeeded())
     return Diagnostics(
         job.source,
@@ -67,7 +75,8 @@ Result<void> run_jobs(const BuildSetting& setting, const std::vector<Job>& jobs)
       if (!watched::is_wanted()) wanted = false;
       if (!setting.on_progress) continue;
       const std::lock_guard lock(progress);
-      setting.on_progress(fmt::format("compiled {} of {} sources", now, jobs.size()));
+      setting.on_progress(
+          {"compiling sources", static_cast<int64_t>(now), static_cast<int64_t>(jobs.size())});
     }
   };
   std::vector<std::thread> workers;

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 
 #include <fmt/format.h>
 
 #include "board/board_firmware.h"
+#include "build/emulator_failure.h"
 #include "build/objects.h"
 #include "intarsia/build.h"
 #include "support/files.h"
@@ -61,6 +61,7 @@ Result<std::string> build_program(const BuildSetting& setting, const std::string
   for (const std::string& library : setting.manifest.link_libraries)
     command.push_back("-l" + library);
   if (!setting.manifest.parts.empty() && setting.board.native()) command.push_back("-pthread");
+  if (setting.on_progress) setting.on_progress({"linking"});
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
   if (!outcome.succeeded())
     return Diagnostics(setting.manifest.model,
@@ -156,16 +157,17 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
     if (!request.trace_file.empty())
       options.environment.push_back("INTARSIA_DEVICE_TRACE=" + request.trace_file);
   }
-  const auto start_time = std::chrono::steady_clock::now();
   options.timeout = setting.time_limit;
   if (setting.on_progress)
-    options.on_wait = [&] {
-      const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - start_time;
-      setting.on_progress(fmt::format(
-          "{}: {:.0f} s", setting.board.native() ? "running" : "running in the emulator",
-          passed.count()));
-    };
-  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, options));
+    setting.on_progress({setting.board.native()
+                             ? "running on this machine"
+                             : "running in the emulator of " + setting.board.name});
+  const Result<ProcessOutcome> ended = run_process(command, options);
+  if (!ended.ok() && !setting.board.native() && command[0] == setting.board.emulator->program)
+    return Diagnostics(setting.board.folder + "/board.json: run: emulator",
+                       fmt::format("'{}' {}", command[0], ended.error().items().front().what),
+                       ended.error().items().front().hint);
+  INTARSIA_TRY(const ProcessOutcome outcome, ended);
 
   const std::string where =
       fmt::format("{} on board {}", setting.manifest.model, setting.board.name);
@@ -174,6 +176,9 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
                        fmt::format("the program was stopped after {} s",
                                    std::chrono::duration<double>(setting.time_limit).count()),
                        "if it is slow rather than stuck, give it longer with --timeout SECONDS");
+  if (!outcome.succeeded() && !setting.board.native())
+    if (std::optional<Diagnostics> failure = build::emulator_failure(setting.board, outcome))
+      return *std::move(failure);
   if (!outcome.succeeded())
     return Diagnostics(where,
                        fmt::format("the program ended with {}: {}{}{}", outcome.ending(),

@@ -53,18 +53,35 @@ std::vector<std::string> placeable_objects(const CompiledModel& model) {
   return objects;
 }
 
+// Before a stage whose length nobody knows.
+void tell(const CompileOptions& options, const char* what) {
+  if (options.on_progress) options.on_progress({what});
+}
+
+// Every stage tells the one listener, unless it has its own.
+LoweringOptions lowering_options(const CompileOptions& options, const MemoryMap& memory) {
+  LoweringOptions lowering = options.lowering;
+  lowering.memory = &memory;
+  if (!lowering.on_progress) lowering.on_progress = options.on_progress;
+  return lowering;
+}
+PlanOptions plan_options(const CompileOptions& options) {
+  PlanOptions plan = options.plan;
+  if (!plan.on_progress) plan.on_progress = options.on_progress;
+  return plan;
+}
+
 // Lowering and planning are one step where a RAM budget is given: what is lowered depends on what fits.
 Result<void> lower_program(CompiledProgram& program, const TargetRegistry& registry,
                            const CompileOptions& options) {
   const MemoryMap memory = planning_memory(options.memory, registry, program.target);
-  LoweringOptions lowering = options.lowering;
-  lowering.memory = &memory;
+  const LoweringOptions lowering = lowering_options(options, memory);
   if (!lowering.ram_budget) {
     INTARSIA_TRY(program.lowered, lower(program.module, registry, program.target, lowering));
     return {};
   }
   INTARSIA_TRY(PlannedModel planned, lower_within_budget(program.module, registry, program.target,
-                                                         lowering, memory, options.plan));
+                                                         lowering, memory, plan_options(options)));
   program.lowered = std::move(planned.lowered);
   program.plan = std::move(planned.plan);
   program.ram_budget = std::move(planned.ram_budget);
@@ -75,9 +92,8 @@ Result<void> plan_program(CompiledProgram& program, const TargetRegistry& regist
                           const CompileOptions& options) {
   if (program.ram_budget) return {};  // it was planned as it was lowered
   const MemoryMap memory = planning_memory(options.memory, registry, program.target);
-  LoweringOptions lowering = options.lowering;
-  lowering.memory = &memory;
-  return plan_or_schedule_again(program, registry, lowering, memory, options.plan);
+  return plan_or_schedule_again(program, registry, lowering_options(options, memory), memory,
+                                plan_options(options));
 }
 
 }  // namespace
@@ -97,6 +113,7 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
 
   if (enters(Stage::Eliminate)) {
     INTARSIA_TRY_VOID(begin(Stage::Eliminate));
+    tell(options, "reducing the model");
     if (options.io == ModelIo::Int8) {
       passes::QuantisedEdges edges = passes::quantised_edges(model.imported);
       model.imported = std::move(edges.module);
@@ -108,8 +125,8 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     INTARSIA_TRY_VOID(begin(Stage::Partition));
     const MemoryMap memory = planning_memory(options.memory, registry, target);
     PartitionOptions asked = options.partition;
-    asked.lowering = options.lowering;
-    asked.lowering.memory = &memory;
+    asked.lowering = lowering_options(options, memory);
+    tell(options, "choosing devices");
     INTARSIA_TRY(model.partitioned, partition(model.reduced.module, registry, target, asked));
     INTARSIA_TRY(model.multicore, split_by_cpu(model.partitioned.module, registry, target));
     model.programs = programs_of(model, registry, target);
@@ -126,6 +143,7 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
   }
   if (enters(Stage::Emit)) {
     INTARSIA_TRY_VOID(begin(Stage::Emit));
+    tell(options, "writing C");
     for (CompiledProgram& program : model.programs) {
       INTARSIA_TRY(program.emitted,
                    emit(program.lowered, program.plan, program.module, registry, program.target,
@@ -138,6 +156,7 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
   }
   if (enters(Stage::Package)) {
     INTARSIA_TRY_VOID(begin(Stage::Package));
+    tell(options, "packaging");
     INTARSIA_TRY(model.package, make_package(model, registry, target, options.package));
   }
   return model;
@@ -149,6 +168,7 @@ Result<CompiledModel> run_pipeline(const ModelFile& file, const TargetRegistry& 
   ImportOptions import = file.options;
   import.foreign = registry.foreign_formats();
   INTARSIA_TRY_VOID(watched::begins(name_of(Stage::Import)));
+  if (!import.on_progress) import.on_progress = options.on_progress;
   INTARSIA_TRY(graph::Module imported, import_model(file.bytes, import));
   return run_pipeline(imported_model(std::move(imported), file.bytes), registry, target, options,
                       last);

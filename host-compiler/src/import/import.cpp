@@ -81,7 +81,9 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
                                ? model_name_from_stem(std::filesystem::path(file).stem().string())
                                : options.name;
   if (tflite::has_tflite_identifier(bytes)) {
-    return verified(tflite::read_tflite(bytes, file, name, options.foreign.operators), file);
+    return verified(
+        tflite::read_tflite(bytes, file, name, options.foreign.operators, options.on_progress),
+        file);
   }
   for (const ProgramFile& format : options.foreign.files) {
     if (format.is_one(bytes)) return verified(format.read(bytes, file, name), file);
@@ -93,7 +95,8 @@ Result<graph::Module> import_model(std::span<const uint8_t> bytes, const ImportO
   }
   const bool named_onnx = std::filesystem::path(file).extension() == ".onnx";
   if (onnx::has_onnx_beginning(bytes) || (named_onnx && !bytes.empty())) {
-    INTARSIA_TRY(const graph::Module read, onnx::read_onnx(bytes, file, name, options.notes));
+    INTARSIA_TRY(const graph::Module read,
+                 onnx::read_onnx(bytes, file, name, options.notes, options.on_progress));
     INTARSIA_TRY(const graph::Module module, verified(read, file));
     return verified(onnx::fold_layout(module), file);
   }

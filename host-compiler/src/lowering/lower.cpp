@@ -37,6 +37,15 @@ Result<void> check_signature(const graph::Function& function, const tir::Lowered
   return {};
 }
 
+// Of the functions that the entry calls.
+int64_t count_operators(const graph::Module& module) {
+  int64_t operators = 0;
+  for (const graph::Node& node : module.entry_function().nodes)
+    if (const graph::Function* function = module.find(node.attrs<graph::CallAttrs>().callee))
+      operators += std::ssize(function->nodes);
+  return operators;
+}
+
 }  // namespace
 
 Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& registry,
@@ -45,12 +54,18 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
   lowering::Merger merger(module.name);
   Diagnostics problems;
   std::vector<std::string> lowered_names;
+  int64_t lowered_operators = 0;
+  const int64_t all_operators = count_operators(module);
   for (const graph::Node& node : entry.nodes) {
     INTARSIA_TRY_VOID(watched::goes_on());
     const graph::Function* function = module.find(node.attrs<graph::CallAttrs>().callee);
     INTARSIA_CHECK(function != nullptr, "a partitioned module has every callee");
     const Target* device = target.device(function->target);
     INTARSIA_CHECK(device != nullptr, "a partitioned function belongs to a device of the target");
+    if (options.on_progress)
+      options.on_progress(
+          {"scheduling operators for " + device->name, lowered_operators, all_operators});
+    lowered_operators += std::ssize(function->nodes);
     Result<tir::LoweredFunction> lowered =
         registry.kind_of(*device).graph_to_tir(*device, module, *function, options);
     if (!lowered.ok()) {

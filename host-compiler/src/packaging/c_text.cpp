@@ -71,6 +71,8 @@ void read_directive(std::string_view line, CText& file, int& others) {
     if (end != std::string_view::npos) file.includes.emplace_back(rest.substr(1, end - 1));
     return;
   }
+  if (word == "warning" || word == "error") ++others;
+  if (word == "warning") file.warns = true;
   std::vector<std::string> names = identifiers_of(rest);
   if (word == "define" && !names.empty()) {
     file.declares.insert(names.front());
@@ -165,7 +167,7 @@ void read_declaration(std::string_view head, bool has_body, CText& file) {
 
 CText read_c_text(std::string_view original) {
   CText file;
-  int others = 0;  // declarations and macros that say something
+  int others = 0;  // declarations, macros and messages: what says something
   const std::string text = without_comments(original);
   std::string head;  // since the last declaration ended
   int depth = 0;

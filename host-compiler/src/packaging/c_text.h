@@ -23,6 +23,7 @@ struct CText {
   std::set<std::string> locals, macros;
   bool only_includes =
       false;  // nothing but #include lines between its guards: a header that collects others
+  bool warns = false;  // has a #warning, which somebody who compiles the model has to see
 };
 
 CText read_c_text(std::string_view text);

@@ -32,7 +32,7 @@ Result<void> add_devices(const ProgramPackageRequest& request, PackageContents& 
                            }});
   std::string marks;
   for (const CommandStream& stream : model.streams) marks += stream.marks;
-  if (request.options.simulated && !marks.empty())
+  if ((request.options.simulated || request.options.simulated_remotely) && !marks.empty())
     package.files.push_back({model.name + ".marks", marks});
   std::set<std::string> folders;
   for (const std::string& name : model.devices) {

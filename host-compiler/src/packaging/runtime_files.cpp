@@ -27,6 +27,7 @@ class Selection {
       if (file.path.ends_with(".c"))
         for (const std::string& name : text.defines) source_of_[name].push_back(file.path);
       texts_.emplace(file.path, std::move(text));
+      if (file.path.ends_with(".h")) headers_.emplace(file.path, file.text);
     }
   }
 
@@ -57,7 +58,30 @@ class Selection {
     return headers;
   }
 
+  // The text of a header that warns, or includes one that does, with what it includes; empty for any other. Nothing of such
+  // a header is called, and a model's source holds it, so that the warning is there once and in no file of its own.
+  std::string warning_text(const std::string& from, const std::string& name) const {
+    const std::string* path = find(from, name);
+    if (path == nullptr || !warns(*path)) return "";
+    std::string text = headers_.at(*path);
+    for (const std::string& included : texts_.at(*path).includes) {
+      const std::string line = "#include \"" + included + "\"\n";
+      if (const std::string inner = warning_text(*path, included); !inner.empty())
+        text.replace(text.find(line), line.size(), inner);
+    }
+    return text;
+  }
+
  private:
+  bool warns(const std::string& path) const {
+    const CText& text = texts_.at(path);
+    return headers_.contains(path) &&
+           (text.warns ||
+            std::any_of(text.includes.begin(), text.includes.end(), [&](const std::string& name) {
+              const std::string* included = find(path, name);
+              return included != nullptr && warns(*included);
+            }));
+  }
   static bool declares_any(const CText& header, const std::set<std::string>& used) {
     return std::any_of(header.declares.begin(), header.declares.end(),
                        [&](const std::string& name) { return used.contains(name); });
@@ -69,7 +93,8 @@ class Selection {
     return nullptr;
   }
 
-  std::map<std::string, CText> texts_;  // by path
+  std::map<std::string, CText> texts_;          // by path
+  std::map<std::string, std::string> headers_;  // their whole texts, by path
   std::map<std::string, std::vector<std::string>>
       source_of_;  // the sources in C that define a function
   std::set<std::string> needed_;
@@ -110,7 +135,7 @@ std::vector<SourceFile> with_own_parts(std::vector<SourceFile> files) {
   return files;
 }
 
-// The text with each #include of a collecting header replaced. Lines stay as they are otherwise.
+// The text with each #include of a collecting header, or of one that warns, replaced. Lines stay as they are otherwise.
 std::string with_used_headers(const std::string& path, const std::string& text, const CText& read,
                               const Selection& selection) {
   std::string out;
@@ -125,6 +150,10 @@ std::string with_used_headers(const std::string& path, const std::string& text, 
       continue;
     }
     const std::string name(line.substr(kInclude.size(), line.rfind('"') - kInclude.size()));
+    if (const std::string warning = selection.warning_text(path, name); !warning.empty()) {
+      out.append(warning);
+      continue;
+    }
     for (const std::string& header : selection.used_headers(path, name, read.uses))
       if (written.insert(header).second) out.append(kInclude).append(header).append("\"\n");
   }

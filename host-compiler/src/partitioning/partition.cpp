@@ -139,6 +139,14 @@ Explanation explain(const graph::Function& function, const TargetRegistry& regis
   return result;
 }
 
+int64_t operators_of_devices(const graph::Module& module, const TargetSpec& target) {
+  int64_t operators = 0;
+  for (const graph::Function& function : module.functions)
+    if (function.name != module.entry && target.device(function.target) != nullptr)
+      operators += std::ssize(function.nodes);
+  return operators;
+}
+
 }  // namespace
 
 std::string search_note(const Explanation& explanation) {
@@ -154,10 +162,15 @@ std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& module,
                                                   const TargetSpec& target,
                                                   const LoweringOptions& lowering) {
   std::vector<Explanation::Cycles> rows;
+  const int64_t all = operators_of_devices(module, target);
+  int64_t estimated = 0;
   for (const graph::Function& function : module.functions) {
     const Target* device = function.name == module.entry ? nullptr : target.device(function.target);
     if (device == nullptr || !watched::is_wanted()) continue;
     const TargetKind& kind = registry.kind_of(*device);
+    if (lowering.on_progress)
+      lowering.on_progress({"estimating operators on " + device->name, estimated, all});
+    estimated += std::ssize(function.nodes);
     const auto add = [&](const std::string& name, const graph::Function& whole) {
       const CostEstimate cost = kind.cost(*device, module, whole, lowering);
       rows.push_back({name, device->name, static_cast<int64_t>(whole.nodes.size()), cost.cycles,

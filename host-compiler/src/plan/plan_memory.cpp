@@ -105,11 +105,11 @@ Result<std::vector<std::vector<int>>> candidates_of(const tir::Module& module,
 // Places what every memory holds as tightly as the steps allow that are left. A memory without a limit on
 // its size has no placement yet.
 Result<void> place_groups(const plan::PoolTask& task, const plan::PoolChoice& choice,
-                          int64_t search_budget, Plan& plan, std::vector<int64_t>& offsets) {
+                          const PlanOptions& options, Plan& plan, std::vector<int64_t>& offsets) {
   const std::vector<std::vector<int>> members = plan::members_of(task, choice.pools);
   auto waiting = std::count_if(members.begin(), members.end(),
                                [](const std::vector<int>& groups) { return !groups.empty(); });
-  int64_t left = std::max<int64_t>(0, search_budget - choice.steps);
+  int64_t left = std::max<int64_t>(0, options.search_budget - choice.steps);
   plan.search_steps = choice.steps;
   for (size_t p = 0; p < members.size(); ++p) {
     if (members[p].empty()) {
@@ -118,8 +118,9 @@ Result<void> place_groups(const plan::PoolTask& task, const plan::PoolChoice& ch
     }
     plan::PlacementProblem problem = plan::pool_problem(task, static_cast<int>(p), members[p]);
     const std::optional<int64_t> capacity = std::exchange(problem.capacity, std::nullopt);
-    INTARSIA_TRY(plan::PlacementSolution solution,
-                 plan::minimise_peak(problem, {left / waiting--, std::nullopt}));
+    INTARSIA_TRY(
+        plan::PlacementSolution solution,
+        plan::minimise_peak(problem, {left / waiting--, std::nullopt, options.on_progress}));
     left -= std::min(left, solution.steps);
     plan.search_steps += solution.steps;
     if (const auto& fit = choice.fits[p]; fit && fit->peak < solution.peak) {
@@ -166,6 +167,7 @@ Result<void> place_constants(const tir::Module& module, Plan& plan) {
 
 Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
                          const PlanOptions& options) {
+  if (options.on_progress) options.on_progress({"planning memory"});
   const tir::Func& schedule = module.entry_func();
   const plan::Lifetimes lifetimes = plan::find_lifetimes(module, options.in_place);
   const std::vector<Group>& groups = lifetimes.groups;
@@ -177,14 +179,15 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
   for (const Group& group : groups) result.alignment = std::max(result.alignment, group.alignment);
   INTARSIA_TRY(auto candidates, candidates_of(module, memory, lifetimes, result.alignment));
   INTARSIA_TRY_VOID(place_constants(module, result));
-  const plan::PoolTask task{schedule, lifetimes, memory, std::move(candidates), result.alignment};
+  const plan::PoolTask task{schedule,         lifetimes,          memory, std::move(candidates),
+                            result.alignment, options.on_progress};
   // The rest of the steps makes small what fits, or says how much is missing.
   const plan::PoolChoice choice = plan::choose_pools(task, options.search_budget / 4 * 3);
   INTARSIA_TRY_VOID(watched::goes_on());
   if (choice.pools.size() != groups.size())
     return plan::does_not_fit(module, task, choice, options.search_budget - choice.steps);
   std::vector<int64_t> offsets(groups.size(), 0);
-  INTARSIA_TRY_VOID(place_groups(task, choice, options.search_budget, result, offsets));
+  INTARSIA_TRY_VOID(place_groups(task, choice, options, result, offsets));
   INTARSIA_TRY_VOID(watched::goes_on());
 
   for (size_t g = 0; g < groups.size(); ++g)

@@ -129,7 +129,7 @@ std::vector<int> order_by(const std::vector<Group>& groups, auto key) {
 class Chooser {
  public:
   Chooser(const PoolTask& task, int64_t budget)
-      : task_(task), groups_(task.lifetimes.groups), left_(budget), loads_(task) {}
+      : task_(task), groups_(task.lifetimes.groups), budget_(budget), left_(budget), loads_(task) {}
 
   // Everyone where it would like to be; what is too much moves on to the next of its candidates.
   bool spill() {
@@ -219,7 +219,13 @@ class Chooser {
     int64_t share = 0;                          // the steps that were allowed
   };
 
-  void spend(int64_t steps) { left_ -= watched::is_wanted() ? std::min(left_, steps) : left_; }
+  void spend(int64_t steps) {
+    constexpr int64_t kBetweenNews = 1024;
+    left_ -= watched::is_wanted() ? std::min(left_, steps) : left_;
+    if (!task_.on_progress || told_ - left_ < kBetweenNews) return;
+    told_ = left_;
+    task_.on_progress({"choosing memories, steps at most", budget_ - left_, budget_});
+  }
 
   bool move_to_better(size_t group) {
     const int now = loads_.pool(group);
@@ -392,7 +398,9 @@ class Chooser {
 
   const PoolTask& task_;
   const std::vector<Group>& groups_;
+  const int64_t budget_;
   int64_t left_;
+  int64_t told_ = budget_;
   Loads loads_;
   std::map<std::pair<int, std::vector<int>>, Tried> tried_;
   bool unproven_ = false;  // somewhere the steps did not suffice to say that a memory is too small

@@ -21,6 +21,7 @@ struct PoolTask {
   // asks for first, then the fastest. None is empty.
   std::vector<std::vector<int>> candidates;
   int32_t alignment = 16;  // of every block: Plan::alignment
+  ProgressListener on_progress = {};
 };
 
 // A block begins at a multiple of `alignment`, and the memory may promise less: this many bytes are left of it.

@@ -43,6 +43,8 @@ class Budget {
       const auto end = Clock::now() + std::chrono::duration<double>(*limits.seconds);
       stop_ = [end] { return Clock::now() >= end || !watched::is_wanted(); };
     }
+    total_ = steps_;
+    on_progress_ = limits.on_progress;
   }
 
   int64_t steps() const { return stop_() ? 0 : steps_; }
@@ -53,6 +55,7 @@ class Budget {
     spent_ += steps;
     work_ -= std::min(work, work_);
     if (work_ == 0) steps_ = 0;
+    if (on_progress_) on_progress_({"planning memory, steps at most", total_ - steps_, total_});
   }
   const std::function<bool()>& stop() const { return stop_; }
 
@@ -62,6 +65,8 @@ class Budget {
   int64_t work_;
   int64_t spent_ = 0;
   std::function<bool()> stop_;
+  int64_t total_ = 0;
+  ProgressListener on_progress_;
 };
 
 // The first attempts follow the best single recipes; later ones mix ingredients that proved useful

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace intarsia::requests {
@@ -26,6 +27,24 @@ Json board_json(const board::Board& board) {
           {"emulated", board.emulator.has_value()}};
 }
 
+// Cores that no target of this build is for.
+Diagnostics wrong_cores(const Environment& environment, const board::Board& board) {
+  Diagnostics problems;
+  const auto check = [&](const char* key, const std::vector<board::Core>& cores) {
+    for (size_t i = 0; i < cores.size(); ++i) {
+      const std::string& more = cores[i].attributes;
+      const Result<TargetSpec> target =
+          parse_target(environment.registry.catalogue(),
+                       more.empty() ? cores[i].name : cores[i].name + " " + more,
+                       fmt::format("{}/board.json: {}[{}]", board.folder, key, i));
+      if (!target.ok()) problems.append(target.error());
+    }
+  };
+  check("cores", board.cores);
+  check("also_runs", board.also_runs);
+  return problems;
+}
+
 }  // namespace
 
 Result<std::vector<board::Board>> boards_named(const Environment& environment,
@@ -42,6 +61,10 @@ Result<std::vector<board::Board>> boards_named(const Environment& environment,
   std::vector<board::Board> boards;
   for (const std::string& each : names) {
     INTARSIA_TRY(board::Board board, board::find_board(folders, each));
+    // One that is looked at is looked at closely; the list shows what there is.
+    if (const Diagnostics problems = wrong_cores(environment, board);
+        !name.empty() && !problems.empty())
+      return problems;
     boards.push_back(std::move(board));
   }
   return boards;

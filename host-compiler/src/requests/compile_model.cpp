@@ -12,11 +12,13 @@
 namespace intarsia::requests {
 
 Result<graph::Module> import_as_asked(const Environment& environment, const ModelOptions& options,
-                                      std::span<const uint8_t> bytes, const NoteSink& on_note) {
+                                      std::span<const uint8_t> bytes, const NoteSink& on_note,
+                                      const ProgressListener& on_progress) {
   INTARSIA_TRY_VOID(watched::begins("import"));
   Diagnostics notes;
   Result<graph::Module> module = import_model(
-      bytes, {options.model, &notes, options.name, environment.registry.foreign_formats()});
+      bytes,
+      {options.model, &notes, options.name, environment.registry.foreign_formats(), on_progress});
   if (module.ok() && options.io == "int8") {
     passes::QuantisedEdges edges = passes::quantised_edges(*module);
     notes.append(edges.kept);
@@ -30,7 +32,8 @@ Result<graph::Module> import_as_asked(const Environment& environment, const Mode
 Result<CompiledModel> compile_bytes(const Environment& environment, const Selection& selection,
                                     const ModelOptions& options, std::span<const uint8_t> bytes,
                                     Stage last, const NoteSink& on_note) {
-  INTARSIA_TRY(graph::Module module, import_as_asked(environment, options, bytes, on_note));
+  INTARSIA_TRY(graph::Module module, import_as_asked(environment, options, bytes, on_note,
+                                                     selection.options.on_progress));
   return compile_on(environment, selection, imported_model(std::move(module), bytes), last);
 }
 

@@ -16,7 +16,8 @@ using NoteSink = std::function<void(const std::string&)>;
 
 // import_model() of `bytes` with the options' name, and with inputs and outputs as they ask.
 Result<graph::Module> import_as_asked(const Environment& environment, const ModelOptions& options,
-                                      std::span<const uint8_t> bytes, const NoteSink& on_note);
+                                      std::span<const uint8_t> bytes, const NoteSink& on_note,
+                                      const ProgressListener& on_progress = {});
 
 // import_as_asked(), and the stages up to `last`.
 Result<CompiledModel> compile_bytes(const Environment& environment, const Selection& selection,

@@ -67,6 +67,7 @@ Result<MeasuredProgram> compile_and_measure(Environment& environment,
   options.keeps_flash_budget = true;
   INTARSIA_TRY(Selection selection, select(environment, options));
   selection.options.partition.cycles = true;
+  selection.options.on_progress = request.on_progress;
   INTARSIA_TRY(CompiledModel partitioned,
                compile_bytes(environment, selection, options, request.bytes, Stage::Partition,
                              request.on_note));
@@ -85,6 +86,7 @@ Result<MeasuredProgram> compile_and_measure(Environment& environment,
     if (options.optimise == "size") return beyond_flash(*least, *options.flash_budget);
     options.optimise = options.optimise == "speed" ? "balanced" : "size";
     INTARSIA_TRY(selection, select(environment, options));
+    selection.options.on_progress = request.on_progress;
     const MemoryMap memory =
         planning_memory(selection.options.memory, environment.registry, selection.target);
     LoweringOptions lowering = selection.options.lowering;

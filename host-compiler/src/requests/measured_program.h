@@ -17,7 +17,7 @@ struct MeasuredRequest {
   // Code and stack, with the board's compiler. Without it a flash budget is refused.
   bool measures = true;
   NoteSink on_note = {};
-  std::function<void(const std::string&)> on_progress = {};  // as BuildSetting's
+  ProgressListener on_progress = {};
 };
 
 struct MeasuredProgram {

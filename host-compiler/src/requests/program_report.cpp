@@ -17,6 +17,11 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
   const MulticorePartition& multicore = model.multicore;
   const Explanation& explanation = model.partitioned.explanation;
   ProgramReport result;
+  result.model = multicore.name;
+  result.inputs = model.package.manifest.inputs;
+  result.outputs = model.package.manifest.outputs;
+  result.eliminated_steps = model.reduced.actions.size();
+  result.cpus = multicore.cpus.size();
   nlohmann::ordered_json json = {{"format", kReportFormat},
                                  {"model", multicore.name},
                                  {"target", target},
@@ -38,6 +43,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
   json["outputs"] = packaging::tensors_json(model.package.manifest.outputs);
   Report cycles;
   add_cycles(explanation, cycles);
+  result.device_cycles = cycles.device_cycles;
   if (!cycles.cycles.empty())
     json["estimated_cycles"] = packaging::cycles_json(cycles.device_cycles, cycles.cycles);
   result.text +=
@@ -48,6 +54,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
     add_placement(explanation, report);
     result.not_measured = "the parts are firmware of their own; measure each when it is built";
     report.not_measured = result.not_measured;
+    result.parts.push_back(report);
     result.operators.insert(result.operators.end(), report.operators.begin(),
                             report.operators.end());
     result.text += fmt::format("\nPart {}\n{}", program.cpu, report_text(report));
@@ -69,8 +76,19 @@ ProgramReport report_of(const Selection& selection, const CompiledModel& model,
     report.measured = *measured;
   else
     report.not_measured = measured.error().items().front().to_string();
-  return {report_text(report), report_json(report), report.operators, report.measured,
-          report.not_measured};
+  ProgramReport result;
+  result.model = report.model;
+  result.inputs = report.inputs;
+  result.outputs = report.outputs;
+  result.eliminated_steps = report.eliminated.size();
+  result.text = report_text(report);
+  result.json = report_json(report);
+  result.device_cycles = report.device_cycles;
+  result.operators = report.operators;
+  result.measured = report.measured;
+  result.not_measured = report.not_measured;
+  result.parts.push_back(std::move(report));
+  return result;
 }
 
 }  // namespace intarsia::requests

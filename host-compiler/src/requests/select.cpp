@@ -108,7 +108,11 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
     const board::Core& core = board.cores.front();
     text = core.attributes.empty() ? core.name : core.name + " " + core.attributes;
   }
-  INTARSIA_TRY(TargetSpec target, parse_target_argument(environment.registry.catalogue(), text));
+  const std::string where = options.target.empty() && !board.native()
+                                ? fmt::format("{}/board.json: cores[0]", board.folder)
+                                : "--target";
+  INTARSIA_TRY(TargetSpec target,
+               parse_target_argument(environment.registry.catalogue(), text, where));
   if (options.sram_limit) {
     INTARSIA_TRY(target,
                  with_sram_limit(environment.registry.catalogue(), target, *options.sram_limit));

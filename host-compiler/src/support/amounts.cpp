@@ -3,6 +3,8 @@
 #include <charconv>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace intarsia {
 namespace {
 
@@ -60,7 +62,38 @@ std::optional<int64_t> parse_scaled(std::string_view text, int64_t thousand) {
   return parse_decimal(text, unit);
 }
 
+enum class Rounding { Up, Down, Nearest };
+
+// Three digits and a letter: `tenths` of the unit, or hundredths below ten of it. The rest is rounded.
+std::string readable(int64_t amount, int64_t thousand, const char* letters, Rounding rounding) {
+  constexpr int64_t kAsItIs = 9999;
+  if (amount <= kAsItIs) return fmt::format("{}", amount);
+  int64_t unit = thousand;
+  while (letters[1] != '\0' && amount / unit >= thousand) unit *= thousand, ++letters;
+  const int64_t scale = amount / unit < 10 ? 100 : 10;
+  // In parts, since all of it times `scale` may be more than there are numbers.
+  const int64_t rest = amount % unit * scale;
+  const int64_t added = rounding == Rounding::Up     ? unit - 1
+                        : rounding == Rounding::Down ? 0
+                                                     : unit / 2;
+  const int64_t more = (rest + added) / unit;
+  const int64_t whole = amount / unit + more / scale, part = more % scale;
+  return fmt::format("{}.{:0{}}{}", whole, part, scale == 100 ? 2 : 1, *letters);
+}
+
 }  // namespace
+
+std::string readable_bytes(int64_t bytes) {
+  return readable(bytes, 1024, "KMG", Rounding::Up);
+}
+
+std::string readable_room(int64_t bytes) {
+  return readable(bytes, 1024, "KMG", Rounding::Down);
+}
+
+std::string readable_count(int64_t count) {
+  return readable(count, 1000, "kMG", Rounding::Nearest);
+}
 
 std::optional<int64_t> parse_bytes(std::string_view text) {
   if (text.starts_with("0x")) return parse_digits(text.substr(2), 16);

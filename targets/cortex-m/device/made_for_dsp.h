@@ -1,4 +1,4 @@
-// See made_for.h.
+// Of a model whose kernels use the DSP extension.
 #ifndef INTARSIA_CORTEX_M_MADE_FOR_DSP_H_
 #define INTARSIA_CORTEX_M_MADE_FOR_DSP_H_
 

@@ -1,4 +1,4 @@
-// See made_for.h.
+// Of a model whose kernels use long multiplication.
 #ifndef INTARSIA_CORTEX_M_MADE_FOR_LONG_H_
 #define INTARSIA_CORTEX_M_MADE_FOR_LONG_H_
 

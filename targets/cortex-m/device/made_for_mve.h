@@ -1,4 +1,4 @@
-// See made_for.h.
+// Of a model whose kernels use Helium.
 #ifndef INTARSIA_CORTEX_M_MADE_FOR_MVE_H_
 #define INTARSIA_CORTEX_M_MADE_FOR_MVE_H_
 

@@ -1,4 +1,4 @@
-// See made_for.h. Every core has the instructions of Armv6-M; those with more have kernels of their own, which a model
+// Every core has the instructions of Armv6-M; those with more have kernels of their own, which a model
 // that is compiled for them gets.
 #ifndef INTARSIA_CORTEX_M_MADE_FOR_THUMB_H_
 #define INTARSIA_CORTEX_M_MADE_FOR_THUMB_H_

@@ -59,6 +59,7 @@ Result<Scheduled> schedule_function(const Target& device, const graph::Module& m
   schedule_options.for_size = options.optimise == LoweringOptions::Optimise::Size;
   const std::optional<int64_t> allowed = sram_limit_of(device);
   schedule_options.sram_limit = allowed;
+  schedule_options.on_progress = options.on_progress;
   const Hardware& hardware = hardware_of(device);
   const bool confirmed_only = device.get_bool("confirmed-only");
   const auto wanted = options.function_limits.find(function.name);

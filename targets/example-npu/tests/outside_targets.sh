@@ -52,8 +52,8 @@ try() {
   cat tried.txt
   expect "my-chip"
   expect "my-npu-16"
-  expect "runs on my-npu"
-  expect "runs on my-core"
+  expect " on my-npu"
+  expect " on my-core"
   expect "reference, generated C on this machine and the compiled model in this process agree"
   expect "rows of 16 weights are longer than -max-inputs 8"
 }

@@ -43,9 +43,10 @@ TEST_F(Commands, HelpAndVersion) {
 }
 
 TEST_F(Commands, Compile) {
-  const std::string report = text({"compile", digits_path(), "-o", "out"});
-  EXPECT_TRUE(contains(report, "130816 multiply-accumulates")) << report;
-  EXPECT_EQ(report, *read_text_file(path("out/report.txt")));
+  const std::string summary = text({"compile", digits_path(), "-o", "out"});
+  EXPECT_TRUE(contains(summary, "130.8k multiply-accumulates")) << summary;
+  EXPECT_TRUE(contains(summary, "12 operators")) << summary;
+  EXPECT_TRUE(contains(*read_text_file(path("out/report.txt")), "130816 multiply-accumulates"));
   const Json parsed = json({"compile", digits_path(), "-o", "out"});
   EXPECT_EQ(parsed["model"], "digits");
   EXPECT_EQ(parsed, Json::parse(read("out/report.json"), nullptr, false));
@@ -56,7 +57,7 @@ TEST_F(Commands, CompileForABoard) {
     GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
   const std::string report = text({"compile", digits_path(), "--board", "microbit", "-o", "out"});
   EXPECT_TRUE(contains(report, "c -mcpu=cortex-m0 on board microbit")) << report;
-  EXPECT_TRUE(contains(report, "bound")) << report;
+  EXPECT_TRUE(contains(report, "bytes at most, below the run function")) << report;
   write_image("in.bin", 7);
   const Json run =
       json({"run", "out", "--input", "in.bin", "--output-dir", "scores", "--count-instructions"});
@@ -85,7 +86,7 @@ TEST_F(Commands, Verify) {
 TEST_F(Commands, Explain) {
   const std::string table = text({"explain", digits_path()});
   EXPECT_TRUE(contains(table, "block1_depthwise")) << table;
-  EXPECT_TRUE(contains(table, "runs on c")) << table;
+  EXPECT_TRUE(contains(table, "\n13 operators on c\n")) << table;
   const Json parsed = json({"explain", digits_path(), "--policy", "cost"});
   ASSERT_GE(parsed["operators"].size(), 12u);
   for (const Json& row : parsed["operators"]) EXPECT_EQ(row["member"], "c");
@@ -109,10 +110,11 @@ entry @main
     more.push_back("--refused");
     return more;
   }();
-  EXPECT_EQ(text(words).rfind("a ", 0), 0u);
+  EXPECT_TRUE(contains(text(words), "\na "));
   EXPECT_TRUE(contains(text(words), "\n1 operator on ethosn, 1 on c (s)\n")) << text(words);
   const std::string refused = text(with_refused);
-  EXPECT_EQ(refused.rfind("s ", 0), 0u) << refused;
+  EXPECT_FALSE(contains(refused, "\na ")) << refused;
+  EXPECT_TRUE(contains(refused, "\ns ")) << refused;
   EXPECT_TRUE(contains(refused, "not ethosn: ")) << refused;
   EXPECT_EQ(json(words)["operators"].size(), 2u);
   ASSERT_EQ(json(with_refused)["operators"].size(), 1u);
@@ -142,7 +144,9 @@ entry @main
   EXPECT_EQ(elimination["steps"][0]["operator"], "r");
   EXPECT_TRUE(json({"explain", "m.graph", "--keep-dead-channels"})["slimming"]["steps"].empty());
   EXPECT_EQ(json({"explain", "m.graph", "--pin", "r=c"})["operators"].size(), 2u);
-  EXPECT_TRUE(contains(text({"compile", "m.graph", "-o", "out"}),
+  EXPECT_TRUE(
+      contains(text({"compile", "m.graph", "-o", "out"}), "1 step without changing a result"));
+  EXPECT_TRUE(contains(*read_text_file(path("out/report.txt")),
                        "reduced without changing a result (1 step"));
   EXPECT_TRUE(contains(text({"verify", "m.graph"}), "agree on 4 samples"));
 }

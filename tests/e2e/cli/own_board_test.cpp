@@ -71,7 +71,8 @@ TEST_F(OwnBoard, IsCompiledBuiltAndRunFor) {
       intarsia({"compile", digits_path(), "--board", board, "-o", "digits"});
   EXPECT_TRUE(done(compiled));
   EXPECT_TRUE(contains(compiled.out, "on board mine")) << compiled.out;
-  EXPECT_TRUE(contains(compiled.out, "of 60416 bytes")) << compiled.out;  // 64K - 1K - 4K
+  EXPECT_TRUE(contains(compiled.out, "of 59.0K")) << compiled.out;  // 64K - 1K - 4K
+  EXPECT_TRUE(contains(*read_text_file(path("digits/report.txt")), "of 60416 bytes"));
 
   EXPECT_TRUE(done(intarsia({"run", digits_path(), "--board", "hardware/mine", "--input", "in.bin",
                              "--output-dir", "of_model"})));
@@ -127,6 +128,42 @@ TEST_F(OwnBoard, IsNotThere) {
                       {"the board is called 'mine' but its folder is 'other'"}));
   setenv("INTARSIA_BOARDS", "boards:mine", 1);
   EXPECT_TRUE(refused(intarsia({"boards"}), {"INTARSIA_BOARDS: there is no folder 'boards'"}));
+}
+
+// What only the tools can know is told in the words of the file.
+TEST_F(OwnBoard, IsDescribedWrongly) {
+  write_image("in.bin", 5);
+  const auto run_with = [&](const char* pointer, const Json& value) {
+    Json board = description("mine");
+    board[Json::json_pointer(pointer)] = value;
+    write("mine/board.json", board.dump());
+    return intarsia({"run", digits_path(), "--board", "./mine", "--input", "in.bin", "--output-dir",
+                     "out", "--timeout", "60"});
+  };
+  EXPECT_TRUE(refused(run_with("/cores/0/name", "cortex-m4f"),
+                      {"mine/board.json: cores[0]: ", "did you mean 'cortex-m4'?"}));
+  EXPECT_TRUE(refused(intarsia({"boards", "./mine"}), {"mine/board.json: cores[0]: "}));
+  EXPECT_TRUE(refused(intarsia({"explain", digits_path(), "--board", "./mine"}),
+                      {"mine/board.json: cores[0]: "}));
+  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  EXPECT_TRUE(
+      refused(run_with("/run/machine", "mps2-an3866"),
+              {"mine/board.json: run: machine: qemu-system-arm has no machine 'mps2-an3866'",
+               "did you mean 'mps2-an386'?"}));
+  EXPECT_TRUE(refused(run_with("/run/emulator", "qemu-system-armm"),
+                      {"mine/board.json: run: emulator: 'qemu-system-armm' cannot be started"}));
+  for (const char* base : {"0x08000000", "0x10000000"}) {
+    const ProcessOutcome outcome = run_with("/memories/0/base", base);
+    EXPECT_TRUE(refused(outcome, {"mine/board.json: memories: machine 'mps2-an386'", "'flash' at",
+                                  base, "give every 'base' as the machine has it"}));
+    EXPECT_FALSE(contains(outcome.err, "R00=")) << "no registers of the emulator";
+  }
+  EXPECT_TRUE(refused(run_with("/memories/1/base", "0x50000000"),
+                      {"mine/board.json: memories: ", "'fast' at 0x50000000"}));
+  EXPECT_TRUE(refused(run_with("/cores/0/flags", Json::array({"-mcpu=cortex-m4f", "-mthumb"})),
+                      {"mine/board.json: cores: flags of cortex-m4: ", "cortex-m4f"}));
+  EXPECT_FALSE(exists("out"));
 }
 
 // A key that is there twice is no board.

@@ -229,19 +229,60 @@ TEST_F(PackageForms, ASingleFileIsForEveryCore) {
   }
 }
 
-// Of a network of twelve layers on a core with tuned kernels, beside its weights.
-TEST_F(PackageForms, HoldsFewFiles) {
+// Of a network of twelve layers, beside its weights. Kernel functions with a core's instructions are hand-written and have
+// portable C beside each instruction, so they are most of such a package.
+TEST_F(PackageForms, HoldsFewFilesAndLittleText) {
   const fs::path kws = shared_folder() / "models/kws_ref_model/model.tflite";
   if (!fs::exists(kws)) GTEST_SKIP() << needs("shared-data") << kws.string();
-  ASSERT_TRUE(
-      intarsia({"compile", kws.string(), "--name", "kws", "--board", "mps2-an386", "-o", "kws"})
-          .succeeded());
-  size_t files = 0;
-  for (const auto& [name, text] : read_folder("kws"))
-    if ((name.ends_with(".c") || name.ends_with(".h") || name.ends_with(".def")) &&
-        name != "kws_data.h")
-      ++files;
-  EXPECT_LE(files, 20u);
+  struct Most {
+    const char* target;
+    size_t files, bytes;
+  };
+  for (const Most& most : {Most{"c -mcpu=cortex-m4", 20, 106'000},
+                           Most{"c -mcpu=cortex-m4 -kernels=portable", 20, 60'000}}) {
+    ASSERT_TRUE(intarsia({"compile", kws.string(), "--name", "kws", "--target", most.target,
+                          "--board", "mps2-an386", "-o", "kws"})
+                    .succeeded());
+    size_t files = 0, bytes = 0;
+    for (const auto& [name, text] : read_folder("kws"))
+      if ((name.ends_with(".c") || name.ends_with(".h") || name.ends_with(".def")) &&
+          name != "kws_data.h") {
+        ++files;
+        bytes += text.size();
+      }
+    EXPECT_LE(files, most.files) << most.target;
+    EXPECT_LE(bytes, most.bytes) << most.target;
+  }
+}
+
+// With the flags of the .mk nothing is said; with those of a smaller core, or without optimisation, the compiler warns, once.
+TEST_F(PackageForms, TheCompilerSaysThatFlagsDoNotFit) {
+  if (!have_program("arm-none-eabi-gcc"))
+    GTEST_SKIP() << needs("cross-toolchain") << "firmware is compiled";
+  struct Wrong {
+    const char *board, *flags, *said;
+  };
+  for (const Wrong& wrong :
+       {Wrong{"mps3-an547", "-mcpu=cortex-m4 -mfloat-abi=soft", "a core with Helium (MVE)"},
+        Wrong{"mps2-an386", "-mcpu=cortex-m3 -mfloat-abi=soft", "a core with the DSP extension"},
+        Wrong{"mps2-an385", "-mcpu=cortex-m0", "a core with long multiplication (Armv7-M)"},
+        Wrong{"microbit", "-O0", "compiled without optimisation (-O0)"}})
+    for (const bool single : {false, true}) {
+      fs::remove_all(path("digits"));
+      std::vector<std::string> words = {"--board", wrong.board, "-o", "digits"};
+      if (single) words.push_back("--single-file");
+      ASSERT_TRUE(done(compiled(words)));
+      write("Makefile",
+            std::string("include digits/digits.mk\nall:\n\tfor f in $(DIGITS_SOURCES) "
+                        "$(INTARSIA_RUNTIME_SOURCES); do arm-none-eabi-gcc "
+                        "$(DIGITS_CFLAGS) -Os $(WRONG) $(DIGITS_INCLUDES) -c $$f -o o; done\n"));
+      EXPECT_EQ(program({"make", "-s", "all"}).err, "") << wrong.board;
+      const std::string said =
+          program({"make", "-s", "all", std::string("WRONG=") + wrong.flags}).err;
+      EXPECT_THAT(said, HasSubstr(wrong.said)) << wrong.board << (single ? " --single-file" : "");
+      EXPECT_THAT(said, HasSubstr("kernels fall back to portable C"));
+      EXPECT_EQ(said.find("warning: #warning"), said.rfind("warning: #warning")) << said;
+    }
 }
 
 TEST_F(PackageForms, DriversSayWhichCppTheyNeed) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
+#include "needs.h"
 #include "recorded_data.h"
 
 namespace intarsia::test {
@@ -114,6 +115,41 @@ TEST_F(TraceOfRun, NamesTheOperatorsOfTheModel) {
                                                    "block2_depthwise", "block2_pointwise",
                                                    "block3_depthwise", "block3_pointwise",
                                                    "average", "classifier", "scores"));
+}
+
+// As for the file itself: also of a folder, on a board with the simulated device beside its emulator.
+TEST_F(TraceOfRun, NamesTheOperatorsOfAFolderOnABoard) {
+  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or qemu-system-arm";
+  ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--board", "mps3-an547", "--target",
+                             "cortex-m55+ethos-u55-128", "--pin", "max_pool=c", "-o", "folder"})));
+  write_image("in.bin", 3);
+  const auto table = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"run", "--input", "in.bin", "--output-dir", "out"};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProcessOutcome outcome = intarsia(words);
+    EXPECT_TRUE(done(outcome));
+    EXPECT_EQ(read("out/out0.bin"), recorded_scores(3));
+    std::istringstream lines(outcome.out);
+    std::vector<std::string> names;
+    for (std::string line; std::getline(lines, line);)
+      if (line.find('%') != std::string::npos && line.starts_with("  "))
+        names.push_back(line.substr(2, line.find(' ', 2) - 2));
+    return names;
+  };
+  const std::vector<std::string> on_board = table({"folder"});
+  EXPECT_EQ(on_board,
+            table({digits_path(), "--target", "cortex-m55+ethos-u55-128", "--pin", "max_pool=c"}));
+  EXPECT_THAT(on_board, testing::Contains("block1_depthwise"));
+  EXPECT_EQ(std::set<std::string>(on_board.begin(), on_board.end()).size(), on_board.size())
+      << "each operator once";
+}
+
+TEST_F(TraceOfRun, OfABoardThatCannotNamesThoseThatCan) {
+  write_image("in.bin", 3);
+  EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--board", "mps2-an386", "--input", "in.bin",
+                                "--output-dir", "out", "--trace", "t.json"}),
+                      {"--trace: ", "mps2-an386", "these boards can trace: host, mps3-an547"}));
 }
 
 }  // namespace

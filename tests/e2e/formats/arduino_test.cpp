@@ -1,5 +1,6 @@
 // Libraries for Arduino and PlatformIO: what their specifications ask of the folder, and the sketch compiled as C++.
 #include <regex>
+#include <set>
 #include <sstream>
 
 #include "cross_build.h"
@@ -92,6 +93,25 @@ TEST_F(Arduino, NamesThatAreReservedAreChanged) {
     EXPECT_TRUE(files.contains("examples/Intarsia_" + name + "/Intarsia_" + name + ".ino"));
     EXPECT_TRUE(files.contains("src/" + name + ".h"));
   }
+}
+
+// Two names of 100 characters that differ at the end are two names of at most 63.
+TEST_F(Arduino, LongNamesAreShortened) {
+  std::set<std::string> libraries;
+  for (const std::string end : {"1", "2"}) {
+    const std::string model = std::string(99, 'm') + end;
+    const ProcessOutcome outcome =
+        intarsia({"compile", digits_path(), "--name", model, "--format", "arduino", "-o", end});
+    EXPECT_TRUE(outcome.succeeded());
+    EXPECT_THAT(outcome.err, HasSubstr("note: Arduino allows no library of the name '" + model));
+    const auto files = read_folder(end);
+    const std::string name = properties_of(files.at("library.properties")).at("name");
+    EXPECT_EQ(name.size(), 63u);
+    EXPECT_TRUE(files.contains("examples/" + name + "/" + name + ".ino"));
+    EXPECT_THAT(files.at("README.md"), HasSubstr("\nArduino allows no library"));
+    libraries.insert(name);
+  }
+  EXPECT_EQ(libraries.size(), 2u);
 }
 
 // -Os, C++11 for the sketch, warnings as "More" in the IDE.

@@ -110,6 +110,11 @@ TEST_F(CrossFormats, PlatformIoPacksTheLibrary) {
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", "platformio", "-o", "m"})));
   const ProcessOutcome packed = program({"pio", "pkg", "pack", "m", "-o", "library.tar.gz"});
   EXPECT_TRUE(packed.succeeded()) << packed.out << packed.err;
+  const ProcessOutcome named = intarsia({"compile", digits_path(), "--name", std::string(120, 'm'),
+                                         "--format", "platformio", "-o", "long"});
+  EXPECT_THAT(named.err, HasSubstr("note: PlatformIO allows no library of the name 'mmm"));
+  const ProcessOutcome packed_too = program({"pio", "pkg", "pack", "long", "-o", "long.tar.gz"});
+  EXPECT_TRUE(packed_too.succeeded()) << packed_too.out << packed_too.err;
   write("m/library.json", std::string("{\"version\": \"1.0.0\"}"));
   EXPECT_FALSE(program({"pio", "pkg", "pack", "m", "-o", "other.tar.gz"}).succeeded());
 }

@@ -1,5 +1,6 @@
 // CMSIS-Packs and layers of csolution projects: the files that they list are a program; the pack is a zip that others
 // read; and the descriptions are valid where the schemas are at hand.
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 
@@ -94,6 +95,25 @@ TEST_F(Csolution, APackOfPlainCIsForEveryCore) {
   EXPECT_THAT(text("l/sample/digits_sample.csolution.yml"), HasSubstr("device: DEVICE\n"));
 }
 
+// What the schema asks of a component's Csub: at most 32 characters, a letter or a digit first. The project of the sample
+// names the same component, and DescriptionsAreValidByTheirSchemas asks the schema itself.
+TEST_F(Csolution, ComponentsHaveNamesThatPacksAllow) {
+  for (const std::string model : {std::string("_digits"), std::string(100, 'm')}) {
+    const ProcessOutcome outcome = intarsia({"compile", digits_path(), "--board", "mps2-an386",
+                                             "--name", model, "--format", "cmsis-pack", "-o", "m"});
+    EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("note: CMSIS-Pack allows no component of the name '" +
+                                       model + "': it is '"));
+    const std::vector<std::string> components =
+        listed(text("m/Intarsia." + model + ".pdsc"), " Csub=\"", "\"");
+    ASSERT_EQ(components.size(), 1u);
+    EXPECT_LE(components[0].size(), 32u);
+    EXPECT_TRUE(std::isalnum(static_cast<unsigned char>(components[0].front())) != 0);
+    EXPECT_THAT(text("m/sample/" + model + "_sample.cproject.yml"),
+                HasSubstr("- component: Intarsia::Machine Learning:Model:" + components[0] + "\n"));
+  }
+}
+
 // Two models with the runtime as a layer, or a pack, of its own, which grows with each model: every file of all three
 // in one program.
 TEST_F(Csolution, ModelsShareARuntimeOfItsOwn) {
@@ -135,6 +155,15 @@ TEST_F(Csolution, DescriptionsAreValidByTheirSchemas) {
   const char* schemas = std::getenv("INTARSIA_CMSIS_SCHEMAS");
   if (schemas == nullptr || !have_program("xmllint"))
     GTEST_SKIP() << needs("cmsis-schemas") << "INTARSIA_CMSIS_SCHEMAS and xmllint";
+  for (const std::string model : {std::string("_digits"), std::string(100, 'm')}) {
+    ASSERT_TRUE(intarsia({"compile", digits_path(), "--board", "mps2-an386", "--name", model,
+                          "--format", "cmsis-pack", "-o", "named"})
+                    .succeeded());
+    const ProcessOutcome valid =
+        program({"xmllint", "--noout", "--schema", std::string(schemas) + "/PACK.xsd",
+                 "named/Intarsia." + model + ".pdsc"});
+    EXPECT_TRUE(valid.succeeded()) << valid.err;
+  }
   for (const std::string board : {"mps2-an385", "mps3-an547"})
     for (const bool apart : {false, true}) {
       const std::string place = board + (apart ? "_apart" : "_whole");

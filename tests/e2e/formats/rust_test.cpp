@@ -1,5 +1,6 @@
 // The Rust crate: built by its own build script and run on this machine; for a core, what it says of the core.
 #include <cstdlib>
+#include <filesystem>
 
 #include <gmock/gmock.h>
 
@@ -26,7 +27,13 @@ class Rust : public Cli {
 TEST_F(Rust, TheSampleRunsOnThisMachine) {
   if (!have_program("cargo")) GTEST_SKIP() << needs("cargo") << "it is not installed";
   ASSERT_TRUE(done(intarsia({"compile", digits_path(), "--format", "rust", "-o", "crate"})));
+  // A name that is no snake case behind the prefix of the crate.
+  ASSERT_TRUE(done(intarsia(
+      {"compile", digits_path(), "--name", "_digits", "--format", "rust", "-o", "named"})));
   setenv("RUSTFLAGS", "-D warnings", 1);
+  const ProcessOutcome named = cargo({"run"}, "named/sample");
+  EXPECT_TRUE(named.succeeded()) << named.err;
+  EXPECT_THAT(named.out, HasSubstr("_digits: 10 of 10 exact"));
   for (const char* build : {"run", "run --release"}) {
     const ProcessOutcome outcome =
         cargo(std::string(build) == "run" ? std::vector<std::string>{"run"}
@@ -75,6 +82,25 @@ fn main() {
   const ProcessOutcome outcome = cargo({"run"}, "user");
   EXPECT_TRUE(outcome.succeeded()) << outcome.err;
   EXPECT_EQ(outcome.out, "same\n");
+}
+
+// With the standard library of the core's target (rustup target add) and the crates of the sample in cargo's cache.
+TEST_F(Rust, TheSampleRunsOnACortexM4) {
+  if (!have_program("cargo")) GTEST_SKIP() << needs("cargo") << "it is not installed";
+  if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))
+    GTEST_SKIP() << needs("cross-toolchain") << "no arm-none-eabi-gcc or QEMU";
+  ASSERT_TRUE(done(intarsia(
+      {"compile", digits_path(), "--board", "mps2-an386", "--format", "rust", "-o", "crate"})));
+  const ProcessOutcome library =
+      program({"rustc", "--print", "target-libdir", "--target", "thumbv7em-none-eabihf"});
+  const std::string folder = library.out.substr(0, library.out.find('\n'));
+  if (!library.succeeded() || !std::filesystem::exists(folder) ||
+      !cargo({"fetch"}, "crate/sample").succeeded())
+    GTEST_SKIP() << needs("rust-for-cores")
+                 << "no thumbv7em-none-eabihf, or not the sample's crates";
+  const ProcessOutcome outcome = cargo({"run", "--release"}, "crate/sample");
+  EXPECT_TRUE(outcome.succeeded()) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("digits: 10 of 10 exact"));
 }
 
 TEST_F(Rust, ACrateForACoreSaysItsTarget) {

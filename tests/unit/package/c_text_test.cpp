@@ -63,6 +63,9 @@ TEST(CText, AHeaderMayOnlyCollectOthers) {
                           "#include \"b.h\"\n#endif  // ALL_H_\n")
                   .only_includes);
   EXPECT_FALSE(read_c_text("#define ONE 1\n#include \"a.h\"\n").only_includes);
+  const CText warning = read_c_text("#include \"a.h\"\n#if A\n#warning \"b\"\n#endif\n");
+  EXPECT_FALSE(warning.only_includes);
+  EXPECT_TRUE(warning.warns);
 }
 
 TEST(CText, LiteralsHoldNoNames) {

@@ -51,6 +51,27 @@ TEST(RuntimeFiles, OfAModelThatCallsNothingAreNone) {
   EXPECT_THAT(package[0].text, Not(HasSubstr("#include")));
 }
 
+// Nothing of it is called, and still the model's source has it, with what its condition needs.
+TEST(RuntimeFiles, AWarningStandsInTheModel) {
+  const std::vector<SourceFile> runtime = {
+      {"a/made_for.h",
+       "#ifdef A\n#define CHECKS 1\n#endif\n#ifndef O\n#warning \"no O\"\n#endif\n"},
+      {"a/made_for_one.h",
+       "#include \"a/made_for.h\"\n#if CHECKS && !defined(B)\n#warning \"no B\"\n#endif\n"},
+      {"a/made_for_two.h", "#include \"a/made_for.h\"\n"},
+  };
+  for (const std::string name : {"one", "two"}) {
+    std::vector<SourceFile> package = {
+        {"kws.c", "#include \"a/made_for_" + name + ".h\"\nvoid kws_run(void) { }\n"}};
+    add_runtime_files(runtime, package);
+    EXPECT_THAT(paths(package), ElementsAre("kws.c"));
+    EXPECT_THAT(package[0].text, HasSubstr("#ifdef A\n#define CHECKS 1\n#endif\n#ifndef O\n"
+                                           "#warning \"no O\"\n#endif\n"));
+    EXPECT_THAT(package[0].text, Not(HasSubstr("#include")));
+    EXPECT_EQ(package[0].text.find("no B") != std::string::npos, name == "one");
+  }
+}
+
 // Whether something is one file's own is said by the whole runtime: a second model may call the second user.
 TEST(RuntimeFiles, AFilesOwnPartsStandInIt) {
   const std::vector<SourceFile> runtime = {

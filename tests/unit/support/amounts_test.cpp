@@ -63,5 +63,34 @@ TEST(Amounts, Percentages) {
     EXPECT_EQ(parse_percent(text), std::nullopt) << text;
 }
 
+TEST(Amounts, ForPeople) {
+  EXPECT_EQ(readable_bytes(0), "0");
+  EXPECT_EQ(readable_bytes(9999), "9999");
+  EXPECT_EQ(readable_bytes(10000), "9.77K");
+  EXPECT_EQ(readable_bytes(22600), "22.1K");
+  EXPECT_EQ(readable_bytes(65536), "64.0K");
+  EXPECT_EQ(readable_bytes(1 << 20), "1.00M");
+  EXPECT_EQ(readable_bytes((1 << 20) - 1), "1024.0K");
+  EXPECT_EQ(readable_room((1 << 20) - 1), "1023.9K");
+  EXPECT_EQ(readable_bytes(int64_t{3} << 30), "3.00G");
+  EXPECT_EQ(readable_count(9999), "9999");
+  EXPECT_EQ(readable_count(130'816), "130.8k");
+  EXPECT_EQ(readable_count(3'584'999), "3.58M");
+  EXPECT_EQ(readable_count(3'585'000), "3.59M");
+}
+
+// What is shown as needed is enough, what is shown as there is there, and both are near.
+TEST(Amounts, ForPeopleCanBeRead) {
+  for (int64_t bytes = 1; bytes < int64_t{1} << 50; bytes = bytes * 3 / 2 + 7) {
+    const std::optional<int64_t> needed = parse_bytes(readable_bytes(bytes)),
+                                 room = parse_bytes(readable_room(bytes));
+    ASSERT_TRUE(needed && room) << bytes;
+    EXPECT_GE(*needed, bytes);
+    EXPECT_LE(*needed, bytes + bytes / 90 + 1);
+    EXPECT_LE(*room, bytes);
+    EXPECT_GE(*room, bytes - bytes / 90 - 1);
+  }
+}
+
 }  // namespace
 }  // namespace intarsia

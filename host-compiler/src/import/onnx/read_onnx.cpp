@@ -11,12 +11,14 @@ bool has_onnx_beginning(std::span<const uint8_t> bytes) {
 }
 
 Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file,
-                                const std::string& module_name, Diagnostics* notes) {
+                                const std::string& module_name, Diagnostics* notes,
+                                const ProgressListener& on_progress) {
   INTARSIA_TRY(const ModelFile model, ModelFile::open(bytes, file));
   Diagnostics problems;
   Graph graph = list_graph(model, problems);
   if (!problems.empty()) return problems;
-  graph::Module module = Reader(model, std::move(graph), problems, notes).read(module_name);
+  graph::Module module =
+      Reader(model, std::move(graph), problems, notes).read(module_name, on_progress);
   if (!problems.empty()) return problems;
   return module;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "intarsia/graph.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia::onnx {
 
@@ -15,6 +16,7 @@ bool has_onnx_beginning(std::span<const uint8_t> bytes);
 // identifier, `file` serves messages, and data outside of the model are looked for beside it. What became of
 // open extents goes to `notes` where it is given. The rules of the IR are those of every operator made.
 Result<graph::Module> read_onnx(std::span<const uint8_t> bytes, const std::string& file,
-                                const std::string& module_name, Diagnostics* notes);
+                                const std::string& module_name, Diagnostics* notes,
+                                const ProgressListener& on_progress = {});
 
 }  // namespace intarsia::onnx

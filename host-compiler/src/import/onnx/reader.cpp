@@ -32,7 +32,7 @@ Reader::Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagno
 
 // ---- the whole model ----------------------------------------------------------------------------
 
-graph::Module Reader::read(const std::string& name) {
+graph::Module Reader::read(const std::string& name, const ProgressListener& on_progress) {
   module_.name = name;
   module_.entry = function_.name = "main";
   for (const auto& [name_of, values] : graph_.constants) {
@@ -46,8 +46,11 @@ graph::Module Reader::read(const std::string& name) {
       if (!input.empty()) readers_[input].push_back(i);
   for (const format::Named& output : file_.graph().output()) results_.insert(output.name());
   read_inputs();
-  for (const Node& node : graph_.nodes)
-    if (!absorbed_.contains(static_cast<int>(&node - graph_.nodes.data()))) read_node(node);
+  for (const Node& node : graph_.nodes) {
+    const auto number = &node - graph_.nodes.data();
+    if (on_progress) on_progress({"reading operators", number, std::ssize(graph_.nodes)});
+    if (!absorbed_.contains(static_cast<int>(number))) read_node(node);
+  }
   read_outputs();
   module_.functions.push_back(std::move(function_));
   return std::move(module_);

@@ -22,6 +22,7 @@
 #include "import/onnx/onnx_graph.h"
 #include "import/tflite/node_names.h"
 #include "intarsia/graph.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia::onnx {
 
@@ -62,7 +63,7 @@ class Reader {
   Reader(const ModelFile& file, Graph graph, Diagnostics& problems, Diagnostics* notes);
 
   // Everything; check the problems before the module.
-  graph::Module read(const std::string& name);
+  graph::Module read(const std::string& name, const ProgressListener& on_progress);
 
   // ---- the operator being read ----
 

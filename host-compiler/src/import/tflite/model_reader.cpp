@@ -31,7 +31,8 @@ graph::TensorValue first_value(const Variable& variable) {
 
 }  // namespace
 
-ModelReader::ModelReader(const ModelFile& file) : file_(file) {
+ModelReader::ModelReader(const ModelFile& file, const ProgressListener& on_progress)
+    : file_(file), on_progress_(on_progress) {
   for (const format::Subgraph* raw : *file.model().subgraphs()) {
     Subgraph& subgraph = subgraphs_.emplace_back();
     subgraph.raw = raw;

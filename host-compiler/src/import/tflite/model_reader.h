@@ -18,6 +18,7 @@
 
 #include "import/tflite/node_names.h"
 #include "import/tflite/operator_reader.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia::tflite {
 
@@ -40,7 +41,7 @@ struct Signature {
 
 class ModelReader {
  public:
-  explicit ModelReader(const ModelFile& file);
+  explicit ModelReader(const ModelFile& file, const ProgressListener& on_progress = {});
 
   Result<graph::Module> read(const std::string& module_name);
 
@@ -55,6 +56,7 @@ class ModelReader {
   // ---- for the readers of subgraphs ----
 
   const ModelFile& file() const { return file_; }
+  const ProgressListener& on_progress() const { return on_progress_; }
   Diagnostics& problems() { return problems_; }
   Subgraph& subgraph(size_t number) { return subgraphs_[number]; }
   graph::Module& module() { return module_; }
@@ -83,6 +85,7 @@ class ModelReader {
   void learn(VariableId id, const OperatorInfo& op, Subgraph& subgraph, int32_t tensor);
 
   const ModelFile& file_;
+  const ProgressListener on_progress_;
   Diagnostics problems_;
   graph::Module module_;
   std::vector<Subgraph> subgraphs_;

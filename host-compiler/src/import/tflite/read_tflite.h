@@ -9,6 +9,7 @@
 
 #include "intarsia/graph.h"
 #include "intarsia/plugin/foreign_formats.h"
+#include "intarsia/plugin/progress.h"
 
 namespace intarsia::tflite {
 
@@ -17,6 +18,7 @@ namespace intarsia::tflite {
 // live with the IR are not yet checked: graph::verify does.
 Result<graph::Module> read_tflite(std::span<const uint8_t> bytes, const std::string& file,
                                   const std::string& module_name,
-                                  std::span<const ProgramOperator> programs);
+                                  std::span<const ProgramOperator> programs,
+                                  const ProgressListener& on_progress = {});
 
 }  // namespace intarsia::tflite

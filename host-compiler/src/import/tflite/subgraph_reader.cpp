@@ -146,6 +146,9 @@ std::optional<graph::Function> SubgraphReader::read(const std::string& name) {
     taken_.push_back(values_[id] = make({std::move(value), {}}));
   }
   for (const OperatorInfo& op : *subgraph.operators) {
+    if (model_.on_progress())
+      model_.on_progress()(
+          {"reading operators", &op - subgraph.operators->data(), std::ssize(*subgraph.operators)});
     if (op.known != nullptr) convert(op);
   }
   // Whatever has been reported so far: a tensor's problem is told once, perhaps before this function was begun.

@@ -1,9 +1,7 @@
 // --format arduino: a library for the Arduino IDE and arduino-cli (the library specification's revision 1.5), with a sketch.
-#include <algorithm>
-#include <cctype>
-
 #include <fmt/format.h>
 
+#include "packaging/formats/allowed_name.h"
 #include "packaging/formats/layout.h"
 #include "packaging/formats/sample_text.h"
 #include "packaging/formats/serial_sample.h"
@@ -11,13 +9,9 @@
 namespace intarsia::packaging {
 namespace {
 
-// The specification's: letters, digits, ' ', '_', '.' and '-', the first a letter or a digit, and not beginning with "arduino".
-std::string library_name(const std::string& model) {
-  std::string lower = model;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return model.front() == '_' || lower.starts_with("arduino") ? "Intarsia_" + model : model;
-}
+// The specification's: letters, digits, ' ', '_', '.' and '-', the first a letter or a digit, and not beginning with
+// "Arduino"; the sketch has the same name.
+const NameRules kLibraryName{.longest = 63, .begins_with_letter = true, .reserved = "arduino"};
 
 // dot_a_linkage: objects come from an archive, so that the models of a program share those of the runtime.
 std::string properties(const PackageManifest& manifest, const std::string& name) {
@@ -52,12 +46,9 @@ Result<FormattedPackage> arduino_format(const PackageContents& plain, const Form
   FormattedPackage made{laid_out(plain, "src"), {}};
   PackageContents& package = made.package;
   const PackageManifest& manifest = package.manifest;
-  const std::string name = library_name(manifest.model);
+  const std::string name = allowed_name(manifest.model, kLibraryName);
   if (name != manifest.model)
-    made.notes.push_back(
-        fmt::format("Arduino allows no library of the name '{}': it is '{}'; its header is {}.h as "
-                    "always",
-                    manifest.model, name, manifest.model));
+    made.notes.push_back(changed_name_note("Arduino", "library", manifest.model, name));
   const std::string sketch = fmt::format("examples/{}/", name);
   package.files.push_back({"library.properties", properties(manifest, name)});
   package.files.push_back({"keywords.txt", keywords(manifest)});

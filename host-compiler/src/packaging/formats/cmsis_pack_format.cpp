@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "packaging/formats/allowed_name.h"
 #include "packaging/formats/csolution_sample.h"
 #include "packaging/formats/layout.h"
 #include "packaging/formats/zip.h"
@@ -12,6 +13,9 @@ namespace intarsia::packaging {
 namespace {
 
 constexpr const char* kVersion = "1.0.0";
+
+// The schema's, of a component's Csub; the pack's own name may be longer.
+const NameRules kComponentName{.longest = 32, .begins_with_letter = true, .reserved = ""};
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -72,12 +76,13 @@ std::string description(const Pack& pack) {
   return text + "      </files>\n    </component>\n  </components>\n</package>\n";
 }
 
-Pack pack_of_model(const PackageManifest& manifest, const FormatFacts& facts) {
+Pack pack_of_model(const PackageManifest& manifest, const FormatFacts& facts,
+                   const std::string& component) {
   Pack pack{.name = manifest.model,
             .about = fmt::format("The neural network {}, compiled to C for target {}",
                                  manifest.model, manifest.target),
             .group = "Model",
-            .variant = manifest.model,
+            .variant = component,
             .condition = "",
             .header = manifest.model + ".h",
             .sources = {}};
@@ -116,14 +121,17 @@ Result<FormattedPackage> cmsis_pack_format(const PackageContents& plain, const F
   FormattedPackage made{laid_out(plain, "."), {}};
   PackageContents& package = made.package;
   const PackageManifest& manifest = package.manifest;
+  const std::string component = allowed_name(manifest.model, kComponentName);
+  if (component != manifest.model)
+    made.notes.push_back(changed_name_note("CMSIS-Pack", "component", manifest.model, component));
   package.files.push_back({fmt::format("Intarsia.{}.pdsc", manifest.model),
-                           description(pack_of_model(manifest, facts))});
+                           description(pack_of_model(manifest, facts, component))});
   CsolutionModel model;
   model.pack_lines = fmt::format("    - pack: Intarsia::{}\n      path: ..\n", manifest.model);
   if (!manifest.runtime.empty())
     model.pack_lines += fmt::format("    - pack: Intarsia::{}\n      path: ../{}\n",
                                     manifest.runtime, facts.runtime_folder);
-  model.components.push_back("Intarsia::Machine Learning:Model:" + manifest.model);
+  model.components.push_back("Intarsia::Machine Learning:Model:" + component);
   if (!manifest.runtime.empty())
     model.components.push_back("Intarsia::Machine Learning:Runtime:Intarsia");
   add_csolution_sample(facts, model, made);
@@ -132,8 +140,8 @@ Result<FormattedPackage> cmsis_pack_format(const PackageContents& plain, const F
              csolution_build(manifest) +
                  fmt::format(
                      " For projects of your own, `cpackget add Intarsia.{0}.{1}.pack` installs the "
-                     "pack; its component is `Machine Learning:Model:{0}`.",
-                     manifest.model, kVersion),
+                     "pack; its component is `Machine Learning:Model:{2}`.",
+                     manifest.model, kVersion, component),
              made.notes));
   package.files.push_back(packed(manifest.model, package.files));
   return made;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "packaging/formats/allowed_name.h"
 #include "packaging/formats/layout.h"
 #include "packaging/formats/sample_text.h"
 #include "packaging/formats/serial_sample.h"
@@ -9,9 +10,12 @@
 namespace intarsia::packaging {
 namespace {
 
-std::string library_json(const PackageManifest& manifest) {
+// What `pio pkg pack` takes.
+const NameRules kLibraryName{.longest = 100, .begins_with_letter = false, .reserved = ""};
+
+std::string library_json(const PackageManifest& manifest, const std::string& name) {
   nlohmann::ordered_json json;
-  json["name"] = manifest.model;
+  json["name"] = name;
   json["version"] = "1.0.0";
   json["description"] = fmt::format("The neural network {}, compiled to C for target {}",
                                     manifest.model, manifest.target);
@@ -45,7 +49,10 @@ Result<FormattedPackage> platformio_format(const PackageContents& plain, const F
   PackageContents& package = made.package;
   const PackageManifest& manifest = package.manifest;
   const std::string folder = "examples/" + manifest.model;
-  package.files.push_back({"library.json", library_json(manifest)});
+  const std::string name = allowed_name(manifest.model, kLibraryName);
+  if (name != manifest.model)
+    made.notes.push_back(changed_name_note("PlatformIO", "library", manifest.model, name));
+  package.files.push_back({"library.json", library_json(manifest, name)});
   package.files.push_back({folder + "/main.cpp", sample(manifest, facts.sample)});
   package.files.push_back({fmt::format("{}/{}_test_data.h", folder, manifest.model),
                            test_data_text(manifest, facts.sample)});

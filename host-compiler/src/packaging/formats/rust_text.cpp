@@ -153,6 +153,9 @@ fn main() {{
 }}
 )";
 
+// Crates have the model's name, which need not be in Rust's style.
+constexpr const char* kNamedAfterModel = "#![allow(non_snake_case)]\n";
+
 }  // namespace
 
 std::string rust_crate(const PackageManifest& manifest) {
@@ -183,12 +186,12 @@ std::string rust_library(const PackageManifest& manifest) {
       "//! All memory is the caller's: a [`Memory`], which lives as long as the [`Model`] that "
       "works "
       "in it. Fill the inputs, run, read the outputs;\n//! an input's values may be overwritten by "
-      "the run.\n#![no_std]\n\nuse core::ffi::c_void;\nuse core::{{ptr, slice}};\n\n"
+      "the run.\n#![no_std]\n{}\nuse core::ffi::c_void;\nuse core::{{ptr, slice}};\n\n"
       "/// A code of the model's functions other than 0; `intarsia explain-error CODE` explains "
       "it.\n#[derive(Debug, Clone, Copy, PartialEq, Eq)]\npub struct Status(pub i32);\n\n"
       "fn checked(status: i32) -> Result<(), Status> {{\n    if status == 0 {{ Ok(()) }} else {{ "
       "Err(Status(status)) }}\n}}\n\n",
-      model, manifest.target);
+      model, manifest.target, kNamedAfterModel);
   std::string fields, initial, blocks, no_blocks, pointers;
   for (size_t i = 0; i < manifest.memories.size(); ++i) {
     const MemoryBlock& block = manifest.memories[i];
@@ -284,10 +287,12 @@ std::string rust_sample(const PackageManifest& manifest, const FormatFacts& fact
   const bool on_core = facts.core.has_value();
   const bool has_data = facts.sample.left_out.empty();
   std::string text = fmt::format(
-      "// {}: a sample that prints what the model computes. Generated file.\n{}use {}::{{Memory, "
+      "// {}: a sample that prints what the model computes. Generated file.\n{}{}\nuse "
+      "{}::{{Memory, "
       "Model}};\n{}{}\n",
-      manifest.model, on_core ? "#![no_std]\n#![no_main]\n\n" : "", rust_crate(manifest),
-      on_core ? facts.core->rust_uses : "", has_data ? "\nmod test_data;\n" : "");
+      manifest.model, on_core ? "#![no_std]\n#![no_main]\n" : "", kNamedAfterModel,
+      rust_crate(manifest), on_core ? facts.core->rust_uses : "",
+      has_data ? "\nmod test_data;\n" : "");
   text +=
       "// The program's only user of it is sample().\nstatic mut MEMORY: Memory = "
       "Memory::new();\n\n"

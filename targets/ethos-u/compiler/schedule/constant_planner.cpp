@@ -53,10 +53,14 @@ void ConstantPlanner::plan_tables() {
 const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfig& block) {
   const auto key = std::tuple(unit.view, unit.first, unit.end, block.ofm.depth, block.part_kernel);
   const auto [place, fresh] = streams_.try_emplace(key);
-  if (fresh)
-    place->second = make_constant_stream(
-        draft_.hardware, draft_.schedule.operations.at(static_cast<size_t>(unit.view)),
-        unit.ifm.type, block, unit.first, unit.end);
+  if (!fresh) return place->second;
+  // Most of the time that scheduling takes is spent here. How many there will be depends on what is tried.
+  if (draft_.options.on_progress)
+    draft_.options.on_progress(
+        {"scheduling for the NPU, weights encoded", std::ssize(streams_), 0});
+  place->second = make_constant_stream(
+      draft_.hardware, draft_.schedule.operations.at(static_cast<size_t>(unit.view)), unit.ifm.type,
+      block, unit.first, unit.end);
   return place->second;
 }
 

@@ -5,6 +5,7 @@
 
 #include "hardware/hardware.h"
 #include "intarsia/diagnostics.h"
+#include "intarsia/plugin/progress.h"
 #include "schedule/cost.h"
 #include "schedule/schedule.h"
 
@@ -14,6 +15,7 @@ struct ScheduleOptions {
   isa::ethos_u::MemorySystem memory;
   bool for_size = false;
   std::optional<int64_t> sram_limit;
+  ProgressListener on_progress = {};
 };
 
 // Fails where feature maps cannot be kept within the limit: with the least that they take, and where.

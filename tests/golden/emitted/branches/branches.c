@@ -5,6 +5,40 @@
 
 #include "intarsia/kernels/arithmetic.h"
 #include "intarsia/targets/cortex_m/sum.h"
+// Of a model whose kernels use the DSP extension.
+#ifndef INTARSIA_CORTEX_M_MADE_FOR_DSP_H_
+#define INTARSIA_CORTEX_M_MADE_FOR_DSP_H_
+
+// Included by a model's source. Its kernels serve any flags and give the same results, many times slower where the
+// instructions are missing that they were chosen for, which nothing else would say. Silent: -DINTARSIA_ANY_FLAGS.
+#ifndef INTARSIA_CORTEX_M_MADE_FOR_H_
+#define INTARSIA_CORTEX_M_MADE_FOR_H_
+
+// Flags for an M-profile core, about which something may be said: not those of a machine on which a model is tried out.
+#if defined(__ARM_ARCH_PROFILE) && !defined(INTARSIA_ANY_FLAGS)
+#if __ARM_ARCH_PROFILE == 'M'
+#define INTARSIA_CHECKS_FLAGS 1
+#endif
+#endif
+#ifndef INTARSIA_CHECKS_FLAGS
+#define INTARSIA_CHECKS_FLAGS 0
+#endif
+
+#if INTARSIA_CHECKS_FLAGS && defined(__GNUC__) && !defined(__OPTIMIZE__)
+#warning \
+    "compiled without optimisation (-O0): kernels fall back to portable C, many times slower. \
+Compile with -Os, -O2 or -O3; -DINTARSIA_ANY_FLAGS silences this."
+#endif
+
+#endif  // INTARSIA_CORTEX_M_MADE_FOR_H_
+
+#if INTARSIA_CHECKS_FLAGS && !defined(__ARM_FEATURE_DSP)
+#warning \
+    "this model was compiled for a core with the DSP extension; these flags have none: kernels fall back to portable C, many times slower. \
+Compile with the -mcpu of that core, such as -mcpu=cortex-m4, or compile the model for this core; -DINTARSIA_ANY_FLAGS silences this."
+#endif
+
+#endif  // INTARSIA_CORTEX_M_MADE_FOR_DSP_H_
 #include "branches_data.h"
 
 /* Compiled with -DBRANCHES_TRACE=function, that function of yours is called with each

@@ -1,4 +1,4 @@
-#include "target/target_list.h"
+#include "targets_command.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@ namespace intarsia::test {
 namespace {
 
 std::string describe(const std::optional<std::string>& name, bool json = false) {
-  const auto text = describe_targets(fake_catalogue(), name, json);
+  const auto text = cli::describe_targets(fake_catalogue(), name, json);
   return text ? *text : text.error().to_string();
 }
 
-TEST(TargetList, ListsKindsAndTags) {
+TEST(TargetsCommand, ListsKindsAndTags) {
   const std::string text = describe(std::nullopt);
   EXPECT_NE(text.find("  ethos-u  accelerator  Arm Ethos-U NPU\n"), std::string::npos) << text;
   EXPECT_NE(
@@ -23,7 +23,7 @@ TEST(TargetList, ListsKindsAndTags) {
       << text;
 }
 
-TEST(TargetList, DescribesAKind) {
+TEST(TargetsCommand, DescribesAKind) {
   EXPECT_EQ(
       describe("ethos-u"),
       "ethos-u (accelerator): Arm Ethos-U NPU\n"
@@ -38,7 +38,7 @@ TEST(TargetList, DescribesAKind) {
       "  ethos-u85-512  Ethos-U85, host left open  ethos-u -macs=512\n");
 }
 
-TEST(TargetList, DescribesATagWithItsValues) {
+TEST(TargetsCommand, DescribesATagWithItsValues) {
   EXPECT_EQ(describe("cortex-m7"),
             "cortex-m7 (from c): Cortex-M7\n"
             "\n"
@@ -56,7 +56,7 @@ TEST(TargetList, DescribesATagWithItsValues) {
             "  -section=         not set  linker section of the weights\n");
 }
 
-TEST(TargetList, JsonForTools) {
+TEST(TargetsCommand, JsonForTools) {
   const auto all = nlohmann::json::parse(describe(std::nullopt, true));
   EXPECT_EQ(all["kinds"].size(), 5u);
   EXPECT_EQ(all["kinds"][0]["attributes"][3]["maximum"], 16);
@@ -68,9 +68,13 @@ TEST(TargetList, JsonForTools) {
   EXPECT_TRUE(target["tag"].is_null());
 }
 
-TEST(TargetList, UnknownNames) {
+TEST(TargetsCommand, UnknownNames) {
   EXPECT_EQ(describe("ethos-v"),
             "targets: there is no target kind or tag 'ethos-v'; did you mean 'ethos-u'?\n");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cli::run_targets_command(fake_catalogue(), "ethos-v", false), 1);
+  EXPECT_EQ(testing::internal::GetCapturedStderr().rfind("targets: there is no target kind", 0),
+            0u);
 }
 
 }  // namespace

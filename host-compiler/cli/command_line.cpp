@@ -1,0 +1,491 @@
+#include "command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "common_options.h"
+#include "packaging/formats/format.h"
+#include "targets_command.h"
+#include "terminal.h"
+
+namespace intarsia::cli {
+namespace {
+
+using From = ValueKind::From;
+
+constexpr const char *kMake = "Compile", *kCompare = "Run and compare", *kLookInto = "Look into",
+                     *kKnown = "What there is", *kShell = "Manual and shell";
+
+ValueKind format_value() {
+  ValueKind value{"FORMAT", From::Words};
+  for (const packaging::Format& format : packaging::formats())
+    value.words.emplace_back(format.name);
+  return value;
+}
+
+// What --format takes, a line each.
+std::string formats_help() {
+  std::string text = "the build files beside the C:";
+  for (const packaging::Format& format : packaging::formats())
+    text += fmt::format("\n{}: {}", format.name, format.summary);
+  return text;
+}
+
+// Our own line for a command there is not: the parser would only say that one is required.
+Diagnostics unknown_command(const CLI::App& app, int argc, char** argv) {
+  if (argc < 2 || argv[1][0] == '-') return {};
+  std::vector<std::string> names;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  if (std::find(names.begin(), names.end(), argv[1]) != names.end()) return {};
+  const std::string near = nearest_name(argv[1], names);
+  return Diagnostics("intarsia", fmt::format("there is no command '{}'", argv[1]),
+                     near.empty() ? fmt::format("commands: {}", fmt::join(names, ", "))
+                                  : fmt::format("did you mean '{}'?", near));
+}
+
+}  // namespace
+
+CommandLine::CommandLine(Context& context)
+    : context_(context),
+      example_(example_target(context.registry.catalogue())),
+      app_("Intarsia: ahead-of-time deployment of quantised networks to microcontrollers and NPUs",
+           "intarsia") {
+  app_.require_subcommand(1);
+  app_.get_help_ptr()->description("this text, or that of a command");
+  app_.set_version_flag("--version", std::string("intarsia ") + INTARSIA_VERSION,
+                        "the version of the program");
+  add_compile();
+  add_build();
+  add_check();
+  add_run();
+  add_verify();
+  add_explain();
+  add_report();
+  add_dump();
+  add_disasm();
+  add_plan();
+  add_explain_error();
+  add_targets();
+  add_boards();
+  add_completion();
+  add_manual();
+}
+
+DescribedCommand& CommandLine::add(const std::string& name, const std::string& group,
+                                   const std::string& summary) {
+  return commands_.emplace_back(app_, name, group, summary);
+}
+
+void CommandLine::add_compile() {
+  compile_.common.keeps_flash_budget = true;
+  DescribedCommand& command =
+      add("compile", kMake, "model to C sources, streams, package and report");
+  command.explain(
+      "Prints a summary; every figure, operator by operator, is in report.txt and report.json of "
+      "the "
+      "folder.");
+  command.example("intarsia compile kws.tflite --board mps2-an386 -o kws",
+                  "C for a board's core, measured with its compiler");
+  command.example(fmt::format("intarsia compile kws.tflite --target {} -o kws", example_.composed),
+                  "a CPU with an NPU, for a board of your own");
+  command.example("intarsia compile kws.tflite --board mps2-an386 --ram-budget 20K -o kws",
+                  "by row tiles, where the model needs more RAM at once");
+  command.example("intarsia compile kws.tflite --format zephyr -o kws", "a module for Zephyr");
+  add_model(command, compile_.common, ModelArgument::File);
+  command.group("What is written");
+  command.option("-o,--output", compile_.output_folder, folder_value(), "the folder to write")
+      ->required()
+      ->check(not_empty);
+  command.option("--format", compile_.format, format_value(), formats_help())
+      ->capture_default_str();
+  CLI::Option* runtime =
+      command.option("--runtime", compile_.runtime_folder, folder_value(),
+                     "the runtime as a package of its own, which the models of a program share");
+  runtime->check(not_empty);
+  command.flag("--single-file", compile_.single_file, "one .c and one .h, for a CPU")
+      ->excludes(runtime);
+  add_common(command, compile_.common);
+  command.app().callback([&] { exit_code_ = run_compile(context_, compile_); });
+}
+
+void CommandLine::add_build() {
+  DescribedCommand& command =
+      add("build", kMake, "compile, and build a program for the board's debug probe");
+  command.example("intarsia build kws.tflite --board ./my-board -o kws.elf",
+                  "for a board of your own, whose folder holds its board.json");
+  add_model(command, build_.common, ModelArgument::FileOrFolder);
+  command.group("What is written");
+  command.option("-o,--output", build_.output_file, file_value(), "the program to write (ELF)")
+      ->required()
+      ->check(not_empty);
+  add_common(command, build_.common);
+  add_timeout(command, build_.common);
+  command.app().callback([&] { exit_code_ = run_build(context_, build_); });
+}
+
+void CommandLine::add_check() {
+  check_.common.keeps_flash_budget = true;
+  DescribedCommand& command =
+      add("check", kMake, "exit status 1 when a model needs more than its budgets allow");
+  command.example("intarsia check kws.tflite --board mps2-an386 --max-ram 32K --max-flash 100K",
+                  "limits on the command line");
+  command.example("intarsia check --file budgets.json",
+                  "several models, with budgets of their own");
+  add_model(command, check_.common, ModelArgument::FileOrNone);
+  command.group("Budgets");
+  // One value each time: the model may come behind it.
+  const auto limit = [&](const char* option, std::vector<std::string>& texts, const char* value,
+                         const char* what) {
+    command.option(option, texts, any_value(value), what)->allow_extra_args(false);
+  };
+  limit("--max-ram", check_.max_ram, "[MEMORY=]BYTES",
+        "activations and scratch, in all memories or in one: 20000, 20K, 1.5M");
+  limit("--max-flash", check_.max_flash, "BYTES",
+        "code, constants and command streams (boards with a cross compiler)");
+  limit("--max-stack", check_.max_stack, "BYTES",
+        "stack below the run function (boards with a cross compiler)");
+  limit("--max-cycles", check_.max_cycles, "[DEVICE=]CYCLES",
+        "as the compiler estimates them: 500000, 500k, 2M");
+  command
+      .option("--baseline", check_.baseline, file_value(),
+              "a report.json of 'compile': what has grown since is an error")
+      ->check(not_empty);
+  command.option("--max-growth", check_.max_growth, any_value("PERCENT"),
+                 "that each figure may exceed the baseline's; default: 0%");
+  command
+      .option("--file", check_.file, file_value(),
+              "a JSON file of models with their budgets and baselines")
+      ->check(not_empty);
+  add_common(command, check_.common);
+  add_timeout(command, check_.common);
+  command.app().callback([&] { exit_code_ = run_check(context_, check_); });
+}
+
+void CommandLine::add_report() {
+  DescribedCommand& command =
+      add("report", kLookInto, "a page of HTML that shows a report: memory, flash, operators");
+  command.example("intarsia report kws --baseline before/report.json -o compared.html",
+                  "what has changed since an earlier compilation");
+  command
+      .argument(report_.report, file_value("REPORT"),
+                "a report.json, or the folder that 'compile' wrote")
+      ->required()
+      ->check(not_empty);
+  command.group("What is shown");
+  command
+      .option("--baseline", report_.baseline, file_value(),
+              "another report to compare with: a file or folder")
+      ->check(not_empty);
+  command
+      .option("--trace", report_.trace, file_value(),
+              "what simulated devices did: a file of 'run --trace'")
+      ->check(not_empty);
+  command.option("-o,--output", report_.output_file, file_value(), "the page to write")
+      ->required()
+      ->check(not_empty);
+  command.app().callback([&] { exit_code_ = run_report(report_); });
+}
+
+void CommandLine::add_run() {
+  DescribedCommand& command =
+      add("run", kCompare, "compile and run on this machine or in the board's emulator");
+  command.explain(
+      "On this machine a model is executed inside the process, in memory as it is planned; "
+      "--native "
+      "builds the generated C instead.");
+  command.example("intarsia run kws.tflite --input spectrogram.npy --output-dir out",
+                  "on this machine");
+  command.example("intarsia run kws.tflite --input all.npy --batch --output-dir out",
+                  "every sample of a data set, on all cores");
+  command.example("intarsia run kws --input in0.bin --output-dir out --count-instructions",
+                  "the folder that 'compile' wrote, as firmware in the emulator of its board");
+  command.example(
+      fmt::format(
+          "intarsia run kws.tflite --target {} --input in0.bin --output-dir out --trace t.json",
+          example_.device),
+      "with a simulated NPU: cycles by operator, and a timeline for ui.perfetto.dev");
+  add_model(command, run_.common, ModelArgument::FileOrFolder);
+  command.group("Inputs and outputs");
+  command.option("--input", run_.inputs, file_value(),
+                 "raw little-endian tensor or .npy, once per model input");
+  command
+      .option("--output-dir", run_.output_folder, folder_value(),
+              "where out0.bin, out1.bin, ... are written")
+      ->required()
+      ->check(not_empty);
+  command
+      .option("--outputs", run_.intermediates, any_value("NAME,..."),
+              "all, or NAME,...: write these operators' results too, each to NAME.bin (with every "
+              "channel that the model has; what reads them is compiled for that)")
+      ->delimiter(',')
+      ->check(not_empty);
+  command
+      .option("--repeat", run_.repeat, any_value("COUNT"),
+              "invocations on one state; inputs may hold one slice for each")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command.flag("--keep-all", run_.keep_all,
+               "write the outputs of every invocation, one after another");
+  CLI::Option* batch = command.flag("--batch", run_.batch,
+                                    "input files hold any number of samples: each is run on a "
+                                    "fresh state, on all cores; outN.bin "
+                                    "holds the outputs of all, one after another");
+  command
+      .option("--jobs", run_.jobs, any_value("COUNT"),
+              "threads of --batch; 0: as many as there are cores")
+      ->needs(batch)
+      ->check(CLI::Range(0, 1024));
+  command.flag("--native", run_.native,
+               "on this machine, build the generated C and run that program");
+  command.group("Measuring");
+  command.flag("--count-instructions", run_.count,
+               "count instructions of each run (emulated boards)");
+  command
+      .option("--trace", run_.trace_file, file_value(),
+              fmt::format("write what simulated devices did, cycle by cycle, for ui.perfetto.dev "
+                          "(boards: {})",
+                          fmt::join(boards_that_trace(context_), ", ")))
+      ->check(not_empty);
+  add_common(command, run_.common);
+  add_timeout(command, run_.common);
+  command.app().callback([&] { exit_code_ = run_run(context_, run_); });
+}
+
+void CommandLine::add_verify() {
+  DescribedCommand& command =
+      add("verify", kCompare,
+          "reference, generated C, firmware in the emulator and this process, compared");
+  command.example("intarsia verify kws.tflite --board mps2-an386", "operator by operator");
+  command.example("intarsia verify kws --reference kws.tflite --input samples",
+                  "a compiled folder against the model that it was made from");
+  add_model(command, verify_.common, ModelArgument::FileOrFolder);
+  command.group("What is compared");
+  command
+      .option("--samples", verify_.samples, any_value("COUNT"),
+              "zero points, smallest and largest values (floats: -1 and 1), then random inputs; "
+              "state goes on from one to the next")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command.option("--input", verify_.inputs, file_value(),
+                 "inputs instead: raw little-endian tensors or .npy with one sample or several, "
+                 "once per model input; or one folder of such files, one per sample and input");
+  CLI::Option* layers = command.flag(
+      "--layers,!--no-layers", verify_.layers,
+      "operator by operator, which needs memory for every result at once (default: where there is "
+      "that much)");
+  command
+      .option("--reference", verify_.reference, file_value(),
+              "the model that a compiled folder was made from")
+      ->check(not_empty);
+  add_common(command, verify_.common);
+  add_timeout(command, verify_.common);
+  command.app().callback([this, layers] {
+    verify_.layers_are_asked_for = layers->count() > 0 && verify_.layers;
+    exit_code_ = run_verify(context_, verify_);
+  });
+}
+
+void CommandLine::add_explain() {
+  DescribedCommand& command =
+      add("explain", kLookInto, "who runs each operator, and why not another");
+  command.example(fmt::format("intarsia explain kws.tflite --target {}", example_.composed),
+                  "what the NPU takes, and why it refuses the rest");
+  add_model(command, explain_.common, ModelArgument::File);
+  command.group("What is shown");
+  command.flag("--refused", explain_.refused, "only operators that a device cannot take, and why");
+  add_common(command, explain_.common);
+  command.app().callback([&] { exit_code_ = run_explain(context_, explain_); });
+}
+
+void CommandLine::add_dump() {
+  DescribedCommand& command = add("dump", kLookInto, "the output of one stage");
+  command.example("intarsia dump kws.tflite --stage partition", "the graph, cut into regions");
+  add_model(command, dump_.common, ModelArgument::File);
+  command.group("What is shown");
+  command
+      .option("--stage", dump_.stage,
+              word_value("STAGE", {"import", "eliminate", "partition", "lower", "plan", "emit"}),
+              "after which stage")
+      ->required()
+      ->check(CLI::IsMember({"import", "eliminate", "slim", "partition", "lower", "plan", "emit"}));
+  command
+      .option("--constants", dump_.constants, word_value("HOW", {"none", "short", "all"}),
+              "the bytes of weights and tables: none, short (the first ones of each) or all; "
+              "default: short on a terminal, else all, which can be read again")
+      ->check(CLI::IsMember({"none", "short", "all"}));
+  add_common(command, dump_.common);
+  command.app().callback([&] { exit_code_ = run_dump(context_, dump_); });
+}
+
+void CommandLine::add_disasm() {
+  DescribedCommand& command = add("disasm", kLookInto, "a command stream, readable");
+  command.example("intarsia disasm kws/kws.intarsia", "the streams of a compiled folder");
+  command.argument(stream_, file_value(), "a package or a stream")->required();
+  command.app().callback([&] { exit_code_ = run_disasm(context_, stream_); });
+}
+
+void CommandLine::add_plan() {
+  DescribedCommand& command =
+      add("plan", kLookInto, "the memory planner alone, on MiniMalloc's format");
+  command.example("intarsia plan problem.csv --capacity 1M -o placed.csv", "does it fit?");
+  command.argument(plan_.problem_path, file_value("PROBLEM"), "a .csv: id,lower,upper,size")
+      ->required();
+  command.group("The plan");
+  command
+      .option("--capacity", plan_.capacity, any_value("BYTES"),
+              "what must suffice: 20000, 20K, 1.5M; without it: the least")
+      ->transform(bytes_text());
+  command.option("-o,--output", plan_.output_path, file_value(), "the .csv to write, with offsets")
+      ->required()
+      ->check(not_empty);
+  add_json(command, plan_.json, "print the figures as JSON");
+  command.app().callback([&] { exit_code_ = run_plan_command(plan_); });
+}
+
+void CommandLine::add_targets() {
+  DescribedCommand& command =
+      add("targets", kKnown, "kinds of targets, their attributes, and tags");
+  command.example("intarsia targets " + example_.kind, "the attributes of a kind");
+  command.example("intarsia targets " + example_.composed, "what a target stands for");
+  command.argument(target_name_, {"NAME", From::TargetsKinds}, "a kind, a tag or a whole target");
+  command.group("Other");
+  command.option("--tags", tags_file_, file_value(), "a JSON file of your own target tags");
+  add_json(command, json_, "as JSON");
+  command.app().callback([&] {
+    if (!tags_file_.empty()) {
+      const Result<void> loaded = context_.registry.catalogue().load_tags_file(tags_file_);
+      if (!loaded.ok()) {
+        exit_code_ = fail(loaded.error());
+        return;
+      }
+    }
+    exit_code_ = run_targets_command(
+        context_.registry.catalogue(),
+        target_name_.empty() ? std::nullopt : std::optional(target_name_), json_);
+  });
+}
+
+void CommandLine::add_boards() {
+  DescribedCommand& command = add("boards", kKnown, "boards and their memories");
+  command.example("intarsia boards mps2-an386", "a board's cores and memories");
+  command.argument(board_name_, {"NAME", From::Boards}, "a board, or the path of a board's folder");
+  add_json(command, json_, "as JSON");
+  command.app().callback([&] { exit_code_ = run_boards(context_, board_name_, json_); });
+}
+
+void CommandLine::add_explain_error() {
+  DescribedCommand& command =
+      add("explain-error", kLookInto, "what a status code of the runtime means");
+  command.example("intarsia explain-error 18", "by number or by name");
+  command.argument(error_code_, {"CODE", From::StatusCodes}, "a number or a name")->required();
+  add_json(command, json_, "as JSON");
+  command.app().callback([&] { exit_code_ = run_explain_error(error_code_, json_); });
+}
+
+void CommandLine::add_completion() {
+  DescribedCommand& command =
+      add("completion", kShell, "a script that completes command lines in a shell");
+  command.explain(
+      "An installed Intarsia has the scripts where these shells look for them. They ask the "
+      "program for its "
+      "boards and targets: those of INTARSIA_BOARDS too.");
+  command.example("source <(intarsia completion bash)", "for this bash");
+  command.example("intarsia completion zsh > ~/.zfunc/_intarsia", "a folder of $fpath, for zsh");
+  command.example("intarsia completion fish > ~/.config/fish/completions/intarsia.fish",
+                  "for fish");
+  command
+      .argument(completion_.shell, word_value("SHELL", {"bash", "zsh", "fish"}),
+                "bash, zsh or fish")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+  // Asked by the scripts: of no group, so on no page.
+  command.group("");
+  command.option("--values", completion_.values, any_value("WHAT"), "")
+      ->check(CLI::IsMember({"boards", "targets", "targets-and-kinds", "codes"}));
+  command.app().callback([&] { exit_code_ = run_completion(context_, completion_, pages()); });
+}
+
+void CommandLine::add_manual() {
+  DescribedCommand& command =
+      add("manual", kShell, "man pages of all commands, or one page of Markdown");
+  command.example("intarsia manual --man ~/.local/share/man/man1", "then 'man intarsia-compile'");
+  command.group("What is written");
+  command.option("--man", manual_.man_folder, folder_value(), "man pages into this folder")
+      ->check(not_empty);
+  command
+      .option("--completion", manual_.completion_folder, folder_value(),
+              "the scripts of 'completion', each where its shell looks below a prefix's share")
+      ->check(not_empty);
+  command.flag("--markdown", manual_.markdown, "print docs/command-line.md");
+  command.app().callback([&] { exit_code_ = run_manual(manual_, pages()); });
+}
+
+ProgramPages CommandLine::pages() const {
+  ProgramPages pages;
+  pages.version = INTARSIA_VERSION;
+  pages.summary = "ahead-of-time deployment of quantised networks to microcontrollers and NPUs";
+  for (const DescribedCommand& command : commands_) pages.commands.push_back(command.page());
+  pages.options = {{{"-h", "--help"}, false, {}, "this text, or that of a command"},
+                   {{"--version"}, false, {}, "the version of the program"}};
+  pages.examples = {
+      {"intarsia compile kws.tflite --board mps2-an386 -o kws", "C sources, runtime and report"},
+      {"intarsia run kws --input in0.bin --output-dir out", "build it, and run it in the emulator"},
+      {"intarsia verify kws.tflite --board mps2-an386", "is it right? reference, C and firmware"},
+      {fmt::format("intarsia explain kws.tflite --target {}", example_.composed),
+       "who runs each operator"}};
+  pages.environment = {
+      {"INTARSIA_BOARDS", "folders of boards of your own, with ':' between them"},
+      {"INTARSIA_ROOT", "where boards and the runtime lie, instead of beside the program"},
+      {"NO_COLOR", "set: no colours. TERM=dumb has none either, nor have pipes and files"},
+      {"CLICOLOR_FORCE", "set: colours also where there is no terminal"},
+      {"TMPDIR", "where programs are built"}};
+  pages.exit_codes = {
+      {"0", "done"},
+      {"1", "something is wrong with what was given, or 'check' or 'verify' says no"},
+      {"2", "the command line is wrong"},
+      {"3", "a fault of the program"}};
+  return pages;
+}
+
+int CommandLine::help_exit() const {
+  const Terminal& terminal = output_terminal();
+  const ProgramPages all = pages();
+  const std::vector<CLI::App*> asked = app_.get_subcommands();
+  if (asked.empty()) {
+    fmt::print("{}", program_help(all, terminal.width, terminal.has_colours));
+    return kDone;
+  }
+  for (const CommandPage& command : all.commands)
+    if (command.name == asked.front()->get_name())
+      fmt::print("{}", command_help(command, terminal.width, terminal.has_colours));
+  return kDone;
+}
+
+int CommandLine::usage_exit(const CLI::ParseError& error) const {
+  const std::vector<CLI::App*> asked = app_.get_subcommands();
+  const std::string command = asked.empty() ? "intarsia" : "intarsia " + asked.front()->get_name();
+  print_errors(Diagnostics("", error.what()));
+  fmt::print(stderr, "Run '{} --help' for more information.\n", command);
+  return kUsage;
+}
+
+int CommandLine::run(int argc, char** argv) {
+  if (const Diagnostics problem = unknown_command(app_, argc, argv); !problem.empty()) {
+    print_errors(problem);
+    return kUsage;
+  }
+  try {
+    app_.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return help_exit();
+  } catch (const CLI::CallForVersion& version) {
+    return app_.exit(version);
+  } catch (const CLI::ParseError& error) {
+    return usage_exit(error);
+  }
+  return exit_code_;
+}
+
+}  // namespace intarsia::cli

@@ -1,0 +1,122 @@
+#include "common_options.h"
+
+#include <fmt/format.h>
+
+#include "support/model_name.h"
+
+namespace intarsia::cli {
+
+using From = ValueKind::From;
+
+ValueKind any_value(const std::string& name) {
+  return {name, From::Anything};
+}
+ValueKind file_value(const std::string& name) {
+  return {name, From::File};
+}
+ValueKind folder_value() {
+  return {"FOLDER", From::Folder};
+}
+ValueKind word_value(const std::string& name, const std::vector<std::string>& words) {
+  return {name, From::Words, words};
+}
+
+namespace {
+
+std::string check_name(const std::string& name) {
+  const std::string problem = model_name_problem(name);
+  return problem.empty() ? problem : fmt::format("'{}' {}; {}", name, problem, model_name_rule());
+}
+
+void add_devices(DescribedCommand& command, CommonOptions& options) {
+  command.group("Who runs it");
+  command
+      .option("--target", options.target, {"TARGET", From::Targets},
+              "what runs it: a tag, several with '+' between, target string or JSON ('intarsia "
+              "targets'); default: the board's core")
+      ->check(not_empty);
+  command
+      .option("--board", options.board, {"BOARD", From::Boards},
+              "the board ('intarsia boards'), or the path of a board's folder; 'host' is this "
+              "machine")
+      ->capture_default_str();
+  command.choice("--policy", options.policy, word_value("POLICY", {"priority", "cost"}),
+                 "who takes what: priority (devices in the order of the target) or cost (least "
+                 "estimated time)");
+  command.option("--pin", options.pins, any_value("NAME=DEVICE"),
+                 "this operator or function runs there");
+  command.option("--pins", options.pins_file, file_value(), "a file of NAME=DEVICE lines");
+  command.option("--tags", options.tags_file, file_value(), "a JSON file of your own target tags");
+}
+
+void add_memory(DescribedCommand& command, CommonOptions& options) {
+  command.group("Memory and size");
+  command
+      .option("--ram-budget", options.ram_budget, any_value("BYTES"),
+              "activations and scratch to stay within: 20000, 20K, 1.5M")
+      ->transform(bytes_text());
+  command
+      .option("--flash-budget", options.flash_budget, any_value("BYTES"),
+              "code, constants and command streams to stay within ('compile' and 'check', boards "
+              "with a cross compiler)")
+      ->transform(bytes_text());
+  command
+      .option("--sram-limit", options.sram_limit, any_value("BYTES"),
+              "fast memory that an accelerator may keep alive at once")
+      ->transform(bytes_text());
+  command.choice("--optimise", options.optimise, word_value("WHAT", {"size", "speed", "balanced"}),
+                 "size, speed or balanced: small code from a CPU, speed from an NPU");
+  command.flag("--no-in-place", options.no_in_place, "no operator overwrites its input");
+  command
+      .option("--section", options.sections, any_value("WHAT=SECTION"),
+              "the linker section of weights, streams, a memory, or one constant")
+      ->take_all();
+}
+
+void add_meaning(DescribedCommand& command, CommonOptions& options) {
+  command.group("The model");
+  command
+      .option("--name", options.name, any_value("NAME"),
+              "the model's name in C and of its files; default: from the file's name")
+      ->check(check_name);
+  command.choice("--io", options.io, word_value("TYPE", {"float", "int8"}),
+                 "inputs and outputs as in the file (float), or without the conversions from and "
+                 "to floats (or unsigned bytes) at the model's edges (int8)");
+  command.flag("--keep-dead-channels,--no-slim", options.keep_dead_channels,
+               "keep what provably does not change the results");
+}
+
+}  // namespace
+
+void add_model(DescribedCommand& command, CommonOptions& options, ModelArgument model) {
+  CLI::Option* file =
+      command.argument(options.model, file_value("MODEL"),
+                       model == ModelArgument::FileOrFolder
+                           ? "a .tflite, an .onnx or graph text, or a folder that 'compile' wrote"
+                           : "a .tflite, an .onnx or graph text");
+  if (model != ModelArgument::FileOrNone) file->required();
+}
+
+void add_common(DescribedCommand& command, CommonOptions& options) {
+  add_devices(command, options);
+  add_memory(command, options);
+  add_meaning(command, options);
+  command.group("Other");
+  add_json(command, options.json, "print tables as JSON");
+}
+
+void add_timeout(DescribedCommand& command, CommonOptions& options) {
+  command.group("Other");
+  command
+      .option("--timeout", options.timeout, any_value("SECONDS"),
+              "that each compiler or program may take; 0: for ever")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+}
+
+void add_json(DescribedCommand& command, bool& json, const std::string& text) {
+  command.group("Other");
+  command.flag("--json", json, text);
+}
+
+}  // namespace intarsia::cli

@@ -1,0 +1,68 @@
+#include "described_command.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "support/amounts.h"
+
+namespace intarsia::cli {
+
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "is empty" : "";
+}
+
+CLI::Validator bytes_text() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const std::optional<int64_t> bytes = parse_bytes(text);
+        if (!bytes)
+          return fmt::format("'{}' is no size; write bytes as 60000, 20K, 1.5M or 2G (K is 1024)",
+                             text);
+        if (*bytes < 1) return std::string("is less than one byte");
+        text = std::to_string(*bytes);
+        return std::string();
+      },
+      "BYTES");
+}
+
+OptionPage DescribedCommand::page_of(const CLI::Option& option) const {
+  OptionPage page;
+  for (const std::string& name : option.get_snames()) page.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) page.names.push_back("--" + name);
+  page.takes_value = option.get_items_expected_max() > 0;
+  if (const auto found = values_.find(&option); found != values_.end()) page.value = found->second;
+  page.text = option.get_description();
+  if (page.takes_value) page.default_text = option.get_default_str();
+  page.is_required = option.get_required();
+  page.may_repeat = page.takes_value && option.get_items_expected_max() > 1;
+  return page;
+}
+
+CommandPage DescribedCommand::page() const {
+  CommandPage page{app_.get_name(), group_, app_.get_description(), text_, {}, {}, examples_};
+  for (const CLI::Option* option : static_cast<const CLI::App&>(app_).get_options()) {
+    if (option->get_group().empty()) continue;  // hidden
+    if (option->get_positional()) {
+      page.arguments.push_back(page_of(*option));
+      continue;
+    }
+    auto found =
+        std::find_if(page.groups.begin(), page.groups.end(),
+                     [&](const OptionGroup& group) { return group.title == option->get_group(); });
+    if (found == page.groups.end())
+      found = page.groups.insert(page.groups.end(), {option->get_group(), {}});
+    found->options.push_back(page_of(*option));
+  }
+  // --help is the parser's first option.
+  std::stable_partition(page.groups.begin(), page.groups.end(),
+                        [](const OptionGroup& group) { return group.title != kLastGroup; });
+  if (!page.groups.empty() && page.groups.back().title == kLastGroup) {
+    std::vector<OptionPage>& last = page.groups.back().options;
+    std::stable_partition(last.begin(), last.end(),
+                          [](const OptionPage& option) { return option.names.back() != "--help"; });
+  }
+  return page;
+}
+
+}  // namespace intarsia::cli

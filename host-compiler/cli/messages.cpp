@@ -1,0 +1,34 @@
+#include "messages.h"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "progress_line.h"
+#include "terminal.h"
+
+namespace intarsia::cli {
+
+int fail(const Diagnostics& problems) {
+  print_errors(problems);
+  return kUserError;
+}
+
+// People see at once which lines are errors; scripts get the lines as they always were.
+void print_errors(const Diagnostics& problems) {
+  clear_progress();
+  const Terminal& terminal = error_terminal();
+  for (const Diagnostic& problem : problems.items()) {
+    if (terminal.is_terminal) fmt::print(stderr, "{} ", tinted(terminal, Tint::Error, "error:"));
+    const std::string line = problem.to_string();
+    fmt::print(stderr, "{}{}\n", tinted(terminal, Tint::Heading, problem.where),
+               line.substr(problem.where.size()));
+  }
+}
+
+void print_note(std::string_view text) {
+  clear_progress();
+  fmt::print(stderr, "{} {}\n", tinted(error_terminal(), Tint::Note, "note:"), text);
+}
+
+}  // namespace intarsia::cli

@@ -1,0 +1,104 @@
+// One screen of 24 lines and 80 columns, whatever the model.
+#include "compile_summary.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace intarsia::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+TensorInfo tensor_named(const std::string& name) {
+  TensorInfo tensor;
+  tensor.name = name;
+  tensor.shape = {1, 8, 8, 1};
+  tensor.quantization.scale = {0.5f};
+  tensor.quantization.zero_point = {-128};
+  return tensor;
+}
+
+ProgramReport small_report() {
+  ProgramReport report;
+  report.model = "kws";
+  report.inputs = {tensor_named("in")};
+  report.outputs = {tensor_named("out")};
+  Report part;
+  part.model = "kws";
+  part.macs = 3'580'000;
+  part.pools = {{"sram", 131072, 22600, 22600, true}, {"psram", 0, 5000, 4000, false}};
+  report.parts = {part};
+  report.operators = {{"a", "a", "npu0"}, {"b", "b", "npu0"}, {"c", "c", "c"}};
+  report.device_cycles = {{"c", 400, 8123}, {"npu0", 500, 120'400}};
+  Measurements measured;
+  measured.code_bytes = 7602;
+  measured.constant_bytes = 60'000;
+  measured.stack_bytes = 392;
+  report.measured = measured;
+  return report;
+}
+
+// Of the summary in lines; the colours are those of a pipe.
+std::vector<std::string> lines_of(const ProgramReport& report, const std::string& folder) {
+  std::istringstream text(compile_summary({"board", "c -mcpu=cortex-m4", folder, report}, {}));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+std::string text_of(const ProgramReport& report) {
+  return compile_summary({"board", "c -mcpu=cortex-m4", "out", report}, {});
+}
+
+TEST(CompileSummary, SaysWhatWasMadeAndWhatItNeeds) {
+  const std::string text = text_of(small_report());
+  for (const char* words :
+       {"kws for c -mcpu=cortex-m4 on board board\n", "22.1K of 128.0K",
+        "proven: no plan is smaller", "5000 bytes", "at least 4000 bytes",
+        "66.1K: code 7602, weights and tables 58.6K", "392 bytes at most",
+        "npu0  2 operators  about 120.4k cycles at 500 MHz",
+        "c     1 operator  about 8123 cycles at 400 MHz", "3.58M multiply-accumulates", "'in' ",
+        "real = 0.5 * (q - -128)", "Written   out\n", "report.txt and report.json"})
+    EXPECT_THAT(text, HasSubstr(words));
+}
+
+TEST(CompileSummary, SaysWhyThereAreNoMeasurements) {
+  ProgramReport report = small_report();
+  report.measured.reset();
+  report.not_measured = "there is no compiler";
+  report.parts[0].weight_bytes = 300;
+  const std::string text = text_of(report);
+  EXPECT_THAT(text, HasSubstr("weights 300; and code, which is not measured"));
+  EXPECT_THAT(text, HasSubstr("(there is no compiler)"));
+  EXPECT_THAT(text, Not(HasSubstr("Stack")));
+}
+
+TEST(CompileSummary, IsOneScreenForAnyModel) {
+  ProgramReport report = small_report();
+  const std::string long_name(300, 'x');
+  report.model = long_name;
+  report.inputs.assign(40, tensor_named(long_name));
+  report.outputs.assign(40, tensor_named("Größe" + long_name));
+  report.eliminated_steps = 1000;
+  report.parts[0].pools.assign(9, {long_name, 1 << 30, 123'456'789, 1'000'000, false});
+  report.parts.assign(20, report.parts[0]);
+  for (int i = 0; i < 3000; ++i)
+    report.operators.push_back({"o", "o", long_name + std::to_string(i % 50)});
+  for (const bool is_measured : {true, false}) {
+    if (!is_measured) report.measured.reset();
+    report.not_measured = long_name;
+    const std::vector<std::string> lines = lines_of(report, "out");
+    EXPECT_LE(lines.size(), 24u);
+    for (const std::string& line : lines) EXPECT_LE(columns_of(line), 80u) << line;
+    EXPECT_THAT(lines, testing::Contains(HasSubstr("and 38 more")));
+    EXPECT_THAT(lines, testing::Contains(HasSubstr("memories more")));
+    EXPECT_THAT(lines, testing::Contains(HasSubstr("devices more")));
+  }
+}
+
+}  // namespace
+}  // namespace intarsia::cli
