@@ -31,7 +31,9 @@ Result<MeasuredProgram> package_and_measure(const Environment& environment,
     INTARSIA_TRY_VOID(watched::goes_on());  // what was ended was not measured
   }
   ProgramReport report = report_of(selection, model, measured);
-  return MeasuredProgram{selection, std::move(model), std::move(report)};
+  MeasuredProgram made{selection, std::move(model), std::move(report)};
+  made.selection.options.on_progress = nullptr;  // whoever listens now may be gone later
+  return made;
 }
 
 // `least`: of what was tried.
