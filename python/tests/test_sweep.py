@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import csv
+import dataclasses
 import io
 import json
 import multiprocessing
@@ -52,18 +53,21 @@ def test_dask_goes_on_when_it_loses_a_worker(digits, expected):
     package_or_skip("distributed")
     from dask.distributed import Client, LocalCluster
 
+    models = {f"{name}{copy}": model for copy in range(20) for name, model in (("digits", digits), ("last", LAST_THREE))}
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
-        lost = []
+        workers = list(client.run(os.getpid).values())
+        ready = []
 
         def progress(done: int, all: int) -> None:
-            if not lost:
-                lost.append(client.run(os.getpid))
-                os.kill(next(iter(lost[0].values())), signal.SIGKILL)
+            if not ready:
+                os.kill(workers[0], signal.SIGKILL)
+            ready.append(done)
 
-        swept = intarsia.sweep({"digits": digits, "last": LAST_THREE}, TARGETS, [None, "2500"], executor=client.get_executor(),
-                               progress=progress)
-        assert lost
-    assert swept.rows == expected.rows
+        swept = intarsia.sweep(models, TARGETS, [None, "2500"], executor=client.get_executor(), progress=progress)
+        assert workers[0] not in client.run(os.getpid).values()
+    assert ready == list(range(1, len(models) * 6 + 1))
+    named = [dataclasses.replace(row, model=row.model.rstrip("0123456789")) for row in swept]
+    assert named == list(expected) * 20
 
 
 def test_an_exception_of_a_worker_is_raised(digits):

@@ -3,6 +3,7 @@
 
 #include "intarsia/builtin_targets.h"
 #include "intarsia/compile.h"
+#include "intarsia/watch.h"
 
 namespace intarsia {
 namespace {
@@ -133,6 +134,27 @@ entry @main
   EXPECT_EQ(bytes.notes.items()[0].where, "edges: input 'z'");
   EXPECT_EQ(bytes.notes.items()[1].where, "edges: output 'e'");
   EXPECT_EQ(run(run(floats, Stage::Partition), Stage::Emit).notes.items().size(), 2u);
+}
+
+// Whoever watches is told every stage, and may end the work at each.
+TEST_P(Pipeline, EndsBeforeTheStageThatNobodyWants) {
+  std::vector<std::string> told;
+  {
+    const Watch watch([&](std::string_view stage) {
+      if (!stage.empty()) told.emplace_back(stage);
+      return true;
+    });
+    run(imported(), Stage::Package);
+  }
+  EXPECT_EQ(told, (std::vector<std::string>{"eliminate", "partition", "lower", "plan", "emit",
+                                            "package"}));
+  for (const std::string& last : told) {
+    const Watch watch([&](std::string_view stage) { return stage != last; });
+    const Result<CompiledModel> stopped =
+        run_pipeline(imported(), registry_, target_, options_, Stage::Package);
+    ASSERT_FALSE(stopped.ok()) << last;
+    EXPECT_EQ(stopped.error().to_string(), "compilation: was stopped by who had started it\n");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, Pipeline, testing::Values("c", "a: c; b: c"),
