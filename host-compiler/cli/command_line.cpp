@@ -169,8 +169,9 @@ void CommandLine::add_report() {
       add("report", kLookInto, "a page of HTML that shows a report: memory, flash, operators");
   command.example("intarsia report kws --baseline before/report.json -o compared.html",
                   "what has changed since an earlier compilation");
-  command.argument(report_.report, file_value("REPORT"),
-                   "a report.json, or the folder that 'compile' wrote")
+  command
+      .argument(report_.report, file_value("REPORT"),
+                "a report.json, or the folder that 'compile' wrote")
       ->required()
       ->check(not_empty);
   command.group("What is shown");
@@ -192,7 +193,8 @@ void CommandLine::add_run() {
   DescribedCommand& command =
       add("run", kCompare, "compile and run on this machine or in the board's emulator");
   command.explain(
-      "On this machine a model is executed inside the process, in memory as it is planned; --native "
+      "On this machine a model is executed inside the process, in memory as it is planned; "
+      "--native "
       "builds the generated C instead.");
   command.example("intarsia run kws.tflite --input spectrogram.npy --output-dir out",
                   "on this machine");
@@ -227,10 +229,10 @@ void CommandLine::add_run() {
       ->capture_default_str();
   command.flag("--keep-all", run_.keep_all,
                "write the outputs of every invocation, one after another");
-  CLI::Option* batch = command.flag(
-      "--batch", run_.batch,
-      "input files hold any number of samples: each is run on a fresh state, on all cores; outN.bin "
-      "holds the outputs of all, one after another");
+  CLI::Option* batch = command.flag("--batch", run_.batch,
+                                    "input files hold any number of samples: each is run on a "
+                                    "fresh state, on all cores; outN.bin "
+                                    "holds the outputs of all, one after another");
   command
       .option("--jobs", run_.jobs, any_value("COUNT"),
               "threads of --batch; 0: as many as there are cores")
