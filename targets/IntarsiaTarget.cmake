@@ -126,7 +126,8 @@ function(intarsia_add_target name)
   if(INTARSIA_INSTALL AND NOT IS_ABSOLUTE ${resource_folder})
     foreach(part IN ITEMS isa device sim)
       if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${part})
-        install(DIRECTORY ${part} DESTINATION ${CMAKE_INSTALL_DATADIR}/intarsia/targets/${name})
+        install(DIRECTORY ${part} DESTINATION ${CMAKE_INSTALL_DATADIR}/intarsia/targets/${name}
+          COMPONENT intarsia_resources)
       endif()
     endforeach()
   endif()
@@ -167,7 +168,7 @@ void add_builtin_targets(TargetRegistry& registry) {
 }  // namespace intarsia
 ]])
   add_library(${library} STATIC ${CMAKE_CURRENT_BINARY_DIR}/${library}.cpp)
-  target_link_libraries(${library} PUBLIC intarsia::target_kind PRIVATE ${libraries})
+  target_link_libraries(${library} PUBLIC intarsia::target_kind PRIVATE ${libraries} $<BUILD_INTERFACE:intarsia_options>)
 
   set(declarations "")
   set(calls "")
@@ -194,7 +195,7 @@ void add_builtin_engine(EngineRegistry& registry) {
 }  // namespace intarsia
 ]])
   add_library(${library}_engine STATIC ${CMAKE_CURRENT_BINARY_DIR}/${library}_engine.cpp)
-  target_link_libraries(${library}_engine PUBLIC intarsia::engine PRIVATE ${libraries})
+  target_link_libraries(${library}_engine PUBLIC intarsia::engine PRIVATE ${libraries} $<BUILD_INTERFACE:intarsia_options>)
 endfunction()
 
 # intarsia_add_command_line(<program> <table>)

@@ -1,16 +1,12 @@
 // A model file compiled, built for its board and measured: what `compile` writes and `check` looks at.
 #pragma once
 
-#include "program.h"
+#include "context.h"
+#include "requests/measured_program.h"
 
 namespace intarsia::cli {
 
-struct MeasuredProgram {
-  Selection selection;  // as it was compiled with
-  graph::Module imported;
-  PackageContents package;
-  ProgramReport report;
-};
+using requests::MeasuredProgram;
 
 // With --flash-budget: the first choice of --optimise, from the asked one to smaller code, that keeps to it.
 Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOptions& options);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "messages.h"
+#include "plan/asked_placement.h"
 #include "progress_line.h"
 #include "support/files.h"
 
@@ -22,39 +23,9 @@ int refuse(const Diagnostics& problems) {
   return fail(problems);
 }
 
-// Without a capacity everything fits; with one, the planner stops at the first placement that does.
-Result<FitOutcome> solve(const PlacementProblem& problem, const plan::SearchLimits& limits) {
-  if (problem.capacity) return plan::fit_in_capacity(problem, limits);
-  INTARSIA_TRY(PlacementSolution best, plan::minimise_peak(problem, limits));
-  return FitOutcome{FitStatus::Fits, std::move(best)};
-}
-
 std::string quality(const PlacementSolution& best) {
   if (best.proven_optimal) return "proven optimal";
   return fmt::format("at most {} bytes above the optimum", best.peak - best.lower_bound);
-}
-
-Diagnostics explain_failure(const PlanCommandOptions& options, const FitOutcome& outcome) {
-  const PlacementSolution& best = outcome.best;
-  const std::string hint = fmt::format("the best placement found needs --capacity {}", best.peak);
-  if (outcome.status == FitStatus::BudgetEnded)
-    return Diagnostics(
-        options.problem_path,
-        fmt::format(
-            "the search ended after {} steps without a placement in {} bytes (lower bound {})",
-            options.limits.steps, *options.capacity, best.lower_bound),
-        hint);
-  if (best.bound_from_search)
-    return Diagnostics(options.problem_path,
-                       fmt::format("does not fit in {} bytes: the search tried every placement and "
-                                   "none needs less than {}",
-                                   *options.capacity, best.lower_bound),
-                       hint);
-  return Diagnostics(
-      options.problem_path,
-      fmt::format("does not fit in {} bytes: {} bytes are needed at once (lower bound)",
-                  *options.capacity, best.lower_bound),
-      hint);
 }
 
 const char* status_name(FitStatus status) {
@@ -108,7 +79,7 @@ int run_plan_command(const PlanCommandOptions& options) {
 
   plan::SearchLimits limits = options.limits;
   limits.on_progress = progress_listener();
-  const Result<FitOutcome> outcome = solve(problem, limits);
+  const Result<FitOutcome> outcome = plan::solve(problem, limits);
   clear_progress();
   if (!outcome) return refuse(outcome.error());
   if (outcome->status == FitStatus::Fits) {
@@ -121,7 +92,9 @@ int run_plan_command(const PlanCommandOptions& options) {
     }
   }
   print_report(options, problem, *outcome);
-  return outcome->status == FitStatus::Fits ? 0 : refuse(explain_failure(options, *outcome));
+  return outcome->status == FitStatus::Fits
+             ? 0
+             : refuse(plan::misfit(problem, limits, *outcome, options.problem_path, "--capacity "));
 }
 
 }  // namespace intarsia::cli

@@ -4,17 +4,16 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "messages.h"
+#include "target/target_json.h"
 #include "text_table.h"
 
 namespace intarsia::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Row = std::vector<std::string>;
 
 // What is described stands out: the first column.
@@ -45,26 +44,6 @@ const char* role_name(Role role) {
   return "";
 }
 
-const char* type_name(AttributeType type) {
-  switch (type) {
-    case AttributeType::Bool:
-      return "bool";
-    case AttributeType::Int:
-      return "int";
-    case AttributeType::String:
-      return "string";
-    case AttributeType::Enum:
-      return "enum";
-    case AttributeType::StringList:
-      return "string list";
-  }
-  return "";
-}
-
-Json value_json(const AttributeValue& value) {
-  return std::visit([](const auto& held) { return Json(held); }, value);
-}
-
 std::string default_text(const AttributeSpec& attribute) {
   if (attribute.required) return "(required)";
   if (!attribute.default_value) return "(none)";
@@ -83,40 +62,6 @@ std::vector<Row> tag_rows(const std::vector<TagSpec>& tags, const std::string& o
     rows.push_back({tag.name, tag.summary, expansion_text(tag)});
   }
   return rows;
-}
-
-Json kind_json(const KindSpec& kind) {
-  Json attributes = Json::array();
-  for (const AttributeSpec& spec : kind.attributes) {
-    Json attribute = {{"name", spec.name},
-                      {"type", type_name(spec.type)},
-                      {"help", spec.help},
-                      {"required", spec.required}};
-    if (spec.default_value) attribute["default"] = value_json(*spec.default_value);
-    if (!spec.choices.empty()) attribute["choices"] = spec.choices;
-    if (!spec.int_choices.empty()) attribute["choices"] = spec.int_choices;
-    if (spec.minimum != std::numeric_limits<int64_t>::min()) attribute["minimum"] = spec.minimum;
-    if (spec.maximum != std::numeric_limits<int64_t>::max()) attribute["maximum"] = spec.maximum;
-    attributes.push_back(std::move(attribute));
-  }
-  return {{"name", kind.name},
-          {"role", role_name(kind.role)},
-          {"summary", kind.summary},
-          {"attributes", std::move(attributes)}};
-}
-
-Json tag_json(const TagSpec& tag) {
-  Json json = {{"name", tag.name}, {"summary", tag.summary}, {"target", tag.expansion}};
-  if (!tag.host.empty()) json["host"] = tag.host;
-  json["origin"] = tag.origin;
-  return json;
-}
-
-Json catalogue_json(const TargetCatalogue& catalogue) {
-  Json kinds = Json::array(), tags = Json::array();
-  for (const KindSpec& kind : catalogue.kinds()) kinds.push_back(kind_json(kind));
-  for (const TagSpec& tag : catalogue.tags()) tags.push_back(tag_json(tag));
-  return {{"kinds", std::move(kinds)}, {"tags", std::move(tags)}};
 }
 
 std::string catalogue_text(const TargetCatalogue& catalogue, const Terminal& terminal) {
@@ -147,20 +92,6 @@ std::string kind_text(const TargetCatalogue& catalogue, const KindSpec& kind,
   const std::vector<Row> tags = tag_rows(catalogue.tags(), kind.name);
   if (!tags.empty()) text += "\n" + title("Tags", terminal) + table(tags, terminal);
   return text;
-}
-
-Json target_json(const TargetCatalogue& catalogue, const TargetSpec& target) {
-  Json devices = Json::array();
-  for (const Target& device : target.devices()) {
-    Json values = Json::object();
-    for (const auto& [name, entry] : device.attributes) values[name] = value_json(entry.value);
-    devices.push_back({{"name", device.name}, {"kind", device.kind}, {"attributes", values}});
-  }
-  const auto tag = to_tag(catalogue, target);
-  return {{"target_string", to_string(target)},
-          {"json", Json::parse(to_json(target), nullptr, false)},
-          {"tag", tag ? Json(*tag) : Json(nullptr)},
-          {"members", std::move(devices)}};
 }
 
 std::string target_text(const TargetCatalogue& catalogue, const TargetSpec& target,
@@ -201,13 +132,10 @@ ExampleTarget example_target(const TargetCatalogue& catalogue) {
 Result<std::string> describe_targets(const TargetCatalogue& catalogue,
                                      const std::optional<std::string>& name, bool json,
                                      const Terminal& terminal) {
-  if (!name)
-    return json ? catalogue_json(catalogue).dump(2) + "\n" : catalogue_text(catalogue, terminal);
-  if (const KindSpec* kind = catalogue.kind(*name)) {
-    return json ? kind_json(*kind).dump(2) + "\n" : kind_text(catalogue, *kind, terminal);
-  }
+  if (json) return targets_json(catalogue, name);
+  if (!name) return catalogue_text(catalogue, terminal);
+  if (const KindSpec* kind = catalogue.kind(*name)) return kind_text(catalogue, *kind, terminal);
   INTARSIA_TRY(const TargetSpec target, parse_target(catalogue, *name, "targets"));
-  if (json) return target_json(catalogue, target).dump(2) + "\n";
   const TagSpec* tag = catalogue.tag(*name);
   const std::string heading =
       tag == nullptr ? ""

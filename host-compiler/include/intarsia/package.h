@@ -93,6 +93,9 @@ std::string manifest_json(const PackageManifest& manifest);
 // names of a manifest that lead out of the folder, or that a compiler would take for options, are refused.
 Result<PackageManifest> read_manifest(const std::string& folder);
 
+// All files of the package, with a manifest that lists them.
+std::vector<SourceFile> listed_files(PackageContents package);
+
 // Makes `folder` hold the package, and lists its files in the manifest. The folder is replaced whole or not at all;
 // files of an earlier compilation that are not of this one go, files of anybody else stay, and where one of
 // them has the name of a file of ours, that is refused.

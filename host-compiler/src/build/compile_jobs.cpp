@@ -12,12 +12,13 @@
 
 #include "build/object_cache.h"
 #include "support/process.h"
+#include "support/watched.h"
 
 namespace intarsia::build {
 namespace {
 
 Result<void> compile(const Job& job, const BuildSetting& setting, const ObjectCache& cache,
-                     std::atomic<bool>& added) {
+                     std::atomic<bool>& added, const std::atomic<bool>& wanted) {
   std::vector<std::string> command = job.command;
   for (const std::string& dir : job.include_dirs) command.push_back("-I" + dir);
   std::optional<std::string> key;
@@ -32,6 +33,7 @@ Result<void> compile(const Job& job, const BuildSetting& setting, const ObjectCa
   ProcessOptions options;
   options.directory = job.directory;
   options.timeout = setting.time_limit;
+  options.is_wanted = [&] { return wanted.load(); };
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command, options));
   if (outcome.timed_out)
     return Diagnostics(job.source,
@@ -64,12 +66,13 @@ Result<void> run_jobs(const BuildSetting& setting, const std::vector<Job>& jobs)
   const ObjectCache cache = ObjectCache::of_user();
   std::vector<Result<void>> results(jobs.size());
   std::atomic<size_t> next{0}, finished{0};
-  std::atomic<bool> added{false};
+  std::atomic<bool> added{false}, wanted{true};
   std::mutex progress;
   const auto work = [&] {
-    for (size_t i; (i = next.fetch_add(1)) < jobs.size();) {
-      results[i] = compile(jobs[i], setting, cache, added);
+    for (size_t i; wanted && (i = next.fetch_add(1)) < jobs.size();) {
+      results[i] = compile(jobs[i], setting, cache, added, wanted);
       const size_t now = ++finished;
+      if (!watched::is_wanted()) wanted = false;
       if (!setting.on_progress) continue;
       const std::lock_guard lock(progress);
       setting.on_progress(
@@ -77,11 +80,24 @@ Result<void> run_jobs(const BuildSetting& setting, const std::vector<Job>& jobs)
     }
   };
   std::vector<std::thread> workers;
+  std::atomic<unsigned> working{0};
   const unsigned count = std::max(1u, std::min(8u, std::thread::hardware_concurrency()));
-  for (unsigned i = 1; i < std::min<size_t>(count, jobs.size()); ++i) workers.emplace_back(work);
+  for (unsigned i = 1; i < std::min<size_t>(count, jobs.size()); ++i) {
+    ++working;
+    workers.emplace_back([&] {
+      work();
+      --working;
+    });
+  }
   work();
+  // This thread is the one that is watched.
+  while (working > 0) {
+    if (!watched::is_wanted()) wanted = false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
   for (std::thread& worker : workers) worker.join();
   if (added) cache.trim();
+  INTARSIA_TRY_VOID(watched::goes_on());
   Diagnostics problems;
   for (const Result<void>& result : results)
     if (!result.ok()) {

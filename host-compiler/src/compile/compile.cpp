@@ -10,6 +10,7 @@
 #include "passes/dead_channel_elimination.h"
 #include "passes/quantised_edges.h"
 #include "support/sha256.h"
+#include "support/watched.h"
 #include "target_kind/owners.h"
 
 namespace intarsia {
@@ -23,6 +24,12 @@ constexpr StageName kStageNames[] = {
     {Stage::Import, "import"},  {Stage::Eliminate, "eliminate"}, {Stage::Partition, "partition"},
     {Stage::Lower, "lower"},    {Stage::Plan, "plan"},           {Stage::Emit, "emit"},
     {Stage::Package, "package"}};
+
+std::string_view name_of(Stage stage) {
+  for (const StageName& each : kStageNames)
+    if (each.stage == stage) return each.name;
+  return "";
+}
 
 // One program, or one for each segment of a model that several CPUs run.
 std::vector<CompiledProgram> programs_of(const CompiledModel& model, const TargetRegistry& registry,
@@ -101,8 +108,11 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     model.reached = stage;
     return true;
   };
+  // Whoever watches is told first.
+  const auto begin = [](Stage stage) { return watched::begins(name_of(stage)); };
 
   if (enters(Stage::Eliminate)) {
+    INTARSIA_TRY_VOID(begin(Stage::Eliminate));
     tell(options, "reducing the model");
     if (options.io == ModelIo::Int8) {
       passes::QuantisedEdges edges = passes::quantised_edges(model.imported);
@@ -112,6 +122,7 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     INTARSIA_TRY(model.reduced, reduced_as_asked(model.imported, options));
   }
   if (enters(Stage::Partition)) {
+    INTARSIA_TRY_VOID(begin(Stage::Partition));
     const MemoryMap memory = planning_memory(options.memory, registry, target);
     PartitionOptions asked = options.partition;
     asked.lowering = lowering_options(options, memory);
@@ -121,14 +132,17 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     model.programs = programs_of(model, registry, target);
   }
   if (enters(Stage::Lower)) {
+    INTARSIA_TRY_VOID(begin(Stage::Lower));
     for (CompiledProgram& program : model.programs)
       INTARSIA_TRY_VOID(lower_program(program, registry, options));
   }
   if (enters(Stage::Plan)) {
+    INTARSIA_TRY_VOID(begin(Stage::Plan));
     for (CompiledProgram& program : model.programs)
       INTARSIA_TRY_VOID(plan_program(program, registry, options));
   }
   if (enters(Stage::Emit)) {
+    INTARSIA_TRY_VOID(begin(Stage::Emit));
     tell(options, "writing C");
     for (CompiledProgram& program : model.programs) {
       INTARSIA_TRY(program.emitted,
@@ -141,6 +155,7 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     INTARSIA_TRY_VOID(check_sections(options.sections, placeable_objects(model)));
   }
   if (enters(Stage::Package)) {
+    INTARSIA_TRY_VOID(begin(Stage::Package));
     tell(options, "packaging");
     INTARSIA_TRY(model.package, make_package(model, registry, target, options.package));
   }
@@ -152,6 +167,7 @@ Result<CompiledModel> run_pipeline(const ModelFile& file, const TargetRegistry& 
                                    Stage last) {
   ImportOptions import = file.options;
   import.foreign = registry.foreign_formats();
+  INTARSIA_TRY_VOID(watched::begins(name_of(Stage::Import)));
   if (!import.on_progress) import.on_progress = options.on_progress;
   INTARSIA_TRY(graph::Module imported, import_model(file.bytes, import));
   return run_pipeline(imported_model(std::move(imported), file.bytes), registry, target, options,

@@ -9,6 +9,7 @@
 #include "intarsia/contract/status.h"
 #include "intarsia/plugin/check.h"
 #include "packaging/stream_package.h"
+#include "support/watched.h"
 #include "tir/function_index.h"
 
 namespace intarsia::engine {
@@ -176,6 +177,7 @@ Diagnostics ProgramEngine::failed(const Step& step, intarsia_status status) {
 }
 
 Result<void> ProgramEngine::execute(const Step& step) {
+  INTARSIA_TRY_VOID(watched::goes_on());
   if (step.function != nullptr) {
     executor_.run(*step.function, step.arguments);
   } else {

@@ -4,6 +4,7 @@
 
 #include "lowering/merge.h"
 #include "lowering/stitch.h"
+#include "support/watched.h"
 
 namespace intarsia {
 namespace {
@@ -56,6 +57,7 @@ Result<tir::Module> lower(const graph::Module& module, const TargetRegistry& reg
   int64_t lowered_operators = 0;
   const int64_t all_operators = count_operators(module);
   for (const graph::Node& node : entry.nodes) {
+    INTARSIA_TRY_VOID(watched::goes_on());
     const graph::Function* function = module.find(node.attrs<graph::CallAttrs>().callee);
     INTARSIA_CHECK(function != nullptr, "a partitioned module has every callee");
     const Target* device = target.device(function->target);

@@ -7,6 +7,7 @@
 #include "graph/op_check.h"
 #include "intarsia/graph.h"
 #include "operators/operator.h"
+#include "support/watched.h"
 
 namespace intarsia::operators {
 
@@ -70,6 +71,7 @@ Result<std::vector<TensorValue>> Evaluator::run(const std::vector<TensorValue>& 
 }
 
 Result<void> Evaluator::take_steps(const Function& function, const Node& node, int64_t steps) {
+  INTARSIA_TRY_VOID(watched::goes_on());
   steps_left_ -= steps;
   if (steps_left_ >= 0) return {};
   return Diagnostics(

@@ -20,6 +20,7 @@ namespace intarsia {
 namespace {
 
 using Json = nlohmann::ordered_json;
+constexpr const char* kManifest = "manifest.json";
 constexpr int kManifestVersion = INTARSIA_RUNTIME_VERSION;
 
 using packaging::tensor_json;
@@ -213,17 +214,21 @@ Result<PackageManifest> read_manifest(const std::string& folder) {
   return manifest;
 }
 
-Result<void> write_package_folder(const std::string& folder, PackageContents package) {
-  constexpr const char* kManifest = "manifest.json";
+std::vector<SourceFile> listed_files(PackageContents package) {
   std::set<std::string> names = {kManifest};
   for (const SourceFile& file : package.files) names.insert(file.path);
   package.manifest.files.assign(names.begin(), names.end());
   std::erase_if(package.files, [&](const SourceFile& file) { return file.path == kManifest; });
   package.files.push_back({kManifest, manifest_json(package.manifest)});
+  return std::move(package.files);
+}
 
+Result<void> write_package_folder(const std::string& folder, PackageContents package) {
   packaging::NewFolder wanted;
   wanted.folder = folder;
-  wanted.files = std::move(package.files);
+  wanted.files = listed_files(std::move(package));
+  std::set<std::string> names;
+  for (const SourceFile& file : wanted.files) names.insert(file.path);
   if (const std::optional<std::set<std::string>> listed = files_listed(folder)) {
     wanted.earlier = *listed;
     wanted.overwrite = listed->empty();  // of a version that did not list them

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 
+#include "support/watched.h"
 #include "target_kind/owners.h"
 
 namespace intarsia::partitioning {
@@ -70,7 +71,7 @@ CostModel::CostModel(const Function& function, const TargetRegistry& registry,
     std::vector<Picoseconds> row(devices.size(), 0);
     const graph::NodeId node{static_cast<int32_t>(n)};
     for (size_t m = 0; m < devices.size(); ++m) {
-      if (costs == nullptr || !offers.table.cells[n][m].can()) continue;
+      if (costs == nullptr || !offers.table.cells[n][m].can() || !watched::is_wanted()) continue;
       alone[m] = costs->of(m, {&node, 1});
       row[m] = limited(alone[m].microseconds());
     }

@@ -9,6 +9,7 @@
 #include "partitioning/offers.h"
 #include "partitioning/regions.h"
 #include "passes/passes.h"
+#include "support/watched.h"
 #include "target_kind/owners.h"
 
 namespace intarsia {
@@ -165,7 +166,7 @@ std::vector<Explanation::Cycles> estimated_cycles(const graph::Module& module,
   int64_t estimated = 0;
   for (const graph::Function& function : module.functions) {
     const Target* device = function.name == module.entry ? nullptr : target.device(function.target);
-    if (device == nullptr) continue;
+    if (device == nullptr || !watched::is_wanted()) continue;
     const TargetKind& kind = registry.kind_of(*device);
     if (lowering.on_progress)
       lowering.on_progress({"estimating operators on " + device->name, estimated, all});
@@ -208,6 +209,7 @@ Result<Partitioned> partition(const graph::Module& module, const TargetRegistry&
   const partitioning::FunctionCosts functions(flat, function, registry, target, options.lowering);
   const partitioning::CostModel costs(function, registry, target, offers,
                                       by_cost || options.estimates ? &functions : nullptr, by_cost);
+  INTARSIA_TRY_VOID(watched::goes_on());
   Result<Assignment> by_priority = assign_by_priority(flat, function, registry, target, offers);
   std::optional<Candidate> chosen;
   std::optional<Explanation::Search> search;

@@ -10,6 +10,7 @@
 #include "plan/lifetimes.h"
 #include "plan/pool_choice.h"
 #include "plan/refusal.h"
+#include "support/watched.h"
 
 namespace intarsia {
 
@@ -182,10 +183,12 @@ Result<Plan> plan_memory(const tir::Module& module, const MemoryMap& memory,
                             result.alignment, options.on_progress};
   // The rest of the steps makes small what fits, or says how much is missing.
   const plan::PoolChoice choice = plan::choose_pools(task, options.search_budget / 4 * 3);
+  INTARSIA_TRY_VOID(watched::goes_on());
   if (choice.pools.size() != groups.size())
     return plan::does_not_fit(module, task, choice, options.search_budget - choice.steps);
   std::vector<int64_t> offsets(groups.size(), 0);
   INTARSIA_TRY_VOID(place_groups(task, choice, options, result, offsets));
+  INTARSIA_TRY_VOID(watched::goes_on());
 
   for (size_t g = 0; g < groups.size(); ++g)
     for (const tir::BufferId id : groups[g].buffers)

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "plan/load_profile.h"
+#include "support/watched.h"
 
 namespace intarsia::plan {
 
@@ -220,7 +221,7 @@ class Chooser {
 
   void spend(int64_t steps) {
     constexpr int64_t kBetweenNews = 1024;
-    left_ -= std::min(left_, steps);
+    left_ -= watched::is_wanted() ? std::min(left_, steps) : left_;
     if (!task_.on_progress || told_ - left_ < kBetweenNews) return;
     told_ = left_;
     task_.on_progress({"choosing memories, steps at most", budget_ - left_, budget_});

@@ -12,6 +12,7 @@
 #include "plan/first_fit.h"
 #include "plan/instance.h"
 #include "plan/search.h"
+#include "support/watched.h"
 
 namespace intarsia::plan {
 
@@ -37,15 +38,16 @@ class Budget {
   explicit Budget(const SearchLimits& limits)
       : steps_(limits.steps),
         work_(limits.steps > kMostWork / kWorkOfAStep ? kMostWork : limits.steps * kWorkOfAStep) {
+    stop_ = [] { return !watched::is_wanted(); };
     if (limits.seconds) {
       const auto end = Clock::now() + std::chrono::duration<double>(*limits.seconds);
-      stop_ = [end] { return Clock::now() >= end; };
+      stop_ = [end] { return Clock::now() >= end || !watched::is_wanted(); };
     }
     total_ = steps_;
     on_progress_ = limits.on_progress;
   }
 
-  int64_t steps() const { return stop_ && stop_() ? 0 : steps_; }
+  int64_t steps() const { return stop_() ? 0 : steps_; }
   int64_t spent() const { return spent_; }
   int64_t work() const { return work_; }
   void spend(int64_t steps, int64_t work = 0) {

@@ -17,6 +17,7 @@
 #include <thread>
 
 #include "support/interrupt.h"
+#include "support/watched.h"
 
 extern char** environ;
 
@@ -146,6 +147,10 @@ void end_group(pid_t process, int* status) {
   if (!gone) waitpid(process, status, 0);
 }
 
+bool is_wanted(const ProcessOptions& options) {
+  return watched::is_wanted() && (!options.is_wanted || options.is_wanted());
+}
+
 void watch(pid_t process, const ProcessOptions& options, Pipe& out, Pipe& err,
            ProcessOutcome& outcome) {
   const Clock::time_point start = Clock::now();
@@ -153,8 +158,9 @@ void watch(pid_t process, const ProcessOptions& options, Pipe& out, Pipe& err,
   int status = 0;
   while (waitpid(process, &status, WNOHANG) == 0) {
     const Clock::time_point now = Clock::now();
-    if (options.timeout.count() > 0 && now - start > options.timeout) {
-      outcome.timed_out = true;
+    const bool is_late = options.timeout.count() > 0 && now - start > options.timeout;
+    if (is_late || !is_wanted(options)) {
+      outcome.timed_out = is_late;
       end_group(process, &status);
       break;
     }
@@ -201,6 +207,7 @@ Result<ProcessOutcome> run_process(const std::vector<std::string>& command,
   ProcessOutcome outcome;
   watch(process, options, out, err, outcome);
   interrupt::ended(process);
+  if (!is_wanted(options)) return watched::stopped();
   return outcome;
 }
 

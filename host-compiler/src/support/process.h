@@ -15,6 +15,8 @@ struct ProcessOptions {
   std::string directory;                 // working directory; empty: ours
   std::chrono::milliseconds timeout{0};  // 0: none
   std::function<void()> on_wait;         // called about ten times a second while it runs
+  // Asked as often, and ends the program by saying no, beside the watch of this thread (intarsia/watch.h).
+  std::function<bool()> is_wanted;
   // NAME=VALUE, beside what our own environment holds; a name that is there already gets this value.
   std::vector<std::string> environment;
 };
@@ -32,7 +34,7 @@ struct ProcessOutcome {
 };
 
 // `command[0]` is looked up in PATH. Standard input is empty. A failure means that the program
-// could not be started; a program that ran and failed is an outcome.
+// could not be started, or that nobody wants it any more (intarsia/watch.h); a program that ran and failed is an outcome.
 Result<ProcessOutcome> run_process(const std::vector<std::string>& command,
                                    const ProcessOptions& options = {});
 

@@ -1,10 +1,10 @@
 // What `intarsia verify` holds against a program whose devices round in their own way, and what it does not.
-#include "verify_operators.h"
+#include "requests/verify_operators.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace intarsia::cli {
+namespace intarsia::requests {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST(VerifyOperators, PinsAreThoseOfTheExplanation) {
 }
 
 }  // namespace
-}  // namespace intarsia::cli
+}  // namespace intarsia::requests

@@ -1,4 +1,4 @@
-#include "verify_operators.h"
+#include "requests/verify_operators.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "intarsia/diagnostics.h"
 #include "intarsia/graph/tensor_values.h"
 
-namespace intarsia::cli {
+namespace intarsia::requests {
 namespace {
 
 // A variable of which several operators know has a history that no operator alone has.
@@ -234,4 +234,4 @@ Result<OperatorCheck> check_operators(const graph::Module& opened,
   return check;
 }
 
-}  // namespace intarsia::cli
+}  // namespace intarsia::requests

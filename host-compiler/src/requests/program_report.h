@@ -1,0 +1,30 @@
+// The report of a compiled model, whether one CPU runs it or several.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "intarsia/report.h"
+#include "requests/select.h"
+
+namespace intarsia::requests {
+
+// One report of a single program, or one of every segment.
+struct ProgramReport {
+  std::string model;
+  std::vector<TensorInfo> inputs, outputs;
+  size_t eliminated_steps = 0;
+  size_t cpus = 1;  // whose parts run at the same time
+  std::string text, json;
+  std::vector<Report> parts;  // one, or one of every segment
+  std::vector<DeviceCycles> device_cycles;
+  std::vector<OperatorRow> operators;
+  std::optional<Measurements> measured;
+  std::string not_measured;  // why `measured` is absent
+};
+// `measured` is of the program when it is a single one for a board.
+ProgramReport report_of(const Selection& selection, const CompiledModel& model,
+                        const Result<Measurements>& measured);
+
+}  // namespace intarsia::requests

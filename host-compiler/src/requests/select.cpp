@@ -1,0 +1,155 @@
+#include "requests/select.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <fmt/format.h>
+
+#include "support/files.h"
+
+namespace intarsia::requests {
+namespace {
+
+// `pins` are those of one source: there, a name has one device.
+Result<void> add_pin(const std::string& text, const std::string& where,
+                     std::map<std::string, std::string>& pins) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    return Diagnostics(where, fmt::format("'{}' is not NAME=DEVICE", text),
+                       "for example conv_3=npu");
+  const std::string name = text.substr(0, equals), device = text.substr(equals + 1);
+  const auto [pin, fresh] = pins.try_emplace(name, device);
+  if (!fresh && pin->second != device)
+    return Diagnostics(where,
+                       fmt::format("'{}' is pinned to '{}' already and cannot run on '{}' too",
+                                   name, pin->second, device),
+                       "keep one of the two");
+  return {};
+}
+
+Result<PartitionOptions> partition_options(const ModelOptions& options) {
+  PartitionOptions result;
+  result.policy = options.policy == "cost" ? PartitionPolicy::Cost : PartitionPolicy::Priority;
+  result.estimates = false;  // where nobody shows them
+  if (!options.pins_file.empty()) {
+    INTARSIA_TRY(const std::string text, read_text_file(options.pins_file));
+    std::istringstream lines(text);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+      ++number;
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (line.empty() || line[0] == '#') continue;
+      INTARSIA_TRY_VOID(
+          add_pin(line, fmt::format("{}:{}", options.pins_file, number), result.pins));
+    }
+  }
+  std::map<std::string, std::string> pins;
+  for (const std::string& pin : options.pins) INTARSIA_TRY_VOID(add_pin(pin, "--pin", pins));
+  pins.merge(result.pins);  // what the command line says goes before the file
+  result.pins = std::move(pins);
+  return result;
+}
+
+Result<std::map<std::string, std::string>> sections_of(const ModelOptions& options) {
+  std::map<std::string, std::string> sections;
+  for (const std::string& text : options.sections) {
+    const size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return Diagnostics("--section", fmt::format("'{}' is not WHAT=SECTION", text),
+                         "for example weights=.qspi");
+    if (!sections.try_emplace(text.substr(0, equals), text.substr(equals + 1)).second)
+      return Diagnostics("--section",
+                         fmt::format("'{}' has a section already", text.substr(0, equals)),
+                         "keep one of the two");
+  }
+  return sections;
+}
+
+// The core the C compiler is to compile for: what the host says, or the board's own when it
+// leaves it open.
+Result<board::Core> core_of(const board::Board& board, const Target& host) {
+  const AttributeValue* mcpu = host.attributes.find("mcpu");
+  const std::string* name = mcpu == nullptr ? nullptr : std::get_if<std::string>(mcpu);
+  if (name == nullptr || *name == "native") {
+    if (board.cores.empty()) return board::Core{"native", {}};
+    return board.cores.front();
+  }
+  return board::core_for(board, *name);
+}
+
+// --sram-limit is an attribute of those devices that have one of this name.
+Result<TargetSpec> with_sram_limit(const TargetCatalogue& catalogue, const TargetSpec& target,
+                                   int64_t bytes) {
+  constexpr const char* kAttribute = "sram-limit";
+  std::vector<Target> devices(target.devices().begin(), target.devices().end());
+  for (Target& device : devices) {
+    const std::vector<AttributeSpec>& known = catalogue.kind(device.kind)->attributes;
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const AttributeSpec& spec) { return spec.name == kAttribute; }))
+      device.attributes.write(kAttribute, bytes);
+  }
+  return make_target(catalogue, devices, "--sram-limit");
+}
+
+}  // namespace
+
+Result<Selection> select(Environment& environment, const ModelOptions& options) {
+  if (options.flash_budget && !options.keeps_flash_budget)
+    return Diagnostics("--flash-budget",
+                       "only 'compile' and 'check' measure flash and keep to a budget",
+                       "leave it out, and give the --optimise that 'compile' chose");
+  INTARSIA_TRY_VOID(environment.load_tags(options.tags_file));
+  INTARSIA_TRY(const std::vector<std::string> folders, environment.board_folders());
+  INTARSIA_TRY(board::Board board, board::find_board(folders, options.board));
+  std::string text = options.target;
+  if (text.empty() && (board.native() || board.cores.empty())) {
+    text = "c";
+  } else if (text.empty()) {
+    const board::Core& core = board.cores.front();
+    text = core.attributes.empty() ? core.name : core.name + " " + core.attributes;
+  }
+  const std::string where = options.target.empty() && !board.native()
+                                ? fmt::format("{}/board.json: cores[0]", board.folder)
+                                : "--target";
+  INTARSIA_TRY(TargetSpec target,
+               parse_target_argument(environment.registry.catalogue(), text, where));
+  if (options.sram_limit) {
+    INTARSIA_TRY(target,
+                 with_sram_limit(environment.registry.catalogue(), target, *options.sram_limit));
+  }
+  INTARSIA_TRY(board::Core core, core_of(board, target.host()));
+  CompileOptions compile_options;
+  INTARSIA_TRY(compile_options.partition, partition_options(options));
+  for (auto& [name, device] : compile_options.partition.pins) {
+    INTARSIA_TRY(const Target* found, find_device(environment.registry.catalogue(), target, device,
+                                                  fmt::format("--pin {}", name)));
+    device = found->name;
+  }
+  using Optimise = LoweringOptions::Optimise;
+  compile_options.lowering.optimise = options.optimise == "speed"  ? Optimise::Speed
+                                      : options.optimise == "size" ? Optimise::Size
+                                                                   : Optimise::Balanced;
+  compile_options.lowering.ram_budget = options.ram_budget;
+  compile_options.lowering.flash_budget = options.flash_budget;
+  compile_options.lowering.eliminate_dead_channels = !options.keep_dead_channels;
+  compile_options.plan.in_place = !options.no_in_place;
+  compile_options.memory = board::memory_map(board);
+  INTARSIA_TRY(compile_options.sections, sections_of(options));
+  return Selection{std::move(target), std::move(board), std::move(core),
+                   std::move(compile_options)};
+}
+
+BuildSetting build_setting(const Environment& environment, const ModelOptions& options,
+                           const board::Board& board, const board::Core& core,
+                           const std::string& folder, const PackageManifest& manifest) {
+  BuildSetting setting{
+      folder, manifest, board, core, environment.resource_root, optimise_flag(options)};
+  setting.time_limit = std::chrono::milliseconds(static_cast<int64_t>(options.timeout * 1000));
+  return setting;
+}
+
+std::string optimise_flag(const ModelOptions& options) {
+  return options.optimise == "speed" ? "-O2" : "-Os";
+}
+
+}  // namespace intarsia::requests
