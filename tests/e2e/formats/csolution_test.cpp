@@ -98,7 +98,7 @@ TEST_F(Csolution, APackOfPlainCIsForEveryCore) {
 // What the schema asks of a component's Csub: at most 32 characters, a letter or a digit first. The project of the sample
 // names the same component, and DescriptionsAreValidByTheirSchemas asks the schema itself.
 TEST_F(Csolution, ComponentsHaveNamesThatPacksAllow) {
-  for (const std::string model : {std::string("_digits"), std::string(100, 'm')}) {
+  for (const std::string& model : {std::string("_digits"), std::string(100, 'm')}) {
     const ProcessOutcome outcome = intarsia({"compile", digits_path(), "--board", "mps2-an386",
                                              "--name", model, "--format", "cmsis-pack", "-o", "m"});
     EXPECT_TRUE(outcome.succeeded()) << outcome.err;
@@ -155,7 +155,7 @@ TEST_F(Csolution, DescriptionsAreValidByTheirSchemas) {
   const char* schemas = std::getenv("INTARSIA_CMSIS_SCHEMAS");
   if (schemas == nullptr || !have_program("xmllint"))
     GTEST_SKIP() << needs("cmsis-schemas") << "INTARSIA_CMSIS_SCHEMAS and xmllint";
-  for (const std::string model : {std::string("_digits"), std::string(100, 'm')}) {
+  for (const std::string& model : {std::string("_digits"), std::string(100, 'm')}) {
     ASSERT_TRUE(intarsia({"compile", digits_path(), "--board", "mps2-an386", "--name", model,
                           "--format", "cmsis-pack", "-o", "named"})
                     .succeeded());
