@@ -125,7 +125,7 @@ entry @main
 
 TEST_F(AtATerminal, ProgressIsGoneAtTheEnd) {
   write_image("in.bin", 3);
-  const std::vector<std::string> command = {"run",    digits_path(),  "--input",
+  const std::vector<std::string> command = {"run",    "--native",     digits_path(), "--input",
                                             "in.bin", "--output-dir", "out"};
   const std::string slow = slow_compiler_first();
   const ShownOnTerminal shown = at_terminal(command, 200, {slow});
@@ -142,8 +142,8 @@ TEST_F(AtATerminal, ProgressIsGoneBeforeAnError) {
   std::filesystem::permissions(path("slow/cc"), std::filesystem::perms::owner_all);
   write_image("in.bin", 3);
   const ShownOnTerminal shown =
-      at_terminal({"run", digits_path(), "--input", "in.bin", "--output-dir", "out"}, 80,
-                  {"PATH=" + path("slow") + ":" + std::getenv("PATH")});
+      at_terminal({"run", "--native", digits_path(), "--input", "in.bin", "--output-dir", "out"},
+                  80, {"PATH=" + path("slow") + ":" + std::getenv("PATH")});
   EXPECT_EQ(shown.exit_code, kUserError);
   ASSERT_THAT(shown.screen, SizeIs(testing::Ge(1u)));
   EXPECT_THAT(shown.screen[0], StartsWith("error: "));
