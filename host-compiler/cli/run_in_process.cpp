@@ -20,24 +20,6 @@ std::vector<std::span<const uint8_t>> slice(const std::vector<TensorInfo>& tenso
   return bytes;
 }
 
-// As many samples as the inputs hold: each the same number, or one for all.
-Result<size_t> samples_of(const RunCommand& command, const std::vector<TensorInfo>& tensors,
-                          const std::vector<std::vector<uint8_t>>& inputs) {
-  size_t samples = 1;
-  for (size_t i = 0; i < inputs.size(); ++i)
-    samples = std::max(samples, inputs[i].size() / static_cast<size_t>(tensors[i].bytes));
-  Diagnostics problems;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const size_t held = inputs[i].size() / static_cast<size_t>(tensors[i].bytes);
-    if (held != samples && held != 1)
-      problems.add(command.inputs[i],
-                   fmt::format("holds {} samples, another input {}", held, samples),
-                   "give as many of each, or one for all");
-  }
-  if (!problems.empty()) return problems;
-  return samples;
-}
-
 Result<void> run_repeatedly(const RunCommand& command, Engine& engine,
                             const std::vector<std::vector<uint8_t>>& inputs,
                             ExecuteResult& result) {
@@ -77,6 +59,23 @@ Result<std::vector<std::vector<uint8_t>>> read_run_inputs(const RunCommand& comm
   return all;
 }
 
+Result<size_t> sample_count(const std::vector<std::string>& names,
+                            const std::vector<TensorInfo>& tensors,
+                            const std::vector<std::vector<uint8_t>>& inputs) {
+  size_t samples = 1;
+  for (size_t i = 0; i < inputs.size(); ++i)
+    samples = std::max(samples, inputs[i].size() / static_cast<size_t>(tensors[i].bytes));
+  Diagnostics problems;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const size_t held = inputs[i].size() / static_cast<size_t>(tensors[i].bytes);
+    if (held != samples && held != 1)
+      problems.add(names[i], fmt::format("holds {} samples, another input {}", held, samples),
+                   "give as many of each, or one for all");
+  }
+  if (!problems.empty()) return problems;
+  return samples;
+}
+
 Result<std::optional<Engine>> make_engine(const Context& context, const CompiledModel& model,
                                           const EngineOptions& options, std::string& reason) {
   Result<Engine> engine = Engine::make(model, context.engine, options);
@@ -90,7 +89,7 @@ Result<ProcessRun> run_engine(const Context& context, const RunCommand& command,
                               const std::vector<std::vector<uint8_t>>& inputs) {
   ProcessRun run;
   if (command.batch) {
-    INTARSIA_TRY(run.samples, samples_of(command, engine.inputs(), inputs));
+    INTARSIA_TRY(run.samples, sample_count(command.inputs, engine.inputs(), inputs));
     SampleSet set{.samples = run.samples, .threads = command.jobs};
     set.inputs.assign(inputs.begin(), inputs.end());
     INTARSIA_TRY(run.result.outputs, run_samples(model, context.engine, set));

@@ -32,18 +32,6 @@ std::string title(const std::string& text, const Terminal& terminal) {
   return tinted(terminal, Tint::Heading, text) + "\n";
 }
 
-const char* role_name(Role role) {
-  switch (role) {
-    case Role::Cpu:
-      return "cpu";
-    case Role::Accelerator:
-      return "accelerator";
-    case Role::Device:
-      return "device";
-  }
-  return "";
-}
-
 std::string default_text(const AttributeSpec& attribute) {
   if (attribute.required) return "(required)";
   if (!attribute.default_value) return "(none)";

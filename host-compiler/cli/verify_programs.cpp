@@ -169,20 +169,12 @@ Result<std::vector<Values>> read_samples(const graph::Function& function,
       all.push_back(std::move(bytes).value());
   }
   if (!problems.empty()) return problems;
-  size_t count = 1;
-  for (size_t i = 0; i < all.size(); ++i)
-    count = std::max(count, all[i].size() / static_cast<size_t>(tensors[i].bytes));
+  INTARSIA_TRY(const size_t count, sample_count(inputs, tensors, all));
   for (size_t i = 0; i < all.size(); ++i) {
-    const size_t slices = all[i].size() / static_cast<size_t>(tensors[i].bytes);
-    if (slices != count && slices != 1)
-      problems.add(inputs[i], fmt::format("holds {} samples, another input {}", slices, count),
-                   "give as many of each, or one for all");
-    if (slices == 1 && count > 1) {
-      const graph::TensorValue one = all[i];
-      for (size_t n = 1; n < count; ++n) all[i].insert(all[i].end(), one.begin(), one.end());
-    }
+    if (all[i].size() != static_cast<size_t>(tensors[i].bytes)) continue;
+    const graph::TensorValue one = all[i];
+    for (size_t n = 1; n < count; ++n) all[i].insert(all[i].end(), one.begin(), one.end());
   }
-  if (!problems.empty()) return problems;
   std::vector<Values> samples;
   for (size_t s = 0; s < count; ++s) samples.push_back(slice(all, s, count));
   return samples;

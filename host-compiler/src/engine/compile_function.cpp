@@ -252,14 +252,12 @@ class Compiler {
 }  // namespace
 
 FunctionTable::FunctionTable(const tir::Module& module, FindKernel find_kernel)
-    : module_(module), find_kernel_(std::move(find_kernel)) {}
+    : module_(module), index_(module), find_kernel_(std::move(find_kernel)) {}
 
 Result<const FunctionCode*> FunctionTable::compiled(const std::string& name) {
   if (const auto found = functions_.find(name); found != functions_.end())
     return static_cast<const FunctionCode*>(found->second.get());
-  const tir::Func* func = module_.find(name);
-  INTARSIA_CHECK(func != nullptr, "a verified module has every function that it calls");
-  INTARSIA_TRY(FunctionCode code, Compiler(module_, *func, *this, find_kernel_).run());
+  INTARSIA_TRY(FunctionCode code, Compiler(module_, index_.at(name), *this, find_kernel_).run());
   auto kept = std::make_unique<FunctionCode>(std::move(code));
   const FunctionCode* answer = kept.get();
   functions_[name] = std::move(kept);

@@ -8,6 +8,7 @@
 
 #include "engine/code.h"
 #include "intarsia/result.h"
+#include "tir/function_index.h"
 
 namespace intarsia::engine {
 
@@ -19,9 +20,12 @@ class FunctionTable {
   FunctionTable(const tir::Module& module, FindKernel find_kernel);
   // Fails with a line that names what there is no function for in this process.
   Result<const FunctionCode*> compiled(const std::string& name);
+  // As it is in the module; checked to exist.
+  const tir::Func& at(const std::string& name) const { return index_.at(name); }
 
  private:
   const tir::Module& module_;
+  const tir::FunctionIndex index_;
   FindKernel find_kernel_;
   std::map<std::string, std::unique_ptr<FunctionCode>> functions_;
 };

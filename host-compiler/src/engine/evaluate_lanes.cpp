@@ -23,11 +23,6 @@ const T* values(const Lanes& lanes) {
   return values<T>(const_cast<Lanes&>(lanes));
 }
 
-template <typename T>
-T number_of(const Value& value) {
-  return host_kernels::number<T>(value);
-}
-
 // Calls f with a number of the C++ type that lanes hold the type in.
 template <typename F>
 void with_held(DataType type, F&& f) {
@@ -45,7 +40,7 @@ void fill(DataType type, Value value, int count, Lanes& results) {
   with_held(type, [&](auto kind) {
     using T = decltype(kind);
     T* out = values<T>(results);
-    for (int i = 0; i < count; ++i) out[i] = number_of<T>(value);
+    for (int i = 0; i < count; ++i) out[i] = host_kernels::number<T>(value);
   });
 }
 
@@ -95,14 +90,14 @@ void map2(const LaneOperand& a, const LaneOperand& b, int count, Out* out, F&& f
     for (int i = 0; i < count; ++i) out[i] = f(x[i], y[i]);
   } else if (a.lanes != nullptr) {
     const In* x = values<In>(*a.lanes);
-    const In y = number_of<In>(b.same);
+    const In y = host_kernels::number<In>(b.same);
     for (int i = 0; i < count; ++i) out[i] = f(x[i], y);
   } else if (b.lanes != nullptr) {
-    const In x = number_of<In>(a.same);
+    const In x = host_kernels::number<In>(a.same);
     const In* y = values<In>(*b.lanes);
     for (int i = 0; i < count; ++i) out[i] = f(x, y[i]);
   } else {
-    const Out result = f(number_of<In>(a.same), number_of<In>(b.same));
+    const Out result = f(host_kernels::number<In>(a.same), host_kernels::number<In>(b.same));
     for (int i = 0; i < count; ++i) out[i] = result;
   }
 }

@@ -10,7 +10,6 @@
 #include "intarsia/plugin/check.h"
 #include "packaging/stream_package.h"
 #include "support/watched.h"
-#include "tir/function_index.h"
 
 namespace intarsia::engine {
 namespace {
@@ -103,8 +102,6 @@ Result<void> ProgramEngine::prepare(const tir::Stmt& stmt) {
 }
 
 Result<void> ProgramEngine::prepare(const tir::Call& call) {
-  const tir::Func* func = program_.lowered.find(call.function);
-  INTARSIA_CHECK(func != nullptr, "a verified module has every function that it calls");
   Step step;
   step.index = static_cast<int32_t>(steps_.size());
   const std::vector<CommandStream>& streams = program_.emitted.streams;
@@ -122,8 +119,9 @@ Result<void> ProgramEngine::prepare(const tir::Call& call) {
   for (const tir::BufferId argument : call.arguments)
     step.arguments.push_back(memory_.address(argument));
   if (options_.on_result)
-    for (const emission::ShownTensor& shown : emission::shown_tensors(
-             program_.module, program_.plan, *func, call.arguments, is_stream)) {
+    for (const emission::ShownTensor& shown :
+         emission::shown_tensors(program_.module, program_.plan, functions_.at(call.function),
+                                 call.arguments, is_stream)) {
       const int64_t bytes = program_.lowered.entry_func().buffer(shown.buffer).bytes();
       step.shown.push_back(
           {shown.name, {memory_.address(shown.buffer), static_cast<size_t>(bytes)}});

@@ -6,15 +6,9 @@
 
 #include "engine/execute.h"
 #include "intarsia/plugin/check.h"
+#include "intarsia/plugin/rounding.h"
 
 namespace intarsia::engine {
-namespace {
-
-int64_t round_up(int64_t bytes, int64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
-}  // namespace
 
 void ProgramMemory::Free::operator()(void* block) const {
   std::free(block);
@@ -55,9 +49,9 @@ void ProgramMemory::reset() {
       std::memcpy(addresses_[i], values.bytes.data(), static_cast<size_t>(buffer.bytes()));
       continue;
     }
-    Value value;
-    value.i = *buffer.initial;
-    if (buffer.type == DataType::Float32) value = of_float(static_cast<float>(*buffer.initial));
+    const Value value = buffer.type == DataType::Float32
+                            ? of_float(static_cast<float>(*buffer.initial))
+                            : of_int(*buffer.initial);
     for (int64_t at = 0; at < element_count(buffer.extents); ++at)
       store_element(buffer.type, addresses_[i], at, value);
   }

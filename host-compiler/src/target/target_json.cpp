@@ -3,9 +3,6 @@
 #include <nlohmann/json.hpp>
 
 namespace intarsia {
-namespace {
-
-using Json = nlohmann::ordered_json;
 
 const char* role_name(Role role) {
   switch (role) {
@@ -18,6 +15,10 @@ const char* role_name(Role role) {
   }
   return "";
 }
+
+namespace {
+
+using Json = nlohmann::ordered_json;
 
 const char* type_name(AttributeType type) {
   switch (type) {
