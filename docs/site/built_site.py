@@ -10,6 +10,7 @@ import sys
 import urllib.parse
 
 import cpp_reference
+import header_comments
 import python_reference
 import source_tree
 
@@ -108,20 +109,24 @@ def navigation_problems(root, documents):
 
 
 def header_problems(root, headers, entities):
-    """Headers without a page, and declarations that their page does not have."""
+    """Headers without a page, and declarations that their page does not have: those that Doxygen found, and those that the
+    layout of the header shows, which does not rely on it."""
     found = []
     contents = text_of(root / "reference" / "cpp.html")
-    for included in headers:
+    for folder, included in headers:
         page = text_of(root / f"{cpp_reference.page_of(included)}.html")
         if not page:
             found.append(f"{included}: is a public header and has no page")
             continue
         if f'href="{cpp_reference.page_of(included).removeprefix("reference/")}.html"' not in contents:
             found.append(f"{included}: is not in the list of headers")
+        visible = header_comments.declared_names((folder / included).read_text(encoding="utf-8"))
+        found += [f"{included}: {name} is not on its page" for name in visible if f'<span class="pre">{name}</span>' not in page]
         shown = page.count('<dl class="c') + page.count('<dl class="cpp')
         for entity in entities.get(included, []):
-            if f'<span class="pre">{entity.name.rpartition("::")[2].split("operator")[-1]}</span>'.replace("&", "&amp;") not in page \
-                    and "operator" not in entity.name:
+            # Types without a name, operators and special cases of templates have no name of one word; they are counted.
+            name = entity.name.rpartition("::")[2]
+            if re.fullmatch(r"\w+", name) and name not in visible and f'<span class="pre">{name}</span>' not in page:
                 found.append(f"{included}: {entity.name} is not on its page")
         if shown < len(entities.get(included, [])):
             found.append(f"{included}: declares {len(entities[included])} things, of which its page has {shown}")
@@ -137,7 +142,7 @@ def python_problems(root, names):
 
 def problems_of(root):
     root = root.resolve()
-    headers = [included for _, _, included in cpp_reference.public_headers()]
+    headers = [(source_tree.REPOSITORY / folder, included) for _, folder, included in cpp_reference.public_headers()]
     entities = cpp_reference.entities_by_header(root.parent / "doxygen" / "xml")
     return link_problems(root) + navigation_problems(root, source_tree.documents()) + \
         header_problems(root, headers, entities) + python_problems(root, python_reference.public_names())

@@ -103,6 +103,11 @@ class Entity:
 MEMBERS = ("function", "typedef", "enum", "variable", "define")
 
 
+def header_text(member):
+    included = member.find("location").get("file")
+    return next((REPOSITORY / root / header).read_text(encoding="utf-8") for _, root, header in public_headers() if header == included)
+
+
 def has_text(node):
     return any(text.strip() for part in ("briefdescription", "detaileddescription") for text in node.find(part).itertext())
 
@@ -111,7 +116,7 @@ def entities_by_header(xml):
     """What the headers declare at their outer level, in their order, by header as it is included."""
     found = {}
     entries = ElementTree.parse(xml / "index.xml").getroot().findall("compound")
-    kinds = {entry.find("name").text: entry.get("kind") for entry in entries}
+    types = {entry.find("name").text for entry in entries if entry.get("kind") in ("struct", "class", "union")}
     for entry in entries:
         kind, name = entry.get("kind"), entry.find("name").text
         if kind not in ("file", "namespace", "struct", "class", "union"):
@@ -119,14 +124,15 @@ def entities_by_header(xml):
         definition = ElementTree.parse(xml / f"{entry.get('refid')}.xml").getroot().find("compounddef")
         if kind not in ("file", "namespace"):
             location = definition.find("location")
-            if kinds.get(name.rpartition("::")[0], "namespace") == "namespace":  # else it is a member of another type
+            if name.rpartition("::")[0] not in types:  # else it is a member of another type
                 found.setdefault(location.get("file"), []).append(
                     Entity(kind, name, int(location.get("line")), has_text(definition)))
             continue
         for member in definition.iter("memberdef"):
             name = (member.find("qualifiedname") if kind == "namespace" else member.find("name")).text
-            is_helper = member.get("kind") == "define" and (name.endswith("_H") or name.endswith("_"))
-            if member.get("kind") not in MEMBERS or is_helper:
+            is_helper = member.get("kind") == "define" and name not in header_comments.macros_of(header_text(member))
+            is_guide = member.get("kind") == "function" and name in types  # how a template's arguments are deduced
+            if member.get("kind") not in MEMBERS or is_helper or is_guide:
                 continue
             parameters = "".join(member.find("argsstring").itertext()) if member.get("kind") == "function" else ""
             location = member.find("location")

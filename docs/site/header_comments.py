@@ -12,6 +12,7 @@ The headers have plain comments. What they are about follows from where they sta
     a comment behind a declaration, on its line  the declaration: every name, where it declares several
     a comment in the body of a function          nothing that is shown
 """
+import pathlib
 import re
 import sys
 
@@ -127,6 +128,32 @@ def as_markdown(comment_lines):
     return documentation(comment_lines, escape, "```text", "```")
 
 
+def macros_of(text):
+    """The macros that a header leaves defined for others: no guards, no helpers that end with `_`."""
+    defined = re.findall(r"^# *define +(\w+)", text, re.MULTILINE)
+    undefined = re.findall(r"^# *undef +(\w+)", text, re.MULTILINE)
+    return [name for name in defined if name not in undefined and not name.endswith(("_H", "_"))]
+
+
+def declared_names(text):
+    """What a header visibly declares at its outer level, by its layout alone: types, functions and macros."""
+    types = re.findall(r"^(?:typedef )?(?:struct|class|union|enum(?: class)?) (?:\[\[\w+\]\] )?(\w+)[^;(]*\{", text, re.MULTILINE)
+    functions = re.findall(r"^(?!using|typedef|namespace|template|return|#|//|/\*| |\})[\w:<>,&*\[\] ]+[ &*](\w+)\(", text, re.MULTILINE)
+    return sorted(set(types + functions + macros_of(text)))
+
+
+def with_lists(text, folders):
+    """A header with the lists that it includes within declarations in their places: Doxygen does not put them there. A sentence
+    that an entry of a list ends with is its comment."""
+    def content(match):
+        path = next((folder / match.group(1) for folder in folders if (folder / match.group(1)).is_file()), None)
+        if path is None:
+            return match.group(0)
+        entries = re.findall(r"^\w+\(.*\)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        return "\n".join(re.sub(r'^(.*, "([^"]*)"\))$', r"\1  // \2", entry) for entry in entries)
+    return re.sub(r'^#include "([^"]+\.def)"$', content, text, flags=re.MULTILINE)
+
+
 def function_name(code):
     match = re.match(r"^[^(=]*?((?:operator\s*\S+?)|[\w~]+)\s*\(", code)
     return match.group(1) if match else None
@@ -226,10 +253,9 @@ class Filter:
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        text = file.read()
-    # Lists that headers include are data, which stand within declarations.
-    sys.stdout.write(Filter(text).text() if sys.argv[1].endswith(".h") else text)
+    path = pathlib.Path(sys.argv[1]).resolve()
+    text = path.read_text(encoding="utf-8")
+    sys.stdout.write(Filter(with_lists(text, path.parents)).text() if path.suffix == ".h" else text)
 
 
 if __name__ == "__main__":

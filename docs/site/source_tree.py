@@ -18,21 +18,25 @@ LARGEST_SOURCE = 200_000  # bytes of a file that is shown
 NOT_EXECUTED = "The results are not shown: this site was built where the package `intarsia` is not."
 
 
-def groups():
-    """The navigation: (title, summary, pages by their paths without ending), each page once."""
+def navigation():
+    """navigation.toml, read, with all patterns replaced by the pages that they stand for, each page once."""
     with open(HERE / "navigation.toml", "rb") as file:
-        read = tomllib.load(file)["group"]
-    taken, found = set(), []
-    named = {page for group in read for page in group["pages"] if "*" not in page}
-    for group in read:
-        pages = []
-        for pattern in group["pages"]:
-            for page in matching(pattern) if "*" in pattern else [pattern]:
-                if page not in taken and (page == pattern or page not in named):
-                    taken.add(page)
-                    pages.append(page)
-        found.append((group["title"], group["summary"], pages))
-    return found
+        read = tomllib.load(file)
+    lists = [group["pages"] for group in read["group"]] + list(read["below"].values())
+    taken = {page for pages in lists for page in pages if "*" not in page}
+    for pages in lists:
+        found = []
+        for pattern in pages:
+            new = [page for page in matching(pattern) if page not in taken] if "*" in pattern else [pattern]
+            taken.update(new)
+            found += new
+        pages[:] = found
+    return read
+
+
+def pages_of_navigation():
+    read = navigation()
+    return [page for pages in [group["pages"] for group in read["group"]] + list(read["below"].values()) for page in pages]
 
 
 def matching(pattern):
@@ -126,21 +130,38 @@ def introduction():
     return text.partition("\n## ")[0].partition("\n")[2].strip()
 
 
-def write_index(source):
+def entry(page, titles):
+    """A page in a list of Sphinx."""
+    return f"{titles[page]} </{page}>" if page in titles else f"/{page}"
+
+
+def contents(pages, titles, caption=""):
+    """A list of pages that only the navigation shows."""
+    return ["```{toctree}", ":hidden:", *([f":caption: {caption}"] if caption else []), "",
+            *(entry(page, titles) for page in pages), "```", ""]
+
+
+def write_index(source, read):
     text = ["# Intarsia", "", introduction(), ""]
-    for title, summary, pages in groups():
-        text += [f"## {title}", "", summary, ""]
-        shown = [page for page in pages if page.count("/") < 2 or page.startswith("examples/")]
-        text += [f"* {{doc}}`/{page}`" for page in shown]
-        text += ["", "```{toctree}", ":hidden:", f":caption: {title}", ""] + [f"/{page}" for page in pages] + ["```", ""]
+    for group in read["group"]:
+        text += [f"## {group['title']}", "", group["summary"], ""]
+        text += [f"* {{doc}}`{entry(page, read['titles'])}`" for page in group["pages"]]
+        text += ["", *contents(group["pages"], read["titles"], group["title"])]
     (source / "index.md").write_text("\n".join(text), encoding="utf-8")
+
+
+def write_pages_below(source, read):
+    for page, below in read["below"].items():
+        with open(source / f"{page}.md", "a", encoding="utf-8") as file:
+            file.write("\n".join(["", "", *contents(below, read["titles"])]))
 
 
 def write_source_tree(source, xml, executed, shows_sources):
     """All of it, in a folder that is emptied first. `executed`: notebooks are; `shows_sources`: links to sources have a page."""
     shutil.rmtree(source, ignore_errors=True)
     (source / "reference").mkdir(parents=True)
-    pages = {page for _, _, group in groups() for page in group} | {path.rpartition(".")[0] for path in documents()}
+    read = navigation()
+    pages = set(pages_of_navigation()) | {path.rpartition(".")[0] for path in documents()}
     for path in filter(None, map(file_of, sorted(pages))):
         if path.suffix == ".md":
             copy_with_links(source, path, shows_sources)
@@ -148,4 +169,5 @@ def write_source_tree(source, xml, executed, shows_sources):
             copy_notebook(source, path, executed)
     cpp_reference.write_pages(source, xml)
     python_reference.write_page(source)
-    write_index(source)
+    write_pages_below(source, read)
+    write_index(source, read)

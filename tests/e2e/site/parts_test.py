@@ -116,14 +116,15 @@ class Lists(unittest.TestCase):
                 self.assertIn(header.relative_to(REPOSITORY).as_posix(), listed, "GROUPS of docs/site/cpp_reference.py")
 
     def test_every_document_is_in_the_navigation(self):
-        named = {page for _, _, pages in source_tree.groups() for page in pages}
+        named = source_tree.pages_of_navigation()
         for document in source_tree.documents():
             self.assertIn(document.rpartition(".")[0], named, "docs/site/navigation.toml")
 
     def test_every_page_of_the_navigation_is_there(self):
-        for _, _, pages in source_tree.groups():
-            for page in pages:
-                self.assertTrue(page.startswith("reference/") or source_tree.file_of(page), page)
+        pages = source_tree.pages_of_navigation()
+        for page in pages:
+            self.assertTrue(page.startswith("reference/") or source_tree.file_of(page), page)
+        self.assertEqual(len(pages), len(set(pages)), "a page is there twice")
 
     def test_every_name_of_python_has_a_kind(self):
         kinds = python_reference.kinds()
