@@ -26,6 +26,7 @@ nb_merge_streams = True
 
 breathe_projects = {"intarsia": os.environ.get("INTARSIA_SITE_DOXYGEN", "")}
 breathe_default_project = "intarsia"
+breathe_show_enumvalue_initializer = True
 
 # The sources of the package alone: its extension module need not be built.
 autodoc_mock_imports = ["intarsia._core"]

@@ -1,5 +1,6 @@
 """The reference of the public C and C++ headers: their list, what Doxygen finds in them, and a page for each."""
 import collections
+import itertools
 import pathlib
 import re
 import shutil
@@ -166,9 +167,12 @@ def write_pages(source, xml):
 
 
 def first_sentence(about):
-    paragraph = " ".join(about).split("  ")[0]
-    sentence = re.match(r".*?[.:](?=\s|$)", paragraph)
-    return (sentence.group(0) if sentence else paragraph).rstrip(".:").replace("|", "\\|").replace("<", "&lt;")
+    """What a header is, for a table: without the word in front of a colon that only repeats its name."""
+    paragraph = " ".join(itertools.takewhile(str.strip, about))
+    sentence = re.split(r"(?<=[^.])\.(?=\s|$)", paragraph)[0]
+    _, colon, rest = sentence.partition(": ")
+    shown = rest[:1].upper() + rest[1:] if colon and len(sentence.split(": ")[0].split()) == 1 else sentence
+    return shown.replace("|", "\\|").replace("<", "&lt;")
 
 
 def write_page(source, included, about, entities):

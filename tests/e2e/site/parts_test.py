@@ -69,6 +69,17 @@ class HeaderComments(unittest.TestCase):
     def test_strings_are_no_comments(self):
         self.assertIn('const char* a = "// no";', filtered('#pragma once\nconst char* a = "// no";\n'))
 
+    def test_lists_are_put_in_their_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "a.def").write_text('/* A(name, value, sentence) */\nA(ONE, 1, "the first")\n')
+            text = header_comments.with_lists('enum {\n#define A(n, v, s) n = v,\n#include "a.def"\n#undef A\n};\n', [pathlib.Path(folder)])
+        self.assertIn('\nA(ONE, 1, "the first")  // the first\n', text)
+
+    def test_what_a_header_declares_is_seen_by_its_layout(self):
+        text = "#ifndef A_H\n#define A_H\n#define A_(x) x\n#define B 1\n#define C 2\n#undef C\nstruct D {\n  int e();\n};\nenum class F : int {\n" \
+               "std::vector<int> g(int a);\ntemplate <typename T>\nT h(T a);\n#endif\n"
+        self.assertEqual(header_comments.declared_names(text), ["B", "D", "F", "g", "h"])
+
     def test_every_public_header_says_what_it_is(self):
         for _, root, included in cpp_reference.public_headers():
             with self.subTest(included):
