@@ -142,16 +142,27 @@ def declared_names(text):
     return sorted(set(types + functions + macros_of(text)))
 
 
+def expanded(parameters, body, entry):
+    """What the preprocessor makes of an entry of a list, `NAME(argument, "text", ...)`, for a macro of that name."""
+    arguments = [argument.strip() for argument in re.findall(r'"[^"]*"|[^,"]+', entry[entry.index("(") + 1:-1]) if argument.strip()]
+    values = dict(zip(parameters, arguments))
+    return re.sub(r"\b\w+\b", lambda word: values.get(word.group(0), word.group(0)), body.replace("##", "\0")).replace("\0", "")
+
+
 def with_lists(text, folders):
-    """A header with the lists that it includes within declarations in their places: Doxygen does not put them there. A sentence
-    that an entry of a list ends with is its comment."""
+    """A header with the lists that it includes within declarations in their places, expanded: Doxygen does not put them there. A
+    sentence that an entry of a list ends with is its comment."""
     def content(match):
-        path = next((folder / match.group(1) for folder in folders if (folder / match.group(1)).is_file()), None)
+        path = next((folder / match.group(4) for folder in folders if (folder / match.group(4)).is_file()), None)
         if path is None:
             return match.group(0)
-        entries = re.findall(r"^\w+\(.*\)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        return "\n".join(re.sub(r'^(.*, "([^"]*)"\))$', r"\1  // \2", entry) for entry in entries)
-    return re.sub(r'^#include "([^"]+\.def)"$', content, text, flags=re.MULTILINE)
+        parameters = [name.strip() for name in match.group(2).split(",")]
+        lines = []
+        for entry in re.findall(rf"^{match.group(1)}\(.*\)$", path.read_text(encoding="utf-8"), re.MULTILINE):
+            sentence = re.search(r', "([^"]*)"\)$', entry)
+            lines.append(expanded(parameters, match.group(3), entry) + (f"  // {sentence.group(1)}" if sentence else ""))
+        return "\n".join(lines)
+    return re.sub(r'^#define (\w+)\(([^)]*)\) (.*)\n#include "([^"]+\.def)"\n#undef \1$', content, text, flags=re.MULTILINE)
 
 
 def function_name(code):

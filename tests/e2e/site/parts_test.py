@@ -71,9 +71,9 @@ class HeaderComments(unittest.TestCase):
 
     def test_lists_are_put_in_their_place(self):
         with tempfile.TemporaryDirectory() as folder:
-            pathlib.Path(folder, "a.def").write_text('/* A(name, value, sentence) */\nA(ONE, 1, "the first")\n')
-            text = header_comments.with_lists('enum {\n#define A(n, v, s) n = v,\n#include "a.def"\n#undef A\n};\n', [pathlib.Path(folder)])
-        self.assertIn('\nA(ONE, 1, "the first")  // the first\n', text)
+            pathlib.Path(folder, "a.def").write_text('/* A(name, value, sentence) */\nA(ONE, 1, "the first, of all")\nA(TWO, 2, "")\n')
+            text = header_comments.with_lists('enum {\n#define A(n, v, s) B_##n = v,\n#include "a.def"\n#undef A\n};\n', [pathlib.Path(folder)])
+        self.assertEqual(text, "enum {\nB_ONE = 1,  // the first, of all\nB_TWO = 2,  // \n};\n")
 
     def test_what_a_header_declares_is_seen_by_its_layout(self):
         text = "#ifndef A_H\n#define A_H\n#define A_(x) x\n#define B 1\n#define C 2\n#undef C\nstruct D {\n  int e();\n};\nenum class F : int {\n" \
