@@ -39,6 +39,13 @@ def pages_of_navigation():
     return [page for pages in [group["pages"] for group in read["group"]] + list(read["below"].values()) for page in pages]
 
 
+def navigation_problems():
+    """Pages that have no place in the navigation, and places without a page."""
+    named = pages_of_navigation()
+    return [f"{path}: add it to docs/site/navigation.toml" for path in documents() if path.rpartition(".")[0] not in named] + \
+        [f"docs/site/navigation.toml: there is no page {page}" for page in named if not page.startswith("reference/") and file_of(page) is None]
+
+
 def matching(pattern):
     paths = [path for ending in (".md", ".ipynb") for path in glob.glob(pattern + ending, root_dir=REPOSITORY)]
     return sorted(path.rpartition(".")[0] for path in paths)

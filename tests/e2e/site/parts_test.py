@@ -122,19 +122,17 @@ class Links(unittest.TestCase):
 class Lists(unittest.TestCase):
     def test_every_public_header_is_in_a_group(self):
         listed = {root + "/" + included for _, root, included in cpp_reference.public_headers()}
-        for root in ("host-compiler/include", "host-compiler/npu-kit/include", "device-runtime/contract/include"):
-            for header in (REPOSITORY / root).rglob("*.h"):
-                self.assertIn(header.relative_to(REPOSITORY).as_posix(), listed, "GROUPS of docs/site/cpp_reference.py")
+        there = {header.relative_to(REPOSITORY).as_posix() for header in
+                 [*(REPOSITORY / "host-compiler").rglob("include/intarsia/**/*.h"), *(REPOSITORY / "device-runtime/contract").rglob("include/**/*.h")]}
+        self.assertGreater(len(there), 50)
+        self.assertEqual(there - listed, set(), "GROUPS of docs/site/cpp_reference.py")
 
     def test_every_document_is_in_the_navigation(self):
-        named = source_tree.pages_of_navigation()
-        for document in source_tree.documents():
-            self.assertIn(document.rpartition(".")[0], named, "docs/site/navigation.toml")
+        self.assertGreater(len(source_tree.documents()), 60)
+        self.assertEqual(source_tree.navigation_problems(), [])
 
-    def test_every_page_of_the_navigation_is_there(self):
+    def test_every_page_of_the_navigation_is_there_once(self):
         pages = source_tree.pages_of_navigation()
-        for page in pages:
-            self.assertTrue(page.startswith("reference/") or source_tree.file_of(page), page)
         self.assertEqual(len(pages), len(set(pages)), "a page is there twice")
 
     def test_every_name_of_python_has_a_kind(self):
