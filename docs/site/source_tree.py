@@ -112,7 +112,7 @@ def copy_with_links(source, path, shows_sources):
         linked = (path.parent / link).resolve()
         if not linked.is_relative_to(REPOSITORY) or not linked.exists():
             continue  # a dead link, which the build reports
-        if linked.suffix in (".svg", ".png", ".jpg"):
+        if linked.suffix in (".svg", ".png", ".jpg", ".webp", ".gif"):
             picture = source / linked.relative_to(REPOSITORY)
             picture.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(linked, picture)
