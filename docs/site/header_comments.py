@@ -92,11 +92,16 @@ def joined(lines):
     return found
 
 
+def escape_outside_code(line, markup):
+    """A line with a backslash in front of what `markup` finds outside of `code`; the sign of a list's item stays."""
+    item, rest = re.match(r"(\s*[*-] )?(.*)", line, re.DOTALL).groups()
+    pieces = re.split(r"(`[^`]+`)", rest)
+    return (item or "") + "".join(piece if index % 2 else re.sub(markup, r"\\\g<0>", piece) for index, piece in enumerate(pieces))
+
+
 def escaped(line):
     """A line of a comment for Doxygen: what is markup to it alone is taken as it is written."""
-    pieces = re.split(r"(`[^`]*`)", line)
-    return "".join(piece if piece.startswith("`") and piece.endswith("`") and len(piece) > 1
-                   else re.sub(r"([\\@<>&#%$*|~\[\]]|(?<!\w)::)", r"\\\1", piece) for piece in pieces)
+    return escape_outside_code(line, r"[\\@<>&#%$*|~\[\]]|(?<!\w)::")
 
 
 def documentation(comment_lines, escape=escaped, begin="@verbatim", ending="@endverbatim"):
@@ -122,10 +127,7 @@ def documentation(comment_lines, escape=escaped, begin="@verbatim", ending="@end
 
 def as_markdown(comment_lines):
     """The lines of a comment as Markdown of a page."""
-    def escape(line):
-        pieces = re.split(r"(`[^`]*`)", line)
-        return "".join(piece if piece.startswith("`") else re.sub(r"([\\<>*_\[\]#])", r"\\\1", piece) for piece in pieces)
-    return documentation(comment_lines, escape, "```text", "```")
+    return documentation(comment_lines, lambda line: escape_outside_code(line, r"[\\<>*_\[\]#]"), "```text", "```")
 
 
 def macros_of(text):

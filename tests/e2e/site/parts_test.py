@@ -62,6 +62,10 @@ class HeaderComments(unittest.TestCase):
     def test_markup_is_taken_as_it_is_written(self):
         self.assertIn(r"/// \<model\>_run, \#define, a \* b, `Result<T>`", filtered("#pragma once\n// <model>_run, #define, a * b, `Result<T>`\nint a();\n"))
 
+    def test_lists_stay_lists(self):
+        self.assertIn("/// * one \\* 2\n///   goes on\n/// * two\n", filtered("#pragma once\n// * one * 2\n//   goes on\n// * two\nint a();\n"))
+        self.assertEqual(header_comments.as_markdown(["* a_b", "- c * d"]), ["* a\\_b", "- c \\* d"])
+
     def test_examples_stay_as_they_are(self):
         text = filtered("// One.\n//\n//   Result<T> a;   // b\n//\n// Two.\n#pragma once\n")
         self.assertIn("/// @verbatim\n///   Result<T> a;   // b\n///\n/// @endverbatim\n/// Two.", text)

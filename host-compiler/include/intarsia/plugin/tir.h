@@ -22,6 +22,7 @@
 //    overlap: such a function is commands on bytes, run one after another.
 //  * A Call hands over whole buffers, except in a tiled function: there the callee sees the
 //    elements of an argument from an offset on, as many as its parameter has.
+//
 // A schedule function's body is Calls in Seqs, in Ifs whose condition is the only element of a bool
 // buffer, and in Fors with constant bounds whose variable nobody reads; the module after lowering has
 // one schedule, the entry, whose local buffers are what the planner places. A tiled function runs
