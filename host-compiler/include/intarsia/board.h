@@ -15,11 +15,13 @@
 
 namespace intarsia::board {
 
+// What a memory is there for.
 enum class MemoryKind : uint8_t {
   Flash,  // holds code and constants, only read while the program runs
   Ram,
 };
 
+// A memory of the board, at an address of its own.
 struct Memory {
   std::string name;  // a C identifier; section .intarsia.<name> lands here
   MemoryKind kind = MemoryKind::Ram;
@@ -29,6 +31,7 @@ struct Memory {
   int32_t cycles_per_access = 1;
   std::vector<std::string> accessible_by;  // as MemoryPool's; empty: everyone
 
+  // The first address behind it.
   uint64_t end() const { return base + size; }
 };
 
@@ -42,6 +45,7 @@ struct Roles {
   std::vector<std::string> activations;  // preferred first
 };
 
+// A core, and how the compiler is called for it.
 struct Core {
   std::string name;                // as the target tag that it has
   std::vector<std::string> flags;  // for the compiler and the linker
@@ -49,8 +53,10 @@ struct Core {
   std::string attributes = {};
 };
 
+// How a program of the board prints and reads files: through the debugger or emulator, or as a process of this machine.
 enum class Port : uint8_t { Semihosting, Stdio };
 
+// How a program is started without the board.
 struct Emulator {
   std::string program;  // "qemu-system-arm"
   std::string machine;
@@ -60,6 +66,7 @@ struct Emulator {
   uint64_t device_window = 0, device_window_size = 0;
 };
 
+// A board as its board.json describes it; checked.
 struct Board {
   std::string name;
   std::string summary;
@@ -88,6 +95,7 @@ Result<Board> parse_board(std::string_view text, const std::string& where);
 Result<Board> load_board(const std::string& path);
 // The folders in `directory` that hold a board.json, sorted. Empty when there is no such directory.
 std::vector<std::string> list_boards(const std::string& directory);
+// The board of that name in one directory. The failure names the boards that are there.
 Result<Board> find_board(const std::string& directory, const std::string& name);
 // In the first of the directories that has it. What holds a '/', or is "." or "..", is not a name but the path of a
 // board's folder or of its board.json.

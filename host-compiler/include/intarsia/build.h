@@ -22,6 +22,7 @@ namespace intarsia {
 CompileOptions options_for(const board::Board& board, const board::Core& core,
                            const std::string& resource_root);
 
+// What is built, for which core of which board, and how.
 struct BuildSetting {
   std::string folder;  // of the package
   PackageManifest manifest;
@@ -47,6 +48,7 @@ Result<Measurements> measure(const BuildSetting& setting);
 // A program with the boards' generic main; `work_folder` gets objects, linker script and map.
 Result<std::string> build_program(const BuildSetting& setting, const std::string& work_folder);
 
+// A program, and what it is run on.
 struct ExecuteRequest {
   std::string program;
   std::vector<std::vector<uint8_t>> inputs;  // per model input: one slice, or `repeat` of them
@@ -59,6 +61,7 @@ struct ExecuteRequest {
   // Of a program that shows them: a file for the results of all operators, for read_shown_results.
   std::string results_file;
 };
+// What came of it.
 struct ExecuteResult {
   std::vector<std::vector<uint8_t>> outputs;
   int64_t stack_run = -1, stack_total = -1;  // bytes used, by the painted stack; -1: not measured
@@ -67,6 +70,8 @@ struct ExecuteResult {
   // What the simulated devices tell of the last run of each of their streams: a JSON array. Empty: there are none.
   std::string device_profile;
 };
+// Runs the program, on this machine or in the board's emulator; `work_folder` gets its files. Fails with what the program
+// printed when it ends with an error, or when the time limit is over.
 Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
                               const std::string& work_folder);
 

@@ -7,7 +7,9 @@
 
 namespace intarsia {
 
+// All kinds of targets of this build, with their tags.
 void add_builtin_targets(TargetRegistry& registry);
+// Their simulated devices and kernel functions, for Engine::make.
 void add_builtin_engine(EngineRegistry& registry);
 
 }  // namespace intarsia

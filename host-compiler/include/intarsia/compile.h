@@ -27,6 +27,7 @@ enum class ModelIo : uint8_t {
   Int8,
 };
 
+// What all stages are asked for; each takes its own part.
 struct CompileOptions {
   ModelIo io = ModelIo::AsInFile;
   PartitionOptions partition;
@@ -64,6 +65,7 @@ CompiledModel imported_model(graph::Module module, std::span<const uint8_t> file
 Result<CompiledModel> compile(std::span<const uint8_t> bytes, const std::string& file,
                               const TargetRegistry& registry, const TargetSpec& target,
                               const CompileOptions& options);
+// The same of a module that is imported or built already.
 Result<CompiledModel> compile_module(const graph::Module& module, const TargetRegistry& registry,
                                      const TargetSpec& target, const CompileOptions& options);
 

@@ -8,6 +8,7 @@
 
 namespace intarsia {
 
+// One problem.
 struct Diagnostic {
   std::string where;  // "kws.tflite: operator 3 'conv_7' (CONV_2D)", "--target", a file, a tensor
   std::string what;   // one sentence, lower case, no full stop
@@ -18,6 +19,7 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
+// Problems that were found, in the order in which they were: a stage reports all that it finds.
 class Diagnostics {
  public:
   Diagnostics() = default;
@@ -25,14 +27,18 @@ class Diagnostics {
     add(std::move(where), std::move(what), std::move(hint));
   }
 
+  // `hint` may be empty.
   void add(std::string where, std::string what, std::string hint = {}) {
     items_.push_back({std::move(where), std::move(what), std::move(hint)});
   }
+  // All of another list, behind these.
   void append(const Diagnostics& other) {
     items_.insert(items_.end(), other.items_.begin(), other.items_.end());
   }
 
+  // Whether nothing was found.
   bool empty() const { return items_.empty(); }
+  // In the order in which they were added.
   const std::vector<Diagnostic>& items() const { return items_; }
   // One line per problem, each ending in a newline.
   std::string to_string() const;

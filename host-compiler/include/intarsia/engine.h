@@ -20,6 +20,7 @@ struct intarsia_device;  // intarsia/contract/device.h
 
 namespace intarsia {
 
+// What simulated devices record.
 struct SimulationOptions {
   bool trace = false;    // record what devices do over time
   bool profile = false;  // record the cycles of each operator
@@ -37,6 +38,7 @@ class Simulation {
   virtual std::string trace_json() { return {}; }    // Chrome's trace format
   virtual std::string profile_json() { return {}; }  // an array: the last run of each stream
 };
+// Makes the simulated devices for targets of one kind.
 using MakeSimulation = std::function<std::unique_ptr<Simulation>(
     std::span<const Target* const> targets, const SimulationOptions& options)>;
 
@@ -56,6 +58,7 @@ class EngineRegistry {
   std::map<std::string, engine::KernelFunction> kernels_;
 };
 
+// What an engine tells besides its results.
 struct EngineOptions {
   bool trace = false, profile = false;  // of simulated devices
   // Called with each operator's result when it is there, as the trace hook of a built program is (docs/debugging.md):
@@ -64,8 +67,10 @@ struct EngineOptions {
       on_result;
 };
 
+// A compiled model with its memory, ready for inferences.
 class Engine {
  public:
+  // Values of one tensor: little-endian, of TensorInfo::bytes bytes.
   using Bytes = std::vector<uint8_t>;
 
   // `model` has reached Stage::Emit and outlives the engine. Fails with a line that says what can only be executed as a
@@ -82,10 +87,12 @@ class Engine {
   // Forgets the state.
   void reset();
 
+  // As the model has them, in the order that run() takes and gives them in.
   const std::vector<TensorInfo>& inputs() const;
   const std::vector<TensorInfo>& outputs() const;
   // Of all inferences until now; empty where no device is simulated.
   std::string trace_json() const;
+  // Of the last inference: an array, the last run of each stream; empty where no device is simulated.
   std::string profile_json() const;
 
  private:

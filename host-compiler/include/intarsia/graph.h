@@ -25,6 +25,7 @@
 
 namespace intarsia::graph {
 
+// What an operator does; op_kinds.def describes operands and results of each.
 enum class OpKind : uint8_t {
 #define OP(name, text, attrs, least, most, outputs) name,
 #include "intarsia/graph/op_kinds.def"
@@ -38,7 +39,9 @@ Attributes default_attributes(OpKind kind);  // the alternative that nodes of th
 inline constexpr size_t kMaxRank = 6;                            // of every tensor
 inline constexpr int64_t kMaxTensorBytes = INT64_C(0x7fffffff);  // of every tensor
 
+// An index into Function::tensors.
 using TensorId = Handle<struct TensorTag>;
+// An index into Function::nodes.
 using NodeId = Handle<struct NodeTag>;
 
 // Real value = scale[i] * (q - zero_point[i]); i is the index along `axis`, or 0 when per tensor.
@@ -48,11 +51,14 @@ struct Quantization {
   std::vector<int64_t> zero_point;
   int32_t axis = 0;
 
+  // Whether the tensor is quantised.
   bool present() const { return !scale.empty(); }
+  // Whether there is a scale for each index along `axis`.
   bool per_channel() const { return scale.size() > 1; }
   bool operator==(const Quantization&) const = default;
 };
 
+// A value between operators, an input, an output, a constant or a variable of a function.
 struct Tensor {
   std::string name;  // as in the model; neither unique nor necessarily non-empty
   DataType type = DataType::Int8;
@@ -62,10 +68,12 @@ struct Tensor {
   bool variable = false;  // state: keeps its value between invocations
   ConstantId initial;     // of a variable: what it starts as; invalid: the zero point
 
+  // Of its values, densely packed.
   int64_t bytes() const { return byte_size(type, shape); }
   bool operator==(const Tensor&) const = default;
 };
 
+// One operator of a function.
 struct Node {
   OpKind kind = OpKind::Call;
   std::string name;  // for people and for pins; unique within the function, never empty
@@ -74,6 +82,7 @@ struct Node {
   std::vector<TensorId> outputs;
   std::string pin;  // device of the composite target that must run it; empty: free
 
+  // The attributes, as the structure that nodes of this kind have.
   template <typename A>
   const A& attrs() const {
     return std::get<A>(attributes);
@@ -84,6 +93,7 @@ struct Node {
 // Functions of the module that the node runs: of a call, an `if`, a `while`.
 std::vector<std::string> functions_run_by(const Node& node);
 
+// Operators in an order in which they can be executed.
 struct Function {
   std::string name;    // GlobalVar
   std::string target;  // device that owns it after partitioning; empty before
@@ -92,6 +102,7 @@ struct Function {
   std::vector<Node> nodes;
   std::vector<TensorId> inputs, outputs;
 
+  // The tensor of a valid id.
   const Tensor& tensor(TensorId id) const { return tensors.at(id.at()); }
   bool operator==(const Function&) const = default;
 };
@@ -103,12 +114,14 @@ struct Constant {
   bool operator==(const Constant&) const = default;
 };
 
+// A model.
 struct Module {
   std::string name;  // a C identifier made from the model's file name
   std::vector<Function> functions;
   std::vector<Constant> constants;
   std::string entry;  // GlobalVar of the function that is the model
 
+  // The constant of a valid id.
   const Constant& constant(ConstantId id) const { return constants.at(id.at()); }
   const Function* find(std::string_view function) const;  // null when absent
   const Function& entry_function() const;                 // checked to exist
@@ -117,6 +130,7 @@ struct Module {
 
 // Text form. `parse(print(m)) == m` for every verified module.
 std::string print(const Module& module);
+// Fails with the line and what was expected there; `file` names the text in messages. What is read is not verified yet.
 Result<Module> parse(std::string_view text, std::string_view file = "text");
 
 // Shape, type and attribute rules of one operator. On success the shapes of the outputs.
@@ -135,6 +149,7 @@ using TensorValue = std::vector<uint8_t>;
 class Evaluator {
  public:
   explicit Evaluator(const Module& module);  // module must be verified and outlive the evaluator
+  // Called with the output of that index of a node; `context` is what run() was given.
   using Observer = void (*)(void* context, const Node& node, size_t output, const TensorValue&);
 
   // Runs are refused that take more steps in all: of an operator one, and one for each KiB it makes.

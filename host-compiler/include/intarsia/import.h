@@ -11,6 +11,7 @@
 
 namespace intarsia {
 
+// What a reader needs beside the bytes.
 struct ImportOptions {
   std::string
       file;  // for messages; its stem names the module, and data outside of it lie in its folder

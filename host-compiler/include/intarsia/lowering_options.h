@@ -13,6 +13,7 @@ namespace intarsia {
 
 struct MemoryMap;
 
+// What functions are lowered for.
 struct LoweringOptions {
   // Balanced: each target what its users expect unasked; small code from a CPU, speed from an NPU.
   enum class Optimise : uint8_t { Balanced, Size, Speed };

@@ -15,7 +15,9 @@
 
 namespace intarsia::plan {
 
+// Buffers to be placed in one memory. Sizes and offsets are bytes.
 struct PlacementProblem {
+  // One of them.
   struct Buffer {
     std::string name;
     int64_t lower = 0;  // alive during the steps [lower, upper)
@@ -35,6 +37,7 @@ struct PlacementProblem {
   std::optional<int64_t> capacity;
 };
 
+// Where they were placed, and what is known of it. Offsets and bounds are bytes.
 struct PlacementSolution {
   std::vector<int64_t> offsets;  // one for each buffer of the problem, in its order
   int64_t peak = 0;              // the highest end of a buffer
@@ -46,14 +49,17 @@ struct PlacementSolution {
   int64_t steps = 0;            // of the limits, taken to get here
 };
 
+// Whether a placement within the capacity was found, was proven not to exist, or neither until the limits were reached.
 enum class FitStatus { Fits, ProvenNotToFit, BudgetEnded };
 
+// The answer of fit_in_capacity.
 struct FitOutcome {
   FitStatus status = FitStatus::BudgetEnded;
   // The best placement known. Within the capacity exactly when the status is Fits.
   PlacementSolution best;
 };
 
+// How long a search may go on.
 struct SearchLimits {
   int64_t steps = 20'000'000;  // buffers placed during the search, over all its attempts
   // Wall time, for people at a terminal only: it makes results depend on the machine.

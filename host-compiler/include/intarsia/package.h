@@ -29,6 +29,7 @@ struct MemoryBlock {
   int64_t bytes = 0;
 };
 
+// What manifest.json says of a package: what is in it, and how it is built.
 struct PackageManifest {
   std::string model, target, board;
   std::string core;  // -mcpu of the host device; "native" for this machine
@@ -64,6 +65,7 @@ struct PackageOptions {
   std::vector<std::string> core_flags = {};  // of the C compiler for `core`, for people's Makefiles
 };
 
+// A package before it is written.
 struct PackageContents {
   PackageManifest manifest;
   std::vector<SourceFile> files;
@@ -82,12 +84,14 @@ Result<PackageContents> single_file_package(const PackageContents& package);
 struct SplitPackage {
   PackageContents model, runtime;
 };
+// Refuses what has no runtime of its own to share.
 Result<SplitPackage> split_package(const PackageContents& package);
 
 // Adds to a runtime what the one in `folder` has beside it, for the models that were compiled with it before; nothing
 // where there is no folder. Refuses one of another version.
 Result<void> add_runtime_of_folder(const std::string& folder, PackageContents& runtime);
 
+// The text of the manifest's file.
 std::string manifest_json(const PackageManifest& manifest);
 // The folder's sources will be compiled and run, so that whoever wrote them is trusted; but paths, libraries and
 // names of a manifest that lead out of the folder, or that a compiler would take for options, are refused.

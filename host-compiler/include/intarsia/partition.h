@@ -16,11 +16,13 @@
 
 namespace intarsia {
 
+// How it is decided which device runs an operator that several could run.
 enum class PartitionPolicy : uint8_t {
   Priority,  // each device in order takes as much as it can, the host takes the rest
   Cost,      // least estimated latency including transfers
 };
 
+// What a partition is asked for.
 struct PartitionOptions {
   PartitionPolicy policy = PartitionPolicy::Priority;
   std::map<std::string, std::string> pins;  // operator or function name -> device name
@@ -45,6 +47,7 @@ struct Offer {
 
 // What `explain` prints: for every operator of the (inlined) entry, every device's answer.
 struct Explanation {
+  // One of them: what it is, and the device that runs it.
   struct Operator {
     std::string name, kind, shapes, device;
     std::vector<Offer> offers;  // in the target's order: host first, then devices
@@ -99,11 +102,13 @@ struct Explanation {
 // For the user, when the search of policy cost was cut short: a sentence without a full stop. Empty otherwise.
 std::string search_note(const Explanation& explanation);
 
+// A module whose operators all have a device.
 struct Partitioned {
   graph::Module module;  // the entry consists of calls; every other function has a target
   Explanation explanation;
 };
 
+// Fails where an operator has no device that takes it, or a pin cannot be kept: all of them together, with the reasons.
 Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
                               const TargetSpec& target, const PartitionOptions& options = {});
 

@@ -24,6 +24,7 @@ struct MemoryPool {
   int32_t alignment = 16;
 };
 
+// The memories that a plan is made for, the preferred ones first.
 struct MemoryMap {
   std::vector<MemoryPool> pools;
   // Device of the target -> the name it has in `accessible_by`. A device not listed is the CPU.
@@ -32,6 +33,7 @@ struct MemoryMap {
   // reckon with.
   bool open = false;
 
+  // Whether a device of the target reads and writes the memory.
   bool reaches(const std::string& device, const MemoryPool& pool) const;
 };
 
@@ -51,6 +53,7 @@ struct Placement {
   int32_t group = 0;
 };
 
+// What a plan takes of one memory, in bytes.
 struct PoolUse {
   int64_t peak = 0;  // bytes needed, all placements
   // No plan can use less that puts the same buffers here, in the same order of operators and with the same
@@ -60,6 +63,7 @@ struct PoolUse {
   std::string method;
 };
 
+// Where every buffer is, and when.
 struct Plan {
   MemoryMap memory;                   // as given
   std::vector<PoolUse> use;           // one per pool of `memory`
@@ -74,6 +78,7 @@ struct Plan {
   const Placement* find(tir::BufferId buffer) const;  // null for constants
 };
 
+// What the planner may do, and how long.
 struct PlanOptions {
   bool in_place = true;
   // Buffers assigned to a memory or placed on trial, over the whole plan: a count, so that the same model

@@ -23,15 +23,18 @@ struct Measurements {
   int64_t stack_bytes = 0;  // deepest chain of calls from <model>_run, library functions included
   std::vector<std::string> stack_chain;  // that chain
 
+  // All that is linked from it into flash.
   int64_t flash_bytes() const { return code_bytes + constant_bytes + stream_bytes; }
 };
 
+// One operator of the emitted program. Numbers of bytes are of flash.
 struct OperatorRow {
   std::string name, origin, device;
   std::string region;  // the function of the partitioned model that it is in
   // Multiply-accumulates are the operator's. What the operators of a stream share stands with the first of them:
   // its bytes and its memory.
   int64_t macs = 0, weight_bytes = 0, table_bytes = 0, stream_bytes = 0;
+  // Bytes of a memory that it reads or writes.
   struct Range {
     std::string what, pool;  // "input", "sram"
     int64_t begin = 0, end = 0;
@@ -42,6 +45,7 @@ struct OperatorRow {
       shapes;  // "conv2d", "i8[1,8,8,1] -> i8[1,4,4,8]"; empty for what is no operator of the model
   std::string placement;  // why that device runs it, in words; empty where it was not asked
   std::optional<int64_t> cycles_alone;  // estimated, as if it ran alone; empty where nobody asked
+  // One of its constants.
   struct ConstantBytes {
     std::string name, use;  // "stem_weights", "weights" or "table"
     int64_t bytes = 0;
@@ -49,6 +53,7 @@ struct OperatorRow {
   std::vector<ConstantBytes> constants;  // that weight_bytes and table_bytes are the sums of
 };
 
+// One memory: what the plan takes of it, in bytes.
 struct PoolRow {
   std::string name;
   int64_t size = 0;  // 0: unlimited
@@ -93,6 +98,7 @@ struct GraphRow {
   std::string name, kind, device, region;
   std::string shapes;
 };
+// A tensor on its way from one operator to another.
 struct GraphEdge {
   std::string from, to;  // operators; empty: the application
   std::string tensor;
@@ -120,12 +126,14 @@ struct CycleRow {
   int64_t operators = 1, cycles = 0;
   double clock_mhz = 0;  // that the estimate assumes
 };
+// The sum of a device's rows.
 struct DeviceCycles {
   std::string device;
   double clock_mhz = 0;  // that the estimate assumes
   int64_t cycles = 0;
 };
 
+// All figures of a model, or of one CPU's part of it.
 struct Report {
   std::string model, target, board;
   std::vector<TensorInfo> inputs, outputs;
@@ -160,7 +168,9 @@ void add_cycles(const Explanation& explanation, Report& report);
 // Why each operator of the report is where it is, and what it would take alone. Of a model in several parts, the
 // explanation is of all of them.
 void add_placement(const Explanation& explanation, Report& report);
+// report.txt, for people.
 std::string report_text(const Report& report);
+// report.json: keys stay what they are while kReportFormat does (docs/versioning.md).
 std::string report_json(const Report& report);
 
 // One page of HTML that shows the report and has it inside: it needs no other file, no network and, to be read, no

@@ -15,6 +15,7 @@
 
 namespace intarsia {
 
+// A value, or why there is none.
 template <typename T>
 class [[nodiscard]] Result {
  public:
@@ -52,6 +53,7 @@ class [[nodiscard]] Result {
   std::variant<T, Diagnostics> state_;
 };
 
+// Success, or why there was none.
 template <>
 class [[nodiscard]] Result<void> {
  public:

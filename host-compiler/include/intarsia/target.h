@@ -39,14 +39,18 @@ std::string to_string(const AttributeValue& value);
 // target from those that follow (a default, or derived from others). Equality is of values only.
 class Attributes {
  public:
+  // A value, and whether it was written.
   struct Entry {
     AttributeValue value;
     bool written = false;
     bool operator==(const Entry& other) const { return value == other.value; }
   };
+  // By name.
   using Map = std::map<std::string, Entry, std::less<>>;
 
+  // Whether it has a value.
   bool has(std::string_view name) const { return entries_.find(name) != entries_.end(); }
+  // Whether it has one that was written.
   bool written(std::string_view name) const;
   // Null when the attribute is optional and has no value.
   const AttributeValue* find(std::string_view name) const;
@@ -66,8 +70,10 @@ class Attributes {
   void derive(std::string name, AttributeValue value);
   // Another spelling of the same value; keeps who gave it.
   void normalise(std::string_view name, AttributeValue value);
+  // Takes the value away, if there is one.
   void erase(std::string_view name);
 
+  // In the order of their names.
   Map::const_iterator begin() const { return entries_.begin(); }
   Map::const_iterator end() const { return entries_.end(); }
   bool operator==(const Attributes&) const = default;
@@ -91,6 +97,7 @@ struct Target {
   std::string name;  // unique in a TargetSpec, where it is never empty
   Attributes attributes;
 
+  // Shorthand for those of `attributes`.
   bool get_bool(std::string_view attribute) const { return attributes.get_bool(attribute); }
   int64_t get_int(std::string_view attribute) const { return attributes.get_int(attribute); }
   const std::string& get_string(std::string_view attribute) const {
@@ -109,8 +116,11 @@ struct Target {
 class TargetSpec {
  public:
   std::span<const Target> devices() const { return devices_; }  // host first
+  // The CPU that the program runs on.
   const Target& host() const { return devices_.front(); }
+  // All devices but the host.
   std::span<const Target> beside_host() const { return devices().subspan(1); }
+  // Whether there are any.
   bool is_composite() const { return devices_.size() > 1; }
   // Null when there is no such device.
   const Target* device(std::string_view name) const;
@@ -135,6 +145,7 @@ std::string to_string(const Target& device);
 
 // ---- kinds, tags and the texts of targets -----------------------------------------------------
 
+// What values an attribute takes.
 enum class AttributeType { Bool, Int, String, Enum, StringList };
 
 // One attribute of a kind: its type, what it may hold, and its default. Without a default the
@@ -150,6 +161,8 @@ struct AttributeSpec {
   int64_t maximum = std::numeric_limits<int64_t>::max();
   bool required = false;
 
+  // An attribute of each type, with its default; without one it is optional. `one_of` takes one of some numbers, `word`
+  // one of some words, `list` any number of words.
   static AttributeSpec boolean(std::string name, bool default_value, std::string help);
   static AttributeSpec integer(std::string name, std::optional<int64_t> default_value,
                                int64_t minimum, int64_t maximum, std::string help);
@@ -166,6 +179,7 @@ struct AttributeSpec {
 // "int, 32..512", "hard | soft": for listings and messages.
 std::string describe_type(const AttributeSpec& attribute);
 
+// What a device of this kind can be in a target.
 enum class Role {
   Cpu,          // can run a whole model: alone, as a host, or as a further device
   Accelerator,  // takes parts of a model (an NPU); only beside a host
@@ -184,6 +198,7 @@ struct TagSpec {
   std::string origin = {};  // for listings: the kind that brings it (filled in), or a file
 };
 
+// A name that is no tag, and what to say to who writes it.
 struct AbsentTag {
   std::string name, what, hint;
 };
@@ -204,9 +219,11 @@ struct KindSpec {
   // Names that people have reason to try and that cannot work: why, and what to write instead.
   std::vector<AbsentTag> absent_tags = {};
 
+  // Null when the kind has no such attribute.
   const AttributeSpec* attribute(std::string_view attribute_name) const;
 };
 
+// Kinds and tags by their names.
 class TargetCatalogue {
  public:
   // Fails when a name is ill-formed, reserved or taken, or a default breaks its own rule. The
@@ -217,11 +234,14 @@ class TargetCatalogue {
   // Tags from a JSON file: {"name": TARGET, "name": {"target": TARGET, "host": TARGET,
   // "summary": "..."}}, a TARGET being a string or an object. All are added and checked, or none.
   Result<void> load_tags_file(const std::string& path);
+  // The same from a text; `where` names it in messages.
   Result<void> load_tags(std::string_view json_text, const std::string& where);
   // Whether every tag stands for a valid target; reports all that do not (cycles included).
   Result<void> check_tags() const;
 
+  // Null when there is none of that name.
   const KindSpec* kind(std::string_view name) const;
+  // Null when there is none of that name.
   const TagSpec* tag(std::string_view name) const;
   const std::vector<KindSpec>& kinds() const { return kinds_; }  // in the order added
   const std::vector<TagSpec>& tags() const { return tags_; }     // in the order added

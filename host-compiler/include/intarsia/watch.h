@@ -13,6 +13,7 @@ namespace intarsia {
 // so; programs that were started are ended. Watches nest; the innermost is asked.
 class Watch {
  public:
+  // Returns whether the work goes on.
   using GoesOn = std::function<bool(std::string_view stage)>;
   explicit Watch(GoesOn goes_on);
   Watch(const Watch&) = delete;

@@ -23,6 +23,7 @@ namespace intarsia {
   X(Int64, "i64", "int64_t", 64)   \
   X(Float32, "f32", "float", 32)
 
+// The type of a tensor's or a buffer's elements.
 enum class DataType : uint8_t {
 #define X(name, text, c, bits) name,
   INTARSIA_DATA_TYPES(X)
@@ -32,6 +33,7 @@ enum class DataType : uint8_t {
 std::string_view to_string(DataType type);                             // "i8"
 std::string_view c_name(DataType type);                                // "int8_t"
 std::optional<DataType> data_type_from_string(std::string_view text);  // exact inverse of to_string
+// Of an element in a tensor; Int4 takes half a byte there.
 int bits(DataType type);
 bool is_integer(DataType type);  // Bool is not
 bool is_signed(DataType type);   // Float32 is
@@ -49,11 +51,14 @@ template <typename Tag>
 struct Handle {
   int32_t index = -1;
 
+  // Whether it is an index at all.
   constexpr bool valid() const { return index >= 0; }
+  // For the container that it is an index into; only of a valid one.
   constexpr size_t at() const { return static_cast<size_t>(index); }
   constexpr auto operator<=>(const Handle&) const = default;
 };
 
+// An index into the constants of a module.
 using ConstantId = Handle<struct ConstantTag>;
 
 }  // namespace intarsia

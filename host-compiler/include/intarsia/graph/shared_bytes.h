@@ -11,6 +11,7 @@
 
 namespace intarsia {
 
+// A value like a vector of bytes that cannot be changed; copies cost nothing.
 class SharedBytes {
  public:
   SharedBytes() = default;  // no bytes
@@ -23,6 +24,7 @@ class SharedBytes {
   const std::vector<uint8_t>& vector() const { return bytes_ == nullptr ? none() : *bytes_; }
   operator const std::vector<uint8_t>&() const { return vector(); }
 
+  // As those of a vector.
   size_t size() const { return vector().size(); }
   bool empty() const { return bytes_ == nullptr; }
   const uint8_t* data() const { return vector().data(); }

@@ -12,6 +12,7 @@ namespace intarsia {
 // Takes text piece by piece: into a file, into a string.
 using TextSink = std::function<void(std::string_view)>;
 
+// A file of a package.
 struct SourceFile {
   std::string path;  // relative to the output folder, with '/'
   std::string text;
@@ -19,10 +20,12 @@ struct SourceFile {
   // times as large in C as in memory.
   std::function<void(const TextSink&)> rest = {};
 
+  // All of its text.
   void write_to(const TextSink& sink) const {
     sink(text);
     if (rest) rest(sink);
   }
+  // The same as one string.
   std::string whole_text() const {
     std::string whole;
     write_to([&](std::string_view piece) { whole += piece; });
@@ -35,6 +38,7 @@ struct SourceFile {
 
 // The base address a stream's addresses are relative to. The runtime binds it before the run.
 struct StreamRegion {
+  // The stream's own constants, or a memory of the plan.
   enum class Kind : uint8_t { Constants, Pool };
   Kind kind = Kind::Pool;
   int32_t pool = 0;    // Kind::Pool: index into Plan::memory.pools

@@ -25,12 +25,14 @@ struct CExpr {
   bool literal = false;  // an integer constant: fits wherever the IR puts it
 };
 
+// Expressions of one function. It refers to the function and the names.
 class ExprEmitter {
  public:
   ExprEmitter(const tir::Func& func, const Names& names) : func_(func), names_(names) {}
 
   // As the right side of an assignment to, or an argument of, the expression's own type.
   std::string value(const tir::Expr& expr) const;
+  // As the condition of a statement or a loop.
   std::string condition(const tir::Expr& expr) const { return emit(expr).text; }
   // "input[(iy * 10 + ix) * 64 + c]"; of a scalar its name.
   std::string element(tir::BufferId buffer, const std::vector<tir::Expr>& indices) const;
@@ -58,6 +60,7 @@ class ExprEmitter {
   const Names& names_;
 };
 
+// A constant of that type as C has it.
 std::string c_literal(DataType type, int64_t value);
 std::string c_literal(float value);
 

@@ -10,6 +10,7 @@
 
 namespace intarsia::emission {
 
+// What the function is called, and what is said above it.
 struct CFunctionOptions {
   std::string symbol_prefix;               // of the function and of the constants it reads: "kws_"
   std::vector<std::string> comment_lines;  // after the function's origin: memory ranges, MACs

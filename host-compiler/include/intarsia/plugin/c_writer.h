@@ -14,6 +14,7 @@
 
 namespace intarsia {
 
+// Text that is laid out while it is written.
 class CWriter {
  public:
   static constexpr size_t kWidth = 100;
@@ -26,6 +27,7 @@ class CWriter {
   void blank();                            // at most one, and none next to a brace
   void comment(const std::vector<std::string>& lines);  // /* ... */; nothing for no lines
 
+  // What was written until now.
   const std::string& text() const { return text_; }
 
  private:

@@ -14,6 +14,7 @@
 
 namespace intarsia::graph {
 
+// Arithmetic modulo 2^32, as the kernels of devices have it; overflow of int32_t is undefined in C++.
 inline int32_t wrapping_add(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
@@ -30,6 +31,7 @@ struct FixedFactor {
   int shift = 0;
 };
 
+// The nearest factor; 0 where every product would round to 0.
 inline FixedFactor fixed_factor(double real) {
   if (real == 0) return {};
   int shift = 0;
@@ -61,6 +63,7 @@ inline int32_t rounding_shift_right(int32_t x, int exponent) {
                               (remainder > threshold ? 1 : 0));
 }
 
+// x times the factor, rounded to an integer twice where the factor is below 1/2, as TFLite does.
 inline int32_t multiply(int32_t x, const FixedFactor& factor) {
   const int left = std::clamp(factor.shift, 0, 31), right = std::max(-factor.shift, 0);
   const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(x) << left);
@@ -78,6 +81,7 @@ inline int32_t multiply(int64_t x, const FixedFactor& factor) {
                               shift);
 }
 
+// Both bounds belong to it.
 template <typename T>
 struct Range {
   T least, most;
@@ -90,6 +94,7 @@ T requantized(int32_t value, int64_t zero_point, const Range<int64_t>& range) {
   return static_cast<T>(range.clamp(value + zero_point));
 }
 
+// The real values that an activation lets pass.
 inline Range<float> float_range(Activation activation) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   switch (activation) {

@@ -27,7 +27,9 @@ class ConstantPool {
  public:
   ConstantPool(const graph::Module& graph, tir::Module& module) : graph_(graph), module_(module) {}
 
+  // A constant of the graph, of the given type and shape; `name` is made unique.
   ConstantId weights(ConstantId source, DataType type, const Shape& shape, const std::string& name);
+  // Values that were computed, as elements of the type.
   ConstantId table(DataType type, const std::vector<int64_t>& values, const std::string& name,
                    tir::ConstantUse use);
   ConstantId add(tir::Constant constant);  // its name is made unique
@@ -46,6 +48,7 @@ class Table {
  public:
   explicit Table(int64_t value) : value_(value) {}
   explicit Table(BufferId buffer) : buffer_(buffer) {}
+  // The value at an index, of `type`.
   Expr at(const FuncBuilder& b, const Expr& index, DataType type = DataType::Int32) const;
 
  private:
@@ -67,6 +70,7 @@ struct Requantizer {
   Expr operator()(const FuncBuilder& b, Expr value, const Expr& channel) const;
 };
 
+// The function under construction and the operands of its operator.
 class OpLowering {
  public:
   OpLowering(const OpView& view, const std::string& name, ConstantPool& pool)
@@ -80,6 +84,7 @@ class OpLowering {
   void declare(const std::vector<std::optional<Shape>>& inputs, const Shape& output) {
     declare(inputs, std::vector<Shape>{output});
   }
+  // The buffer of an operand that was declared.
   BufferId in(size_t input) const { return inputs_.at(input); }
   BufferId out(size_t output = 0) const { return outputs_.at(output); }
   // The tensors of the parameters, in order.
@@ -90,11 +95,13 @@ class OpLowering {
   // A constant in a layout of its own, of the operator's data.
   BufferId constant(const std::string& role, DataType type, const Shape& extents,
                     std::vector<uint8_t> bytes, tir::ConstantUse use);
+  // One number for each channel. `role` names it within the operator.
   Table table(const std::string& role, DataType type, const std::vector<int64_t>& values,
               tir::ConstantUse use = tir::ConstantUse::Table);
   // Bytes of a table of any type and extents.
   BufferId raw_table(const std::string& role, DataType type, const Shape& extents,
                      std::vector<uint8_t> bytes);
+  // One multiplier for all channels, or one for each.
   Requantizer requantizer(const std::vector<Multiplier>& multipliers, int64_t zero_point,
                           Range range, DataType type, bool wide = false);
   // The output may take the place of every activation of its size: the body reads and writes

@@ -25,6 +25,7 @@ struct PatternMatch {
   const graph::Function& function;
   std::vector<graph::NodeId> nodes;
 
+  // The i-th node that matched, and its operands and first result.
   const graph::Node& node(size_t i = 0) const { return function.nodes.at(nodes.at(i).at()); }
   const graph::Tensor& input(size_t operand, size_t i = 0) const {
     return function.tensor(node(i).inputs.at(operand));
@@ -32,6 +33,7 @@ struct PatternMatch {
   const graph::Tensor& output(size_t i = 0) const { return function.tensor(node(i).outputs.at(0)); }
 };
 
+// Operators that a device runs as one piece, and when it does not.
 struct Pattern {
   std::string name;  // "conv2d", "pad+conv2d"
   PatternOp root;

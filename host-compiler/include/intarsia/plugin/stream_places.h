@@ -19,6 +19,7 @@ std::vector<tir::BufferId> arguments_of(const tir::Module& module, const tir::Fu
 // Bytes from `run`'s buffer's beginning to its first element. Its place must be constant.
 int64_t first_byte(const tir::Buffer& buffer, const tir::BufferRun& run);
 
+// An address as a command stream has it.
 struct StreamPlace {
   int32_t region = 0;  // of the stream
   int64_t offset = 0;  // bytes from the region's base
@@ -33,11 +34,15 @@ class StreamPlaces {
   StreamPlaces(const tir::Module& module, const Plan& plan, const tir::Func& func,
                size_t constant_alignment, std::vector<StreamRegion> regions = {});
 
+  // Of the buffer's first byte, or of the run's.
   StreamPlace of(tir::BufferId buffer);
   StreamPlace of(const tir::BufferRun& run);
 
+  // As arguments_of() has them.
   const std::vector<tir::BufferId>& arguments() const { return arguments_; }
+  // For CommandStream::regions: those that were asked for until now.
   const std::vector<StreamRegion>& regions() const { return regions_; }
+  // For CommandStream::constants: those that were asked for until now.
   const std::vector<uint8_t>& constants() const { return constants_; }
   // For each region, bytes from its base to the end of the runs that were asked for.
   const std::vector<int64_t>& extents() const { return extents_; }

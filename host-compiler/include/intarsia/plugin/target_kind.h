@@ -26,6 +26,7 @@ namespace intarsia {
 struct CostEstimate {
   double cycles = 0;
   double clock_mhz = 100;
+  // At that clock.
   double microseconds() const { return cycles / clock_mhz; }
 };
 
@@ -60,6 +61,7 @@ std::function<CostEstimate(const Target&, const graph::Module&, const graph::Fun
                            const LoweringOptions&)>
 sum_of_operators(OperatorCost cost);
 
+// A kind of device, with everything that the compiler asks of it.
 struct TargetKind {
   // Name, role, attributes with defaults and checks, tags.
   KindSpec spec;
@@ -135,13 +137,17 @@ struct TargetKind {
 // registers itself.
 class TargetRegistry {
  public:
+  // Fills in the defaults. A kind that is wrong (TargetCatalogue::add_kind) is our own bug.
   void add(TargetKind kind);
   // For the kind of that name, which may be added later; never used where there is none.
   void add_kernels(const std::string& kind, KernelLibrary library);
   const TargetKind& kind(std::string_view name) const;  // checked to exist
+  // The kind of a device of a target; checked to exist.
   const TargetKind& kind_of(const Target& target) const { return kind(target.kind); }
+  // In the order in which they were added.
   const std::vector<std::unique_ptr<TargetKind>>& kinds() const { return kinds_; }
   ForeignFormats foreign_formats() const;  // of all kinds
+  // Their names, attributes and tags, which targets are read against.
   const TargetCatalogue& catalogue() const { return catalogue_; }
   TargetCatalogue& catalogue() { return catalogue_; }
 

@@ -22,6 +22,7 @@
 //    overlap: such a function is commands on bytes, run one after another.
 //  * A Call hands over whole buffers, except in a tiled function: there the callee sees the
 //    elements of an argument from an offset on, as many as its parameter has.
+//
 // A schedule function's body is Calls in Seqs, in Ifs whose condition is the only element of a bool
 // buffer, and in Fors with constant bounds whose variable nobody reads; the module after lowering has
 // one schedule, the entry, whose local buffers are what the planner places. A tiled function runs
@@ -50,9 +51,12 @@ using VarId = Handle<struct VarTag>;        // index into Func::vars
 // ---- expressions ---------------------------------------------------------------------------------
 
 struct ExprNode;
+// A tree that expressions share; never null where one is asked for.
 using Expr = std::shared_ptr<const ExprNode>;
 
+// What is done to one operand.
 enum class UnaryOp : uint8_t { Neg, Not };  // Not: of bool
+// What is done to two operands of one type; comparisons give bool.
 enum class BinaryOp : uint8_t {
   Add,
   Sub,
@@ -74,19 +78,24 @@ enum class BinaryOp : uint8_t {
   Ne,
 };
 
+// An integer of the node's type.
 struct IntImm {
   int64_t value;
 };
+// A number of type Float32.
 struct FloatImm {
   float value;
 };
+// The value of a variable.
 struct VarRef {
   VarId var;
 };
+// An element of a buffer, an index for each of its extents.
 struct Load {
   BufferId buffer;
   std::vector<Expr> indices;
 };
+// Of the operand's type.
 struct Unary {
   UnaryOp op;
   Expr operand;
@@ -95,12 +104,15 @@ struct Binary {
   BinaryOp op;
   Expr lhs, rhs;
 };
+// The operand as the type of the node.
 struct Cast {
   Expr operand;
 };
+// One of two values of one type.
 struct Select {
   Expr condition, if_true, if_false;
 };
+// A C function of values.
 struct ExprCall {
   std::string function;  // "intarsia_requantize"
   std::vector<Expr> arguments;
@@ -115,8 +127,10 @@ struct ExprNode {
 // ---- statements ----------------------------------------------------------------------------------
 
 struct StmtNode;
+// A tree that statements share; null stands for none where that is said.
 using Stmt = std::shared_ptr<const StmtNode>;
 
+// How a statement or a parameter uses a buffer.
 enum class Access : uint8_t { Read, Write, ReadWrite };
 
 // `count` consecutive elements (row-major) of a buffer from the element at `start`.
@@ -127,14 +141,17 @@ struct BufferRun {
   Access access;
 };
 
+// One after another.
 struct Seq {
   std::vector<Stmt> statements;
 };
+// For each value of the variable from `lo` to `hi` - 1, rising.
 struct For {
   VarId var;
   Expr lo, hi;
   Stmt body;
 };
+// One of two statements.
 struct If {
   Expr condition;
   Stmt then_body, else_body;  // else_body may be null
@@ -144,6 +161,7 @@ struct Let {  // the variable keeps its value in `body`
   Expr value;
   Stmt body;
 };
+// Writes an element of a buffer, an index for each of its extents.
 struct Store {
   BufferId buffer;
   std::vector<Expr> indices;
@@ -155,11 +173,13 @@ struct Call {                       // only in a schedule or a tiled function
   // Of tiled functions: the first element that the callee sees, per argument; empty: all are 0.
   std::vector<Expr> offsets = {};
 };
+// A C function, or a command of an accelerator, that reads and writes runs of buffers.
 struct Intrinsic {
   std::string name;  // "intarsia_softmax_s8", "my_npu.add"
   std::vector<std::variant<BufferRun, Expr>> operands;
 };
 
+// A statement. Immutable, shared.
 struct StmtNode {
   std::variant<Seq, For, If, Let, Store, Call, Intrinsic> node;
   std::string comment;  // printed above the statement in text and C; one line; may be empty
@@ -167,6 +187,7 @@ struct StmtNode {
 
 // ---- functions -----------------------------------------------------------------------------------
 
+// Where a buffer's bytes are.
 enum class Scope : uint8_t {
   Parameter,  // memory of the caller
   Constant,   // the module's constant `constant`
@@ -174,6 +195,7 @@ enum class Scope : uint8_t {
   Register,  // a scalar or a handful of elements; the emitted function's own variables (stack)
 };
 
+// Memory that a function works on, or has the use of.
 struct Buffer {
   std::string name;  // a C identifier, unique in the function
   DataType type = DataType::Int8;
@@ -194,16 +216,19 @@ struct Buffer {
   std::optional<int64_t> initial = {};
   ConstantId initial_values = {};
 
+  // Of all elements, densely packed.
   int64_t bytes() const { return byte_size(type, extents); }
   bool operator==(const Buffer&) const = default;
 };
 
+// A variable: of a loop, or a value that was given a name.
 struct Var {
   std::string name;  // a C identifier, unique in the function
   DataType type = DataType::Int32;
   bool operator==(const Var&) const = default;
 };
 
+// What a function does with a buffer of its caller.
 struct Parameter {
   Access access = Access::Read;
   bool operator==(const Parameter&) const = default;
@@ -225,6 +250,7 @@ struct Overlap {
   bool operator==(const Overlap&) const = default;
 };
 
+// A kernel, a tiled function, a program of an accelerator, or the schedule, which calls the others.
 struct Func {
   std::string name;                   // GlobalVar; a C identifier
   std::string target;                 // device of the composite target; empty: the host
@@ -243,7 +269,9 @@ struct Func {
   // Which operator of the model this function came from, by Node::name; empty for the schedule.
   std::string node;
 
+  // The buffer of a valid id.
   const Buffer& buffer(BufferId id) const { return buffers.at(id.at()); }
+  // The variable of a valid id.
   const Var& var(VarId id) const { return vars.at(id.at()); }
 };
 
@@ -252,6 +280,7 @@ struct AliasRoot {
   BufferId buffer;
   int64_t offset = 0;
 };
+// `id` itself where it is no alias.
 AliasRoot alias_root(const Func& func, BufferId id);
 
 // Whether the body is nothing but a sequence of intrinsics, which `stepwise` asks for.
@@ -260,6 +289,7 @@ bool is_intrinsics_only(const Func& func);
 // What a constant is for: weights are counted apart from tables in reports.
 enum class ConstantUse : uint8_t { Weights, Table, Stream };
 
+// Values that are known when a model is compiled.
 struct Constant {
   std::string name;  // a C identifier, unique in the module
   DataType type = DataType::Int8;
@@ -269,12 +299,14 @@ struct Constant {
   bool operator==(const Constant&) const = default;
 };
 
+// The functions and constants of a program.
 struct Module {
   std::string name;  // a C identifier: prefix of every emitted symbol
   std::vector<Func> funcs;
   std::vector<Constant> constants;
   std::string entry;  // GlobalVar of the schedule; empty in a module that a target returns in parts
 
+  // The constant of a valid id.
   const Constant& constant(ConstantId id) const { return constants.at(id.at()); }
   const Func* find(std::string_view func) const;  // null when absent
   const Func& entry_func() const;                 // checked to exist
@@ -294,6 +326,7 @@ bool equal(const Module& a, const Module& b);
 // Text form. `parse(print(m))` equals m for every verified module.
 std::string print(const Module& module);
 std::string print(const Func& func);
+// Fails with the line and what was expected there; what is read is not verified yet.
 Result<Module> parse(std::string_view text, std::string_view file = "text");
 
 // Types, scopes, single definition of variables before use, calls that match their callee, and a

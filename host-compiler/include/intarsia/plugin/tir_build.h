@@ -28,7 +28,9 @@ Expr operator+(Expr a, int64_t b);
 Expr operator-(Expr a, int64_t b);
 Expr operator*(Expr a, int64_t b);
 
+// One after another. Those that are null are left out, and sequences without a comment become part of it.
 Stmt seq(std::vector<Stmt> statements);
+// The statement with a line above it, in text and in C.
 Stmt with_comment(std::string comment, Stmt statement);
 
 // Builds one Func: declares its buffers and variables and hands out references.
@@ -43,6 +45,7 @@ class FuncBuilder {
   BufferId local(std::string name, DataType type, Shape extents, int32_t alignment = 1);
   BufferId register_(std::string name, DataType type, Shape extents = {});
 
+  // An index for each extent of the buffer.
   Expr load(BufferId buffer, std::vector<Expr> indices = {}) const;
   Stmt store(BufferId buffer, std::vector<Expr> indices, Expr value) const;
 
@@ -70,8 +73,10 @@ class FuncBuilder {
     return std::make_shared<StmtNode>(StmtNode{Let{var, std::move(value), inner}, {}});
   }
 
+  // The function as it is until now.
   Func& func() { return func_; }
   const Func& func_view() const { return func_; }
+  // The function with this body. Once, after everything else.
   Func finish(Stmt body);
 
  private:
@@ -85,7 +90,9 @@ class FuncBuilder {
   size_t named_buffers_ = 0, named_vars_ = 0;
 };
 
+// `else_body` may be null.
 Stmt if_then(Expr condition, Stmt then_body, Stmt else_body = nullptr);
+// A call of a C function or a command of an accelerator, its operands in order.
 Stmt intrinsic(std::string name, std::vector<std::variant<BufferRun, Expr>> operands);
 // `offsets` of a tiled function: one per argument, or none.
 Stmt call_func(std::string function, std::vector<BufferId> arguments,

@@ -39,12 +39,14 @@ class ConstantDraft {
   virtual void restore(const std::shared_ptr<const void>& saved) = 0;
 };
 
+// What is worth what.
 struct ConstantSearch {
   int64_t least_bytes = 0;     // of fast memory, which feature maps take in any case
   double memory_per_time = 2;  // percent more fast memory that are worth one percent of time
   int slice_rounds = 2;        // times that all pieces are gone through; 0: nothing is cut
 };
 
+// What is fetched ahead, and within how many bytes of fast memory.
 struct ConstantPlan {
   PrefetchPlan prefetch;
   int64_t budget = 0;  // one of those that were offered

@@ -19,11 +19,13 @@ struct MemoryAccess {
   int64_t begin = 0, end = 0;
   bool is_write = false;
 
+  // Whether both have a byte in common.
   bool meets(const MemoryAccess& other) const {
     return memory == other.memory && begin < other.end && other.begin < end;
   }
 };
 
+// Commands in the order in which they are issued. Each has a number by its counter: what is counted together ends in order.
 class HazardTracker {
  public:
   // `most_outstanding`, by counter: how many of its commands can be under way at once, so that the ones before have ended

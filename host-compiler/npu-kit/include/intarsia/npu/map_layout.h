@@ -8,6 +8,7 @@
 
 namespace intarsia::npu {
 
+// Bricks that maps are padded to.
 struct MapLayout {
   // Elements of a brick along each axis; 1 along all: rows of pixels of channels, without gaps.
   int64_t rows = 1, columns = 1, channels = 1;

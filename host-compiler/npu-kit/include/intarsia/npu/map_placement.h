@@ -10,6 +10,7 @@ namespace intarsia::npu {
 
 inline constexpr size_t kMapsOfUnit = 3;  // both inputs and the output, where they differ
 
+// Units of work in order, and the maps that they touch.
 struct MapPlacementProblem {
   struct Map {
     int64_t bytes = 0;

@@ -35,6 +35,7 @@ class CascadeDraft {
   virtual void undo() = 0;
 };
 
+// What a lower peak is worth.
 struct PeakSearch {
   int64_t wanted = 0;           // bytes; at or below it nothing is done
   double most_cycles = 0;       // no turns with which all take longer

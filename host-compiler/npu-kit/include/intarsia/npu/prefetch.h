@@ -29,6 +29,7 @@ struct PrefetchUnit {
   bool operator==(const PrefetchUnit&) const = default;
 };
 
+// What is fetched when.
 struct PrefetchPlan {
   std::vector<bool> fetched;      // per unit
   std::vector<int32_t> position;  // before which unit the transfer is issued; -1: none

@@ -9,6 +9,7 @@
 
 namespace intarsia::npu {
 
+// Bytes that are needed from one step to another, and where they are.
 struct ScratchRequest {
   int64_t bytes = 0;           // 0: it has an address and takes nothing
   int64_t begin = 0, end = 0;  // the first and the last step that need it

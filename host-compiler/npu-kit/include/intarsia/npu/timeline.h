@@ -40,6 +40,7 @@ struct QueueDepths {
   int32_t operations = 2, transfers = 1;
 };
 
+// Commands under way, and the time until now.
 class Timeline {
  public:
   explicit Timeline(const QueueDepths& depths)
@@ -53,6 +54,7 @@ class Timeline {
   // `waits_for_last`: it reads what the operation before puts out last, so that it hides nothing of it and shows its
   // first fetch, as the first operation does.
   void operation(const OperationCost& cost, bool waits_for_last);
+  // Until that transfer has ended; the number is of transfer().
   void wait_for(int64_t transfer);
   void wait_for_operations(int32_t under_way);  // until at most this many are
   // The time when all has ended.
