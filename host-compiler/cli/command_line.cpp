@@ -167,11 +167,12 @@ void CommandLine::add_check() {
 
 void CommandLine::add_sweep() {
   sweep_.common.keeps_flash_budget = true;
-  DescribedCommand& command =
-      add("sweep", kMake, "models for many targets, boards and budgets: a table, and what to choose");
+  DescribedCommand& command = add(
+      "sweep", kMake, "models for many targets, boards and budgets: a table, and what to choose");
   command.explain(
       "Compiles every model for every target, board and budget. Rows that no other row of the same "
-      "model beats are marked; what cannot be had is a row with the reason. Exit status 0: at least "
+      "model beats are marked; what cannot be had is a row with the reason. Exit status 0: at "
+      "least "
       "one choice can be had. Without --target and --board: every board with its own core.");
   command.example("intarsia sweep kws.tflite", "which of the boards that there are");
   command.example(fmt::format("intarsia sweep kws.tflite --target c --target {} --ram-budget none "
@@ -518,13 +519,13 @@ ProgramPages CommandLine::pages() const {
       {"NO_COLOR", "set: no colours. TERM=dumb has none either, nor have pipes and files"},
       {"CLICOLOR_FORCE", "set: colours also where there is no terminal"},
       {"TMPDIR", "where programs are built"}};
-  pages.exit_codes = {
-      {"0", "done"},
-      {"1",
-       "something is wrong with what was given, or 'check' or 'verify' says no, or 'sweep' finds no "
-       "choice that can be had"},
-      {"2", "the command line is wrong"},
-      {"3", "a fault of the program"}};
+  pages.exit_codes = {{"0", "done"},
+                      {"1",
+                       "something is wrong with what was given, or 'check' or 'verify' says no, or "
+                       "'sweep' finds no "
+                       "choice that can be had"},
+                      {"2", "the command line is wrong"},
+                      {"3", "a fault of the program"}};
   return pages;
 }
 

@@ -48,10 +48,10 @@ Result<Files> check_command(const SweepCommand& command) {
       problems.add(path, fmt::format("there is no folder '{}'", folder.string()), "make it first");
   };
   if (!command.output_file.empty()) {
-    files.output = kind_of(command.output_file,
-                           command.csv           ? std::optional(FileKind::Csv)
-                           : command.common.json ? std::optional(FileKind::Json)
-                                                 : std::nullopt);
+    files.output =
+        kind_of(command.output_file, command.csv           ? std::optional(FileKind::Csv)
+                                     : command.common.json ? std::optional(FileKind::Json)
+                                                           : std::nullopt);
     if (files.output != FileKind::Json && files.output != FileKind::Csv)
       problems.add(command.output_file, "is neither a .csv nor a .json",
                    "give it such a name; --plot draws");
@@ -123,11 +123,11 @@ std::string table_of(const requests::ShownSweep& shown) {
     text += lines[r + 1] + "\n";
     if (shown.reasons[r].empty()) continue;
     const auto width = static_cast<size_t>(terminal.width);
-    text += "      " +
-            tinted(terminal, Tint::Faint,
-                   terminal.is_terminal ? wrapped(shown.reasons[r], width, 6, 6)
-                                        : shown.reasons[r]) +
-            "\n";
+    text +=
+        "      " +
+        tinted(terminal, Tint::Faint,
+               terminal.is_terminal ? wrapped(shown.reasons[r], width, 6, 6) : shown.reasons[r]) +
+        "\n";
   }
   for (const std::string& remark : shown.remarks)
     text += (&remark == &shown.remarks.front() ? "\n" : "") + for_output(remark) + "\n";
@@ -174,8 +174,8 @@ int run_sweep(Context& context, const SweepCommand& command) {
     }
     return std::string();
   };
-  for (const auto& [path, kind] : {std::pair{&command.output_file, files->output},
-                                   std::pair{&command.plot_file, files->plot}})
+  for (const auto& [path, kind] :
+       {std::pair{&command.output_file, files->output}, std::pair{&command.plot_file, files->plot}})
     if (kind)
       if (const Result<void> written = write_file(*path, text_as(*kind)); !written.ok())
         return fail(written.error());

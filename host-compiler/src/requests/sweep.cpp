@@ -104,7 +104,8 @@ void compile_row(Environment& environment, const Task& task, bool measures, Swee
   }
   row.target = to_string(made->selection.target);
   if (row.choice.empty())
-    row.choice = to_tag(environment.registry.catalogue(), made->selection.target).value_or(row.target);
+    row.choice =
+        to_tag(environment.registry.catalogue(), made->selection.target).value_or(row.target);
   row.figures = sweep_figures(made->report);
   if (!made->report.measured) row.not_measured = made->report.not_measured;
 }

@@ -136,8 +136,8 @@ std::string number_beside(const Point& point, const Box& field, std::vector<Box>
     const Box box{place.x - 1, place.y - kTextHeight + 3, place.x + width + 1, place.y + 2};
     const bool is_inside = box.left >= field.left && box.right <= field.right &&
                            box.top >= field.top && box.bottom <= field.bottom;
-    if (!is_inside || std::any_of(taken.begin(), taken.end(),
-                                  [&](const Box& other) { return other.meets(box); }))
+    if (!is_inside ||
+        std::any_of(taken.begin(), taken.end(), [&](const Box& other) { return other.meets(box); }))
       continue;
     taken.push_back(box);
     return fmt::format("<text class=\"number\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", place.x,
@@ -160,10 +160,15 @@ std::string title_of(const DrawnRow& drawn, std::span<const Figure> figures) {
 
 class Field {
  public:
-  Field(std::span<const DrawnRow> rows, std::span<const Figure> by, Figure x, Figure y,
-        double left, double right)
-      : rows_(rows), by_(by), x_figure_(x), y_figure_(y), box_{left, kTop, right, kBottom},
-        x_(axis_of(x)), y_(axis_of(y)) {}
+  Field(std::span<const DrawnRow> rows, std::span<const Figure> by, Figure x, Figure y, double left,
+        double right)
+      : rows_(rows),
+        by_(by),
+        x_figure_(x),
+        y_figure_(y),
+        box_{left, kTop, right, kBottom},
+        x_(axis_of(x)),
+        y_(axis_of(y)) {}
 
   std::string svg() const { return grid() + front() + points(); }
 
@@ -286,8 +291,9 @@ bool can_be_drawn(std::span<const DrawnRow> rows, std::span<const Figure> by) {
 std::string sweep_drawing(std::span<const DrawnRow> rows, std::span<const Figure> by) {
   const std::vector<DrawnRow> drawn = with_all(rows, by);
   const size_t fields = by.size() - 1;
-  const double width = (kDrawingWidth - kLeft - kRight - kBetween * static_cast<double>(fields - 1)) /
-                       static_cast<double>(fields);
+  const double width =
+      (kDrawingWidth - kLeft - kRight - kBetween * static_cast<double>(fields - 1)) /
+      static_cast<double>(fields);
   std::string svg;
   for (size_t i = 0; i < fields; ++i) {
     const double left = kLeft + static_cast<double>(i) * (width + kBetween);

@@ -32,11 +32,10 @@ std::vector<ModelDrawing> drawings_of(std::span<const SweepRow> rows,
   for (size_t i = 0; i < rows.size(); ++i) {
     auto target = std::find(targets.begin(), targets.end(), rows[i].choice);
     if (target == targets.end()) target = targets.insert(target, rows[i].choice);
-    const auto colour =
-        std::min(static_cast<size_t>(target - targets.begin()), kColours - 1);
-    auto drawing =
-        std::find_if(drawings.begin(), drawings.end(),
-                     [&](const ModelDrawing& each) { return each.model == rows[i].model; });
+    const auto colour = std::min(static_cast<size_t>(target - targets.begin()), kColours - 1);
+    auto drawing = std::find_if(drawings.begin(), drawings.end(), [&](const ModelDrawing& each) {
+      return each.model == rows[i].model;
+    });
     if (drawing == drawings.end())
       drawing = drawings.insert(drawing, ModelDrawing{rows[i].model, {}});
     drawing->rows.push_back({&rows[i], i + 1, unbeaten[i], colour});
@@ -56,8 +55,10 @@ std::string label_of(const ModelDrawing& drawing, std::span<const Figure> by) {
 }
 
 constexpr const char* kHowToRead =
-    "Each point is a choice, with its number in the table and a colour for each target. Less is better in every direction. "
-    "Filled points are choices that no other one beats in {}; the line is the edge of what can be had in the two figures of "
+    "Each point is a choice, with its number in the table and a colour for each target. Less is "
+    "better in every direction. "
+    "Filled points are choices that no other one beats in {}; the line is the edge of what can be "
+    "had in the two figures of "
     "its field. Cycles and time are estimates.";
 
 std::string table_html(const ShownSweep& shown, const std::vector<ModelDrawing>& drawings) {
@@ -80,11 +81,12 @@ std::string table_html(const ShownSweep& shown, const std::vector<ModelDrawing>&
         html += fmt::format("<th scope=\"row\" class=\"n\">{}</th>", shown.cells[r][c]);
       else if (c == shown.mark)
         html += fmt::format(
-            "<td><svg class=\"key\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 12 12\"><circle class=\"point c{}{}\" "
+            "<td><svg class=\"key\" role=\"img\" aria-label=\"{}\" viewBox=\"0 0 12 12\"><circle "
+            "class=\"point c{}{}\" "
             "cx=\"6\" cy=\"6\" r=\"5\"/></svg></td>",
-            !shown.reasons[r].empty()     ? "cannot be had"
-            : drawn[r]->is_unbeaten       ? "no other choice beats it"
-                                          : "another choice beats it",
+            !shown.reasons[r].empty() ? "cannot be had"
+            : drawn[r]->is_unbeaten   ? "no other choice beats it"
+                                      : "another choice beats it",
             drawn[r]->colour, drawn[r]->is_unbeaten ? " unbeaten" : "");
       else
         html += fmt::format("<td{}>{}</td>", is_number(c) ? " class=\"n\"" : "",
@@ -92,8 +94,9 @@ std::string table_html(const ShownSweep& shown, const std::vector<ModelDrawing>&
     }
     html += "</tr>\n";
     if (!shown.reasons[r].empty())
-      html += fmt::format("<tr class=\"reason\"><td></td><td></td><td colspan=\"{}\">{}</td></tr>\n",
-                          shown.headings.size() - 2, escaped(shown.reasons[r]));
+      html +=
+          fmt::format("<tr class=\"reason\"><td></td><td></td><td colspan=\"{}\">{}</td></tr>\n",
+                      shown.headings.size() - 2, escaped(shown.reasons[r]));
   }
   html += "</tbody></table>\n";
   return html;
@@ -114,19 +117,20 @@ std::string sweep_page(std::span<const SweepRow> rows, std::span<const Figure> b
   for (size_t i = 0; i < drawings.size(); ++i) {
     const ModelDrawing& drawing = drawings[i];
     names += (i == 0 ? "" : ", ") + drawing.model;
-    views += fmt::format("<section aria-labelledby=\"model-{0}\"><h2 id=\"model-{0}\">{1}</h2>\n", i,
-                         escaped(drawing.model));
+    views += fmt::format("<section aria-labelledby=\"model-{0}\"><h2 id=\"model-{0}\">{1}</h2>\n",
+                         i, escaped(drawing.model));
     if (i == 0)
       views += fmt::format("<p class=\"lead\">{}</p>\n",
                            fmt::format(fmt::runtime(kHowToRead), shown_names(by)));
     const std::string label = label_of(drawing, by);
     if (can_be_drawn(drawing.rows, by))
-      views += packaging::page::scrolled(
-          label, svg_begin(kDrawingHeight, label, "class=\"chart\"") +
-                     sweep_drawing(drawing.rows, by) + "</svg>\n");
+      views +=
+          packaging::page::scrolled(label, svg_begin(kDrawingHeight, label, "class=\"chart\"") +
+                                               sweep_drawing(drawing.rows, by) + "</svg>\n");
     else
-      views += fmt::format("<p class=\"note\">No choice has all of {}: there is nothing to draw.</p>\n",
-                           shown_names(by));
+      views +=
+          fmt::format("<p class=\"note\">No choice has all of {}: there is nothing to draw.</p>\n",
+                      shown_names(by));
     views += "</section>\n";
   }
   std::string remarks;
@@ -186,19 +190,22 @@ std::string sweep_picture(std::span<const SweepRow> rows, std::span<const Figure
     top += kLine * static_cast<double>(lines) + kBelow;
   }
   for (const std::string& remark : shown.remarks) {
-    const std::string text =
-        remark.starts_with(kUnbeatenMark)
-            ? fmt::format("filled: no other choice is as good in {}, and better in one; cycles and time are estimates",
-                          shown_names(by))
-            : remark;
+    const std::string text = remark.starts_with(kUnbeatenMark)
+                                 ? fmt::format(
+                                       "filled: no other choice is as good in {}, and better in "
+                                       "one; cycles and time are estimates",
+                                       shown_names(by))
+                                 : remark;
     drawn += fmt::format("<text class=\"tick\" x=\"12\" y=\"{:.0f}\">{}</text>\n", top + 12,
                          escaped(shortened(text, 150)));
     top += kLine;
   }
   top += 8;
   return svg_begin(top, whole_label, "xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\"") +
-         fmt::format("<title>{}</title>\n<style>{}</style>\n<rect class=\"paper\" width=\"{:.0f}\" height=\"{:.0f}\"/>\n",
-                     escaped(whole_label), packaging::page::sweep_style_text(), kDrawingWidth, top) +
+         fmt::format(
+             "<title>{}</title>\n<style>{}</style>\n<rect class=\"paper\" width=\"{:.0f}\" "
+             "height=\"{:.0f}\"/>\n",
+             escaped(whole_label), packaging::page::sweep_style_text(), kDrawingWidth, top) +
          drawn + "</svg>\n";
 }
 

@@ -11,8 +11,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array kFigures = {Figure::Ram,    Figure::Flash,        Figure::Constants, Figure::Stack,
-                                 Figure::Cycles, Figure::Microseconds, Figure::Macs};
+constexpr std::array kFigures = {Figure::Ram,   Figure::Flash,  Figure::Constants,
+                                 Figure::Stack, Figure::Cycles, Figure::Microseconds,
+                                 Figure::Macs};
 
 template <typename T>
 Json json_of(const std::optional<T>& value) {

@@ -16,14 +16,16 @@ namespace intarsia::requests {
 // Of which less is better.
 enum class Figure : uint8_t { Ram, Flash, Constants, Stack, Cycles, Microseconds, Macs };
 std::span<const Figure> all_figures();
-std::string_view to_string(Figure figure);  // "ram": a key of JSON, a column of CSV, an attribute in Python
+std::string_view to_string(
+    Figure figure);  // "ram": a key of JSON, a column of CSV, an attribute in Python
 std::optional<Figure> figure_named(std::string_view name);
 
 // Bytes, but for the last three. Flash and stack are absent where they were not measured, cycles and microseconds where
 // no device of the target has an estimate.
 struct SweepFigures {
   std::optional<int64_t> ram, flash, constants, stack, cycles;
-  std::optional<double> microseconds;  // at the clocks that the estimates assume, one device after the other
+  std::optional<double>
+      microseconds;  // at the clocks that the estimates assume, one device after the other
   std::optional<int64_t> macs;
 
   std::optional<double> value(Figure figure) const;

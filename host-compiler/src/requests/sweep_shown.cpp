@@ -49,10 +49,8 @@ std::string shown_value(Figure figure, double value) {
 ShownSweep shown_sweep(std::span<const SweepRow> rows, const std::vector<bool>& unbeaten,
                        std::span<const Figure> by) {
   const auto any = [&](const auto& holds) { return std::any_of(rows.begin(), rows.end(), holds); };
-  const bool has_models =
-      any([&](const SweepRow& row) { return row.model != rows.front().model; });
-  const bool has_boards =
-      any([&](const SweepRow& row) { return row.board != "host"; });
+  const bool has_models = any([&](const SweepRow& row) { return row.model != rows.front().model; });
+  const bool has_boards = any([&](const SweepRow& row) { return row.board != "host"; });
   const bool has_budgets = any([](const SweepRow& row) { return row.ram_budget.has_value(); });
 
   ShownSweep shown;

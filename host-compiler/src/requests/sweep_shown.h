@@ -16,8 +16,8 @@ struct ShownSweep {
   std::vector<size_t> right;                    // columns of numbers
   size_t mark = 0;                              // the column of kUnbeatenMark
   std::vector<std::vector<std::string>> cells;  // a row each, as many as there are headings
-  std::vector<std::string> reasons;             // why a row has no figures, in one line; empty: it has
-  std::vector<std::string> remarks;             // below the table: what the mark means, and what "-" does
+  std::vector<std::string> reasons;  // why a row has no figures, in one line; empty: it has
+  std::vector<std::string> remarks;  // below the table: what the mark means, and what "-" does
 };
 
 // Columns in which all rows are the same for want of a choice are left out: the model, the board, the budget.

@@ -33,9 +33,8 @@ std::vector<Attribute> read_attributes(const std::vector<std::string>& texts,
     if (attribute.name.empty() || attribute.values.empty())
       problems.add(kOption, fmt::format("'{}' is not NAME=VALUE,VALUE", text),
                    "'intarsia targets KIND' lists the attributes of a kind");
-    else if (std::any_of(attributes.begin(), attributes.end(), [&](const Attribute& other) {
-               return other.name == attribute.name;
-             }))
+    else if (std::any_of(attributes.begin(), attributes.end(),
+                         [&](const Attribute& other) { return other.name == attribute.name; }))
       problems.add(kOption, fmt::format("'{}' has values already", attribute.name),
                    "give all of them at once, with commas between");
     else
@@ -145,7 +144,8 @@ Result<std::vector<TargetChoice>> target_choices(const TargetCatalogue& catalogu
   }
   for (const Attribute& attribute : varied)
     if (!attribute.is_used && all_are_known && !targets.empty())
-      problems.add(kOption, fmt::format("no device of any target has an attribute '{}'", attribute.name),
+      problems.add(kOption,
+                   fmt::format("no device of any target has an attribute '{}'", attribute.name),
                    "'intarsia targets KIND' lists those of a kind");
   if (!problems.empty()) return problems;
   return choices;
