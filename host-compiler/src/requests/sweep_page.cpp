@@ -138,7 +138,7 @@ std::string sweep_page(std::span<const SweepRow> rows, std::span<const Figure> b
     if (!remark.starts_with(kUnbeatenMark))
       remarks += fmt::format("<p class=\"note\">{}</p>\n", escaped(remark));
   views += "<section aria-labelledby=\"choices\"><h2 id=\"choices\">All choices</h2>\n" +
-           packaging::page::scrolled("All choices", table_html(shown, drawings)) + remarks +
+           packaging::page::scrolled("Table of all choices", table_html(shown, drawings)) + remarks +
            "</section>\n";
   std::string text(packaging::page::sweep_template_text());
   const auto fill = [&](const std::string& place, const std::string& value) {
