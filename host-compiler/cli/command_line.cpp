@@ -233,7 +233,7 @@ void CommandLine::add_sweep() {
   command.group("How");
   command
       .option("--jobs", sweep_.jobs, any_value("COUNT"),
-              "compilations at a time; 0: as many as there are cores")
+              "compilations at a time; 0: as suits the number of cores")
       ->check(CLI::Range(0, 1024));
   command.flag("--no-measure", sweep_.no_measure,
                "leave flash and stack out, which the boards' compilers measure");

@@ -14,7 +14,7 @@ struct SweepCommand {
   std::vector<std::string> by;  // names of figures
   bool no_measure = false;
   bool csv = false;
-  unsigned jobs = 0;  // 0: one per core
+  unsigned jobs = 0;  // 0: by the number of cores
   std::string output_file, plot_file;
 };
 // kUserError too when no choice can be had.

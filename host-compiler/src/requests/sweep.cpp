@@ -118,8 +118,7 @@ class Sweeping {
       : environment_(environment), request_(request), tasks_(tasks), rows_(rows) {}
 
   void run() {
-    const size_t jobs =
-        request_.jobs > 0 ? request_.jobs : std::max(1u, std::thread::hardware_concurrency());
+    const size_t jobs = request_.jobs > 0 ? request_.jobs : usual_jobs();
     std::vector<std::thread> others;
     for (size_t t = 1; t < std::min(jobs, tasks_.size()); ++t)
       others.emplace_back([this] { work(); });
@@ -129,6 +128,15 @@ class Sweeping {
   }
 
  private:
+  // A row that is measured starts several compilers at a time by itself.
+  size_t usual_jobs() const {
+    const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+    const bool measures =
+        request_.measures && std::any_of(rows_.begin(), rows_.end(),
+                                         [](const SweepRow& row) { return row.board != "host"; });
+    return measures ? std::max<size_t>(1, cores / 2) : cores;
+  }
+
   void work() {
     // The standard library's exceptions, out of memory say, are the caller's, whose thread is another one.
     try {

@@ -24,7 +24,7 @@ struct SweepRequest {
   // others once.
   std::vector<std::string> attributes;
   bool measures = true;  // code and stack, on boards with a cross compiler
-  unsigned jobs = 1;     // threads; 0: as many as there are cores
+  unsigned jobs = 1;     // threads; 0: by the number of cores
   std::function<void(size_t ready, size_t all)> on_progress = {};  // by one thread at a time
 };
 

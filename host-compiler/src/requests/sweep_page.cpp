@@ -138,8 +138,8 @@ std::string sweep_page(std::span<const SweepRow> rows, std::span<const Figure> b
     if (!remark.starts_with(kUnbeatenMark))
       remarks += fmt::format("<p class=\"note\">{}</p>\n", escaped(remark));
   views += "<section aria-labelledby=\"choices\"><h2 id=\"choices\">All choices</h2>\n" +
-           packaging::page::scrolled("Table of all choices", table_html(shown, drawings)) + remarks +
-           "</section>\n";
+           packaging::page::scrolled("Table of all choices", table_html(shown, drawings)) +
+           remarks + "</section>\n";
   std::string text(packaging::page::sweep_template_text());
   const auto fill = [&](const std::string& place, const std::string& value) {
     for (size_t at = 0; (at = text.find(place, at)) != std::string::npos; at += value.size())
