@@ -129,8 +129,11 @@ std::string sweep_page(std::span<const SweepRow> rows, std::span<const Figure> b
                                                sweep_drawing(drawing.rows, by) + "</svg>\n");
     else
       views +=
-          fmt::format("<p class=\"note\">No choice has all of {}: there is nothing to draw.</p>\n",
-                      shown_names(by));
+          by.size() < 2
+              ? "<p class=\"note\">One figure alone is not drawn: --by takes two or more.</p>\n"
+              : fmt::format(
+                    "<p class=\"note\">No choice has all of {}: there is nothing to draw.</p>\n",
+                    shown_names(by));
     views += "</section>\n";
   }
   std::string remarks;

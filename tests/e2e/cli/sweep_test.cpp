@@ -355,6 +355,8 @@ TEST_F(Sweep, DrawingsAreWholeFiles) {
   // Figures that nobody has are no reason to fail.
   ASSERT_TRUE(done(sweep(with(four_rows(), {"--by", "stack,cycles", "--plot", "page.html"}))));
   EXPECT_THAT(*read_text_file(path("page.html")), HasSubstr("there is nothing to draw"));
+  ASSERT_TRUE(done(sweep(with(four_rows(), {"--by", "ram", "--plot", "page.html"}))));
+  EXPECT_THAT(*read_text_file(path("page.html")), HasSubstr("--by takes two or more"));
 }
 
 // A C compiler that takes its time: the line of progress counts choices, and an interrupt ends all of them.
