@@ -1,6 +1,6 @@
 # Run by `cmake --install`: the pages and the examples, as they lie in the source tree, below `to`. A link to a file that is
 # not installed (a source of the compiler, a test) becomes its text.
-file(GLOB_RECURSE pages RELATIVE ${from} ${from}/docs/*.md ${from}/docs/*.svg ${from}/boards/*.md ${from}/targets/*.md)
+file(GLOB_RECURSE pages RELATIVE ${from} ${from}/docs/*.md ${from}/docs/*.svg ${from}/docs/screenshots/*.webp ${from}/boards/*.md ${from}/targets/*.md)
 file(GLOB_RECURSE examples RELATIVE ${from} ${from}/examples/*)
 set(files README.md CHANGELOG.md CONTRIBUTING.md LICENSE ${pages} ${examples})
 foreach(file IN LISTS files)

@@ -60,6 +60,7 @@ CommandLine::CommandLine(Context& context)
   add_compile();
   add_build();
   add_check();
+  add_sweep();
   add_run();
   add_verify();
   add_explain();
@@ -162,6 +163,83 @@ void CommandLine::add_check() {
   add_common(command, check_.common);
   add_timeout(command, check_.common);
   command.app().callback([&] { exit_code_ = run_check(context_, check_); });
+}
+
+void CommandLine::add_sweep() {
+  sweep_.common.keeps_flash_budget = true;
+  DescribedCommand& command = add(
+      "sweep", kMake, "models for many targets, boards and budgets: a table, and what to choose");
+  command.explain(
+      "Compiles every model for every target, board and budget. Rows that no other row of the same "
+      "model beats are marked; what cannot be had is a row with the reason. Exit status 0: at "
+      "least "
+      "one choice can be had. Without --target and --board: every board with its own core.");
+  command.example("intarsia sweep kws.tflite", "which of the boards that there are");
+  command.example(fmt::format("intarsia sweep kws.tflite --target c --target {} --ram-budget none "
+                              "--ram-budget 20K",
+                              example_.composed),
+                  "with and without an NPU, by row tiles or not");
+  command.example("intarsia sweep *.tflite --board mps2-an386 --board mps3-an547 --csv -o all.csv",
+                  "rows for a spreadsheet");
+  command.example(
+      fmt::format("intarsia sweep kws.tflite --target {} --plot choices.html", example_.composed),
+      "a page that shows RAM, flash and time of each choice");
+  command.argument(sweep_.models, file_value("MODEL"), "a .tflite, an .onnx or graph text")
+      ->required()
+      ->check(not_empty);
+  command.group("What is tried");
+  // One value each time: models may come behind it.
+  command
+      .option("--target", sweep_.targets, {"TARGET", From::Targets},
+              "what runs it: a tag, several with '+' between, target string or JSON ('intarsia "
+              "targets'); default: each board's core")
+      ->check(not_empty)
+      ->allow_extra_args(false);
+  command
+      .option("--board", sweep_.boards, {"BOARD", From::Boards},
+              "the board ('intarsia boards'), or the path of a board's folder; default: this "
+              "machine, which knows no flash")
+      ->check(not_empty)
+      ->allow_extra_args(false);
+  command
+      .option("--ram-budget", sweep_.ram_budgets, any_value("BYTES"),
+              "activations and scratch to stay within: 20000, 20K, 1.5M, or none")
+      ->check(check_budget)
+      ->allow_extra_args(false);
+  command
+      .option("--attribute", sweep_.attributes, any_value("NAME=VALUE,..."),
+              "an attribute of devices ('intarsia targets KIND'): targets that have it are taken "
+              "with each of the values")
+      ->allow_extra_args(false);
+  command.group("What is shown");
+  command
+      .option("--by", sweep_.by, word_value("FIGURE,...", figure_names()),
+              fmt::format("figures by which rows are compared: {}; default: ram, flash (constants, "
+                          "where flash is not known of all) and microseconds",
+                          fmt::join(figure_names(), ", ")))
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::IsMember(figure_names()));
+  CLI::Option* json = command.flag("--json", sweep_.common.json, "print the rows as JSON");
+  command.flag("--csv", sweep_.csv, "print the rows as CSV")->excludes(json);
+  command
+      .option("-o,--output", sweep_.output_file, file_value(),
+              "write the rows to a .csv or .json too")
+      ->check(not_empty);
+  command
+      .option("--plot", sweep_.plot_file, file_value(),
+              "draw the choices: a .svg, or a .html with the table")
+      ->check(not_empty);
+  command.group("How");
+  command
+      .option("--jobs", sweep_.jobs, any_value("COUNT"),
+              "compilations at a time; 0: as suits the number of cores")
+      ->check(CLI::Range(0, 1024));
+  command.flag("--no-measure", sweep_.no_measure,
+               "leave flash and stack out, which the boards' compilers measure");
+  add_sweep_options(command, sweep_.common);
+  add_timeout(command, sweep_.common);
+  command.app().callback([&] { exit_code_ = run_sweep(context_, sweep_); });
 }
 
 void CommandLine::add_report() {
@@ -441,11 +519,13 @@ ProgramPages CommandLine::pages() const {
       {"NO_COLOR", "set: no colours. TERM=dumb has none either, nor have pipes and files"},
       {"CLICOLOR_FORCE", "set: colours also where there is no terminal"},
       {"TMPDIR", "where programs are built"}};
-  pages.exit_codes = {
-      {"0", "done"},
-      {"1", "something is wrong with what was given, or 'check' or 'verify' says no"},
-      {"2", "the command line is wrong"},
-      {"3", "a fault of the program"}};
+  pages.exit_codes = {{"0", "done"},
+                      {"1",
+                       "something is wrong with what was given, or 'check' or 'verify' says no, or "
+                       "'sweep' finds no "
+                       "choice that can be had"},
+                      {"2", "the command line is wrong"},
+                      {"3", "a fault of the program"}};
   return pages;
 }
 

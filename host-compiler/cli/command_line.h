@@ -11,6 +11,7 @@
 #include "described_command.h"
 #include "manual_command.h"
 #include "plan_command.h"
+#include "sweep_command.h"
 #include "targets_command.h"
 
 namespace intarsia::cli {
@@ -30,6 +31,7 @@ class CommandLine {
   void add_compile();
   void add_build();
   void add_check();
+  void add_sweep();
   void add_run();
   void add_verify();
   void add_explain();
@@ -55,6 +57,7 @@ class CommandLine {
   CompileCommand compile_;
   BuildCommand build_;
   CheckCommand check_;
+  SweepCommand sweep_;
   RunCommand run_;
   VerifyCommand verify_;
   ExplainCommand explain_;

@@ -28,6 +28,16 @@ std::string check_name(const std::string& name) {
   return problem.empty() ? problem : fmt::format("'{}' {}; {}", name, problem, model_name_rule());
 }
 
+void add_policy(DescribedCommand& command, CommonOptions& options) {
+  command.choice("--policy", options.policy, word_value("POLICY", {"priority", "cost"}),
+                 "who takes what: priority (devices in the order of the target) or cost (least "
+                 "estimated time)");
+}
+
+void add_tags(DescribedCommand& command, CommonOptions& options) {
+  command.option("--tags", options.tags_file, file_value(), "a JSON file of your own target tags");
+}
+
 void add_devices(DescribedCommand& command, CommonOptions& options) {
   command.group("Who runs it");
   command
@@ -40,25 +50,18 @@ void add_devices(DescribedCommand& command, CommonOptions& options) {
               "the board ('intarsia boards'), or the path of a board's folder; 'host' is this "
               "machine")
       ->capture_default_str();
-  command.choice("--policy", options.policy, word_value("POLICY", {"priority", "cost"}),
-                 "who takes what: priority (devices in the order of the target) or cost (least "
-                 "estimated time)");
+  add_policy(command, options);
   command.option("--pin", options.pins, any_value("NAME=DEVICE"),
                  "this operator or function runs there");
   command.option("--pins", options.pins_file, file_value(), "a file of NAME=DEVICE lines");
-  command.option("--tags", options.tags_file, file_value(), "a JSON file of your own target tags");
+  add_tags(command, options);
 }
 
-void add_memory(DescribedCommand& command, CommonOptions& options) {
-  command.group("Memory and size");
-  command
-      .option("--ram-budget", options.ram_budget, any_value("BYTES"),
-              "activations and scratch to stay within: 20000, 20K, 1.5M")
-      ->transform(bytes_text());
+void add_size(DescribedCommand& command, CommonOptions& options) {
   command
       .option("--flash-budget", options.flash_budget, any_value("BYTES"),
-              "code, constants and command streams to stay within ('compile' and 'check', boards "
-              "with a cross compiler)")
+              "code, constants and command streams to stay within ('compile', 'check' and 'sweep', "
+              "boards with a cross compiler)")
       ->transform(bytes_text());
   command
       .option("--sram-limit", options.sram_limit, any_value("BYTES"),
@@ -67,10 +70,27 @@ void add_memory(DescribedCommand& command, CommonOptions& options) {
   command.choice("--optimise", options.optimise, word_value("WHAT", {"size", "speed", "balanced"}),
                  "size, speed or balanced: small code from a CPU, speed from an NPU");
   command.flag("--no-in-place", options.no_in_place, "no operator overwrites its input");
+}
+
+void add_memory(DescribedCommand& command, CommonOptions& options) {
+  command.group("Memory and size");
+  command
+      .option("--ram-budget", options.ram_budget, any_value("BYTES"),
+              "activations and scratch to stay within: 20000, 20K, 1.5M")
+      ->transform(bytes_text());
+  add_size(command, options);
   command
       .option("--section", options.sections, any_value("WHAT=SECTION"),
               "the linker section of weights, streams, a memory, or one constant")
       ->take_all();
+}
+
+void add_edges(DescribedCommand& command, CommonOptions& options) {
+  command.choice("--io", options.io, word_value("TYPE", {"float", "int8"}),
+                 "inputs and outputs as in the file (float), or without the conversions from and "
+                 "to floats (or unsigned bytes) at the model's edges (int8)");
+  command.flag("--keep-dead-channels,--no-slim", options.keep_dead_channels,
+               "keep what provably does not change the results");
 }
 
 void add_meaning(DescribedCommand& command, CommonOptions& options) {
@@ -79,11 +99,7 @@ void add_meaning(DescribedCommand& command, CommonOptions& options) {
       .option("--name", options.name, any_value("NAME"),
               "the model's name in C and of its files; default: from the file's name")
       ->check(check_name);
-  command.choice("--io", options.io, word_value("TYPE", {"float", "int8"}),
-                 "inputs and outputs as in the file (float), or without the conversions from and "
-                 "to floats (or unsigned bytes) at the model's edges (int8)");
-  command.flag("--keep-dead-channels,--no-slim", options.keep_dead_channels,
-               "keep what provably does not change the results");
+  add_edges(command, options);
 }
 
 }  // namespace
@@ -103,6 +119,14 @@ void add_common(DescribedCommand& command, CommonOptions& options) {
   add_meaning(command, options);
   command.group("Other");
   add_json(command, options.json, "print tables as JSON");
+}
+
+void add_sweep_options(DescribedCommand& command, CommonOptions& options) {
+  command.group("Of every row");
+  add_policy(command, options);
+  add_size(command, options);
+  add_edges(command, options);
+  add_tags(command, options);
 }
 
 void add_timeout(DescribedCommand& command, CommonOptions& options) {

@@ -20,6 +20,8 @@ ValueKind word_value(const std::string& name, const std::vector<std::string>& wo
 void add_model(DescribedCommand& command, CommonOptions& options, ModelArgument model);
 // Who runs it, in which memories, and what else decides how it is compiled; the groups' order on a page.
 void add_common(DescribedCommand& command, CommonOptions& options);
+// Those of the same kind that a command has which names several models, targets, boards and RAM budgets by itself.
+void add_sweep_options(DescribedCommand& command, CommonOptions& options);
 void add_timeout(DescribedCommand& command, CommonOptions& options);
 void add_json(DescribedCommand& command, bool& json, const std::string& text);
 

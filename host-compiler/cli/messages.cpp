@@ -5,11 +5,14 @@
 #include <fmt/format.h>
 
 #include "progress_line.h"
+#include "support/interrupt.h"
 #include "terminal.h"
 
 namespace intarsia::cli {
 
 int fail(const Diagnostics& problems) {
+  // That files of ours are gone is no news to who has interrupted us.
+  interrupt::wait_if_interrupted();
   print_errors(problems);
   return kUserError;
 }

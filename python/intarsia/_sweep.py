@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
+from intarsia import _core
 from intarsia._compile import compile as compile_model
 from intarsia._errors import Error, error
 from intarsia._options import Bytes, ModelLike, bytes_of
@@ -73,23 +74,18 @@ class Sweep(Sequence[SweepRow]):
     def pareto(self, *by: str, model: str | None = None) -> tuple[SweepRow, ...]:
         """The rows that no other row of the same model beats: none is as good in every figure and better in one.
 
-        :param by: figures, of which less is better. Default: "ram", "constants" and "microseconds". Rows that lack one
-            are left out.
+        :param by: figures, of which less is better. Default: "ram", "microseconds", and "flash", or "constants" where flash was
+            not measured of every row. Rows that lack one are left out.
         :param model: rows of this model only.
         """
-        keys = by or ("ram", "constants", "microseconds")
+        measured = all(row.flash is not None for row in self.rows if row.error is None)
+        keys = by or ("ram", "flash" if measured else "constants", "microseconds")
         for key in keys:
             if key not in _FIGURES:
                 raise error("pareto", f"{key!r} is no figure", f"write some of {', '.join(_FIGURES)}")
         rows = [row for row in self.rows if model is None or row.model == model]
-        points = [(row, tuple(getattr(row, key) for key in keys)) for row in rows]
-        points = [(row, point) for row, point in points if None not in point]
-
-        def beats(a: tuple[Any, ...], b: tuple[Any, ...]) -> bool:
-            return a != b and all(x <= y for x, y in zip(a, b))
-
-        return tuple(row for row, point in points
-                     if not any(other.model == row.model and beats(its, point) for other, its in points))
+        kept = _core.unbeaten([row.model for row in rows], [[getattr(row, key) for key in keys] for row in rows])
+        return tuple(row for row, is_kept in zip(rows, kept) if is_kept)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str:
         """As CSV with a header; written to a file too where a path is given."""
@@ -154,12 +150,11 @@ class Sweep(Sequence[SweepRow]):
 def _compile_one(model: Any, row: SweepRow, target: TargetLike, board: str | None, options: Mapping[str, Any]) -> SweepRow:
     """A row's figures; run by a worker. A refusal is a result, and a fault of the compiler is an exception."""
     try:
-        report = compile_model(model, target=target, board=board, ram_budget=row.ram_budget, **options).report
+        made = compile_model(model, target=target, board=board, ram_budget=row.ram_budget, **options)
     except Error as refused:
         return replace(row, error=str(refused))
-    return replace(row, target=report.target, board=report.board, ram=report.ram, flash=report.flash,
-                   constants=report.constant_bytes, stack=report.stack, cycles=sum(report.cycles.values()) or None,
-                   microseconds=report.microseconds, macs=report.macs)
+    figures: dict[str, Any] = made._compiled.sweep_figures
+    return replace(row, target=made.report.target, board=made.report.board, **figures)
 
 
 def _named_models(models: Any) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 // A compiled model: its files, its report, its plan, and its package in any format.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -12,6 +13,7 @@
 #include "compiled.h"
 #include "packaging/formats/format.h"
 #include "requests/package_folder.h"
+#include "requests/sweep_row.h"
 #include "watched_call.h"
 
 namespace nb = nanobind;
@@ -70,6 +72,33 @@ nb::list format_list() {
   return list;
 }
 
+// By the names of SweepRow's attributes.
+nb::dict sweep_figures(const Compiled& compiled) {
+  const requests::SweepFigures figures = requests::sweep_figures(compiled.made.report);
+  nb::dict result;
+  for (const requests::Figure figure : requests::all_figures()) {
+    const std::string name(to_string(figure));
+    const std::optional<double> value = figures.value(figure);
+    if (!value)
+      result[name.c_str()] = nb::none();
+    else if (figure == requests::Figure::Microseconds)
+      result[name.c_str()] = *value;
+    else
+      result[name.c_str()] = static_cast<int64_t>(*value);
+  }
+  return result;
+}
+
+using Values = std::vector<std::optional<double>>;
+
+std::vector<bool> unbeaten(const std::vector<std::string>& models,
+                           const std::vector<Values>& values) {
+  if (models.size() != values.size()) throw nb::value_error("as many models as points are needed");
+  std::vector<requests::SweepPoint> points;
+  for (size_t i = 0; i < values.size(); ++i) points.push_back({models[i], values[i]});
+  return requests::unbeaten(points);
+}
+
 }  // namespace
 
 void bind_compiled(nb::module_& module) {
@@ -81,6 +110,8 @@ void bind_compiled(nb::module_& module) {
       .def_prop_ro("report_json", [](const Compiled& it) { return it.made.report.json; })
       .def_prop_ro("report_text", [](const Compiled& it) { return it.made.report.text; })
       .def_ro("notes", &Compiled::notes)
+      .def_prop_ro("sweep_figures", sweep_figures,
+                   nb::sig("def sweep_figures(self) -> dict[str, int | float | None]"))
       .def("files", files_of, nb::sig("def files(self) -> dict[str, bytes]"))
       .def("write", write, nb::arg("folder"), nb::arg("format"), nb::arg("runtime_folder"),
            nb::arg("single_file"));
@@ -99,6 +130,8 @@ void bind_compiled(nb::module_& module) {
         });
       },
       nb::arg("report"), nb::arg("baseline"), nb::arg("trace"));
+  module.def("unbeaten", unbeaten, nb::arg("models"), nb::arg("points"),
+             "Which points no other one of the same model beats.");
   module.def("formats", format_list, nb::sig("def formats() -> list[tuple[str, str]]"));
 }
 

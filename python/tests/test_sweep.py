@@ -12,7 +12,8 @@ import os
 import signal
 
 import pytest
-from conftest import LAST_THREE, package_or_skip
+from conftest import LAST_THREE, cross_compiler_or_skip, package_or_skip
+from test_compile import command_line
 
 import intarsia
 
@@ -68,6 +69,31 @@ def test_dask_goes_on_when_it_loses_a_worker(digits, expected):
     assert ready == list(range(1, len(models) * 6 + 1))
     named = [dataclasses.replace(row, model=row.model.rstrip("0123456789")) for row in swept]
     assert named == list(expected) * 20
+
+
+@pytest.mark.parametrize("boards", [["host"], ["mps2-an385", "mps2-an386"]])
+def test_the_command_has_the_same_rows(digits, tmp_path, boards):
+    if boards != ["host"]:
+        cross_compiler_or_skip()
+    targets = TARGETS[:2] if boards == ["host"] else [None]
+    table = intarsia.sweep(digits, targets, [None, "2500"], boards=boards, measure=True)
+    options = [word for target in targets if target for word in ("--target", target)]
+    options += [word for board in boards for word in ("--board", board)]
+    rows = json.loads(command_line("sweep", str(digits), *options, "--ram-budget", "none", "--ram-budget", "2500", "--json", cwd=tmp_path))
+    best = table.pareto()
+    assert [row.pop("unbeaten") for row in rows] == [row in best for row in table]
+    assert len(rows) == len(table)
+    for row, ours in zip(rows, table):
+        assert intarsia.SweepRow(**{**row, "error": ours.error}) == ours
+        assert (row["error"] is None) == (ours.error is None)
+
+
+def test_rows_are_compared_by_flash_where_it_is_known_of_all():
+    def row(flash: int | None, constants: int) -> intarsia.SweepRow:
+        return intarsia.SweepRow("m", "t", "b", None, ram=1, flash=flash, constants=constants, microseconds=1.0)
+
+    assert intarsia.Sweep([row(2, 1), row(1, 2)]).pareto() == (row(1, 2),)
+    assert intarsia.Sweep([row(2, 1), row(None, 2)]).pareto() == (row(2, 1),)
 
 
 def test_an_exception_of_a_worker_is_raised(digits):

@@ -178,10 +178,11 @@ void ObjectCache::put(const std::string& key, const std::string& object) const {
   const fs::path objects = fs::path(folder_) / "objects";
   std::error_code error;
   fs::create_directories(objects, error);
-  std::string pattern = (objects / ".new-XXXXXX").string();
-  if (error || mkdtemp(pattern.data()) == nullptr) return;
-  const interrupt::RemovedPath removed(pattern);
-  const fs::path fresh = pattern;
+  if (error) return;
+  const interrupt::RemovedPath removed =
+      interrupt::RemovedPath::new_folder((objects / ".new-XXXXXX").string());
+  if (removed.path().empty()) return;
+  const fs::path fresh = removed.path();
   const std::string base = base_of(object);
   bool complete = true;
   for (const char* ending : kEndings) {

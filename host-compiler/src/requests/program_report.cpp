@@ -22,6 +22,7 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
   result.outputs = model.package.manifest.outputs;
   result.eliminated_steps = model.reduced.actions.size();
   result.cpus = multicore.cpus.size();
+  result.mailbox_bytes = mailbox_bytes(multicore);
   nlohmann::ordered_json json = {{"format", kReportFormat},
                                  {"model", multicore.name},
                                  {"target", target},

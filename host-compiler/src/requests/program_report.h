@@ -15,7 +15,8 @@ struct ProgramReport {
   std::string model;
   std::vector<TensorInfo> inputs, outputs;
   size_t eliminated_steps = 0;
-  size_t cpus = 1;  // whose parts run at the same time
+  size_t cpus = 1;            // whose parts run at the same time
+  int64_t mailbox_bytes = 0;  // of RAM, between the parts
   std::string text, json;
   std::vector<Report> parts;  // one, or one of every segment
   std::vector<DeviceCycles> device_cycles;

@@ -126,10 +126,10 @@ Result<TemporaryFolder> TemporaryFolder::make() {
   std::error_code error;
   const fs::path base = fs::temp_directory_path(error);
   if (error) return system_failure("temporary folder", "cannot be found", error.message());
-  std::string pattern = (base / "intarsia-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr)
-    return system_failure(pattern, "cannot be made", std::strerror(errno));
-  return TemporaryFolder(std::move(pattern));
+  const std::string pattern = (base / "intarsia-XXXXXX").string();
+  interrupt::RemovedPath made = interrupt::RemovedPath::new_folder(pattern);
+  if (made.path().empty()) return system_failure(pattern, "cannot be made", std::strerror(errno));
+  return TemporaryFolder(std::move(made));
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -38,7 +38,7 @@ class TemporaryFolder {
   const std::string& path() const { return folder_.path(); }
 
  private:
-  explicit TemporaryFolder(std::string path) : folder_(std::move(path)) {}
+  explicit TemporaryFolder(interrupt::RemovedPath folder) : folder_(std::move(folder)) {}
   interrupt::RemovedPath folder_;
 };
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <mutex>
 #include <set>
@@ -28,6 +29,17 @@ Registry& registry() {
   return only;
 }
 
+// The lock of the registry, as long as the program is not interrupted: what is registered later would not be removed, so
+// that nothing may be made any more.
+std::unique_lock<std::mutex> lock_while_it_lives() {
+  for (;;) {
+    std::unique_lock lock(registry().mutex);
+    if (!registry().interrupted) return lock;
+    lock.unlock();
+    wait_if_interrupted();
+  }
+}
+
 [[noreturn]] void end_by(int signal) {
   Registry& all = registry();
   std::multiset<std::string> paths;
@@ -37,16 +49,18 @@ Registry& registry() {
     for (const pid_t group : all.groups) kill(-group, SIGKILL);
     paths = all.paths;
   }
-  // Another thread may still be writing there; what it makes in between is met by the next round.
-  for (int round = 0; round < 20; ++round) {
-    bool left = false;
+  // Other threads may still be writing there, and make a folder again that was removed: what they make in between is met by
+  // the next rounds, until for a while nothing has come back. They wait at the next path or process that they register.
+  constexpr int kMostRounds = 20, kQuietRounds = 3;
+  for (int round = 0, quiet = 0; round < kMostRounds && quiet < kQuietRounds; ++round) {
+    bool was_there = false;
     for (const std::string& path : paths) {
       std::error_code error;
+      was_there |= std::filesystem::exists(path, error);
       std::filesystem::remove_all(path, error);
-      left |= std::filesystem::exists(path, error);
     }
-    if (!left) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    quiet = was_there ? 0 : quiet + 1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
   }
   struct sigaction usual = {};
   usual.sa_handler = SIG_DFL;
@@ -81,9 +95,17 @@ void take_over() {
 }
 
 RemovedPath::RemovedPath(std::string path) : path_(std::move(path)) {
-  wait_if_interrupted();
-  const std::lock_guard lock(registry().mutex);
+  const auto lock = lock_while_it_lives();
   registry().paths.insert(path_);
+}
+
+RemovedPath RemovedPath::new_folder(std::string pattern) {
+  const auto lock = lock_while_it_lives();
+  if (mkdtemp(pattern.data()) == nullptr) pattern.clear();
+  RemovedPath made;
+  made.path_ = std::move(pattern);
+  if (!made.path_.empty()) registry().paths.insert(made.path_);
+  return made;
 }
 
 RemovedPath::~RemovedPath() {
@@ -94,8 +116,7 @@ RemovedPath::~RemovedPath() {
 }
 
 Starting::Starting() {
-  wait_if_interrupted();
-  registry().mutex.lock();
+  lock_while_it_lives().release();
 }
 
 Starting::~Starting() {

@@ -17,12 +17,17 @@ void take_over();
 class RemovedPath {
  public:
   explicit RemovedPath(std::string path);
+  // A fresh folder, as mkdtemp() makes it of the pattern: there is no moment at which it exists and would stay. Its path is
+  // empty when it could not be made, for the reason that errno has.
+  static RemovedPath new_folder(std::string pattern);
   RemovedPath(RemovedPath&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
   RemovedPath& operator=(RemovedPath&&) = delete;
   ~RemovedPath();
   const std::string& path() const { return path_; }
 
  private:
+  RemovedPath() = default;
+
   std::string path_;
 };
 

@@ -1,4 +1,5 @@
-// The files that make up the page, in this folder: page.html, page.css, page.js. The build puts them into the library.
+// The files that make up the pages, in this folder: page.html, page.css, page.js of a report, sweep.html and sweep.css of a
+// sweep, which has page.css too. The build puts them into the library.
 #pragma once
 
 #include <string_view>
@@ -8,5 +9,7 @@ namespace intarsia::packaging::page {
 std::string_view template_text();
 std::string_view style_text();
 std::string_view script_text();
+std::string_view sweep_template_text();
+std::string_view sweep_style_text();
 
 }  // namespace intarsia::packaging::page
