@@ -1,0 +1,71 @@
+"""Ethos-U: Vela's command streams and ours in one simulator, with Vela's own estimate beside it."""
+import re
+
+from .. import models
+from ..machine import Failure
+from ..tables import ratio
+from ..vela import Compiled
+from .results import difference, input_files, interface, our_outputs, peer_outputs
+
+NAME = "ethos-u"
+PEERS = ["ethos-u-vela", "tflite-micro"]
+HEADINGS = ["model", "NPU, memory mode", "Vela: cycles by its estimate", "Vela: cycles of the NPU, simulated", "Intarsia: cycles of the NPU, simulated",
+            "Vela / Intarsia", "Vela: SRAM", "Intarsia: RAM", "Vela: file for the firmware",
+            "Intarsia: streams, weights, tables", "Vela: operators left to the CPU", "Intarsia: operators left to the CPU",
+            "Vela's stream / TFLM: elements that differ", "Intarsia's stream / TFLM"]
+
+
+def simulated(machine, model, npu, first, files, reference, outputs):
+    """(cycles of the NPU for the first input, elements that differ from `reference` over all inputs); words where refused."""
+    try:
+        run = machine.json("run", model, "--target", npu, *[word for file in first for word in ("--input", file)],
+                           "--output-dir", machine.folder())
+        made = our_outputs(machine, model, files, ["--target", npu])
+    except Failure as failure:
+        return "refused: " + re.sub(r"^\S*/", "", str(failure).splitlines()[0]), None
+    return round(sum(device["cycles"] for device in run.get("devices", []))), difference(made, reference, outputs)
+
+
+def row(machine, model, npu, mode, samples):
+    inputs, outputs = interface(machine, model.path)
+    files, first = input_files(machine, model, inputs, samples), input_files(machine, model, inputs, 1)
+    reference = peer_outputs(machine, "tflite-micro", "tflm", model.path, files, samples, len(outputs))
+    report = machine.json("compile", model.path, "--target", npu, "-o", machine.folder() / "package")
+    ours, our_difference = simulated(machine, model.path, npu, first, files, reference, outputs)
+    left = sum(operator["member"] != "ethos-u" for operator in report["operators"])
+    totals = report["totals"]
+    constants = totals["stream_bytes"] + totals["weight_bytes"] + totals["table_bytes"]
+    estimate = cycles = sram = file_bytes = their_left = their_difference = None
+    if machine.vela:
+        vela = Compiled(machine, model.path, npu, mode)
+        if vela.error:
+            estimate = "refused"
+        else:
+            cycles, their_difference = simulated(machine, vela.file, npu, first, files, reference, outputs)
+            estimate, sram, file_bytes, their_left = vela.cycles, vela.sram, vela.file.stat().st_size, vela.cpu_operators
+    # Cycles are the NPU's alone: they compare where neither leaves the CPU anything to do.
+    comparable = left == 0 and their_left == 0 and isinstance(cycles, int)
+    return [model.name, f"{npu} {mode}", estimate, cycles, ours, ratio(cycles, ours) if comparable else None, sram,
+            sum(pool["peak"] for pool in report["pools"]), file_bytes, constants, their_left, left, their_difference, our_difference]
+
+
+def vela_reads_vela(machine, options):
+    """Whether Vela estimates what was compiled already, its own file for one."""
+    first = Compiled(machine, options.models[0].path, options.npus[0], "shared-sram")
+    if first.error:
+        return []
+    again = Compiled(machine, first.file, options.npus[0], "shared-sram")
+    return [f"Vela given the file that it wrote for {options.models[0].name}: " +
+            (again.error or f"{again.npu_operators} operators for the NPU, {again.cpu_operators} for the CPU, "
+             f"{again.cycles} cycles estimated.")]
+
+
+def make(machine, options):
+    rows = []
+    for model in options.models:
+        for npu in options.npus:
+            try:
+                rows.append(row(machine, model, npu, "shared-sram", options.samples))
+            except Failure:
+                continue  # `accepted` counts what we refuse
+    return rows, vela_reads_vela(machine, options) if machine.vela else []
