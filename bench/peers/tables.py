@@ -12,7 +12,7 @@ def table(headings, rows):
 
 def cells(line):
     """Of a row, as `table` wrote it."""
-    return [cell.strip() for cell in line.replace("\\|", "\0").strip().strip("|").split("|")]
+    return [cell.strip().replace("\0", "|") for cell in line.replace("\\|", "\0").strip().strip("|").split("|")]
 
 
 def listed(names, none="none"):

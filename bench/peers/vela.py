@@ -22,10 +22,10 @@ def against_vela():
 class Compiled:
     """`error` is "" or why there is nothing else."""
 
-    def __init__(self, machine, model, npu, mode):
+    def __init__(self, machine, model, npu, mode, optimise="Performance"):
         names, folder = against_vela(), machine.folder()
         self.command = [machine.vela, model, "--accelerator-config", npu, "--config", "Arm/vela.ini", "--system-config",
-                        names.VELA_SYSTEM[npu[:9]], "--memory-mode", names.VELA_MODE[mode], "--output-dir", folder]
+                        names.VELA_SYSTEM[npu[:9]], "--memory-mode", names.VELA_MODE[mode], "--optimise", optimise, "--output-dir", folder]
         done = subprocess.run(self.command, capture_output=True, text=True, check=False, cwd=folder)
         self.file = folder / f"{model.stem}_vela.tflite"
         self.error = ""

@@ -4,6 +4,7 @@
 """
 import pathlib
 import re
+import struct
 
 import torch
 from executorch.exir import EdgeCompileConfig, to_edge, to_edge_transform_and_lower
@@ -13,6 +14,8 @@ from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 INPUT = (1, 1, 8, 8)
 CALIBRATIONS = 4
+# The header of a block: 16 bytes of name, its size and more; see _BLOCK_HEADER in its backends/arm/arm_vela.py.
+SCRATCH, HEADER_REST = re.compile(rb"scratch_size\0{4}"), 16
 
 
 class Block(nn.Module):
@@ -83,7 +86,9 @@ def work(job):
     program = edge.to_executorch()
     pathlib.Path(job["out"]).write_bytes(program.buffer)
     plan = program.executorch_program.execution_plan[0]
-    return {"bytes": len(program.buffer), "planned": sum(plan.non_const_buffer_sizes),
+    # What Vela's stream works in, which the delegate takes from the runtime's allocator while it runs: a block of the stream.
+    scratch = [struct.unpack_from("<i", program.buffer, match.end() + HEADER_REST)[0] for match in SCRATCH.finditer(program.buffer)]
+    return {"bytes": len(program.buffer), "planned": sum(plan.non_const_buffer_sizes), "scratch": sum(scratch),
             "operators": sorted({re.sub(r"^.*::", "", operator.name) for operator in plan.operators}),
             "delegates": sorted({delegate.id for delegate in plan.delegates})}
 

@@ -5,6 +5,8 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 
 EXTRA = re.compile(r"extra\s*==")
+# What a distribution imports without saying that it depends on it.
+IMPORTED = {"executorch": ["torch"]}
 
 
 def with_dependencies(name, met):
@@ -37,7 +39,9 @@ for wanted in json.load(sys.stdin):
         version = distribution(wanted).version
     except PackageNotFoundError:
         continue
-    everything = with_dependencies(wanted, {})
+    everything = {}
+    for name in [wanted, *IMPORTED.get(wanted, [])]:
+        with_dependencies(name, everything)
     answer[wanted] = {"version": version, "distributions": len(everything), "bytes": sum(map(bytes_of, everything.values()))}
 with open(sys.argv[1], "w", encoding="utf-8") as file_of_answer:
     json.dump(answer, file_of_answer)

@@ -7,14 +7,15 @@ from forked import answer_jobs
 from tflite_micro.python.tflite_micro import runtime
 
 RECORDING = runtime.InterpreterConfig.kAllocationRecording
+# Its default is a multiple of the file's size, which is too little for small files with large tensors.
+ARENA_BYTES = 64 << 20
 
 
 def work(job):
     outputs = {}
     for sample in range(job.get("samples", 0)):
-        interpreter = runtime.Interpreter.from_file(job["model"])
-        given, made = pathlib.Path(job["model"]).read_bytes(), 0
-        model = runtime.convert_bytearray_to_object(given)
+        interpreter = runtime.Interpreter.from_file(job["model"], arena_size=ARENA_BYTES)
+        model = runtime.convert_bytearray_to_object(pathlib.Path(job["model"]).read_bytes())
         for index, _ in enumerate(model.subgraphs[0].inputs):
             about = interpreter.get_input_details(index)
             values = np.zeros(about["shape"], about["dtype"])
@@ -27,9 +28,9 @@ def work(job):
         for made, _ in enumerate(model.subgraphs[0].outputs):
             outputs.setdefault(made, []).append(interpreter.get_output(made).tobytes())
     if job.get("arena"):
-        runtime.Interpreter.from_file(job["model"], intrepreter_config=RECORDING).print_allocations()
+        runtime.Interpreter.from_file(job["model"], arena_size=ARENA_BYTES, intrepreter_config=RECORDING).print_allocations()
     if not job.get("samples") and not job.get("arena"):
-        runtime.Interpreter.from_file(job["model"])
+        runtime.Interpreter.from_file(job["model"], arena_size=ARENA_BYTES)
     for index, parts in outputs.items():
         if "out" in job:
             pathlib.Path(job["out"], f"out{index}.bin").write_bytes(b"".join(parts))

@@ -9,8 +9,8 @@ from ..vela import Compiled
 
 NAME = "accepted"
 PEERS = ["tflite-micro", "ai-edge-litert", "ethos-u-vela"]
-HEADINGS = ["list", "files", "Intarsia, C", "TFLM", "LiteRT", "Intarsia, `{npu}`", "of them without the CPU", "Vela, `{npu}`",
-            "of them without the CPU"]
+HEADINGS = ["list", "files", "Intarsia, C", "TFLM", "LiteRT", "Intarsia, `{npu}`", "Intarsia, without the CPU", "Vela, `{npu}`",
+            "Vela, without the CPU"]
 HEADINGS = [heading.format(npu="ethos-u55-128") for heading in HEADINGS]
 NPU = "ethos-u55-128"
 EXAMPLES = 12

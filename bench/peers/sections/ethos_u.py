@@ -9,43 +9,49 @@ from .results import difference, input_files, interface, our_outputs, peer_outpu
 
 NAME = "ethos-u"
 PEERS = ["ethos-u-vela", "tflite-micro"]
-HEADINGS = ["model", "NPU, memory mode", "Vela: cycles by its estimate", "Vela: cycles of the NPU, simulated", "Intarsia: cycles of the NPU, simulated",
+HEADINGS = ["model", "NPU, memory mode, made for", "Vela: cycles by its estimate", "Vela: cycles of the NPU, simulated", "Intarsia: cycles of the NPU, simulated",
             "Vela / Intarsia", "Vela: SRAM", "Intarsia: RAM", "Vela: file for the firmware",
             "Intarsia: streams, weights, tables", "Vela: operators left to the CPU", "Intarsia: operators left to the CPU",
             "Vela's stream / TFLM: elements that differ", "Intarsia's stream / TFLM"]
+# What both are asked for: Vela's --optimise, ours.
+PURPOSES = {"speed": ("Performance", "speed"), "size": ("Size", "size")}
 
 
-def simulated(machine, model, npu, first, files, reference, outputs):
+def simulated(machine, model, options, first, files, reference, outputs):
     """(cycles of the NPU for the first input, elements that differ from `reference` over all inputs); words where refused."""
     try:
-        run = machine.json("run", model, "--target", npu, *[word for file in first for word in ("--input", file)],
+        run = machine.json("run", model, *options, *[word for file in first for word in ("--input", file)],
                            "--output-dir", machine.folder())
-        made = our_outputs(machine, model, files, ["--target", npu])
+        made = our_outputs(machine, model, files, options)
     except Failure as failure:
         return "refused: " + re.sub(r"^\S*/", "", str(failure).splitlines()[0]), None
     return round(sum(device["cycles"] for device in run.get("devices", []))), difference(made, reference, outputs)
 
 
-def row(machine, model, npu, mode, samples):
+def row(machine, model, npu, mode, purpose, samples):
     inputs, outputs = interface(machine, model.path)
     files, first = input_files(machine, model, inputs, samples), input_files(machine, model, inputs, 1)
     reference = peer_outputs(machine, "tflite-micro", "tflm", model.path, files, samples, len(outputs))
-    report = machine.json("compile", model.path, "--target", npu, "-o", machine.folder() / "package")
-    ours, our_difference = simulated(machine, model.path, npu, first, files, reference, outputs)
+    theirs_for, ours_for = PURPOSES[purpose]
+    target = ["--target", npu, "--optimise", ours_for]
+    report = machine.json("compile", model.path, *target, "-o", machine.folder() / "package")
+    ours, our_difference = simulated(machine, model.path, target, first, files, reference, outputs)
     left = sum(operator["member"] != "ethos-u" for operator in report["operators"])
     totals = report["totals"]
     constants = totals["stream_bytes"] + totals["weight_bytes"] + totals["table_bytes"]
     estimate = cycles = sram = file_bytes = their_left = their_difference = None
     if machine.vela:
-        vela = Compiled(machine, model.path, npu, mode)
+        vela = Compiled(machine, model.path, npu, mode, theirs_for)
         if vela.error:
             estimate = "refused"
         else:
-            cycles, their_difference = simulated(machine, vela.file, npu, first, files, reference, outputs)
+            cycles, their_difference = simulated(machine, vela.file, ["--target", npu], first, files, reference, outputs)
             estimate, sram, file_bytes, their_left = vela.cycles, vela.sram, vela.file.stat().st_size, vela.cpu_operators
+    if not ours and not cycles:
+        return None  # nothing is for the NPU
     # Cycles are the NPU's alone: they compare where neither leaves the CPU anything to do.
     comparable = left == 0 and their_left == 0 and isinstance(cycles, int)
-    return [model.name, f"{npu} {mode}", estimate, cycles, ours, ratio(cycles, ours) if comparable else None, sram,
+    return [model.name, f"{npu}, {mode}, {purpose}", estimate, cycles, ours, ratio(cycles, ours) if comparable else None, sram,
             sum(pool["peak"] for pool in report["pools"]), file_bytes, constants, their_left, left, their_difference, our_difference]
 
 
@@ -64,8 +70,9 @@ def make(machine, options):
     rows = []
     for model in options.models:
         for npu in options.npus:
-            try:
-                rows.append(row(machine, model, npu, "shared-sram", options.samples))
-            except Failure:
-                continue  # `accepted` counts what we refuse
-    return rows, vela_reads_vela(machine, options) if machine.vela else []
+            for purpose in PURPOSES:
+                try:
+                    rows.append(row(machine, model, npu, "shared-sram", purpose, options.samples))
+                except Failure:
+                    continue  # `accepted` counts what we refuse
+    return [made for made in rows if made], vela_reads_vela(machine, options) if machine.vela else []
