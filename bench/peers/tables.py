@@ -25,3 +25,14 @@ def megabytes(size):
 
 def ratio(theirs, ours):
     return f"{theirs / ours:.2f}" if theirs and ours else None
+
+
+def where_less(peer, headings, rows, pairs, name):
+    """A line for each pair of columns: the rows in which the peer's figure is less than ours, by `name(row)`."""
+    lines = []
+    for what, theirs, ours in pairs:
+        at, other = headings.index(theirs), headings.index(ours)
+        known = [row for row in rows if isinstance(row[at], int) and isinstance(row[other], int)]
+        if known:
+            lines.append(f"* {what}, where {peer} has less: {listed([name(row) for row in known if row[at] < row[other]])}")
+    return lines

@@ -3,7 +3,7 @@ import importlib.machinery
 import importlib.util
 
 from ..machine import ROOT
-from ..tables import ratio
+from ..tables import ratio, where_less
 
 NAME = "cortex-m"
 PEERS = []
@@ -42,4 +42,8 @@ def make(machine, options):
             rows.append([name, core, theirs["instructions"], ours["instructions"], ratio(theirs["instructions"], ours["instructions"]),
                          theirs["flash_code_bytes"], ours["code"], model.path.stat().st_size if peer else None, ours["constants"],
                          theirs["arena_bytes"], ours["ram"], theirs["stack"], ours["stack"]])
-    return rows, [] if peers else ["No figures of TFLM were recorded beside the repository."]
+    if not peers:
+        return rows, ["No figures of TFLM were recorded beside the repository."]
+    pairs = [(what, f"TFLM: {theirs}", f"Intarsia: {ours}") for what, theirs, ours in
+             (("instructions",) * 3, ("code",) * 3, ("constants", "model file", "constants"), ("RAM", "arena", "RAM"), ("stack",) * 3)]
+    return rows, where_less("TFLM", HEADINGS, rows, pairs, lambda row: f"{row[0]} on {row[1]}")

@@ -3,7 +3,7 @@ import re
 
 from .. import models
 from ..machine import Failure
-from ..tables import ratio
+from ..tables import listed, ratio, where_less
 from ..vela import Compiled
 from .results import difference, input_files, interface, our_outputs, peer_outputs
 
@@ -75,4 +75,11 @@ def make(machine, options):
                     rows.append(row(machine, model, npu, "shared-sram", purpose, options.samples))
                 except Failure:
                     continue  # `accepted` counts what we refuse
-    return [made for made in rows if made], vela_reads_vela(machine, options) if machine.vela else []
+    rows = [made for made in rows if made]
+    if not machine.vela:
+        return rows, []
+    pairs = [("SRAM", "Vela: SRAM", "Intarsia: RAM"), ("bytes for the firmware", "Vela: file for the firmware", "Intarsia: streams, weights, tables")]
+    name = lambda row: f"{row[0]} for {row[1].split(', ')[-1]}"
+    slower = [name(row) for row in rows if row[HEADINGS.index("Vela / Intarsia")] and float(row[HEADINGS.index("Vela / Intarsia")]) < 1]
+    return rows, [*where_less("Vela", HEADINGS, rows, pairs, name), f"* cycles, where Vela has fewer: {listed(slower)}", "",
+                  *vela_reads_vela(machine, options)]

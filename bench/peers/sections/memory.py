@@ -2,6 +2,7 @@
 import re
 
 from ..machine import Failure
+from ..tables import where_less
 
 NAME = "memory"
 PEERS = ["tflite-micro"]
@@ -37,4 +38,5 @@ def make(machine, options):
         pools = report["pools"]
         rows.append([model.name, *theirs, sum(pool["peak"] for pool in pools), state, sum(pool["lower_bound"] for pool in pools),
                      "yes" if all(pool["proven_optimal"] for pool in pools) else "no"])
-    return rows, []
+    return rows, where_less("TFLM", HEADINGS, rows, [("arena", "TFLM: arena", "Intarsia: planned"),
+                                                     ("planned alone", "of it planned", "Intarsia: planned")], lambda row: row[0])

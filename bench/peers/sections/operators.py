@@ -15,18 +15,25 @@ PEER_LACKS = re.compile(r"[Dd]idn't find op for|[Uu]nresolved custom op|[Uu]nres
 
 
 def known_by_us(machine, files):
-    def one(name):
-        status, _, words = machine.run("dump", files[name], "--stage", "import")
+    def one(file):
+        status, _, words = machine.run("dump", file, "--stage", "import")
         return status == 0 or not OURS_LACKS.search(words)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return {name for name, known in zip(files, pool.map(one, files)) if known}
+        return list(pool.map(one, files))
 
 
 def known_by_peer(machine, distribution, probe, files):
-    answers = machine.probe(distribution, probe, [{"model": files[name]} for name in files])
-    if answers is None:
-        return None
-    return {name for name, answer in zip(files, answers) if not PEER_LACKS.search(answer["text"] + answer.get("error", ""))}
+    answers = machine.probe(distribution, probe, [{"model": file} for file in files])
+    return [not PEER_LACKS.search(answer["text"] + answer.get("error", "")) for answer in answers]
+
+
+def known(ask, files):
+    """Names that the tool knows in some version; `ask(files)` says it of each file."""
+    names = set()
+    for version in range(len(next(iter(files.values())))):
+        left = [name for name in files if name not in names]
+        names |= {name for name, yes in zip(left, ask([files[name][version] for name in left])) if yes}
+    return names
 
 
 def make(machine, options):
@@ -34,15 +41,17 @@ def make(machine, options):
     if answers is None:
         return [], ["The models of one operator are written with the schema in tflite-micro, which is not here."]
     files = answers[0]["result"]
-    everything = {"Intarsia": known_by_us(machine, files), "TFLM": known_by_peer(machine, "tflite-micro", "tflm", files),
-                  "LiteRT": known_by_peer(machine, "ai-edge-litert", "litert", files)}
+    everything = {"Intarsia": known(lambda left: known_by_us(machine, left), files)}
+    for tool, distribution, probe in (("TFLM", "tflite-micro", "tflm"), ("LiteRT", "ai-edge-litert", "litert")):
+        if distribution in machine.found:
+            everything[tool] = known(lambda left: known_by_peer(machine, distribution, probe, left), files)
     builtin = {name for name in files if not name.startswith("custom ")}
-    known = {tool: names & builtin for tool, names in everything.items() if names is not None}
-    rows = [["in the schema", len(builtin), ""], *[[f"{tool} knows", len(names), ""] for tool, names in known.items()]]
-    for tool in known:
+    shared = {tool: names & builtin for tool, names in everything.items()}
+    rows = [["in the schema", len(builtin), ""], *[[f"{tool} knows", len(names), ""] for tool, names in shared.items()]]
+    for tool in shared:
         for first, second in ((tool, "Intarsia"), ("Intarsia", tool)):
             if tool != "Intarsia":
-                names = known[first] - known[second]
+                names = shared[first] - shared[second]
                 rows.append([f"{first} knows and {second} does not", len(names), listed(sorted(names))])
     custom = {name.removeprefix("custom ") for name in everything["TFLM"] - everything["Intarsia"] if name not in builtin}
     rows.append(["custom operators that TFLM knows and Intarsia does not", len(custom), listed(sorted(custom))])
