@@ -28,14 +28,25 @@ def simulated(machine, model, options, first, files, reference, outputs):
     return round(sum(device["cycles"] for device in run.get("devices", []))), difference(made, reference, outputs)
 
 
-def row(machine, model, npu, mode, purpose, samples):
-    inputs, outputs = interface(machine, model.path)
-    files, first = input_files(machine, model, inputs, samples), input_files(machine, model, inputs, 1)
-    reference = peer_outputs(machine, "tflite-micro", "tflm", model.path, files, samples, len(outputs))
+class Case:
+    """A model with its inputs, and what TFLM computes for them."""
+
+    def __init__(self, machine, model, samples):
+        self.model = model
+        inputs, self.outputs = interface(machine, model.path)
+        self.files, self.first = input_files(machine, model, inputs, samples), input_files(machine, model, inputs, 1)
+        self.reference = peer_outputs(machine, "tflite-micro", "tflm", model.path, self.files, samples, len(self.outputs))
+
+    def simulated(self, machine, model, options):
+        return simulated(machine, model, options, self.first, self.files, self.reference, self.outputs)
+
+
+def row(machine, case, npu, mode, purpose):
+    model = case.model
     theirs_for, ours_for = PURPOSES[purpose]
     target = ["--target", npu, "--optimise", ours_for]
     report = machine.json("compile", model.path, *target, "-o", machine.folder() / "package")
-    ours, our_difference = simulated(machine, model.path, target, first, files, reference, outputs)
+    ours, our_difference = case.simulated(machine, model.path, target)
     left = sum(operator["member"] != "ethos-u" for operator in report["operators"])
     totals = report["totals"]
     constants = totals["stream_bytes"] + totals["weight_bytes"] + totals["table_bytes"]
@@ -45,12 +56,12 @@ def row(machine, model, npu, mode, purpose, samples):
         if vela.error:
             estimate = "refused"
         else:
-            cycles, their_difference = simulated(machine, vela.file, ["--target", npu], first, files, reference, outputs)
+            cycles, their_difference = case.simulated(machine, vela.file, ["--target", npu])
             estimate, sram, file_bytes, their_left = vela.cycles, vela.sram, vela.file.stat().st_size, vela.cpu_operators
     if not ours and not cycles:
         return None  # nothing is for the NPU
     # Cycles are the NPU's alone: they compare where neither leaves the CPU anything to do.
-    comparable = left == 0 and their_left == 0 and isinstance(cycles, int)
+    comparable = left == 0 and their_left == 0 and isinstance(cycles, int) and isinstance(ours, int)
     return [model.name, f"{npu}, {mode}, {purpose}", estimate, cycles, ours, ratio(cycles, ours) if comparable else None, sram,
             sum(pool["peak"] for pool in report["pools"]), file_bytes, constants, their_left, left, their_difference, our_difference]
 
@@ -69,12 +80,11 @@ def vela_reads_vela(machine, options):
 def make(machine, options):
     rows = []
     for model in options.models:
-        for npu in options.npus:
-            for purpose in PURPOSES:
-                try:
-                    rows.append(row(machine, model, npu, "shared-sram", purpose, options.samples))
-                except Failure:
-                    continue  # `accepted` counts what we refuse
+        try:
+            case = Case(machine, model, options.samples)
+            rows += [row(machine, case, npu, "shared-sram", purpose) for npu in options.npus for purpose in PURPOSES]
+        except Failure:
+            continue  # `accepted` counts what we refuse
     rows = [made for made in rows if made]
     if not machine.vela:
         return rows, []

@@ -10,6 +10,7 @@ Exit status 77: no environment is named by $INTARSIA_PEERS. $INTARSIA_MAY_SKIP m
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,15 +22,16 @@ NETWORK = REPOSITORY / "tests" / "golden" / "models" / "separable_s8" / "model.t
 SKIPPED = 77
 sys.path.insert(0, str(REPOSITORY / "bench"))
 from peers import models, page, tables  # noqa: E402
+from peers.sections import firmware  # noqa: E402
 
 INTARSIA = ""
 
 
-def compare(*arguments, peers=""):
+def compare(*arguments, peers="", **more):
     """(exit status, standard output, standard error)"""
     environment = {name: value for name, value in os.environ.items() if name != "INTARSIA_PEERS"}
     done = subprocess.run([sys.executable, COMMAND, "--intarsia", INTARSIA, *map(str, arguments)], capture_output=True, text=True,
-                          env={**environment, **({"INTARSIA_PEERS": peers} if peers else {})}, check=False)
+                          env={**environment, **({"INTARSIA_PEERS": peers} if peers else {}), **more}, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -71,6 +73,32 @@ class Alone(unittest.TestCase):
             self.assertIn(said, words)
             self.assertEqual(text, "")
 
+    def test_the_firmware_is_looked_into(self):
+        status, text, words = compare("firmware", "--models", NETWORK)
+        self.assertEqual(status, 0, words)
+        if not all(shutil.which(name) for name in ("arm-none-eabi-gcc", "qemu-system-arm")):
+            self.assertIn("Not measured: there is no arm-none-eabi-gcc or no qemu-system-arm.", text)
+            return
+        found = rows(text, "firmware")
+        self.assertEqual([row["target"] for row in found], ["`cortex-m4`", "`cortex-m55+ethos-u55-128`"])
+        for row in found:
+            self.assertGreater(int(row["source files"]), 2)
+            self.assertIn("memset", row["symbols it wants"])
+            self.assertEqual((row["of them heap"], row["of them C++ runtime"], row["bytes of initialisers"]), ("0", "0", "0"))
+            self.assertGreater(int(row["`sizeof` of an instance"]), 0)
+
+    def test_symbols_are_told_apart(self):
+        self.assertTrue(all(map(firmware.HEAP.match, ("malloc", "_malloc_r", "free", "_Znwj", "_ZdlPv"))))
+        self.assertTrue(all(map(firmware.CPP.match, ("__cxa_throw", "__cxa_guard_acquire", "_ZTVN10__cxxabiv117__class_type_infoE"))))
+        self.assertFalse(any(pattern.match(name) for pattern in (firmware.HEAP, firmware.CPP) for name in ("memset", "memcpy", "network_run")))
+
+    def test_lesser_figures_of_a_peer_are_listed(self):
+        headings = ["model", "theirs", "ours"]
+        found = [["a", 1, 2], ["b", 2, 2], ["c", 3, 2], ["d", None, 2], ["e", "refused", 2]]
+        self.assertEqual(tables.where_less("Vela", headings, found, [("SRAM", "theirs", "ours")], lambda row: row[0]),
+                         ["* SRAM, where Vela has less: a"])
+        self.assertEqual(tables.where_less("Vela", headings, found[3:], [("SRAM", "theirs", "ours")], lambda row: row[0]), [])
+
     def test_elements_are_counted(self):
         self.assertEqual(models.differing(b"abcd", b"abxd", 1), 1)
         self.assertEqual(models.differing(b"abcd", b"xbxd", 2), 2)
@@ -109,7 +137,13 @@ class Page(unittest.TestCase):
         for row in found:
             about = dict(zip(headings, row))
             if about["is"].startswith("`"):
-                self.assertRegex(about["version"], r"^\d+\.\d+", about)
+                self.assertRegex(about["version"], r"^\d+\.\w+", about)
+
+    def test_networks_that_are_not_here_are_told(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, _, words = compare("memory", "--check", PAGE, INTARSIA_SHARED=folder)
+            self.assertEqual(status, 1)
+            self.assertIn(f"{folder}/models is not there", words)
 
     def test_cells_survive_a_table(self):
         row = ["a | b", "", "c"]
