@@ -13,7 +13,7 @@ def work(job):
         interpreter = Interpreter(job["model"], experimental_op_resolver_type=kernels)
         interpreter.allocate_tensors()
         for index, about in enumerate(interpreter.get_input_details()):
-            values = np.zeros(about["shape"], about["dtype"])
+            values = np.full(about["shape"], job.get("fill", 0), about["dtype"])
             if job.get("inputs"):
                 size = values.nbytes
                 data = pathlib.Path(job["inputs"][index]).read_bytes()[sample * size:(sample + 1) * size]

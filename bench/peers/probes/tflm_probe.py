@@ -1,5 +1,5 @@
 """TFLite Micro's interpreter on models. A job: {"model": path, "inputs": [file of all samples for each input], "samples": N,
-"out": folder}; without inputs, zeros; without samples, the model is only loaded. A fresh interpreter runs each sample."""
+"out": folder}; without inputs, "fill" everywhere; without samples, the model is only loaded. A fresh interpreter runs each sample."""
 import pathlib
 
 import numpy as np
@@ -18,7 +18,7 @@ def work(job):
         model = runtime.convert_bytearray_to_object(pathlib.Path(job["model"]).read_bytes())
         for index, _ in enumerate(model.subgraphs[0].inputs):
             about = interpreter.get_input_details(index)
-            values = np.zeros(about["shape"], about["dtype"])
+            values = np.full(about["shape"], job.get("fill", 0), about["dtype"])
             if job.get("inputs"):
                 size = values.nbytes
                 data = pathlib.Path(job["inputs"][index]).read_bytes()[sample * size:(sample + 1) * size]

@@ -37,8 +37,16 @@ def vela(machine, listed_models):
 
 
 def interpreter(machine, distribution, probe, listed_models):
-    answers = machine.probe(distribution, probe, [{"model": str(model.path), "samples": 1} for model in listed_models])
-    return answers and [True if "result" in answer else None for answer in answers]
+    """For each model: None unless it computes a result for zeros, or else for ones (nothing is divided by zero)."""
+    if distribution not in machine.found:
+        return None
+    answers = [None] * len(listed_models)
+    for fill in (0, 1):
+        left = [index for index, answer in enumerate(answers) if answer is None]
+        jobs = [{"model": str(listed_models[index].path), "samples": 1, "fill": fill} for index in left]
+        for index, answer in zip(left, machine.probe(distribution, probe, jobs)):
+            answers[index] = True if "result" in answer else None
+    return answers
 
 
 def taken(answers):
@@ -74,8 +82,7 @@ def make(machine, options):
         litert = interpreter(machine, "ai-edge-litert", "litert", listed_models)
         rows.append([name, len(listed_models), taken(c), taken(tflm), taken(litert), taken(npu), whole(npu), taken(arm), whole(arm)])
         for peer, answers in (("TFLM", tflm), ("LiteRT", litert)):
-            if answers:
-                notes.append(f"{name}: {peer} takes and Intarsia does not: {short(only(answers, c, listed_models))}.")
-        if tflm:
-            notes.append(f"{name}: Intarsia takes and TFLM does not: {short(only(c, tflm, listed_models))}.")
-    return rows, [word for note in notes for word in ("", note)][1:]
+            if taken(answers):
+                notes.append(f"* {name}: {peer} takes and Intarsia does not: {short(only(answers, c, listed_models))}")
+                notes.append(f"* {name}: Intarsia takes and {peer} does not: {short(only(c, answers, listed_models))}")
+    return rows, notes
