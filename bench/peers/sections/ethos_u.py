@@ -9,8 +9,8 @@ from .results import difference, input_files, interface, our_outputs, peer_outpu
 
 NAME = "ethos-u"
 PEERS = ["ethos-u-vela", "tflite-micro"]
-HEADINGS = ["model", "NPU, memory mode, made for", "Vela: cycles by its estimate", "Vela: cycles of the NPU, simulated", "Intarsia: cycles of the NPU, simulated",
-            "Vela / Intarsia", "Vela: SRAM", "Intarsia: RAM", "Vela: file for the firmware",
+HEADINGS = ["model", "NPU, memory mode, made for", "Vela: cycles by its estimate", "Vela: cycles of the NPU, simulated",
+            "Intarsia: cycles of the NPU, simulated", "Vela / Intarsia", "Vela: SRAM", "Intarsia: RAM", "Vela: file for the firmware",
             "Intarsia: streams, weights, tables", "Vela: operators left to the CPU", "Intarsia: operators left to the CPU",
             "Vela's stream / TFLM: elements that differ", "Intarsia's stream / TFLM"]
 # What both are asked for: Vela's --optimise, ours.

@@ -7,7 +7,7 @@ from ..machine import Failure
 NAME = "results"
 PEERS = ["tflite-micro", "ai-edge-litert"]
 HEADINGS = ["model", "output elements", "Intarsia / TFLM: differ", "Intarsia / LiteRT's reference kernels",
-            "LiteRT's default kernels / TFLM", "Intarsia / results recorded in the repository"]
+            "LiteRT's default kernels / TFLM", "Intarsia / results recorded beside the model"]
 
 
 def our_outputs(machine, model, files, options=()):

@@ -4,7 +4,8 @@ from ..tables import listed
 
 NAME = "executorch"
 PEERS = ["executorch"]
-HEADINGS = ["tool and device", "file, streams or constants", "memory planned", "scratch of the delegate", "delegates", "operators that the runtime has to have"]
+HEADINGS = ["tool and device", "file, streams or constants", "memory planned", "scratch of the delegate", "delegates",
+            "operators that the runtime has to have"]
 DIGITS = ROOT / "examples" / "digits" / "digits.tflite"
 NPU = "ethos-u55-128"
 FORMS = (("portable kernels, float", {"for": "portable"}), ("kernels of Cortex-M, int8", {"for": "cortex-m"}),
@@ -25,8 +26,9 @@ def make(machine, options):
     rows = []
     for (name, _), answer in zip(FORMS, answers or []):
         made = answer.get("result")
-        rows.append([f"ExecuTorch, {name}", *([made["bytes"], made["planned"], made["scratch"], listed(made["delegates"]), listed(made["operators"])] if made
-                                              else [answer["error"].splitlines()[0], None, None, None, None])])
+        figures = [answer["error"].splitlines()[0], None, None, None, None] if not made else [
+            made["bytes"], made["planned"], made["scratch"], listed(made["delegates"]), listed(made["operators"])]
+        rows.append([f"ExecuTorch, {name}", *figures])
     rows += [our_row(machine, "cortex-m55"), our_row(machine, NPU)]
     notes = []
     if answers:

@@ -52,7 +52,7 @@ class Alone(unittest.TestCase):
         self.assertRegex(tools["Intarsia"]["version"], r"^\d+\.\d+")
         results = rows(text, "results")[0]
         self.assertEqual((results["output elements"], results["Intarsia / TFLM: differ"]), ("24", ""))
-        self.assertEqual(results["Intarsia / results recorded in the repository"], "0")
+        self.assertEqual(results["Intarsia / results recorded beside the model"], "0")
         memory = rows(text, "memory")[0]
         self.assertEqual(memory["TFLM: arena"], "")
         self.assertGreaterEqual(int(memory["Intarsia: planned"]), int(memory["lower bound of the plan"]))
@@ -155,7 +155,8 @@ class Peers(unittest.TestCase):
 
     def test_figures_of_peers(self):
         peers = os.environ["INTARSIA_PEERS"]
-        status, text, words = compare("tools", "results", "memory", "ethos-u", "accepted", "operators", "--samples", "3", "--models", NETWORK, peers=peers)
+        status, text, words = compare("tools", "results", "memory", "ethos-u", "accepted", "operators", "--samples", "3",
+                                      "--models", NETWORK, peers=peers)
         self.assertEqual(status, 0, words)
         versions = {row["tool"]: row["version"] for row in rows(text, "tools")}
         self.assertNotEqual(versions["TFLM"], "not here")
