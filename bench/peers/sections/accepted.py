@@ -2,6 +2,8 @@
 import concurrent.futures
 import json
 import os
+import pathlib
+import tempfile
 
 from .. import models
 from ..machine import ROOT
@@ -20,7 +22,9 @@ EXAMPLES = 12
 def ours(machine, target, listed_models):
     """For each model: None when refused, else whether nothing is left to the CPU."""
     def one(model):
-        status, text, _ = machine.run("compile", model.path, "--target", target, "-o", machine.folder() / "package", "--json")
+        # Hundreds of packages are thousands of files: each goes at once.
+        with tempfile.TemporaryDirectory(dir=machine.work) as folder:
+            status, text, _ = machine.run("compile", model.path, "--target", target, "-o", pathlib.Path(folder, "package"), "--json")
         return None if status != 0 else all(operator["member"] == "ethos-u" for operator in json.loads(text)["operators"])
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(one, listed_models))
