@@ -1,0 +1,1 @@
+"""What compare_peers consists of."""
