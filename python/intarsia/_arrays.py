@@ -57,7 +57,8 @@ def operand(index: int, tensor: Tensor, value: object, *, quantise: bool, sample
     if tensor.type == "i4":
         array = _four_bits(where, array)
     if array.dtype != tensor.dtype:
-        is_real = array.dtype.kind == "f" and tensor.scale is not None
+        is_real = tensor.scale is not None and (
+            array.dtype.kind == "f" or (array.dtype.kind not in "iub" and np.can_cast(array.dtype, np.float64)))
         hint = ("pass quantise=True for real numbers, which are then quantised as the model says" if is_real
                 else f"x.astype('{tensor.dtype}'), where that keeps the values")
         raise error(where, f"has elements of type {array.dtype}, the model takes {tensor.dtype}", hint)

@@ -12,12 +12,12 @@ RUNNERS = [intarsia.Model, intarsia.Simulator]
 PLAIN = {"bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "f32": "float32"}
 
 
-def one_operator(operator: str, given: str, made: str) -> bytes:
+def one_operator(operator: str, given: str, made: str, attributes: str = "") -> bytes:
     return f"""intarsia.graph types
 func @main(%0) -> (%1) {{
   %0 x: {given}
   %1 y: {made}
-  {operator} only(%0) -> (%1)
+  {operator} only(%0) -> (%1) {attributes}
 }}
 entry @main
 """.encode()
@@ -37,7 +37,7 @@ def extremes(dtype: str) -> np.ndarray:
 @pytest.mark.parametrize("runner", RUNNERS)
 @pytest.mark.parametrize("type", PLAIN)
 def test_values_come_through(type, runner):
-    model = runner(one_operator("reshape", f"{type}[1,8]", f"{type}[2,4]"))
+    model = runner(one_operator("reshape", f"{type}[1,8]", f"{type}[2,4]", "{shape=[2,4]}"))
     assert (model.inputs[0].type, model.inputs[0].dtype) == (type, np.dtype(PLAIN[type]))
     values = extremes(PLAIN[type])
     (result,) = model(values)
@@ -92,9 +92,11 @@ def test_logic(runner):
     assert "the model takes bool; x.astype('bool')" in refusal(model, values.astype(np.uint8))
 
 
-@pytest.mark.parametrize("runner", RUNNERS)
-def test_four_bits_are_int8_from_minus_8_to_7(runner):
-    model = runner(one_operator("reshape", "i4[1,5] q(0.5:1)", "i4[5,1] q(0.5:1)"))
+FOUR_BITS = one_operator("reshape", "i4[1,5] q(0.5:1)", "i4[5,1] q(0.5:1)", "{shape=[5,1]}")
+
+
+def test_four_bits_are_int8_from_minus_8_to_7():
+    model = intarsia.Model(FOUR_BITS)
     (given,) = model.inputs
     assert (given.type, given.dtype) == ("i4", np.dtype("int8"))
     values = np.array([[-8, 7, 0, -1, 3]], np.int8)  # an odd number: the last byte is half empty
@@ -109,23 +111,33 @@ def test_four_bits_are_int8_from_minus_8_to_7(runner):
     assert "has elements of type uint8, the model takes int8" in refusal(model, values.astype(np.uint8))
 
 
-@pytest.mark.parametrize("runner", RUNNERS)
-def test_types_of_ml_dtypes_are_taken(runner):
+def test_four_bits_are_for_weights_where_models_are_compiled():
+    assert "operand types i4 -> i4 are not supported" in refusal(intarsia.compile, FOUR_BITS)
+
+
+def test_types_of_ml_dtypes_are_taken():
     package_or_skip("ml_dtypes")
     import ml_dtypes
 
-    model = runner(one_operator("reshape", "i4[1,5] q(0.5:1)", "i4[5,1] q(0.5:1)"))
+    model = intarsia.Model(FOUR_BITS)
     values = np.array([[-8, 7, 0, -1, 3]], np.int8)
     np.testing.assert_array_equal(model(values.astype(ml_dtypes.int4))[0], values.T)
     assert "has elements of type uint4" in refusal(model, np.ones((1, 5), ml_dtypes.uint4))
     short = np.array([[0.5, -1, 2, 3, 1.5]], ml_dtypes.bfloat16)
     np.testing.assert_array_equal(model(short, quantise=True)[0], short.astype(np.float32).T)
+    with pytest.raises(intarsia.Error, match="has elements of type bfloat16, the model takes int8; pass quantise=True"):
+        model(short)
 
 
-def test_samples_of_four_bits():
-    """Each sample of a batch begins with a byte of its own."""
-    simulator = intarsia.Simulator(one_operator("reshape", "i4[1,5]", "i4[5,1]"))
-    samples = np.arange(-8, 7, dtype=np.int8).reshape(3, 1, 5)
-    (results,) = simulator.batch(samples)
-    np.testing.assert_array_equal(results.reshape(3, 5), samples.reshape(3, 5))
-    assert "integers of 4 bits" in refusal(simulator.batch, samples + np.int8(10))
+@pytest.mark.parametrize("given", list(PLAIN))
+@pytest.mark.parametrize("made", PLAIN)
+def test_casts_are_the_reference_s(given, made):
+    """What frameworks put around indices, of 64 bits, among them."""
+    model = one_operator("cast", f"{given}[1,8]", f"{made}[1,8]")
+    values = extremes(PLAIN[given])
+    (expected,) = intarsia.Model(model)(values)
+    if (given, made) == ("f32", "i64"):
+        assert "operand types f32 -> i64 are not supported" in refusal(intarsia.compile, model)
+    else:
+        np.testing.assert_array_equal(intarsia.Simulator(model)(values)[0], expected)
+        np.testing.assert_array_equal(intarsia.Simulator(model, target="cortex-m4").batch(values[np.newaxis])[0][0], expected)
