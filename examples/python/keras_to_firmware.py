@@ -6,6 +6,7 @@
 The network is a small convolutional one, trained for some seconds on half of the handwritten digits beside this folder. Bring your
 own in `network`, with its data in `data`; what comes behind is the same.
 """
+import contextlib
 import os
 import sys
 
@@ -22,7 +23,7 @@ from digits_data import data
 
 def network():
     def convolution(layer, x):
-        return layers.ReLU()(layers.BatchNormalization()(layer(x)))
+        return layers.ReLU()(layers.BatchNormalization(momentum=0.9)(layer(x)))
 
     image = keras.Input((8, 8, 1), name="image")
     x = convolution(layers.Conv2D(16, 3, padding="same", use_bias=False), image)
@@ -32,11 +33,11 @@ def network():
     return keras.Model(image, layers.Dense(10, name="scores")(layers.Flatten()(x)), name="digits")
 
 
-def train(images, labels, rounds=150):
+def train(images, labels, rounds=50):
     keras.utils.set_random_seed(1)
     trained = network()
     trained.compile(keras.optimizers.Adam(0.01), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
-    trained.fit(images, labels, batch_size=len(images), epochs=rounds, verbose=0)
+    trained.fit(images, labels, batch_size=32, epochs=rounds, verbose=0)
     return trained
 
 
@@ -46,7 +47,8 @@ def convert(trained, images):
     converter.optimizations = [tf.lite.Optimize.DEFAULT]
     converter.representative_dataset = lambda: ([image[np.newaxis]] for image in images)
     converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
-    return converter.convert()
+    with contextlib.redirect_stdout(sys.stderr):  # what it says of its own steps
+        return converter.convert()
 
 
 def main():

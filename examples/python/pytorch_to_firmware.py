@@ -46,7 +46,7 @@ def main():
     print(f"PyTorch, in floats: {right} of {len(test_labels)} right")
 
     torch.onnx.export(trained, (torch.zeros(1, 1, 8, 8),), options.output / "float.onnx", input_names=["image"],
-                      output_names=["scores"], dynamo=True, external_data=False)
+                      output_names=["scores"], dynamo=True, external_data=False, verbose=False)
     model = quantise(options.output, images)
     firmware.make(model, "digits_pytorch", options, test_images[:, np.newaxis], test_labels)
     return 0
