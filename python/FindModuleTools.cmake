@@ -16,7 +16,7 @@ if(NOT Python_Interpreter_FOUND)
 elseif(NOT Python_Development.Module_FOUND)
   set(missing "${Python_EXECUTABLE} has no headers")
 else()
-  if(NOT nanobind_DIR)
+  if(NOT EXISTS "${nanobind_DIR}")  # nor where an interpreter that is gone had it
     execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
       OUTPUT_VARIABLE nanobind_DIR OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
   endif()

@@ -50,16 +50,32 @@ def operand(index: int, tensor: Tensor, value: object, *, quantise: bool, sample
         hint = f"x.reshape({wanted})" if is_same else f"give an array of shape {wanted}"
         raise error(where, f"has shape {array.shape}, the model takes {wanted}", hint)
     if quantise:
-        if array.dtype.kind not in "fiub":
+        # The small floats of ml_dtypes are no numbers to numpy, but become ones.
+        if array.dtype.kind not in "fiub" and not np.can_cast(array.dtype, np.float64):
             raise error(where, f"has elements of type {array.dtype}", "give real numbers, as floats")
         return np.ascontiguousarray(tensor.quantise(array))
+    if tensor.type == "i4":
+        array = _four_bits(where, array)
     if array.dtype != tensor.dtype:
-        is_real = array.dtype.kind == "f" and tensor.scale is not None
+        is_real = tensor.scale is not None and (
+            array.dtype.kind == "f" or (array.dtype.kind not in "iub" and np.can_cast(array.dtype, np.float64)))
         hint = ("pass quantise=True for real numbers, which are then quantised as the model says" if is_real
                 else f"x.astype('{tensor.dtype}'), where that keeps the values")
         raise error(where, f"has elements of type {array.dtype}, the model takes {tensor.dtype}", hint)
     # Of a scalar this would make an array with an extent.
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def _four_bits(where: str, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Elements of four bits as int8, which numpy has; those of ml_dtypes are bytes too."""
+    import numpy as np
+
+    if array.dtype.name == "int4":
+        return array.astype(np.int8)
+    if array.dtype == np.int8 and array.size and (array.min() < -8 or array.max() > 7):
+        raise error(where, f"has elements from {array.min()} to {array.max()}, the model takes integers of 4 bits",
+                    "give int8 from -8 to 7; pass quantise=True for real numbers, which are then quantised as the model says")
+    return array
 
 
 def _check_count(model: str, tensors: Sequence[Tensor], arrays: Sequence[object]) -> None:

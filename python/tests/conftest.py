@@ -37,9 +37,14 @@ def needs(name: str, why: str) -> None:
     pytest.skip(f"needs {name}: {why}")
 
 
-def package_or_skip(name: str) -> None:
+def package_or_skip(name: str, need: str = "python-packages") -> None:
     if importlib.util.find_spec(name) is None:
-        needs("python-packages", f"{name} is not installed")
+        needs(need, f"{name} is not installed")
+
+
+def training_package_or_skip(name: str) -> None:
+    """PyTorch, TensorFlow, and what comes with them: gigabytes that scripts/python-packages does not fetch."""
+    package_or_skip(name, "training-packages")
 
 
 def cross_compiler_or_skip() -> None:

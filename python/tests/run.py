@@ -33,7 +33,7 @@ def main():
     for name in ("pytest", "numpy"):
         if importlib.util.find_spec(name) is None:
             return skip("python-packages", f"{sys.executable} has no {name}")
-    path = os.pathsep.join(filter(None, [package, os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [os.path.abspath(package), os.environ.get("PYTHONPATH")]))
     arguments = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
     os.execve(sys.executable, arguments, dict(os.environ, PYTHONPATH=path, PYTHONDONTWRITEBYTECODE="1"))
 

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 import pytest
-from conftest import LAST_THREE, package_or_skip
+from conftest import LAST_THREE, training_package_or_skip
 
 import intarsia
 
@@ -129,7 +129,7 @@ def test_arrays_of_other_libraries_are_taken():
 
 
 def test_tensors_of_pytorch_are_taken():
-    package_or_skip("torch")
+    training_package_or_skip("torch")
     import torch
 
     model = intarsia.Model(PAIR)

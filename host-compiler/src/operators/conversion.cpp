@@ -184,10 +184,10 @@ Stmt lower_dequantize(OpLowering& op) {
   });
 }
 
-// What else is castable is evaluated only.
+// What else is castable is evaluated only: truncating a float has 32 bits for its result.
 Refusal refuses_cast(const OpView& view) {
-  const auto has_c = [](DataType type) { return type != UInt32 && type != Int64; };
-  if (has_c(view.in(0).type) && has_c(view.out().type)) return std::nullopt;
+  const DataType from = view.in(0).type, to = view.out().type;
+  if (from != UInt32 && to != UInt32 && !(from == Float32 && to == Int64)) return std::nullopt;
   return unsupported_types_text(view);
 }
 

@@ -147,6 +147,37 @@ TEST_F(Verify, AwkwardValues) {
     EXPECT_TRUE(done(intarsia({"verify", name, "--samples", "8"}))) << name;
 }
 
+// What frameworks put around indices.
+TEST_F(Verify, CastsFromAndTo64Bits) {
+  const std::vector<std::string> others = {"i32", "i16", "i8", "u8", "bool"};
+  std::string tensors = "  %0 wide: i64[9]\n", nodes, inputs = "%0", outputs;
+  size_t id = 0;
+  const auto tensor = [&](const std::string& type) {
+    const std::string text = "%" + std::to_string(++id);
+    tensors += "  " + text + " t" + std::to_string(id) + ": " + type + "[9]\n";
+    return text;
+  };
+  const auto cast = [&](const std::string& from, const std::string& to) {
+    nodes += "  cast c" + std::to_string(id) + "(" + from + ") -> (" + to + ")\n";
+    outputs += (outputs.empty() ? "" : ", ") + to;
+  };
+  for (const std::string& type : others) {
+    const std::string given = tensor(type);
+    inputs += ", " + given;
+    cast(given, tensor("i64"));
+    cast("%0", tensor(type));
+  }
+  cast("%0", tensor("f32"));
+  write("casts.graph", "intarsia.graph casts\nfunc @main(" + inputs + ") -> (" + outputs + ") {\n" +
+                           tensors + nodes + "}\nentry @main\n");
+  const ProcessOutcome outcome = intarsia({"verify", path("casts.graph"), "--target", "c"});
+  EXPECT_TRUE(done(outcome));
+  EXPECT_TRUE(contains(outcome.out,
+                       "reference, generated C on this machine and the compiled model in this "
+                       "process agree on 4 samples"))
+      << outcome.out;
+}
+
 TEST_F(Verify, InputsFromFilesAndFolders) {
   write_image("a.bin", 1);
   std::vector<uint8_t> three = read("a.bin");
