@@ -48,11 +48,10 @@ Files files_of(const graph::Function& function, size_t own_outputs) {
 
 Result<void> check_counting(const RunCommand& command, const board::Board& board) {
   if (board.emulator || !(command.count || command.count_cycles)) return {};
-  return Diagnostics(
-      command.count_cycles ? "--count-cycles" : "--count-instructions",
-      fmt::format("{} are counted in an emulator, and board {} has none",
-                  command.count_cycles ? "cycles" : "instructions", board.name),
-      "choose another board with --board");
+  return Diagnostics(command.count_cycles ? "--count-cycles" : "--count-instructions",
+                     fmt::format("{} are counted in an emulator, and board {} has none",
+                                 command.count_cycles ? "cycles" : "instructions", board.name),
+                     "choose another board with --board");
 }
 
 // What has run, whichever way.
@@ -134,7 +133,8 @@ Result<void> make_folder(const RunCommand& command, const OutputFolder& folder) 
                      "check the path and its permissions");
 }
 
-Result<void> write_results(const RunCommand& command, const FinishedRun& ran, const std::string& trace) {
+Result<void> write_results(const RunCommand& command, const FinishedRun& ran,
+                           const std::string& trace) {
   for (size_t i = 0; i < ran.result.outputs.size(); ++i)
     INTARSIA_TRY_VOID(write_file(fmt::format("{}/{}", command.output_folder, ran.files.name(i)),
                                  ran.result.outputs[i]));
@@ -225,6 +225,7 @@ Result<int> run_built(Context& context, const RunCommand& command) {
                     "that offers semihosting",
                     command.common.model, setting.board.name));
   INTARSIA_TRY_VOID(check_counting(command, setting.board));
+  if (command.count_cycles) INTARSIA_TRY_VOID(check_cycles_are_counted(setting));
   if (!command.trace_file.empty() && !setting.board.native() &&
       !setting.board.takes_simulated_devices())
     return Diagnostics(

@@ -41,13 +41,15 @@ static const char* profile_path;
 
 static bool inside, paused;
 static uint64_t executed;
-static uint32_t fetched_word; /* the last one */
+static uint32_t fetched_word;           /* the last one */
 static struct operator_sums* operators; /* [0]: of no operator */
 static int32_t operator_count;
 static int32_t current_operator;
 static const struct instruction* first_unknown;
 
-static double in_cycles(half_cycles half) { return (double)half / 2; }
+static double in_cycles(half_cycles half) {
+  return (double)half / 2;
+}
 
 static void begin(void) {
   cycles_start(&state, &timing);
@@ -81,13 +83,15 @@ static void write_profile(void) {
 
 static void end(void) {
   inside = false;
-  fprintf(out, "{\"instructions\": %" PRIu64 ", \"cycles\": [%.1f, %.1f, %.1f], \"operators\": [", executed,
-          in_cycles(state.total[OPTIMISTIC]), in_cycles(state.total[NOMINAL]), in_cycles(state.total[PESSIMISTIC]));
+  fprintf(out, "{\"instructions\": %" PRIu64 ", \"cycles\": [%.1f, %.1f, %.1f], \"operators\": [",
+          executed, in_cycles(state.total[OPTIMISTIC]), in_cycles(state.total[NOMINAL]),
+          in_cycles(state.total[PESSIMISTIC]));
   for (int32_t i = 0, written = 0; i <= operator_count; ++i) {
     const struct operator_sums* sums = &operators[i];
     if (sums->instructions == 0) continue;
-    fprintf(out, "%s[%" PRId32 ", %" PRIu64 ", %.1f, %.1f, %.1f]", written++ == 0 ? "" : ", ", i - 1, sums->instructions,
-            in_cycles(sums->cycles[OPTIMISTIC]), in_cycles(sums->cycles[NOMINAL]), in_cycles(sums->cycles[PESSIMISTIC]));
+    fprintf(out, "%s[%" PRId32 ", %" PRIu64 ", %.1f, %.1f, %.1f]", written++ == 0 ? "" : ", ",
+            i - 1, sums->instructions, in_cycles(sums->cycles[OPTIMISTIC]),
+            in_cycles(sums->cycles[NOMINAL]), in_cycles(sums->cycles[PESSIMISTIC]));
   }
   fprintf(out, "]");
   if (first_unknown != NULL) fprintf(out, ", \"unknown\": %" PRIu32, first_unknown->address);
@@ -102,7 +106,8 @@ static void fetch(struct instruction* instruction) {
   for (uint32_t word = instruction->address / 4; word <= last; ++word) {
     if (word == fetched_word) continue;
     fetched_word = word;
-    for (int v = 0; waits > 0 && v < VARIANTS; ++v) cycles_add(&state, instruction, (enum variant)v, HALF_CYCLES(waits));
+    for (int v = 0; waits > 0 && v < VARIANTS; ++v)
+      cycles_add(&state, instruction, (enum variant)v, HALF_CYCLES(waits));
   }
 }
 
@@ -111,7 +116,8 @@ static void execute(struct instruction* instruction) {
   struct operator_sums* sums;
   memcpy(before, state.total, sizeof before);
   ++executed;
-  if (!timing.classes[instruction->class_id].known && first_unknown == NULL) first_unknown = instruction;
+  if (!timing.classes[instruction->class_id].known && first_unknown == NULL)
+    first_unknown = instruction;
   fetch(instruction);
   cycles_execute(&state, instruction);
   if (instruction->operator_index >= 0) current_operator = instruction->operator_index;
@@ -122,7 +128,8 @@ static void execute(struct instruction* instruction) {
 
 /* Beside the instructions themselves: what a branch or an access adds belongs to the current operator. */
 static void add_to_operator(const half_cycles* before) {
-  for (int v = 0; v < VARIANTS; ++v) operators[current_operator + 1].cycles[v] += state.total[v] - before[v];
+  for (int v = 0; v < VARIANTS; ++v)
+    operators[current_operator + 1].cycles[v] += state.total[v] - before[v];
 }
 
 static bool may_branch(const struct instruction* instruction) {
@@ -165,7 +172,8 @@ static uint64_t next_of_vector;
 static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void* data) {
   struct instruction* instruction = data;
   const unsigned int bytes = 1u << qemu_plugin_mem_size_shift(info);
-  const bool vector = instruction->class_id >= CLASS_VectorLoad && instruction->class_id <= CLASS_VectorScatter;
+  const bool vector =
+      instruction->class_id >= CLASS_VectorLoad && instruction->class_id <= CLASS_VectorScatter;
   const bool begins = !vector || last_vector != instruction || address != next_of_vector;
   const unsigned int waits = wait_states_at(&listing, address);
   half_cycles before[VARIANTS];
@@ -174,14 +182,18 @@ static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t add
   memcpy(before, state.total, sizeof before);
   /* The emulator reads a vector in pieces: a word of them waits once. */
   if (waits > 0 && (begins || address % 4 == 0))
-    for (int v = 0; v < VARIANTS; ++v) cycles_add(&state, instruction, (enum variant)v, HALF_CYCLES(waits));
+    for (int v = 0; v < VARIANTS; ++v)
+      cycles_add(&state, instruction, (enum variant)v, HALF_CYCLES(waits));
   if (vector) {
-    const bool spread = instruction->class_id == CLASS_VectorGather || instruction->class_id == CLASS_VectorScatter;
-    if (begins && !spread && address % 4 != 0) cycles_add_rule(&state, instruction, RULE_MisalignedVector);
+    const bool spread =
+        instruction->class_id == CLASS_VectorGather || instruction->class_id == CLASS_VectorScatter;
+    if (begins && !spread && address % 4 != 0)
+      cycles_add_rule(&state, instruction, RULE_MisalignedVector);
     last_vector = instruction;
     next_of_vector = address + bytes;
   } else if (bytes > 1 && address % bytes != 0) {
-    cycles_add_rule(&state, instruction, bytes >= 4 && address % 2 != 0 ? RULE_MisalignedOdd : RULE_MisalignedEven);
+    cycles_add_rule(&state, instruction,
+                    bytes >= 4 && address % 2 != 0 ? RULE_MisalignedOdd : RULE_MisalignedEven);
   }
   add_to_operator(before);
 }
@@ -198,23 +210,35 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb* tb) {
     if (i == 0) block->address = address;
     if (instruction == NULL) continue; /* code that was copied elsewhere: not of the model */
     block->instructions[block->count++] = instruction;
-    qemu_plugin_register_vcpu_mem_cb(translated, on_access, QEMU_PLUGIN_NO_REGISTERS, QEMU_PLUGIN_READS_OR_WRITES, instruction);
+    qemu_plugin_register_vcpu_mem_cb(translated, on_access, QEMU_PLUGIN_NO_REGISTERS,
+                                     QEMU_PLUGIN_READS_OR_WRITES, instruction);
   }
   qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_NO_REGISTERS, block);
 }
 
-static uint32_t address_of(const char* text) { return (uint32_t)strtoull(text, NULL, 0) & ~1u; } /* bit 0 says Thumb */
+static uint32_t address_of(const char* text) {
+  return (uint32_t)strtoull(text, NULL, 0) & ~1u;
+} /* bit 0 says Thumb */
 
 static bool take_argument(const char* argument) {
-  if (strncmp(argument, "begin=", 6) == 0) begin_address = address_of(argument + 6);
-  else if (strncmp(argument, "end=", 4) == 0) end_address = address_of(argument + 4);
-  else if (strncmp(argument, "pause=", 6) == 0) pause_address = address_of(argument + 6);
-  else if (strncmp(argument, "resume=", 7) == 0) resume_address = address_of(argument + 7);
-  else if (strncmp(argument, "profile=", 8) == 0) profile_path = strdup(argument + 8);
-  else if (strncmp(argument, "core=", 5) == 0) return core_timing_of(argument + 5, &timing);
-  else if (strncmp(argument, "listing=", 8) == 0) return read_listing(argument + 8, &listing);
-  else if (strncmp(argument, "out=", 4) == 0) out = fopen(argument + 4, "w");
-  else return false;
+  if (strncmp(argument, "begin=", 6) == 0)
+    begin_address = address_of(argument + 6);
+  else if (strncmp(argument, "end=", 4) == 0)
+    end_address = address_of(argument + 4);
+  else if (strncmp(argument, "pause=", 6) == 0)
+    pause_address = address_of(argument + 6);
+  else if (strncmp(argument, "resume=", 7) == 0)
+    resume_address = address_of(argument + 7);
+  else if (strncmp(argument, "profile=", 8) == 0)
+    profile_path = strdup(argument + 8);
+  else if (strncmp(argument, "core=", 5) == 0)
+    return core_timing_of(argument + 5, &timing);
+  else if (strncmp(argument, "listing=", 8) == 0)
+    return read_listing(argument + 8, &listing);
+  else if (strncmp(argument, "out=", 4) == 0)
+    out = fopen(argument + 4, "w");
+  else
+    return false;
   return true;
 }
 
@@ -226,8 +250,10 @@ int qemu_plugin_install(qemu_plugin_id_t id, const void* info, int argc, char** 
       return -1;
     }
   }
-  if (begin_address == 0 || end_address == 0 || out == NULL || listing.count == 0 || !timing.classes[CLASS_Alu].known) {
-    fprintf(stderr, "cycles plugin: needs core=NAME,listing=FILE,begin=ADDRESS,end=ADDRESS,out=FILE\n");
+  if (begin_address == 0 || end_address == 0 || out == NULL || listing.count == 0 ||
+      !timing.classes[CLASS_Alu].known) {
+    fprintf(stderr,
+            "cycles plugin: needs core=NAME,listing=FILE,begin=ADDRESS,end=ADDRESS,out=FILE\n");
     return -1;
   }
   for (uint32_t i = 0; i < listing.count; ++i)

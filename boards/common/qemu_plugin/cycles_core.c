@@ -3,9 +3,7 @@
 
 #include "cycles_model.h"
 
-enum core {
-  CORE_Any, CORE_M0, CORE_M0Plus, CORE_M3, CORE_M4, CORE_M33, CORE_M7, CORE_M55
-};
+enum core { CORE_Any, CORE_M0, CORE_M0Plus, CORE_M3, CORE_M4, CORE_M33, CORE_M7, CORE_M55 };
 
 struct named_core {
   const char* name;
@@ -93,6 +91,7 @@ bool core_timing_of(const char* name, struct core_timing* timing) {
     set(to->latency, entry->latency);
   }
   for (size_t i = 0; i < COUNT_OF(rule_entries); ++i)
-    if (rule_entries[i].core == core->core) set(timing->rules[rule_entries[i].rule], rule_entries[i].cycles);
+    if (rule_entries[i].core == core->core)
+      set(timing->rules[rule_entries[i].rule], rule_entries[i].cycles);
   return true;
 }

@@ -26,9 +26,10 @@ static bool read_instruction(const char* line, struct instruction* instruction) 
   int operator_index;
   char name[32], flags[16];
   memset(instruction, 0, sizeof *instruction);
-  if (sscanf(line, "code %x %u %31s %u %u %15s %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %d", &address, &size, name,
-             &words, &elements, flags, &instruction->written, &instruction->read, &instruction->of_address,
-             &instruction->accumulated, &operator_index) != 11)
+  if (sscanf(line, "code %x %u %31s %u %u %15s %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %d",
+             &address, &size, name, &words, &elements, flags, &instruction->written,
+             &instruction->read, &instruction->of_address, &instruction->accumulated,
+             &operator_index) != 11)
     return false;
   instruction->address = address;
   instruction->size = (uint8_t)size;
@@ -55,7 +56,8 @@ static bool read_memory(const char* line, struct timed_memory* memory) {
 }
 
 static int by_address(const void* a, const void* b) {
-  const uint32_t first = ((const struct instruction*)a)->address, second = ((const struct instruction*)b)->address;
+  const uint32_t first = ((const struct instruction*)a)->address,
+                 second = ((const struct instruction*)b)->address;
   return first < second ? -1 : first > second;
 }
 

@@ -8,14 +8,17 @@ void cycles_start(struct cycle_state* state, const struct core_timing* timing) {
   state->timing = timing;
 }
 
-void cycles_add(struct cycle_state* state, struct instruction* instruction, enum variant variant, half_cycles more) {
+void cycles_add(struct cycle_state* state, struct instruction* instruction, enum variant variant,
+                half_cycles more) {
   state->total[variant] += more;
   state->board[variant].now += more;
   instruction->spent[variant] += more;
 }
 
-void cycles_add_rule(struct cycle_state* state, struct instruction* instruction, enum timing_rule rule) {
-  for (int v = 0; v < VARIANTS; ++v) cycles_add(state, instruction, (enum variant)v, state->timing->rules[rule][v]);
+void cycles_add_rule(struct cycle_state* state, struct instruction* instruction,
+                     enum timing_rule rule) {
+  for (int v = 0; v < VARIANTS; ++v)
+    cycles_add(state, instruction, (enum variant)v, state->timing->rules[rule][v]);
 }
 
 void cycles_execute(struct cycle_state* state, struct instruction* instruction) {
@@ -40,7 +43,8 @@ static void end_of_loop(struct cycle_state* state, struct instruction* end, bool
   state->loop = taken ? end : NULL;
 }
 
-static void taken_branch(struct cycle_state* state, struct instruction* branch, const struct instruction* target) {
+static void taken_branch(struct cycle_state* state, struct instruction* branch,
+                         const struct instruction* target) {
   switch (branch->class_id) {
     case CLASS_Call:
       cycles_add_rule(state, branch, RULE_TakenCall);
@@ -60,10 +64,12 @@ static void taken_branch(struct cycle_state* state, struct instruction* branch, 
       cycles_add_rule(state, branch, RULE_TakenIndirect);
       break;
   }
-  if (target != NULL && target->misaligned_wide) cycles_add_rule(state, branch, RULE_TakenToMisaligned);
+  if (target != NULL && target->misaligned_wide)
+    cycles_add_rule(state, branch, RULE_TakenToMisaligned);
 }
 
-void cycles_continue_at(struct cycle_state* state, uint32_t address, const struct instruction* target) {
+void cycles_continue_at(struct cycle_state* state, uint32_t address,
+                        const struct instruction* target) {
   struct instruction* branch = state->previous;
   bool taken;
   if (branch == NULL) return;

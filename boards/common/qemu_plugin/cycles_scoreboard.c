@@ -32,24 +32,28 @@ static bool pairs_by_pipes(const struct core_timing* timing, const struct instru
   return has_room_beside(a->pipe, b->pipe);
 }
 
-static bool may_pair(const struct cycle_state* state, const struct instruction* instruction, int variant) {
+static bool may_pair(const struct cycle_state* state, const struct instruction* instruction,
+                     int variant) {
   const struct instruction* previous = state->previous;
   if (previous == NULL || state->board[variant].slot_used) return false;
   if ((previous->written & instruction->read) != 0) return false;
   if (state->timing->pairs_narrow)
-    return variant != PESSIMISTIC && previous->class_id != CLASS_LoopEnd && pairs_narrow(previous, instruction);
+    return variant != PESSIMISTIC && previous->class_id != CLASS_LoopEnd &&
+           pairs_narrow(previous, instruction);
   return state->timing->pairs_by_pipes && pairs_by_pipes(state->timing, previous, instruction);
 }
 
 /* When the operands of an instruction are there. */
-static half_cycles operands_ready(const struct cycle_state* state, const struct instruction* instruction, int variant,
+static half_cycles operands_ready(const struct cycle_state* state,
+                                  const struct instruction* instruction, int variant,
                                   half_cycles at) {
   register_set rest = instruction->read;
   for (unsigned int r = 0; rest != 0; ++r, rest >>= 1) {
     const register_set bit = (register_set)1 << r;
     half_cycles ready;
     if ((rest & 1) == 0 || bit == PROGRAM_COUNTER) continue;
-    ready = (instruction->accumulated & bit) != 0 ? state->board[variant].sum_ready[r] : state->board[variant].ready[r];
+    ready = (instruction->accumulated & bit) != 0 ? state->board[variant].sum_ready[r]
+                                                  : state->board[variant].ready[r];
     if ((instruction->of_address & bit) != 0) {
       const bool offsets = (bit & FLOAT_REGISTERS) != 0;
       ready += state->timing->rules[offsets ? RULE_GatherAddressEarly : RULE_AddressEarly][variant];
@@ -61,9 +65,11 @@ static half_cycles operands_ready(const struct cycle_state* state, const struct 
   return at;
 }
 
-static enum pipe pipe_of(const struct cycle_state* state, const struct class_timing* timing, int variant) {
+static enum pipe pipe_of(const struct cycle_state* state, const struct class_timing* timing,
+                         int variant) {
   if (timing->pipe != EitherVectorPipe) return timing->pipe;
-  return state->board[variant].free_at[IntegerVectorPipe] <= state->board[variant].free_at[FloatPipe]
+  return state->board[variant].free_at[IntegerVectorPipe] <=
+                 state->board[variant].free_at[FloatPipe]
              ? IntegerVectorPipe
              : FloatPipe;
 }
@@ -72,26 +78,31 @@ static half_cycles held_by(const struct cycle_state* state, const struct instruc
                            const struct class_timing* timing, int variant) {
   half_cycles held = timing->held[variant] + timing->per_word[variant] * instruction->words;
   if (instruction->class_id == CLASS_VectorGather || instruction->class_id == CLASS_VectorScatter) {
-    const half_cycles elements = state->timing->rules[RULE_GatherPerElement][variant] * instruction->elements;
+    const half_cycles elements =
+        state->timing->rules[RULE_GatherPerElement][variant] * instruction->elements;
     if (elements > held) held = elements;
   }
   if (held % 2 != 0) ++held; /* an instruction ends with a cycle */
   return held;
 }
 
-static void note_results(struct cycle_state* state, const struct instruction* instruction, int variant,
-                         half_cycles start, half_cycles latency) {
-  const half_cycles* rules[2] = {state->timing->rules[RULE_SumsForwarded], state->timing->rules[RULE_PartOfWordLate]};
+static void note_results(struct cycle_state* state, const struct instruction* instruction,
+                         int variant, half_cycles start, half_cycles latency) {
+  const half_cycles* rules[2] = {state->timing->rules[RULE_SumsForwarded],
+                                 state->timing->rules[RULE_PartOfWordLate]};
   register_set rest = instruction->written;
   if (instruction->part_of_word) latency += rules[1][variant];
   for (unsigned int r = 0; rest != 0; ++r, rest >>= 1) {
     const register_set bit = (register_set)1 << r;
     if ((rest & 1) == 0) continue;
     /* An address that is written back is ready for the next instruction. */
-    const half_cycles after = instruction->writes_back && (instruction->of_address & bit) != 0 ? HALF_CYCLES(1) : latency;
+    const half_cycles after =
+        instruction->writes_back && (instruction->of_address & bit) != 0 ? HALF_CYCLES(1) : latency;
     state->board[variant].ready[r] = start + after;
     state->board[variant].sum_ready[r] =
-        (instruction->accumulated & bit) != 0 && rules[0][variant] < after ? start + rules[0][variant] : start + after;
+        (instruction->accumulated & bit) != 0 && rules[0][variant] < after
+            ? start + rules[0][variant]
+            : start + after;
   }
 }
 
@@ -116,10 +127,12 @@ static void execute_in(struct cycle_state* state, struct instruction* instructio
   if (timing->blocks && held > one) more = held - one;
   if (is_vector(instruction)) {
     /* The second beat is beside the next instruction's first one; what takes more than two beats holds everything. */
-    const half_cycles beats = state->timing->rules[RULE_BeatsOverlap][variant] > 0 ? HALF_CYCLES(2) : one;
+    const half_cycles beats =
+        state->timing->rules[RULE_BeatsOverlap][variant] > 0 ? HALF_CYCLES(2) : one;
     if (held > beats) more = held - beats;
   }
-  note_results(state, instruction, variant, start + (timing->blocks ? more : 0), timing->latency[variant]);
+  note_results(state, instruction, variant, start + (timing->blocks ? more : 0),
+               timing->latency[variant]);
   cycles_add(state, instruction, (enum variant)variant, start + more - before);
   state->board[variant].slot_used = pair || more > 0;
 }

@@ -87,6 +87,8 @@ struct ExecuteResult {
   // What the simulated devices tell of the last run of each of their streams: a JSON array. Empty: there are none.
   std::string device_profile;
 };
+// Refuses a core that no timings are known of, before anything is built.
+Result<void> check_cycles_are_counted(const BuildSetting& setting);
 Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,
                               const std::string& work_folder);
 

@@ -84,7 +84,8 @@ struct CycleCount {
   uint64_t instructions = 0;
   EstimatedCycles cycles;
   std::vector<Part> parts;
-  std::optional<uint32_t> unknown;  // address of an instruction that was executed and has no timing on the core
+  std::optional<uint32_t>
+      unknown;  // address of an instruction that was executed and has no timing on the core
 };
 Result<std::vector<CycleCount>> read_cycle_counts(const std::string& path);
 

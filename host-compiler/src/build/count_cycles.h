@@ -13,7 +13,7 @@ Result<void> write_cycle_listing(const BuildSetting& setting, const std::string&
                                  const std::string& path);
 
 // What the plugin wrote, with the operators' names.
-Result<std::vector<RunCycles>> read_run_cycles(const BuildSetting& setting, const std::string& program,
-                                               const std::string& path);
+Result<std::vector<RunCycles>> read_run_cycles(const BuildSetting& setting,
+                                               const std::string& program, const std::string& path);
 
 }  // namespace intarsia::build

@@ -96,7 +96,8 @@ Result<std::vector<std::string>> beside_simulators(const BuildSetting& setting,
 }
 
 // The plugin that counts, and where the markers around a run are.
-Result<board::CountRequest> prepare_count(const BuildSetting& setting, const ExecuteRequest& request,
+Result<board::CountRequest> prepare_count(const BuildSetting& setting,
+                                          const ExecuteRequest& request,
                                           const std::string& work_folder) {
   board::CountRequest count;
   count.plugin = work_folder + "/count.so";
@@ -208,8 +209,10 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
     result.device_profile.assign(text.begin(), text.end());
   }
   if (start.count && request.count_cycles) {
-    INTARSIA_TRY(result.cycles, build::read_run_cycles(setting, request.program, start.count->output));
-    for (const RunCycles& cycles : result.cycles) result.instructions.push_back(cycles.instructions);
+    INTARSIA_TRY(result.cycles,
+                 build::read_run_cycles(setting, request.program, start.count->output));
+    for (const RunCycles& cycles : result.cycles)
+      result.instructions.push_back(cycles.instructions);
   } else if (start.count) {
     INTARSIA_TRY(result.instructions, board::read_counts(start.count->output));
   }

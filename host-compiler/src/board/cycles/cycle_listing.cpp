@@ -74,7 +74,8 @@ std::string cycle_listing(const Board& board, const std::vector<CodeInstruction>
                           const std::vector<OperatorLines>& operators) {
   std::string text;
   for (const Memory& memory : board.memories)
-    text += fmt::format("memory {:x} {:x} {}\n", memory.base, memory.size, memory.cycles_per_access);
+    text +=
+        fmt::format("memory {:x} {:x} {}\n", memory.base, memory.size, memory.cycles_per_access);
   const OperatorOfLine operator_of(operators);
   for (const CodeInstruction& instruction : code) {
     TimedInstruction unknown;
@@ -82,9 +83,10 @@ std::string cycle_listing(const Board& board, const std::vector<CodeInstruction>
     unknown.size = instruction.size;
     unknown.class_name = "Unknown";
     const TimedInstruction timed = timed_instruction(instruction).value_or(unknown);
-    text += fmt::format("code {:x} {} {} {} {} {} {:x} {:x} {:x} {:x} {}\n", timed.address, timed.size,
-                        timed.class_name, timed.words, timed.elements, flags_of(timed), timed.written,
-                        timed.read, timed.of_address, timed.accumulated, operator_of(instruction.source));
+    text += fmt::format("code {:x} {} {} {} {} {} {:x} {:x} {:x} {:x} {}\n", timed.address,
+                        timed.size, timed.class_name, timed.words, timed.elements, flags_of(timed),
+                        timed.written, timed.read, timed.of_address, timed.accumulated,
+                        operator_of(instruction.source));
   }
   return text;
 }

@@ -29,6 +29,6 @@ std::vector<OperatorLines> operator_lines(const std::string& file, std::string_v
 // letters: w writes the address back, l literal, r register offset, s shifted operand, p part of a word, - none. The class of
 // an instruction that is not in thumb_mnemonics.def is Unknown.
 std::string cycle_listing(const Board& board, const std::vector<CodeInstruction>& code,
-                                  const std::vector<OperatorLines>& operators);
+                          const std::vector<OperatorLines>& operators);
 
 }  // namespace intarsia::board

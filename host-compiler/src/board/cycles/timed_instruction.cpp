@@ -11,8 +11,23 @@ namespace intarsia::board {
 namespace {
 
 enum class Operands {
-  None, Result, Binary, Result2, InPlace, Accumulate, Accumulate2, AddTo, Read, Move2,
-  Load, Load2, LoadList, Store, Store2, StoreList, Link,
+  None,
+  Result,
+  Binary,
+  Result2,
+  InPlace,
+  Accumulate,
+  Accumulate2,
+  AddTo,
+  Read,
+  Move2,
+  Load,
+  Load2,
+  LoadList,
+  Store,
+  Store2,
+  StoreList,
+  Link,
 };
 enum class Bank { Core, Float, Vector };
 
@@ -32,12 +47,14 @@ constexpr auto kMnemonics = std::to_array<Mnemonic>({
 #undef VECTOR
 });
 
-constexpr auto kConditions = std::to_array<std::string_view>(
-    {"eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"});
+constexpr auto kConditions =
+    std::to_array<std::string_view>({"eq", "ne", "cs", "hs", "cc", "lo", "mi", "pl", "vs", "vc",
+                                     "hi", "ls", "ge", "lt", "gt", "le", "al"});
 
 const Mnemonic* named(std::string_view name, bool vector) {
   for (const Mnemonic& mnemonic : kMnemonics)
-    if (mnemonic.name == name && (mnemonic.bank == Bank::Core || (mnemonic.bank == Bank::Vector) == vector))
+    if (mnemonic.name == name &&
+        (mnemonic.bank == Bank::Core || (mnemonic.bank == Bank::Vector) == vector))
       return &mnemonic;
   return nullptr;
 }
@@ -52,16 +69,19 @@ const Mnemonic* mnemonic_of(std::string_view written, bool vector) {
   if (const Mnemonic* exact = named(name, vector)) return exact;
   if (name.starts_with("it") && is_then_else(name.substr(2))) return named("it", false);
   for (const std::string_view block : {"vpt", "vpst"})
-    if (name.starts_with(block) && is_then_else(name.substr(block.size()))) return named(block, true);
+    if (name.starts_with(block) && is_then_else(name.substr(block.size())))
+      return named(block, true);
   if (vector && (name.ends_with('t') || name.ends_with('e')))
     return named(name.substr(0, name.size() - 1), true);
   const bool conditional =
-      name.size() > 2 && std::find(kConditions.begin(), kConditions.end(), name.substr(name.size() - 2)) != kConditions.end();
+      name.size() > 2 && std::find(kConditions.begin(), kConditions.end(),
+                                   name.substr(name.size() - 2)) != kConditions.end();
   const std::string_view plain = conditional ? name.substr(0, name.size() - 2) : name;
   if (const Mnemonic* found = conditional ? named(plain, vector) : nullptr) return found;
   for (const std::string_view with_flags : {name, plain})
     if (with_flags.ends_with('s'))
-      if (const Mnemonic* found = named(with_flags.substr(0, with_flags.size() - 1), vector)) return found;
+      if (const Mnemonic* found = named(with_flags.substr(0, with_flags.size() - 1), vector))
+        return found;
   return nullptr;
 }
 
@@ -72,7 +92,8 @@ RegisterSet float_registers(int first, int count) {
 
 // 0: no register.
 RegisterSet register_of(std::string_view word) {
-  constexpr auto kNames = std::to_array<std::string_view>({"sb", "sl", "fp", "ip", "sp", "lr", "pc"});
+  constexpr auto kNames =
+      std::to_array<std::string_view>({"sb", "sl", "fp", "ip", "sp", "lr", "pc"});
   const auto named = std::find(kNames.begin(), kNames.end(), word);
   if (named != kNames.end()) return RegisterSet{1} << (9 + (named - kNames.begin()));
   if (word.size() < 2 || word.size() > 3) return 0;
@@ -81,15 +102,22 @@ RegisterSet register_of(std::string_view word) {
   const auto [last, error] = std::from_chars(word.data() + 1, end, number);
   if (error != std::errc() || last != end) return 0;
   switch (word[0]) {
-    case 'r': return number < 16 ? RegisterSet{1} << number : 0;
-    case 's': return float_registers(number, 1);
-    case 'd': return float_registers(2 * number, 2);
-    case 'q': return float_registers(4 * number, 4);
-    default: return 0;
+    case 'r':
+      return number < 16 ? RegisterSet{1} << number : 0;
+    case 's':
+      return float_registers(number, 1);
+    case 'd':
+      return float_registers(2 * number, 2);
+    case 'q':
+      return float_registers(4 * number, 4);
+    default:
+      return 0;
   }
 }
 
-int bits_set(RegisterSet set) { return __builtin_popcountll(set); }
+int bits_set(RegisterSet set) {
+  return __builtin_popcountll(set);
+}
 
 // From the lowest register of `first` to the highest of `last`.
 RegisterSet range_of(RegisterSet first, RegisterSet last) {
@@ -169,10 +197,11 @@ int elements_of(std::string_view mnemonic) {
   return bits == 0 ? 4 : 128 / bits;
 }
 
-void set_memory_operands(const Mnemonic& mnemonic, const ParsedOperands& parsed, TimedInstruction& timed) {
+void set_memory_operands(const Mnemonic& mnemonic, const ParsedOperands& parsed,
+                         TimedInstruction& timed) {
   const auto at = [&](size_t i) { return i < parsed.plain.size() ? parsed.plain[i] : 0; };
-  const bool by_stack = mnemonic.name == "push" || mnemonic.name == "pop" || mnemonic.name == "vpush" ||
-                        mnemonic.name == "vpop";
+  const bool by_stack = mnemonic.name == "push" || mnemonic.name == "pop" ||
+                        mnemonic.name == "vpush" || mnemonic.name == "vpop";
   constexpr RegisterSet kStackPointer = RegisterSet{1} << 13;
   RegisterSet data = 0;
   switch (mnemonic.operands) {
@@ -188,7 +217,9 @@ void set_memory_operands(const Mnemonic& mnemonic, const ParsedOperands& parsed,
       break;
     default:
       data = parsed.list;
-      timed.of_address = by_stack ? kStackPointer : parsed.bracketed != 0 ? parsed.bracketed : at(0);
+      timed.of_address = by_stack                ? kStackPointer
+                         : parsed.bracketed != 0 ? parsed.bracketed
+                                                 : at(0);
       break;
   }
   const bool loads = mnemonic.operands == Operands::Load || mnemonic.operands == Operands::Load2 ||
@@ -211,11 +242,20 @@ void set_operands(const Mnemonic& mnemonic, const ParsedOperands& parsed, TimedI
     return all;
   };
   switch (mnemonic.operands) {
-    case Operands::None: break;
-    case Operands::Result: timed.written = at(0), timed.read = from(1); break;
-    case Operands::Binary: timed.written = at(0), timed.read = from(parsed.count == 2 ? 0 : 1); break;
-    case Operands::Result2: timed.written = at(0) | at(1), timed.read = from(2); break;
-    case Operands::InPlace: timed.written = at(0), timed.read = from(0); break;
+    case Operands::None:
+      break;
+    case Operands::Result:
+      timed.written = at(0), timed.read = from(1);
+      break;
+    case Operands::Binary:
+      timed.written = at(0), timed.read = from(parsed.count == 2 ? 0 : 1);
+      break;
+    case Operands::Result2:
+      timed.written = at(0) | at(1), timed.read = from(2);
+      break;
+    case Operands::InPlace:
+      timed.written = at(0), timed.read = from(0);
+      break;
     case Operands::Accumulate:
       timed.written = at(0), timed.read = from(1);
       timed.accumulated = plain.empty() ? 0 : plain.back();
@@ -229,18 +269,25 @@ void set_operands(const Mnemonic& mnemonic, const ParsedOperands& parsed, TimedI
       timed.written = at(0), timed.read = from(0);
       timed.accumulated = at(0) & ~from(1);
       break;
-    case Operands::Read: timed.read = from(0) | parsed.bracketed; break;
-    case Operands::Move2: {
-      const size_t results = std::max<size_t>(1, plain.size() / 2);
-      for (size_t i = 0; i < plain.size(); ++i) (i < results ? timed.written : timed.read) |= plain[i];
-      timed.words = static_cast<int>(results);
+    case Operands::Read:
+      timed.read = from(0) | parsed.bracketed;
+      break;
+    case Operands::Move2: {  // vmov s0, r0; vmov d0, r0, r1; vmov r0, r1, d0; vmov r0, r1, s0, s1
+      constexpr RegisterSet kCoreRegisters = 0xffff;
+      const bool two_results =
+          plain.size() == 4 || (plain.size() == 3 && (at(0) & kCoreRegisters) != 0);
+      timed.written = two_results ? at(0) | at(1) : at(0);
+      timed.read = from(two_results ? 2 : 1);
+      timed.words = plain.size() > 2 ? 2 : 1;
       break;
     }
     case Operands::Link:
       timed.written = RegisterSet{1} << 14;
       timed.read = from(0) & ~timed.written;
       break;
-    default: set_memory_operands(mnemonic, parsed, timed); break;
+    default:
+      set_memory_operands(mnemonic, parsed, timed);
+      break;
   }
 }
 
@@ -254,8 +301,8 @@ bool has_target(std::string_view class_name) {
 std::optional<TimedInstruction> timed_instruction(const CodeInstruction& code) {
   // The first register says whether `vmov` and `vadd` are of vectors.
   const ParsedOperands parsed = parse_operands(code.operands);
-  const bool vector = code.operands.find('q') != std::string::npos || code.mnemonic.starts_with("vp") ||
-                      code.mnemonic.starts_with("vctp");
+  const bool vector = code.operands.find('q') != std::string::npos ||
+                      code.mnemonic.starts_with("vp") || code.mnemonic.starts_with("vctp");
   const bool floats = code.mnemonic == "vpush" || code.mnemonic == "vpop";
   const Mnemonic* mnemonic = mnemonic_of(code.mnemonic, vector && !floats);
   if (mnemonic == nullptr) return std::nullopt;
@@ -264,7 +311,8 @@ std::optional<TimedInstruction> timed_instruction(const CodeInstruction& code) {
   timed.size = code.size;
   timed.class_name = mnemonic->class_name;
   if (has_target(mnemonic->class_name)) {
-    if (mnemonic->name.starts_with("cb") && !parsed.plain.empty()) timed.read = parsed.plain.front();
+    if (mnemonic->name.starts_with("cb") && !parsed.plain.empty())
+      timed.read = parsed.plain.front();
     if (mnemonic->class_name == "Call") timed.written = RegisterSet{1} << 14;
     return timed;
   }

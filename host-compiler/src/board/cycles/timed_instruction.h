@@ -20,13 +20,13 @@ struct TimedInstruction {
   int words = 1;                // that are loaded, stored or moved
   int elements = 0;             // of a vector in memory
   RegisterSet written = 0, read = 0;
-  RegisterSet of_address = 0;   // those of `read` that make an address
-  RegisterSet accumulated = 0;  // those of `read` that are only added to
-  bool writes_back = false;     // the address register is written
-  bool literal = false;         // a load relative to the program counter
-  bool register_offset = false; // the address is a sum of two registers
-  bool shifts_operand = false;  // an operand is shifted by the way
-  bool part_of_word = false;    // a load of a byte or of 16 bits
+  RegisterSet of_address = 0;    // those of `read` that make an address
+  RegisterSet accumulated = 0;   // those of `read` that are only added to
+  bool writes_back = false;      // the address register is written
+  bool literal = false;          // a load relative to the program counter
+  bool register_offset = false;  // the address is a sum of two registers
+  bool shifts_operand = false;   // an operand is shifted by the way
+  bool part_of_word = false;     // a load of a byte or of 16 bits
 };
 
 // Nothing where the mnemonic is not in thumb_mnemonics.def.
