@@ -321,6 +321,8 @@ void CommandLine::add_run() {
   command.group("Measuring");
   command.flag("--count-instructions", run_.count,
                "count instructions of each run (emulated boards)");
+  command.flag("--count-cycles", run_.count_cycles,
+               "estimate cycles of each run and of its operators (emulated boards)");
   command
       .option("--trace", run_.trace_file, file_value(),
               fmt::format("write what simulated devices did, cycle by cycle, for ui.perfetto.dev "

@@ -26,6 +26,7 @@ struct RunCommand {
   int repeat = 1;
   bool keep_all = false;  // write the outputs of every run, one after another
   bool count = false;     // count instructions (emulated boards)
+  bool count_cycles = false;
   bool native = false;  // on this machine: build and run the C instead of executing in this process
   bool batch = false;   // each input file holds any number of samples, each an inference of its own
   unsigned jobs = 0;    // threads of a batch; 0: one per core

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "commands.h"
+#include "cycles_report.h"
 #include "device_profile.h"
 #include "program.h"
 #include "run_in_process.h"
@@ -45,16 +46,16 @@ Files files_of(const graph::Function& function, size_t own_outputs) {
   return files;
 }
 
-Result<void> check_counting(const board::Board& board) {
-  if (board.emulator) return {};
-  return Diagnostics(
-      "--count-instructions",
-      fmt::format("instructions are counted in an emulator, and board {} has none", board.name),
-      "choose another board with --board");
+Result<void> check_counting(const RunCommand& command, const board::Board& board) {
+  if (board.emulator || !(command.count || command.count_cycles)) return {};
+  return Diagnostics(command.count_cycles ? "--count-cycles" : "--count-instructions",
+                     fmt::format("{} are counted in an emulator, and board {} has none",
+                                 command.count_cycles ? "cycles" : "instructions", board.name),
+                     "choose another board with --board");
 }
 
 // What has run, whichever way.
-struct Ran {
+struct FinishedRun {
   std::string model;
   std::vector<TensorInfo> outputs;
   Files files;
@@ -62,7 +63,7 @@ struct Ran {
   size_t samples = 0;  // of --batch
 };
 
-void print_result(const RunCommand& command, const Ran& ran) {
+void print_result(const RunCommand& command, const FinishedRun& ran) {
   const ExecuteResult& result = ran.result;
   nlohmann::ordered_json json;
   json["model"] = ran.model;
@@ -88,6 +89,7 @@ void print_result(const RunCommand& command, const Ran& ran) {
   }
   if (result.stack_run >= 0) json["stack_run_bytes"] = result.stack_run;
   if (!result.instructions.empty()) json["instructions"] = result.instructions;
+  if (!result.cycles.empty()) json["cycles"] = cycles_json(result.cycles);
   const nlohmann::ordered_json devices = read_device_profile(result.device_profile);
   if (!devices.empty()) json["devices"] = devices;
   if (command.common.json) {
@@ -97,6 +99,7 @@ void print_result(const RunCommand& command, const Ran& ran) {
   if (result.stack_run >= 0) fmt::print("stack used by a run: {} bytes\n", result.stack_run);
   if (!result.instructions.empty())
     fmt::print("instructions of the last run: {}\n", result.instructions.back());
+  if (!result.cycles.empty()) fmt::print("{}", cycles_text(result.cycles.back()));
   fmt::print("{}", device_profile_text(devices));
 }
 
@@ -130,7 +133,8 @@ Result<void> make_folder(const RunCommand& command, const OutputFolder& folder) 
                      "check the path and its permissions");
 }
 
-Result<void> write_results(const RunCommand& command, const Ran& ran, const std::string& trace) {
+Result<void> write_results(const RunCommand& command, const FinishedRun& ran,
+                           const std::string& trace) {
   for (size_t i = 0; i < ran.result.outputs.size(); ++i)
     INTARSIA_TRY_VOID(write_file(fmt::format("{}/{}", command.output_folder, ran.files.name(i)),
                                  ran.result.outputs[i]));
@@ -142,7 +146,7 @@ Result<void> write_results(const RunCommand& command, const Ran& ran, const std:
   return write_file(command.trace_file, std::string_view(trace));
 }
 
-Result<int> finish(const RunCommand& command, const Ran& ran, const std::string& trace) {
+Result<int> finish(const RunCommand& command, const FinishedRun& ran, const std::string& trace) {
   INTARSIA_TRY_VOID(write_results(command, ran, trace));
   clear_progress();
   print_result(command, ran);
@@ -179,8 +183,8 @@ Result<std::optional<int>> run_without_building(Context& context, const RunComma
   if (command.native || fs::is_directory(command.common.model, error)) return std::optional<int>();
   INTARSIA_TRY(const Selection selection, select(context, command.common));
   if (!selection.board.native()) return std::optional<int>();
-  if (command.count) INTARSIA_TRY_VOID(check_counting(selection.board));
-  Ran ran;
+  INTARSIA_TRY_VOID(check_counting(command, selection.board));
+  FinishedRun ran;
   INTARSIA_TRY(const CompiledModel model,
                compile_to_run(context, command, selection, Stage::Emit, ran.files));
   std::string reason;
@@ -209,16 +213,19 @@ Result<std::optional<int>> run_without_building(Context& context, const RunComma
 Result<int> run_built(Context& context, const RunCommand& command) {
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   std::error_code error;
-  Ran ran;
-  INTARSIA_TRY(const BuildSetting setting,
+  FinishedRun ran;
+  INTARSIA_TRY(BuildSetting setting,
                setting_for_run(context, command, work.path() + "/package", ran.files));
+  // Lines of the source say which operator an instruction belongs to. The code is the same without.
+  if (command.count_cycles) setting.more_flags.push_back("-g");
   if (!setting.board.native() && !setting.board.emulator)
     return Diagnostics(
         fmt::format("--board {}", setting.board.name), "no emulator is known for this board",
         fmt::format("'intarsia build {} --board {} -o FILE' writes the program, for a debug probe "
                     "that offers semihosting",
                     command.common.model, setting.board.name));
-  if (command.count) INTARSIA_TRY_VOID(check_counting(setting.board));
+  INTARSIA_TRY_VOID(check_counting(command, setting.board));
+  if (command.count_cycles) INTARSIA_TRY_VOID(check_cycles_are_counted(setting));
   if (!command.trace_file.empty() && !setting.board.native() &&
       !setting.board.takes_simulated_devices())
     return Diagnostics(
@@ -238,6 +245,7 @@ Result<int> run_built(Context& context, const RunCommand& command) {
   request.repeat = command.repeat;
   request.keep_all = command.keep_all;
   request.count_instructions = command.count;
+  request.count_cycles = command.count_cycles;
   const OutputFolder folder(command.output_folder);
   INTARSIA_TRY_VOID(make_folder(command, folder));
   INTARSIA_TRY(request.program, build_program(setting, work.path()));

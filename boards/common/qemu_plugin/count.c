@@ -9,30 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of QEMU's documented plugin interface that is used here; distributions do not package
- * a header for it. */
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-enum qemu_plugin_callback_flags { QEMU_PLUGIN_NO_REGISTERS = 0 };
-enum qemu_plugin_inline_operation { QEMU_PLUGIN_INLINE_ADD = 0 };
+#include "plugin_interface.h"
 
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t id,
-                                           void (*callback)(qemu_plugin_id_t,
-                                                            struct qemu_plugin_tb*));
-size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb* tb);
-struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb* tb, size_t index);
-uint64_t qemu_plugin_insn_vaddr(const struct qemu_plugin_insn* insn);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn* insn,
-                                            void (*callback)(unsigned int, void*),
-                                            enum qemu_plugin_callback_flags flags, void* data);
-void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn* insn,
-                                                enum qemu_plugin_inline_operation operation,
-                                                void* counter, uint64_t amount);
-
-#define EXPORT __attribute__((visibility("default")))
-EXPORT int qemu_plugin_version = 1;
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void* info, int argc, char** argv);
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = 1;
 
 static uint64_t begin_address;
 static uint64_t end_address;
@@ -125,7 +104,7 @@ static bool take_argument(const char* argument) {
   return false;
 }
 
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const void* info, int argc, char** argv) {
+int qemu_plugin_install(qemu_plugin_id_t id, const void* info, int argc, char** argv) {
   (void)info;
   for (int i = 0; i < argc; ++i) {
     if (!take_argument(argv[i])) {

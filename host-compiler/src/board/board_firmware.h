@@ -62,9 +62,32 @@ struct CountRequest {
   uint32_t pause =
       0;  // of intarsia_mark_pause and intarsia_mark_resume, where firmware has them; 0: none
   uint32_t resume = 0;
+  // Of the plugin that estimates cycles, which is made by cycles_plugin_command: an -mcpu, and the file with
+  // cycle_listing's text. Empty for the one that counts instructions.
+  std::string core;
+  std::string listing;
 };
 std::vector<std::string> count_plugin_command(const std::string& root, const std::string& output);
 Result<std::vector<uint64_t>> read_counts(const std::string& path);
+
+std::vector<std::string> cycles_plugin_command(const std::string& root, const std::string& output);
+struct EstimatedCycles {
+  double optimistic = 0, nominal = 0, pessimistic = 0;
+};
+// Of one interval.
+struct CycleCount {
+  struct Part {
+    int32_t index = -1;  // of an operator; -1: of none
+    uint64_t instructions = 0;
+    EstimatedCycles cycles;
+  };
+  uint64_t instructions = 0;
+  EstimatedCycles cycles;
+  std::vector<Part> parts;
+  std::optional<uint32_t>
+      unknown;  // address of an instruction that was executed and has no timing on the core
+};
+Result<std::vector<CycleCount>> read_cycle_counts(const std::string& path);
 
 struct StartRequest {
   std::string program;

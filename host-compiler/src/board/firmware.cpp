@@ -80,6 +80,16 @@ std::vector<std::string> count_plugin_command(const std::string& root, const std
           "-o", output};
 }
 
+std::vector<std::string> cycles_plugin_command(const std::string& root, const std::string& output) {
+  std::vector<std::string> command = {"cc",  "-std=c11", "-D_POSIX_C_SOURCE=200809L",
+                                      "-O2", "-shared",  "-fPIC"};
+  for (const char* source : {"cycles.c", "cycles_core.c", "cycles_listing.c", "cycles_model.c",
+                             "cycles_scoreboard.c", "cycles_sequential.c"})
+    command.push_back(root + "/boards/common/qemu_plugin/" + source);
+  append(command, {"-o", output});
+  return command;
+}
+
 Result<std::vector<std::string>> run_command(const Board& board, const StartRequest& request) {
   if (board.native()) return std::vector<std::string>{request.program, request.run_file};
   if (!board.emulator) {
@@ -113,6 +123,9 @@ Result<std::vector<std::string>> run_command(const Board& board, const StartRequ
     if (request.count->pause != 0)
       plugin +=
           fmt::format(",pause={:#x},resume={:#x}", request.count->pause, request.count->resume);
+    if (!request.count->listing.empty())
+      plugin += fmt::format(",core={},listing={}", request.count->core,
+                            option_value(request.count->listing));
     append(command, {"-plugin", plugin});
   }
   return command;

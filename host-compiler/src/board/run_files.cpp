@@ -55,6 +55,34 @@ Result<std::vector<uint64_t>> read_counts(const std::string& path) {
   return counts;
 }
 
+Result<std::vector<CycleCount>> read_cycle_counts(const std::string& path) {
+  const Diagnostics wrong(path, "is not a list of cycle counts");
+  std::ifstream file(path);
+  if (!file)
+    return Diagnostics(path, "the cycle counts are missing",
+                       "the counting plugin needs a QEMU with plugin interface 1 (4.2 to 8.x)");
+  const auto cycles_of = [](const nlohmann::json& numbers, size_t first) {
+    return EstimatedCycles{numbers.at(first), numbers.at(first + 1), numbers.at(first + 2)};
+  };
+  std::vector<CycleCount> counts;
+  for (std::string line; std::getline(file, line);) {
+    const nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
+    if (!json.is_object() || !json.contains("instructions") || !json.contains("cycles") ||
+        json["cycles"].size() != 3 || !json.contains("operators"))
+      return wrong;
+    CycleCount count;
+    count.instructions = json["instructions"];
+    count.cycles = cycles_of(json["cycles"], 0);
+    for (const nlohmann::json& part : json["operators"]) {
+      if (part.size() != 5) return wrong;
+      count.parts.push_back({part[0], part[1], cycles_of(part, 2)});
+    }
+    if (json.contains("unknown")) count.unknown = json["unknown"].get<uint32_t>();
+    counts.push_back(std::move(count));
+  }
+  return counts;
+}
+
 Result<RunReport> read_run_report(const std::string& path) {
   INTARSIA_TRY(const std::string text, read_text_file(path));
   const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);

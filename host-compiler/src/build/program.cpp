@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "board/board_firmware.h"
+#include "build/count_cycles.h"
 #include "build/emulator_failure.h"
 #include "build/objects.h"
 #include "intarsia/build.h"
@@ -94,19 +95,27 @@ Result<std::vector<std::string>> beside_simulators(const BuildSetting& setting,
   return command;
 }
 
-// The plugin that counts instructions, and where the markers around a run are.
-Result<board::CountRequest> prepare_count(const BuildSetting& setting, const std::string& program,
+// The plugin that counts, and where the markers around a run are.
+Result<board::CountRequest> prepare_count(const BuildSetting& setting,
+                                          const ExecuteRequest& request,
                                           const std::string& work_folder) {
   board::CountRequest count;
   count.plugin = work_folder + "/count.so";
   count.output = work_folder + "/count.txt";
+  if (request.count_cycles) {
+    count.core = setting.core.name;
+    count.listing = work_folder + "/code.txt";
+    INTARSIA_TRY_VOID(build::write_cycle_listing(setting, request.program, count.listing));
+  }
   INTARSIA_TRY(const ProcessOutcome outcome,
-               run_process(board::count_plugin_command(setting.resource_root, count.plugin)));
+               run_process(request.count_cycles
+                               ? board::cycles_plugin_command(setting.resource_root, count.plugin)
+                               : board::count_plugin_command(setting.resource_root, count.plugin)));
   if (!outcome.succeeded())
     return Diagnostics("instruction counter",
                        "the emulator's plugin does not compile:\n" + outcome.err,
                        "install the packages of the set-up script");
-  INTARSIA_TRY(const board::ElfImage image, board::read_elf(program));
+  INTARSIA_TRY(const board::ElfImage image, board::read_elf(request.program));
   const auto begin = image.symbols.find("intarsia_mark_begin");
   const auto end = image.symbols.find("intarsia_mark_end");
   INTARSIA_CHECK(begin != image.symbols.end() && end != image.symbols.end(),
@@ -141,8 +150,8 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
   start.program = request.program;
   start.run_file = work_folder + "/run.txt";
   INTARSIA_TRY_VOID(write_file(start.run_file, run_text));
-  if (request.count_instructions && !setting.board.native()) {
-    INTARSIA_TRY(start.count, prepare_count(setting, request.program, work_folder));
+  if ((request.count_instructions || request.count_cycles) && !setting.board.native()) {
+    INTARSIA_TRY(start.count, prepare_count(setting, request, work_folder));
   }
   const bool simulates = runs_beside_simulators(setting);
   INTARSIA_TRY(const std::vector<std::string> command,
@@ -199,7 +208,12 @@ Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest&
     INTARSIA_TRY(const std::vector<uint8_t> text, read_file(profile));
     result.device_profile.assign(text.begin(), text.end());
   }
-  if (start.count) {
+  if (start.count && request.count_cycles) {
+    INTARSIA_TRY(result.cycles,
+                 build::read_run_cycles(setting, request.program, start.count->output));
+    for (const RunCycles& cycles : result.cycles)
+      result.instructions.push_back(cycles.instructions);
+  } else if (start.count) {
     INTARSIA_TRY(result.instructions, board::read_counts(start.count->output));
   }
   return result;

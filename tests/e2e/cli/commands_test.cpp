@@ -1,4 +1,6 @@
 // What every command prints when all is well, and its JSON.
+#include <gmock/gmock.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli.h"
@@ -66,6 +68,59 @@ TEST_F(Commands, CompileForABoard) {
   EXPECT_EQ(run["outputs"][0]["shape"], Json({1, 10}));
   EXPECT_GT(run["stack_run_bytes"], 0);
   EXPECT_GT(run["instructions"][0], 100000);
+}
+
+// The same code as --count-instructions counts, and all of it belongs to the operators or lies between them.
+TEST_F(Commands, RunEstimatesCyclesOfOperators) {
+  if (!can_emulate()) GTEST_SKIP() << needs("cross-toolchain") << "for the boards";
+  write_image("in.bin", 7);
+  for (const char* board : {"mps2-an386", "mps3-an547", "mps2-an385"}) {
+    const std::vector<std::string> common = {"run",     digits_path(), "--board",      board,
+                                             "--input", "in.bin",      "--output-dir", "scores"};
+    const auto with = [&](const char* option) {
+      std::vector<std::string> arguments = common;
+      arguments.push_back(option);
+      return json(arguments);
+    };
+    const Json counted = with("--count-instructions");
+    const Json run = with("--count-cycles");
+    EXPECT_EQ(run["instructions"], counted["instructions"]) << board;
+    ASSERT_EQ(run["cycles"].size(), 1u);
+    const Json& cycles = run["cycles"][0];
+    EXPECT_EQ(cycles["instructions"], run["instructions"][0]);
+    EXPECT_LE(cycles["optimistic"], cycles["nominal"]);
+    EXPECT_LE(cycles["nominal"], cycles["pessimistic"]);
+    uint64_t instructions = 0;
+    double nominal = 0;
+    std::vector<std::string> names;
+    for (const Json& op : cycles["operators"]) {
+      instructions += op["instructions"].get<uint64_t>();
+      nominal += op["nominal"].get<double>();
+      names.push_back(op["name"]);
+    }
+    EXPECT_EQ(instructions, cycles["instructions"]) << board;
+    EXPECT_EQ(nominal, cycles["nominal"].get<double>()) << board;
+    EXPECT_THAT(names, testing::UnorderedElementsAre(
+                           "", "stem", "block1_depthwise", "block1_pointwise", "block1_add",
+                           "max_pool", "widen", "block2_depthwise", "block2_pointwise",
+                           "block2_add", "average_pool", "classifier", "scores"));
+  }
+}
+
+TEST_F(Commands, RunRefusesCyclesOfWhatHasNoTimings) {
+  write_image("in.bin", 7);
+  EXPECT_TRUE(
+      refused(intarsia({"run", digits_path(), "--input", "in.bin", "--output-dir", "out",
+                        "--count-cycles"}),
+              {"--count-cycles", "cycles are counted in an emulator, and board host has none"}));
+  Json board =
+      Json::parse(read_text_file(INTARSIA_SOURCE_DIR "/boards/mps2-an505/board.json").value());
+  board["name"] = "without_timings";
+  board["cores"] = {{{"name", "cortex-m23"}, {"flags", {"-mcpu=cortex-m23", "-mthumb"}}}};
+  write("without_timings/board.json", board.dump());
+  EXPECT_TRUE(refused(intarsia({"run", digits_path(), "--board", "./without_timings", "--input",
+                                "in.bin", "--output-dir", "out", "--count-cycles"}),
+                      {"--count-cycles", "no timings are known of cortex-m23", "cortex-m55"}));
 }
 
 TEST_F(Commands, Run) {

@@ -1,0 +1,116 @@
+#include "build/count_cycles.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "board/board_firmware.h"
+#include "board/cycles/cycle_listing.h"
+#include "support/c_identifier.h"
+#include "support/files.h"
+#include "support/process.h"
+
+namespace intarsia::build {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the compiler, by its prefix: arm-none-eabi-objdump.
+std::string disassembler_of(const std::string& compiler) {
+  const size_t name = compiler.rfind("gcc");
+  return name == std::string::npos ? "objdump" : compiler.substr(0, name) + "objdump";
+}
+
+bool has_vectors(const board::Core& core) {
+  return core.name == "cortex-m52" || core.name == "cortex-m55" || core.name == "cortex-m85";
+}
+
+Result<std::vector<board::CodeInstruction>> code_of(const BuildSetting& setting,
+                                                    const std::string& program) {
+  std::vector<std::string> command = {disassembler_of(setting.board.compiler)};
+  for (std::string& argument : board::disassembler_arguments(has_vectors(setting.core), program))
+    command.push_back(std::move(argument));
+  INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
+  if (!outcome.succeeded())
+    return Diagnostics("--count-cycles",
+                       fmt::format("{} cannot read the program:\n{}", command[0], outcome.err),
+                       "install the packages of the set-up script");
+  return board::parse_disassembly(outcome.out);
+}
+
+Result<std::vector<board::OperatorLines>> operators_of(const BuildSetting& setting) {
+  const std::string hook = upper_case(setting.manifest.model) + "_TRACE";
+  std::vector<board::OperatorLines> operators;
+  for (const std::string& source : setting.manifest.sources) {
+    const std::string path = fs::absolute(fs::path(setting.folder) / source).string();
+    INTARSIA_TRY(const std::string text, read_text_file(path));
+    const std::vector<board::OperatorLines> lines = board::operator_lines(path, text, hook);
+    operators.insert(operators.end(), lines.begin(), lines.end());
+  }
+  return operators;
+}
+
+CycleEstimate estimate_of(const board::EstimatedCycles& cycles) {
+  return {cycles.optimistic, cycles.nominal, cycles.pessimistic};
+}
+
+}  // namespace
+
+Result<void> write_cycle_listing(const BuildSetting& setting, const std::string& program,
+                                 const std::string& path) {
+  INTARSIA_TRY(const auto code, code_of(setting, program));
+  INTARSIA_TRY(const auto operators, operators_of(setting));
+  return write_file(path, std::string_view(board::cycle_listing(setting.board, code, operators)));
+}
+
+Result<std::vector<RunCycles>> read_run_cycles(const BuildSetting& setting,
+                                               const std::string& program,
+                                               const std::string& path) {
+  INTARSIA_TRY(const std::vector<board::CycleCount> counts, board::read_cycle_counts(path));
+  INTARSIA_TRY(const auto operators, operators_of(setting));
+  std::map<int32_t, std::string> names;
+  for (const board::OperatorLines& lines : operators) names[lines.index] = lines.name;
+  std::vector<RunCycles> runs;
+  for (const board::CycleCount& count : counts) {
+    if (count.unknown) {
+      INTARSIA_TRY(const auto code, code_of(setting, program));
+      const auto at = std::find_if(code.begin(), code.end(), [&](const auto& instruction) {
+        return instruction.address == *count.unknown;
+      });
+      return Diagnostics("--count-cycles",
+                         fmt::format("no timing is known of the instruction {} on {}",
+                                     at == code.end() ? "?" : at->mnemonic, setting.core.name),
+                         "count instructions instead, with --count-instructions");
+    }
+    RunCycles run{count.instructions, estimate_of(count.cycles), {}};
+    for (const board::CycleCount::Part& part : count.parts)
+      run.operators.push_back(
+          {part.index < 0 ? "" : names[part.index], part.instructions, estimate_of(part.cycles)});
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+}  // namespace intarsia::build
+
+namespace intarsia {
+
+// The cores of the plugin's table: lines CORE("cortex-m4", M4, Sequential).
+Result<void> check_cycles_are_counted(const BuildSetting& setting) {
+  INTARSIA_TRY(
+      const std::string table,
+      read_text_file(setting.resource_root + "/boards/common/qemu_plugin/core_timings.def"));
+  constexpr std::string_view kCore = "\nCORE(\"";
+  std::vector<std::string> known;
+  for (size_t at = table.find(kCore); at != std::string::npos; at = table.find(kCore, at + 1)) {
+    const size_t name = at + kCore.size();
+    known.push_back(table.substr(name, table.find('"', name) - name));
+    if (known.back() == setting.core.name) return {};
+  }
+  return Diagnostics("--count-cycles", fmt::format("no timings are known of {}", setting.core.name),
+                     fmt::format("they are known of {}", fmt::join(known, ", ")));
+}
+
+}  // namespace intarsia

@@ -1,0 +1,292 @@
+// Estimated cycles: from the disassembler's text to what a core takes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "board/cycles/cycle_listing.h"
+#include "board/cycles/timed_instruction.h"
+#include "sample_board.h"
+#include "support/files.h"
+
+extern "C" {
+#include "qemu_plugin/cycles_listing.h"
+}
+
+namespace intarsia::board {
+namespace {
+
+constexpr RegisterSet r(int number) {
+  return RegisterSet{1} << number;
+}
+constexpr RegisterSet s(int first, int count = 1) {
+  return ((RegisterSet{1} << count) - 1) << (kFirstFloatRegister + first);
+}
+constexpr RegisterSet q(int number) {
+  return s(4 * number, 4);
+}
+
+TimedInstruction timed(const std::string& mnemonic, const std::string& operands) {
+  const std::optional<TimedInstruction> found =
+      timed_instruction({0x100, 4, mnemonic, operands, {}});
+  EXPECT_TRUE(found.has_value()) << mnemonic;
+  return found.value_or(TimedInstruction{});
+}
+
+TEST(Disassembly, HasInstructionsWithOutermostPlaces) {
+  const auto code = parse_disassembly(
+      "\n00000000 <kws_run>:\nkws_run():\n/work/kws.c:259 (discriminator 2)\n"
+      "   0:\te92d 4ff7 \tstmdb\tsp!, {r0, r1, r2, r4, lr}\n"
+      "kws_stem():\n/work/kws.c:68\ninlined by /work/kws.c:266 (kws_run)\n"
+      "  14:\t4e5f      \tldr\tr6, [pc, #380]\t@ (194 <kws_run+0x194>)\n"
+      "  16:\tf7ff fffe \tbl\t0 <intarsia_dsp_conv_s8>\n"
+      "  1a:\t0000 0000 \t.word\t0x00000000\n"
+      "\n00000020 <other>:\nother():\n  20:\t4770      \tbx\tlr\n");
+  ASSERT_EQ(code.size(), 4u);
+  EXPECT_EQ(code[0].source, (SourceLine{"/work/kws.c", 259}));
+  EXPECT_EQ(code[0].operands, "sp!, {r0, r1, r2, r4, lr}");
+  EXPECT_EQ(code[0].size, 4);
+  EXPECT_EQ(code[1].source, (SourceLine{"/work/kws.c", 266}));
+  EXPECT_EQ(code[1].operands, "r6, [pc, #380]");
+  EXPECT_EQ(code[1].size, 2);
+  EXPECT_EQ(code[2].mnemonic, "bl");
+  EXPECT_EQ(code[2].source, (SourceLine{"/work/kws.c", 266}));
+  EXPECT_EQ(code[3].address, 0x20u);
+  EXPECT_EQ(code[3].source, SourceLine{});
+}
+
+TEST(TimedInstructions, ReadAndWriteRegisters) {
+  const TimedInstruction add = timed("addeq.w", "r3, r4, r5, lsl #2");
+  EXPECT_EQ(add.class_name, "Alu");
+  EXPECT_EQ(add.written, r(3));
+  EXPECT_EQ(add.read, r(4) | r(5));
+  EXPECT_TRUE(add.shifts_operand);
+  EXPECT_EQ(timed("adds", "r3, #1").read, r(3));
+  EXPECT_EQ(timed("adds", "r3, r2, #1").read, r(2));
+  EXPECT_EQ(timed("muls", "r0, r1").read, r(0) | r(1));
+  EXPECT_EQ(timed("movs", "r0, r1").read, r(1));
+  EXPECT_EQ(timed("mvn.w", "sl, fp").written, r(10));
+  EXPECT_EQ(timed("cmp", "r0, r1").written, 0u);
+
+  const TimedInstruction smlad = timed("smlad", "r0, r1, r2, r0");
+  EXPECT_EQ(smlad.class_name, "MultiplyAdd");
+  EXPECT_EQ(smlad.accumulated, r(0));
+  EXPECT_EQ(smlad.read, r(0) | r(1) | r(2));
+  EXPECT_EQ(timed("mla", "r0, r1, r1, r1").accumulated, 0u) << "not only added to";
+  const TimedInstruction smlal = timed("smlal", "r0, r1, r2, r3");
+  EXPECT_EQ(smlal.written, r(0) | r(1));
+  EXPECT_EQ(smlal.accumulated, r(0) | r(1));
+  EXPECT_EQ(timed("umull", "r0, r1, r2, r3").read, r(2) | r(3));
+  EXPECT_EQ(timed("bfi", "r0, r1, #4, #8").read, r(0) | r(1));
+}
+
+TEST(TimedInstructions, OfMemoryHaveAddresses) {
+  const TimedInstruction ldr = timed("ldrsb.w", "r0, [r1, r2, lsl #1]");
+  EXPECT_EQ(ldr.of_address, r(1) | r(2));
+  EXPECT_TRUE(ldr.register_offset);
+  EXPECT_TRUE(ldr.part_of_word);
+  EXPECT_FALSE(ldr.writes_back);
+  EXPECT_EQ(timed("ldr.w", "r0, [r1], #4").written, r(0) | r(1));
+  EXPECT_EQ(timed("ldr.w", "r0, [r1, #4]!").written, r(0) | r(1));
+  EXPECT_TRUE(timed("ldr", "r0, [pc, #8]").literal);
+  const TimedInstruction ldm = timed("ldmia.w", "r0!, {r1, r2, r5-r7}");
+  EXPECT_EQ(ldm.words, 5);
+  EXPECT_EQ(ldm.written, r(0) | r(1) | r(2) | r(5) | r(6) | r(7));
+  EXPECT_EQ(ldm.of_address, r(0));
+  const TimedInstruction push = timed("push", "{r4, lr}");
+  EXPECT_EQ(push.read, r(4) | r(13) | r(14));
+  EXPECT_EQ(push.written, r(13));
+  EXPECT_EQ(timed("ldrd", "r0, r1, [r2, #8]").words, 2);
+  EXPECT_EQ(timed("strd", "r0, r1, [r2], #8").written, r(2));
+  EXPECT_EQ(timed("vldr", "d3, [r0]").written, s(6, 2));
+  EXPECT_EQ(timed("vldmia", "r0!, {s4-s7}").written, r(0) | s(4, 4));
+}
+
+TEST(TimedInstructions, OfVectors) {
+  const TimedInstruction sum = timed("vmlava.s8", "r0, q1, q2");
+  EXPECT_EQ(sum.class_name, "VectorReduce");
+  EXPECT_EQ(sum.accumulated, r(0));
+  EXPECT_EQ(sum.read, r(0) | q(1) | q(2));
+  EXPECT_EQ(timed("vldrbt.u8", "q0, [r1]").class_name, "VectorLoad");
+  const TimedInstruction gather = timed("vldrb.u16", "q0, [r1, q2]");
+  EXPECT_EQ(gather.class_name, "VectorGather");
+  EXPECT_EQ(gather.elements, 8);
+  EXPECT_EQ(timed("vstrb.8", "q0, [r1, q2]").class_name, "VectorScatter");
+  EXPECT_EQ(timed("vqmovnt.s32", "q0, q1").read, q(0) | q(1));
+  EXPECT_EQ(timed("vmov.32", "r0, q1[2]").written, r(0));
+  EXPECT_EQ(timed("vmov.i16", "q0, #0").class_name, "VectorInteger");
+  EXPECT_EQ(timed("vadd.f32", "q0, q1, q2").class_name, "VectorCompare");
+  EXPECT_EQ(timed("vadd.f32", "s0, s1, s2").class_name, "FloatAdd");
+  EXPECT_EQ(timed("vmov", "r0, r1, d4").read, s(8, 2));
+  EXPECT_EQ(timed("vpstte", "").class_name, "VectorPredicate");
+  EXPECT_EQ(timed("vpt.s16", "ge, q0, q1").class_name, "VectorCompare");
+  EXPECT_EQ(timed("itet", "ge").class_name, "IfThen");
+}
+
+TEST(TimedInstructions, TakeNoAddressForARegister) {
+  EXPECT_EQ(timed("b.n", "d4").read, 0u);
+  EXPECT_EQ(timed("cbz", "r3, 1c").read, r(3));
+  EXPECT_EQ(timed("bl", "d4").written, r(14));
+  for (const char* branch : {"bls.n", "ble.w", "blt.n", "bne.n", "bcs.n", "bmi.n"})
+    EXPECT_EQ(timed(branch, "10").class_name, "Branch") << branch;
+  EXPECT_FALSE(timed_instruction({0, 4, "vfrobnicate.s8", "q0, q1", {}}).has_value());
+}
+
+TEST(OperatorLinesOfASource, EndWithTheirTraceHook) {
+  const std::string text =
+      "#define KWS_TRACE(index, name, tensor, bytes) ((void)0)\n"  // 1
+      "intarsia_status kws_run(struct kws *model) {\n"             // 2
+      "  uint8_t *sram;\n"                                         // 3
+      "  kws_stem(sram);\n"                                        // 4
+      "  KWS_TRACE(0, \"stem\", sram, 1024);\n"                    // 5
+      "  kws_pool((const int8_t *)sram,\n"                         // 6
+      "      sram);\n"                                             // 7
+      "  KWS_TRACE(1, \"pool\", sram, 10);\n"                      // 8
+      "  return INTARSIA_OK;\n"                                    // 9
+      "}\n"
+      "void kws_other(void) {\n  kws_stem(0);\n}\n";
+  const std::vector<OperatorLines> lines = operator_lines("kws.c", text, "KWS_TRACE");
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0].first, 2);
+  EXPECT_EQ(lines[0].last, 5);
+  EXPECT_EQ(lines[0].name, "stem");
+  EXPECT_EQ(lines[1].first, 6);
+  EXPECT_EQ(lines[1].last, 8);
+  EXPECT_EQ(lines[1].index, 1);
+}
+
+// Every class that an instruction can have has a timing, on cores that have the instruction.
+TEST(CoreTimings, KnowEveryClass) {
+  const std::set<std::string> known_names = {
+#define CLASS(name) #name,
+      INSTRUCTION_CLASSES(CLASS)
+#undef CLASS
+  };
+  std::vector<std::string> names;
+#define CLASS(name) names.push_back(#name);
+  INSTRUCTION_CLASSES(CLASS)
+#undef CLASS
+  std::set<std::string> core, floating, vector;
+#define MNEMONIC(name, class_name, operands) core.insert(#class_name);
+#define FLOATING(name, class_name, operands) floating.insert(#class_name);
+#define VECTOR(name, class_name, operands) vector.insert(#class_name);
+#include "board/cycles/thumb_mnemonics.def"
+  vector.insert({"VectorGather", "VectorScatter"});
+  const std::set<std::string> newer = {"LoopStart", "LoopEnd", "LongShift"};  // Armv8.1-M
+  for (const char* name : {"cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7",
+                           "cortex-m33", "cortex-m55"}) {
+    core_timing timing;
+    ASSERT_TRUE(core_timing_of(name, &timing)) << name;
+    std::set<std::string> wanted = core;
+    const bool helium = std::string(name) == "cortex-m55";
+    wanted.insert(floating.begin(), floating.end());
+    if (helium) wanted.insert(vector.begin(), vector.end());
+    for (size_t i = 0; i < names.size(); ++i)
+      if (wanted.count(names[i]) != 0 && (helium || newer.count(names[i]) == 0)) {
+        EXPECT_TRUE(timing.classes[i].known) << name << " " << names[i];
+      }
+    for (const std::string& one : wanted) EXPECT_EQ(known_names.count(one), 1u) << one;
+  }
+  core_timing timing;
+  EXPECT_FALSE(core_timing_of("cortex-m85", &timing));
+}
+
+// Sequences through the listing and the model, as the plugin takes them.
+class Sequences : public ::testing::Test {
+ protected:
+  struct Line {
+    const char *mnemonic, *operands;
+    uint8_t size = 4;
+  };
+  // Nominal cycles of the lines, one after another.
+  double cycles(const std::string& core, const std::vector<Line>& lines, variant which = NOMINAL) {
+    std::vector<CodeInstruction> code;
+    uint32_t address = 0x1000;
+    for (const Line& line : lines) {
+      code.push_back({address, line.size, line.mnemonic, line.operands, {}});
+      address += line.size;
+    }
+    const std::string path = ::testing::TempDir() + "intarsia_listing.txt";
+    EXPECT_TRUE(write_file(path, std::string_view(cycle_listing(Board{}, code, {}))).ok());
+    listing read{};
+    EXPECT_TRUE(read_listing(path.c_str(), &read));
+    EXPECT_EQ(read.count, lines.size());
+    core_timing timing;
+    EXPECT_TRUE(core_timing_of(core.c_str(), &timing)) << core;
+    cycle_state state;
+    cycles_start(&state, &timing);
+    for (uint32_t i = 0; i < read.count; ++i) {
+      instruction& one = read.instructions[i];
+      EXPECT_TRUE(timing.classes[one.class_id].known) << lines[i].mnemonic;
+      cycles_execute(&state, &one);
+    }
+    free(read.instructions);
+    return static_cast<double>(state.total[which]) / 2;
+  }
+};
+
+// The examples of the Cortex-M3's manual, "load/store timings".
+TEST_F(Sequences, OfLoadsAndStoresTakeWhatTheManualSays) {
+  for (const char* core : {"cortex-m3", "cortex-m4"}) {
+    EXPECT_EQ(cycles(core, {{"ldr", "r0, [r1]"}, {"ldr", "r1, [r2]"}}), 3) << core;
+    EXPECT_EQ(cycles(core, {{"ldr", "r0, [r1, r2]"}, {"str", "r0, [r3, #20]"}}), 3) << core;
+    EXPECT_EQ(cycles(core, {{"ldr", "r0, [r1, r2]"}, {"str", "r1, [r3, r2]"}}), 3) << core;
+    EXPECT_EQ(cycles(core, {{"ldr", "r0, [r1, r5]"}, {"ldr", "r1, [r2]"}, {"ldr", "r2, [r3, #4]"}}),
+              4)
+        << core;
+    EXPECT_EQ(cycles(core, {{"ldr", "r0, [r1]"}, {"ldr", "r2, [r0]"}}), 4)
+        << "an address that was loaded";
+    EXPECT_EQ(cycles(core, {{"add", "r1, r2, r3"}, {"ldr", "r0, [r1]"}}), 4)
+        << "an address that was just made";
+    EXPECT_EQ(cycles(core, {{"ldmia", "r0!, {r1-r4}"}}), 5) << core;
+    EXPECT_EQ(cycles(core, {{"ldrd", "r0, r1, [r2]"}}), 3) << core;
+    EXPECT_EQ(cycles(core, {{"str", "r0, [r1, r2]"}}), 2 - 1)
+        << "the first instruction is behind nothing";
+    EXPECT_EQ(cycles(core, {{"mov", "r0, r5"}, {"str", "r0, [r1, r2]"}}), 3) << core;
+  }
+}
+
+TEST_F(Sequences, DifferBetweenCores) {
+  const std::vector<Line> product = {{"smlal", "r0, r1, r2, r3"}};
+  EXPECT_EQ(cycles("cortex-m3", product, OPTIMISTIC), 4);
+  EXPECT_EQ(cycles("cortex-m3", product, PESSIMISTIC), 7);
+  EXPECT_EQ(cycles("cortex-m4", product), 1);
+  EXPECT_EQ(cycles("cortex-m0", {{"str", "r0, [r1, #4]", 2}, {"ldr", "r0, [r1, #4]", 2}}), 4);
+  EXPECT_EQ(cycles("cortex-m0", {{"ldmia", "r0!, {r1, r2, r3}", 2}}), 4);
+  // Two of the M7 at a time, if they need nothing of each other; a load and a sum, or two sums.
+  EXPECT_EQ(cycles("cortex-m7", {{"add", "r0, r1, r2"},
+                                 {"add", "r3, r4, r5"},
+                                 {"add", "r6, r7, r8"},
+                                 {"add", "r1, r1, r2"}}),
+            2);
+  EXPECT_EQ(cycles("cortex-m7", {{"add", "r0, r1, r2"}, {"add", "r3, r0, r5"}}), 2);
+  EXPECT_EQ(cycles("cortex-m7", {{"smlad", "r0, r1, r2, r0"}, {"smlad", "r3, r1, r2, r3"}}), 2)
+      << "one multiplier";
+  EXPECT_EQ(cycles("cortex-m7", {{"smlad", "r0, r1, r2, r0"}, {"ldr", "r3, [r4]"}}), 1);
+  // A chain of sums is forwarded; another use of a product waits.
+  EXPECT_EQ(cycles("cortex-m7", {{"smlad", "r0, r1, r2, r0"}, {"smlad", "r0, r3, r4, r0"}}), 2);
+  EXPECT_EQ(cycles("cortex-m7", {{"smlad", "r0, r1, r2, r0"}, {"add", "r5, r0, r4"}}), 3);
+}
+
+TEST_F(Sequences, OfVectorsOverlapInDifferentPipes) {
+  const char* m55 = "cortex-m55";
+  // LLVM's example: load, integer, product and store overlap; two loads do not.
+  const std::vector<Line> mixed = {
+      {"vldrw.u32", "q0, [r0]"}, {"vadd.i32", "q1, q2, q3"}, {"vmul.i32", "q4, q5, q6"}};
+  EXPECT_EQ(cycles(m55, mixed), 3);
+  EXPECT_EQ(
+      cycles(m55,
+             {{"vldrw.u32", "q0, [r0]"}, {"vldrw.u32", "q1, [r1]"}, {"vadd.i32", "q2, q3, q4"}}),
+      4);
+  EXPECT_EQ(cycles(m55, mixed, PESSIMISTIC), 6);
+  // Sums across vectors follow each other by their beats, and the sum is late for anything else.
+  EXPECT_EQ(cycles(m55, {{"vmlava.s8", "r0, q0, q1"}, {"vmlava.s8", "r0, q2, q3"}}), 3);
+  EXPECT_EQ(cycles(m55, {{"vmlava.s8", "r0, q0, q1"}, {"add.w", "r1, r0, r2"}}), 4);
+  EXPECT_EQ(cycles(m55, {{"vqmovnb.s32", "q0, q1"}, {"vqmovnt.s32", "q0, q2"}}), 4);
+}
+
+}  // namespace
+}  // namespace intarsia::board
