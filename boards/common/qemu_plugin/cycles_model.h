@@ -17,9 +17,10 @@ typedef int64_t half_cycles;
   X(Unknown)                                                                                       \
   X(Alu)                                                                                           \
   X(Simd)                                                                                          \
-  X(Multiply) X(MultiplyAdd) X(LongMultiply) X(LongMultiplyAdd) X(LongShift) X(Divide) X(Load)     \
-      X(LoadMany) X(Store) X(StoreMany) X(Branch) X(Call) X(CallRegister) X(BranchRegister)        \
-          X(TableBranch) X(IfThen) X(LoopStart) X(LoopEnd) X(System) X(FloatAdd) X(FloatMultiply)  \
+  X(Multiply)                                                                                      \
+  X(MultiplyAdd) X(LongMultiply) X(LongMultiplyAdd) X(LongShift) X(Divide) X(Load) X(LoadMany)     \
+      X(Store) X(StoreMany) X(Branch) X(Call) X(CallRegister) X(BranchRegister) X(TableBranch)     \
+          X(IfThen) X(LoopStart) X(LoopEnd) X(System) X(FloatAdd) X(FloatMultiply)                 \
               X(FloatMultiplyAdd) X(FloatDivide) X(FloatMove) X(FloatLoad) X(FloatLoadMany)        \
                   X(FloatStore) X(FloatStoreMany) X(VectorLoad) X(VectorLoadApart) X(VectorGather) \
                       X(VectorStore) X(VectorScatter) X(VectorInteger) X(VectorShift)              \
