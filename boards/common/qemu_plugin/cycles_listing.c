@@ -7,7 +7,7 @@
 
 static const char* const class_names[CLASS_COUNT] = {
 #define CLASS(name) #name,
-    INSTRUCTION_CLASSES(CLASS)
+#include "instruction_classes.def"
 #undef CLASS
 };
 

@@ -12,66 +12,18 @@ enum variant { OPTIMISTIC, NOMINAL, PESSIMISTIC, VARIANTS };
 typedef int64_t half_cycles;
 #define HALF_CYCLES(cycles) ((half_cycles)((cycles)*2))
 
-/* X(class): classes of instructions. */
-#define INSTRUCTION_CLASSES(X)                                                                     \
-  X(Unknown)                                                                                       \
-  X(Alu)                                                                                           \
-  X(Simd)                                                                                          \
-  X(Multiply)                                                                                      \
-  X(MultiplyAdd) X(LongMultiply) X(LongMultiplyAdd) X(LongShift) X(Divide) X(Load) X(LoadMany)     \
-      X(Store) X(StoreMany) X(Branch) X(Call) X(CallRegister) X(BranchRegister) X(TableBranch)     \
-          X(IfThen) X(LoopStart) X(LoopEnd) X(System) X(FloatAdd) X(FloatMultiply)                 \
-              X(FloatMultiplyAdd) X(FloatDivide) X(FloatMove) X(FloatLoad) X(FloatLoadMany)        \
-                  X(FloatStore) X(FloatStoreMany) X(VectorLoad) X(VectorLoadApart) X(VectorGather) \
-                      X(VectorStore) X(VectorScatter) X(VectorInteger) X(VectorShift)              \
-                          X(VectorAcross) X(VectorNarrow) X(VectorCompare) X(VectorMultiply)       \
-                              X(VectorMultiplyAdd) X(VectorReduce) X(VectorMove)                   \
-                                  X(VectorPredicate)
-
 enum instruction_class {
 #define CLASS(name) CLASS_##name,
-  INSTRUCTION_CLASSES(CLASS)
+#include "instruction_classes.def"
 #undef CLASS
-      CLASS_COUNT
+  CLASS_COUNT
 };
 
-/* X(rule, when). */
-#define TIMING_RULES(X)                                                                      \
-  X(TakenBranch, "a branch to an address in the instruction is taken")                       \
-  X(TakenToMisaligned, "the target is a 32-bit instruction that no word begins with")        \
-  X(TakenCall, "a function is called")                                                       \
-  X(TakenIndirect, "a branch to an address in a register is taken")                          \
-  X(ReturnByLoads, "the program counter is loaded")                                          \
-  X(TableBranch, "a branch by a table")                                                      \
-  X(Mispredicted, "a branch goes another way than the last time")                            \
-  X(AfterLoad, "a load or store behind a load that does not make its address")               \
-  X(StoreByRegisters, "a store to the sum of two registers, not behind a load")              \
-  X(StoreAfterStore, "a store behind a store")                                               \
-  X(AddressJustMade, "the instruction before made an address by arithmetic")                 \
-  X(LiteralLoad, "a load relative to the program counter")                                   \
-  X(MisalignedEven, "an access of a word at half a word, or of two bytes at an odd address") \
-  X(MisalignedOdd, "an access of a word at an odd address")                                  \
-  X(MisalignedVector, "a vector from an address that no word begins with")                   \
-  X(ThreeMisalignedWide, "three 32-bit instructions in a row that no word begins with")      \
-  X(IfThenBehindNarrow, "IT behind a 16-bit instruction")                                    \
-  X(ProductJustMade, "a product is used at once by anything but a sum")                      \
-  X(FloatJustMade, "a floating-point result is used at once")                                \
-  X(PartOfWordLate, "a load of less than a word is later")                                   \
-  X(AddressEarly, "registers of an address are needed earlier")                              \
-  X(ShiftedEarly, "registers that are shifted are needed earlier")                           \
-  X(GatherAddressEarly, "vectors of offsets are needed earlier")                             \
-  X(GatherPerElement, "each element of a gather or scatter, at least two cycles together")   \
-  X(SumsForwarded, "latency between instructions that add to the same sum")                  \
-  X(BeatsOverlap, "cycles after which a vector instruction lets the next one start")         \
-  X(LoopFirst, "the end of a loop jumps back for the first time")                            \
-  X(LoopAgain, "the end of a loop jumps back")                                               \
-  X(LoopLeft, "a loop is left at its end")
-
 enum timing_rule {
-#define RULE_ID(name, when) RULE_##name,
-  TIMING_RULES(RULE_ID)
-#undef RULE_ID
-      RULE_COUNT
+#define TIMING_RULE(name, when) RULE_##name,
+#include "timing_rules.def"
+#undef TIMING_RULE
+  RULE_COUNT
 };
 
 enum pipe {

@@ -162,12 +162,12 @@ TEST(OperatorLinesOfASource, EndWithTheirTraceHook) {
 TEST(CoreTimings, KnowEveryClass) {
   const std::set<std::string> known_names = {
 #define CLASS(name) #name,
-      INSTRUCTION_CLASSES(CLASS)
+#include "qemu_plugin/instruction_classes.def"
 #undef CLASS
   };
   std::vector<std::string> names;
 #define CLASS(name) names.push_back(#name);
-  INSTRUCTION_CLASSES(CLASS)
+#include "qemu_plugin/instruction_classes.def"
 #undef CLASS
   std::set<std::string> core, floating, vector;
 #define MNEMONIC(name, class_name, operands) core.insert(#class_name);
