@@ -33,14 +33,14 @@ std::optional<FileKind> kind_of(const std::string& path, std::optional<FileKind>
   return otherwise;
 }
 
-struct Files {
+struct SweepFiles {
   std::optional<FileKind> output, plot;
 };
 
 // What can be wrong with the command's own options, before time is spent on compiling.
-Result<Files> check_command(const SweepCommand& command) {
+Result<SweepFiles> check_command(const SweepCommand& command) {
   Diagnostics problems;
-  Files files;
+  SweepFiles files;
   const auto check_folder = [&](const std::string& path) {
     const std::filesystem::path folder = std::filesystem::path(path).parent_path();
     std::error_code error;
@@ -152,7 +152,7 @@ std::vector<std::string> figure_names() {
 }
 
 int run_sweep(Context& context, const SweepCommand& command) {
-  const Result<Files> files = check_command(command);
+  const Result<SweepFiles> files = check_command(command);
   if (!files.ok()) return fail(files.error());
   show_progress("choices compiled");
   const Result<std::vector<SweepRow>> rows = requests::sweep(context, request_of(command));
