@@ -17,7 +17,7 @@ enum { Sequential = 0, Scoreboard = 1, Overlaps = 0, Blocks = 1 };
 #define SEQUENTIAL(...)
 #define SCOREBOARD(...)
 #define RULE(...)
-#define CORE(name, core, pipeline) {name, CORE_##core, pipeline},
+#define CORE(name, core, pipeline, architecture) {name, CORE_##core, pipeline},
 static const struct named_core named_cores[] = {
 #include "core_timings.def"
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <regex>
 
 #include <fmt/format.h>
 
@@ -23,14 +24,38 @@ std::string disassembler_of(const std::string& compiler) {
   return name == std::string::npos ? "objdump" : compiler.substr(0, name) + "objdump";
 }
 
-bool has_vectors(const board::Core& core) {
-  return core.name == "cortex-m52" || core.name == "cortex-m55" || core.name == "cortex-m85";
+// A line of the plugin's table: CORE("name", Core, pipeline, "architecture").
+struct TimedCore {
+  std::string name, architecture;
+};
+
+Result<std::vector<TimedCore>> cores_with_timings(const std::string& resource_root) {
+  INTARSIA_TRY(const std::string table,
+               read_text_file(resource_root + "/boards/common/qemu_plugin/core_timings.def"));
+  static const std::regex core("\nCORE\\(\"([^\"]*)\",[^\"\n]*\"([^\"]*)\"\\)");
+  std::vector<TimedCore> cores;
+  for (std::sregex_iterator found(table.begin(), table.end(), core), end; found != end; ++found)
+    cores.push_back({(*found)[1], (*found)[2]});
+  return cores;
+}
+
+// Refuses a core that is not in the table.
+Result<TimedCore> timed_core(const BuildSetting& setting) {
+  INTARSIA_TRY(const std::vector<TimedCore> cores, cores_with_timings(setting.resource_root));
+  std::vector<std::string> known;
+  for (const TimedCore& core : cores) {
+    if (core.name == setting.core.name) return core;
+    known.push_back(core.name);
+  }
+  return Diagnostics("--count-cycles", fmt::format("no timings are known of {}", setting.core.name),
+                     fmt::format("they are known of {}", fmt::join(known, ", ")));
 }
 
 Result<std::vector<board::CodeInstruction>> code_of(const BuildSetting& setting,
                                                     const std::string& program) {
+  INTARSIA_TRY(const TimedCore core, timed_core(setting));
   std::vector<std::string> command = {disassembler_of(setting.board.compiler)};
-  for (std::string& argument : board::disassembler_arguments(has_vectors(setting.core), program))
+  for (std::string& argument : board::disassembler_arguments(core.architecture, program))
     command.push_back(std::move(argument));
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
   if (!outcome.succeeded())
@@ -97,20 +122,9 @@ Result<std::vector<RunCycles>> read_run_cycles(const BuildSetting& setting,
 
 namespace intarsia {
 
-// The cores of the plugin's table: lines CORE("cortex-m4", M4, Sequential).
 Result<void> check_cycles_are_counted(const BuildSetting& setting) {
-  INTARSIA_TRY(
-      const std::string table,
-      read_text_file(setting.resource_root + "/boards/common/qemu_plugin/core_timings.def"));
-  constexpr std::string_view kCore = "\nCORE(\"";
-  std::vector<std::string> known;
-  for (size_t at = table.find(kCore); at != std::string::npos; at = table.find(kCore, at + 1)) {
-    const size_t name = at + kCore.size();
-    known.push_back(table.substr(name, table.find('"', name) - name));
-    if (known.back() == setting.core.name) return {};
-  }
-  return Diagnostics("--count-cycles", fmt::format("no timings are known of {}", setting.core.name),
-                     fmt::format("they are known of {}", fmt::join(known, ", ")));
+  INTARSIA_TRY_VOID(build::timed_core(setting));
+  return {};
 }
 
 }  // namespace intarsia

@@ -58,9 +58,10 @@ std::optional<CodeInstruction> instruction(std::string_view line) {
 
 }  // namespace
 
-std::vector<std::string> disassembler_arguments(bool mve, const std::string& program) {
+std::vector<std::string> disassembler_arguments(const std::string& architecture,
+                                                const std::string& program) {
   std::vector<std::string> arguments = {"-d", "-l", "--inlines"};
-  if (mve) arguments.insert(arguments.end(), {"-m", "armv8.1-m.main"});
+  if (!architecture.empty()) arguments.insert(arguments.end(), {"-m", architecture});
   arguments.push_back(program);
   return arguments;
 }

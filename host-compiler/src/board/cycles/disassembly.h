@@ -1,4 +1,4 @@
-// The instructions of a program for Cortex-M, from the text of GNU binutils' disassembler.
+// The instructions of a board's program, from the text of GNU binutils' disassembler.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ struct CodeInstruction {
   SourceLine source;
 };
 
-// The arguments behind the disassembler's name: code with places in the source. `mve`: the program is for Armv8.1-M, whose
-// vector instructions the disassembler does not recognise by itself.
-std::vector<std::string> disassembler_arguments(bool mve, const std::string& program);
+// The arguments behind the disassembler's name: code with places in the source. `architecture`: where the program does not
+// tell the disassembler of all the instructions that it has; may be empty.
+std::vector<std::string> disassembler_arguments(const std::string& architecture,
+                                                const std::string& program);
 
 // In the order of the text; words of data between the code are left out.
 std::vector<CodeInstruction> parse_disassembly(std::string_view text);
