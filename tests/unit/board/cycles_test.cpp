@@ -38,22 +38,22 @@ TimedInstruction timed(const std::string& mnemonic, const std::string& operands)
 
 TEST(Disassembly, HasInstructionsWithOutermostPlaces) {
   const auto code = parse_disassembly(
-      "\n00000000 <kws_run>:\nkws_run():\n/work/kws.c:259 (discriminator 2)\n"
+      "\n00000000 <kws_run>:\nkws_run():\n/src/kws.c:259 (discriminator 2)\n"
       "   0:\te92d 4ff7 \tstmdb\tsp!, {r0, r1, r2, r4, lr}\n"
-      "kws_stem():\n/work/kws.c:68\ninlined by /work/kws.c:266 (kws_run)\n"
+      "kws_stem():\n/src/kws.c:68\ninlined by /src/kws.c:266 (kws_run)\n"
       "  14:\t4e5f      \tldr\tr6, [pc, #380]\t@ (194 <kws_run+0x194>)\n"
       "  16:\tf7ff fffe \tbl\t0 <intarsia_dsp_conv_s8>\n"
       "  1a:\t0000 0000 \t.word\t0x00000000\n"
       "\n00000020 <other>:\nother():\n  20:\t4770      \tbx\tlr\n");
   ASSERT_EQ(code.size(), 4u);
-  EXPECT_EQ(code[0].source, (SourceLine{"/work/kws.c", 259}));
+  EXPECT_EQ(code[0].source, (SourceLine{"/src/kws.c", 259}));
   EXPECT_EQ(code[0].operands, "sp!, {r0, r1, r2, r4, lr}");
   EXPECT_EQ(code[0].size, 4);
-  EXPECT_EQ(code[1].source, (SourceLine{"/work/kws.c", 266}));
+  EXPECT_EQ(code[1].source, (SourceLine{"/src/kws.c", 266}));
   EXPECT_EQ(code[1].operands, "r6, [pc, #380]");
   EXPECT_EQ(code[1].size, 2);
   EXPECT_EQ(code[2].mnemonic, "bl");
-  EXPECT_EQ(code[2].source, (SourceLine{"/work/kws.c", 266}));
+  EXPECT_EQ(code[2].source, (SourceLine{"/src/kws.c", 266}));
   EXPECT_EQ(code[3].address, 0x20u);
   EXPECT_EQ(code[3].source, SourceLine{});
 }
