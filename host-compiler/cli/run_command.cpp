@@ -12,6 +12,7 @@
 #include "run_in_process.h"
 #include "support/c_identifier.h"
 #include "support/files.h"
+#include "trace_of_cpus.h"
 #include "verify_operators.h"
 
 namespace intarsia::cli {
@@ -181,8 +182,9 @@ Result<BuildSetting> setting_for_run(Context& context, const RunCommand& command
 Result<std::optional<int>> run_without_building(Context& context, const RunCommand& command) {
   std::error_code error;
   if (command.native || fs::is_directory(command.common.model, error)) return std::optional<int>();
-  INTARSIA_TRY(const Selection selection, select(context, command.common));
+  INTARSIA_TRY(Selection selection, select(context, command.common));
   if (!selection.board.native()) return std::optional<int>();
+  selection.options.partition.cycles = !command.trace_file.empty();
   INTARSIA_TRY_VOID(check_counting(command, selection.board));
   FinishedRun ran;
   INTARSIA_TRY(const CompiledModel model,
@@ -206,8 +208,23 @@ Result<std::optional<int>> run_without_building(Context& context, const RunComma
   INTARSIA_TRY(ProcessRun run, run_engine(context, command, model, std::move(*engine), inputs));
   ran.result = std::move(run.result);
   ran.samples = run.samples;
+  if (!run.trace.empty())
+    run.trace = with_cpu_operators(run.trace, timeline_steps(model.partitioned));
   INTARSIA_TRY(const int code, finish(command, ran, run.trace));
   return std::optional<int>(code);
+}
+
+// What the estimates say of the order in which a model or a compiled folder runs.
+Result<std::vector<TimelineStep>> steps_of_run(Context& context, const RunCommand& command) {
+  std::error_code error;
+  if (fs::is_directory(command.common.model, error))
+    return timeline_steps_of_package(command.common.model);
+  INTARSIA_TRY(Selection selection, select(context, command.common));
+  selection.options.partition.cycles = true;
+  FinishedRun unused;
+  INTARSIA_TRY(const CompiledModel model,
+               compile_to_run(context, command, selection, Stage::Partition, unused.files));
+  return timeline_steps(model.partitioned);
 }
 
 Result<int> run_built(Context& context, const RunCommand& command) {
@@ -253,6 +270,8 @@ Result<int> run_built(Context& context, const RunCommand& command) {
   std::string trace;
   if (!request.trace_file.empty() && fs::exists(request.trace_file, error)) {
     INTARSIA_TRY(trace, read_text_file(request.trace_file));
+    INTARSIA_TRY(const std::vector<TimelineStep> steps, steps_of_run(context, command));
+    trace = with_cpu_operators(trace, steps);
   }
   return finish(command, ran, trace);
 }

@@ -117,6 +117,68 @@ TEST_F(TraceOfRun, NamesTheOperatorsOfTheModel) {
                                                    "average", "classifier", "scores"));
 }
 
+// Streams of the device, and the CPU's operators between them: nothing at the same time, whichever program runs it.
+TEST_F(TraceOfRun, HasOperatorsOfTheCpuBetweenStreams) {
+  write_image("in.bin", 3);
+  const std::vector<std::string> choice = {
+      "--target", "cortex-m55+ethos-u55-128", "--pin", "max_pool=c", "--pin", "widen=c"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  ASSERT_TRUE(done(intarsia(with({"compile", digits_path(), "-o", "folder"}, choice))));
+  const std::vector<std::string> common = {"--input",  "in.bin", "--output-dir", "out",
+                                           "--repeat", "2",      "--trace",      "trace.json"};
+  std::string first;
+  for (const std::vector<std::string>& words :
+       {with(with({"run", digits_path()}, choice), common), with({"run", "folder"}, common)}) {
+    ASSERT_TRUE(done(intarsia(words)));
+    const std::vector<uint8_t> bytes = read("trace.json");
+    const std::string text(bytes.begin(), bytes.end());
+    if (first.empty()) first = text;
+    EXPECT_EQ(text, first);
+    const Json trace = Json::parse(text, nullptr, false);
+    ASSERT_TRUE(trace.contains("traceEvents"));
+    std::vector<std::string> order;
+    std::map<int, std::string> processes;
+    double end = 0;
+    std::vector<std::pair<double, Json>> sorted;
+    for (const Json& event : trace["traceEvents"])
+      if (event["name"] == "process_name")
+        processes[event["pid"]] = event["args"]["name"];
+      else if (event["ph"] == "X" && event["name"] != "wait" && event["tid"] == 1)
+        sorted.emplace_back(event["ts"], event);
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [begin, event] : sorted) {
+      EXPECT_GE(begin, end - kDigits) << event;
+      end = begin + event["dur"].get<double>();
+      const std::string name = event["name"];
+      if (order.empty() || order.back() != name) order.push_back(name);
+      const bool on_cpu = name == "max_pool" || name == "widen";
+      EXPECT_EQ(processes.at(event["pid"]), on_cpu ? "c, estimated at 400 MHz" : "ethos-u55-128");
+      if (on_cpu) {
+        EXPECT_NEAR(event["dur"], event["args"]["cycles"].get<double>() / 400, kDigits);
+      }
+    }
+    const std::vector<std::string> once = {"stem",
+                                           "block1_depthwise",
+                                           "block1_pointwise",
+                                           "block1_add",
+                                           "max_pool",
+                                           "widen",
+                                           "block2_depthwise",
+                                           "block2_pointwise",
+                                           "block2_add",
+                                           "average_pool",
+                                           "classifier",
+                                           "scores"};
+    std::vector<std::string> twice = once;
+    twice.insert(twice.end(), once.begin(), once.end());
+    EXPECT_EQ(order, twice);
+  }
+}
+
 // As for the file itself: also of a folder, on a board with the simulated device beside its emulator.
 TEST_F(TraceOfRun, NamesTheOperatorsOfAFolderOnABoard) {
   if (!have_program("arm-none-eabi-gcc") || !have_program("qemu-system-arm"))

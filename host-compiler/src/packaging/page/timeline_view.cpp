@@ -223,7 +223,9 @@ std::string trace_view(const PageReport& page, const Trace& trace) {
       "<p class=\"lead\"><b>Recorded by a simulator</b> (<code>intarsia run --trace</code>): {} "
       "from "
       "the first command to the last. The simulator's timing is a model of the device's. Within an "
-      "operation, the bars of its units say how long they are busy, not when exactly.</p>\n",
+      "operation, the bars of its units say how long they are busy, not when exactly. CPUs are not "
+      "simulated with a clock: where they have rows, their operators are as long as the compiler "
+      "estimates.</p>\n",
       time_text(trace.end));
   const OperatorNames names(page);
   std::map<std::string, int> devices;
