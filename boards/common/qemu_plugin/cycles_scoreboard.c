@@ -88,10 +88,9 @@ static half_cycles held_by(const struct cycle_state* state, const struct instruc
 
 static void note_results(struct cycle_state* state, const struct instruction* instruction,
                          int variant, half_cycles start, half_cycles latency) {
-  const half_cycles* rules[2] = {state->timing->rules[RULE_SumsForwarded],
-                                 state->timing->rules[RULE_PartOfWordLate]};
+  const half_cycles forwarded = state->timing->rules[RULE_SumsForwarded][variant];
   register_set rest = instruction->written;
-  if (instruction->part_of_word) latency += rules[1][variant];
+  if (instruction->part_of_word) latency += state->timing->rules[RULE_PartOfWordLate][variant];
   for (unsigned int r = 0; rest != 0; ++r, rest >>= 1) {
     const register_set bit = (register_set)1 << r;
     if ((rest & 1) == 0) continue;
@@ -100,9 +99,7 @@ static void note_results(struct cycle_state* state, const struct instruction* in
         instruction->writes_back && (instruction->of_address & bit) != 0 ? HALF_CYCLES(1) : latency;
     state->board[variant].ready[r] = start + after;
     state->board[variant].sum_ready[r] =
-        (instruction->accumulated & bit) != 0 && rules[0][variant] < after
-            ? start + rules[0][variant]
-            : start + after;
+        start + ((instruction->accumulated & bit) != 0 && forwarded < after ? forwarded : after);
   }
 }
 

@@ -15,16 +15,16 @@ import importlib.util
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
 import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(REPOSITORY / "tests" / "support"))
+from needs import skip  # noqa: E402, it lies there
 PAGE = REPOSITORY / "docs" / "check-in-ci.md"
 GITHUB, GITLAB = ".github/workflows/budgets.yml", ".gitlab-ci.yml"
-SKIPPED = 77
 
 
 def load_docs():
@@ -54,18 +54,6 @@ def fail(message):
 def expect(condition, message):
     if not condition:
         fail(message)
-
-
-def skip(need, reason):
-    """Exit status of a test that lacks something; $INTARSIA_MAY_SKIP may forbid it (tests/support/test_main.cpp)."""
-    allowed = os.environ.get("INTARSIA_MAY_SKIP")
-    if allowed is not None and need not in re.split(r"[\s,;]+", allowed):
-        fail(f"skipped, and $INTARSIA_MAY_SKIP ('{allowed}') does not list '{need}': {reason}")
-    print(f"needs {need}: {reason}")
-    if "INTARSIA_SKIP_LOG" in os.environ:
-        with open(os.environ["INTARSIA_SKIP_LOG"], "a", encoding="utf-8") as log:
-            log.write(f"ci_snippets_test\tneeds {need}: {reason}\n")
-    return SKIPPED
 
 
 class Machine:
@@ -138,9 +126,9 @@ def main():
     try:
         import yaml
     except ImportError:
-        return skip("yaml", "there is no python3-yaml")
+        return skip("ci_snippets_test", "yaml", "there is no python3-yaml")
     if shutil.which("arm-none-eabi-gcc") is None:
-        return skip("cross-toolchain", "there is no arm-none-eabi-gcc")
+        return skip("ci_snippets_test", "cross-toolchain", "there is no arm-none-eabi-gcc")
     path = os.path.abspath(options.bin) + os.pathsep + os.environ["PATH"]
     files = files_of_page()
     with tempfile.TemporaryDirectory() as name:

@@ -17,9 +17,11 @@ import tempfile
 import unittest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(REPOSITORY / "tests" / "support"))
+from needs import skip  # noqa: E402, it lies there
+
 COMMAND, PAGE = REPOSITORY / "bench" / "compare_peers", REPOSITORY / "docs" / "comparison.md"
 NETWORK = REPOSITORY / "tests" / "golden" / "models" / "separable_s8" / "model.tflite"
-SKIPPED = 77
 sys.path.insert(0, str(REPOSITORY / "bench"))
 from peers import models, page, tables  # noqa: E402
 from peers.sections import firmware  # noqa: E402
@@ -189,21 +191,10 @@ class Peers(unittest.TestCase):
             self.assertIn("the block of memory is not what is printed", words)
 
 
-def skip(need, reason):
-    allowed = os.environ.get("INTARSIA_MAY_SKIP")
-    if allowed is not None and need not in re.split(r"[\s,;]+", allowed):
-        sys.exit(f"skipped, and $INTARSIA_MAY_SKIP ('{allowed}') does not list '{need}': {reason}")
-    print(f"needs {need}: {reason}")
-    if "INTARSIA_SKIP_LOG" in os.environ:
-        with open(os.environ["INTARSIA_SKIP_LOG"], "a", encoding="utf-8") as log:
-            log.write(f"compare_peers_test.peers\tneeds {need}: {reason}\n")
-    sys.exit(SKIPPED)
-
-
 if __name__ == "__main__":
     INTARSIA, part = sys.argv[2], sys.argv[3]
     if part == "peers" and not os.environ.get("INTARSIA_PEERS"):
-        skip("peers", "INTARSIA_PEERS names no virtual environment of Python with tflite-micro and others")
+        sys.exit(skip("compare_peers_test.peers", "peers", "INTARSIA_PEERS names no virtual environment of Python with tflite-micro and others"))
     cases = [Peers] if part == "peers" else [Alone, Page]
     suite = unittest.TestSuite(unittest.defaultTestLoader.loadTestsFromTestCase(case) for case in cases)
     sys.exit(not unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful())

@@ -15,22 +15,8 @@ import sys
 import tempfile
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[3]
-SKIPPED = 77
-sys.path.insert(0, str(REPOSITORY / "docs" / "site"))
-
-
-def skip(reason):
-    """Exit status of the test that is skipped; $INTARSIA_MAY_SKIP may forbid it (tests/support/test_main.cpp)."""
-    reason = f"needs docs-site: {reason}"
-    allowed = os.environ.get("INTARSIA_MAY_SKIP")
-    if allowed is not None and "docs-site" not in re.split(r"[\s,;]+", allowed):
-        print(f"skipped, and $INTARSIA_MAY_SKIP ('{allowed}') does not list 'docs-site': {reason}", file=sys.stderr)
-        return 1
-    print(reason)
-    if "INTARSIA_SKIP_LOG" in os.environ:
-        with open(os.environ["INTARSIA_SKIP_LOG"], "a", encoding="utf-8") as log:
-            log.write(f"docs_site_test\t{reason}\n")
-    return SKIPPED
+sys.path[:0] = [str(REPOSITORY / "docs" / "site"), str(REPOSITORY / "tests" / "support")]
+from needs import SKIPPED, skip  # noqa: E402, it lies there
 
 
 def unnoticed(html, faults):
@@ -64,7 +50,7 @@ def main():
     done = subprocess.run([sys.executable, str(REPOSITORY / "scripts" / "site"), "--output", options.output,
                            "--python-package", options.python_package], capture_output=True, text=True)
     if done.returncode == SKIPPED:
-        return skip(done.stderr.strip())
+        return skip("docs_site_test", "docs-site", done.stderr.strip())
     print(done.stdout + done.stderr)
     if done.returncode != 0:
         return 1
