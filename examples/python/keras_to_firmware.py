@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A network of Keras on its way into firmware: trained, an int8 .tflite, C for a board and for an NPU.
+"""A network of Keras becomes firmware: trained, an int8 .tflite, C for a board and for an NPU.
 
     keras_to_firmware.py [--board BOARD] [--npu TARGET] [-o FOLDER]
 

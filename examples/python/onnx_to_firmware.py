@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A trained network on its way into firmware: float ONNX, quantised ONNX (QDQ), C for a board and for an NPU.
+"""A trained network becomes firmware: float ONNX, quantised ONNX (QDQ), C for a board and for an NPU.
 
     onnx_to_firmware.py [--board BOARD] [--npu TARGET] [-o FOLDER]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A network of PyTorch on its way into firmware: trained, float ONNX, quantised ONNX (QDQ), C for a board and for an NPU.
+"""A network of PyTorch becomes firmware: trained, float ONNX, quantised ONNX (QDQ), C for a board and for an NPU.
 
     pytorch_to_firmware.py [--board BOARD] [--npu TARGET] [-o FOLDER]
 
