@@ -98,15 +98,32 @@ void simplify(Window& w) {
   w.batches = w.in_h = w.out_h = 1;
 }
 
+// The weights of two channels in one word, as device/dsp_dot.h says.
+std::vector<uint8_t> paired_rows(const WeightRows& rows, int64_t run) {
+  std::vector<uint8_t> bytes;
+  for (size_t first = 0; first < rows.size(); first += 2)
+    for (int64_t group = 0; group < run; group += 4)
+      for (const int64_t element : {0, 2, 1, 3})
+        for (const size_t row : {first, first + 1}) {
+          const auto at = static_cast<size_t>(group + element);
+          const bool there = row < rows.size() && at < rows[row].size();
+          bytes.push_back(there ? static_cast<uint8_t>(rows[row][at]) : 0);
+        }
+  return bytes;
+}
+
 Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64_t scratch_bytes) {
   const Window& w = conv.window;
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, 4);
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {scratch_bytes}, 4);
-  const BufferId weights = op.constant("weights", DataType::Int8, {w.out_c, run},
-                                       filled_rows(conv.rows, run), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
+  const int64_t paired = round_up(w.out_c, 2);
+  const BufferId weights = op.constant("weights", DataType::Int8, {paired, run},
+                                       paired_rows(conv.rows, run), tir::ConstantUse::Weights);
+  std::vector<uint8_t> entries = channels.table();
+  entries.resize(static_cast<size_t>(paired) * 16);
+  const BufferId table = op.constant("channels", DataType::Int32, {paired, 4}, std::move(entries),
                                      tir::ConstantUse::Weights);
   const std::string kernel = dsp_kernel_for("intarsia_dsp_conv", channels, w);
   return call_kernel(op.b.func(),

@@ -1,6 +1,6 @@
 // Convolution and fully connected on cores with the DSP extension: the window of each pixel becomes
-// a column of halfword pairs in scratch, and every output channel is a dot product with four such
-// columns at once. Pixels that are left over go one by one, two channels at once.
+// a column of halfword pairs in scratch, and two output channels at once are dot products with four such
+// columns. Pixels that are left over go one by one.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
 #include "intarsia/targets/cortex_m/dsp_dot.h"
@@ -76,10 +76,11 @@ struct four_pixels {
   const struct intarsia_channel *channels;
   int8_t *output;
   int32_t out_c;
-  const uint32_t *columns;
-  int32_t groups, left;
   const int8_t *weights;
+  const uint32_t *columns;
+  int32_t left;  // channels
   int32_t low, high;
+  const uint32_t *end_of_fours, *end;  // of the columns: of four groups at a time, and of all
 };
 
 INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint32_t *columns,
@@ -87,100 +88,137 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
                                     const struct intarsia_channel *channels, int32_t groups,
                                     enum intarsia_way way) {
   const int32_t out_c = w->out_c, low = w->low, high = w->high;
-  for (const struct intarsia_channel *end = channels + out_c; channels != end;
-       ++channels, ++output) {
-    int32_t sums[4];
-    intarsia_dot_1x4(columns, weights, groups, channels->bias, sums);
-    weights += 4 * groups;
+  for (int32_t left = out_c; left > 0; left -= 2, channels += 2, weights += 8 * groups) {
     // Before the stores: the compiler cannot know that they leave the table alone.
-    const struct intarsia_channel channel = *channels;
-    output[0] = intarsia_result(sums[0], &channel, low, high, way);
-    output[out_c] = intarsia_result(sums[1], &channel, low, high, way);
-    output[2 * out_c] = intarsia_result(sums[2], &channel, low, high, way);
-    output[3 * out_c] = intarsia_result(sums[3], &channel, low, high, way);
+    const struct intarsia_channel both[2] = {channels[0], channels[1]};
+    int32_t sums[8];
+    for (int32_t i = 0; i < 8; ++i) sums[i] = both[i / 4].bias;
+    intarsia_dot_2x4(columns, weights, groups, sums);
+    for (int32_t c = 0; c < 2 && c < left; ++c, ++output)
+      for (int32_t pixel = 0; pixel < 4; ++pixel)
+        output[pixel * out_c] = intarsia_result(sums[4 * c + pixel], &both[c], low, high, way);
   }
 }
 
 #if INTARSIA_HAS_DSP_LOOPS
-// The quick ways: sums r8-r11, weights r7, columns r12, groups left lr; then limits r1, lr.
-#define INTARSIA_NO_LIMIT(sum)
-#define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r1", "lr")
-#define INTARSIA_FOUR_PIXELS(result, limit)                                \
-  struct four_pixels work = {channels, output,  w->out_c, columns, groups, \
-                             w->out_c, weights, w->low,   w->high};        \
-  register struct four_pixels *at __asm__("r0") = &work;                   \
-  __asm__ volatile(                                                                               \
-      INTARSIA_SAVE_R7 "ldr r7, [r0, #24]\n"                                                                       \
-      "1: ldr r5, [r0]\n"                                                                         \
-      "ldr r12, [r0, #12]\n"                                                                      \
-      "ldr lr, [r0, #16]\n"                                                                       \
-      "ldr r8, [r5]\n"                                                                            \
-      "mov r9, r8\n"                                                                              \
-      "mov r10, r8\n"                                                                             \
-      "mov r11, r8\n"                                                                             \
-      "subs lr, lr, #4\n"                                                                         \
-      "blt 3f\n"                                                                                  \
-      "2:\n" INTARSIA_GROUP_1X4 INTARSIA_GROUP_1X4 INTARSIA_GROUP_1X4 INTARSIA_GROUP_1X4          \
-      "subs lr, lr, #4\n"                                                                         \
-      "bge 2b\n"                                                                                  \
-      "3: adds lr, lr, #4\n"                                                                      \
-      "beq 5f\n"                                                                                  \
-      "4:\n" INTARSIA_GROUP_1X4                                                                   \
-      "subs lr, lr, #1\n"                                                                         \
-      "bne 4b\n"                                                                                  \
-      "5: ldr r5, [r0]\n"                                                                         \
-      "ldrd r6, r12, [r0, #4]\n"                                                                  \
-      "ldmia r5!, {r1, r2, r3, r4}\n"                                                             \
-      "add lr, r6, #1\n"                                                                          \
-      "strd r5, lr, [r0]\n"                                                                       \
-      "ldrd r1, lr, [r0, #28]\n"                                                                  \
-      result("r8", "r2", "r3", "r4") limit("r8")                                                  \
-      "strb r8, [r6]\n"                                                                           \
-      result("r9", "r2", "r3", "r4") limit("r9")                                                  \
-      "strb r9, [r6, r12]\n"                                                                      \
-      result("r10", "r2", "r3", "r4") limit("r10")                                                \
-      "add r6, r6, r12, lsl #1\n"                                                                 \
-      "strb r10, [r6]\n"                                                                          \
-      result("r11", "r2", "r3", "r4") limit("r11")                                                \
-      "strb r11, [r6, r12]\n"                                                                     \
-      "ldr r1, [r0, #20]\n"                                                                       \
-      "subs r1, r1, #1\n"                                                                         \
-      "str r1, [r0, #20]\n"                                                                       \
-      "bne 1b\n" INTARSIA_RESTORE_R7 \
-      : "+r"(at)                                                                                  \
-      :                                                                                           \
-      : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
+// The quick ways. On the stack: the ends of the columns, which no register is left for, and what is worked on (r5 at the
+// beginning). Sums r6-r9 of the first channel and r10-r12, lr of the second; the channel's multiplier, rounding and
+// shift r3-r5.
+#define INTARSIA_NO_LIMIT(a, b, c, d)
+#define INTARSIA_LIMITS(a, b, c, d) \
+  "ldr.w r5, [sp, #8]\n"            \
+  "ldr.w r3, [r5, #24]\n"           \
+  "ldr.w r4, [r5, #28]\n"           \
+  INTARSIA_LIMIT(a, "r3", "r4") INTARSIA_LIMIT(b, "r3", "r4") INTARSIA_LIMIT(c, "r3", "r4") INTARSIA_LIMIT(d, "r3", "r4")
+#define INTARSIA_RESULTS(result, a, b, c, d) \
+  result(a, "r3", "r4", "r5") result(b, "r3", "r4", "r5") result(c, "r3", "r4", "r5") result(d, "r3", "r4", "r5")
+#define INTARSIA_FOUR_PIXELS(result, limit)                                                                 \
+  const uint32_t *const end = columns + 8 * groups;                                                         \
+  struct four_pixels work = {channels, output, w->out_c, weights, columns, w->out_c, w->low, w->high,       \
+                             columns + 8 * (groups & ~3), end};                                             \
+  register struct four_pixels *at __asm__("r5") = &work;                                                    \
+  __asm__ volatile(                                                                                         \
+      INTARSIA_SAVE_R7                                                                                      \
+      "ldr.w r3, [r5, #32]\n"                                                                               \
+      "ldr.w r4, [r5, #36]\n"                                                                               \
+      "push {r3, r4, r5}\n"                                                                                 \
+      "1: ldr.w r2, [r5]\n"                                                                                 \
+      "ldr.w r0, [r5, #12]\n"                                                                               \
+      "ldr.w r1, [r5, #16]\n"                                                                               \
+      "ldr.w r6, [r2]\n"                                                                                    \
+      "ldr.w r10, [r2, #16]\n"                                                                              \
+      "ldr.w r4, [sp]\n"                                                                                    \
+      "mov.w r7, r6\n"                                                                                      \
+      "mov.w r8, r6\n"                                                                                      \
+      "mov.w r9, r6\n"                                                                                      \
+      "mov.w r11, r10\n"                                                                                    \
+      "mov.w r12, r10\n"                                                                                    \
+      "mov.w lr, r10\n"                                                                                     \
+      "cmp.w r1, r4\n"                                                                                      \
+      "beq.w 3f\n"                                                                                          \
+      ".balign 4\n"                                                                                         \
+      "2:\n" INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                        \
+          INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                           \
+      "ldr.w r4, [sp]\n"                                                                                    \
+      "cmp.w r1, r4\n"                                                                                      \
+      "bne.w 2b\n"                                                                                          \
+      "3: ldr.w r4, [sp, #4]\n"                                                                             \
+      "cmp.w r1, r4\n"                                                                                      \
+      "beq.w 5f\n"                                                                                          \
+      "4:\n" INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                                                            \
+      "ldr.w r4, [sp, #4]\n"                                                                                \
+      "cmp.w r1, r4\n"                                                                                      \
+      "bne.w 4b\n"                                                                                          \
+      "5: ldr.w r5, [sp, #8]\n"                                                                             \
+      "str.w r0, [r5, #12]\n"                                                                               \
+      "ldr.w r0, [r5]\n"                                                                                    \
+      "ldr.w r1, [r5, #4]\n"                                                                                \
+      "ldr.w r2, [r5, #8]\n"                                                                                \
+      "ldr.w r3, [r0, #4]\n"                                                                                \
+      "ldr.w r4, [r0, #8]\n"                                                                                \
+      "ldr.w r5, [r0, #12]\n"                                                                               \
+      INTARSIA_RESULTS(result, "r6", "r7", "r8", "r9") limit("r6", "r7", "r8", "r9")                        \
+      "ldr.w r3, [r0, #20]\n"                                                                               \
+      "ldr.w r4, [r0, #24]\n"                                                                               \
+      "ldr.w r5, [r0, #28]\n"                                                                               \
+      INTARSIA_RESULTS(result, "r10", "r11", "r12", "lr") limit("r10", "r11", "r12", "lr")                  \
+      "add.w r3, r1, r2\n"                                                                                  \
+      "add.w r4, r1, r2, lsl #1\n"                                                                          \
+      "add.w r5, r3, r2, lsl #1\n"                                                                          \
+      "strb.w r6, [r1]\n"                                                                                   \
+      "strb.w r7, [r3]\n"                                                                                   \
+      "ldr.w r2, [sp, #8]\n"                                                                                \
+      "strb.w r8, [r4]\n"                                                                                   \
+      "strb.w r9, [r5]\n"                                                                                   \
+      "ldr.w r6, [r2, #20]\n"                                                                               \
+      "add.w r0, r0, #32\n"                                                                                 \
+      "subs.w r6, r6, #2\n"                                                                                 \
+      "blt.w 6f\n"                                                                                          \
+      "strb.w r10, [r1, #1]\n"                                                                              \
+      "strb.w r11, [r3, #1]\n"                                                                              \
+      "strb.w r12, [r4, #1]\n"                                                                              \
+      "strb.w lr, [r5, #1]\n"                                                                               \
+      "str.w r6, [r2, #20]\n"                                                                               \
+      "add.w r1, r1, #2\n"                                                                                  \
+      "mov.w r5, r2\n"                                                                                      \
+      "strd r0, r1, [r2]\n"                                                                                 \
+      "bgt.w 1b\n"                                                                                          \
+      "6: add sp, sp, #12\n"                                                                                \
+      INTARSIA_RESTORE_R7                                                                                   \
+      : "+r"(at)                                                                                            \
+      :                                                                                                     \
+      : "r0", "r1", "r2", "r3", "r4", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
 #endif
 
 #if INTARSIA_HAS_DSP_LOOPS
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                \
-  INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns,  \
-                                      int8_t *output, const int8_t *weights,                     \
-                                      const struct intarsia_channel *channels, int32_t groups) { \
-    INTARSIA_FOUR_PIXELS(result, limit);                                                         \
+#define INTARSIA_FOUR(suffix, way, result, limit)                                                           \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_16(const struct intarsia_window *w, const uint32_t *columns, \
+                                                  int8_t *output, const int8_t *weights,                    \
+                                                  const struct intarsia_channel *channels, int32_t groups) { \
+    INTARSIA_FOUR_PIXELS(result, limit);                                                                    \
   }
 #else
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                \
-  INTARSIA_OUTLINE void four_##suffix(const struct intarsia_window *w, const uint32_t *columns,  \
-                                      int8_t *output, const int8_t *weights,                     \
-                                      const struct intarsia_channel *channels, int32_t groups) { \
-    pixels_by_four(w, columns, output, weights, channels, groups, way);                          \
+#define INTARSIA_FOUR(suffix, way, result, limit)                                                           \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_16(const struct intarsia_window *w, const uint32_t *columns, \
+                                                  int8_t *output, const int8_t *weights,                    \
+                                                  const struct intarsia_channel *channels, int32_t groups) { \
+    pixels_by_four(w, columns, output, weights, channels, groups, way);                                     \
   }
 #endif
 
 INTARSIA_FOUR(whole, INTARSIA_WHOLE, INTARSIA_RESULT, INTARSIA_NO_LIMIT)
 INTARSIA_FOUR(rectified, INTARSIA_RECTIFIED, INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT)
 INTARSIA_FOUR(limited, INTARSIA_LIMITED, INTARSIA_RESULT, INTARSIA_LIMITS)
-INTARSIA_OUTLINE void four_any(const struct intarsia_window *w, const uint32_t *columns,
+INTARSIA_OUTLINE void four_any_pushes_16(const struct intarsia_window *w, const uint32_t *columns,
                                int8_t *output, const int8_t *weights,
                                const struct intarsia_channel *channels, int32_t groups) {
   pixels_by_four(w, columns, output, weights, channels, groups, INTARSIA_ANY);
 }
 
 // One for all ways from sums to results.
-INTARSIA_OUTLINE void two_channels(const uint32_t *column, const int8_t *first,
-                                   const int8_t *second, int32_t groups, int32_t sums[2]) {
-  intarsia_dot_2x1(column, first, second, groups, sums);
+INTARSIA_OUTLINE void two_channels(const uint32_t *column, const int8_t *weights, int32_t groups,
+                                   int32_t sums[2]) {
+  intarsia_dot_2x1(column, weights, groups, sums);
 }
 
 INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *column,
@@ -189,11 +227,10 @@ INTARSIA_INLINE void one_pixel(const struct intarsia_window *w, const uint32_t *
                                enum intarsia_way way) {
   const int32_t low = w->low, high = w->high;
   for (int32_t left = w->out_c; left > 0; left -= 2, channels += 2, weights += 8 * groups) {
-    const int32_t second = left > 1 ? 1 : 0;  // the last of an odd number goes twice
-    int32_t sums[2] = {channels[0].bias, channels[second].bias};
-    two_channels(column, weights, weights + second * 4 * groups, groups, sums);
+    int32_t sums[2] = {channels[0].bias, channels[1].bias};
+    two_channels(column, weights, groups, sums);
     *output++ = intarsia_result(sums[0], channels, low, high, way);
-    if (second != 0) *output++ = intarsia_result(sums[1], channels + 1, low, high, way);
+    if (left > 1) *output++ = intarsia_result(sums[1], channels + 1, low, high, way);
   }
 }
 
@@ -266,7 +303,8 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
   }                                                                                             \
   void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,          \
             int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
-    convolve(window, input, output, scratch, weights, channels, four_##suffix, one_##suffix);   \
+    convolve(window, input, output, scratch, weights, channels, four_##suffix##_pushes_16,         \
+             one_##suffix);   \
   }
 
 INTARSIA_KERNEL(intarsia_dsp_conv_s8, whole, INTARSIA_WHOLE)
