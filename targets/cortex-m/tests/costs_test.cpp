@@ -115,8 +115,8 @@ TEST_F(Costs, CountStepsAndResults) {
   const double products = 64 * 16 * 9 * 16, results = 64 * 16;
   const graph::Module module = conv(8, 16, 16, 3);
   EXPECT_DOUBLE_EQ(cycles("cortex-m0", module), 5.8 * products + 100 * results);
-  EXPECT_DOUBLE_EQ(cycles("cortex-m4", module), 1.6 * products + 25 * results);
-  EXPECT_DOUBLE_EQ(cycles("cortex-m7", module), 0.68 * (1.6 * products + 25 * results));
+  EXPECT_DOUBLE_EQ(cycles("cortex-m4", module), 1.2 * products + 14 * results);
+  EXPECT_DOUBLE_EQ(cycles("cortex-m7", module), 0.68 * (1.2 * products + 14 * results));
   EXPECT_DOUBLE_EQ(cycles("cortex-m55", module), 0.145 * products + 10 * results);
   EXPECT_DOUBLE_EQ(estimate("cortex-m4", module).clock_mhz, 120);
   EXPECT_DOUBLE_EQ(cycles("c -mcpu=cortex-m4 -kernels=portable", module),
@@ -126,7 +126,7 @@ TEST_F(Costs, CountStepsAndResults) {
 
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", depthwise(8, 16)), 2.3 * 64 * 16 * 9 + 30 * 64 * 16);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", dense(1, 128, 32)), 1.06 * 128 * 32 + 70 * 32);
-  EXPECT_DOUBLE_EQ(cycles("cortex-m4", dense(8, 128, 32)), 1.6 * 8 * 128 * 32 + 25 * 8 * 32);
+  EXPECT_DOUBLE_EQ(cycles("cortex-m4", dense(8, 128, 32)), 1.2 * 8 * 128 * 32 + 14 * 8 * 32);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", pool(OpKind::MaxPool2d)), (2.5 * 4 + 22) * 16 * 16);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", plain(OpKind::Mul, graph::BinaryAttrs{}, 2)), 25 * 1024);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", plain(OpKind::Add, graph::BinaryAttrs{}, 2)), 19 * 1024);
