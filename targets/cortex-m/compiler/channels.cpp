@@ -71,10 +71,12 @@ std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows
       view.has(2) ? view.values(2) : std::vector<int64_t>(rows.size(), 0);
   Channels channels{{}, view.out().quantization.zero_point[0], true};
   for (size_t c = 0; c < rows.size(); ++c) {
-    const Sum sum = sum_of(bias[c], in_zero, rows[c]);
+    const size_t channel_of_row = c % bias.size();
+    const Sum sum = sum_of(bias[channel_of_row], in_zero, rows[c]);
     if (sum.most > std::numeric_limits<int32_t>::max()) return std::nullopt;
-    const Channel channel = without_extremes(
-        {sum.start, multipliers[multipliers.size() == 1 ? 0 : c]}, sum, channels.out_zero);
+    const Channel channel =
+        without_extremes({sum.start, multipliers[multipliers.size() == 1 ? 0 : channel_of_row]},
+                         sum, channels.out_zero);
     const int shift = channel.multiplier.shift;
     const int64_t most = sum.most - std::abs(sum.start) + std::abs(channel.bias);
     channels.quick &= most < kQuickLimit && shift <= -1 && shift >= -kLargestQuickShift;

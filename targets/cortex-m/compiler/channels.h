@@ -39,7 +39,7 @@ struct Channels {
 // reach beyond.
 std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes);
 
-// None when a folded bias leaves 32 bits.
+// Of as many rows as there are channels, or all of them several times over. None when a folded bias leaves 32 bits.
 std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
                                       const std::vector<operators::Multiplier>& multipliers);
 

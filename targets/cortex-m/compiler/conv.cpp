@@ -118,19 +118,27 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, 4);
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {scratch_bytes}, 4);
+  ConvConstants made = dsp_conv_constants(conv, channels);
   const int64_t paired = round_up(w.out_c, 2);
   const BufferId weights = op.constant("weights", DataType::Int8, {paired, run},
-                                       paired_rows(conv.rows, run), tir::ConstantUse::Weights);
-  std::vector<uint8_t> entries = channels.table();
-  entries.resize(static_cast<size_t>(paired) * 16);
-  const BufferId table = op.constant("channels", DataType::Int32, {paired, 4}, std::move(entries),
-                                     tir::ConstantUse::Weights);
+                                       std::move(made.weights), tir::ConstantUse::Weights);
+  const BufferId table = op.constant("channels", DataType::Int32, {paired, 4},
+                                     std::move(made.channels), tir::ConstantUse::Weights);
   const std::string kernel = dsp_kernel_for("intarsia_dsp_conv", channels, w);
   return call_kernel(op.b.func(),
                      {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace
+
+ConvConstants dsp_conv_constants(const Conv& conv, const Channels& channels) {
+  constexpr size_t kEntry = 16;  // bytes of struct intarsia_channel
+  const Window& w = conv.window;
+  ConvConstants made{paired_rows(conv.rows, round_up(w.kernel_h * w.kernel_w * w.in_c, 4)),
+                     channels.table()};
+  made.channels.resize(static_cast<size_t>(round_up(w.out_c, 2)) * kEntry);
+  return made;
+}
 
 LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small) {
   if (!is_int8_dot_product(view)) return nullptr;

@@ -13,6 +13,15 @@ struct Conv {
   std::vector<operators::Multiplier> multipliers;
 };
 
+// What a kernel reads beside its input: weights in its order, and its table of channels.
+struct ConvConstants {
+  std::vector<uint8_t> weights, channels;
+};
+// Of intarsia_dsp_conv_*.
+ConvConstants dsp_conv_constants(const Conv& conv, const Channels& channels);
+// Of intarsia_mve_conv_s8 for runs that lie in the input.
+ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels);
+
 // Empty where the kernels for Helium do not cover it.
 LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels);
 

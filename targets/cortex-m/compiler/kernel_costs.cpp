@@ -19,6 +19,8 @@ enum class Family {
   WideConvolution,
   WideDepthwise,
   Recurrent,
+  Staged,   // a convolution by stages
+  Staging,  // of an element of the windows that it lays together
 };
 
 struct Cost {
@@ -34,12 +36,35 @@ constexpr Cost kCosts[] = {
 #undef COST
 };
 
+// Grouped, or dilated by columns: conv_kernel leaves them.
+bool is_staged(const OpView& view) {
+  const Shape& weights = view.in(1).shape;
+  return view.in(0).type == DataType::Int8 &&
+         (weights[3] != view.in(0).shape[3] ||
+          (view.node.attrs<graph::Conv2dAttrs>().dilation_w != 1 && weights[2] != 1));
+}
+
+// Channels that are computed from one window.
+double channels_together(const OpView& view) {
+  const int64_t out = view.out().shape[3];
+  const auto* transposed = std::get_if<graph::TransposeConv2dAttrs>(&view.node.attributes);
+  if (transposed == nullptr)
+    return static_cast<double>(out * view.in(1).shape[3] / view.in(0).shape[3]);
+  const int64_t stride = transposed->stride_w;
+  const bool all = transposed->pad_left == 0 && view.in(1).shape[2] % stride == 0 &&
+                   view.out().shape[2] % stride == 0;
+  return static_cast<double>(all ? out * stride : out);
+}
+
 std::optional<Family> family_of(const OpView& view) {
   using enum graph::OpKind;
   const bool wide = view.in(0).type == DataType::Int16;
   switch (view.node.kind) {
     case Conv2d:
+      if (is_staged(view)) return Family::Staged;
       return wide ? Family::WideConvolution : Family::Convolution;
+    case TransposeConv2d:
+      return Family::Staged;
     case FullyConnected:
       if (wide) return Family::WideConvolution;
       return element_count(view.out().shape) == view.out().shape.back() ? Family::Row
@@ -89,11 +114,18 @@ std::optional<double> kernel_cycles(CoreClass core, const graph::Module& module,
   const OpView view{module, function, node};
   const std::optional<Family> family = family_of(view);
   if (!family || !has_kernel(core, view, *family)) return std::nullopt;
-  for (const Cost& cost : kCosts)
-    if (cost.core == core && cost.family == *family)
-      return cost.per_step * steps_of(view, function, *family) +
-             cost.per_result * static_cast<double>(element_count(view.out().shape));
-  return std::nullopt;
+  const auto cost_of = [&](Family wanted, double steps, double results) -> std::optional<double> {
+    for (const Cost& cost : kCosts)
+      if (cost.core == core && cost.family == wanted)
+        return cost.per_step * steps + cost.per_result * results;
+    return std::nullopt;
+  };
+  const double steps = steps_of(view, function, *family);
+  std::optional<double> cycles =
+      cost_of(*family, steps, static_cast<double>(element_count(view.out().shape)));
+  if (cycles && *family == Family::Staged)
+    *cycles += cost_of(Family::Staging, steps / channels_together(view), 0).value_or(0);
+  return cycles;
 }
 
 }  // namespace intarsia::targets::cortex_m

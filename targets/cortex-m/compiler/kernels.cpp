@@ -84,6 +84,16 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/wide.def"
 #undef FIELD
                             }};
+  const ConstantStruct staged{"struct intarsia_staged",
+                              "staged",
+                              {
+#define FIELD(name) #name,
+#include "intarsia/targets/cortex_m/staged.def"
+#undef FIELD
+                              }};
+#define KERNEL(name) all[#name] = staged;
+#include "intarsia/targets/cortex_m/staged_kernels.def"
+#undef KERNEL
   const ConstantStruct svdf{"struct intarsia_svdf",
                             "svdf",
                             {
@@ -110,6 +120,11 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small) {
   const bool wide = view.in(0).type == DataType::Int16;
   switch (view.node.kind) {
     case graph::OpKind::Conv2d:
+      if (LowerKernel kernel = wide ? wide_kernel(core, view) : conv_kernel(core, view, small))
+        return kernel;
+      return staged_kernel(core, view, small);
+    case graph::OpKind::TransposeConv2d:
+      return staged_kernel(core, view, small);
     case graph::OpKind::FullyConnected:
       return wide ? wide_kernel(core, view) : conv_kernel(core, view, small);
     case graph::OpKind::DepthwiseConv2d:

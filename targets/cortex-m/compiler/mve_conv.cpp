@@ -71,12 +71,10 @@ int64_t copied_runs(const Window& w, int64_t run) {
   return copied;
 }
 
-Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Window& w,
-           bool one_pixel) {
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
-             Shape{w.batches, w.out_h, w.out_w, w.out_c});
+ConvConstants constants_of(const Conv& conv, const Channels& channels, const Window& w,
+                           bool one_pixel) {
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
-  const int64_t lanes = one_pixel ? kOctet : kQuad, count = ceil_div(w.out_c, lanes);
+  const int64_t lanes = one_pixel ? kOctet : kQuad;
   std::vector<uint8_t> bytes;
   std::vector<std::vector<int64_t>> blocks, multipliers;
   for (int64_t first = 0; first < w.out_c; first += lanes) {
@@ -97,6 +95,16 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
       multipliers.back() = blocks.back();
     }
   }
+  return {std::move(bytes), channels.vector_table(blocks, multipliers)};
+}
+
+Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Window& w,
+           bool one_pixel) {
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
+  const int64_t lanes = one_pixel ? kOctet : kQuad, count = ceil_div(w.out_c, lanes);
+  ConvConstants made = constants_of(conv, channels, w, one_pixel);
   const int64_t filled = w.kernel_w * w.in_c % kVector == 0 ? 0 : run;
   const int64_t scratch_bytes = w.strip_h > 0 ? strip_bytes(w, w.strip_h, w.strip_w) + kVector
                                 : one_pixel   ? filled
@@ -105,16 +113,19 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
       op.b.local("scratch", DataType::Int8, {std::max<int64_t>(scratch_bytes, 4)}, 4);
   const BufferId weights =
       op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
-                  std::move(bytes), tir::ConstantUse::Weights);
-  const BufferId table =
-      op.constant("channels", DataType::Int32, {count, 3 * lanes},
-                  channels.vector_table(blocks, multipliers), tir::ConstantUse::Weights);
+                  std::move(made.weights), tir::ConstantUse::Weights);
+  const BufferId table = op.constant("channels", DataType::Int32, {count, 3 * lanes},
+                                     std::move(made.channels), tir::ConstantUse::Weights);
   const std::string kernel = one_pixel ? "intarsia_mve_dense_s8" : "intarsia_mve_conv_s8";
   return call_kernel(op.b.func(),
                      {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
 
 }  // namespace
+
+ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels) {
+  return constants_of(conv, channels, conv.window, /*one_pixel=*/false);
+}
 
 LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels) {
   if (!channels.quick) return nullptr;

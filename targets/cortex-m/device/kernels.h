@@ -11,6 +11,7 @@
 #include "intarsia/targets/cortex_m/mve_conv.h"
 #include "intarsia/targets/cortex_m/mve_depthwise.h"
 #include "intarsia/targets/cortex_m/pool_softmax.h"
+#include "intarsia/targets/cortex_m/staged_conv.h"
 #include "intarsia/targets/cortex_m/sum.h"
 #include "intarsia/targets/cortex_m/svdf.h"
 #include "intarsia/targets/cortex_m/thumb_conv.h"

@@ -37,6 +37,10 @@ STRUCT(wide)
 #include "intarsia/targets/cortex_m/wide.def"
 return made;
 }
+STRUCT(staged)
+#include "intarsia/targets/cortex_m/staged.def"
+return made;
+}
 STRUCT(svdf)
 #include "intarsia/targets/cortex_m/svdf.def"
 return made;
@@ -67,6 +71,9 @@ constexpr size_t kMulFields = 0
 constexpr size_t kWideFields = 0
 #include "intarsia/targets/cortex_m/wide.def"
     ;
+constexpr size_t kStagedFields = 0
+#include "intarsia/targets/cortex_m/staged.def"
+    ;
 constexpr size_t kSvdfFields = 0
 #include "intarsia/targets/cortex_m/svdf.def"
     ;
@@ -82,6 +89,9 @@ void add_engine(EngineRegistry& registry) {
   registry.add_kernel(#name, engine::kernel_function_with_struct<&name, make_##what>(fields))
 #define KERNEL(name) ADD(name, window, kWindowFields);
 #include "intarsia/targets/cortex_m/kernels.def"
+#undef KERNEL
+#define KERNEL(name) ADD(name, staged, kStagedFields);
+#include "intarsia/targets/cortex_m/staged_kernels.def"
 #undef KERNEL
   ADD(intarsia_add_s8, add, kAddFields);
   ADD(intarsia_sum_s8, sum, kSumFields);

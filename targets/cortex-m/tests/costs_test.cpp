@@ -35,6 +35,15 @@ class Costs : public ::testing::Test {
     c.padding = {reach / 2, reach / 2, reach - reach / 2, reach - reach / 2};
     return window_module(random_, c);
   }
+  graph::Module grouped(int64_t size, int64_t in, int64_t out, int64_t groups) {
+    WindowCase c{OpKind::Conv2d, 1, size, size, in, out, 3, 3, 1};
+    c.groups = groups, c.padding = {1, 1, 1, 1};
+    return window_module(random_, c);
+  }
+  graph::Module transposed(int64_t size, int64_t in, int64_t out, int64_t kernel) {
+    WindowCase c{OpKind::TransposeConv2d, 1, size, size, in, out, kernel, kernel, 2};
+    return window_module(random_, c);
+  }
   graph::Module depthwise(int64_t size, int64_t channels, int64_t multiplier = 1) {
     WindowCase c{OpKind::DepthwiseConv2d, 1, size, size, channels, channels * multiplier, 3, 3, 1};
     c.padding = {1, 1, 1, 1};
@@ -63,6 +72,8 @@ class Costs : public ::testing::Test {
       modules.push_back(conv(8, channels, 32, 3));
     }
     modules.push_back(conv(16, 1, 16, 5));
+    modules.push_back(conv(8, 16, 16, 3, 2));
+    modules.push_back(grouped(8, 32, 32, 4)), modules.push_back(transposed(8, 16, 16, 3));
     modules.push_back(depthwise(8, 16)), modules.push_back(depthwise(4, 128));
     modules.push_back(depthwise(8, 1, 8));
     modules.push_back(dense(1, 64, 12)), modules.push_back(dense(1, 640, 128));
@@ -123,6 +134,15 @@ TEST_F(Costs, CountStepsAndResults) {
                    1.17 * (4.8 * products + 31 * results));
   EXPECT_DOUBLE_EQ(cycles("c -mcpu=cortex-m0 -kernels=portable", module),
                    1.45 * (6.8 * products + 103 * results));
+
+  // Windows are laid together for eight channels of a group; for both columns of a stride where kernel and stride
+  // are equal.
+  const double grouped_products = 64 * 32 * 9 * 8;
+  EXPECT_DOUBLE_EQ(cycles("cortex-m4", grouped(8, 32, 32, 4)),
+                   0.8 * grouped_products + 20 * 64 * 32 + 10 * grouped_products / 8);
+  const double spread = 64 * 16 * 4 * 16;
+  EXPECT_DOUBLE_EQ(cycles("cortex-m55", transposed(8, 16, 16, 2)),
+                   0.055 * spread + 12 * 256 * 16 + 2.4 * spread / 32);
 
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", depthwise(8, 16)), 2.3 * 64 * 16 * 9 + 30 * 64 * 16);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", dense(1, 128, 32)), 1.06 * 128 * 32 + 70 * 32);

@@ -129,6 +129,76 @@ std::vector<graph::Module> long_and_thin() {
   return modules;
 }
 
+// Groups of channels, columns apart, and both.
+std::vector<graph::Module> grouped_and_dilated_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(31);
+  for (const int64_t groups : {1, 2, 3, 4})
+    for (const auto& [in, out] : {std::pair{1, 1}, {1, 4}, {3, 2}, {4, 4}, {5, 3}, {8, 9}, {17, 5}})
+      for (const auto& [kernel_h, kernel_w] : {std::pair{1, 1}, {3, 3}, {1, 4}, {2, 1}, {2, 5}}) {
+        WindowCase c{OpKind::Conv2d,
+                     random.range(1, 2),
+                     random.range(1, 12),
+                     random.range(1, 19),
+                     groups * in,
+                     groups * out,
+                     kernel_h,
+                     kernel_w,
+                     random.range(1, 3)};
+        c.groups = groups, c.stride_w = random.range(1, 4);
+        c.dilation_h = random.range(1, 3);
+        c.dilation_w = groups == 1 ? random.range(2, 4) : random.range(1, 4);
+        c.padding = {random.range(0, 3), random.range(0, 3), random.range(0, 3),
+                     random.range(0, 3)};
+        const int64_t reach_h = (kernel_h - 1) * c.dilation_h + 1,
+                      reach_w = (kernel_w - 1) * c.dilation_w + 1;
+        c.padding.bottom +=
+            std::max<int64_t>(reach_h - c.height - c.padding.top - c.padding.bottom, 0);
+        c.padding.right +=
+            std::max<int64_t>(reach_w - c.width - c.padding.left - c.padding.right, 0);
+        c.activation = any_activation(random);
+        c.small_multipliers = !random.chance(15);
+        modules.push_back(window_module(random, c));
+      }
+  // Rows longer than are computed at a time, and one row as audio has it.
+  for (const auto& [height, width, groups, dilation, stride] :
+       {std::tuple{1, 200, 1, 8, 1}, {2, 90, 2, 1, 1}, {1, 130, 4, 1, 2}, {1, 61, 1, 6, 4}}) {
+    WindowCase c{OpKind::Conv2d, 1, height, width, 16, 12, 1, 3, 1};
+    c.groups = groups, c.dilation_w = dilation, c.stride_w = stride;
+    c.padding = {0, dilation * 2, 0, 0};
+    modules.push_back(window_module(random, c));
+  }
+  return modules;
+}
+
+std::vector<graph::Module> transposed_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(32);
+  for (int64_t stride = 1; stride <= 4; ++stride)
+    for (const int64_t channels : {1, 2, 4, 7, 16, 20})
+      for (const auto& [kernel_h, kernel_w] :
+           {std::pair{1, 1}, {2, 2}, {3, 3}, {4, 4}, {1, 5}, {5, 2}}) {
+        WindowCase c{OpKind::TransposeConv2d,
+                     random.range(1, 2),
+                     random.range(1, 7),
+                     random.range(1, 9),
+                     channels,
+                     random.range(1, 9),
+                     kernel_h,
+                     kernel_w,
+                     stride};
+        c.stride_w = random.chance(30) ? random.range(1, 3) : stride;
+        c.padding = {random.range(0, kernel_h - 1), random.range(0, kernel_w - 1),
+                     random.range(-2, 2), random.range(-2, 2)};
+        c.activation = any_activation(random);
+        c.small_multipliers = !random.chance(15);
+        modules.push_back(window_module(random, c));
+      }
+  WindowCase wide{OpKind::TransposeConv2d, 1, 2, 70, 16, 12, 2, 4, 2};
+  modules.push_back(window_module(random, wide));
+  return modules;
+}
+
 // What works channel by channel or row by row.
 std::vector<graph::Module> poolings_and_rows() {
   std::vector<graph::Module> modules;

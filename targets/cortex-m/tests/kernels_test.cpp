@@ -105,6 +105,12 @@ TEST_P(EveryCore, FullyConnected) {
 TEST_P(EveryCore, LongAndThin) {
   check_all(long_and_thin());
 }
+TEST_P(EveryCore, GroupedAndDilatedConvolutions) {
+  check_all(grouped_and_dilated_convolutions());
+}
+TEST_P(EveryCore, TransposedConvolutions) {
+  check_all(transposed_convolutions());
+}
 TEST_P(EveryCore, PoolingsAndRows) {
   check_all(poolings_and_rows());
 }

@@ -108,6 +108,24 @@ Module window_module(Random& random, const WindowCase& c) {
     attrs.padding = c.padding;
     attrs.activation = c.activation;
     node.attributes = attrs;
+    const int64_t depth = c.channels / c.groups;
+    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0);
+    return builder.finish(std::move(node), c.kernel_h * c.kernel_w * depth, c.small_multipliers);
+  }
+  if (c.kind == OpKind::TransposeConv2d) {
+    TransposeConv2dAttrs attrs;
+    attrs.stride_h = c.stride;
+    attrs.stride_w = c.stride_w == 0 ? c.stride : c.stride_w;
+    attrs.pad_top = c.padding.top, attrs.pad_left = c.padding.left;
+    // As long as its windows reach, and what `bottom` and `right` add.
+    const auto extent = [](int64_t in, int64_t stride, int64_t kernel, int64_t before,
+                           int64_t more) {
+      return std::max<int64_t>((in - 1) * stride + kernel - before + more, 1);
+    };
+    attrs.out_h = extent(c.height, attrs.stride_h, c.kernel_h, attrs.pad_top, c.padding.bottom);
+    attrs.out_w = extent(c.width, attrs.stride_w, c.kernel_w, attrs.pad_left, c.padding.right);
+    attrs.activation = c.activation;
+    node.attributes = attrs;
     builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, c.channels}, 0);
     return builder.finish(std::move(node), c.kernel_h * c.kernel_w * c.channels,
                           c.small_multipliers);

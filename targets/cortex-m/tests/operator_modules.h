@@ -9,10 +9,11 @@ namespace intarsia::test::cortex_m {
 using testing::Random;
 
 struct WindowCase {
-  graph::OpKind kind = graph::OpKind::Conv2d;  // or DepthwiseConv2d
+  graph::OpKind kind = graph::OpKind::Conv2d;  // or DepthwiseConv2d, TransposeConv2d
   int64_t batches = 1, height = 1, width = 1, channels = 1, out_channels = 1;
   int64_t kernel_h = 1, kernel_w = 1, stride = 1, dilation_h = 1, dilation_w = 1;
   int64_t stride_w = 0;  // 0: as `stride`
+  int64_t groups = 1;    // of a Conv2d
   graph::Padding2d padding;
   graph::Activation activation = graph::Activation::None;
   // Multipliers below one half, as trained networks have them; otherwise anything up to two.

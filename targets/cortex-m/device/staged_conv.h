@@ -1,0 +1,62 @@
+// Convolutions that are made of plain ones: grouped, dilated by columns, and the phases of transposed convolutions. The
+// columns of the input that some results of a row see are staged side by side, [column][kernel_h][group_in], so
+// that the window of each result is one run of bytes; the core's convolution makes the results, and they are put where
+// they belong.
+#ifndef INTARSIA_CORTEX_M_STAGED_CONV_H_
+#define INTARSIA_CORTEX_M_STAGED_CONV_H_
+
+#include "intarsia/targets/cortex_m/window.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct intarsia_staged {
+#define FIELD(name) int16_t name;
+#include "intarsia/targets/cortex_m/staged.def"
+#undef FIELD
+};
+
+// weights, channels: of each group what the convolution of that name takes for windows of 1 x kernel_w whose elements
+// lie [kernel_w][kernel_h][group_in].
+// scratch, word-aligned: the staged columns and 16 bytes; results, where they do not lie together in the output;
+// the scratch of the convolution for `band` times `pixels` results.
+void intarsia_staged_dsp_conv_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                 int8_t *output, int8_t *scratch, const int8_t *weights,
+                                 const int32_t *channels);
+void intarsia_staged_dsp_conv_rectified_s8(const struct intarsia_staged *staged,
+                                           const int8_t *input, int8_t *output, int8_t *scratch,
+                                           const int8_t *weights, const int32_t *channels);
+void intarsia_staged_dsp_conv_limited_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                         int8_t *output, int8_t *scratch, const int8_t *weights,
+                                         const int32_t *channels);
+void intarsia_staged_dsp_conv_any_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                     int8_t *output, int8_t *scratch, const int8_t *weights,
+                                     const int32_t *channels);
+void intarsia_staged_mve_conv_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                 int8_t *output, int8_t *scratch, const int8_t *weights,
+                                 const int32_t *channels);
+void intarsia_staged_long_conv_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                  int8_t *output, int8_t *scratch, const int8_t *weights,
+                                  const int32_t *channels);
+void intarsia_staged_long_conv_limited_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                          int8_t *output, int8_t *scratch, const int8_t *weights,
+                                          const int32_t *channels);
+void intarsia_staged_long_conv_any_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                      int8_t *output, int8_t *scratch, const int8_t *weights,
+                                      const int32_t *channels);
+void intarsia_staged_thumb_conv_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                   int8_t *output, int8_t *scratch, const int8_t *weights,
+                                   const int32_t *channels);
+void intarsia_staged_thumb_conv_limited_s8(const struct intarsia_staged *staged,
+                                           const int8_t *input, int8_t *output, int8_t *scratch,
+                                           const int8_t *weights, const int32_t *channels);
+void intarsia_staged_thumb_conv_any_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                       int8_t *output, int8_t *scratch, const int8_t *weights,
+                                       const int32_t *channels);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // INTARSIA_CORTEX_M_STAGED_CONV_H_

@@ -1,0 +1,24 @@
+// Convolutions by stages on cores with 64-bit multiply-accumulate.
+#include "intarsia/targets/cortex_m/long_conv.h"
+
+#include "intarsia/targets/cortex_m/optimise.h"
+
+#include "intarsia/targets/cortex_m/staging.h"  // behind optimise.h, for its functions too
+
+void intarsia_staged_long_conv_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                  int8_t *output, int8_t *scratch, const int8_t *weights,
+                                  const int32_t *channels) {
+  INTARSIA_BY_STAGES(intarsia_long_conv_s8);
+}
+
+void intarsia_staged_long_conv_limited_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                          int8_t *output, int8_t *scratch, const int8_t *weights,
+                                          const int32_t *channels) {
+  INTARSIA_BY_STAGES(intarsia_long_conv_limited_s8);
+}
+
+void intarsia_staged_long_conv_any_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                      int8_t *output, int8_t *scratch, const int8_t *weights,
+                                      const int32_t *channels) {
+  INTARSIA_BY_STAGES(intarsia_long_conv_any_s8);
+}
