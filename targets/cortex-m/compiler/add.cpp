@@ -5,6 +5,7 @@
 
 #include "channels.h"
 #include "kernels.h"
+#include "repeats.h"
 
 namespace intarsia::targets::cortex_m {
 
@@ -73,6 +74,20 @@ class OneStep {
   std::vector<int64_t> expected_;
 };
 
+// Calls of a kernel whose first number is the count of elements.
+LowerKernel by_rows(const OpView& view, const std::string& name, std::vector<int64_t> others) {
+  const size_t part = view.in(0).shape == view.out().shape ? 1 : 0;
+  const auto axes = repeated_axes(view.in(part).shape, view.out().shape);
+  if (!axes) return nullptr;
+  others.insert(others.begin(), 0);
+  const RowKernel kernel{name, [others](int64_t count) {
+                           std::vector<int64_t> numbers = others;
+                           numbers[0] = count;
+                           return numbers;
+                         }};
+  return [kernel, part, axes](OpLowering& op) { return call_by_rows(op, kernel, part, *axes); };
+}
+
 }  // namespace
 
 bool is_sum_of_activations(const OpView& view) {
@@ -80,8 +95,9 @@ bool is_sum_of_activations(const OpView& view) {
   const auto is_plain = [](const graph::Tensor& t) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1 && !t.constant.valid();
   };
-  return is_plain(a) && is_plain(b) && is_plain(out) && a.shape == out.shape &&
-         b.shape == out.shape && view.node.inputs[0] != view.node.inputs[1];
+  return is_plain(a) && is_plain(b) && is_plain(out) &&
+         (a.shape == out.shape || b.shape == out.shape) &&
+         view.node.inputs[0] != view.node.inputs[1];
 }
 
 LowerKernel sum_kernel(CoreClass core, const OpView& view) {
@@ -91,7 +107,6 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
       DataType::Int8, a.quantization.scale[0], b.quantization.scale[0], out.quantization.scale[0]);
   if (!r) return nullptr;
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
-  const int64_t count = element_count(out.shape);
   const double unit = out.quantization.scale[0];
   const int64_t sign = view.node.kind == graph::OpKind::Sub ? -1 : 1;
   const OneStep one_step(*r, a.quantization.zero_point[0], b.quantization.zero_point[0], sign,
@@ -99,36 +114,18 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
   if (const auto found =
           one_step.find(a.quantization.scale[0] / unit,
                         static_cast<double>(sign) * b.quantization.scale[0] / unit)) {
-    const std::vector<int64_t> numbers = {count,       (*found)[0], (*found)[1],
-                                          (*found)[2], range.low,   range.high};
-    return [numbers, count](OpLowering& op) {
-      op.declare({Shape{count}, Shape{count}}, Shape{count});
-      return call_kernel(op.b.func(),
-                         {"intarsia_sum_s8", numbers, {op.in(0), op.in(1)}, op.out(), {}, {}});
-    };
+    return by_rows(view, "intarsia_sum_s8",
+                   {(*found)[0], (*found)[1], (*found)[2], range.low, range.high});
   }
   constexpr int kLeftShift = 20, kMostShift = 30, kMostOutShift = 22;
   if (sign < 0 || core == CoreClass::Thumb || core == CoreClass::Long ||
       r->left_shift != kLeftShift || r->a.shift < -kMostShift || r->b.shift < -kMostShift ||
       r->output.shift > -1 || r->output.shift < -kMostOutShift)
     return nullptr;
-  std::vector<int64_t> numbers = {count,
-                                  a.quantization.zero_point[0],
-                                  r->a.value,
-                                  -r->a.shift,
-                                  b.quantization.zero_point[0],
-                                  r->b.value,
-                                  -r->b.shift,
-                                  r->output.value,
-                                  -r->output.shift,
-                                  out.quantization.zero_point[0],
-                                  range.low,
-                                  range.high};
-  return [numbers, count](OpLowering& op) {
-    op.declare({Shape{count}, Shape{count}}, Shape{count});
-    return call_kernel(op.b.func(),
-                       {"intarsia_add_s8", numbers, {op.in(0), op.in(1)}, op.out(), {}, {}});
-  };
+  return by_rows(view, "intarsia_add_s8",
+                 {a.quantization.zero_point[0], r->a.value, -r->a.shift,
+                  b.quantization.zero_point[0], r->b.value, -r->b.shift, r->output.value,
+                  -r->output.shift, out.quantization.zero_point[0], range.low, range.high});
 }
 
 }  // namespace intarsia::targets::cortex_m

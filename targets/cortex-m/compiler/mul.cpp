@@ -3,6 +3,7 @@
 
 #include "channels.h"
 #include "kernels.h"
+#include "repeats.h"
 
 namespace intarsia::targets::cortex_m {
 
@@ -33,13 +34,30 @@ LowerKernel mul_kernel(const OpView& view) {
   const bool swapped = view.in(0).shape != out.shape;
   const size_t first = swapped ? 1 : 0, second = 1 - first;
   const graph::Tensor &a = view.in(first), &b = view.in(second);
-  if (a.shape != out.shape || !repeats_by_rows(b.shape, out.shape)) return nullptr;
+  if (a.shape != out.shape) return nullptr;
   const double a_scale = view.in(0).quantization.scale[0],
                b_scale = view.in(1).quantization.scale[0];
   const Multiplier m = quantize_multiplier(a_scale * b_scale / out.quantization.scale[0]);
   constexpr int kMostShift = 16;
   if (m.shift > -1 || m.shift < -kMostShift) return nullptr;
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
+  if (!repeats_by_rows(b.shape, out.shape)) {
+    const auto axes = repeated_axes(b.shape, out.shape);
+    if (!axes) return nullptr;
+    const std::vector<int64_t> others = {view.in(0).quantization.zero_point[0],
+                                         view.in(1).quantization.zero_point[0],
+                                         m.value,
+                                         -m.shift,
+                                         out.quantization.zero_point[0],
+                                         range.low,
+                                         range.high};
+    const RowKernel kernel{"intarsia_mul_s8", [others](int64_t count) {
+                             std::vector<int64_t> numbers = {1, count};
+                             numbers.insert(numbers.end(), others.begin(), others.end());
+                             return numbers;
+                           }};
+    return [=](OpLowering& op) { return call_by_rows(op, kernel, second, *axes); };
+  }
   const int64_t count = element_count(b.shape), rows = element_count(a.shape) / count;
   const std::vector<int64_t> numbers = {
       rows,      count,    a.quantization.zero_point[0],   b.quantization.zero_point[0],

@@ -260,14 +260,25 @@ std::vector<graph::Module> differences_and_products() {
       modules.push_back(
           binary_module(random, kind, {1, count}, {1, count}, any_activation(random)));
   }
-  // A factor by channel, by row of an image, and one for all; either operand repeats.
-  for (const int64_t channels : {1, 3, 8, 19})
-    for (const Shape& factors :
-         {Shape{channels}, {1, 1, 1, channels}, {3, channels}, {1}, {2, 4, 1, channels}}) {
-      const Shape whole{2, 4, 3, channels};
-      modules.push_back(binary_module(random, OpKind::Mul, whole, factors, any_activation(random)));
-      modules.push_back(binary_module(random, OpKind::Mul, factors, whole, any_activation(random)));
-    }
+  // An operand by channel, by row of an image, by column, by pixel, and one for all; either operand repeats.
+  for (const OpKind kind : {OpKind::Mul, OpKind::Add, OpKind::Sub})
+    for (const int64_t channels : {1, 3, 8, 19, 70})
+      for (const Shape& part : {Shape{channels},
+                                {1, 1, 1, channels},
+                                {3, channels},
+                                {1},
+                                {2, 4, 1, channels},
+                                {2, 1, 3, channels},
+                                {2, 4, 3, 1},
+                                {2, 1, 3, 1},
+                                {4, 1, 1},
+                                {1, 4, 1, channels}}) {
+        const Shape whole{2, 4, 3, channels};
+        modules.push_back(binary_module(random, kind, whole, part, any_activation(random)));
+        modules.push_back(binary_module(random, kind, part, whole, any_activation(random)));
+      }
+  modules.push_back(binary_module(random, OpKind::Add, {1, 3, 300}, {1, 3, 1}));
+  modules.push_back(binary_module(random, OpKind::Mul, {1, 1, 5}, {1, 301, 5}));
   return modules;
 }
 
