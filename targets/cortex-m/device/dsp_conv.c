@@ -105,18 +105,21 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 // beginning). Sums r6-r9 of the first channel and r10-r12, lr of the second; the channel's multiplier, rounding and
 // shift r3-r5.
 #define INTARSIA_NO_LIMIT(a, b, c, d)
-#define INTARSIA_LIMITS(a, b, c, d) \
-  "ldr.w r5, [sp, #8]\n"            \
-  "ldr.w r3, [r5, #24]\n"           \
-  "ldr.w r4, [r5, #28]\n"           \
-  INTARSIA_LIMIT(a, "r3", "r4") INTARSIA_LIMIT(b, "r3", "r4") INTARSIA_LIMIT(c, "r3", "r4") INTARSIA_LIMIT(d, "r3", "r4")
-#define INTARSIA_RESULTS(result, a, b, c, d) \
-  result(a, "r3", "r4", "r5") result(b, "r3", "r4", "r5") result(c, "r3", "r4", "r5") result(d, "r3", "r4", "r5")
-#define INTARSIA_FOUR_PIXELS(result, limit)                                                                 \
-  const uint32_t *const end = columns + 8 * groups;                                                         \
-  struct four_pixels work = {channels, output, w->out_c, weights, columns, w->out_c, w->low, w->high,       \
-                             columns + 8 * (groups & ~3), end};                                             \
-  register struct four_pixels *at __asm__("r5") = &work;                                                    \
+#define INTARSIA_LIMITS(a, b, c, d)                                                   \
+  "ldr.w r5, [sp, #8]\n"                                                              \
+  "ldr.w r3, [r5, #24]\n"                                                             \
+  "ldr.w r4, [r5, #28]\n" INTARSIA_LIMIT(a, "r3", "r4") INTARSIA_LIMIT(b, "r3", "r4") \
+      INTARSIA_LIMIT(c, "r3", "r4") INTARSIA_LIMIT(d, "r3", "r4")
+#define INTARSIA_RESULTS(result, a, b, c, d)                                          \
+  result(a, "r3", "r4", "r5") result(b, "r3", "r4", "r5") result(c, "r3", "r4", "r5") \
+      result(d, "r3", "r4", "r5")
+#define INTARSIA_FOUR_PIXELS(result, limit)                                  \
+  const uint32_t *const end = columns + 8 * groups;                          \
+  struct four_pixels work = {channels, output,  w->out_c,                    \
+                             weights,  columns, w->out_c,                    \
+                             w->low,   w->high, columns + 8 * (groups & ~3), \
+                             end};                                           \
+  register struct four_pixels *at __asm__("r5") = &work;                     \
   __asm__ volatile(                                                                                         \
       INTARSIA_SAVE_R7                                                                                      \
       "ldr.w r3, [r5, #32]\n"                                                                               \
@@ -191,18 +194,18 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 #endif
 
 #if INTARSIA_HAS_DSP_LOOPS
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                           \
-  INTARSIA_OUTLINE void four_##suffix##_pushes_16(const struct intarsia_window *w, const uint32_t *columns, \
-                                                  int8_t *output, const int8_t *weights,                    \
-                                                  const struct intarsia_channel *channels, int32_t groups) { \
-    INTARSIA_FOUR_PIXELS(result, limit);                                                                    \
+#define INTARSIA_FOUR(suffix, way, result, limit)                                       \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_16(                                      \
+      const struct intarsia_window *w, const uint32_t *columns, int8_t *output,         \
+      const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) { \
+    INTARSIA_FOUR_PIXELS(result, limit);                                                \
   }
 #else
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                           \
-  INTARSIA_OUTLINE void four_##suffix##_pushes_16(const struct intarsia_window *w, const uint32_t *columns, \
-                                                  int8_t *output, const int8_t *weights,                    \
-                                                  const struct intarsia_channel *channels, int32_t groups) { \
-    pixels_by_four(w, columns, output, weights, channels, groups, way);                                     \
+#define INTARSIA_FOUR(suffix, way, result, limit)                                       \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_16(                                      \
+      const struct intarsia_window *w, const uint32_t *columns, int8_t *output,         \
+      const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) { \
+    pixels_by_four(w, columns, output, weights, channels, groups, way);                 \
   }
 #endif
 
@@ -210,8 +213,8 @@ INTARSIA_FOUR(whole, INTARSIA_WHOLE, INTARSIA_RESULT, INTARSIA_NO_LIMIT)
 INTARSIA_FOUR(rectified, INTARSIA_RECTIFIED, INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT)
 INTARSIA_FOUR(limited, INTARSIA_LIMITED, INTARSIA_RESULT, INTARSIA_LIMITS)
 INTARSIA_OUTLINE void four_any_pushes_16(const struct intarsia_window *w, const uint32_t *columns,
-                               int8_t *output, const int8_t *weights,
-                               const struct intarsia_channel *channels, int32_t groups) {
+                                         int8_t *output, const int8_t *weights,
+                                         const struct intarsia_channel *channels, int32_t groups) {
   pixels_by_four(w, columns, output, weights, channels, groups, INTARSIA_ANY);
 }
 
@@ -303,8 +306,8 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
   }                                                                                             \
   void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,          \
             int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
-    convolve(window, input, output, scratch, weights, channels, four_##suffix##_pushes_16,         \
-             one_##suffix);   \
+    convolve(window, input, output, scratch, weights, channels, four_##suffix##_pushes_16,      \
+             one_##suffix);                                                                     \
   }
 
 INTARSIA_KERNEL(intarsia_dsp_conv_s8, whole, INTARSIA_WHOLE)

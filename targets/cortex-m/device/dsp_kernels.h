@@ -54,6 +54,23 @@ void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const i
                                    int8_t *output, int8_t *scratch, const int8_t *weights,
                                    const int32_t *channels);
 
+// Depthwise convolution with windows of three columns and two pairs of rows.
+//
+// Channels in blocks of four as above; stride_h and stride_w 1 or 2, pad_left < 3. strip_h: pairs of rows in scratch, >= 2.
+// Pairs and phases as above. weights: [block][phase][channel][12], word-aligned: of two pairs of rows and three columns,
+// columns first, the upper rows' weights of taps 0 and 1, then the lower rows' of both; taps 2, 3 and 4, 5 alike.
+// _rectified and _limited as above.
+// scratch, word-aligned: strip_h * 16 times the columns that a row of outputs needs.
+void intarsia_dsp_depthwise_3x3_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, int8_t *scratch, const int8_t *weights,
+                                   const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_rectified_s8(const struct intarsia_window *window,
+                                             const int8_t *input, int8_t *output, int8_t *scratch,
+                                             const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_limited_s8(const struct intarsia_window *window,
+                                           const int8_t *input, int8_t *output, int8_t *scratch,
+                                           const int8_t *weights, const int32_t *channels);
+
 // Fully connected layers of one row, without scratch.
 //
 // Channels in blocks of four, A to D, the last of which overlaps the one before where they are no multiple of
