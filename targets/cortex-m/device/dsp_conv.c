@@ -3,7 +3,7 @@
 // columns. Pixels that are left over go one by one.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
-#include "intarsia/targets/cortex_m/dsp_dot.h"
+#include "intarsia/targets/cortex_m/dsp_four.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
 #include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
@@ -23,7 +23,7 @@ INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t 
 INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int32_t words) {
 #if INTARSIA_HAS_DSP_WORDS
   uint32_t even, odd;
-#define INTARSIA_WORD               \
+#define INTARSIA_WIDEN              \
   "ldr %[odd], [%[from]], #4\n"     \
   "sxtb16 %[even], %[odd]\n"        \
   "sxtb16 %[odd], %[odd], ror #8\n" \
@@ -32,12 +32,12 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
   __asm__ volatile(
       "subs %[words], #4\n"
       "blt 2f\n"
-      "1:\n" INTARSIA_WORD INTARSIA_WORD INTARSIA_WORD INTARSIA_WORD
+      "1:\n" INTARSIA_WIDEN INTARSIA_WIDEN INTARSIA_WIDEN INTARSIA_WIDEN
       "subs %[words], #4\n"
       "bge 1b\n"
       "2: adds %[words], #4\n"
       "beq 4f\n"
-      "3:\n" INTARSIA_WORD
+      "3:\n" INTARSIA_WIDEN
       "subs %[words], #1\n"
       "bne 3b\n"
       "4:\n"
@@ -45,7 +45,7 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
         [odd] "=&r"(odd)
       :
       : "cc", "memory");
-#undef INTARSIA_WORD
+#undef INTARSIA_WIDEN
   return column;
 #else
   return expand(column, from, words, 4);
@@ -71,18 +71,6 @@ INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct intar
     column = pixels == 4 ? expand_words(column, row, words) : expand(column, row, words, pixels);
 }
 
-// What the assembly of four pixels works on; its registers are taken.
-struct four_pixels {
-  const struct intarsia_channel *channels;
-  int8_t *output;
-  int32_t out_c;
-  const int8_t *weights;
-  const uint32_t *columns;
-  int32_t left;  // channels
-  int32_t low, high;
-  const uint32_t *end_of_fours, *end;  // of the columns: of four groups at a time, and of all
-};
-
 INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint32_t *columns,
                                     int8_t *output, const int8_t *weights,
                                     const struct intarsia_channel *channels, int32_t groups,
@@ -101,118 +89,36 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 }
 
 #if INTARSIA_HAS_DSP_LOOPS
-// The quick ways. On the stack: the ends of the columns, which no register is left for, and what is worked on (r5 at the
-// beginning). Sums r6-r9 of the first channel and r10-r12, lr of the second; the channel's multiplier, rounding and
-// shift r3-r5.
-#define INTARSIA_NO_LIMIT(a, b, c, d)
-#define INTARSIA_LIMITS(a, b, c, d)                                                   \
-  "ldr.w r5, [sp, #8]\n"                                                              \
-  "ldr.w r3, [r5, #24]\n"                                                             \
-  "ldr.w r4, [r5, #28]\n" INTARSIA_LIMIT(a, "r3", "r4") INTARSIA_LIMIT(b, "r3", "r4") \
-      INTARSIA_LIMIT(c, "r3", "r4") INTARSIA_LIMIT(d, "r3", "r4")
-#define INTARSIA_RESULTS(result, a, b, c, d)                                          \
-  result(a, "r3", "r4", "r5") result(b, "r3", "r4", "r5") result(c, "r3", "r4", "r5") \
-      result(d, "r3", "r4", "r5")
-#define INTARSIA_FOUR_PIXELS(result, limit)                                  \
-  const uint32_t *const end = columns + 8 * groups;                          \
-  struct four_pixels work = {channels, output,  w->out_c,                    \
-                             weights,  columns, w->out_c,                    \
-                             w->low,   w->high, columns + 8 * (groups & ~3), \
-                             end};                                           \
-  register struct four_pixels *at __asm__("r5") = &work;                     \
-  __asm__ volatile(                                                                                         \
-      INTARSIA_SAVE_R7                                                                                      \
-      "ldr.w r3, [r5, #32]\n"                                                                               \
-      "ldr.w r4, [r5, #36]\n"                                                                               \
-      "push {r3, r4, r5}\n"                                                                                 \
-      "1: ldr.w r2, [r5]\n"                                                                                 \
-      "ldr.w r0, [r5, #12]\n"                                                                               \
-      "ldr.w r1, [r5, #16]\n"                                                                               \
-      "ldr.w r6, [r2]\n"                                                                                    \
-      "ldr.w r10, [r2, #16]\n"                                                                              \
-      "ldr.w r4, [sp]\n"                                                                                    \
-      "mov.w r7, r6\n"                                                                                      \
-      "mov.w r8, r6\n"                                                                                      \
-      "mov.w r9, r6\n"                                                                                      \
-      "mov.w r11, r10\n"                                                                                    \
-      "mov.w r12, r10\n"                                                                                    \
-      "mov.w lr, r10\n"                                                                                     \
-      "cmp.w r1, r4\n"                                                                                      \
-      "beq.w 3f\n"                                                                                          \
-      ".balign 4\n"                                                                                         \
-      "2:\n" INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                        \
-          INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                           \
-      "ldr.w r4, [sp]\n"                                                                                    \
-      "cmp.w r1, r4\n"                                                                                      \
-      "bne.w 2b\n"                                                                                          \
-      "3: ldr.w r4, [sp, #4]\n"                                                                             \
-      "cmp.w r1, r4\n"                                                                                      \
-      "beq.w 5f\n"                                                                                          \
-      "4:\n" INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                                                            \
-      "ldr.w r4, [sp, #4]\n"                                                                                \
-      "cmp.w r1, r4\n"                                                                                      \
-      "bne.w 4b\n"                                                                                          \
-      "5: ldr.w r5, [sp, #8]\n"                                                                             \
-      "str.w r0, [r5, #12]\n"                                                                               \
-      "ldr.w r0, [r5]\n"                                                                                    \
-      "ldr.w r1, [r5, #4]\n"                                                                                \
-      "ldr.w r2, [r5, #8]\n"                                                                                \
-      "ldr.w r3, [r0, #4]\n"                                                                                \
-      "ldr.w r4, [r0, #8]\n"                                                                                \
-      "ldr.w r5, [r0, #12]\n"                                                                               \
-      INTARSIA_RESULTS(result, "r6", "r7", "r8", "r9") limit("r6", "r7", "r8", "r9")                        \
-      "ldr.w r3, [r0, #20]\n"                                                                               \
-      "ldr.w r4, [r0, #24]\n"                                                                               \
-      "ldr.w r5, [r0, #28]\n"                                                                               \
-      INTARSIA_RESULTS(result, "r10", "r11", "r12", "lr") limit("r10", "r11", "r12", "lr")                  \
-      "add.w r3, r1, r2\n"                                                                                  \
-      "add.w r4, r1, r2, lsl #1\n"                                                                          \
-      "add.w r5, r3, r2, lsl #1\n"                                                                          \
-      "strb.w r6, [r1]\n"                                                                                   \
-      "strb.w r7, [r3]\n"                                                                                   \
-      "ldr.w r2, [sp, #8]\n"                                                                                \
-      "strb.w r8, [r4]\n"                                                                                   \
-      "strb.w r9, [r5]\n"                                                                                   \
-      "ldr.w r6, [r2, #20]\n"                                                                               \
-      "add.w r0, r0, #32\n"                                                                                 \
-      "subs.w r6, r6, #2\n"                                                                                 \
-      "blt.w 6f\n"                                                                                          \
-      "strb.w r10, [r1, #1]\n"                                                                              \
-      "strb.w r11, [r3, #1]\n"                                                                              \
-      "strb.w r12, [r4, #1]\n"                                                                              \
-      "strb.w lr, [r5, #1]\n"                                                                               \
-      "str.w r6, [r2, #20]\n"                                                                               \
-      "add.w r1, r1, #2\n"                                                                                  \
-      "mov.w r5, r2\n"                                                                                      \
-      "strd r0, r1, [r2]\n"                                                                                 \
-      "bgt.w 1b\n"                                                                                          \
-      "6: add sp, sp, #12\n"                                                                                \
-      INTARSIA_RESTORE_R7                                                                                   \
-      : "+r"(at)                                                                                            \
-      :                                                                                                     \
-      : "r0", "r1", "r2", "r3", "r4", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
-#endif
-
-#if INTARSIA_HAS_DSP_LOOPS
-#define INTARSIA_FOUR(suffix, way, result, limit)                                       \
-  INTARSIA_OUTLINE void four_##suffix##_pushes_16(                                      \
-      const struct intarsia_window *w, const uint32_t *columns, int8_t *output,         \
-      const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) { \
-    INTARSIA_FOUR_PIXELS(result, limit);                                                \
+// A unit is a group of four elements: two words. Eight of them in the loop.
+// clang-format off
+#define INTARSIA_UNIT INTARSIA_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
+#define INTARSIA_FIRST_UNIT INTARSIA_FIRST_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
+#define INTARSIA_UNITS                                                                 \
+  "50:\n" INTARSIA_UNIT "51:\n" INTARSIA_UNIT "52:\n" INTARSIA_UNIT "53:\n" INTARSIA_UNIT \
+  "54:\n" INTARSIA_UNIT "55:\n" INTARSIA_UNIT "56:\n" INTARSIA_UNIT "57:\n" INTARSIA_UNIT
+#define INTARSIA_ENTRIES                                                               \
+  ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2, (3f-4b)/2\n"
+#define INTARSIA_FOUR(suffix, way, result, limit)                                                     \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_40(                                                    \
+      const struct intarsia_window *w, const uint32_t *columns, int8_t *output,                       \
+      const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) {               \
+    const struct four_pixels work = intarsia_four_pixels(w, columns, columns + 8 * groups, output, channels, groups, 8); \
+    INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FIRST_UNIT, INTARSIA_UNITS, INTARSIA_ENTRIES, result, limit); \
   }
+// clang-format on
 #else
 #define INTARSIA_FOUR(suffix, way, result, limit)                                       \
-  INTARSIA_OUTLINE void four_##suffix##_pushes_16(                                      \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_40(                                      \
       const struct intarsia_window *w, const uint32_t *columns, int8_t *output,         \
       const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) { \
     pixels_by_four(w, columns, output, weights, channels, groups, way);                 \
   }
 #endif
 
-INTARSIA_FOUR(whole, INTARSIA_WHOLE, INTARSIA_RESULT, INTARSIA_NO_LIMIT)
-INTARSIA_FOUR(rectified, INTARSIA_RECTIFIED, INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT)
-INTARSIA_FOUR(limited, INTARSIA_LIMITED, INTARSIA_RESULT, INTARSIA_LIMITS)
-INTARSIA_OUTLINE void four_any_pushes_16(const struct intarsia_window *w, const uint32_t *columns,
+INTARSIA_FOUR(whole, INTARSIA_WHOLE, INTARSIA_FOUR_WHOLE, INTARSIA_FOUR_UNLIMITED)
+INTARSIA_FOUR(rectified, INTARSIA_RECTIFIED, INTARSIA_FOUR_RECTIFIED, INTARSIA_FOUR_UNLIMITED)
+INTARSIA_FOUR(limited, INTARSIA_LIMITED, INTARSIA_FOUR_WHOLE, INTARSIA_FOUR_LIMITED)
+INTARSIA_OUTLINE void four_any_pushes_40(const struct intarsia_window *w, const uint32_t *columns,
                                          int8_t *output, const int8_t *weights,
                                          const struct intarsia_channel *channels, int32_t groups) {
   pixels_by_four(w, columns, output, weights, channels, groups, INTARSIA_ANY);
@@ -306,7 +212,7 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
   }                                                                                             \
   void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,          \
             int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
-    convolve(window, input, output, scratch, weights, channels, four_##suffix##_pushes_16,      \
+    convolve(window, input, output, scratch, weights, channels, four_##suffix##_pushes_40,      \
              one_##suffix);                                                                     \
   }
 

@@ -65,87 +65,6 @@ static void expand_weights(uint32_t *to, const int8_t *from, int32_t words) {
   }
 }
 
-#if INTARSIA_HAS_DSP_LOOPS
-// What the assembly of a row works on; its registers are taken.
-struct row_3x3 {
-  int32_t bias[4];
-  struct {
-    int32_t multiplier, round, shift;
-  } scale[4];
-  int32_t to_second_row, to_next, out_c, left;  // in bytes; pixels
-  int32_t low, high;
-};
-
-#define INTARSIA_COLUMN_3X3(offset0, offset1) \
-  "ldmia r6!, {r1, r2, r3, r4}\n"             \
-  "ldrd r5, r12, [r7, #" offset0              \
-  "]\n"                                       \
-  "smlad r8, r1, r5, r8\n"                    \
-  "smlad r9, r2, r12, r9\n"                   \
-  "ldrd r5, r12, [r7, #" offset1              \
-  "]\n"                                       \
-  "smlad r10, r3, r5, r10\n"                  \
-  "smlad r11, r4, r12, r11\n"
-#define INTARSIA_STORE_3X3(sum, at, result, limit)                                                \
-  "ldmia r12!, {r1, r2, r3}\n" result(sum, "r1", "r2", "r3") limit(sum) "strb " sum ", [lr, #" at \
-                                                                        "]\n"
-
-#define INTARSIA_NO_LIMIT(sum)
-#define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r4", "r5")
-
-// The quick ways: sums r8-r11, columns r6, weights r7, output lr; limits r4, r5.
-#define INTARSIA_ROW_3X3(result, limit) \
-  __asm__ volatile(                                                                                         \
-      INTARSIA_TAKE_R7 "1: ldmia r0, {r8, r9, r10, r11}\n"                                                                   \
-      INTARSIA_COLUMN_3X3("0", "8") INTARSIA_COLUMN_3X3("16", "24") INTARSIA_COLUMN_3X3("32", "40")         \
-      "ldr r1, [r0, #64]\n"                                                                                 \
-      "add r6, r6, r1\n"                                                                                    \
-      INTARSIA_COLUMN_3X3("48", "56") INTARSIA_COLUMN_3X3("64", "72") INTARSIA_COLUMN_3X3("80", "88")       \
-      "ldr r1, [r0, #68]\n"                                                                                 \
-      "add r6, r6, r1\n"                                                                                    \
-      "add r12, r0, #16\n"                                                                                  \
-      "ldrd r4, r5, [r0, #80]\n"                                                                            \
-      INTARSIA_STORE_3X3("r8", "0", result, limit) INTARSIA_STORE_3X3("r9", "1", result, limit)                             \
-      INTARSIA_STORE_3X3("r10", "2", result, limit) INTARSIA_STORE_3X3("r11", "3", result, limit)                           \
-      "ldrd r1, r2, [r0, #72]\n"                                                                            \
-      "add lr, lr, r1\n"                                                                                    \
-      "subs r2, r2, #1\n"                                                                                   \
-      "str r2, [r0, #76]\n"                                                                                 \
-      "bne 1b\n" INTARSIA_RESTORE_R7 \
-      : "+r"(at), "+r"(column), "+r"(weight), "+r"(to)                                                      \
-      :                                                                                                     \
-      : INTARSIA_CLOBBERS_R1 "r2", "r3", "r4", "r5", "r8", "r9", "r10", "r11", "r12", "cc", "memory")
-
-INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *row0,
-                             const uint32_t *row1, const uint32_t *weights, int8_t *output,
-                             const struct intarsia_channel *channels, enum intarsia_way way) {
-  struct row_3x3 work;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    work.bias[lane] = channels[lane].bias;
-    work.scale[lane].multiplier = channels[lane].multiplier;
-    work.scale[lane].round = channels[lane].round;
-    work.scale[lane].shift = channels[lane].shift;
-  }
-  const int32_t between = (int32_t)((uintptr_t)row1 - (uintptr_t)row0), three = 3 * kLanes * 4;
-  work.to_second_row = between - three;
-  work.to_next = w->stride_w * kLanes * 4 - between - three;
-  work.out_c = w->out_c;
-  work.left = w->out_w;
-  work.low = w->low;
-  work.high = w->high;
-  register struct row_3x3 *at __asm__("r0") = &work;
-  register const uint32_t *column __asm__("r6") = row0;
-  register const uint32_t *weight __asm__(INTARSIA_OPERAND_R7) = weights;
-  register int8_t *to __asm__("lr") = output;
-  if (way == INTARSIA_WHOLE)
-    INTARSIA_ROW_3X3(INTARSIA_RESULT, INTARSIA_NO_LIMIT);
-  else if (way == INTARSIA_RECTIFIED)
-    INTARSIA_ROW_3X3(INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT);
-  else
-    INTARSIA_ROW_3X3(INTARSIA_RESULT, INTARSIA_LIMITS);
-}
-#endif
-
 // A window of any size, from the ring.
 struct any_window {
   int32_t columns;      // >= 1
@@ -207,14 +126,6 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ri
   const int32_t kernel_w = w->kernel_w, out_c = w->out_c, step = w->stride_w * kLanes;
   const int32_t low = w->low, high = w->high;
   const int32_t slot = first_pair % ring->pairs;
-#if INTARSIA_HAS_DSP_LOOPS
-  if (ring->pairs == 2 && kernel_w == 3 && way != INTARSIA_ANY) {
-    const uint32_t *row0 = ring->words + slot * ring->row_words;
-    const uint32_t *row1 = ring->words + (slot + 1) % ring->pairs * ring->row_words;
-    row_3x3(w, row0, row1, weights, output, channels, way);
-    return;
-  }
-#endif
   const int32_t row_words = ring->row_words;
   struct any_window window = {kernel_w, 4 * (row_words - kernel_w * kLanes),
                               ring->words + ring->pairs * row_words, 4 * ring->pairs * row_words,
