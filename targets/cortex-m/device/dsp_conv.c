@@ -52,23 +52,116 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
 #endif
 }
 
-// The column of one output pixel. Windows that reach over an edge, or whose rows are not made of words, are
-// copied first.
-INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct intarsia_place *at,
-                             uint32_t *column, int32_t pixels, int8_t *window) {
-  const int32_t run = w->kernel_w * w->in_c;
-  const int32_t x = at->x * w->stride_w - w->pad_left, y = at->y * w->stride_h - w->pad_top;
-  const int8_t *row = window;
-  int32_t rows = 1, words = (w->kernel_h * run + 3) / 4, pitch = 0;
-  if (run % 4 == 0 && x >= 0 && x + w->kernel_w <= w->in_w && y >= 0 &&
-      y + (w->kernel_h - 1) * w->dilation_h < w->in_h) {
-    row = at->image + (y * w->in_w + x) * w->in_c;
-    rows = w->kernel_h, words = run / 4, pitch = w->dilation_h * w->in_w * w->in_c;
-  } else {
-    intarsia_gather(w, at, window);
+// Words of zero points.
+INTARSIA_INLINE uint32_t *expand_zeros(uint32_t *column, uint32_t zero, int32_t words,
+                                       int32_t pixels) {
+  for (; words > 0; --words, column += 2 * pixels) column[0] = column[pixels] = zero;
+  return column;
+}
+
+// `words` words of each of four pixels, `step` bytes apart, into their columns. `words` > 0.
+INTARSIA_OUTLINE uint32_t *expand_four(uint32_t *columns, const int8_t *from, int32_t step,
+                                       int32_t words) {
+#if INTARSIA_HAS_DSP_WORDS
+  const int8_t *last = from + 3 * step;
+  uint32_t a, b, c, d, pair;
+#define INTARSIA_PAIRS(offset, rotated) \
+  "sxtb16 %[pair], %[a]" rotated        \
+  "\n"                                  \
+  "str.w %[pair], [%[to], #" #offset    \
+  "]\n"                                 \
+  "sxtb16 %[pair], %[b]" rotated        \
+  "\n"                                  \
+  "str.w %[pair], [%[to], #" #offset    \
+  " + 4]\n"                             \
+  "sxtb16 %[pair], %[c]" rotated        \
+  "\n"                                  \
+  "str.w %[pair], [%[to], #" #offset    \
+  " + 8]\n"                             \
+  "sxtb16 %[pair], %[d]" rotated        \
+  "\n"                                  \
+  "str.w %[pair], [%[to], #" #offset " + 12]\n"
+  __asm__ volatile(
+      ".balign 4\n"
+      "1: ldr.w %[a], [%[from]]\n"
+      "ldr.w %[b], [%[from], %[step]]\n"
+      "ldr.w %[c], [%[from], %[step], lsl #1]\n"
+      "ldr.w %[d], [%[last]], #4\n"
+      "add.w %[from], %[from], #4\n"
+      INTARSIA_PAIRS(0, "") INTARSIA_PAIRS(16, ", ror #8")
+      "add.w %[to], %[to], #32\n"
+      "subs.w %[words], %[words], #1\n"
+      "bne.w 1b\n"
+      : [to] "+r"(columns), [from] "+r"(from), [last] "+r"(last), [words] "+r"(words),
+        [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d), [pair] "=&r"(pair)
+      : [step] "r"(step)
+      : "cc", "memory");
+#undef INTARSIA_PAIRS
+  return columns;
+#else
+  for (int32_t pixel = 0; pixel < 4; ++pixel)
+    (void)expand(columns + pixel, from + pixel * step, words, 4);
+  return columns + 8 * words;
+#endif
+}
+
+// Windows on their way into columns.
+struct staging {
+  const struct intarsia_window *w;
+  struct intarsia_place at;
+  uint32_t *columns;
+  int8_t *window;  // one as it is, where it has to be copied first
+  int32_t groups;
+  int32_t
+      row_bytes;  // of a window in the columns: those of the window, or with a filling up to a word
+};
+
+// A row of the window, of whose columns those from `first` to `last` are inside, if it is inside itself.
+INTARSIA_INLINE int8_t *copy_row(const struct intarsia_window *w, int8_t *to, const int8_t *row,
+                                 bool inside, int32_t first, int32_t last) {
+  if (!inside) return intarsia_fill(to, w->in_zero, w->kernel_w * w->in_c);
+  to = intarsia_fill(to, w->in_zero, first * w->in_c);
+  to = intarsia_copy(to, row + first * w->in_c, (last - first) * w->in_c);
+  return intarsia_fill(to, w->in_zero, (w->kernel_w - last) * w->in_c);
+}
+
+// The column of one output pixel. Where pixels are words, its rows are expanded where they are; otherwise they are copied
+// first.
+INTARSIA_OUTLINE void gather(const struct staging *s, uint32_t *column, int32_t pixels) {
+  const struct intarsia_window *w = s->w;
+  const int32_t x = s->at.x * w->stride_w - w->pad_left, in_h = w->in_h;
+  const int32_t left = x < 0 ? -x : 0,
+                right = w->in_w - x < w->kernel_w ? w->in_w - x : w->kernel_w;
+  const int32_t first = left < w->kernel_w ? left : w->kernel_w,
+                last = right > first ? right : first;
+  const int32_t pitch = w->dilation_h * w->in_w * w->in_c;
+  int32_t y = s->at.y * w->stride_h - w->pad_top;
+  const int8_t *row = s->at.image + (y * w->in_w + x) * w->in_c;
+  const bool words_fit = first == 0 && last == w->kernel_w && s->row_bytes % 4 == 0 &&
+                         x * w->in_c + s->row_bytes <= w->in_w * w->in_c;
+  if (w->in_c % 4 == 0 || words_fit) {
+    const uint32_t zero = ((uint32_t)w->in_zero & 0xffffu) * 0x10001u;
+    const int32_t before = first * w->in_c / 4, all = s->row_bytes / 4,
+                  behind = words_fit ? 0 : (w->kernel_w - last) * w->in_c / 4;
+    const int32_t count = all - before - behind;
+    row += 4 * before;
+    for (int32_t ky = w->kernel_h; ky > 0; --ky, row += pitch, y += w->dilation_h) {
+      const bool inside = y >= 0 && y < in_h;
+      column = expand_zeros(column, zero, inside ? before : all, pixels);
+      if (!inside) continue;
+      column = pixels == 4 ? expand_words(column, row, count) : expand(column, row, count, pixels);
+      column = expand_zeros(column, zero, behind, pixels);
+    }
+    return;
   }
-  for (; rows > 0; --rows, row += pitch)
-    column = pixels == 4 ? expand_words(column, row, words) : expand(column, row, words, pixels);
+  int8_t *to = s->window;
+  const int32_t filling = s->row_bytes - w->kernel_w * w->in_c;
+  for (int32_t ky = w->kernel_h; ky > 0; --ky, row += pitch, y += w->dilation_h)
+    to = copy_row(w, to, row, y >= 0 && y < in_h, first, last) + filling;
+  if (pixels == 4)
+    (void)expand_words(column, s->window, s->groups);
+  else
+    (void)expand(column, s->window, s->groups, pixels);
 }
 
 INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint32_t *columns,
@@ -147,16 +240,6 @@ typedef void pixels_function(const struct intarsia_window *w, const uint32_t *co
                              int8_t *output, const int8_t *weights,
                              const struct intarsia_channel *channels, int32_t groups);
 
-// Windows on their way into columns.
-struct staging {
-  const struct intarsia_window *w;
-  struct intarsia_place at;
-  uint32_t *columns;
-  int8_t *window;  // one as it is, where it has to be copied first
-  int32_t groups;
-  bool plain;  // rows of pixels as they are
-};
-
 // The number of pixels.
 INTARSIA_OUTLINE int32_t start(struct staging *s, const struct intarsia_window *w,
                                const int8_t *input, int8_t *scratch) {
@@ -164,27 +247,39 @@ INTARSIA_OUTLINE int32_t start(struct staging *s, const struct intarsia_window *
   s->w = w;
   s->at = (struct intarsia_place){input, 0, 0};
   s->columns = (uint32_t *)(void *)scratch;
-  s->groups = (w->kernel_h * w->kernel_w * w->in_c + 3) / 4;
+  s->row_bytes = w->strip_w;
+  s->groups = (w->kernel_h * w->strip_w + 3) / 4;
   s->window = scratch + (pixels < 4 ? 8 : 32) * s->groups;
-  s->plain = w->kernel_h == 1 && w->kernel_w == 1 && w->stride_w == 1 && w->out_h == 1 &&
-             w->batches == 1 && w->pad_left == 0 && w->in_w == w->out_w && w->in_c % 4 == 0;
   return pixels;
 }
 
+// Four windows of one row of outputs whose rows are words and beside no edge have their columns made together.
+INTARSIA_OUTLINE bool stage_together(struct staging *s) {
+  const struct intarsia_window *w = s->w;
+  const int32_t step = w->stride_w * w->in_c, words = s->row_bytes / 4;
+  const int32_t x = s->at.x * w->stride_w - w->pad_left, in_row = w->in_w * w->in_c;
+  if (s->row_bytes % 4 != 0 || s->at.x + 4 > w->out_w || x < 0 ||
+      (x * w->in_c) + 3 * step + s->row_bytes > in_row)
+    return false;
+  const uint32_t zero = ((uint32_t)w->in_zero & 0xffffu) * 0x10001u;
+  int32_t y = s->at.y * w->stride_h - w->pad_top;
+  const int8_t *row = s->at.image + (y * w->in_w + x) * w->in_c;
+  uint32_t *columns = s->columns;
+  for (int32_t ky = w->kernel_h; ky > 0; --ky, y += w->dilation_h, row += w->dilation_h * in_row)
+    columns = y >= 0 && y < w->in_h ? expand_four(columns, row, step, words)
+                                    : expand_zeros(columns, zero, 4 * words, 1);
+  s->at.x += 3;
+  intarsia_advance(w, &s->at);
+  return true;
+}
+
 INTARSIA_OUTLINE void stage_four(struct staging *s) {
-  if (s->plain) {
-    const int8_t *from = s->at.image + s->at.x * s->w->in_c;
-    for (int32_t i = 0; i < 4; ++i, from += s->w->in_c)
-      expand_words(s->columns + i, from, s->groups);
-    s->at.x += 4;
-    return;
-  }
-  for (int32_t i = 0; i < 4; ++i, intarsia_advance(s->w, &s->at))
-    gather(s->w, &s->at, s->columns + i, 4, s->window);
+  if (stage_together(s)) return;
+  for (int32_t i = 0; i < 4; ++i, intarsia_advance(s->w, &s->at)) gather(s, s->columns + i, 4);
 }
 
 INTARSIA_OUTLINE void stage_one(struct staging *s) {
-  gather(s->w, &s->at, s->columns, 1, s->window);
+  gather(s, s->columns, 1);
   intarsia_advance(s->w, &s->at);
 }
 

@@ -10,12 +10,13 @@ extern "C" {
 
 // Convolution; a fully connected layer is one whose window is 1 x 1.
 //
-// A run is the kernel_h * kernel_w * in_c weights of a channel, filled with zeros to a multiple of four. Channels A, B
+// A run is the weights of a channel, filled with zeros to a multiple of four: kernel_h rows of strip_w, which is kernel_w *
+// in_c or the next multiple of four, with zeros behind each row. Channels A, B
 // come in pairs; an odd number of them is filled up with one of zeros.
 // weights: [pair][run / 4][8] word-aligned: elements 0 of A, of B, 2 of A, of B, then 1 and 3 alike.
 // channels: struct intarsia_channel for each, the one that fills up included.
-// scratch, word-aligned: from four pixels on eight times a run, otherwise twice a run; and a run where rows of the
-// window are no multiple of four bytes or reach over an edge.
+// scratch, word-aligned: from four pixels on eight times a run, otherwise twice a run; and a run where in_c
+// is no multiple of four.
 // The first is for results in the whole range of int8, _rectified for those whose zero point is besides the lowest
 // of them, _limited for those that an activation limits,
 // _any for multipliers and sums that the quick arithmetic of results.h does not cover.
