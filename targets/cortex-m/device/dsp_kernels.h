@@ -35,13 +35,17 @@ void intarsia_dsp_conv_any_s8(const struct intarsia_window *window, const int8_t
 // Depthwise convolution.
 //
 // Channels in blocks of four, the last of which overlaps the one before where they are no multiple of
-// four; in_c == out_c >= 4; no dilation.
-// Rows of the padded input are taken in pairs (0, 1), (2, 3), ... A window covers `pairs` of them, and
-// begins on an even row (phase 0) or on an odd one (phase 1); with an even stride always on an even
-// one. weights: [block][phase][pair][kernel_w][8]: of channels 0, 1 the upper row, 0, 1 the lower,
-// then channels 2, 3 alike; zero where a pair reaches beyond the window.
+// four, or one block of fewer; out_c is a multiple of in_c, and in_c of them belong to one input channel. No dilation where
+// there is a stride; dilation_w * out_c < 2^16.
+// Rows of the padded input, those of a dilated window, are taken in pairs (0, 1), (2, 3), ... A window covers `pairs` of
+// them, and begins on an even row (phase 0) or on an odd one (phase 1); with an even stride always on an even
+// one. Of a pair a window takes the columns of each segment, which are those with one remainder of stride_w, in chunks of
+// strip_w taps (1, 3, 5 or 7).
+// weights: [block][phase][channel][pair][segment][chunk][tap], filled up to two taps for each channel: of taps 0 and 1 the
+// upper row's weights, then the lower row's; taps 2, 3 alike; zero where a pair or a chunk reaches beyond the window.
 // _rectified, _limited and _any as above.
-// scratch: 16 bytes times pairs * (phases * kernel_w + columns that a row of outputs needs).
+// scratch, word-aligned: words for the weights of a block, for `pairs` rows of as many segments of four times the columns
+// that outputs, of which there are a multiple of four, need; and for each pass.
 void intarsia_dsp_depthwise_s8(const struct intarsia_window *window, const int8_t *input,
                                int8_t *output, int8_t *scratch, const int8_t *weights,
                                const int32_t *channels);
