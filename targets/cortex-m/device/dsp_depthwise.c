@@ -211,9 +211,9 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
       "3: ldr.w r0, [r1], #4\n"                                                       \
       "add.w r0, r0, r12\n"                                                           \
       "subs.w lr, lr, #1\n"                                                           \
-      "ldr.w r2, [r0, #-48]\n"                                                        \
-      "ldr.w r3, [r0, #-32]\n"                                                        \
-      "ldr.w r4, [r0, #-16]\n"                                                        \
+      "ldr r2, [r0, #-48]\n"                                                        \
+      "ldr r3, [r0, #-32]\n"                                                        \
+      "ldr r4, [r0, #-16]\n"                                                        \
       INTARSIA_TAPS_##taps                                                            \
       "bne.w 3b\n"                                                                    \
       "add.w r12, r12, #64\n"                                                         \
