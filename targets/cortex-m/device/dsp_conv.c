@@ -171,7 +171,8 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
   const int32_t out_c = w->out_c, low = w->low, high = w->high;
   for (int32_t left = out_c; left > 0; left -= 2, channels += 2, weights += 8 * groups) {
     // Before the stores: the compiler cannot know that they leave the table alone.
-    const struct intarsia_channel both[2] = {channels[0], channels[1]};
+    struct intarsia_channel both[2];
+    both[0] = channels[0], both[1] = channels[1];
     int32_t sums[8];
     for (int32_t i = 0; i < 8; ++i) sums[i] = both[i / 4].bias;
     intarsia_dot_2x4(columns, weights, groups, sums);
