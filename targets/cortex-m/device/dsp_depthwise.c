@@ -45,7 +45,7 @@ struct fir_row {
 
 INTARSIA_INLINE struct passes passes_of(const struct intarsia_window *w) {
   struct passes p;
-  p.lanes = w->out_c < kLanes ? w->out_c : kLanes;
+  p.lanes = w->out_c < kMergedLanes ? w->out_c : kMergedLanes;
   p.multiplier = w->out_c / w->in_c;
   p.phases = w->stride_h % 2 == 0 ? 1 : 2;
   p.pairs = p.phases == 1 ? (w->kernel_h + 1) / 2 : w->kernel_h / 2 + 1;
@@ -55,7 +55,7 @@ INTARSIA_INLINE struct passes passes_of(const struct intarsia_window *w) {
   p.chunks = (widest + p.taps - 1) / p.taps;
   const int32_t out_w = (w->out_w + w->dilation_w - 1) / w->dilation_w;
   p.columns = (out_w + 3) / 4 * 4 + p.chunks * p.taps - 1;
-  p.row_words = p.segments * p.columns * kLanes;
+  p.row_words = p.segments * p.columns * kMergedLanes;
   p.lane_words = (p.pairs * p.segments * p.chunks * p.taps + 1) / 2 * 2;
   return p;
 }
@@ -85,23 +85,23 @@ INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const struct passes
     int32_t inside = first < in_w ? (in_w - first + apart - 1) / apart : 0;  // and before
     if (inside > p->columns) inside = p->columns;
     int32_t column = 0;
-    for (; column < p->columns && column < before; ++column, to += kLanes)
+    for (; column < p->columns && column < before; ++column, to += kMergedLanes)
       intarsia_merge(to, zero, zero);
-    if (column < inside && p->lanes == kLanes && p->multiplier == 1) {
+    if (column < inside && p->lanes == kMergedLanes && p->multiplier == 1) {
       const int32_t at = (first + column * apart) * step + channel;
       intarsia_merge_rows(to, upper_inside ? upper + at : (const int8_t *)&zero,
                           upper_inside ? apart * step : 0,
                           lower_inside ? lower + at : (const int8_t *)&zero,
                           lower_inside ? apart * step : 0, inside - column);
-      to += (inside - column) * kLanes;
+      to += (inside - column) * kMergedLanes;
       column = inside;
     }
-    for (; column < inside; ++column, to += kLanes) {
+    for (; column < inside; ++column, to += kMergedLanes) {
       const int32_t at = (first + column * apart) * step;
       intarsia_merge(to, upper_inside ? block_word(upper + at, channel, p) : zero,
                      lower_inside ? block_word(lower + at, channel, p) : zero);
     }
-    for (; column < p->columns; ++column, to += kLanes) intarsia_merge(to, zero, zero);
+    for (; column < p->columns; ++column, to += kMergedLanes) intarsia_merge(to, zero, zero);
   }
 }
 
@@ -129,8 +129,8 @@ INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
       const uint32_t *weight = row->weights + row->lane_bytes / 4 * lane;
       for (int32_t pass = 0; pass < row->passes; ++pass) {
         const uint32_t *column =
-            row->columns + lane + (row->offsets[pass] - 3 * 16) / 4 + kLanes * x;
-        for (int32_t tap = 0; tap < taps; ++tap, column += kLanes)
+            row->columns + lane + (row->offsets[pass] - 3 * 16) / 4 + kMergedLanes * x;
+        for (int32_t tap = 0; tap < taps; ++tap, column += kMergedLanes)
           sum = intarsia_pair_product(*column, *weight++, sum);
       }
       *output =
@@ -274,8 +274,9 @@ INTARSIA_OUTLINE void list_passes(const struct passes *p, int32_t slot, int32_t 
   for (int32_t pair = 0; pair < p->pairs; ++pair, slot = slot + 1 == p->pairs ? 0 : slot + 1)
     for (int32_t segment = 0; segment < p->segments; ++segment)
       for (int32_t chunk = 0; chunk < p->chunks; ++chunk)
-        *offsets++ = 4 * (slot * p->row_words + (segment * p->columns + chunk * p->taps) * kLanes) +
-                     3 * 4 * kLanes;
+        *offsets++ =
+            4 * (slot * p->row_words + (segment * p->columns + chunk * p->taps) * kMergedLanes) +
+            3 * 4 * kMergedLanes;
 }
 
 // One grid of outputs of a block of channels.
@@ -310,7 +311,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   struct fir_row row;
   row.low = w->low, row.high = w->high;
   row.lanes = p.lanes, row.lane_bytes = 4 * p.lane_words;
-  for (int32_t next = 0; next < w->out_c; next += kLanes, weights += 2 * weight_words) {
+  for (int32_t next = 0; next < w->out_c; next += kMergedLanes, weights += 2 * weight_words) {
     const int32_t channel = next + p.lanes <= w->out_c ? next : w->out_c - p.lanes;
     expand_weights(expanded, weights, weight_words, doubled);
     row.channels = (const struct intarsia_channel *)channel_words + channel;

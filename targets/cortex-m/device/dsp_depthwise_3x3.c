@@ -40,7 +40,8 @@ enum { kRestShift = 16, kFoursShift = 18 };
 INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image,
                             struct ring *ring) {
   const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
-  uint32_t *to = ring->words + ring->staged % ring->slots * ring->row_words + w->pad_left * kLanes;
+  uint32_t *to =
+      ring->words + ring->staged % ring->slots * ring->row_words + w->pad_left * kMergedLanes;
   const int32_t y = 2 * ring->staged++ - w->pad_top;
   const bool upper_inside = y >= 0 && y < w->in_h, lower_inside = y + 1 >= 0 && y + 1 < w->in_h;
   const int32_t step = w->in_c, inside = ring->columns - w->pad_left;
@@ -55,8 +56,9 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
   const uint32_t pair = ((uint32_t)w->in_zero & 0xffffu) * 0x10001u;
   uint32_t *row = ring->words;
   for (int32_t slot = 0; slot < ring->slots; ++slot, row += ring->row_words) {
-    for (int32_t i = 0; i < w->pad_left * kLanes; ++i) row[i] = pair;
-    for (int32_t i = (w->pad_left + w->in_w) * kLanes; i < ring->row_words; ++i) row[i] = pair;
+    for (int32_t i = 0; i < w->pad_left * kMergedLanes; ++i) row[i] = pair;
+    for (int32_t i = (w->pad_left + w->in_w) * kMergedLanes; i < ring->row_words; ++i)
+      row[i] = pair;
   }
 }
 
@@ -251,11 +253,11 @@ INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum 
     int8_t *output = work->output + lane;
     for (int32_t row = 0; row < work->rows; ++row) {
       for (int32_t x = 0; x < out_w;
-           ++x, output += out_c, upper += by * kLanes, lower += by * kLanes) {
+           ++x, output += out_c, upper += by * kMergedLanes, lower += by * kMergedLanes) {
         int32_t sum = channel->bias;
         for (int32_t kx = 0; kx < 3; ++kx) {
-          sum = intarsia_pair_product(upper[kx * kLanes], weights[kx], sum);
-          sum = intarsia_pair_product(lower[kx * kLanes], weights[3 + kx], sum);
+          sum = intarsia_pair_product(upper[kx * kMergedLanes], weights[kx], sum);
+          sum = intarsia_pair_product(lower[kx * kMergedLanes], weights[3 + kx], sum);
         }
         *output = intarsia_result(sum, channel, work->low, work->high, way);
       }
@@ -281,19 +283,19 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
   const int32_t steps = (w->out_h + phases - 1) / phases, out_row = w->out_w * w->out_c;
   struct ring ring = {(uint32_t *)(void *)scratch, w->strip_h, 0, (w->out_w - 1) * w->stride_w + 3,
                       0};
-  ring.row_words = ring.columns * kLanes;
+  ring.row_words = ring.columns * kMergedLanes;
   fill_padding(w, &ring);
   struct block_rows work;
   work.low = w->low, work.high = w->high;
   work.row = (int32_t)((uint32_t)(w->out_w / 4 - 1) << kFoursShift |
                        (uint32_t)(w->out_w % 4) << kRestShift | (uint32_t)w->out_c);
-  work.to_next_columns = 4 * (ring.row_words - w->out_w * w->stride_w * kLanes);
+  work.to_next_columns = 4 * (ring.row_words - w->out_w * w->stride_w * kMergedLanes);
   work.to_next_outputs = (phases - 1) * out_row;
-  work.lanes = kLanes;
+  work.lanes = kMergedLanes;
   work.rows_left = 0;
   for (int32_t next = 0; next < w->out_c;
-       next += kLanes, weights += phases * kLanes * kLaneWeights) {
-    const int32_t block = next + kLanes <= w->out_c ? next : w->out_c - kLanes;
+       next += kMergedLanes, weights += phases * kMergedLanes * kLaneWeights) {
+    const int32_t block = next + kMergedLanes <= w->out_c ? next : w->out_c - kMergedLanes;
     const int8_t *image = input + block;
     int8_t *to = output + block;
     work.channels = channels + block;
@@ -312,7 +314,7 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
           if (work.rows <= 0) break;
           work.upper = ring.words + slot * ring.row_words;
           work.lower = behind == 0 ? ring.words : work.upper + ring.row_words;
-          work.weights = weights + phase * kLanes * kLaneWeights;
+          work.weights = weights + phase * kMergedLanes * kLaneWeights;
           work.output = to + y * out_row;
           if (w->stride_w == 1)
             by_1(&work);

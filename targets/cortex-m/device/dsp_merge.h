@@ -4,7 +4,7 @@
 
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 
-enum { kLanes = 4 };  // channels of a block: words per column of a pair of rows
+enum { kMergedLanes = 4 };  // channels of a block: words per column of a pair of rows
 
 // Channel by channel: `upper`'s element below, `lower`'s above.
 INTARSIA_INLINE void intarsia_merge(uint32_t *to, uint32_t upper, uint32_t lower) {
@@ -51,7 +51,7 @@ INTARSIA_OUTLINE void intarsia_merge_rows(uint32_t *to, const int8_t *upper, int
       : [upper_step] "r"(upper_step), [lower_step] "r"(lower_step)
       : "cc", "memory");
 #else
-  for (; columns > 0; --columns, to += kLanes, upper += upper_step, lower += lower_step)
+  for (; columns > 0; --columns, to += kMergedLanes, upper += upper_step, lower += lower_step)
     intarsia_merge(to, intarsia_load_word(upper), intarsia_load_word(lower));
 #endif
 }
