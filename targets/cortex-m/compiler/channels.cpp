@@ -130,6 +130,25 @@ std::vector<uint8_t> Channels::vector_table(
   return bytes;
 }
 
+std::vector<uint8_t> Channels::quad_table() const {
+  constexpr size_t kQuad = 4;
+  std::vector<uint8_t> bytes;
+  for (size_t first = 0; first < list.size(); first += kQuad) {
+    const auto four = [&](const auto& number) {
+      for (size_t c = first; c < first + kQuad; ++c)
+        append(bytes, c < list.size() ? number(list[c]) : 0);
+    };
+    four([](const Channel& c) { return c.bias; });
+    four([](const Channel& c) { return int64_t{c.multiplier.value}; });
+    four([&](const Channel& c) {
+      const int64_t last_bit = int64_t{1} << -c.multiplier.shift;
+      return last_bit / 2 + out_zero * last_bit;
+    });
+    four([](const Channel& c) { return int64_t{24 + c.multiplier.shift}; });
+  }
+  return bytes;
+}
+
 std::string kernel_for(const std::string& family, const Channels& channels, const Window& window) {
   if (!channels.quick) return family + "_any_s8";
   return family +

@@ -33,6 +33,8 @@ struct Channels {
   // own. Channels beyond the last have zeros.
   std::vector<uint8_t> vector_table(const std::vector<std::vector<int64_t>>& blocks,
                                     const std::vector<std::vector<int64_t>>& multipliers) const;
+  // Blocks of four channels: their biases, multipliers, roundings, and 24 less the shift; zeros beyond the last.
+  std::vector<uint8_t> quad_table() const;
 };
 
 // The first channels of blocks of `lanes` <= channels; the last overlaps the one before rather than

@@ -107,8 +107,9 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
       op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
                   std::move(bytes), tir::ConstantUse::Weights);
   const BufferId table =
-      op.constant("channels", DataType::Int32, {count, 3 * lanes},
-                  channels.vector_table(blocks, multipliers), tir::ConstantUse::Weights);
+      op.constant("channels", DataType::Int32, {count, (one_pixel ? 3 : 4) * lanes},
+                  one_pixel ? channels.vector_table(blocks, multipliers) : channels.quad_table(),
+                  tir::ConstantUse::Weights);
   const std::string kernel = one_pixel ? "intarsia_mve_dense_s8" : "intarsia_mve_conv_s8";
   return call_kernel(op.b.func(),
                      {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});

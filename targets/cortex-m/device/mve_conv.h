@@ -13,7 +13,7 @@ extern "C" {
 // at a time, from strips (mve_strip.h); strip_h > 1 only with strip_w == out_w.
 //
 // weights: [out_c / 4][run / 16][4][16], filled with zeros; of a strip's run in its order.
-// channels: [out_c / 4] of four biases, four multipliers, four shifts (negative: to the right, as VRSHL).
+// channels: [out_c / 4] of four biases, four multipliers, four roundings (results.h), four times 24 less the shift.
 // scratch: strip_h strips of (strip_w - 1) * stride_w + kernel_w columns, and 16 bytes. With strip_h == 0, as
 // many runs, filled to a multiple of 16, as reach beyond the input's end when they are, and one more.
 void intarsia_mve_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,

@@ -1,5 +1,10 @@
 // From sums to int8 results on cores with Helium: eight at a time, four in each of two vectors.
 //
+// Convolutions take the steps of results.h, but shift to the left: with the sum h times the multiplier, and s <= 22 the
+// shift, the result and what is below its last bit are (h + round) << (24 - s), saturated, whose upper byte is the
+// result: saturation of the 32 bits is that of int8. A range narrower than int8 is rare; all results are limited to it
+// at the end. The others:
+//
 // Two ways. TFLite rounds halves of negative results away from zero, VRSHL rounds all halves up, so that in
 // general a negative value is made one less before. Where the output's zero point is -128 and the range
 // that of int8, negative results are -128 whichever way they are rounded, and saturation is all it takes.
@@ -54,6 +59,39 @@ INTARSIA_INLINE int8_t intarsia_mve_result(int32_t sum, int32_t multiplier, int3
   value = (int32_t)((value + (INT64_C(1) << (-shift - 1))) >> -shift) + zero;
   if (!general) return (int8_t)intarsia_clamp_i32(value, -128, 127);
   return (int8_t)intarsia_clamp_i32(value, low, high);
+}
+
+// The twin of one lane that is shifted to the left by 24 less the shift.
+INTARSIA_INLINE int8_t intarsia_mve_top_result(int32_t sum, int32_t multiplier, int32_t round,
+                                               int32_t left, bool general) {
+  int64_t value = intarsia_mul_q31(sum, multiplier);
+  if (general && value < 0) --value;
+  value = (value + round) * (INT64_C(1) << left);
+  if (value < INT32_MIN) value = INT32_MIN;
+  if (value > INT32_MAX) value = INT32_MAX;
+  return (int8_t)(value >> 24);
+}
+
+// Results that are written already, into their range.
+INTARSIA_OUTLINE void intarsia_mve_clamp(int8_t *results, int32_t count, int32_t low,
+                                         int32_t high) {
+#if INTARSIA_HAS_MVE
+  __asm__ volatile(
+      "vdup.8 q1, %[low]\n"
+      "vdup.8 q2, %[high]\n"
+      "dlstp.8 lr, %[count]\n"
+      "1: vldrb.8 q0, [%[results]]\n"
+      "vmax.s8 q0, q0, q1\n"
+      "vmin.s8 q0, q0, q2\n"
+      "vstrb.8 q0, [%[results]], #16\n"
+      "letp lr, 1b\n"
+      : [results] "+r"(results)
+      : [count] "r"(count), [low] "r"(low), [high] "r"(high)
+      : "q0", "q1", "q2", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
+#else
+  for (; count > 0; --count, ++results)
+    *results = (int8_t)intarsia_clamp_i32(*results, low, high);
+#endif
 }
 
 #endif  // INTARSIA_CORTEX_M_MVE_RESULTS_H_
