@@ -27,7 +27,7 @@ struct Channels {
 
   // struct intarsia_channel, one after another.
   std::vector<uint8_t> table() const;
-  // Of each channel its multiplier, its shift as VRSHL takes it, its bias.
+  // Of each channel its multiplier, 24 less its shift, its bias, its rounding.
   std::vector<uint8_t> scalar_table() const;
   // Blocks of channels: their biases, then multipliers and shifts as VRSHL takes them in an order of their
   // own. Channels beyond the last have zeros.

@@ -103,7 +103,7 @@ Stmt lower(OpLowering& op, const Depthwise& d, const Channels& channels, const L
   const auto size = static_cast<int64_t>(bytes.size());
   const BufferId weights =
       op.constant("weights", DataType::Int8, {size}, std::move(bytes), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 3},
+  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4},
                                      channels.scalar_table(), tir::ConstantUse::Weights);
   return call_kernel(op.b.func(), {kernel_of(layout.family),
                                    layout.window.values(),
