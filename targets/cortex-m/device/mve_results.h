@@ -73,8 +73,8 @@ INTARSIA_INLINE int8_t intarsia_mve_top_result(int32_t sum, int32_t multiplier, 
 }
 
 // Results that are written already, into their range.
-INTARSIA_OUTLINE void intarsia_mve_clamp(int8_t *results, int32_t count, int32_t low,
-                                         int32_t high) {
+INTARSIA_INLINE void intarsia_mve_clamp(int8_t *results, int32_t count, int32_t low,
+                                        int32_t high) {
 #if INTARSIA_HAS_MVE
   __asm__ volatile(
       "vdup.8 q1, %[low]\n"
