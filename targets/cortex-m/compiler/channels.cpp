@@ -120,34 +120,20 @@ std::vector<uint8_t> Channels::scalar_table() const {
   return bytes;
 }
 
-std::vector<uint8_t> Channels::vector_table(
-    const std::vector<std::vector<int64_t>>& blocks,
-    const std::vector<std::vector<int64_t>>& multipliers) const {
+std::vector<uint8_t> Channels::block_table(const std::vector<size_t>& order) const {
   std::vector<uint8_t> bytes;
-  const auto channel = [&](int64_t c) {
-    return c < static_cast<int64_t>(list.size()) ? list[static_cast<size_t>(c)]
-                                                 : Channel{0, {0, -1}};
-  };
-  for (size_t block = 0; block < blocks.size(); ++block) {
-    for (const int64_t c : blocks[block]) append(bytes, channel(c).bias);
-    for (const int64_t c : multipliers[block]) append(bytes, channel(c).multiplier.value);
-    for (const int64_t c : multipliers[block]) append(bytes, channel(c).multiplier.shift);
-  }
-  return bytes;
-}
-
-std::vector<uint8_t> Channels::quad_table() const {
-  constexpr size_t kQuad = 4;
-  std::vector<uint8_t> bytes;
-  for (size_t first = 0; first < list.size(); first += kQuad) {
-    const auto four = [&](const auto& number) {
-      for (size_t c = first; c < first + kQuad; ++c)
-        append(bytes, c < list.size() ? number(list[c]) : 0);
+  for (size_t first = 0; first < list.size(); first += order.size()) {
+    const auto number = [&](size_t lane, const auto& of) {
+      append(bytes, first + lane < list.size() ? of(list[first + lane]) : 0);
     };
-    four([](const Channel& c) { return c.bias; });
-    four([](const Channel& c) { return int64_t{c.multiplier.value}; });
-    four([&](const Channel& c) { return rounding(c.multiplier, out_zero); });
-    four([](const Channel& c) { return int64_t{24 + c.multiplier.shift}; });
+    for (size_t lane = 0; lane < order.size(); ++lane)
+      number(lane, [](const Channel& c) { return c.bias; });
+    for (const size_t lane : order)
+      number(lane, [](const Channel& c) { return int64_t{c.multiplier.value}; });
+    for (const size_t lane : order)
+      number(lane, [&](const Channel& c) { return rounding(c.multiplier, out_zero); });
+    for (const size_t lane : order)
+      number(lane, [](const Channel& c) { return int64_t{24 + c.multiplier.shift}; });
   }
   return bytes;
 }

@@ -20,7 +20,8 @@ void intarsia_mve_conv_s8(const struct intarsia_window *window, const int8_t *in
                           int8_t *scratch, const int8_t *weights, const int32_t *channels);
 
 // One output pixel, eight channels at a time. weights: [out_c / 8][run / 16][8][16].
-// channels: [out_c / 8] of eight biases; multipliers of channels 0, 2, 4, 6, and of 1, 3, 5, 7; shifts alike.
+// channels: [out_c / 8] of eight biases; multipliers of channels 0, 2, 4, 6, and of 1, 3, 5, 7; roundings, and 24 less
+// the shifts, alike.
 // scratch: a run filled to a multiple of 16; unused when it is one already.
 void intarsia_mve_dense_s8(const struct intarsia_window *window, const int8_t *input,
                            int8_t *output, int8_t *scratch, const int8_t *weights,
