@@ -180,6 +180,146 @@ INTARSIA_OUTLINE void other_pairs(struct pixels *pixels) {
 #undef STEP
 #undef PRODUCTS
 
+// Where a run is one step, its weights stay in q0 to q3 for a whole row of pixels, and the results of the first pixel begin
+// among the products of the second one. The assembly knows the layout.
+struct short_runs {
+  const int8_t *runs[2];
+  int32_t step;   // from a pair to the next
+  int32_t pairs;  // of pixels
+  int8_t *outputs[2];
+  int32_t out_step;
+  int32_t channels;  // left
+  const int8_t *weights;
+  const int32_t *table;
+};
+_Static_assert(offsetof(struct short_runs, step) == 8 && offsetof(struct short_runs, pairs) == 12 &&
+                   offsetof(struct short_runs, outputs) == 16 &&
+                   offsetof(struct short_runs, out_step) == 24 &&
+                   offsetof(struct short_runs, channels) == 28 &&
+                   offsetof(struct short_runs, weights) == 32 &&
+                   offsetof(struct short_runs, table) == 36,
+               "the assembly's numbers");
+
+#define SHORT_RUNS(results)                                                                          \
+  __asm__ volatile(                                                                                  \
+      INTARSIA_SAVE_R7 "ldr r7, [r11, #36]\n"                                                        \
+      /* Four channels. */                                                                           \
+      "1: ldrd r4, r6, [r11, #28]\n"                                                                 \
+      "vldrb.8 q0, [r6]\n"                                                                           \
+      "ldrd r8, r10, [r11]\n"                                                                        \
+      "vldrb.8 q1, [r6, #16]\n"                                                                      \
+      "ldrd r12, r2, [r11, #8]\n"                                                                    \
+      "vldrb.8 q2, [r6, #32]\n"                                                                      \
+      "vctp.32 r4\n"                                                                                 \
+      "vldrb.8 q3, [r6, #48]\n"                                                                      \
+      "subs r4, r4, #4\n"                                                                            \
+      "add r6, r6, #64\n"                                                                            \
+      "strd r4, r6, [r11, #28]\n"                                                                    \
+      "dls lr, r2\n"                                                                                 \
+      "ldrd r1, r3, [r11, #16]\n"                                                                    \
+      "add r0, r1, #4\n"                                                                             \
+      "add r2, r3, #4\n"                                                                             \
+      "strd r0, r2, [r11, #16]\n"                                                                    \
+      "ldr r5, [r11, #24]\n"                                                                         \
+      /* A pair of pixels. */                                                                        \
+      "2: vldrb.8 q4, [r8]\n" FIRST_PRODUCTS("r0", "q0", "q4")                                       \
+      "add r8, r8, r12\n" FIRST_PRODUCTS("r4", "q2", "q4")                                           \
+      "vldrb.8 q5, [r10]\n" FIRST_PRODUCTS("r2", "q1", "q4")                                         \
+      "add r10, r10, r12\n" FIRST_PRODUCTS("r6", "q3", "q4")                                         \
+      "vmov q6[2], q6[0], r0, r4\n" FIRST_PRODUCTS("r0", "q0", "q5")                                 \
+      "vldrw.32 q4, [r7]\n" FIRST_PRODUCTS("r4", "q2", "q5")                                         \
+      "vmov q6[3], q6[1], r2, r6\n" FIRST_PRODUCTS("r2", "q1", "q5")                                 \
+      "vadd.i32 q6, q6, q4\n" FIRST_PRODUCTS("r6", "q3", "q5")                                       \
+      "vldrw.32 q5, [r7, #16]\n"                                                                     \
+      "vqrdmulh.s32 q6, q6, q5\n"                                                                    \
+      "vmov q7[2], q7[0], r0, r4\n"                                                                  \
+      "vmov q7[3], q7[1], r2, r6\n"                                                                  \
+      "vadd.i32 q7, q7, q4\n" results                                                                \
+      "vqshl.s32 q7, q7, q5\n"                                                                       \
+      "vshr.s32 q6, q6, #24\n"                                                                       \
+      "vpst\n"                                                                                       \
+      "vstrbt.32 q6, [r1]\n"                                                                         \
+      "vshr.s32 q7, q7, #24\n"                                                                       \
+      "add r1, r1, r5\n"                                                                             \
+      "vpst\n"                                                                                       \
+      "vstrbt.32 q7, [r3]\n"                                                                         \
+      "add r3, r3, r5\n"                                                                             \
+      "le lr, 2b\n"                                                                                  \
+      "ldr r4, [r11, #28]\n"                                                                         \
+      "add r7, r7, #64\n"                                                                            \
+      "cmp r4, #0\n"                                                                                 \
+      "bgt.w 1b\n" INTARSIA_RESTORE_R7                                                               \
+      : "+r"(r)                                                                                      \
+      :                                                                                              \
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r12", "lr",     \
+        "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory")
+#define FIRST_PRODUCTS(sum, weights, pixel) "vmladav.s8 " sum ", " weights ", " pixel "\n"
+
+INTARSIA_OUTLINE void rectified_short_runs(struct short_runs *runs) {
+  register struct short_runs *r __asm__("r11") = runs;
+  SHORT_RUNS(
+      "vldrw.32 q4, [r7, #32]\n"
+      "vqrdmulh.s32 q7, q7, q5\n"
+      "vadd.i32 q6, q6, q4\n"
+      "vldrw.32 q5, [r7, #48]\n"
+      "vqshl.s32 q6, q6, q5\n"
+      "vadd.i32 q7, q7, q4\n");
+}
+
+INTARSIA_OUTLINE void other_short_runs(struct short_runs *runs) {
+  register struct short_runs *r __asm__("r11") = runs;
+  SHORT_RUNS(
+      "vshr.s32 q4, q6, #31\n"
+      "vqrdmulh.s32 q7, q7, q5\n"
+      "vadd.i32 q6, q6, q4\n"
+      "vldrw.32 q4, [r7, #32]\n"
+      "vshr.s32 q5, q7, #31\n"
+      "vadd.i32 q6, q6, q4\n"
+      "vadd.i32 q7, q7, q5\n"
+      "vldrw.32 q5, [r7, #48]\n"
+      "vqshl.s32 q6, q6, q5\n"
+      "vadd.i32 q7, q7, q4\n");
+}
+#undef FIRST_PRODUCTS
+#undef SHORT_RUNS
+
+INTARSIA_OUTLINE void short_row(const struct pixels *p, const int8_t *run, int32_t pixels,
+                                int8_t *output, bool general) {
+  const int32_t single = pixels & 1, last = pixels - 1;
+  for (int32_t odd = 0; odd <= single; ++odd) {  // the pair is the last pixel twice
+    const int32_t apart = odd != 0 ? 0 : 1;
+    struct short_runs r = {{run, run + apart * p->step},
+                           2 * p->step,
+                           odd != 0 ? 1 : pixels / 2,
+                           {output, output + apart * p->channels},
+                           2 * p->channels,
+                           p->channels,
+                           p->weights,
+                           p->table};
+    if (r.pairs > 0) {
+      if (general)
+        other_short_runs(&r);
+      else
+        rectified_short_runs(&r);
+    }
+    run += last * p->step;
+    output += last * p->channels;
+  }
+}
+
+static int8_t *all_short_runs(const struct pixels *p, int32_t count, int8_t *output, bool general) {
+  const int8_t *run = p->at;
+  const int32_t row = p->gap == 0 ? count : p->row;
+  while (count > 0) {
+    const int32_t pixels = count < row ? count : row;
+    short_row(p, run, pixels, output, general);
+    run += row * p->step + p->gap;
+    output += pixels * p->channels;
+    count -= pixels;
+  }
+  return output;
+}
+
 INTARSIA_INLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
   (void)steps;
   if (general)
@@ -219,6 +359,9 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
 INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *output,
                                     int32_t steps, bool general) {
   const int32_t channels = p->channels, single = count & 1;
+#if INTARSIA_HAS_MVE
+  if (steps == 1) return all_short_runs(p, count, output, general);
+#endif
   p->in_row = p->row;
   p->output = output;
   p->end = output + channels;
