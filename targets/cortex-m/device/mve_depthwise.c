@@ -145,10 +145,10 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
   "vldrb.8 q4, [r1, #48]\n" \
   "vmladava.s8 " sum ", q3, q4\n"
 #define NEXT "add r1, r1, r12\n"
-#define WIDE_EIGHT(one)                                                           \
-  one("r0") NEXT one("r4") NEXT one("r2") NEXT FIRST_HALF("q7") one("r6") NEXT    \
-  one("r0") NEXT SECOND_HALF("q7") one("r4") NEXT "vadd.i32 q7, q7, r8\n"         \
-  one("r2") NEXT one("r6") NEXT
+#define WIDE_EIGHT(one)                                                         \
+  one("r0") NEXT one("r2") NEXT one("r4") NEXT one("r6") NEXT FIRST_HALF("q7")  \
+  one("r0") NEXT SECOND_HALF("q7") one("r2") NEXT "vadd.i32 q7, q7, r8\n"       \
+  one("r4") NEXT one("r6") NEXT
 #endif
 
 #if INTARSIA_HAS_MVE
