@@ -80,8 +80,7 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
   std::vector<uint8_t> bytes;
   for (int64_t first = 0; first < w.out_c; first += lanes) {
     std::vector<std::vector<uint8_t>> runs;
-    for (int64_t c = first; c < first + lanes; ++c)
-      runs.push_back(weights_of_run(conv, w, c, run));
+    for (int64_t c = first; c < first + lanes; ++c) runs.push_back(weights_of_run(conv, w, c, run));
     for (int64_t at = 0; at < run; at += kVector)
       for (const std::vector<uint8_t>& weights : runs)
         bytes.insert(bytes.end(), weights.begin() + at, weights.begin() + at + kVector);

@@ -97,8 +97,7 @@ INTARSIA_OUTLINE int32_t add_eights(const struct intarsia_add *s, const int8_t *
       :
       : "r4", "r5", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7",
         "memory");
-  if (s->low != -128 || s->high != 127)
-    intarsia_mve_clamp(output, done, s->low, s->high);
+  if (s->low != -128 || s->high != 127) intarsia_mve_clamp(output, done, s->low, s->high);
   return done;
 }
 #endif

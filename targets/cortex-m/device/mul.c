@@ -11,11 +11,10 @@
 INTARSIA_OUTLINE void mul_row(const struct intarsia_mul *s, const int8_t *a, const int8_t *b,
                               int8_t *output) {
   const int32_t last_bit = 1 << s->shift;
-  const int32_t numbers[7] = {
-      s->count,         (s->count + 7) / 8,
-      -s->a_zero,       -s->b_zero,
-      s->multiplier,    last_bit / 2 + s->out_zero * last_bit,
-      24 - s->shift};
+  const int32_t numbers[7] = {s->count,      (s->count + 7) / 8,
+                              -s->a_zero,    -s->b_zero,
+                              s->multiplier, last_bit / 2 + s->out_zero * last_bit,
+                              24 - s->shift};
   register const int8_t *first __asm__("r0") = a;
   register const int8_t *second __asm__("r1") = b;
   register int8_t *result __asm__("r2") = output;

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "intarsia/targets/cortex_m/mve_results.h"
+#include "intarsia/targets/cortex_m/mve_short_runs.h"
 #include "intarsia/targets/cortex_m/mve_strip.h"
 #include "intarsia/targets/cortex_m/no_frame_pointer.h"
 
@@ -17,16 +18,17 @@ enum { kVector = 16, kQuad = 4 };
 // Pixels whose results follow one another; the assembly knows the layout.
 struct pixels {
   const int8_t *runs[2];  // of the two under way
-  uint32_t passes;        // through two steps each, doubled; one more where the first pass is its second step only
-  int32_t apart;          // from a result of the first pixel to the second pixel's
-  int8_t *output;         // of the first of the two
+  uint32_t
+      passes;  // through two steps each, doubled; one more where the first pass is its second step only
+  int32_t apart;   // from a result of the first pixel to the second pixel's
+  int8_t *output;  // of the first of the two
   const int8_t *end;
-  const int8_t *at;        // the next run
-  int32_t in_row;          // rows left until the gap
-  int32_t step;            // from a run to the next
-  int32_t gap;             // bytes more after the last run of a row
-  int32_t row;             // pixels of a row
-  int32_t count;           // of pixels to come, an even number
+  const int8_t *at;  // the next run
+  int32_t in_row;    // rows left until the gap
+  int32_t step;      // from a run to the next
+  int32_t gap;       // bytes more after the last run of a row
+  int32_t row;       // pixels of a row
+  int32_t count;     // of pixels to come, an even number
   int32_t channels;
   const int8_t *weights;
   const int32_t *table;
@@ -39,8 +41,7 @@ _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, a
                    offsetof(struct pixels, step) == 32 && offsetof(struct pixels, row) == 40 &&
                    offsetof(struct pixels, count) == 44 &&
                    offsetof(struct pixels, channels) == 48 &&
-                   offsetof(struct pixels, weights) == 52 &&
-                   offsetof(struct pixels, channel) == 60,
+                   offsetof(struct pixels, weights) == 52 && offsetof(struct pixels, channel) == 60,
                "the assembly's numbers");
 
 // The table in r9, or in memory: before the loop by way of r1, after it too, which is free by then.
@@ -58,7 +59,7 @@ _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, a
   "str r7, [r11, #60]\n"
 #define TABLE "r1"
 #define TABLE_START "ldr r1, [r11, #60]\n"
-#define TABLE_STARTED \
+#define TABLE_STARTED    \
   "str r1, [r11, #60]\n" \
   "ldr r1, [r11]\n"
 #define TABLE_LOAD "ldr r1, [r11, #60]\n"
@@ -69,24 +70,26 @@ _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, a
 // Sums of the first pixel (r1) r0, r2, r4, r6; of the second (r3) r8, r10, r12, lr. Weights r5, passes r7. At the
 // beginning of a step its first weights are in q4, the first pixel in q2.
 #define PRODUCTS(sum, weights, pixel) "vmladava.s8 " sum ", " weights ", " pixel "\n"
-#define STEP(other)                                                    \
-  PRODUCTS("r0", "q4", "q2")                                           \
-  "vldrb.8 q3, [r3], #16\n" PRODUCTS("r8", "q4", "q3")                 \
-  "vldrb.8 q1, [r5], #64\n" PRODUCTS("r2", "q1", "q2") other           \
-  PRODUCTS("r10", "q1", "q3") "vldrb.8 q0, [r5, #-48]\n"               \
-  PRODUCTS("r4", "q0", "q2") "vldrb.8 q4, [r5, #-16]\n"                \
-  PRODUCTS("r12", "q0", "q3") "vldrb.8 q1, [r5, #-32]\n"               \
-  PRODUCTS("r6", "q1", "q2") "vldrb.8 q2, [r1], #16\n" PRODUCTS("lr", "q1", "q3")
+#define PRODUCTS_AND(sum, weights, pixel, then) PRODUCTS(sum, weights, pixel) then
+#define STEP(other)                                           \
+  PRODUCTS_AND("r0", "q4", "q2", "vldrb.8 q3, [r3], #16\n")   \
+  PRODUCTS_AND("r8", "q4", "q3", "vldrb.8 q1, [r5], #64\n")   \
+  PRODUCTS_AND("r2", "q1", "q2", other)                       \
+  PRODUCTS_AND("r10", "q1", "q3", "vldrb.8 q0, [r5, #-48]\n") \
+  PRODUCTS_AND("r4", "q0", "q2", "vldrb.8 q4, [r5, #-16]\n")  \
+  PRODUCTS_AND("r12", "q0", "q3", "vldrb.8 q1, [r5, #-32]\n") \
+  PRODUCTS_AND("r6", "q1", "q2", "vldrb.8 q2, [r1], #16\n")   \
+  PRODUCTS("lr", "q1", "q3")
 // The first pixel's four sums go to q2, the second's to q3; their multipliers are in q6.
-#define LAST_STEP                                                      \
-  PRODUCTS("r0", "q4", "q2")                                           \
-  "vldrb.8 q1, [r5], #64\n" PRODUCTS("r2", "q1", "q2")                 \
-  "vldrb.8 q0, [r5, #-48]\n" PRODUCTS("r4", "q0", "q2")                \
-  "vldrb.8 q5, [r5, #-32]\n" PRODUCTS("r6", "q5", "q2")                \
-  "vldrb.8 q3, [r3]\n" PRODUCTS("r8", "q4", "q3") TABLE_LOAD           \
-  "vldrw.32 q6, [" TABLE "], #16\n" PRODUCTS("r10", "q1", "q3")        \
-  "vmov q2[2], q2[0], r0, r4\n" PRODUCTS("r12", "q0", "q3")            \
-  "vmov q2[3], q2[1], r2, r6\n" PRODUCTS("lr", "q5", "q3")
+#define LAST_STEP                                                              \
+  PRODUCTS_AND("r0", "q4", "q2", "vldrb.8 q1, [r5], #64\n")                    \
+  PRODUCTS_AND("r2", "q1", "q2", "vldrb.8 q0, [r5, #-48]\n")                   \
+  PRODUCTS_AND("r4", "q0", "q2", "vldrb.8 q5, [r5, #-32]\n")                   \
+  PRODUCTS_AND("r6", "q5", "q2", "vldrb.8 q3, [r3]\n")                         \
+  PRODUCTS_AND("r8", "q4", "q3", TABLE_LOAD "vldrw.32 q6, [" TABLE "], #16\n") \
+  PRODUCTS_AND("r10", "q1", "q3", "vmov q2[2], q2[0], r0, r4\n")               \
+  PRODUCTS_AND("r12", "q0", "q3", "vmov q2[3], q2[1], r2, r6\n")               \
+  PRODUCTS("lr", "q5", "q3")
 #define NEXT_RUN      \
   "add r0, r0, r4\n"  \
   "subs r2, r2, #1\n" \
@@ -94,7 +97,7 @@ _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, a
   "moveq r2, r8\n"    \
   "addeq r0, r0, r6\n"
 // The chain of mve_results.h for both pixels, and between its instructions what else is to do for the next channels.
-#define ALL_PAIRS(sign_a, minus_a, sign_b, minus_b)                                    \
+#define ALL_PAIRS(sign_a, minus_a, sign_b, minus_b) \
   __asm__ volatile(                                                                                   \
       INTARSIA_SAVE_R7 "b.w 6f\n"                                                                     \
       "2:\n" STEP("") "3:\n" STEP("subs r7, r7, #1\n")                                                \
@@ -178,171 +181,11 @@ INTARSIA_OUTLINE void other_pairs(struct pixels *pixels) {
 #undef NEXT_RUN
 #undef LAST_STEP
 #undef STEP
-
-// Where a run is four steps at most, the weights of the first one stay in q0 to q3 for a whole row of pixels, so that
-// there is time to load those of the others for each pixel of its own. Four sums are enough then: those of the first
-// pixel become results among the products of the second one. The assembly knows the layout.
-struct short_runs {
-  const int8_t *runs[2];
-  int32_t step;   // from a pair to the next
-  int32_t pairs;  // of pixels
-  int8_t *outputs[2];
-  int32_t out_step;
-  int32_t channels;  // left
-  const int8_t *weights;
-  const int32_t *table;
-};
-_Static_assert(offsetof(struct short_runs, step) == 8 && offsetof(struct short_runs, pairs) == 12 &&
-                   offsetof(struct short_runs, outputs) == 16 &&
-                   offsetof(struct short_runs, out_step) == 24 &&
-                   offsetof(struct short_runs, channels) == 28 &&
-                   offsetof(struct short_runs, weights) == 32 &&
-                   offsetof(struct short_runs, table) == 36,
-               "the assembly's numbers");
-enum { kMostShort = 4, kFewestPixels = 6 };  // steps; of a row, whose beginning takes as long as a pair of pixels
-
-// Sums r0, r2, r4, r6; pixels by r8 and r10, results to r1 and r3, weights of the second step by r12. Channels take turns
-// as 0, 2, 1, 3, so that pairs of sums are moved early. `a` to `d` are what lies behind the products.
-#define FIRST_STEP(pixel, a, b, c, d)                                          \
-  "vmladav.s8 r0, q0, " pixel "\n" a "vmladav.s8 r4, q2, " pixel "\n" b        \
-  "vmladav.s8 r2, q1, " pixel "\n" c "vmladav.s8 r6, q3, " pixel "\n" d
-#define OTHER_STEP(pixel, even, odd, a, b, c, d)                               \
-  PRODUCTS("r0", even, pixel) a PRODUCTS("r4", odd, pixel) b                   \
-  PRODUCTS("r2", even, pixel) c PRODUCTS("r6", odd, pixel) d
-#define WEIGHTS(at, to) "vldrb.8 " to ", [r12, #" at "]\n"
-#define PIXEL(run, at, to) "vldrb.8 " to ", [" run ", #" at "]\n"
-#define SUMS_02 "vmov q6[2], q6[0], r0, r4\n"
-#define SUMS_13 "vmov q6[3], q6[1], r2, r6\n"
-#define BIASES "vldrw.32 q4, [r7]\n"
-#define BIASED "vadd.i32 q6, q6, q4\n"
-#define ONE_STEP                                                                           \
-  PIXEL("r8", "0", "q4")                                                                   \
-  FIRST_STEP("q4", "add r8, r8, r12\n", PIXEL("r10", "0", "q5"), "add r10, r10, r12\n", SUMS_02) \
-  FIRST_STEP("q5", SUMS_13, BIASES, "", BIASED)
-#define TWO_STEPS                                                                          \
-  PIXEL("r8", "0", "q4")                                                                   \
-  FIRST_STEP("q4", WEIGHTS("-96", "q5"), WEIGHTS("-64", "q7"), "", PIXEL("r8", "16", "q4")) \
-  OTHER_STEP("q4", "q5", "q7", WEIGHTS("-80", "q5"), WEIGHTS("-48", "q7"),                 \
-             PIXEL("r10", "0", "q5"), SUMS_02)                                             \
-  FIRST_STEP("q5", SUMS_13, WEIGHTS("-96", "q4"), WEIGHTS("-64", "q7"), PIXEL("r10", "16", "q5")) \
-  OTHER_STEP("q5", "q4", "q7", WEIGHTS("-80", "q4"), WEIGHTS("-48", "q7"), BIASES, BIASED)
-// Of the second step of more, and of further ones.
-#define SECOND_STEP(run, pixel, even)                                                      \
-  OTHER_STEP(pixel, even, "q7", WEIGHTS("-80", even), WEIGHTS("-48", "q7"), WEIGHTS("-32", even), \
-             PIXEL(run, "32", pixel))
-#define THIRD_STEP(pixel, even, then)                                                      \
-  OTHER_STEP(pixel, even, "q7", WEIGHTS("0", "q7"), WEIGHTS("-16", even), WEIGHTS("16", "q7"), then)
-#define FOURTH_STEP(pixel, even, then)                                                     \
-  OTHER_STEP(pixel, even, "q7", WEIGHTS("64", "q7"), WEIGHTS("48", even), WEIGHTS("80", "q7"), then)
-#define TWO_OF_MORE_STEPS_A                                                                \
-  PIXEL("r8", "0", "q4")                                                                   \
-  FIRST_STEP("q4", WEIGHTS("-96", "q5"), WEIGHTS("-64", "q7"), "", PIXEL("r8", "16", "q4")) \
-  SECOND_STEP("r8", "q4", "q5")
-#define TWO_OF_MORE_STEPS_B                                                                \
-  FIRST_STEP("q5", SUMS_13, WEIGHTS("-96", "q4"), WEIGHTS("-64", "q7"), PIXEL("r10", "16", "q5")) \
-  SECOND_STEP("r10", "q5", "q4")
-#define THREE_STEPS                                                                        \
-  TWO_OF_MORE_STEPS_A THIRD_STEP("q4", "q5", PIXEL("r10", "0", "q5") SUMS_02)              \
-  TWO_OF_MORE_STEPS_B THIRD_STEP("q5", "q4", BIASES BIASED)
-#define FOUR_STEPS                                                                         \
-  TWO_OF_MORE_STEPS_A THIRD_STEP("q4", "q5", PIXEL("r8", "48", "q4") WEIGHTS("32", "q5"))  \
-  FOURTH_STEP("q4", "q5", PIXEL("r10", "0", "q5") SUMS_02)                                 \
-  TWO_OF_MORE_STEPS_B THIRD_STEP("q5", "q4", PIXEL("r10", "48", "q5") WEIGHTS("32", "q4")) \
-  FOURTH_STEP("q5", "q4", BIASES BIASED)
-// Where r12 is the step already, and where it points to weights.
-#define BY_STEP "ldr r12, [r11, #8]\n"
-#define BY_WEIGHTS "add r12, r6, #160\n"
-#define GONE ""
-#define STEP_LOADED "ldr r0, [r11, #8]\n"
-#define FIRST_ON "add r8, r8, r0\n"
-#define SECOND_ON "add r10, r10, r0\n"
-
-#define SHORT_RUNS(bytes, start, products, load, first_on, second_on, sign_a, minus_a, sign_b, minus_b) \
-  __asm__ volatile(                                                                                  \
-      INTARSIA_SAVE_R7 "ldr r7, [r11, #36]\n"                                                        \
-      /* Four channels. */                                                                           \
-      "1: ldrd r4, r6, [r11, #28]\n"                                                                 \
-      "ldr r2, [r11, #12]\n"                                                                         \
-      "vldrb.8 q0, [r6]\n" start                                                                     \
-      "vldrb.8 q1, [r6, #16]\n"                                                                      \
-      "ldrd r8, r10, [r11]\n"                                                                        \
-      "vldrb.8 q2, [r6, #32]\n"                                                                      \
-      "vctp.32 r4\n"                                                                                 \
-      "vldrb.8 q3, [r6, #48]\n"                                                                      \
-      "subs r4, r4, #4\n"                                                                            \
-      "add r6, r6, #" bytes "\n"                                                                     \
-      "strd r4, r6, [r11, #28]\n"                                                                    \
-      "dls lr, r2\n"                                                                                 \
-      "ldrd r0, r2, [r11, #16]\n"                                                                    \
-      "ldr r5, [r11, #24]\n"                                                                         \
-      "add r4, r0, #4\n"                                                                             \
-      "add r6, r2, #4\n"                                                                             \
-      "strd r4, r6, [r11, #16]\n"                                                                    \
-      "sub r1, r0, r5\n"                                                                             \
-      "sub r3, r2, r5\n"                                                                             \
-      /* A pair of pixels. */                                                                        \
-      "2:\n" products                                                                                \
-      "vldrw.32 q5, [r7, #16]\n"                                                                     \
-      "vqrdmulh.s32 q6, q6, q5\n"                                                                    \
-      "vmov q7[2], q7[0], r0, r4\n"                                                                  \
-      "vmov q7[3], q7[1], r2, r6\n" load                                                             \
-      "vadd.i32 q7, q7, q4\n" sign_a                                                                 \
-      "vqrdmulh.s32 q7, q7, q5\n" minus_a                                                            \
-      "vldrw.32 q4, [r7, #32]\n" sign_b                                                              \
-      "add r1, r1, r5\n"                                                                             \
-      "vadd.i32 q6, q6, q4\n" minus_b                                                                \
-      "vldrw.32 q5, [r7, #48]\n"                                                                     \
-      "vadd.i32 q7, q7, q4\n" first_on                                                               \
-      "vqshl.s32 q6, q6, q5\n"                                                                       \
-      "add r3, r3, r5\n"                                                                             \
-      "vqshl.s32 q7, q7, q5\n" second_on                                                             \
-      "vshr.s32 q6, q6, #24\n"                                                                       \
-      "vpst\n"                                                                                       \
-      "vstrbt.32 q6, [r1]\n"                                                                         \
-      "vshr.s32 q7, q7, #24\n"                                                                       \
-      "vpst\n"                                                                                       \
-      "vstrbt.32 q7, [r3]\n"                                                                         \
-      "le lr, 2b\n"                                                                                  \
-      "ldr r4, [r11, #28]\n"                                                                         \
-      "add r7, r7, #64\n"                                                                            \
-      "cmp r4, #0\n"                                                                                 \
-      "bgt.w 1b\n" INTARSIA_RESTORE_R7                                                               \
-      : "+r"(r)                                                                                      \
-      :                                                                                              \
-      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r12", "lr",     \
-        "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory")
-#define RECTIFIED(bytes, start, products, load, first_on, second_on) \
-  SHORT_RUNS(bytes, start, products, load, first_on, second_on, "", "", "", "")
-#define ROUNDED(bytes, start, products, load, first_on, second_on)                              \
-  SHORT_RUNS(bytes, start, products, load, first_on, second_on, "vshr.s32 q4, q6, #31\n",       \
-             "vadd.i32 q6, q6, q4\n", "vshr.s32 q5, q7, #31\n", "vadd.i32 q7, q7, q5\n")
-#define SHORT_FUNCTION(name, ...)                           \
-  INTARSIA_OUTLINE void name(struct short_runs *runs) {     \
-    register struct short_runs *r __asm__("r11") = runs;    \
-    __VA_ARGS__;                                            \
-  }
-SHORT_FUNCTION(one_step_rectified, RECTIFIED("64", BY_STEP, ONE_STEP, GONE, GONE, GONE))
-SHORT_FUNCTION(one_step, ROUNDED("64", BY_STEP, ONE_STEP, GONE, GONE, GONE))
-SHORT_FUNCTION(two_steps_rectified,
-               RECTIFIED("128", BY_WEIGHTS, TWO_STEPS, STEP_LOADED, FIRST_ON, SECOND_ON))
-SHORT_FUNCTION(two_steps, ROUNDED("128", BY_WEIGHTS, TWO_STEPS, STEP_LOADED, FIRST_ON, SECOND_ON))
-SHORT_FUNCTION(three_steps_rectified,
-               RECTIFIED("192", BY_WEIGHTS, THREE_STEPS, STEP_LOADED, FIRST_ON, SECOND_ON))
-SHORT_FUNCTION(three_steps,
-               ROUNDED("192", BY_WEIGHTS, THREE_STEPS, STEP_LOADED, FIRST_ON, SECOND_ON))
-SHORT_FUNCTION(four_steps_rectified,
-               RECTIFIED("256", BY_WEIGHTS, FOUR_STEPS, STEP_LOADED, FIRST_ON, SECOND_ON))
-SHORT_FUNCTION(four_steps, ROUNDED("256", BY_WEIGHTS, FOUR_STEPS, STEP_LOADED, FIRST_ON, SECOND_ON))
-
-typedef void short_kernel(struct short_runs *runs);
-static short_kernel *const kShortKernels[kMostShort][2] = {
-    {one_step_rectified, one_step},
-    {two_steps_rectified, two_steps},
-    {three_steps_rectified, three_steps},
-    {four_steps_rectified, four_steps}};
+#undef PRODUCTS_AND
+#undef PRODUCTS
 
 INTARSIA_OUTLINE void short_row(const struct pixels *p, const int8_t *run, int32_t pixels,
-                                int8_t *output, short_kernel *kernel) {
+                                int8_t *output, int32_t steps, bool general) {
   const int32_t single = pixels & 1, last = pixels - 1;
   for (int32_t odd = 0; odd <= single; ++odd) {  // the pair is the last pixel twice
     const int32_t apart = odd != 0 ? 0 : 1;
@@ -354,18 +197,18 @@ INTARSIA_OUTLINE void short_row(const struct pixels *p, const int8_t *run, int32
                            p->channels,
                            p->weights,
                            p->table};
-    if (r.pairs > 0) kernel(&r);
+    if (r.pairs > 0) intarsia_short_runs(&r, steps, general);
     run += last * p->step;
     output += last * p->channels;
   }
 }
 
 static int8_t *all_short_runs(const struct pixels *p, int32_t count, int32_t row, int8_t *output,
-                              short_kernel *kernel) {
+                              int32_t steps, bool general) {
   const int8_t *run = p->at;
   while (count > 0) {
     const int32_t pixels = count < row ? count : row;
-    short_row(p, run, pixels, output, kernel);
+    short_row(p, run, pixels, output, steps, general);
     run += row * p->step + p->gap;
     output += pixels * p->channels;
     count -= pixels;
@@ -399,9 +242,8 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
         int32_t sum = channel[0];
         for (int32_t i = 0; i < steps * kVector; ++i)
           sum += p->runs[pixel][i] * quad[i / kVector * kQuad * kVector + i % kVector];
-        p->output[c + pixel * p->apart] =
-            intarsia_mve_top_result(sum, channel[kQuad], channel[2 * kQuad], channel[3 * kQuad],
-                                    general);
+        p->output[c + pixel * p->apart] = intarsia_mve_top_result(
+            sum, channel[kQuad], channel[2 * kQuad], channel[3 * kQuad], general);
       }
     }
   }
@@ -409,13 +251,13 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
 #endif
 
 // `count` pixels, row by row from the beginning of a row on. Returns where their results end.
-INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *output,
-                                    int32_t steps, bool general) {
+INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *output, int32_t steps,
+                                    bool general) {
   const int32_t channels = p->channels, single = count & 1;
 #if INTARSIA_HAS_MVE
   const int32_t row = p->gap == 0 ? count : p->row;
   if (steps <= kMostShort && row >= kFewestPixels)
-    return all_short_runs(p, count, row, output, kShortKernels[steps - 1][general ? 1 : 0]);
+    return all_short_runs(p, count, row, output, steps, general);
 #endif
   p->in_row = p->row;
   p->output = output;
@@ -464,8 +306,8 @@ static int8_t *runs_in_place(const struct intarsia_window *w, const int8_t *imag
 }
 
 static int8_t *runs_of_strips(const struct intarsia_window *w, const int8_t *image, int8_t *output,
-                              int8_t *scratch, struct pixels *p, int32_t steps,
-                              bool general, const uint8_t *offsets) {
+                              int8_t *scratch, struct pixels *p, int32_t steps, bool general,
+                              const uint8_t *offsets) {
   const int32_t column = w->kernel_h * w->in_c;
   for (int32_t oy = 0; oy < w->out_h; oy += w->strip_h) {
     const int32_t rows = w->out_h - oy < w->strip_h ? w->out_h - oy : w->strip_h;
@@ -502,8 +344,8 @@ void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, 
       w->strip_h > 0 && w->in_c <= kStripLanes / 2 && intarsia_strip_offsets(w, offsets);
   for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * w->in_c) {
     if (w->strip_h > 0)
-      output = runs_of_strips(w, input, output, scratch, &p, steps, general,
-                              spread ? offsets : NULL);
+      output =
+          runs_of_strips(w, input, output, scratch, &p, steps, general, spread ? offsets : NULL);
     else
       output = runs_in_place(w, input, output, scratch, &p, steps, general);
   }

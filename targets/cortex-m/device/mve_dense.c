@@ -40,55 +40,56 @@ INTARSIA_INLINE void all_channels(struct layer *layer, const int8_t *weights,
 #define STEP                                                                              \
   INTARSIA_LANDING "vldrb.8 q0, [r1], #16\n" PRODUCTS("r0") PRODUCTS("r2") PRODUCTS("r4") \
       PRODUCTS("r6") PRODUCTS("r8") PRODUCTS("r10") PRODUCTS("r12") PRODUCTS("lr")
-  __asm__ volatile(
-      INTARSIA_SAVE_R7 "ldr r4, [r11, #4]\n"
-      "adr.w r1, 2f\n"
-      "add r4, r4, r1\n"
-      "str r4, [r11, #20]\n"
-      "ldrd r1, r7, [r11]\n"
-      "ldr r7, [r11, #8]\n"
-      "1: ldm r3!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
-      "ldr pc, [r11, #20]\n"
-      ".balign 4\n"  // makes the section so, which ADR stands on
-      "2:\n" STEP STEP STEP STEP
-      "subs r7, r7, #1\n"
-      "bne.w 2b\n"
-      "vldrw.32 q2, [r3], #16\n"
-      "vmov q0[2], q0[0], r0, r8\n"
-      "vmov q0[3], q0[1], r4, r12\n"
-      "vldrw.32 q3, [r3], #16\n"
-      "vqrdmulh.s32 q0, q0, q2\n"
-      "vmov q1[2], q1[0], r2, r10\n"
-      "vmov q1[3], q1[1], r6, lr\n"
-      "vldrw.32 q4, [r3], #16\n"
-      "vqrdmulh.s32 q1, q1, q3\n"
-      "vshr.s32 q2, q0, #31\n"
-      "vldrw.32 q5, [r3], #16\n"
-      "vadd.i32 q0, q0, q4\n"
-      "ldrd r0, r2, [r11, #12]\n"
-      "vshr.s32 q3, q1, #31\n"
-      "vldrw.32 q4, [r3], #16\n"
-      "vadd.i32 q0, q0, q2\n"
-      "subs r2, r2, r0\n"
-      "vadd.i32 q1, q1, q5\n"
-      "vldrw.32 q5, [r3], #16\n"
-      "vadd.i32 q1, q1, q3\n"
-      "ldr r1, [r11]\n"
-      "vqshl.s32 q0, q0, q4\n"
-      "ldr r7, [r11, #8]\n"
-      "vqshl.s32 q1, q1, q5\n"
-      "vctp.16 r2\n"
-      "vsri.32 q1, q0, #16\n"
-      "cmp r2, #8\n"
-      "vshr.u16 q1, q1, #8\n"
-      "vpst\n"
-      "vstrbt.16 q1, [r0], #8\n"
-      "str r0, [r11, #12]\n"
-      "bgt.w 1b\n" INTARSIA_RESTORE_R7
-      : "+r"(l), "+r"(weight), "+r"(table)
-      :
-      : "r0", "r1", "r2", "r4", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4",
-        "q5" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
+  __asm__ volatile(INTARSIA_SAVE_R7
+                   "ldr r4, [r11, #4]\n"
+                   "adr.w r1, 2f\n"
+                   "add r4, r4, r1\n"
+                   "str r4, [r11, #20]\n"
+                   "ldrd r1, r7, [r11]\n"
+                   "ldr r7, [r11, #8]\n"
+                   "1: ldm r3!, {r0, r2, r4, r6, r8, r10, r12, lr}\n"
+                   "ldr pc, [r11, #20]\n"
+                   ".balign 4\n"  // makes the section so, which ADR stands on
+                   "2:\n" STEP STEP STEP STEP
+                   "subs r7, r7, #1\n"
+                   "bne.w 2b\n"
+                   "vldrw.32 q2, [r3], #16\n"
+                   "vmov q0[2], q0[0], r0, r8\n"
+                   "vmov q0[3], q0[1], r4, r12\n"
+                   "vldrw.32 q3, [r3], #16\n"
+                   "vqrdmulh.s32 q0, q0, q2\n"
+                   "vmov q1[2], q1[0], r2, r10\n"
+                   "vmov q1[3], q1[1], r6, lr\n"
+                   "vldrw.32 q4, [r3], #16\n"
+                   "vqrdmulh.s32 q1, q1, q3\n"
+                   "vshr.s32 q2, q0, #31\n"
+                   "vldrw.32 q5, [r3], #16\n"
+                   "vadd.i32 q0, q0, q4\n"
+                   "ldrd r0, r2, [r11, #12]\n"
+                   "vshr.s32 q3, q1, #31\n"
+                   "vldrw.32 q4, [r3], #16\n"
+                   "vadd.i32 q0, q0, q2\n"
+                   "subs r2, r2, r0\n"
+                   "vadd.i32 q1, q1, q5\n"
+                   "vldrw.32 q5, [r3], #16\n"
+                   "vadd.i32 q1, q1, q3\n"
+                   "ldr r1, [r11]\n"
+                   "vqshl.s32 q0, q0, q4\n"
+                   "ldr r7, [r11, #8]\n"
+                   "vqshl.s32 q1, q1, q5\n"
+                   "vctp.16 r2\n"
+                   "vsri.32 q1, q0, #16\n"
+                   "cmp r2, #8\n"
+                   "vshr.u16 q1, q1, #8\n"
+                   "vpst\n"
+                   "vstrbt.16 q1, [r0], #8\n"
+                   "str r0, [r11, #12]\n"
+                   "bgt.w 1b\n" INTARSIA_RESTORE_R7
+                   : "+r"(l), "+r"(weight), "+r"(table)
+                   :
+                   : "r0", "r1", "r2", "r4", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r12", "lr",
+                     "q0", "q1", "q2", "q3", "q4", "q5" INTARSIA_CLOBBERS_PREDICATE, "cc",
+                     "memory");
 #undef STEP
 #undef PRODUCTS
 #else

@@ -25,9 +25,10 @@ struct strip {
   int32_t round;       // of the channel, where no register is left for it
   int32_t group_step;  // from eight results to the next eight
   int32_t count;       // of channels
-  int32_t pixel_step;  // of the plane
+  int32_t held_step;   // what r12 holds: of wide windows the pixel's step, of others the group's
   uint16_t offsets[kResults];
-  int16_t positions[kResults];  // columns of the eight results, from the first; beyond all for none
+  int16_t positions[kResults];  // columns of the results, less those of eight; beyond all for none
+  int32_t pixel_step;           // of the plane
   int32_t vectors;              // of a channel's weights
 };
 
@@ -48,7 +49,7 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
 #else
 #define ROUND "r0"
 #define ROUND_CLOBBER
-#define TABLE_ROW \
+#define TABLE_ROW           \
   "ldm r2!, {r5, r7, r8}\n" \
   "ldr r4, [r2], #4\n"      \
   "str r4, [r11, #32]\n"
@@ -60,77 +61,88 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
 // the channel's, so that VQRDMLAH adds a product to the sign.
 #define FIRST_HALF(to) "vmov " to "[2], " to "[0], r0, r4\n"
 #define SECOND_HALF(to) "vmov " to "[3], " to "[1], r2, r6\n"
-#define CHANNELS(weights, before, sums, columns, results, from, offsets)                  \
-  __asm__ volatile(                                                                              \
-      INTARSIA_SAVE_R7 "ldrd r0, r12, [r11, #40]\n"                                              \
-      "dls lr, r0\n"                                                                             \
-      "ldrd r1, r3, [r11, #16]\n"                                                                \
-      "vldrh.16 q6, [r11, #48]\n"                                                                \
-      "vldrh.16 q5, [r11, #64]\n"                                                                \
-      "1: ldrd r0, r2, [r11]\n" weights TABLE_ROW                                                \
-      "strd r0, r2, [r11]\n"                                                                     \
-      "ldrd r10, r4, [r11, #24]\n" before                                                        \
-      "2:\n" sums results                                                                        \
-      "vpt.s16 lt, q5, r10\n"                                                                    \
-      "vstrbt.16 " from ", [r3, " offsets "]\n"                                            \
-      "subs r10, r10, #" columns "\n"                                                            \
-      "add r3, r3, r0\n"                                                                         \
-      "bgt.w 2b\n"                                                                               \
-      "ldrd r0, r2, [r11, #8]\n"                                                                 \
-      "add r1, r1, r0\n"                                                                         \
-      "add r3, r3, r2\n"                                                                         \
-      "le lr, 1b\n" INTARSIA_RESTORE_R7                                                          \
-      : "+r"(s)                                                                                  \
-      :                                                                                          \
-      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", ROUND_CLOBBER "r10", \
-        "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" INTARSIA_CLOBBERS_PREDICATE, \
-        "cc", "memory")
-#define RECTIFIED_CHANNELS(weights, before, sums, columns)                             \
-  CHANNELS(weights, before, sums, columns,                                             \
-           "vqrdmulh.s32 q7, q7, r5\n" FIRST_HALF("q4") SECOND_HALF("q4") ROUND_LATER  \
-           "vadd.i32 q7, q7, " ROUND "\n"                                              \
-           "vadd.i32 q4, q4, r8\n"                                                     \
-           "vqrdmulh.s32 q4, q4, r5\n"                                                 \
-           "vqshl.s32 q7, r7\n"                                                        \
-           "vadd.i32 q4, q4, " ROUND "\n"                                              \
-           "ldr r0, [r11, #36]\n"                                                      \
-           "vqshl.s32 q4, r7\n"                                                        \
-           "vsri.32 q4, q7, #16\n"                                                     \
-           "vshr.u16 q4, q4, #8\n",                                                    \
+#define CHANNELS(weights, before, sums, results, from, offsets)                                  \
+  __asm__ volatile(INTARSIA_SAVE_R7                                                              \
+                   "ldrd r0, r12, [r11, #40]\n"                                                  \
+                   "dls lr, r0\n"                                                                \
+                   "ldrd r1, r3, [r11, #16]\n"                                                   \
+                   "ldr r0, [r11, #36]\n"                                                        \
+                   "sub r3, r3, r0\n"                                                            \
+                   "vldrh.16 q6, [r11, #48]\n"                                                   \
+                   "vldrh.16 q5, [r11, #64]\n"                                                   \
+                   "1: ldrd r0, r2, [r11]\n" weights TABLE_ROW                                   \
+                   "strd r0, r2, [r11]\n"                                                        \
+                   "ldrd r10, r4, [r11, #24]\n" before "2:\n" sums results                       \
+                   "vpt.s16 lt, q5, r10\n"                                                       \
+                   "vstrbt.16 " from ", [r3, " offsets                                           \
+                   "]\n"                                                                         \
+                   "bgt.w 2b\n"                                                                  \
+                   "ldrd r0, r2, [r11, #8]\n"                                                    \
+                   "add r1, r1, r0\n"                                                            \
+                   "add r3, r3, r2\n"                                                            \
+                   "le lr, 1b\n" INTARSIA_RESTORE_R7                                             \
+                   : "+r"(s)                                                                     \
+                   :                                                                             \
+                   : "r0", "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8",        \
+                     ROUND_CLOBBER "r10", "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", \
+                     "q7" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory")
+#define RECTIFIED_CHANNELS(weights, before, sums, columns)                            \
+  CHANNELS(weights, before, sums,                                                     \
+           "subs r10, r10, #" columns                                                 \
+           "\n"                                                                       \
+           "vqrdmulh.s32 q7, q7, r5\n" FIRST_HALF("q4") SECOND_HALF("q4") ROUND_LATER \
+           "vadd.i32 q7, q7, " ROUND                                                  \
+           "\n"                                                                       \
+           "add r3, r3, r12\n"                                                        \
+           "vadd.i32 q4, q4, r8\n"                                                    \
+           "vqrdmulh.s32 q4, q4, r5\n"                                                \
+           "vqshl.s32 q7, r7\n"                                                       \
+           "vadd.i32 q4, q4, " ROUND                                                  \
+           "\n"                                                                       \
+           "vqshl.s32 q4, r7\n"                                                       \
+           "vsri.32 q4, q7, #16\n"                                                    \
+           "vshr.u16 q4, q4, #8\n",                                                   \
            "q4", "q6")
-#define OTHER_CHANNELS(weights, before, sums, columns)                                 \
-  CHANNELS(weights, before, sums, columns,                                             \
-           "vshr.s32 q6, q7, #31\n" FIRST_HALF("q4")                                   \
-           "vqrdmlah.s32 q6, q7, r5\n" SECOND_HALF("q4") ROUND_LATER                   \
-           "vadd.i32 q4, q4, r8\n"                                                     \
-           "vadd.i32 q6, q6, " ROUND "\n"                                              \
-           "vshr.s32 q7, q4, #31\n"                                                    \
-           "vqrdmlah.s32 q7, q4, r5\n"                                                 \
-           "vldrh.16 q4, [r11, #48]\n"                                                 \
-           "vqshl.s32 q6, r7\n"                                                        \
-           "vadd.i32 q7, q7, " ROUND "\n"                                              \
-           "ldr r0, [r11, #36]\n"                                                      \
-           "vqshl.s32 q7, r7\n"                                                        \
-           "vsri.32 q7, q6, #16\n"                                                     \
-           "vshr.u16 q7, q7, #8\n",                                                    \
+#define OTHER_CHANNELS(weights, before, sums, columns, load_step, step)                            \
+  CHANNELS(weights, before, sums,                                                                  \
+           "subs r10, r10, #" columns                                                              \
+           "\n"                                                                                    \
+           "vshr.s32 q6, q7, #31\n" FIRST_HALF("q4") "vqrdmlah.s32 q6, q7, r5\n" SECOND_HALF("q4") \
+               ROUND_LATER                                                                         \
+           "vadd.i32 q4, q4, r8\n"                                                                 \
+           "vadd.i32 q6, q6, " ROUND                                                               \
+           "\n"                                                                                    \
+           "vshr.s32 q7, q4, #31\n"                                                                \
+           "vqrdmlah.s32 q7, q4, r5\n"                                                             \
+           "vldrh.16 q4, [r11, #48]\n"                                                             \
+           "vqshl.s32 q6, r7\n"                                                                    \
+           "vadd.i32 q7, q7, " ROUND "\n" load_step "add r3, r3, " step                            \
+           "\n"                                                                                    \
+           "vqshl.s32 q7, r7\n"                                                                    \
+           "vsri.32 q7, q6, #16\n"                                                                 \
+           "vshr.u16 q7, q7, #8\n",                                                                \
            "q7", "q4")
 
 #define PRODUCTS(sum, weights, data) "vmladav.s8 " sum ", " weights ", " data "\n"
 // Twice two columns by two rows of outputs.
-#define DENSE_EIGHT                                                          \
-  "vldrb.8 q4, [r1], #8\n" PRODUCTS("r0", "q0", "q4")                        \
-  PRODUCTS("r4", "q2", "q4") PRODUCTS("r2", "q1", "q4") FIRST_HALF("q7")     \
-  PRODUCTS("r6", "q3", "q4") "vldrb.8 q4, [r1], #8\n"                        \
-  PRODUCTS("r0", "q0", "q4") SECOND_HALF("q7") PRODUCTS("r4", "q2", "q4")    \
-  "vadd.i32 q7, q7, r8\n" PRODUCTS("r2", "q1", "q4") PRODUCTS("r6", "q3", "q4")
+#define DENSE_EIGHT                                                                             \
+  "vldrb.8 q4, [r1], #8\n" PRODUCTS("r0", "q0", "q4") PRODUCTS("r4", "q2", "q4")                \
+      PRODUCTS("r2", "q1", "q4") FIRST_HALF("q7")                                               \
+          PRODUCTS("r6", "q3", "q4") "vldrb.8 q4, [r1], #8\n" PRODUCTS("r0", "q0", "q4")        \
+              SECOND_HALF("q7")                                                                 \
+                  PRODUCTS("r4", "q2", "q4") "vadd.i32 q7, q7, r8\n" PRODUCTS("r2", "q1", "q4") \
+                      PRODUCTS("r6", "q3", "q4")
 // Four times one column by two rows.
-#define HALVING_EIGHT                                                        \
-  "vldrb.8 q4, [r1], #10\n" PRODUCTS("r0", "q0", "q4")                       \
-  "vldrb.8 q2, [r1], #10\n" PRODUCTS("r2", "q1", "q4")                       \
-  "vldrb.8 q3, [r1], #10\n" PRODUCTS("r4", "q0", "q2")                       \
-  "vldrb.8 q4, [r1], #10\n" PRODUCTS("r6", "q1", "q2") FIRST_HALF("q7")      \
-  PRODUCTS("r0", "q0", "q3") SECOND_HALF("q7") PRODUCTS("r4", "q0", "q4")    \
-  "vadd.i32 q7, q7, r8\n" PRODUCTS("r2", "q1", "q3") PRODUCTS("r6", "q1", "q4")
+#define HALVING_EIGHT                                                                         \
+  "vldrb.8 q4, [r1], #10\n" PRODUCTS("r0", "q0", "q4") "vldrb.8 q2, [r1], #10\n" PRODUCTS(    \
+      "r2", "q1",                                                                             \
+      "q4") "vldrb.8 q3, [r1], #10\n" PRODUCTS("r4", "q0",                                    \
+                                               "q2") "vldrb.8 q4, [r1], #10\n" PRODUCTS("r6", \
+                                                                                        "q1", \
+                                                                                        "q2") \
+      FIRST_HALF("q7") PRODUCTS("r0", "q0", "q3") SECOND_HALF("q7")                           \
+          PRODUCTS("r4", "q0", "q4") "vadd.i32 q7, q7, r8\n" PRODUCTS("r2", "q1", "q3")       \
+              PRODUCTS("r6", "q1", "q4")
 // One output each.
 #define WIDE_1(sum) "vldrb.8 q4, [r1]\n" PRODUCTS(sum, "q0", "q4")
 #define WIDE_2(sum)         \
@@ -145,26 +157,25 @@ _Static_assert(offsetof(struct strip, plane_step) == 8 && offsetof(struct strip,
   "vldrb.8 q4, [r1, #48]\n" \
   "vmladava.s8 " sum ", q3, q4\n"
 #define NEXT "add r1, r1, r12\n"
-#define WIDE_EIGHT(one)                                                         \
-  one("r0") NEXT one("r2") NEXT one("r4") NEXT one("r6") NEXT FIRST_HALF("q7")  \
-  one("r0") NEXT SECOND_HALF("q7") one("r2") NEXT "vadd.i32 q7, q7, r8\n"       \
-  one("r4") NEXT one("r6") NEXT
+#define WIDE_EIGHT(one)                                                                  \
+  one("r0") NEXT one("r2") NEXT one("r4") NEXT one("r6") NEXT FIRST_HALF("q7") one("r0") \
+      NEXT SECOND_HALF("q7") one("r2") NEXT "vadd.i32 q7, q7, r8\n" one("r4") NEXT one("r6") NEXT
 #endif
 
 #if INTARSIA_HAS_MVE
-#define DENSE_WEIGHTS   \
+#define DENSE_WEIGHTS      \
   "vldrb.8 q3, [r0]\n"     \
   "vldrb.8 q1, [r0, #1]\n" \
   "vldrb.8 q2, [r0, #4]\n" \
   "vldrb.8 q0, [r0, #5]\n" \
   "add r0, r0, #16\n"
-#define DENSE_SWAPPED   \
-  "cbz r4, 2f\n"           \
-  "vrev32.16 q0, q0\n"     \
-  "vrev32.16 q1, q1\n"     \
-  "vrev32.16 q2, q2\n"     \
+#define DENSE_SWAPPED  \
+  "cbz r4, 2f\n"       \
+  "vrev32.16 q0, q0\n" \
+  "vrev32.16 q1, q1\n" \
+  "vrev32.16 q2, q2\n" \
   "vrev32.16 q3, q3\n"
-#define HALVING_WEIGHTS \
+#define HALVING_WEIGHTS    \
   "vldrb.8 q1, [r0]\n"     \
   "vldrb.8 q0, [r0, #2]\n" \
   "add r0, r0, #16\n"
@@ -175,7 +186,7 @@ INTARSIA_OUTLINE void dense_rectified(struct strip *strip) {
 
 INTARSIA_OUTLINE void dense_other(struct strip *strip) {
   register struct strip *s __asm__("r11") = strip;
-  OTHER_CHANNELS(DENSE_WEIGHTS, DENSE_SWAPPED, DENSE_EIGHT, "4");
+  OTHER_CHANNELS(DENSE_WEIGHTS, DENSE_SWAPPED, DENSE_EIGHT, "4", "", "r12");
 }
 
 INTARSIA_INLINE void dense_channels(struct strip *s, bool general) {
@@ -192,7 +203,7 @@ INTARSIA_OUTLINE void halving_rectified(struct strip *strip) {
 
 INTARSIA_OUTLINE void halving_other(struct strip *strip) {
   register struct strip *s __asm__("r11") = strip;
-  OTHER_CHANNELS(HALVING_WEIGHTS, "", HALVING_EIGHT, "4");
+  OTHER_CHANNELS(HALVING_WEIGHTS, "", HALVING_EIGHT, "4", "", "r12");
 }
 
 INTARSIA_INLINE void halving_channels(struct strip *s, bool general) {
@@ -202,24 +213,25 @@ INTARSIA_INLINE void halving_channels(struct strip *s, bool general) {
     halving_rectified(s);
 }
 
+#define STEP_LOADED "ldr r0, [r11, #36]\n"
 // Rectified results are no others in the general way.
 INTARSIA_OUTLINE void wide_channels(struct strip *strip, bool general) {
   (void)general;
   register struct strip *s __asm__("r11") = strip;
   if (strip->vectors == 1) {
-    OTHER_CHANNELS("vldrb.8 q0, [r0], #16\n", "", WIDE_EIGHT(WIDE_1), "8");
+    OTHER_CHANNELS("vldrb.8 q0, [r0], #16\n", "", WIDE_EIGHT(WIDE_1), "8", STEP_LOADED, "r0");
   } else if (strip->vectors == 2) {
     OTHER_CHANNELS(
         "vldrb.8 q0, [r0], #16\n"
         "vldrb.8 q1, [r0], #16\n",
-        "", WIDE_EIGHT(WIDE_2), "8");
+        "", WIDE_EIGHT(WIDE_2), "8", STEP_LOADED, "r0");
   } else {
     OTHER_CHANNELS(
         "vldrb.8 q0, [r0], #16\n"
         "vldrb.8 q1, [r0], #16\n"
         "vldrb.8 q2, [r0], #16\n"
         "vldrb.8 q3, [r0], #16\n",
-        "", WIDE_EIGHT(WIDE_4), "8");
+        "", WIDE_EIGHT(WIDE_4), "8", STEP_LOADED, "r0");
   }
 }
 #else
@@ -232,7 +244,7 @@ INTARSIA_INLINE void all_channels(struct strip *s, enum family family, bool gene
     const int32_t groups = (s->columns + columns - 1) / columns;
     for (int32_t group = 0; group < groups; ++group) {
       for (int32_t lane = 0; lane < kResults; ++lane) {
-        if (s->positions[lane] >= s->columns - group * columns) continue;
+        if (s->positions[lane] >= s->columns - (group + 1) * columns) continue;
         const int32_t of_half = lane / 2, half = lane % 2;
         const int8_t *seen = s->plane, *weights = s->weights;
         if (family == DENSE) {
@@ -246,8 +258,8 @@ INTARSIA_INLINE void all_channels(struct strip *s, enum family family, bool gene
         }
         int32_t sum = s->channels[2];
         for (int32_t i = 0; i < bytes; ++i) sum += seen[i] * weights[s->swapped != 0 ? i ^ 2 : i];
-        s->output[group * s->group_step + s->offsets[lane]] = intarsia_mve_top_result(
-            sum, s->channels[0], s->channels[3], s->channels[1], general);
+        s->output[group * s->group_step + s->offsets[lane]] =
+            intarsia_mve_top_result(sum, s->channels[0], s->channels[3], s->channels[1], general);
       }
     }
     s->plane += groups * columns * s->pixel_step + s->plane_step;
@@ -275,20 +287,19 @@ INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, in
     int8_t *target = to;
     uint32_t lane = 0;
     __asm__ volatile(
-        "vidup.u16 q2, %[lane], #1\n"
+        "vidup.u16 q2, %[lane], #2\n"
         "vmul.i16 q2, q2, %[pitch]\n"
-        "vadd.i16 q3, q2, %[half]\n"
+        "vadd.i16 q3, q2, %[pitch]\n"
         "dls lr, %[columns]\n"
-        "1: vldrb.u16 q0, [%[source]]\n"
-        "vldrb.u16 q1, [%[source], #8]\n"
-        "add %[source], %[source], %[from_step]\n"
+        "1: vldrb.8 q0, [%[source]]\n"
         "vstrb.16 q0, [%[target], q2]\n"
+        "vshr.u16 q1, q0, #8\n"
+        "add %[source], %[source], %[from_step]\n"
         "vstrb.16 q1, [%[target], q3]\n"
         "add %[target], %[target], %[step]\n"
         "le lr, 1b\n"
         : [source] "+l"(source), [target] "+r"(target), [lane] "+Te"(lane)
-        : [pitch] "r"(pitch), [half] "r"(8 * pitch), [columns] "r"(columns),
-          [from_step] "r"(from_step), [step] "r"(step)
+        : [pitch] "r"(pitch), [columns] "r"(columns), [from_step] "r"(from_step), [step] "r"(step)
         : "q0", "q1", "q2", "q3", "lr", "memory");
   }
   for (; channels > 0; channels -= 8, from += 8, to += 8 * pitch) {
@@ -327,7 +338,7 @@ static void place_results(struct strip *s, enum family family, int32_t row, int3
                                           : half * kHalf + of_half;
     const int32_t y = family == DENSE ? of_half / 2 : family == HALVING ? of_half % 2 : 0;
     s->offsets[lane] = (uint16_t)(y * row + x * column);
-    s->positions[lane] = (int16_t)(y < rows ? x : INT16_MAX);
+    s->positions[lane] = (int16_t)(y < rows ? x - (family == WIDE ? kResults : kHalf) : INT16_MAX);
   }
 }
 
@@ -358,6 +369,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   s.pixel_step = pixel_step;
   s.vectors = vectors;
   s.group_step = results * out_column;
+  s.held_step = family == WIDE ? pixel_step : s.group_step;
   s.output_step = 1 - groups * s.group_step;
   s.plane_step = multiplier == 1 ? pitch - travel : -travel;
   for (int32_t n = 0; n < w->batches; ++n) {

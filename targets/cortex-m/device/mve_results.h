@@ -26,8 +26,7 @@ INTARSIA_INLINE int8_t intarsia_mve_top_result(int32_t sum, int32_t multiplier, 
 }
 
 // Results that are written already, into their range.
-INTARSIA_INLINE void intarsia_mve_clamp(int8_t *results, int32_t count, int32_t low,
-                                        int32_t high) {
+INTARSIA_INLINE void intarsia_mve_clamp(int8_t *results, int32_t count, int32_t low, int32_t high) {
 #if INTARSIA_HAS_MVE
   __asm__ volatile(
       "vdup.8 q1, %[low]\n"
@@ -42,8 +41,7 @@ INTARSIA_INLINE void intarsia_mve_clamp(int8_t *results, int32_t count, int32_t 
       : [count] "r"(count), [low] "r"(low), [high] "r"(high)
       : "q0", "q1", "q2", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
 #else
-  for (; count > 0; --count, ++results)
-    *results = (int8_t)intarsia_clamp_i32(*results, low, high);
+  for (; count > 0; --count, ++results) *results = (int8_t)intarsia_clamp_i32(*results, low, high);
 #endif
 }
 
