@@ -4,6 +4,7 @@
 #include "intarsia/targets/cortex_m/mve_depthwise.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "intarsia/targets/cortex_m/bytes.h"
 #include "intarsia/targets/cortex_m/mve_results.h"
@@ -328,9 +329,9 @@ INTARSIA_OUTLINE void turn(const int8_t *from, int32_t from_step, int8_t *to, in
 #endif
 }
 
-// Where the eight results of a group go, and which columns of outputs they are.
-static void place_results(struct strip *s, enum family family, int32_t row, int32_t column,
-                          int32_t rows) {
+// Where the eight results of a group go, and which columns of outputs they are: of all rows, and of the first alone.
+INTARSIA_INLINE void place_results(struct strip *s, enum family family, int32_t row, int32_t column,
+                                   int16_t positions[2][kResults]) {
   for (int32_t lane = 0; lane < kResults; ++lane) {
     const int32_t of_half = lane / 2, half = lane % 2;
     const int32_t x = family == DENSE     ? half * 2 + of_half % 2
@@ -338,7 +339,8 @@ static void place_results(struct strip *s, enum family family, int32_t row, int3
                                           : half * kHalf + of_half;
     const int32_t y = family == DENSE ? of_half / 2 : family == HALVING ? of_half % 2 : 0;
     s->offsets[lane] = (uint16_t)(y * row + x * column);
-    s->positions[lane] = (int16_t)(y < rows ? x - (family == WIDE ? kResults : kHalf) : INT16_MAX);
+    positions[0][lane] = (int16_t)(x - (family == WIDE ? kResults : kHalf));
+    positions[1][lane] = y == 0 ? positions[0][lane] : INT16_MAX;
   }
 }
 
@@ -372,11 +374,12 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   s.held_step = family == WIDE ? pixel_step : s.group_step;
   s.output_step = 1 - groups * s.group_step;
   s.plane_step = multiplier == 1 ? pitch - travel : -travel;
+  int16_t positions[2][kResults];
+  place_results(&s, family, out_row, out_column, positions);
   for (int32_t n = 0; n < w->batches; ++n) {
     for (int32_t c = 0; c < in_c; c += w->group) {
       const int32_t together = in_c - c < w->group ? in_c - c : w->group;
       intarsia_fill(scratch, w->in_zero, together * pitch);
-      place_results(&s, family, out_row, out_column, out_rows);
       for (int32_t oy = 0; oy < w->out_h; oy += out_rows) {
         const int32_t y = oy * w->stride_h - w->pad_top;
         // Of the dense strip, two rows are those of the strip before.
@@ -387,7 +390,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
                scratch + w->pad_left * rows + (family == DENSE ? (row + (oy & 2)) & 3 : row), rows,
                pitch, columns, together);
         }
-        if (family != WIDE && oy + 1 == w->out_h) place_results(&s, family, out_row, out_column, 1);
+        memcpy(s.positions, positions[oy + out_rows > w->out_h ? 1 : 0], sizeof s.positions);
         s.swapped = family == DENSE ? oy & 2 : 0;
         s.weights = weights + c * multiplier * vectors * kVector;
         s.channels = channels + c * multiplier * 4;
