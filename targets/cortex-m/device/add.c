@@ -102,8 +102,8 @@ INTARSIA_OUTLINE int32_t add_eights(const struct intarsia_add *s, const int8_t *
 }
 #endif
 
-static void add_one_by_one(const struct intarsia_add *add, const int8_t *a, const int8_t *b,
-                           int8_t *output, int32_t count) {
+INTARSIA_INLINE void add_one_by_one(const struct intarsia_add *add, const int8_t *a,
+                                    const int8_t *b, int8_t *output, int32_t count) {
   if (add->a_shift != 0 && add->b_shift != 0) {
     add_all(add, a, b, output, count, true, true);
   } else if (add->a_shift != 0) {

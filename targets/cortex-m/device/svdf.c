@@ -71,10 +71,16 @@ INTARSIA_INLINE void move_by(int8_t *memory, int32_t element, int32_t bytes) {
   memcpy(memory + count - 4, &last, sizeof last);
 }
 
-// Four sums at a time: scaled as intarsia_requantize_right does, the zero point, the range.
+// From sums to results: scaled as intarsia_requantize_right does, the zero point, the range.
 struct scaling {
   int32_t multiplier, shift, zero, low, high;
 };
+INTARSIA_INLINE int32_t scaled(int32_t value, const struct scaling *s) {
+  const int32_t result = intarsia_requantize_right(value, s->multiplier, s->shift) + s->zero;
+  return intarsia_clamp_i32(result, s->low, s->high);
+}
+
+// Four at a time.
 INTARSIA_INLINE void scale_four(int32_t values[INTARSIA_WIDE_LANES], const struct scaling *s) {
 #if INTARSIA_HAS_MVE
   // Negative products are one less before they are shifted, so that halves are rounded away from zero; not with a shift
@@ -99,9 +105,7 @@ INTARSIA_INLINE void scale_four(int32_t values[INTARSIA_WIDE_LANES], const struc
         [high] "r"(s->high)
       : "q0", "q1", "q2", "memory");
 #else
-  for (int32_t i = 0; i < INTARSIA_WIDE_LANES; ++i)
-    values[i] = intarsia_clamp_i32(
-        intarsia_requantize_right(values[i], s->multiplier, s->shift) + s->zero, s->low, s->high);
+  for (int32_t i = 0; i < INTARSIA_WIDE_LANES; ++i) values[i] = scaled(values[i], s);
 #endif
 }
 
@@ -125,9 +129,13 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
       int32_t sums[INTARSIA_WIDE_LANES];
       const int32_t lanes = intarsia_min_i32(INTARSIA_WIDE_LANES, filters - first);
       intarsia_narrow_products(scratch, block, s->inputs, sums, core);
-      scale_four(sums, &of_features);
+      if (core == INTARSIA_WIDE_MVE) scale_four(sums, &of_features);
       for (int32_t lane = 0; lane < lanes; ++lane, memory += memory_bytes) {
-        const int32_t feature = sums[lane];
+        int32_t feature = sums[lane];
+        if (core != INTARSIA_WIDE_MVE) {
+          feature = intarsia_requantize_right(feature, s->feature_multiplier, s->feature_shift);
+          feature = intarsia_clamp_i32(feature, -limit, limit - 1) + s->state_zero;
+        }
         int8_t *last = memory + memory_bytes - size;
         move_by(memory, size, memory_bytes);
         if (size == 2) {
@@ -138,9 +146,10 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
         }
       }
     }
-    for (int32_t first = 0; first < s->units; first += INTARSIA_WIDE_LANES) {
+    const int32_t together = core == INTARSIA_WIDE_MVE ? INTARSIA_WIDE_LANES : 1;
+    for (int32_t first = 0; first < s->units; first += together) {
       int32_t sums[INTARSIA_WIDE_LANES] = {0};
-      const int32_t lanes = intarsia_min_i32(INTARSIA_WIDE_LANES, s->units - first);
+      const int32_t lanes = intarsia_min_i32(together, s->units - first);
       for (int32_t lane = 0; lane < lanes; ++lane) {
         const int32_t start = bias[first + lane];
         sums[lane] = size == 2
@@ -150,7 +159,10 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
         unit_memory += unit_elements * size;
         unit_time += unit_elements * size;
       }
-      scale_four(sums, &of_results);
+      if (core == INTARSIA_WIDE_MVE)
+        scale_four(sums, &of_results);
+      else
+        sums[0] = scaled(sums[0], &of_results);
       for (int32_t lane = 0; lane < lanes; ++lane) *output++ = (int8_t)sums[lane];
     }
   }
