@@ -23,6 +23,51 @@ INTARSIA_INLINE void take(int16_t *to, const int8_t *from, int32_t count, int32_
     intarsia_widen(to, from, count, zero, core);
 }
 
+#if INTARSIA_HAS_MVE
+// A lane for each gate: its sum, scaled and limited to 16 bits. Negative products are one less before they are shifted, so
+// that halves are rounded away from zero; not those with a shift of 0.
+#define SCALED(sum, multiplier, shift, free, other) \
+  "vqrdmulh.s32 " sum ", " sum ", " multiplier      \
+  "\n"                                              \
+  "vneg.s32 " shift ", " shift                      \
+  "\n"                                              \
+  "vshr.s32 " free ", " sum                         \
+  ", #31\n"                                         \
+  "vshr.s32 " other ", " shift                      \
+  ", #31\n"                                         \
+  "vand " free ", " free ", " other                 \
+  "\n"                                              \
+  "vadd.i32 " sum ", " sum ", " free                \
+  "\n"                                              \
+  "vrshl.s32 " sum ", " sum ", " shift "\n" LIMITED(sum)
+#define LIMITED(sum)          \
+  "vqmovnb.s32 " sum ", " sum \
+  "\n"                        \
+  "vmovlb.s16 " sum ", " sum "\n"
+INTARSIA_INLINE void add_scaled(const int32_t from_input[kGates], const int32_t from_hidden[kGates],
+                                const int32_t *biases, const struct intarsia_lstm_gate *gates,
+                                int32_t results[kGates]) {
+  __asm__ volatile(
+      "vld20.32 {q4, q5}, [%[biases]]\n"
+      "vld21.32 {q4, q5}, [%[biases]]\n"
+      "vldrw.32 q6, [%[from_input]]\n"
+      "vadd.i32 q6, q6, q4\n"
+      "vldrw.32 q7, [%[from_hidden]]\n"
+      "vld40.32 {q0, q1, q2, q3}, [%[gates]]\n"
+      "vld41.32 {q0, q1, q2, q3}, [%[gates]]\n"
+      "vld42.32 {q0, q1, q2, q3}, [%[gates]]\n"
+      "vld43.32 {q0, q1, q2, q3}, [%[gates]]\n" SCALED("q6", "q0", "q1", "q4", "q5")
+          SCALED("q7", "q2", "q3", "q4",
+                 "q5") "vadd.i32 q6, q6, q7\n" LIMITED("q6") "vstrw.32 q6, [%[results]]\n"
+      :
+      : [from_input] "r"(from_input), [from_hidden] "r"(from_hidden), [biases] "r"(biases),
+        [gates] "r"(gates), [results] "r"(results)
+      : "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7", "memory");
+}
+#undef LIMITED
+#undef SCALED
+#endif
+
 // What the inputs and the hidden state give to the four gates, in Q3.12.
 INTARSIA_INLINE void narrow_sums(const int16_t *x, int32_t inputs, const int16_t *hidden,
                                  int32_t units, const int8_t *weights, const int32_t *biases,
@@ -32,6 +77,12 @@ INTARSIA_INLINE void narrow_sums(const int16_t *x, int32_t inputs, const int16_t
   intarsia_narrow_products(x, weights, inputs, from_input, core);
   intarsia_narrow_products(hidden, weights + INTARSIA_WIDE_LANES * intarsia_wide_run(inputs, core),
                            units, from_hidden, core);
+#if INTARSIA_HAS_MVE
+  if (core == INTARSIA_WIDE_MVE) {
+    add_scaled(from_input, from_hidden, biases, gates, results);
+    return;
+  }
+#endif
   for (int32_t i = 0; i < kGates; ++i) {
     const struct intarsia_lstm_gate *gate = &gates[i];
     const int32_t sum = intarsia_add_wrapping_i32(from_input[i], biases[2 * i]);

@@ -117,7 +117,7 @@ TEST_F(Costs, CountStepsAndResults) {
   EXPECT_DOUBLE_EQ(cycles("cortex-m0", module), 5.8 * products + 100 * results);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", module), 1.15 * products + 13 * results);
   EXPECT_DOUBLE_EQ(cycles("cortex-m7", module), 0.68 * (1.15 * products + 13 * results));
-  EXPECT_DOUBLE_EQ(cycles("cortex-m55", module), 0.145 * products + 10 * results);
+  EXPECT_DOUBLE_EQ(cycles("cortex-m55", module), 0.14 * products + 4.5 * results);
   EXPECT_DOUBLE_EQ(estimate("cortex-m4", module).clock_mhz, 120);
   EXPECT_DOUBLE_EQ(cycles("c -mcpu=cortex-m4 -kernels=portable", module),
                    1.17 * (4.8 * products + 31 * results));
