@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "intarsia/compiled_model.h"
+#include "intarsia/run_cycles.h"
 
 namespace intarsia {
 
@@ -157,6 +158,8 @@ struct Report {
   std::vector<ScheduledAgain> scheduled_again;
   std::optional<Measurements> measured;
   std::string not_measured;  // why `measured` is absent
+  // Of one inference in the board's emulator, on the first random input of make_sample(); absent where nobody asked.
+  std::optional<RunCycles> counted;
 };
 
 // Of a model that one CPU runs; and of one CPU's program, without what was done before it was split off.

@@ -14,6 +14,20 @@ INTARSIA_INLINE int32_t clamp_s16(int32_t value) {
   return intarsia_clamp_i32(value, -32768, 32767);
 }
 
+// Of sums that the compiler has bounded (compiler/recurrent.cpp).
+INTARSIA_INLINE int32_t narrow_share(int32_t sum, const struct intarsia_lstm_share *share) {
+  const int32_t scaled =
+      intarsia_high_product((int32_t)((uint32_t)sum << share->left), share->multiplier);
+  const int32_t less = (int32_t)((uint32_t)scaled >> 31) & share->signs;
+  return clamp_s16((scaled - less + share->half) >> share->shift);
+}
+
+// intarsia_requantize_right of a product of two int16 that are not both the least, and 1 <= shift: results.h has the proof.
+INTARSIA_INLINE int32_t scaled_product(int32_t product, int32_t multiplier, int32_t shift) {
+  const int32_t scaled = intarsia_high_product(product + product, multiplier);
+  return (scaled + (scaled >> 31) + (int32_t)(UINT32_C(1) << (shift - 1))) >> shift;
+}
+
 // Row `from` of activations of `size` bytes as int16 less the zero point.
 INTARSIA_INLINE void take(int16_t *to, const int8_t *from, int32_t count, int32_t zero,
                           int32_t size, enum intarsia_wide_core core) {
@@ -86,10 +100,8 @@ INTARSIA_INLINE void narrow_sums(const int16_t *x, int32_t inputs, const int16_t
   for (int32_t i = 0; i < kGates; ++i) {
     const struct intarsia_lstm_gate *gate = &gates[i];
     const int32_t sum = intarsia_add_wrapping_i32(from_input[i], biases[2 * i]);
-    results[i] = clamp_s16(
-        clamp_s16(intarsia_requantize_right(sum, gate->input_multiplier, gate->input_shift)) +
-        clamp_s16(intarsia_requantize_right(from_hidden[i], gate->hidden_multiplier,
-                                            gate->hidden_shift)));
+    results[i] =
+        clamp_s16(narrow_share(sum, &gate->input) + narrow_share(from_hidden[i], &gate->hidden));
   }
 }
 
@@ -106,18 +118,17 @@ INTARSIA_INLINE void wide_sums(const int16_t *x, int32_t inputs, const int16_t *
     const uint64_t bias = (uint64_t)(uint32_t)biases[2 * i + 1] << 32 | (uint32_t)biases[2 * i];
     const int64_t sum = (int64_t)((uint64_t)from_input[i] + bias);
     results[i] =
-        clamp_s16(clamp_s16(intarsia_scaled_wide(sum, gate->input_multiplier, gate->input_shift)) +
-                  clamp_s16(intarsia_scaled_wide(from_hidden[i], gate->hidden_multiplier,
-                                                 gate->hidden_shift)));
+        clamp_s16(clamp_s16(intarsia_scaled_wide(sum, gate->input.multiplier, gate->input.shift)) +
+                  clamp_s16(intarsia_scaled_wide(from_hidden[i], gate->hidden.multiplier,
+                                                 gate->hidden.shift)));
   }
 }
 
 INTARSIA_INLINE int16_t next_cell(const struct intarsia_lstm *l, int32_t old,
                                   const int32_t values[kGates]) {
-  const int32_t kept =
-      intarsia_requantize_right(values[kForget] * old, l->forget_multiplier, l->forget_shift);
-  const int32_t added = intarsia_requantize_right(values[kInput] * values[kCandidate],
-                                                  l->input_multiplier, l->input_shift);
+  const int32_t kept = scaled_product(values[kForget] * old, l->forget_multiplier, l->forget_shift);
+  const int32_t added =
+      scaled_product(values[kInput] * values[kCandidate], l->input_multiplier, l->input_shift);
   const int32_t fresh = clamp_s16(clamp_s16(kept) + clamp_s16(added));
   return (int16_t)intarsia_clamp_i32(fresh, -l->cell_limit, l->cell_limit);
 }
@@ -151,7 +162,7 @@ INTARSIA_INLINE void lstm(const struct intarsia_lstm *l, const int8_t *input, in
         cell[unit] = next_cell(l, cell[unit], values);
         const int32_t tanh = intarsia_tanh_s16(cell[unit], l->tanh_multiplier, l->tanh_shift);
         const int32_t product =
-            intarsia_requantize_right(tanh * values[kOutput], l->out_multiplier, l->out_shift);
+            scaled_product(tanh * values[kOutput], l->out_multiplier, l->out_shift);
         const int32_t result = intarsia_clamp_i32(product + l->hidden_zero, -limit, limit - 1);
         if (size == 2) {
           const int16_t half = (int16_t)result;

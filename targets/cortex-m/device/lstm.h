@@ -14,11 +14,17 @@ struct intarsia_lstm {
 #undef FIELD
 };
 
-// Gates in the order input, forget, candidate, output. How a gate's two sums become Q3.12: _s8 as
-// intarsia_requantize_right takes it, _s16 as intarsia_requantize_wide.
+// How one of a gate's two sums becomes Q3.12. _s16: by multiplier and shift, as intarsia_requantize_wide takes them.
+// _s8: the sum shifted to the left by `left`, 1 or more, times the multiplier, of which the upper half is rounded; less `signs`
+// where that is negative; plus `half`; shifted to the right. That is intarsia_requantize of a sum that the shift to the left
+// keeps within 31 bits (results.h, "quick": there the shift is 1 and halves are the zero point's); where nothing is
+// shifted to the right, half and signs are 0, otherwise signs is 1.
+struct intarsia_lstm_share {
+  int32_t multiplier, shift, left, half, signs;
+};
+// Gates in the order input, forget, candidate, output.
 struct intarsia_lstm_gate {
-  int32_t input_multiplier, input_shift;
-  int32_t hidden_multiplier, hidden_shift;
+  struct intarsia_lstm_share input, hidden;
 };
 
 // hidden: [batches][units]; cell: [batches][units]. scratch: the inputs and the hidden state, each filled to
