@@ -1,5 +1,6 @@
 // SVDF and LSTM layers: device/svdf.h, device/lstm.h.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "operators.h"
@@ -120,33 +121,34 @@ int64_t largest_sum(const OpView& v, size_t weights, std::optional<size_t> bias)
   return largest;
 }
 
-// struct intarsia_lstm_share; nothing when its sums may leave what the kernel proves by.
-bool append_share(const OpView& v, Multiplier m, int64_t largest, std::vector<uint8_t>& bytes) {
-  const bool wide = v.in(0).type == DataType::Int16;
-  if (wide) {
-    for (const int64_t word : {int64_t{wide_multiplier(m).value}, int64_t{wide_multiplier(m).shift},
-                               int64_t{0}, int64_t{0}, int64_t{0}})
-      append_word(bytes, word);
-    return true;
+// The numbers of one gate in struct intarsia_lstm_shares; nothing when its sums may leave what the kernel proves by.
+std::optional<std::array<int64_t, 5>> share_of(const OpView& v, Multiplier m, int64_t largest) {
+  if (v.in(0).type == DataType::Int16) {
+    const auto wide = wide_multiplier(m);
+    return std::array<int64_t, 5>{wide.value, wide.shift, 0, 0, 0};
   }
   const int64_t left = std::max<int64_t>(m.shift, 0), right = std::max<int64_t>(-m.shift, 0);
-  if (left > 29 || right > 31 || largest << left >= int64_t{1} << 30) return false;
-  for (const int64_t word : {int64_t{m.value}, right, left + 1,
-                             right > 0 ? int64_t{1} << (right - 1) : 0, int64_t{right > 0}})
-    append_word(bytes, word);
-  return true;
+  if (left > 29 || right > 31 || largest << left >= int64_t{1} << 30) return std::nullopt;
+  return std::array<int64_t, 5>{m.value, right, left + 1, right > 0 ? int64_t{1} << (right - 1) : 0,
+                                right > 0 ? 1 : 0};
 }
 
-// struct intarsia_lstm_gate, four of them; nothing when one is not possible.
+// struct intarsia_lstm_gates; nothing when a share is not possible.
 std::optional<std::vector<uint8_t>> gate_table(const OpView& v) {
   std::vector<uint8_t> bytes;
-  for (size_t gate = 0; gate < kGates; ++gate)
-    if (const size_t input = kInputWeights + gate, hidden = kHiddenWeights + gate;
-        !append_share(v, gate_multiplier(v, 0, input), largest_sum(v, input, kBiases + gate),
-                      bytes) ||
-        !append_share(v, gate_multiplier(v, kHidden, hidden), largest_sum(v, hidden, std::nullopt),
-                      bytes))
-      return std::nullopt;
+  for (const bool of_input : {true, false}) {
+    std::vector<std::array<int64_t, 5>> shares;
+    for (size_t gate = 0; gate < kGates; ++gate) {
+      const size_t weights = (of_input ? kInputWeights : kHiddenWeights) + gate;
+      const int64_t largest =
+          largest_sum(v, weights, of_input ? std::optional<size_t>(kBiases + gate) : std::nullopt);
+      const auto share = share_of(v, gate_multiplier(v, of_input ? 0 : kHidden, weights), largest);
+      if (!share) return std::nullopt;
+      shares.push_back(*share);
+    }
+    for (size_t number = 0; number < 5; ++number)
+      for (const std::array<int64_t, 5>& share : shares) append_word(bytes, share[number]);
+  }
   return bytes;
 }
 
