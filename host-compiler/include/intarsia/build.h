@@ -14,7 +14,6 @@
 #include "intarsia/package.h"
 #include "intarsia/plugin/progress.h"
 #include "intarsia/report.h"
-#include "intarsia/run_cycles.h"
 
 namespace intarsia {
 

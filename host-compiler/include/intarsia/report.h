@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "intarsia/compiled_model.h"
-#include "intarsia/run_cycles.h"
 
 namespace intarsia {
 
@@ -132,6 +131,23 @@ struct DeviceCycles {
   std::string device;
   double clock_mhz = 0;  // that the estimate assumes
   int64_t cycles = 0;
+};
+
+// An estimate between two others, for what the documents of a core do not say and for what the emulator does not show
+// (docs/cycles.md).
+struct CycleEstimate {
+  double optimistic = 0, nominal = 0, pessimistic = 0;
+};
+// Of one run, from the call of the model's run function to its return.
+struct RunCycles {
+  struct Operator {
+    std::string name;  // empty: what the run function does beside its operators
+    uint64_t instructions = 0;
+    CycleEstimate cycles;
+  };
+  uint64_t instructions = 0;
+  CycleEstimate cycles;
+  std::vector<Operator> operators;  // in their order; together they are the run
 };
 
 // All figures of a model, or of one CPU's part of it.
