@@ -108,6 +108,10 @@ void CommandLine::add_compile() {
   runtime->check(not_empty);
   command.flag("--single-file", compile_.single_file, "one .c and one .h, for a CPU")
       ->excludes(runtime);
+  command.group("Measuring");
+  command.flag(
+      "--count-cycles", compile_.count_cycles,
+      "run it once in the board's emulator: estimated cycles of each operator in the report");
   add_common(command, compile_.common);
   command.app().callback([&] { exit_code_ = run_compile(context_, compile_); });
 }
@@ -360,6 +364,9 @@ void CommandLine::add_verify() {
       .option("--reference", verify_.reference, file_value(),
               "the model that a compiled folder was made from")
       ->check(not_empty);
+  command.group("Measuring");
+  command.flag("--count-cycles", verify_.count_cycles,
+               "estimate cycles of each operator on the last sample (emulated boards)");
   add_common(command, verify_.common);
   add_timeout(command, verify_.common);
   command.app().callback([this, layers] {

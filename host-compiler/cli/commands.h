@@ -16,6 +16,7 @@ struct CompileCommand {
       runtime_folder;  // of the runtime as a package of its own; empty: it is in the model's
   bool single_file = false;
   std::string format = "plain";  // of packaging/formats/format.h
+  bool count_cycles = false;     // for the report
 };
 int run_compile(Context& context, const CompileCommand& command);
 
@@ -49,6 +50,7 @@ struct VerifyCommand {
   bool layers = true;               // operator by operator, too
   bool layers_are_asked_for = false;
   std::string reference;  // of a package: the model
+  bool count_cycles = false;
 };
 int run_verify(Context& context, const VerifyCommand& command);
 

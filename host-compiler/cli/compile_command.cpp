@@ -13,7 +13,8 @@ int run_compile(Context& context, const CompileCommand& command) {
                                        command.single_file, command.format};
   if (const Result<void> possible = requests::check_folder_request(folder); !possible.ok())
     return fail(possible.error());
-  const Result<MeasuredProgram> made = compile_and_measure(context, command.common);
+  const Result<MeasuredProgram> made =
+      compile_and_measure(context, command.common, command.count_cycles);
   if (!made.ok()) return fail(made.error());
   if (const Result<void> written = requests::write_package(context, folder, *made, print_note);
       !written.ok())

@@ -1,6 +1,7 @@
 #include "compile_summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -149,6 +150,10 @@ void add_devices(const CompileSummary& made, SummaryWriter& writer) {
   }
   if (rows.size() > kMostDevices)
     writer.row("Runs on", fmt::format("and {} devices more", rows.size() - kMostDevices));
+  if (const std::optional<RunCycles>& run = made.report.counted)
+    writer.row("Counted", fmt::format("about {} cycles and {} instructions, in the emulator",
+                                      readable_count(std::llround(run->cycles.nominal)),
+                                      readable_count(static_cast<int64_t>(run->instructions))));
   writer.row("Work", fmt::format("{} multiply-accumulates", readable_count(macs)));
 }
 

@@ -4,32 +4,18 @@
 
 #include <fmt/format.h>
 
+#include "packaging/cycles_json.h"
+
 namespace intarsia::cli {
 namespace {
 
 constexpr const char* kCalls = "(between operators)";
 
-nlohmann::ordered_json estimate_json(const CycleEstimate& cycles) {
-  return {{"optimistic", cycles.optimistic},
-          {"nominal", cycles.nominal},
-          {"pessimistic", cycles.pessimistic}};
-}
-
 }  // namespace
 
 nlohmann::ordered_json cycles_json(const std::vector<RunCycles>& runs) {
   nlohmann::ordered_json array = nlohmann::ordered_json::array();
-  for (const RunCycles& run : runs) {
-    nlohmann::ordered_json json = estimate_json(run.cycles);
-    json["instructions"] = run.instructions;
-    json["operators"] = nlohmann::ordered_json::array();
-    for (const RunCycles::Operator& op : run.operators) {
-      nlohmann::ordered_json row = {{"name", op.name}, {"instructions", op.instructions}};
-      row.update(estimate_json(op.cycles));
-      json["operators"].push_back(std::move(row));
-    }
-    array.push_back(std::move(json));
-  }
+  for (const RunCycles& run : runs) array.push_back(packaging::counted_json(run));
   return array;
 }
 

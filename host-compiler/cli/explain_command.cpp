@@ -98,14 +98,18 @@ void print_text(const Explanation& explanation, const ReducedModule& reduced,
                 const std::vector<CompiledProgram>& planned, const std::vector<DeviceNotes>& notes,
                 bool refused_only) {
   const Terminal& terminal = output_terminal();
-  constexpr size_t kWidestName = 48;
-  std::vector<TableRow> rows = {{{"operator"}, {"kind"}, {"runs on"}, {"shapes"}}};
+  constexpr size_t kWidestName = 48, kCycles = 3;
+  std::vector<TableRow> rows = {{{"operator"}, {"kind"}, {"runs on"}, {"cycles"}, {"shapes"}}};
   std::vector<std::vector<std::string>> remarks(1);
   Elsewhere elsewhere;
   for (const Explanation::Operator& row : explanation.operators) {
     if (refused_only && !is_refused(row)) continue;
-    rows.push_back(
-        {{clipped(row.name, kWidestName), Tint::Name}, {row.kind}, {row.device}, {row.shapes}});
+    const std::optional<double> cycles = explanation.cycles_of(row);
+    rows.push_back({{clipped(row.name, kWidestName), Tint::Name},
+                    {row.kind},
+                    {row.device},
+                    {cycles ? fmt::format("{:.0f}", *cycles) : ""},
+                    {row.shapes}});
     std::vector<std::string>& lines = remarks.emplace_back();
     for (const Offer& offer : row.offers)
       if (offer.taken && !offer.note.empty()) lines.push_back(offer.note);
@@ -118,7 +122,8 @@ void print_text(const Explanation& explanation, const ReducedModule& reduced,
     }
   }
   // The table's lines, each with its remarks below; on a terminal a row may be several lines.
-  const std::vector<std::string> lines = table_lines(rows, terminal, {.has_heading = true});
+  const std::vector<std::string> lines =
+      table_lines(rows, terminal, {.has_heading = true, .right = {kCycles}});
   for (size_t r = 0; r < lines.size(); ++r) {
     fmt::print("{}\n", lines[r]);
     for (const std::string& remark : remarks[r])

@@ -4,11 +4,13 @@
 
 namespace intarsia::cli {
 
-Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOptions& options) {
+Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOptions& options,
+                                            bool counts_cycles) {
   show_progress("reading " + options.model);
   INTARSIA_TRY(const std::vector<uint8_t> file, read_file(options.model));
   return requests::compile_and_measure(context, {.options = options,
                                                  .bytes = file,
+                                                 .counts_cycles = counts_cycles,
                                                  .on_note = print_note,
                                                  .on_progress = progress_listener()});
 }

@@ -9,6 +9,7 @@ namespace intarsia::cli {
 using requests::MeasuredProgram;
 
 // With --flash-budget: the first choice of --optimise, from the asked one to smaller code, that keeps to it.
-Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOptions& options);
+Result<MeasuredProgram> compile_and_measure(Context& context, const CommonOptions& options,
+                                            bool counts_cycles = false);
 
 }  // namespace intarsia::cli

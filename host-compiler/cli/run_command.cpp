@@ -233,8 +233,6 @@ Result<int> run_built(Context& context, const RunCommand& command) {
   FinishedRun ran;
   INTARSIA_TRY(BuildSetting setting,
                setting_for_run(context, command, work.path() + "/package", ran.files));
-  // Lines of the source say which operator an instruction belongs to. The code is the same without.
-  if (command.count_cycles) setting.more_flags.push_back("-g");
   if (!setting.board.native() && !setting.board.emulator)
     return Diagnostics(
         fmt::format("--board {}", setting.board.name), "no emulator is known for this board",
@@ -242,7 +240,7 @@ Result<int> run_built(Context& context, const RunCommand& command) {
                     "that offers semihosting",
                     command.common.model, setting.board.name));
   INTARSIA_TRY_VOID(check_counting(command, setting.board));
-  if (command.count_cycles) INTARSIA_TRY_VOID(check_cycles_are_counted(setting));
+  if (command.count_cycles) INTARSIA_TRY_VOID(prepare_to_count_cycles(setting));
   if (!command.trace_file.empty() && !setting.board.native() &&
       !setting.board.takes_simulated_devices())
     return Diagnostics(

@@ -70,15 +70,21 @@ std::vector<OperatorCheck::Row> compare_shown(const graph::Module& opened,
 }
 
 // Builds the program and runs it; with `layers` it shows what its operators compute.
-Result<Column> look_at(const BuildSetting& package, bool layers, const Subject& subject,
-                       const graph::Module& reduced) {
+Result<Column> look_at(const BuildSetting& package, const VerifyCommand& command, bool layers,
+                       const Subject& subject, const graph::Module& reduced) {
   Column column{package.board.name};
   BuildSetting setting = package;
   setting.shows_results = layers;
   std::vector<std::vector<ShownResult>> shown;
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY(const std::vector<Values> results,
-               run_package(setting, subject.samples, work.path(), layers ? &shown : nullptr));
+               run_package(setting, subject.samples, work.path(), {layers ? &shown : nullptr}));
+  if (command.count_cycles) {
+    // A program of its own: showing results takes cycles.
+    INTARSIA_TRY(const TemporaryFolder again, TemporaryFolder::make());
+    INTARSIA_TRY(const std::vector<Values> counted,
+                 run_package(package, subject.samples, again.path(), {.cycles = &column.cycles}));
+  }
   column.difference = first_difference(subject.module, subject.expected, results);
   if (!layers) return column;
   const graph::Module opened = with_all_outputs(reduced);
@@ -122,7 +128,7 @@ Result<int> verify_package(Context& context, const VerifyCommand& command) {
                   &reduced.module.entry_function()};
   verdict.explanation.operators = operators_of_package(folder);
   INTARSIA_TRY(Column column,
-               look_at(setting, command.layers && is_whole, subject, reduced.module));
+               look_at(setting, command, command.layers && is_whole, subject, reduced.module));
   verdict.columns.push_back(std::move(column));
   return report(
       command, verdict,

@@ -96,7 +96,7 @@ Result<Ran> run_in_engine(const Context& context, const Selection& selection,
 
 Result<Ran> run_module(const Context& context, const CommonOptions& options,
                        const Platform& platform, const graph::Module& module,
-                       const std::vector<Values>& samples) {
+                       const std::vector<Values>& samples, bool counts_cycles) {
   const Selection& selection = platform.selection;
   if (platform.is_engine) return run_in_engine(context, selection, module, samples);
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
@@ -106,24 +106,32 @@ Result<Ran> run_module(const Context& context, const CommonOptions& options,
       build_setting(context, options, selection, folder, model.package.manifest);
   Ran ran;
   ran.explanation = std::move(model.partitioned.explanation);
-  INTARSIA_TRY(ran.results, run_package(setting, samples, work.path()));
+  counts_cycles = counts_cycles && setting.board.emulator.has_value();
+  INTARSIA_TRY(ran.results, run_package(setting, samples, work.path(),
+                                        {.cycles = counts_cycles ? &ran.cycles : nullptr}));
   return ran;
 }
 
-Result<std::vector<Values>> run_package(const BuildSetting& setting,
+Result<std::vector<Values>> run_package(const BuildSetting& package,
                                         const std::vector<Values>& samples,
                                         const std::string& work_folder,
-                                        std::vector<std::vector<ShownResult>>* shown) {
+                                        const PackageRunNotes& notes) {
+  BuildSetting setting = package;
   ExecuteRequest request;
-  if (shown != nullptr) request.results_file = work_folder + "/results.bin";
+  if (notes.shown != nullptr) request.results_file = work_folder + "/results.bin";
+  if (notes.cycles != nullptr) {
+    INTARSIA_TRY_VOID(prepare_to_count_cycles(setting));
+    request.count_cycles = true;
+  }
   INTARSIA_TRY(request.program, build_program(setting, work_folder));
   request.inputs = joined(samples);
   request.repeat = static_cast<int32_t>(samples.size());
   request.keep_all = true;
   INTARSIA_TRY(const ExecuteResult result, execute(setting, request, work_folder));
-  if (shown != nullptr) {
-    INTARSIA_TRY(*shown, read_shown_results(request.results_file));
+  if (notes.shown != nullptr) {
+    INTARSIA_TRY(*notes.shown, read_shown_results(request.results_file));
   }
+  if (notes.cycles != nullptr) *notes.cycles = result.cycles;
   std::vector<Values> results;
   for (size_t s = 0; s < samples.size(); ++s)
     results.push_back(slice(result.outputs, s, samples.size()));

@@ -28,17 +28,24 @@ Result<Platforms> platforms_of(const Context& context, const Selection& selectio
 struct Ran {
   std::vector<Values> results;  // by sample, then by output
   Explanation explanation;
-  std::string cannot;  // why the engine cannot execute it; there are no results then
+  std::string cannot;             // why the engine cannot execute it; there are no results then
+  std::vector<RunCycles> cycles;  // by sample, where they are counted
 };
 // Compiles and runs the module there, one start for all samples; state goes on from one to the next.
 Result<Ran> run_module(const Context& context, const CommonOptions& options,
                        const Platform& platform, const graph::Module& module,
-                       const std::vector<Values>& samples);
-// The same of a package. `shown`: by sample, what each operator computed, when the setting shows results.
+                       const std::vector<Values>& samples, bool counts_cycles = false);
+// What else is wanted of a program's runs: by sample, what each operator computed, when the setting shows results; or
+// cycles.
+struct PackageRunNotes {
+  std::vector<std::vector<ShownResult>>* shown = nullptr;
+  std::vector<RunCycles>* cycles = nullptr;
+};
+// The same of a package.
 Result<std::vector<Values>> run_package(const BuildSetting& setting,
                                         const std::vector<Values>& samples,
                                         const std::string& work_folder,
-                                        std::vector<std::vector<ShownResult>>* shown = nullptr);
+                                        const PackageRunNotes& notes = {});
 
 // What a user gives as samples: once per input of the function a file with one slice for each, or one
 // folder with a file per sample and input, dealt in the order of their names. Raw bytes or .npy.

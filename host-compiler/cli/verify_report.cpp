@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cycles_report.h"
 #include "text_table.h"
 
 namespace intarsia::cli {
@@ -74,6 +75,8 @@ std::string summary_text(const Verdict& verdict) {
   std::string text = fmt::format("{}: {} agree on {} sample{} ({})\n", verdict.model, what,
                                  verdict.samples, verdict.samples == 1 ? "" : "s", verdict.target);
   for (const Column& column : verdict.columns) {
+    if (!column.cycles.empty())
+      text += fmt::format("{}: {}", column.platform, cycles_text(column.cycles.back()));
     if (column.allowed > 0)
       text += fmt::format(
           "{}: each operator on the operands it had: devices that round in their own way within {} "
@@ -97,6 +100,7 @@ Json json_of(const Verdict& verdict) {
     allowed = std::max(allowed, column.allowed);
     largest = std::max(largest, column.largest);
     json["platforms"].push_back(column.platform);
+    if (!column.cycles.empty()) json["cycles"][column.platform] = cycles_json(column.cycles);
     if (!column.difference.empty() && !json.contains("first_difference"))
       json["first_difference"] = column.difference;
   }

@@ -19,6 +19,7 @@ struct Column {
   std::string difference;                // the first, in words; empty: none
   int32_t allowed = 0, largest = 0;      // steps, where devices round in their own way
   std::string cannot;                    // why this program cannot be executed; empty: it was
+  std::vector<RunCycles> cycles;         // by sample, where they were counted
 };
 
 struct Verdict {

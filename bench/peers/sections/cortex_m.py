@@ -1,13 +1,16 @@
-"""Instructions, code, constants, RAM and stack of firmware in the emulator, beside what was recorded of TFLM with CMSIS-NN."""
+"""Estimated cycles, instructions, code, constants, RAM and stack of firmware in the emulator, beside what was recorded of TFLM with
+CMSIS-NN, and its cycles where $INTARSIA_TFLM names a checkout of it (bench/README.md)."""
 import importlib.machinery
 import importlib.util
+import os
+import pathlib
 
 from ..machine import ROOT
 from ..tables import ratio, where_less
 
 NAME = "cortex-m"
 PEERS = []
-HEADINGS = ["model", "core", "TFLM: instructions", "Intarsia: instructions", "TFLM / Intarsia", "TFLM: code", "Intarsia: code",
+HEADINGS = ["model", "core", "TFLM: cycles", "Intarsia: cycles", "TFLM / Intarsia", "TFLM: instructions", "Intarsia: instructions", "TFLM / Intarsia", "TFLM: code", "Intarsia: code",
             "TFLM: model file", "Intarsia: constants", "TFLM: arena", "Intarsia: RAM", "TFLM: stack", "Intarsia: stack"]
 CORES = ("m4f", "m55")
 
@@ -18,6 +21,16 @@ def bench_run():
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("bench_run", loader))
     loader.exec_module(module)
     return module
+
+
+def counted_peer(run, model, core, ours):
+    """Estimated cycles of the peer's fastest build, or None."""
+    checkout = os.environ.get("INTARSIA_TFLM")
+    if not checkout:
+        return None
+    cache = pathlib.Path(os.environ.get("INTARSIA_TFLM_CACHE", run.ROOT / "build" / "tflm"))
+    levels = os.environ.get("INTARSIA_TFLM_LEVELS", "-O2,-O3").split(",")
+    return round(run.measure_peer(pathlib.Path(checkout), model, core, levels, cache, ours, False)["cycles"]["nominal"])
 
 
 def make(machine, options):
@@ -37,13 +50,16 @@ def make(machine, options):
             peer = peers.get((name, core))
             if peers and peer is None and not options.models_were_named:
                 continue
-            ours = run.measure(name, core, [])
+            work = machine.folder()
+            ours = run.measure(name, core, [], work=work)
+            counted = counted_peer(run, name, core, work / "package") if peer else None
             theirs = peer or dict.fromkeys(("instructions", "flash_code_bytes", "arena_bytes", "stack"))
-            rows.append([name, core, theirs["instructions"], ours["instructions"], ratio(theirs["instructions"], ours["instructions"]),
+            cycles = round(ours["cycles"]["nominal"])
+            rows.append([name, core, counted, cycles, ratio(counted, cycles), theirs["instructions"], ours["instructions"], ratio(theirs["instructions"], ours["instructions"]),
                          theirs["flash_code_bytes"], ours["code"], model.path.stat().st_size if peer else None, ours["constants"],
                          theirs["arena_bytes"], ours["ram"], theirs["stack"], ours["stack"]])
     if not peers:
         return rows, ["No figures of TFLM were recorded beside the repository."]
     pairs = [(what, f"TFLM: {theirs}", f"Intarsia: {ours}") for what, theirs, ours in
-             (("instructions",) * 3, ("code",) * 3, ("constants", "model file", "constants"), ("RAM", "arena", "RAM"), ("stack",) * 3)]
+             (("cycles",) * 3, ("instructions",) * 3, ("code",) * 3, ("constants", "model file", "constants"), ("RAM", "arena", "RAM"), ("stack",) * 3)]
     return rows, where_less("TFLM", HEADINGS, rows, pairs, lambda row: f"{row[0]} on {row[1]}")

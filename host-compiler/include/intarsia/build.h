@@ -55,30 +55,13 @@ struct ExecuteRequest {
   int32_t repeat = 1;
   bool keep_all = false;            // outputs of every run, one after another
   bool count_instructions = false;  // emulated boards only
-  // Estimates cycles, and counts instructions. Of a program whose sources were compiled with -g (more_flags), on an
-  // emulated board with one core.
+  // Estimates cycles, and counts instructions. Of a program that was built with a setting of prepare_to_count_cycles().
   bool count_cycles = false;
   // On this machine, where devices are simulated: a file for a trace of what they did, in Chrome's JSON format.
   // Not written when the program has no such device.
   std::string trace_file;
   // Of a program that shows them: a file for the results of all operators, for read_shown_results.
   std::string results_file;
-};
-// An estimate between two others, for what the documents of a core do not say and for what the emulator does not show
-// (docs/cycles.md).
-struct CycleEstimate {
-  double optimistic = 0, nominal = 0, pessimistic = 0;
-};
-// Of one run, from the call of the model's run function to its return.
-struct RunCycles {
-  struct Operator {
-    std::string name;  // empty: what the run function does beside its operators
-    uint64_t instructions = 0;
-    CycleEstimate cycles;
-  };
-  uint64_t instructions = 0;
-  CycleEstimate cycles;
-  std::vector<Operator> operators;  // in their order; together they are the run
 };
 // What came of it.
 struct ExecuteResult {
@@ -90,8 +73,10 @@ struct ExecuteResult {
   // What the simulated devices tell of the last run of each of their streams: a JSON array. Empty: there are none.
   std::string device_profile;
 };
-// Refuses a core that no timings are known of, before anything is built.
-Result<void> check_cycles_are_counted(const BuildSetting& setting);
+// Before a program is built whose cycles are counted: lines of the sources will say which operator an instruction
+// belongs to, the code stays the same. Refuses a board without an emulator, a model in several parts and a core that no timings
+// are known of.
+Result<void> prepare_to_count_cycles(BuildSetting& setting);
 // Runs the program, on this machine or in the board's emulator; `work_folder` gets its files. Fails with what the program
 // printed when it ends with an error, or when the time limit is over.
 Result<ExecuteResult> execute(const BuildSetting& setting, const ExecuteRequest& request,

@@ -74,6 +74,10 @@ struct Explanation {
   };
   std::vector<Clock> clocks;
 
+  // Estimated, of the operator where it runs, in cycles of that device's clock, as if it ran alone. Nothing without
+  // estimates, and for an operator that takes no time of its own.
+  std::optional<double> cycles_of(const Operator& row) const;
+
   // What the devices' cost estimates say in cycles of their own clocks, in the order in which it runs: of every operator
   // of a CPU, and of every function of another device, whose operators save each other work. Only where asked for.
   struct Cycles {

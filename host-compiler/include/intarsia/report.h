@@ -133,6 +133,23 @@ struct DeviceCycles {
   int64_t cycles = 0;
 };
 
+// An estimate between two others, for what the documents of a core do not say and for what the emulator does not show
+// (docs/cycles.md).
+struct CycleEstimate {
+  double optimistic = 0, nominal = 0, pessimistic = 0;
+};
+// Of one run, from the call of the model's run function to its return.
+struct RunCycles {
+  struct Operator {
+    std::string name;  // empty: what the run function does beside its operators
+    uint64_t instructions = 0;
+    CycleEstimate cycles;
+  };
+  uint64_t instructions = 0;
+  CycleEstimate cycles;
+  std::vector<Operator> operators;  // in their order; together they are the run
+};
+
 // All figures of a model, or of one CPU's part of it.
 struct Report {
   std::string model, target, board;
@@ -157,6 +174,8 @@ struct Report {
   std::vector<ScheduledAgain> scheduled_again;
   std::optional<Measurements> measured;
   std::string not_measured;  // why `measured` is absent
+  // Of one inference in the board's emulator, on the first random input of make_sample(); absent where nobody asked.
+  std::optional<RunCycles> counted;
 };
 
 // Of a model that one CPU runs; and of one CPU's program, without what was done before it was split off.

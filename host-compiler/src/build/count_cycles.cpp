@@ -122,8 +122,17 @@ Result<std::vector<RunCycles>> read_run_cycles(const BuildSetting& setting,
 
 namespace intarsia {
 
-Result<void> check_cycles_are_counted(const BuildSetting& setting) {
+Result<void> prepare_to_count_cycles(BuildSetting& setting) {
+  if (!setting.board.emulator)
+    return Diagnostics(
+        "--count-cycles",
+        fmt::format("cycles are counted in an emulator, and board {} has none", setting.board.name),
+        "choose another board with --board");
+  if (!setting.manifest.parts.empty())
+    return Diagnostics("--count-cycles", "a model in several parts runs on several cores at a time",
+                       "count each part's cycles in a firmware of its own");
   INTARSIA_TRY_VOID(build::timed_core(setting));
+  setting.more_flags.push_back("-g");
   return {};
 }
 

@@ -106,6 +106,23 @@ Json packaging::cycles_json(const std::vector<DeviceCycles>& devices,
   return json;
 }
 
+Json packaging::counted_json(const RunCycles& run) {
+  const auto estimate = [](const CycleEstimate& cycles) {
+    return Json{{"optimistic", cycles.optimistic},
+                {"nominal", cycles.nominal},
+                {"pessimistic", cycles.pessimistic}};
+  };
+  Json json = estimate(run.cycles);
+  json["instructions"] = run.instructions;
+  json["operators"] = Json::array();
+  for (const RunCycles::Operator& op : run.operators) {
+    Json row = {{"name", op.name}, {"instructions", op.instructions}};
+    row.update(estimate(op.cycles));
+    json["operators"].push_back(std::move(row));
+  }
+  return json;
+}
+
 std::string report_json(const Report& report) {
   Json json;
   json["format"] = kReportFormat;
@@ -153,6 +170,7 @@ std::string report_json(const Report& report) {
   }
   if (!report.cycles.empty())
     json["estimated_cycles"] = packaging::cycles_json(report.device_cycles, report.cycles);
+  if (report.counted) json["counted_cycles"] = packaging::counted_json(*report.counted);
   json["regions"] = Json::array();
   for (const RegionRow& region : report.regions)
     json["regions"].push_back({{"name", region.name},

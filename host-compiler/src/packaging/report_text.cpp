@@ -90,13 +90,28 @@ std::string operators_text(const Report& report) {
   const auto region_column = [&](const std::string& region) {
     return streams ? fmt::format(" {:<{}}", region.substr(0, region_width), region_width) : "";
   };
-  std::string text = fmt::format("Operators\n  {:<{}} {:<{}}{} {:>10} {:>8} {:>7}  memory\n",
-                                 "operator", name_width, "device", device_width,
-                                 region_column("region"), "MACs", "weights", "tables");
+  std::map<std::string, double> counted;
+  if (report.counted)
+    for (const RunCycles::Operator& each : report.counted->operators)
+      counted[each.name] = each.cycles.nominal;
+  const bool has_cycles = !report.cycles.empty();
+  // In cycles of the device's clock: estimated before anything ran, and as counted.
+  const auto cycles_columns = [&](const std::string& estimated, const std::string& count) {
+    return (has_cycles ? fmt::format(" {:>10}", estimated) : "") +
+           (report.counted ? fmt::format(" {:>10}", count) : "");
+  };
+  std::string text =
+      fmt::format("Operators\n  {:<{}} {:<{}}{} {:>10}{} {:>8} {:>7}  memory\n", "operator",
+                  name_width, "device", device_width, region_column("region"), "MACs",
+                  cycles_columns("cycles", "counted"), "weights", "tables");
   for (const OperatorRow& row : report.operators) {
-    text += fmt::format("  {:<{}} {:<{}}{} {:>10} {:>8} {:>7} ", row.name.substr(0, name_width),
+    const auto count = counted.find(row.name);
+    const std::string cycles =
+        cycles_columns(row.cycles_alone ? fmt::format("{}", *row.cycles_alone) : "-",
+                       count != counted.end() ? fmt::format("{:.0f}", count->second) : "-");
+    text += fmt::format("  {:<{}} {:<{}}{} {:>10}{} {:>8} {:>7} ", row.name.substr(0, name_width),
                         name_width, row.device, device_width, region_column(row.region), row.macs,
-                        row.weight_bytes, row.table_bytes);
+                        cycles, row.weight_bytes, row.table_bytes);
     for (const OperatorRow::Range& range : row.memory)
       text += fmt::format(" {} {}[{:#x},{:#x})", range.what, range.pool, range.begin, range.end);
     text += "\n";
@@ -166,6 +181,20 @@ std::string packaging::cycles_text(const std::vector<DeviceCycles>& devices) {
   return text;
 }
 
+namespace {
+
+std::string counted_text(const Report& report) {
+  if (!report.counted) return "";
+  const RunCycles& run = *report.counted;
+  return fmt::format(
+      "Cycles, counted in the emulator of the board\n  {:<12} {:>9.0f} (between {:.0f} and "
+      "{:.0f})\n  {:<12} {:>9}\n",
+      "cycles", run.cycles.nominal, run.cycles.optimistic, run.cycles.pessimistic, "instructions",
+      run.instructions);
+}
+
+}  // namespace
+
 std::string report_text(const Report& report) {
   std::string text = fmt::format("{} for {} on board {}\n{} multiply-accumulates", report.model,
                                  report.target, report.board, report.macs);
@@ -176,8 +205,8 @@ std::string report_text(const Report& report) {
   return text + "\n" + elimination_text(report) + "\n" +
          packaging::edges_text(report.inputs, report.outputs) + pools_text(report) +
          row_tiles_text(report) + scheduled_again_text(report) + flash_text(report) +
-         packaging::cycles_text(report.device_cycles) + "\n" + operators_text(report) +
-         kernels_text(report);
+         packaging::cycles_text(report.device_cycles) + counted_text(report) + "\n" +
+         operators_text(report) + kernels_text(report);
 }
 
 }  // namespace intarsia

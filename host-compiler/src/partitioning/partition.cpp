@@ -149,6 +149,15 @@ int64_t operators_of_devices(const graph::Module& module, const TargetSpec& targ
 
 }  // namespace
 
+std::optional<double> Explanation::cycles_of(const Operator& row) const {
+  const auto clock = std::find_if(clocks.begin(), clocks.end(),
+                                  [&](const Clock& each) { return each.device == row.device; });
+  const auto offer = std::find_if(row.offers.begin(), row.offers.end(),
+                                  [](const Offer& each) { return each.taken; });
+  if (clock == clocks.end() || offer == row.offers.end() || !(offer->microseconds > 0)) return {};
+  return offer->microseconds * clock->mhz;
+}
+
 std::string search_note(const Explanation& explanation) {
   if (!explanation.search || explanation.search->is_exact) return "";
   return fmt::format(

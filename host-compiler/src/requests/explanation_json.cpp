@@ -1,6 +1,7 @@
 #include "requests/explanation_json.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -42,11 +43,14 @@ std::string explanation_json(const Explanation& explanation, const ReducedModule
       if (!offer.note.empty()) item["note"] = offer.note;
       offers.push_back(std::move(item));
     }
-    json["operators"].push_back({{"name", row.name},
-                                 {"kind", row.kind},
-                                 {"shapes", row.shapes},
-                                 {"member", row.device},
-                                 {"offers", std::move(offers)}});
+    Json item = {{"name", row.name},
+                 {"kind", row.kind},
+                 {"shapes", row.shapes},
+                 {"member", row.device},
+                 {"offers", std::move(offers)}};
+    if (const std::optional<double> cycles = explanation.cycles_of(row))
+      item["cycles"] = std::llround(*cycles);
+    json["operators"].push_back(std::move(item));
   }
   json["slimming"] = elimination_json(reduced.before, reduced.after, reduced.actions);
   for (const CompiledProgram& program : planned) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "requests/counted_program.h"
 #include "support/files.h"
 #include "support/watched.h"
 
@@ -19,7 +20,8 @@ Result<MeasuredProgram> package_and_measure(const Environment& environment,
                compile_on(environment, selection, partitioned, Stage::Package));
   Result<Measurements> measured =
       Diagnostics(selection.board.name, "code and stack were not to be measured");
-  if (request.measures) {
+  std::optional<RunCycles> counted;
+  if (request.measures || request.counts_cycles) {
     // Measured in a folder of our own, so that the user's appears whole or not at all.
     INTARSIA_TRY_VOID(watched::begins("measure"));
     INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
@@ -27,10 +29,14 @@ Result<MeasuredProgram> package_and_measure(const Environment& environment,
     BuildSetting setting = build_setting(environment, options, selection.board, selection.core,
                                          work.path(), model.package.manifest);
     setting.on_progress = request.on_progress;
-    measured = measure(setting);
+    if (request.measures) measured = measure(setting);
+    if (request.counts_cycles) {
+      INTARSIA_TRY(counted,
+                   count_cycles(setting, model.partitioned.module.entry_function(), work.path()));
+    }
     INTARSIA_TRY_VOID(watched::goes_on());  // what was ended was not measured
   }
-  ProgramReport report = report_of(selection, model, measured);
+  ProgramReport report = report_of(selection, model, measured, std::move(counted));
   MeasuredProgram made{selection, std::move(model), std::move(report)};
   made.selection.options.on_progress = nullptr;  // whoever listens now may be gone later
   return made;

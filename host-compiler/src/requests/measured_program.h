@@ -16,6 +16,7 @@ struct MeasuredRequest {
   std::span<const uint8_t> bytes;  // of the model's file
   // Code and stack, with the board's compiler. Without it a flash budget is refused.
   bool measures = true;
+  bool counts_cycles = false;  // of one inference, in the board's emulator
   NoteSink on_note = {};
   ProgressListener on_progress = {};
 };

@@ -70,13 +70,14 @@ ProgramReport multicore_report(const Selection& selection, const CompiledModel& 
 }  // namespace
 
 ProgramReport report_of(const Selection& selection, const CompiledModel& model,
-                        const Result<Measurements>& measured) {
+                        const Result<Measurements>& measured, std::optional<RunCycles> counted) {
   if (!model.multicore.segments.empty()) return multicore_report(selection, model);
   Report report = make_report(model, to_string(selection.target), selection.board.name);
   if (measured.ok())
     report.measured = *measured;
   else
     report.not_measured = measured.error().items().front().to_string();
+  report.counted = std::move(counted);
   ProgramReport result;
   result.model = report.model;
   result.inputs = report.inputs;
@@ -87,6 +88,7 @@ ProgramReport report_of(const Selection& selection, const CompiledModel& model,
   result.device_cycles = report.device_cycles;
   result.operators = report.operators;
   result.measured = report.measured;
+  result.counted = report.counted;
   result.not_measured = report.not_measured;
   result.parts.push_back(std::move(report));
   return result;

@@ -22,10 +22,12 @@ struct ProgramReport {
   std::vector<DeviceCycles> device_cycles;
   std::vector<OperatorRow> operators;
   std::optional<Measurements> measured;
+  std::optional<RunCycles> counted;
   std::string not_measured;  // why `measured` is absent
 };
-// `measured` is of the program when it is a single one for a board.
+// `measured` and `counted` are of the program when it is a single one for a board.
 ProgramReport report_of(const Selection& selection, const CompiledModel& model,
-                        const Result<Measurements>& measured);
+                        const Result<Measurements>& measured,
+                        std::optional<RunCycles> counted = {});
 
 }  // namespace intarsia::requests

@@ -18,6 +18,12 @@ void append(std::vector<uint8_t>& bytes, int64_t value) {
     bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * byte)));
 }
 
+// Of the quick arithmetic: half of the last bit and the zero point.
+int64_t rounding(Multiplier m, int64_t out_zero) {
+  const int64_t last_bit = int64_t{1} << -m.shift;
+  return last_bit / 2 + out_zero * last_bit;
+}
+
 struct Sum {
   int64_t start;  // bias with the zero point's share
   int64_t most;   // no partial sum is larger in magnitude
@@ -97,10 +103,9 @@ std::vector<uint8_t> filled_rows(const WeightRows& rows, int64_t run) {
 std::vector<uint8_t> Channels::table() const {
   std::vector<uint8_t> bytes;
   for (const auto& [bias, multiplier] : list) {
-    const int64_t last_bit = quick ? int64_t{1} << -multiplier.shift : 1;
     append(bytes, bias);
     append(bytes, multiplier.value);
-    append(bytes, quick ? last_bit / 2 + out_zero * last_bit : out_zero);
+    append(bytes, quick ? rounding(multiplier, out_zero) : out_zero);
     append(bytes, quick ? -multiplier.shift : multiplier.shift);
   }
   return bytes;
@@ -110,24 +115,27 @@ std::vector<uint8_t> Channels::scalar_table() const {
   std::vector<uint8_t> bytes;
   for (const auto& [bias, multiplier] : list) {
     append(bytes, multiplier.value);
-    append(bytes, multiplier.shift);
+    append(bytes, 24 + multiplier.shift);
     append(bytes, bias);
+    append(bytes, rounding(multiplier, out_zero));
   }
   return bytes;
 }
 
-std::vector<uint8_t> Channels::vector_table(
-    const std::vector<std::vector<int64_t>>& blocks,
-    const std::vector<std::vector<int64_t>>& multipliers) const {
+std::vector<uint8_t> Channels::block_table(const std::vector<size_t>& order) const {
   std::vector<uint8_t> bytes;
-  const auto channel = [&](int64_t c) {
-    return c < static_cast<int64_t>(list.size()) ? list[static_cast<size_t>(c)]
-                                                 : Channel{0, {0, -1}};
-  };
-  for (size_t block = 0; block < blocks.size(); ++block) {
-    for (const int64_t c : blocks[block]) append(bytes, channel(c).bias);
-    for (const int64_t c : multipliers[block]) append(bytes, channel(c).multiplier.value);
-    for (const int64_t c : multipliers[block]) append(bytes, channel(c).multiplier.shift);
+  for (size_t first = 0; first < list.size(); first += order.size()) {
+    const auto number = [&](size_t lane, const auto& of) {
+      append(bytes, first + lane < list.size() ? of(list[first + lane]) : 0);
+    };
+    for (size_t lane = 0; lane < order.size(); ++lane)
+      number(lane, [](const Channel& c) { return c.bias; });
+    for (const size_t lane : order)
+      number(lane, [](const Channel& c) { return int64_t{c.multiplier.value}; });
+    for (const size_t lane : order)
+      number(lane, [&](const Channel& c) { return rounding(c.multiplier, out_zero); });
+    for (const size_t lane : order)
+      number(lane, [](const Channel& c) { return int64_t{24 + c.multiplier.shift}; });
   }
   return bytes;
 }

@@ -27,12 +27,11 @@ struct Channels {
 
   // struct intarsia_channel, one after another.
   std::vector<uint8_t> table() const;
-  // Of each channel its multiplier, its shift as VRSHL takes it, its bias.
+  // Of each channel its multiplier, 24 less its shift, its bias, its rounding.
   std::vector<uint8_t> scalar_table() const;
-  // Blocks of channels: their biases, then multipliers and shifts as VRSHL takes them in an order of their
-  // own. Channels beyond the last have zeros.
-  std::vector<uint8_t> vector_table(const std::vector<std::vector<int64_t>>& blocks,
-                                    const std::vector<std::vector<int64_t>>& multipliers) const;
+  // Blocks of as many channels as `order` has: their biases; then, in that order, their multipliers, roundings, and 24
+  // less their shifts. Channels beyond the last have zeros.
+  std::vector<uint8_t> block_table(const std::vector<size_t>& order) const;
 };
 
 // The first channels of blocks of `lanes` <= channels; the last overlaps the one before rather than

@@ -46,48 +46,134 @@ Depthwise read(const OpView& v) {
 
 // The geometry of device/dsp_kernels.h.
 struct DspLayout {
-  int64_t phases, pairs, columns;
+  int64_t lanes, phases, pairs, segments, chunks, taps, columns;
   explicit DspLayout(const Window& w)
-      : phases(w.stride_h % 2 == 0 ? 1 : 2),
+      : lanes(std::min(w.out_c, kDspLanes)),
+        phases(w.stride_h % 2 == 0 ? 1 : 2),
         pairs(phases == 1 ? (w.kernel_h + 1) / 2 : w.kernel_h / 2 + 1),
-        columns((w.out_w - 1) * w.stride_w + w.kernel_w) {}
-  int64_t scratch_bytes(const Window& w) const {
-    return 16 * pairs * (phases * w.kernel_w + columns);
+        segments(std::min(w.stride_w, w.kernel_w)) {
+    // Passes of 1, 3, 5 or 7 taps: seven cycles each, and ten around them.
+    const int64_t widest = ceil_div(w.kernel_w, w.stride_w);
+    const auto cycles = [&](int64_t some) { return ceil_div(widest, some) * (10 + 7 * some); };
+    taps = 7;
+    for (const int64_t some : {5, 3, 1})
+      if (cycles(some) < cycles(taps)) taps = some;
+    chunks = ceil_div(widest, taps);
+    columns = round_up(ceil_div(w.out_w, w.dilation_w), 4) + chunks * taps - 1;
+  }
+  int64_t passes() const { return pairs * segments * chunks; }
+  int64_t lane_taps() const { return round_up(passes() * taps, 2); }
+  int64_t scratch_bytes() const {
+    return 4 * (phases * lanes * lane_taps() + pairs * segments * columns * kDspLanes + passes());
+  }
+  static bool covers(const Window& w) {
+    const bool dilated = w.dilation_h != 1 || w.dilation_w != 1;
+    return w.out_c % w.in_c == 0 && (!dilated || (w.stride_h == 1 && w.stride_w == 1)) &&
+           w.dilation_w * w.out_c <= UINT16_MAX;
   }
 };
 
+// Zero above and below the window.
+uint8_t weight_at(const Depthwise& d, int64_t channel, int64_t ky, int64_t kx) {
+  if (ky < 0 || ky >= d.window.kernel_h) return 0;
+  return static_cast<uint8_t>(
+      d.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * d.window.kernel_w + kx)]);
+}
+
 std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
   const Window& w = d.window;
-  const auto weight = [&](int64_t channel, int64_t ky, int64_t kx) {
-    if (ky < 0 || ky >= w.kernel_h) return uint8_t{0};
-    return static_cast<uint8_t>(
-        d.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * w.kernel_w + kx)]);
+  struct Tap {
+    uint8_t upper = 0, lower = 0;
   };
   std::vector<uint8_t> bytes;
-  for (const int64_t block : blocks_of(w.out_c, kDspLanes))
+  for (const int64_t block : blocks_of(w.out_c, layout.lanes))
     for (int64_t phase = 0; phase < layout.phases; ++phase)
-      for (int64_t pair = 0; pair < layout.pairs; ++pair)
-        for (int64_t kx = 0; kx < w.kernel_w; ++kx)
-          for (int64_t two = 0; two < kDspLanes; two += 2)
-            for (int64_t row = 0; row < 2; ++row)
-              for (int64_t lane = 0; lane < 2; ++lane)
-                bytes.push_back(weight(block + two + lane, 2 * pair + row - phase, kx));
+      for (int64_t lane = 0; lane < layout.lanes; ++lane) {
+        std::vector<Tap> all;
+        for (int64_t pair = 0; pair < layout.pairs; ++pair)
+          for (int64_t segment = 0; segment < layout.segments; ++segment)
+            for (int64_t tap = 0; tap < layout.chunks * layout.taps; ++tap) {
+              const int64_t kx = segment + tap * w.stride_w;
+              if (kx >= w.kernel_w)
+                all.push_back({});
+              else
+                all.push_back({weight_at(d, block + lane, 2 * pair - phase, kx),
+                               weight_at(d, block + lane, 2 * pair + 1 - phase, kx)});
+            }
+        all.resize(static_cast<size_t>(layout.lane_taps()));
+        for (size_t i = 0; i < all.size(); i += 2)
+          bytes.insert(bytes.end(),
+                       {all[i].upper, all[i + 1].upper, all[i].lower, all[i + 1].lower});
+      }
   return bytes;
 }
 
-Stmt lower_dsp(OpLowering& op, const Depthwise& d, const Channels& channels) {
+Stmt lower_dsp(OpLowering& op, Depthwise d, const Channels& channels) {
+  const DspLayout layout(d.window);
+  d.window.strip_w = layout.taps;
   const Window& w = d.window;
-  const DspLayout layout(w);
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes(w)}, 4);
-  const Shape extents{ceil_div(w.out_c, kDspLanes), layout.phases, layout.pairs, w.kernel_w,
-                      2 * kDspLanes};
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes()}, 4);
+  const Shape extents{ceil_div(w.out_c, layout.lanes), layout.phases, layout.lanes,
+                      2 * layout.lane_taps()};
   const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout),
                                        tir::ConstantUse::Weights);
   const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
                                      tir::ConstantUse::Weights);
   const std::string kernel = dsp_kernel_for("intarsia_dsp_depthwise", channels, w);
+  return call_kernel(op.b.func(),
+                     {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+}
+
+// Windows of three columns and two pairs of rows, whose weights fill registers (device/dsp_depthwise_3x3.c).
+struct Dsp3x3Layout {
+  static constexpr int64_t kTaps = 6;
+  // Pairs of rows in scratch: all that there are, or what this many bytes hold. Each row of outputs that begins behind the
+  // ones before, without a gap in the ring, saves a call.
+  static constexpr int64_t kRingBytes = 2048;
+  int64_t phases, pair_bytes, slots;
+  explicit Dsp3x3Layout(const Window& w)
+      : phases(w.stride_h == 1 ? 2 : 1),
+        pair_bytes(4 * kDspLanes * ((w.out_w - 1) * w.stride_w + w.kernel_w)),
+        slots(std::min(ceil_div(w.out_h, phases) + 1,
+                       std::max<int64_t>(2, kRingBytes / pair_bytes))) {}
+  static bool covers(const Window& w) {
+    return w.in_c == w.out_c && w.out_c >= kDspLanes && w.dilation_h == 1 && w.dilation_w == 1 &&
+           w.kernel_w == 3 && w.stride_w <= 2 && w.pad_left < 3 &&
+           ((w.stride_h == 1 && (w.kernel_h == 2 || w.kernel_h == 3)) ||
+            (w.stride_h == 2 && (w.kernel_h == 3 || w.kernel_h == 4)));
+  }
+  int64_t scratch_bytes() const { return slots * pair_bytes; }
+};
+
+std::vector<uint8_t> dsp_3x3_weights(const Depthwise& d, const Dsp3x3Layout& layout) {
+  const Window& w = d.window;
+  std::vector<uint8_t> bytes;
+  for (const int64_t block : blocks_of(w.out_c, kDspLanes))
+    for (int64_t phase = 0; phase < layout.phases; ++phase)
+      for (int64_t lane = 0; lane < kDspLanes; ++lane)
+        for (int64_t taps = 0; taps < Dsp3x3Layout::kTaps; taps += 2)
+          for (int64_t row = 0; row < 2; ++row)
+            for (int64_t tap = taps; tap < taps + 2; ++tap)
+              bytes.push_back(weight_at(d, block + lane, 2 * (tap / 3) + row - phase, tap % 3));
+  return bytes;
+}
+
+Stmt lower_dsp_3x3(OpLowering& op, Depthwise d, const Channels& channels) {
+  const Dsp3x3Layout layout(d.window);
+  d.window.strip_h = layout.slots;
+  const Window& w = d.window;
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes()}, 4);
+  const Shape extents{ceil_div(w.out_c, kDspLanes), layout.phases, kDspLanes,
+                      2 * Dsp3x3Layout::kTaps};
+  const BufferId weights = op.constant("weights", DataType::Int8, extents,
+                                       dsp_3x3_weights(d, layout), tir::ConstantUse::Weights);
+  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
+                                     tir::ConstantUse::Weights);
+  const std::string kernel = dsp_kernel_for("intarsia_dsp_depthwise_3x3", channels, w);
   return call_kernel(op.b.func(),
                      {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
@@ -108,10 +194,12 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
   if (core == CoreClass::Mve) {
     if (LowerKernel kernel = mve_depthwise_kernel(d, d.window.dilation_w, *channels)) return kernel;
   }
-  if (d.window.in_c != d.window.out_c || d.window.dilation_h != 1 || d.window.dilation_w != 1 ||
-      d.window.out_c < kDspLanes)
+  if (channels->quick && Dsp3x3Layout::covers(d.window)) {
+    if (Dsp3x3Layout(d.window).scratch_bytes() > kMostScratch) return nullptr;
+    return [d, channels = *channels](OpLowering& op) { return lower_dsp_3x3(op, d, channels); };
+  }
+  if (!DspLayout::covers(d.window) || DspLayout(d.window).scratch_bytes() > kMostScratch)
     return nullptr;
-  if (DspLayout(d.window).scratch_bytes(d.window) > kMostScratch) return nullptr;
   return [d, channels = *channels](OpLowering& op) { return lower_dsp(op, d, channels); };
 }
 

@@ -76,26 +76,16 @@ ConvConstants constants_of(const Conv& conv, const Channels& channels, const Win
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
   const int64_t lanes = one_pixel ? kOctet : kQuad;
   std::vector<uint8_t> bytes;
-  std::vector<std::vector<int64_t>> blocks, multipliers;
   for (int64_t first = 0; first < w.out_c; first += lanes) {
     std::vector<std::vector<uint8_t>> runs;
-    blocks.emplace_back();
-    multipliers.emplace_back();
-    for (int64_t c = first; c < first + lanes; ++c) {
-      runs.push_back(weights_of_run(conv, w, c, run));
-      blocks.back().push_back(c);
-    }
+    for (int64_t c = first; c < first + lanes; ++c) runs.push_back(weights_of_run(conv, w, c, run));
     for (int64_t at = 0; at < run; at += kVector)
       for (const std::vector<uint8_t>& weights : runs)
         bytes.insert(bytes.end(), weights.begin() + at, weights.begin() + at + kVector);
-    if (one_pixel) {
-      for (int64_t start = 0; start < 2; ++start)
-        for (int64_t c = start; c < lanes; c += 2) multipliers.back().push_back(first + c);
-    } else {
-      multipliers.back() = blocks.back();
-    }
   }
-  return {std::move(bytes), channels.vector_table(blocks, multipliers)};
+  return {std::move(bytes),
+          channels.block_table(one_pixel ? std::vector<size_t>{0, 2, 4, 6, 1, 3, 5, 7}
+                                         : std::vector<size_t>{0, 1, 2, 3})};
 }
 
 Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Window& w,
@@ -114,7 +104,7 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
   const BufferId weights =
       op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
                   std::move(made.weights), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {count, 3 * lanes},
+  const BufferId table = op.constant("channels", DataType::Int32, {count, 4 * lanes},
                                      std::move(made.channels), tir::ConstantUse::Weights);
   const std::string kernel = one_pixel ? "intarsia_mve_dense_s8" : "intarsia_mve_conv_s8";
   return call_kernel(op.b.func(),

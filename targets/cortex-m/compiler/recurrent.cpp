@@ -1,5 +1,6 @@
 // SVDF and LSTM layers: device/svdf.h, device/lstm.h.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "operators.h"
@@ -17,7 +18,7 @@ int64_t zero_point(const graph::Tensor& tensor) {
   return tensor.quantization.zero_point[0];
 }
 
-// The kernels multiply by less than one. They do not leave out a factor of one, as the loops do.
+// What the kernels multiply by less than one. They do not leave out a factor of one, as the loops do.
 bool is_right(Multiplier m) {
   return m.shift <= 0;
 }
@@ -105,17 +106,49 @@ Multiplier gate_multiplier(const OpView& v, size_t from, size_t weights) {
   return quantize_multiplier(static_cast<double>(product) / std::ldexp(1.0, -12));
 }
 
-// struct intarsia_lstm_gate, four of them; nothing when a factor is not below one.
+// The largest magnitude of a sum of products with int8 less its zero point, whatever the order.
+int64_t largest_sum(const OpView& v, size_t weights, std::optional<size_t> bias) {
+  const std::vector<int64_t> all = v.values(weights);
+  const int64_t rows = v.in(weights).shape[0];
+  const auto columns = static_cast<int64_t>(all.size()) / rows;
+  int64_t largest = 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    int64_t sum = bias ? std::abs(v.values(*bias)[static_cast<size_t>(row)]) : 0;
+    for (int64_t i = row * columns; i < (row + 1) * columns; ++i)
+      sum += 255 * std::abs(all[static_cast<size_t>(i)]);
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+// The numbers of one gate in struct intarsia_lstm_shares; nothing when its sums may leave what the kernel proves by.
+std::optional<std::array<int64_t, 5>> share_of(const OpView& v, Multiplier m, int64_t largest) {
+  if (v.in(0).type == DataType::Int16) {
+    const auto wide = wide_multiplier(m);
+    return std::array<int64_t, 5>{wide.value, wide.shift, 0, 0, 0};
+  }
+  const int64_t left = std::max<int64_t>(m.shift, 0), right = std::max<int64_t>(-m.shift, 0);
+  if (left > 29 || right > 31 || largest << left >= int64_t{1} << 30) return std::nullopt;
+  return std::array<int64_t, 5>{m.value, right, left + 1, right > 0 ? int64_t{1} << (right - 1) : 0,
+                                right > 0 ? 1 : 0};
+}
+
+// struct intarsia_lstm_gates; nothing when a share is not possible.
 std::optional<std::vector<uint8_t>> gate_table(const OpView& v) {
   std::vector<uint8_t> bytes;
-  for (size_t gate = 0; gate < kGates; ++gate)
-    for (const Multiplier m : {gate_multiplier(v, 0, kInputWeights + gate),
-                               gate_multiplier(v, kHidden, kHiddenWeights + gate)}) {
-      const bool wide = v.in(0).type == DataType::Int16;
-      if (!wide && !is_right(m)) return std::nullopt;
-      append_word(bytes, wide ? wide_multiplier(m).value : m.value);
-      append_word(bytes, wide ? wide_multiplier(m).shift : -m.shift);
+  for (const bool of_input : {true, false}) {
+    std::vector<std::array<int64_t, 5>> shares;
+    for (size_t gate = 0; gate < kGates; ++gate) {
+      const size_t weights = (of_input ? kInputWeights : kHiddenWeights) + gate;
+      const int64_t largest =
+          largest_sum(v, weights, of_input ? std::optional<size_t>(kBiases + gate) : std::nullopt);
+      const auto share = share_of(v, gate_multiplier(v, of_input ? 0 : kHidden, weights), largest);
+      if (!share) return std::nullopt;
+      shares.push_back(*share);
     }
+    for (size_t number = 0; number < 5; ++number)
+      for (const std::array<int64_t, 5>& share : shares) append_word(bytes, share[number]);
+  }
   return bytes;
 }
 
@@ -144,7 +177,7 @@ LstmTables unit_tables(CoreClass core, const OpView& v, int64_t units) {
   return tables;
 }
 
-// Empty when a factor is not below one.
+// Empty when a factor is not below one half.
 std::vector<int64_t> numbers_of(const OpView& v) {
   const auto& attrs = v.node.attrs<graph::LstmAttrs>();
   const Shape& in = v.in(0).shape;
@@ -153,7 +186,9 @@ std::vector<int64_t> numbers_of(const OpView& v) {
   const Multiplier kept = quantize_multiplier(gate * cell_scale / cell_scale);
   const Multiplier added = quantize_multiplier(gate * gate / cell_scale);
   const Multiplier out = quantize_multiplier(gate * gate / static_cast<double>(scale(hidden)));
-  if (!is_right(kept) || !is_right(added) || !is_right(out)) return {};
+  // The kernel shifts to the right by one at least.
+  for (const Multiplier m : {kept, added, out})
+    if (m.shift >= 0) return {};
   int64_t limit = 32768;
   if (attrs.cell_clip > 0)
     limit =
@@ -209,7 +244,7 @@ LowerKernel lstm_kernel(CoreClass core, const OpView& v) {
     const BufferId biases = op.constant("biases", DataType::Int32, {units, kGates, 2},
                                         std::move(tables.biases), tir::ConstantUse::Weights);
     const BufferId gate_rows =
-        op.constant("gates", DataType::Int32, {kGates, 4}, gates, tir::ConstantUse::Weights);
+        op.constant("gates", DataType::Int32, {kGates, 10}, gates, tir::ConstantUse::Weights);
     return call_kernel(op.b.func(), {wide_prefix(core) + (wide ? "lstm_s16" : "lstm_s8"),
                                      numbers,
                                      {op.in(0)},

@@ -161,7 +161,7 @@ int64_t own_scratch(CoreClass core, const Staged& s, bool vectors, int64_t pixel
     case CoreClass::Long:
       return pixels >= kLongBlock ? 14 * run : run;
     default:
-      return run * ((pixels >= kDspBlock ? 8 : 2) + (bytes % kWord != 0 ? 1 : 0));
+      return run * ((pixels >= kDspBlock ? 8 : 2) + (s.kernel_h * s.group_in % kWord != 0 ? 1 : 0));
   }
 }
 
@@ -241,6 +241,8 @@ std::optional<Call> make_call(CoreClass core, const OpView& v, const Part& part,
   conv.window.low = s.low, conv.window.high = s.high, conv.window.out_zero = s.out_zero;
   conv.window.in_w = (s.pixels - 1) * s.column_stride + s.kernel_w;
   conv.window.in_h = s.band + kVector;
+  if (!vectors && core >= CoreClass::Dsp)
+    s.row_bytes = conv.window.strip_w = round_up(s.kernel_h * s.kernel_w * s.group_in, kWord);
   call.kernel = kernel_of(core, vectors, *channels, conv.window, s.band * s.pixels);
   for (int64_t group = 0; group < s.groups; ++group) {
     const auto slice = [&](const auto& all) {

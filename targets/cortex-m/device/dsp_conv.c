@@ -3,7 +3,7 @@
 // columns. Pixels that are left over go one by one.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
-#include "intarsia/targets/cortex_m/dsp_dot.h"
+#include "intarsia/targets/cortex_m/dsp_four.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
 #include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
@@ -23,7 +23,7 @@ INTARSIA_OUTLINE uint32_t *expand(uint32_t *column, const int8_t *from, int32_t 
 INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int32_t words) {
 #if INTARSIA_HAS_DSP_WORDS
   uint32_t even, odd;
-#define INTARSIA_WORD               \
+#define INTARSIA_WIDEN              \
   "ldr %[odd], [%[from]], #4\n"     \
   "sxtb16 %[even], %[odd]\n"        \
   "sxtb16 %[odd], %[odd], ror #8\n" \
@@ -32,12 +32,12 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
   __asm__ volatile(
       "subs %[words], #4\n"
       "blt 2f\n"
-      "1:\n" INTARSIA_WORD INTARSIA_WORD INTARSIA_WORD INTARSIA_WORD
+      "1:\n" INTARSIA_WIDEN INTARSIA_WIDEN INTARSIA_WIDEN INTARSIA_WIDEN
       "subs %[words], #4\n"
       "bge 1b\n"
       "2: adds %[words], #4\n"
       "beq 4f\n"
-      "3:\n" INTARSIA_WORD
+      "3:\n" INTARSIA_WIDEN
       "subs %[words], #1\n"
       "bne 3b\n"
       "4:\n"
@@ -45,43 +45,124 @@ INTARSIA_INLINE uint32_t *expand_words(uint32_t *column, const int8_t *from, int
         [odd] "=&r"(odd)
       :
       : "cc", "memory");
-#undef INTARSIA_WORD
+#undef INTARSIA_WIDEN
   return column;
 #else
   return expand(column, from, words, 4);
 #endif
 }
 
-// The column of one output pixel. Windows that reach over an edge, or whose rows are not made of words, are
-// copied first.
-INTARSIA_OUTLINE void gather(const struct intarsia_window *w, const struct intarsia_place *at,
-                             uint32_t *column, int32_t pixels, int8_t *window) {
-  const int32_t run = w->kernel_w * w->in_c;
-  const int32_t x = at->x * w->stride_w - w->pad_left, y = at->y * w->stride_h - w->pad_top;
-  const int8_t *row = window;
-  int32_t rows = 1, words = (w->kernel_h * run + 3) / 4, pitch = 0;
-  if (run % 4 == 0 && x >= 0 && x + w->kernel_w <= w->in_w && y >= 0 &&
-      y + (w->kernel_h - 1) * w->dilation_h < w->in_h) {
-    row = at->image + (y * w->in_w + x) * w->in_c;
-    rows = w->kernel_h, words = run / 4, pitch = w->dilation_h * w->in_w * w->in_c;
-  } else {
-    intarsia_gather(w, at, window);
-  }
-  for (; rows > 0; --rows, row += pitch)
-    column = pixels == 4 ? expand_words(column, row, words) : expand(column, row, words, pixels);
+// Words of zero points.
+INTARSIA_INLINE uint32_t *expand_zeros(uint32_t *column, uint32_t zero, int32_t words,
+                                       int32_t pixels) {
+  for (; words > 0; --words, column += 2 * pixels) column[0] = column[pixels] = zero;
+  return column;
 }
 
-// What the assembly of four pixels works on; its registers are taken.
-struct four_pixels {
-  const struct intarsia_channel *channels;
-  int8_t *output;
-  int32_t out_c;
-  const int8_t *weights;
-  const uint32_t *columns;
-  int32_t left;  // channels
-  int32_t low, high;
-  const uint32_t *end_of_fours, *end;  // of the columns: of four groups at a time, and of all
+// `words` words of each of four pixels, `step` bytes apart, into their columns. `words` > 0.
+INTARSIA_OUTLINE uint32_t *expand_four(uint32_t *columns, const int8_t *from, int32_t step,
+                                       int32_t words) {
+#if INTARSIA_HAS_DSP_WORDS
+  const int8_t *last = from + 3 * step;
+  uint32_t a, b, c, d, pair;
+#define INTARSIA_PAIRS(offset, rotated) \
+  "sxtb16 %[pair], %[a]" rotated        \
+  "\n"                                  \
+  "str.w %[pair], [%[to], #" #offset    \
+  "]\n"                                 \
+  "sxtb16 %[pair], %[b]" rotated        \
+  "\n"                                  \
+  "str.w %[pair], [%[to], #" #offset    \
+  " + 4]\n"                             \
+  "sxtb16 %[pair], %[c]" rotated        \
+  "\n"                                  \
+  "str.w %[pair], [%[to], #" #offset    \
+  " + 8]\n"                             \
+  "sxtb16 %[pair], %[d]" rotated        \
+  "\n"                                  \
+  "str.w %[pair], [%[to], #" #offset " + 12]\n"
+  __asm__ volatile(
+      ".balign 4\n"
+      "1: ldr.w %[a], [%[from]]\n"
+      "ldr.w %[b], [%[from], %[step]]\n"
+      "ldr.w %[c], [%[from], %[step], lsl #1]\n"
+      "ldr.w %[d], [%[last]], #4\n"
+      "add.w %[from], %[from], #4\n"
+      INTARSIA_PAIRS(0, "") INTARSIA_PAIRS(16, ", ror #8")
+      "add.w %[to], %[to], #32\n"
+      "subs.w %[words], %[words], #1\n"
+      "bne.w 1b\n"
+      : [to] "+r"(columns), [from] "+r"(from), [last] "+r"(last), [words] "+r"(words),
+        [a] "=&r"(a), [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d), [pair] "=&r"(pair)
+      : [step] "r"(step)
+      : "cc", "memory");
+#undef INTARSIA_PAIRS
+  return columns;
+#else
+  for (int32_t pixel = 0; pixel < 4; ++pixel)
+    (void)expand(columns + pixel, from + pixel * step, words, 4);
+  return columns + 8 * words;
+#endif
+}
+
+// Windows on their way into columns.
+struct staging {
+  const struct intarsia_window *w;
+  struct intarsia_place at;
+  uint32_t *columns;
+  int8_t *window;  // one as it is, where it has to be copied first
+  int32_t groups;
+  int32_t
+      row_bytes;  // of a window in the columns: those of the window, or with a filling up to a word
 };
+
+// A row of the window, of whose columns those from `first` to `last` are inside, if it is inside itself.
+INTARSIA_INLINE int8_t *copy_row(const struct intarsia_window *w, int8_t *to, const int8_t *row,
+                                 bool inside, int32_t first, int32_t last) {
+  if (!inside) return intarsia_fill(to, w->in_zero, w->kernel_w * w->in_c);
+  to = intarsia_fill(to, w->in_zero, first * w->in_c);
+  to = intarsia_copy(to, row + first * w->in_c, (last - first) * w->in_c);
+  return intarsia_fill(to, w->in_zero, (w->kernel_w - last) * w->in_c);
+}
+
+// The column of one output pixel. Where pixels are words, its rows are expanded where they are; otherwise they are copied
+// first.
+INTARSIA_OUTLINE void gather(const struct staging *s, uint32_t *column, int32_t pixels) {
+  const struct intarsia_window *w = s->w;
+  const int32_t x = s->at.x * w->stride_w - w->pad_left, in_h = w->in_h;
+  const int32_t left = x < 0 ? -x : 0,
+                right = w->in_w - x < w->kernel_w ? w->in_w - x : w->kernel_w;
+  const int32_t first = left < w->kernel_w ? left : w->kernel_w,
+                last = right > first ? right : first;
+  const int32_t pitch = w->dilation_h * w->in_w * w->in_c;
+  int32_t y = s->at.y * w->stride_h - w->pad_top;
+  const int8_t *row = s->at.image + (y * w->in_w + x) * w->in_c;
+  const bool words_fit = first == 0 && last == w->kernel_w && s->row_bytes % 4 == 0 &&
+                         x * w->in_c + s->row_bytes <= w->in_w * w->in_c;
+  if (w->in_c % 4 == 0 || words_fit) {
+    const uint32_t zero = ((uint32_t)w->in_zero & 0xffffu) * 0x10001u;
+    const int32_t before = first * w->in_c / 4, all = s->row_bytes / 4,
+                  behind = words_fit ? 0 : (w->kernel_w - last) * w->in_c / 4;
+    const int32_t count = all - before - behind;
+    row += 4 * before;
+    for (int32_t ky = w->kernel_h; ky > 0; --ky, row += pitch, y += w->dilation_h) {
+      const bool inside = y >= 0 && y < in_h;
+      column = expand_zeros(column, zero, inside ? before : all, pixels);
+      if (!inside) continue;
+      column = pixels == 4 ? expand_words(column, row, count) : expand(column, row, count, pixels);
+      column = expand_zeros(column, zero, behind, pixels);
+    }
+    return;
+  }
+  int8_t *to = s->window;
+  const int32_t filling = s->row_bytes - w->kernel_w * w->in_c;
+  for (int32_t ky = w->kernel_h; ky > 0; --ky, row += pitch, y += w->dilation_h)
+    to = copy_row(w, to, row, y >= 0 && y < in_h, first, last) + filling;
+  if (pixels == 4)
+    (void)expand_words(column, s->window, s->groups);
+  else
+    (void)expand(column, s->window, s->groups, pixels);
+}
 
 INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint32_t *columns,
                                     int8_t *output, const int8_t *weights,
@@ -90,7 +171,8 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
   const int32_t out_c = w->out_c, low = w->low, high = w->high;
   for (int32_t left = out_c; left > 0; left -= 2, channels += 2, weights += 8 * groups) {
     // Before the stores: the compiler cannot know that they leave the table alone.
-    const struct intarsia_channel both[2] = {channels[0], channels[1]};
+    struct intarsia_channel both[2];
+    both[0] = channels[0], both[1] = channels[1];
     int32_t sums[8];
     for (int32_t i = 0; i < 8; ++i) sums[i] = both[i / 4].bias;
     intarsia_dot_2x4(columns, weights, groups, sums);
@@ -101,117 +183,38 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
 }
 
 #if INTARSIA_HAS_DSP_LOOPS
-// The quick ways. On the stack: the ends of the columns, which no register is left for, and what is worked on (r5 at the
-// beginning). Sums r6-r9 of the first channel and r10-r12, lr of the second; the channel's multiplier, rounding and
-// shift r3-r5.
-#define INTARSIA_NO_LIMIT(a, b, c, d)
-#define INTARSIA_LIMITS(a, b, c, d) \
-  "ldr.w r5, [sp, #8]\n"            \
-  "ldr.w r3, [r5, #24]\n"           \
-  "ldr.w r4, [r5, #28]\n"           \
-  INTARSIA_LIMIT(a, "r3", "r4") INTARSIA_LIMIT(b, "r3", "r4") INTARSIA_LIMIT(c, "r3", "r4") INTARSIA_LIMIT(d, "r3", "r4")
-#define INTARSIA_RESULTS(result, a, b, c, d) \
-  result(a, "r3", "r4", "r5") result(b, "r3", "r4", "r5") result(c, "r3", "r4", "r5") result(d, "r3", "r4", "r5")
-#define INTARSIA_FOUR_PIXELS(result, limit)                                                                 \
-  const uint32_t *const end = columns + 8 * groups;                                                         \
-  struct four_pixels work = {channels, output, w->out_c, weights, columns, w->out_c, w->low, w->high,       \
-                             columns + 8 * (groups & ~3), end};                                             \
-  register struct four_pixels *at __asm__("r5") = &work;                                                    \
-  __asm__ volatile(                                                                                         \
-      INTARSIA_SAVE_R7                                                                                      \
-      "ldr.w r3, [r5, #32]\n"                                                                               \
-      "ldr.w r4, [r5, #36]\n"                                                                               \
-      "push {r3, r4, r5}\n"                                                                                 \
-      "1: ldr.w r2, [r5]\n"                                                                                 \
-      "ldr.w r0, [r5, #12]\n"                                                                               \
-      "ldr.w r1, [r5, #16]\n"                                                                               \
-      "ldr.w r6, [r2]\n"                                                                                    \
-      "ldr.w r10, [r2, #16]\n"                                                                              \
-      "ldr.w r4, [sp]\n"                                                                                    \
-      "mov.w r7, r6\n"                                                                                      \
-      "mov.w r8, r6\n"                                                                                      \
-      "mov.w r9, r6\n"                                                                                      \
-      "mov.w r11, r10\n"                                                                                    \
-      "mov.w r12, r10\n"                                                                                    \
-      "mov.w lr, r10\n"                                                                                     \
-      "cmp.w r1, r4\n"                                                                                      \
-      "beq.w 3f\n"                                                                                          \
-      ".balign 4\n"                                                                                         \
-      "2:\n" INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                        \
-          INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                           \
-      "ldr.w r4, [sp]\n"                                                                                    \
-      "cmp.w r1, r4\n"                                                                                      \
-      "bne.w 2b\n"                                                                                          \
-      "3: ldr.w r4, [sp, #4]\n"                                                                             \
-      "cmp.w r1, r4\n"                                                                                      \
-      "beq.w 5f\n"                                                                                          \
-      "4:\n" INTARSIA_WORD_2X4 INTARSIA_WORD_2X4                                                            \
-      "ldr.w r4, [sp, #4]\n"                                                                                \
-      "cmp.w r1, r4\n"                                                                                      \
-      "bne.w 4b\n"                                                                                          \
-      "5: ldr.w r5, [sp, #8]\n"                                                                             \
-      "str.w r0, [r5, #12]\n"                                                                               \
-      "ldr.w r0, [r5]\n"                                                                                    \
-      "ldr.w r1, [r5, #4]\n"                                                                                \
-      "ldr.w r2, [r5, #8]\n"                                                                                \
-      "ldr.w r3, [r0, #4]\n"                                                                                \
-      "ldr.w r4, [r0, #8]\n"                                                                                \
-      "ldr.w r5, [r0, #12]\n"                                                                               \
-      INTARSIA_RESULTS(result, "r6", "r7", "r8", "r9") limit("r6", "r7", "r8", "r9")                        \
-      "ldr.w r3, [r0, #20]\n"                                                                               \
-      "ldr.w r4, [r0, #24]\n"                                                                               \
-      "ldr.w r5, [r0, #28]\n"                                                                               \
-      INTARSIA_RESULTS(result, "r10", "r11", "r12", "lr") limit("r10", "r11", "r12", "lr")                  \
-      "add.w r3, r1, r2\n"                                                                                  \
-      "add.w r4, r1, r2, lsl #1\n"                                                                          \
-      "add.w r5, r3, r2, lsl #1\n"                                                                          \
-      "strb.w r6, [r1]\n"                                                                                   \
-      "strb.w r7, [r3]\n"                                                                                   \
-      "ldr.w r2, [sp, #8]\n"                                                                                \
-      "strb.w r8, [r4]\n"                                                                                   \
-      "strb.w r9, [r5]\n"                                                                                   \
-      "ldr.w r6, [r2, #20]\n"                                                                               \
-      "add.w r0, r0, #32\n"                                                                                 \
-      "subs.w r6, r6, #2\n"                                                                                 \
-      "blt.w 6f\n"                                                                                          \
-      "strb.w r10, [r1, #1]\n"                                                                              \
-      "strb.w r11, [r3, #1]\n"                                                                              \
-      "strb.w r12, [r4, #1]\n"                                                                              \
-      "strb.w lr, [r5, #1]\n"                                                                               \
-      "str.w r6, [r2, #20]\n"                                                                               \
-      "add.w r1, r1, #2\n"                                                                                  \
-      "mov.w r5, r2\n"                                                                                      \
-      "strd r0, r1, [r2]\n"                                                                                 \
-      "bgt.w 1b\n"                                                                                          \
-      "6: add sp, sp, #12\n"                                                                                \
-      INTARSIA_RESTORE_R7                                                                                   \
-      : "+r"(at)                                                                                            \
-      :                                                                                                     \
-      : "r0", "r1", "r2", "r3", "r4", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
-#endif
-
-#if INTARSIA_HAS_DSP_LOOPS
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                           \
-  INTARSIA_OUTLINE void four_##suffix##_pushes_16(const struct intarsia_window *w, const uint32_t *columns, \
-                                                  int8_t *output, const int8_t *weights,                    \
-                                                  const struct intarsia_channel *channels, int32_t groups) { \
-    INTARSIA_FOUR_PIXELS(result, limit);                                                                    \
+// A unit is a group of four elements: two words. Eight of them in the loop.
+// clang-format off
+#define INTARSIA_UNIT INTARSIA_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
+#define INTARSIA_FIRST_UNIT INTARSIA_FIRST_WORD(4, 8, 12, "[r1], #16") INTARSIA_WORD(4, 8, 12, "[r1], #16")
+#define INTARSIA_UNITS                                                                 \
+  "50:\n" INTARSIA_UNIT "51:\n" INTARSIA_UNIT "52:\n" INTARSIA_UNIT "53:\n" INTARSIA_UNIT \
+  "54:\n" INTARSIA_UNIT "55:\n" INTARSIA_UNIT "56:\n" INTARSIA_UNIT "57:\n" INTARSIA_UNIT
+#define INTARSIA_ENTRIES                                                               \
+  ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2, (3f-4b)/2\n"
+#define INTARSIA_FOUR(suffix, way, result, limit)                                                     \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_40(                                                    \
+      const struct intarsia_window *w, const uint32_t *columns, int8_t *output,                       \
+      const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) {               \
+    const struct four_pixels work = intarsia_four_pixels(w, columns, columns + 8 * groups, output, channels, groups, 8); \
+    INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FIRST_UNIT, INTARSIA_UNITS, INTARSIA_ENTRIES, result, limit); \
   }
+// clang-format on
 #else
-#define INTARSIA_FOUR(suffix, way, result, limit)                                                           \
-  INTARSIA_OUTLINE void four_##suffix##_pushes_16(const struct intarsia_window *w, const uint32_t *columns, \
-                                                  int8_t *output, const int8_t *weights,                    \
-                                                  const struct intarsia_channel *channels, int32_t groups) { \
-    pixels_by_four(w, columns, output, weights, channels, groups, way);                                     \
+#define INTARSIA_FOUR(suffix, way, result, limit)                                       \
+  INTARSIA_OUTLINE void four_##suffix##_pushes_40(                                      \
+      const struct intarsia_window *w, const uint32_t *columns, int8_t *output,         \
+      const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) { \
+    pixels_by_four(w, columns, output, weights, channels, groups, way);                 \
   }
 #endif
 
-INTARSIA_FOUR(whole, INTARSIA_WHOLE, INTARSIA_RESULT, INTARSIA_NO_LIMIT)
-INTARSIA_FOUR(rectified, INTARSIA_RECTIFIED, INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT)
-INTARSIA_FOUR(limited, INTARSIA_LIMITED, INTARSIA_RESULT, INTARSIA_LIMITS)
-INTARSIA_OUTLINE void four_any_pushes_16(const struct intarsia_window *w, const uint32_t *columns,
-                               int8_t *output, const int8_t *weights,
-                               const struct intarsia_channel *channels, int32_t groups) {
+INTARSIA_FOUR(whole, INTARSIA_WHOLE, INTARSIA_FOUR_WHOLE, INTARSIA_FOUR_UNLIMITED)
+INTARSIA_FOUR(rectified, INTARSIA_RECTIFIED, INTARSIA_FOUR_RECTIFIED, INTARSIA_FOUR_UNLIMITED)
+INTARSIA_FOUR(limited, INTARSIA_LIMITED, INTARSIA_FOUR_WHOLE, INTARSIA_FOUR_LIMITED)
+INTARSIA_OUTLINE void four_any_pushes_40(const struct intarsia_window *w, const uint32_t *columns,
+                                         int8_t *output, const int8_t *weights,
+                                         const struct intarsia_channel *channels, int32_t groups) {
   pixels_by_four(w, columns, output, weights, channels, groups, INTARSIA_ANY);
 }
 
@@ -238,16 +241,6 @@ typedef void pixels_function(const struct intarsia_window *w, const uint32_t *co
                              int8_t *output, const int8_t *weights,
                              const struct intarsia_channel *channels, int32_t groups);
 
-// Windows on their way into columns.
-struct staging {
-  const struct intarsia_window *w;
-  struct intarsia_place at;
-  uint32_t *columns;
-  int8_t *window;  // one as it is, where it has to be copied first
-  int32_t groups;
-  bool plain;  // rows of pixels as they are
-};
-
 // The number of pixels.
 INTARSIA_OUTLINE int32_t start(struct staging *s, const struct intarsia_window *w,
                                const int8_t *input, int8_t *scratch) {
@@ -255,27 +248,39 @@ INTARSIA_OUTLINE int32_t start(struct staging *s, const struct intarsia_window *
   s->w = w;
   s->at = (struct intarsia_place){input, 0, 0};
   s->columns = (uint32_t *)(void *)scratch;
-  s->groups = (w->kernel_h * w->kernel_w * w->in_c + 3) / 4;
+  s->row_bytes = w->strip_w;
+  s->groups = (w->kernel_h * w->strip_w + 3) / 4;
   s->window = scratch + (pixels < 4 ? 8 : 32) * s->groups;
-  s->plain = w->kernel_h == 1 && w->kernel_w == 1 && w->stride_w == 1 && w->out_h == 1 &&
-             w->batches == 1 && w->pad_left == 0 && w->in_w == w->out_w && w->in_c % 4 == 0;
   return pixels;
 }
 
+// Four windows of one row of outputs whose rows are words and beside no edge have their columns made together.
+INTARSIA_OUTLINE bool stage_together(struct staging *s) {
+  const struct intarsia_window *w = s->w;
+  const int32_t step = w->stride_w * w->in_c, words = s->row_bytes / 4;
+  const int32_t x = s->at.x * w->stride_w - w->pad_left, in_row = w->in_w * w->in_c;
+  if (s->row_bytes % 4 != 0 || s->at.x + 4 > w->out_w || x < 0 ||
+      (x * w->in_c) + 3 * step + s->row_bytes > in_row)
+    return false;
+  const uint32_t zero = ((uint32_t)w->in_zero & 0xffffu) * 0x10001u;
+  int32_t y = s->at.y * w->stride_h - w->pad_top;
+  const int8_t *row = s->at.image + (y * w->in_w + x) * w->in_c;
+  uint32_t *columns = s->columns;
+  for (int32_t ky = w->kernel_h; ky > 0; --ky, y += w->dilation_h, row += w->dilation_h * in_row)
+    columns = y >= 0 && y < w->in_h ? expand_four(columns, row, step, words)
+                                    : expand_zeros(columns, zero, 4 * words, 1);
+  s->at.x += 3;
+  intarsia_advance(w, &s->at);
+  return true;
+}
+
 INTARSIA_OUTLINE void stage_four(struct staging *s) {
-  if (s->plain) {
-    const int8_t *from = s->at.image + s->at.x * s->w->in_c;
-    for (int32_t i = 0; i < 4; ++i, from += s->w->in_c)
-      expand_words(s->columns + i, from, s->groups);
-    s->at.x += 4;
-    return;
-  }
-  for (int32_t i = 0; i < 4; ++i, intarsia_advance(s->w, &s->at))
-    gather(s->w, &s->at, s->columns + i, 4, s->window);
+  if (stage_together(s)) return;
+  for (int32_t i = 0; i < 4; ++i, intarsia_advance(s->w, &s->at)) gather(s, s->columns + i, 4);
 }
 
 INTARSIA_OUTLINE void stage_one(struct staging *s) {
-  gather(s->w, &s->at, s->columns, 1, s->window);
+  gather(s, s->columns, 1);
   intarsia_advance(s->w, &s->at);
 }
 
@@ -303,8 +308,8 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
   }                                                                                             \
   void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,          \
             int8_t *scratch, const int8_t *weights, const int32_t *channels) {                  \
-    convolve(window, input, output, scratch, weights, channels, four_##suffix##_pushes_16,         \
-             one_##suffix);   \
+    convolve(window, input, output, scratch, weights, channels, four_##suffix##_pushes_40,      \
+             one_##suffix);                                                                     \
   }
 
 INTARSIA_KERNEL(intarsia_dsp_conv_s8, whole, INTARSIA_WHOLE)

@@ -26,7 +26,10 @@ INTARSIA_OUTLINE void dot(const int8_t *input, const int8_t *weights, int32_t gr
   "smlad %[" one "], %[" x "], " word ", %[" one "]\n"
 #define INTARSIA_GROUP                                                         \
   "ldr %[odd], [%[input]], #4\n"                                               \
-  "ldmia %[weights]!, {r0, r1, r2, r3}\n"                                      \
+  "ldr.w r1, [%[weights], #4]\n"                                               \
+  "ldr.w r2, [%[weights], #8]\n"                                               \
+  "ldr.w r3, [%[weights], #12]\n"                                              \
+  "ldr.w r0, [%[weights]], #16\n"                                              \
   "sxtb16 %[even], %[odd]\n"                                                   \
   "sxtb16 %[odd], %[odd], ror #8\n" INTARSIA_TWO("even", "r0", "b", "a")       \
       INTARSIA_TWO("even", "r1", "d", "c") INTARSIA_TWO("odd", "r2", "b", "a") \

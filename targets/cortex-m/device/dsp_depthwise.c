@@ -1,283 +1,371 @@
-// Depthwise convolution on cores with the DSP extension, four channels at a time.
+// Depthwise convolution with windows of any size on cores with the DSP extension, one channel and four outputs at a time.
 //
-// SMLAD wants two inputs of one channel in a word; in memory neighbours are of different channels. Two
-// rows of the input are merged into such words once, with their padding, and serve all outputs that see
-// them: scratch holds the pairs of rows that the current row of outputs needs, as a ring.
+// Two rows of the input are merged into halfword pairs once, with their padding, for a block of four channels, as in
+// dsp_depthwise_3x3.c; scratch holds the pairs of rows that a row of outputs needs, as a ring. A row of pairs is stored
+// column by column for each remainder of stride_w, so that neighbouring outputs are always neighbours in memory. A window
+// is passes over such rows: `taps` weights (strip_w, 1, 3, 5 or 7) beside each other, where each weight and each column is
+// loaded once for four outputs.
+//
+// Dilated windows (stride 1) are plain ones on every dilation_h-th row and dilation_w-th column, from each of the first.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
-#include "intarsia/targets/cortex_m/dsp_dot.h"
+#include "intarsia/targets/cortex_m/dsp_merge.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 
-enum { kLanes = 4 };  // channels of a block: words per column of a pair of rows
-
-struct ring {
-  uint32_t *words;
-  int32_t pairs;      // slots
-  int32_t row_words;  // of one slot
-  int32_t columns;    // of the padded input that outputs see
-  int32_t staged;     // pairs of rows merged so far
+// How a window is taken apart; the same for all channels.
+struct passes {
+  int32_t lanes, multiplier;
+  int32_t phases;    // a window begins on an even row of pairs, or on an odd one as well
+  int32_t pairs;     // of rows that it covers
+  int32_t segments;  // remainders of stride_w
+  int32_t chunks, taps;
+  int32_t columns;  // of a segment
+  int32_t row_words, lane_words;
 };
 
-// Channel by channel: `upper`'s element below, `lower`'s above.
-INTARSIA_INLINE void merge(uint32_t *to, uint32_t upper, uint32_t lower) {
-#if INTARSIA_HAS_DSP
-  uint32_t first, second;
-  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(first) : "r"(upper), "r"(lower));
-  __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(second) : "r"(upper), "r"(lower));
-#else
-  const uint32_t first = (upper & 0xffffu) | lower << 16,
-                 second = upper >> 16 | (lower & 0xffff0000u);
-#endif
-  to[0] = intarsia_even_pair(first);
-  to[1] = intarsia_odd_pair(first);
-  to[2] = intarsia_even_pair(second);
-  to[3] = intarsia_odd_pair(second);
+// Every dilation-th row and column from these on; the whole image where nothing is dilated.
+struct grid {
+  int32_t first_row, first_column, out_h, out_w;
+};
+
+// A row of outputs of a block of channels. The assembly has it on its stack, behind six words: start, multiplier, rounding,
+// shift, output, row.
+struct fir_row {
+  int32_t low, high;
+  int32_t row;  // bytes between outputs, and above 16 bits their number
+  const struct intarsia_channel *channels;
+  const uint32_t *weights;
+  const uint32_t *columns;
+  int8_t *output;
+  int32_t lanes;
+  int32_t passes, lane_bytes;
+  const int32_t *offsets;  // of the passes' columns, in bytes
+  const uint32_t *group;   // of four outputs: only the assembly's
+};
+
+INTARSIA_INLINE struct passes passes_of(const struct intarsia_window *w) {
+  struct passes p;
+  p.lanes = w->out_c < kMergedLanes ? w->out_c : kMergedLanes;
+  p.multiplier = w->out_c / w->in_c;
+  p.phases = w->stride_h % 2 == 0 ? 1 : 2;
+  p.pairs = p.phases == 1 ? (w->kernel_h + 1) / 2 : w->kernel_h / 2 + 1;
+  p.segments = w->stride_w < w->kernel_w ? w->stride_w : w->kernel_w;
+  p.taps = w->strip_w;
+  const int32_t widest = (w->kernel_w + p.segments - 1) / p.segments;
+  p.chunks = (widest + p.taps - 1) / p.taps;
+  const int32_t out_w = (w->out_w + w->dilation_w - 1) / w->dilation_w;
+  p.columns = (out_w + 3) / 4 * 4 + p.chunks * p.taps - 1;
+  p.row_words = p.segments * p.columns * kMergedLanes;
+  p.lane_words = (p.pairs * p.segments * p.chunks * p.taps + 1) / 2 * 2;
+  return p;
 }
 
-// Merges the next pair of rows of the channels that `image` begins with.
-INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image,
-                            struct ring *ring) {
+// The bytes of a block's channels in a pixel.
+INTARSIA_INLINE uint32_t block_word(const int8_t *pixel, int32_t channel, const struct passes *p) {
+  uint32_t word = 0;
+  for (int32_t lane = 0; lane < p->lanes; ++lane)
+    word |= (uint32_t)(uint8_t)pixel[(channel + lane) / p->multiplier] << 8 * lane;
+  return word;
+}
+
+// A pair of rows of the block that begins with `channel`.
+INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const struct passes *p,
+                            const struct grid *grid, const int8_t *image, int32_t channel,
+                            int32_t pair, uint32_t *to) {
   const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
-  uint32_t *to = ring->words + ring->staged % ring->pairs * ring->row_words;
-  const int32_t y = 2 * ring->staged++ - w->pad_top;
-  const bool upper_inside = y >= 0 && y < w->in_h, lower_inside = y + 1 >= 0 && y + 1 < w->in_h;
-  const int32_t step = w->in_c;
-  const int8_t *upper = upper_inside ? image + y * w->in_w * step : (const int8_t *)&zero;
-  const int8_t *lower = lower_inside ? image + (y + 1) * w->in_w * step : (const int8_t *)&zero;
-  const int32_t upper_step = upper_inside ? step : 0, lower_step = lower_inside ? step : 0;
-  int32_t column = 0;
-  for (; column < w->pad_left; ++column, to += kLanes) merge(to, zero, zero);
-  const int32_t end = w->pad_left + w->in_w < ring->columns ? w->pad_left + w->in_w : ring->columns;
-  for (; column < end; ++column, to += kLanes) {
-    merge(to, intarsia_load_word(upper), intarsia_load_word(lower));
-    upper += upper_step;
-    lower += lower_step;
+  const int32_t y = grid->first_row + 2 * pair * w->dilation_h, step = w->in_c, in_w = w->in_w;
+  const bool upper_inside = y >= 0 && y < w->in_h,
+             lower_inside = y + w->dilation_h >= 0 && y + w->dilation_h < w->in_h;
+  const int8_t *upper = image + y * in_w * step, *lower = upper + w->dilation_h * in_w * step;
+  // Between columns of a segment: dilation and stride are not both more than 1.
+  const int32_t apart = w->stride_w * w->dilation_w;
+  for (int32_t segment = 0; segment < p->segments; ++segment) {
+    const int32_t first = grid->first_column + segment;
+    const int32_t before = first < 0 ? (-first + apart - 1) / apart : 0;
+    int32_t inside = first < in_w ? (in_w - first + apart - 1) / apart : 0;  // and before
+    if (inside > p->columns) inside = p->columns;
+    int32_t column = 0;
+    for (; column < p->columns && column < before; ++column, to += kMergedLanes)
+      intarsia_merge(to, zero, zero);
+    if (column < inside && p->lanes == kMergedLanes && p->multiplier == 1) {
+      const int32_t at = (first + column * apart) * step + channel;
+      intarsia_merge_rows(to, upper_inside ? upper + at : (const int8_t *)&zero,
+                          upper_inside ? apart * step : 0,
+                          lower_inside ? lower + at : (const int8_t *)&zero,
+                          lower_inside ? apart * step : 0, inside - column);
+      to += (inside - column) * kMergedLanes;
+      column = inside;
+    }
+    for (; column < inside; ++column, to += kMergedLanes) {
+      const int32_t at = (first + column * apart) * step;
+      intarsia_merge(to, upper_inside ? block_word(upper + at, channel, p) : zero,
+                     lower_inside ? block_word(lower + at, channel, p) : zero);
+    }
+    for (; column < p->columns; ++column, to += kMergedLanes) intarsia_merge(to, zero, zero);
   }
-  for (; column < ring->columns; ++column, to += kLanes) merge(to, zero, zero);
 }
 
-// Weights as bytes to pairs of halfwords.
-static void expand_weights(uint32_t *to, const int8_t *from, int32_t words) {
-  for (; words > 0; --words, from += 4, to += 2) {
+// Weights as bytes to pairs of halfwords, doubled where sums are to be.
+INTARSIA_OUTLINE void expand_weights(uint32_t *to, const int8_t *from, int32_t words,
+                                     bool doubled) {
+  for (; words > 0; words -= 2, from += 4, to += 2) {
     const uint32_t word = intarsia_load_word(from);
     to[0] = intarsia_even_pair(word);
     to[1] = intarsia_odd_pair(word);
+    // The sign of the lower half does not reach the upper one.
+    if (doubled) to[0] = to[0] << 1 & 0xfffeffffu, to[1] = to[1] << 1 & 0xfffeffffu;
   }
 }
 
-#if INTARSIA_HAS_DSP_LOOPS
-// What the assembly of a row works on; its registers are taken.
-struct row_3x3 {
-  int32_t bias[4];
-  struct {
-    int32_t multiplier, round, shift;
-  } scale[4];
-  int32_t to_second_row, to_next, out_c, left;  // in bytes; pixels
-  int32_t low, high;
-};
-
-#define INTARSIA_COLUMN_3X3(offset0, offset1) \
-  "ldmia r6!, {r1, r2, r3, r4}\n"             \
-  "ldrd r5, r12, [r7, #" offset0              \
-  "]\n"                                       \
-  "smlad r8, r1, r5, r8\n"                    \
-  "smlad r9, r2, r12, r9\n"                   \
-  "ldrd r5, r12, [r7, #" offset1              \
-  "]\n"                                       \
-  "smlad r10, r3, r5, r10\n"                  \
-  "smlad r11, r4, r12, r11\n"
-#define INTARSIA_STORE_3X3(sum, at, result, limit)                                                \
-  "ldmia r12!, {r1, r2, r3}\n" result(sum, "r1", "r2", "r3") limit(sum) "strb " sum ", [lr, #" at \
-                                                                        "]\n"
-
-#define INTARSIA_NO_LIMIT(sum)
-#define INTARSIA_LIMITS(sum) INTARSIA_LIMIT(sum, "r4", "r5")
-
-// The quick ways: sums r8-r11, columns r6, weights r7, output lr; limits r4, r5.
-#define INTARSIA_ROW_3X3(result, limit) \
-  __asm__ volatile(                                                                                         \
-      INTARSIA_TAKE_R7 "1: ldmia r0, {r8, r9, r10, r11}\n"                                                                   \
-      INTARSIA_COLUMN_3X3("0", "8") INTARSIA_COLUMN_3X3("16", "24") INTARSIA_COLUMN_3X3("32", "40")         \
-      "ldr r1, [r0, #64]\n"                                                                                 \
-      "add r6, r6, r1\n"                                                                                    \
-      INTARSIA_COLUMN_3X3("48", "56") INTARSIA_COLUMN_3X3("64", "72") INTARSIA_COLUMN_3X3("80", "88")       \
-      "ldr r1, [r0, #68]\n"                                                                                 \
-      "add r6, r6, r1\n"                                                                                    \
-      "add r12, r0, #16\n"                                                                                  \
-      "ldrd r4, r5, [r0, #80]\n"                                                                            \
-      INTARSIA_STORE_3X3("r8", "0", result, limit) INTARSIA_STORE_3X3("r9", "1", result, limit)                             \
-      INTARSIA_STORE_3X3("r10", "2", result, limit) INTARSIA_STORE_3X3("r11", "3", result, limit)                           \
-      "ldrd r1, r2, [r0, #72]\n"                                                                            \
-      "add lr, lr, r1\n"                                                                                    \
-      "subs r2, r2, #1\n"                                                                                   \
-      "str r2, [r0, #76]\n"                                                                                 \
-      "bne 1b\n" INTARSIA_RESTORE_R7 \
-      : "+r"(at), "+r"(column), "+r"(weight), "+r"(to)                                                      \
-      :                                                                                                     \
-      : INTARSIA_CLOBBERS_R1 "r2", "r3", "r4", "r5", "r8", "r9", "r10", "r11", "r12", "cc", "memory")
-
-INTARSIA_INLINE void row_3x3(const struct intarsia_window *w, const uint32_t *row0,
-                             const uint32_t *row1, const uint32_t *weights, int8_t *output,
-                             const struct intarsia_channel *channels, enum intarsia_way way) {
-  struct row_3x3 work;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    work.bias[lane] = channels[lane].bias;
-    work.scale[lane].multiplier = channels[lane].multiplier;
-    work.scale[lane].round = channels[lane].round;
-    work.scale[lane].shift = channels[lane].shift;
-  }
-  const int32_t between = (int32_t)((uintptr_t)row1 - (uintptr_t)row0), three = 3 * kLanes * 4;
-  work.to_second_row = between - three;
-  work.to_next = w->stride_w * kLanes * 4 - between - three;
-  work.out_c = w->out_c;
-  work.left = w->out_w;
-  work.low = w->low;
-  work.high = w->high;
-  register struct row_3x3 *at __asm__("r0") = &work;
-  register const uint32_t *column __asm__("r6") = row0;
-  register const uint32_t *weight __asm__(INTARSIA_OPERAND_R7) = weights;
-  register int8_t *to __asm__("lr") = output;
-  if (way == INTARSIA_WHOLE)
-    INTARSIA_ROW_3X3(INTARSIA_RESULT, INTARSIA_NO_LIMIT);
-  else if (way == INTARSIA_RECTIFIED)
-    INTARSIA_ROW_3X3(INTARSIA_RECTIFIED_RESULT, INTARSIA_NO_LIMIT);
-  else
-    INTARSIA_ROW_3X3(INTARSIA_RESULT, INTARSIA_LIMITS);
-}
-#endif
-
-// A window of any size, from the ring.
-struct any_window {
-  int32_t columns;      // >= 1
-  int32_t to_next;      // bytes from the end of a pair's columns to those of the next pair
-  const uint32_t *end;  // of the ring
-  int32_t ring_bytes;
-  int32_t pairs;  // >= 1; counts down
-};
-
-// sums += a window that begins in the ring at `row`. Nine instructions for eight products, thirteen for a pair.
-INTARSIA_INLINE void add_window(struct any_window *window, const uint32_t *row,
-                                const uint32_t *weights, int32_t sums[4]) {
-#if INTARSIA_HAS_DSP_LOOPS
-  register struct any_window *at __asm__("r0") = window;
-  register const uint32_t *from __asm__("r6") = row;
-  register const uint32_t *with __asm__(INTARSIA_OPERAND_R7) = weights;
-  register int32_t sum0 __asm__("r8") = sums[0];
-  register int32_t sum1 __asm__("r9") = sums[1];
-  register int32_t sum2 __asm__("r10") = sums[2];
-  register int32_t sum3 __asm__("r11") = sums[3];
-  __asm__ volatile(INTARSIA_TAKE_R7
-                   "2: ldr lr, [r0]\n"
-                   "1: ldmia r6!, {r1, r2, r3, r4}\n"
-                   "ldrd r5, r12, [r7], #8\n"
-                   "smlad r8, r1, r5, r8\n"
-                   "smlad r9, r2, r12, r9\n"
-                   "ldrd r5, r12, [r7], #8\n"
-                   "smlad r10, r3, r5, r10\n"
-                   "smlad r11, r4, r12, r11\n"
-                   "subs lr, lr, #1\n"
-                   "bne 1b\n"
-                   "ldrd r1, r2, [r0, #4]\n"
-                   "ldrd r3, r4, [r0, #12]\n"
-                   "add r6, r6, r1\n"
-                   "cmp r6, r2\n"
-                   "it hs\n"
-                   "subhs r6, r6, r3\n"
-                   "subs r4, r4, #1\n"
-                   "str r4, [r0, #16]\n"
-                   "bne 2b\n" INTARSIA_RESTORE_R7
-                   : "+r"(from), "+r"(with), "+r"(sum0), "+r"(sum1), "+r"(sum2), "+r"(sum3)
-                   : "r"(at)
-                   : INTARSIA_CLOBBERS_R1 "r2", "r3", "r4", "r5", "r12", "lr", "cc", "memory");
-  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
-#else
-  for (; window->pairs > 0; --window->pairs) {
-    for (int32_t column = window->columns; column > 0; --column, row += kLanes, weights += kLanes)
-      for (int32_t lane = 0; lane < kLanes; ++lane)
-        sums[lane] = intarsia_pair_product(row[lane], weights[lane], sums[lane]);
-    row += window->to_next / 4;
-    if (row >= window->end) row -= window->ring_bytes / 4;
-  }
-#endif
-}
-
-INTARSIA_INLINE void output_row(const struct intarsia_window *w, const struct ring *ring,
-                                int32_t first_pair, const uint32_t *weights, int8_t *output,
-                                const struct intarsia_channel *channels, enum intarsia_way way) {
-  const int32_t kernel_w = w->kernel_w, out_c = w->out_c, step = w->stride_w * kLanes;
-  const int32_t low = w->low, high = w->high;
-  const int32_t slot = first_pair % ring->pairs;
-#if INTARSIA_HAS_DSP_LOOPS
-  if (ring->pairs == 2 && kernel_w == 3 && way != INTARSIA_ANY) {
-    const uint32_t *row0 = ring->words + slot * ring->row_words;
-    const uint32_t *row1 = ring->words + (slot + 1) % ring->pairs * ring->row_words;
-    row_3x3(w, row0, row1, weights, output, channels, way);
-    return;
-  }
-#endif
-  const int32_t row_words = ring->row_words;
-  struct any_window window = {kernel_w, 4 * (row_words - kernel_w * kLanes),
-                              ring->words + ring->pairs * row_words, 4 * ring->pairs * row_words,
-                              0};
-  const uint32_t *row = ring->words + slot * row_words;
-  for (int32_t x = w->out_w; x > 0; --x, output += out_c, row += step) {
-    int32_t sums[4] = {channels[0].bias, channels[1].bias, channels[2].bias, channels[3].bias};
-    window.pairs = ring->pairs;
-    add_window(&window, row, weights, sums);
-    output[0] = intarsia_result(sums[0], &channels[0], low, high, way);
-    output[1] = intarsia_result(sums[1], &channels[1], low, high, way);
-    output[2] = intarsia_result(sums[2], &channels[2], low, high, way);
-    output[3] = intarsia_result(sums[3], &channels[3], low, high, way);
-  }
-}
-
-typedef void row_function(const struct intarsia_window *w, const struct ring *ring,
-                          int32_t first_pair, const uint32_t *weights, int8_t *output,
-                          const struct intarsia_channel *channels);
-
-INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                               int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
-                               row_function *row) {
-  const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
-  const int32_t phases = w->stride_h % 2 == 0 ? 1 : 2;
-  struct ring ring;
-  ring.pairs = phases == 1 ? (w->kernel_h + 1) / 2 : w->kernel_h / 2 + 1;
-  ring.columns = (w->out_w - 1) * w->stride_w + w->kernel_w;
-  ring.row_words = ring.columns * kLanes;
-  const int32_t phase_words = ring.pairs * w->kernel_w * kLanes;
-  uint32_t *expanded = (uint32_t *)(void *)scratch;
-  ring.words = expanded + phases * phase_words;
-
-  for (int32_t next = 0; next < w->out_c; next += kLanes) {
-    const int32_t block = next + kLanes <= w->out_c ? next : w->out_c - kLanes;
-    expand_weights(expanded, weights, phases * phase_words / 2);
-    weights += 2 * phases * phase_words;
-    const int8_t *image = input + block;
-    int8_t *to = output + block;
-    for (int32_t n = 0; n < w->batches; ++n, image += w->in_h * w->in_w * w->in_c) {
-      ring.staged = 0;
-      for (int32_t y = 0; y < w->out_h; ++y, to += w->out_w * w->out_c) {
-        const int32_t first_row = y * w->stride_h, first_pair = first_row / 2;
-        if (ring.staged < first_pair) ring.staged = first_pair;
-        while (ring.staged < first_pair + ring.pairs) stage(w, image, &ring);
-        row(w, &ring, first_pair, expanded + first_row % 2 * phase_words, to, channels + block);
+// Sums are doubled, but in INTARSIA_ANY.
+INTARSIA_INLINE void row_of_outputs(const struct fir_row *row, int32_t taps,
+                                    enum intarsia_way way) {
+  const int32_t step = row->row & 0xffff;
+  for (int32_t lane = 0; lane < row->lanes; ++lane) {
+    const struct intarsia_channel *channel = &row->channels[lane];
+    int8_t *output = row->output + lane;
+    for (int32_t x = 0; x < row->row >> 16; ++x, output += step) {
+      int32_t sum = way == INTARSIA_ANY ? channel->bias : 2 * channel->bias;
+      const uint32_t *weight = row->weights + row->lane_bytes / 4 * lane;
+      for (int32_t pass = 0; pass < row->passes; ++pass) {
+        const uint32_t *column =
+            row->columns + lane + (row->offsets[pass] - 3 * 16) / 4 + kMergedLanes * x;
+        for (int32_t tap = 0; tap < taps; ++tap, column += kMergedLanes)
+          sum = intarsia_pair_product(*column, *weight++, sum);
       }
+      *output =
+          intarsia_result(way == INTARSIA_ANY ? sum : sum / 2, channel, row->low, row->high, way);
     }
   }
 }
 
-#define INTARSIA_KERNEL(name, suffix, way)                                                        \
-  INTARSIA_OUTLINE void row_##suffix(const struct intarsia_window *w, const struct ring *ring,    \
-                                     int32_t first_pair, const uint32_t *weights, int8_t *output, \
-                                     const struct intarsia_channel *channels) {                   \
-    output_row(w, ring, first_pair, weights, output, channels, way);                              \
-  }                                                                                               \
-  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output,            \
-            int8_t *scratch, const int8_t *weights, const int32_t *channels) {                    \
-    depthwise(window, input, output, scratch, weights, channels, row_##suffix);                   \
+#if INTARSIA_HAS_DSP_LOOPS
+// clang-format off
+// Sums r8-r11, columns r2-r5, a weight r6. Weights r7, columns r0, offsets r1, passes left lr, the group's columns r12.
+#define INTARSIA_TAP(load, a, b, c)            \
+  "ldr.w r6, [r7], #4\n"                       \
+  "ldr.w " #load ", [r0], #16\n"               \
+  "smlad r8, " #a ", r6, r8\n"                 \
+  "smlad r9, " #b ", r6, r9\n"                 \
+  "smlad r10, " #c ", r6, r10\n"               \
+  "smlad r11, " #load ", r6, r11\n"
+#define INTARSIA_TAPS_1 INTARSIA_TAP(r5, r2, r3, r4)
+#define INTARSIA_TAPS_3 INTARSIA_TAPS_1 INTARSIA_TAP(r2, r3, r4, r5) INTARSIA_TAP(r3, r4, r5, r2)
+#define INTARSIA_TAPS_5 INTARSIA_TAPS_3 INTARSIA_TAP(r4, r5, r2, r3) INTARSIA_TAP(r5, r2, r3, r4)
+#define INTARSIA_TAPS_7 INTARSIA_TAPS_5 INTARSIA_TAP(r2, r3, r4, r5) INTARSIA_TAP(r3, r4, r5, r2)
+
+#define INTARSIA_FIR_RECTIFIED(sum)            \
+  "smmlar " #sum ", " #sum ", r0, r1\n"        \
+  "asr.w " #sum ", " #sum ", r2\n"
+#define INTARSIA_FIR_WHOLE(sum)                \
+  "add.w r5, r1, " #sum ", asr #31\n"          \
+  "smmlar " #sum ", " #sum ", r0, r5\n"        \
+  "asr.w " #sum ", " #sum ", r2\n"
+#define INTARSIA_FIR_LIMITS "ldr.w r6, [sp, #24]\nldr.w r7, [sp, #28]\n"
+#define INTARSIA_FIR_CLAMP(sum)                \
+  "cmp.w " #sum ", r6\n"                       \
+  "it lt\n"                                    \
+  "movlt.w " #sum ", r6\n"                     \
+  "cmp.w " #sum ", r7\n"                       \
+  "it gt\n"                                    \
+  "movgt.w " #sum ", r7\n"
+#define INTARSIA_FIR_NOTHING(sum)
+#define INTARSIA_FIR_STORE(sum)                \
+  "ssat " #sum ", #8, " #sum "\n"              \
+  "strb.w " #sum ", [r3]\n"                    \
+  "uxtah r3, r3, r4\n"
+
+#define INTARSIA_FIR_ROW(taps, scale, limits, clamp)                                  \
+  register const struct fir_row *end __asm__("r0") = row + 1;                         \
+  __asm__ volatile(                                                                   \
+      INTARSIA_SAVE_R7                                                                \
+      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n"                                         \
+      "push {r1, r2, r3, r4, r5, r6}\n"                                               \
+      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n"                                         \
+      "push {r1, r2, r3, r4, r5, r6}\n"                                               \
+      "sub.w sp, sp, #24\n"                                                           \
+      "1: ldr.w r0, [sp, #36]\n"                                                      \
+      "ldr.w r1, [sp, #44]\n"                                                         \
+      "ldr.w r2, [sp, #48]\n"                                                         \
+      "ldr.w r3, [sp, #32]\n"                                                         \
+      "ldm.w r0!, {r8, r9, r10, r11}\n"                                               \
+      "add.w r8, r8, r8\n"                                                            \
+      "stm.w sp, {r8, r9, r10, r11}\n"                                                \
+      "add.w r4, r1, #4\n"                                                            \
+      "add.w r5, r2, #1\n"                                                            \
+      "str.w r0, [sp, #36]\n"                                                         \
+      "str.w r4, [sp, #44]\n"                                                         \
+      "str.w r5, [sp, #48]\n"                                                         \
+      "str.w r2, [sp, #16]\n"                                                         \
+      "str.w r3, [sp, #20]\n"                                                         \
+      "str.w r1, [sp, #68]\n"                                                         \
+      "2: ldr.w r8, [sp]\n"                                                           \
+      "ldr.w r12, [sp, #68]\n"                                                        \
+      "ldr.w r1, [sp, #64]\n"                                                         \
+      "ldr.w r7, [sp, #40]\n"                                                         \
+      "ldr.w lr, [sp, #56]\n"                                                         \
+      "mov.w r9, r8\n"                                                                \
+      "mov.w r10, r8\n"                                                               \
+      "mov.w r11, r8\n"                                                               \
+      ".balign 4\n"                                                                   \
+      "3: ldr.w r0, [r1], #4\n"                                                       \
+      "add.w r0, r0, r12\n"                                                           \
+      "subs.w lr, lr, #1\n"                                                           \
+      "ldr r2, [r0, #-48]\n"                                                        \
+      "ldr r3, [r0, #-32]\n"                                                        \
+      "ldr r4, [r0, #-16]\n"                                                        \
+      INTARSIA_TAPS_##taps                                                            \
+      "bne.w 3b\n"                                                                    \
+      "add.w r12, r12, #64\n"                                                         \
+      "ldr.w r0, [sp, #4]\n"                                                          \
+      "ldr.w r1, [sp, #8]\n"                                                          \
+      "ldr.w r2, [sp, #12]\n"                                                         \
+      "ldr.w r3, [sp, #16]\n"                                                         \
+      "ldr.w r4, [sp, #20]\n"                                                         \
+      limits                                                                          \
+      "str.w r12, [sp, #68]\n"                                                        \
+      scale(r8) scale(r9) scale(r10) scale(r11)                                       \
+      clamp(r8) clamp(r9) clamp(r10) clamp(r11)                                       \
+      "cmp.w r4, #0x40000\n"                                                          \
+      "blo.w 4f\n"                                                                    \
+      INTARSIA_FIR_STORE(r8) INTARSIA_FIR_STORE(r9) INTARSIA_FIR_STORE(r10) INTARSIA_FIR_STORE(r11) \
+      "sub.w r4, r4, #0x40000\n"                                                      \
+      "cmp.w r4, #0x10000\n"                                                          \
+      "str.w r3, [sp, #16]\n"                                                         \
+      "str.w r4, [sp, #20]\n"                                                         \
+      "bhs.w 2b\n"                                                                    \
+      "b.w 5f\n"                                                                      \
+      "4:\n" INTARSIA_FIR_STORE(r8)                                                   \
+      "cmp.w r4, #0x20000\n"                                                          \
+      "blo.w 5f\n"                                                                    \
+      INTARSIA_FIR_STORE(r9)                                                          \
+      "cmp.w r4, #0x30000\n"                                                          \
+      "blo.w 5f\n"                                                                    \
+      INTARSIA_FIR_STORE(r10)                                                         \
+      "5: ldr.w r0, [sp, #40]\n"                                                      \
+      "ldr.w r1, [sp, #60]\n"                                                         \
+      "ldr.w r2, [sp, #52]\n"                                                         \
+      "add.w r0, r0, r1\n"                                                            \
+      "subs.w r2, r2, #1\n"                                                           \
+      "str.w r0, [sp, #40]\n"                                                         \
+      "str.w r2, [sp, #52]\n"                                                         \
+      "bne.w 1b\n"                                                                    \
+      "add.w sp, sp, #72\n"                                                           \
+      INTARSIA_RESTORE_R7                                                             \
+      : "+r"(end)                                                                     \
+      :                                                                               \
+      : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
+// clang-format on
+#define INTARSIA_FIR(suffix, taps, way, scale, limits, clamp)                          \
+  INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) { \
+    INTARSIA_FIR_ROW(taps, scale, limits, clamp);                                      \
+  }
+#else
+#define INTARSIA_FIR(suffix, taps, way, scale, limits, clamp)                          \
+  INTARSIA_OUTLINE void row_##suffix##_##taps##_pushes_76(const struct fir_row *row) { \
+    row_of_outputs(row, taps, way);                                                    \
+  }
+#endif
+
+typedef void row_function(const struct fir_row *row, int32_t taps);
+
+// Offsets of the passes over a window whose first pair of rows is in this slot.
+INTARSIA_OUTLINE void list_passes(const struct passes *p, int32_t slot, int32_t *offsets) {
+  for (int32_t pair = 0; pair < p->pairs; ++pair, slot = slot + 1 == p->pairs ? 0 : slot + 1)
+    for (int32_t segment = 0; segment < p->segments; ++segment)
+      for (int32_t chunk = 0; chunk < p->chunks; ++chunk)
+        *offsets++ =
+            4 * (slot * p->row_words + (segment * p->columns + chunk * p->taps) * kMergedLanes) +
+            3 * 4 * kMergedLanes;
+}
+
+// One grid of outputs of a block of channels.
+INTARSIA_INLINE void block(const struct intarsia_window *w, const struct passes *p,
+                           const struct grid *grid, const int8_t *image, int32_t channel,
+                           uint32_t *ring, const uint32_t *weights, int8_t *output,
+                           struct fir_row *row, row_function *outputs) {
+  int32_t *offsets = (int32_t *)(void *)(ring + p->pairs * p->row_words);
+  int32_t staged = 0;
+  row->offsets = offsets;
+  row->row = (int32_t)((uint32_t)grid->out_w << 16 | (uint32_t)(w->dilation_w * w->out_c));
+  row->columns = ring;
+  row->passes = p->pairs * p->segments * p->chunks;
+  for (int32_t y = 0; y < grid->out_h; ++y, output += w->dilation_h * w->out_w * w->out_c) {
+    const int32_t first_row = y * w->stride_h, first_pair = first_row / 2;
+    if (staged < first_pair) staged = first_pair;
+    for (; staged < first_pair + p->pairs; ++staged)
+      stage(w, p, grid, image, channel, staged, ring + staged % p->pairs * p->row_words);
+    list_passes(p, first_pair % p->pairs, offsets);
+    row->weights = weights + first_row % 2 * p->lanes * p->lane_words;
+    row->output = output;
+    outputs(row, p->taps);
+  }
+}
+
+INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                               int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
+                               row_function *outputs, bool doubled) {
+  const struct passes p = passes_of(w);
+  const int32_t weight_words = p.phases * p.lanes * p.lane_words;
+  uint32_t *expanded = (uint32_t *)(void *)scratch, *ring = expanded + weight_words;
+  struct fir_row row;
+  row.low = w->low, row.high = w->high;
+  row.lanes = p.lanes, row.lane_bytes = 4 * p.lane_words;
+  for (int32_t next = 0; next < w->out_c; next += kMergedLanes, weights += 2 * weight_words) {
+    const int32_t channel = next + p.lanes <= w->out_c ? next : w->out_c - p.lanes;
+    expand_weights(expanded, weights, weight_words, doubled);
+    row.channels = (const struct intarsia_channel *)channel_words + channel;
+    const int8_t *image = input;
+    int8_t *to = output + channel;
+    for (int32_t n = 0; n < w->batches; ++n) {
+      for (int32_t y = 0; y < w->dilation_h; ++y)
+        for (int32_t x = 0; x < w->dilation_w; ++x) {
+          const struct grid grid = {y - w->pad_top, x - w->pad_left,
+                                    (w->out_h - y + w->dilation_h - 1) / w->dilation_h,
+                                    (w->out_w - x + w->dilation_w - 1) / w->dilation_w};
+          if (grid.out_w > 0)
+            block(w, &p, &grid, image, channel, ring, expanded, to + (y * w->out_w + x) * w->out_c,
+                  &row, outputs);
+        }
+      image += w->in_h * w->in_w * w->in_c;
+      to += w->out_h * w->out_w * w->out_c;
+    }
+  }
+}
+
+#define INTARSIA_KERNEL(name, suffix, way, scale, limits, clamp)                       \
+  INTARSIA_FIR(suffix, 1, way, scale, limits, clamp)                                   \
+  INTARSIA_FIR(suffix, 3, way, scale, limits, clamp)                                   \
+  INTARSIA_FIR(suffix, 5, way, scale, limits, clamp)                                   \
+  INTARSIA_FIR(suffix, 7, way, scale, limits, clamp)                                   \
+  INTARSIA_OUTLINE void row_##suffix(const struct fir_row *row, int32_t taps) {        \
+    if (taps == 1)                                                                     \
+      row_##suffix##_1_pushes_76(row);                                                 \
+    else if (taps == 3)                                                                \
+      row_##suffix##_3_pushes_76(row);                                                 \
+    else if (taps == 5)                                                                \
+      row_##suffix##_5_pushes_76(row);                                                 \
+    else                                                                               \
+      row_##suffix##_7_pushes_76(row);                                                 \
+  }                                                                                    \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {         \
+    depthwise(window, input, output, scratch, weights, channels, row_##suffix, true);  \
   }
 
-INTARSIA_KERNEL(intarsia_dsp_depthwise_s8, whole, INTARSIA_WHOLE)
-INTARSIA_KERNEL(intarsia_dsp_depthwise_rectified_s8, rectified, INTARSIA_RECTIFIED)
-INTARSIA_KERNEL(intarsia_dsp_depthwise_limited_s8, limited, INTARSIA_LIMITED)
-INTARSIA_KERNEL(intarsia_dsp_depthwise_any_s8, any, INTARSIA_ANY)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_s8, whole, INTARSIA_WHOLE, INTARSIA_FIR_WHOLE, ,
+                INTARSIA_FIR_NOTHING)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_rectified_s8, rectified, INTARSIA_RECTIFIED,
+                INTARSIA_FIR_RECTIFIED, , INTARSIA_FIR_NOTHING)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_limited_s8, limited, INTARSIA_LIMITED, INTARSIA_FIR_WHOLE,
+                INTARSIA_FIR_LIMITS, INTARSIA_FIR_CLAMP)
+
+INTARSIA_OUTLINE void row_any(const struct fir_row *row, int32_t taps) {
+  row_of_outputs(row, taps, INTARSIA_ANY);
+}
+
+void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, int8_t *scratch, const int8_t *weights,
+                                   const int32_t *channels) {
+  depthwise(window, input, output, scratch, weights, channels, row_any, false);
+}

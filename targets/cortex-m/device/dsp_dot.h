@@ -71,63 +71,6 @@ INTARSIA_INLINE void intarsia_dot_2x4(const uint32_t *pairs, const int8_t *weigh
   }
 }
 
-#if INTARSIA_HAS_DSP_LOOPS
-// In assembly: a word of weights and four pixels. Weights r0, pairs r1, sums r6-r9 and r10-r12, lr; changes r2-r5.
-// Loads stand behind each other, where the second and third take one cycle; 17 cycles of a Cortex-M4 for 16 products.
-// All are 32-bit instructions, so that a loop that begins with a word has no instruction across two.
-#define INTARSIA_WORD_2X4          \
-  "ldr.w r2, [r0], #4\n"           \
-  "ldr.w r4, [r1, #4]\n"           \
-  "ldr.w r5, [r1, #8]\n"           \
-  "sxtb16 r3, r2\n"                \
-  "sxtb16 r2, r2, ror #8\n"        \
-  "smlad r7, r4, r3, r7\n"         \
-  "smlad r11, r4, r2, r11\n"       \
-  "smlad r8, r5, r3, r8\n"         \
-  "smlad r12, r5, r2, r12\n"       \
-  "ldr.w r4, [r1, #12]\n"          \
-  "ldr.w r5, [r1], #16\n"          \
-  "smlad r9, r4, r3, r9\n"         \
-  "smlad lr, r4, r2, lr\n"         \
-  "smlad r6, r5, r3, r6\n"         \
-  "smlad r10, r5, r2, r10\n"
-// A sum becomes a result of the whole range (intarsia_result).
-#define INTARSIA_RESULT(sum, multiplier, round, shift) \
-  "add " sum ", " sum ", " sum                         \
-  "\n"                                                 \
-  "smmulr " sum ", " sum ", " multiplier               \
-  "\n"                                                 \
-  "add " sum ", " sum ", " sum                         \
-  ", asr #31\n"                                        \
-  "add " sum ", " sum ", " round                       \
-  "\n"                                                 \
-  "asr " sum ", " sum ", " shift                       \
-  "\n"                                                 \
-  "ssat " sum ", #8, " sum "\n"
-// Or one of INTARSIA_RECTIFIED.
-#define INTARSIA_RECTIFIED_RESULT(sum, multiplier, round, shift) \
-  "add " sum ", " sum ", " sum                                   \
-  "\n"                                                           \
-  "smmulr " sum ", " sum ", " multiplier                         \
-  "\n"                                                           \
-  "add " sum ", " sum ", " round                                 \
-  "\n"                                                           \
-  "asr " sum ", " sum ", " shift                                 \
-  "\n"                                                           \
-  "ssat " sum ", #8, " sum "\n"
-// Or one within limits.
-#define INTARSIA_LIMIT(sum, low, high) \
-  "cmp " sum ", " low                  \
-  "\n"                                 \
-  "it lt\n"                            \
-  "movlt " sum ", " low                \
-  "\n"                                 \
-  "cmp " sum ", " high                 \
-  "\n"                                 \
-  "it gt\n"                            \
-  "movgt " sum ", " high "\n"
-#endif
-
 // sums[0] of A and sums[1] of B += products with one pixel.
 INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weights, int32_t groups,
                                       int32_t sums[2]) {
@@ -138,18 +81,18 @@ INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weigh
   register const int8_t *row __asm__("r11") = weights;
   register int32_t left __asm__("lr") = groups;
   // Two words of weights and of pairs: thirteen cycles for eight products.
-#define INTARSIA_GROUP_2X1    \
-  "ldr.w r0, [r11], #4\n"     \
-  "ldr.w r1, [r12], #4\n"     \
-  "ldr.w r2, [r11], #4\n"     \
-  "ldr.w r3, [r12], #4\n"     \
-  "sxtb16 r4, r0\n"           \
-  "sxtb16 r0, r0, ror #8\n"   \
-  "smlad r8, r1, r4, r8\n"    \
-  "smlad r9, r1, r0, r9\n"    \
-  "sxtb16 r4, r2\n"           \
-  "sxtb16 r2, r2, ror #8\n"   \
-  "smlad r8, r3, r4, r8\n"    \
+#define INTARSIA_GROUP_2X1  \
+  "ldr.w r0, [r11], #4\n"   \
+  "ldr.w r1, [r12], #4\n"   \
+  "ldr.w r2, [r11], #4\n"   \
+  "ldr.w r3, [r12], #4\n"   \
+  "sxtb16 r4, r0\n"         \
+  "sxtb16 r0, r0, ror #8\n" \
+  "smlad r8, r1, r4, r8\n"  \
+  "smlad r9, r1, r0, r9\n"  \
+  "sxtb16 r4, r2\n"         \
+  "sxtb16 r2, r2, ror #8\n" \
+  "smlad r8, r3, r4, r8\n"  \
   "smlad r9, r3, r2, r9\n"
   __asm__ volatile(
       "subs.w lr, lr, #4\n"

@@ -10,12 +10,13 @@ extern "C" {
 
 // Convolution; a fully connected layer is one whose window is 1 x 1.
 //
-// A run is the kernel_h * kernel_w * in_c weights of a channel, filled with zeros to a multiple of four. Channels A, B
+// A run is the weights of a channel, filled with zeros to a multiple of four: kernel_h rows of strip_w, which is kernel_w *
+// in_c or the next multiple of four, with zeros behind each row. Channels A, B
 // come in pairs; an odd number of them is filled up with one of zeros.
 // weights: [pair][run / 4][8] word-aligned: elements 0 of A, of B, 2 of A, of B, then 1 and 3 alike.
 // channels: struct intarsia_channel for each, the one that fills up included.
-// scratch, word-aligned: from four pixels on eight times a run, otherwise twice a run; and a run where rows of the
-// window are no multiple of four bytes or reach over an edge.
+// scratch, word-aligned: from four pixels on eight times a run, otherwise twice a run; and a run where in_c
+// is no multiple of four.
 // The first is for results in the whole range of int8, _rectified for those whose zero point is besides the lowest
 // of them, _limited for those that an activation limits,
 // _any for multipliers and sums that the quick arithmetic of results.h does not cover.
@@ -34,13 +35,17 @@ void intarsia_dsp_conv_any_s8(const struct intarsia_window *window, const int8_t
 // Depthwise convolution.
 //
 // Channels in blocks of four, the last of which overlaps the one before where they are no multiple of
-// four; in_c == out_c >= 4; no dilation.
-// Rows of the padded input are taken in pairs (0, 1), (2, 3), ... A window covers `pairs` of them, and
-// begins on an even row (phase 0) or on an odd one (phase 1); with an even stride always on an even
-// one. weights: [block][phase][pair][kernel_w][8]: of channels 0, 1 the upper row, 0, 1 the lower,
-// then channels 2, 3 alike; zero where a pair reaches beyond the window.
+// four, or one block of fewer; out_c is a multiple of in_c, and in_c of them belong to one input channel. No dilation where
+// there is a stride; dilation_w * out_c < 2^16.
+// Rows of the padded input, those of a dilated window, are taken in pairs (0, 1), (2, 3), ... A window covers `pairs` of
+// them, and begins on an even row (phase 0) or on an odd one (phase 1); with an even stride always on an even
+// one. Of a pair a window takes the columns of each segment, which are those with one remainder of stride_w, in chunks of
+// strip_w taps (1, 3, 5 or 7).
+// weights: [block][phase][channel][pair][segment][chunk][tap], filled up to two taps for each channel: of taps 0 and 1 the
+// upper row's weights, then the lower row's; taps 2, 3 alike; zero where a pair or a chunk reaches beyond the window.
 // _rectified, _limited and _any as above.
-// scratch: 16 bytes times pairs * (phases * kernel_w + columns that a row of outputs needs).
+// scratch, word-aligned: words for the weights of a block, for `pairs` rows of as many segments of four times the columns
+// that outputs, of which there are a multiple of four, need; and for each pass.
 void intarsia_dsp_depthwise_s8(const struct intarsia_window *window, const int8_t *input,
                                int8_t *output, int8_t *scratch, const int8_t *weights,
                                const int32_t *channels);
@@ -53,6 +58,23 @@ void intarsia_dsp_depthwise_limited_s8(const struct intarsia_window *window, con
 void intarsia_dsp_depthwise_any_s8(const struct intarsia_window *window, const int8_t *input,
                                    int8_t *output, int8_t *scratch, const int8_t *weights,
                                    const int32_t *channels);
+
+// Depthwise convolution with windows of three columns and two pairs of rows.
+//
+// Channels in blocks of four as above; stride_h and stride_w 1 or 2, pad_left < 3. strip_h: pairs of rows in scratch, >= 2.
+// Pairs and phases as above. weights: [block][phase][channel][12], word-aligned: of two pairs of rows and three columns,
+// columns first, the upper rows' weights of taps 0 and 1, then the lower rows' of both; taps 2, 3 and 4, 5 alike.
+// _rectified and _limited as above.
+// scratch, word-aligned: strip_h * 16 times the columns that a row of outputs needs.
+void intarsia_dsp_depthwise_3x3_s8(const struct intarsia_window *window, const int8_t *input,
+                                   int8_t *output, int8_t *scratch, const int8_t *weights,
+                                   const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_rectified_s8(const struct intarsia_window *window,
+                                             const int8_t *input, int8_t *output, int8_t *scratch,
+                                             const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_depthwise_3x3_limited_s8(const struct intarsia_window *window,
+                                           const int8_t *input, int8_t *output, int8_t *scratch,
+                                           const int8_t *weights, const int32_t *channels);
 
 // Fully connected layers of one row, without scratch.
 //

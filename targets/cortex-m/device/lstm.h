@@ -14,18 +14,22 @@ struct intarsia_lstm {
 #undef FIELD
 };
 
-// Gates in the order input, forget, candidate, output. How a gate's two sums become Q3.12: _s8 as
-// intarsia_requantize_right takes it, _s16 as intarsia_requantize_wide.
-struct intarsia_lstm_gate {
-  int32_t input_multiplier, input_shift;
-  int32_t hidden_multiplier, hidden_shift;
+// How one of the two sums of each gate becomes Q3.12, by gate: input, forget, candidate, output. _s16: by multiplier and
+// shift, as intarsia_requantize_wide takes them. _s8: the sum shifted to the left by `left`, 1 or more, times the multiplier, of
+// which the upper half is rounded; less `signs` where that is negative; plus `half`; shifted to the right. That is
+// intarsia_requantize of a sum that the shift to the left keeps within 31 bits (results.h, "quick": there the shift is 1 and
+// halves are the zero point's); where nothing is shifted to the right, half and signs are 0, otherwise signs is 1.
+struct intarsia_lstm_shares {
+  int32_t multiplier[4], shift[4], left[4], half[4], signs[4];
+};
+struct intarsia_lstm_gates {
+  struct intarsia_lstm_shares input, hidden;
 };
 
 // hidden: [batches][units]; cell: [batches][units]. scratch: the inputs and the hidden state, each filled to
 // a whole group (wide_dot.h).
 // weights: per unit, those of the inputs to its four gates, then those of the hidden state (wide_dot.h).
-// biases: per unit those of its four gates, the lower half of 64 bits first. gates: four of struct
-// intarsia_lstm_gate.
+// biases: per unit those of its four gates, the lower half of 64 bits first. gates: struct intarsia_lstm_gates.
 void intarsia_dsp_lstm_s8(const struct intarsia_lstm *lstm, const int8_t *input, int8_t *hidden,
                           int16_t *cell, int8_t *output, int16_t *scratch, const int8_t *weights,
                           const int32_t *biases, const int32_t *gates);

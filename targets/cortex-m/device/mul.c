@@ -1,37 +1,55 @@
 // TFLite rounds a product twice: to 31 fractional bits, halves up, and by the shift, halves away from zero.
 #include "intarsia/targets/cortex_m/mul.h"
 
+#include "intarsia/targets/cortex_m/mve_results.h"
 #include "intarsia/targets/cortex_m/optimise.h"
 #include "intarsia/targets/cortex_m/results.h"
 
 #if INTARSIA_HAS_MVE
-#include <arm_mve.h>
-
-// Eight elements; a product of two differences of int8 has 17 bits.
-INTARSIA_INLINE int32x4_t scaled(int32x4_t product, int32_t multiplier, int32_t shift) {
-  const int32x4_t value = vqrdmulhq_n_s32(product, multiplier);
-  return vrshlq_n_s32(vaddq_s32(value, vshrq_n_s32(value, 31)), -shift);
-}
-
-INTARSIA_INLINE void mul_row(const struct intarsia_mul *s, const int8_t *a, const int8_t *b,
-                             int8_t *output) {
-  enum { kTogether = 8 };
-  const int16x8_t low = vdupq_n_s16((int16_t)s->low), high = vdupq_n_s16((int16_t)s->high);
-  const int16_t a_zero = (int16_t)s->a_zero, b_zero = (int16_t)s->b_zero,
-                out_zero = (int16_t)s->out_zero;
-  const int32_t multiplier = s->multiplier, shift = s->shift;
-  for (int32_t left = s->count; left > 0;
-       left -= kTogether, a += kTogether, b += kTogether, output += kTogether) {
-    const mve_pred16_t lanes = vctp16q((uint32_t)left);
-    const int16x8_t x = vsubq_n_s16(vldrbq_z_s16(a, lanes), a_zero),
-                    y = vsubq_n_s16(vldrbq_z_s16(b, lanes), b_zero);
-    const int32x4_t even = scaled(vmullbq_int_s16(x, y), multiplier, shift);
-    const int32x4_t odd = scaled(vmulltq_int_s16(x, y), multiplier, shift);
-    // |value| <= 255 * 255 / 2 after a shift of one at least: 16 bits hold it and the zero point.
-    int16x8_t value = vmovntq_s32(vmovnbq_s32(x, even), odd);
-    value = vaddq_n_s16(value, out_zero);
-    vstrbq_p_s16(output, vminq_s16(vmaxq_s16(value, low), high), lanes);
-  }
+// Eight elements: products of even ones in one vector, of odd ones in another. Each is added to its sign when it is
+// scaled; results are in the upper bytes (mve_results.h).
+INTARSIA_OUTLINE void mul_row(const struct intarsia_mul *s, const int8_t *a, const int8_t *b,
+                              int8_t *output) {
+  const int32_t last_bit = 1 << s->shift;
+  const int32_t numbers[7] = {s->count,      (s->count + 7) / 8,
+                              -s->a_zero,    -s->b_zero,
+                              s->multiplier, last_bit / 2 + s->out_zero * last_bit,
+                              24 - s->shift};
+  register const int8_t *first __asm__("r0") = a;
+  register const int8_t *second __asm__("r1") = b;
+  register int8_t *result __asm__("r2") = output;
+  register const int32_t *number __asm__("r3") = numbers;
+  __asm__ volatile(
+      "ldrd r10, r4, [r3], #8\n"
+      "dls lr, r4\n"
+      "ldm r3, {r3, r4, r5, r6, r8}\n"
+      "1: vctp.16 r10\n"
+      "vpstt\n"
+      "vldrbt.s16 q0, [r0], #8\n"
+      "vldrbt.s16 q1, [r1], #8\n"
+      "vadd.i16 q0, q0, r3\n"
+      "sub r10, r10, #8\n"
+      "vadd.i16 q1, q1, r4\n"
+      "vmullb.s16 q2, q0, q1\n"
+      "vmullt.s16 q3, q0, q1\n"
+      "vshr.s32 q4, q2, #31\n"
+      "vqrdmlah.s32 q4, q2, r5\n"
+      "vshr.s32 q5, q3, #31\n"
+      "vqrdmlah.s32 q5, q3, r5\n"
+      "vadd.i32 q4, q4, r6\n"
+      "vqshl.s32 q4, r8\n"
+      "vadd.i32 q5, q5, r6\n"
+      "vqshl.s32 q5, r8\n"
+      "vsri.32 q5, q4, #16\n"
+      "vshr.u16 q5, q5, #8\n"
+      "vpst\n"
+      "vstrbt.16 q5, [r2], #8\n"
+      "le lr, 1b\n"
+      : "+r"(first), "+r"(second), "+r"(result), "+r"(number)
+      :
+      : "r4", "r5", "r6", "r8", "r10", "lr", "q0", "q1", "q2", "q3", "q4",
+        "q5" INTARSIA_CLOBBERS_PREDICATE, "memory");
+  if (s->low != -128 || s->high != 127) intarsia_mve_clamp(output, s->count, s->low, s->high);
 }
 #elif defined(__ARM_ARCH) && __ARM_ARCH > 6
 INTARSIA_INLINE void mul_row(const struct intarsia_mul *s, const int8_t *a, const int8_t *b,

@@ -13,14 +13,15 @@ extern "C" {
 // at a time, from strips (mve_strip.h); strip_h > 1 only with strip_w == out_w.
 //
 // weights: [out_c / 4][run / 16][4][16], filled with zeros; of a strip's run in its order.
-// channels: [out_c / 4] of four biases, four multipliers, four shifts (negative: to the right, as VRSHL).
+// channels: [out_c / 4] of four biases, four multipliers, four roundings (results.h), four times 24 less the shift.
 // scratch: strip_h strips of (strip_w - 1) * stride_w + kernel_w columns, and 16 bytes. With strip_h == 0, as
 // many runs, filled to a multiple of 16, as reach beyond the input's end when they are, and one more.
 void intarsia_mve_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
                           int8_t *scratch, const int8_t *weights, const int32_t *channels);
 
 // One output pixel, eight channels at a time. weights: [out_c / 8][run / 16][8][16].
-// channels: [out_c / 8] of eight biases; multipliers of channels 0, 2, 4, 6, and of 1, 3, 5, 7; shifts alike.
+// channels: [out_c / 8] of eight biases; multipliers of channels 0, 2, 4, 6, and of 1, 3, 5, 7; roundings, and 24 less
+// the shifts, alike.
 // scratch: a run filled to a multiple of 16; unused when it is one already.
 void intarsia_mve_dense_s8(const struct intarsia_window *window, const int8_t *input,
                            int8_t *output, int8_t *scratch, const int8_t *weights,

@@ -17,7 +17,7 @@ extern "C" {
 // weights: of each output channel, the byte of tap (y, x), all others zero:
 //   dense    5 + 4 * x + y of 16; halving  2 + 5 * x + y of 16; after the last channel 16 zeros.
 //   wide     kernel_h * x + y of 16, 32 or 64.
-// channels: of each a multiplier, a shift (negative: to the right, as VRSHL), a bias.
+// channels: of each a multiplier, 24 less the shift, a bias, a rounding (results.h).
 // scratch: group planes of ceil(out_w / p) * p * stride_w * rows + more bytes; p and more are 4 and 16,
 // for wide 8 and 64.
 #define INTARSIA_DECLARE(name)                                                         \

@@ -2,33 +2,107 @@
 
 #include "intarsia/kernels/arithmetic.h"
 #include "intarsia/targets/cortex_m/optimise.h"
+#include "intarsia/targets/cortex_m/results.h"
 
 enum {
   kFraction = 12,
   kResult = 23
 };  // bits that are dropped: of exponentials in the sum, of results at least
 
+// A row's largest element; the sum of its exponentials, Q12.19; and its results. On cores with Helium four at a time, whose
+// exponentials are gathered.
+#if INTARSIA_HAS_MVE
+INTARSIA_INLINE int32_t largest_of(const int8_t *input, int32_t count) {
+  register int32_t largest __asm__("r4") = -128;  // VMAXV takes even registers
+  __asm__ volatile(
+      "dlstp.8 lr, %[count]\n"
+      "1: vldrb.8 q0, [%[input]], #16\n"
+      "vmaxv.s8 %[largest], q0\n"
+      "letp lr, 1b\n"
+      : [input] "+r"(input), [largest] "+r"(largest)
+      : [count] "r"(count)
+      : "q0", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
+  return (int8_t)largest;
+}
+
+INTARSIA_INLINE uint32_t sum_of(const int8_t *input, const int32_t *exponentials, int32_t largest,
+                                int32_t count) {
+  register uint32_t sum __asm__("r4") = 0;  // VADDVA as well
+  __asm__ volatile(
+      "vdup.32 q3, %[largest]\n"
+      "dlstp.32 lr, %[count]\n"
+      "1: vldrb.s32 q0, [%[input]], #4\n"
+      "vsub.i32 q1, q3, q0\n"
+      "vldrw.u32 q2, [%[exponentials], q1, uxtw #2]\n"
+      "vrshr.u32 q2, q2, #12\n"
+      "vaddva.u32 %[sum], q2\n"
+      "letp lr, 1b\n"
+      : [input] "+l"(input), [sum] "+r"(sum)
+      : [exponentials] "r"(exponentials), [largest] "r"(largest), [count] "r"(count)
+      : "q0", "q1", "q2", "q3", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
+  return sum;
+}
+
+INTARSIA_INLINE void results_of(const int8_t *input, int8_t *output, const int32_t *exponentials,
+                                int32_t largest, int32_t reciprocal, int32_t shift, int32_t count) {
+  if (shift > 31) reciprocal = 0, shift = 31;  // below one half
+  __asm__ volatile(
+      "vdup.32 q3, %[largest]\n"
+      "vmov.i32 q4, #255\n"
+      "dlstp.32 lr, %[count]\n"
+      "1: vldrb.s32 q0, [%[input]], #4\n"
+      "vsub.i32 q1, q3, q0\n"
+      "vldrw.u32 q2, [%[exponentials], q1, uxtw #2]\n"
+      "vqrdmulh.s32 q2, q2, %[reciprocal]\n"
+      "vrshl.u32 q2, %[shift]\n"
+      "vmin.u32 q2, q2, q4\n"
+      "vsub.i32 q2, q2, %[middle]\n"
+      "vstrb.32 q2, [%[output]], #4\n"
+      "letp lr, 1b\n"
+      : [input] "+l"(input), [output] "+l"(output)
+      : [exponentials] "r"(exponentials), [largest] "r"(largest), [count] "r"(count),
+        [reciprocal] "r"(reciprocal), [shift] "r"(-shift), [middle] "r"(128)
+      : "q0", "q1", "q2", "q3", "q4", "lr" INTARSIA_CLOBBERS_PREDICATE, "memory");
+}
+#else
+INTARSIA_INLINE int32_t largest_of(const int8_t *input, int32_t count) {
+  int32_t largest = input[0];
+  for (int32_t i = 1; i < count; ++i)
+    if (input[i] > largest) largest = input[i];
+  return largest;
+}
+
+INTARSIA_INLINE uint32_t sum_of(const int8_t *input, const int32_t *exponentials, int32_t largest,
+                                int32_t count) {
+  uint32_t sum = 0;
+  for (int32_t i = 0; i < count; ++i)
+    sum += ((uint32_t)exponentials[largest - input[i]] + (1u << (kFraction - 1))) >> kFraction;
+  return sum;
+}
+
+INTARSIA_INLINE void results_of(const int8_t *input, int8_t *output, const int32_t *exponentials,
+                                int32_t largest, int32_t reciprocal, int32_t shift, int32_t count) {
+  const uint32_t half = shift > 31 ? 0 : 1u << (shift - 1);
+  for (int32_t i = 0; i < count; ++i) {
+    const uint32_t product =
+        (uint32_t)intarsia_mul_q31(reciprocal, exponentials[largest - input[i]]);
+    const uint32_t result = shift > 31 ? 0 : (product + half) >> shift;  // beyond: below one half
+    output[i] = (int8_t)((int32_t)(result > 255 ? 255 : result) - 128);
+  }
+}
+#endif
+
 void intarsia_softmax_table_s8(const int8_t *input, int8_t *output, const int32_t *exponentials,
                                int32_t rows, int32_t count) {
   for (; rows > 0; --rows, input += count, output += count) {
-    int32_t largest = input[0];
-    for (int32_t i = 1; i < count; ++i)
-      if (input[i] > largest) largest = input[i];
-    uint32_t sum = 0;  // Q12.19
-    for (int32_t i = 0; i < count; ++i)
-      sum += ((uint32_t)exponentials[largest - input[i]] + (1u << (kFraction - 1))) >> kFraction;
+    const int32_t largest = largest_of(input, count);
+    const uint32_t sum = sum_of(input, exponentials, largest, count);
     // The sum is (1 + x) * 2^(31 - zeros) with x in Q0.31, and its reciprocal that of 1 + x, shifted.
     int32_t zeros = 0;
     for (uint32_t bits = sum; bits < UINT32_C(0x80000000); bits <<= 1) ++zeros;
     const int32_t reciprocal =
         intarsia_reciprocal_of_one_plus_q31((int32_t)((sum << zeros) - UINT32_C(0x80000000)));
-    const int32_t shift = kFraction - zeros + kResult;
-    const uint32_t half = shift > 31 ? 0 : 1u << (shift - 1);
-    for (int32_t i = 0; i < count; ++i) {
-      const uint32_t product =
-          (uint32_t)intarsia_mul_q31(reciprocal, exponentials[largest - input[i]]);
-      const uint32_t result = shift > 31 ? 0 : (product + half) >> shift;  // beyond: below one half
-      output[i] = (int8_t)((int32_t)(result > 255 ? 255 : result) - 128);
-    }
+    results_of(input, output, exponentials, largest, reciprocal, kFraction - zeros + kResult,
+               count);
   }
 }

@@ -161,7 +161,8 @@ INTARSIA_OUTLINE void intarsia_begin(struct intarsia_piece *p, const struct inta
                                      .out_zero = s->out_zero,
                                      .low = s->low,
                                      .high = s->high,
-                                     .dilation_w = 1}};
+                                     .dilation_w = 1,
+                                     .strip_w = s->row_bytes}};
   intarsia_begin_piece(p);
 }
 

@@ -71,6 +71,44 @@ INTARSIA_INLINE void move_by(int8_t *memory, int32_t element, int32_t bytes) {
   memcpy(memory + count - 4, &last, sizeof last);
 }
 
+// From sums to results: scaled as intarsia_requantize_right does, the zero point, the range.
+struct scaling {
+  int32_t multiplier, shift, zero, low, high;
+};
+INTARSIA_INLINE int32_t scaled(int32_t value, const struct scaling *s) {
+  const int32_t result = intarsia_requantize_right(value, s->multiplier, s->shift) + s->zero;
+  return intarsia_clamp_i32(result, s->low, s->high);
+}
+
+// Four at a time.
+INTARSIA_INLINE void scale_four(int32_t values[INTARSIA_WIDE_LANES], const struct scaling *s) {
+#if INTARSIA_HAS_MVE
+  // Negative products are one less before they are shifted, so that halves are rounded away from zero; not with a shift
+  // of 0.
+  __asm__ volatile(
+      "vldrw.32 q0, [%[values]]\n"
+      "vqrdmulh.s32 q0, q0, %[multiplier]\n"
+      "vdup.32 q2, %[signs]\n"
+      "vshr.s32 q1, q0, #31\n"
+      "vand q1, q1, q2\n"
+      "vadd.i32 q0, q0, q1\n"
+      "vrshl.s32 q0, %[shift]\n"
+      "vdup.32 q1, %[low]\n"
+      "vadd.i32 q0, q0, %[zero]\n"
+      "vdup.32 q2, %[high]\n"
+      "vmax.s32 q0, q0, q1\n"
+      "vmin.s32 q0, q0, q2\n"
+      "vstrw.32 q0, [%[values]]\n"
+      :
+      : [values] "r"(values), [multiplier] "r"(s->multiplier), [shift] "r"(-s->shift),
+        [signs] "r"(s->shift == 0 ? 0 : -1), [zero] "r"(s->zero), [low] "r"(s->low),
+        [high] "r"(s->high)
+      : "q0", "q1", "q2", "memory");
+#else
+  for (int32_t i = 0; i < INTARSIA_WIDE_LANES; ++i) values[i] = scaled(values[i], s);
+#endif
+}
+
 // What a layer's two parts share; `size` is that of a state's element.
 INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, int8_t *state,
                           int8_t *output, int16_t *scratch, const int8_t *weights,
@@ -79,6 +117,9 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
   const int32_t filters = s->units * s->rank, memory_bytes = s->memory * size;
   const int32_t block_bytes = INTARSIA_WIDE_LANES * intarsia_wide_run(s->inputs, core);
   const int32_t limit = size == 2 ? 32768 : 128, unit_elements = s->rank * s->memory;
+  const struct scaling of_features = {s->feature_multiplier, s->feature_shift, s->state_zero,
+                                      s->state_zero - limit, s->state_zero + limit - 1};
+  const struct scaling of_results = {s->time_multiplier, s->time_shift, s->out_zero, -128, 127};
   for (int32_t n = 0; n < s->batches; ++n, input += s->inputs) {
     const int8_t *block = weights;
     int8_t *memory = state + n * filters * memory_bytes;
@@ -88,10 +129,13 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
       int32_t sums[INTARSIA_WIDE_LANES];
       const int32_t lanes = intarsia_min_i32(INTARSIA_WIDE_LANES, filters - first);
       intarsia_narrow_products(scratch, block, s->inputs, sums, core);
+      if (core == INTARSIA_WIDE_MVE) scale_four(sums, &of_features);
       for (int32_t lane = 0; lane < lanes; ++lane, memory += memory_bytes) {
-        const int32_t scaled =
-            intarsia_requantize_right(sums[lane], s->feature_multiplier, s->feature_shift);
-        const int32_t feature = intarsia_clamp_i32(scaled, -limit, limit - 1) + s->state_zero;
+        int32_t feature = sums[lane];
+        if (core != INTARSIA_WIDE_MVE) {
+          feature = intarsia_requantize_right(feature, s->feature_multiplier, s->feature_shift);
+          feature = intarsia_clamp_i32(feature, -limit, limit - 1) + s->state_zero;
+        }
         int8_t *last = memory + memory_bytes - size;
         move_by(memory, size, memory_bytes);
         if (size == 2) {
@@ -102,15 +146,24 @@ INTARSIA_INLINE void svdf(const struct intarsia_svdf *s, const int8_t *input, in
         }
       }
     }
-    for (int32_t unit = 0; unit < s->units; ++unit) {
-      const int32_t sum =
-          size == 2 ? dot_s16((const int16_t *)(const void *)unit_memory,
-                              (const int16_t *)(const void *)unit_time, unit_elements, bias[unit])
-                    : dot_s8(unit_memory, unit_time, unit_elements, bias[unit]);
-      const int32_t scaled = intarsia_requantize_right(sum, s->time_multiplier, s->time_shift);
-      *output++ = (int8_t)intarsia_clamp_i32(scaled + s->out_zero, -128, 127);
-      unit_memory += unit_elements * size;
-      unit_time += unit_elements * size;
+    const int32_t together = core == INTARSIA_WIDE_MVE ? INTARSIA_WIDE_LANES : 1;
+    for (int32_t first = 0; first < s->units; first += together) {
+      int32_t sums[INTARSIA_WIDE_LANES] = {0};
+      const int32_t lanes = intarsia_min_i32(together, s->units - first);
+      for (int32_t lane = 0; lane < lanes; ++lane) {
+        const int32_t start = bias[first + lane];
+        sums[lane] = size == 2
+                         ? dot_s16((const int16_t *)(const void *)unit_memory,
+                                   (const int16_t *)(const void *)unit_time, unit_elements, start)
+                         : dot_s8(unit_memory, unit_time, unit_elements, start);
+        unit_memory += unit_elements * size;
+        unit_time += unit_elements * size;
+      }
+      if (core == INTARSIA_WIDE_MVE)
+        scale_four(sums, &of_results);
+      else
+        sums[0] = scaled(sums[0], &of_results);
+      for (int32_t lane = 0; lane < lanes; ++lane) *output++ = (int8_t)sums[lane];
     }
   }
 }

@@ -253,17 +253,20 @@ TEST(Choices, DepthwiseWindowsOfTheSmallCoresHaveFifteenRows) {
   EXPECT_EQ(depthwise(16), "");
 }
 
-TEST(Choices, DepthwiseOnDspHasFourChannelsWithoutDilationOrMultiplier) {
-  const auto depthwise = [](int64_t channels, int64_t outputs, int64_t dilation) {
+TEST(Choices, DepthwiseOnDspHasAKernelForAllButDilationWithStride) {
+  const auto depthwise = [](int64_t channels, int64_t outputs, int64_t dilation, int64_t stride) {
     Random random(9);
-    WindowCase c{OpKind::DepthwiseConv2d, 1, 9, 9, channels, outputs, 3, 3, 1};
+    WindowCase c{OpKind::DepthwiseConv2d, 1, 9, 9, channels, outputs, 3, 3, stride};
     c.dilation_w = dilation;
-    return kernel_of("cortex-m4", window_module(random, c)).starts_with("intarsia_dsp_depthwise");
+    return kernel_of("cortex-m4", window_module(random, c));
   };
-  EXPECT_TRUE(depthwise(4, 4, 1));
-  EXPECT_FALSE(depthwise(3, 3, 1));
-  EXPECT_FALSE(depthwise(4, 8, 1));
-  EXPECT_FALSE(depthwise(4, 4, 2));
+  EXPECT_TRUE(depthwise(4, 4, 1, 1).starts_with("intarsia_dsp_depthwise_3x3_"));
+  for (const auto& [channels, outputs, dilation, stride] :
+       {std::tuple{3, 3, 1, 1}, {4, 8, 1, 1}, {4, 4, 2, 1}, {4, 4, 1, 3}})
+    EXPECT_TRUE(
+        depthwise(channels, outputs, dilation, stride).starts_with("intarsia_dsp_depthwise_"))
+        << channels << " " << outputs << " " << dilation << " " << stride;
+  EXPECT_EQ(depthwise(4, 4, 2, 2), "");
 }
 
 // A filter of one channel is a convolution, but where its columns are dilated.

@@ -197,6 +197,17 @@ TEST_P(WideCore, LongSums) {
   kernels.check();
 }
 
+// Of spectra and other inputs of a coarse scale, sums become the gates' Q3.12 by factors above one.
+TEST_P(WideCore, LstmOfCoarseInputs) {
+  WideKernels kernels(GetParam());
+  Random random(15);
+  for (const float scale : {0.02f, 0.1f, 0.7f})
+    kernels.add(
+        lstm_module(random, DataType::Int8, random.range(5, 30), random.range(3, 12), scale));
+  EXPECT_EQ(kernels.tuned(), kernels.count());
+  kernels.check();
+}
+
 TEST_P(WideCore, ClangCompilesThemWithoutAWarning) {
   const std::vector<std::string> compilers = testing::c_compilers();
   if (std::find(compilers.begin(), compilers.end(), "clang") == compilers.end())

@@ -69,10 +69,13 @@ Module wide_module(Random& random, const WideCase& c) {
                   scales({input_scale * 0.01f * 60 * std::sqrt(static_cast<float>(taps))}));
 }
 
-Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units) {
+Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units,
+                   float input_scale) {
   Builder b(random, OpKind::Lstm, type);
   const bool wide = type == DataType::Int16;
-  b.tensor(b.input({1, 1, inputs})).quantization = scales({wide ? 0.0002f : 0.01f});
+  b.tensor(b.input({1, 1, inputs})).quantization = scales({input_scale > 0 ? input_scale
+                                                           : wide          ? 0.0002f
+                                                                           : 0.01f});
   const auto scale = [&] { return scales({random.real(0.002f, 0.02f)}); };
   for (int i = 0; i < 4; ++i) b.constant({units, inputs}, DataType::Int8, scale(), -127, 127);
   for (int i = 0; i < 4; ++i) b.constant({units, units}, DataType::Int8, scale(), -127, 127);

@@ -20,7 +20,8 @@ struct WideCase {
 graph::Module wide_module(Random& random, const WideCase& c);
 
 // One step of an LSTM layer with weights of int8; type: of its activations.
-graph::Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units);
+graph::Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units,
+                          float input_scale = 0);  // 0: a fine one
 // An SVDF layer of int8 with a state of `state`.
 graph::Module svdf_module(Random& random, DataType state, int64_t inputs, int64_t units,
                           int64_t memory);

@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 
 #include "compiled.h"
-#include "intarsia/targets/ethos_u/payload.h"
-#include "intarsia/targets/ethos_u/run.h"
 #include "intarsia/targets/ethos_u/timeline.h"
 #include "shared_data.h"
 #include "stream_weights.h"
+#include "timed_compiled.h"
+#include "timed_vela.h"
 #include "vela_file.h"
 
 namespace intarsia::bench {
@@ -43,13 +43,10 @@ void add_to_fingerprint(std::span<const uint8_t> bytes, uint64_t& fingerprint) {
   for (const uint8_t byte : bytes) fingerprint = (fingerprint ^ byte) * 0x100000001b3;
 }
 
-// Prints each operation and transfer as it is met, and hands everything on to the timeline.
+// A line of text for each operation and transfer.
 class Profile final : public sim::Observer {
  public:
-  explicit Profile(sim::Timeline& timeline) : timeline_(timeline) {}
-  void command(const sim::DecodedCommand& command) override { timeline_.command(command); }
-  void before(const sim::Operation& op, const sim::Memory& memory) override {
-    timeline_.before(op, memory);
+  void before(const sim::Operation& op, const sim::Memory&) override {
     const auto map = [](const sim::FeatureMap& m) {
       return fmt::format("{}x{}x{}{}", m.height, m.width, m.depth, m.brick ? "b" : "");
     };
@@ -65,15 +62,12 @@ class Profile final : public sim::Observer {
                           op.weights[0].length + op.weights[1].length);
     lines_.push_back(std::move(text));
   }
-  void before(const sim::DmaTransfer& dma, const sim::Memory& memory) override {
-    timeline_.before(dma, memory);
+  void before(const sim::DmaTransfer& dma, const sim::Memory&) override {
     lines_.push_back(
         fmt::format("  dma {} bytes{}", dma.length, dma.target_internal ? " to SHRAM" : ""));
   }
-  void wait(const sim::Wait& wait) override { timeline_.wait(wait); }
 
-  void print() const {
-    const std::vector<sim::TimedCommand>& commands = timeline_.commands();
+  void print(const std::vector<sim::TimedCommand>& commands) const {
     for (size_t i = 0; i < lines_.size(); ++i) {
       const sim::TimedCommand& c = commands[i];
       fmt::print(
@@ -84,7 +78,6 @@ class Profile final : public sim::Observer {
   }
 
  private:
-  sim::Timeline& timeline_;
   std::vector<std::string> lines_;
 };
 
@@ -104,31 +97,18 @@ void print(const Figures& figures) {
       figures.constants, figures.stream, figures.compile_ms, figures.fingerprint);
 }
 
-// Adds what one payload costs; an empty string when it could be read to its end. Nothing is computed, so
-// the regions need no memory of their own.
-std::string add_stream(std::span<const uint8_t> bytes, const std::string& mode, Figures& figures) {
-  sim::Payload payload;
-  if (const auto failure = sim::read_payload(bytes, payload)) return *failure;
-  const auto* npu = isa::ethos_u::find_npu_timing(payload.made_for->tag);
-  const auto memories = isa::ethos_u::memory_system(*npu, "", mode);
-  if (!memories) return "there is no memory mode " + mode;
-  sim::Memory memory(*payload.made_for);
-  sim::Timeline timeline(*payload.made_for, *memories);
-  sim::RunOptions options;
-  options.execute = false;
-  Profile profile(timeline);
-  const sim::Outcome outcome =
-      sim::run(payload.stream, *payload.made_for, memory, &profile, options);
-  if (outcome.fault) return outcome.fault->to_string();
-  timeline.finish();
-  for (const sim::TimedCommand& command : timeline.commands()) {
+// Adds what one stream costs that ran, with zeros for inputs.
+std::string add_stream(std::span<const uint8_t> bytes, const Profile& profile,
+                       const test::ethos_u::TimedRun& run, Figures& figures) {
+  if (!run.problem.empty()) return run.problem;
+  for (const sim::TimedCommand& command : run.commands) {
     figures.output += command.work.output;
     figures.bound += std::max(command.work.mac, command.work.output);
   }
-  if (profiles) profile.print();
-  figures.cycles += timeline.totals().cycles;
-  figures.macs += timeline.totals().macs;
-  figures.stream += static_cast<int64_t>(payload.stream.size());
+  if (profiles) profile.print(run.commands);
+  figures.cycles += run.totals.cycles;
+  figures.macs += run.totals.macs;
+  figures.stream += static_cast<int64_t>(run.totals.stream_bytes);
   figures.weights += test::ethos_u::weight_bytes(bytes);
   return "";
 }
@@ -152,7 +132,9 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
       model->program().emitted.streams.size() != model->program().lowered.funcs.size() - 1)
     return fail("not every operator is the NPU's");
   for (const CommandStream& stream : model->program().emitted.streams) {
-    if (const std::string why = add_stream(stream.commands, mode, figures); !why.empty())
+    Profile profile;
+    const test::ethos_u::TimedRun run = test::ethos_u::run_timed(*model, stream, mode, &profile);
+    if (const std::string why = add_stream(stream.commands, profile, run, figures); !why.empty())
       return fail(why);
     figures.constants += static_cast<int64_t>(stream.constants.size());
     add_to_fingerprint(stream.commands, figures.fingerprint);
@@ -164,11 +146,14 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
 }
 
 int measure_stream(const std::string& path, const std::string& mode) {
-  const test::ethos_u::VelaFile file = test::ethos_u::read_vela_file(path);
+  test::ethos_u::VelaFile file = test::ethos_u::read_vela_file(path);
   if (!file.npu_alone || file.operators.empty()) return fail("not every operator is the NPU's");
   Figures figures;
-  for (const test::ethos_u::VelaOperator& npu : file.operators) {
-    if (const std::string why = add_stream(npu.payload, mode, figures); !why.empty())
+  for (test::ethos_u::VelaOperator& npu : file.operators) {
+    npu.cache_is_arena = !mode.starts_with("dedicated");
+    Profile profile;
+    const test::ethos_u::TimedRun run = test::ethos_u::run_timed(npu, mode, &profile);
+    if (const std::string why = add_stream(npu.payload, profile, run, figures); !why.empty())
       return fail(why);
     figures.constants += static_cast<int64_t>(npu.constants.size());
     // In the dedicated mode the arena is DRAM and the fast copy is the SRAM.

@@ -78,12 +78,28 @@ inline constexpr auto kNpuTimings = [] {
 #define ACCUMULATOR_DELAY(configuration, bits32, bits40) \
   for (NpuTiming & npu : all)                            \
     if (npu.name == #configuration) npu.delay_acc32 = bits32, npu.delay_acc40 = bits40;
+#define ASSUMED_TIMING(...)
 #include "intarsia/targets/ethos_u/timing.def"
+#undef ASSUMED_TIMING
 #undef OUTPUT_TIMING
 #undef ACTIVATION_TIMING
 #undef ACCUMULATOR_DELAY
   return all;
 }();
+
+// What timing.def assumes, by the names there.
+struct AssumedTiming {
+#define OUTPUT_TIMING(...)
+#define ACTIVATION_TIMING(...)
+#define ACCUMULATOR_DELAY(...)
+#define ASSUMED_TIMING(name, cycles) double name = cycles;
+#include "intarsia/targets/ethos_u/timing.def"
+#undef OUTPUT_TIMING
+#undef ACTIVATION_TIMING
+#undef ACCUMULATOR_DELAY
+#undef ASSUMED_TIMING
+};
+inline constexpr AssumedTiming kAssumed;
 
 // By the name or the tag of configurations.def; null: there is none.
 constexpr const NpuTiming* find_npu_timing(std::string_view name) {
@@ -169,7 +185,8 @@ inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::stri
 // One DMA transfer: the slower side, and the latency of the source.
 inline double dma_cycles(const MemoryTiming& from, const MemoryTiming& to, int64_t bytes) {
   const double size = static_cast<double>(bytes);
-  return std::max(static_cast<double>(from.read_latency) + size / from.bytes_per_cycle,
+  return kAssumed.command_start +
+         std::max(static_cast<double>(from.read_latency) + size / from.bytes_per_cycle,
                   size / to.bytes_per_cycle);
 }
 
@@ -211,6 +228,7 @@ struct OperationTiming {
   bool acc40 = false;
   bool uses_table = false, uses_clamp = false;  // clamp: narrower than the type
   int64_t weight_bytes = 0, scale_bytes = 0;    // encoded, of all cores
+  double weight_headers = 0;                    // cycles of all headers of the core that has most
   MemoryTiming constants;                       // where weights and scales are
 };
 
@@ -223,6 +241,8 @@ struct OperationCycles {
   int64_t blocks = 0;
   double mac = 0, output = 0;  // busy cycles of the MAC array and of the output unit
   double pipeline = 0;         // of all blocks, were the ports infinitely wide
+  double start = 0;            // before it begins at all
+  double decoding = 0;         // of the decoder of weights; the pipeline is no shorter
   double first_fetch = 0;      // before the first block has its input, when nothing hides it
   double drain = 0;  // output of the last block, when the MAC array has nothing left to do
   Transfer ifm, ifm2, weights, scales, ofm;
@@ -319,8 +339,9 @@ constexpr double output_cycles_per_element(const NpuTiming& npu, const Operation
 }
 
 // Cycles the MAC array of one core needs for one block of this size, IFM depth included.
+// With `decoding_alone` what the decoder needs for the block's weights, at eight bytes a cycle.
 inline double mac_cycles_of_block(const NpuTiming& npu, const OperationTiming& op,
-                                  const Volume& block) {
+                                  const Volume& block, bool decoding_alone = false) {
   using namespace timing_detail;
   if (is_elementwise(op.work)) return 0;
   Volume ublock = npu.ofm_ublock;
@@ -332,7 +353,7 @@ inline double mac_cycles_of_block(const NpuTiming& npu, const OperationTiming& o
   const int64_t across = ceil_div(block.width, ublock.width);
   const int64_t down = ceil_div(block.height, ublock.height);
   const int64_t deep = ceil_div(block.depth, ublock.depth);
-  const int64_t area = across * down;
+  const int64_t area = decoding_alone ? 0 : across * down;
   const int64_t ifm_depth =
       std::min(op.ifm.extent.depth, ifm_block_depth(op.work, op.ifm.extent.depth, op.ifm.bits,
                                                     block.depth, op.part_kernel_first));
@@ -376,7 +397,7 @@ inline double mac_cycles_of_block(const NpuTiming& npu, const OperationTiming& o
         waits = delay * static_cast<double>(steps);
       else if (area == 1 && steps > 1)
         waits = delay * static_cast<double>((steps - 1) * deep);
-      if (npu.macs == 32 && op.acc40 && (across == 1 || down == 1) && deep > 1)
+      if (!decoding_alone && npu.macs == 32 && op.acc40 && (across == 1 || down == 1) && deep > 1)
         waits += delay * static_cast<double>(deep);
       if (op.work == Work::Conv && op.part_kernel_first) waits *= static_cast<double>(ifm_steps);
       cycles += static_cast<double>(count) * (static_cast<double>(busy) + waits);
@@ -470,6 +491,9 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
         const double own = latency + block_ports + mac + output;
         const double interval = std::max({mac, output, own / 4});
         out.mac += static_cast<double>(count) * mac;
+        if (op.weight_bytes > 0)
+          out.decoding += static_cast<double>(count) *
+                          mac_cycles_of_block(npu, op, {y.size[i], x.size[j], z.size[k]}, true);
         out.output += static_cast<double>(count) * output;
         out.pipeline += static_cast<double>(count) * interval;
         if (first_mac == 0) first_mac = mac;
@@ -477,7 +501,15 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
       }
   // The stage that does not set the pace is seen once: the last output, or the first accumulation.
   if (!is_elementwise(op.work)) out.pipeline += out.mac >= out.output ? out.drain : first_mac;
+  // The stream of weights is decoded again for each block of the plane.
+  if (op.weight_bytes > 0) {
+    out.decoding += op.weight_headers * static_cast<double>(areas);
+    out.pipeline = std::max(out.pipeline, out.decoding);
+  }
+  out.start = kAssumed.command_start;
   out.first_fetch = latency + (out.ifm.cycles + out.ifm2.cycles) / blocks;
+  if (op.weight_bytes > 0)
+    out.first_fetch = std::max(out.first_fetch, static_cast<double>(op.constants.read_latency));
   return out;
 }
 
@@ -499,7 +531,7 @@ inline double total_cycles(const OperationTiming& op, const OperationCycles& cyc
       if (use.memory == port.memory) busy += use.cycles;
     slowest = std::max(slowest, busy);
   }
-  return slowest;
+  return cycles.start + slowest;
 }
 
 }  // namespace intarsia::isa::ethos_u

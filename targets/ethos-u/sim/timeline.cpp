@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "intarsia/targets/ethos_u/weight_stream.h"
+
 namespace intarsia::simulators::ethos_u {
 namespace {
 
@@ -30,6 +32,9 @@ Work work_of(const Operation& op) {
   return Work::OtherElementwise;
 }
 
+// Of one operation: those of 4096 channels on as many through one element of a kernel. A stream of garbage may claim more.
+constexpr size_t kMostWeights = size_t{1} << 24;
+
 uint64_t whole(double bytes) {
   return static_cast<uint64_t>(std::llround(bytes));
 }
@@ -47,14 +52,52 @@ enum PmuEvent : uint32_t {
 }  // namespace
 
 Timeline::Timeline(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories)
-    : npu_(isa::ethos_u::find_npu_timing(configuration.tag)), memories_(memories) {}
+    : configuration_(&configuration),
+      npu_(isa::ethos_u::find_npu_timing(configuration.tag)),
+      memories_(memories) {}
 
 void Timeline::command(const DecodedCommand& command) {
   last_ = command;
   totals_.stream_bytes += 4 * command.words;
+  unread_words_ += command.words;
 }
 
-OperationTiming Timeline::timing_of(const Operation& op) const {
+void Timeline::read_commands() {
+  if (unread_words_ == 0) return;
+  const auto port = static_cast<size_t>(memories_.constants);
+  const auto words = static_cast<double>(std::exchange(unread_words_, 0));
+  const double crossing = 4 * words / memories_.ports[port].bytes_per_cycle;
+  double cycles = std::max(crossing, words * isa::ethos_u::kAssumed.command_word);
+  // What follows is asked for before it is needed.
+  if (!std::exchange(has_read_, true))
+    cycles += static_cast<double>(memories_.ports[port].read_latency);
+  totals_.port_cycles[port] += crossing;
+  reading_ = {cycles, crossing / cycles};
+  while (reading_.left > 0) pass();
+}
+
+// What the decoder spends on headers, in the core that has most. Where memory does not hold the stream, as in a run that
+// only decodes commands, the least: one slice.
+double Timeline::header_cycles(const Operation& op, const Memory& memory) const {
+  const isa::ethos_u::AssumedTiming& assumed = isa::ethos_u::kAssumed;
+  double most = 0;
+  for (int32_t core = 0; core < op.cores; ++core) {
+    const Range& range = op.weights[static_cast<size_t>(core)];
+    if (range.length == 0) continue;
+    WeightHeaders headers = {1, 1, 0};
+    const uint8_t* bytes = memory.read(op.weight_region, range.base, range.length);
+    if (bytes != nullptr)
+      if (const auto found =
+              weight_headers({bytes, static_cast<size_t>(range.length)}, kMostWeights))
+        headers = *found;
+    most = std::max(most, static_cast<double>(headers.slices) * assumed.slice_header +
+                              static_cast<double>(headers.palettes) * assumed.palette_header +
+                              static_cast<double>(headers.entries) * assumed.palette_entry);
+  }
+  return most;
+}
+
+OperationTiming Timeline::timing_of(const Operation& op, const Memory& memory) const {
   const auto map = [&](const FeatureMap& from) {
     const auto pixel = static_cast<uint64_t>(from.depth * element_bytes(from.type));
     return MapTiming{{from.height, from.width, from.depth},
@@ -89,11 +132,13 @@ OperationTiming Timeline::timing_of(const Operation& op) const {
       out.weight_bytes += static_cast<int64_t>(op.weights[core].length);
       out.scale_bytes += static_cast<int64_t>(op.scales[core].length);
     }
+  if (op.has_weights()) out.weight_headers = header_cycles(op, memory);
   return out;
 }
 
-void Timeline::before(const Operation& op, const Memory&) {
-  const OperationTiming timing = timing_of(op);
+void Timeline::before(const Operation& op, const Memory& memory) {
+  read_commands();
+  const OperationTiming timing = timing_of(op, memory);
   TimedCommand out;
   out.kind = TimedKind::Operation;
   out.offset = op.offset;
@@ -114,23 +159,25 @@ void Timeline::before(const Operation& op, const Memory&) {
   }
   count(op.ofm.region, out.work.ofm, true);
 
-  out.alone = std::max(out.work.pipeline,
+  drain(operations_, static_cast<size_t>(npu_->outstanding_kernels - 1), out.offset);
+  // A block that may not start before the operation in front is complete waits for its first input. One that may hides
+  // that, as far as work is in front, and computes while the last blocks in front are put out. What is over hides
+  // nothing, and no byte crosses its port for nothing.
+  const bool hides = op.blockdep > 0 && !operations_.empty();
+  const double hidden = hides ? std::min(last_drain_, out.work.pipeline / 2) : 0;
+  const double shown = std::max(0.0, out.work.first_fetch - (hides ? operations_.back().left : 0));
+  out.alone = out.work.start + shown +
+              std::max(out.work.pipeline - hidden,
                        *std::max_element(out.port_cycles.begin(), out.port_cycles.end()));
-  // A block that may not start before the operation in front is complete waits for its first input. One
-  // that may hides that, and works on while the last blocks in front are put out.
-  double hidden = 0;
-  if (op.blockdep == 0)
-    out.alone += out.work.first_fetch;
-  else
-    hidden = std::min(last_drain_, out.work.pipeline / 2);
   last_drain_ = out.work.drain;
   totals_.macs += out.work.macs;
   totals_.mac_cycles += out.work.mac;
   totals_.output_cycles += out.work.output;
-  enqueue(operations_, std::move(out), npu_->outstanding_kernels, hidden);
+  enqueue(operations_, std::move(out), npu_->outstanding_kernels);
 }
 
 void Timeline::before(const DmaTransfer& dma, const Memory&) {
+  read_commands();
   const auto port = [&](uint32_t region, bool internal) {
     return static_cast<size_t>(internal ? isa::ethos_u::kShramPort
                                         : memories_.port_of_region(region));
@@ -150,27 +197,25 @@ void Timeline::before(const DmaTransfer& dma, const Memory&) {
       std::max(out.alone, *std::max_element(out.port_cycles.begin(), out.port_cycles.end()));
   if (!dma.source_internal) out.traffic[dma.source_region].read_bytes += dma.length;
   if (!dma.target_internal) out.traffic[dma.target_region].written_bytes += dma.length;
-  enqueue(transfers_, std::move(out), npu_->outstanding_dma, 0);
+  enqueue(transfers_, std::move(out), npu_->outstanding_dma);
 }
 
 void Timeline::wait(const Wait& wait) {
+  read_commands();
   drain(wait.kind == WaitKind::Kernel ? operations_ : transfers_,
         static_cast<size_t>(std::max(0, wait.outstanding)), wait.offset);
 }
 
-void Timeline::enqueue(Queue& queue, TimedCommand command, int64_t most, double hidden) {
+void Timeline::enqueue(Queue& queue, TimedCommand command, int64_t most) {
   drain(queue, static_cast<size_t>(most - 1), command.offset);
   command.issued = now_;
-  // Nothing is hidden behind work that is over.
-  if (queue.empty()) hidden = 0;
-  const double left = std::max(0.0, command.alone - hidden);
   if (queue.empty()) command.started = now_;
   for (size_t i = 0; i < kPorts; ++i) totals_.port_cycles[i] += command.port_cycles[i];
   for (size_t i = 0; i < kRegions; ++i) {
     totals_.traffic[i].read_bytes += command.traffic[i].read_bytes;
     totals_.traffic[i].written_bytes += command.traffic[i].written_bytes;
   }
-  queue.push_back({commands_.size(), left});
+  queue.push_back({commands_.size(), command.alone});
   commands_.push_back(std::move(command));
 }
 
@@ -187,7 +232,9 @@ void Timeline::pass() {
   // What the two together ask of a port in a cycle; more than one port can give slows both down.
   double pressure = 1;
   for (size_t port = 0; port < kPorts; ++port) {
-    double asked = 0;
+    double asked = reading_.left > 0 && port == static_cast<size_t>(memories_.constants)
+                       ? reading_.port_share
+                       : 0;
     for (const Queue* queue : queues) {
       if (queue->empty()) continue;
       const TimedCommand& running = commands_[queue->front().command];
@@ -195,7 +242,7 @@ void Timeline::pass() {
     }
     pressure = std::max(pressure, asked);
   }
-  double step = -1;
+  double step = reading_.left > 0 ? reading_.left : -1;
   for (const Queue* queue : queues)
     if (!queue->empty() && (step < 0 || queue->front().left < step)) step = queue->front().left;
   if (step < 0) return;
@@ -204,6 +251,7 @@ void Timeline::pass() {
   if (!operations_.empty()) totals_.operation_cycles += elapsed;
   if (!transfers_.empty()) totals_.transfer_cycles += elapsed;
   if (operations_.empty()) totals_.transfer_only += elapsed;
+  reading_.left -= std::min(reading_.left, step);
   for (Queue* queue : queues) {
     if (queue->empty()) continue;
     queue->front().left -= step;

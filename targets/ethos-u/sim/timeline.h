@@ -2,7 +2,7 @@
 // those of isa/timing.h; what overlaps is what the stream's waits let overlap. docs/ethos-u-timing.md
 // states the model.
 //
-// Three parties: the command processor reads the stream in order and starts work; operations run one
+// Three parties: the command processor reads the stream in order, over the port of the constants, and starts work; operations run one
 // after the other, and so do transfers, beside each other. The processor stands still at a wait, and where
 // the queue of what it wants to start is full. Two that need the same port at once share it.
 #pragma once
@@ -72,7 +72,10 @@ class Timeline final : public CycleModel {
   void before(const Operation& operation, const Memory& memory) override;
   void before(const DmaTransfer& transfer, const Memory& memory) override;
   void wait(const Wait& wait) override;
-  void stop(const DecodedCommand&) override { finish(); }
+  void stop(const DecodedCommand&) override {
+    read_commands();
+    finish();
+  }
   // What is still under way comes to its end. After a run without OP_STOP it has to be asked for.
   void finish();
   std::optional<Fault> finish(const Outcome&) override { return finish(), std::nullopt; }
@@ -93,13 +96,17 @@ class Timeline final : public CycleModel {
   };
   using Queue = std::deque<Queued>;
 
-  isa::ethos_u::OperationTiming timing_of(const Operation& operation) const;
-  void enqueue(Queue& queue, TimedCommand command, int64_t most, double hidden);
+  isa::ethos_u::OperationTiming timing_of(const Operation& operation, const Memory& memory) const;
+  double header_cycles(const Operation& operation, const Memory& memory) const;
+  void enqueue(Queue& queue, TimedCommand command, int64_t most);
+  // Until the processor has the commands that it has met.
+  void read_commands();
   // Lets time pass until at most `left` of the queue are under way.
   void drain(Queue& queue, size_t left, uint32_t offset);
   void pass();
   void complete(Queue& queue);
 
+  const Configuration* configuration_;
   const isa::ethos_u::NpuTiming* npu_;
   isa::ethos_u::MemorySystem memories_;
   std::vector<TimedCommand> commands_;
@@ -107,6 +114,11 @@ class Timeline final : public CycleModel {
   CycleTotals totals_;
   DecodedCommand last_;
   Queue operations_, transfers_;
+  struct {
+    double left = 0, port_share = 0;
+  } reading_;
+  uint64_t unread_words_ = 0;
+  bool has_read_ = false;  // the first commands have arrived
   double now_ = 0;
   double last_drain_ = 0;  // of the operation that was started last
 };

@@ -47,6 +47,15 @@ class Decoder {
   std::optional<std::string> run() {
     weights_.clear();
     weights_.reserve(count_);
+    if (auto failure = read_all()) return failure;
+    if (weights_.size() < count_)
+      return "the weight stream holds " + std::to_string(weights_.size()) +
+             " weights, the operation needs " + std::to_string(count_);
+    return std::nullopt;
+  }
+
+  // To the end of the stream, whatever it holds.
+  std::optional<std::string> read_all() {
     bool first = true;
     for (;;) {
       const uint32_t zero_divisor = bits_.get(3);
@@ -60,11 +69,10 @@ class Decoder {
       first = false;
       if (bits_.exhausted()) return "the weight stream ends inside of a slice";
     }
-    if (weights_.size() < count_)
-      return "the weight stream holds " + std::to_string(weights_.size()) +
-             " weights, the operation needs " + std::to_string(count_);
     return std::nullopt;
   }
+
+  const WeightHeaders& headers() const { return headers_; }
 
  private:
   struct Palette {
@@ -82,6 +90,7 @@ class Decoder {
     const bool truncated = bits_.get(1) != 0;
     const bool new_palette = bits_.get(1) != 0;
     if (first && !new_palette) return "the first slice of the weight stream has no palette";
+    ++headers_.slices;
     if (new_palette)
       read_palette();
     else if (zero_runs != last_zero_runs_)
@@ -103,6 +112,8 @@ class Decoder {
     palette_.size = bits_.get(5);
     if (palette_.size > 0) ++palette_.size;
     palette_.bits = bits_.get(3) + 2;
+    ++headers_.palettes;
+    headers_.entries += palette_.size;
     for (uint32_t i = 0; i < palette_.size; ++i)
       palette_.values[i] = static_cast<uint16_t>(bits_.get(palette_.bits));
   }
@@ -203,6 +214,7 @@ class Decoder {
   size_t count_;
   std::vector<int16_t>& weights_;
   Palette palette_;
+  WeightHeaders headers_;
   bool last_zero_runs_ = false;
   std::vector<uint32_t> symbols_, runs_;  // of one slice
 };
@@ -232,6 +244,12 @@ const uint8_t* bytes_of(const Memory& memory, uint32_t region, const Range& rang
 std::optional<std::string> decode_weights(std::span<const uint8_t> stream, size_t count,
                                           std::vector<int16_t>& weights) {
   return Decoder(stream, count, weights).run();
+}
+
+std::optional<WeightHeaders> weight_headers(std::span<const uint8_t> stream, size_t most) {
+  std::vector<int16_t> weights;
+  Decoder decoder(stream, most, weights);
+  return decoder.read_all() ? std::nullopt : std::optional(decoder.headers());
 }
 
 Traversal traversal_of(const Operation& op, const Configuration& configuration, int32_t core) {

@@ -16,6 +16,13 @@ namespace intarsia::simulators::ethos_u {
 std::optional<std::string> decode_weights(std::span<const uint8_t> stream, size_t count,
                                           std::vector<int16_t>& weights);
 
+// What the decoder reads besides weights: headers of slices and palettes, and the entries of these.
+struct WeightHeaders {
+  int64_t slices = 0, palettes = 0, entries = 0;
+};
+// Of a stream of at most `most` weights; nothing where it is broken.
+std::optional<WeightHeaders> weight_headers(std::span<const uint8_t> stream, size_t most);
+
 // What decides the order of the weights of one core's stream.
 struct Traversal {
   int32_t ofm_depth = 0, ifm_depth = 0;  // channels of this stream; ifm_depth is 1 for depthwise

@@ -7,28 +7,16 @@
 #include <gtest/gtest.h>
 
 #include "golden_models.h"
-#include "intarsia/targets/ethos_u/payload.h"
-#include "intarsia/targets/ethos_u/run.h"
-#include "intarsia/targets/ethos_u/timeline.h"
 #include "recorded_data.h"
+#include "timed_compiled.h"
 
 namespace intarsia::test::ethos_u {
 namespace {
 
-namespace sim = simulators::ethos_u;
-
 double cycles_of(const CompiledModel& model, const CompileRequest& request) {
-  sim::Payload payload;
-  EXPECT_FALSE(
-      sim::read_payload(model.program().emitted.streams.at(0).commands, payload).has_value());
-  const auto* npu = isa::ethos_u::find_npu_timing(request.target);
-  const auto memories = isa::ethos_u::memory_system(*npu, "", request.memory_mode);
-  sim::Memory memory(*payload.made_for);
-  sim::Timeline timeline(*payload.made_for, *memories);
-  sim::RunOptions options;
-  options.execute = false;
-  EXPECT_FALSE(sim::run(payload.stream, *payload.made_for, memory, &timeline, options).fault);
-  return static_cast<double>(timeline.cycles());
+  const TimedRun run = run_timed(model, model.program().emitted.streams.at(0), request.memory_mode);
+  EXPECT_EQ(run.problem, "");
+  return run.totals.cycles;
 }
 
 // Less memory may win by chance: plans are made from estimates.

@@ -65,8 +65,11 @@ VelaFile read_vela_file(const std::filesystem::path& path) {
   file.model = path.parent_path().filename().string();
   const std::string stem = path.stem().string();
   file.name = file.model + "/" + stem;
-  file.tag = stream_tag(path);
-  file.memory_mode = stem.substr(file.tag.size() + 1, stem.rfind('-') - file.tag.size() - 1);
+  // Others than the recorded have the names that Vela gives.
+  const bool is_named = stem.starts_with("ethos-");
+  if (is_named) file.tag = stream_tag(path);
+  if (is_named)
+    file.memory_mode = stem.substr(file.tag.size() + 1, stem.rfind('-') - file.tag.size() - 1);
 
   const std::vector<uint8_t> bytes = read_bytes(path);
   const format::Model& model = *format::GetModel(bytes.data());

@@ -1,4 +1,8 @@
 // What every command prints when all is well, and its JSON.
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <nlohmann/json.hpp>
@@ -105,6 +109,61 @@ TEST_F(Commands, RunEstimatesCyclesOfOperators) {
                            "max_pool", "widen", "block2_depthwise", "block2_pointwise",
                            "block2_add", "average_pool", "classifier", "scores"));
   }
+}
+
+// The report has what `run` counts of the same program, beside the estimate; `verify` counts the firmware it compares.
+TEST_F(Commands, CompileAndVerifyCountCycles) {
+  if (!can_emulate()) GTEST_SKIP() << needs("cross-toolchain") << "for the boards";
+  const Json report =
+      json({"compile", digits_path(), "--board", "mps2-an386", "-o", "counted", "--count-cycles"});
+  const Json& counted = report["counted_cycles"];
+  double nominal = 0;
+  for (const Json& op : counted["operators"]) nominal += op["nominal"].get<double>();
+  EXPECT_EQ(nominal, counted["nominal"].get<double>());
+  EXPECT_GT(counted["instructions"].get<uint64_t>(), 0u);
+  EXPECT_THAT(read("counted/report.txt"),
+              testing::AllOf(testing::HasSubstr("Cycles, counted in the emulator of the board"),
+                             testing::ContainsRegex("MACs +cycles +counted +weights")));
+  EXPECT_THAT(text({"report", "counted", "-o", "page.html"}), testing::HasSubstr("page.html"));
+  EXPECT_THAT(read("page.html"), testing::HasSubstr("Counted: a run in the emulator"));
+
+  const std::vector<std::string> verify = {
+      "verify", digits_path(), "--board", "mps2-an386", "--samples", "4", "--count-cycles"};
+  const Json verdict = json(verify);
+  ASSERT_EQ(verdict["cycles"]["mps2-an386"].size(), 4u);
+  // The last of its samples is the one that `compile` counts.
+  EXPECT_EQ(verdict["cycles"]["mps2-an386"][3], counted);
+  EXPECT_FALSE(verdict["cycles"].contains("host"));
+  const std::string of_package =
+      text({"verify", "counted", "--reference", digits_path(), "--count-cycles"});
+  EXPECT_THAT(of_package, testing::HasSubstr(fmt::format(
+                              "mps2-an386: cycles of the last run: about {:.0f}", nominal)));
+}
+
+TEST_F(Commands, CyclesAreCountedInAnEmulator) {
+  const char* why = "cycles are counted in an emulator";
+  EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "none", "--count-cycles"}),
+                      {"--count-cycles", why}));
+  EXPECT_FALSE(std::filesystem::exists("none"));
+  EXPECT_TRUE(refused(intarsia({"verify", digits_path(), "--count-cycles"}),
+                      {"--count-cycles", why, "--board"}));
+}
+
+// In cycles of the clock that the device's estimate assumes.
+TEST_F(Commands, ExplainHasCyclesOfOperators) {
+  const Json explained = json({"explain", digits_path(), "--target", "cortex-m4"});
+  double mhz = 0;
+  for (const Json& clock : explained["assumed_clocks"]) mhz = clock["mhz"].get<double>();
+  for (const Json& op : explained["operators"]) {
+    const double microseconds = op["offers"][0]["microseconds"].get<double>();
+    if (microseconds == 0) {
+      EXPECT_FALSE(op.contains("cycles"));
+      continue;
+    }
+    EXPECT_EQ(op["cycles"].get<int64_t>(), std::llround(microseconds * mhz));
+  }
+  EXPECT_THAT(text({"explain", digits_path(), "--target", "cortex-m4"}),
+              testing::StartsWith("operator          kind              runs on"));
 }
 
 TEST_F(Commands, RunRefusesCyclesOfWhatHasNoTimings) {

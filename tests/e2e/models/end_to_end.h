@@ -25,6 +25,7 @@ struct EndToEndRequest {
   std::vector<std::vector<uint8_t>> inputs;  // all samples of each input, one after another
   int32_t samples = 1;
   bool measure = false, count_instructions = false;
+  bool count_cycles = false;  // of a board with one core; counts instructions as well
   std::string optimise = "-Os";
   std::optional<int64_t> ram_budget = {};
 };
@@ -52,17 +53,20 @@ inline Result<EndToEnd> run_end_to_end(const EndToEndRequest& request) {
       make_package(ran.model, registry, target, {board.name, core.name, root, board.native()}));
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY_VOID(write_folder(work.path() + "/package", package.files));
-  const BuildSetting setting{work.path() + "/package", package.manifest, board, core, root,
-                             request.optimise};
+  BuildSetting setting{work.path() + "/package", package.manifest, board, core, root,
+                       request.optimise};
   if (request.measure) {
     INTARSIA_TRY(ran.measured, intarsia::measure(setting));
   }
+  // Only now: what is measured is built as everyone builds it.
+  if (request.count_cycles) setting.more_flags.push_back("-g");
   ExecuteRequest execution;
   INTARSIA_TRY(execution.program, build_program(setting, work.path()));
   execution.inputs = request.inputs;
   execution.repeat = request.samples;
   execution.keep_all = true;
   execution.count_instructions = request.count_instructions;
+  execution.count_cycles = request.count_cycles;
   INTARSIA_TRY(ran.run, execute(setting, execution, work.path()));
   return ran;
 }

@@ -11,6 +11,7 @@
 
 namespace intarsia::graph {
 
+inline constexpr int kFirstRandomSample = 3;
 // One value per input of the function. Sample 0 is all zero points, 1 and 2 are the smallest and the
 // largest values of the type (of floats: -1 and 1), all others are random (floats between -1 and 1). The
 // same number gives the same sample everywhere. A bool is 0 or 1.

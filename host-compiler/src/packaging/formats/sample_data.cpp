@@ -5,12 +5,6 @@
 #include "intarsia/graph/tensor_values.h"
 
 namespace intarsia::packaging {
-namespace {
-
-// The first of make_sample()'s that is random, after zero points, smallest and largest values.
-constexpr int kFirstRandomSample = 3;
-
-}  // namespace
 
 Result<SampleData> make_sample_data(const graph::Module& module) {
   const graph::Function& entry = module.entry_function();
@@ -24,7 +18,7 @@ Result<SampleData> make_sample_data(const graph::Module& module) {
         kMostSampleBytes);
     return data;
   }
-  data.inputs = graph::make_sample(entry, kFirstRandomSample);
+  data.inputs = graph::make_sample(entry, graph::kFirstRandomSample);
   graph::Evaluator reference(module);
   INTARSIA_TRY(data.outputs, reference.run(data.inputs));
   return data;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -39,6 +40,13 @@ std::string operator_line(const PageReport& page, const Part& part, size_t numbe
         "style=\"width:{:.1f}%\"></span></span></td>",
         share, percent(time.microseconds, microseconds), page.colour(row.device), share);
   }
+  if (!part.counted.empty()) {
+    const std::optional<RunCycles::Operator>& counted = part.counted[number];
+    const auto cycles = static_cast<int64_t>(counted ? std::llround(counted->cycles.nominal) : 0);
+    const auto instructions = static_cast<int64_t>(counted ? counted->instructions : 0);
+    html += number_cell(cycles, counted ? grouped(cycles) : "-");
+    html += number_cell(instructions, counted ? grouped(instructions) : "-");
+  }
   html += number_cell(bytes, grouped(bytes));
   if (has_reasons) html += fmt::format("<td class=\"why\">{}</td>", escaped(row.placement));
   return html + "</tr>\n";
@@ -66,10 +74,20 @@ std::string operators_view(const PageReport& page, const Part& part) {
     html +=
         " Operators of one stream are estimated together: those marked ≈ have their part of "
         "it, in proportion to what each would take alone.";
+  if (part.report.counted) {
+    const RunCycles& run = *part.report.counted;
+    const auto whole = [](double cycles) { return grouped(std::llround(cycles)); };
+    html += fmt::format(
+        " Counted: a run in the emulator of the board took {} instructions and about {} cycles, "
+        "between {} and {} by what is documented of the core.",
+        grouped(static_cast<int64_t>(run.instructions)), whole(run.cycles.nominal),
+        whole(run.cycles.optimistic), whole(run.cycles.pessimistic));
+  }
   html += "</p>\n";
   std::string table = "<table class=\"operators\">\n<thead><tr>" + column("#", true) +
                       column("Operator", false) + column("Device", false) + column("MACs", true);
   if (!part.times.empty()) table += column("Cycles", true) + column("Share", true);
+  if (!part.counted.empty()) table += column("Counted", true) + column("Instructions", true);
   table += column("Bytes", true);
   if (has_reasons) table += column("Why there", false);
   table += "</tr></thead>\n<tbody>\n";

@@ -155,6 +155,20 @@ void read_cycles(const json& estimated, Report& report) {
   }
 }
 
+CycleEstimate cycle_estimate(const json& from) {
+  return {real(from, "optimistic"), real(from, "nominal"), real(from, "pessimistic")};
+}
+
+void read_counted(const json& from, Report& report) {
+  if (!from.is_object()) return;
+  RunCycles& run = report.counted.emplace();
+  run.instructions = static_cast<uint64_t>(amount(from, "instructions"));
+  run.cycles = cycle_estimate(from);
+  for (const json& row : list(from, "operators"))
+    run.operators.push_back({text(row, "name"), static_cast<uint64_t>(amount(row, "instructions")),
+                             cycle_estimate(row)});
+}
+
 Report read_report(const json& from) {
   Report report;
   report.model = text(from, "model");
@@ -193,6 +207,7 @@ Report read_report(const json& from) {
         {text(row, "from"), text(row, "to"), text(row, "tensor"), amount(row, "bytes")});
   read_measured(from, report);
   read_cycles(value(from, "estimated_cycles"), report);
+  read_counted(value(from, "counted_cycles"), report);
   return report;
 }
 
@@ -242,6 +257,11 @@ void finish(PageReport& page) {
     for (size_t i = 0; i < part.report.operators.size(); ++i)
       part.numbers.try_emplace(part.report.operators[i].name, i);
     divide_cycles(page.whole.cycles, part);
+    if (part.report.counted) part.counted.resize(part.report.operators.size());
+    for (const RunCycles::Operator& each :
+         part.report.counted ? part.report.counted->operators : std::vector<RunCycles::Operator>{})
+      if (const auto at = part.numbers.find(each.name); at != part.numbers.end())
+        part.counted[at->second] = each;
     for (const OperatorRow& row : part.report.operators) meet(row.device);
     for (const GraphRow& row : part.report.graph) meet(row.device);
   }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,8 @@ struct Part {
     bool is_share = false;  // of what was estimated for several operators together
   };
   std::vector<Time> times;  // of operators; empty where nothing was estimated
+  // Of operators, in the emulator of the board; empty where nothing was counted.
+  std::vector<std::optional<RunCycles::Operator>> counted;
 
   // In attributes, the operator that several views show: "0.12"; empty for what is none.
   std::string id(const std::string& name) const;

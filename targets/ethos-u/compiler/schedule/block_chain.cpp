@@ -105,7 +105,7 @@ std::vector<Unit> with_chained_blocks(ScheduleDraft& draft, const std::vector<bo
         const Candidate &before = chain[i - 1][one], &candidate = chain[i][other];
         return draft.dependency(before.unit, candidate.unit) == 0
                    ? candidate.cost->first_fetch
-                   : -std::min(before.cost->drain, candidate.cost->pipeline / 2);
+                   : candidate.cost->behind(before.cost->drain) - candidate.cost->alone();
       });
   std::vector<Unit> result;
   for (size_t i = 0; i < chain.size(); ++i) result.push_back(std::move(chain[i][chosen[i]].unit));

@@ -30,7 +30,8 @@ constexpr int64_t kLeastSliced = 2048;  // bytes of constants
 
 ConstantPlanner::ConstantPlanner(ScheduleDraft& draft)
     : draft_(draft),
-      prefetch_({draft.hardware.outstanding_kernels, draft.hardware.outstanding_dma}) {
+      prefetch_({draft.hardware.outstanding_kernels, draft.hardware.outstanding_dma,
+                 draft.cost.commands()}) {
   find_owners();
   plan_tables();
 }
@@ -132,7 +133,9 @@ void ConstantPlanner::chain_blocks(int64_t budget, const PrefetchPlan& plan) {
       fetched[i] = fetched[static_cast<size_t>(unit.owner)];
     } else if (has_weights(draft_.operation(unit).kind)) {
       const BlockConfig& block = fetched[i] ? unit.fetched_block : unit.direct_block;
-      unit.estimated_bytes = static_cast<int64_t>(stream(unit, block).bytes.size());
+      const ConstantStream& constants = stream(unit, block);
+      unit.estimated_bytes = static_cast<int64_t>(constants.bytes.size());
+      unit.header_cycles = constants.header_cycles;
       draft_.maker.count_again(unit);
     }
   }

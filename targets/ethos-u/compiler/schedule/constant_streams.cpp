@@ -1,7 +1,10 @@
 #include "schedule/constant_streams.h"
 
+#include <algorithm>
+
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
+#include "intarsia/targets/ethos_u/timing.h"
 #include "weights/weight_encoder.h"
 #include "weights/weight_order.h"
 
@@ -25,7 +28,20 @@ void pad(std::vector<uint8_t>& bytes) {
   bytes.resize(round_up(bytes.size(), unit));
 }
 
+double header_cycles(const WeightHeaders& headers) {
+  const isa::ethos_u::AssumedTiming& assumed = isa::ethos_u::kAssumed;
+  return static_cast<double>(headers.slices) * assumed.slice_header +
+         static_cast<double>(headers.palettes) * assumed.palette_header +
+         static_cast<double>(headers.entries) * assumed.palette_entry;
+}
+
+constexpr int64_t kLargestPalette = 32;
+
 }  // namespace
+
+double least_header_cycles() {
+  return header_cycles({1, 1, kLargestPalette});
+}
 
 ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
                                     DataType ifm_type, const BlockConfig& block, int32_t first,
@@ -52,8 +68,10 @@ ConstantStream make_constant_stream(const Hardware& hardware, const Operation& o
       traversal.depthwise = depthwise;
       traversal.part_kernel = block.part_kernel;
       traversal.ifm_16bit = element_bytes(ifm_type) == 2;
+      WeightHeaders headers;
       const std::vector<uint8_t> stream =
-          encode_weights(order_weights(tensor, channels, traversal));
+          encode_weights(order_weights(tensor, channels, traversal), &headers);
+      result.header_cycles = std::max(result.header_cycles, header_cycles(headers));
       result.bytes.insert(result.bytes.end(), stream.begin(), stream.end());
     }
     result.scales.push_back({-1, scales_at, weights_at - scales_at});

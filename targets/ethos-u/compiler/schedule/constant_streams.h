@@ -16,7 +16,11 @@ namespace intarsia::targets::ethos_u {
 struct ConstantStream {
   std::vector<uint8_t> bytes;
   std::vector<Span> weights, scales;  // one per core
+  double header_cycles = 0;           // to decode the headers of the core that has most
 };
+
+// Before the stream is known: one slice with the largest palette.
+double least_header_cycles();
 
 ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
                                     DataType ifm_type, const BlockConfig& block, int32_t first,

@@ -26,9 +26,11 @@ class CostModel {
     Memory ifm = Memory::Arena, ifm2 = Memory::Arena, ofm = Memory::Arena;
     Memory weights = Memory::Constants;
   };
-  // `step` has maps and block; weights count with `weight_bytes`.
+  // `step` has maps and block; weights count with `weight_bytes` and the cycles that their headers take to decode.
   OperationCost cost(const Operation& operation, const Step& step, const Places& places,
-                     int64_t weight_bytes, int64_t scale_bytes) const;
+                     int64_t weight_bytes, int64_t scale_bytes, double weight_headers) const;
+  // Of the commands of one operation or transfer.
+  npu::CommandCosts commands() const;
   // Into SHRAM when `to` is empty.
   TransferCost transfer(Memory from, std::optional<Memory> to, int64_t bytes) const;
 

@@ -45,11 +45,9 @@ class LayoutChooser {
     double total = 0;
     for (size_t i = 0; i < draft_.units.size(); ++i) {
       const OperationCost& cost = draft_.units[i].fetched;
-      total += cost.alone();
-      if (i == 0 || draft_.dependency(draft_.units[i - 1], draft_.units[i]) == 0)
-        total += cost.first_fetch;
-      else
-        total -= std::min(draft_.units[i - 1].fetched.drain, cost.pipeline / 2);
+      const bool waits = i == 0 || draft_.dependency(draft_.units[i - 1], draft_.units[i]) == 0;
+      total +=
+          waits ? cost.alone() + cost.first_fetch : cost.behind(draft_.units[i - 1].fetched.drain);
     }
     return total;
   }

@@ -113,6 +113,7 @@ Unit UnitMaker::describe(int32_t index, int32_t view, int32_t first, int32_t end
     if (whole < 0) whole = estimate_weight_bytes(operation.weights);
     unit.scale_bytes = hardware_.cores *
                        aligned((end - first + hardware_.cores - 1) / hardware_.cores * kScaleBytes);
+    unit.header_cycles = least_header_cycles();
     unit.estimated_bytes =
         unit.scale_bytes +
         aligned(whole * (end - first) / operation.ofm.extent.depth + hardware_.cores * kStreamTail);
@@ -213,7 +214,7 @@ OperationCost UnitMaker::cost_of(const Operation& operation, const Unit& unit,
   if (unit.ifm2) places.ifm2 = place(*unit.ifm2);
   places.weights = constants;
   return cost_.cost(operation, step, places, unit.estimated_bytes - unit.scale_bytes,
-                    unit.scale_bytes);
+                    unit.scale_bytes, unit.header_cycles);
 }
 
 std::vector<BlockOption> UnitMaker::block_options(const Unit& unit, Memory constants) const {

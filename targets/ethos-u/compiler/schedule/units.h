@@ -26,6 +26,7 @@ struct Unit {
   OperationCost direct, fetched;
   int64_t estimated_bytes = 0;  // of weights and scales
   int64_t scale_bytes = 0;      // of these
+  double header_cycles = 0;     // to decode what the stream of weights holds beside weights
 };
 
 // A way to cut a unit into blocks.

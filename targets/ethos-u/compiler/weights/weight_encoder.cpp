@@ -300,7 +300,7 @@ Stream make_stream(std::span<const int16_t> weights, const std::vector<size_t>& 
 
 }  // namespace
 
-std::vector<uint8_t> encode_weights(std::span<const int16_t> weights) {
+std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHeaders* headers) {
   INTARSIA_CHECK(!weights.empty(), "a stream has at least one weight");
   const std::vector<size_t> ends = choose_sections(weights);
   Stream best = make_stream(weights, {weights.size()});
@@ -313,6 +313,12 @@ std::vector<uint8_t> encode_weights(std::span<const int16_t> weights) {
     write_section(section.coded, section.choice, section.slices, out);
   INTARSIA_CHECK(out.bits() == best.bits, "sections have the size that they were chosen for");
   write_end_of_stream(out);
+  if (headers != nullptr)
+    for (const Section& section : best.sections) {
+      headers->slices += std::ssize(section.slices);
+      headers->palettes += 1;
+      headers->entries += std::ssize(section.choice.palette.symbols);
+    }
   return out.finish(16);
 }
 

@@ -9,8 +9,14 @@
 
 namespace intarsia::targets::ethos_u {
 
+// What a stream holds besides weights.
+struct WeightHeaders {
+  int64_t slices = 0, palettes = 0, entries = 0;
+};
+
 // Values are -255..255; at least one. The result ends at a multiple of 16 bytes.
-std::vector<uint8_t> encode_weights(std::span<const int16_t> weights);
+std::vector<uint8_t> encode_weights(std::span<const int16_t> weights,
+                                    WeightHeaders* headers = nullptr);
 
 // About how many bytes they take, whatever their order.
 int64_t estimate_weight_bytes(std::span<const int16_t> weights);

@@ -14,37 +14,48 @@ namespace intarsia::npu {
 // Ways to memory that are counted apart. Their numbers are the target's; those that it does not have stay 0.
 inline constexpr size_t kMostPorts = 4;
 
-// What an operation takes that nothing disturbs.
-struct OperationCost {
-  double pipeline = 0;  // with ports of any bandwidth
-  // Time that its bytes need on each port.
-  std::array<double, kMostPorts> ports = {};
-  // What operations that follow each other hide: until the first input is there, and from the last result of the
-  // pipeline until it is stored. Neither is in `pipeline`.
-  double first_fetch = 0, drain = 0;
-
-  // Without first_fetch: the pipeline, or the port that takes longest.
-  double alone() const;
-  bool operator==(const OperationCost&) const = default;
-};
-
-// What a copy from memory to memory takes.
+// What a copy from memory to memory takes, or the reading of commands.
 struct TransferCost {
   double cycles = 0;  // no less than each of its ports
   std::array<double, kMostPorts> ports = {};
   bool operator==(const TransferCost&) const = default;
 };
 
-// Commands of each kind that the NPU takes before it has ended the first of them. At least 1.
+// What an operation takes that nothing disturbs.
+struct OperationCost {
+  double pipeline = 0;  // with ports of any bandwidth
+  // Time that its bytes need on each port.
+  std::array<double, kMostPorts> ports = {};
+  // What operations that follow each other hide: until the first input is there, and from the last result of the
+  // pipeline until it is stored. The first is not in `pipeline`, the second is.
+  double first_fetch = 0, drain = 0;
+  double start = 0;  // until it begins, which nothing hides
+
+  // Without first_fetch: the start, and the pipeline or the port that takes longest.
+  double alone() const;
+  // The same behind an operation with that drain, which hides latency and computing, but no bytes: they cross their
+  // ports in any case.
+  double behind(double drain_before) const;
+  bool operator==(const OperationCost&) const = default;
+};
+
+// What the processor of commands takes to read those of one operation or transfer. It reads while others run.
+struct CommandCosts {
+  TransferCost operation, transfer;
+};
+
+// Commands of each kind that the NPU takes before it has ended the first of them, at least 1; and what reading them takes.
 struct QueueDepths {
   int32_t operations = 2, transfers = 1;
+  CommandCosts commands = {};
 };
 
 // Commands under way, and the time until now.
 class Timeline {
  public:
   explicit Timeline(const QueueDepths& depths)
-      : operations_{static_cast<size_t>(depths.operations), {}},
+      : commands_(depths.commands),
+        operations_{static_cast<size_t>(depths.operations), {}},
         transfers_{static_cast<size_t>(depths.transfers), {}} {}
 
   // All of these come in the order of the command stream, and wait while a queue has no room.
@@ -52,7 +63,7 @@ class Timeline {
   // Starts a transfer; its number is for wait_for.
   int64_t transfer(const TransferCost& cost);
   // `waits_for_last`: it reads what the operation before puts out last, so that it hides nothing of it and shows its
-  // first fetch, as the first operation does.
+  // first fetch. Others hide it as far as the operation before is still under way.
   void operation(const OperationCost& cost, bool waits_for_last);
   // Until that transfer has ended; the number is of transfer().
   void wait_for(int64_t transfer);
@@ -69,13 +80,14 @@ class Timeline {
     size_t most = 1;
     std::deque<Running> running;
   };
+  void read(const TransferCost& commands);
   void make_room(Queue& queue);
   void pass();  // until the first of what runs is complete
 
-  Queue operations_, transfers_;
+  CommandCosts commands_;
+  Queue operations_, transfers_, reads_;
   double now_ = 0, last_drain_ = 0;
   int64_t transfers_started_ = 0;
-  bool any_operation_ = false;
 };
 
 }  // namespace intarsia::npu

@@ -1,0 +1,15 @@
+// The cycles of one inference of a package, counted in the emulator of its board.
+#pragma once
+
+#include <string>
+
+#include "intarsia/build.h"
+#include "intarsia/graph.h"
+
+namespace intarsia::requests {
+
+// On the first random input of make_sample() for `entry`, the function whose inputs the package has.
+Result<RunCycles> count_cycles(BuildSetting setting, const graph::Function& entry,
+                               const std::string& work_folder);
+
+}  // namespace intarsia::requests

@@ -1,0 +1,343 @@
+// Depthwise convolution with windows of three columns on cores with the DSP extension, one channel and four outputs at a
+// time.
+//
+// SMLAD wants two inputs of one channel in a word; in memory neighbours are of different channels. Two rows of the input
+// are merged into such words once, with their padding, for a block of four channels; scratch holds as many pairs of rows
+// as the compiler found room for (strip_h), as a ring. The six pairs of weights of a channel stay in registers for all
+// rows of outputs that begin alike, on an even row of the padded input or on an odd one.
+#include "intarsia/targets/cortex_m/dsp_kernels.h"
+
+#include "intarsia/targets/cortex_m/dsp_merge.h"
+#include "intarsia/targets/cortex_m/optimise.h"
+
+enum { kLaneWeights = 12 };  // bytes of a channel's six pairs of weights
+
+// Pairs of rows of a block of channels in scratch.
+struct ring {
+  uint32_t *words;
+  int32_t slots, row_words, columns;
+  int32_t staged;  // pairs so far
+};
+
+// Rows of outputs that begin on an even row of the padded input, or on an odd one, of a block. The assembly has it on
+// its stack.
+struct block_rows {
+  int32_t low, high;
+  int32_t
+      row;  // out_c, then the number of outputs: two bits of a rest, the others of fours less one
+  int32_t rows_left;
+  int32_t to_next_columns, to_next_outputs;  // bytes from the end of a row
+  const struct intarsia_channel *channels;
+  const int8_t *weights;
+  const uint32_t *upper, *lower;  // pairs of rows
+  int8_t *output;
+  int32_t rows, lanes;
+};
+
+enum { kRestShift = 16, kFoursShift = 18 };
+
+// Merges the next pair of rows of the channels that `image` begins with.
+INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image,
+                            struct ring *ring) {
+  const uint32_t zero = ((uint32_t)w->in_zero & 0xffu) * 0x01010101u;
+  uint32_t *to =
+      ring->words + ring->staged % ring->slots * ring->row_words + w->pad_left * kMergedLanes;
+  const int32_t y = 2 * ring->staged++ - w->pad_top;
+  const bool upper_inside = y >= 0 && y < w->in_h, lower_inside = y + 1 >= 0 && y + 1 < w->in_h;
+  const int32_t step = w->in_c, inside = ring->columns - w->pad_left;
+  const int8_t *upper = upper_inside ? image + y * w->in_w * step : (const int8_t *)&zero;
+  const int8_t *lower = lower_inside ? image + (y + 1) * w->in_w * step : (const int8_t *)&zero;
+  intarsia_merge_rows(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0,
+                      inside < w->in_w ? inside : w->in_w);
+}
+
+// Columns beside the image, which no pair of rows changes.
+INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct ring *ring) {
+  const uint32_t pair = ((uint32_t)w->in_zero & 0xffffu) * 0x10001u;
+  uint32_t *row = ring->words;
+  for (int32_t slot = 0; slot < ring->slots; ++slot, row += ring->row_words) {
+    for (int32_t i = 0; i < w->pad_left * kMergedLanes; ++i) row[i] = pair;
+    for (int32_t i = (w->pad_left + w->in_w) * kMergedLanes; i < ring->row_words; ++i)
+      row[i] = pair;
+  }
+}
+
+#if INTARSIA_HAS_DSP_LOOPS
+// In assembly. Pairs of weights, doubled, so that sums are doubled too: r2-r4 of the upper pair of rows and r5-r7 of the
+// lower. Columns r0 and r1, a column's two words r12 and lr. Sums r8-r11; the start of all is in r8 until its own first
+// product, as columns are taken from the last to the first. On the stack, by words from sp: start, multiplier, rounding,
+// shift, output, row (of block_rows, counted down), then struct block_rows. All instructions are 32-bit, so that loops
+// which begin on a word stay on words.
+#define INTARSIA_COLUMN(offset) "ldr.w r12, [r0, #" #offset "]\nldr.w lr, [r1, #" #offset "]\n"
+#define INTARSIA_FIRST_COLUMN(step) "ldr.w r12, [r0], #" #step "\nldr.w lr, [r1], #" #step "\n"
+#define INTARSIA_BEGIN(sum) "smlad " #sum ", r12, r4, r8\nsmlad " #sum ", lr, r7, " #sum "\n"
+#define INTARSIA_TAP2(sum) "smlad " #sum ", r12, r4, " #sum "\nsmlad " #sum ", lr, r7, " #sum "\n"
+#define INTARSIA_TAP1(sum) "smlad " #sum ", r12, r3, " #sum "\nsmlad " #sum ", lr, r6, " #sum "\n"
+#define INTARSIA_TAP0(sum) "smlad " #sum ", r12, r2, " #sum "\nsmlad " #sum ", lr, r5, " #sum "\n"
+
+// clang-format off
+#define INTARSIA_FOUR_BY_1                                                                             \
+  INTARSIA_COLUMN(80) INTARSIA_BEGIN(r11)                                                              \
+  INTARSIA_COLUMN(64) INTARSIA_TAP1(r11) INTARSIA_BEGIN(r10)                                           \
+  INTARSIA_COLUMN(48) INTARSIA_TAP0(r11) INTARSIA_TAP1(r10) INTARSIA_BEGIN(r9)                         \
+  INTARSIA_COLUMN(32) INTARSIA_TAP0(r10) INTARSIA_TAP1(r9) INTARSIA_BEGIN(r8)                          \
+  INTARSIA_COLUMN(16) INTARSIA_TAP0(r9) INTARSIA_TAP1(r8)                                              \
+  INTARSIA_FIRST_COLUMN(64) INTARSIA_TAP0(r8)
+#define INTARSIA_TWO_BY_1                                                                              \
+  INTARSIA_COLUMN(48) INTARSIA_BEGIN(r9)                                                               \
+  INTARSIA_COLUMN(32) INTARSIA_TAP1(r9) INTARSIA_BEGIN(r8)                                             \
+  INTARSIA_COLUMN(16) INTARSIA_TAP0(r9) INTARSIA_TAP1(r8)                                              \
+  INTARSIA_FIRST_COLUMN(32) INTARSIA_TAP0(r8)
+#define INTARSIA_ONE_BY_1                                                                              \
+  INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                         \
+  INTARSIA_FIRST_COLUMN(16) INTARSIA_TAP0(r8)
+#define INTARSIA_FOUR_BY_2                                                                             \
+  INTARSIA_COLUMN(128) INTARSIA_BEGIN(r11)                                                             \
+  INTARSIA_COLUMN(112) INTARSIA_TAP1(r11)                                                              \
+  INTARSIA_COLUMN(96) INTARSIA_TAP0(r11) INTARSIA_BEGIN(r10)                                           \
+  INTARSIA_COLUMN(80) INTARSIA_TAP1(r10)                                                               \
+  INTARSIA_COLUMN(64) INTARSIA_TAP0(r10) INTARSIA_BEGIN(r9)                                            \
+  INTARSIA_COLUMN(48) INTARSIA_TAP1(r9)                                                                \
+  INTARSIA_COLUMN(32) INTARSIA_TAP0(r9) INTARSIA_BEGIN(r8)                                             \
+  INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                                                                \
+  INTARSIA_FIRST_COLUMN(128) INTARSIA_TAP0(r8)
+#define INTARSIA_TWO_BY_2                                                                              \
+  INTARSIA_COLUMN(64) INTARSIA_BEGIN(r9)                                                               \
+  INTARSIA_COLUMN(48) INTARSIA_TAP1(r9)                                                                \
+  INTARSIA_COLUMN(32) INTARSIA_TAP0(r9) INTARSIA_BEGIN(r8)                                             \
+  INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                                                                \
+  INTARSIA_FIRST_COLUMN(64) INTARSIA_TAP0(r8)
+#define INTARSIA_ONE_BY_2                                                                              \
+  INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                         \
+  INTARSIA_FIRST_COLUMN(32) INTARSIA_TAP0(r8)
+
+// Doubled sums become results (results.h) and go to memory. SMMLAR adds the rounding on the way.
+#define INTARSIA_SCALE_RECTIFIED(sum) "smmlar " #sum ", " #sum ", r12, lr\n"
+#define INTARSIA_SCALE_WHOLE(sum)              \
+  "smmulr " #sum ", " #sum ", r12\n"           \
+  "add.w " #sum ", " #sum ", " #sum ", asr #31\n" \
+  "add.w " #sum ", " #sum ", lr\n"
+#define INTARSIA_SHIFT(sum) "asr.w " #sum ", " #sum ", r12\n"
+#define INTARSIA_LOAD_LIMITS "ldr.w r12, [sp, #24]\nldr.w lr, [sp, #28]\n"
+#define INTARSIA_CLAMP(sum)     \
+  "cmp.w " #sum ", r12\n"       \
+  "it lt\n"                     \
+  "movlt.w " #sum ", r12\n"     \
+  "cmp.w " #sum ", lr\n"        \
+  "it gt\n"                     \
+  "movgt.w " #sum ", lr\n"
+#define INTARSIA_NOTHING(sum)
+// The address of a store is not made by the instruction before it.
+#define INTARSIA_STORE(sum)   \
+  "ssat " #sum ", #8, " #sum "\n" \
+  "strb.w " #sum ", [lr]\n"   \
+  "uxtah lr, lr, r12\n"
+#define INTARSIA_ALL_1(what) what(r8)
+#define INTARSIA_ALL_2(what) what(r8) what(r9)
+#define INTARSIA_ALL_4(what) what(r8) what(r9) what(r10) what(r11)
+#define INTARSIA_OUTPUTS(all, scale, load_limits, clamp) \
+  "ldr.w r12, [sp, #4]\n"                                \
+  "ldr.w lr, [sp, #8]\n"                                 \
+  all(scale)                                             \
+  "ldr.w r12, [sp, #12]\n"                               \
+  all(INTARSIA_SHIFT)                                    \
+  load_limits all(clamp)                                 \
+  "ldr.w lr, [sp, #16]\n"                                \
+  "ldr.w r12, [sp, #20]\n"                               \
+  all(INTARSIA_STORE)
+
+#define INTARSIA_ROWS_3X3(by, scale, load_limits, clamp)                              \
+  register const struct block_rows *end __asm__("r0") = work + 1;                     \
+  __asm__ volatile(                                                                   \
+      INTARSIA_SAVE_R7                                                                \
+      "ldmdb r0!, {r1, r2, r3, r4, r5, r6, r7}\n"                                     \
+      "push {r1, r2, r3, r4, r5, r6, r7}\n"                                           \
+      "ldmdb r0!, {r1, r2, r3, r4, r5, r6}\n"                                         \
+      "push {r1, r2, r3, r4, r5, r6}\n"                                               \
+      "sub.w sp, sp, #24\n"                                                           \
+      "1: ldr.w r0, [sp, #48]\n"                                                      \
+      "ldr.w r1, [sp, #52]\n"                                                         \
+      "ldm.w r0!, {r8, r9, r10, r11}\n"                                               \
+      "add.w r8, r8, r8\n"                                                            \
+      "stm.w sp, {r8, r9, r10, r11}\n"                                                \
+      "ldr.w r2, [r1]\n"                                                              \
+      "ldr.w r4, [r1, #4]\n"                                                          \
+      "ldr.w r6, [r1, #8]\n"                                                          \
+      "add.w r1, r1, #12\n"                                                           \
+      "str.w r0, [sp, #48]\n"                                                         \
+      "str.w r1, [sp, #52]\n"                                                         \
+      "sxtb16 r3, r2, ror #8\n"                                                       \
+      "sxtb16 r2, r2\n"                                                               \
+      "sxtb16 r5, r4, ror #8\n"                                                       \
+      "sxtb16 r4, r4\n"                                                               \
+      "sxtb16 r7, r6, ror #8\n"                                                       \
+      "sxtb16 r6, r6\n"                                                               \
+      "ldr.w r0, [sp, #56]\n"                                                         \
+      "ldr.w r1, [sp, #60]\n"                                                         \
+      "ldr.w lr, [sp, #64]\n"                                                         \
+      "ldr.w r12, [sp, #68]\n"                                                        \
+      "ldr.w r11, [sp, #32]\n"                                                        \
+      "sadd16 r2, r2, r2\n"                                                           \
+      "sadd16 r3, r3, r3\n"                                                           \
+      "sadd16 r4, r4, r4\n"                                                           \
+      "sadd16 r5, r5, r5\n"                                                           \
+      "sadd16 r6, r6, r6\n"                                                           \
+      "sadd16 r7, r7, r7\n"                                                           \
+      "add.w r8, r0, #4\n"                                                            \
+      "add.w r9, r1, #4\n"                                                            \
+      "add.w r10, lr, #1\n"                                                           \
+      "str.w r8, [sp, #56]\n"                                                         \
+      "str.w r9, [sp, #60]\n"                                                         \
+      "str.w r10, [sp, #64]\n"                                                        \
+      "str.w r12, [sp, #36]\n"                                                        \
+      "str.w lr, [sp, #16]\n"                                                         \
+      "2: str.w r11, [sp, #20]\n"                                                     \
+      "mov.w r12, r11\n"                                                              \
+      "adds.w r8, r11, #262144\n"                                                     \
+      "bcs.w 4f\n"                                                                    \
+      ".balign 4\n"                                                                   \
+      "3: ldr.w r8, [sp]\n"                                                           \
+      INTARSIA_FOUR_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_4, scale, load_limits, clamp) \
+      "subs.w r12, r12, #262144\n"                                                    \
+      "str.w lr, [sp, #16]\n"                                                         \
+      "str.w r12, [sp, #20]\n"                                                        \
+      "bcs.w 3b\n"                                                                    \
+      "4: lsls.w r8, r12, #15\n"                                                      \
+      "bcc.w 5f\n"                                                                    \
+      "ldr.w r8, [sp]\n"                                                              \
+      INTARSIA_TWO_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_2, scale, load_limits, clamp) \
+      "str.w lr, [sp, #16]\n"                                                         \
+      "lsls.w r8, r12, #15\n"                                                         \
+      "5: bpl.w 6f\n"                                                                 \
+      "ldr.w r8, [sp]\n"                                                              \
+      INTARSIA_ONE_BY_##by INTARSIA_OUTPUTS(INTARSIA_ALL_1, scale, load_limits, clamp) \
+      "str.w lr, [sp, #16]\n"                                                         \
+      "6: ldr.w lr, [sp, #16]\n"                                                      \
+      "ldr.w r8, [sp, #36]\n"                                                         \
+      "ldr.w r9, [sp, #40]\n"                                                         \
+      "ldr.w r10, [sp, #44]\n"                                                        \
+      "ldr.w r11, [sp, #32]\n"                                                        \
+      "subs.w r8, r8, #1\n"                                                           \
+      "add.w r0, r0, r9\n"                                                            \
+      "add.w r1, r1, r9\n"                                                            \
+      "add.w lr, lr, r10\n"                                                           \
+      "str.w r8, [sp, #36]\n"                                                         \
+      "str.w lr, [sp, #16]\n"                                                         \
+      "bne.w 2b\n"                                                                    \
+      "ldr.w r8, [sp, #72]\n"                                                         \
+      "subs.w r8, r8, #1\n"                                                           \
+      "str.w r8, [sp, #72]\n"                                                         \
+      "bne.w 1b\n"                                                                    \
+      "add.w sp, sp, #76\n"                                                           \
+      INTARSIA_RESTORE_R7                                                             \
+      : "+r"(end)                                                                     \
+      :                                                                               \
+      : "r1", "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
+// clang-format on
+#define INTARSIA_ROWS_OF(suffix, by, way, scale, load_limits, clamp)                         \
+  INTARSIA_OUTLINE void rows_##suffix##_by_##by##_pushes_80(const struct block_rows *work) { \
+    INTARSIA_ROWS_3X3(by, scale, load_limits, clamp);                                        \
+  }
+#else
+INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum intarsia_way way) {
+  const int32_t out_c = work->row & 0xffff, rest = work->row >> kRestShift & 3;
+  const int32_t out_w = 4 * (int32_t)((((uint32_t)work->row >> kFoursShift) + 1) & 0x3fffu) + rest;
+  for (int32_t lane = 0; lane < work->lanes; ++lane) {
+    const struct intarsia_channel *channel = work->channels + lane;
+    uint32_t weights[6];
+    for (int32_t i = 0; i < 3; ++i) {
+      const uint32_t word = intarsia_load_word(work->weights + kLaneWeights * lane + 4 * i);
+      weights[2 * i] = intarsia_even_pair(word), weights[2 * i + 1] = intarsia_odd_pair(word);
+    }
+    const uint32_t *upper = work->upper + lane, *lower = work->lower + lane;
+    int8_t *output = work->output + lane;
+    for (int32_t row = 0; row < work->rows; ++row) {
+      for (int32_t x = 0; x < out_w;
+           ++x, output += out_c, upper += by * kMergedLanes, lower += by * kMergedLanes) {
+        int32_t sum = channel->bias;
+        for (int32_t kx = 0; kx < 3; ++kx) {
+          sum = intarsia_pair_product(upper[kx * kMergedLanes], weights[kx], sum);
+          sum = intarsia_pair_product(lower[kx * kMergedLanes], weights[3 + kx], sum);
+        }
+        *output = intarsia_result(sum, channel, work->low, work->high, way);
+      }
+      upper += work->to_next_columns / 4, lower += work->to_next_columns / 4;
+      output += work->to_next_outputs;
+    }
+  }
+}
+#define INTARSIA_ROWS_OF(suffix, by, way, scale, load_limits, clamp)                         \
+  INTARSIA_OUTLINE void rows_##suffix##_by_##by##_pushes_80(const struct block_rows *work) { \
+    block_rows(work, by, way);                                                               \
+  }
+#endif
+
+typedef void rows_function(const struct block_rows *work);
+
+INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t *input,
+                                   int8_t *output, int8_t *scratch, const int8_t *weights,
+                                   const int32_t *channel_words, rows_function *by_1,
+                                   rows_function *by_2) {
+  const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
+  const int32_t phases = w->stride_h == 1 ? 2 : 1;  // rows of outputs that begin in one pair
+  const int32_t steps = (w->out_h + phases - 1) / phases, out_row = w->out_w * w->out_c;
+  struct ring ring = {(uint32_t *)(void *)scratch, w->strip_h, 0, (w->out_w - 1) * w->stride_w + 3,
+                      0};
+  ring.row_words = ring.columns * kMergedLanes;
+  fill_padding(w, &ring);
+  struct block_rows work;
+  work.low = w->low, work.high = w->high;
+  work.row = (int32_t)((uint32_t)(w->out_w / 4 - 1) << kFoursShift |
+                       (uint32_t)(w->out_w % 4) << kRestShift | (uint32_t)w->out_c);
+  work.to_next_columns = 4 * (ring.row_words - w->out_w * w->stride_w * kMergedLanes);
+  work.to_next_outputs = (phases - 1) * out_row;
+  work.lanes = kMergedLanes;
+  work.rows_left = 0;
+  for (int32_t next = 0; next < w->out_c;
+       next += kMergedLanes, weights += phases * kMergedLanes * kLaneWeights) {
+    const int32_t block = next + kMergedLanes <= w->out_c ? next : w->out_c - kMergedLanes;
+    const int8_t *image = input + block;
+    int8_t *to = output + block;
+    work.channels = channels + block;
+    for (int32_t n = 0; n < w->batches;
+         ++n, image += w->in_h * w->in_w * w->in_c, to += w->out_h * out_row) {
+      ring.staged = 0;
+      for (int32_t step = 0, run; step < steps; step += run) {
+        while (ring.staged < step + ring.slots && ring.staged <= steps) stage(w, image, &ring);
+        // Rows whose pairs follow each other in the ring; or one, whose second pair is the ring's first.
+        const int32_t slot = step % ring.slots, behind = ring.slots - 1 - slot;
+        run = behind == 0 ? 1 : behind < steps - step ? behind : steps - step;
+        for (int32_t phase = 0; phase < phases; ++phase) {
+          const int32_t y = phases * step + phase;
+          work.rows = (w->out_h - y + phases - 1) / phases;
+          if (work.rows > run) work.rows = run;
+          if (work.rows <= 0) break;
+          work.upper = ring.words + slot * ring.row_words;
+          work.lower = behind == 0 ? ring.words : work.upper + ring.row_words;
+          work.weights = weights + phase * kMergedLanes * kLaneWeights;
+          work.output = to + y * out_row;
+          if (w->stride_w == 1)
+            by_1(&work);
+          else
+            by_2(&work);
+        }
+      }
+    }
+  }
+}
+
+#define INTARSIA_KERNEL(name, suffix, way, scale, load_limits, clamp)                  \
+  INTARSIA_ROWS_OF(suffix, 1, way, scale, load_limits, clamp)                          \
+  INTARSIA_ROWS_OF(suffix, 2, way, scale, load_limits, clamp)                          \
+  void name(const struct intarsia_window *window, const int8_t *input, int8_t *output, \
+            int8_t *scratch, const int8_t *weights, const int32_t *channels) {         \
+    depthwise_3x3(window, input, output, scratch, weights, channels,                   \
+                  rows_##suffix##_by_1_pushes_80, rows_##suffix##_by_2_pushes_80);     \
+  }
+
+INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_s8, whole, INTARSIA_WHOLE, INTARSIA_SCALE_WHOLE, ,
+                INTARSIA_NOTHING)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_rectified_s8, rectified, INTARSIA_RECTIFIED,
+                INTARSIA_SCALE_RECTIFIED, , INTARSIA_NOTHING)
+INTARSIA_KERNEL(intarsia_dsp_depthwise_3x3_limited_s8, limited, INTARSIA_LIMITED,
+                INTARSIA_SCALE_WHOLE, INTARSIA_LOAD_LIMITS, INTARSIA_CLAMP)

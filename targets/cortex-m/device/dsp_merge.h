@@ -1,0 +1,59 @@
+// Two rows of an image as pairs of halfwords, which SMLAD takes: for a block of four channels, four words per column.
+#ifndef INTARSIA_CORTEX_M_DSP_MERGE_H_
+#define INTARSIA_CORTEX_M_DSP_MERGE_H_
+
+#include "intarsia/targets/cortex_m/dsp_dot.h"
+
+enum { kMergedLanes = 4 };  // channels of a block: words per column of a pair of rows
+
+// Channel by channel: `upper`'s element below, `lower`'s above.
+INTARSIA_INLINE void intarsia_merge(uint32_t *to, uint32_t upper, uint32_t lower) {
+#if INTARSIA_HAS_DSP
+  uint32_t first, second;
+  __asm__("pkhbt %0, %1, %2, lsl #16" : "=r"(first) : "r"(upper), "r"(lower));
+  __asm__("pkhtb %0, %2, %1, asr #16" : "=r"(second) : "r"(upper), "r"(lower));
+#else
+  const uint32_t first = (upper & 0xffffu) | lower << 16,
+                 second = upper >> 16 | (lower & 0xffff0000u);
+#endif
+  to[0] = intarsia_even_pair(first);
+  to[1] = intarsia_odd_pair(first);
+  to[2] = intarsia_even_pair(second);
+  to[3] = intarsia_odd_pair(second);
+}
+
+// Columns of a pair of rows; a row outside of the image has a step of 0.
+INTARSIA_OUTLINE void intarsia_merge_rows(uint32_t *to, const int8_t *upper, int32_t upper_step,
+                                          const int8_t *lower, int32_t lower_step,
+                                          int32_t columns) {
+#if INTARSIA_HAS_DSP_LOOPS && INTARSIA_HAS_DSP_WORDS
+  uint32_t above, below, first, second;
+  __asm__ volatile(
+      ".balign 4\n"
+      "1: ldr.w %[above], [%[upper]]\n"
+      "ldr.w %[below], [%[lower]]\n"
+      "add.w %[upper], %[upper], %[upper_step]\n"
+      "add.w %[lower], %[lower], %[lower_step]\n"
+      "pkhbt %[first], %[above], %[below], lsl #16\n"
+      "pkhtb %[second], %[below], %[above], asr #16\n"
+      "sxtb16 %[above], %[first]\n"
+      "sxtb16 %[first], %[first], ror #8\n"
+      "sxtb16 %[below], %[second]\n"
+      "sxtb16 %[second], %[second], ror #8\n"
+      "str.w %[first], [%[to], #4]\n"
+      "str.w %[below], [%[to], #8]\n"
+      "str.w %[second], [%[to], #12]\n"
+      "str.w %[above], [%[to]], #16\n"
+      "subs.w %[columns], %[columns], #1\n"
+      "bne.w 1b\n"
+      : [to] "+r"(to), [upper] "+r"(upper), [lower] "+r"(lower), [columns] "+r"(columns),
+        [above] "=&r"(above), [below] "=&r"(below), [first] "=&r"(first), [second] "=&r"(second)
+      : [upper_step] "r"(upper_step), [lower_step] "r"(lower_step)
+      : "cc", "memory");
+#else
+  for (; columns > 0; --columns, to += kMergedLanes, upper += upper_step, lower += lower_step)
+    intarsia_merge(to, intarsia_load_word(upper), intarsia_load_word(lower));
+#endif
+}
+
+#endif  // INTARSIA_CORTEX_M_DSP_MERGE_H_
