@@ -117,14 +117,20 @@ INTARSIA_OUTLINE void intarsia_begin_piece(struct intarsia_piece *p) {
       s->left + p->phase * s->phase_shift + p->column * s->column_stride * s->tap_columns;
   int32_t y = s->top + p->row * s->row_stride;
   const int8_t *image = p->input + p->group * s->group_in;
-  // Rows of the image that follow one another can be read where they lie.
+  // Rows of the image that follow one another can be read where they lie; windows of one pixel of a group as well, by
+  // longer strides.
   p->from = p->scratch;
+  p->w.stride_w = s->column_stride;
+  const int32_t all = rows * columns, apart = s->kernel_w == 1 ? s->groups : 1;
   const bool follow = rows == 1 || (flat && columns == s->in_w && s->row_stride == 1);
-  const bool lies = follow && s->kernel_h == 1 && s->tap_columns == 1 && s->group_in == s->in_c &&
-                    y >= 0 && y + rows <= s->in_h && x >= 0 && x + columns <= s->in_w;
+  const bool lies = follow && s->kernel_h == 1 && s->tap_columns == 1 &&
+                    apart * s->group_in == s->in_c && all * apart <= INT16_MAX && y >= 0 &&
+                    y + rows <= s->in_h && x >= 0 && x + columns <= s->in_w;
   const int8_t *there = lies ? image + (y * s->in_w + x) * s->in_c : image;
-  if (lies && p->end - there >= rows * columns * column + kStagingSlack) {
+  if (lies && p->end - there >= (all - 1) * s->in_c + column + kStagingSlack) {
     p->from = there;
+    p->w.stride_w = (int16_t)(s->column_stride * apart);
+    p->w.in_w = (int16_t)(p->w.in_w * apart);
   } else {
     for (int32_t row = 0; row < rows; ++row, y += s->row_stride)
       intarsia_stage(s, image, y, x, columns, p->scratch + row * columns * column);
