@@ -77,6 +77,13 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/mul.def"
 #undef FIELD
                             }};
+  all["intarsia_matmul_s8"] = {"struct intarsia_matmul",
+                               "matmul",
+                               {
+#define FIELD(name) #name,
+#include "intarsia/targets/cortex_m/matmul.def"
+#undef FIELD
+                               }};
   const ConstantStruct wide{"struct intarsia_wide",
                             "wide",
                             {
@@ -132,6 +139,8 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small) {
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
       return sum_kernel(core, view);
+    case graph::OpKind::BatchMatmul:
+      return matmul_kernel(view);
     case graph::OpKind::Mul:
       return mul_kernel(view);
     case graph::OpKind::Mean:

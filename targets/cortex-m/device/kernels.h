@@ -6,6 +6,7 @@
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 #include "intarsia/targets/cortex_m/long_conv.h"
 #include "intarsia/targets/cortex_m/lstm.h"
+#include "intarsia/targets/cortex_m/matmul.h"
 #include "intarsia/targets/cortex_m/mean.h"
 #include "intarsia/targets/cortex_m/mul.h"
 #include "intarsia/targets/cortex_m/mve_conv.h"

@@ -29,6 +29,10 @@ STRUCT(mean)
 #include "intarsia/targets/cortex_m/mean.def"
 return made;
 }
+STRUCT(matmul)
+#include "intarsia/targets/cortex_m/matmul.def"
+return made;
+}
 STRUCT(mul)
 #include "intarsia/targets/cortex_m/mul.def"
 return made;
@@ -65,6 +69,9 @@ constexpr size_t kSumFields = 0
 constexpr size_t kMeanFields = 0
 #include "intarsia/targets/cortex_m/mean.def"
     ;
+constexpr size_t kMatmulFields = 0
+#include "intarsia/targets/cortex_m/matmul.def"
+    ;
 constexpr size_t kMulFields = 0
 #include "intarsia/targets/cortex_m/mul.def"
     ;
@@ -96,6 +103,7 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_add_s8, add, kAddFields);
   ADD(intarsia_sum_s8, sum, kSumFields);
   ADD(intarsia_mean_s8, mean, kMeanFields);
+  ADD(intarsia_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_mul_s8, mul, kMulFields);
   ADD(intarsia_dsp_wide_conv_s16, wide, kWideFields);
   ADD(intarsia_dsp_wide_depthwise_s16, wide, kWideFields);

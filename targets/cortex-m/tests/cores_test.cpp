@@ -27,7 +27,7 @@ std::vector<graph::Module> cases() {
        {small_convolutions, larger_convolutions, depthwise_convolutions,
         dilated_depthwise_convolutions, fully_connected_layers, additions, differences_and_products,
         means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
-        transposed_convolutions})
+        transposed_convolutions, matrix_products})
     for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;

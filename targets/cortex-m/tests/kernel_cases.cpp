@@ -199,6 +199,22 @@ std::vector<graph::Module> transposed_convolutions() {
   return modules;
 }
 
+std::vector<graph::Module> matrix_products() {
+  std::vector<graph::Module> modules;
+  Random random(33);
+  for (const int64_t depth : {1, 3, 4, 8, 15, 16, 17, 33})
+    for (const auto& [rows, columns] : {std::pair{1, 1}, {3, 4}, {2, 7}, {9, 16}}) {
+      modules.push_back(matmul_module(random, {rows, depth}, {depth, columns}));
+      modules.push_back(matmul_module(random, {2, rows, depth}, {2, columns, depth}, true));
+    }
+  // Batches that repeat, and more columns than are laid out at a time.
+  modules.push_back(matmul_module(random, {2, 3, 5, 8}, {3, 8, 6}));
+  modules.push_back(matmul_module(random, {2, 1, 5, 8}, {1, 3, 6, 8}, true));
+  modules.push_back(matmul_module(random, {3, 70}, {70, 90}));
+  modules.push_back(matmul_module(random, {2, 300}, {21, 300}, true));
+  return modules;
+}
+
 // What works channel by channel or row by row.
 std::vector<graph::Module> poolings_and_rows() {
   std::vector<graph::Module> modules;

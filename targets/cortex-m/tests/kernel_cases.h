@@ -16,6 +16,7 @@ std::vector<graph::Module> fully_connected_layers();
 std::vector<graph::Module> long_and_thin();
 std::vector<graph::Module> grouped_and_dilated_convolutions();
 std::vector<graph::Module> transposed_convolutions();
+std::vector<graph::Module> matrix_products();
 std::vector<graph::Module> poolings_and_rows();
 std::vector<graph::Module> additions();
 std::vector<graph::Module> differences_and_products();

@@ -111,6 +111,9 @@ TEST_P(EveryCore, GroupedAndDilatedConvolutions) {
 TEST_P(EveryCore, TransposedConvolutions) {
   check_all(transposed_convolutions());
 }
+TEST_P(EveryCore, MatrixProducts) {
+  check_all(matrix_products());
+}
 TEST_P(EveryCore, PoolingsAndRows) {
   check_all(poolings_and_rows());
 }

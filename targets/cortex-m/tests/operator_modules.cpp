@@ -166,6 +166,16 @@ Module plain_module(Random& random, OpKind kind, Attributes attributes, const Sh
                                               : Quantization{{0.06f}, {random.range(-60, 60)}, 0});
 }
 
+Module matmul_module(Random& random, const Shape& a, const Shape& b, bool transpose_b) {
+  Builder builder(random);
+  Node node;
+  node.kind = OpKind::BatchMatmul;
+  node.attributes = BatchMatmulAttrs{false, transpose_b};
+  node.inputs = {builder.input(a), builder.input(b)};
+  return builder.finish(
+      std::move(node), {{0.05f * 0.05f * random.real(2.5f, 600.0f)}, {random.range(-128, 127)}, 0});
+}
+
 Module binary_module(Random& random, OpKind kind, const Shape& a, const Shape& b,
                      Activation activation) {
   Builder builder(random);

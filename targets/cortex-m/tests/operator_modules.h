@@ -27,6 +27,10 @@ graph::Module fully_connected_module(Random& random, int64_t rows, int64_t input
 graph::Module plain_module(Random& random, graph::OpKind kind, graph::Attributes attributes,
                            const Shape& shape, int operands = 1);
 
+// Of two operands whose last two axes are matrices.
+graph::Module matmul_module(Random& random, const Shape& a, const Shape& b,
+                            bool transpose_b = false);
+
 // Of two operands, an output scale at random; numpy's broadcasting.
 graph::Module binary_module(Random& random, graph::OpKind kind, const Shape& a, const Shape& b,
                             graph::Activation activation = graph::Activation::None);

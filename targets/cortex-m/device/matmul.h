@@ -1,0 +1,27 @@
+// Product of two int8 matrices, neither of which is known before.
+#ifndef INTARSIA_CORTEX_M_MATMUL_H_
+#define INTARSIA_CORTEX_M_MATMUL_H_
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct intarsia_matmul {
+#define FIELD(name) int32_t name;
+#include "intarsia/targets/cortex_m/matmul.def"
+#undef FIELD
+};
+
+// a: [rows][depth]; output: [rows][columns]. Sums stay below 2^30, 1 <= shift <= 22: the quick arithmetic of results.h.
+// scratch, word-aligned: for each column of a block the depth rounded up to a multiple of 16, and four bytes; and that
+// depth once more.
+void intarsia_matmul_s8(const struct intarsia_matmul *matmul, const int8_t *a, const int8_t *b,
+                        int8_t *output, int8_t *scratch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif  // INTARSIA_CORTEX_M_MATMUL_H_
