@@ -21,6 +21,8 @@ enum class Family {
   Recurrent,
   Staged,   // a convolution by stages
   Staging,  // of an element of the windows that it lays together
+  Matrices,
+  Columns,  // of an element of the second matrix, and of a row of the first
 };
 
 struct Cost {
@@ -80,6 +82,8 @@ std::optional<Family> family_of(const OpView& view) {
       return Family::Sum;
     case Mul:
       return Family::Product;
+    case BatchMatmul:
+      return Family::Matrices;
     case Mean:
     case Sum:
       return Family::Reduction;
@@ -125,6 +129,13 @@ std::optional<double> kernel_cycles(CoreClass core, const graph::Module& module,
       cost_of(*family, steps, static_cast<double>(element_count(view.out().shape)));
   if (cycles && *family == Family::Staged)
     *cycles += cost_of(Family::Staging, steps / channels_together(view), 0).value_or(0);
+  if (cycles && *family == Family::Matrices) {
+    const Shape& out = view.out().shape;
+    const auto rows = static_cast<double>(out[out.size() - 2]);
+    *cycles +=
+        cost_of(Family::Columns, steps / rows, element_count(out) / static_cast<double>(out.back()))
+            .value_or(0);
+  }
   return cycles;
 }
 

@@ -77,13 +77,14 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/mul.def"
 #undef FIELD
                             }};
-  all["intarsia_matmul_s8"] = {"struct intarsia_matmul",
-                               "matmul",
-                               {
+  const ConstantStruct matmul{"struct intarsia_matmul",
+                              "matmul",
+                              {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/matmul.def"
 #undef FIELD
-                               }};
+                              }};
+  all["intarsia_matmul_s8"] = all["intarsia_mve_matmul_s8"] = matmul;
   const ConstantStruct wide{"struct intarsia_wide",
                             "wide",
                             {
@@ -140,7 +141,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small) {
     case graph::OpKind::Sub:
       return sum_kernel(core, view);
     case graph::OpKind::BatchMatmul:
-      return matmul_kernel(view);
+      return matmul_kernel(core, view);
     case graph::OpKind::Mul:
       return mul_kernel(view);
     case graph::OpKind::Mean:

@@ -9,7 +9,7 @@ namespace intarsia::targets::cortex_m {
 
 using namespace operators;
 
-LowerKernel matmul_kernel(const OpView& view) {
+LowerKernel matmul_kernel(CoreClass core, const OpView& view) {
   const auto is_plain = [](const graph::Tensor& t) {
     return t.type == DataType::Int8 && t.quantization.scale.size() == 1;
   };
@@ -18,11 +18,15 @@ LowerKernel matmul_kernel(const OpView& view) {
   if (!is_plain(a) || !is_plain(b) || !is_plain(y) || attrs.transpose_a ||
       view.node.inputs[0] == view.node.inputs[1])
     return nullptr;
-  constexpr int64_t kScratch = 4096, kVector = 16, kColumns = 4, kWord = 4;
+  constexpr int64_t kScratch = 4096, kVector = 16;
   const int64_t rows = y.shape[y.shape.size() - 2], columns = y.shape.back(),
                 depth = a.shape.back(), run = round_up(depth, kVector);
-  const int64_t room = (kScratch - run) / (run + kWord) / kColumns * kColumns;
-  const int64_t block = std::min(round_up(columns, kColumns), room);
+  // Of a column and of rows: halfwords with SMLAD. Beside a column: its start, with Helium its part of the table.
+  const bool vectors = core == CoreClass::Mve;
+  const int64_t bytes = core == CoreClass::Dsp ? 2 : 1, beside = vectors ? 20 : 4,
+                together = vectors ? 8 : 4;
+  const int64_t room = (kScratch - bytes * run) / (bytes * run + beside) / together * together;
+  const int64_t block = std::min(round_up(columns, together), room);
   // The quick arithmetic of device/results.h.
   constexpr int64_t kMostSum = int64_t{1} << 30, kMostProduct = 255 * 255;
   constexpr int kMostShift = 22;
@@ -39,6 +43,7 @@ LowerKernel matmul_kernel(const OpView& view) {
       rows,          depth,         columns, attrs.transpose_b ? 1 : 0,          block,
       zero_point(a), zero_point(b), m.value, last_bit / 2 + out_zero * last_bit, -m.shift,
       out_zero};
+  const int64_t scratch_bytes = block * (bytes * run + beside) + bytes * run;
   // Batches, each operand's with ones before them.
   const Shape batches(y.shape.begin(), y.shape.end() - 2);
   const auto batches_of = [&](const Shape& shape) {
@@ -53,7 +58,7 @@ LowerKernel matmul_kernel(const OpView& view) {
     op.declare({whole(a_batches, rows * depth), whole(b_batches, depth * columns)},
                whole(batches, rows * columns));
     const BufferId scratch =
-        op.b.local("scratch", DataType::Int8, {block * (run + kWord) + run}, kWord);
+        op.b.local("scratch", DataType::Int8, {scratch_bytes}, sizeof(int32_t));
     const std::function<Stmt(size_t, Expr, Expr, Expr)> from = [&](size_t axis, Expr a_at,
                                                                    Expr b_at, Expr y_at) -> Stmt {
       if (axis == batches.size()) {
@@ -62,10 +67,10 @@ LowerKernel matmul_kernel(const OpView& view) {
             tir::BufferRun{
                 op.in(1), {b_at * (depth * columns)}, depth * columns, tir::Access::Read},
             tir::BufferRun{op.out(), {y_at * (rows * columns)}, rows * columns, tir::Access::Write},
-            tir::BufferRun{
-                scratch, {tir::int_imm(0)}, block * (run + kWord) + run, tir::Access::Write}};
+            tir::BufferRun{scratch, {tir::int_imm(0)}, scratch_bytes, tir::Access::Write}};
         for (const int64_t number : numbers) operands.push_back(tir::int_imm(number));
-        return tir::intrinsic("intarsia_matmul_s8", std::move(operands));
+        return tir::intrinsic(vectors ? "intarsia_mve_matmul_s8" : "intarsia_matmul_s8",
+                              std::move(operands));
       }
       return op.b.loop("batch", batches[axis], [&](const Expr& i) {
         const auto next = [&](const Shape& own, const Expr& at) {

@@ -1,5 +1,5 @@
-// Some columns of the second matrix are laid out, four side by side, and serve every row of the first: each row is a dot
-// product with four columns at once. The bytes are multiplied as they are. With zero points p and q,
+// Some columns of the second matrix are laid out, two or four side by side, and serve every row of the first: with SMLAD
+// two rows are multiplied with two columns at once, elsewhere one row with four. The bytes are multiplied as they are. With zero points p and q,
 //   sum (a - p)(b - q) = sum ab - q sum a - p sum b + depth p q,
 // where the last two are known for a column, and sum a for a row.
 #include "intarsia/targets/cortex_m/matmul.h"
@@ -10,67 +10,53 @@
 #include "intarsia/targets/cortex_m/dsp_dot.h"
 #include "intarsia/targets/cortex_m/thumb_dot.h"
 
-enum { kColumns = 4 };
-
-// Elements of a column that lie together, before as many of the next three columns: what the core multiplies at once.
-// Without SIMD it is the whole column.
-#if INTARSIA_HAS_MVE
-#include <arm_mve.h>
-enum { kTogether = 16 };
-#elif INTARSIA_HAS_DSP_WORDS
-enum { kTogether = 4 };
+// Elements of a column that lie together, before as many of its neighbours: what the core multiplies at once. Without SIMD
+// it is the whole column. Bytes that an element takes: with SMLAD
+// they are pairs of halfwords, elements 0 and 2 of four, then 1 and 3, each beside those of the other column.
+#if INTARSIA_HAS_DSP_WORDS
+enum { kTogether = 4, kColumns = 2, kBytes = 2 };
 #else
-enum { kTogether = 0 };
+enum { kTogether = 0, kColumns = 4, kBytes = 1 };
 #endif
 
 INTARSIA_INLINE int32_t filled(int32_t depth) {
-  const int32_t unit = kTogether == 16 ? 16 : 4;
+  const int32_t unit = kTogether == 4 ? 8 : 4;
   return (depth + unit - 1) / unit * unit;
 }
 
 // `depth` elements that are `step` apart, each `together` of them before those of other columns. Returns their sum.
-#if INTARSIA_HAS_MVE
+#if INTARSIA_HAS_DSP_WORDS
 INTARSIA_OUTLINE int32_t lay_out(const int8_t *from, int32_t step, int32_t depth, int8_t *to) {
+  uint32_t *pairs = (uint32_t *)(void *)to;
   int32_t sum = 0;
-  if (step == 1) {
-    for (int32_t left = depth; left > 0; left -= 16, from += 16, to += 4 * 16) {
-      const int8x16_t some = vldrbq_z_s8(from, vctp8q((uint32_t)left));
-      sum = vaddvaq_s8(sum, some);
-      vstrbq_s8(to, some);
+  for (int32_t left = filled(depth); left > 0; left -= 4, depth -= 4, pairs += 2 * kColumns) {
+    uint32_t even, odd;
+    if (depth >= 4 && step == 1) {
+      const uint32_t word = intarsia_load_word(from);
+      even = intarsia_even_pair(word), odd = intarsia_odd_pair(word);
+      from += 4;
+    } else {
+      int32_t element[4] = {0, 0, 0, 0};
+      for (int32_t i = 0; i < 4 && i < depth; ++i, from += step) element[i] = *from;
+      even = ((uint32_t)element[2] << 16) | ((uint32_t)element[0] & 0xffffu);
+      odd = ((uint32_t)element[3] << 16) | ((uint32_t)element[1] & 0xffffu);
     }
-    return sum;
-  }
-  const uint16x8_t places = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)step);
-  for (int32_t left = depth; left > 0; left -= 16, to += 4 * 16) {
-    for (int32_t half = 0; half < 16; half += 8, from += 8 * step) {
-      const int16x8_t some = vldrbq_gather_offset_z_s16(
-          from, places, left > half ? vctp16q((uint32_t)(left - half)) : 0);
-      sum = vaddvaq_s16(sum, some);
-      vstrbq_s16(to + half, some);
-    }
+    pairs[0] = even, pairs[kColumns] = odd;
+    sum = intarsia_pair_product(odd, 0x10001u, intarsia_pair_product(even, 0x10001u, sum));
   }
   return sum;
 }
 #else
 INTARSIA_OUTLINE int32_t lay_out(const int8_t *from, int32_t step, int32_t depth, int8_t *to) {
-  const int32_t together = kTogether == 0 ? filled(depth) : 4;
   int32_t sum = 0;
-  for (int32_t left = filled(depth); left > 0; left -= together, to += kColumns * together)
-    for (int32_t i = 0; i<together; ++i, --depth, from += depth> 0 ? step : 0) {
-      const int8_t value = depth > 0 ? *from : 0;
-      to[i] = value;
-      sum += value;
-    }
+  for (int32_t i = 0; i < depth; ++i, from += step) sum += to[i] = *from;
+  for (int32_t i = depth; i < filled(depth); ++i) to[i] = 0;
   return sum;
 }
 #endif
 
 INTARSIA_OUTLINE int32_t sum_of(const int8_t *from, int32_t count) {
   int32_t sum = 0;
-#if INTARSIA_HAS_MVE
-  for (; count > 0; count -= 16, from += 16)
-    sum = vaddvaq_p_s8(sum, vldrbq_z_s8(from, vctp8q((uint32_t)count)), vctp8q((uint32_t)count));
-#else
 #if INTARSIA_HAS_DSP_WORDS
   for (; count >= 4; count -= 4, from += 4) {
     const uint32_t word = intarsia_load_word(from);
@@ -79,69 +65,91 @@ INTARSIA_OUTLINE int32_t sum_of(const int8_t *from, int32_t count) {
   }
 #endif
   for (; count > 0; --count) sum += *from++;
-#endif
   return sum;
 }
 
-#if INTARSIA_HAS_MVE
-INTARSIA_OUTLINE void row_by_columns(const struct intarsia_matmul *m, const int8_t *row,
-                                     int32_t run, const int8_t *columns, const int32_t *starts,
-                                     int32_t below, int32_t count, int8_t *output) {
-  const int32_t multiplier = m->multiplier, shift = -m->shift, zero = m->out_zero;
-  const int32x4_t low = vdupq_n_s32(-128), high = vdupq_n_s32(127);
-  for (int32_t left = count; left > 0; left -= kColumns, starts += kColumns, output += kColumns) {
-    int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
-    const int8_t *from = row;
-    for (int32_t steps = run / 16; steps > 0; --steps, from += 16, columns += 4 * 16) {
-      const int8x16_t x = vldrbq_s8(from);
-      sum0 = vmladavaq_s8(sum0, x, vldrbq_s8(columns));
-      sum1 = vmladavaq_s8(sum1, x, vldrbq_s8(columns + 16));
-      sum2 = vmladavaq_s8(sum2, x, vldrbq_s8(columns + 32));
-      sum3 = vmladavaq_s8(sum3, x, vldrbq_s8(columns + 48));
-    }
-    int32x4_t sums = vdupq_n_s32(sum0);
-    sums = vsetq_lane_s32(sum1, sums, 1);
-    sums = vsetq_lane_s32(sum2, sums, 2);
-    sums = vsetq_lane_s32(sum3, sums, 3);
-    sums = vaddq_n_s32(vaddq_s32(sums, vldrwq_s32(starts)), below);
-    sums = vqrdmulhq_n_s32(sums, multiplier);
-    sums = vrshlq_n_s32(vaddq_s32(sums, vshrq_n_s32(sums, 31)), shift);
-    sums = vminq_s32(vmaxq_s32(vaddq_n_s32(sums, zero), low), high);
-    vstrbq_p_s32(output, sums, vctp32q((uint32_t)left));
-  }
-}
-#else
-#if INTARSIA_HAS_DSP_WORDS
-INTARSIA_INLINE void dot(const int8_t *row, const int8_t *columns, int32_t run, int32_t sums[4]) {
-  int32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
-  const uint32_t *from = (const uint32_t *)(const void *)columns;
-  for (const int8_t *end = row + run; row != end; row += 4, from += 4) {
-    const uint32_t x = intarsia_load_word(row), first = from[0], second = from[1], third = from[2],
-                   fourth = from[3];
-    const uint32_t even = intarsia_even_pair(x), odd = intarsia_odd_pair(x);
-    sum0 = intarsia_pair_product(even, intarsia_even_pair(first), sum0);
-    sum1 = intarsia_pair_product(even, intarsia_even_pair(second), sum1);
-    sum2 = intarsia_pair_product(even, intarsia_even_pair(third), sum2);
-    sum3 = intarsia_pair_product(even, intarsia_even_pair(fourth), sum3);
-    sum0 = intarsia_pair_product(odd, intarsia_odd_pair(first), sum0);
-    sum1 = intarsia_pair_product(odd, intarsia_odd_pair(second), sum1);
-    sum2 = intarsia_pair_product(odd, intarsia_odd_pair(third), sum2);
-    sum3 = intarsia_pair_product(odd, intarsia_odd_pair(fourth), sum3);
-  }
-  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
-}
-#else
-#define dot(row, columns, run, sums) INTARSIA_DOT_4X1(row, columns, run, run, sums)
-#endif
+// `count` results of each of some rows.
+enum { kRows = kTogether == 4 ? 2 : 1 };
+struct rows {
+  const int8_t *from[kRows];
+  int32_t below[kRows];  // what they add to every sum
+  int8_t *to[kRows];
+};
 
-INTARSIA_OUTLINE void row_by_columns(const struct intarsia_matmul *m, const int8_t *row,
-                                     int32_t run, const int8_t *columns, const int32_t *starts,
-                                     int32_t below, int32_t count, int8_t *output) {
+#if INTARSIA_HAS_DSP_WORDS
+INTARSIA_OUTLINE void by_columns(const struct intarsia_matmul *m, const struct rows *rows,
+                                 int32_t run, const int8_t *columns, const int32_t *starts,
+                                 int32_t count) {
   const struct intarsia_channel channel = {0, m->multiplier, m->round, m->shift};
+  const uint32_t *pairs = (const uint32_t *)(const void *)columns;
+  int8_t *first = rows->to[0], *second = rows->to[1];
+  for (; count > 0; count -= kColumns, starts += kColumns) {
+    int32_t sum00 = starts[0] + rows->below[0], sum01 = starts[1] + rows->below[0];
+    int32_t sum10 = starts[0] + rows->below[1], sum11 = starts[1] + rows->below[1];
+    const int8_t *x = rows->from[0], *y = rows->from[1];
+    const int8_t *const end = x + run;
+#if INTARSIA_HAS_DSP_LOOPS
+    uint32_t a, b, p, q, pair;
+    // Forty cycles for 32 products.
+#define INTARSIA_FOUR                         \
+  "ldr.w %[a], [%[x]], #4\n"                  \
+  "ldr.w %[b], [%[y]], #4\n"                  \
+  "ldr.w %[p], [%[pairs]], #4\n"              \
+  "ldr.w %[q], [%[pairs]], #4\n"              \
+  "sxtb16 %[pair], %[a]\n"                    \
+  "smlad %[sum00], %[pair], %[p], %[sum00]\n" \
+  "smlad %[sum01], %[pair], %[q], %[sum01]\n" \
+  "sxtb16 %[pair], %[b]\n"                    \
+  "smlad %[sum10], %[pair], %[p], %[sum10]\n" \
+  "smlad %[sum11], %[pair], %[q], %[sum11]\n" \
+  "ldr.w %[p], [%[pairs]], #4\n"              \
+  "ldr.w %[q], [%[pairs]], #4\n"              \
+  "sxtb16 %[a], %[a], ror #8\n"               \
+  "sxtb16 %[b], %[b], ror #8\n"               \
+  "smlad %[sum00], %[a], %[p], %[sum00]\n"    \
+  "smlad %[sum01], %[a], %[q], %[sum01]\n"    \
+  "smlad %[sum10], %[b], %[p], %[sum10]\n"    \
+  "smlad %[sum11], %[b], %[q], %[sum11]\n"
+    __asm__ volatile(
+        ".balign 4\n"
+        "1:\n" INTARSIA_FOUR INTARSIA_FOUR
+        "cmp %[x], %[end]\n"
+        "bne.w 1b\n"
+        : [sum00] "+r"(sum00), [sum01] "+r"(sum01), [sum10] "+r"(sum10), [sum11] "+r"(sum11),
+          [x] "+r"(x), [y] "+r"(y), [pairs] "+r"(pairs), [a] "=&r"(a), [b] "=&r"(b), [p] "=&r"(p),
+          [q] "=&r"(q), [pair] "=&r"(pair)
+        : [end] "r"(end)
+        : "cc", "memory");
+#undef INTARSIA_FOUR
+#else
+    for (; x != end; x += 4, y += 4, pairs += 4) {
+      const uint32_t a = intarsia_load_word(x), b = intarsia_load_word(y);
+      const uint32_t a0 = intarsia_even_pair(a), a1 = intarsia_odd_pair(a);
+      const uint32_t b0 = intarsia_even_pair(b), b1 = intarsia_odd_pair(b);
+      sum00 = intarsia_pair_product(a1, pairs[2], intarsia_pair_product(a0, pairs[0], sum00));
+      sum01 = intarsia_pair_product(a1, pairs[3], intarsia_pair_product(a0, pairs[1], sum01));
+      sum10 = intarsia_pair_product(b1, pairs[2], intarsia_pair_product(b0, pairs[0], sum10));
+      sum11 = intarsia_pair_product(b1, pairs[3], intarsia_pair_product(b0, pairs[1], sum11));
+    }
+#endif
+    // The second row's first: it may be the first row once more.
+    *second++ = intarsia_result(sum10, &channel, -128, 127, INTARSIA_WHOLE);
+    *first++ = intarsia_result(sum00, &channel, -128, 127, INTARSIA_WHOLE);
+    if (count == 1) return;
+    *second++ = intarsia_result(sum11, &channel, -128, 127, INTARSIA_WHOLE);
+    *first++ = intarsia_result(sum01, &channel, -128, 127, INTARSIA_WHOLE);
+  }
+}
+#else
+INTARSIA_OUTLINE void by_columns(const struct intarsia_matmul *m, const struct rows *rows,
+                                 int32_t run, const int8_t *columns, const int32_t *starts,
+                                 int32_t count) {
+  const struct intarsia_channel channel = {0, m->multiplier, m->round, m->shift};
+  int8_t *output = rows->to[0];
   for (; count > 0; count -= kColumns, columns += kColumns * run, starts += kColumns) {
     int32_t sums[kColumns];
-    for (int32_t i = 0; i < kColumns; ++i) sums[i] = starts[i] + below;
-    dot(row, columns, run, sums);
+    for (int32_t i = 0; i < kColumns; ++i) sums[i] = starts[i] + rows->below[0];
+    INTARSIA_DOT_4X1(rows->from[0], columns, run, run, sums);
     const int32_t some = count < kColumns ? count : kColumns;
     for (int32_t i = 0; i < some; ++i)
       *output++ = intarsia_result(sums[i], &channel, -128, 127, INTARSIA_WHOLE);
@@ -154,28 +162,33 @@ void intarsia_matmul_s8(const struct intarsia_matmul *m, const int8_t *a, const 
   const int32_t depth = m->depth, run = filled(depth), columns = m->columns;
   const int32_t column_step = m->transposed != 0 ? depth : 1,
                 step = m->transposed != 0 ? 1 : columns;
-  int8_t *const laid_out = scratch, *const copy = scratch + m->block * run;
-  int32_t *const starts = (int32_t *)(void *)(copy + run);
-  const int32_t together = kTogether == 0 ? run : kTogether;
-  intarsia_fill(copy, 0, run);  // what lies behind a row that is copied
+  int8_t *const copies = scratch + m->block * run * kBytes;
+  int32_t *const starts = (int32_t *)(void *)(copies + kRows * run);
+  const int32_t apart = kTogether == 0 ? run : kTogether;  // bytes to the next column's
+  intarsia_fill(copies, 0, kRows * run);                   // what lies behind a row that is copied
   for (int32_t first = 0; first < columns; first += m->block) {
     const int32_t left = columns - first, count = left < m->block ? left : m->block;
-    // The last four may be fewer, and one of them goes several times.
+    // The last ones may be fewer than are multiplied at once; then one goes several times.
     for (int32_t column = 0; column < count || column % kColumns != 0; ++column) {
       const int32_t at = first + (column < count ? column : count - 1);
-      int8_t *to = laid_out + column / kColumns * kColumns * run + column % kColumns * together;
+      int8_t *to =
+          scratch + column / kColumns * kColumns * run * kBytes + column % kColumns * apart;
       starts[column] =
           m->a_zero * (depth * m->b_zero - lay_out(b + at * column_step, step, depth, to));
     }
-    const int8_t *row = a;
-    for (int32_t i = 0; i < m->rows; ++i, row += depth) {
-      const int8_t *from = row;
-      if (run != depth) {
-        intarsia_copy(copy, row, depth);
-        from = copy;
+    for (int32_t i = 0; i < m->rows; i += kRows) {
+      struct rows rows;
+      for (int32_t k = 0; k < kRows; ++k) {
+        const int32_t row = i + k < m->rows ? i + k : i;
+        rows.from[k] = a + row * depth;
+        rows.below[k] = m->b_zero != 0 ? -m->b_zero * sum_of(rows.from[k], depth) : 0;
+        rows.to[k] = output + row * columns + first;
+        if (run != depth) {
+          intarsia_copy(copies + k * run, rows.from[k], depth);
+          rows.from[k] = copies + k * run;
+        }
       }
-      const int32_t below = m->b_zero != 0 ? -m->b_zero * sum_of(row, depth) : 0;
-      row_by_columns(m, from, run, laid_out, starts, below, count, output + i * columns + first);
+      by_columns(m, &rows, run, scratch, starts, count);
     }
   }
 }

@@ -16,9 +16,14 @@ struct intarsia_matmul {
 
 // a: [rows][depth]; output: [rows][columns]. Sums stay below 2^30, 1 <= shift <= 22: the quick arithmetic of results.h.
 // scratch, word-aligned: for each column of a block the depth rounded up to a multiple of 16, and four bytes; and that
-// depth once more.
+// depth once more. On cores with the DSP extension that depth is doubled.
 void intarsia_matmul_s8(const struct intarsia_matmul *matmul, const int8_t *a, const int8_t *b,
                         int8_t *output, int8_t *scratch);
+
+// The same on cores with Helium; blocks are a multiple of eight. scratch: for each column of a block the rounded depth and 20
+// bytes, and that depth once more.
+void intarsia_mve_matmul_s8(const struct intarsia_matmul *matmul, const int8_t *a, const int8_t *b,
+                            int8_t *output, int8_t *scratch);
 
 #ifdef __cplusplus
 }

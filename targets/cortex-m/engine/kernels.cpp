@@ -104,6 +104,7 @@ void add_engine(EngineRegistry& registry) {
   ADD(intarsia_sum_s8, sum, kSumFields);
   ADD(intarsia_mean_s8, mean, kMeanFields);
   ADD(intarsia_matmul_s8, matmul, kMatmulFields);
+  ADD(intarsia_mve_matmul_s8, matmul, kMatmulFields);
   ADD(intarsia_mul_s8, mul, kMulFields);
   ADD(intarsia_dsp_wide_conv_s16, wide, kWideFields);
   ADD(intarsia_dsp_wide_depthwise_s16, wide, kWideFields);

@@ -82,6 +82,8 @@ class Costs : public ::testing::Test {
       modules.push_back(pool(kind));
     for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul})
       modules.push_back(plain(kind, graph::BinaryAttrs{}, 2));
+    modules.push_back(matmul_module(random_, {2, 16, 32}, {2, 16, 32}, true));
+    modules.push_back(binary_module(random_, OpKind::Mul, {1, 8, 8, 16}, {1, 8, 1, 16}));
     modules.push_back(plain(OpKind::Softmax, graph::SoftmaxAttrs{}));
     modules.push_back(plain(OpKind::Mean, graph::ReduceAttrs{{1, 2}, true}));
     modules.push_back(wide(OpKind::Conv2d, 16, 16));
@@ -144,6 +146,9 @@ TEST_F(Costs, CountStepsAndResults) {
   EXPECT_DOUBLE_EQ(cycles("cortex-m55", transposed(8, 16, 16, 2)),
                    0.075 * spread + 6 * 256 * 16 + 2 * spread / 32);
 
+  // Two products of 16 rows by 24 columns.
+  EXPECT_DOUBLE_EQ(cycles("cortex-m55", matmul_module(random_, {2, 16, 32}, {2, 32, 24})),
+                   0.063 * 2 * 16 * 32 * 24 + 10.4 * 2 * 16 * 24 + 4 * 2 * 32 * 24 + 200 * 2 * 16);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", depthwise(8, 16)), 1.7 * 64 * 16 * 9 + 14 * 64 * 16);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", dense(1, 128, 32)), 1.06 * 128 * 32 + 70 * 32);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", dense(8, 128, 32)), 1.15 * 8 * 128 * 32 + 13 * 8 * 32);
