@@ -5,32 +5,14 @@
 #include <numeric>
 
 #include "operators.h"
+#include "staged_conv.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
 
 using namespace operators;
 
-// struct intarsia_staged.
-struct Staged {
-#define FIELD(name) int64_t name = 0;
-#include "intarsia/targets/cortex_m/staged.def"
-#undef FIELD
-
-  std::vector<int64_t> values() const {
-    return {
-#define FIELD(name) name,
-#include "intarsia/targets/cortex_m/staged.def"
-#undef FIELD
-    };
-  }
-};
-
-// One call: phases of a transposed convolution, or all of another one. Rows of weights lie [kernel_w][kernel_h][group_in].
-struct Part {
-  Staged staged;
-  WeightRows rows;
-};
+constexpr int64_t kWord = 4, kVector = 16;
 
 // How results of one axis, one in every `step` of them, see the input.
 struct Phase {
@@ -53,36 +35,18 @@ std::vector<Phase> phases_of(int64_t kernel, int64_t stride, int64_t pad, int64_
   return phases;
 }
 
-// Rows of weights [channel][y][x][element], of which the taps at `ys`, `xs` are taken.
-WeightRows turned(const OpView& v, const std::vector<int64_t>& ys, const std::vector<int64_t>& xs) {
-  const Shape& shape = v.in(1).shape;
-  const std::vector<int64_t> values = v.values(1);
-  WeightRows rows;
-  for (int64_t channel = 0; channel < shape[0]; ++channel) {
-    rows.emplace_back();
-    for (const int64_t x : xs)
-      for (const int64_t y : ys)
-        for (int64_t c = 0; c < shape[3]; ++c) {
-          const int64_t at = ((channel * shape[1] + y) * shape[2] + x) * shape[3] + c;
-          rows.back().push_back(
-              y < 0 || x < 0 ? int8_t{0} : static_cast<int8_t>(values[static_cast<size_t>(at)]));
-        }
-  }
-  return rows;
-}
-
 std::vector<int64_t> all_taps(int64_t count) {
   std::vector<int64_t> taps(static_cast<size_t>(count));
   std::iota(taps.begin(), taps.end(), 0);
   return taps;
 }
 
-Staged whole_image(const OpView& v) {
+Staged whole_image(const OpView& v, int64_t bytes) {
   const Shape &in = v.in(0).shape, &out = v.out().shape;
   Staged s;
-  s.batches = in[0], s.in_h = in[1], s.in_w = in[2], s.in_c = in[3];
-  s.out_h = out[1], s.out_w = out[2], s.out_c = out[3];
-  s.groups = 1, s.group_in = in[3], s.group_out = out[3];
+  s.batches = in[0], s.in_h = in[1], s.in_w = in[2], s.in_c = bytes * in[3];
+  s.out_h = out[1], s.out_w = out[2], s.out_c = bytes * out[3];
+  s.groups = 1, s.group_in = s.in_c, s.group_out = s.out_c;
   s.row_step = s.column_step = s.phases = 1;
   s.row_stride = s.column_stride = s.tap_rows = s.tap_columns = 1;
   return s;
@@ -96,20 +60,19 @@ bool columns_go_together(const std::vector<Phase>& phases, int64_t stride, int64
          });
 }
 
-std::vector<Part> parts_of_transposed(const OpView& v) {
+std::vector<StagedPart> parts_of_transposed(const OpView& v, int64_t bytes) {
   const auto& a = v.node.attrs<graph::TransposeConv2dAttrs>();
   const Shape &weights = v.in(1).shape, &out = v.out().shape;
-  std::vector<Part> parts;
+  std::vector<StagedPart> parts;
   const std::vector<Phase> columns = phases_of(weights[2], a.stride_w, a.pad_left, out[2]);
   const bool together = columns_go_together(columns, a.stride_w, out[2]);
   for (const Phase& y : phases_of(weights[1], a.stride_h, a.pad_top, out[1]))
     for (const Phase& x : columns) {
       if (together && x.first != 0) {
-        for (std::vector<int8_t>& row : turned(v, y.kernel, x.kernel))
-          parts.back().rows.push_back(std::move(row));
+        parts.back().taps.push_back({y.kernel, x.kernel});
         continue;
       }
-      Staged s = whole_image(v);
+      Staged s = whole_image(v, bytes);
       s.row_first = y.first, s.row_step = y.step, s.top = y.start;
       s.column_first = x.first, s.column_step = x.step, s.left = x.start;
       s.kernel_h = static_cast<int64_t>(y.kernel.size());
@@ -118,16 +81,17 @@ std::vector<Part> parts_of_transposed(const OpView& v) {
         s.out_w /= a.stride_w, s.out_c *= a.stride_w;
         s.group_out = s.out_c, s.column_step = 1;
       }
-      parts.push_back({s, turned(v, y.kernel, x.kernel)});
+      parts.push_back({s, {{y.kernel, x.kernel}}});
     }
   return parts;
 }
 
-std::vector<Part> parts_of_convolution(const OpView& v) {
+std::vector<StagedPart> parts_of_convolution(const OpView& v, int64_t bytes) {
   const auto& a = v.node.attrs<graph::Conv2dAttrs>();
   const Shape &weights = v.in(1).shape, &out = v.out().shape;
-  Staged s = whole_image(v);
-  s.groups = s.in_c / weights[3], s.group_in = weights[3], s.group_out = s.out_c / s.groups;
+  Staged s = whole_image(v, bytes);
+  s.groups = v.in(0).shape[3] / weights[3], s.group_in = bytes * weights[3],
+  s.group_out = s.out_c / s.groups;
   s.top = -a.padding.top, s.left = -a.padding.left;
   s.row_stride = a.stride_h, s.tap_rows = a.dilation_h;
   s.kernel_h = weights[1], s.kernel_w = weights[2];
@@ -137,18 +101,8 @@ std::vector<Part> parts_of_convolution(const OpView& v) {
   s.tap_columns = dilation, s.column_stride = a.stride_w / common;
   s.phase_shift = a.stride_w;
   s.column_step = dilation / common, s.phases = std::min(s.column_step, out[2]);
-  return {{s, turned(v, all_taps(weights[1]), all_taps(weights[2]))}};
+  return {{s, {{all_taps(weights[1]), all_taps(weights[2])}}}};
 }
-
-// Constants of one call, group by group, and the kernel.
-struct Call {
-  std::string kernel;
-  Staged staged;
-  ConvConstants constants;
-  int64_t scratch;
-};
-
-constexpr int64_t kWord = 4, kVector = 16;
 
 // Bytes that the convolution itself works in.
 int64_t own_scratch(CoreClass core, const Staged& s, bool vectors, int64_t pixels) {
@@ -173,29 +127,11 @@ bool lies_together(const Staged& s) {
   return s.group_out == s.out_c && s.column_step == 1 && s.row_step == 1;
 }
 
-int64_t place_scratch(CoreClass core, bool vectors, Staged& s) {
+int64_t place_scratch(Staged& s, const std::function<int64_t(int64_t)>& own) {
   s.results_at = staged_bytes(s);
   s.scratch_at =
       s.results_at + (lies_together(s) ? 0 : round_up(s.band * s.pixels * s.group_out, kWord));
-  return s.scratch_at + own_scratch(core, s, vectors, s.band * s.pixels);
-}
-
-// As many results at a time as the scratch has room for: whole rows, and several where they are short.
-std::optional<int64_t> choose_pieces(CoreClass core, bool vectors, Staged& s) {
-  constexpr int64_t kScratch = 4096, kEnough = 32, kBlock = 4;
-  const int64_t rows = ceil_div(s.out_h - s.row_first, s.row_step),
-                row = ceil_div(s.out_w - s.column_first, s.column_step);
-  const auto bytes = [&](int64_t band, int64_t pixels) {
-    s.band = band, s.pixels = pixels;
-    return place_scratch(core, vectors, s);
-  };
-  int64_t pixels = row;
-  while (pixels > kBlock && bytes(1, pixels) > kScratch) pixels = round_up(pixels, kBlock) - kBlock;
-  int64_t band = 1;
-  while (pixels == row && band < rows && band * row < kEnough && bytes(band + 1, row) <= kScratch)
-    ++band;
-  const int64_t needed = bytes(band, pixels);
-  return needed <= kMostScratch ? std::optional(needed) : std::nullopt;
+  return s.scratch_at + own(s.band * s.pixels);
 }
 
 ConvConstants constants_of(CoreClass core, bool vectors, const Conv& conv,
@@ -216,13 +152,15 @@ std::string kernel_of(CoreClass core, bool vectors, const Channels& channels, co
                     w);
 }
 
-std::optional<Call> make_call(CoreClass core, const OpView& v, const Part& part, Range range,
-                              bool small) {
-  Call call{{}, part.staged, {}, 0};
+std::optional<StagedCall> make_call(CoreClass core, const OpView& v, const StagedPart& part,
+                                    Range range, bool small) {
+  StagedCall call{{}, part.staged, {}, {}, 0};
+  const std::vector<int64_t> values = v.values(1);
+  const WeightRows rows =
+      staged_rows(part, v.in(1).shape, std::vector<int8_t>(values.begin(), values.end()));
   Staged& s = call.staged;
   std::optional<Channels> channels = make_channels(
-      v, part.rows,
-      conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization));
+      v, rows, conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization));
   if (!channels) return std::nullopt;
   channels->shared = small;
   // Kernels without SIMD share an input among four channels.
@@ -231,7 +169,8 @@ std::optional<Call> make_call(CoreClass core, const OpView& v, const Part& part,
   const bool vectors = core == CoreClass::Mve && channels->quick;
   s.in_zero = zero_point(v.in(0)), s.out_zero = zero_point(v.out());
   s.low = range.low, s.high = range.high;
-  const std::optional<int64_t> scratch = choose_pieces(core, vectors, s);
+  const std::optional<int64_t> scratch =
+      choose_pieces(s, [&](int64_t pixels) { return own_scratch(core, s, vectors, pixels); });
   if (!scratch) return std::nullopt;
   call.scratch = *scratch;
   // One group as the kernels see it.
@@ -249,41 +188,72 @@ std::optional<Call> make_call(CoreClass core, const OpView& v, const Part& part,
       return std::decay_t<decltype(all)>(all.begin() + group * s.group_out,
                                          all.begin() + (group + 1) * s.group_out);
     };
-    conv.rows = slice(part.rows);
+    conv.rows = slice(rows);
     Channels own = *channels;
     own.list = slice(channels->list);
     const ConvConstants made = constants_of(core, vectors, conv, own);
-    s.weights_step = static_cast<int64_t>(made.weights.size()) / kWord;
-    s.channels_step = static_cast<int64_t>(made.channels.size()) / kWord;
-    call.constants.weights.insert(call.constants.weights.end(), made.weights.begin(),
-                                  made.weights.end());
-    call.constants.channels.insert(call.constants.channels.end(), made.channels.begin(),
-                                   made.channels.end());
+    append_group(call, made.weights, made.channels);
   }
-  if (s.groups == 1) s.weights_step = s.channels_step = 0;
-  const std::vector<int64_t> values = s.values();
-  const bool fits =
-      conv.window.fits() && std::all_of(values.begin(), values.end(), [](int64_t value) {
-        return value >= std::numeric_limits<int16_t>::min() &&
-               value <= std::numeric_limits<int16_t>::max();
-      });
-  return fits ? std::optional(std::move(call)) : std::nullopt;
+  return conv.window.fits() && s.fits() ? std::optional(std::move(call)) : std::nullopt;
 }
 
-Stmt lower(OpLowering& op, const std::vector<Call>& calls) {
-  const Shape &in = op.view.in(0).shape, &out = op.view.out().shape;
+}  // namespace
+
+bool Staged::fits() const {
+  const std::vector<int64_t> all = values();
+  return std::all_of(all.begin(), all.end(), [](int64_t value) {
+    return value >= std::numeric_limits<int16_t>::min() &&
+           value <= std::numeric_limits<int16_t>::max();
+  });
+}
+
+std::vector<StagedPart> staged_parts(const OpView& view, int64_t bytes) {
+  return view.node.kind == graph::OpKind::TransposeConv2d ? parts_of_transposed(view, bytes)
+                                                          : parts_of_convolution(view, bytes);
+}
+
+std::optional<int64_t> choose_pieces(Staged& s, const std::function<int64_t(int64_t)>& own) {
+  constexpr int64_t kScratch = 4096, kEnough = 32, kBlock = 4;
+  const int64_t rows = ceil_div(s.out_h - s.row_first, s.row_step),
+                row = ceil_div(s.out_w - s.column_first, s.column_step);
+  const auto bytes = [&](int64_t band, int64_t pixels) {
+    s.band = band, s.pixels = pixels;
+    return place_scratch(s, own);
+  };
+  int64_t pixels = row;
+  while (pixels > kBlock && bytes(1, pixels) > kScratch) pixels = round_up(pixels, kBlock) - kBlock;
+  int64_t band = 1;
+  while (pixels == row && band < rows && band * row < kEnough && bytes(band + 1, row) <= kScratch)
+    ++band;
+  const int64_t needed = bytes(band, pixels);
+  return needed <= kMostScratch ? std::optional(needed) : std::nullopt;
+}
+
+void append_group(StagedCall& call, const std::vector<uint8_t>& weights,
+                  const std::vector<uint8_t>& channels) {
+  call.weights.insert(call.weights.end(), weights.begin(), weights.end());
+  call.channels.insert(call.channels.end(), channels.begin(), channels.end());
+  Staged& s = call.staged;
+  if (s.groups == 1) return;
+  s.weights_step = static_cast<int64_t>(weights.size()) / kWord;
+  s.channels_step = static_cast<int64_t>(channels.size()) / kWord;
+}
+
+Stmt lower_staged(OpLowering& op, const std::vector<StagedCall>& calls) {
+  const Shape in = op.view.in(0).shape, out = op.view.out().shape;
+  const bool real = op.view.out().type == DataType::Float32;
   op.declare({in}, out);
   int64_t bytes = 0;
-  for (const Call& call : calls) bytes = std::max(bytes, call.scratch);
+  for (const StagedCall& call : calls) bytes = std::max(bytes, call.scratch);
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {bytes}, kWord);
   std::vector<Stmt> steps;
-  for (const Call& call : calls) {
-    const auto size = static_cast<int64_t>(call.constants.weights.size());
-    const BufferId weights = op.constant("weights", DataType::Int8, {size}, call.constants.weights,
-                                         tir::ConstantUse::Weights);
-    const auto words = static_cast<int64_t>(call.constants.channels.size()) / kWord;
-    const BufferId table = op.constant("channels", DataType::Int32, {words},
-                                       call.constants.channels, tir::ConstantUse::Weights);
+  for (const StagedCall& call : calls) {
+    const auto size = static_cast<int64_t>(call.weights.size()) / (real ? kWord : 1);
+    const BufferId weights = op.constant("weights", real ? DataType::Float32 : DataType::Int8,
+                                         {size}, call.weights, tir::ConstantUse::Weights);
+    const auto words = static_cast<int64_t>(call.channels.size()) / kWord;
+    const BufferId table = op.constant("channels", real ? DataType::Float32 : DataType::Int32,
+                                       {words}, call.channels, tir::ConstantUse::Weights);
     steps.push_back(call_kernel(
         op.b.func(),
         {call.kernel, call.staged.values(), {op.in(0)}, op.out(), scratch, {weights, table}}));
@@ -291,25 +261,23 @@ Stmt lower(OpLowering& op, const std::vector<Call>& calls) {
   return tir::seq(std::move(steps));
 }
 
-}  // namespace
-
 LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small) {
   constexpr size_t kMostParts = 16;
   if (!is_int8_dot_product(view)) return nullptr;
   const bool transposed = view.node.kind == graph::OpKind::TransposeConv2d;
-  std::vector<Part> parts = transposed ? parts_of_transposed(view) : parts_of_convolution(view);
+  const std::vector<StagedPart> parts = staged_parts(view, 1);
   if (parts.size() > kMostParts) return nullptr;
   const graph::Activation activation =
       transposed ? view.node.attrs<graph::TransposeConv2dAttrs>().activation
                  : view.node.attrs<graph::Conv2dAttrs>().activation;
   const Range range = output_range(view, activation);
-  std::vector<Call> calls;
-  for (const Part& part : parts) {
-    std::optional<Call> call = make_call(core, view, part, range, small);
+  std::vector<StagedCall> calls;
+  for (const StagedPart& part : parts) {
+    std::optional<StagedCall> call = make_call(core, view, part, range, small);
     if (!call) return nullptr;
     calls.push_back(std::move(*call));
   }
-  return [calls](OpLowering& op) { return lower(op, calls); };
+  return [calls](OpLowering& op) { return lower_staged(op, calls); };
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -55,6 +55,13 @@ void intarsia_staged_thumb_conv_any_s8(const struct intarsia_staged *staged, con
                                        int8_t *output, int8_t *scratch, const int8_t *weights,
                                        const int32_t *channels);
 
+// In single precision, on every core with a floating-point unit. Extents along channels, of the image and of groups, are in
+// bytes. weights: of each group [channels / 4][kernel_w * kernel_h * elements][4]; tables: of each group the least and the
+// greatest result, which hold where `low` and `high` are not 0, and the biases of its channels, both filled up with zeros.
+void intarsia_staged_conv_f32(const struct intarsia_staged *staged, const float *image,
+                              float *results, int8_t *scratch, const float *weights_of_groups,
+                              const float *tables);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,9 +1,7 @@
 // Convolutions by stages on cores with the DSP extension.
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
-#include "intarsia/targets/cortex_m/optimise.h"
-
-#include "intarsia/targets/cortex_m/staging.h"  // behind optimise.h, for its functions too
+#include "intarsia/targets/cortex_m/staging.h"
 
 void intarsia_staged_dsp_conv_s8(const struct intarsia_staged *staged, const int8_t *input,
                                  int8_t *output, int8_t *scratch, const int8_t *weights,

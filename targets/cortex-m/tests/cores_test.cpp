@@ -21,7 +21,7 @@ struct Emulated {
 
 class OnCore : public ::testing::TestWithParam<Emulated> {};
 
-std::vector<graph::Module> cases() {
+std::vector<graph::Module> cases(const std::string& core) {
   std::vector<graph::Module> all;
   for (const auto& make :
        {small_convolutions, larger_convolutions, depthwise_convolutions,
@@ -29,6 +29,9 @@ std::vector<graph::Module> cases() {
         means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
         transposed_convolutions, matrix_products})
     for (graph::Module& module : make()) all.push_back(std::move(module));
+  // The others have loops for floats.
+  if (core != "cortex-m0" && core != "cortex-m3")
+    for (graph::Module& module : float_convolutions()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;
   std::vector<graph::Module> some;
@@ -53,8 +56,7 @@ void check(const KernelProgram& kernels, Random& random) {
     ASSERT_TRUE(expected.ok());
     const std::vector<uint8_t>& output = run->outputs[i];
     ASSERT_EQ(output.size(), (*expected)[0].size());
-    EXPECT_TRUE(std::equal(output.begin(), output.end(), (*expected)[0].begin()))
-        << "outputs differ";
+    EXPECT_EQ(difference(kernels.module(i), output, (*expected)[0]), "");
     EXPECT_EQ(run->damage[i], "");
   }
 }
@@ -65,7 +67,7 @@ TEST_P(OnCore, EveryKernel) {
   // As many in one image as a small flash holds.
   const bool small = std::string(GetParam().board) == "microbit";
   constexpr size_t kSmallImage = 80;
-  std::vector<graph::Module> all = cases();
+  std::vector<graph::Module> all = cases(GetParam().core);
   if (small)
     std::erase_if(all, [](const graph::Module& module) {
       return !fits_small_memory(module, GetParam().core);

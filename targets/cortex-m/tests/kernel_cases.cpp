@@ -1,6 +1,9 @@
 #include "kernel_cases.h"
 
+#include <algorithm>
+
 #include "intarsia/plugin/standard_lowering.h"
+#include "support/float_values.h"
 
 namespace intarsia::test::cortex_m {
 namespace {
@@ -213,6 +216,33 @@ std::vector<graph::Module> matrix_products() {
   modules.push_back(matmul_module(random, {3, 70}, {70, 90}));
   modules.push_back(matmul_module(random, {2, 300}, {21, 300}, true));
   return modules;
+}
+
+// And fully connected layers, in single precision.
+std::vector<graph::Module> float_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(34);
+  for (const OpKind kind : {OpKind::Conv2d, OpKind::FullyConnected, OpKind::TransposeConv2d})
+    for (int i = 0; i < 60; ++i) {
+      graph::Module module = testing::random_operator(random, kind, DataType::Float32);
+      const graph::Function& function = module.entry_function();
+      const graph::Node& node = function.nodes[0];
+      if (!standard_lowering_refuses(module, function, node) &&
+          function.tensor(node.inputs[1]).constant.valid())
+        modules.push_back(std::move(module));
+    }
+  return modules;
+}
+
+std::string difference(const graph::Module& module, std::span<const uint8_t> actual,
+                       std::span<const uint8_t> expected) {
+  const graph::Function& function = module.entry_function();
+  if (function.tensor(function.outputs[0]).type == DataType::Float32)
+    return float_difference(actual.first(expected.size()), expected, kOtherOrder);
+  const auto [a, e] =
+      std::mismatch(actual.begin(), actual.begin() + static_cast<std::ptrdiff_t>(expected.size()),
+                    expected.begin());
+  return e == expected.end() ? "" : "element " + std::to_string(e - expected.begin());
 }
 
 // What works channel by channel or row by row.

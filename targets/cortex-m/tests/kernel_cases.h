@@ -4,6 +4,10 @@
 
 #include <vector>
 
+#include <cstdint>
+#include <span>
+#include <string>
+
 #include "operator_modules.h"
 
 namespace intarsia::test::cortex_m {
@@ -17,9 +21,14 @@ std::vector<graph::Module> long_and_thin();
 std::vector<graph::Module> grouped_and_dilated_convolutions();
 std::vector<graph::Module> transposed_convolutions();
 std::vector<graph::Module> matrix_products();
+std::vector<graph::Module> float_convolutions();
 std::vector<graph::Module> poolings_and_rows();
 std::vector<graph::Module> additions();
 std::vector<graph::Module> differences_and_products();
 std::vector<graph::Module> means_and_sums();
+
+// "" where the results are those that are expected: bit for bit, or, of floats, but for the order of sums.
+std::string difference(const graph::Module& module, std::span<const uint8_t> actual,
+                       std::span<const uint8_t> expected);
 
 }  // namespace intarsia::test::cortex_m

@@ -70,8 +70,9 @@ void check(const KernelProgram& kernels, const std::string& compiler = "gcc",
     for (const size_t bytes : kernels.scratch(i)) scratch.emplace_back(bytes + kGuard, 0xCD);
     for (std::vector<uint8_t>& buffer : scratch) arguments.push_back(buffer.data());
     run(arguments.data());
-    ASSERT_TRUE(std::equal((*expected)[0].begin(), (*expected)[0].end(), output.begin()));
-    scratch.push_back(std::move(output));
+    ASSERT_EQ(difference(kernels.module(i), output, (*expected)[0]), "");
+    ASSERT_TRUE(std::all_of(output.end() - kGuard, output.end(),
+                            [](uint8_t byte) { return byte == 0xCD; }));
     for (const std::vector<uint8_t>& buffer : scratch)
       ASSERT_TRUE(std::all_of(buffer.end() - kGuard, buffer.end(),
                               [](uint8_t byte) { return byte == 0xCD; }));
@@ -211,6 +212,15 @@ TEST(Pooling, IsAKernelWhereItPays) {
     Random random(14);
     kernels.add(average_of_3x3(random, channels));
     EXPECT_EQ(kernels.calls("intarsia_average_pool_s8"), expected) << core << " " << channels;
+    check(kernels);
+  }
+}
+
+TEST(Floats, HaveKernelsOnCoresWithAFloatingPointUnit) {
+  for (const char* core : {"cortex-m4", "cortex-m55"}) {
+    KernelProgram kernels(core);
+    kernels.add(float_convolutions());
+    EXPECT_EQ(kernels.tuned(), kernels.count());
     check(kernels);
   }
 }

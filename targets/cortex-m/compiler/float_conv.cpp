@@ -1,0 +1,120 @@
+// Convolutions and fully connected layers in single precision: device/float_conv.c.
+#include <cstring>
+#include <limits>
+
+#include "intarsia/plugin/quantization.h"
+#include "intarsia/plugin/rounding.h"
+#include "staged_conv.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+using namespace operators;
+
+constexpr int64_t kFloat = 4, kLanes = 4;
+
+std::vector<float> floats_of(const OpView& v, size_t input) {
+  const std::vector<uint8_t> bytes = v.stored_bytes(input);
+  std::vector<float> values(bytes.size() / kFloat);
+  std::memcpy(values.data(), bytes.data(), bytes.size());
+  return values;
+}
+
+void append(std::vector<uint8_t>& bytes, float value) {
+  uint8_t of_value[kFloat];
+  std::memcpy(of_value, &value, sizeof value);
+  bytes.insert(bytes.end(), of_value, of_value + sizeof value);
+}
+
+graph::Activation activation_of(const OpView& v) {
+  switch (v.node.kind) {
+    case graph::OpKind::Conv2d:
+      return v.node.attrs<graph::Conv2dAttrs>().activation;
+    case graph::OpKind::TransposeConv2d:
+      return v.node.attrs<graph::TransposeConv2dAttrs>().activation;
+    default:
+      return v.node.attrs<graph::FullyConnectedAttrs>().activation;
+  }
+}
+
+// A fully connected layer: rows are pixels.
+StagedPart part_of_rows(const OpView& v) {
+  const Shape& weights = v.in(1).shape;
+  Staged s;
+  s.batches = s.in_h = s.out_h = 1;
+  s.in_w = s.out_w = element_count(v.in(0).shape) / weights[1];
+  s.in_c = s.group_in = kFloat * weights[1];
+  s.out_c = s.group_out = kFloat * weights[0];
+  s.groups = s.row_step = s.column_step = s.phases = 1;
+  s.row_stride = s.column_stride = s.tap_rows = s.tap_columns = 1;
+  s.kernel_h = s.kernel_w = 1;
+  return {s, {{{0}, {0}}}};
+}
+
+// Limits, which are used where `low` and `high` of the struct are not 0, and biases in blocks.
+std::vector<uint8_t> table_of(const std::vector<float>& bias, size_t first, size_t count,
+                              const FloatRange& range) {
+  std::vector<uint8_t> bytes;
+  append(bytes, range.low.value_or(0.0f));
+  append(bytes, range.high.value_or(0.0f));
+  for (size_t c = 0; c < static_cast<size_t>(round_up(static_cast<int64_t>(count), kLanes)); ++c)
+    append(bytes, c < count && !bias.empty() ? bias[(first + c) % bias.size()] : 0.0f);
+  return bytes;
+}
+
+// [block][element][lane].
+std::vector<uint8_t> weights_of(const std::vector<std::vector<float>>& rows, size_t first,
+                                size_t count) {
+  std::vector<uint8_t> bytes;
+  for (size_t block = 0; block < count; block += kLanes)
+    for (size_t i = 0; i < rows[0].size(); ++i)
+      for (size_t lane = block; lane < block + kLanes; ++lane)
+        append(bytes, lane < count ? rows[first + lane][i] : 0.0f);
+  return bytes;
+}
+
+std::optional<StagedCall> make_call(const OpView& v, const StagedPart& part) {
+  StagedCall call{"intarsia_staged_conv_f32", part.staged, {}, {}, 0};
+  Staged& s = call.staged;
+  const std::optional<int64_t> scratch = choose_pieces(s, [](int64_t) { return kFloat; });
+  if (!scratch) return std::nullopt;
+  call.scratch = *scratch;
+  Shape shape = v.in(1).shape;
+  if (shape.size() == 2) shape = {shape[0], 1, 1, shape[1]};
+  const std::vector<std::vector<float>> rows = staged_rows(part, shape, floats_of(v, 1));
+  const std::vector<float> bias = v.has(2) ? floats_of(v, 2) : std::vector<float>{};
+  const FloatRange range = activation_range(activation_of(v));
+  s.low = range.low ? 1 : 0, s.high = range.high ? 1 : 0;
+  const auto channels = static_cast<size_t>(s.group_out / kFloat);
+  for (size_t first = 0; first < rows.size(); first += channels)
+    append_group(call, weights_of(rows, first, channels), table_of(bias, first, channels, range));
+  const int64_t columns = (s.pixels - 1) * s.column_stride + s.kernel_w;
+  const bool fits = s.fits() && s.kernel_h * s.group_in <= std::numeric_limits<int16_t>::max() &&
+                    s.band * columns <= std::numeric_limits<int16_t>::max();
+  return fits ? std::optional(std::move(call)) : std::nullopt;
+}
+
+}  // namespace
+
+LowerKernel float_kernel(CoreClass core, const OpView& view) {
+  constexpr size_t kMostParts = 16;
+  const auto is_float = [&](size_t input) { return view.in(input).type == DataType::Float32; };
+  if (core < CoreClass::Dsp || !is_float(0) || !is_float(1) || view.is_constant(0) ||
+      !view.is_constant(1) || (view.has(2) && !(view.is_constant(2) && is_float(2))))
+    return nullptr;
+  std::vector<StagedPart> parts;
+  if (view.node.kind == graph::OpKind::FullyConnected)
+    parts.push_back(part_of_rows(view));
+  else
+    parts = staged_parts(view, kFloat);
+  if (parts.size() > kMostParts) return nullptr;
+  std::vector<StagedCall> calls;
+  for (const StagedPart& part : parts) {
+    std::optional<StagedCall> call = make_call(view, part);
+    if (!call) return nullptr;
+    calls.push_back(std::move(*call));
+  }
+  return [calls](OpLowering& op) { return lower_staged(op, calls); };
+}
+
+}  // namespace intarsia::targets::cortex_m
