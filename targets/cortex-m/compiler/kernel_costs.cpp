@@ -19,8 +19,11 @@ enum class Family {
   WideConvolution,
   WideDepthwise,
   Recurrent,
-  Staged,   // a convolution by stages
-  Staging,  // of an element of the windows that it lays together
+  Staged,      // a convolution by stages
+  Staging,     // of an element of the windows that it lays together
+  Real,        // a convolution in single precision
+  RealWindow,  // of an element of its windows
+  RealRow,     // a fully connected layer of one row in single precision
   Matrices,
   Columns,  // of an element of the second matrix, and of a row of the first
 };
@@ -48,6 +51,8 @@ bool is_staged(const OpView& view) {
 
 // Channels that are computed from one window.
 double channels_together(const OpView& view) {
+  if (view.node.kind == graph::OpKind::FullyConnected)
+    return static_cast<double>(view.out().shape.back());
   const int64_t out = view.out().shape[3];
   const auto* transposed = std::get_if<graph::TransposeConv2dAttrs>(&view.node.attributes);
   if (transposed == nullptr)
@@ -60,15 +65,19 @@ double channels_together(const OpView& view) {
 
 std::optional<Family> family_of(const OpView& view) {
   using enum graph::OpKind;
-  const bool wide = view.in(0).type == DataType::Int16;
+  const bool wide = view.in(0).type == DataType::Int16, real = view.in(0).type == DataType::Float32;
   switch (view.node.kind) {
     case Conv2d:
+      if (real) return Family::Real;
       if (is_staged(view)) return Family::Staged;
       return wide ? Family::WideConvolution : Family::Convolution;
     case TransposeConv2d:
-      return Family::Staged;
+      return real ? Family::Real : Family::Staged;
     case FullyConnected:
       if (wide) return Family::WideConvolution;
+      if (real)
+        return element_count(view.out().shape) == view.out().shape.back() ? Family::RealRow
+                                                                          : Family::Real;
       return element_count(view.out().shape) == view.out().shape.back() ? Family::Row
                                                                         : Family::Convolution;
     case DepthwiseConv2d:
@@ -129,6 +138,8 @@ std::optional<double> kernel_cycles(CoreClass core, const graph::Module& module,
       cost_of(*family, steps, static_cast<double>(element_count(view.out().shape)));
   if (cycles && *family == Family::Staged)
     *cycles += cost_of(Family::Staging, steps / channels_together(view), 0).value_or(0);
+  if (cycles && *family == Family::Real)
+    *cycles += cost_of(Family::RealWindow, steps / channels_together(view), 0).value_or(0);
   if (cycles && *family == Family::Matrices) {
     const Shape& out = view.out().shape;
     const auto rows = static_cast<double>(out[out.size() - 2]);

@@ -214,9 +214,10 @@ INTARSIA_OUTLINE void convolve(const struct intarsia_window *w, const int8_t *in
   for (int32_t y = 0; y < w->out_h; ++y) {
     const int8_t *row = input + y * w->in_w * w->in_c;
     for (int32_t x = 0; x < w->out_w;) {
-      // The last four overlap those before rather than be fewer.
-      block.count = w->out_w < kPixels ? 1 : kPixels;
-      if (w->out_w - x < block.count) x = w->out_w - block.count;
+      // The last four overlap those before rather than be two or three.
+      const int32_t left = w->out_w - x;
+      block.count = left == 1 || w->out_w < kPixels ? 1 : kPixels;
+      if (left < block.count) x = w->out_w - block.count;
       for (int32_t i = 0; i < block.count; ++i) {
         block.runs[i] = (const float *)(const void *)(row + (x + i) * w->stride_w * w->in_c);
         block.to[i] = (float *)(void *)(output + (y * w->out_w + x + i) * w->out_c);

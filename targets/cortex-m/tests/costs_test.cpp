@@ -123,6 +123,22 @@ TEST_F(Costs, OfKernelsAreNotAboveThoseOfLoops) {
     }
 }
 
+TEST_F(Costs, OfFloatsAreThoseOfTheirKernels) {
+  const graph::Module module = parsed_graph(R"(intarsia.graph m
+const @0 w = f32[1, 2, 3, 4, 5, 6]
+func @main(%0) -> (%2) {
+  %0 in: f32[1,2]
+  %1 w: f32[3,2] = @0
+  %2 out: f32[1,3]
+  fully_connected f(%0, %1) -> (%2)
+}
+entry @main
+)");
+  EXPECT_DOUBLE_EQ(cycles("cortex-m4", module), 4.2 * 6 + 14 * 3);
+  EXPECT_DOUBLE_EQ(cycles("cortex-m3", module),
+                   cycles("c -mcpu=cortex-m3 -kernels=portable", module));
+}
+
 TEST_F(Costs, CountStepsAndResults) {
   // 64 results of 16 channels; products 9 * 16 each.
   const double products = 64 * 16 * 9 * 16, results = 64 * 16;
