@@ -121,11 +121,12 @@ TEST_F(Commands, CompileAndVerifyCountCycles) {
   for (const Json& op : counted["operators"]) nominal += op["nominal"].get<double>();
   EXPECT_EQ(nominal, counted["nominal"].get<double>());
   EXPECT_GT(counted["instructions"].get<uint64_t>(), 0u);
-  EXPECT_THAT(read("counted/report.txt"),
+  EXPECT_THAT(*read_text_file(path("counted/report.txt")),
               testing::AllOf(testing::HasSubstr("Cycles, counted in the emulator of the board"),
                              testing::ContainsRegex("MACs +cycles +counted +weights")));
   EXPECT_THAT(text({"report", "counted", "-o", "page.html"}), testing::HasSubstr("page.html"));
-  EXPECT_THAT(read("page.html"), testing::HasSubstr("Counted: a run in the emulator"));
+  EXPECT_THAT(*read_text_file(path("page.html")),
+              testing::HasSubstr("Counted: a run in the emulator"));
 
   const std::vector<std::string> verify = {
       "verify", digits_path(), "--board", "mps2-an386", "--samples", "4", "--count-cycles"};
@@ -144,7 +145,7 @@ TEST_F(Commands, CyclesAreCountedInAnEmulator) {
   const char* why = "cycles are counted in an emulator";
   EXPECT_TRUE(refused(intarsia({"compile", digits_path(), "-o", "none", "--count-cycles"}),
                       {"--count-cycles", why}));
-  EXPECT_FALSE(std::filesystem::exists("none"));
+  EXPECT_FALSE(std::filesystem::exists(path("none")));
   EXPECT_TRUE(refused(intarsia({"verify", digits_path(), "--count-cycles"}),
                       {"--count-cycles", why, "--board"}));
 }
