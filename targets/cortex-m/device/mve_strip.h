@@ -68,9 +68,10 @@ INTARSIA_INLINE void intarsia_strip_columns(const int8_t *from, int8_t *to, int3
 
 // `columns` columns from row y, column x of the image on, either of which may lie outside. `offsets` is null
 // where columns are copied one by one.
-INTARSIA_OUTLINE __attribute__((unused)) void intarsia_strip(const struct intarsia_window *w, const int8_t *image,
-                                     int32_t y, int32_t x, int32_t columns, const uint8_t *offsets,
-                                     int8_t *to) {
+INTARSIA_OUTLINE __attribute__((unused)) void intarsia_strip(const struct intarsia_window *w,
+                                                             const int8_t *image, int32_t y,
+                                                             int32_t x, int32_t columns,
+                                                             const uint8_t *offsets, int8_t *to) {
   const int32_t channels = w->in_c, column = w->kernel_h * channels;
   const int32_t before = intarsia_clamp_i32(-x, 0, columns);
   const int32_t inside = intarsia_clamp_i32(w->in_w - x, before, columns) - before;
