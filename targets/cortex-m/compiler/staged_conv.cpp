@@ -163,9 +163,9 @@ std::optional<StagedCall> make_call(CoreClass core, const OpView& v, const Stage
       v, rows, conv_multipliers(v.in(0).quantization, v.in(1).quantization, v.out().quantization));
   if (!channels) return std::nullopt;
   channels->shared = small;
-  // Kernels without SIMD share an input among four channels.
+  // Without SIMD, staging an element costs as much as leaving its products to the loops where fewer channels share it.
   constexpr int64_t kShared = 4;
-  if (core == CoreClass::Thumb && s.group_out < kShared) return std::nullopt;
+  if (core <= CoreClass::Long && s.group_out < kShared) return std::nullopt;
   const bool vectors = core == CoreClass::Mve && channels->quick;
   s.in_zero = zero_point(v.in(0)), s.out_zero = zero_point(v.out());
   s.low = range.low, s.high = range.high;

@@ -1,5 +1,5 @@
 // Convolution in single precision: the window of each result is a run of floats, and four pixels by four channels share
-// their loads. Sums begin with the bias and follow the order of the run, each product rounded before it is added or not,
+// their loads. Sums begin with the bias and follow the order of the run (of one pixel: every second element apart), each product rounded before it is added or not,
 // whichever the core is faster with.
 #include "intarsia/targets/cortex_m/staged_conv.h"
 
@@ -154,18 +154,57 @@ INTARSIA_OUTLINE const float *four_pixels(const struct block *block, const float
   return weights;
 }
 
+// Two elements of a pixel alone. The M7 loads a float beside each fused sum, but does nothing beside a load of several.
+#if __ARM_ARCH == 7 && (__ARM_FP & 8)
+#define LOAD_AND(number, load, sum, weight, x) \
+  "vldr " weight ", [%[weights], #" number "]\n" load "vfma.f32 " sum ", " weight ", " x "\n"
+#define TWO_ALONE                                                                           \
+  "vldr s24, [%[x0]]\n" LOAD_AND("0", "", "s0", "s16", "s24")                               \
+      LOAD_AND("4", "", "s1", "s17", "s24")                                                 \
+          LOAD_AND("8", "vldr s25, [%[x0], #4]\n", "s2", "s18", "s24")                      \
+              LOAD_AND("12", "", "s3", "s19", "s24") LOAD_AND("16", "", "s4", "s20", "s25") \
+                  LOAD_AND("20", "", "s5", "s21", "s25")                                    \
+                      LOAD_AND("24", "add %[x0], #8\n", "s6", "s22", "s25")                 \
+                          LOAD_AND("28", "add %[weights], #32\n", "s7", "s23", "s25")
+#else
+#define TWO_ALONE                                                                               \
+  "vldmia %[weights]!, {s16-s23}\n"                                                             \
+  "vldmia %[x0]!, {s24, s25}\n" FOUR("s24", "s16", "s17", "s18", "s19", "s0", "s1", "s2", "s3") \
+      FOUR("s25", "s20", "s21", "s22", "s23", "s4", "s5", "s6", "s7")
+#endif
+
+// The odd elements of the run have sums of their own, which begin with zero: four sums alone would wait for one another.
 INTARSIA_OUTLINE const float *one_pixel(const struct block *block, const float *weights,
                                         const float *bias, int32_t run, float *sums) {
   const float *x0 = block->runs[0];
-  __asm__ volatile("vldmia %[bias], {s0-s3}\n" LOOP(
-                       ONE("x0", "s0", "s1", "s2", "s3"),
-                       TWO("x0", "s0", "s1", "s2", "s3")) "vstmia %[sums], {s0-s3}\n"
-                   : [x0] "+r"(x0), [weights] "+r"(weights), [left] "+r"(run)
-                   : [bias] "r"(bias), [sums] "r"(sums)
-                   : "s0", "s1", "s2", "s3", "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23",
-                     "s24", "s25", "s26", "s27", "s28", "s29", "cc", "memory");
+  __asm__ volatile(
+      "vldmia %[bias], {s0-s3}\n"
+      "vmov s4, %[zero]\n"
+      "vmov s5, %[zero]\n"
+      "vmov s6, %[zero]\n"
+      "vmov s7, %[zero]\n"
+      "subs %[left], %[left], #2\n"
+      "blt.w 2f\n"
+      ".balign 4\n"
+      "1:\n" TWO_ALONE
+      "subs %[left], %[left], #2\n"
+      "bge.w 1b\n"
+      "2: adds %[left], %[left], #2\n"
+      "beq.w 3f\n"
+      "vldmia %[weights]!, {s16-s19}\n" ONE("x0", "s0", "s1", "s2", "s3")
+      "3:\n"
+      "vadd.f32 s0, s0, s4\n"
+      "vadd.f32 s1, s1, s5\n"
+      "vadd.f32 s2, s2, s6\n"
+      "vadd.f32 s3, s3, s7\n"
+      "vstmia %[sums], {s0-s3}\n"
+      : [x0] "+r"(x0), [weights] "+r"(weights), [left] "+r"(run)
+      : [bias] "r"(bias), [sums] "r"(sums), [zero] "r"(0)
+      : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s16", "s17", "s18", "s19", "s20", "s21",
+        "s22", "s23", "s24", "s25", "s26", "s27", "s28", "s29", "cc", "memory");
   return weights;
 }
+#undef TWO_ALONE
 #undef LOOP
 #undef TWO
 #undef ONE
