@@ -1,6 +1,6 @@
 // Convolution in single precision: the window of each result is a run of floats, and four pixels by four channels share
-// their loads. Sums begin with the bias and follow the order of the run (of one pixel: every second element apart), each product rounded before it is added or not,
-// whichever the core is faster with.
+// their loads. Sums begin with the bias and follow the order of the run (those of one pixel: even and odd elements apart).
+// Products are rounded before they are added, or not: whichever the core is faster with.
 #include "intarsia/targets/cortex_m/staged_conv.h"
 
 #include "intarsia/targets/cortex_m/optimise.h"

@@ -1,5 +1,6 @@
 // Some columns of the second matrix are laid out, two or four side by side, and serve every row of the first: with SMLAD
-// two rows are multiplied with two columns at once, elsewhere one row with four. The bytes are multiplied as they are. With zero points p and q,
+// two rows are multiplied with two columns at once, elsewhere one row with four. The bytes are multiplied as they are.
+// With zero points p and q,
 //   sum (a - p)(b - q) = sum ab - q sum a - p sum b + depth p q,
 // where the last two are known for a column, and sum a for a row.
 #include "intarsia/targets/cortex_m/matmul.h"

@@ -52,9 +52,7 @@ enum PmuEvent : uint32_t {
 }  // namespace
 
 Timeline::Timeline(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories)
-    : configuration_(&configuration),
-      npu_(isa::ethos_u::find_npu_timing(configuration.tag)),
-      memories_(memories) {}
+    : npu_(isa::ethos_u::find_npu_timing(configuration.tag)), memories_(memories) {}
 
 void Timeline::command(const DecodedCommand& command) {
   last_ = command;

@@ -2,8 +2,8 @@
 // those of isa/timing.h; what overlaps is what the stream's waits let overlap. docs/ethos-u-timing.md
 // states the model.
 //
-// Three parties: the command processor reads the stream in order, over the port of the constants, and starts work; operations run one
-// after the other, and so do transfers, beside each other. The processor stands still at a wait, and where
+// Three parties: the command processor reads the stream in order, over the port of the constants, and starts work;
+// operations run one after the other, and so do transfers, beside each other. The processor stands still at a wait, and where
 // the queue of what it wants to start is full. Two that need the same port at once share it.
 #pragma once
 
@@ -106,7 +106,6 @@ class Timeline final : public CycleModel {
   void pass();
   void complete(Queue& queue);
 
-  const Configuration* configuration_;
   const isa::ethos_u::NpuTiming* npu_;
   isa::ethos_u::MemorySystem memories_;
   std::vector<TimedCommand> commands_;
