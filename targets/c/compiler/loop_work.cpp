@@ -54,7 +54,7 @@ struct RunHelper {
 };
 constexpr RunHelper kRunHelpers[] = {
     {"intarsia_softmax_s8", LoopStep::SoftmaxRow, LoopStep::SoftmaxElement},
-    {"intarsia_softmax_s8_s16", LoopStep::SoftmaxRow, LoopStep::SoftmaxElement},
+    {"intarsia_softmax_s8_s16", LoopStep::HalfSoftmaxRow, LoopStep::HalfSoftmaxElement},
     {"intarsia_softmax_s16", LoopStep::WideSoftmaxRow, LoopStep::WideSoftmaxElement},
     {"intarsia_softmax_f32", LoopStep::FloatSoftmaxRow, LoopStep::FloatSoftmaxElement},
     {"intarsia_log_softmax_f32", LoopStep::FloatSoftmaxRow, LoopStep::FloatSoftmaxElement},

@@ -43,6 +43,7 @@ class Samples {
         for (int i = 0; i < (count_ + 5) / 6 && !(is_conversion(kind) && type == DataType::Float32); ++i)
           add(testing::random_operator(r_, kind, type));
     for (int i = 0; i < count_; ++i) add(table(i));
+    for (int i = 0; i < count_; i += 2) add(converted(i / 2)), add(wide_softmax());
     return std::move(all_);
   }
 
@@ -98,7 +99,14 @@ class Samples {
       const int64_t left = c.stride == 1 ? w / 2 : 0, top = c.stride == 1 ? h / 2 : 0;
       c.padding = {top, left, h - top, w - left};
     }
-    return window_module(r_, c);
+    return rectified(window_module(r_, c));
+  }
+  // Results behind a ReLU have the least value as their zero point, in most networks.
+  graph::Module rectified(graph::Module module) {
+    graph::Function& function = module.functions[0];
+    if (r_.chance(50))
+      function.tensors[function.outputs[0].at()].quantization.zero_point[0] = -128;
+    return module;
   }
   graph::Module pointwise() {
     const int64_t side = size(1, 16);
@@ -116,13 +124,16 @@ class Samples {
     return window({OpKind::Conv2d, 1, side, size(8, 40), r_.chance(40) ? 1 : 3, channels(24),
                    r_.range(3, 8), r_.range(3, 5), r_.range(1, 2)});
   }
-  graph::Module dense() { return fully_connected_module(r_, 1, channels(600), channels(r_.chance(50) ? 16 : 160)); }
+  graph::Module dense() {
+    return rectified(fully_connected_module(r_, 1, channels(600), channels(r_.chance(50) ? 16 : 160)));
+  }
   graph::Module rows() {
-    return fully_connected_module(r_, r_.range(2, 12), channels(100), channels(48));
+    return rectified(fully_connected_module(r_, r_.range(2, 12), channels(100), channels(48)));
   }
   graph::Module depthwise(int64_t kernel, int64_t stride) {
     const int64_t h = kernel != 0 ? kernel : r_.range(1, 6), w = kernel != 0 ? kernel : r_.range(1, 6);
-    const int64_t side = size(3, 24), c = 1 + channels(side > 12 ? 32 : 100);
+    const int64_t side = r_.chance(20) ? size(24, 48) : size(3, 24),
+                  c = 1 + channels(side > 24 ? 12 : side > 12 ? 32 : 100);
     return window({OpKind::DepthwiseConv2d, 1, std::max(side, h),
                    std::max(r_.chance(60) ? side : size(2, 24), w), c, c, h, w, stride});
   }
@@ -145,7 +156,7 @@ class Samples {
   graph::Module transposed() {
     WindowCase c{OpKind::TransposeConv2d, 1, size(3, 9), size(3, 9), channels(24), channels(24), r_.range(2, 4), r_.range(2, 4), 2};
     c.activation = activation();
-    return window_module(r_, c);
+    return rectified(window_module(r_, c));
   }
   graph::Module pool(OpKind kind) {
     const int64_t side = size(3, 12);
@@ -229,6 +240,19 @@ class Samples {
       b.node().attributes = graph::Pool2dAttrs{filter, filter, 2, 2, {}, Activation::None};
     }
     return b.finish();
+  }
+  graph::Module converted(int which) {
+    constexpr DataType kFrom[] = {DataType::Int16, DataType::Int8, DataType::Int16},
+                       kTo[] = {DataType::Int8, DataType::Int8, DataType::Int32};
+    Builder b(r_, OpKind::Quantize, kFrom[which % 3]);
+    b.input({1, r_.range(1, 120)});
+    return b.finish(kTo[which % 3], b.quantization(kTo[which % 3]));
+  }
+  graph::Module wide_softmax() {
+    Builder b(r_, OpKind::Softmax, DataType::Int8);
+    b.input({1, r_.range(2, 30)});
+    b.node().attributes = graph::SoftmaxAttrs{};
+    return b.finish(DataType::Int16, {{1.0f / 65536}, {-32768}, 0});
   }
   // Functions of one element, of long rows.
   graph::Module table(int which) {

@@ -176,19 +176,23 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   EXPECT_EQ(single.family, KernelFamily::SingleConvolution);
   EXPECT_EQ(single.amounts[1], 64 * 4 * 36);
   EXPECT_EQ(single.amounts[7], 64);                      // windows, 36 of which touch no edge
-  EXPECT_EQ(single.amounts[8], 3 * 36), EXPECT_EQ(single.amounts[9], 3 * 28);
+  EXPECT_EQ(single.amounts[8], 3 * 36);
+  EXPECT_EQ(single.amounts[9], 3 * 28);
 
   const KernelWork row = work_of(CoreClass::Dsp, dense(1, 128, 32));
   EXPECT_EQ(row.family, KernelFamily::DspRow);
-  EXPECT_EQ(row.amounts[1], 32 * 8), EXPECT_EQ(row.amounts[2], 8);
+  EXPECT_EQ(row.amounts[1], 32 * 8);
+  EXPECT_EQ(row.amounts[2], 8);
   // What is left over of a vector counts whole.
   const KernelWork tail = work_of(CoreClass::Mve, dense(1, 33, 9));
   EXPECT_EQ(tail.family, KernelFamily::MveRow);
-  EXPECT_EQ(tail.amounts[1], 2 * 3), EXPECT_EQ(tail.amounts[4], 3);
+  EXPECT_EQ(tail.amounts[1], 2 * 3);
+  EXPECT_EQ(tail.amounts[4], 3);
 
   const KernelWork rows = work_of(CoreClass::Dsp, depthwise(8, 16));
   EXPECT_EQ(rows.family, KernelFamily::DspDepthwise3x3);
-  EXPECT_EQ(rows.amounts[1], 4), EXPECT_EQ(rows.amounts[7], 16 * 8);
+  EXPECT_EQ(rows.amounts[1], 4);
+  EXPECT_EQ(rows.amounts[7], 16 * 8);
   EXPECT_EQ(rows.amounts[8], 16 * 8 * 2);
 
   // Of two kernels: groups are laid out, and convolved.
