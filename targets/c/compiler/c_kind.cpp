@@ -159,7 +159,7 @@ CostEstimate cost_of_loops(const Target& target, const graph::Module& module,
   CostEstimate estimate{0, core->clock_mhz};
   if (!lowered.ok()) return estimate;
   for (const tir::Func& func : lowered->module.funcs) {
-    if (func.name == lowered->entry) continue;
+    if (func.node.empty()) continue;  // the schedule, and copies from its inputs to its results
     const LoopWork work = work_of_loops(func);
     for (size_t step = 0; step < kLoopSteps; ++step)
       estimate.cycles +=
