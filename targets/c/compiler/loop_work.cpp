@@ -92,8 +92,7 @@ class Counter {
     std::visit(overloaded{[&](const Seq& n) {
                             for (const Stmt& inner : n.statements) visit(inner);
                           },
-                          [&](const For& n) { loop(n); },
-                          [&](const If& n) { branch(n); },
+                          [&](const For& n) { loop(n); }, [&](const If& n) { branch(n); },
                           [&](const Let& n) {
                             depths_[n.var.at()] = expression(n.value);
                             lets_.push_back({n.var, n.value});
@@ -184,7 +183,8 @@ class Counter {
   }
 
   static bool is_constant(const Binary& n) {
-    return std::holds_alternative<IntImm>(n.rhs->node) || std::holds_alternative<IntImm>(n.lhs->node);
+    return std::holds_alternative<IntImm>(n.rhs->node) ||
+           std::holds_alternative<IntImm>(n.lhs->node);
   }
 
   void charge_node(const ExprNode& expr, size_t at, bool added_product) {
@@ -248,7 +248,7 @@ class Counter {
   }
 
   static LoopStep load_of(DataType type) {
-    return bits(type) == 8 ? LoopStep::LoadByte
+    return bits(type) == 8    ? LoopStep::LoadByte
            : bits(type) == 16 ? LoopStep::LoadHalf
                               : LoopStep::LoadWord;
   }
@@ -406,10 +406,10 @@ class Counter {
   const Func& func_;
   LoopWork work_ = {};
   std::vector<double> times_ = {1};
-  std::vector<size_t> depths_;                              // of variables
+  std::vector<size_t> depths_;                                // of variables
   std::vector<std::optional<std::pair<Expr, Expr>>> bounds_;  // of loops' variables
   std::vector<std::pair<VarId, Expr>> lets_;
-  std::set<const ExprNode*> seen_;  // computed before in this loop's body
+  std::set<const ExprNode*> seen_;                 // computed before in this loop's body
   std::set<std::pair<BufferId, Terms>> pointers_;  // known in this loop's body
 };
 

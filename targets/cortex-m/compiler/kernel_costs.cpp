@@ -39,23 +39,25 @@ class Calls {
 
  private:
   void visit(const tir::Stmt& stmt, double times) {
-    std::visit(overloaded{[&](const tir::Seq& n) {
-                            for (const tir::Stmt& inner : n.statements) visit(inner, times);
-                          },
-                          [&](const tir::For& n) {
-                            const auto* lo = std::get_if<tir::IntImm>(&n.lo->node);
-                            const auto* hi = std::get_if<tir::IntImm>(&n.hi->node);
-                            known_ = known_ && lo != nullptr && hi != nullptr;
-                            if (!known_) return;
-                            visit(n.body, times * static_cast<double>(hi->value - lo->value));
-                          },
-                          [&](const tir::If& n) { visit(n.then_body, times); },
-                          [&](const tir::Let& n) { visit(n.body, times); },
-                          // A row that is laid out several times, element by element.
-                          [&](const tir::Store&) { add({KernelFamily::Element, {times}, 0}); },
-                          [](const tir::Call&) {},
-                          [&](const tir::Intrinsic& n) { call(n, times); }},
-               stmt->node);
+    std::visit(
+        overloaded{[&](const tir::Seq& n) {
+                     for (const tir::Stmt& inner : n.statements) visit(inner, times);
+                   },
+                   [&](const tir::For& n) {
+                     const auto* lo = std::get_if<tir::IntImm>(&n.lo->node);
+                     const auto* hi = std::get_if<tir::IntImm>(&n.hi->node);
+                     known_ = known_ && lo != nullptr && hi != nullptr;
+                     if (!known_) return;
+                     visit(n.body, times * static_cast<double>(hi->value - lo->value));
+                   },
+                   [&](const tir::If& n) { visit(n.then_body, times); },
+                   [&](const tir::Let& n) { visit(n.body, times); },
+                   // A row that is laid out several times, element by element.
+                   [&](const tir::Store&) {
+                     add({KernelFamily::Element, {times}, 0});
+                   },
+                   [](const tir::Call&) {}, [&](const tir::Intrinsic& n) { call(n, times); }},
+        stmt->node);
   }
 
   void call(const tir::Intrinsic& n, double times) {
@@ -65,8 +67,7 @@ class Calls {
       if (const auto* run = std::get_if<tir::BufferRun>(&operand)) {
         const tir::Buffer& buffer = func_.buffer(run->buffer);
         if (buffer.scope == tir::Scope::Constant)
-          bytes += static_cast<double>(
-              constants_.constant(buffer.constant).bytes.vector().size());
+          bytes += static_cast<double>(constants_.constant(buffer.constant).bytes.vector().size());
       } else if (const auto* number =
                      std::get_if<tir::IntImm>(&std::get<tir::Expr>(operand)->node)) {
         numbers.push_back(number->value);
@@ -82,9 +83,9 @@ class Calls {
   }
 
   void add(KernelWork work) {
-    const auto same = std::find_if(
-        work_.kernels.begin(), work_.kernels.end(),
-        [&](const KernelWork& other) { return other.family == work.family; });
+    const auto same =
+        std::find_if(work_.kernels.begin(), work_.kernels.end(),
+                     [&](const KernelWork& other) { return other.family == work.family; });
     if (same == work_.kernels.end()) {
       work_.kernels.push_back(std::move(work));
       return;

@@ -146,8 +146,7 @@ KernelWork product(CoreClass core, const Mul& s) {
   return {KernelFamily::Product,
           {1, number(s.rows), number(vectors ? s.rows * ceil_div(s.count, int64_t{8}) : 0),
            number(vectors ? 0 : s.rows * s.count),
-           number(vectors && clamps(s.low, s.high) ? s.rows * ceil_div(s.count, int64_t{16})
-                                                   : 0)}};
+           number(vectors && clamps(s.low, s.high) ? s.rows * ceil_div(s.count, int64_t{16}) : 0)}};
 }
 
 KernelWork mean(CoreClass core, const Mean& s) {
@@ -182,15 +181,15 @@ KernelWork softmax(int64_t rows, int64_t count) {
 
 KernelWork svdf(CoreClass core, const Svdf& s, bool wide) {
   const int64_t group = core == CoreClass::Mve ? 8 : 4, size = wide ? 2 : 1;
-  const int64_t filters = s.units * s.rank, n = s.batches,
-                blocks = ceil_div(filters, int64_t{4}), run = s.rank * s.memory;
+  const int64_t filters = s.units * s.rank, n = s.batches, blocks = ceil_div(filters, int64_t{4}),
+                run = s.rank * s.memory;
   const int64_t of_dot = core == CoreClass::Mve ? (wide ? 8 : 16) : 4;
-  return {wide ? KernelFamily::WideSvdf : KernelFamily::Svdf,
-          {1, number(n * s.inputs), number(n * blocks),
-           number(n * blocks * ceil_div(s.inputs, group)), number(n * filters),
-           number(n * filters * s.memory * size / 4), number(n * s.units),
-           number(n * s.units * ceil_div(run, of_dot))},
-          number(n)};
+  return {
+      wide ? KernelFamily::WideSvdf : KernelFamily::Svdf,
+      {1, number(n * s.inputs), number(n * blocks), number(n * blocks * ceil_div(s.inputs, group)),
+       number(n * filters), number(n * filters * s.memory * size / 4), number(n * s.units),
+       number(n * s.units * ceil_div(run, of_dot))},
+      number(n)};
 }
 
 KernelWork lstm(CoreClass core, const Lstm& s, bool wide) {
@@ -205,7 +204,9 @@ KernelWork lstm(CoreClass core, const Lstm& s, bool wide) {
 std::vector<KernelWork> products_of_matrices(CoreClass core, const Matmul& m) {
   const bool vectors = core == CoreClass::Mve, pairs = core == CoreClass::Dsp;
   const int64_t unit = vectors ? 16 : pairs ? 8 : 4, run = round_up(m.depth, unit);
-  const int64_t together = vectors ? 8 : pairs ? 2 : 4,
+  const int64_t together = vectors ? 8
+                           : pairs ? 2
+                                   : 4,
                 rows = pairs ? ceil_div(m.rows, int64_t{2}) : m.rows;
   int64_t blocks = 0, octets = 0;
   std::vector<KernelWork> all;
@@ -225,8 +226,7 @@ std::vector<KernelWork> products_of_matrices(CoreClass core, const Matmul& m) {
   const bool sums = m.b_zero != 0, copies = run != m.depth;
   all.push_back(
       {KernelFamily::Matrices,
-       {1, number(blocks), number(m.columns),
-        number(m.transposed != 0 ? 0 : m.columns * m.depth),
+       {1, number(blocks), number(m.columns), number(m.transposed != 0 ? 0 : m.columns * m.depth),
         number(m.transposed != 0 ? m.columns * ceil_div(m.depth, vectors ? 16 : int64_t{4}) : 0),
         number(blocks * rows), number(sums ? blocks * m.rows * ceil_div(m.depth, unit) : 0),
         number(copies && !vectors ? blocks * m.rows * m.depth : 0),
@@ -253,8 +253,7 @@ KernelWork wide_depthwise(CoreClass core, const Wide& w) {
   const int64_t lanes = core == CoreClass::Mve ? 8 : 4, blocks = ceil_div(w.out_c, lanes);
   int64_t rows = 0, taps = 0;
   for (int64_t y = 0; y < w.out_h; ++y) {
-    const int64_t seen =
-        work::inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    const int64_t seen = work::inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
     for (int64_t x = 0; x < w.out_w; ++x) {
       rows += seen;
       taps += seen * work::inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
@@ -308,8 +307,7 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("lstm_s16")) return {lstm(core, Lstm(numbers), true)};
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
-  if (name.ends_with("wide_depthwise_s16"))
-    return {wide_depthwise(core, Wide(numbers))};
+  if (name.ends_with("wide_depthwise_s16")) return {wide_depthwise(core, Wide(numbers))};
   return {};
 }
 

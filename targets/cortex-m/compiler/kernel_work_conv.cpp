@@ -108,8 +108,7 @@ KernelWork dsp_convolution(const Window& w, Way way) {
     for (int64_t i = 0; i < 4; ++i) gather(pixel + i);
   }
   for (; pixel < pixels; ++pixel) gather(pixel);
-  const int64_t pairs = ceil_div(w.out_c, int64_t{2}), blocks = fours * pairs,
-                groups = s.groups();
+  const int64_t pairs = ceil_div(w.out_c, int64_t{2}), blocks = fours * pairs, groups = s.groups();
   return {KernelFamily::DspConvolution,
           {1, number(blocks * groups), number(blocks), number(way != Way::Rectified ? blocks : 0),
            number(way == Way::Limited ? blocks : 0), number(way == Way::Any ? blocks : 0),
@@ -122,8 +121,8 @@ KernelWork dsp_convolution(const Window& w, Way way) {
 KernelWork dsp_dense(const Window& w, Way way) {
   const int64_t blocks = ceil_div(w.out_c, int64_t{4});
   return {KernelFamily::DspRow,
-          {1, number(blocks * w.in_c / 4), number(blocks),
-           number(way == Way::Limited ? blocks : 0), number(way == Way::Any ? blocks : 0)}};
+          {1, number(blocks * w.in_c / 4), number(blocks), number(way == Way::Limited ? blocks : 0),
+           number(way == Way::Any ? blocks : 0)}};
 }
 
 KernelWork single_convolution(const Window& w, Way way) {
@@ -222,8 +221,7 @@ KernelWork mve_convolution(const Window& w) {
       }
   } else {
     const int64_t count = w.out_h * w.out_w, pitch = w.stride_h * w.in_w * w.in_c,
-                  step = w.stride_w * w.in_c,
-                  last = w.in_h * w.in_w * w.in_c - steps * kVector;
+                  step = w.stride_w * w.in_c, last = w.in_h * w.in_w * w.in_c - steps * kVector;
     for (; copied < count; ++copied) {
       const int64_t pixel = count - 1 - copied,
                     at = pixel / w.out_w * pitch + pixel % w.out_w * step;
@@ -271,8 +269,7 @@ KernelWork mve_dense(const Window& w) {
                 octets = ceil_div(w.out_c, int64_t{8});
   return {KernelFamily::MveRow,
           {1, number(octets * steps), number(octets), number(octets * ceil_div(steps, int64_t{4})),
-           number(run % kVector != 0 ? steps : 0),
-           number(clamped_vectors(w))}};
+           number(run % kVector != 0 ? steps : 0), number(clamped_vectors(w))}};
 }
 
 }  // namespace intarsia::targets::cortex_m::work

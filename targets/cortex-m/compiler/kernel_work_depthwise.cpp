@@ -36,13 +36,13 @@ KernelWork dsp_depthwise_3x3(const Window& w, Way way) {
   const auto when = [&](bool condition, int64_t each) {
     return number(condition ? lane_rows * each : 0);
   };
-  return {KernelFamily::DspDepthwise3x3,
-          {1, number(blocks), number(blocks * staged), number(blocks * staged * merged),
-           number(slots * (columns - merged)), number(blocks * calls),
-           number(blocks * calls * kLanes), number(lane_rows), when(by_1, fours),
-           when(by_1 && two, 1), when(by_1 && one, 1), when(!by_1, fours), when(!by_1 && two, 1),
-           when(!by_1 && one, 1), when(way != Way::Rectified, w.out_w),
-           when(way == Way::Limited, w.out_w)}};
+  return {
+      KernelFamily::DspDepthwise3x3,
+      {1, number(blocks), number(blocks * staged), number(blocks * staged * merged),
+       number(slots * (columns - merged)), number(blocks * calls), number(blocks * calls * kLanes),
+       number(lane_rows), when(by_1, fours), when(by_1 && two, 1), when(by_1 && one, 1),
+       when(!by_1, fours), when(!by_1 && two, 1), when(!by_1 && one, 1),
+       when(way != Way::Rectified, w.out_w), when(way == Way::Limited, w.out_w)}};
 }
 
 KernelWork dsp_depthwise(const Window& w, Way way) {
@@ -51,11 +51,9 @@ KernelWork dsp_depthwise(const Window& w, Way way) {
   const int64_t pairs = phases == 1 ? ceil_div(w.kernel_h, int64_t{2}) : w.kernel_h / 2 + 1;
   const int64_t segments = std::min(w.stride_w, w.kernel_w), taps = w.strip_w;
   const int64_t chunks = ceil_div(ceil_div(w.kernel_w, segments), taps);
-  const int64_t columns =
-      round_up(ceil_div(w.out_w, w.dilation_w), kOutputs) + chunks * taps - 1;
+  const int64_t columns = round_up(ceil_div(w.out_w, w.dilation_w), kOutputs) + chunks * taps - 1;
   const int64_t passes = pairs * segments * chunks,
-                lane_words = round_up(passes * taps, int64_t{2}),
-                apart = w.stride_w * w.dilation_w;
+                lane_words = round_up(passes * taps, int64_t{2}), apart = w.stride_w * w.dilation_w;
   const bool quick = lanes == kLanes && multiplier == 1;
   int64_t grids = 0, staged = 0, merged = 0, slow = 0, padding = 0, rows = 0, groups = 0;
   for (int64_t gy = 0; gy < w.dilation_h; ++gy)
@@ -77,15 +75,15 @@ KernelWork dsp_depthwise(const Window& w, Way way) {
     }
   const int64_t blocks = w.batches * ceil_div(w.out_c, kLanes);
   const int64_t results = blocks * lanes * groups * kOutputs;
-  return {KernelFamily::DspDepthwise,
-          {1, number(blocks), number(ceil_div(w.out_c, kLanes) * phases * lanes * lane_words),
-           number(blocks * grids), number(blocks * staged), number(blocks * merged),
-           number(blocks * slow * lanes), number(blocks * padding), number(blocks * rows),
-           number(blocks * rows * passes), number(blocks * lanes * rows),
-           number(blocks * lanes * groups), number(blocks * lanes * groups * passes),
-           number(blocks * lanes * groups * passes * taps),
-           number(way != Way::Rectified ? results : 0), number(way == Way::Limited ? results : 0),
-           number(way == Way::Any ? results : 0)}};
+  return {
+      KernelFamily::DspDepthwise,
+      {1, number(blocks), number(ceil_div(w.out_c, kLanes) * phases * lanes * lane_words),
+       number(blocks * grids), number(blocks * staged), number(blocks * merged),
+       number(blocks * slow * lanes), number(blocks * padding), number(blocks * rows),
+       number(blocks * rows * passes), number(blocks * lanes * rows),
+       number(blocks * lanes * groups), number(blocks * lanes * groups * passes),
+       number(blocks * lanes * groups * passes * taps), number(way != Way::Rectified ? results : 0),
+       number(way == Way::Limited ? results : 0), number(way == Way::Any ? results : 0)}};
 }
 
 KernelWork thumb_depthwise(const Window& w, Way way) {
@@ -137,10 +135,15 @@ KernelWork mve_depthwise(const Window& w, KernelFamily family) {
   const bool dense = family == KernelFamily::MveDepthwiseDense,
              wide = family == KernelFamily::MveDepthwiseWide;
   const int64_t multiplier = w.out_c / w.in_c;
-  const int64_t rows = dense ? 4 : wide ? w.kernel_h : 5, out_rows = wide ? 1 : 2,
-                results = wide ? 8 : 4, groups = ceil_div(w.out_w, results);
-  const int64_t wanted = ceil_div(w.kernel_h * w.kernel_w, kVector),
-                vectors = !wide ? 1 : wanted == 3 ? kMostVectors : wanted;
+  const int64_t rows = dense  ? 4
+                       : wide ? w.kernel_h
+                              : 5,
+                out_rows = wide ? 1 : 2, results = wide ? 8 : 4,
+                groups = ceil_div(w.out_w, results);
+  const int64_t wanted = ceil_div(w.kernel_h * w.kernel_w, kVector), vectors = !wide ? 1
+                                                                               : wanted == 3
+                                                                                   ? kMostVectors
+                                                                                   : wanted;
   const int64_t pitch =
       groups * results * w.stride_w * rows + (wide ? kMostVectors : int64_t{1}) * kVector;
   const int64_t columns = std::min((w.out_w - 1) * w.stride_w + w.kernel_w - w.pad_left, w.in_w);
@@ -162,8 +165,8 @@ KernelWork mve_depthwise(const Window& w, KernelFamily family) {
           {1, number(n * parts), number(n * filled), number(n * strips * parts),
            number(n * rows_turned), number(n * sixteens), number(n * eights),
            number(n * sixteens * columns), number(n * eights * columns), number(n * calls),
-           number(channels), by(1), by(2), by(4),
-           number(is_general(w) ? channels * groups : 0), number(clamped_vectors(w))},
+           number(channels), by(1), by(2), by(4), number(is_general(w) ? channels * groups : 0),
+           number(clamped_vectors(w))},
           number(n * strips)};
 }
 

@@ -26,7 +26,9 @@ KernelWork real_convolution(const Window& w) {
   const int64_t run = w.kernel_w * w.in_c / 4, channels = w.out_c / 4,
                 quads = ceil_div(channels, int64_t{4});
   const int64_t fours = w.out_w < 4 ? 0 : w.out_w / 4 + (w.out_w % 4 > 1 ? 1 : 0),
-                ones = w.out_w < 4 ? w.out_w : w.out_w % 4 == 1 ? 1 : 0;
+                ones = w.out_w < 4        ? w.out_w
+                       : w.out_w % 4 == 1 ? 1
+                                          : 0;
   const int64_t four_blocks = w.out_h * fours * quads, one_blocks = w.out_h * ones * quads;
   const int64_t results = w.out_h * (4 * fours + ones) * channels;
   return {KernelFamily::RealConvolution,
@@ -83,8 +85,7 @@ struct Pieces {
     if (kernel.find("_dsp_") != std::string::npos) w.strip_w = s.row_bytes;
     w.out_h = flat ? 1 : band, w.out_w = flat ? band * count : count;
     w.in_h = w.out_h + kSlack, w.in_w = flat ? band * count : columns;
-    const int64_t x =
-        s.left + phase * s.phase_shift + column * s.column_stride * s.tap_columns;
+    const int64_t x = s.left + phase * s.phase_shift + column * s.column_stride * s.tap_columns;
     int64_t y = s.top + row * s.row_stride;
     const int64_t all = band * columns, apart = s.kernel_w == 1 ? s.groups : 1;
     const bool follow = band == 1 || (flat && columns == s.in_w && s.row_stride == 1);
@@ -131,8 +132,7 @@ std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,
   const int64_t times = s.groups * s.batches;
   KernelWork staging{KernelFamily::Staging,
                      {number(p.pieces), number(p.rows), number(p.runs), number(p.run_words),
-                      number(p.bytes), number(p.fills), number(p.results),
-                      number(p.result_words)},
+                      number(p.bytes), number(p.fills), number(p.results), number(p.result_words)},
                      0};
   for (double& amount : staging.amounts) amount *= number(times);
   staging.amounts.insert(staging.amounts.begin(), 1);

@@ -357,9 +357,9 @@ Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& ker
     const double around = counts.back().cycles.nominal;
     for (size_t i = 0; i < kernels.count(); ++i) {
       if (counts[i].unknown)
-        return Diagnostics(request.core,
-                           fmt::format("no timing is known of the instruction at {:#x}",
-                                       *counts[i].unknown));
+        return Diagnostics(
+            request.core,
+            fmt::format("no timing is known of the instruction at {:#x}", *counts[i].unknown));
       result.cycles.push_back(counts[i].cycles.nominal - around);
     }
   } else if (start.count) {

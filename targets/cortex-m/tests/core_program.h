@@ -15,7 +15,7 @@ struct CoreRun {
   // Empty, or which memory beside its output and scratch an operator changed.
   std::vector<std::string> damage;
   std::vector<uint64_t>
-      instructions;  // of each operator's function; empty unless they were asked for
+      instructions;            // of each operator's function; empty unless they were asked for
   std::vector<double> cycles;  // nominal, of the same; empty unless they were asked for
 };
 

@@ -31,7 +31,8 @@ class Samples {
       add(softmax()), add(mean()), add(recurrent(i)), add(recurrent(i + 1));
       add(real_layer(i)), add(real_layer(i + 1)), add(real_layer(i + 2));
       if (i % 2 == 0) add(grouped()), add(transposed()), add(dilated());
-      if (i % 2 == 1) add(matrices()), add(wide(OpKind::Conv2d)), add(wide(OpKind::DepthwiseConv2d));
+      if (i % 2 == 1)
+        add(matrices()), add(wide(OpKind::Conv2d)), add(wide(OpKind::DepthwiseConv2d));
       if (i % 2 == 1) add(repeated()), add(depthwise(5, 1)), add(multiplied());
     }
     // What is loops on every core.
@@ -40,7 +41,8 @@ class Samples {
         add(testing::random_operator(r_, kind, DataType::Float32));
     for (const OpKind kind : kLoops)
       for (const DataType type : {DataType::Int8, DataType::Float32})
-        for (int i = 0; i < (count_ + 5) / 6 && !(is_conversion(kind) && type == DataType::Float32); ++i)
+        for (int i = 0; i < (count_ + 5) / 6 && !(is_conversion(kind) && type == DataType::Float32);
+             ++i)
           add(testing::random_operator(r_, kind, type));
     for (int i = 0; i < count_; ++i) add(table(i));
     for (int i = 0; i < count_; i += 2) add(converted(i / 2)), add(wide_softmax());
@@ -49,22 +51,43 @@ class Samples {
 
  private:
   static constexpr OpKind kLoops[] = {
-      OpKind::Conv2d,          OpKind::DepthwiseConv2d, OpKind::FullyConnected,
-      OpKind::TransposeConv2d, OpKind::AveragePool2d,   OpKind::MaxPool2d,
-      OpKind::Add,             OpKind::Sub,             OpKind::Mul,
-      OpKind::Minimum,         OpKind::Maximum,         OpKind::Relu,
-      OpKind::LeakyRelu,       OpKind::HardSwish,
-      OpKind::Logistic,        OpKind::Tanh,            OpKind::Softmax,         OpKind::L2Normalization,
-      OpKind::Mean,            OpKind::Sum,             OpKind::ReduceMax,
-      OpKind::ArgMax,          OpKind::Pad,             OpKind::Concat,
-      OpKind::Transpose,       OpKind::Slice,           OpKind::ResizeNearest,
-      OpKind::ResizeBilinear,  OpKind::Quantize,        OpKind::Dequantize,
-      OpKind::SpaceToDepth,    OpKind::BatchMatmul,
-      };
+      OpKind::Conv2d,
+      OpKind::DepthwiseConv2d,
+      OpKind::FullyConnected,
+      OpKind::TransposeConv2d,
+      OpKind::AveragePool2d,
+      OpKind::MaxPool2d,
+      OpKind::Add,
+      OpKind::Sub,
+      OpKind::Mul,
+      OpKind::Minimum,
+      OpKind::Maximum,
+      OpKind::Relu,
+      OpKind::LeakyRelu,
+      OpKind::HardSwish,
+      OpKind::Logistic,
+      OpKind::Tanh,
+      OpKind::Softmax,
+      OpKind::L2Normalization,
+      OpKind::Mean,
+      OpKind::Sum,
+      OpKind::ReduceMax,
+      OpKind::ArgMax,
+      OpKind::Pad,
+      OpKind::Concat,
+      OpKind::Transpose,
+      OpKind::Slice,
+      OpKind::ResizeNearest,
+      OpKind::ResizeBilinear,
+      OpKind::Quantize,
+      OpKind::Dequantize,
+      OpKind::SpaceToDepth,
+      OpKind::BatchMatmul,
+  };
 
   static constexpr OpKind kRealLoops[] = {
-      OpKind::Exp, OpKind::Sqrt, OpKind::Rsqrt, OpKind::Square, OpKind::Abs,  OpKind::Neg,
-      OpKind::Div, OpKind::LogSoftmax, OpKind::Log,  OpKind::Sin,   OpKind::Pow,    OpKind::Floor};
+      OpKind::Exp, OpKind::Sqrt,       OpKind::Rsqrt, OpKind::Square, OpKind::Abs, OpKind::Neg,
+      OpKind::Div, OpKind::LogSoftmax, OpKind::Log,   OpKind::Sin,    OpKind::Pow, OpKind::Floor};
 
   static bool is_conversion(OpKind kind) {
     return kind == OpKind::Quantize || kind == OpKind::Dequantize;
@@ -104,8 +127,7 @@ class Samples {
   // Results behind a ReLU have the least value as their zero point, in most networks.
   graph::Module rectified(graph::Module module) {
     graph::Function& function = module.functions[0];
-    if (r_.chance(50))
-      function.tensors[function.outputs[0].at()].quantization.zero_point[0] = -128;
+    if (r_.chance(50)) function.tensors[function.outputs[0].at()].quantization.zero_point[0] = -128;
     return module;
   }
   graph::Module pointwise() {
@@ -114,10 +136,12 @@ class Samples {
                    channels(side > 8 ? 32 : 96), 1, 1, 1});
   }
   graph::Module convolution(int64_t kernel) {
-    const int64_t h = kernel != 0 ? kernel : r_.range(1, 5), w = kernel != 0 ? kernel : r_.range(1, 7);
+    const int64_t h = kernel != 0 ? kernel : r_.range(1, 5),
+                  w = kernel != 0 ? kernel : r_.range(1, 7);
     const int64_t side = size(5, 14);
-    return window({OpKind::Conv2d, 1, std::max(side, h), std::max(r_.chance(60) ? side : size(5, 20), w),
-                   channels(side > 10 ? 16 : 40), channels(side > 10 ? 16 : 40), h, w, r_.range(1, 2)});
+    return window({OpKind::Conv2d, 1, std::max(side, h),
+                   std::max(r_.chance(60) ? side : size(5, 20), w), channels(side > 10 ? 16 : 40),
+                   channels(side > 10 ? 16 : 40), h, w, r_.range(1, 2)});
   }
   graph::Module first_layer() {
     const int64_t side = size(12, 40);
@@ -125,8 +149,8 @@ class Samples {
                    r_.range(3, 8), r_.range(3, 5), r_.range(1, 2)});
   }
   graph::Module dense() {
-    graph::Module module = rectified(
-        fully_connected_module(r_, 1, channels(600), channels(r_.chance(50) ? 16 : 160)));
+    graph::Module module =
+        rectified(fully_connected_module(r_, 1, channels(600), channels(r_.chance(50) ? 16 : 160)));
     graph::Function& function = module.functions[0];
     // Multipliers of any size, as where results have a fine scale.
     if (r_.chance(25))
@@ -137,9 +161,12 @@ class Samples {
     return rectified(fully_connected_module(r_, r_.range(2, 12), channels(100), channels(48)));
   }
   graph::Module depthwise(int64_t kernel, int64_t stride) {
-    const int64_t h = kernel != 0 ? kernel : r_.range(1, 6), w = kernel != 0 ? kernel : r_.range(1, 6);
+    const int64_t h = kernel != 0 ? kernel : r_.range(1, 6),
+                  w = kernel != 0 ? kernel : r_.range(1, 6);
     const int64_t side = r_.chance(20) ? size(24, 48) : size(3, 24),
-                  c = 1 + channels(side > 24 ? 12 : side > 12 ? 32 : 100);
+                  c = 1 + channels(side > 24   ? 12
+                                   : side > 12 ? 32
+                                               : 100);
     return window({OpKind::DepthwiseConv2d, 1, std::max(side, h),
                    std::max(r_.chance(60) ? side : size(2, 24), w), c, c, h, w, stride});
   }
@@ -155,12 +182,28 @@ class Samples {
   }
   graph::Module grouped() {
     const int64_t groups = r_.range(2, 4);
-    WindowCase c{OpKind::Conv2d, 1, size(4, 12), size(4, 12), groups * r_.range(2, 12), groups * r_.range(2, 12), 3, 3, 1};
+    WindowCase c{OpKind::Conv2d,
+                 1,
+                 size(4, 12),
+                 size(4, 12),
+                 groups * r_.range(2, 12),
+                 groups * r_.range(2, 12),
+                 3,
+                 3,
+                 1};
     c.groups = groups;
     return window(c);
   }
   graph::Module transposed() {
-    WindowCase c{OpKind::TransposeConv2d, 1, size(3, 9), size(3, 9), channels(24), channels(24), r_.range(2, 4), r_.range(2, 4), 2};
+    WindowCase c{OpKind::TransposeConv2d,
+                 1,
+                 size(3, 9),
+                 size(3, 9),
+                 channels(24),
+                 channels(24),
+                 r_.range(2, 4),
+                 r_.range(2, 4),
+                 2};
     c.activation = activation();
     return rectified(window_module(r_, c));
   }
@@ -175,7 +218,8 @@ class Samples {
   }
   graph::Module binary(OpKind kind) {
     const Shape shape{1, size(1, 24), size(1, 24), channels(24)};
-    if (kind == OpKind::Mul || r_.chance(30)) return binary_module(r_, kind, shape, shape, activation());
+    if (kind == OpKind::Mul || r_.chance(30))
+      return binary_module(r_, kind, shape, shape, activation());
     // Of scales that are near each other, or not.
     Builder b(r_, kind, DataType::Int8);
     const float scale = r_.real(0.02f, 0.1f);
@@ -193,15 +237,18 @@ class Samples {
                          r_.chance(50) ? Shape{1, 1, 1, c} : Shape{1, h, 1, c});
   }
   graph::Module softmax() {
-    return plain_module(r_, OpKind::Softmax, graph::SoftmaxAttrs{}, {r_.chance(70) ? 1 : r_.range(2, 9), r_.range(2, 40)});
+    return plain_module(r_, OpKind::Softmax, graph::SoftmaxAttrs{},
+                        {r_.chance(70) ? 1 : r_.range(2, 9), r_.range(2, 40)});
   }
   graph::Module mean() {
-    return plain_module(r_, OpKind::Mean, graph::ReduceAttrs{{1, 2}, true}, {1, size(2, 12), size(2, 12), channels(100)});
+    return plain_module(r_, OpKind::Mean, graph::ReduceAttrs{{1, 2}, true},
+                        {1, size(2, 12), size(2, 12), channels(100)});
   }
   graph::Module matrices() {
     const int64_t rows = r_.range(2, 20), depth = channels(48), columns = r_.range(2, 30);
     const bool turned = r_.chance(50);
-    return matmul_module(r_, {r_.range(1, 2), rows, depth}, turned ? Shape{1, columns, depth} : Shape{1, depth, columns}, turned);
+    return matmul_module(r_, {r_.range(1, 2), rows, depth},
+                         turned ? Shape{1, columns, depth} : Shape{1, depth, columns}, turned);
   }
   graph::Module wide(OpKind kind) {
     WideCase c{kind, size(2, 10), size(4, 10), channels(24), 0, r_.range(1, 3), r_.range(1, 3)};
@@ -211,25 +258,31 @@ class Samples {
   }
   graph::Module recurrent(int which) {
     if (which % 2 == 0)
-      return svdf_module(r_, which % 4 == 0 ? DataType::Int8 : DataType::Int16, channels(100), channels(64), r_.range(4, 40));
-    return lstm_module(r_, which % 4 == 1 ? DataType::Int8 : DataType::Int16, channels(60), channels(40));
+      return svdf_module(r_, which % 4 == 0 ? DataType::Int8 : DataType::Int16, channels(100),
+                         channels(64), r_.range(4, 40));
+    return lstm_module(r_, which % 4 == 1 ? DataType::Int8 : DataType::Int16, channels(60),
+                       channels(40));
   }
   graph::Module real_layer(int which) {
-    Builder b(r_, which % 4 == 0   ? OpKind::FullyConnected
-                  : which % 4 == 1 ? OpKind::Conv2d
-                  : which % 4 == 2 ? OpKind::Add
-                                   : OpKind::AveragePool2d, DataType::Float32);
+    Builder b(r_,
+              which % 4 == 0   ? OpKind::FullyConnected
+              : which % 4 == 1 ? OpKind::Conv2d
+              : which % 4 == 2 ? OpKind::Add
+                               : OpKind::AveragePool2d,
+              DataType::Float32);
     if (which % 4 == 0) {
       const int64_t in = channels(80), out = channels(40);
       b.input({r_.chance(70) ? 1 : r_.range(2, 9), in});
-      b.constant({out, in}, DataType::Float32, {}, 0, 0), b.constant({out}, DataType::Float32, {}, 0, 0);
+      b.constant({out, in}, DataType::Float32, {}, 0, 0),
+          b.constant({out}, DataType::Float32, {}, 0, 0);
       graph::FullyConnectedAttrs attrs;
       attrs.activation = activation();
       b.node().attributes = attrs;
     } else if (which % 4 == 1) {
       const int64_t in = channels(24), out = channels(24), kernel = r_.chance(30) ? 1 : 3;
       b.input({1, size(4, 12), size(4, 12), in});
-      b.constant({out, kernel, kernel, in}, DataType::Float32, {}, 0, 0), b.constant({out}, DataType::Float32, {}, 0, 0);
+      b.constant({out, kernel, kernel, in}, DataType::Float32, {}, 0, 0),
+          b.constant({out}, DataType::Float32, {}, 0, 0);
       graph::Conv2dAttrs attrs;
       attrs.stride_h = attrs.stride_w = r_.range(1, 2);
       attrs.padding = {0, 0, kernel - 1, kernel - 1};
@@ -268,9 +321,10 @@ class Samples {
       Builder b(r_, kind, DataType::Int8);
       b.input({1, r_.range(20, 400)});
       if (kind == OpKind::Relu) b.node().attributes = graph::ReluAttrs{};
-      return b.finish(DataType::Int8, kind == OpKind::Logistic ? graph::Quantization{{1.0f / 256}, {-128}, 0}
-                                      : kind == OpKind::Tanh   ? graph::Quantization{{1.0f / 128}, {0}, 0}
-                                                               : b.quantization(DataType::Int8));
+      return b.finish(DataType::Int8,
+                      kind == OpKind::Logistic ? graph::Quantization{{1.0f / 256}, {-128}, 0}
+                      : kind == OpKind::Tanh   ? graph::Quantization{{1.0f / 128}, {0}, 0}
+                                               : b.quantization(DataType::Int8));
     }
     Builder b(r_, which % 8 == 4 ? OpKind::Softmax : kind, DataType::Float32);
     b.input({1, r_.range(5, 60)});

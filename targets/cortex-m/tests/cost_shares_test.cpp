@@ -113,8 +113,9 @@ Result<void> add_network(const fs::path& folder, const Core& core, Share& share)
   INTARSIA_TRY(const TemporaryFolder work, TemporaryFolder::make());
   INTARSIA_TRY(const Json explained,
                ask({"explain", model, "--target", core.name, "--board", core.board}));
-  std::vector<std::string> run = {"run",       model,      "--target",     core.name, "--board",
-                                  core.board,  "--output-dir", work.path(), "--count-cycles"};
+  std::vector<std::string> run = {"run",          model,       "--target",
+                                  core.name,      "--board",   core.board,
+                                  "--output-dir", work.path(), "--count-cycles"};
   for (int i = 0; fs::exists(folder / fmt::format("in0_{}.bin", i)); ++i)
     run.insert(run.end(), {"--input", (folder / fmt::format("in0_{}.bin", i)).string()});
   INTARSIA_TRY(const Json counted, ask(run));
@@ -139,7 +140,8 @@ TEST_P(Shares, OfTheOperatorsOfNetworks) {
   Share share;
   for (const auto& entry : fs::directory_iterator(shared_folder() / "models")) {
 #ifndef INTARSIA_EVERY_NETWORK
-    if (entry.path().filename() != "ad01_int8" && entry.path().filename() != "micro_speech_quantized")
+    if (entry.path().filename() != "ad01_int8" &&
+        entry.path().filename() != "micro_speech_quantized")
       continue;
 #endif
     if (!fs::exists(entry.path() / "model.tflite")) continue;
@@ -153,13 +155,10 @@ TEST_P(Shares, OfTheOperatorsOfNetworks) {
 }
 
 constexpr Core kCores[] = {
-    {"cortex-m4", "mps2-an386", 80, 90},
-    {"cortex-m55", "mps3-an547", 80, 90},
+    {"cortex-m4", "mps2-an386", 80, 90}, {"cortex-m55", "mps3-an547", 80, 90},
 #ifdef INTARSIA_EVERY_NETWORK
-    {"cortex-m0", "mps2-an385", 80, 90},
-    {"cortex-m3", "mps2-an385", 80, 90},
-    {"cortex-m7", "mps2-an500", 80, 90},
-    {"cortex-m33", "mps2-an505", 80, 90},
+    {"cortex-m0", "mps2-an385", 80, 90}, {"cortex-m3", "mps2-an385", 80, 90},
+    {"cortex-m7", "mps2-an500", 80, 90}, {"cortex-m33", "mps2-an505", 80, 90},
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Cores, Shares, ::testing::ValuesIn(kCores), [](const auto& info) {

@@ -45,7 +45,7 @@ struct Equation {
 // Numbers from zero on with which the sums' errors, as parts of the cycles, are small in sum: squares, weighted so that
 // a few samples far off do not decide.
 std::vector<double> solve(const std::vector<Equation>& equations, size_t unknowns) {
-  constexpr int kRounds = 12, kSweeps = 400;
+  constexpr int kRounds = 25, kSweeps = 3000;
   constexpr double kNear = 0.04;
   std::vector<double> x(unknowns, 0), weights(equations.size(), 1);
   std::vector<std::vector<std::pair<size_t, double>>> columns(unknowns);
@@ -83,7 +83,6 @@ double share_within(const std::vector<Equation>& equations, const std::vector<do
 std::string rounded(double value) {
   return value == 0 ? "0" : fmt::format("{:.3g}", value);
 }
-
 
 struct Request {
   std::string core, board, name;
@@ -142,8 +141,7 @@ Kernels kernels(const Request& request, const std::vector<CostSample>& samples) 
       const auto family = static_cast<size_t>(work.family);
       all.parts[family] = work.amounts.size();
       for (size_t part = 0; part < work.amounts.size(); ++part) {
-        const auto [unknown, fresh] =
-            all.unknowns.try_emplace({family, part}, all.unknowns.size());
+        const auto [unknown, fresh] = all.unknowns.try_emplace({family, part}, all.unknowns.size());
         if (work.amounts[part] != 0)
           equation.amounts.push_back({unknown->second, work.amounts[part]});
       }

@@ -177,7 +177,7 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   const KernelWork single = work_of(CoreClass::Thumb, layer);
   EXPECT_EQ(single.family, KernelFamily::SingleConvolution);
   EXPECT_EQ(single.amounts[1], 64 * 4 * 36);
-  EXPECT_EQ(single.amounts[7], 64);                      // windows, 36 of which touch no edge
+  EXPECT_EQ(single.amounts[7], 64);  // windows, 36 of which touch no edge
   EXPECT_EQ(single.amounts[8], 3 * 36);
   EXPECT_EQ(single.amounts[9], 3 * 28);
 
