@@ -8,8 +8,6 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-using work::Way;
-
 double number(int64_t value) {
   return static_cast<double>(value);
 }
@@ -33,9 +31,9 @@ KernelWork pool(CoreClass core, const Window& w, bool average) {
   const int64_t lanes = core != CoreClass::Mve ? 4 : average ? 8 : 16;
   int64_t rows = 0, taps = 0, changes = 0, last_rows = 0, last_columns = 0;
   for (int64_t y = 0; y < w.out_h; ++y) {
-    const int64_t seen = work::inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
     for (int64_t x = 0; x < w.out_w; ++x) {
-      const int64_t columns = work::inside(x * w.stride_w - w.pad_left, w.kernel_w, 1, w.in_w);
+      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, 1, w.in_w);
       changes += seen != last_rows || columns != last_columns;
       last_rows = seen, last_columns = columns;
       rows += seen, taps += seen * columns;
@@ -149,7 +147,7 @@ KernelWork product(CoreClass core, const Mul& s) {
            number(vectors && clamps(s.low, s.high) ? s.rows * ceil_div(s.count, int64_t{16}) : 0)}};
 }
 
-KernelWork mean(CoreClass core, const Mean& s) {
+KernelWork mean_of(CoreClass core, const Mean& s) {
   constexpr int64_t kMostAdded = 255;
   const bool vectors = core == CoreClass::Mve;
   int64_t blocks = 0, words = 0, parts = 0, single = 0;
@@ -219,7 +217,7 @@ std::vector<KernelWork> products_of_matrices(CoreClass core, const Matmul& m) {
     w.batches = w.out_h = w.out_w = w.kernel_h = w.kernel_w = w.stride_h = w.stride_w = 1;
     w.in_h = w.in_w = 1;
     w.in_c = m.depth, w.out_c = count, w.out_zero = m.out_zero, w.low = -128, w.high = 127;
-    KernelWork row = work::mve_dense(w);
+    KernelWork row = mve_dense(w);
     for (double& amount : row.amounts) amount *= number(m.rows);
     all.push_back(std::move(row));
   }
@@ -253,10 +251,10 @@ KernelWork wide_depthwise(CoreClass core, const Wide& w) {
   const int64_t lanes = core == CoreClass::Mve ? 8 : 4, blocks = ceil_div(w.out_c, lanes);
   int64_t rows = 0, taps = 0;
   for (int64_t y = 0; y < w.out_h; ++y) {
-    const int64_t seen = work::inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
     for (int64_t x = 0; x < w.out_w; ++x) {
       rows += seen;
-      taps += seen * work::inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
+      taps += seen * inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
     }
   }
   const int64_t n = w.batches, pixels = n * w.out_h * w.out_w;
@@ -277,29 +275,28 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (!name.starts_with(kPrefix)) return {};
   name.remove_prefix(kPrefix.size());
   const Way way = way_of(kernel);
-  if (name.starts_with("staged_")) return work::staged(core, kernel, numbers);
-  if (name.starts_with("dsp_conv")) return {work::dsp_convolution(window_of(numbers), way)};
-  if (name.starts_with("dsp_dense")) return {work::dsp_dense(window_of(numbers), way)};
-  if (name.starts_with("thumb_conv")) return {work::single_convolution(window_of(numbers), way)};
-  if (name.starts_with("long_conv")) return {work::paired_convolution(window_of(numbers), way)};
-  if (name.starts_with("mve_conv")) return {work::mve_convolution(window_of(numbers))};
-  if (name.starts_with("mve_dense")) return {work::mve_dense(window_of(numbers))};
-  if (name.starts_with("dsp_depthwise_3x3"))
-    return {work::dsp_depthwise_3x3(window_of(numbers), way)};
-  if (name.starts_with("dsp_depthwise")) return {work::dsp_depthwise(window_of(numbers), way)};
-  if (name.starts_with("thumb_depthwise")) return {work::thumb_depthwise(window_of(numbers), way)};
+  if (name.starts_with("staged_")) return staged(core, kernel, numbers);
+  if (name.starts_with("dsp_conv")) return {dsp_convolution(window_of(numbers), way)};
+  if (name.starts_with("dsp_dense")) return {dsp_dense(window_of(numbers), way)};
+  if (name.starts_with("thumb_conv")) return {single_convolution(window_of(numbers), way)};
+  if (name.starts_with("long_conv")) return {paired_convolution(window_of(numbers), way)};
+  if (name.starts_with("mve_conv")) return {mve_convolution(window_of(numbers))};
+  if (name.starts_with("mve_dense")) return {mve_dense(window_of(numbers))};
+  if (name.starts_with("dsp_depthwise_3x3")) return {dsp_depthwise_3x3(window_of(numbers), way)};
+  if (name.starts_with("dsp_depthwise")) return {dsp_depthwise(window_of(numbers), way)};
+  if (name.starts_with("thumb_depthwise")) return {thumb_depthwise(window_of(numbers), way)};
   if (name.starts_with("mve_depthwise_dense"))
-    return {work::mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseDense)};
+    return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseDense)};
   if (name.starts_with("mve_depthwise_halving"))
-    return {work::mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseHalving)};
+    return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseHalving)};
   if (name.starts_with("mve_depthwise_wide"))
-    return {work::mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseWide)};
+    return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseWide)};
   if (name == "average_pool_s8") return {pool(core, window_of(numbers), true)};
   if (name == "max_pool_s8") return {pool(core, window_of(numbers), false)};
   if (name == "sum_s8") return {sum(core, Sum(numbers))};
   if (name == "add_s8") return {add(core, Add(numbers))};
   if (name == "mul_s8") return {product(core, Mul(numbers))};
-  if (name == "mean_s8") return {mean(core, Mean(numbers))};
+  if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8") return {softmax(numbers.at(0), numbers.at(1))};
   if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
   if (name.ends_with("svdf_s16")) return {svdf(core, Svdf(numbers), true)};

@@ -27,8 +27,6 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
                                      const std::vector<int64_t>& numbers);
 
 // Parts of what a kernel does; work_of_call puts them together.
-namespace work {
-
 // From sums to results: what `rectified`, `limited`, `any` in a kernel's name say.
 enum class Way { Whole, Rectified, Limited, Any };
 
@@ -60,7 +58,5 @@ inline int64_t clamped_vectors(const Window& w) {
   const bool clamps = w.low != -128 || w.high != 127;
   return clamps ? (w.pixels() * w.out_c + kVector - 1) / kVector : 0;
 }
-
-}  // namespace work
 
 }  // namespace intarsia::targets::cortex_m

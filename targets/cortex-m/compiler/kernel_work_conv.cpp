@@ -4,7 +4,7 @@
 #include "intarsia/plugin/rounding.h"
 #include "kernel_work.h"
 
-namespace intarsia::targets::cortex_m::work {
+namespace intarsia::targets::cortex_m {
 namespace {
 
 double number(int64_t value) {
@@ -272,4 +272,4 @@ KernelWork mve_dense(const Window& w) {
            number(run % kVector != 0 ? steps : 0), number(clamped_vectors(w))}};
 }
 
-}  // namespace intarsia::targets::cortex_m::work
+}  // namespace intarsia::targets::cortex_m

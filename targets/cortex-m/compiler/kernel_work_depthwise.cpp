@@ -4,7 +4,7 @@
 #include "intarsia/plugin/rounding.h"
 #include "kernel_work.h"
 
-namespace intarsia::targets::cortex_m::work {
+namespace intarsia::targets::cortex_m {
 namespace {
 
 constexpr int64_t kLanes = 4, kOutputs = 4;
@@ -170,4 +170,4 @@ KernelWork mve_depthwise(const Window& w, KernelFamily family) {
           number(n * strips)};
 }
 
-}  // namespace intarsia::targets::cortex_m::work
+}  // namespace intarsia::targets::cortex_m

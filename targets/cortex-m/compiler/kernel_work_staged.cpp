@@ -5,7 +5,7 @@
 #include "kernel_work.h"
 #include "staged_conv.h"
 
-namespace intarsia::targets::cortex_m::work {
+namespace intarsia::targets::cortex_m {
 namespace {
 
 constexpr int64_t kSlack = 16;  // bytes behind a run that a convolution may read
@@ -142,4 +142,4 @@ std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,
   return {std::move(p.convolution), std::move(staging)};
 }
 
-}  // namespace intarsia::targets::cortex_m::work
+}  // namespace intarsia::targets::cortex_m

@@ -346,19 +346,6 @@ std::vector<CostSample> cost_samples(uint32_t seed, int per_family) {
 
 namespace {
 
-// Half of the activations behind a rectifier are zero, which products and sums of a library for floating point are quicker
-// with.
-void rectify(const graph::Module& module, std::vector<graph::TensorValue>& inputs) {
-  const graph::Function& function = module.entry_function();
-  const OpKind kind = function.nodes[0].kind;
-  if (function.tensor(function.inputs[0]).type != DataType::Float32 ||
-      (kind != OpKind::Conv2d && kind != OpKind::FullyConnected && kind != OpKind::AveragePool2d))
-    return;
-  constexpr size_t kElement = 4;
-  for (size_t at = 0; at + kElement <= inputs[0].size(); at += 2 * kElement)
-    std::fill_n(inputs[0].begin() + static_cast<std::ptrdiff_t>(at), kElement, uint8_t{0});
-}
-
 // As many as have room in a board's memory for constants.
 Result<std::vector<double>> count_some(const CoreRequest& request, const std::string& target,
                                        std::span<const CostSample> samples) {
@@ -368,7 +355,6 @@ Result<std::vector<double>> count_some(const CoreRequest& request, const std::st
   for (const CostSample& sample : samples) {
     kernels.add(sample.module);
     inputs.push_back(testing::random_inputs(random, sample.module));
-    rectify(sample.module, inputs.back());
     // States are parameters behind the inputs.
     const graph::Function& function = sample.module.entry_function();
     for (const graph::TensorId id : function.nodes[0].inputs)

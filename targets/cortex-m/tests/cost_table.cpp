@@ -45,7 +45,7 @@ struct Equation {
 // Numbers from zero on with which the sums' errors, as parts of the cycles, are small in sum: squares, weighted so that
 // a few samples far off do not decide.
 std::vector<double> solve(const std::vector<Equation>& equations, size_t unknowns) {
-  constexpr int kRounds = 25, kSweeps = 3000;
+  constexpr int kRounds = 12, kSweeps = 400;
   constexpr double kNear = 0.04;
   std::vector<double> x(unknowns, 0), weights(equations.size(), 1);
   std::vector<std::vector<std::pair<size_t, double>>> columns(unknowns);
