@@ -72,7 +72,7 @@ std::vector<graph::Module> depthwise_convolutions() {
         c.padding = {random.range(0, kernel_h - 1), random.range(0, kernel_w - 1), kernel_h,
                      kernel_w};
         c.activation = any_activation(random);
-        c.small_multipliers = !random.chance(15);
+        c.small_multipliers = !random.chance(15), c.has_bias = !random.chance(25);
         modules.push_back(window_module(random, c));
       }
   return modules;
@@ -160,7 +160,7 @@ std::vector<graph::Module> grouped_and_dilated_convolutions() {
         c.padding.right +=
             std::max<int64_t>(reach_w - c.width - c.padding.left - c.padding.right, 0);
         c.activation = any_activation(random);
-        c.small_multipliers = !random.chance(15);
+        c.small_multipliers = !random.chance(15), c.has_bias = !random.chance(25);
         modules.push_back(window_module(random, c));
       }
   // Rows longer than are computed at a time, and one row as audio has it.
@@ -194,7 +194,7 @@ std::vector<graph::Module> transposed_convolutions() {
         c.padding = {random.range(0, kernel_h - 1), random.range(0, kernel_w - 1),
                      random.range(-2, 2), random.range(-2, 2)};
         c.activation = any_activation(random);
-        c.small_multipliers = !random.chance(15);
+        c.small_multipliers = !random.chance(15), c.has_bias = !random.chance(25);
         modules.push_back(window_module(random, c));
       }
   WindowCase wide{OpKind::TransposeConv2d, 1, 2, 70, 16, 12, 2, 4, 2};

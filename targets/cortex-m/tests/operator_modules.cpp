@@ -30,8 +30,8 @@ class Builder {
     return id;
   }
 
-  // Weights [..] with per-channel scales along `axis`, and a bias.
-  void constants(Node& node, Shape shape, int32_t axis) {
+  // Weights [..] with per-channel scales along `axis`, and mostly a bias.
+  void constants(Node& node, Shape shape, int32_t axis, bool has_bias = true) {
     const int64_t channels = shape[static_cast<size_t>(axis)];
     Quantization weights{{}, {}, axis}, bias{{}, {}, 0};
     for (int64_t c = 0; c < channels; ++c) {
@@ -47,6 +47,7 @@ class Builder {
       bytes.push_back(static_cast<uint8_t>(saturated ? (random_.chance(50) ? -127 : 127)
                                                      : random_.range(-127, 127)));
     node.inputs.push_back(add({"w", DataType::Int8, shape, weights, constant(std::move(bytes))}));
+    if (!has_bias) return;
     std::vector<uint8_t> words;
     for (int64_t c = 0; c < channels; ++c) {
       const auto value = static_cast<uint32_t>(random_.range(-20000, 20000));
@@ -109,7 +110,7 @@ Module window_module(Random& random, const WindowCase& c) {
     attrs.activation = c.activation;
     node.attributes = attrs;
     const int64_t depth = c.channels / c.groups;
-    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0);
+    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0, c.has_bias);
     return builder.finish(std::move(node), c.kernel_h * c.kernel_w * depth, c.small_multipliers);
   }
   if (c.kind == OpKind::TransposeConv2d) {
@@ -126,7 +127,7 @@ Module window_module(Random& random, const WindowCase& c) {
     attrs.out_w = extent(c.width, attrs.stride_w, c.kernel_w, attrs.pad_left, c.padding.right);
     attrs.activation = c.activation;
     node.attributes = attrs;
-    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, c.channels}, 0);
+    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, c.channels}, 0, c.has_bias);
     return builder.finish(std::move(node), c.kernel_h * c.kernel_w * c.channels,
                           c.small_multipliers);
   }
@@ -139,7 +140,7 @@ Module window_module(Random& random, const WindowCase& c) {
   attrs.padding = c.padding;
   attrs.activation = c.activation;
   node.attributes = attrs;
-  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3);
+  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3, c.has_bias);
   return builder.finish(std::move(node), c.kernel_h * c.kernel_w, c.small_multipliers);
 }
 

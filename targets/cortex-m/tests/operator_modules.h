@@ -18,6 +18,7 @@ struct WindowCase {
   graph::Activation activation = graph::Activation::None;
   // Multipliers below one half, as trained networks have them; otherwise anything up to two.
   bool small_multipliers = true;
+  bool has_bias = true;
 };
 graph::Module window_module(Random& random, const WindowCase& c);
 
