@@ -121,6 +121,7 @@ Result<CompiledModel> compile_for(const std::vector<uint8_t>& model,
   CompileOptions options;
   options.memory = memories(request);
   options.lowering.optimise = request.optimise;
+  options.lowering.eliminate_dead_channels = !request.keep_dead_channels;
   return compile(model, "model.tflite", registry(), *target, options);
 }
 

@@ -16,6 +16,7 @@ struct CompileRequest {
   LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Speed;
   std::optional<int64_t> sram_limit;
   bool confirmed_only = false;
+  bool keep_dead_channels = false;
   std::vector<MemoryPool> pools = {};  // empty: those of a board in that mode
 };
 
