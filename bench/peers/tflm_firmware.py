@@ -104,38 +104,15 @@ const void* tflm_model_output(const struct tflm_model* model, int32_t index);
 int32_t tflm_model_run(struct tflm_model* model);
 #endif
 """
-# The library's functions have no instance.
-SOURCE = """#include "tflm_model.h"
-int tflm_peer_init(void);
-void* tflm_peer_input(int index);
-const void* tflm_peer_output(int index);
-int tflm_peer_run(void);
-int32_t tflm_model_init(struct tflm_model* model, const struct tflm_model_resources* resources) {
-  (void)model, (void)resources;
-  return tflm_peer_init();
-}
-void* tflm_model_input(struct tflm_model* model, int32_t index) {
-  (void)model;
-  return tflm_peer_input(index);
-}
-const void* tflm_model_output(const struct tflm_model* model, int32_t index) {
-  (void)model;
-  return tflm_peer_output(index);
-}
-int32_t tflm_model_run(struct tflm_model* model) {
-  (void)model;
-  return tflm_peer_run();
-}
-"""
 
 
-def board_copy(board, folder, library=None, zero_wait_states=False):
-    """A copy of a board: its programs are linked with a library, and its memories answer in one cycle."""
+def board_copy(board, folder, libraries=(), zero_wait_states=False):
+    """A copy of a board: its programs find libraries in these folders, and its memories answer in one cycle."""
     copy = folder / "boards" / board
     shutil.copytree(ROOT / "boards" / board, copy)
     description = json.loads((copy / "board.json").read_text())
-    for core in description["cores"] if library else []:
-        core["flags"].append(f"-L{library.parent}")
+    for core in description["cores"]:
+        core["flags"] += [f"-L{library}" for library in libraries]
     for memory in description["memories"] if zero_wait_states else []:
         memory.pop("cycles_per_access", None)
     (copy / "board.json").write_text(json.dumps(description, indent=2))
@@ -147,20 +124,15 @@ def write_package(checkout, model, ours, board, optimise, folder, cache, arena, 
     manifest = json.loads((ours / "manifest.json").read_text())
     flags = [*manifest["core_flags"], optimise]
     archive = library(checkout, flags, cache)
-    program = folder / "lib"
-    program.mkdir(parents=True)
-    glue = HERE / "tflm_model.cpp"
-    operators = " ".join(f"OPERATOR({name})" for name in OPERATORS)
-    command = [*command_for(checkout, glue, flags), f'-DTFLM_MODEL_FILE="{model}"', f"-DTFLM_ARENA_BYTES={arena}",
-               f"-DTFLM_OPERATORS={operators}"]
-    compile_one(command, glue, program / "tflm_model.o")
-    shutil.copy(archive, program / "libtflm_model.a")
-    subprocess.run(["arm-none-eabi-ar", "rcs", program / "libtflm_model.a", program / "tflm_model.o"], check=True)
-    manifest.update(model="tflm_model", target=f"TFLite Micro with CMSIS-NN, {optimise}", sources=["tflm_model.c"], include_dirs=["."],
-                    memories=[], link_libraries=["tflm_model", "stdc++", "m"], files=[], has_state=False)
     package = folder / "package"
-    package.mkdir()
+    package.mkdir(parents=True)
+    program = HERE / "tflm_model.cpp"
+    operators = " ".join(f"OPERATOR({name})" for name in OPERATORS)
+    compile_one([*command_for(checkout, program, flags), f'-DTFLM_MODEL_FILE="{model}"', f"-DTFLM_ARENA_BYTES={arena}",
+                 f"-DTFLM_OPERATORS={operators}"], program, package / "tflm_model.o")
+    subprocess.run(["arm-none-eabi-ar", "rcs", package / "libtflm_model.a", package / "tflm_model.o"], check=True)
+    manifest.update(model="tflm_model", target=f"TFLite Micro with CMSIS-NN, {optimise}", sources=[], include_dirs=["."],
+                    memories=[], link_libraries=["tflm_model", "tflm", "stdc++", "m"], files=[], has_state=False)
     (package / "manifest.json").write_text(json.dumps(manifest, indent=2))
     (package / "tflm_model.h").write_text(HEADER.replace("{inputs}", str(len(manifest["inputs"]))).replace("{outputs}", str(len(manifest["outputs"]))))
-    (package / "tflm_model.c").write_text(SOURCE)
-    return package, board_copy(board, folder, program / "libtflm_model.a", zero_wait_states)
+    return package, board_copy(board, folder, (package, archive.parent), zero_wait_states)

@@ -6,6 +6,9 @@
 #include "tensorflow/lite/micro/micro_mutable_op_resolver.h"
 #include "tensorflow/lite/schema/schema_generated.h"
 
+struct tflm_model;
+struct tflm_model_resources;
+
 __asm__(
     ".section .rodata.tflm_model_file\n"
     ".balign 16\n"
@@ -31,7 +34,8 @@ tflite::MicroInterpreter* interpreter;
 
 }  // namespace
 
-extern "C" int tflm_peer_init() {
+// The functions of a package (docs/package.md); this one has no instance and needs no memory of the application.
+extern "C" int32_t tflm_model_init(tflm_model*, const tflm_model_resources*) {
   Resolver* resolver = new (resolver_place) Resolver;
 #define OPERATOR(name) resolver->Add##name();
   TFLM_OPERATORS
@@ -40,12 +44,12 @@ extern "C" int tflm_peer_init() {
       tflite::MicroInterpreter(tflite::GetModel(tflm_model_file), *resolver, arena, sizeof arena);
   return interpreter->AllocateTensors() == kTfLiteOk ? 0 : 1;
 }
-extern "C" void* tflm_peer_input(int index) {
+extern "C" void* tflm_model_input(tflm_model*, int32_t index) {
   return interpreter->input(index)->data.raw;
 }
-extern "C" const void* tflm_peer_output(int index) {
+extern "C" const void* tflm_model_output(const tflm_model*, int32_t index) {
   return interpreter->output(index)->data.raw;
 }
-extern "C" int tflm_peer_run() {
+extern "C" int32_t tflm_model_run(tflm_model*) {
   return interpreter->Invoke() == kTfLiteOk ? 0 : 1;
 }

@@ -48,11 +48,12 @@ Files files_of(const graph::Function& function, size_t own_outputs) {
 }
 
 Result<void> check_counting(const RunCommand& command, const board::Board& board) {
-  if (board.emulator || !(command.count || command.count_cycles)) return {};
-  return Diagnostics(command.count_cycles ? "--count-cycles" : "--count-instructions",
-                     fmt::format("{} are counted in an emulator, and board {} has none",
-                                 command.count_cycles ? "cycles" : "instructions", board.name),
-                     "choose another board with --board");
+  if (command.count_cycles) return check_cycles_are_countable(board);
+  if (board.emulator || !command.count) return {};
+  return Diagnostics(
+      "--count-instructions",
+      fmt::format("instructions are counted in an emulator, and board {} has none", board.name),
+      "choose another board with --board");
 }
 
 // What has run, whichever way.

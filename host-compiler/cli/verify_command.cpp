@@ -63,21 +63,12 @@ Result<Column> look_at(const Context& context, const VerifyCommand& command,
   return column;
 }
 
-// Before anything is compiled.
-Result<void> check_cycles_of(const Platforms& platforms) {
-  for (const Platform& platform : platforms.all)
-    if (platform.selection.board.emulator) return {};
-  return Diagnostics("--count-cycles",
-                     "cycles are counted in an emulator, and none is part of this",
-                     "choose another board with --board");
-}
-
 Result<int> verify_model(Context& context, const VerifyCommand& command) {
   INTARSIA_TRY(const Selection selection, select(context, command.common));
+  if (command.count_cycles) INTARSIA_TRY_VOID(check_cycles_are_countable(selection.board));
   INTARSIA_TRY(const Platforms platforms, platforms_of(context, selection));
   INTARSIA_TRY(const Subject subject, subject_of(context, command, command.common.model));
   INTARSIA_TRY(const ReducedModule reduced, reduced_as_asked(subject.module, selection.options));
-  if (command.count_cycles) INTARSIA_TRY_VOID(check_cycles_of(platforms));
   Verdict verdict{subject.module.name,
                   to_string(selection.target),
                   selection.board.name,

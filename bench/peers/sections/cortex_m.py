@@ -10,8 +10,8 @@ from ..tables import ratio, where_less
 
 NAME = "cortex-m"
 PEERS = []
-HEADINGS = ["model", "core", "TFLM: cycles", "Intarsia: cycles", "TFLM / Intarsia", "TFLM: instructions", "Intarsia: instructions", "TFLM / Intarsia", "TFLM: code", "Intarsia: code",
-            "TFLM: model file", "Intarsia: constants", "TFLM: arena", "Intarsia: RAM", "TFLM: stack", "Intarsia: stack"]
+HEADINGS = ["model", "core", "TFLM: cycles", "Intarsia: cycles", "TFLM / Intarsia", "TFLM: instructions",
+            "Intarsia: instructions", "TFLM / Intarsia", "TFLM: code", "Intarsia: code", "TFLM: model file", "Intarsia: constants", "TFLM: arena", "Intarsia: RAM", "TFLM: stack", "Intarsia: stack"]
 CORES = ("m4f", "m55")
 
 
@@ -28,9 +28,8 @@ def counted_peer(run, model, core, ours):
     checkout = os.environ.get("INTARSIA_TFLM")
     if not checkout:
         return None
-    cache = pathlib.Path(os.environ.get("INTARSIA_TFLM_CACHE", run.ROOT / "build" / "tflm"))
-    levels = os.environ.get("INTARSIA_TFLM_LEVELS", "-O2,-O3").split(",")
-    return round(run.measure_peer(pathlib.Path(checkout), model, core, levels, cache, ours, False)["cycles"]["nominal"])
+    peer = run.measure_peer(pathlib.Path(checkout), model, core, run.PEER_LEVELS, run.PEER_CACHE, ours, zero_wait_states=False)
+    return round(peer["cycles"]["nominal"])
 
 
 def make(machine, options):
@@ -55,7 +54,8 @@ def make(machine, options):
             counted = counted_peer(run, name, core, work / "package") if peer else None
             theirs = peer or dict.fromkeys(("instructions", "flash_code_bytes", "arena_bytes", "stack"))
             cycles = round(ours["cycles"]["nominal"])
-            rows.append([name, core, counted, cycles, ratio(counted, cycles), theirs["instructions"], ours["instructions"], ratio(theirs["instructions"], ours["instructions"]),
+            rows.append([name, core, counted, cycles, ratio(counted, cycles), theirs["instructions"], ours["instructions"],
+                         ratio(theirs["instructions"], ours["instructions"]),
                          theirs["flash_code_bytes"], ours["code"], model.path.stat().st_size if peer else None, ours["constants"],
                          theirs["arena_bytes"], ours["ram"], theirs["stack"], ours["stack"]])
     if not peers:

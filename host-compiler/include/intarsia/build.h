@@ -73,6 +73,8 @@ struct ExecuteResult {
   // What the simulated devices tell of the last run of each of their streams: a JSON array. Empty: there are none.
   std::string device_profile;
 };
+// Cycles are counted in an emulator: refuses a board without one.
+Result<void> check_cycles_are_countable(const board::Board& board);
 // Before a program is built whose cycles are counted: lines of the sources will say which operator an instruction
 // belongs to, the code stays the same. Refuses a board without an emulator, a model in several parts and a core that no timings
 // are known of.

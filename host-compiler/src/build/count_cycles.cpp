@@ -122,12 +122,16 @@ Result<std::vector<RunCycles>> read_run_cycles(const BuildSetting& setting,
 
 namespace intarsia {
 
+Result<void> check_cycles_are_countable(const board::Board& board) {
+  if (board.emulator) return {};
+  return Diagnostics(
+      "--count-cycles",
+      fmt::format("cycles are counted in an emulator, and board {} has none", board.name),
+      "choose another board with --board");
+}
+
 Result<void> prepare_to_count_cycles(BuildSetting& setting) {
-  if (!setting.board.emulator)
-    return Diagnostics(
-        "--count-cycles",
-        fmt::format("cycles are counted in an emulator, and board {} has none", setting.board.name),
-        "choose another board with --board");
+  INTARSIA_TRY_VOID(check_cycles_are_countable(setting.board));
   if (!setting.manifest.parts.empty())
     return Diagnostics("--count-cycles", "a model in several parts runs on several cores at a time",
                        "count each part's cycles in a firmware of its own");

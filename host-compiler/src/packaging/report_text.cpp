@@ -143,6 +143,16 @@ std::string kernels_text(const Report& report) {
   return text;
 }
 
+std::string counted_text(const Report& report) {
+  if (!report.counted) return "";
+  const RunCycles& run = *report.counted;
+  return fmt::format(
+      "Cycles, counted in the emulator of the board\n  {:<12} {:>9.0f} (between {:.0f} and "
+      "{:.0f})\n  {:<12} {:>9}\n",
+      "cycles", run.cycles.nominal, run.cycles.optimistic, run.cycles.pessimistic, "instructions",
+      run.instructions);
+}
+
 }  // namespace
 
 std::string search_text(const SearchFigures& search) {
@@ -180,20 +190,6 @@ std::string packaging::cycles_text(const std::vector<DeviceCycles>& devices) {
         fmt::format("  {:<12} {:>9} at {:g} MHz\n", device.device, device.cycles, device.clock_mhz);
   return text;
 }
-
-namespace {
-
-std::string counted_text(const Report& report) {
-  if (!report.counted) return "";
-  const RunCycles& run = *report.counted;
-  return fmt::format(
-      "Cycles, counted in the emulator of the board\n  {:<12} {:>9.0f} (between {:.0f} and "
-      "{:.0f})\n  {:<12} {:>9}\n",
-      "cycles", run.cycles.nominal, run.cycles.optimistic, run.cycles.pessimistic, "instructions",
-      run.instructions);
-}
-
-}  // namespace
 
 std::string report_text(const Report& report) {
   std::string text = fmt::format("{} for {} on board {}\n{} multiply-accumulates", report.model,

@@ -30,7 +30,10 @@ Result<MeasuredProgram> package_and_measure(const Environment& environment,
                                          work.path(), model.package.manifest);
     setting.on_progress = request.on_progress;
     if (request.measures) measured = measure(setting);
-    if (request.counts_cycles) {
+    // A choice that exceeds the budget is not the one that is written.
+    const bool is_kept = !options.flash_budget ||
+                         (measured.ok() && measured->flash_bytes() <= *options.flash_budget);
+    if (request.counts_cycles && is_kept) {
       INTARSIA_TRY(counted,
                    count_cycles(setting, model.partitioned.module.entry_function(), work.path()));
     }

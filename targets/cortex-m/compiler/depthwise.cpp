@@ -108,22 +108,36 @@ std::vector<uint8_t> dsp_weights(const Depthwise& d, const DspLayout& layout) {
   return bytes;
 }
 
+// The call of a kernel for four channels at a time: its scratch, and its weights as bytes of those extents.
+struct DspCall {
+  const char* kernel;
+  int64_t scratch_bytes;
+  Shape extents;
+  std::vector<uint8_t> weights;
+};
+
+Stmt call_dsp(OpLowering& op, const Window& w, const Channels& channels, DspCall call) {
+  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+             Shape{w.batches, w.out_h, w.out_w, w.out_c});
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {call.scratch_bytes}, 4);
+  const BufferId weights = op.constant("weights", DataType::Int8, call.extents,
+                                       std::move(call.weights), tir::ConstantUse::Weights);
+  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
+                                     tir::ConstantUse::Weights);
+  const std::string kernel = dsp_kernel_for(call.kernel, channels, w);
+  return call_kernel(op.b.func(),
+                     {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+}
+
 Stmt lower_dsp(OpLowering& op, Depthwise d, const Channels& channels) {
   const DspLayout layout(d.window);
   d.window.strip_w = layout.taps;
-  const Window& w = d.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
-             Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes()}, 4);
-  const Shape extents{ceil_div(w.out_c, layout.lanes), layout.phases, layout.lanes,
-                      2 * layout.lane_taps()};
-  const BufferId weights = op.constant("weights", DataType::Int8, extents, dsp_weights(d, layout),
-                                       tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
-                                     tir::ConstantUse::Weights);
-  const std::string kernel = dsp_kernel_for("intarsia_dsp_depthwise", channels, w);
-  return call_kernel(op.b.func(),
-                     {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+  return call_dsp(op, d.window, channels,
+                  {"intarsia_dsp_depthwise",
+                   layout.scratch_bytes(),
+                   {ceil_div(d.window.out_c, layout.lanes), layout.phases, layout.lanes,
+                    2 * layout.lane_taps()},
+                   dsp_weights(d, layout)});
 }
 
 // Windows of three columns and two pairs of rows, whose weights fill registers (device/dsp_depthwise_3x3.c).
@@ -163,19 +177,12 @@ std::vector<uint8_t> dsp_3x3_weights(const Depthwise& d, const Dsp3x3Layout& lay
 Stmt lower_dsp_3x3(OpLowering& op, Depthwise d, const Channels& channels) {
   const Dsp3x3Layout layout(d.window);
   d.window.strip_h = layout.slots;
-  const Window& w = d.window;
-  op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
-             Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const BufferId scratch = op.b.local("scratch", DataType::Int8, {layout.scratch_bytes()}, 4);
-  const Shape extents{ceil_div(w.out_c, kDspLanes), layout.phases, kDspLanes,
-                      2 * Dsp3x3Layout::kTaps};
-  const BufferId weights = op.constant("weights", DataType::Int8, extents,
-                                       dsp_3x3_weights(d, layout), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {w.out_c, 4}, channels.table(),
-                                     tir::ConstantUse::Weights);
-  const std::string kernel = dsp_kernel_for("intarsia_dsp_depthwise_3x3", channels, w);
-  return call_kernel(op.b.func(),
-                     {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
+  return call_dsp(
+      op, d.window, channels,
+      {"intarsia_dsp_depthwise_3x3",
+       layout.scratch_bytes(),
+       {ceil_div(d.window.out_c, kDspLanes), layout.phases, kDspLanes, 2 * Dsp3x3Layout::kTaps},
+       dsp_3x3_weights(d, layout)});
 }
 
 }  // namespace

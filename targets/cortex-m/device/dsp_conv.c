@@ -105,7 +105,7 @@ INTARSIA_OUTLINE uint32_t *expand_four(uint32_t *columns, const int8_t *from, in
 #endif
 }
 
-// Windows on their way into columns.
+// Windows that become columns.
 struct staging {
   const struct intarsia_window *w;
   struct intarsia_place at;

@@ -111,7 +111,7 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
   INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                         \
   INTARSIA_FIRST_COLUMN(32) INTARSIA_TAP0(r8)
 
-// Doubled sums become results (results.h) and go to memory. SMMLAR adds the rounding on the way.
+// Doubled sums become results (results.h) and go to memory. SMMLAR adds the rounding as well.
 #define INTARSIA_SCALE_RECTIFIED(sum) "smmlar " #sum ", " #sum ", r12, lr\n"
 #define INTARSIA_SCALE_WHOLE(sum)              \
   "smmulr " #sum ", " #sum ", r12\n"           \

@@ -59,7 +59,7 @@ inline Result<EndToEnd> run_end_to_end(const EndToEndRequest& request) {
     INTARSIA_TRY(ran.measured, intarsia::measure(setting));
   }
   // Only now: what is measured is built as everyone builds it.
-  if (request.count_cycles) setting.more_flags.push_back("-g");
+  if (request.count_cycles) INTARSIA_TRY_VOID(prepare_to_count_cycles(setting));
   ExecuteRequest execution;
   INTARSIA_TRY(execution.program, build_program(setting, work.path()));
   execution.inputs = request.inputs;

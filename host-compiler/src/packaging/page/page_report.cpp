@@ -247,6 +247,14 @@ void divide_cycles(const std::vector<CycleRow>& rows, Part& part) {
   }
 }
 
+void place_counted(Part& part) {
+  if (!part.report.counted) return;
+  part.counted.resize(part.report.operators.size());
+  for (const RunCycles::Operator& each : part.report.counted->operators)
+    if (const auto at = part.numbers.find(each.name); at != part.numbers.end())
+      part.counted[at->second] = each;
+}
+
 void finish(PageReport& page) {
   const auto meet = [&](const std::string& device) {
     if (!device.empty() &&
@@ -257,11 +265,7 @@ void finish(PageReport& page) {
     for (size_t i = 0; i < part.report.operators.size(); ++i)
       part.numbers.try_emplace(part.report.operators[i].name, i);
     divide_cycles(page.whole.cycles, part);
-    if (part.report.counted) part.counted.resize(part.report.operators.size());
-    for (const RunCycles::Operator& each :
-         part.report.counted ? part.report.counted->operators : std::vector<RunCycles::Operator>{})
-      if (const auto at = part.numbers.find(each.name); at != part.numbers.end())
-        part.counted[at->second] = each;
+    place_counted(part);
     for (const OperatorRow& row : part.report.operators) meet(row.device);
     for (const GraphRow& row : part.report.graph) meet(row.device);
   }
