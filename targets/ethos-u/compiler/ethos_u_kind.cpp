@@ -30,6 +30,23 @@ std::vector<std::string> memory_modes() {
   };
 }
 
+// The memory systems of a product, or of both; the first of a product is what is meant without a word.
+std::vector<std::string> memory_systems(std::string_view only = {}) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view product, const char* name) {
+    if (only.empty() || only == product) names.emplace_back(name);
+  };
+  constexpr std::string_view U55 = "u55", U65 = "u65";
+#define SYSTEM(name, product, clock, axi0, axi1) add(product, #name);
+#define SYSTEM_MEMORY(...)
+#define MEMORY_MODE(...)
+#include "intarsia/targets/ethos_u/memory_systems.def"
+#undef SYSTEM
+#undef SYSTEM_MEMORY
+#undef MEMORY_MODE
+  return names;
+}
+
 KindSpec make_spec() {
   KindSpec spec;
   spec.name = "ethos-u";
@@ -45,6 +62,8 @@ KindSpec make_spec() {
                              "keep to encodings that streams of Arm's compiler show"),
       AttributeSpec::word("memory-mode", std::nullopt, memory_modes(),
                           "where constants and feature maps lie; follows the product"),
+      AttributeSpec::word("system", std::nullopt, memory_systems(),
+                          "clock, bandwidths and latencies of the memories; follows the product"),
       AttributeSpec::integer("sram-limit", std::nullopt, 0, std::numeric_limits<int64_t>::max(),
                              "bytes of SRAM that a function may keep alive at once, its inputs and "
                              "outputs included"),
@@ -52,9 +71,17 @@ KindSpec make_spec() {
   spec.resolve = [](Attributes& attributes) -> Result<void> {
     const bool shares = attributes.get_string("product") == "u55";
     attributes.derive("memory-mode", std::string(shares ? "shared-sram" : "dedicated-sram"));
+    attributes.derive("system", memory_systems(attributes.get_string("product")).front());
     return {};
   };
   spec.validate = [](const Attributes& attributes) -> Result<void> {
+    const std::string product(attributes.get_string("product"));
+    const std::vector<std::string> systems = memory_systems(product);
+    if (std::find(systems.begin(), systems.end(), attributes.get_string("system")) == systems.end())
+      return Diagnostics("",
+                         fmt::format("'{}' is a memory system of another product than the Ethos-{}",
+                                     attributes.get_string("system"), product),
+                         fmt::format("write -system={}", fmt::join(systems, " or -system=")));
     if (find_configuration(attributes) != nullptr) return {};
     std::vector<int64_t> there;
     for (const Configuration& row : configurations())
@@ -103,9 +130,9 @@ DeviceDriver driver(const Target& device) {
 
 DeviceSimulator simulator(const Target& device) {
   return {.header = "intarsia/targets/ethos_u/simulator.h",
-          .attach_expression =
-              fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
-                          configuration_of(device).tag, device.get_string("memory-mode")),
+          .attach_expression = fmt::format(
+              "intarsia_ethos_u_simulator_in(\"{}\", \"{}\", \"{}\")", configuration_of(device).tag,
+              device.get_string("system"), device.get_string("memory-mode")),
           .open_bus_function = is_dedicated(device) ? "intarsia_ethos_u_open_bus_dedicated"
                                                     : "intarsia_ethos_u_open_bus_shared"};
 }

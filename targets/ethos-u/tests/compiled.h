@@ -16,6 +16,8 @@ struct CompileRequest {
   LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Speed;
   std::optional<int64_t> sram_limit;
   bool confirmed_only = false;
+  bool keep_dead_channels = false;
+  std::string system = {};             // empty: the product's first
   std::vector<MemoryPool> pools = {};  // empty: those of a board in that mode
 };
 

@@ -24,7 +24,10 @@ class LeastBytes final : public simulators::ethos_u::Observer {
               const simulators::ethos_u::Memory& memory) override;
   void before(const simulators::ethos_u::DmaTransfer& dma,
               const simulators::ethos_u::Memory& memory) override;
-  void wait(const simulators::ethos_u::Wait& wait) override { next_.wait(wait); }
+  void wait(const simulators::ethos_u::Wait& wait) override {
+    if (watcher_ != nullptr) watcher_->wait(wait);
+    next_.wait(wait);
+  }
   void stop(const simulators::ethos_u::DecodedCommand& command) override { next_.stop(command); }
 
   // The cycles that they keep each port busy.

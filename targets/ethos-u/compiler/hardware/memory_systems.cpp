@@ -11,8 +11,9 @@ isa::ethos_u::MemorySystem memory_system_of(const Target& device) {
   const Hardware& hardware = hardware_of(device);
   const isa::ethos_u::NpuTiming* npu = isa::ethos_u::find_npu_timing(hardware.tag);
   INTARSIA_CHECK(npu != nullptr, "every configuration has a timing");
-  const auto system = isa::ethos_u::memory_system(*npu, "", device.get_string("memory-mode"));
-  INTARSIA_CHECK(system.has_value(), "the kind admits only memory modes of the table");
+  const auto system = isa::ethos_u::memory_system(*npu, device.get_string("system"),
+                                                  device.get_string("memory-mode"));
+  INTARSIA_CHECK(system.has_value(), "the kind admits only systems and memory modes of the table");
   return *system;
 }
 
