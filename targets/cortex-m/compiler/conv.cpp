@@ -190,15 +190,7 @@ std::optional<ConvConstants> dsp_conv_by_four_constants(const Conv& conv,
   std::optional<std::vector<uint8_t>> weights =
       shared_halfwords(filled_kernel_rows(conv.rows, w), run);
   if (!weights) return std::nullopt;
-  Channels blocks = channels;
-  blocks.list.clear();
-  for (const int64_t first : blocks_of(w.out_c, kFour))
-    for (int64_t lane = 0; lane < kFour; ++lane) {
-      Channel channel = channels.list[static_cast<size_t>(first + lane)];
-      if (lane % 2 == 1) channel.bias *= 2;
-      blocks.list.push_back(channel);
-    }
-  return ConvConstants{std::move(*weights), blocks.table()};
+  return ConvConstants{std::move(*weights), shared_table(channels)};
 }
 
 LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small) {

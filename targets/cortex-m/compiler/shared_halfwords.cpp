@@ -45,4 +45,16 @@ bool shared_sums_fit(const WeightRows& rows) {
   return true;
 }
 
+std::vector<uint8_t> shared_table(const Channels& channels) {
+  Channels blocks = channels;
+  blocks.list.clear();
+  for (const int64_t first : blocks_of(static_cast<int64_t>(channels.list.size()), kLanes))
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      Channel channel = channels.list[static_cast<size_t>(first + lane)];
+      if (channels.quick && lane % 2 == 1) channel.bias *= 2;
+      blocks.list.push_back(channel);
+    }
+  return blocks.table();
+}
+
 }  // namespace intarsia::targets::cortex_m

@@ -16,4 +16,7 @@ std::optional<std::vector<uint8_t>> shared_halfwords(const WeightRows& rows, int
 // Whether no sum of B or D leaves 24 bits, whatever the inputs.
 bool shared_sums_fit(const WeightRows& rows);
 
+// struct intarsia_channel of the channels of each block, with the biases of B and D doubled where the quick arithmetic doubles sums.
+std::vector<uint8_t> shared_table(const Channels& channels);
+
 }  // namespace intarsia::targets::cortex_m
