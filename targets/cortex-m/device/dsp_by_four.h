@@ -24,7 +24,12 @@ struct by_four {
   int32_t pairs_of_pixels;
 };
 
+// Units in the loop. A jump back takes next to nothing where it is beside other instructions.
+#if INTARSIA_TWO_AT_A_TIME
+enum { kByFourUnits = 4 };
+#else
 enum { kByFourUnits = 8 };
+#endif
 
 // Of `blocks` blocks of channels.
 INTARSIA_INLINE struct by_four intarsia_by_four(const struct intarsia_window *w,
@@ -150,13 +155,20 @@ INTARSIA_INLINE struct by_four intarsia_by_four(const struct intarsia_window *w,
   "ldr.w r3, [sp, #28]\n" INTARSIA_BY_FOUR_CLAMP(r6, r10) INTARSIA_BY_FOUR_CLAMP(r7, r11) \
       INTARSIA_BY_FOUR_CLAMP(r8, r12) INTARSIA_BY_FOUR_CLAMP(r9, lr)
 
-#define INTARSIA_BY_FOUR_UNITS                                                              \
+// clang-format off
+#define INTARSIA_BY_FOUR_HALF                                                             \
   "50:\n" INTARSIA_BY_FOUR_UNIT "51:\n" INTARSIA_BY_FOUR_UNIT "52:\n" INTARSIA_BY_FOUR_UNIT \
-  "53:\n" INTARSIA_BY_FOUR_UNIT "54:\n" INTARSIA_BY_FOUR_UNIT "55:\n" INTARSIA_BY_FOUR_UNIT \
+  "53:\n" INTARSIA_BY_FOUR_UNIT
+#if INTARSIA_TWO_AT_A_TIME
+#define INTARSIA_BY_FOUR_UNITS INTARSIA_BY_FOUR_HALF
+#define INTARSIA_BY_FOUR_ENTRIES ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (3f-4b)/2\n"
+#else
+#define INTARSIA_BY_FOUR_UNITS                                                            \
+  INTARSIA_BY_FOUR_HALF "54:\n" INTARSIA_BY_FOUR_UNIT "55:\n" INTARSIA_BY_FOUR_UNIT         \
   "56:\n" INTARSIA_BY_FOUR_UNIT "57:\n" INTARSIA_BY_FOUR_UNIT
-#define INTARSIA_BY_FOUR_ENTRIES                                                                \
-  ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, " \
-  "(57f-4b)/2, (3f-4b)/2\n"
+#define INTARSIA_BY_FOUR_ENTRIES \
+  ".short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2, (3f-4b)/2\n"
+#endif
 
 // `work` is on the stack of the caller.
 #define INTARSIA_BY_FOUR(work, result, limit)              \
@@ -242,6 +254,7 @@ INTARSIA_INLINE struct by_four intarsia_by_four(const struct intarsia_window *w,
       : "+r"(at)                                                                        \
       :                                                                                 \
       : "r0", "r1", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r9", "r10", "r11", "r12", "lr", "cc", "memory")
+// clang-format on
 #endif
 
 #endif  // INTARSIA_CORTEX_M_DSP_BY_FOUR_H_

@@ -39,7 +39,7 @@ INTARSIA_INLINE void portable_blocks(const struct intarsia_window *w, const int8
 
 #if INTARSIA_HAS_DSP_LOOPS && INTARSIA_HAS_DSP_WORDS
 // Inputs that the loop does at a time, by groups.
-enum { kUnits = 8 };
+enum { kUnits = 4 };
 
 // What the assembly has on its stack, by words from sp.
 struct dense {
@@ -138,10 +138,9 @@ struct dense {
       "mov.w r9, r8\n"                                                             \
       "mov.w r11, r10\n"                                                           \
       "tbh [pc, r4, lsl #1]\n"                                                     \
-      "4: .short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2, (54f-4b)/2, (55f-4b)/2, (56f-4b)/2, (57f-4b)/2\n" \
+      "4: .short (50f-4b)/2, (51f-4b)/2, (52f-4b)/2, (53f-4b)/2\n"                \
       ".balign 4\n"                                                                \
       "50:\n" INTARSIA_GROUP "51:\n" INTARSIA_GROUP "52:\n" INTARSIA_GROUP "53:\n" INTARSIA_GROUP \
-      "54:\n" INTARSIA_GROUP "55:\n" INTARSIA_GROUP "56:\n" INTARSIA_GROUP "57:\n" INTARSIA_GROUP \
       "cmp.w r1, r12\n"                                                            \
       "bne.w 50b\n"                                                                \
       "sub.w r9, r9, r8\n"                                                         \
