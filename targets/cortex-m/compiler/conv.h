@@ -19,6 +19,8 @@ struct ConvConstants {
 };
 // Of intarsia_dsp_conv_*.
 ConvConstants dsp_conv_constants(const Conv& conv, const Channels& channels);
+// Of intarsia_dsp_conv_by_four_*, where weights and sums allow it and it is not slower.
+std::optional<ConvConstants> dsp_conv_by_four_constants(const Conv& conv, const Channels& channels);
 // Of intarsia_mve_conv_s8 for runs that lie in the input.
 ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels);
 

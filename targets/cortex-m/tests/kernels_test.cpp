@@ -159,8 +159,9 @@ TEST(Optimise, SizeSharesKernels) {
     kernels.add(window_module(random, c), optimise);
     c.activation = graph::Activation::ReluN1To1;
     kernels.add(window_module(random, c), optimise);
-    EXPECT_TRUE(kernels.calls("intarsia_dsp_conv_limited_s8"));
-    EXPECT_EQ(kernels.calls("intarsia_dsp_conv_s8"), optimise == LoweringOptions::Optimise::Speed);
+    EXPECT_TRUE(kernels.calls("intarsia_dsp_conv_by_four_limited_s8"));
+    EXPECT_EQ(kernels.calls("intarsia_dsp_conv_by_four_s8"),
+              optimise == LoweringOptions::Optimise::Speed);
     check(kernels);
   }
 }
