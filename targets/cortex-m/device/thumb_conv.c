@@ -1,15 +1,126 @@
-// Convolution on cores that multiply single elements, pixel by pixel.
+// Convolution on cores that multiply single elements: four pixels at a time where the compiler says so, else pixel by
+// pixel.
 #include "intarsia/targets/cortex_m/thumb_conv.h"
 
 #include "intarsia/targets/cortex_m/optimise.h"
 #include "intarsia/targets/cortex_m/thumb_dot.h"
+#include "intarsia/targets/cortex_m/thumb_pairs.h"
 
 #include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
 
-INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                              int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
-                              enum intarsia_way way) {
-  const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
+// Of four pixels: where their windows begin in the image, which may be outside.
+struct windows {
+  const int8_t *image[kIntarsiaPixels];
+  int32_t y[kIntarsiaPixels], x[kIntarsiaPixels];
+};
+
+INTARSIA_INLINE void find_windows(const struct intarsia_window *w, struct intarsia_place *at,
+                                  struct windows *four) {
+  for (int32_t pixel = 0; pixel < kIntarsiaPixels; ++pixel, intarsia_advance(w, at)) {
+    four->image[pixel] = at->image;
+    four->y[pixel] = at->y * w->stride_h - w->pad_top;
+    four->x[pixel] = at->x * w->stride_w - w->pad_left;
+  }
+}
+
+// Row `ky` of one window with what lies beyond the image, copied to `to`.
+INTARSIA_OUTLINE const int8_t *padded_row(const struct intarsia_window *w, const int8_t *image,
+                                          int32_t y, int32_t x, int8_t *to) {
+  const int8_t *begin = to;
+  const int32_t channels = w->in_c, columns = w->kernel_w;
+  const int32_t first = x < 0 ? -x : 0, last = w->in_w - x < columns ? w->in_w - x : columns;
+  if (y < 0 || y >= w->in_h || first >= last) {
+    intarsia_fill(to, w->in_zero, columns * channels);
+    return begin;
+  }
+  to = intarsia_fill(to, w->in_zero, first * channels);
+  to = intarsia_copy(to, image + (y * w->in_w + x + first) * channels, (last - first) * channels);
+  intarsia_fill(to, w->in_zero, (columns - last) * channels);
+  return begin;
+}
+
+// Rows `ky` to `end` of four windows; `padded` holds four rows. Returns where the pairs end.
+INTARSIA_OUTLINE int32_t *pack_rows(const struct intarsia_window *w, const struct windows *four,
+                                    int32_t ky, int32_t end, int32_t *pairs, int8_t *padded) {
+  const int32_t row = w->kernel_w * w->in_c;
+  for (; ky < end; ++ky, pairs += 2 * row) {
+    const int8_t *from[kIntarsiaPixels];
+    for (int32_t pixel = 0; pixel < kIntarsiaPixels; ++pixel) {
+      const int32_t y = four->y[pixel] + ky * w->dilation_h, x = four->x[pixel];
+      if (y >= 0 && y < w->in_h && x >= 0 && x + w->kernel_w <= w->in_w)
+        from[pixel] = four->image[pixel] + (y * w->in_w + x) * w->in_c;
+      else
+        from[pixel] = padded_row(w, four->image[pixel], y, x, padded + pixel * row);
+    }
+    INTARSIA_PACK(pairs, from, row);
+  }
+  return pairs;
+}
+
+// Sums of all channels are kept from one part of the windows to the next, if there are several.
+struct part {
+  const int32_t *pairs;
+  const int8_t *weights;  // of the first channel
+  int32_t pitch, count;   // bytes from channel to channel; elements in the part
+  bool first, last;
+};
+
+INTARSIA_INLINE void four_pixels(const struct intarsia_window *w, const struct part *part,
+                                 int32_t *kept, int8_t *output,
+                                 const struct intarsia_channel *channels, enum intarsia_way way) {
+  const bool several = !(part->first && part->last);
+  const int8_t *weights = part->weights;
+  int32_t own[kIntarsiaPixels];
+  int32_t *sums = several ? kept : own;
+  struct intarsia_results results = {sums, channels, output, kIntarsiaPixels, 0,
+                                     w->out_c, w->low, w->high};
+  for (int32_t left = w->out_c; left > 0; --left, ++channels, ++results.output) {
+    if (part->first) sums[0] = sums[1] = sums[2] = sums[3] = channels->bias;
+    intarsia_dot_of_pairs(part->pairs, weights, part->count, channels->shift >> 8, sums);
+    weights += part->pitch;
+    if (part->last) {
+      results.sums = sums;
+      intarsia_results_of_one(&results, channels, way);
+    }
+    if (several) sums += kIntarsiaPixels;
+  }
+}
+
+INTARSIA_INLINE void by_fours(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                              int8_t *scratch, const int8_t *weights,
+                              const struct intarsia_channel *channels, enum intarsia_way way) {
+  const int32_t row = w->kernel_w * w->in_c, pitch = (w->kernel_h * row + 3) / 4 * 4,
+                rows = w->strip_h, pixels = w->batches * w->out_h * w->out_w;
+  int32_t *kept = (int32_t *)(void *)scratch;
+  int32_t *pairs = rows < w->kernel_h ? kept + kIntarsiaPixels * w->out_c : kept;
+  int8_t *padded = (int8_t *)(pairs + 2 * ((rows * row + 3) / 4 * 4));
+  struct intarsia_place at = {input, 0, 0};
+  struct windows four;
+  for (int32_t next = 0; next < pixels; next += kIntarsiaPixels) {
+    if (next + kIntarsiaPixels > pixels) {  // the last four overlap those before
+      next = pixels - kIntarsiaPixels;
+      const int32_t line = next / w->out_w, image = line / w->out_h;
+      at.image = input + image * w->in_h * w->in_w * w->in_c;
+      at.y = line - image * w->out_h;
+      at.x = next - line * w->out_w;
+    }
+    find_windows(w, &at, &four);
+    struct part part = {pairs, weights, pitch, 0, true, false};
+    for (int32_t ky = 0; ky < w->kernel_h; ky += rows) {
+      part.last = ky + rows >= w->kernel_h;
+      int32_t *end = pack_rows(w, &four, ky, part.last ? w->kernel_h : ky + rows, pairs, padded);
+      part.count = (int32_t)(end - pairs) / 2;
+      for (; part.count % 4 != 0; ++part.count) *end++ = 0, *end++ = 0;
+      four_pixels(w, &part, kept, output + next * w->out_c, channels, way);
+      part.weights += part.count;
+      part.first = false;
+    }
+  }
+}
+
+INTARSIA_INLINE void by_pixels(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                               int8_t *scratch, const int8_t *weights,
+                               const struct intarsia_channel *channels, enum intarsia_way way) {
   const int32_t run = (w->kernel_h * w->kernel_w * w->in_c + 3) / 4 * 4;
   const bool direct = w->kernel_h == 1 && w->kernel_w == 1 && w->in_c % 4 == 0;
   struct intarsia_place at = {input, 0, 0};
@@ -23,6 +134,16 @@ INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *inp
     intarsia_one_pixel(w, from, output, weights, channels, run, way);
     intarsia_advance(w, &at);
   }
+}
+
+INTARSIA_INLINE void convolve(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                              int8_t *scratch, const int8_t *weights, const int32_t *channel_words,
+                              enum intarsia_way way) {
+  const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
+  if (w->strip_h > 0)
+    by_fours(w, input, output, scratch, weights, channels, way);
+  else
+    by_pixels(w, input, output, scratch, weights, channels, way);
 }
 
 void intarsia_thumb_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
