@@ -14,6 +14,14 @@ struct windows {
   int32_t y[kIntarsiaPixels], x[kIntarsiaPixels];
 };
 
+INTARSIA_INLINE void retreat(const struct intarsia_window *w, struct intarsia_place *at) {
+  if (at->x-- > 0) return;
+  at->x = w->out_w - 1;
+  if (at->y-- > 0) return;
+  at->y = w->out_h - 1;
+  at->image -= w->in_h * w->in_w * w->in_c;
+}
+
 INTARSIA_INLINE void find_windows(const struct intarsia_window *w, struct intarsia_place *at,
                                   struct windows *four) {
   for (int32_t pixel = 0; pixel < kIntarsiaPixels; ++pixel, intarsia_advance(w, at)) {
@@ -23,20 +31,15 @@ INTARSIA_INLINE void find_windows(const struct intarsia_window *w, struct intars
   }
 }
 
-// Row `ky` of one window with what lies beyond the image, copied to `to`.
-INTARSIA_OUTLINE const int8_t *padded_row(const struct intarsia_window *w, const int8_t *image,
-                                          int32_t y, int32_t x, int8_t *to) {
-  const int8_t *begin = to;
+// A row of a window, which begins in row y and column x of the image, with what lies beyond it. Returns where `to` ends.
+INTARSIA_OUTLINE int8_t *copy_row(const struct intarsia_window *w, const int8_t *image, int32_t y,
+                                  int32_t x, int8_t *to) {
   const int32_t channels = w->in_c, columns = w->kernel_w;
-  const int32_t first = x < 0 ? -x : 0, last = w->in_w - x < columns ? w->in_w - x : columns;
-  if (y < 0 || y >= w->in_h || first >= last) {
-    intarsia_fill(to, w->in_zero, columns * channels);
-    return begin;
-  }
+  int32_t first = x < 0 ? -x : 0, last = w->in_w - x < columns ? w->in_w - x : columns;
+  if (y < 0 || y >= w->in_h || first >= last) first = last = columns;
   to = intarsia_fill(to, w->in_zero, first * channels);
   to = intarsia_copy(to, image + (y * w->in_w + x + first) * channels, (last - first) * channels);
-  intarsia_fill(to, w->in_zero, (columns - last) * channels);
-  return begin;
+  return intarsia_fill(to, w->in_zero, (columns - last) * channels);
 }
 
 // Rows `ky` to `end` of four windows; `padded` holds four rows. Returns where the pairs end.
@@ -50,7 +53,8 @@ INTARSIA_OUTLINE int32_t *pack_rows(const struct intarsia_window *w, const struc
       if (y >= 0 && y < w->in_h && x >= 0 && x + w->kernel_w <= w->in_w)
         from[pixel] = four->image[pixel] + (y * w->in_w + x) * w->in_c;
       else
-        from[pixel] = padded_row(w, four->image[pixel], y, x, padded + pixel * row);
+        copy_row(w, four->image[pixel], y, x, padded + pixel * row),
+            from[pixel] = padded + pixel * row;
     }
     INTARSIA_PACK(pairs, from, row);
   }
@@ -72,8 +76,8 @@ INTARSIA_INLINE void four_pixels(const struct intarsia_window *w, const struct p
   const int8_t *weights = part->weights;
   int32_t own[kIntarsiaPixels];
   int32_t *sums = several ? kept : own;
-  struct intarsia_results results = {sums, channels, output, kIntarsiaPixels, 0,
-                                     w->out_c, w->low, w->high};
+  struct intarsia_results results = {sums, channels, output, kIntarsiaPixels,
+                                     0,    w->out_c, w->low, w->high};
   for (int32_t left = w->out_c; left > 0; --left, ++channels, ++results.output) {
     if (part->first) sums[0] = sums[1] = sums[2] = sums[3] = channels->bias;
     intarsia_dot_of_pairs(part->pairs, weights, part->count, channels->shift >> 8, sums);
@@ -97,13 +101,7 @@ INTARSIA_INLINE void by_fours(const struct intarsia_window *w, const int8_t *inp
   struct intarsia_place at = {input, 0, 0};
   struct windows four;
   for (int32_t next = 0; next < pixels; next += kIntarsiaPixels) {
-    if (next + kIntarsiaPixels > pixels) {  // the last four overlap those before
-      next = pixels - kIntarsiaPixels;
-      const int32_t line = next / w->out_w, image = line / w->out_h;
-      at.image = input + image * w->in_h * w->in_w * w->in_c;
-      at.y = line - image * w->out_h;
-      at.x = next - line * w->out_w;
-    }
+    for (; next + kIntarsiaPixels > pixels; --next) retreat(w, &at);  // the last four overlap
     find_windows(w, &at, &four);
     struct part part = {pairs, weights, pitch, 0, true, false};
     for (int32_t ky = 0; ky < w->kernel_h; ky += rows) {
@@ -127,10 +125,14 @@ INTARSIA_INLINE void by_pixels(const struct intarsia_window *w, const int8_t *in
   for (int32_t pixels = w->batches * w->out_h * w->out_w; pixels > 0;
        --pixels, output += w->out_c) {
     const int8_t *from = scratch;
+    int8_t *to = scratch;
+    int32_t y = at.y * w->stride_h - w->pad_top;
+    const int32_t x = at.x * w->stride_w - w->pad_left;
     if (direct)
-      from = at.image + (at.y * w->stride_h * w->in_w + at.x * w->stride_w) * w->in_c;
+      from = at.image + (y * w->in_w + x) * w->in_c;
     else
-      intarsia_gather(w, &at, scratch);
+      for (int32_t ky = 0; ky < w->kernel_h; ++ky, y += w->dilation_h)
+        to = copy_row(w, at.image, y, x, to);
     intarsia_one_pixel(w, from, output, weights, channels, run, way);
     intarsia_advance(w, &at);
   }

@@ -38,17 +38,17 @@ INTARSIA_INLINE const int32_t *further(const int32_t *word, int32_t bytes) {
   "muls r5, r3, r5\n"
 #define INTARSIA_BEGIN "mov r8, r4\nmov r9, r5\n"
 #define INTARSIA_JOIN "add r4, r4, r8\nadd r5, r5, r9\n"
-#define INTARSIA_END     \
-  "add r10, r10, r4\n"   \
-  "asrs r4, r4, #16\n"   \
-  "adcs r6, r6, r4\n"    \
-  "add r11, r11, r5\n"   \
-  "asrs r5, r5, #16\n"   \
+#define INTARSIA_END   \
+  "add r10, r10, r4\n" \
+  "asrs r4, r4, #16\n" \
+  "adcs r6, r6, r4\n"  \
+  "add r11, r11, r5\n" \
+  "asrs r5, r5, #16\n" \
   "adcs r7, r7, r5\n"
 // All rows by `taps`; before them `numbers` may fetch more from where r3 points.
-#define INTARSIA_FOUR(numbers, taps)                                                            \
-  register void *at __asm__("r0") = work;                                                       \
-  register int32_t place __asm__("r1") = offset;                                                \
+#define INTARSIA_FOUR(numbers, taps)             \
+  register void *at __asm__("r0") = work;        \
+  register int32_t place __asm__("r1") = offset; \
   __asm__ volatile(                                                                             \
       ".syntax unified\n" INTARSIA_SAVE_R7 INTARSIA_SAVE_HIGH("r4", "r5", "r6", "r7")           \
       "mov lr, r1\n"                                                                            \
@@ -91,22 +91,23 @@ INTARSIA_OUTLINE void rows_of_three_by_two_pushes_24(struct four_outputs *work, 
 }
 // Tap by tap, whatever the shape and the weights: columns r9, stride r12, dilation r8; the columns that are left on the stack.
 INTARSIA_OUTLINE void rows_of_taps_pushes_28(struct four_outputs *work, int32_t offset) {
-  INTARSIA_FOUR("ldmia r3!, {r2, r4, r5}\n"
-                "mov r9, r2\n"
-                "mov r12, r4\n"
-                "mov r8, r5\n",
-                "mov r4, r9\n"
-                "3: push {r4}\n"
-                "ldmia r1!, {r3}\n"
-                "ldr r4, [r2]\n"
-                "muls r4, r3, r4\n"
-                "mov r5, r12\n"
-                "ldr r5, [r2, r5]\n"
-                "muls r5, r3, r5\n" INTARSIA_END
-                "add r2, r2, r8\n"
-                "pop {r4}\n"
-                "subs r4, r4, #1\n"
-                "bne 3b\n");
+  INTARSIA_FOUR(
+      "ldmia r3!, {r2, r4, r5}\n"
+      "mov r9, r2\n"
+      "mov r12, r4\n"
+      "mov r8, r5\n",
+      "mov r4, r9\n"
+      "3: push {r4}\n"
+      "ldmia r1!, {r3}\n"
+      "ldr r4, [r2]\n"
+      "muls r4, r3, r4\n"
+      "mov r5, r12\n"
+      "ldr r5, [r2, r5]\n"
+      "muls r5, r3, r5\n" INTARSIA_END
+      "add r2, r2, r8\n"
+      "pop {r4}\n"
+      "subs r4, r4, #1\n"
+      "bne 3b\n");
 }
 #undef INTARSIA_FOUR
 #endif

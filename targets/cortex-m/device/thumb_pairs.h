@@ -67,76 +67,78 @@ INTARSIA_OUTLINE void INTARSIA_PACK(int32_t *pairs, const int8_t *const pixels[k
 #define INTARSIA_PRODUCTS_R5 INTARSIA_PRODUCTS("r5")
 #define INTARSIA_BEGIN "mov r8, r2\nmov r9, r3\n"
 #define INTARSIA_GO_ON "add r8, r8, r2\nadd r9, r9, r3\n"
-#define INTARSIA_END     \
-  "add r2, r2, r8\n"     \
-  "add r10, r10, r2\n"   \
-  "asrs r2, r2, #16\n"   \
-  "adcs r6, r6, r2\n"    \
-  "add r3, r3, r9\n"     \
-  "add r11, r11, r3\n"   \
-  "asrs r3, r3, #16\n"   \
+#define INTARSIA_END   \
+  "add r2, r2, r8\n"   \
+  "add r10, r10, r2\n" \
+  "asrs r2, r2, #16\n" \
+  "adcs r6, r6, r2\n"  \
+  "add r3, r3, r9\n"   \
+  "add r11, r11, r3\n" \
+  "asrs r3, r3, #16\n" \
   "adcs r7, r7, r3\n"
-#define INTARSIA_WORD(after0, after1, after2, after3)                        \
-  "ldmia r1!, {r4}\n" INTARSIA_WEIGHT0 after0 INTARSIA_WEIGHT1 after1        \
-      INTARSIA_WEIGHT2 after2 INTARSIA_WEIGHT3 after3
-// The loop takes two words; an odd one is its second, as if the first had been zeros.
-#define INTARSIA_DOT_OF_PAIRS(first, second)                                                   \
-  register const int32_t *x __asm__("r0") = pairs;                                             \
-  register const int8_t *weight __asm__("r1") = weights;                                       \
-  register const int8_t *end __asm__("r2") = weights + count;                                  \
-  register int32_t *to __asm__("r3") = sums;                                                   \
-  __asm__ volatile(".syntax unified\n" INTARSIA_SAVE_R7                                        \
-                   INTARSIA_SAVE_HIGH("r4", "r5", "r6", "r7")                                  \
-                   "mov r12, r2\n"                                                             \
-                   "mov lr, r3\n"                                                              \
-                   "subs r2, r2, r1\n"                                                         \
-                   "ldmia r3!, {r4, r5, r6, r7}\n"                                             \
-                   "lsls r3, r6, #16\n"                                                        \
-                   "adds r3, r3, r4\n"                                                         \
-                   "mov r10, r3\n"                                                             \
-                   "lsls r3, r7, #16\n"                                                        \
-                   "adds r3, r3, r5\n"                                                         \
-                   "mov r11, r3\n"                                                             \
-                   "lsls r2, r2, #29\n"                                                        \
-                   "bpl 1f\n"                                                                  \
-                   "movs r2, #0\n"                                                             \
-                   "mov r8, r2\n"                                                              \
-                   "mov r9, r2\n"                                                              \
-                   "b 2f\n"                                                                    \
-                   "1:\n" first "2:\n" second                                                  \
-                   "cmp r1, r12\n"                                                             \
-                   "bne 1b\n"                                                                  \
-                   "lsls r2, r6, #16\n"                                                        \
-                   "mov r4, r10\n"                                                             \
-                   "subs r4, r4, r2\n"                                                         \
-                   "lsls r3, r7, #16\n"                                                        \
-                   "mov r5, r11\n"                                                             \
-                   "subs r5, r5, r3\n"                                                         \
-                   "mov r0, lr\n"                                                              \
-                   "stmia r0!, {r4, r5, r6, r7}\n"                                             \
-                   INTARSIA_RESTORE_HIGH("r4", "r5", "r6", "r7") INTARSIA_RESTORE_R7           \
-                   : "+l"(x), "+l"(weight), "+l"(end), "+l"(to)                                \
-                   :                                                                           \
-                   : "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r12", "lr", "cc", "memory")
+#define INTARSIA_WORD(after0, after1, after2, after3)                                         \
+  "ldmia r1!, {r4}\n" INTARSIA_WEIGHT0 after0 INTARSIA_WEIGHT1 after1 INTARSIA_WEIGHT2 after2 \
+      INTARSIA_WEIGHT3 after3
+// A loop takes two words; an odd one is its second, as if the first had been zeros: r2 is negative.
+#define INTARSIA_LOOP(start, middle, word1, word2)                                               \
+  "cmp r2, #0\nbmi " middle "f\n" start ":\n" word1 middle ":\n" word2 "cmp r1, r12\nbne " start \
+  "b\n"
 
-INTARSIA_OUTLINE void intarsia_dot_by_two_pushes_20(const int32_t *pairs, const int8_t *weights,
-                                                    int32_t count, int32_t *sums) {
-  INTARSIA_DOT_OF_PAIRS(INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_END, INTARSIA_BEGIN, INTARSIA_END),
-                        INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_END, INTARSIA_BEGIN, INTARSIA_END));
-}
-
-INTARSIA_OUTLINE void intarsia_dot_by_four_pushes_20(const int32_t *pairs, const int8_t *weights,
-                                                     int32_t count, int32_t *sums) {
-  INTARSIA_DOT_OF_PAIRS(
-      INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END),
-      INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END));
-}
-
-INTARSIA_OUTLINE void intarsia_dot_by_eight_pushes_20(const int32_t *pairs, const int8_t *weights,
-                                                      int32_t count, int32_t *sums) {
-  INTARSIA_DOT_OF_PAIRS(
-      INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_GO_ON),
-      INTARSIA_WORD(INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END));
+INTARSIA_OUTLINE void intarsia_dot_of_pairs_pushes_20(const int32_t *pairs, const int8_t *weights,
+                                                      int32_t count, int32_t block, int32_t *sums) {
+  register const int32_t *x __asm__("r0") = pairs;
+  register const int8_t *weight __asm__("r1") = weights;
+  register const int8_t *end __asm__("r2") = weights + count;
+  register int32_t *to __asm__("r3") = sums;
+  register int32_t together __asm__("r4") = block;
+  __asm__ volatile(
+      ".syntax unified\n" INTARSIA_SAVE_R7
+      "mov r12, r4\n" INTARSIA_SAVE_HIGH("r4", "r5", "r6", "r7")
+      "mov lr, r3\n"
+      "ldmia r3!, {r4, r5, r6, r7}\n"
+      "lsls r3, r6, #16\n"
+      "adds r3, r3, r4\n"
+      "mov r10, r3\n"
+      "lsls r3, r7, #16\n"
+      "adds r3, r3, r5\n"
+      "mov r11, r3\n"
+      "mov r4, r12\n"
+      "mov r12, r2\n"
+      "subs r2, r2, r1\n"
+      "lsls r2, r2, #29\n"
+      "movs r3, #0\n"
+      "mov r8, r3\n"
+      "mov r9, r3\n"
+      "cmp r4, #4\n"
+      "beq 4f\n"
+      "bhi 8f\n"
+      // By two.
+      INTARSIA_LOOP("1", "2",
+                    INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_END, INTARSIA_BEGIN, INTARSIA_END),
+                    INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_END, INTARSIA_BEGIN, INTARSIA_END))
+      "b 9f\n"
+      "8: b 8f\n"
+      "4:\n"
+      INTARSIA_LOOP("1", "2",
+                    INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END),
+                    INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END))
+      "b 9f\n"
+      "8:\n"
+      INTARSIA_LOOP("1", "2",
+                    INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_GO_ON),
+                    INTARSIA_WORD(INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END))
+      "9: lsls r2, r6, #16\n"
+      "mov r4, r10\n"
+      "subs r4, r4, r2\n"
+      "lsls r3, r7, #16\n"
+      "mov r5, r11\n"
+      "subs r5, r5, r3\n"
+      "mov r0, lr\n"
+      "stmia r0!, {r4, r5, r6, r7}\n" INTARSIA_RESTORE_HIGH("r4", "r5", "r6", "r7")
+      INTARSIA_RESTORE_R7
+      : "+l"(x), "+l"(weight), "+l"(end), "+l"(to), "+l"(together)
+      :
+      : "r5", "r6", INTARSIA_CLOBBERS_R7 "r12", "lr", "cc", "memory");
 }
 #endif
 
@@ -146,12 +148,7 @@ INTARSIA_INLINE void intarsia_dot_of_pairs(const int32_t *pairs, const int8_t *w
                                            int32_t count, int32_t block,
                                            int32_t sums[kIntarsiaPixels]) {
 #if INTARSIA_HAS_THUMB1
-  if (block == 2)
-    intarsia_dot_by_two_pushes_20(pairs, weights, count, sums);
-  else if (block == 4)
-    intarsia_dot_by_four_pushes_20(pairs, weights, count, sums);
-  else
-    intarsia_dot_by_eight_pushes_20(pairs, weights, count, sums);
+  intarsia_dot_of_pairs_pushes_20(pairs, weights, count, block, sums);
 #else
   for (int32_t left = count; left > 0;) {
     int32_t both[2] = {0, 0};

@@ -31,7 +31,7 @@ class Builder {
   }
 
   // Weights [..] with per-channel scales along `axis`, and mostly a bias.
-  void constants(Node& node, Shape shape, int32_t axis, bool has_bias = true) {
+  void constants(Node& node, Shape shape, int32_t axis, bool has_bias = true, int64_t most = 127) {
     const int64_t channels = shape[static_cast<size_t>(axis)];
     Quantization weights{{}, {}, axis}, bias{{}, {}, 0};
     for (int64_t c = 0; c < channels; ++c) {
@@ -44,8 +44,9 @@ class Builder {
     const bool saturated = random_.chance(10);
     std::vector<uint8_t> bytes;
     for (int64_t i = 0; i < element_count(shape); ++i)
-      bytes.push_back(static_cast<uint8_t>(saturated ? (random_.chance(50) ? -127 : 127)
-                                                     : random_.range(-127, 127)));
+      bytes.push_back(static_cast<uint8_t>(
+          saturated ? (random_.chance(50) ? -most : std::min<int64_t>(most, 127))
+                    : random_.range(-most, std::min<int64_t>(most, 127))));
     node.inputs.push_back(add({"w", DataType::Int8, shape, weights, constant(std::move(bytes))}));
     if (!has_bias) return;
     std::vector<uint8_t> words;
@@ -110,7 +111,8 @@ Module window_module(Random& random, const WindowCase& c) {
     attrs.activation = c.activation;
     node.attributes = attrs;
     const int64_t depth = c.channels / c.groups;
-    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0, c.has_bias);
+    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0, c.has_bias,
+                      c.most_weight);
     return builder.finish(std::move(node), c.kernel_h * c.kernel_w * depth, c.small_multipliers);
   }
   if (c.kind == OpKind::TransposeConv2d) {
@@ -140,7 +142,8 @@ Module window_module(Random& random, const WindowCase& c) {
   attrs.padding = c.padding;
   attrs.activation = c.activation;
   node.attributes = attrs;
-  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3, c.has_bias);
+  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3, c.has_bias,
+                    c.most_weight);
   return builder.finish(std::move(node), c.kernel_h * c.kernel_w, c.small_multipliers);
 }
 
