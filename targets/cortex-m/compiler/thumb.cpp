@@ -26,7 +26,7 @@ Parts parts_of(const Window& w) {
   for (int64_t count = 1; count <= w.kernel_h; ++count) {
     const int64_t rows = ceil_div(w.kernel_h, count);
     if (rows < w.kernel_h && row % kWord != 0) return {};
-    const int64_t kept = rows < w.kernel_h ? kPixels * kWord * w.out_c : 0;
+    const int64_t kept = kPixels * kWord * (rows < w.kernel_h ? w.out_c : 1);
     const int64_t bytes =
         kept + 2 * kWord * round_up(rows * row, kWord) + (padded ? kPixels * row : 0);
     if (bytes <= kMostBytes) return {rows, bytes};
@@ -125,7 +125,7 @@ LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& 
   Layout layout =
       pairs ? Layout{"intarsia_long_conv", paired, run} : Layout{"intarsia_thumb_conv", one, run};
   Conv made = conv;
-  if (!pairs) {
+  if (core == CoreClass::Thumb) {
     const Parts parts = parts_of(w);
     layout.marks = blocks_of_rows(conv.rows, w, parts);
     if (!layout.marks.empty()) made.window.strip_h = parts.rows, layout.scratch_bytes = parts.bytes;

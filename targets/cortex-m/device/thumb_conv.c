@@ -8,27 +8,12 @@
 
 #include "intarsia/targets/cortex_m/bytes.h"  // behind optimise.h, for its functions too
 
-// Of four pixels: where their windows begin in the image, which may be outside.
-struct windows {
-  const int8_t *image[kIntarsiaPixels];
-  int32_t y[kIntarsiaPixels], x[kIntarsiaPixels];
-};
-
 INTARSIA_INLINE void retreat(const struct intarsia_window *w, struct intarsia_place *at) {
   if (at->x-- > 0) return;
   at->x = w->out_w - 1;
   if (at->y-- > 0) return;
   at->y = w->out_h - 1;
   at->image -= w->in_h * w->in_w * w->in_c;
-}
-
-INTARSIA_INLINE void find_windows(const struct intarsia_window *w, struct intarsia_place *at,
-                                  struct windows *four) {
-  for (int32_t pixel = 0; pixel < kIntarsiaPixels; ++pixel, intarsia_advance(w, at)) {
-    four->image[pixel] = at->image;
-    four->y[pixel] = at->y * w->stride_h - w->pad_top;
-    four->x[pixel] = at->x * w->stride_w - w->pad_left;
-  }
 }
 
 // A row of a window, which begins in row y and column x of the image, with what lies beyond it. Returns where `to` ends.
@@ -42,19 +27,21 @@ INTARSIA_OUTLINE int8_t *copy_row(const struct intarsia_window *w, const int8_t 
   return intarsia_fill(to, w->in_zero, (columns - last) * channels);
 }
 
-// Rows `ky` to `end` of four windows; `padded` holds four rows. Returns where the pairs end.
-INTARSIA_OUTLINE int32_t *pack_rows(const struct intarsia_window *w, const struct windows *four,
-                                    int32_t ky, int32_t end, int32_t *pairs, int8_t *padded) {
+// Rows `ky` to `end` of the windows of four pixels from `first` on; `padded` holds four rows. Returns where the pairs end.
+INTARSIA_OUTLINE int32_t *pack_rows(const struct intarsia_window *w,
+                                    const struct intarsia_place *first, int32_t ky, int32_t end,
+                                    int32_t *pairs, int8_t *padded) {
   const int32_t row = w->kernel_w * w->in_c;
   for (; ky < end; ++ky, pairs += 2 * row) {
     const int8_t *from[kIntarsiaPixels];
-    for (int32_t pixel = 0; pixel < kIntarsiaPixels; ++pixel) {
-      const int32_t y = four->y[pixel] + ky * w->dilation_h, x = four->x[pixel];
-      if (y >= 0 && y < w->in_h && x >= 0 && x + w->kernel_w <= w->in_w)
-        from[pixel] = four->image[pixel] + (y * w->in_w + x) * w->in_c;
-      else
-        copy_row(w, four->image[pixel], y, x, padded + pixel * row),
-            from[pixel] = padded + pixel * row;
+    struct intarsia_place at = *first;
+    for (int32_t pixel = 0; pixel < kIntarsiaPixels; ++pixel, intarsia_advance(w, &at)) {
+      const int32_t y = at.y * w->stride_h - w->pad_top + ky * w->dilation_h,
+                    x = at.x * w->stride_w - w->pad_left;
+      from[pixel] = at.image + (y * w->in_w + x) * w->in_c;
+      if (y >= 0 && y < w->in_h && x >= 0 && x + w->kernel_w <= w->in_w) continue;
+      from[pixel] = padded + pixel * row;
+      copy_row(w, at.image, y, x, padded + pixel * row);
     }
     INTARSIA_PACK(pairs, from, row);
   }
@@ -72,10 +59,9 @@ struct part {
 INTARSIA_INLINE void four_pixels(const struct intarsia_window *w, const struct part *part,
                                  int32_t *kept, int8_t *output,
                                  const struct intarsia_channel *channels, enum intarsia_way way) {
-  const bool several = !(part->first && part->last);
+  const int32_t step = part->first && part->last ? 0 : kIntarsiaPixels;
   const int8_t *weights = part->weights;
-  int32_t own[kIntarsiaPixels];
-  int32_t *sums = several ? kept : own;
+  int32_t *sums = kept;
   struct intarsia_results results = {sums, channels, output, kIntarsiaPixels,
                                      0,    w->out_c, w->low, w->high};
   for (int32_t left = w->out_c; left > 0; --left, ++channels, ++results.output) {
@@ -86,7 +72,7 @@ INTARSIA_INLINE void four_pixels(const struct intarsia_window *w, const struct p
       results.sums = sums;
       intarsia_results_of_one(&results, channels, way);
     }
-    if (several) sums += kIntarsiaPixels;
+    sums += step;
   }
 }
 
@@ -96,23 +82,22 @@ INTARSIA_INLINE void by_fours(const struct intarsia_window *w, const int8_t *inp
   const int32_t row = w->kernel_w * w->in_c, pitch = (w->kernel_h * row + 3) / 4 * 4,
                 rows = w->strip_h, pixels = w->batches * w->out_h * w->out_w;
   int32_t *kept = (int32_t *)(void *)scratch;
-  int32_t *pairs = rows < w->kernel_h ? kept + kIntarsiaPixels * w->out_c : kept;
+  int32_t *pairs = kept + (rows < w->kernel_h ? kIntarsiaPixels * w->out_c : kIntarsiaPixels);
   int8_t *padded = (int8_t *)(pairs + 2 * ((rows * row + 3) / 4 * 4));
   struct intarsia_place at = {input, 0, 0};
-  struct windows four;
   for (int32_t next = 0; next < pixels; next += kIntarsiaPixels) {
     for (; next + kIntarsiaPixels > pixels; --next) retreat(w, &at);  // the last four overlap
-    find_windows(w, &at, &four);
     struct part part = {pairs, weights, pitch, 0, true, false};
     for (int32_t ky = 0; ky < w->kernel_h; ky += rows) {
       part.last = ky + rows >= w->kernel_h;
-      int32_t *end = pack_rows(w, &four, ky, part.last ? w->kernel_h : ky + rows, pairs, padded);
+      int32_t *end = pack_rows(w, &at, ky, part.last ? w->kernel_h : ky + rows, pairs, padded);
       part.count = (int32_t)(end - pairs) / 2;
       for (; part.count % 4 != 0; ++part.count) *end++ = 0, *end++ = 0;
       four_pixels(w, &part, kept, output + next * w->out_c, channels, way);
       part.weights += part.count;
       part.first = false;
     }
+    for (int32_t pixel = 0; pixel < kIntarsiaPixels; ++pixel) intarsia_advance(w, &at);
   }
 }
 
