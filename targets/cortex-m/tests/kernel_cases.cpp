@@ -38,6 +38,39 @@ std::vector<graph::Module> small_convolutions() {
   return modules;
 }
 
+namespace {
+
+// Eight, four or two products add up in 16 bits, or not even two do (device/thumb_pairs.h).
+void add_convolutions_by_weights(std::vector<graph::Module>& modules, OpKind kind) {
+  Random random(35);
+  for (const int64_t most : {15, 31, 63, 100, 128})
+    for (const int64_t kernel : {1, 2, 3})
+      for (const int64_t channels : {4, 7, 24}) {
+        WindowCase c{
+            kind,   random.range(1, 2), random.range(2, 7), random.range(2, 7), channels, channels,
+            kernel, random.range(1, 3), random.range(1, 2)};
+        if (kind == OpKind::Conv2d) c.out_channels = random.range(1, 9);
+        c.padding = {random.range(0, 1), random.range(0, 1), 3, 3};
+        c.activation = any_activation(random);
+        c.small_multipliers = !random.chance(15), c.most_weight = most;
+        modules.push_back(window_module(random, c));
+      }
+}
+
+// Windows whose rows go into scratch one or two at a time.
+void add_convolutions_in_parts(std::vector<graph::Module>& modules) {
+  Random random(36);
+  for (const int64_t channels : {64, 100, 128}) {
+    WindowCase c{OpKind::Conv2d, 1, 3, 4, channels, 5, 3, 3, 1};
+    c.padding = {1, 1, 1, 1};
+    c.activation = any_activation(random);
+    c.most_weight = channels == 100 ? 31 : 127;
+    modules.push_back(window_module(random, c));
+  }
+}
+
+}  // namespace
+
 std::vector<graph::Module> larger_convolutions() {
   std::vector<graph::Module> modules;
   Random random(2);
@@ -51,6 +84,8 @@ std::vector<graph::Module> larger_convolutions() {
     c.small_multipliers = i % 5 != 0;
     modules.push_back(window_module(random, c));
   }
+  add_convolutions_by_weights(modules, OpKind::Conv2d);
+  add_convolutions_in_parts(modules);
   return modules;
 }
 
@@ -75,6 +110,7 @@ std::vector<graph::Module> depthwise_convolutions() {
         c.small_multipliers = !random.chance(15), c.has_bias = !random.chance(25);
         modules.push_back(window_module(random, c));
       }
+  add_convolutions_by_weights(modules, OpKind::DepthwiseConv2d);
   return modules;
 }
 

@@ -31,7 +31,7 @@ class Builder {
   }
 
   // Weights [..] with per-channel scales along `axis`, and mostly a bias.
-  void constants(Node& node, Shape shape, int32_t axis, bool has_bias = true) {
+  void constants(Node& node, Shape shape, int32_t axis, bool has_bias = true, int64_t most = 127) {
     const int64_t channels = shape[static_cast<size_t>(axis)];
     Quantization weights{{}, {}, axis}, bias{{}, {}, 0};
     for (int64_t c = 0; c < channels; ++c) {
@@ -42,11 +42,12 @@ class Builder {
     }
     // Saturated weights now and then: the largest sums. Few networks have -128, the least of them.
     const bool saturated = random_.chance(10);
-    const int least = random_.chance(20) ? -128 : -127;
+    const int64_t reach = random_.chance(20) && most == 127 ? 128 : most;
     std::vector<uint8_t> bytes;
     for (int64_t i = 0; i < element_count(shape); ++i)
-      bytes.push_back(static_cast<uint8_t>(saturated ? (random_.chance(50) ? least : 127)
-                                                     : random_.range(least, 127)));
+      bytes.push_back(static_cast<uint8_t>(
+          saturated ? (random_.chance(50) ? -reach : std::min<int64_t>(reach, 127))
+                    : random_.range(-reach, std::min<int64_t>(reach, 127))));
     node.inputs.push_back(add({"w", DataType::Int8, shape, weights, constant(std::move(bytes))}));
     if (!has_bias) return;
     std::vector<uint8_t> words;
@@ -111,7 +112,8 @@ Module window_module(Random& random, const WindowCase& c) {
     attrs.activation = c.activation;
     node.attributes = attrs;
     const int64_t depth = c.channels / c.groups;
-    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0, c.has_bias);
+    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0, c.has_bias,
+                      c.most_weight);
     return builder.finish(std::move(node), c.kernel_h * c.kernel_w * depth, c.small_multipliers);
   }
   if (c.kind == OpKind::TransposeConv2d) {
@@ -141,7 +143,8 @@ Module window_module(Random& random, const WindowCase& c) {
   attrs.padding = c.padding;
   attrs.activation = c.activation;
   node.attributes = attrs;
-  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3, c.has_bias);
+  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3, c.has_bias,
+                    c.most_weight);
   return builder.finish(std::move(node), c.kernel_h * c.kernel_w, c.small_multipliers);
 }
 
