@@ -60,6 +60,7 @@ struct TimedRegion {
 // transfers as well.
 TimedRun run_timed(std::span<const uint8_t> payload, std::vector<TimedRegion> regions,
                    const std::string& memory_mode,
-                   simulators::ethos_u::Observer* watcher = nullptr);
+                   simulators::ethos_u::Observer* watcher = nullptr,
+                   const std::string& system = "");
 
 }  // namespace intarsia::test::ethos_u

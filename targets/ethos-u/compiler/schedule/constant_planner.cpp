@@ -61,7 +61,7 @@ const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfi
         {"scheduling for the NPU, weights encoded", std::ssize(streams_), 0});
   place->second = make_constant_stream(
       draft_.hardware, draft_.schedule.operations.at(static_cast<size_t>(unit.view)), unit.ifm.type,
-      block, unit.first, unit.end);
+      block, unit.first, unit.end, draft_.constants_are_slow());
   return place->second;
 }
 

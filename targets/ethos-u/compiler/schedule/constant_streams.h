@@ -22,8 +22,11 @@ struct ConstantStream {
 // Before the stream is known: one slice with the largest palette.
 double least_header_cycles();
 
+// From slow memory the shortest stream is the best, since reading it is what takes time. Else decoding is: a cycle in which
+// the decoder stands still for headers is worth the bits of the weights that it would have put out, so that a percent of
+// time weighs as much as a percent of length.
 ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
                                     DataType ifm_type, const BlockConfig& block, int32_t first,
-                                    int32_t end);
+                                    int32_t end, bool memory_is_slow);
 
 }  // namespace intarsia::targets::ethos_u
