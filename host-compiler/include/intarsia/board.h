@@ -83,7 +83,7 @@ struct Board {
   Roles roles;
   uint64_t stack_size = 0;
   std::map<std::string, int64_t> clocks_mhz;  // of devices, by their names in `accessible_by`
-  std::optional<Emulator> emulator;  // none: a program for it cannot be started from here
+  std::optional<Emulator> emulator;           // none: a program for it cannot be started from here
 
   // Whether devices that the board itself lacks can be simulated beside its emulator.
   bool takes_simulated_devices() const { return emulator && emulator->device_window_size > 0; }

@@ -82,7 +82,8 @@ KindSpec make_spec() {
       const std::string& system = attributes.get_string("system");
       const auto* npu = isa::ethos_u::find_npu_timing(configuration->tag);
       INTARSIA_CHECK(npu != nullptr, "every configuration has a timing");
-      if (isa::ethos_u::memory_system(*npu, system, attributes.get_string("memory-mode"))) return {};
+      if (isa::ethos_u::memory_system(*npu, system, attributes.get_string("memory-mode")))
+        return {};
       const std::vector<std::string> all = memory_systems();
       const bool is_other = std::find(all.begin(), all.end(), system) != all.end();
       return Diagnostics(
@@ -160,8 +161,9 @@ void add_kinds(TargetRegistry& registry) {
   kind.cost = estimate;
   kind.transfer_microseconds = transfer_microseconds;
   kind.memories = own_memories;
-  kind.on_board = [](const Target& device, const MemoryMap& memory)
-      -> Result<std::vector<std::pair<std::string, AttributeValue>>> {
+  kind.on_board =
+      [](const Target& device,
+         const MemoryMap& memory) -> Result<std::vector<std::pair<std::string, AttributeValue>>> {
     INTARSIA_TRY(const std::optional<std::string> system, system_on_board(device, memory));
     if (!system) return std::vector<std::pair<std::string, AttributeValue>>{};
     return std::vector<std::pair<std::string, AttributeValue>>{{"system", *system}};

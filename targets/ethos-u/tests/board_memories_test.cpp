@@ -26,8 +26,8 @@ std::string system_of(const CompiledModel& model) {
 }
 
 double cycles(const CompiledModel& model, const std::string& system) {
-  const TimedRun run = run_timed(model, model.program().emitted.streams.at(0), "shared-sram",
-                                 nullptr, system);
+  const TimedRun run =
+      run_timed(model, model.program().emitted.streams.at(0), "shared-sram", nullptr, system);
   EXPECT_EQ(run.problem, "");
   return run.totals.cycles;
 }

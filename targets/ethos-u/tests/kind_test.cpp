@@ -63,8 +63,10 @@ TEST(Kind, TheMemorySystemFollowsTheProductOrIsNamed) {
   const auto own = memory_system_of(device("ethos-u55-128 -system=400:8/32/32/32:2/64/9/9"));
   EXPECT_EQ(own.clock_mhz, 400);
   EXPECT_EQ(own.memory_of_region(0).bytes_per_cycle, 2);
-  EXPECT_THAT(parsed("ethos-u55-128 -system=400:16/32/32/32"), HasSubstr("bytes a cycle (up to 8)"));
-  EXPECT_THAT(parsed("ethos-u65-256 -system=400:16/32/32/32"), testing::Not(HasSubstr("no memory system")));
+  EXPECT_THAT(parsed("ethos-u55-128 -system=400:16/32/32/32"),
+              HasSubstr("bytes a cycle (up to 8)"));
+  EXPECT_THAT(parsed("ethos-u65-256 -system=400:16/32/32/32"),
+              testing::Not(HasSubstr("no memory system")));
   // The simulator beside an emulator counts by the same.
   const TargetKind& kind = registry.kind("ethos-u");
   EXPECT_THAT(kind.simulator(device("ethos-u65-256 -system=Ethos_U65_Mid_End")).attach_expression,

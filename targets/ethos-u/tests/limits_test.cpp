@@ -231,8 +231,9 @@ TEST(Memories, TheBoardDecidesTheSystem) {
   board.streams = board.pools[0];
   EXPECT_EQ(system("ethos-u55-32"), "500:8/64/50/25");
   board.streams->accessible_by = {"cpu"};
-  EXPECT_THAT(system("ethos-u55-32"),
-              HasSubstr("keeps its command streams and weights in 'sram', which it does not reach"));
+  EXPECT_THAT(
+      system("ethos-u55-32"),
+      HasSubstr("keeps its command streams and weights in 'sram', which it does not reach"));
 }
 
 }  // namespace

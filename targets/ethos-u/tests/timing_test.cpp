@@ -72,8 +72,7 @@ TEST(Timing, MemoriesLieBehindThePortsOfTheMode) {
 }
 
 TEST(Timing, MemorySystemsInNumbers) {
-  const auto two =
-      memory_system(npu("u55_128"), "400:8/32/32/33:0.5/128/64/65", "shared-sram");
+  const auto two = memory_system(npu("u55_128"), "400:8/32/32/33:0.5/128/64/65", "shared-sram");
   ASSERT_TRUE(two);
   EXPECT_EQ(two->clock_mhz, 400);
   EXPECT_EQ(two->memory_of_region(1).bytes_per_cycle, 8);

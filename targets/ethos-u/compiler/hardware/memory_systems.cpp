@@ -75,8 +75,8 @@ Result<std::optional<std::string>> system_on_board(const Target& device, const M
                     constants->name));
   const isa::ethos_u::NpuTiming& npu = timing_of(device);
   const isa::ethos_u::MemorySystem otherwise = memory_system_of(device);
-  const double mhz = clock == memory.clocks_mhz.end() ? otherwise.clock_mhz
-                                                      : static_cast<double>(clock->second);
+  const double mhz =
+      clock == memory.clocks_mhz.end() ? otherwise.clock_mhz : static_cast<double>(clock->second);
   // AXI0 leads to the fast memory, or to all maps; AXI1 to constants, in dedicated modes to maps too.
   const bool dedicated = is_dedicated(device);
   const MemoryPool* axi0 = dedicated ? fast : maps;

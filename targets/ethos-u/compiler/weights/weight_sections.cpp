@@ -138,9 +138,8 @@ class Search {
     for (size_t row = 0; row < (way.zero_runs ? kZeroDivisors : 1); ++row) {
       Columns& slice = way.slice.emplace_back();
       for (size_t c = 0; c < kColumns; ++c) {
-        const int64_t bits = c < codes.size()
-                                 ? slice_bits(codes[c], way.zero_runs) + headers_.slice
-                                 : impossible_;
+        const int64_t bits =
+            c < codes.size() ? slice_bits(codes[c], way.zero_runs) + headers_.slice : impossible_;
         slice.set(
             c, state_cost(static_cast<int32_t>(bits)) + static_cast<int32_t>(row * kColumns + c));
       }
