@@ -70,9 +70,12 @@ def best(figures, key):
     return min(values) if values else None
 
 
-def row(program, velas, model, npu, mode, keep_dead_channels):
-    ours = measure(program, ["compile", model, npu, mode, *(["keep-dead-channels"] if keep_dead_channels else [])])
+def row(program, velas, model, npu, mode, keep_dead_channels, both=False):
+    kept = ["keep-dead-channels"]
+    ours = measure(program, ["compile", model, npu, mode, *(kept if keep_dead_channels else [])])
     line = {"model": model.parent.name, "npu": npu, "mode": mode, "ours": ours}
+    if both:
+        line["kept"] = measure(program, ["compile", model, npu, mode, *kept])
     for vela in velas:
         files = [vela.compile(model, npu, mode, optimise) for optimise in ("Performance", "Size")]
         line[vela.name] = [measure(program, ["stream", made, mode]) if made else None for made in files]
@@ -154,6 +157,50 @@ def ratios_of(line, vela, key):
     return (clock if key == "cycles" else literal), (clock >= 1) == (literal >= 1)
 
 
+def thousands(value):
+    return f"{value / 1000:.1f}"
+
+
+def print_npus(lines, velas):
+    """A table for each NPU: of each network and memory mode the better of all Velas' streams and ours in thousands of cycles,
+    by the clock, by the literal estimate, and what Vela printed for its own; then geometric means, of all networks with
+    and without elimination of dead channels. A star: clock and literal estimate do not agree which is faster."""
+    means = {}
+    for npu in dict.fromkeys(line["npu"] for line in lines):
+        print(f"| {npu.removeprefix('ethos-')} | network | our clock: Vela / ours | literal estimate: Vela / ours "
+              "| Vela prints | with dead channels kept | SRAM: Vela / ours |")
+        print("|---" * 7 + "|")
+        for line in (one for one in lines if one["npu"] == npu and "error" not in one["ours"]):
+            figures = [f for vela in velas for f in line[vela.name] if f and "error" not in f]
+            if not figures:
+                continue
+            texts, ratios = [], {}
+            for key in ("cycles", "literal"):
+                vela = best(figures, key)
+                ratios[key] = vela / line["ours"][key]
+                ratios["kept " + key] = vela / line["kept"][key]
+                texts.append(f"{thousands(vela)} / {thousands(line['ours'][key])} = {ratios[key]:.2f}")
+            star = "" if (ratios["cycles"] >= 1) == (ratios["literal"] >= 1) else "*"
+            printed = min((f["printed"] for f in figures if f.get("printed")), default=None)
+            fast = min(line[vela.name][0]["sram"] for vela in velas
+                       if line[vela.name][0] and "error" not in line[vela.name][0])
+            print(f"| {line['mode']} | {line['model']} | {texts[0]}{star} | {texts[1]} | "
+                  f"{thousands(printed) if printed else 'none'} | {ratios['kept cycles']:.2f}, "
+                  f"{ratios['kept literal']:.2f} | {fast} / {line['ours']['sram']} |")
+            means.setdefault((npu, line["mode"]), []).append(ratios)
+        print()
+    print("| geometric mean | networks | clock | literal | clock, dead channels kept | literal, kept | least clock, kept |")
+    print("|---" * 7 + "|")
+    everything = [ratios for values in means.values() for ratios in values]
+    for name, values in [(f"{npu.removeprefix('ethos-')} {mode}", values)
+                         for (npu, mode), values in means.items()] + [("all", everything)]:
+        text = [f"{geometric_mean([ratios[key] for ratios in values]):.2f}"
+                for key in ("cycles", "literal", "kept cycles", "kept literal")]
+        least = min(ratios["kept cycles"] for ratios in values)
+        print(f"| {name} | {len(values)} | " + " | ".join(text) + f" | {least:.3f} |")
+    print()
+
+
 def print_columns(lines, velas):
     """Of the streams that Vela makes for speed, in thousands of cycles: our clock, the literal estimate, what Vela printed."""
     models = list(dict.fromkeys(line["model"] for line in lines))
@@ -181,6 +228,9 @@ def main():
     parser.add_argument("--ratios", action="store_true", help="print the ratios alone, in Markdown")
     parser.add_argument("--columns", action="store_true",
                         help="print clock, literal estimate and Vela's printed cycles of Vela's streams, in Markdown")
+    parser.add_argument("--npus", action="store_true",
+                        help="print a table for each NPU and geometric means, with and without elimination of dead "
+                             "channels, in Markdown")
     parser.add_argument("--keep-dead-channels", "--no-slim", action="store_true",
                         help="without elimination of dead channels")
     parser.add_argument("--json", type=pathlib.Path, help="write every figure here as well")
@@ -195,10 +245,11 @@ def main():
             velas.append(Vela(name, packages, arguments.work.resolve()))
         except (subprocess.CalledProcessError, StopIteration, OSError) as failure:
             print(f"Vela {name} cannot be had here, its columns are missing: {failure}", file=sys.stderr)
-    lines = [row(arguments.measure, velas, model.resolve(), npu, mode, arguments.keep_dead_channels)
+    lines = [row(arguments.measure, velas, model.resolve(), npu, mode, arguments.keep_dead_channels, arguments.npus)
              for model in arguments.models for npu in arguments.npu
              for mode in MODES[npu[:9]] if mode in arguments.mode]
-    (print_ratios if arguments.ratios else print_columns if arguments.columns else print_table)(lines, velas)
+    (print_npus if arguments.npus else print_ratios if arguments.ratios
+     else print_columns if arguments.columns else print_table)(lines, velas)
     if arguments.json:
         arguments.json.write_text(json.dumps(lines, indent=1))
 

@@ -12,6 +12,7 @@
 #include "hardware/configuration.h"
 #include "hardware/memory_systems.h"
 #include "intarsia/builtin_targets.h"
+#include "intarsia/plugin/check.h"
 #include "legalise/patterns.h"
 #include "lower.h"
 
@@ -62,8 +63,9 @@ KindSpec make_spec() {
                              "keep to encodings that streams of Arm's compiler show"),
       AttributeSpec::word("memory-mode", std::nullopt, memory_modes(),
                           "where constants and feature maps lie; follows the product"),
-      AttributeSpec::word("system", std::nullopt, memory_systems(),
-                          "clock, bandwidths and latencies of the memories; follows the product"),
+      AttributeSpec::text("system", std::nullopt,
+                          "clock, bandwidths and latencies of the memories: a name, or numbers; "
+                          "follows the board, or the product"),
       AttributeSpec::integer("sram-limit", std::nullopt, 0, std::numeric_limits<int64_t>::max(),
                              "bytes of SRAM that a function may keep alive at once, its inputs and "
                              "outputs included"),
@@ -76,13 +78,24 @@ KindSpec make_spec() {
   };
   spec.validate = [](const Attributes& attributes) -> Result<void> {
     const std::string product(attributes.get_string("product"));
-    const std::vector<std::string> systems = memory_systems(product);
-    if (std::find(systems.begin(), systems.end(), attributes.get_string("system")) == systems.end())
-      return Diagnostics("",
-                         fmt::format("'{}' is a memory system of another product than the Ethos-{}",
-                                     attributes.get_string("system"), product),
-                         fmt::format("write -system={}", fmt::join(systems, " or -system=")));
-    if (find_configuration(attributes) != nullptr) return {};
+    if (const Configuration* configuration = find_configuration(attributes)) {
+      const std::string& system = attributes.get_string("system");
+      const auto* npu = isa::ethos_u::find_npu_timing(configuration->tag);
+      INTARSIA_CHECK(npu != nullptr, "every configuration has a timing");
+      if (isa::ethos_u::memory_system(*npu, system, attributes.get_string("memory-mode")))
+        return {};
+      const std::vector<std::string> all = memory_systems();
+      const bool is_other = std::find(all.begin(), all.end(), system) != all.end();
+      return Diagnostics(
+          "",
+          is_other ? fmt::format("'{}' is a memory system of another product than the Ethos-{}",
+                                 system, product)
+                   : fmt::format("'{}' is no memory system", system),
+          fmt::format("write -system={}, or -system=CLOCK:AXI0:AXI1 in numbers: MHz, and of each "
+                      "port BYTES/BURST/READ/WRITE, bytes a cycle (up to {}), bytes of a burst, "
+                      "cycles of latency: -system=400:8/32/32/32:0.5/128/64/64",
+                      fmt::join(memory_systems(product), " or -system="), npu->bus_bytes));
+    }
     std::vector<int64_t> there;
     for (const Configuration& row : configurations())
       if (row.product == attributes.get_string("product")) there.push_back(row.macs);
@@ -148,6 +161,13 @@ void add_kinds(TargetRegistry& registry) {
   kind.cost = estimate;
   kind.transfer_microseconds = transfer_microseconds;
   kind.memories = own_memories;
+  kind.on_board =
+      [](const Target& device,
+         const MemoryMap& memory) -> Result<std::vector<std::pair<std::string, AttributeValue>>> {
+    INTARSIA_TRY(const std::optional<std::string> system, system_on_board(device, memory));
+    if (!system) return std::vector<std::pair<std::string, AttributeValue>>{};
+    return std::vector<std::pair<std::string, AttributeValue>>{{"system", *system}};
+  };
   kind.driver = driver;
   kind.simulator = simulator;
   kind.disassemble = disassemble;

@@ -5,7 +5,9 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace intarsia::isa::ethos_u {
@@ -139,7 +141,46 @@ struct MemorySystem {
 };
 inline constexpr int kShramPort = 2;
 
-// `system` empty: the product's first. Nothing: no such system, mode, or not of this product.
+// A system in numbers: the clock in MHz, and for each of AXI0 and AXI1 bytes a cycle, burst bytes, read and write latency in
+// cycles, as in "400:8/32/32/32:0.5/128/64/64". Without the second everything lies behind AXI0. Nothing: it is not that.
+inline std::optional<MemorySystem> read_memory_system(const NpuTiming& npu, std::string_view text) {
+  const std::string copy(text);
+  const char* at = copy.c_str();
+  const auto number = [&](double least, double most) -> std::optional<double> {
+    if (*at < '0' || *at > '9') return std::nullopt;
+    char* end = nullptr;
+    const double value = std::strtod(at, &end);
+    at = end;
+    if (value < least || value > most) return std::nullopt;
+    return value;
+  };
+  const auto next = [&](char mark) { return *at == mark && ++at != nullptr; };
+  MemorySystem out;
+  out.name = "numbers";
+  const auto clock = number(1, 10000);
+  if (!clock) return std::nullopt;
+  out.clock_mhz = *clock;
+  size_t ports = 0;
+  while (ports < 2 && next(':')) {
+    const auto bytes = number(1e-6, static_cast<double>(npu.bus_bytes));
+    if (!bytes || !next('/')) return std::nullopt;
+    const auto burst = number(1, 4096);
+    if (!burst || !next('/')) return std::nullopt;
+    const auto read = number(0, 1e7);
+    if (!read || !next('/')) return std::nullopt;
+    const auto write = number(0, 1e7);
+    if (!write) return std::nullopt;
+    out.ports[ports] = {ports == 0 ? "AXI0" : "AXI1", *bytes, static_cast<int64_t>(*burst),
+                        static_cast<int64_t>(*read), static_cast<int64_t>(*write)};
+    ++ports;
+  }
+  if (ports == 0 || *at != 0) return std::nullopt;
+  if (ports == 1) out.ports[1] = out.ports[0];
+  return out;
+}
+
+// `system` empty: the product's first; else a name, or a system in numbers. Nothing: no such system, mode, or not of this
+// product.
 inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::string_view system,
                                                  std::string_view mode) {
   enum Port { Axi0, Axi1 };
@@ -147,6 +188,11 @@ inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::stri
   MemorySystem out;
   std::string_view behind[2];
   bool has_system = false, has_mode = false;
+  const std::optional<MemorySystem> in_numbers = read_memory_system(npu, system);
+  if (in_numbers) {
+    out = *in_numbers;
+    has_system = true;
+  }
 #define SYSTEM(name_, product, clock, axi0, axi1)                                            \
   if (!has_system && (product == U65) == npu.is_u65 && (system.empty() || system == #name_)) \
     has_system = true, out.name = #name_, out.clock_mhz = clock, behind[0] = #axi0,          \
@@ -171,7 +217,13 @@ inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::stri
 #undef SYSTEM
 #undef SYSTEM_MEMORY
 #undef MEMORY_MODE
-  if (out.constants == out.arena && out.arena == out.cache) {
+  if (in_numbers) {
+    // One memory behind one port serves all.
+    if (out.ports[0].name == out.ports[1].name)
+      out.constants = out.arena = out.cache = 0;
+    else if (out.constants == out.arena && out.arena == out.cache)
+      out.constants = 1;
+  } else if (out.constants == out.arena && out.arena == out.cache) {
     const int other = 1 - out.arena;
     out.ports[static_cast<size_t>(other)] = out.ports[static_cast<size_t>(out.arena)];
     out.ports[static_cast<size_t>(other)].name = "OnChipFlash";

@@ -92,6 +92,7 @@ class Machine {
 }  // namespace
 
 MemoryMap memories(const CompileRequest& request) {
+  if (request.board) return *request.board;
   MemoryMap map;
   if (!request.pools.empty()) {
     map.pools = request.pools;

@@ -17,8 +17,9 @@ struct CompileRequest {
   std::optional<int64_t> sram_limit;
   bool confirmed_only = false;
   bool keep_dead_channels = false;
-  std::string system = {};             // empty: the product's first
-  std::vector<MemoryPool> pools = {};  // empty: those of a board in that mode
+  std::string system = {};              // empty: the product's first
+  std::vector<MemoryPool> pools = {};   // empty: those of a board in that mode
+  std::optional<MemoryMap> board = {};  // instead of `pools`
 };
 
 // The memories of a board in that mode: one pool, or DRAM and the NPU's SRAM.

@@ -55,8 +55,18 @@ TEST(Kind, TheMemorySystemFollowsTheProductOrIsNamed) {
   EXPECT_THAT(parsed("ethos-u55-128 -system=Ethos_U65_Mid_End"),
               HasSubstr("'Ethos_U65_Mid_End' is a memory system of another product than the "
                         "Ethos-u55; write -system=Ethos_U55_High_End_Embedded or "
-                        "-system=Ethos_U55_Deep_Embedded"));
-  EXPECT_THAT(parsed("ethos-u55-128 -system=mine"), HasSubstr("Ethos_U55_Deep_Embedded"));
+                        "-system=Ethos_U55_Deep_Embedded, or"));
+  EXPECT_THAT(parsed("ethos-u55-128 -system=mine"),
+              HasSubstr("'mine' is no memory system; write -system=Ethos_U55_High_End_Embedded or "
+                        "-system=Ethos_U55_Deep_Embedded, or -system=CLOCK:AXI0:AXI1 in numbers"));
+  // In numbers, up to what the bus moves in a cycle.
+  const auto own = memory_system_of(device("ethos-u55-128 -system=400:8/32/32/32:2/64/9/9"));
+  EXPECT_EQ(own.clock_mhz, 400);
+  EXPECT_EQ(own.memory_of_region(0).bytes_per_cycle, 2);
+  EXPECT_THAT(parsed("ethos-u55-128 -system=400:16/32/32/32"),
+              HasSubstr("bytes a cycle (up to 8)"));
+  EXPECT_THAT(parsed("ethos-u65-256 -system=400:16/32/32/32"),
+              testing::Not(HasSubstr("no memory system")));
   // The simulator beside an emulator counts by the same.
   const TargetKind& kind = registry.kind("ethos-u");
   EXPECT_THAT(kind.simulator(device("ethos-u65-256 -system=Ethos_U65_Mid_End")).attach_expression,

@@ -254,7 +254,7 @@ TEST(Legalise, SumsThatNoRegistersMeet) {
     }
 }
 
-// Of 16 bits, whose smaller operand TFLite rounds twice: times -2^15 the NPU rounds it likewise.
+// Of 16 bits, whose smaller operand TFLite rounds twice, as does the NPU's output unit; at both ends of the range too.
 TEST(Legalise, SumsOf16Bits) {
   Random random(23);
   for (const OpKind kind : {OpKind::Add, OpKind::Sub})

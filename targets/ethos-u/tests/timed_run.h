@@ -59,7 +59,7 @@ struct TimedRegion {
 // Runs the payload on these regions, by their numbers. Inputs are what the regions hold. `watcher` sees operations and
 // transfers as well.
 TimedRun run_timed(std::span<const uint8_t> payload, std::vector<TimedRegion> regions,
-                   const std::string& memory_mode,
-                   simulators::ethos_u::Observer* watcher = nullptr);
+                   const std::string& memory_mode, simulators::ethos_u::Observer* watcher = nullptr,
+                   const std::string& system = "");
 
 }  // namespace intarsia::test::ethos_u

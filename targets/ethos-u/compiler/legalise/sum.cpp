@@ -70,9 +70,7 @@ class WideSum {
         tfl_(site),
         clamp_(clamp),
         tabled_(tabled_sum(site, kind)),
-        negated_(tabled_ || (kind == OperationKind::Sub && tfl_.first_is_smaller)
-                     ? std::nullopt
-                     : negated_smaller(site)) {
+        smaller_scale_(smaller_scale(site)) {
     if (tabled_) {
       LookUpTable table{fmt::format("{}_smaller", node.name), {}};
       for (const int32_t value : tabled_->table)
@@ -120,28 +118,15 @@ class WideSum {
                          op.clamp_high = clamp_.high;
                        });
     }
-    OperationKind kind = kind_;
-    if (negated_) {
-      smaller = scaled_up(builder_, smaller, -(1 << tfl_.left_shift), *negated_);
-      larger = widened(builder_, larger, tfl_.left_shift - 1);
-      // larger + smaller = larger - (-smaller), larger - smaller = larger + (-smaller)
-      if (kind == OperationKind::Sub) {
-        kind = OperationKind::Add;
-      } else {
-        kind = OperationKind::Sub;
-        if (tfl_.first_is_smaller) negated_is_first_ = true;
-      }
-    } else {
-      smaller = wide_product(builder_, widened(builder_, smaller, tfl_.left_shift), tfl_.smaller);
-      larger = widened(builder_, larger, tfl_.left_shift - 1);
-    }
+    smaller = smaller_scale_ ? scaled_up(builder_, smaller, kSmallerScalar, *smaller_scale_)
+                             : wide_product(builder_, widened(builder_, smaller, tfl_.left_shift),
+                                            tfl_.smaller);
+    larger = widened(builder_, larger, tfl_.left_shift - 1);
     if (!sum_factor_) sum_factor_ = wide_constant(builder_, tfl_.sum.value);
     const Operand out = operands.out;
     operands.out = builder_.inner("sum", DataType::Int32, out.extent);
-    emit_pair(kind, operands, [&](Operation& op) {
-      if (negated_is_first_) op.reverse_operands = !op.reverse_operands;
-      op.global_scale = ChannelScale{.multiplier = 1};
-    });
+    emit_pair(kind_, operands,
+              [&](Operation& op) { op.global_scale = ChannelScale{.multiplier = 1}; });
     Operation last = wide_operation(builder_, OperationKind::Mul, operands.out, *sum_factor_, out,
                                     31 - tfl_.sum.exponent);
     last.clamp_low = clamp_.low;
@@ -169,10 +154,10 @@ class WideSum {
   TflSum tfl_;
   Clamp clamp_;
   std::optional<TabledSum> tabled_;
-  std::optional<ChannelScale> negated_;
+  std::optional<ChannelScale> smaller_scale_;
   std::optional<Operand> sum_factor_;
   int32_t table_ = -1;
-  bool bands_ = false, negated_is_first_ = false;
+  bool bands_ = false;
 };
 
 void emit_sum(Builder& builder, const Node& node, OperationKind kind,

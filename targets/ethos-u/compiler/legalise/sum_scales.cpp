@@ -181,16 +181,10 @@ std::optional<TabledSum> tabled_sum(const Site& site, OperationKind kind) {
   return std::nullopt;
 }
 
-std::optional<ChannelScale> negated_smaller(const Site& site) {
-  const TflSum tfl(site);
-  const auto scale = channel_scale(tfl.smaller);
-  if (!scale || site.out().type != DataType::Int16) return std::nullopt;
-  const Clamp range = range_of(DataType::Int16);
-  const int32_t zero = zero_point_of(site.in(tfl.first_is_smaller ? 0 : 1));
-  for (int32_t x = range.low; x <= range.high; ++x)
-    if (scaled(-int64_t{x - zero} * (1 << tfl.left_shift), *scale, Rounding::Tfl) !=
-        -tfl.scaled_smaller(x - zero))
-      return std::nullopt;
+std::optional<ChannelScale> smaller_scale(const Site& site) {
+  if (site.out().type != DataType::Int16) return std::nullopt;
+  auto scale = channel_scale(TflSum(site).smaller);
+  if (scale) scale->multiplier *= 2;
   return scale;
 }
 

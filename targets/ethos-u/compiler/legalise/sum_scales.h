@@ -39,7 +39,9 @@ struct TabledSum {
 };
 std::optional<TabledSum> tabled_sum(const Site& site, OperationKind kind);
 
-// Of 16 bits: the scale that makes -2^15 times the smaller operand the negative of its scaled value.
-std::optional<ChannelScale> negated_smaller(const Site& site);
+// Of 16 bits: the scale with which `kSmallerScalar` times the smaller operand is its scaled value. 2^15 is no value of 16
+// bits, so the multiplier has the other factor of two, and the product is the same.
+inline constexpr int32_t kSmallerScalar = 1 << 14;
+std::optional<ChannelScale> smaller_scale(const Site& site);
 
 }  // namespace intarsia::targets::ethos_u

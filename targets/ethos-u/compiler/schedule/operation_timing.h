@@ -318,8 +318,10 @@ inline OperationCycles operation_cycles(const NpuTiming& npu, const OperationTim
   // stages. Four blocks at most are under way, so one leaves at the latest a quarter of its own time
   // after the one before it.
   const double blocks = static_cast<double>(out.blocks);
-  const double latency =
-      static_cast<double>(op.ifm.memory.read_latency + op.ofm.memory.write_latency);
+  // Both operands of a block have to be there, such as a factor that lies in slow memory.
+  const int64_t read_latency =
+      std::max(op.ifm.memory.read_latency, op.ifm2 ? op.ifm2->memory.read_latency : int64_t{0});
+  const double latency = static_cast<double>(read_latency + op.ofm.memory.write_latency);
   const double block_ports = (out.ifm.cycles + out.ifm2.cycles + out.ofm.cycles) / blocks;
   const double per_element = output_cycles_per_element(npu, op);
   const int64_t stored_last = op.ofm.bricks && is_elementwise(op.work) ? 16 : 1;
