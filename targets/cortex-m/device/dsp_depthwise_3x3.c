@@ -79,13 +79,27 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
 #define INTARSIA_TAP0(sum) "smlad " #sum ", r12, r2, " #sum "\nsmlad " #sum ", lr, r5, " #sum "\n"
 
 // clang-format off
+// Products of the upper pair of rows, and of the lower, with a column, and the next column's loads: behind each other, or, on a core
+// with two instructions at a time, each beside a product.
+#define INTARSIA_UPPER(sum, tap, before) "smlad " #sum ", r12, " #tap ", " #before "\n"
+#define INTARSIA_LOWER(sum, tap) "smlad " #sum ", lr, " #tap ", " #sum "\n"
+#if INTARSIA_TWO_AT_A_TIME
+#define INTARSIA_STEP(upper, lower, next) upper "ldr.w r12, [r0" next "\n" lower "ldr.w lr, [r1" next "\n"
+#else
+#define INTARSIA_STEP(upper, lower, next) upper lower "ldr.w r12, [r0" next "\nldr.w lr, [r1" next "\n"
+#endif
 #define INTARSIA_FOUR_BY_1                                                                             \
-  INTARSIA_COLUMN(80) INTARSIA_BEGIN(r11)                                                              \
-  INTARSIA_COLUMN(64) INTARSIA_TAP1(r11) INTARSIA_BEGIN(r10)                                           \
-  INTARSIA_COLUMN(48) INTARSIA_TAP0(r11) INTARSIA_TAP1(r10) INTARSIA_BEGIN(r9)                         \
-  INTARSIA_COLUMN(32) INTARSIA_TAP0(r10) INTARSIA_TAP1(r9) INTARSIA_BEGIN(r8)                          \
-  INTARSIA_COLUMN(16) INTARSIA_TAP0(r9) INTARSIA_TAP1(r8)                                              \
-  INTARSIA_FIRST_COLUMN(64) INTARSIA_TAP0(r8)
+  INTARSIA_COLUMN(80)                                                                                  \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r4, r8), INTARSIA_LOWER(r11, r7), ", #64]")                        \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r3, r11) INTARSIA_UPPER(r10, r4, r8),                              \
+                INTARSIA_LOWER(r11, r6) INTARSIA_LOWER(r10, r7), ", #48]")                             \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r2, r11) INTARSIA_UPPER(r10, r3, r10) INTARSIA_UPPER(r9, r4, r8),  \
+                INTARSIA_LOWER(r11, r5) INTARSIA_LOWER(r10, r6) INTARSIA_LOWER(r9, r7), ", #32]")      \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r2, r10) INTARSIA_UPPER(r9, r3, r9) INTARSIA_UPPER(r8, r4, r8),    \
+                INTARSIA_LOWER(r10, r5) INTARSIA_LOWER(r9, r6) INTARSIA_LOWER(r8, r7), ", #16]")       \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r2, r9) INTARSIA_UPPER(r8, r3, r8),                                 \
+                INTARSIA_LOWER(r9, r5) INTARSIA_LOWER(r8, r6), "], #64")                               \
+  INTARSIA_TAP0(r8)
 #define INTARSIA_TWO_BY_1                                                                              \
   INTARSIA_COLUMN(48) INTARSIA_BEGIN(r9)                                                               \
   INTARSIA_COLUMN(32) INTARSIA_TAP1(r9) INTARSIA_BEGIN(r8)                                             \
@@ -95,15 +109,19 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
   INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                         \
   INTARSIA_FIRST_COLUMN(16) INTARSIA_TAP0(r8)
 #define INTARSIA_FOUR_BY_2                                                                             \
-  INTARSIA_COLUMN(128) INTARSIA_BEGIN(r11)                                                             \
-  INTARSIA_COLUMN(112) INTARSIA_TAP1(r11)                                                              \
-  INTARSIA_COLUMN(96) INTARSIA_TAP0(r11) INTARSIA_BEGIN(r10)                                           \
-  INTARSIA_COLUMN(80) INTARSIA_TAP1(r10)                                                               \
-  INTARSIA_COLUMN(64) INTARSIA_TAP0(r10) INTARSIA_BEGIN(r9)                                            \
-  INTARSIA_COLUMN(48) INTARSIA_TAP1(r9)                                                                \
-  INTARSIA_COLUMN(32) INTARSIA_TAP0(r9) INTARSIA_BEGIN(r8)                                             \
-  INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                                                                \
-  INTARSIA_FIRST_COLUMN(128) INTARSIA_TAP0(r8)
+  INTARSIA_COLUMN(128)                                                                                 \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r4, r8), INTARSIA_LOWER(r11, r7), ", #112]")                       \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r3, r11), INTARSIA_LOWER(r11, r6), ", #96]")                              \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r2, r11) INTARSIA_UPPER(r10, r4, r8),                                 \
+                INTARSIA_LOWER(r11, r5) INTARSIA_LOWER(r10, r7), ", #80]")                                   \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r3, r10), INTARSIA_LOWER(r10, r6), ", #64]")                              \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r2, r10) INTARSIA_UPPER(r9, r4, r8),                                 \
+                INTARSIA_LOWER(r10, r5) INTARSIA_LOWER(r9, r7), ", #48]")                                   \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r3, r9), INTARSIA_LOWER(r9, r6), ", #32]")                              \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r2, r9) INTARSIA_UPPER(r8, r4, r8),                                 \
+                INTARSIA_LOWER(r9, r5) INTARSIA_LOWER(r8, r7), ", #16]")                                   \
+  INTARSIA_STEP(INTARSIA_UPPER(r8, r3, r8), INTARSIA_LOWER(r8, r6), "], #128")                              \
+  INTARSIA_TAP0(r8)
 #define INTARSIA_TWO_BY_2                                                                              \
   INTARSIA_COLUMN(64) INTARSIA_BEGIN(r9)                                                               \
   INTARSIA_COLUMN(48) INTARSIA_TAP1(r9)                                                                \

@@ -148,7 +148,8 @@ std::vector<graph::Module> long_and_thin() {
   Random random(12);
   for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d})
     for (const int64_t channels : {1, 3, 5, 10, 20, 33})
-      for (const auto& [kernel_h, kernel_w] : {std::pair{1, 1}, {1, 5}, {7, 1}, {10, 4}, {5, 5}})
+      for (const auto& [kernel_h, kernel_w] :
+           {std::pair{1, 1}, {1, 5}, {7, 1}, {10, 4}, {5, 5}, {3, 3}, {3, 2}})
         for (int64_t stride = 1; stride <= 3; ++stride) {
           WindowCase c{kind,
                        random.range(1, 2),
