@@ -51,7 +51,7 @@ bool twos_fit(const std::vector<int8_t>& row, const Window& w) {
   return true;
 }
 
-// The most weights, 8, 4 or 2, that add up in 16 bits with any inputs, in every block of that many counted from the end of
+// The most weights, 4 or 2, that add up in 16 bits with any inputs, in every block of that many counted from the end of
 // each part; 0 if not even two do.
 int64_t block_of(const std::vector<int8_t>& row, const Window& w, const Parts& parts) {
   const auto run = static_cast<int64_t>(row.size()), part = parts.rows * w.kernel_w * w.in_c;
@@ -63,7 +63,7 @@ int64_t block_of(const std::vector<int8_t>& row, const Window& w, const Parts& p
     }
     return true;
   };
-  for (const int64_t block : {8, 4, 2})
+  for (const int64_t block : {4, 2})
     if (holds(block)) return block;
   return 0;
 }

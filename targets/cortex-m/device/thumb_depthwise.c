@@ -272,13 +272,22 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, struct four_out
   struct intarsia_results results = {work->sums, channel, output, kOutputs,
                                      0,          out_c,   w->low, w->high};
   work->twos_fit = channel->shift >> 8 != 0;
+#if !INTARSIA_HAS_THUMB1
+  struct intarsia_channel plain = *channel;  // once a row, not at each result
+  plain.shift = (int8_t)plain.shift;
+  results.channel = &plain;
+#endif
   int32_t left = w->out_w, offset = 0;
   for (; left > 0;
        left -= kOutputs, offset += kOutputs * work->stride, results.output += kOutputs * out_c) {
     if (left < kOutputs) results.count = left;
     work->sums[0] = work->sums[1] = work->sums[2] = work->sums[3] = bias;
     four_outputs(work, offset);
+#if INTARSIA_HAS_THUMB1
     intarsia_results_of_one(&results, channel, way);
+#else
+    intarsia_results(&results, way);
+#endif
   }
 }
 

@@ -79,7 +79,7 @@ INTARSIA_OUTLINE void INTARSIA_PACK(int32_t *pairs, const int8_t *const pixels[k
 #define INTARSIA_WORD(after0, after1, after2, after3)                                         \
   "ldmia r1!, {r4}\n" INTARSIA_WEIGHT0 after0 INTARSIA_WEIGHT1 after1 INTARSIA_WEIGHT2 after2 \
       INTARSIA_WEIGHT3 after3
-// A loop takes two words; an odd one is its second, as if the first had been zeros: r2 is negative.
+// A loop takes two words, and begins with the second where their number is odd: r2 is negative.
 #define INTARSIA_LOOP(start, middle, word1, word2)                                               \
   "cmp r2, #0\nbmi " middle "f\n" start ":\n" word1 middle ":\n" word2 "cmp r1, r12\nbne " start \
   "b\n"
@@ -106,27 +106,17 @@ INTARSIA_OUTLINE void intarsia_dot_of_pairs_pushes_20(const int32_t *pairs, cons
       "mov r12, r2\n"
       "subs r2, r2, r1\n"
       "lsls r2, r2, #29\n"
-      "movs r3, #0\n"
-      "mov r8, r3\n"
-      "mov r9, r3\n"
       "cmp r4, #4\n"
       "beq 4f\n"
-      "bhi 8f\n"
       // By two.
       INTARSIA_LOOP("1", "2",
                     INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_END, INTARSIA_BEGIN, INTARSIA_END),
                     INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_END, INTARSIA_BEGIN, INTARSIA_END))
       "b 9f\n"
-      "8: b 8f\n"
       "4:\n"
       INTARSIA_LOOP("1", "2",
                     INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END),
                     INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END))
-      "b 9f\n"
-      "8:\n"
-      INTARSIA_LOOP("1", "2",
-                    INTARSIA_WORD(INTARSIA_BEGIN, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_GO_ON),
-                    INTARSIA_WORD(INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_GO_ON, INTARSIA_END))
       "9: lsls r2, r6, #16\n"
       "mov r4, r10\n"
       "subs r4, r4, r2\n"
@@ -142,7 +132,7 @@ INTARSIA_OUTLINE void intarsia_dot_of_pairs_pushes_20(const int32_t *pairs, cons
 }
 #endif
 
-// sums += products of `count` weights, a multiple of four, > 0, with four pixels. Blocks of `block` weights (2, 4 or 8), counted from
+// sums += products of `count` weights, a multiple of four, > 0, with four pixels. Blocks of `block` weights (2 or 4), counted from
 // the last one, have sums of 16 bits.
 INTARSIA_INLINE void intarsia_dot_of_pairs(const int32_t *pairs, const int8_t *weights,
                                            int32_t count, int32_t block,

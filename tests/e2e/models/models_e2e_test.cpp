@@ -110,9 +110,9 @@ struct Limits {
 constexpr int64_t kScratch = 4 * 1024, kStack = 512;
 constexpr double kCodePart = 0.4;
 constexpr Limits kLimits[] = {
-    {"kws_ref_model", "kws", 16000, {1.5, 2.2}, {8.892e6, 2.05}},
-    {"vww_96_int8", "vww", 55296, {3.0, 4.0}, {28.200e6, 3.6}},
-    {"pretrainedResnet_quant", "resnet", 49152, {1.5, 2.0}, {35.242e6, 2.0}},
+    {"kws_ref_model", "kws", 16000, {1.85, 2.2}, {8.892e6, 2.05}},
+    {"vww_96_int8", "vww", 55296, {3.2, 4.0}, {28.200e6, 3.6}},
+    {"pretrainedResnet_quant", "resnet", 49152, {2.2, 2.0}, {35.242e6, 2.0}},
     {"ad01_int8", "ad01", 768, {1.2, 2.0}, {0.724e6, 1.7}},
 };
 
