@@ -48,18 +48,20 @@ TEST(ParseBoard, ReadsEveryField) {
 TEST(ParseBoard, HowFastDevicesMoveBytes) {
   EXPECT_FALSE(sample_board().memories[3].speed);
   EXPECT_TRUE(sample_board().clocks_mhz.empty());
-  const Result<Board> board = load_board(kBoards + "/mps3-an547/board.json");
+  EXPECT_EQ(memory_map(sample_board()).streams->name, "rom");
+  const Result<Board> board = parse_board(
+      with("\"stack_size\"", "\"clocks_mhz\": {\"ethos-u\": 400}, \"stack_size\"")
+          .replace(kSample.find("\"cycles_per_access\": 9"), 22,
+                   "\"speed\": {\"bytes_per_second\": 256000000, \"read_latency_ns\": 500, "
+                   "\"write_latency_ns\": 90, \"burst_bytes\": 64}"),
+      "sample.json");
   ASSERT_TRUE(board.ok()) << board.error().to_string();
   const Memory* ddr = board->find_memory("ddr");
   ASSERT_TRUE(ddr != nullptr && ddr->speed);
-  EXPECT_EQ(ddr->speed->bytes_per_second, 256'000'000);
-  EXPECT_EQ(ddr->speed->read_latency_ns, 500);
-  EXPECT_EQ(board->clocks_mhz.at("ethos-u"), 32);
+  EXPECT_EQ(*ddr->speed, (MemorySpeed{256'000'000, 500, 90, 64}));
   const MemoryMap map = memory_map(*board);
-  ASSERT_TRUE(map.streams);
-  EXPECT_EQ(map.streams->name, "ddr");
-  EXPECT_EQ(map.streams->speed, ddr->speed);
-  EXPECT_EQ(map.clocks_mhz.at("ethos-u"), 32);
+  EXPECT_EQ(map.pools[1].speed, ddr->speed);
+  EXPECT_EQ(map.clocks_mhz.at("ethos-u"), 400);
 }
 
 TEST(ParseBoard, DevicesBesideTheEmulator) {
