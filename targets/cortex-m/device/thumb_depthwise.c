@@ -110,6 +110,10 @@ INTARSIA_OUTLINE void rows_of_taps_pushes_28(struct four_outputs *work, int32_t 
       "bne 3b\n");
 }
 #undef INTARSIA_FOUR
+#undef INTARSIA_END
+#undef INTARSIA_JOIN
+#undef INTARSIA_BEGIN
+#undef INTARSIA_PRODUCTS
 #endif
 
 #if INTARSIA_HAS_THUMB2

@@ -130,6 +130,17 @@ INTARSIA_OUTLINE void intarsia_dot_of_pairs_pushes_20(const int32_t *pairs, cons
       :
       : "r5", "r6", INTARSIA_CLOBBERS_R7 "r12", "lr", "cc", "memory");
 }
+#undef INTARSIA_LOOP
+#undef INTARSIA_WORD
+#undef INTARSIA_END
+#undef INTARSIA_GO_ON
+#undef INTARSIA_BEGIN
+#undef INTARSIA_PRODUCTS_R5
+#undef INTARSIA_WEIGHT3
+#undef INTARSIA_WEIGHT2
+#undef INTARSIA_WEIGHT1
+#undef INTARSIA_WEIGHT0
+#undef INTARSIA_PRODUCTS
 #endif
 
 // sums += products of `count` weights, a multiple of four, > 0, with four pixels. Blocks of `block` weights (2 or 4), counted from

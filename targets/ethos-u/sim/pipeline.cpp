@@ -285,11 +285,12 @@ bool Pipeline::step() {
           activity.demand[port] <= 0)
         continue;
       asked[unit] = activity.demand[port];
-      order[count++] = unit;
+      size_t place = count++;
+      for (; place > 0 && asked[order[place - 1]] > asked[unit]; --place)
+        order[place] = order[place - 1];
+      order[place] = unit;
     }
     // Whoever asks for less than an even part has it; the others share the rest.
-    std::sort(order.begin(), order.begin() + static_cast<ptrdiff_t>(count),
-              [&](size_t a, size_t b) { return asked[a] < asked[b]; });
     double rest = 1;
     for (size_t i = 0; i < count; ++i) {
       const double given = std::min(asked[order[i]], rest / static_cast<double>(count - i));
