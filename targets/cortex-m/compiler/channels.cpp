@@ -74,8 +74,7 @@ std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows
                                       const std::vector<Multiplier>& multipliers) {
   const int64_t in_zero = view.in(0).quantization.zero_point[0];
   const auto count = static_cast<size_t>(view.out().shape.back());
-  const std::vector<int64_t> bias =
-      view.has(2) ? view.values(2) : std::vector<int64_t>(count, 0);
+  const std::vector<int64_t> bias = view.has(2) ? view.values(2) : std::vector<int64_t>(count, 0);
   Channels channels{{}, view.out().quantization.zero_point[0], true};
   for (size_t c = 0; c < rows.size(); ++c) {
     const size_t channel_of_row = c % count;
