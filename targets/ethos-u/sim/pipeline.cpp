@@ -161,7 +161,7 @@ bool Pipeline::start_write() {
   for (size_t i = 0; i < operations_.size(); ++i) {
     Running& op = operations_[i];
     if (op.written == op.work.blocks.size()) continue;
-    // What has been put out of a block goes on its way while the rest is.
+    // What has been put out of a block is written while the rest is put out.
     if (op.output_begun <= op.written) return false;
     at_[Write] = i;
     units_[Write].start(0, 0, op.work.blocks[op.written].write);
