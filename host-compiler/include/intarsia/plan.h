@@ -30,6 +30,7 @@ struct MemoryPool {
   // The model's bytes begin at a multiple of this power of two. A buffer that asks for more costs the bytes
   // up to the next multiple of that.
   int32_t alignment = 16;
+  bool holds_constants = false;           // the weights and tables of programs are in it
   std::optional<MemorySpeed> speed = {};  // where the board says
 };
 

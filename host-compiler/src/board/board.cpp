@@ -104,6 +104,7 @@ MemoryPool pool_of(const Board& board, const Memory& memory) {
   pool.name = memory.name;
   pool.size = board.native() ? 0 : static_cast<int64_t>(available(board, memory));
   pool.read_only = memory.kind == MemoryKind::Flash;
+  pool.holds_constants = memory.name == board.roles.constants;
   pool.cycles_per_access = memory.cycles_per_access;
   pool.accessible_by = memory.accessible_by;
   pool.speed = memory.speed;

@@ -193,7 +193,7 @@ std::optional<ConvConstants> dsp_conv_by_four_constants(const Conv& conv,
   return ConvConstants{std::move(*weights), shared_table(channels)};
 }
 
-LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small) {
+LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
   if (!is_int8_dot_product(view)) return nullptr;
   std::optional<Conv> conv = read(view);
   if (!conv) return nullptr;
@@ -208,7 +208,7 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small) {
   if (core == CoreClass::Thumb || core == CoreClass::Long)
     return whole_window ? thumb_conv_kernel(core, *conv, *channels) : nullptr;
   if (core == CoreClass::Mve) {
-    if (LowerKernel kernel = mve_conv_kernel(*conv, *channels)) return kernel;
+    if (LowerKernel kernel = mve_conv_kernel(*conv, *channels, waits)) return kernel;
   }
   if (LowerKernel kernel = dsp_dense_kernel(*conv, *channels)) return kernel;
   conv->window.strip_w = dsp_row_bytes(w);

@@ -221,7 +221,7 @@ Window transposed(Window w) {
 
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
   if (!is_int8_dot_product(view)) return nullptr;
-  if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small);
+  if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small, /*waits=*/0);
   const Depthwise d = read(view);
   const auto multipliers =
       conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization);
