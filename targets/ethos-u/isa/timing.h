@@ -142,7 +142,7 @@ struct MemorySystem {
 inline constexpr int kShramPort = 2;
 
 // A system in numbers: the clock in MHz, and for each of AXI0 and AXI1 bytes a cycle, burst bytes, read and write latency in
-// cycles, as in "400:8/32/32/32:0.5/128/64/64". Without the second everything lies behind AXI0. Nothing: it is not that.
+// cycles, as in "400:8/32/32/32:0.5/128/64/64". Without the second both lead to one memory. Nothing: it is not that.
 inline std::optional<MemorySystem> read_memory_system(const NpuTiming& npu, std::string_view text) {
   const std::string copy(text);
   const char* at = copy.c_str();
@@ -218,7 +218,7 @@ inline std::optional<MemorySystem> memory_system(const NpuTiming& npu, std::stri
 #undef SYSTEM_MEMORY
 #undef MEMORY_MODE
   if (in_numbers) {
-    // One memory behind one port serves all.
+    // One memory serves all; what it moves is counted as one port.
     if (out.ports[0].name == out.ports[1].name)
       out.constants = out.arena = out.cache = 0;
     else if (out.constants == out.arena && out.arena == out.cache)
