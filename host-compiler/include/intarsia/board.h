@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -30,6 +31,7 @@ struct Memory {
   uint64_t reserved = 0;  // for the firmware's own code or data: not offered to the planner
   int32_t cycles_per_access = 1;
   std::vector<std::string> accessible_by;  // as MemoryPool's; empty: everyone
+  std::optional<MemorySpeed> speed = {};   // for devices beside the CPU
 
   // The first address behind it.
   uint64_t end() const { return base + size; }
@@ -80,7 +82,8 @@ struct Board {
   std::vector<Memory> memories;
   Roles roles;
   uint64_t stack_size = 0;
-  std::optional<Emulator> emulator;  // none: a program for it cannot be started from here
+  std::map<std::string, int64_t> clocks_mhz;  // of devices, by their names in `accessible_by`
+  std::optional<Emulator> emulator;           // none: a program for it cannot be started from here
 
   // Whether devices that the board itself lacks can be simulated beside its emulator.
   bool takes_simulated_devices() const { return emulator && emulator->device_window_size > 0; }

@@ -74,6 +74,10 @@ Result<ReducedModule> reduced_as_asked(const graph::Module& module, const Compil
 
 // The memories the plan is made for: the board's, by which name each device reaches them, and where the
 // board leaves it open those that the devices bring.
+// The target on a board with these memories: what that decides of its devices is derived.
+Result<TargetSpec> on_board(TargetSpec target, const TargetRegistry& registry,
+                            const MemoryMap& board);
+
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,
                           const TargetSpec& target);
 

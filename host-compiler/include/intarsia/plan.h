@@ -12,6 +12,14 @@
 
 namespace intarsia {
 
+// How fast devices beside the CPU move a memory's bytes, in units that no device's clock enters.
+struct MemorySpeed {
+  int64_t bytes_per_second = 0;
+  int64_t read_latency_ns = 0, write_latency_ns = 0;
+  int64_t burst_bytes = 32;  // a shorter access takes as long
+  bool operator==(const MemorySpeed&) const = default;
+};
+
 // One memory of the board. `accessible_by` names "cpu" and device kinds; empty: everyone.
 struct MemoryPool {
   std::string name;  // a C identifier: "ram", "dtcm"
@@ -22,7 +30,8 @@ struct MemoryPool {
   // The model's bytes begin at a multiple of this power of two. A buffer that asks for more costs the bytes
   // up to the next multiple of that.
   int32_t alignment = 16;
-  bool holds_constants = false;  // the weights and tables of programs are in it
+  bool holds_constants = false;           // the weights and tables of programs are in it
+  std::optional<MemorySpeed> speed = {};  // where the board says
 };
 
 // The memories that a plan is made for, the preferred ones first.
@@ -33,6 +42,10 @@ struct MemoryMap {
   // Nobody has said what the board's memories are (the development machine): targets bring those they
   // reckon with.
   bool open = false;
+  // Where command streams and what they read lie; nothing where nobody has said.
+  std::optional<MemoryPool> streams = {};
+  // Clocks of devices that the board says, by their names in `accessible_by`.
+  std::map<std::string, int64_t> clocks_mhz = {};
 
   // Whether a device of the target reads and writes the memory.
   bool reaches(const std::string& device, const MemoryPool& pool) const;

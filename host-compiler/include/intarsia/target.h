@@ -126,6 +126,11 @@ class TargetSpec {
   const Target* device(std::string_view name) const;
   bool operator==(const TargetSpec&) const = default;
 
+  // A value of a device that follows from elsewhere, as from a board: what was written stays.
+  void derive(size_t device, std::string attribute, AttributeValue value) {
+    devices_.at(device).attributes.derive(std::move(attribute), std::move(value));
+  }
+
  private:
   friend class TargetBuilder;
   explicit TargetSpec(std::vector<Target> devices) : devices_(std::move(devices)) {}

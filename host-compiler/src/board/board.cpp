@@ -107,6 +107,7 @@ MemoryPool pool_of(const Board& board, const Memory& memory) {
   pool.holds_constants = memory.name == board.roles.constants;
   pool.cycles_per_access = memory.cycles_per_access;
   pool.accessible_by = memory.accessible_by;
+  pool.speed = memory.speed;
   return pool;
 }
 
@@ -123,6 +124,9 @@ MemoryMap memory_map(const Board& board) {
   for (const Memory& memory : board.memories) {
     if (memory.kind == MemoryKind::Flash) map.pools.push_back(pool_of(board, memory));
   }
+  if (const Memory* streams = board.find_memory(board.roles.streams); streams && !board.native())
+    map.streams = pool_of(board, *streams);
+  map.clocks_mhz = board.clocks_mhz;
   return map;
 }
 

@@ -23,6 +23,30 @@ MemoryKind parse_kind(JsonReader& reader, Diagnostics& problems) {
   return MemoryKind::Ram;
 }
 
+// A whole number within bounds; the least of them where it is not.
+int64_t number_within(uint64_t value, const char* key, uint64_t least, uint64_t most,
+                      const std::string& where, Diagnostics& problems) {
+  if (value < least || value > most) {
+    problems.add(where, fmt::format("'{}' is not between {} and {}", key, least, most));
+    return static_cast<int64_t>(least);
+  }
+  return static_cast<int64_t>(value);
+}
+
+MemorySpeed parse_speed(const json& value, const std::string& where, Diagnostics& problems) {
+  JsonReader reader(value, where, problems);
+  const auto number = [&](const char* key, uint64_t least, uint64_t most) {
+    return number_within(reader.amount(key), key, least, most, where, problems);
+  };
+  MemorySpeed speed;
+  speed.bytes_per_second = number("bytes_per_second", 1000, 1'000'000'000'000);
+  speed.read_latency_ns = number("read_latency_ns", 0, 1'000'000);
+  speed.write_latency_ns = number("write_latency_ns", 0, 1'000'000);
+  speed.burst_bytes = number("burst_bytes", 1, 4096);
+  reader.finish();
+  return speed;
+}
+
 Memory parse_memory(const json& value, const std::string& where, Diagnostics& problems) {
   JsonReader reader(value, where, problems);
   Memory memory;
@@ -38,8 +62,21 @@ Memory parse_memory(const json& value, const std::string& where, Diagnostics& pr
     memory.cycles_per_access = static_cast<int32_t>(cycles);
   }
   memory.accessible_by = reader.optional_texts("accessible_by");
+  if (const json* speed = reader.optional_object("speed"))
+    memory.speed = parse_speed(*speed, where + ": speed", problems);
   reader.finish();
   return memory;
+}
+
+std::map<std::string, int64_t> parse_clocks(const json& value, const std::string& where,
+                                            Diagnostics& problems) {
+  JsonReader reader(value, where, problems);
+  std::map<std::string, int64_t> clocks;
+  for (const auto& [name, clock] : value.items())
+    clocks[name] =
+        number_within(reader.amount(name.c_str()), name.c_str(), 1, 10000, where, problems);
+  reader.finish();
+  return clocks;
 }
 
 Core parse_core(const json& value, const std::string& where, Diagnostics& problems) {
@@ -122,6 +159,8 @@ Result<Board> parse_board(std::string_view text, const std::string& where) {
     board.roles = parse_roles(*roles, at("roles"), problems);
   }
   board.stack_size = reader.amount("stack_size");
+  if (const json* clocks = reader.optional_object("clocks_mhz"))
+    board.clocks_mhz = parse_clocks(*clocks, at("clocks_mhz"), problems);
   if (const json* run = reader.optional_object("run")) {
     board.emulator = parse_emulator(*run, at("run"), problems);
   }

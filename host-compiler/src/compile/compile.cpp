@@ -99,8 +99,9 @@ Result<void> plan_program(CompiledProgram& program, const TargetRegistry& regist
 }  // namespace
 
 Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& registry,
-                                   const TargetSpec& target, const CompileOptions& options,
+                                   const TargetSpec& asked_target, const CompileOptions& options,
                                    Stage last) {
+  INTARSIA_TRY(const TargetSpec target, on_board(asked_target, registry, options.memory));
   INTARSIA_CHECK(model.reached >= Stage::Import, "what the pipeline is given is imported");
   // Whether the stage is the next one; it is reached when its result is there.
   const auto enters = [&](Stage stage) {
@@ -205,6 +206,20 @@ Result<ReducedModule> reduced_as_asked(const graph::Module& module, const Compil
   EliminationOptions elimination_options;
   for (const auto& [name, device] : options.partition.pins) elimination_options.keep.insert(name);
   return eliminate_dead_channels(module, elimination_options);
+}
+
+Result<TargetSpec> on_board(TargetSpec target, const TargetRegistry& registry,
+                            const MemoryMap& board) {
+  if (board.open) return target;
+  const MemoryMap memory = planning_memory(board, registry, target);
+  for (size_t i = 0; i < target.devices().size(); ++i) {
+    const Target& device = target.devices()[i];
+    const TargetKind& kind = registry.kind_of(device);
+    if (!kind.on_board) continue;
+    INTARSIA_TRY(auto values, kind.on_board(device, memory));
+    for (auto& [name, value] : values) target.derive(i, name, std::move(value));
+  }
+  return target;
 }
 
 MemoryMap planning_memory(const MemoryMap& board, const TargetRegistry& registry,

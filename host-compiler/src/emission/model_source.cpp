@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstring>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "emission/package_contract.h"
 #include "emission/shown_results.h"
 #include "intarsia/plugin/c_writer.h"
+#include "intarsia/plugin/tir_walk.h"
 #include "support/c_identifier.h"
 
 namespace intarsia::emission {
@@ -18,6 +21,36 @@ constexpr int32_t kWordAlignment = 4;  // of constants: kernels read weights by 
 
 const std::vector<tir::Buffer>& buffers_of(const ModelContext& context) {
   return context.module.entry_func().buffers;
+}
+
+// INFINITY and NAN are of math.h.
+bool has_literal_of_math_h(const tir::Constant& constant) {
+  if (constant.type != DataType::Float32 || constant.use == tir::ConstantUse::Stream) return false;
+  for (size_t at = 0; at + sizeof(float) <= constant.bytes.size(); at += sizeof(float)) {
+    float value = 0;
+    std::memcpy(&value, &constant.bytes[at], sizeof value);
+    if (!std::isfinite(value)) return true;
+  }
+  return false;
+}
+
+bool has_literal_of_math_h(const tir::Func& func) {
+  bool found = false;
+  if (func.body == nullptr) return found;
+  tir::walk(
+      func.body, [](const tir::StmtNode&) {},
+      [&](const tir::ExprNode& expr) {
+        const auto* literal = std::get_if<tir::FloatImm>(&expr.node);
+        found |= literal != nullptr && !std::isfinite(literal->value);
+      });
+  return found;
+}
+
+template <typename Part>
+void include_math_h_for(const std::vector<Part>& parts, CWriter& out) {
+  if (std::any_of(parts.begin(), parts.end(),
+                  [](const Part& part) { return has_literal_of_math_h(part); }))
+    out.directive("#include <math.h>");
 }
 
 const std::string& pool_name(const ModelContext& context, int pool) {
@@ -297,6 +330,7 @@ std::string source_text(const ModelContext& context, const std::vector<std::stri
   out.comment({fmt::format("{}: operators and schedule. Generated file.", name)});
   out.directive(fmt::format("#include \"{}.h\"", name));
   out.blank();
+  include_math_h_for(context.module.funcs, out);
   out.directive("#include <stddef.h>");
   if (std::any_of(buffers_of(context).begin(), buffers_of(context).end(),
                   [](const tir::Buffer& buffer) { return buffer.initial_values.valid(); }))
@@ -342,6 +376,7 @@ Result<SourceFile> data_header(const ModelContext& context) {
   out.directive("#ifndef " + guard);
   out.directive("#define " + guard);
   out.blank();
+  include_math_h_for(context.module.constants, out);
   out.directive("#include <stdint.h>");
   out.blank();
   out.directive("#include \"intarsia/contract/placement.h\"");

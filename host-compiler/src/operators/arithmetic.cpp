@@ -194,10 +194,11 @@ Result<void> eval_floor_mod(const Invocation& call) {
 
 template <typename T>
 void extreme_of_pairs(const Invocation& call) {
+  // The second operand where either of them is not a number, as in programs.
   if (call.node.kind == OpKind::Minimum)
-    broadcast<T>(call, [](T a, T b) { return b < a ? b : a; });
+    broadcast<T>(call, [](T a, T b) { return a < b ? a : b; });
   else
-    broadcast<T>(call, [](T a, T b) { return b > a ? b : a; });
+    broadcast<T>(call, [](T a, T b) { return a > b ? a : b; });
 }
 
 Result<void> eval_extreme(const Invocation& call) {

@@ -134,6 +134,7 @@ Result<Selection> select(Environment& environment, const ModelOptions& options) 
   compile_options.lowering.eliminate_dead_channels = !options.keep_dead_channels;
   compile_options.plan.in_place = !options.no_in_place;
   compile_options.memory = board::memory_map(board);
+  INTARSIA_TRY(target, on_board(std::move(target), environment.registry, compile_options.memory));
   INTARSIA_TRY(compile_options.sections, sections_of(options));
   return Selection{std::move(target), std::move(board), std::move(core),
                    std::move(compile_options)};

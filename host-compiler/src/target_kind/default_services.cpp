@@ -49,6 +49,21 @@ CostEstimate cost_with_kernels(const KernelLibrary& library,
   return estimate;
 }
 
+// A core has the clock that the board says, whatever its kind assumes of cores in general. Devices ask the board themselves, for
+// the speed of memories too.
+decltype(TargetKind::cost) at_the_boards_clock(TargetKind& kind) {
+  return [&kind, at_assumed_clock = std::move(kind.cost)](
+             const Target& target, const graph::Module& module, const graph::Function& function,
+             const LoweringOptions& options) {
+    CostEstimate estimate = at_assumed_clock(target, module, function, options);
+    if (options.memory == nullptr) return estimate;
+    const auto clock = options.memory->clocks_mhz.find(kind.memory_master(target));
+    if (clock != options.memory->clocks_mhz.end())
+      estimate.clock_mhz = static_cast<double>(clock->second);
+    return estimate;
+  };
+}
+
 template <class Service, class Default>
 void or_else(Service& service, Default otherwise) {
   if (!service) service = std::move(otherwise);
@@ -104,6 +119,7 @@ void target_kind::add_default_services(TargetKind& kind) {
     if (library == nullptr) return without_kernels(target, module, function, options);
     return cost_with_kernels(*library, without_kernels, target, module, function, options);
   };
+  if (is_cpu) kind.cost = at_the_boards_clock(kind);
   or_else(kind.transfer_microseconds, [is_cpu](const Target&, int64_t bytes) {
     return is_cpu ? 0 : 5.0 + static_cast<double>(bytes) / 4.0 / 100.0;
   });

@@ -127,9 +127,12 @@ class Counter {
   void branch(const If& n) {
     expression(n.condition);
     charge(LoopStep::Branch, depth());
-    const double all = times_.back(), share = n.else_body == nullptr ? 1 : 0.5;
-    times_.back() = all * share;
+    // What data decide is taken as always true, or as true half of the time where there is something else to do.
+    const double all = times_.back(),
+                 taken = share_of(n.condition).value_or(n.else_body == nullptr ? 1 : 0.5);
+    times_.back() = all * taken;
     visit(n.then_body);
+    times_.back() = all * (1 - taken);
     if (n.else_body != nullptr) visit(n.else_body);
     times_.back() = all;
   }
@@ -295,23 +298,44 @@ class Counter {
 
   // ---- how often a loop runs ----
 
+  using Values = std::vector<std::pair<VarId, int64_t>>;
+
   // The mean over the variables around it that its bounds depend on.
   double iterations(const For& n) {
-    if (const auto fixed = span(n, {})) return static_cast<double>(*fixed);
+    return mean_of({n.lo, n.hi}, [&](const Values& values) { return span(n, values); }).value_or(1);
+  }
+
+  // Of all times that the condition is asked, how often it holds; nothing where that depends on data. Its parts are seen as
+  // independent: rows and columns of a window are.
+  std::optional<double> share_of(const Expr& condition) {
+    const auto* n = std::get_if<Binary>(&condition->node);
+    if (n != nullptr && (n->op == BinaryOp::And || n->op == BinaryOp::Or)) {
+      const auto a = share_of(n->lhs), b = share_of(n->rhs);
+      if (!a || !b) return std::nullopt;
+      return n->op == BinaryOp::And ? *a * *b : 1 - (1 - *a) * (1 - *b);
+    }
+    return mean_of({condition}, [&](const Values& values) -> std::optional<int64_t> {
+      const auto value = evaluate(condition, values);
+      return value ? std::optional<int64_t>(*value != 0) : std::nullopt;
+    });
+  }
+
+  // Over the values of the variables of loops that the expressions depend on.
+  template <typename F>
+  std::optional<double> mean_of(const std::vector<Expr>& all, F&& value_for) {
+    if (const auto fixed = value_for(Values{})) return static_cast<double>(*fixed);
     std::set<VarId> free;
-    for (const Expr& bound : {n.lo, n.hi}) collect(bound, free);
+    for (const Expr& expr : all) collect(expr, free);
     std::vector<VarId> variables;
     for (const VarId var : free)
       if (bounds_[var.at()]) variables.push_back(var);
     double sum = 0, count = 0;
     Values values;
     enumerate(variables, 0, values, [&] {
-      if (const auto some = span(n, values)) sum += static_cast<double>(*some), count += 1;
+      if (const auto some = value_for(values)) sum += static_cast<double>(*some), count += 1;
     });
-    return count > 0 ? sum / count : 1;
+    return count > 0 ? std::optional(sum / count) : std::nullopt;
   }
-
-  using Values = std::vector<std::pair<VarId, int64_t>>;
 
   void collect(const Expr& expr, std::set<VarId>& found) const {
     walk(expr, [&](const ExprNode& node) {
@@ -325,12 +349,12 @@ class Counter {
 
   template <typename F>
   void enumerate(const std::vector<VarId>& variables, size_t next, Values& values, F&& f) {
-    constexpr int64_t kMostValues = 64;  // of a variable: others are like their neighbours
     if (next == variables.size()) return f();
+    const int64_t most = variables.size() <= 2 ? 64 : 12;  // others are like their neighbours
     const auto& [lo, hi] = *bounds_[variables[next].at()];
     const auto first = evaluate(lo, values), last = evaluate(hi, values);
     if (!first || !last) return;
-    const int64_t step = std::max<int64_t>(1, (*last - *first) / kMostValues);
+    const int64_t step = std::max<int64_t>(1, (*last - *first) / most);
     for (int64_t value = *first; value < *last; value += step) {
       values.push_back({variables[next], value});
       enumerate(variables, next + 1, values, f);

@@ -73,11 +73,11 @@ std::vector<int64_t> blocks_of(int64_t channels, int64_t lanes) {
 std::optional<Channels> make_channels(const OpView& view, const WeightRows& rows,
                                       const std::vector<Multiplier>& multipliers) {
   const int64_t in_zero = view.in(0).quantization.zero_point[0];
-  const std::vector<int64_t> bias =
-      view.has(2) ? view.values(2) : std::vector<int64_t>(rows.size(), 0);
+  const auto count = static_cast<size_t>(view.out().shape.back());
+  const std::vector<int64_t> bias = view.has(2) ? view.values(2) : std::vector<int64_t>(count, 0);
   Channels channels{{}, view.out().quantization.zero_point[0], true};
   for (size_t c = 0; c < rows.size(); ++c) {
-    const size_t channel_of_row = c % bias.size();
+    const size_t channel_of_row = c % count;
     const Sum sum = sum_of(bias[channel_of_row], in_zero, rows[c]);
     if (sum.most > std::numeric_limits<int32_t>::max()) return std::nullopt;
     const Channel channel =

@@ -2,11 +2,14 @@
 #include <algorithm>
 
 #include "operators.h"
+#include "shared_halfwords.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
 
 using namespace operators;
+
+constexpr size_t kEntry = 16;  // bytes of struct intarsia_channel
 
 int8_t as_int8(int64_t value) {
   return static_cast<int8_t>(value);
@@ -137,19 +140,32 @@ std::vector<uint8_t> paired_rows(const WeightRows& rows, int64_t run) {
   return bytes;
 }
 
+constexpr int64_t kFour = 4;
+
+// By the code, for four pixels: 17 cycles for the 16 products of two channels and four pixels, 15 for those of four channels and two
+// pixels; and what is around the loop. A block that overlaps another is a call more.
+bool four_is_faster(int64_t channels, int64_t run) {
+  if (channels < kFour) return false;
+  const int64_t by_two = ceil_div(channels, 2) * (80 + 17 * run / 2);
+  const int64_t by_four = 2 * ceil_div(channels, kFour) * (92 + 15 * run / 2);
+  return by_four + (channels % kFour != 0 ? 80 : 0) <= by_two;
+}
+
 Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64_t scratch_bytes) {
   const Window& w = conv.window;
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const int64_t run = round_up(w.kernel_h * w.strip_w, 4);
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {scratch_bytes}, 4);
-  ConvConstants made = dsp_conv_constants(conv, channels);
-  const int64_t paired = round_up(w.out_c, 2);
-  const BufferId weights = op.constant("weights", DataType::Int8, {paired, run},
+  std::optional<ConvConstants> by_four = dsp_conv_by_four_constants(conv, channels);
+  const std::string kernel =
+      dsp_kernel_for(by_four ? "intarsia_dsp_conv_by_four" : "intarsia_dsp_conv", channels, w);
+  ConvConstants made = by_four ? std::move(*by_four) : dsp_conv_constants(conv, channels);
+  const int64_t run = round_up(w.kernel_h * w.strip_w, 4);
+  const auto rows = static_cast<int64_t>(made.channels.size() / kEntry);
+  const BufferId weights = op.constant("weights", DataType::Int8, {rows, run},
                                        std::move(made.weights), tir::ConstantUse::Weights);
-  const BufferId table = op.constant("channels", DataType::Int32, {paired, 4},
+  const BufferId table = op.constant("channels", DataType::Int32, {rows, 4},
                                      std::move(made.channels), tir::ConstantUse::Weights);
-  const std::string kernel = dsp_kernel_for("intarsia_dsp_conv", channels, w);
   return call_kernel(op.b.func(),
                      {kernel, w.values(), {op.in(0)}, op.out(), scratch, {weights, table}});
 }
@@ -157,7 +173,6 @@ Stmt lower_dsp(OpLowering& op, const Conv& conv, const Channels& channels, int64
 }  // namespace
 
 ConvConstants dsp_conv_constants(const Conv& conv, const Channels& channels) {
-  constexpr size_t kEntry = 16;  // bytes of struct intarsia_channel
   const Window& w = conv.window;
   ConvConstants made{
       paired_rows(filled_kernel_rows(conv.rows, w), round_up(w.kernel_h * w.strip_w, 4)),
@@ -166,7 +181,19 @@ ConvConstants dsp_conv_constants(const Conv& conv, const Channels& channels) {
   return made;
 }
 
-LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small) {
+std::optional<ConvConstants> dsp_conv_by_four_constants(const Conv& conv,
+                                                        const Channels& channels) {
+  const Window& w = conv.window;
+  const int64_t run = round_up(w.kernel_h * w.strip_w, 4);
+  if (!channels.quick || !four_is_faster(w.out_c, run) || !shared_sums_fit(conv.rows))
+    return std::nullopt;
+  std::optional<std::vector<uint8_t>> weights =
+      shared_halfwords(filled_kernel_rows(conv.rows, w), run);
+  if (!weights) return std::nullopt;
+  return ConvConstants{std::move(*weights), shared_table(channels)};
+}
+
+LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
   if (!is_int8_dot_product(view)) return nullptr;
   std::optional<Conv> conv = read(view);
   if (!conv) return nullptr;
@@ -181,7 +208,7 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small) {
   if (core == CoreClass::Thumb || core == CoreClass::Long)
     return whole_window ? thumb_conv_kernel(core, *conv, *channels) : nullptr;
   if (core == CoreClass::Mve) {
-    if (LowerKernel kernel = mve_conv_kernel(*conv, *channels)) return kernel;
+    if (LowerKernel kernel = mve_conv_kernel(*conv, *channels, waits)) return kernel;
   }
   if (LowerKernel kernel = dsp_dense_kernel(*conv, *channels)) return kernel;
   conv->window.strip_w = dsp_row_bytes(w);

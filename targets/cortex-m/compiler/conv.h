@@ -19,10 +19,12 @@ struct ConvConstants {
 };
 // Of intarsia_dsp_conv_*.
 ConvConstants dsp_conv_constants(const Conv& conv, const Channels& channels);
+// Of intarsia_dsp_conv_by_four_*, where weights and sums allow it and it is not slower.
+std::optional<ConvConstants> dsp_conv_by_four_constants(const Conv& conv, const Channels& channels);
 // Of intarsia_mve_conv_s8 for runs that lie in the input.
 ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels);
 
-// Empty where the kernels for Helium do not cover it.
-LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels);
+// Empty where the kernels for Helium do not cover it. `waits`: of the memory of constants.
+LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t waits);
 
 }  // namespace intarsia::targets::cortex_m

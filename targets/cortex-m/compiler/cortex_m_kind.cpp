@@ -2,6 +2,7 @@
 // where there are some, and to the portable loops elsewhere.
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -66,10 +67,24 @@ bool serves(const Target& target) {
          (kernels == nullptr || *kernels == AttributeValue(std::string("tuned")));
 }
 
+// Of the board's memory with the constants, beyond those of the fastest one, where scratch is. A map that is open says nothing.
+int64_t constant_waits(const LoweringOptions& options) {
+  if (options.memory == nullptr || options.memory->open) return 0;
+  if (options.ram_budget) return 0;  // copies would be in it
+  int64_t constants = 0, scratch = std::numeric_limits<int64_t>::max();
+  for (const MemoryPool& pool : options.memory->pools) {
+    if (pool.holds_constants) constants = pool.cycles_per_access;
+    if (!pool.read_only) scratch = std::min<int64_t>(scratch, pool.cycles_per_access);
+  }
+  return std::max<int64_t>(constants - scratch, 0);
+}
+
 standard_lowering::ChooseKernel kernels_of(const Target& target, const LoweringOptions& options) {
   const CoreClass core = class_of(target);
   const bool small = options.optimise == LoweringOptions::Optimise::Size;
-  return [core, small](const OpView& view) { return choose_kernel(core, view, small); };
+  const int64_t waits = constant_waits(options);
+  return
+      [core, small, waits](const OpView& view) { return choose_kernel(core, view, small, waits); };
 }
 
 std::vector<std::string> headers_of(const Target& target) {
@@ -152,7 +167,7 @@ std::optional<double> cycles_of(const Target& target, const graph::Module& modul
                                 const graph::Function& function, const graph::Node& node,
                                 const LoweringOptions& options) {
   const CoreClass used = class_of(target);
-  const auto work = operator_work(used, module, function, node);
+  const auto work = operator_work(used, module, function, node, constant_waits(options));
   if (!work) return std::nullopt;
   const Core& core = *find_core(target);
   const auto cycles = cycles_of_work(column_of(core, used), work->kernels);

@@ -1,6 +1,7 @@
 // Depthwise convolution with one filter per channel.
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "intarsia/plugin/rounding.h"
 #include "operators.h"
@@ -153,13 +154,37 @@ struct Dsp3x3Layout {
         slots(std::min(ceil_div(w.out_h, phases) + 1,
                        std::max<int64_t>(2, kRingBytes / pair_bytes))) {}
   static bool covers(const Window& w) {
-    return w.in_c == w.out_c && w.out_c >= kDspLanes && w.dilation_h == 1 && w.dilation_w == 1 &&
-           w.kernel_w == 3 && w.stride_w <= 2 && w.pad_left < 3 &&
+    return w.in_c == w.out_c && w.out_c >= kDspLanes &&
+           (w.transposed == 0 || w.out_h * w.out_c <= UINT16_MAX) && w.dilation_h == 1 &&
+           w.dilation_w == 1 && w.kernel_w == 3 && w.stride_w <= 2 && w.pad_left < 3 &&
            ((w.stride_h == 1 && (w.kernel_h == 2 || w.kernel_h == 3)) ||
             (w.stride_h == 2 && (w.kernel_h == 3 || w.kernel_h == 4)));
   }
   int64_t scratch_bytes() const { return slots * pair_bytes; }
+  // Of four channels, by the code: rows of outputs, by fours, twos and ones; and pairs of rows that are merged.
+  static int64_t cycles(const Window& w) {
+    const int64_t row = 24 + 78 * (w.out_w / 4) + 50 * (w.out_w / 2 % 2) + 33 * (w.out_w % 2);
+    const int64_t pairs = w.stride_h == 1 ? w.out_h / 2 + 1 : w.out_h + 1;
+    return kDspLanes * w.out_h * row + pairs * (50 + 18 * w.in_w);
+  }
 };
+
+// As it is, or with rows and columns in each other's place, where that is faster: images that are higher than wide.
+Depthwise best_orientation(const Depthwise& d) {
+  Depthwise turned{transposed(d.window), {}};
+  const Window& w = turned.window;
+  constexpr int64_t kScratch = 4096;
+  if (!Dsp3x3Layout::covers(w) || Dsp3x3Layout(w).scratch_bytes() > kScratch ||
+      (Dsp3x3Layout::covers(d.window) && Dsp3x3Layout::cycles(w) >= Dsp3x3Layout::cycles(d.window)))
+    return d;
+  for (const std::vector<int8_t>& row : d.rows) {
+    std::vector<int8_t>& to = turned.rows.emplace_back();
+    for (int64_t y = 0; y < w.kernel_h; ++y)
+      for (int64_t x = 0; x < w.kernel_w; ++x)
+        to.push_back(row[static_cast<size_t>(x * w.kernel_h + y)]);
+  }
+  return turned;
+}
 
 std::vector<uint8_t> dsp_3x3_weights(const Depthwise& d, const Dsp3x3Layout& layout) {
   const Window& w = d.window;
@@ -187,9 +212,16 @@ Stmt lower_dsp_3x3(OpLowering& op, Depthwise d, const Channels& channels) {
 
 }  // namespace
 
+Window transposed(Window w) {
+  std::swap(w.in_h, w.in_w), std::swap(w.out_h, w.out_w), std::swap(w.kernel_h, w.kernel_w);
+  std::swap(w.stride_h, w.stride_w), std::swap(w.pad_top, w.pad_left);
+  w.transposed = 1;
+  return w;
+}
+
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
   if (!is_int8_dot_product(view)) return nullptr;
-  if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small);
+  if (view.in(0).shape[3] == 1) return conv_kernel(core, view, small, /*waits=*/0);
   const Depthwise d = read(view);
   const auto multipliers =
       conv_multipliers(view.in(0).quantization, view.in(1).quantization, view.out().quantization);
@@ -201,9 +233,11 @@ LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {
   if (core == CoreClass::Mve) {
     if (LowerKernel kernel = mve_depthwise_kernel(d, d.window.dilation_w, *channels)) return kernel;
   }
-  if (channels->quick && Dsp3x3Layout::covers(d.window)) {
-    if (Dsp3x3Layout(d.window).scratch_bytes() > kMostScratch) return nullptr;
-    return [d, channels = *channels](OpLowering& op) { return lower_dsp_3x3(op, d, channels); };
+  const Depthwise best = best_orientation(d);
+  if (channels->quick && Dsp3x3Layout::covers(best.window)) {
+    if (Dsp3x3Layout(best.window).scratch_bytes() > kMostScratch) return nullptr;
+    return
+        [best, channels = *channels](OpLowering& op) { return lower_dsp_3x3(op, best, channels); };
   }
   if (!DspLayout::covers(d.window) || DspLayout(d.window).scratch_bytes() > kMostScratch)
     return nullptr;

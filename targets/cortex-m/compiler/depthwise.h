@@ -11,6 +11,9 @@ struct Depthwise {
   WeightRows rows;  // [out_c][kernel_h * kernel_w]
 };
 
+// Rows and columns change places.
+Window transposed(Window w);
+
 // Empty where the kernels for Helium do not cover it.
 LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <span>
 #include <variant>
 
 #include "intarsia/plugin/overloaded.h"
@@ -11,7 +12,7 @@
 namespace intarsia::targets::cortex_m {
 namespace {
 
-constexpr size_t kMostParts = 24;
+constexpr size_t kMostParts = 25;
 
 struct Cost {
   CostCore core;
@@ -62,18 +63,20 @@ class Calls {
 
   void call(const tir::Intrinsic& n, double times) {
     std::vector<int64_t> numbers;
+    std::span<const uint8_t> table;  // the last constant
     double bytes = 0;
     for (const auto& operand : n.operands) {
       if (const auto* run = std::get_if<tir::BufferRun>(&operand)) {
         const tir::Buffer& buffer = func_.buffer(run->buffer);
-        if (buffer.scope == tir::Scope::Constant)
-          bytes += static_cast<double>(constants_.constant(buffer.constant).bytes.vector().size());
+        if (buffer.scope != tir::Scope::Constant) continue;
+        table = constants_.constant(buffer.constant).bytes.vector();
+        bytes += static_cast<double>(table.size());
       } else if (const auto* number =
                      std::get_if<tir::IntImm>(&std::get<tir::Expr>(operand)->node)) {
         numbers.push_back(number->value);
       }
     }
-    std::vector<KernelWork> works = work_of_call(core_, n.name, numbers);
+    std::vector<KernelWork> works = work_of_call(core_, n.name, numbers, table);
     known_ = known_ && !works.empty();
     for (KernelWork& work : works) {
       for (double& amount : work.amounts) amount *= times;
@@ -104,10 +107,10 @@ class Calls {
 
 std::optional<OperatorWork> operator_work(CoreClass core, const graph::Module& module,
                                           const graph::Function& function,
-                                          const graph::Node& node) {
+                                          const graph::Node& node, int64_t waits) {
   if (standard_lowering_refuses(module, function, node)) return std::nullopt;
   const OpView view{module, function, node};
-  const LowerKernel kernel = choose_kernel(core, view, /*small=*/false);
+  const LowerKernel kernel = choose_kernel(core, view, /*small=*/false, waits);
   if (!kernel) return std::nullopt;
   tir::Module constants;
   operators::ConstantPool pool(module, constants);

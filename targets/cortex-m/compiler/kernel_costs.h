@@ -17,8 +17,10 @@ struct OperatorWork {
   std::vector<KernelWork> kernels;
   double constant_bytes = 0;
 };
+// Waits as choose_kernel has them.
 std::optional<OperatorWork> operator_work(CoreClass core, const graph::Module& module,
-                                          const graph::Function& function, const graph::Node& node);
+                                          const graph::Function& function, const graph::Node& node,
+                                          int64_t waits = 0);
 
 // Without wait states. Nothing where a kernel has no row for the core.
 std::optional<double> cycles_of_work(CostCore core, const std::vector<KernelWork>& kernels);

@@ -132,11 +132,14 @@ KernelWork add(CoreClass core, const Add& s) {
   const int64_t other_shift = a_half ? s.b_shift : s.a_shift;
   const bool vectors = core == CoreClass::Mve && s.count >= 8 && (a_half || b_half) &&
                        (other_shift != 0 || (a_half && b_half));
-  const int64_t eights = vectors ? s.count / 8 : 0, rest = s.count - 8 * eights;
+  const bool halves = core == CoreClass::Dsp && (a_half || b_half) && other_shift != 0 &&
+                      !clamps(s.low, s.high);
+  const int64_t eights = vectors ? s.count / 8 : 0, rest = halves ? 0 : s.count - 8 * eights;
   return {KernelFamily::Add,
           {1, number(eights), number(rest), number(s.a_shift != 0 ? rest : 0),
            number(s.b_shift != 0 ? rest : 0),
-           number(clamps(s.low, s.high) ? ceil_div(8 * eights, int64_t{16}) : 0)}};
+           number(clamps(s.low, s.high) ? ceil_div(8 * eights, int64_t{16}) : 0),
+           number(halves ? s.count : 0)}};
 }
 
 KernelWork product(CoreClass core, const Mul& s) {
@@ -269,22 +272,27 @@ KernelWork wide_depthwise(CoreClass core, const Wide& w) {
 }  // namespace
 
 std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
-                                     const std::vector<int64_t>& numbers) {
+                                     const std::vector<int64_t>& numbers,
+                                     std::span<const uint8_t> table) {
   std::string_view name = kernel;
   constexpr std::string_view kPrefix = "intarsia_";
   if (!name.starts_with(kPrefix)) return {};
   name.remove_prefix(kPrefix.size());
   const Way way = way_of(kernel);
   if (name.starts_with("staged_")) return staged(core, kernel, numbers);
-  if (name.starts_with("dsp_conv")) return {dsp_convolution(window_of(numbers), way)};
+  if (name.starts_with("dsp_conv")) {
+    return dsp_convolution(window_of(numbers), way, name.starts_with("dsp_conv_by_four"));
+  }
   if (name.starts_with("dsp_dense")) return {dsp_dense(window_of(numbers), way)};
-  if (name.starts_with("thumb_conv")) return {single_convolution(window_of(numbers), way)};
+  if (name.starts_with("thumb_conv")) return {single_convolution(window_of(numbers), way, table)};
   if (name.starts_with("long_conv")) return {paired_convolution(window_of(numbers), way)};
   if (name.starts_with("mve_conv")) return {mve_convolution(window_of(numbers))};
   if (name.starts_with("mve_dense")) return {mve_dense(window_of(numbers))};
   if (name.starts_with("dsp_depthwise_3x3")) return {dsp_depthwise_3x3(window_of(numbers), way)};
   if (name.starts_with("dsp_depthwise")) return {dsp_depthwise(window_of(numbers), way)};
-  if (name.starts_with("thumb_depthwise")) return {thumb_depthwise(window_of(numbers), way)};
+  if (name.starts_with("thumb_depthwise")) {
+    return {thumb_depthwise(core, window_of(numbers), way, table)};
+  }
   if (name.starts_with("mve_depthwise_dense"))
     return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseDense)};
   if (name.starts_with("mve_depthwise_halving"))

@@ -93,7 +93,7 @@ int64_t inside(int64_t first, int64_t count, int64_t step, int64_t size) {
   return seen;
 }
 
-KernelWork dsp_convolution(const Window& w, Way way) {
+std::vector<KernelWork> dsp_convolution(const Window& w, Way way, bool by_four) {
   DspStaging s{w};
   const int64_t pixels = w.pixels(), fours = pixels / 4, rest = pixels % 4;
   const int64_t image = w.out_h * w.out_w;
@@ -108,24 +108,79 @@ KernelWork dsp_convolution(const Window& w, Way way) {
     for (int64_t i = 0; i < 4; ++i) gather(pixel + i);
   }
   for (; pixel < pixels; ++pixel) gather(pixel);
-  const int64_t pairs = ceil_div(w.out_c, int64_t{2}), blocks = fours * pairs, groups = s.groups();
-  return {KernelFamily::DspConvolution,
-          {1, number(blocks * groups), number(blocks), number(way != Way::Rectified ? blocks : 0),
-           number(way == Way::Limited ? blocks : 0), number(way == Way::Any ? blocks : 0),
-           number(fours), number(rest * pairs * groups), number(rest * pairs), number(s.together),
-           number(s.together_rows), number(s.together_words), number(s.alone), number(s.rows),
-           number(s.words), number(s.zeros), number(s.copied_rows), number(s.bytes)},
-          number(fours + rest)};
+  const KernelWork windows{
+      KernelFamily::DspWindows,
+      {number(s.together), number(s.together_rows), number(s.together_words), number(s.alone),
+       number(s.rows), number(s.words), number(s.zeros), number(s.copied_rows), number(s.bytes)},
+      0};
+  const int64_t groups = s.groups();
+  if (by_four) {
+    const int64_t quads = ceil_div(w.out_c, int64_t{4}), blocks = 2 * fours * quads;
+    return {{KernelFamily::DspByFour,
+             {1, number(blocks * groups), number(blocks),
+              number(way != Way::Rectified ? blocks : 0), number(way == Way::Limited ? blocks : 0),
+              number(fours), number(w.out_c % 4 != 0 ? fours : 0), number(rest * quads * groups),
+              number(rest * quads)},
+             number(2 * fours + rest)},
+            windows};
+  }
+  const int64_t pairs = ceil_div(w.out_c, int64_t{2}), blocks = fours * pairs;
+  const bool quick = way != Way::Any;  // the others are not in assembly
+  return {{KernelFamily::DspConvolution,
+           {1, number(quick ? blocks * groups : 0), number(quick ? blocks : 0),
+            number(way == Way::Whole || way == Way::Limited ? blocks : 0),
+            number(way == Way::Limited ? blocks : 0), number(quick ? 0 : blocks * groups),
+            number(quick ? 0 : blocks), number(fours), number(rest * pairs * groups),
+            number(rest * pairs), number(quick ? 0 : rest * pairs)},
+           number(fours + rest)},
+          windows};
 }
 
 KernelWork dsp_dense(const Window& w, Way way) {
-  const int64_t blocks = ceil_div(w.out_c, int64_t{4});
+  const int64_t blocks = ceil_div(w.out_c, int64_t{4}), groups = blocks * w.in_c / 4;
+  const bool quick = way != Way::Any;
   return {KernelFamily::DspRow,
-          {1, number(blocks * w.in_c / 4), number(blocks), number(way == Way::Limited ? blocks : 0),
-           number(way == Way::Any ? blocks : 0)}};
+          {1, number(quick ? groups : 0), number(quick ? blocks : 0),
+           number(way == Way::Limited ? blocks : 0), number(quick && w.out_c % 4 != 0 ? 1 : 0),
+           number(quick ? 0 : groups), number(quick ? 0 : blocks)}};
 }
 
-KernelWork single_convolution(const Window& w, Way way) {
+namespace {
+
+// Rows of windows that reach beyond the image, or lie there, are copied with what is there (device/thumb_conv.c).
+int64_t edge_rows(const Window& w) {
+  int64_t rows = 0;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    for (int64_t x = 0; x < w.out_w; ++x) {
+      const int64_t left = x * w.stride_w - w.pad_left;
+      const bool whole = left >= 0 && left + w.kernel_w <= w.in_w;
+      rows += whole ? w.kernel_h - seen : w.kernel_h;
+    }
+  }
+  return w.batches * rows;
+}
+
+KernelWork paired_pixels(const Window& w, Way way, std::span<const uint8_t> table) {
+  constexpr int64_t kPixels = 4;
+  const int64_t row = w.kernel_w * w.in_c, parts = ceil_div(w.kernel_h, w.strip_h);
+  const int64_t fours = ceil_div(w.pixels(), kPixels), channels = fours * w.out_c;
+  const int64_t words = fours * ceil_div(w.kernel_h * row, int64_t{4});
+  // The last four overlap those before.
+  const double edges = number(edge_rows(w)) * number(fours * kPixels) / number(w.pixels());
+  return {KernelFamily::PairedPixels,
+          {1, number(fours), number(fours * parts), number(fours * w.kernel_h),
+           number(fours * w.kernel_h * row), edges, edges * number(row), number(channels * parts),
+           number(words * channels_marked(table, 4)), number(words * channels_marked(table, 2)),
+           number(channels), number(way == Way::Limited ? channels : 0),
+           number(way == Way::Any ? channels : 0)},
+          number(fours)};
+}
+
+}  // namespace
+
+KernelWork single_convolution(const Window& w, Way way, std::span<const uint8_t> table) {
+  if (w.strip_h > 0) return paired_pixels(w, way, table);
   Gathering g{w};
   if (!is_direct(w)) g.gather_image();
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, int64_t{4});
@@ -141,7 +196,7 @@ KernelWork single_convolution(const Window& w, Way way) {
 
 KernelWork paired_convolution(const Window& w, Way way) {
   constexpr int64_t kPixels = 6, kChunk = 252;
-  if (w.pixels() < kPixels) return single_convolution(w, way);
+  if (w.pixels() < kPixels) return single_convolution(w, way, {});
   Gathering g{w};
   if (!is_direct(w)) g.gather_image();
   const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, int64_t{4});
@@ -182,7 +237,7 @@ struct MvePairs {
 // Strips of windows that do not lie one after another (device/mve_strip.h).
 struct MveStrips {
   const Window& w;
-  int64_t strips = 0, tap_rows = 0, vectors = 0, columns = 0, filled = 0;
+  int64_t strips = 0, tap_rows = 0, vectors = 0, columns = 0, wide_columns = 0, filled = 0;
 
   void add(int64_t y, int64_t x, int64_t count) {
     constexpr int64_t kLanes = 16;
@@ -194,10 +249,12 @@ struct MveStrips {
     filled += ceil_div((rows < w.kernel_h ? count : count - seen) * column, kLanes);
     if (seen == 0) return;
     tap_rows += rows;
-    if (w.in_c <= kLanes / 2)
+    if (w.in_c <= kLanes / 2) {
       vectors += rows * ceil_div(seen, kLanes / w.in_c);
-    else
-      columns += rows * ceil_div(w.in_c, kLanes) * seen;
+    } else {
+      wide_columns += rows * (w.in_c / (2 * kLanes)) * seen;
+      columns += rows * ceil_div(w.in_c % (2 * kLanes), kLanes) * seen;
+    }
   }
 };
 
@@ -230,37 +287,45 @@ KernelWork mve_convolution(const Window& w) {
     pairs.add(count - copied, pitch == w.out_w * step ? count - copied : w.out_w, 1);
     pairs.add(copied, copied, 1);
   }
-  const int64_t n = w.batches, quads = pairs.channels;
+  // Constants of some channels are copied first, where they are slow; each group of channels goes through the whole image.
+  const int64_t passes = w.group > 0 ? ceil_div(w.out_c, w.group) : 1;
+  const int64_t n = w.batches, quads = pairs.channels, again = n * passes;
   const auto short_by = [&](int64_t wanted) {
     return number(steps == wanted ? n * quads * pairs.short_pairs : 0);
   };
   const int64_t all = pairs.long_pairs + pairs.short_pairs;
-  // The first step of short runs stays in registers for a row.
-  const double reads = number(pairs.long_pairs) + number(pairs.short_calls) / number(steps) +
-                       number(pairs.short_pairs * (steps - 1)) / number(steps);
+  // Of short runs the first step's weights stay in registers for a row, and the others' are read for each pixel; biases and what
+  // follows them are read for each pair.
+  const double short_reads =
+      number(4 * pairs.short_calls + pairs.short_pairs * (8 * (steps - 1) + 4)) /
+      number(4 * steps + 4);
+  const double reads = w.group > 0 ? 1 : number(n) * (number(pairs.long_pairs) + short_reads);
   return {KernelFamily::MveConvolution,
           {1,
            number(n * quads * pairs.long_pairs * (steps - 1)),
            number(n * quads * pairs.long_pairs),
-           number(n * pairs.long_pairs),
-           number(n * pairs.long_calls),
+           number(again * pairs.long_pairs),
+           number(again * pairs.long_calls),
            short_by(1),
            short_by(2),
            short_by(3),
            short_by(4),
            number(n * quads * pairs.short_calls),
            number(n * quads * pairs.short_calls * steps),
-           number(n * pairs.short_calls),
+           number(again * pairs.short_calls),
            number(is_general(w) ? n * quads * all : 0),
            number(clamped_vectors(w)),
-           number(n * strips.strips),
-           number(n * strips.tap_rows),
-           number(n * strips.vectors),
-           number(n * strips.columns),
-           number(n * strips.filled),
-           number(n * copied),
-           number(n * copied * steps)},
-          number(n) * reads};
+           number(again * strips.strips),
+           number(again * strips.tap_rows),
+           number(again * strips.vectors),
+           number(again * strips.columns),
+           number(again * strips.wide_columns),
+           number(again * strips.filled),
+           number(again * copied),
+           number(again * copied * steps),
+           number(w.group > 0 ? passes : 0),
+           number(w.group > 0 ? 4 * quads * (steps + 1) : 0)},
+          reads};
 }
 
 KernelWork mve_dense(const Window& w) {

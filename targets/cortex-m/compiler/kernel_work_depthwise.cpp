@@ -74,19 +74,24 @@ KernelWork dsp_depthwise(const Window& w, Way way) {
       rows += out_h, groups += out_h * ceil_div(out_w, kOutputs);
     }
   const int64_t blocks = w.batches * ceil_div(w.out_c, kLanes);
-  const int64_t results = blocks * lanes * groups * kOutputs;
+  const int64_t results = blocks * lanes * groups * kOutputs,
+                all_passes = blocks * lanes * groups * passes;
+  const bool quick_way = way != Way::Any;  // the others are not in assembly
   return {
       KernelFamily::DspDepthwise,
       {1, number(blocks), number(ceil_div(w.out_c, kLanes) * phases * lanes * lane_words),
        number(blocks * grids), number(blocks * staged), number(blocks * merged),
        number(blocks * slow * lanes), number(blocks * padding), number(blocks * rows),
        number(blocks * rows * passes), number(blocks * lanes * rows),
-       number(blocks * lanes * groups), number(blocks * lanes * groups * passes),
-       number(blocks * lanes * groups * passes * taps), number(way != Way::Rectified ? results : 0),
-       number(way == Way::Limited ? results : 0), number(way == Way::Any ? results : 0)}};
+       number(blocks * lanes * groups), number(quick_way ? all_passes : 0),
+       number(quick_way ? all_passes * taps : 0),
+       number(way == Way::Whole || way == Way::Limited ? results : 0),
+       number(way == Way::Limited ? results : 0), number(quick_way ? 0 : results),
+       number(quick_way ? 0 : all_passes), number(quick_way ? 0 : all_passes * taps)}};
 }
 
-KernelWork thumb_depthwise(const Window& w, Way way) {
+KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
+                           std::span<const uint8_t> table) {
   const int64_t multiplier = w.out_c / w.in_c, taps = w.kernel_h * w.kernel_w;
   const int64_t columns = (round_up(w.out_w, kOutputs) - 1) * w.stride_w +
                           (w.kernel_w - 1) * w.dilation_w + 1,
@@ -101,11 +106,13 @@ KernelWork thumb_depthwise(const Window& w, Way way) {
     }
   }
   const int64_t planes = w.batches * w.in_c, rows = planes * w.out_h, lines = rows * multiplier;
-  const int64_t singles = w.out_w % kOutputs == 1 ? 1 : 0,
-                fours = lines * (ceil_div(w.out_w, kOutputs) - singles), results = lines * w.out_w;
-  const bool three = w.kernel_w == 3 && w.dilation_w == 1;
-  const int64_t products = fours * taps;
-  const auto when = [&](bool condition, int64_t value) { return number(condition ? value : 0); };
+  const int64_t fours = lines * ceil_div(w.out_w, kOutputs), results = lines * w.out_w;
+  // Rows of three without a loop; on a core that multiplies pairs, of those channels whose products leave room for it.
+  const bool three = w.kernel_w == 3 && w.dilation_w == 1 && w.stride_w <= 2;
+  const double marked = core == CoreClass::Thumb
+                            ? number(channels_marked(table, 1)) / number(w.out_c)
+                            : 1;
+  const double unrolled = three ? marked : 0, products = number(fours * taps);
   return {KernelFamily::SingleDepthwise,
           {1,
            number(w.in_c),
@@ -118,16 +125,12 @@ KernelWork thumb_depthwise(const Window& w, Way way) {
            number(lines),
            number(fours),
            number(fours * w.kernel_h),
-           when(three && w.stride_w == 1, products),
-           when(three && w.stride_w == 2, products),
-           when(!three && w.stride_w <= 2, products),
-           when(w.stride_w > 2, products),
-           number(lines * singles),
-           number(lines * singles * w.kernel_h),
-           number(lines * singles * taps),
+           w.stride_w == 1 ? unrolled * products : 0,
+           w.stride_w == 2 ? unrolled * products : 0,
+           (1 - unrolled) * products,
            number(results),
-           when(way == Way::Limited, results),
-           when(way == Way::Any, results)}};
+           number(way == Way::Limited ? results : 0),
+           number(way == Way::Any ? results : 0)}};
 }
 
 KernelWork mve_depthwise(const Window& w, KernelFamily family) {

@@ -14,11 +14,16 @@ double number(int64_t value) {
   return static_cast<double>(value);
 }
 
-void add(KernelWork& sum, const KernelWork& part, int64_t times) {
-  if (sum.amounts.empty()) sum = {part.family, std::vector<double>(part.amounts.size()), 0};
-  sum.reads += number(times) * part.reads;
-  for (size_t i = 0; i < part.amounts.size(); ++i)
-    sum.amounts[i] += number(times) * part.amounts[i];
+void add(std::vector<KernelWork>& sums, const std::vector<KernelWork>& parts) {
+  if (sums.empty()) {
+    sums = parts;
+    return;
+  }
+  for (size_t work = 0; work < parts.size(); ++work) {
+    sums[work].reads += parts[work].reads;
+    for (size_t i = 0; i < parts[work].amounts.size(); ++i)
+      sums[work].amounts[i] += parts[work].amounts[i];
+  }
 }
 
 // Four pixels by four channels in single precision, or one pixel (device/float_conv.c).
@@ -38,12 +43,12 @@ KernelWork real_convolution(const Window& w) {
           number(w.out_h * (fours + ones))};
 }
 
-KernelWork convolution_of(const std::string& kernel, const Window& w, Way way) {
-  if (kernel.ends_with("_f32")) return real_convolution(w);
-  if (kernel.find("_dsp_") != std::string::npos) return dsp_convolution(w, way);
-  if (kernel.find("_mve_") != std::string::npos) return mve_convolution(w);
-  return kernel.find("_long_") != std::string::npos ? paired_convolution(w, way)
-                                                    : single_convolution(w, way);
+std::vector<KernelWork> convolution_of(const std::string& kernel, const Window& w, Way way) {
+  const auto has = [&](const char* word) { return kernel.find(word) != std::string::npos; };
+  if (kernel.ends_with("_f32")) return {real_convolution(w)};
+  if (has("_dsp_")) return dsp_convolution(w, way, has("_by_four"));
+  if (has("_mve_")) return {mve_convolution(w)};
+  return {has("_long_") ? paired_convolution(w, way) : single_convolution(w, way, {})};
 }
 
 struct Pieces {
@@ -51,7 +56,7 @@ struct Pieces {
   Staged s;
   const std::string& kernel;
   Way way;
-  KernelWork convolution = {};
+  std::vector<KernelWork> convolution = {};
   int64_t pieces = 0, rows = 0, runs = 0, run_words = 0, bytes = 0, fills = 0, results = 0,
           result_words = 0;
 
@@ -100,7 +105,7 @@ struct Pieces {
     } else {
       for (int64_t r = 0; r < band; ++r, y += s.row_stride) stage(y, x, columns);
     }
-    add(convolution, convolution_of(kernel, w, way), 1);
+    add(convolution, convolution_of(kernel, w, way));
     const bool together = s.group_out == s.out_c && s.column_step == 1 &&
                           (band == 1 || (s.row_step == 1 && count == s.out_w));
     if (!together) results += band * count, result_words += band * count * words(s.group_out);
@@ -136,10 +141,14 @@ std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,
                      0};
   for (double& amount : staging.amounts) amount *= number(times);
   staging.amounts.insert(staging.amounts.begin(), 1);
-  for (double& amount : p.convolution.amounts) amount *= number(times);
-  // A group reads its own constants.
-  p.convolution.reads *= number(s.batches);
-  return {std::move(p.convolution), std::move(staging)};
+  for (KernelWork& work : p.convolution) {
+    for (double& amount : work.amounts) amount *= number(times);
+    // A group reads its own constants.
+    work.reads *= number(s.batches);
+  }
+  staging.reads = 0;
+  p.convolution.push_back(std::move(staging));
+  return std::move(p.convolution);
 }
 
 }  // namespace intarsia::targets::cortex_m

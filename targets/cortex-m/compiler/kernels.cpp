@@ -124,19 +124,20 @@ ConstantStructs kernel_structs() {
   return all;
 }
 
-LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small) {
+LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_t waits) {
   const bool wide = view.in(0).type == DataType::Int16, real = view.in(0).type == DataType::Float32;
   switch (view.node.kind) {
     case graph::OpKind::Conv2d:
       if (real) return float_kernel(core, view);
-      if (LowerKernel kernel = wide ? wide_kernel(core, view) : conv_kernel(core, view, small))
+      if (LowerKernel kernel =
+              wide ? wide_kernel(core, view) : conv_kernel(core, view, small, waits))
         return kernel;
       return staged_kernel(core, view, small);
     case graph::OpKind::TransposeConv2d:
       return real ? float_kernel(core, view) : staged_kernel(core, view, small);
     case graph::OpKind::FullyConnected:
       if (real) return float_kernel(core, view);
-      return wide ? wide_kernel(core, view) : conv_kernel(core, view, small);
+      return wide ? wide_kernel(core, view) : conv_kernel(core, view, small, waits);
     case graph::OpKind::DepthwiseConv2d:
       return wide ? wide_kernel(core, view) : depthwise_kernel(core, view, small);
     case graph::OpKind::Add:

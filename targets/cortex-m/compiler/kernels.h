@@ -44,11 +44,12 @@ tir::Stmt call_kernel(const tir::Func& func, const KernelCall& call);
 ConstantStructs kernel_structs();
 
 // The kernel a class of cores has for the operator; empty where the portable loops serve as well.
-// Small: kernels that several operators can share rather than the fastest for each.
-LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small);
+// Small: kernels that several operators can share rather than the fastest for each. Waits: cycles by which a read of four
+// bytes of constants takes longer than one of scratch.
+LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_t waits = 0);
 
 // Families. Each returns an empty kernel for what its kernels do not cover.
-LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small);
+LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t waits);
 // Grouped, dilated by columns, transposed: made of plain convolutions.
 LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small);
 // In single precision: convolutions of all kinds but depthwise ones, and fully connected layers.

@@ -9,9 +9,11 @@ namespace {
 
 using namespace operators;
 
-constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8;
+constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8, kTableEntry = 16;
 // Strips of more pixels gain little; wider ones cost memory.
 constexpr int64_t kStripPixels = 8, kStripBytes = 2048, kMostScratch = 16 * 1024;
+// Of strips and copied constants together.
+constexpr int64_t kScratchWithCopies = 4096;
 
 bool padded(const Window& w) {
   return w.pad_top != 0 || w.pad_left != 0 ||
@@ -36,12 +38,12 @@ int64_t strip_bytes(const Window& w, int64_t rows, int64_t pixels) {
 }
 
 // An even number of pixels, and not too few of them.
-void choose_strips(Window& w) {
+void choose_strips(Window& w, int64_t most) {
   w.strip_h = 1, w.strip_w = w.out_w;
   while (w.strip_h < w.out_h && (w.strip_w % 2 != 0 || w.strip_h * w.strip_w < kStripPixels) &&
-         strip_bytes(w, w.strip_h + 1, w.strip_w) <= kStripBytes)
+         strip_bytes(w, w.strip_h + 1, w.strip_w) <= most)
     ++w.strip_h;
-  while (w.strip_h == 1 && w.strip_w > 2 && strip_bytes(w, 1, w.strip_w) > kStripBytes)
+  while (w.strip_h == 1 && w.strip_w > 2 && strip_bytes(w, 1, w.strip_w) > most)
     w.strip_w = round_up(w.strip_w, 2) - 2;
 }
 
@@ -71,9 +73,64 @@ int64_t copied_runs(const Window& w, int64_t run) {
   return copied;
 }
 
+int64_t run_bytes(const Window& w) {
+  return round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
+}
+
+int64_t scratch_bytes(const Window& w) {
+  const int64_t copies = w.group * (run_bytes(w) + kTableEntry);
+  return copies + (w.strip_h > 0 ? strip_bytes(w, w.strip_h, w.strip_w) + kVector
+                                 : copied_runs(w, run_bytes(w)) * run_bytes(w));
+}
+
+// Cycles that copies of constants save when each word that is read where they lie waits for `waits` cycles: all that the
+// kernel's assembly would wait, less the copying, and strips and pairs of pixels that are gone through for each group.
+int64_t saved_by_copies(const Window& w, int64_t waits) {
+  constexpr int64_t kWords = kVector / 4, kCopied = 6, kPairOfGroup = 20, kTableVectors = 4;
+  constexpr int64_t kRow = 20, kVectorOfColumn = 8, kPairOfColumn = 11;  // device/mve_strip.h
+  const int64_t steps = run_bytes(w) / kVector, quads = ceil_div(w.out_c, kQuad);
+  const int64_t row = w.strip_h == 0 ? w.pixels() : w.strip_h * w.strip_w;
+  const int64_t pairs = ceil_div(w.pixels(), 2), groups = ceil_div(w.out_c, w.group);
+  // device/mve_short_runs.h: the first step's are in registers, the others' are read for each pixel.
+  const int64_t weights = steps <= 4 && row >= 6 ? 2 * kQuad * (steps - 1) : kQuad * steps;
+  const int64_t waited = pairs * quads * (weights + kTableVectors) * kWords * waits;
+  const int64_t copied = quads * (steps + 1) * kQuad * (kCopied + kWords * waits);
+  int64_t again = pairs * kPairOfGroup;
+  if (w.strip_h > 0) {
+    const int64_t strips = w.batches * w.out_h * ceil_div(w.out_w, w.strip_w);
+    const int64_t columns = (w.strip_w - 1) * w.stride_w + w.kernel_w;
+    const int64_t wide = w.in_c / (2 * kVector), single = ceil_div(w.in_c % (2 * kVector), kVector);
+    // Few channels: several columns at once.
+    const int64_t together = std::max<int64_t>(kVector / w.in_c, 1);
+    again += strips * w.kernel_h *
+             (wide * (kRow + columns * kPairOfColumn) +
+              single * (kRow + ceil_div(columns, together) * kVectorOfColumn));
+  }
+  return waited - copied - (groups - 1) * again;
+}
+
+// As many channels at a time as scratch has room for, with strips as they are or smaller ones; none where that saves nothing.
+void choose_copies(Window& w, int64_t waits) {
+  const Window without = w;
+  int64_t best = 0;
+  for (int64_t strips = kStripBytes; strips >= kStripBytes / 4; strips -= kStripBytes / 8) {
+    Window with = without;
+    if (with.strip_h > 0) choose_strips(with, strips);
+    const int64_t room = kScratchWithCopies - scratch_bytes(with);
+    with.group = std::min(round_up(with.out_c, kQuad),
+                          room / (run_bytes(with) + kTableEntry) / kQuad * kQuad);
+    if (with.group <= 0) continue;
+    // Groups of one size.
+    with.group = round_up(ceil_div(with.out_c, ceil_div(with.out_c, with.group)), kQuad);
+    const int64_t saved = saved_by_copies(with, waits);
+    if (saved > best) best = saved, w = with;
+    if (with.strip_h == 0) return;
+  }
+}
+
 ConvConstants constants_of(const Conv& conv, const Channels& channels, const Window& w,
                            bool one_pixel) {
-  const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
+  const int64_t run = run_bytes(w);
   const int64_t lanes = one_pixel ? kOctet : kQuad;
   std::vector<uint8_t> bytes;
   for (int64_t first = 0; first < w.out_c; first += lanes) {
@@ -92,15 +149,12 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
            bool one_pixel) {
   op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
              Shape{w.batches, w.out_h, w.out_w, w.out_c});
-  const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
+  const int64_t run = run_bytes(w);
   const int64_t lanes = one_pixel ? kOctet : kQuad, count = ceil_div(w.out_c, lanes);
   ConvConstants made = constants_of(conv, channels, w, one_pixel);
   const int64_t filled = w.kernel_w * w.in_c % kVector == 0 ? 0 : run;
-  const int64_t scratch_bytes = w.strip_h > 0 ? strip_bytes(w, w.strip_h, w.strip_w) + kVector
-                                : one_pixel   ? filled
-                                              : copied_runs(w, run) * run;
-  const BufferId scratch =
-      op.b.local("scratch", DataType::Int8, {std::max<int64_t>(scratch_bytes, 4)}, 4);
+  const int64_t bytes = one_pixel ? filled : scratch_bytes(w);
+  const BufferId scratch = op.b.local("scratch", DataType::Int8, {std::max<int64_t>(bytes, 4)}, 4);
   const BufferId weights =
       op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
                   std::move(made.weights), tir::ConstantUse::Weights);
@@ -117,14 +171,15 @@ ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels) {
   return constants_of(conv, channels, conv.window, /*one_pixel=*/false);
 }
 
-LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels) {
+LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t waits) {
   if (!channels.quick) return nullptr;
   Window w = conv.window;
   simplify(w);
   const bool in_place = w.kernel_h == 1 && !padded(w);
-  if (!in_place) choose_strips(w);
+  if (!in_place) choose_strips(w, kStripBytes);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
   const bool one_pixel = in_place && w.pixels() == 1;
+  if (!one_pixel && waits > 0) choose_copies(w, waits);
   return [conv, channels, w, one_pixel](OpLowering& op) {
     return lower(op, conv, channels, w, one_pixel);
   };

@@ -44,14 +44,6 @@ struct Layout {
   }
 };
 
-// Rows and columns change places.
-Window transposed(Window w) {
-  std::swap(w.in_h, w.in_w), std::swap(w.out_h, w.out_w), std::swap(w.kernel_h, w.kernel_w);
-  std::swap(w.stride_h, w.stride_w), std::swap(w.pad_top, w.pad_left);
-  w.transposed = 1;
-  return w;
-}
-
 // Of the families that serve the window the cheapest that has room.
 std::optional<Layout> lay_out(Window w, int64_t dilation_w) {
   Layout wide{w, Family::Wide, dilation_w * w.kernel_h, 1, 0, 0};

@@ -142,11 +142,45 @@ ConvConstants constants_of(CoreClass core, bool vectors, const Conv& conv,
           channels.table()};
 }
 
-std::string kernel_of(CoreClass core, bool vectors, const Channels& channels, const Window& w,
-                      int64_t pixels) {
+// Of each group; by four channels where all groups can be.
+struct GroupConstants {
+  std::string dsp_kernel;
+  std::vector<ConvConstants> groups;
+};
+
+GroupConstants group_constants(CoreClass core, bool vectors, Conv conv, const WeightRows& rows,
+                               const Channels& channels) {
+  const int64_t count = conv.window.out_c;
+  const auto all_by = [&](const auto& constants) {
+    std::vector<ConvConstants> made;
+    for (size_t first = 0; first < rows.size(); first += static_cast<size_t>(count)) {
+      const auto slice = [&](const auto& all) {
+        const auto from = all.begin() + static_cast<ptrdiff_t>(first);
+        return std::decay_t<decltype(all)>(from, from + static_cast<ptrdiff_t>(count));
+      };
+      conv.rows = slice(rows);
+      Channels own = channels;
+      own.list = slice(channels.list);
+      std::optional<ConvConstants> of_group = constants(conv, own);
+      if (!of_group) return std::vector<ConvConstants>{};
+      made.push_back(std::move(*of_group));
+    }
+    return made;
+  };
+  if (core >= CoreClass::Dsp && !vectors) {
+    std::vector<ConvConstants> by_four = all_by(dsp_conv_by_four_constants);
+    if (!by_four.empty()) return {"intarsia_staged_dsp_conv_by_four", std::move(by_four)};
+  }
+  return {"intarsia_staged_dsp_conv", all_by([&](const Conv& group, const Channels& own) {
+            return std::optional(constants_of(core, vectors, group, own));
+          })};
+}
+
+std::string kernel_of(CoreClass core, bool vectors, const std::string& dsp_kernel,
+                      const Channels& channels, const Window& w, int64_t pixels) {
   constexpr int64_t kLongBlock = 6;
   if (vectors) return "intarsia_staged_mve_conv_s8";
-  if (core >= CoreClass::Dsp) return dsp_kernel_for("intarsia_staged_dsp_conv", channels, w);
+  if (core >= CoreClass::Dsp) return dsp_kernel_for(dsp_kernel, channels, w);
   const bool pairs = core == CoreClass::Long && pixels >= kLongBlock;
   return kernel_for(pairs ? "intarsia_staged_long_conv" : "intarsia_staged_thumb_conv", channels,
                     w);
@@ -182,18 +216,10 @@ std::optional<StagedCall> make_call(CoreClass core, const OpView& v, const Stage
   conv.window.in_h = s.band + kVector;
   if (!vectors && core >= CoreClass::Dsp)
     s.row_bytes = conv.window.strip_w = round_up(s.kernel_h * s.kernel_w * s.group_in, kWord);
-  call.kernel = kernel_of(core, vectors, *channels, conv.window, s.band * s.pixels);
-  for (int64_t group = 0; group < s.groups; ++group) {
-    const auto slice = [&](const auto& all) {
-      return std::decay_t<decltype(all)>(all.begin() + group * s.group_out,
-                                         all.begin() + (group + 1) * s.group_out);
-    };
-    conv.rows = slice(rows);
-    Channels own = *channels;
-    own.list = slice(channels->list);
-    const ConvConstants made = constants_of(core, vectors, conv, own);
-    append_group(call, made.weights, made.channels);
-  }
+  const GroupConstants made = group_constants(core, vectors, conv, rows, *channels);
+  call.kernel =
+      kernel_of(core, vectors, made.dsp_kernel, *channels, conv.window, s.band * s.pixels);
+  for (const ConvConstants& group : made.groups) append_group(call, group.weights, group.channels);
   return conv.window.fits() && s.fits() ? std::optional(std::move(call)) : std::nullopt;
 }
 

@@ -43,6 +43,14 @@
 #define INTARSIA_HAS_DSP_WORDS 0
 #endif
 
+// The Cortex-M7 executes two instructions at a time. It is told by its doubles: one without a floating-point unit gets the order of
+// instructions that others want, with the same results.
+#if INTARSIA_HAS_ASM && __ARM_ARCH == 7 && defined(__ARM_FP) && (__ARM_FP & 8)
+#define INTARSIA_TWO_AT_A_TIME 1
+#else
+#define INTARSIA_TWO_AT_A_TIME 0
+#endif
+
 // Helium. Elements are aligned to their own size, which is all that it asks for.
 #if INTARSIA_HAS_ASM && defined(__ARM_FEATURE_MVE)
 #define INTARSIA_HAS_MVE 1

@@ -4,7 +4,8 @@
 // SMLAD wants two inputs of one channel in a word; in memory neighbours are of different channels. Two rows of the input
 // are merged into such words once, with their padding, for a block of four channels; scratch holds as many pairs of rows
 // as the compiler found room for (strip_h), as a ring. The six pairs of weights of a channel stay in registers for all
-// rows of outputs that begin alike, on an even row of the padded input or on an odd one.
+// rows of outputs that begin alike, on an even row of the padded input or on an odd one. Rows may be columns of the image
+// (transposed).
 #include "intarsia/targets/cortex_m/dsp_kernels.h"
 
 #include "intarsia/targets/cortex_m/dsp_merge.h"
@@ -16,7 +17,8 @@ enum { kLaneWeights = 12 };  // bytes of a channel's six pairs of weights
 struct ring {
   uint32_t *words;
   int32_t slots, row_words, columns;
-  int32_t staged;  // pairs so far
+  int32_t step, pitch;  // bytes between columns and between rows of the image
+  int32_t staged;       // pairs so far
 };
 
 // Rows of outputs that begin on an even row of the padded input, or on an odd one, of a block. The assembly has it on
@@ -24,7 +26,7 @@ struct ring {
 struct block_rows {
   int32_t low, high;
   int32_t
-      row;  // out_c, then the number of outputs: two bits of a rest, the others of fours less one
+      row;  // bytes from an output to the next, then the number of outputs: two bits of a rest, the others of fours less one
   int32_t rows_left;
   int32_t to_next_columns, to_next_outputs;  // bytes from the end of a row
   const struct intarsia_channel *channels;
@@ -44,9 +46,10 @@ INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image
       ring->words + ring->staged % ring->slots * ring->row_words + w->pad_left * kMergedLanes;
   const int32_t y = 2 * ring->staged++ - w->pad_top;
   const bool upper_inside = y >= 0 && y < w->in_h, lower_inside = y + 1 >= 0 && y + 1 < w->in_h;
-  const int32_t step = w->in_c, inside = ring->columns - w->pad_left;
-  const int8_t *upper = upper_inside ? image + y * w->in_w * step : (const int8_t *)&zero;
-  const int8_t *lower = lower_inside ? image + (y + 1) * w->in_w * step : (const int8_t *)&zero;
+  const int32_t step = ring->step, pitch = ring->pitch;
+  const int32_t inside = ring->columns - w->pad_left;
+  const int8_t *upper = upper_inside ? image + y * pitch : (const int8_t *)&zero;
+  const int8_t *lower = lower_inside ? image + (y + 1) * pitch : (const int8_t *)&zero;
   intarsia_merge_rows(to, upper, upper_inside ? step : 0, lower, lower_inside ? step : 0,
                       inside < w->in_w ? inside : w->in_w);
 }
@@ -76,13 +79,27 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
 #define INTARSIA_TAP0(sum) "smlad " #sum ", r12, r2, " #sum "\nsmlad " #sum ", lr, r5, " #sum "\n"
 
 // clang-format off
+// Products of the upper pair of rows, and of the lower, with a column, and the next column's loads: behind each other, or, on a core
+// with two instructions at a time, each beside a product.
+#define INTARSIA_UPPER(sum, tap, before) "smlad " #sum ", r12, " #tap ", " #before "\n"
+#define INTARSIA_LOWER(sum, tap) "smlad " #sum ", lr, " #tap ", " #sum "\n"
+#if INTARSIA_TWO_AT_A_TIME
+#define INTARSIA_STEP(upper, lower, next) upper "ldr.w r12, [r0" next "\n" lower "ldr.w lr, [r1" next "\n"
+#else
+#define INTARSIA_STEP(upper, lower, next) upper lower "ldr.w r12, [r0" next "\nldr.w lr, [r1" next "\n"
+#endif
 #define INTARSIA_FOUR_BY_1                                                                             \
-  INTARSIA_COLUMN(80) INTARSIA_BEGIN(r11)                                                              \
-  INTARSIA_COLUMN(64) INTARSIA_TAP1(r11) INTARSIA_BEGIN(r10)                                           \
-  INTARSIA_COLUMN(48) INTARSIA_TAP0(r11) INTARSIA_TAP1(r10) INTARSIA_BEGIN(r9)                         \
-  INTARSIA_COLUMN(32) INTARSIA_TAP0(r10) INTARSIA_TAP1(r9) INTARSIA_BEGIN(r8)                          \
-  INTARSIA_COLUMN(16) INTARSIA_TAP0(r9) INTARSIA_TAP1(r8)                                              \
-  INTARSIA_FIRST_COLUMN(64) INTARSIA_TAP0(r8)
+  INTARSIA_COLUMN(80)                                                                                  \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r4, r8), INTARSIA_LOWER(r11, r7), ", #64]")                        \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r3, r11) INTARSIA_UPPER(r10, r4, r8),                              \
+                INTARSIA_LOWER(r11, r6) INTARSIA_LOWER(r10, r7), ", #48]")                             \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r2, r11) INTARSIA_UPPER(r10, r3, r10) INTARSIA_UPPER(r9, r4, r8),  \
+                INTARSIA_LOWER(r11, r5) INTARSIA_LOWER(r10, r6) INTARSIA_LOWER(r9, r7), ", #32]")      \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r2, r10) INTARSIA_UPPER(r9, r3, r9) INTARSIA_UPPER(r8, r4, r8),    \
+                INTARSIA_LOWER(r10, r5) INTARSIA_LOWER(r9, r6) INTARSIA_LOWER(r8, r7), ", #16]")       \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r2, r9) INTARSIA_UPPER(r8, r3, r8),                                 \
+                INTARSIA_LOWER(r9, r5) INTARSIA_LOWER(r8, r6), "], #64")                               \
+  INTARSIA_TAP0(r8)
 #define INTARSIA_TWO_BY_1                                                                              \
   INTARSIA_COLUMN(48) INTARSIA_BEGIN(r9)                                                               \
   INTARSIA_COLUMN(32) INTARSIA_TAP1(r9) INTARSIA_BEGIN(r8)                                             \
@@ -92,15 +109,19 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
   INTARSIA_COLUMN(32) INTARSIA_BEGIN(r8) INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                         \
   INTARSIA_FIRST_COLUMN(16) INTARSIA_TAP0(r8)
 #define INTARSIA_FOUR_BY_2                                                                             \
-  INTARSIA_COLUMN(128) INTARSIA_BEGIN(r11)                                                             \
-  INTARSIA_COLUMN(112) INTARSIA_TAP1(r11)                                                              \
-  INTARSIA_COLUMN(96) INTARSIA_TAP0(r11) INTARSIA_BEGIN(r10)                                           \
-  INTARSIA_COLUMN(80) INTARSIA_TAP1(r10)                                                               \
-  INTARSIA_COLUMN(64) INTARSIA_TAP0(r10) INTARSIA_BEGIN(r9)                                            \
-  INTARSIA_COLUMN(48) INTARSIA_TAP1(r9)                                                                \
-  INTARSIA_COLUMN(32) INTARSIA_TAP0(r9) INTARSIA_BEGIN(r8)                                             \
-  INTARSIA_COLUMN(16) INTARSIA_TAP1(r8)                                                                \
-  INTARSIA_FIRST_COLUMN(128) INTARSIA_TAP0(r8)
+  INTARSIA_COLUMN(128)                                                                                 \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r4, r8), INTARSIA_LOWER(r11, r7), ", #112]")                       \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r3, r11), INTARSIA_LOWER(r11, r6), ", #96]")                              \
+  INTARSIA_STEP(INTARSIA_UPPER(r11, r2, r11) INTARSIA_UPPER(r10, r4, r8),                                 \
+                INTARSIA_LOWER(r11, r5) INTARSIA_LOWER(r10, r7), ", #80]")                                   \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r3, r10), INTARSIA_LOWER(r10, r6), ", #64]")                              \
+  INTARSIA_STEP(INTARSIA_UPPER(r10, r2, r10) INTARSIA_UPPER(r9, r4, r8),                                 \
+                INTARSIA_LOWER(r10, r5) INTARSIA_LOWER(r9, r7), ", #48]")                                   \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r3, r9), INTARSIA_LOWER(r9, r6), ", #32]")                              \
+  INTARSIA_STEP(INTARSIA_UPPER(r9, r2, r9) INTARSIA_UPPER(r8, r4, r8),                                 \
+                INTARSIA_LOWER(r9, r5) INTARSIA_LOWER(r8, r7), ", #16]")                                   \
+  INTARSIA_STEP(INTARSIA_UPPER(r8, r3, r8), INTARSIA_LOWER(r8, r6), "], #128")                              \
+  INTARSIA_TAP0(r8)
 #define INTARSIA_TWO_BY_2                                                                              \
   INTARSIA_COLUMN(64) INTARSIA_BEGIN(r9)                                                               \
   INTARSIA_COLUMN(48) INTARSIA_TAP1(r9)                                                                \
@@ -240,7 +261,7 @@ INTARSIA_OUTLINE void fill_padding(const struct intarsia_window *w, const struct
   }
 #else
 INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum intarsia_way way) {
-  const int32_t out_c = work->row & 0xffff, rest = work->row >> kRestShift & 3;
+  const int32_t step = work->row & 0xffff, rest = work->row >> kRestShift & 3;
   const int32_t out_w = 4 * (int32_t)((((uint32_t)work->row >> kFoursShift) + 1) & 0x3fffu) + rest;
   for (int32_t lane = 0; lane < work->lanes; ++lane) {
     const struct intarsia_channel *channel = work->channels + lane;
@@ -253,7 +274,7 @@ INTARSIA_INLINE void block_rows(const struct block_rows *work, int32_t by, enum 
     int8_t *output = work->output + lane;
     for (int32_t row = 0; row < work->rows; ++row) {
       for (int32_t x = 0; x < out_w;
-           ++x, output += out_c, upper += by * kMergedLanes, lower += by * kMergedLanes) {
+           ++x, output += step, upper += by * kMergedLanes, lower += by * kMergedLanes) {
         int32_t sum = channel->bias;
         for (int32_t kx = 0; kx < 3; ++kx) {
           sum = intarsia_pair_product(upper[kx * kMergedLanes], weights[kx], sum);
@@ -280,17 +301,22 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
                                    rows_function *by_2) {
   const struct intarsia_channel *channels = (const struct intarsia_channel *)channel_words;
   const int32_t phases = w->stride_h == 1 ? 2 : 1;  // rows of outputs that begin in one pair
-  const int32_t steps = (w->out_h + phases - 1) / phases, out_row = w->out_w * w->out_c;
-  struct ring ring = {(uint32_t *)(void *)scratch, w->strip_h, 0, (w->out_w - 1) * w->stride_w + 3,
-                      0};
+  const int32_t steps = (w->out_h + phases - 1) / phases;
+  const int32_t out_step = w->transposed ? w->out_h * w->out_c : w->out_c;
+  const int32_t out_row = w->transposed ? w->out_c : w->out_w * w->out_c;
+  struct ring ring = {.words = (uint32_t *)(void *)scratch,
+                      .slots = w->strip_h,
+                      .columns = (w->out_w - 1) * w->stride_w + 3,
+                      .step = w->transposed ? w->in_h * w->in_c : w->in_c,
+                      .pitch = w->transposed ? w->in_c : w->in_w * w->in_c};
   ring.row_words = ring.columns * kMergedLanes;
   fill_padding(w, &ring);
   struct block_rows work;
   work.low = w->low, work.high = w->high;
   work.row = (int32_t)((uint32_t)(w->out_w / 4 - 1) << kFoursShift |
-                       (uint32_t)(w->out_w % 4) << kRestShift | (uint32_t)w->out_c);
+                       (uint32_t)(w->out_w % 4) << kRestShift | (uint32_t)out_step);
   work.to_next_columns = 4 * (ring.row_words - w->out_w * w->stride_w * kMergedLanes);
-  work.to_next_outputs = (phases - 1) * out_row;
+  work.to_next_outputs = phases * out_row - w->out_w * out_step;
   work.lanes = kMergedLanes;
   work.rows_left = 0;
   for (int32_t next = 0; next < w->out_c;
@@ -300,7 +326,7 @@ INTARSIA_INLINE void depthwise_3x3(const struct intarsia_window *w, const int8_t
     int8_t *to = output + block;
     work.channels = channels + block;
     for (int32_t n = 0; n < w->batches;
-         ++n, image += w->in_h * w->in_w * w->in_c, to += w->out_h * out_row) {
+         ++n, image += w->in_h * w->in_w * w->in_c, to += w->out_h * w->out_w * w->out_c) {
       ring.staged = 0;
       for (int32_t step = 0, run; step < steps; step += run) {
         while (ring.staged < step + ring.slots && ring.staged <= steps) stage(w, image, &ring);

@@ -121,4 +121,26 @@ INTARSIA_INLINE void intarsia_dot_2x1(const uint32_t *pairs, const int8_t *weigh
 #endif
 }
 
+// Weights of two channels A and B that share halfwords, 256 * B + A: SMLAD with the halfwords as they are adds up 256 * B + A,
+// SXTB16 leaves A alone, and B's sum is the difference. Four channels, a group at a time: a word of A and B for elements 0 and 2, one of C
+// and D, then both for elements 1 and 3. Sums of A and C, and of the halfwords behind each.
+
+// sums += products with one pixel, whose words are `step` apart, over `groups` groups.
+INTARSIA_INLINE void intarsia_shared_dot_4x1(const uint32_t *pairs, int32_t step,
+                                             const int8_t *weights, int32_t groups,
+                                             int32_t sums[4]) {
+  for (int32_t word = 0; word < 2 * groups; ++word, pairs += step, weights += 8) {
+    const uint32_t ab = intarsia_load_word(weights), cd = intarsia_load_word(weights + 4);
+    sums[1] = intarsia_pair_product(*pairs, ab, sums[1]);
+    sums[0] = intarsia_pair_product(*pairs, intarsia_even_pair(ab), sums[0]);
+    sums[3] = intarsia_pair_product(*pairs, cd, sums[3]);
+    sums[2] = intarsia_pair_product(*pairs, intarsia_even_pair(cd), sums[2]);
+  }
+}
+
+// The sum of B, of which bias is the start.
+INTARSIA_INLINE int32_t intarsia_shared_sum(int32_t a, int32_t both, int32_t bias) {
+  return bias + ((int32_t)((uint32_t)both - (uint32_t)a) >> 8);
+}
+
 #endif  // INTARSIA_CORTEX_M_DSP_DOT_H_

@@ -32,6 +32,21 @@ void intarsia_dsp_conv_any_s8(const struct intarsia_window *window, const int8_t
                               int8_t *output, int8_t *scratch, const int8_t *weights,
                               const int32_t *channels);
 
+// Convolution by four channels, A to D, at a time, the last block of which overlaps the one before where they are no multiple of four;
+// out_c >= 4. Runs and scratch as above.
+// weights: [block][run / 4][8] halfwords 256 * B + A or 256 * D + C, word-aligned: of elements 0, 2 for A and B, then C and D; of
+// elements 1, 3 alike. No such halfword may leave 16 bits, nor sums of B and D without their bias 24.
+// channels: struct intarsia_channel for each of the blocks; biases of B and D are doubled.
+void intarsia_dsp_conv_by_four_s8(const struct intarsia_window *window, const int8_t *input,
+                                  int8_t *output, int8_t *scratch, const int8_t *weights,
+                                  const int32_t *channels);
+void intarsia_dsp_conv_by_four_rectified_s8(const struct intarsia_window *window,
+                                            const int8_t *input, int8_t *output, int8_t *scratch,
+                                            const int8_t *weights, const int32_t *channels);
+void intarsia_dsp_conv_by_four_limited_s8(const struct intarsia_window *window, const int8_t *input,
+                                          int8_t *output, int8_t *scratch, const int8_t *weights,
+                                          const int32_t *channels);
+
 // Depthwise convolution.
 //
 // Channels in blocks of four, the last of which overlaps the one before where they are no multiple of
@@ -80,9 +95,9 @@ void intarsia_dsp_depthwise_3x3_limited_s8(const struct intarsia_window *window,
 //
 // Channels in blocks of four, A to D, the last of which overlaps the one before where they are no multiple of
 // four; out_c >= 4; in_c is a multiple of four.
-// weights: [block][in_c / 4][8] halfwords 256 * B + A or 256 * D + C, word-aligned: of inputs 0, 2 for A and
-// B, then C and D; of inputs 1, 3 alike. No such halfword may leave 16 bits.
-// channels: out_c times struct intarsia_channel. _limited and _any as above.
+// weights: as above, a run being in_c.
+// channels: struct intarsia_channel for each of the blocks; biases of B and D are doubled, but not for _any.
+// _limited and _any as above.
 void intarsia_dsp_dense_s8(const struct intarsia_window *window, const int8_t *input,
                            int8_t *output, const int8_t *weights, const int32_t *channels);
 void intarsia_dsp_dense_limited_s8(const struct intarsia_window *window, const int8_t *input,

@@ -29,19 +29,22 @@ struct pixels {
   int32_t gap;       // bytes more after the last run of a row
   int32_t row;       // pixels of a row
   int32_t count;     // of pixels to come, an even number
-  int32_t channels;
+  int32_t skip;      // from the end of the first pixel's results to the next pair's
   const int8_t *weights;
   const int32_t *table;
   const int32_t *channel;  // of the table, where no register is left for it
+  int32_t channels;        // that the weights are of
+  int32_t pitch;           // from a pixel's results to the next one's
 };
 
 #if INTARSIA_HAS_MVE
 _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, apart) == 12 &&
                    offsetof(struct pixels, output) == 16 && offsetof(struct pixels, at) == 24 &&
                    offsetof(struct pixels, step) == 32 && offsetof(struct pixels, row) == 40 &&
-                   offsetof(struct pixels, count) == 44 &&
-                   offsetof(struct pixels, channels) == 48 &&
-                   offsetof(struct pixels, weights) == 52 && offsetof(struct pixels, channel) == 60,
+                   offsetof(struct pixels, count) == 44 && offsetof(struct pixels, skip) == 48 &&
+                   offsetof(struct pixels, weights) == 52 &&
+                   offsetof(struct pixels, channel) == 60 &&
+                   offsetof(struct pixels, channels) == 64,
                "the assembly's numbers");
 
 // The table in r9, or in memory: before the loop by way of r1, after it too, which is free by then.
@@ -132,6 +135,7 @@ _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, a
       "ldrd r6, r4, [r11, #44]\n"                                                                     \
       "ldr r0, [r11, #20]\n"                                                                          \
       "add r0, r0, r4\n"                                                                              \
+      "ldr r4, [r11, #64]\n"                                                                          \
       "add r2, r0, r4\n"                                                                              \
       "strd r0, r2, [r11, #16]\n"                                                                     \
       "subs r6, r6, #2\n"                                                                             \
@@ -192,14 +196,14 @@ INTARSIA_OUTLINE void short_row(const struct pixels *p, const int8_t *run, int32
     struct short_runs r = {{run, run + apart * p->step},
                            2 * p->step,
                            odd != 0 ? 1 : pixels / 2,
-                           {output, output + apart * p->channels},
-                           2 * p->channels,
+                           {output, output + apart * p->pitch},
+                           2 * p->pitch,
                            p->channels,
                            p->weights,
                            p->table};
     if (r.pairs > 0) intarsia_short_runs(&r, steps, general);
     run += last * p->step;
-    output += last * p->channels;
+    output += last * p->pitch;
   }
 }
 
@@ -210,7 +214,7 @@ static int8_t *all_short_runs(const struct pixels *p, int32_t count, int32_t row
     const int32_t pixels = count < row ? count : row;
     short_row(p, run, pixels, output, steps, general);
     run += row * p->step + p->gap;
-    output += pixels * p->channels;
+    output += pixels * p->pitch;
     count -= pixels;
   }
   return output;
@@ -233,7 +237,7 @@ static void next_pair(struct pixels *p) {
 }
 
 INTARSIA_OUTLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
-  for (; p->count > 0; p->count -= 2, p->output += 2 * p->channels) {
+  for (; p->count > 0; p->count -= 2, p->output += 2 * p->pitch) {
     next_pair(p);
     for (int32_t c = 0; c < p->channels; ++c) {
       const int8_t *quad = p->weights + c / kQuad * steps * kQuad * kVector + c % kQuad * kVector;
@@ -253,7 +257,7 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
 // `count` pixels, row by row from the beginning of a row on. Returns where their results end.
 INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *output, int32_t steps,
                                     bool general) {
-  const int32_t channels = p->channels, single = count & 1;
+  const int32_t single = count & 1;
 #if INTARSIA_HAS_MVE
   const int32_t row = p->gap == 0 ? count : p->row;
   if (steps <= kMostShort && row >= kFewestPixels)
@@ -261,17 +265,17 @@ INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *out
 #endif
   p->in_row = p->row;
   p->output = output;
-  p->end = output + channels;
+  p->end = output + p->channels;
   p->count = count - single;
   if (p->count > 0) {
-    p->apart = channels;
+    p->apart = p->pitch;
     all_pairs(p, general, steps);
   }
-  output += count * channels;
+  output += count * p->pitch;
   if (single != 0) {  // the pair is it twice
     p->apart = 0;
-    p->output = output - channels;
-    p->end = output;
+    p->output = output - p->pitch;
+    p->end = p->output + p->channels;
     p->step = p->gap = 0;
     p->count = 2;
     all_pairs(p, general, steps);
@@ -328,27 +332,48 @@ static int8_t *runs_of_strips(const struct intarsia_window *w, const int8_t *ima
   return output;
 }
 
+// The channels of `p` of all images.
+static void all_images(const struct intarsia_window *w, const int8_t *input, int8_t *output,
+                       int8_t *scratch, struct pixels *p, int32_t steps, bool general,
+                       const uint8_t *offsets) {
+  for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * w->in_c) {
+    if (w->strip_h > 0)
+      output = runs_of_strips(w, input, output, scratch, p, steps, general, offsets);
+    else
+      output = runs_in_place(w, input, output, scratch, p, steps, general);
+  }
+}
+
 void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
                           int8_t *scratch, const int8_t *weights, const int32_t *channels) {
   const int32_t steps = (w->kernel_h * w->kernel_w * w->in_c + kVector - 1) / kVector;
   const uint32_t before = (uint32_t)steps - 1u;  // the last one
   const bool general = intarsia_mve_is_general(w);
-  int8_t *const first = output;
   struct pixels p;
   p.passes = ((before + 1u) & ~1u) | (before & 1u);
-  p.channels = w->out_c;
-  p.weights = weights;
-  p.table = channels;
+  p.pitch = w->out_c;
   uint8_t offsets[kStripLanes];
   const bool spread =
       w->strip_h > 0 && w->in_c <= kStripLanes / 2 && intarsia_strip_offsets(w, offsets);
-  for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * w->in_c) {
-    if (w->strip_h > 0)
-      output =
-          runs_of_strips(w, input, output, scratch, &p, steps, general, spread ? offsets : NULL);
-    else
-      output = runs_in_place(w, input, output, scratch, &p, steps, general);
+  const int32_t group = w->group > 0 ? w->group : w->out_c;
+  const int32_t weight_bytes = steps * kVector * group;
+  int8_t *rest = scratch;
+  if (w->group > 0) rest += weight_bytes + group * 4 * (int32_t)sizeof *channels;
+  for (int32_t first = 0; first < w->out_c; first += group) {
+    p.channels = w->out_c - first < group ? w->out_c - first : group;
+    p.skip = 2 * p.pitch - p.channels;
+    p.weights = weights + first * steps * kVector;
+    p.table = channels + first * 4;
+    if (w->group > 0) {  // the last group has whole blocks of four, and nothing of a fifth
+      const int32_t filled = (p.channels + kQuad - 1) / kQuad * kQuad;
+      intarsia_copy(scratch, p.weights, steps * kVector * filled);
+      intarsia_copy(scratch + weight_bytes, (const int8_t *)p.table,
+                    filled * 4 * (int32_t)sizeof *channels);
+      p.weights = scratch;
+      p.table = (const int32_t *)(const void *)(scratch + weight_bytes);
+    }
+    all_images(w, input, output + first, rest, &p, steps, general, spread ? offsets : NULL);
   }
   if (w->low != -128 || w->high != 127)
-    intarsia_mve_clamp(first, (int32_t)(output - first), w->low, w->high);
+    intarsia_mve_clamp(output, w->batches * w->out_h * w->out_w * w->out_c, w->low, w->high);
 }

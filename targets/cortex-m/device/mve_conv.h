@@ -11,10 +11,12 @@ extern "C" {
 // A run is what an output pixel sees, kernel_h * kernel_w * in_c bytes. With strip_h == 0 runs lie in the
 // input: kernel_h is 1 and there is no padding. Otherwise strip_h output rows of strip_w pixels are computed
 // at a time, from strips (mve_strip.h); strip_h > 1 only with strip_w == out_w.
+// group > 0, a multiple of four: so many channels' weights and table rows are copied to scratch first, and serve all pixels
+// from there: for constants in a memory that is slower than that of the scratch.
 //
 // weights: [out_c / 4][run / 16][4][16], filled with zeros; of a strip's run in its order.
 // channels: [out_c / 4] of four biases, four multipliers, four roundings (results.h), four times 24 less the shift.
-// scratch: strip_h strips of (strip_w - 1) * stride_w + kernel_w columns, and 16 bytes. With strip_h == 0, as
+// scratch, aligned to four bytes: the copies of a group; strip_h strips of (strip_w - 1) * stride_w + kernel_w columns, and 16 bytes. With strip_h == 0, as
 // many runs, filled to a multiple of 16, as reach beyond the input's end when they are, and one more.
 void intarsia_mve_conv_s8(const struct intarsia_window *window, const int8_t *input, int8_t *output,
                           int8_t *scratch, const int8_t *weights, const int32_t *channels);

@@ -66,6 +66,27 @@ INTARSIA_INLINE void intarsia_strip_columns(const int8_t *from, int8_t *to, int3
 #endif
 }
 
+// 32 channels of each column; count >= 1.
+INTARSIA_INLINE void intarsia_strip_wide_columns(const int8_t *from, int8_t *to, int32_t count,
+                                                 int32_t from_step, int32_t to_step) {
+#if INTARSIA_HAS_MVE
+  __asm__ volatile(
+      "dls lr, %[count]\n"
+      "1: vldrb.8 q1, [%[from], #16]\n"
+      "vldrb.8 q0, [%[from]]\n"
+      "add %[from], %[from], %[from_step]\n"
+      "vstrb.8 q1, [%[to], #16]\n"
+      "vstrb.8 q0, [%[to]]\n"
+      "add %[to], %[to], %[to_step]\n"
+      "le lr, 1b\n"
+      : [from] "+r"(from), [to] "+r"(to)
+      : [count] "r"(count), [from_step] "r"(from_step), [to_step] "r"(to_step)
+      : "q0", "q1", "lr", "memory");
+#else
+  for (; count > 0; --count, from += from_step, to += to_step) memcpy(to, from, 2 * kStripLanes);
+#endif
+}
+
 // `columns` columns from row y, column x of the image on, either of which may lie outside. `offsets` is null
 // where columns are copied one by one.
 INTARSIA_OUTLINE __attribute__((unused)) void intarsia_strip(const struct intarsia_window *w,
@@ -94,7 +115,10 @@ INTARSIA_OUTLINE __attribute__((unused)) void intarsia_strip(const struct intars
                             offsets);
       continue;
     }
-    for (int32_t c = 0; c < channels; c += kStripLanes) {
+    int32_t c = 0;
+    for (; c + 2 * kStripLanes <= channels; c += 2 * kStripLanes)
+      intarsia_strip_wide_columns(image + c, to + c, inside, channels, column);
+    for (; c < channels; c += kStripLanes) {
       const int32_t lanes = intarsia_clamp_i32(channels - c, 0, kStripLanes);
       intarsia_strip_columns(image + c, to + c, inside, lanes, channels, column);
     }

@@ -33,6 +33,17 @@ void intarsia_staged_dsp_conv_limited_s8(const struct intarsia_staged *staged, c
 void intarsia_staged_dsp_conv_any_s8(const struct intarsia_staged *staged, const int8_t *input,
                                      int8_t *output, int8_t *scratch, const int8_t *weights,
                                      const int32_t *channels);
+void intarsia_staged_dsp_conv_by_four_s8(const struct intarsia_staged *staged, const int8_t *input,
+                                         int8_t *output, int8_t *scratch, const int8_t *weights,
+                                         const int32_t *channels);
+void intarsia_staged_dsp_conv_by_four_rectified_s8(const struct intarsia_staged *staged,
+                                                   const int8_t *input, int8_t *output,
+                                                   int8_t *scratch, const int8_t *weights,
+                                                   const int32_t *channels);
+void intarsia_staged_dsp_conv_by_four_limited_s8(const struct intarsia_staged *staged,
+                                                 const int8_t *input, int8_t *output,
+                                                 int8_t *scratch, const int8_t *weights,
+                                                 const int32_t *channels);
 void intarsia_staged_mve_conv_s8(const struct intarsia_staged *staged, const int8_t *input,
                                  int8_t *output, int8_t *scratch, const int8_t *weights,
                                  const int32_t *channels);

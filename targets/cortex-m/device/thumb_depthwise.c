@@ -1,91 +1,119 @@
 // Depthwise convolution on cores that multiply single elements, channel by channel: the rows of one channel
 // that a row of outputs sees are words in scratch, with their padding, as a ring. Four neighbouring
-// outputs share each weight.
+// outputs share each weight. Where a product is one of 32 bits, the upper half of a word is the element that the output
+// after the next sees (thumb_pairs.h): two products serve the four.
 #include "intarsia/targets/cortex_m/thumb_depthwise.h"
 
 #include "intarsia/targets/cortex_m/optimise.h"
 #include "intarsia/targets/cortex_m/thumb_results.h"
 
-enum { kOutputs = 4, kMostRows = 15, kWord = 4 };
+enum { kOutputs = 4, kMostRows = 15, kWord = 4, kHalf = 16, kPaired = !INTARSIA_HAS_THUMB2 };
 
 // What the assembly of four outputs works on. x: of the first output in each row of the window.
 struct four_outputs {
   const int32_t *rows[kMostRows + 1];  // and a null
   const int32_t *weights;
   int32_t sums[kOutputs];
-  int32_t kernel_h, kernel_w, stride, dilation;  // the last two in bytes
+  int32_t kernel_w, stride, dilation;  // the last two in bytes
+  int32_t kernel_h;
+  bool twos_fit;  // the products of two neighbours in a row of the window add up in 16 bits
 };
 
+#if !INTARSIA_HAS_THUMB1
 INTARSIA_INLINE const int32_t *further(const int32_t *word, int32_t bytes) {
   return (const int32_t *)(const void *)((const char *)word + bytes);
 }
+#endif
 
 #if INTARSIA_HAS_THUMB1
-// Rows r0, weights r1, the window in a row r2; kernel_w r12, dilation lr; sums r8-r11. Four products share a weight.
-#define INTARSIA_TAP(at1, at2, at3) \
-  "ldmia r1!, {r3}\n"               \
-  "ldr r4, [r2]\n"                  \
-  "muls r4, r3, r4\n"               \
-  "add r8, r8, r4\n"                \
-  "ldr r4, [r2, #" at1              \
-  "]\n"                             \
-  "muls r4, r3, r4\n"               \
-  "add r9, r9, r4\n"                \
-  "ldr r4, [r2, #" at2              \
-  "]\n"                             \
-  "muls r4, r3, r4\n"               \
-  "add r10, r10, r4\n"              \
-  "ldr r4, [r2, #" at3              \
-  "]\n"                             \
-  "muls r4, r3, r4\n"               \
-  "add r11, r11, r4\n"
-#define INTARSIA_FOUR(at1, at2, at3) \
-  __asm__ volatile(                        \
-      ".syntax unified\n"                  \
-      INTARSIA_SAVE_R7 INTARSIA_SAVE_HIGH("r4", "r5", "r6", "r7") \
-      "mov r7, r1\n"                       \
-      "mov r1, r0\n"                       \
-      "adds r1, #64\n"                     \
-      "ldmia r1!, {r2, r3, r4, r5, r6}\n"  \
-      "mov r8, r3\n"                       \
-      "mov r9, r4\n"                       \
-      "mov r10, r5\n"                      \
-      "mov r11, r6\n"                      \
-      "ldmia r1!, {r3, r4, r5, r6}\n"      \
-      "mov r12, r4\n"                      \
-      "mov lr, r6\n"                       \
-      "mov r1, r2\n"                       \
-      "mov r6, r3\n"                       \
-      "1: ldmia r0!, {r2}\n"               \
-      "adds r2, r2, r7\n"                  \
-      "mov r5, r12\n"                      \
-      "2:\n" INTARSIA_TAP(at1, at2, at3)   \
-      "add r2, r2, lr\n"                   \
-      "subs r5, r5, #1\n"                  \
-      "bne 2b\n"                           \
-      "subs r6, r6, #1\n"                  \
-      "bne 1b\n"                           \
-      "mov r0, r8\n"                       \
-      "mov r1, r9\n"                       \
-      "mov r2, r10\n"                      \
-      "mov r3, r11\n" INTARSIA_RESTORE_HIGH("r4", "r5", "r6", "r7") \
-      INTARSIA_RESTORE_R7                  \
-      : "+l"(at), "+l"(second), "=l"(third), "=l"(fourth) \
-      :                                    \
-      : "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r12", "lr", "cc", "memory")
+// Rows r0, weights r1, the window in a row r2, a weight r3; products of outputs 0 and 2 r4, of 1 and 3 r5. What adds up where:
+// thumb_pairs.h. lr: the window's place in the rows.
+#define INTARSIA_PRODUCTS(at, at1) \
+  "ldmia r1!, {r3}\n"              \
+  "ldr r4, [r2, #" at              \
+  "]\n"                            \
+  "muls r4, r3, r4\n"              \
+  "ldr r5, [r2, #" at1             \
+  "]\n"                            \
+  "muls r5, r3, r5\n"
+#define INTARSIA_BEGIN "mov r8, r4\nmov r9, r5\n"
+#define INTARSIA_JOIN "add r4, r4, r8\nadd r5, r5, r9\n"
+#define INTARSIA_END   \
+  "add r10, r10, r4\n" \
+  "asrs r4, r4, #16\n" \
+  "adcs r6, r6, r4\n"  \
+  "add r11, r11, r5\n" \
+  "asrs r5, r5, #16\n" \
+  "adcs r7, r7, r5\n"
+// All rows by `taps`; before them `numbers` may fetch more from where r3 points.
+#define INTARSIA_FOUR(numbers, taps)             \
+  register void *at __asm__("r0") = work;        \
+  register int32_t place __asm__("r1") = offset; \
+  __asm__ volatile(                                                                             \
+      ".syntax unified\n" INTARSIA_SAVE_R7 INTARSIA_SAVE_HIGH("r4", "r5", "r6", "r7")           \
+      "mov lr, r1\n"                                                                            \
+      "mov r3, r0\n"                                                                            \
+      "adds r3, #64\n"                                                                          \
+      "ldmia r3!, {r1, r4, r5, r6, r7}\n"                                                       \
+      "push {r3}\n"                                                                             \
+      "lsls r2, r6, #16\n"                                                                      \
+      "adds r4, r4, r2\n"                                                                       \
+      "mov r10, r4\n"                                                                           \
+      "lsls r2, r7, #16\n"                                                                      \
+      "adds r5, r5, r2\n"                                                                       \
+      "mov r11, r5\n" numbers                                                                   \
+      "b 2f\n"                                                                                  \
+      "1: add r2, r2, lr\n" taps                                                                \
+      "2: ldmia r0!, {r2}\n"                                                                    \
+      "cmp r2, #0\n"                                                                            \
+      "bne 1b\n"                                                                                \
+      "pop {r3}\n"                                                                              \
+      "subs r3, r3, #16\n"                                                                      \
+      "lsls r2, r6, #16\n"                                                                      \
+      "mov r4, r10\n"                                                                           \
+      "subs r4, r4, r2\n"                                                                       \
+      "lsls r2, r7, #16\n"                                                                      \
+      "mov r5, r11\n"                                                                           \
+      "subs r5, r5, r2\n"                                                                       \
+      "stmia r3!, {r4, r5, r6, r7}\n" INTARSIA_RESTORE_HIGH("r4", "r5", "r6", "r7")             \
+      INTARSIA_RESTORE_R7                                                                       \
+      : "+l"(at), "+l"(place)                                                                   \
+      :                                                                                         \
+      : "r2", "r3", "r4", "r5", "r6", INTARSIA_CLOBBERS_R7 "r12", "lr", "cc", "memory")
 
-// The window of four outputs, `offset` bytes from the beginning of its rows; stride 1 or 2.
-INTARSIA_OUTLINE void four_outputs_thumb1_pushes_20(struct four_outputs *work, int32_t offset) {
-  register void *at __asm__("r0") = work;
-  register int32_t second __asm__("r1") = offset;
-  register int32_t third __asm__("r2"), fourth __asm__("r3");
-  if (work->stride == kWord)
-    INTARSIA_FOUR("4", "8", "12");
-  else
-    INTARSIA_FOUR("8", "16", "24");
-  work->sums[0] = (int32_t)at, work->sums[1] = second, work->sums[2] = third,
-  work->sums[3] = fourth;
+INTARSIA_OUTLINE void rows_of_three_pushes_24(struct four_outputs *work, int32_t offset) {
+  INTARSIA_FOUR("", INTARSIA_PRODUCTS("0", "4") INTARSIA_BEGIN INTARSIA_PRODUCTS("4", "8")
+                        INTARSIA_JOIN INTARSIA_END INTARSIA_PRODUCTS("8", "12") INTARSIA_END);
 }
+INTARSIA_OUTLINE void rows_of_three_by_two_pushes_24(struct four_outputs *work, int32_t offset) {
+  INTARSIA_FOUR("", INTARSIA_PRODUCTS("0", "8") INTARSIA_BEGIN INTARSIA_PRODUCTS("4", "12")
+                        INTARSIA_JOIN INTARSIA_END INTARSIA_PRODUCTS("8", "16") INTARSIA_END);
+}
+// Tap by tap, whatever the shape and the weights: columns r9, stride r12, dilation r8; the columns that are left on the stack.
+INTARSIA_OUTLINE void rows_of_taps_pushes_28(struct four_outputs *work, int32_t offset) {
+  INTARSIA_FOUR(
+      "ldmia r3!, {r2, r4, r5}\n"
+      "mov r9, r2\n"
+      "mov r12, r4\n"
+      "mov r8, r5\n",
+      "mov r4, r9\n"
+      "3: push {r4}\n"
+      "ldmia r1!, {r3}\n"
+      "ldr r4, [r2]\n"
+      "muls r4, r3, r4\n"
+      "mov r5, r12\n"
+      "ldr r5, [r2, r5]\n"
+      "muls r5, r3, r5\n" INTARSIA_END
+      "add r2, r2, r8\n"
+      "pop {r4}\n"
+      "subs r4, r4, #1\n"
+      "bne 3b\n");
+}
+#undef INTARSIA_FOUR
+#undef INTARSIA_END
+#undef INTARSIA_JOIN
+#undef INTARSIA_BEGIN
+#undef INTARSIA_PRODUCTS
 #endif
 
 #if INTARSIA_HAS_THUMB2
@@ -128,6 +156,7 @@ INTARSIA_OUTLINE void rows_of_three_thumb2_pushes_8(struct four_outputs *work, i
 }
 #endif
 
+#if INTARSIA_HAS_THUMB2
 // Three weights in a row, all their inputs in registers; stride is a constant.
 INTARSIA_INLINE void rows_of_three(struct four_outputs *work, int32_t offset, int32_t stride) {
   const int32_t *weights = work->weights;
@@ -146,18 +175,8 @@ INTARSIA_INLINE void rows_of_three(struct four_outputs *work, int32_t offset, in
 
 // sums += products of the window, `offset` bytes from the beginning of its rows.
 INTARSIA_INLINE void four_outputs(struct four_outputs *work, int32_t offset) {
-#if INTARSIA_HAS_THUMB1
-  if (work->stride <= 2 * kWord) {
-    four_outputs_thumb1_pushes_20(work, offset);
-    return;
-  }
-#endif
   if (work->kernel_w == 3 && work->dilation == kWord && work->stride == kWord) {
-#if INTARSIA_HAS_THUMB2
     rows_of_three_thumb2_pushes_8(work, offset);
-#else
-    rows_of_three(work, offset, kWord);
-#endif
     return;
   }
   if (work->kernel_w == 3 && work->dilation == kWord && work->stride == 2 * kWord) {
@@ -179,11 +198,44 @@ INTARSIA_INLINE void four_outputs(struct four_outputs *work, int32_t offset) {
   }
   work->sums[0] = sum0, work->sums[1] = sum1, work->sums[2] = sum2, work->sums[3] = sum3;
 }
+#else
+// The same, by pairs.
+INTARSIA_INLINE void four_outputs(struct four_outputs *work, int32_t offset) {
+#if INTARSIA_HAS_THUMB1
+  const bool unrolled = work->kernel_w == 3 && work->dilation == kWord && work->twos_fit;
+  if (unrolled && work->stride == kWord)
+    rows_of_three_pushes_24(work, offset);
+  else if (unrolled && work->stride == 2 * kWord)
+    rows_of_three_by_two_pushes_24(work, offset);
+  else
+    rows_of_taps_pushes_28(work, offset);
+#else
+  const int32_t *weights = work->weights;
+  for (int32_t ky = 0; ky < work->kernel_h; ++ky) {
+    const int32_t *x = further(work->rows[ky], offset);
+    int32_t both[2] = {0, 0};
+    for (int32_t kx = work->kernel_w; kx > 0; --kx, x = further(x, work->dilation)) {
+      const int32_t weight = *weights++;
+      both[0] += *x * weight;
+      both[1] += *further(x, work->stride) * weight;
+      if (work->twos_fit && (work->kernel_w - kx) % 2 == 0 && kx > 1) continue;
+      for (int32_t pair = 0; pair < 2; ++pair) {
+        const int32_t upper = (both[pair] + (1 << (kHalf - 1))) >> kHalf;
+        work->sums[pair] += both[pair] - upper * (1 << kHalf);
+        work->sums[pair + 2] += upper;
+        both[pair] = 0;
+      }
+    }
+  }
+#endif
+}
+#endif
 
 struct ring {
   int32_t *words;
   int32_t rows;     // slots
   int32_t columns;  // of the padded input that outputs see
+  int32_t before;   // columns in front of a row, whatever they hold: between two of a pair
   int32_t next;     // row of the padded input to fill
   int32_t slot;     // where to
 };
@@ -193,30 +245,28 @@ INTARSIA_INLINE int32_t wrapped(int32_t slot, int32_t slots) {
   return slot;
 }
 
+// The upper half of a word is the element `before` columns further, which goes there when it comes.
+INTARSIA_INLINE int32_t *put(int32_t *to, int32_t element, int32_t before) {
+  *to = element;
+  if (kPaired) to[-before] = (int32_t)((uint32_t)to[-before] + ((uint32_t)element << kHalf));
+  return to + 1;
+}
+
 // Fills the next row from the channel that `image` begins with.
 INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image,
                             struct ring *ring) {
-  int32_t *to = ring->words + ring->slot * ring->columns, *end = to + ring->columns;
+  const int32_t before = ring->before;
+  int32_t *to = ring->words + ring->slot * (ring->columns + before) + before,
+          *end = to + ring->columns;
   const int32_t y = ring->next++ - w->pad_top, step = w->in_c, zero = w->in_zero;
   ring->slot = wrapped(ring->slot + 1, ring->rows);
   if (y >= 0 && y < w->in_h) {
     const int8_t *from = image + y * w->in_w * step;
-    for (int32_t column = w->pad_left; column > 0; --column) *to++ = zero;
+    for (int32_t column = w->pad_left; column > 0; --column) to = put(to, zero, before);
     const int32_t inside = end - to < w->in_w ? (int32_t)(end - to) : w->in_w;
-    for (const int32_t *last = to + inside; to != last; from += step) *to++ = *from;
+    for (const int32_t *last = to + inside; to != last; from += step) to = put(to, *from, before);
   }
-  while (to != end) *to++ = zero;
-}
-
-// One output, where no more is left of a row.
-INTARSIA_OUTLINE int32_t one_output(const struct four_outputs *work, int32_t offset, int32_t sum) {
-  const int32_t *weights = work->weights;
-  for (int32_t ky = 0; ky < work->kernel_h; ++ky) {
-    const int32_t *x = further(work->rows[ky], offset);
-    for (int32_t kx = work->kernel_w; kx > 0; --kx, x = further(x, work->dilation))
-      sum += *x * *weights++;
-  }
-  return sum;
+  while (to != end) to = put(to, zero, before);
 }
 
 INTARSIA_INLINE void output_row(const struct intarsia_window *w, struct four_outputs *work,
@@ -225,18 +275,23 @@ INTARSIA_INLINE void output_row(const struct intarsia_window *w, struct four_out
   const int32_t out_c = w->out_c, bias = channel->bias;
   struct intarsia_results results = {work->sums, channel, output, kOutputs,
                                      0,          out_c,   w->low, w->high};
+  work->twos_fit = channel->shift >> 8 != 0;
+#if !INTARSIA_HAS_THUMB1
+  struct intarsia_channel plain = *channel;  // once a row, not at each result
+  plain.shift = (int8_t)plain.shift;
+  results.channel = &plain;
+#endif
   int32_t left = w->out_w, offset = 0;
   for (; left > 0;
        left -= kOutputs, offset += kOutputs * work->stride, results.output += kOutputs * out_c) {
     if (left < kOutputs) results.count = left;
-    if (left == 1 && !INTARSIA_HAS_THUMB2) {
-      work->sums[0] = one_output(work, offset, bias);
-      intarsia_results(&results, way);
-      return;
-    }
     work->sums[0] = work->sums[1] = work->sums[2] = work->sums[3] = bias;
     four_outputs(work, offset);
+#if INTARSIA_HAS_THUMB1
+    intarsia_results_of_one(&results, channel, way);
+#else
     intarsia_results(&results, way);
+#endif
   }
 }
 
@@ -255,7 +310,8 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   struct ring ring = {
       .words = expanded + words,
       .rows = (w->kernel_h - 1) * w->dilation_h + 1,
-      .columns = (outputs - 1) * w->stride_w + (w->kernel_w - 1) * w->dilation_w + 1};
+      .columns = (outputs - 1) * w->stride_w + (w->kernel_w - 1) * w->dilation_w + 1,
+      .before = kPaired ? 2 * w->stride_w : 0};
   for (int32_t c = 0; c < w->in_c; ++c, channels += multiplier, output += multiplier) {
     for (int32_t i = 0; i < words; ++i) expanded[i] = *weights++;
     const int8_t *image = input + c;
@@ -269,7 +325,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
         while (ring.next < first + ring.rows) stage(w, image, &ring);
         for (int32_t ky = 0, slot = top; ky < w->kernel_h;
              ++ky, slot = wrapped(slot + w->dilation_h, ring.rows))
-          work.rows[ky] = ring.words + slot * ring.columns;
+          work.rows[ky] = ring.words + slot * (ring.columns + ring.before) + ring.before;
         work.rows[w->kernel_h] = 0;
         top = wrapped(top + w->stride_h, ring.rows);
         for (int32_t i = 0; i < multiplier; ++i) {

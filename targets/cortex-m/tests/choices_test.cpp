@@ -277,11 +277,33 @@ TEST(Choices, DepthwiseOfOneChannelIsAConvolution) {
     c.dilation_w = dilation;
     return kernel_of("cortex-m4", window_module(random, c));
   };
-  const std::string convolution = depthwise(3, 1);
-  EXPECT_NE(convolution.find("conv"), std::string::npos) << convolution;
-  EXPECT_EQ(depthwise(1, 1), convolution);
-  EXPECT_EQ(depthwise(1, 2), convolution);
-  EXPECT_NE(depthwise(3, 2), convolution);
+  EXPECT_EQ(depthwise(3, 1), "intarsia_dsp_conv_by_four_s8");
+  EXPECT_EQ(depthwise(1, 1), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(depthwise(1, 2), "intarsia_dsp_conv_s8");
+  const std::string dilated = depthwise(3, 2);
+  EXPECT_EQ(dilated.find("_dsp_conv_"), std::string::npos) << dilated;
+}
+
+// Two channels share a halfword where it holds both weights, and sums that fit 24 bits can be told apart; and where four channels at a
+// time are faster.
+TEST(Choices, FourChannelsAtATime) {
+  const auto kernel = [](int64_t inputs, int64_t outputs, int first, int second) {
+    return kernel_of(
+        "cortex-m4",
+        Layer{.rows = 4, .inputs = inputs, .outputs = outputs, .first = first, .second = second});
+  };
+  const std::string by_four = "intarsia_dsp_conv_by_four_s8", by_two = "intarsia_dsp_conv_s8";
+  EXPECT_EQ(kernel(64, 8, -127, 127), by_four);
+  EXPECT_EQ(kernel(64, 8, 0, -128), by_four);
+  EXPECT_EQ(kernel(64, 8, -128, 127), by_four);
+  EXPECT_EQ(kernel(64, 8, -1, -128), by_two);
+  EXPECT_EQ(kernel(515, 8, 127, 127), by_four);
+  EXPECT_EQ(kernel(517, 8, 127, 127), by_two);
+  EXPECT_EQ(kernel(517, 8, 127, 126), by_four);
+  EXPECT_EQ(kernel(64, 3, 1, 1), by_two);
+  EXPECT_EQ(kernel(64, 6, 1, 1), by_two);
+  EXPECT_EQ(kernel(64, 7, 1, 1), by_four);
+  EXPECT_EQ(kernel(4, 8, 1, 1), by_two);
 }
 
 // Kernels read the fields of a window as 16 bits.

@@ -42,11 +42,10 @@ std::vector<graph::Module> cases(const std::string& core) {
 #endif
 }
 
-void check(const KernelProgram& kernels, Random& random) {
+void check(const KernelProgram& kernels, Random& random, const Emulated& core) {
   std::vector<std::vector<graph::TensorValue>> inputs;
   for (size_t i = 0; i < kernels.count(); ++i)
     inputs.push_back(testing::random_inputs(random, kernels.module(i)));
-  const Emulated& core = OnCore::GetParam();
   const Result<CoreRun> run = run_on_core({core.board, core.core}, kernels, inputs);
   ASSERT_TRUE(run.ok()) << run.error().to_string();
   for (size_t i = 0; i < kernels.count(); ++i) {
@@ -77,9 +76,23 @@ TEST_P(OnCore, EveryKernel) {
     const size_t end = small ? std::min(begin + kSmallImage, all.size()) : all.size();
     KernelProgram kernels(GetParam().core);
     for (; begin < end; ++begin) kernels.add(std::move(all[begin]));
-    check(kernels, random);
+    check(kernels, random, GetParam());
   }
   RecordProperty("operators", std::to_string(all.size()));
+}
+
+TEST(SlowConstants, AreCopiedByGroupsOnTheCore) {
+  std::string reason;
+  if (!can_run_cores(reason)) GTEST_SKIP() << needs("cross-toolchain") << reason;
+  KernelProgram kernels("cortex-m55");
+  kernels.place_constants(3);
+  kernels.add(larger_convolutions());
+  Random random(22);
+  kernels.add(window_module(random, {graph::OpKind::Conv2d, 1, 8, 8, 64, 30, 3, 3, 1}));
+  kernels.add(window_module(random, {graph::OpKind::Conv2d, 2, 9, 7, 100, 61, 1, 1, 1}));
+  kernels.add(window_module(random, {graph::OpKind::Conv2d, 1, 49, 10, 1, 66, 10, 4, 2}));
+  EXPECT_GT(kernels.copies_constants(), 3U);
+  check(kernels, random, {"cortex-m55", "mps3-an547"});
 }
 
 constexpr Emulated kCores[] = {

@@ -117,6 +117,8 @@ class Samples {
   graph::Module window(WindowCase c) {
     c.activation = activation();
     c.small_multipliers = r_.chance(75);
+    // Most weights are small ones, of which some add up in halfwords.
+    if (r_.chance(40)) c.most_weight = r_.pick<int64_t>({31, 63});
     if (c.kernel_h * c.kernel_w > 1 && r_.chance(75)) {
       const int64_t h = (c.kernel_h - 1) * c.dilation_h, w = (c.kernel_w - 1) * c.dilation_w;
       const int64_t left = c.stride == 1 ? w / 2 : 0, top = c.stride == 1 ? h / 2 : 0;
@@ -348,8 +350,9 @@ namespace {
 
 // As many as have room in a board's memory for constants.
 Result<std::vector<double>> count_some(const CoreRequest& request, const std::string& target,
-                                       std::span<const CostSample> samples) {
+                                       const CountedAs& as, std::span<const CostSample> samples) {
   KernelProgram kernels(target);
+  if (as.made_for_waits != 0) kernels.place_constants(static_cast<int32_t>(1 + as.made_for_waits));
   Random random(7);
   std::vector<std::vector<graph::TensorValue>> inputs;
   for (const CostSample& sample : samples) {
@@ -368,7 +371,8 @@ Result<std::vector<double>> count_some(const CoreRequest& request, const std::st
 }  // namespace
 
 Result<std::vector<double>> count_samples(const std::string& core, const std::string& board,
-                                          std::span<const CostSample> samples, bool portable) {
+                                          std::span<const CostSample> samples,
+                                          const CountedAs& as) {
   constexpr size_t kTogether = 400;
   CoreRequest request{board, core, "-Os"};
   request.count_cycles = true;
@@ -376,7 +380,7 @@ Result<std::vector<double>> count_samples(const std::string& core, const std::st
   std::vector<double> cycles;
   for (size_t first = 0; first < samples.size(); first += kTogether) {
     INTARSIA_TRY(const std::vector<double> some,
-                 count_some(request, portable ? core + " -kernels=portable" : core,
+                 count_some(request, as.portable ? core + " -kernels=portable" : core, as,
                             samples.subspan(first, std::min(kTogether, samples.size() - first))));
     cycles.insert(cycles.end(), some.begin(), some.end());
   }

@@ -19,8 +19,13 @@ struct CostSample {
 // Layers that have kernels on some cores, and others that are loops everywhere.
 std::vector<CostSample> cost_samples(uint32_t seed, int per_family);
 
-// Cycles of every sample in the emulator, without wait states; with the kernels that the core has, or by loops alone.
+struct CountedAs {
+  bool portable = false;       // by loops alone, not with the kernels that the core has
+  int64_t made_for_waits = 0;  // kernels are chosen for constants that wait so many cycles
+};
+
+// Cycles of every sample in the emulator, without wait states.
 Result<std::vector<double>> count_samples(const std::string& core, const std::string& board,
-                                          std::span<const CostSample> samples, bool portable);
+                                          std::span<const CostSample> samples, const CountedAs& as);
 
 }  // namespace intarsia::test::cortex_m

@@ -83,8 +83,7 @@ class Shares : public ::testing::TestWithParam<Core> {
 TEST_P(Shares, OfLayersAtRandom) {
   constexpr uint32_t kSeed = 2;  // the tables are made of the first
   const std::vector<CostSample> samples = cost_samples(kSeed, 3);
-  const auto counted =
-      count_samples(GetParam().name, GetParam().board, samples, /*portable=*/false);
+  const auto counted = count_samples(GetParam().name, GetParam().board, samples, {});
   ASSERT_TRUE(counted.ok()) << counted.error().to_string();
   Share share;
   for (size_t i = 0; i < samples.size(); ++i) {

@@ -43,7 +43,8 @@ struct Equation {
 };
 
 // Numbers from zero on with which the sums' errors, as parts of the cycles, are small in sum: squares, weighted so that
-// a few samples far off do not decide.
+// a few samples far off do not decide. Sums that are many times too high, as of a layer that a compiler found to be constant, weigh
+// as much as those that are many times too low.
 std::vector<double> solve(const std::vector<Equation>& equations, size_t unknowns) {
   constexpr int kRounds = 12, kSweeps = 400;
   constexpr double kNear = 0.04;
@@ -65,7 +66,7 @@ std::vector<double> solve(const std::vector<Equation>& equations, size_t unknown
         x[j] = next;
       }
     for (size_t i = 0; i < equations.size(); ++i)
-      weights[i] = 1 / std::max(kNear, std::abs(errors[i]));
+      weights[i] = 1 / (std::max(kNear, std::abs(errors[i])) * std::max(1.0, 1 + errors[i]));
   }
   return x;
 }
@@ -92,7 +93,7 @@ struct Request {
 
 std::vector<Equation> loops(const Request& request, const std::vector<CostSample>& samples) {
   std::vector<Equation> equations;
-  const auto counted = count_samples(request.core, request.board, samples, /*portable=*/true);
+  const auto counted = count_samples(request.core, request.board, samples, {.portable = true});
   if (!counted.ok()) {
     std::fputs(counted.error().to_string().c_str(), stderr);
     return {};
@@ -119,21 +120,26 @@ struct Kernels {
   std::map<std::pair<size_t, size_t>, size_t> unknowns;  // of a family's part
 };
 
-Kernels kernels(const Request& request, const std::vector<CostSample>& samples) {
-  Kernels all;
+// Made for constants that wait so many cycles, of which nothing is counted: only what differs for it.
+void count_kernels(const Request& request, const std::vector<CostSample>& samples, int64_t waits,
+                   Kernels& all) {
   std::vector<CostSample> tuned;
   std::vector<std::vector<KernelWork>> works;
   for (const CostSample& sample : samples) {
     const graph::Function& function = sample.module.entry_function();
-    const auto work = targets::cortex_m::operator_work(request.core_class, sample.module, function,
-                                                       function.nodes[0]);
-    if (!work) continue;
+    const auto work_for = [&](int64_t some) {
+      return targets::cortex_m::operator_work(request.core_class, sample.module, function,
+                                              function.nodes[0], some);
+    };
+    const auto work = work_for(waits);
+    if (!work || (waits != 0 && work->kernels == work_for(0)->kernels)) continue;
     tuned.push_back(sample), works.push_back(work->kernels);
   }
-  const auto counted = count_samples(request.core, request.board, tuned, /*portable=*/false);
+  if (tuned.empty()) return;
+  const auto counted = count_samples(request.core, request.board, tuned, {.made_for_waits = waits});
   if (!counted.ok()) {
     std::fputs(counted.error().to_string().c_str(), stderr);
-    return all;
+    return;
   }
   for (size_t i = 0; i < counted->size(); ++i) {
     Equation equation{{}, (*counted)[i], tuned[i].what};
@@ -148,6 +154,11 @@ Kernels kernels(const Request& request, const std::vector<CostSample>& samples) 
     }
     if (equation.cycles > 0) all.equations.push_back(std::move(equation));
   }
+}
+
+Kernels kernels(const Request& request, const std::vector<CostSample>& samples) {
+  Kernels all;
+  for (const int64_t waits : {0, 1}) count_kernels(request, samples, waits, all);
   return all;
 }
 

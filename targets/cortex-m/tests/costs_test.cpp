@@ -146,23 +146,34 @@ entry @main
 
 // The parts of a kernel are those that it runs, and the whole is what they take.
 TEST_F(Costs, AreSumsOfTheirParts) {
-  const auto work_of = [](CoreClass core, const graph::Module& module) {
+  const auto works_of = [](CoreClass core, const graph::Module& module, int64_t waits = 0) {
     const graph::Function& function = module.entry_function();
-    const auto work = operator_work(core, module, function, function.nodes[0]);
-    INTARSIA_CHECK(work && work->kernels.size() == 1, "one kernel");
-    return work->kernels[0];
+    const auto work = operator_work(core, module, function, function.nodes[0], waits);
+    INTARSIA_CHECK(work.has_value(), "a kernel");
+    return work->kernels;
   };
-  // Sixteen fours of pixels, eight pairs of channels, 36 groups of four elements; the middle of each row is laid out
-  // together: columns 1 to 4 and 4 to 7 of 8 are not one block of four.
+  const auto work_of = [&](CoreClass core, const graph::Module& module) {
+    const std::vector<KernelWork> works = works_of(core, module);
+    INTARSIA_CHECK(works.size() == 1, "one kernel");
+    return works[0];
+  };
+  // Sixteen fours of pixels, each two by two, four fours of channels, 36 groups of four elements; the middle of each row is laid
+  // out together: columns 1 to 4 and 4 to 7 of 8 are not one block of four.
   const graph::Module layer = conv(8, 16, 16, 3);
-  const KernelWork blocks = work_of(CoreClass::Dsp, layer);
-  EXPECT_EQ(blocks.family, KernelFamily::DspConvolution);
-  EXPECT_EQ(blocks.amounts[1], 16 * 8 * 36);
-  EXPECT_EQ(blocks.amounts[2], 16 * 8);
-  EXPECT_EQ(blocks.amounts[6], 16);
-  EXPECT_EQ(blocks.amounts[9] * 4 + blocks.amounts[12], 64);
-  EXPECT_EQ(blocks.reads, 16);
-  const std::vector<KernelWork> all = {blocks};
+  const std::vector<KernelWork> all = works_of(CoreClass::Dsp, layer);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].family, KernelFamily::DspByFour);
+  EXPECT_EQ(all[0].amounts[1], 2 * 16 * 4 * 36);
+  EXPECT_EQ(all[0].amounts[2], 2 * 16 * 4);
+  EXPECT_EQ(all[0].amounts[5], 16);
+  EXPECT_EQ(all[0].reads, 2 * 16);
+  EXPECT_EQ(all[1].family, KernelFamily::DspWindows);
+  EXPECT_EQ(all[1].amounts[0] * 4 + all[1].amounts[3], 64);
+  EXPECT_EQ(all[1].reads, 0);
+  // Few channels: pairs of them.
+  const std::vector<KernelWork> few = works_of(CoreClass::Dsp, conv(8, 16, 3, 3));
+  EXPECT_EQ(few[0].family, KernelFamily::DspConvolution);
+  EXPECT_EQ(few[0].amounts[1], 16 * 2 * 36);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", layer), *cycles_of_work(CostCore::M4, all));
   EXPECT_DOUBLE_EQ(cycles("cortex-m7", layer), *cycles_of_work(CostCore::M7, all));
   EXPECT_DOUBLE_EQ(estimate("cortex-m4", layer).clock_mhz, 120);
@@ -173,13 +184,22 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   EXPECT_EQ(vectors.amounts[1], 32 * 4 * 8);
   EXPECT_EQ(vectors.amounts[2], 32 * 4);
   EXPECT_EQ(vectors.amounts[14], 8);
+  EXPECT_EQ(vectors.reads, 32);
+  // Constants that wait are copied, and read once.
+  const KernelWork copied = works_of(CoreClass::Mve, layer, /*waits=*/1)[0];
+  EXPECT_EQ(copied.amounts[23], 16 * (9 + 1));
+  EXPECT_EQ(copied.reads, 1);
 
-  const KernelWork single = work_of(CoreClass::Thumb, layer);
+  // Four pixels in two words; windows at an edge have 60 rows that are copied, of 192.
+  const KernelWork paired = work_of(CoreClass::Thumb, layer);
+  EXPECT_EQ(paired.family, KernelFamily::PairedPixels);
+  EXPECT_EQ(paired.amounts[1], 16);
+  EXPECT_EQ(paired.amounts[5], 60);
+  EXPECT_EQ(paired.amounts[8] + paired.amounts[9], 16 * 36 * 16);
+  const KernelWork single = work_of(CoreClass::Thumb, conv(1, 16, 16, 3));
   EXPECT_EQ(single.family, KernelFamily::SingleConvolution);
-  EXPECT_EQ(single.amounts[1], 64 * 4 * 36);
-  EXPECT_EQ(single.amounts[7], 64);  // windows, 36 of which touch no edge
-  EXPECT_EQ(single.amounts[8], 3 * 36);
-  EXPECT_EQ(single.amounts[9], 3 * 28);
+  EXPECT_EQ(single.amounts[1], 4 * 36);
+  EXPECT_EQ(single.amounts[9], 3);
 
   const KernelWork row = work_of(CoreClass::Dsp, dense(1, 128, 32));
   EXPECT_EQ(row.family, KernelFamily::DspRow);
@@ -202,10 +222,11 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   const graph::Function& function = groups.entry_function();
   const auto both = operator_work(CoreClass::Dsp, groups, function, function.nodes[0]);
   ASSERT_TRUE(both);
-  ASSERT_EQ(both->kernels.size(), 2u);
-  EXPECT_EQ(both->kernels[0].family, KernelFamily::DspConvolution);
-  EXPECT_EQ(both->kernels[0].amounts[1], 4 * 16 * 4 * 18);
-  EXPECT_EQ(both->kernels[1].family, KernelFamily::Staging);
+  ASSERT_EQ(both->kernels.size(), 3u);
+  EXPECT_EQ(both->kernels[0].family, KernelFamily::DspByFour);
+  EXPECT_EQ(both->kernels[0].amounts[1], 4 * 2 * 16 * 2 * 18);
+  EXPECT_EQ(both->kernels[1].family, KernelFamily::DspWindows);
+  EXPECT_EQ(both->kernels[2].family, KernelFamily::Staging);
 }
 
 TEST_F(Costs, OfEveryKernelAreKnownOnEveryCore) {

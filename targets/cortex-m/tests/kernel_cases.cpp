@@ -38,6 +38,39 @@ std::vector<graph::Module> small_convolutions() {
   return modules;
 }
 
+namespace {
+
+// Four or two products add up in 16 bits, or not even two do (device/thumb_pairs.h).
+void add_convolutions_by_weights(std::vector<graph::Module>& modules, OpKind kind) {
+  Random random(35);
+  for (const int64_t most : {31, 63, 64, 100, 128})
+    for (const int64_t kernel : {1, 2, 3})
+      for (const int64_t channels : {4, 7, 24}) {
+        WindowCase c{
+            kind,   random.range(1, 2), random.range(2, 7), random.range(2, 7), channels, channels,
+            kernel, random.range(1, 3), random.range(1, 2)};
+        if (kind == OpKind::Conv2d) c.out_channels = random.range(1, 9);
+        c.padding = {random.range(0, 1), random.range(0, 1), 3, 3};
+        c.activation = any_activation(random);
+        c.small_multipliers = !random.chance(15), c.most_weight = most;
+        modules.push_back(window_module(random, c));
+      }
+}
+
+// Windows whose rows go into scratch one or two at a time.
+void add_convolutions_in_parts(std::vector<graph::Module>& modules) {
+  Random random(36);
+  for (const int64_t channels : {64, 100, 128}) {
+    WindowCase c{OpKind::Conv2d, 1, 3, 4, channels, 5, 3, 3, 1};
+    c.padding = {1, 1, 1, 1};
+    c.activation = any_activation(random);
+    c.most_weight = channels == 100 ? 31 : 127;
+    modules.push_back(window_module(random, c));
+  }
+}
+
+}  // namespace
+
 std::vector<graph::Module> larger_convolutions() {
   std::vector<graph::Module> modules;
   Random random(2);
@@ -51,6 +84,8 @@ std::vector<graph::Module> larger_convolutions() {
     c.small_multipliers = i % 5 != 0;
     modules.push_back(window_module(random, c));
   }
+  add_convolutions_by_weights(modules, OpKind::Conv2d);
+  add_convolutions_in_parts(modules);
   return modules;
 }
 
@@ -72,9 +107,10 @@ std::vector<graph::Module> depthwise_convolutions() {
         c.padding = {random.range(0, kernel_h - 1), random.range(0, kernel_w - 1), kernel_h,
                      kernel_w};
         c.activation = any_activation(random);
-        c.small_multipliers = !random.chance(15);
+        c.small_multipliers = !random.chance(15), c.has_bias = !random.chance(25);
         modules.push_back(window_module(random, c));
       }
+  add_convolutions_by_weights(modules, OpKind::DepthwiseConv2d);
   return modules;
 }
 
@@ -112,7 +148,8 @@ std::vector<graph::Module> long_and_thin() {
   Random random(12);
   for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d})
     for (const int64_t channels : {1, 3, 5, 10, 20, 33})
-      for (const auto& [kernel_h, kernel_w] : {std::pair{1, 1}, {1, 5}, {7, 1}, {10, 4}, {5, 5}})
+      for (const auto& [kernel_h, kernel_w] :
+           {std::pair{1, 1}, {1, 5}, {7, 1}, {10, 4}, {5, 5}, {3, 3}, {3, 2}})
         for (int64_t stride = 1; stride <= 3; ++stride) {
           WindowCase c{kind,
                        random.range(1, 2),
@@ -160,7 +197,7 @@ std::vector<graph::Module> grouped_and_dilated_convolutions() {
         c.padding.right +=
             std::max<int64_t>(reach_w - c.width - c.padding.left - c.padding.right, 0);
         c.activation = any_activation(random);
-        c.small_multipliers = !random.chance(15);
+        c.small_multipliers = !random.chance(15), c.has_bias = !random.chance(25);
         modules.push_back(window_module(random, c));
       }
   // Rows longer than are computed at a time, and one row as audio has it.
@@ -194,7 +231,7 @@ std::vector<graph::Module> transposed_convolutions() {
         c.padding = {random.range(0, kernel_h - 1), random.range(0, kernel_w - 1),
                      random.range(-2, 2), random.range(-2, 2)};
         c.activation = any_activation(random);
-        c.small_multipliers = !random.chance(15);
+        c.small_multipliers = !random.chance(15), c.has_bias = !random.chance(25);
         modules.push_back(window_module(random, c));
       }
   WindowCase wide{OpKind::TransposeConv2d, 1, 2, 70, 16, 12, 2, 4, 2};

@@ -25,9 +25,18 @@ KernelProgram::KernelProgram(const std::string& core) {
   target_ = target->host();
 }
 
+void KernelProgram::place_constants(int32_t cycles_per_access) {
+  MemoryPool scratch, flash;
+  scratch.name = "ram", flash.name = "flash";
+  flash.read_only = flash.holds_constants = true;
+  flash.cycles_per_access = cycles_per_access;
+  memory_ = MemoryMap{.pools = {scratch, flash}, .masters = {}};
+}
+
 void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise) {
   LoweringOptions lowering;
   lowering.optimise = optimise;
+  if (memory_) lowering.memory = &*memory_;
   const Result<tir::LoweredFunction> lowered =
       registry_.kind_of(target_).graph_to_tir(target_, module, module.entry_function(), lowering);
   ASSERT_TRUE(lowered.ok()) << lowered.error().to_string();
@@ -40,6 +49,8 @@ void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise
   const Result<std::string> function = emission::emit_c_function(lowered->module, kernel, options);
   ASSERT_TRUE(function.ok()) << function.error().to_string();
   tuned_ += function->find("static const struct intarsia_") != std::string::npos;
+  copies_constants_ += function->find("intarsia_mve_conv_s8(") != std::string::npos &&
+                       function->find(".group = 0,") == std::string::npos;
   functions_ +=
       *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix,
                               kernel.name);

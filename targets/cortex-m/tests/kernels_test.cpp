@@ -159,8 +159,9 @@ TEST(Optimise, SizeSharesKernels) {
     kernels.add(window_module(random, c), optimise);
     c.activation = graph::Activation::ReluN1To1;
     kernels.add(window_module(random, c), optimise);
-    EXPECT_TRUE(kernels.calls("intarsia_dsp_conv_limited_s8"));
-    EXPECT_EQ(kernels.calls("intarsia_dsp_conv_s8"), optimise == LoweringOptions::Optimise::Speed);
+    EXPECT_TRUE(kernels.calls("intarsia_dsp_conv_by_four_limited_s8"));
+    EXPECT_EQ(kernels.calls("intarsia_dsp_conv_by_four_s8"),
+              optimise == LoweringOptions::Optimise::Speed);
     check(kernels);
   }
 }
@@ -221,6 +222,24 @@ TEST(Floats, HaveKernelsOnCoresWithAFloatingPointUnit) {
     KernelProgram kernels(core);
     kernels.add(float_convolutions());
     EXPECT_EQ(kernels.tuned(), kernels.count());
+    check(kernels);
+  }
+}
+
+// The constants of a group of channels are copied where they lie in a slower memory, and all pixels are enough to pay for it.
+TEST(SlowConstants, AreCopiedByGroups) {
+  for (const int32_t cycles : {1, 2, 5}) {
+    KernelProgram kernels("cortex-m55");
+    kernels.place_constants(cycles);
+    for (const auto& make :
+         {small_convolutions, larger_convolutions, long_and_thin, fully_connected_layers})
+      kernels.add(make());
+    Random random(21);
+    kernels.add(window_module(random, {OpKind::Conv2d, 1, 8, 8, 64, 30, 3, 3, 1}));
+    kernels.add(window_module(random, {OpKind::Conv2d, 2, 9, 7, 100, 61, 1, 1, 1}));
+    kernels.add(window_module(random, {OpKind::Conv2d, 1, 49, 10, 1, 66, 10, 4, 2}));
+    kernels.add(window_module(random, {OpKind::Conv2d, 1, 20, 20, 33, 9, 3, 3, 2}));
+    EXPECT_EQ(kernels.copies_constants() > 0, cycles > 1);
     check(kernels);
   }
 }

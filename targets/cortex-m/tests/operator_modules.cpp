@@ -30,8 +30,8 @@ class Builder {
     return id;
   }
 
-  // Weights [..] with per-channel scales along `axis`, and a bias.
-  void constants(Node& node, Shape shape, int32_t axis) {
+  // Weights [..] with per-channel scales along `axis`, and mostly a bias.
+  void constants(Node& node, Shape shape, int32_t axis, bool has_bias = true, int64_t most = 127) {
     const int64_t channels = shape[static_cast<size_t>(axis)];
     Quantization weights{{}, {}, axis}, bias{{}, {}, 0};
     for (int64_t c = 0; c < channels; ++c) {
@@ -40,13 +40,16 @@ class Builder {
       bias.scale.push_back(0.05f * weights.scale.back());
       bias.zero_point.push_back(0);
     }
-    // Saturated weights now and then: the largest sums.
+    // Saturated weights now and then: the largest sums. Few networks have -128, the least of them.
     const bool saturated = random_.chance(10);
+    const int64_t reach = random_.chance(20) && most == 127 ? 128 : most;
     std::vector<uint8_t> bytes;
     for (int64_t i = 0; i < element_count(shape); ++i)
-      bytes.push_back(static_cast<uint8_t>(saturated ? (random_.chance(50) ? -127 : 127)
-                                                     : random_.range(-127, 127)));
+      bytes.push_back(static_cast<uint8_t>(
+          saturated ? (random_.chance(50) ? -reach : std::min<int64_t>(reach, 127))
+                    : random_.range(-reach, std::min<int64_t>(reach, 127))));
     node.inputs.push_back(add({"w", DataType::Int8, shape, weights, constant(std::move(bytes))}));
+    if (!has_bias) return;
     std::vector<uint8_t> words;
     for (int64_t c = 0; c < channels; ++c) {
       const auto value = static_cast<uint32_t>(random_.range(-20000, 20000));
@@ -109,7 +112,8 @@ Module window_module(Random& random, const WindowCase& c) {
     attrs.activation = c.activation;
     node.attributes = attrs;
     const int64_t depth = c.channels / c.groups;
-    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0);
+    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, depth}, 0, c.has_bias,
+                      c.most_weight);
     return builder.finish(std::move(node), c.kernel_h * c.kernel_w * depth, c.small_multipliers);
   }
   if (c.kind == OpKind::TransposeConv2d) {
@@ -126,7 +130,7 @@ Module window_module(Random& random, const WindowCase& c) {
     attrs.out_w = extent(c.width, attrs.stride_w, c.kernel_w, attrs.pad_left, c.padding.right);
     attrs.activation = c.activation;
     node.attributes = attrs;
-    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, c.channels}, 0);
+    builder.constants(node, {c.out_channels, c.kernel_h, c.kernel_w, c.channels}, 0, c.has_bias);
     return builder.finish(std::move(node), c.kernel_h * c.kernel_w * c.channels,
                           c.small_multipliers);
   }
@@ -139,7 +143,8 @@ Module window_module(Random& random, const WindowCase& c) {
   attrs.padding = c.padding;
   attrs.activation = c.activation;
   node.attributes = attrs;
-  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3);
+  builder.constants(node, {1, c.kernel_h, c.kernel_w, c.out_channels}, 3, c.has_bias,
+                    c.most_weight);
   return builder.finish(std::move(node), c.kernel_h * c.kernel_w, c.small_multipliers);
 }
 

@@ -18,6 +18,8 @@ struct WindowCase {
   graph::Activation activation = graph::Activation::None;
   // Multipliers below one half, as trained networks have them; otherwise anything up to two.
   bool small_multipliers = true;
+  bool has_bias = true;
+  int64_t most_weight = 127;  // in magnitude; 128: all are -128 or 127 where they are saturated
 };
 graph::Module window_module(Random& random, const WindowCase& c);
 

@@ -1,5 +1,5 @@
 // Figures of one stream in our own cycle model, as a line of JSON. Usage:
-//   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | confirmed | SRAM-LIMIT]
+//   bench_ethos_u compile MODEL.tflite NPU MEMORY-MODE [size | confirmed | keep-dead-channels | SRAM-LIMIT]
 //   bench_ethos_u stream VELA-OUTPUT.tflite MEMORY-MODE
 //   bench_ethos_u simulate MODEL.tflite NPU MEMORY-MODE INPUT...   (processor time, the checker on)
 // With `profile` in front of either, a line of text for each operation and transfer instead.
@@ -7,13 +7,16 @@
 #include <cstdio>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 
 #include <fmt/format.h>
 
 #include "compiled.h"
+#include "intarsia/targets/ethos_u/payload.h"
 #include "intarsia/targets/ethos_u/timeline.h"
+#include "literal_estimate.h"
 #include "shared_data.h"
 #include "stream_weights.h"
 #include "timed_compiled.h"
@@ -27,6 +30,7 @@ namespace sim = simulators::ethos_u;
 
 struct Figures {
   double cycles = 0;
+  double literal = 0;  // the same by the estimate of literal_estimate.h
   // Of all operations: the output unit's, which no choice of blocks changes, and the busier of output unit and
   // MAC array. The stream cannot be faster than the latter without other operations or blocks.
   double output = 0, bound = 0;
@@ -43,10 +47,13 @@ void add_to_fingerprint(std::span<const uint8_t> bytes, uint64_t& fingerprint) {
   for (const uint8_t byte : bytes) fingerprint = (fingerprint ^ byte) * 0x100000001b3;
 }
 
-// A line of text for each operation and transfer.
+// A line of text for each operation and transfer, and the literal estimate.
 class Profile final : public sim::Observer {
  public:
-  void before(const sim::Operation& op, const sim::Memory&) override {
+  Profile(const isa::ethos_u::NpuTiming& npu, const isa::ethos_u::MemorySystem& memories)
+      : literal_(npu, memories) {}
+  void before(const sim::Operation& op, const sim::Memory& memory) override {
+    literal_.before(op, memory);
     const auto map = [](const sim::FeatureMap& m) {
       return fmt::format("{}x{}x{}{}", m.height, m.width, m.depth, m.brick ? "b" : "");
     };
@@ -62,22 +69,24 @@ class Profile final : public sim::Observer {
                           op.weights[0].length + op.weights[1].length);
     lines_.push_back(std::move(text));
   }
-  void before(const sim::DmaTransfer& dma, const sim::Memory&) override {
+  void before(const sim::DmaTransfer& dma, const sim::Memory& memory) override {
+    literal_.before(dma, memory);
     lines_.push_back(
         fmt::format("  dma {} bytes{}", dma.length, dma.target_internal ? " to SHRAM" : ""));
   }
+  double literal() const { return literal_.cycles(); }
 
   void print(const std::vector<sim::TimedCommand>& commands) const {
     for (size_t i = 0; i < lines_.size(); ++i) {
       const sim::TimedCommand& c = commands[i];
-      fmt::print(
-          "{:8.0f} {:8.0f} {:7.0f} pipe {:7.0f} mac {:7.0f} out {:6.0f} axi {:6.0f} {:6.0f}  {}\n",
-          c.started, c.ended, c.cycles(), c.work.pipeline, c.work.mac, c.work.output,
-          c.port_cycles[0], c.port_cycles[1], lines_[i]);
+      fmt::print("{:8.0f} {:8.0f} {:7.0f} mac {:7.0f} out {:6.0f} axi {:6.0f} {:6.0f}  {}\n",
+                 c.started, c.ended, c.cycles(), c.mac, c.output, c.port_cycles[0],
+                 c.port_cycles[1], lines_[i]);
     }
   }
 
  private:
+  LiteralEstimate literal_;
   std::vector<std::string> lines_;
 };
 
@@ -90,11 +99,12 @@ int fail(const std::string& why) {
 
 void print(const Figures& figures) {
   fmt::print(
-      "{{\"cycles\": {:.0f}, \"output\": {:.0f}, \"bound\": {:.0f}, \"macs\": {}, \"sram\": {}, "
+      "{{\"cycles\": {:.0f}, \"literal\": {:.0f}, \"output\": {:.0f}, \"bound\": {:.0f}, \"macs\": "
+      "{}, \"sram\": {}, "
       "\"weights\": {}, \"constants\": {}, \"stream\": {}, "
       "\"compile_ms\": {:.1f}, \"fingerprint\": \"{:016x}\"}}\n",
-      figures.cycles, figures.output, figures.bound, figures.macs, figures.sram, figures.weights,
-      figures.constants, figures.stream, figures.compile_ms, figures.fingerprint);
+      figures.cycles, figures.literal, figures.output, figures.bound, figures.macs, figures.sram,
+      figures.weights, figures.constants, figures.stream, figures.compile_ms, figures.fingerprint);
 }
 
 // Adds what one stream costs that ran, with zeros for inputs.
@@ -102,21 +112,37 @@ std::string add_stream(std::span<const uint8_t> bytes, const Profile& profile,
                        const test::ethos_u::TimedRun& run, Figures& figures) {
   if (!run.problem.empty()) return run.problem;
   for (const sim::TimedCommand& command : run.commands) {
-    figures.output += command.work.output;
-    figures.bound += std::max(command.work.mac, command.work.output);
+    figures.output += command.output;
+    figures.bound += std::max(command.mac, command.output);
   }
   if (profiles) profile.print(run.commands);
   figures.cycles += run.totals.cycles;
+  figures.literal += profile.literal();
   figures.macs += run.totals.macs;
   figures.stream += static_cast<int64_t>(run.totals.stream_bytes);
   figures.weights += test::ethos_u::weight_bytes(bytes);
   return "";
 }
 
+struct Machine {
+  const isa::ethos_u::NpuTiming& npu;
+  isa::ethos_u::MemorySystem memories;
+};
+std::optional<Machine> machine_of(std::span<const uint8_t> payload_bytes, const std::string& mode) {
+  sim::Payload payload;
+  if (sim::read_payload(payload_bytes, payload)) return std::nullopt;
+  const isa::ethos_u::NpuTiming& npu = *isa::ethos_u::find_npu_timing(payload.made_for->tag);
+  const auto memories = isa::ethos_u::memory_system(npu, "", mode);
+  if (!memories) return std::nullopt;
+  return Machine{npu, *memories};
+}
+
 int measure_compiled(const std::string& path, const std::string& npu, const std::string& mode,
                      const std::string& option) {
   test::ethos_u::CompileRequest request{npu, mode, LoweringOptions::Optimise::Speed, std::nullopt};
-  if (option == "size")
+  if (option == "keep-dead-channels")
+    request.keep_dead_channels = true;
+  else if (option == "size")
     request.optimise = LoweringOptions::Optimise::Size;
   else if (option == "confirmed")
     request.confirmed_only = true;
@@ -132,7 +158,9 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
       model->program().emitted.streams.size() != model->program().lowered.funcs.size() - 1)
     return fail("not every operator is the NPU's");
   for (const CommandStream& stream : model->program().emitted.streams) {
-    Profile profile;
+    const std::optional<Machine> machine = machine_of(stream.commands, mode);
+    if (!machine) return fail("there is no memory mode " + mode);
+    Profile profile(machine->npu, machine->memories);
     const test::ethos_u::TimedRun run = test::ethos_u::run_timed(*model, stream, mode, &profile);
     if (const std::string why = add_stream(stream.commands, profile, run, figures); !why.empty())
       return fail(why);
@@ -151,7 +179,9 @@ int measure_stream(const std::string& path, const std::string& mode) {
   Figures figures;
   for (test::ethos_u::VelaOperator& npu : file.operators) {
     npu.cache_is_arena = !mode.starts_with("dedicated");
-    Profile profile;
+    const std::optional<Machine> machine = machine_of(npu.payload, mode);
+    if (!machine) return fail("no stream, or no memory mode " + mode);
+    Profile profile(machine->npu, machine->memories);
     const test::ethos_u::TimedRun run = test::ethos_u::run_timed(npu, mode, &profile);
     if (const std::string why = add_stream(npu.payload, profile, run, figures); !why.empty())
       return fail(why);
@@ -198,10 +228,10 @@ int main(int argc, char** argv) {
   if (what == "stream" && argc == 4) return intarsia::bench::measure_stream(argv[2], argv[3]);
   if (what == "simulate" && argc >= 5)
     return intarsia::bench::measure_simulation(argv[2], argv[3], argv[4], {argv + 5, argv + argc});
-  std::fprintf(
-      stderr,
-      "usage: bench_ethos_u [profile] compile MODEL NPU MODE [size|confirmed|SRAM-LIMIT] | stream "
-      "FILE MODE | "
-      "simulate MODEL NPU MODE INPUT...\n");
+  std::fprintf(stderr,
+               "usage: bench_ethos_u [profile] compile MODEL NPU MODE "
+               "[size|confirmed|keep-dead-channels|SRAM-LIMIT] | stream "
+               "FILE MODE | "
+               "simulate MODEL NPU MODE INPUT...\n");
   return 2;
 }

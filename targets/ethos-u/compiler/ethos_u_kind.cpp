@@ -12,6 +12,7 @@
 #include "hardware/configuration.h"
 #include "hardware/memory_systems.h"
 #include "intarsia/builtin_targets.h"
+#include "intarsia/plugin/check.h"
 #include "legalise/patterns.h"
 #include "lower.h"
 
@@ -30,6 +31,23 @@ std::vector<std::string> memory_modes() {
   };
 }
 
+// The memory systems of a product, or of both; the first of a product is what is meant without a word.
+std::vector<std::string> memory_systems(std::string_view only = {}) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view product, const char* name) {
+    if (only.empty() || only == product) names.emplace_back(name);
+  };
+  constexpr std::string_view U55 = "u55", U65 = "u65";
+#define SYSTEM(name, product, clock, axi0, axi1) add(product, #name);
+#define SYSTEM_MEMORY(...)
+#define MEMORY_MODE(...)
+#include "intarsia/targets/ethos_u/memory_systems.def"
+#undef SYSTEM
+#undef SYSTEM_MEMORY
+#undef MEMORY_MODE
+  return names;
+}
+
 KindSpec make_spec() {
   KindSpec spec;
   spec.name = "ethos-u";
@@ -45,6 +63,9 @@ KindSpec make_spec() {
                              "keep to encodings that streams of Arm's compiler show"),
       AttributeSpec::word("memory-mode", std::nullopt, memory_modes(),
                           "where constants and feature maps lie; follows the product"),
+      AttributeSpec::text("system", std::nullopt,
+                          "clock, bandwidths and latencies of the memories: a name, or numbers; "
+                          "follows the board, or the product"),
       AttributeSpec::integer("sram-limit", std::nullopt, 0, std::numeric_limits<int64_t>::max(),
                              "bytes of SRAM that a function may keep alive at once, its inputs and "
                              "outputs included"),
@@ -52,10 +73,29 @@ KindSpec make_spec() {
   spec.resolve = [](Attributes& attributes) -> Result<void> {
     const bool shares = attributes.get_string("product") == "u55";
     attributes.derive("memory-mode", std::string(shares ? "shared-sram" : "dedicated-sram"));
+    attributes.derive("system", memory_systems(attributes.get_string("product")).front());
     return {};
   };
   spec.validate = [](const Attributes& attributes) -> Result<void> {
-    if (find_configuration(attributes) != nullptr) return {};
+    const std::string product(attributes.get_string("product"));
+    if (const Configuration* configuration = find_configuration(attributes)) {
+      const std::string& system = attributes.get_string("system");
+      const auto* npu = isa::ethos_u::find_npu_timing(configuration->tag);
+      INTARSIA_CHECK(npu != nullptr, "every configuration has a timing");
+      if (isa::ethos_u::memory_system(*npu, system, attributes.get_string("memory-mode")))
+        return {};
+      const std::vector<std::string> all = memory_systems();
+      const bool is_other = std::find(all.begin(), all.end(), system) != all.end();
+      return Diagnostics(
+          "",
+          is_other ? fmt::format("'{}' is a memory system of another product than the Ethos-{}",
+                                 system, product)
+                   : fmt::format("'{}' is no memory system", system),
+          fmt::format("write -system={}, or -system=CLOCK:AXI0:AXI1 in numbers: MHz, and of each "
+                      "port BYTES/BURST/READ/WRITE, bytes a cycle (up to {}), bytes of a burst, "
+                      "cycles of latency: -system=400:8/32/32/32:0.5/128/64/64",
+                      fmt::join(memory_systems(product), " or -system="), npu->bus_bytes));
+    }
     std::vector<int64_t> there;
     for (const Configuration& row : configurations())
       if (row.product == attributes.get_string("product")) there.push_back(row.macs);
@@ -103,9 +143,9 @@ DeviceDriver driver(const Target& device) {
 
 DeviceSimulator simulator(const Target& device) {
   return {.header = "intarsia/targets/ethos_u/simulator.h",
-          .attach_expression =
-              fmt::format("intarsia_ethos_u_simulator_in(\"{}\", \"\", \"{}\")",
-                          configuration_of(device).tag, device.get_string("memory-mode")),
+          .attach_expression = fmt::format(
+              "intarsia_ethos_u_simulator_in(\"{}\", \"{}\", \"{}\")", configuration_of(device).tag,
+              device.get_string("system"), device.get_string("memory-mode")),
           .open_bus_function = is_dedicated(device) ? "intarsia_ethos_u_open_bus_dedicated"
                                                     : "intarsia_ethos_u_open_bus_shared"};
 }
@@ -121,6 +161,13 @@ void add_kinds(TargetRegistry& registry) {
   kind.cost = estimate;
   kind.transfer_microseconds = transfer_microseconds;
   kind.memories = own_memories;
+  kind.on_board =
+      [](const Target& device,
+         const MemoryMap& memory) -> Result<std::vector<std::pair<std::string, AttributeValue>>> {
+    INTARSIA_TRY(const std::optional<std::string> system, system_on_board(device, memory));
+    if (!system) return std::vector<std::pair<std::string, AttributeValue>>{};
+    return std::vector<std::pair<std::string, AttributeValue>>{{"system", *system}};
+  };
   kind.driver = driver;
   kind.simulator = simulator;
   kind.disassemble = disassemble;

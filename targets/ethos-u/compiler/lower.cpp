@@ -60,6 +60,11 @@ Result<Scheduled> schedule_function(const Target& device, const graph::Module& m
   const std::optional<int64_t> allowed = sram_limit_of(device);
   schedule_options.sram_limit = allowed;
   schedule_options.on_progress = options.on_progress;
+  // The fast copy's memory is as large as the board's.
+  if (is_dedicated(device) && options.memory != nullptr)
+    if (const int32_t pool = fast_pool(device, *options.memory); pool >= 0)
+      if (const int64_t size = options.memory->pools[static_cast<size_t>(pool)].size; size > 0)
+        schedule_options.memory.cache_bytes = size;
   const Hardware& hardware = hardware_of(device);
   const bool confirmed_only = device.get_bool("confirmed-only");
   const auto wanted = options.function_limits.find(function.name);

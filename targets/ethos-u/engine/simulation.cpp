@@ -35,7 +35,7 @@ class Npus final : public Simulation {
  private:
   void open(const Target& target) {
     const std::string mode = target.get_string("memory-mode");
-    const auto bus = simulation_.add_device(tag_of(target), "", mode);
+    const auto bus = simulation_.add_device(tag_of(target), target.get_string("system"), mode);
     intarsia_ethos_u& driver = drivers_.emplace_back();
     const auto open_bus = mode == "dedicated-sram" ? intarsia_ethos_u_open_bus_dedicated
                                                    : intarsia_ethos_u_open_bus_shared;

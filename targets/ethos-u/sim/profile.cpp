@@ -95,9 +95,9 @@ std::string profile_text(std::string_view device, const Timeline& timeline, cons
     row.text("node", node_of ? node_of(command.offset) : std::string());
     row.number("start", command.started);
     row.number("cycles", command.cycles());
-    row.count("macs", static_cast<uint64_t>(command.work.macs));
-    row.number("mac_cycles", command.work.mac);
-    row.number("output_cycles", command.work.output);
+    row.count("macs", static_cast<uint64_t>(command.macs));
+    row.number("mac_cycles", command.mac);
+    row.number("output_cycles", command.output);
     row.number("axi0_cycles", command.port_cycles[0]);
     row.number("axi1_cycles", command.port_cycles[1]);
     out += '}';

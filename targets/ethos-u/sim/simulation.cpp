@@ -14,7 +14,9 @@ std::optional<intarsia_register_bus> Simulation::add_device(std::string_view con
   if (!memories) return std::nullopt;
 
   Device& device = devices_.emplace_back(*found);
-  const auto behind = [&](int port) { return static_cast<uint8_t>(1 << port); };
+  // One memory for all is reached over both ports, which share what it moves.
+  const bool one_memory = memories->ports[0].name == memories->ports[1].name;
+  const auto behind = [&](int port) { return static_cast<uint8_t>(one_memory ? 3 : 1 << port); };
   Reach reach;
   reach.stream = behind(memories->constants);
   for (size_t i = 0; i < reach.regions.size(); ++i)

@@ -1,27 +1,19 @@
-// How many cycles a stream takes, and what goes over the ports: an observer of a run. The rates are
-// those of isa/timing.h; what overlaps is what the stream's waits let overlap. docs/ethos-u-timing.md
-// states the model.
+// How many cycles a stream takes, and what goes over the ports: an observer of a run. What an operation asks for is
+// operation_work.h's, what overlaps pipeline.h's. docs/ethos-u-timing.md states the model.
 //
-// Three parties: the command processor reads the stream in order, over the port of the constants, and starts work;
-// operations run one after the other, and so do transfers, beside each other. The processor stands still at a wait, and where
-// the queue of what it wants to start is full. Two that need the same port at once share it.
+// The command processor reads the stream in order, over the port of the constants, and starts work. It stands still at a
+// wait, and where the queue of what it wants to start is full.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 #include "intarsia/targets/ethos_u/cycle_model.h"
+#include "intarsia/targets/ethos_u/pipeline.h"
 #include "intarsia/targets/ethos_u/timing.h"
 
 namespace intarsia::simulators::ethos_u {
-
-inline constexpr size_t kPorts = 3;  // AXI0, AXI1, SHRAM as the DMA sees it
-
-struct RegionTraffic {
-  uint64_t read_bytes = 0, written_bytes = 0;
-};
 
 enum class TimedKind : uint8_t { Operation, Transfer };
 
@@ -32,12 +24,13 @@ struct TimedCommand {
   Command command = Command::OP_CONV;
   uint16_t parameter = 0;
   double issued = 0;   // when the processor started it
-  double started = 0;  // when it was its turn
+  double started = 0;  // when it was its turn: those of a kind before it were complete
   double ended = 0;
-  double alone = 0;                    // how long it takes with the ports to itself
-  isa::ethos_u::OperationCycles work;  // operations
-  std::array<double, kPorts> port_cycles = {};
-  std::array<RegionTraffic, kRegions> traffic = {};
+  // Of an operation: busy cycles of the MAC array and of the output unit.
+  int64_t macs = 0;
+  double mac = 0, output = 0;
+  PortCycles port_cycles = {};
+  Traffic traffic = {};
   double cycles() const { return ended - started; }
 };
 
@@ -54,8 +47,8 @@ struct CycleTotals {
       0;  // while a transfer ran and no operation did: transfers that are not hidden
   double mac_cycles = 0, output_cycles = 0;
   int64_t macs = 0;
-  std::array<double, kPorts> port_cycles = {};
-  std::array<RegionTraffic, kRegions> traffic = {};
+  PortCycles port_cycles = {};
+  Traffic traffic = {};
   uint64_t stream_bytes = 0;
   // Of what the MAC array could have done.
   double utilisation(int64_t macs_per_cycle) const {
@@ -67,6 +60,8 @@ struct CycleTotals {
 class Timeline final : public CycleModel {
  public:
   Timeline(const Configuration& configuration, const isa::ethos_u::MemorySystem& memories);
+  Timeline(const Timeline&) = delete;
+  Timeline& operator=(const Timeline&) = delete;
 
   void command(const DecodedCommand& command) override;
   void before(const Operation& operation, const Memory& memory) override;
@@ -90,36 +85,25 @@ class Timeline final : public CycleModel {
   const isa::ethos_u::MemorySystem& memories() const { return memories_; }
 
  private:
-  struct Queued {
-    size_t command;  // index in commands_
-    double left;     // cycles of `alone` that are still to be done
-  };
-  using Queue = std::deque<Queued>;
-
-  isa::ethos_u::OperationTiming timing_of(const Operation& operation, const Memory& memory) const;
   double header_cycles(const Operation& operation, const Memory& memory) const;
-  void enqueue(Queue& queue, TimedCommand command, int64_t most);
+  void add(TimedCommand command);
   // Until the processor has the commands that it has met.
   void read_commands();
-  // Lets time pass until at most `left` of the queue are under way.
-  void drain(Queue& queue, size_t left, uint32_t offset);
-  void pass();
-  void complete(Queue& queue);
+  // Until at most `left` of a kind are under way.
+  void make_room(TimedKind kind, size_t left, uint32_t offset);
+  void end(size_t number);
 
+  const Configuration* configuration_;
   const isa::ethos_u::NpuTiming* npu_;
   isa::ethos_u::MemorySystem memories_;
+  Pipeline pipeline_;
   std::vector<TimedCommand> commands_;
   std::vector<Stall> stalls_;
   CycleTotals totals_;
   DecodedCommand last_;
-  Queue operations_, transfers_;
-  struct {
-    double left = 0, port_share = 0;
-  } reading_;
   uint64_t unread_words_ = 0;
-  bool has_read_ = false;  // the first commands have arrived
-  double now_ = 0;
-  double last_drain_ = 0;  // of the operation that was started last
+  bool has_read_ = false;             // the first commands have arrived
+  std::array<double, 2> ended_ = {};  // when the last of a kind was complete
 };
 
 }  // namespace intarsia::simulators::ethos_u

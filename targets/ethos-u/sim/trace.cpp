@@ -95,9 +95,9 @@ void Trace::add(int id, std::string_view device, const Timeline& timeline, const
     arguments += '"';
     add("cycles", command.cycles());
     if (is_operation) {
-      add("macs", static_cast<double>(command.work.macs));
-      add("mac_cycles", command.work.mac);
-      add("output_cycles", command.work.output);
+      add("macs", static_cast<double>(command.macs));
+      add("mac_cycles", command.mac);
+      add("output_cycles", command.output);
     }
     for (size_t port = 0; port < 2; ++port)
       if (command.port_cycles[port] > 0)

@@ -92,6 +92,7 @@ class Machine {
 }  // namespace
 
 MemoryMap memories(const CompileRequest& request) {
+  if (request.board) return *request.board;
   MemoryMap map;
   if (!request.pools.empty()) {
     map.pools = request.pools;
@@ -107,13 +108,15 @@ MemoryMap memories(const CompileRequest& request) {
 Result<CompiledModel> compile_for(const std::vector<uint8_t>& model,
                                   const CompileRequest& request) {
   std::string text = request.target;
-  if (!request.memory_mode.empty() || request.confirmed_only || request.sram_limit) {
+  if (!request.memory_mode.empty() || request.confirmed_only || request.sram_limit ||
+      !request.system.empty()) {
     // A tag is a whole composite; the attribute belongs to its device.
     const auto composite = parse_target(registry().catalogue(), request.target);
     if (!composite.ok()) return composite.error();
     text = to_string(*composite);
     if (!request.memory_mode.empty()) text += " -memory-mode=" + request.memory_mode;
     if (request.confirmed_only) text += " -confirmed-only=true";
+    if (!request.system.empty()) text += " -system=" + request.system;
     if (request.sram_limit) text += " -sram-limit=" + std::to_string(*request.sram_limit);
   }
   const auto target = parse_target(registry().catalogue(), text);
@@ -121,6 +124,7 @@ Result<CompiledModel> compile_for(const std::vector<uint8_t>& model,
   CompileOptions options;
   options.memory = memories(request);
   options.lowering.optimise = request.optimise;
+  options.lowering.eliminate_dead_channels = !request.keep_dead_channels;
   return compile(model, "model.tflite", registry(), *target, options);
 }
 

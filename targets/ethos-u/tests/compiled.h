@@ -16,7 +16,10 @@ struct CompileRequest {
   LoweringOptions::Optimise optimise = LoweringOptions::Optimise::Speed;
   std::optional<int64_t> sram_limit;
   bool confirmed_only = false;
-  std::vector<MemoryPool> pools = {};  // empty: those of a board in that mode
+  bool keep_dead_channels = false;
+  std::string system = {};              // empty: the product's first
+  std::vector<MemoryPool> pools = {};   // empty: those of a board in that mode
+  std::optional<MemoryMap> board = {};  // instead of `pools`
 };
 
 // The memories of a board in that mode: one pool, or DRAM and the NPU's SRAM.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/cut_out.h"
+#include "hardware/memory_systems.h"
 #include "kinds.h"
 
 namespace intarsia::test::ethos_u {
@@ -36,6 +37,40 @@ TEST(Kind, TheMemoryModeFollowsTheProduct) {
   EXPECT_EQ(parsed("ethos-u55-128 -memory-mode=sram-only"),
             "c -mcpu=cortex-m55 + ethos-u -memory-mode=sram-only");
   EXPECT_THAT(mode("ethos-u55-128 -memory-mode=fast"), HasSubstr("dedicated-sram"));
+}
+
+TEST(Kind, TheMemorySystemFollowsTheProductOrIsNamed) {
+  const TargetRegistry registry = make_registry();
+  const auto device = [&](const std::string& text) {
+    return parse_target(registry.catalogue(), text)->beside_host()[0];
+  };
+  using targets::ethos_u::memory_system_of;
+  EXPECT_EQ(memory_system_of(device("ethos-u55-128")).name, "Ethos_U55_High_End_Embedded");
+  EXPECT_EQ(memory_system_of(device("ethos-u65-256")).name, "Ethos_U65_High_End");
+  const auto slow = memory_system_of(device("ethos-u55-128 -system=Ethos_U55_Deep_Embedded"));
+  EXPECT_EQ(slow.clock_mhz, 200);
+  EXPECT_EQ(slow.memory_of_region(0).bytes_per_cycle, 0.5);
+  EXPECT_EQ(parsed("ethos-u55-128 -system=Ethos_U55_Deep_Embedded"),
+            "c -mcpu=cortex-m55 + ethos-u -system=Ethos_U55_Deep_Embedded");
+  EXPECT_THAT(parsed("ethos-u55-128 -system=Ethos_U65_Mid_End"),
+              HasSubstr("'Ethos_U65_Mid_End' is a memory system of another product than the "
+                        "Ethos-u55; write -system=Ethos_U55_High_End_Embedded or "
+                        "-system=Ethos_U55_Deep_Embedded, or"));
+  EXPECT_THAT(parsed("ethos-u55-128 -system=mine"),
+              HasSubstr("'mine' is no memory system; write -system=Ethos_U55_High_End_Embedded or "
+                        "-system=Ethos_U55_Deep_Embedded, or -system=CLOCK:AXI0:AXI1 in numbers"));
+  // In numbers, up to what the bus moves in a cycle.
+  const auto own = memory_system_of(device("ethos-u55-128 -system=400:8/32/32/32:2/64/9/9"));
+  EXPECT_EQ(own.clock_mhz, 400);
+  EXPECT_EQ(own.memory_of_region(0).bytes_per_cycle, 2);
+  EXPECT_THAT(parsed("ethos-u55-128 -system=400:16/32/32/32"),
+              HasSubstr("bytes a cycle (up to 8)"));
+  EXPECT_THAT(parsed("ethos-u65-256 -system=400:16/32/32/32"),
+              testing::Not(HasSubstr("no memory system")));
+  // The simulator beside an emulator counts by the same.
+  const TargetKind& kind = registry.kind("ethos-u");
+  EXPECT_THAT(kind.simulator(device("ethos-u65-256 -system=Ethos_U65_Mid_End")).attach_expression,
+              HasSubstr("\"Ethos_U65_Mid_End\""));
 }
 
 TEST(Kind, SaysWhichConfigurationsThereAre) {

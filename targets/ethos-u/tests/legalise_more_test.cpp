@@ -227,6 +227,49 @@ TEST(Legalise, SumsOfScalesCloseTogether) {
   EXPECT_EQ(operation_count(module), 1u);
 }
 
+// Operands whose scales are such that exact halves occur, which TFLite's two roundings send up or down: no registers are
+// right for all pairs, a table for the operand with the smaller scale is. A few rows at a time, of three operations each.
+TEST(Legalise, SumsThatNoRegistersMeet) {
+  struct Scale {
+    float scale;
+    int32_t zero;
+  };
+  const Scale smaller{0.0187f, -128}, larger{0.0524f, -4};
+  graph::TensorValue first, second;
+  for (int x = 0; x < 256; ++x)
+    for (int y = 0; y < 256; ++y) {
+      first.push_back(static_cast<uint8_t>(x));
+      second.push_back(static_cast<uint8_t>(y));
+    }
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub})
+    for (const bool swapped : {false, true}) {
+      Graph g;
+      const Scale a = swapped ? larger : smaller, b = swapped ? smaller : larger;
+      const TensorId x = g.input(DataType::Int8, {256, 256}, a.scale, a.zero);
+      const TensorId y = g.input(DataType::Int8, {256, 256}, b.scale, b.zero);
+      const graph::Module module =
+          g.finish(g.node(kind, graph::BinaryAttrs{}, {x, y}, 1, DataType::Int8, 0.0322f, -128));
+      expect_same(module, {first, second});
+      EXPECT_EQ(operation_count(module), 8u * 3u) << swapped;
+    }
+}
+
+// Of 16 bits, whose smaller operand TFLite rounds twice, as does the NPU's output unit; at both ends of the range too.
+TEST(Legalise, SumsOf16Bits) {
+  Random random(23);
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub})
+    for (const bool swapped : {false, true})
+      for (const Shape& second : {Shape{12, 5, 7}, Shape{1, 1, 7}}) {
+        Graph g;
+        const float small = 0.0011f, large = 0.0043f;
+        const TensorId x = g.input(DataType::Int16, {12, 5, 7}, swapped ? large : small, 0);
+        const TensorId y = g.input(DataType::Int16, second, swapped ? small : large, 0);
+        const graph::Module module =
+            g.finish(g.node(kind, graph::BinaryAttrs{}, {x, y}, 1, DataType::Int16, 0.0037f, 0));
+        expect_taken_and_same(random, module);
+      }
+}
+
 // A first convolution of few channels reads windows that overlap: with padding from a copy (a fill of the
 // padding, a copy, the convolution), without in place.
 TEST(Legalise, WindowsOfFewChannelsOverlap) {

@@ -191,5 +191,50 @@ TEST(Memories, TheSlowPoolIsTheFastestBesideTheFastOne) {
   EXPECT_EQ(slow_pool(npu, memory({})), -1);
 }
 
+// Clock, bandwidth and latency of the memories that the maps and the constants lie in become the attribute -system.
+TEST(Memories, TheBoardDecidesTheSystem) {
+  const TargetRegistry registry = make_registry();
+  MemoryMap board;
+  board.pools = {{.name = "sram", .accessible_by = {"ethos-u"}},
+                 {.name = "dram", .cycles_per_access = 4, .accessible_by = {"ethos-u"}},
+                 {.name = "tcm", .accessible_by = {"cpu"}}};
+  board.streams = MemoryPool{.name = "flash", .read_only = true};
+  const auto system = [&](const std::string& text) -> std::string {
+    const auto target = parse_target(registry.catalogue(), text);
+    MemoryMap memory = board;
+    const Target& npu = target->beside_host()[0];
+    memory.masters[npu.name] = "ethos-u";
+    const auto value = system_on_board(npu, memory);
+    return !value.ok() ? value.error().to_string() : value->value_or("as named");
+  };
+  EXPECT_EQ(system("ethos-u55-128"), "as named");
+  board.clocks_mhz["ethos-u"] = 250;
+  EXPECT_EQ(system("ethos-u55-128"), "250:8/32/32/32:1/128/64/64");
+  board.pools[0].speed = MemorySpeed{1'000'000'000, 100, 50, 64};
+  EXPECT_EQ(system("ethos-u55-128"), "250:4/64/25/13:1/128/64/64");
+  board.streams->speed = MemorySpeed{50'000'000, 400, 0, 128};
+  EXPECT_EQ(system("ethos-u55-128"), "250:4/64/25/13:0.2/128/100/0");
+  EXPECT_EQ(system("ethos-u55-128 -memory-mode=sram-only"), "250:4/64/25/13:0.2/128/100/0");
+  // What is written stays, as does the clock of a device that the board does not name.
+  EXPECT_EQ(system("ethos-u55-128 -system=Ethos_U55_Deep_Embedded"), "as named");
+  board.clocks_mhz.clear();
+  EXPECT_EQ(system("ethos-u55-128"), "500:2/64/50/25:0.1/128/200/0");
+  // In a dedicated mode maps and constants share a port, of the maps' memory where its speed is known.
+  EXPECT_EQ(system("ethos-u65-256"), "1000:1/64/100/50:0.05/128/400/0");
+  board.pools[1].speed = MemorySpeed{2'000'000'000, 60, 70, 32};
+  EXPECT_EQ(system("ethos-u65-256"), "1000:1/64/100/50:2/32/60/70");
+  // No port moves more than its bus.
+  board.pools[0].speed->bytes_per_second = 100'000'000'000;
+  EXPECT_EQ(system("ethos-u55-32"), "500:8/64/50/25:0.1/128/200/0");
+  EXPECT_EQ(system("ethos-u65-256"), "1000:16/64/100/50:2/32/60/70");
+  // Maps and constants in one memory.
+  board.streams = board.pools[0];
+  EXPECT_EQ(system("ethos-u55-32"), "500:8/64/50/25");
+  board.streams->accessible_by = {"cpu"};
+  EXPECT_THAT(
+      system("ethos-u55-32"),
+      HasSubstr("keeps its command streams and weights in 'sram', which it does not reach"));
+}
+
 }  // namespace
 }  // namespace intarsia::test::ethos_u

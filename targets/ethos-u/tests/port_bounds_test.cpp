@@ -103,6 +103,8 @@ class RandomStream {
     op.kernel.width = windowed ? 1 + below(10) : 1;
     op.ifm = map(height + op.kernel.height - 1, width + op.kernel.width - 1,
                  op.kind == sim::OperationKind::Conv ? 1 + below(200) : depth);
+    op.upscaled_height = op.ifm.height;
+    op.upscaled_width = op.ifm.width;
     if (!windowed && below(2) == 0) {
       op.has_ifm2 = true;
       op.ifm2 = map(height, width, depth);

@@ -89,6 +89,22 @@ TEST(RegionPorts, TheWrongOneIsABusError) {
   }
 }
 
+// A system of one memory: both ports lead to it.
+TEST(RegionPorts, EitherReachesTheOnlyMemory) {
+  for (const char* mode : {"dedicated-sram", "shared-sram", "sram-only"}) {
+    SCOPED_TRACE(mode);
+    const intarsia_register_bus bus =
+        intarsia_ethos_u_simulator_in("ethos-u65-256", "32:8/32/16/16", mode);
+    intarsia_ethos_u npu;
+    ASSERT_EQ(intarsia_ethos_u_open_bus_shared(&npu, &bus), INTARSIA_OK);
+    EXPECT_EQ(run_transfer(npu), INTARSIA_OK);
+    ASSERT_EQ(intarsia_ethos_u_open_bus_dedicated(&npu, &bus), INTARSIA_OK);
+    EXPECT_EQ(run_transfer(npu), INTARSIA_OK);
+    npu.queue_config = 0;
+    EXPECT_EQ(run_transfer(npu), INTARSIA_OK);
+  }
+}
+
 // The driver resets a device that failed, which then forgets why: the last fault is kept here.
 struct KeptFault {
   explicit KeptFault(sim::Device& device) {

@@ -8,7 +8,8 @@ namespace intarsia::test::ethos_u {
 
 inline TimedRun run_timed(const CompiledModel& model, const CommandStream& stream,
                           const std::string& memory_mode,
-                          simulators::ethos_u::Observer* watcher = nullptr) {
+                          simulators::ethos_u::Observer* watcher = nullptr,
+                          const std::string& system = "") {
   std::vector<TimedRegion> regions;
   for (const StreamRegion& region : stream.regions) {
     TimedRegion& made = regions.emplace_back();
@@ -19,7 +20,7 @@ inline TimedRun run_timed(const CompiledModel& model, const CommandStream& strea
     const int64_t peak = model.program().plan.use.at(static_cast<size_t>(region.pool)).peak;
     made.bytes.resize(static_cast<size_t>(std::max<int64_t>(0, peak + 16 - region.offset)));
   }
-  return run_timed(stream.commands, std::move(regions), memory_mode, watcher);
+  return run_timed(stream.commands, std::move(regions), memory_mode, watcher, system);
 }
 
 }  // namespace intarsia::test::ethos_u

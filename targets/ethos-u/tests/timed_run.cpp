@@ -40,7 +40,8 @@ std::array<double, sim::kPorts> LeastBytes::port_cycles() const {
 }
 
 TimedRun run_timed(std::span<const uint8_t> payload_bytes, std::vector<TimedRegion> regions,
-                   const std::string& memory_mode, sim::Observer* watcher) {
+                   const std::string& memory_mode, sim::Observer* watcher,
+                   const std::string& system) {
   TimedRun result;
   sim::Payload payload;
   if (auto failure = sim::read_payload(payload_bytes, payload)) {
@@ -49,7 +50,7 @@ TimedRun run_timed(std::span<const uint8_t> payload_bytes, std::vector<TimedRegi
   }
   const sim::Configuration& configuration = *payload.made_for;
   const auto* npu = isa::ethos_u::find_npu_timing(configuration.tag);
-  const auto memories = isa::ethos_u::memory_system(*npu, "", memory_mode);
+  const auto memories = isa::ethos_u::memory_system(*npu, system, memory_mode);
   if (!memories) {
     result.problem = "there is no memory mode " + memory_mode;
     return result;

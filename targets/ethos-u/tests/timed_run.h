@@ -24,7 +24,10 @@ class LeastBytes final : public simulators::ethos_u::Observer {
               const simulators::ethos_u::Memory& memory) override;
   void before(const simulators::ethos_u::DmaTransfer& dma,
               const simulators::ethos_u::Memory& memory) override;
-  void wait(const simulators::ethos_u::Wait& wait) override { next_.wait(wait); }
+  void wait(const simulators::ethos_u::Wait& wait) override {
+    if (watcher_ != nullptr) watcher_->wait(wait);
+    next_.wait(wait);
+  }
   void stop(const simulators::ethos_u::DecodedCommand& command) override { next_.stop(command); }
 
   // The cycles that they keep each port busy.
@@ -56,7 +59,7 @@ struct TimedRegion {
 // Runs the payload on these regions, by their numbers. Inputs are what the regions hold. `watcher` sees operations and
 // transfers as well.
 TimedRun run_timed(std::span<const uint8_t> payload, std::vector<TimedRegion> regions,
-                   const std::string& memory_mode,
-                   simulators::ethos_u::Observer* watcher = nullptr);
+                   const std::string& memory_mode, simulators::ethos_u::Observer* watcher = nullptr,
+                   const std::string& system = "");
 
 }  // namespace intarsia::test::ethos_u

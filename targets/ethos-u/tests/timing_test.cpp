@@ -1,5 +1,5 @@
-// The timing tables and functions against sums done by hand.
-#include "intarsia/targets/ethos_u/timing.h"
+// The timing tables, and the compiler's estimate, against sums done by hand.
+#include "schedule/operation_timing.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@ namespace intarsia::test::ethos_u {
 namespace {
 
 using namespace isa::ethos_u;
+using namespace targets::ethos_u::operation_timing;
 
 const NpuTiming& npu(std::string_view name) {
   return *find_npu_timing(name);
@@ -68,6 +69,33 @@ TEST(Timing, MemoriesLieBehindThePortsOfTheMode) {
 
   EXPECT_FALSE(memory_system(npu("u65_256"), "Ethos_U55_Deep_Embedded", "Sram_Only"));
   EXPECT_FALSE(memory_system(npu("u65_256"), "", "Sram"));
+}
+
+TEST(Timing, MemorySystemsInNumbers) {
+  const auto two = memory_system(npu("u55_128"), "400:8/32/32/33:0.5/128/64/65", "shared-sram");
+  ASSERT_TRUE(two);
+  EXPECT_EQ(two->clock_mhz, 400);
+  EXPECT_EQ(two->memory_of_region(1).bytes_per_cycle, 8);
+  EXPECT_EQ(two->memory_of_region(1).write_latency, 33);
+  EXPECT_EQ(two->memory_of_region(0).bytes_per_cycle, 0.5);
+  EXPECT_EQ(two->memory_of_region(0).burst_bytes, 128);
+  EXPECT_EQ(two->memory_of_region(0).read_latency, 64);
+  EXPECT_EQ(two->memory_of_region(0).write_latency, 65);
+  // One port is everybody's.
+  for (const char* mode : {"shared-sram", "sram-only", "dedicated-sram"}) {
+    const auto one = memory_system(npu("u65_256"), "32:4/64/16/17", mode);
+    ASSERT_TRUE(one) << mode;
+    for (const int64_t region : {0, 1, 2}) EXPECT_EQ(one->port_of_region(region), 0) << mode;
+    EXPECT_EQ(one->memory_of_region(0).bytes_per_cycle, 4) << mode;
+  }
+  const auto only = memory_system(npu("u55_128"), "400:8/32/32/32:4/32/9/9", "sram-only");
+  ASSERT_TRUE(only);
+  EXPECT_EQ(only->memory_of_region(0).read_latency, 9);
+  for (const char* wrong :
+       {"0:8/32/32/32", "400", "400:", "400:8/32/32", "400:8/32/32/32:", "400:9/32/32/32",
+        "400:0/32/32/32", "400:8/0/32/32", "400:8/32/-1/32", "400:8/32/32/32:4/32/9/9:4/32/9/9",
+        "400:8/32/32/32x", "20000:8/32/32/32", ":8/32/32/32", "nan:8/32/32/32"})
+    EXPECT_FALSE(memory_system(npu("u55_128"), wrong, "shared-sram")) << wrong;
 }
 
 TEST(Timing, DmaTakesTheSlowerSideAndTheLatencyOfTheSource) {

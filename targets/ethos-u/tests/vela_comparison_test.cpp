@@ -93,20 +93,20 @@ Ratios ratios_of(const Case& which) {
 }
 
 // Of the repository's streams that Arm's compiler made for speed. One addition of the residual network is TFLite's for
-// every pair of operands only in steps on 32 bits, which take their time and memory.
+// every pair of operands only on 32 bits, which takes its time.
 struct OwnCase {
   Case which;
   double least_faster, most_memory;
 };
 constexpr OwnCase kOwnCases[] = {
-    {{"separable_s8", "ethos-u55-32", "sram-only", "Sram_Only"}, 1.16, 0.8},
+    {{"separable_s8", "ethos-u55-32", "sram-only", "Sram_Only"}, 1.14, 0.8},
     {{"separable_s8", "ethos-u55-128", "shared-sram", "Shared_Sram"}, 1.4, 0.69},
-    {{"separable_s8", "ethos-u55-256", "shared-sram", "Shared_Sram"}, 1.54, 0.73},
+    {{"separable_s8", "ethos-u55-256", "shared-sram", "Shared_Sram"}, 1.38, 0.73},
     {{"separable_s8", "ethos-u65-512", "dedicated-sram", "Dedicated_Sram"}, 1.4, 0.73},
-    {{"autoencoder_s8", "ethos-u55-128", "shared-sram", "Shared_Sram"}, 1.02, 1},
-    {{"autoencoder_s8", "ethos-u65-256", "dedicated-sram", "Dedicated_Sram"}, 1.29, 1},
-    {{"residual_s8", "ethos-u55-256", "shared-sram", "Shared_Sram"}, 0.91, 2.8},
-    {{"residual_s8", "ethos-u65-512", "dedicated-sram", "Dedicated_Sram"}, 0.89, 2.7}};
+    {{"autoencoder_s8", "ethos-u55-128", "shared-sram", "Shared_Sram"}, 1.01, 1},
+    {{"autoencoder_s8", "ethos-u65-256", "dedicated-sram", "Dedicated_Sram"}, 1.1, 1},
+    {{"residual_s8", "ethos-u55-256", "shared-sram", "Shared_Sram"}, 0.93, 1},
+    {{"residual_s8", "ethos-u65-512", "dedicated-sram", "Dedicated_Sram"}, 1, 1}};
 
 TEST(BesideVela, FasterWithSmallerConstantsAndMemory) {
   for (const OwnCase& own : kOwnCases) {
@@ -124,9 +124,9 @@ struct LeastRatio {
   double mean, reduced;
 };
 constexpr LeastRatio kLeast[] = {
-    {"ethos-u55-32", "sram-only", 1.12, 1},          {"ethos-u55-128", "shared-sram", 1.25, 1.59},
-    {"ethos-u55-128", "sram-only", 1.25, 1.5},       {"ethos-u55-256", "shared-sram", 1.32, 1.85},
-    {"ethos-u65-256", "dedicated-sram", 1.36, 1.65}, {"ethos-u65-512", "dedicated-sram", 1.28, 1}};
+    {"ethos-u55-32", "sram-only", 1.11, 1},          {"ethos-u55-128", "shared-sram", 1.22, 1.57},
+    {"ethos-u55-128", "sram-only", 1.2, 1.47},       {"ethos-u55-256", "shared-sram", 1.28, 1.85},
+    {"ethos-u65-256", "dedicated-sram", 1.33, 1.65}, {"ethos-u65-512", "dedicated-sram", 1.28, 1}};
 
 TEST(BesideVela, FasterWithMoreMemoryWhereItPaysOnModelsBesideTheRepository) {
   INTARSIA_NEEDS_SHARED("npu-streams/ethos-u");
@@ -180,7 +180,7 @@ TEST(BesideVela, WeightsAreNoLargerAndFastMemoryHardly) {
     if (is_case) continue;
     const VelaOperator& op = file.operators.at(0);
     // For size never more. For speed constants are brought near where that pays, up to a quarter more.
-    const double most = file.model.starts_with("residual_") ? 4
+    const double most = file.model.starts_with("residual_") ? 1.5
                         : file.name.ends_with("-Size")      ? 1
                                                             : 1.26;
     EXPECT_LE(static_cast<double>(sram_bytes(*model)),

@@ -19,10 +19,11 @@ using testing::HasSubstr;
 constexpr const char* kTag = "ethos-u55-128";
 
 // What two transfers of so many bytes from the flash take, in cycles: the first nine words of commands and their latency;
-// both transfers, with start and latency; about a cycle for each byte of the other three words, of which one is read
-// between the transfers and two share the port with one.
+// both transfers, with start and latency; the word between them, since those at which the processor waits are read before
+// the transfers' first bytes come.
+constexpr double kReadAlone = 64 + 36 + 4;
 double cycles_of_two(double bytes) {
-  return 64 + 36 + 2 * (isa::ethos_u::kAssumed.command_start + 64 + bytes) + 12;
+  return kReadAlone + 2 * (isa::ethos_u::kAssumed.command_start + 64 + bytes);
 }
 
 // Two transfers; the second waits for the first.
@@ -113,7 +114,7 @@ TEST_F(WatchTest, ProfileIsOfTheLastRunOfEachStream) {
   EXPECT_EQ(first.at("device"), kTag);
   EXPECT_EQ(first.at("system"), "Ethos_U55_High_End_Embedded");
   EXPECT_NEAR(first.at("cycles").get<double>(), cycles_of_two(1024), 1);
-  EXPECT_EQ(first.at("transfer_only_cycles"), first.at("cycles"));
+  EXPECT_EQ(first.at("transfer_only_cycles"), first.at("cycles").get<double>() - kReadAlone);
   EXPECT_EQ(first.at("regions").at(0).at("read_bytes"), 2 * 1024);
   EXPECT_EQ(first.at("regions").at(1).at("written_bytes"), 2 * 1024);
   ASSERT_EQ(first.at("commands").size(), 2u);

@@ -200,8 +200,10 @@ TEST_F(TraceOfRun, NamesTheOperatorsOfAFolderOnABoard) {
     return names;
   };
   const std::vector<std::string> on_board = table({"folder"});
+  // With the clock and the memory of the board.
   EXPECT_EQ(on_board,
-            table({digits_path(), "--target", "cortex-m55+ethos-u55-128", "--pin", "max_pool=c"}));
+            table({digits_path(), "--target", "cortex-m55+ethos-u55-128 -system=32:8/32/16/16",
+                   "--pin", "max_pool=c"}));
   EXPECT_THAT(on_board, testing::Contains("block1_depthwise"));
   EXPECT_EQ(std::set<std::string>(on_board.begin(), on_board.end()).size(), on_board.size())
       << "each operator once";

@@ -147,6 +147,19 @@ TEST_F(Verify, AwkwardValues) {
     EXPECT_TRUE(done(intarsia({"verify", name, "--samples", "8"}))) << name;
 }
 
+// In C, infinities and what is not a number have names of a header.
+TEST_F(Verify, ConstantsThatAreNotFinite) {
+  for (const auto& [shape, bytes] :
+       {std::pair("[1]", "000080ff"), {"[3]", "0000807f000080ff0000c07f"}})
+    for (const char* kind : {"maximum", "sub"}) {
+      write("m.graph", std::string("intarsia.graph m\nconst @0 k = x\"") + bytes +
+                           "\"\nfunc @main(%0) -> (%2) {\n  %0 x: f32[3]\n  %1 k: f32" + shape +
+                           " = @0\n  %2 y: f32[3]\n  " + kind +
+                           " op(%0, %1) -> (%2)\n}\nentry @main\n");
+      EXPECT_TRUE(done(intarsia({"verify", "m.graph", "--samples", "4"}))) << kind << shape;
+    }
+}
+
 // What frameworks put around indices.
 TEST_F(Verify, CastsFromAndTo64Bits) {
   const std::vector<std::string> others = {"i32", "i16", "i8", "u8", "bool"};

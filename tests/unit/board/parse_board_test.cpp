@@ -45,6 +45,25 @@ TEST(ParseBoard, ReadsEveryField) {
   EXPECT_EQ(board.emulator->shared_memory, "ddr");
 }
 
+TEST(ParseBoard, HowFastDevicesMoveBytes) {
+  EXPECT_FALSE(sample_board().memories[3].speed);
+  EXPECT_TRUE(sample_board().clocks_mhz.empty());
+  EXPECT_EQ(memory_map(sample_board()).streams->name, "rom");
+  const Result<Board> board = parse_board(
+      with("\"stack_size\"", "\"clocks_mhz\": {\"ethos-u\": 400}, \"stack_size\"")
+          .replace(kSample.find("\"cycles_per_access\": 9"), 22,
+                   "\"speed\": {\"bytes_per_second\": 256000000, \"read_latency_ns\": 500, "
+                   "\"write_latency_ns\": 90, \"burst_bytes\": 64}"),
+      "sample.json");
+  ASSERT_TRUE(board.ok()) << board.error().to_string();
+  const Memory* ddr = board->find_memory("ddr");
+  ASSERT_TRUE(ddr != nullptr && ddr->speed);
+  EXPECT_EQ(*ddr->speed, (MemorySpeed{256'000'000, 500, 90, 64}));
+  const MemoryMap map = memory_map(*board);
+  EXPECT_EQ(map.pools[1].speed, ddr->speed);
+  EXPECT_EQ(map.clocks_mhz.at("ethos-u"), 400);
+}
+
 TEST(ParseBoard, DevicesBesideTheEmulator) {
   EXPECT_FALSE(sample_board().takes_simulated_devices());
   const Result<Board> board = load_board(kBoards + "/mps3-an547/board.json");
@@ -108,6 +127,14 @@ INSTANTIATE_TEST_SUITE_P(
                   "cores: 'cortex-m4' is listed twice"},
         Complaint{"\"semihosting\"", "\"uart\"", "unknown port 'uart'"},
         Complaint{"\"semihosting\"", "\"stdio\"", "run: the machine itself needs no emulator"},
+        Complaint{"\"cycles_per_access\": 4",
+                  "\"speed\": {\"bytes_per_second\": 1, \"read_latency_ns\": 5, "
+                  "\"write_latency_ns\": 5, \"burst_bytes\": 5000}",
+                  "memories[1]: speed: 'bytes_per_second' is not between 1000 and 1000000000000"},
+        Complaint{"\"cycles_per_access\": 4", "\"speed\": {\"bytes_per_second\": \"1G\"}",
+                  "memories[1]: speed: "},
+        Complaint{"\"stack_size\"", "\"clocks_mhz\": {\"ethos-u\": 0}, \"stack_size\"",
+                  "clocks_mhz: 'ethos-u' is not between 1 and 10000"},
         Complaint{"\"cycles_per_access\": 4", "\"cycles_per_access\": 0",
                   "memories[1]: 'cycles_per_access' is not between 1 and 10000"},
         Complaint{"\"shared_memory\": \"ddr\"", "\"shared_memory\": \"dram\"",

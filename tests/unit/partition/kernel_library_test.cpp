@@ -85,10 +85,13 @@ class Libraries : public testing::Test {
     const graph::NodeId id{static_cast<int32_t>(node)};
     return cost(target, {&id, 1}).cycles;
   }
-  CostEstimate cost(const Target& target, std::span<const graph::NodeId> nodes) const {
+  CostEstimate cost(const Target& target, std::span<const graph::NodeId> nodes,
+                    const MemoryMap* memory = nullptr) const {
     const graph::Function function =
         graph::FunctionCutter(module_.functions[0]).cut(nodes).function;
-    return registry_.kind_of(target).cost(target, module_, function, {});
+    LoweringOptions options;
+    options.memory = memory;
+    return registry_.kind_of(target).cost(target, module_, function, options);
   }
 
   graph::Module module_ = *graph::parse(kTwoOperators);
@@ -128,6 +131,27 @@ TEST_F(Libraries, KnowTheCyclesOfTheirKernels) {
   EXPECT_EQ(cost(target("base"), both).cycles, 14);
   EXPECT_EQ(cost(better, both).clock_mhz, 3);
   EXPECT_EQ(cost(better, std::span(both).first(1)).clock_mhz, 3);
+}
+
+TEST_F(Libraries, CountCyclesAtTheClockThatTheBoardSays) {
+  registry_.add_kernels("base", library());
+  TargetKind npu = base_kind();
+  npu.spec.name = "npu", npu.spec.role = Role::Accelerator;
+  registry_.add(std::move(npu));
+  const graph::NodeId both[] = {{0}, {1}};
+  MemoryMap board;
+  board.clocks_mhz = {{"npu", 11}};
+  EXPECT_EQ(cost(target("base"), both, &board).clock_mhz, 3);
+  board.clocks_mhz["cpu"] = 32;
+  for (const char* core : {"base", "base -better=true"}) {
+    const CostEstimate estimate = cost(target(core), both, &board);
+    EXPECT_EQ(estimate.clock_mhz, 32) << core;
+    EXPECT_EQ(estimate.cycles, cost(target(core), both).cycles) << core;
+  }
+  // What another device says is its own: it may be told by its target.
+  const Result<TargetSpec> beside = parse_target(registry_.catalogue(), "base + npu");
+  ASSERT_TRUE(beside.ok());
+  EXPECT_EQ(cost(beside->beside_host()[0], both, &board).clock_mhz, 3);
 }
 
 TEST(KernelLibraries, MayBeMadeKnownBeforeTheirKind) {

@@ -109,6 +109,12 @@ struct TargetKind {
   // already stays. Default: none.
   std::function<std::vector<MemoryPool>(const Target&)> memories;
 
+  // What a board decides of the target: values of attributes that nobody wrote, from its memories and clocks. Not asked
+  // where nobody has said what the board is. Default: nothing.
+  std::function<Result<std::vector<std::pair<std::string, AttributeValue>>>(const Target&,
+                                                                            const MemoryMap&)>
+      on_board;
+
   // The name boards use in `accessible_by`. Default: "cpu" for CPU kinds, else the kind's name.
   std::function<std::string(const Target&)> memory_master;
 

@@ -14,6 +14,10 @@ namespace intarsia::targets::ethos_u {
 // The memory system that the device's attributes name.
 isa::ethos_u::MemorySystem memory_system_of(const Target& device);
 
+// What a board decides of it: the attribute -system in numbers. Nothing where the board says neither a clock of the NPU nor
+// how fast a memory is that it works in, or where the attribute was written.
+Result<std::optional<std::string>> system_on_board(const Target& device, const MemoryMap& memory);
+
 // Whether its SRAM is the NPU's own, and the arena lies beside the constants.
 bool is_dedicated(const Target& device);
 

@@ -356,6 +356,12 @@ void Builder::copy(const Operand& from, const Operand& to, std::optional<int32_t
   emit(std::move(pool));
 }
 
+void Builder::may_replace(const Operand& out, const std::vector<Operand>& read) {
+  for (const Operand& one : read)
+    if (one.tensor != out.tensor)
+      program_.tensors.at(static_cast<size_t>(out.tensor)).may_replace.push_back(one.tensor);
+}
+
 void Builder::look_up(const Operand& from, const Operand& to, std::string name,
                       std::vector<uint8_t> bytes) {
   Operation pool = start(OperationKind::AveragePool, from, to);

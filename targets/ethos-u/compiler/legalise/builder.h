@@ -78,6 +78,9 @@ class Builder {
   void look_up(const Operand& from, const Operand& to, std::string name,
                std::vector<uint8_t> bytes);
 
+  // The node reads each of their elements before it writes that of `out`.
+  void may_replace(const Operand& out, const std::vector<Operand>& read);
+
   DataType type_of(const Operand& operand) const;
 
   // A pad that all its readers do themselves, by the padding of their window; null: none.

@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "hardware/limits.h"
-#include "legalise/wide.h"
 #include "program/scaling.h"
 
 namespace intarsia::targets::ethos_u {
@@ -126,157 +125,11 @@ void emit_binary(Builder& builder, const Node& node, OperationKind kind, const O
 
 namespace {
 
-// TFLite's sum: both operands shifted left, the one with the smaller scale multiplied, the other
-// halved, their sum multiplied.
-struct Sum {
-  int left_shift = 20;
-  bool first_is_smaller = false;
-  FixedFactor smaller, sum;
-
-  explicit Sum(const Site& site) {
-    left_shift = site.out().type == DataType::Int16 ? 15 : 20;
-    const double a = scale_of(site.in(0)), b = scale_of(site.in(1));
-    const double twice_largest = 2 * std::max(a, b);
-    first_is_smaller = a < b;
-    smaller = fixed_factor(std::min(a, b) / twice_largest);
-    sum = fixed_factor(twice_largest / ((1 << left_shift) * scale_of(site.out())));
-  }
-
-  int32_t scaled_smaller(int32_t x) const { return multiply(x * (1 << left_shift), smaller); }
-};
-
-struct SumScales {
-  ChannelScale operand, sum;
-};
-
-// What is added, as TFLite has it and as the NPU would.
-class SumCheck {
- public:
-  SumCheck(const Site& site, OperationKind kind)
-      : tfl_(site), range_(range_of(site.out().type)), out_zero_(zero_point_of(site.out())) {
-    const size_t smaller = tfl_.first_is_smaller ? 0 : 1;
-    zero_ = zero_point_of(site.in(smaller));
-    other_zero_ = zero_point_of(site.in(1 - smaller));
-    sign_ = kind == OperationKind::Sub && !tfl_.first_is_smaller ? -1 : 1;
-    other_sign_ = kind == OperationKind::Sub && tfl_.first_is_smaller ? -1 : 1;
-  }
-
-  // Whether the smaller operand is the same: that settles it for all pairs.
-  bool same_operand(const ChannelScale& operand) const {
-    for (int32_t x = range_.low; x <= range_.high; ++x)
-      if (tfl_.scaled_smaller(x - zero_) != smaller(x, operand)) return false;
-    return true;
-  }
-
-  // Whether all pairs give the same result; those that differ first are tried first.
-  bool same_results(const SumScales& scales) {
-    const auto differs = [&](int32_t x) {
-      const int32_t expected = tfl_.scaled_smaller(x - zero_), got = smaller(x, scales.operand);
-      for (int32_t y = range_.low; y <= range_.high; ++y) {
-        const int32_t other = other_sign_ * ((y - other_zero_) * (1 << (tfl_.left_shift - 1)));
-        const int32_t want = multiply(sign_ * expected + other, tfl_.sum);
-        const auto is =
-            static_cast<int32_t>(scaled(sign_ * got + other, scales.sum, Rounding::Tfl));
-        if (clamped(want) != clamped(is)) return true;
-      }
-      return false;
-    };
-    if (differs(suspect_)) return false;
-    for (int32_t x = range_.low; x <= range_.high; ++x)
-      if (differs(x)) {
-        suspect_ = x;
-        return false;
-      }
-    return true;
-  }
-
- private:
-  int32_t smaller(int32_t x, const ChannelScale& operand) const {
-    return static_cast<int32_t>(scaled(x - zero_, operand, Rounding::Tfl));
-  }
-  int32_t clamped(int32_t v) const { return std::clamp(v + out_zero_, range_.low, range_.high); }
-
-  Sum tfl_;
-  Clamp range_;
-  int32_t out_zero_ = 0, zero_ = 0, other_zero_ = 0, sign_ = 1, other_sign_ = 1, suspect_ = 0;
-};
-
-// The registers that add as TFLite does for every pair of operands, or nothing. The NPU rounds the
-// smaller operand once where TFLite rounds it twice, so it is tried out: on the operand, and where that
-// differs, on the pairs. A pair that falls on the other side of a half is won back by multipliers a little
-// beside TFLite's, if those lose no other.
-std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
-  const Sum tfl(site);
-  FixedFactor shifted = tfl.smaller;
-  shifted.exponent += tfl.left_shift;
-  const auto operand = channel_scale(shifted), sum = channel_scale(tfl.sum);
-  if (!operand || !sum) return std::nullopt;
-  SumCheck check(site, kind);
-  if (check.same_operand(*operand)) return SumScales{*operand, *sum};
-  if (site.out().type != DataType::Int8) return std::nullopt;
-  for (const int32_t beside_operand : {0, -8, 8, -16, 16, -32, 32})
-    for (const int32_t beside_sum : {0, -4, 4, -8, 8, -16, 16, -32, 32, -64, 64}) {
-      SumScales scales{*operand, *sum};
-      scales.operand.multiplier += static_cast<uint32_t>(beside_operand);
-      scales.sum.multiplier += static_cast<uint32_t>(beside_sum);
-      if (check.same_results(scales)) return scales;
-    }
-  return std::nullopt;
-}
-
-// Scaled by registers where they are exact, else in TFLite's own steps on 32 bits.
-void emit_sum(Builder& builder, const Node& node, OperationKind kind,
-              graph::Activation activation) {
-  const Site site{builder.module(), builder.function(), node};
-  const Clamp clamp = clamp_of(activation, site.out());
-  const Sum tfl(site);
-  Operands operands = operands_of(builder, node);
-  if (const std::optional<SumScales> scales = sum_scales(site, kind)) {
-    emit_binary(builder, node, kind, operands, [&](Operation& op) {
-      op.operand_scaling = tfl.first_is_smaller ? OperandScaling::First : OperandScaling::Second;
-      if (kind == OperationKind::Add && op.reverse_operands) {  // it commutes
-        op.reverse_operands = false;
-        op.operand_scaling = tfl.first_is_smaller ? OperandScaling::Second : OperandScaling::First;
-      }
-      op.ifm_scale = scales->operand;
-      op.global_scale = scales->sum;
-      op.clamp_low = clamp.low;
-      op.clamp_high = clamp.high;
-    });
-    return;
-  }
-  const Operand out = operands.out;
-  for (size_t i = 0; i < 2; ++i) {
-    Operand& operand = i == 0 ? operands.a : operands.b;
-    const bool is_smaller = (i == 0) == tfl.first_is_smaller;
-    operand = widened(builder, operand, tfl.left_shift - (is_smaller ? 0 : 1));
-    if (is_smaller) operand = wide_product(builder, operand, tfl.smaller);
-  }
-  operands.out = builder.inner("sum", DataType::Int32, out.extent);
-  emit_binary(builder, node, kind, operands, [&](Operation& op) {
-    op.global_scale = op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
-  });
-  Operation last =
-      wide_operation(builder, OperationKind::Mul, operands.out,
-                     wide_constant(builder, tfl.sum.value), out, 31 - tfl.sum.exponent);
-  last.clamp_low = clamp.low;
-  last.clamp_high = clamp.high;
-  builder.emit(std::move(last));
-}
-
 double mul_factor(const Site& site) {
   return scale_of(site.in(0)) * scale_of(site.in(1)) / scale_of(site.out());
 }
 
 }  // namespace
-
-Reason refuses_add(const Site& site) {
-  if (Reason reason = refuses_pairing(site)) return reason;
-  const Sum tfl(site);
-  if (tfl.sum.exponent > 0)
-    return std::string("the output's scale is too small for the operands' scales");
-  return std::nullopt;
-}
 
 Reason refuses_mul(const Site& site) {
   if (Reason reason = refuses_pairing(site)) return reason;
@@ -287,19 +140,6 @@ Reason refuses_mul(const Site& site) {
   if (fixed_factor(factor).exponent > (site.in(0).type == DataType::Int8 ? 15 : 0))
     return fmt::format("the products are scaled by {}, and TFLite's leave 32 bits", factor);
   return std::nullopt;
-}
-
-void legalise_add(Builder& builder, const Node& node) {
-  emit_sum(builder, node, OperationKind::Add, node.attrs<graph::BinaryAttrs>().activation);
-}
-
-// The sum's scales serve the difference.
-Reason refuses_sub(const Site& site) {
-  return refuses_add(site);
-}
-
-void legalise_sub(Builder& builder, const Node& node) {
-  emit_sum(builder, node, OperationKind::Sub, node.attrs<graph::BinaryAttrs>().activation);
 }
 
 // Of the stored values, whatever they stand for: so TFLM does.

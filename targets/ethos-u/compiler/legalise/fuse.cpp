@@ -100,8 +100,11 @@ class Fusion {
       kept.push_back(std::move(program_.tensors[i]));
     }
     const auto move = [&](int32_t& index) { index = place[static_cast<size_t>(index)]; };
-    for (NpuTensor& t : kept)
+    for (NpuTensor& t : kept) {
       if (t.alias_of >= 0) move(t.alias_of);
+      for (int32_t& other : t.may_replace) move(other);
+      std::erase(t.may_replace, -1);
+    }
     for (Operation& op : program_.operations) {
       move(op.ifm.tensor), move(op.ofm.tensor);
       if (op.ifm2) move(op.ifm2->tensor);

@@ -36,6 +36,9 @@ struct NpuTensor {
   // Readers and writers through an alias read and write the tensor it names.
   int32_t alias_of = -1;
   int64_t alias_offset = 0;  // bytes
+  // The node that writes it reads every element of these tensors before it writes the same one of this, which may
+  // then take the place of one of them.
+  std::vector<int32_t> may_replace;
 };
 
 // A box of a tensor as an operand: slices, concatenation and strided slices are views, not copies.

@@ -52,7 +52,10 @@ void ConstantPlanner::plan_tables() {
 }
 
 const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfig& block) {
-  const auto key = std::tuple(unit.view, unit.first, unit.end, block.ofm.depth, block.part_kernel);
+  // From slow memory reading takes the time, not decoding.
+  const bool waits = !draft_.constants_are_slow() && decoder_sets_pace(draft_.hardware, block);
+  const auto key =
+      std::tuple(unit.view, unit.first, unit.end, block.ofm.depth, block.part_kernel, waits);
   const auto [place, fresh] = streams_.try_emplace(key);
   if (!fresh) return place->second;
   // Most of the time that scheduling takes is spent here. How many there will be depends on what is tried.
@@ -61,7 +64,7 @@ const ConstantStream& ConstantPlanner::stream(const Unit& unit, const BlockConfi
         {"scheduling for the NPU, weights encoded", std::ssize(streams_), 0});
   place->second = make_constant_stream(
       draft_.hardware, draft_.schedule.operations.at(static_cast<size_t>(unit.view)), unit.ifm.type,
-      block, unit.first, unit.end);
+      block, unit.first, unit.end, waits);
   return place->second;
 }
 

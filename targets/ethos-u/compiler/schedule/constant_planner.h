@@ -64,7 +64,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   npu::PrefetchWindows prefetch_;
   std::vector<Unit> whole_;              // without slices, since `choose` began
   std::vector<TableSlots::Slot> slots_;  // by unit
-  std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool>, ConstantStream> streams_;
+  std::map<std::tuple<int32_t, int32_t, int32_t, int32_t, bool, bool>, ConstantStream> streams_;
   std::map<std::tuple<int32_t, int32_t, int32_t>, Unit> parts_;  // slices, by view and channels
   int64_t most_budget_ = 0;
 };

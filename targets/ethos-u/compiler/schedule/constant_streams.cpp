@@ -1,6 +1,7 @@
 #include "schedule/constant_streams.h"
 
 #include <algorithm>
+#include <span>
 
 #include "intarsia/plugin/check.h"
 #include "intarsia/plugin/rounding.h"
@@ -37,15 +38,35 @@ double header_cycles(const WeightHeaders& headers) {
 
 constexpr int64_t kLargestPalette = 32;
 
+HeaderWorth worth_of_headers(std::span<const int16_t> weights) {
+  const isa::ethos_u::AssumedTiming& assumed = isa::ethos_u::kAssumed;
+  const double bits_of_weight =
+      8 * static_cast<double>(estimate_weight_bytes(weights)) / static_cast<double>(weights.size());
+  const auto bits_of = [&](double cycles) {
+    return static_cast<int32_t>(cycles * isa::ethos_u::kPublished.decoded_weights * bits_of_weight);
+  };
+  return {bits_of(assumed.slice_header), bits_of(assumed.palette_header),
+          bits_of(assumed.palette_entry)};
+}
+
 }  // namespace
 
 double least_header_cycles() {
   return header_cycles({1, 1, kLargestPalette});
 }
 
+bool decoder_sets_pace(const Hardware& hardware, const BlockConfig& block) {
+  const isa::ethos_u::PublishedTiming& published = isa::ethos_u::kPublished;
+  const Extent& ublock = hardware.ofm_ublock;
+  const int32_t plane =
+      ceil_div(block.ofm.height, ublock.height) * ceil_div(block.ofm.width, ublock.width);
+  return plane * published.step <=
+         published.step_weights * ublock.depth / published.decoded_weights;
+}
+
 ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
                                     DataType ifm_type, const BlockConfig& block, int32_t first,
-                                    int32_t end) {
+                                    int32_t end, bool decoding_counts) {
   const Kernel& kernel = operation.kernel;
   const bool depthwise = operation.kind == OperationKind::Depthwise;
   const WeightTensor tensor = {operation.weights, operation.ofm.extent.depth, kernel.height,
@@ -69,8 +90,9 @@ ConstantStream make_constant_stream(const Hardware& hardware, const Operation& o
       traversal.part_kernel = block.part_kernel;
       traversal.ifm_16bit = element_bytes(ifm_type) == 2;
       WeightHeaders headers;
-      const std::vector<uint8_t> stream =
-          encode_weights(order_weights(tensor, channels, traversal), &headers);
+      const std::vector<int16_t> ordered = order_weights(tensor, channels, traversal);
+      const std::vector<uint8_t> stream = encode_weights(
+          ordered, &headers, decoding_counts ? worth_of_headers(ordered) : HeaderWorth{});
       result.header_cycles = std::max(result.header_cycles, header_cycles(headers));
       result.bytes.insert(result.bytes.end(), stream.begin(), stream.end());
     }

@@ -22,8 +22,14 @@ struct ConstantStream {
 // Before the stream is known: one slice with the largest palette.
 double least_header_cycles();
 
+// Whether the MAC array is through with a block's weights before the decoder has the next ones: where the block's plane has
+// few micro-blocks.
+bool decoder_sets_pace(const Hardware& hardware, const BlockConfig& block);
+
+// `decoding_counts`: a cycle in which the decoder stands still for headers is worth the bits of the weights that it would
+// have put out, so that a percent of decoding weighs as much as a percent of length. Else the shortest stream is the best.
 ConstantStream make_constant_stream(const Hardware& hardware, const Operation& operation,
                                     DataType ifm_type, const BlockConfig& block, int32_t first,
-                                    int32_t end);
+                                    int32_t end, bool decoding_counts);
 
 }  // namespace intarsia::targets::ethos_u

@@ -3,35 +3,37 @@
 #include <algorithm>
 
 #include "intarsia/plugin/check.h"
+#include "schedule/operation_timing.h"
 
 namespace intarsia::targets::ethos_u {
 namespace {
 
 namespace isa = intarsia::isa::ethos_u;
+namespace timing = operation_timing;
 
-isa::Volume volume(const Extent& extent) {
+timing::Volume volume(const Extent& extent) {
   return {extent.height, extent.width, extent.depth};
 }
 
-isa::Work work_of(OperationKind kind) {
+timing::Work work_of(OperationKind kind) {
   switch (kind) {
     case OperationKind::Conv:
-      return isa::Work::Conv;
+      return timing::Work::Conv;
     case OperationKind::Depthwise:
-      return isa::Work::Depthwise;
+      return timing::Work::Depthwise;
     case OperationKind::MaxPool:
-      return isa::Work::MaxPool;
+      return timing::Work::MaxPool;
     case OperationKind::AveragePool:
-      return isa::Work::OtherPool;
+      return timing::Work::OtherPool;
     case OperationKind::ReduceSum:
-      return isa::Work::ReduceSum;
+      return timing::Work::ReduceSum;
     case OperationKind::Mul:
-      return isa::Work::Multiply;
+      return timing::Work::Multiply;
     case OperationKind::Add:
     case OperationKind::Sub:
-      return isa::Work::AddSub;
+      return timing::Work::AddSub;
     default:
-      return isa::Work::OtherElementwise;
+      return timing::Work::OtherElementwise;
   }
 }
 
@@ -75,35 +77,35 @@ OperationCost CostModel::cost(const Operation& operation, const Step& step, cons
   const auto map = [&](const FeatureMap& from, Memory where) {
     const bool packed =
         from.stride_x == from.extent.depth * element_bytes(from.type) || from.extent.width == 1;
-    return isa::MapTiming{volume(from.extent), 8 * element_bytes(from.type),
-                          from.layout == Layout::Nhcwb16, packed, memory(where)};
+    return timing::MapTiming{volume(from.extent), 8 * element_bytes(from.type),
+                             from.layout == Layout::Nhcwb16, packed, memory(where)};
   };
-  isa::OperationTiming timing;
-  timing.work = work_of(operation.kind);
-  timing.ifm = map(step.ifm, places.ifm);
-  timing.ofm = map(step.ofm, places.ofm);
-  if (step.ifm2) timing.ifm2 = map(*step.ifm2, places.ifm2);
-  timing.is_binary = is_elementwise(operation.kind) && !is_unary(operation.kind);
-  timing.ofm_block = volume(step.block.ofm);
+  timing::OperationTiming described;
+  described.work = work_of(operation.kind);
+  described.ifm = map(step.ifm, places.ifm);
+  described.ofm = map(step.ofm, places.ofm);
+  if (step.ifm2) described.ifm2 = map(*step.ifm2, places.ifm2);
+  described.is_binary = is_elementwise(operation.kind) && !is_unary(operation.kind);
+  described.ofm_block = volume(step.block.ofm);
   if (!is_elementwise(operation.kind)) {
     const Kernel& kernel = operation.kernel;
-    timing.kernel_height = kernel.height;
-    timing.kernel_width = kernel.width;
-    timing.stride_y = kernel.stride_y;
-    timing.stride_x = kernel.stride_x;
-    timing.dilation_y = kernel.dilation_y;
-    timing.dilation_x = kernel.dilation_x;
-    timing.upscale = operation.upscale == Upscale::None ? 1 : 2;
+    described.kernel_height = kernel.height;
+    described.kernel_width = kernel.width;
+    described.stride_y = kernel.stride_y;
+    described.stride_x = kernel.stride_x;
+    described.dilation_y = kernel.dilation_y;
+    described.dilation_x = kernel.dilation_x;
+    described.upscale = operation.upscale == Upscale::None ? 1 : 2;
   }
-  timing.part_kernel_first = step.block.part_kernel;
-  timing.acc40 = step.block.accumulators == AccumulatorFormat::Int40;
-  timing.uses_table = operation.activation != Activation::None;
-  timing.uses_clamp = !timing.uses_table && clamps(operation, step.ofm.type);
-  timing.weight_bytes = weight_bytes;
-  timing.scale_bytes = scale_bytes;
-  timing.weight_headers = weight_headers;
-  timing.constants = memory(places.weights);
-  const isa::OperationCycles cycles = isa::operation_cycles(npu_, timing);
+  described.part_kernel_first = step.block.part_kernel;
+  described.acc40 = step.block.accumulators == AccumulatorFormat::Int40;
+  described.uses_table = operation.activation != Activation::None;
+  described.uses_clamp = !described.uses_table && clamps(operation, step.ofm.type);
+  described.weight_bytes = weight_bytes;
+  described.scale_bytes = scale_bytes;
+  described.weight_headers = weight_headers;
+  described.constants = memory(places.weights);
+  const timing::OperationCycles cycles = timing::operation_cycles(npu_, described);
   OperationCost result;
   result.pipeline = cycles.pipeline;
   result.first_fetch = cycles.first_fetch;
@@ -132,7 +134,7 @@ TransferCost CostModel::transfer(Memory from, std::optional<Memory> to, int64_t 
   const size_t target = to ? port(*to) : static_cast<size_t>(isa::kShramPort);
   const size_t source = port(from);
   TransferCost result;
-  result.cycles = isa::dma_cycles(system_.ports[source], system_.ports[target], bytes);
+  result.cycles = timing::dma_cycles(system_.ports[source], system_.ports[target], bytes);
   const auto size = static_cast<double>(bytes);
   result.ports[source] += size / system_.ports[source].bytes_per_cycle;
   result.ports[target] += size / system_.ports[target].bytes_per_cycle;

@@ -1,4 +1,4 @@
-// Cycles of operations and transfers by the timing of isa/timing.h.
+// Cycles of operations and transfers, estimated (operation_timing.h).
 #pragma once
 
 #include <cstdint>

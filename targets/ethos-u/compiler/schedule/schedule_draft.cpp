@@ -38,7 +38,7 @@ bool ScheduleDraft::is_whole(const Operand& operand) const {
 // read before it is written.
 void ScheduleDraft::find_in_place() {
   const size_t count = program.tensors.size();
-  std::vector<int32_t> last_use(count, -1), writers(count, 0);
+  std::vector<int32_t> last_use(count, -1), writers(count, 0), first_write(count, -1);
   std::vector<bool> aliased(count, false);
   for (size_t i = 0; i < count; ++i)
     if (const int32_t root = program.tensors[i].alias_of; root >= 0)
@@ -50,7 +50,8 @@ void ScheduleDraft::find_in_place() {
     };
     use(op.ifm);
     if (op.ifm2) use(*op.ifm2);
-    ++writers[static_cast<size_t>(op.ofm.tensor)];
+    if (writers[static_cast<size_t>(op.ofm.tensor)]++ == 0)
+      first_write[static_cast<size_t>(op.ofm.tensor)] = static_cast<int32_t>(i);
   }
   const auto free_standing = [&](const Operand& operand) {
     return tensor(operand.tensor).kind == NpuTensor::Kind::Inner && is_whole(operand) &&
@@ -70,6 +71,22 @@ void ScheduleDraft::find_in_place() {
     };
     take(op.ifm);
     if (op.ifm2) take(*op.ifm2);
+  }
+  // Where rows are made a few at a time from the same rows of an operand.
+  for (size_t id = 0; id < count; ++id) {
+    const NpuTensor& to = program.tensors[id];
+    if (to.kind != NpuTensor::Kind::Inner || aliased[id] || first_write[id] < 0) continue;
+    const std::string& node = program.operations[static_cast<size_t>(first_write[id])].node;
+    for (const int32_t other : to.may_replace) {
+      const auto from = static_cast<size_t>(other);
+      const NpuTensor& before = program.tensors[from];
+      const bool ends_here = last_use[from] < 0 ||
+                             program.operations[static_cast<size_t>(last_use[from])].node == node;
+      if (in_place_of[id] >= 0 || before.kind != NpuTensor::Kind::Inner || aliased[from] ||
+          writers[from] != 1 || before.extent != to.extent || before.type != to.type || !ends_here)
+        continue;
+      in_place_of[id] = other;
+    }
   }
 }
 

@@ -56,7 +56,7 @@ struct SliceChoice {
 // states are a code and, with runs of zeros, their divisor.
 class SliceSearch {
  public:
-  SliceSearch(const Coded& coded, const Choice& choice) : coded_(coded) {
+  SliceSearch(const Coded& coded, const Choice& choice, int32_t slice_worth) : coded_(coded) {
     const uint16_t most = *std::max_element(coded.indices.begin(), coded.indices.end());
     codes_ = codes_for(choice.palette, most);
     INTARSIA_CHECK(codes_.size() <= kColumns, "every code has its column");
@@ -66,7 +66,7 @@ class SliceSearch {
       for (size_t c = 0; c < kColumns; ++c) {
         const auto state = static_cast<int32_t>(z * kColumns + c);
         const int64_t bits =
-            c < codes_.size() ? slice_bits(codes_[c], choice.zero_runs) : kImpossible;
+            c < codes_.size() ? slice_bits(codes_[c], choice.zero_runs) + slice_worth : kImpossible;
         change_[z].set(c, state_cost(static_cast<int32_t>(bits)) + state);
       }
     }
@@ -260,23 +260,28 @@ struct Section {
   Coded coded;
   std::vector<SliceChoice> slices;
   int64_t bits = kNever;
+  int64_t worth = kNever;  // the bits, and what its headers are worth beside them
 };
 
 // The smallest way to code the weights behind one palette.
-Section make_section(std::span<const int16_t> weights) {
+Section make_section(std::span<const int16_t> weights, const HeaderWorth& worth) {
   Section best;
   for (const Choice& choice : choose_each(statistics_of(weights), true)) {
     const Coded coded = code_values(weights, choice);
     const auto take = [&](const std::vector<SliceChoice>& slices) {
       const ExactSlices exact(coded, choice, slices);
-      if (exact.bits() >= best.bits) return;
+      const int64_t cost = exact.bits() + worth.palette +
+                           worth.entry * std::ssize(choice.palette.symbols) +
+                           worth.slice * std::ssize(exact.slices());
+      if (cost >= best.worth) return;
+      best.worth = cost;
       best.choice = choice;
       best.coded = coded;
       best.slices = exact.slices();
       best.bits = exact.bits();
     };
     take({{coded.indices.size(), choice.code, choice.zero_divisor}});
-    const std::vector<SliceChoice> several = SliceSearch(coded, choice).run();
+    const std::vector<SliceChoice> several = SliceSearch(coded, choice, worth.slice).run();
     if (several.size() > 1) take(several);
   }
   return best;
@@ -284,15 +289,17 @@ Section make_section(std::span<const int16_t> weights) {
 
 struct Stream {
   std::vector<Section> sections;
-  int64_t bits = 0;
+  int64_t bits = 0, worth = 0;
 };
 
-Stream make_stream(std::span<const int16_t> weights, const std::vector<size_t>& ends) {
+Stream make_stream(std::span<const int16_t> weights, const std::vector<size_t>& ends,
+                   const HeaderWorth& worth) {
   Stream stream;
   size_t begin = 0;
   for (const size_t end : ends) {
-    stream.sections.push_back(make_section(weights.subspan(begin, end - begin)));
+    stream.sections.push_back(make_section(weights.subspan(begin, end - begin), worth));
     stream.bits += stream.sections.back().bits;
+    stream.worth += stream.sections.back().worth;
     begin = end;
   }
   return stream;
@@ -300,13 +307,14 @@ Stream make_stream(std::span<const int16_t> weights, const std::vector<size_t>& 
 
 }  // namespace
 
-std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHeaders* headers) {
+std::vector<uint8_t> encode_weights(std::span<const int16_t> weights, WeightHeaders* headers,
+                                    const HeaderWorth& worth) {
   INTARSIA_CHECK(!weights.empty(), "a stream has at least one weight");
-  const std::vector<size_t> ends = choose_sections(weights);
-  Stream best = make_stream(weights, {weights.size()});
+  const std::vector<size_t> ends = choose_sections(weights, worth);
+  Stream best = make_stream(weights, {weights.size()}, worth);
   if (ends.size() > 1) {
-    Stream several = make_stream(weights, ends);
-    if (several.bits < best.bits) best = std::move(several);
+    Stream several = make_stream(weights, ends, worth);
+    if (several.worth < best.worth) best = std::move(several);
   }
   BitWriter out;
   for (const Section& section : best.sections)

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "weights/weight_sections.h"
+
 namespace intarsia::targets::ethos_u {
 
 // What a stream holds besides weights.
@@ -14,9 +16,11 @@ struct WeightHeaders {
   int64_t slices = 0, palettes = 0, entries = 0;
 };
 
-// Values are -255..255; at least one. The result ends at a multiple of 16 bytes.
+// Values are -255..255; at least one. The result ends at a multiple of 16 bytes. It is the shortest that is found, headers
+// counted as longer by their worth.
 std::vector<uint8_t> encode_weights(std::span<const int16_t> weights,
-                                    WeightHeaders* headers = nullptr);
+                                    WeightHeaders* headers = nullptr,
+                                    const HeaderWorth& worth = {});
 
 // About how many bytes they take, whatever their order.
 int64_t estimate_weight_bytes(std::span<const int16_t> weights);

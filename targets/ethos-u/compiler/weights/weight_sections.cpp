@@ -40,8 +40,9 @@ std::vector<Choice> candidates(std::span<const int16_t> weights) {
 // zeros, their parameter. A run is counted where it lies, though it may be divided.
 class Search {
  public:
-  explicit Search(std::span<const int16_t> weights)
+  Search(std::span<const int16_t> weights, const HeaderWorth& headers)
       : weights_(weights),
+        headers_(headers),
         block_(std::max(kLeastBlock, ceil_div(weights.size(), kMostBlocks))),
         impossible_((1 << 23) / static_cast<int32_t>(block_)) {}
 
@@ -128,7 +129,8 @@ class Search {
   void add(const Choice& choice) {
     Way way;
     way.zero_runs = choice.zero_runs;
-    way.palette = choice.palette.header_bits() + (way.zero_runs ? 1 : 0);
+    way.palette = choice.palette.header_bits() + (way.zero_runs ? 1 : 0) + headers_.palette +
+                  headers_.entry * static_cast<int32_t>(choice.palette.symbols.size());
     way.bits.assign(kSymbols, Columns::filled(state_cost(impossible_)));
     const std::array<int32_t, kSymbols> indices = indices_under(choice.palette);
     const std::vector<WeightCode> codes = codes_for(choice.palette, 0);
@@ -136,7 +138,8 @@ class Search {
     for (size_t row = 0; row < (way.zero_runs ? kZeroDivisors : 1); ++row) {
       Columns& slice = way.slice.emplace_back();
       for (size_t c = 0; c < kColumns; ++c) {
-        const int64_t bits = c < codes.size() ? slice_bits(codes[c], way.zero_runs) : impossible_;
+        const int64_t bits =
+            c < codes.size() ? slice_bits(codes[c], way.zero_runs) + headers_.slice : impossible_;
         slice.set(
             c, state_cost(static_cast<int32_t>(bits)) + static_cast<int32_t>(row * kColumns + c));
       }
@@ -184,6 +187,7 @@ class Search {
   }
 
   std::span<const int16_t> weights_;
+  HeaderWorth headers_;
   size_t block_;
   int32_t impossible_;  // more than any way round it, for every value of a block within 32 bits
   std::vector<Way> ways_;
@@ -191,8 +195,8 @@ class Search {
 
 }  // namespace
 
-std::vector<size_t> choose_sections(std::span<const int16_t> weights) {
-  return Search(weights).run();
+std::vector<size_t> choose_sections(std::span<const int16_t> weights, const HeaderWorth& headers) {
+  return Search(weights, headers).run();
 }
 
 }  // namespace intarsia::targets::ethos_u

@@ -1,0 +1,197 @@
+// Sums and differences, which are TFLite's to the last bit: one operation where registers are exact (sum_scales.h), else on
+// 32 bits, a few rows at a time, since values of 32 bits take four times the memory of the operands.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "legalise/elementwise.h"
+#include "legalise/sum_scales.h"
+#include "legalise/wide.h"
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+using graph::Node;
+
+// Operations of fewer elements take longer to begin than to run: about a hundred cycles, in which a port of 8 bytes moves
+// as many values of 32 bits as this has, twice.
+constexpr int64_t kLeastBandElements = 512;
+
+void emit_scaled_sum(Builder& builder, const Node& node, OperationKind kind,
+                     const Operands& operands, const SumScales& scales, bool first_is_smaller,
+                     const Clamp& clamp) {
+  emit_binary(builder, node, kind, operands, [&](Operation& op) {
+    op.operand_scaling = first_is_smaller ? OperandScaling::First : OperandScaling::Second;
+    if (kind == OperationKind::Add && op.reverse_operands) {  // it commutes
+      op.reverse_operands = false;
+      op.operand_scaling = first_is_smaller ? OperandScaling::Second : OperandScaling::First;
+    }
+    op.ifm_scale = scales.operand;
+    op.global_scale = scales.sum;
+    op.clamp_low = clamp.low;
+    op.clamp_high = clamp.high;
+  });
+}
+
+// The values times `scalar`, which is in their own type, on 32 bits.
+Operand scaled_up(Builder& builder, const Operand& x, int32_t scalar, const ChannelScale& scale) {
+  const Operand out = builder.inner("wide", DataType::Int32, x.extent);
+  Operation op = builder.start(OperationKind::Mul, x, out);
+  op.ifm2_scalar = scalar;
+  op.ifm2_type = builder.type_of(x);
+  op.global_scale = scale;
+  builder.emit(std::move(op));
+  return out;
+}
+
+Operand looked_up(Builder& builder, const Operand& x, int32_t table) {
+  const Operand out = builder.inner("wide", DataType::Int32, x.extent);
+  Operation op = builder.start(OperationKind::Mul, x, out);
+  op.ifm.zero_point = 0;
+  op.ifm2_scalar = 1;
+  op.ifm2_type = builder.type_of(x);
+  op.global_scale = ChannelScale{.multiplier = 1};
+  op.activation = Activation::Lut;
+  op.lut = table;
+  op.force_int8_lut_range = true;
+  op.clamp_low = -128;
+  op.clamp_high = 127;
+  builder.emit(std::move(op));
+  return out;
+}
+
+class WideSum {
+ public:
+  WideSum(Builder& builder, const Node& node, OperationKind kind, const Site& site,
+          const Clamp& clamp)
+      : builder_(builder),
+        node_(node),
+        kind_(kind),
+        tfl_(site),
+        clamp_(clamp),
+        tabled_(tabled_sum(site, kind)),
+        smaller_scale_(smaller_scale(site)) {
+    if (tabled_) {
+      LookUpTable table{fmt::format("{}_smaller", node.name), {}};
+      for (const int32_t value : tabled_->table)
+        for (int byte = 0; byte < 4; ++byte)
+          table.bytes.push_back(static_cast<uint8_t>(static_cast<uint32_t>(value) >> (8 * byte)));
+      table_ = builder.table(std::move(table));
+    }
+  }
+
+  void emit(const Operands& all) {
+    const Extent& extent = all.out.extent;
+    bands_ = all.a.extent == extent && all.b.extent == extent && !all.a.walk && !all.b.walk;
+    if (!bands_) return emit_band(all);
+    // Rows, or of a single row columns. What is on 32 bits takes no more than the result.
+    int32_t Extent::*axis = extent.height > 1 ? &Extent::height : &Extent::width;
+    const int64_t count = extent.*axis, slice = extent.elements() / count;
+    const int64_t bytes = bits(builder_.type_of(all.out)) / 8;
+    const int64_t most =
+        std::max({int64_t{1}, count * bytes / 8, (kLeastBandElements + slice - 1) / slice});
+    for (int64_t first = 0; first < count; first += most) {
+      const auto part = [&](const Operand& of) {
+        Extent origin{0, 0, 0}, band = extent;
+        origin.*axis = static_cast<int32_t>(first);
+        band.*axis = static_cast<int32_t>(std::min(most, count - first));
+        return box(of, origin, band);
+      };
+      emit_band({part(all.a), part(all.b), part(all.out)});
+    }
+    builder_.may_replace(all.out, {all.a, all.b});
+  }
+
+ private:
+  void emit_band(Operands operands) {
+    Operand& smaller = tfl_.first_is_smaller ? operands.a : operands.b;
+    Operand& larger = tfl_.first_is_smaller ? operands.b : operands.a;
+    if (tabled_) {
+      smaller = looked_up(builder_, smaller, table_);
+      larger =
+          scaled_up(builder_, larger, 1, {.multiplier = static_cast<uint32_t>(tabled_->factor)});
+      const bool subtracts = kind_ == OperationKind::Sub && tfl_.first_is_smaller;
+      return emit_pair(subtracts ? OperationKind::Sub : OperationKind::Add, operands,
+                       [&](Operation& op) {
+                         op.global_scale = ChannelScale{.multiplier = 1, .shift = tabled_->shift};
+                         op.clamp_low = clamp_.low;
+                         op.clamp_high = clamp_.high;
+                       });
+    }
+    smaller = smaller_scale_ ? scaled_up(builder_, smaller, kSmallerScalar, *smaller_scale_)
+                             : wide_product(builder_, widened(builder_, smaller, tfl_.left_shift),
+                                            tfl_.smaller);
+    larger = widened(builder_, larger, tfl_.left_shift - 1);
+    if (!sum_factor_) sum_factor_ = wide_constant(builder_, tfl_.sum.value);
+    const Operand out = operands.out;
+    operands.out = builder_.inner("sum", DataType::Int32, out.extent);
+    emit_pair(kind_, operands,
+              [&](Operation& op) { op.global_scale = ChannelScale{.multiplier = 1}; });
+    Operation last = wide_operation(builder_, OperationKind::Mul, operands.out, *sum_factor_, out,
+                                    31 - tfl_.sum.exponent);
+    last.clamp_low = clamp_.low;
+    last.clamp_high = clamp_.high;
+    builder_.emit(std::move(last));
+  }
+
+  void emit_pair(OperationKind kind, const Operands& operands,
+                 const std::function<void(Operation&)>& complete) {
+    const auto whole = [&](Operation& op) {
+      op.ifm_scale = op.ifm2_scale = ChannelScale{.multiplier = 1};
+      complete(op);
+    };
+    if (!bands_) return emit_binary(builder_, node_, kind, operands, whole);
+    Operation op = builder_.start(kind, operands.a, operands.out);
+    op.ifm2 = operands.b;
+    op.ifm2_type = builder_.type_of(operands.b);
+    whole(op);
+    builder_.emit(std::move(op));
+  }
+
+  Builder& builder_;
+  const Node& node_;
+  OperationKind kind_;
+  TflSum tfl_;
+  Clamp clamp_;
+  std::optional<TabledSum> tabled_;
+  std::optional<ChannelScale> smaller_scale_;
+  std::optional<Operand> sum_factor_;
+  int32_t table_ = -1;
+  bool bands_ = false;
+};
+
+void emit_sum(Builder& builder, const Node& node, OperationKind kind,
+              graph::Activation activation) {
+  const Site site{builder.module(), builder.function(), node};
+  const Clamp clamp = clamp_of(activation, site.out());
+  const Operands operands = operands_of(builder, node);
+  if (const std::optional<SumScales> scales = sum_scales(site, kind))
+    return emit_scaled_sum(builder, node, kind, operands, *scales, TflSum(site).first_is_smaller,
+                           clamp);
+  WideSum(builder, node, kind, site, clamp).emit(operands);
+}
+
+}  // namespace
+
+Reason refuses_add(const Site& site) {
+  if (Reason reason = refuses_pairing(site)) return reason;
+  const TflSum tfl(site);
+  if (tfl.sum.exponent > 0)
+    return std::string("the output's scale is too small for the operands' scales");
+  return std::nullopt;
+}
+
+void legalise_add(Builder& builder, const Node& node) {
+  emit_sum(builder, node, OperationKind::Add, node.attrs<graph::BinaryAttrs>().activation);
+}
+
+// The sum's scales serve the difference.
+Reason refuses_sub(const Site& site) {
+  return refuses_add(site);
+}
+
+void legalise_sub(Builder& builder, const Node& node) {
+  emit_sum(builder, node, OperationKind::Sub, node.attrs<graph::BinaryAttrs>().activation);
+}
+
+}  // namespace intarsia::targets::ethos_u

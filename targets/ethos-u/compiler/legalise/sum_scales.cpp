@@ -1,0 +1,191 @@
+#include "legalise/sum_scales.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace intarsia::targets::ethos_u {
+namespace {
+
+constexpr int32_t kLow = -128, kHigh = 127;
+constexpr size_t kValues = 256;
+// Sums of 8 bits shifted left by 20 are below this; so are those of a table.
+constexpr int64_t kMostSum = int64_t{1} << 30;
+// Multipliers of the sum that are tried beside TFLite's own: what a half of a result's step lets them be beside it.
+constexpr int32_t kBesideSum[] = {0, -4, 4, -16, 16, -64, 64};
+constexpr int32_t kBesideFactor[] = {0, -1, 1, -2, 2, -4, 4, -8, 8, -16, 16, -32, 32};
+
+int64_t floor_div(int64_t a, int64_t b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
+}
+int64_t ceil_div_signed(int64_t a, int64_t b) {
+  return -floor_div(-a, b);
+}
+
+struct Interval {
+  int64_t low = 0, high = 0;
+};
+
+// All pairs of 8-bit operands with their results.
+class Pairs {
+ public:
+  Pairs(const Site& site, OperationKind kind, const TflSum& tfl)
+      : zero_(zero_point_of(site.in(tfl.first_is_smaller ? 0 : 1))),
+        other_zero_(zero_point_of(site.in(tfl.first_is_smaller ? 1 : 0))),
+        out_zero_(zero_point_of(site.out())),
+        sign_(kind == OperationKind::Sub && !tfl.first_is_smaller ? -1 : 1),
+        other_sign_(kind == OperationKind::Sub && tfl.first_is_smaller ? -1 : 1) {
+    for (size_t x = 0; x < kValues; ++x) {
+      const int32_t scaled = sign_ * tfl.scaled_smaller(smaller(x));
+      for (size_t y = 0; y < kValues; ++y) {
+        const int32_t other = other_sign_ * larger(y) * (1 << (tfl.left_shift - 1));
+        const int32_t result = multiply(scaled + other, tfl.sum) + out_zero_;
+        results_[x * kValues + y] = static_cast<int8_t>(std::clamp(result, kLow, kHigh));
+      }
+    }
+  }
+
+  int32_t smaller(size_t x) const { return static_cast<int32_t>(x) + kLow - zero_; }
+  int32_t larger(size_t y) const { return static_cast<int32_t>(y) + kLow - other_zero_; }
+  int32_t out_zero() const { return out_zero_; }
+  int32_t sign() const { return sign_; }
+
+  // What may be added to `step` times the larger operand for each value of the smaller one, so that all results are
+  // TFLite's. `least[r]`: the least sum with the result r - 128 or more.
+  std::vector<Interval> intervals(const std::array<int64_t, kValues + 1>& least,
+                                  int64_t step) const {
+    std::vector<Interval> result(kValues, {-kMostSum, kMostSum});
+    for (size_t x = 0; x < kValues; ++x)
+      for (size_t y = 0; y < kValues; ++y) {
+        const int64_t other = other_sign_ * step * larger(y);
+        const auto r = static_cast<size_t>(results_[x * kValues + y] - kLow);
+        if (r > 0) result[x].low = std::max(result[x].low, least[r] - other);
+        if (r + 1 < kValues) result[x].high = std::min(result[x].high, least[r + 1] - 1 - other);
+      }
+    return result;
+  }
+
+ private:
+  int32_t zero_, other_zero_, out_zero_, sign_, other_sign_;
+  std::array<int8_t, kValues* kValues> results_ = {};
+};
+
+std::array<int64_t, kValues + 1> least_sums(const ChannelScale& sum, int32_t out_zero) {
+  std::array<int64_t, kValues + 1> least = {};
+  for (size_t r = 0; r < kValues; ++r) {
+    int64_t low = -kMostSum, high = kMostSum;
+    while (low < high) {
+      const int64_t middle = floor_div(low + high, 2);
+      if (scaled(middle, sum, Rounding::Tfl) + out_zero >= static_cast<int64_t>(r) + kLow)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    least[r] = low;
+  }
+  return least;
+}
+
+// The multipliers with which all values of the smaller operand, rounded half up, lie in their intervals.
+Interval common_multipliers(const Pairs& pairs, const std::vector<Interval>& intervals, int shift) {
+  Interval common{1, (int64_t{1} << 31) - 1};
+  const int64_t one = int64_t{1} << shift;
+  for (size_t i = 0; i < kValues; ++i) {
+    const int64_t x = pairs.smaller(i);
+    const auto [low, high] =
+        pairs.sign() > 0 ? intervals[i] : Interval{-intervals[i].high, -intervals[i].low};
+    // Of the product of operand and multiplier.
+    const int64_t least = low * one - one / 2, most = (high + 1) * one - one / 2 - 1;
+    if (x == 0) {
+      if (low > 0 || high < 0) return {1, 0};
+    } else if (x > 0) {
+      common.low = std::max(common.low, ceil_div_signed(least, x));
+      common.high = std::min(common.high, floor_div(most, x));
+    } else {
+      common.low = std::max(common.low, ceil_div_signed(most, x));
+      common.high = std::min(common.high, floor_div(least, x));
+    }
+  }
+  return common;
+}
+
+bool same_operand(const Site& site, const TflSum& tfl, const ChannelScale& operand) {
+  const Clamp range = range_of(site.out().type);
+  const int32_t zero = zero_point_of(site.in(tfl.first_is_smaller ? 0 : 1));
+  for (int32_t x = range.low; x <= range.high; ++x)
+    if (tfl.scaled_smaller(x - zero) != scaled(x - zero, operand, Rounding::Tfl)) return false;
+  return true;
+}
+
+}  // namespace
+
+TflSum::TflSum(const Site& site) {
+  left_shift = site.out().type == DataType::Int16 ? 15 : 20;
+  const double a = scale_of(site.in(0)), b = scale_of(site.in(1));
+  const double twice_largest = 2 * std::max(a, b);
+  first_is_smaller = a < b;
+  smaller = fixed_factor(std::min(a, b) / twice_largest);
+  sum = fixed_factor(twice_largest / ((1 << left_shift) * scale_of(site.out())));
+}
+
+std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
+  const TflSum tfl(site);
+  FixedFactor shifted = tfl.smaller;
+  shifted.exponent += tfl.left_shift;
+  const auto operand = channel_scale(shifted), sum = channel_scale(tfl.sum);
+  if (!operand || !sum) return std::nullopt;
+  if (same_operand(site, tfl, *operand)) return SumScales{*operand, *sum};
+  if (site.out().type != DataType::Int8 || operand->shift < 1 || operand->shift > 31)
+    return std::nullopt;
+  const Pairs pairs(site, kind, tfl);
+  for (const int32_t beside : kBesideSum) {
+    SumScales scales{*operand, *sum};
+    scales.sum.multiplier += static_cast<uint32_t>(beside);
+    const auto intervals = pairs.intervals(least_sums(scales.sum, pairs.out_zero()),
+                                           int64_t{1} << (tfl.left_shift - 1));
+    const Interval common = common_multipliers(pairs, intervals, operand->shift);
+    if (common.low > common.high) continue;
+    scales.operand.multiplier =
+        static_cast<uint32_t>(std::clamp<int64_t>(operand->multiplier, common.low, common.high));
+    return scales;
+  }
+  return std::nullopt;
+}
+
+std::optional<TabledSum> tabled_sum(const Site& site, OperationKind kind) {
+  if (site.out().type != DataType::Int8) return std::nullopt;
+  const TflSum tfl(site);
+  const Pairs pairs(site, kind, tfl);
+  const double of_smaller = scale_of(site.in(tfl.first_is_smaller ? 0 : 1)) / scale_of(site.out());
+  const double of_larger = scale_of(site.in(tfl.first_is_smaller ? 1 : 0)) / scale_of(site.out());
+  // As many bits below a result's step as the largest sum leaves.
+  const int32_t shift = 29 - std::ilogb(static_cast<double>(kValues) * (of_smaller + of_larger));
+  if (shift < 1 || shift > 29) return std::nullopt;
+  TabledSum sum{.table = {}, .factor = 0, .shift = shift};
+  const ChannelScale rounded{.multiplier = 1, .shift = shift};
+  const auto least = least_sums(rounded, pairs.out_zero());
+  for (const int32_t beside : kBesideFactor) {
+    sum.factor = static_cast<int32_t>(std::lround(std::ldexp(of_larger, shift))) + beside;
+    const std::vector<Interval> intervals = pairs.intervals(least, sum.factor);
+    if (std::any_of(intervals.begin(), intervals.end(),
+                    [](const Interval& one) { return one.low > one.high; }))
+      continue;
+    for (size_t x = 0; x < kValues; ++x) {
+      const auto plain = static_cast<int64_t>(std::llround(
+          pairs.sign() * std::ldexp(of_smaller, shift) * static_cast<double>(pairs.smaller(x))));
+      sum.table.push_back(
+          static_cast<int32_t>(std::clamp(plain, intervals[x].low, intervals[x].high)));
+    }
+    return sum;
+  }
+  return std::nullopt;
+}
+
+std::optional<ChannelScale> smaller_scale(const Site& site) {
+  if (site.out().type != DataType::Int16) return std::nullopt;
+  auto scale = channel_scale(TflSum(site).smaller);
+  if (scale) scale->multiplier *= 2;
+  return scale;
+}
+
+}  // namespace intarsia::targets::ethos_u
