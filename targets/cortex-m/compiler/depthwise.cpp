@@ -171,19 +171,12 @@ struct Dsp3x3Layout {
 
 // As it is, or with rows and columns in each other's place, where that is faster: images that are higher than wide.
 Depthwise best_orientation(const Depthwise& d) {
-  Depthwise turned{transposed(d.window), {}};
-  const Window& w = turned.window;
+  const Window w = transposed(d.window);
   constexpr int64_t kScratch = 4096;
   if (!Dsp3x3Layout::covers(w) || Dsp3x3Layout(w).scratch_bytes() > kScratch ||
       (Dsp3x3Layout::covers(d.window) && Dsp3x3Layout::cycles(w) >= Dsp3x3Layout::cycles(d.window)))
     return d;
-  for (const std::vector<int8_t>& row : d.rows) {
-    std::vector<int8_t>& to = turned.rows.emplace_back();
-    for (int64_t y = 0; y < w.kernel_h; ++y)
-      for (int64_t x = 0; x < w.kernel_w; ++x)
-        to.push_back(row[static_cast<size_t>(x * w.kernel_h + y)]);
-  }
-  return turned;
+  return transposed(d);
 }
 
 std::vector<uint8_t> dsp_3x3_weights(const Depthwise& d, const Dsp3x3Layout& layout) {
@@ -217,6 +210,19 @@ Window transposed(Window w) {
   std::swap(w.stride_h, w.stride_w), std::swap(w.pad_top, w.pad_left);
   w.transposed = 1;
   return w;
+}
+
+Depthwise transposed(const Depthwise& d) {
+  Depthwise turned{transposed(d.window), {}};
+  Window& w = turned.window;
+  std::swap(w.dilation_h, w.dilation_w);
+  for (const std::vector<int8_t>& row : d.rows) {
+    std::vector<int8_t>& to = turned.rows.emplace_back();
+    for (int64_t y = 0; y < w.kernel_h; ++y)
+      for (int64_t x = 0; x < w.kernel_w; ++x)
+        to.push_back(row[static_cast<size_t>(x * w.kernel_h + y)]);
+  }
+  return turned;
 }
 
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small) {

@@ -11,8 +11,10 @@ struct Depthwise {
   WeightRows rows;  // [out_c][kernel_h * kernel_w]
 };
 
-// Rows and columns change places.
+// Rows and columns change places; of windows without dilation.
 Window transposed(Window w);
+// Of the weights too; with any dilation.
+Depthwise transposed(const Depthwise& d);
 
 // Empty where the kernels for Helium do not cover it.
 LowerKernel mve_depthwise_kernel(const Depthwise& d, int64_t dilation_w, const Channels& channels);

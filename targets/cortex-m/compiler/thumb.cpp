@@ -79,6 +79,29 @@ std::vector<int64_t> blocks_of_rows(const WeightRows& rows, const Window& w, con
   return blocks;
 }
 
+// device/thumb_depthwise.h: sums of a row of outputs, expanded weights of a channel, and rows with what lies in front of them
+// for pairs.
+constexpr int64_t kMostRows = 15, kOutputs = 4;
+
+int64_t ring_bytes(const Window& w) {
+  const int64_t taps = w.kernel_h * w.kernel_w, rows = (w.kernel_h - 1) * w.dilation_h + 1;
+  const int64_t outputs = round_up(w.out_w, kOutputs);
+  const int64_t columns = (outputs - 1) * w.stride_w + (w.kernel_w - 1) * w.dilation_w + 1;
+  const int64_t before = 2 * w.stride_w;
+  return kWord * (outputs + taps * w.out_c / w.in_c + rows * (columns + before));
+}
+
+// By rows, or by columns where those make fewer fours of outputs: images that are higher than wide, and few columns.
+Depthwise best_orientation(const Depthwise& d) {
+  constexpr int64_t kScratch = 4096;
+  // In outputs: what a row of them and one that is left over take.
+  const auto work = [](const Window& w) { return w.out_h * (1 + 4 * ceil_div(w.out_w, kOutputs)); };
+  Depthwise turned = transposed(d);
+  const Window& w = turned.window;
+  const bool fits = w.kernel_h <= kMostRows && ring_bytes(w) <= kScratch;
+  return fits && work(w) < work(d.window) ? turned : d;
+}
+
 struct Layout {
   std::string family;
   int64_t scratch_bytes;
@@ -125,25 +148,21 @@ LowerKernel thumb_conv_kernel(CoreClass core, const Conv& conv, const Channels& 
   Layout layout =
       pairs ? Layout{"intarsia_long_conv", paired, run} : Layout{"intarsia_thumb_conv", one, run};
   Conv made = conv;
-  if (core == CoreClass::Thumb) {
-    const Parts parts = parts_of(w);
-    layout.marks = blocks_of_rows(conv.rows, w, parts);
-    if (!layout.marks.empty()) made.window.strip_h = parts.rows, layout.scratch_bytes = parts.bytes;
+  const Parts parts = parts_of(w);
+  std::vector<int64_t> blocks = blocks_of_rows(conv.rows, w, parts);
+  if (!blocks.empty()) {
+    layout = {"intarsia_thumb_conv", parts.bytes, run, std::move(blocks)};
+    made.window.strip_h = parts.rows;
   }
   return [made, channels, layout](OpLowering& op) {
     return lower(op, made.window, made.rows, channels, layout);
   };
 }
 
-LowerKernel thumb_depthwise_kernel(const Depthwise& d, const Channels& channels) {
-  constexpr int64_t kMostRows = 15, kOutputs = 4;
+LowerKernel thumb_depthwise_kernel(const Depthwise& given, const Channels& channels) {
+  const Depthwise d = best_orientation(given);
   const Window& w = d.window;
-  const int64_t taps = w.kernel_h * w.kernel_w, rows = (w.kernel_h - 1) * w.dilation_h + 1;
-  const int64_t columns =
-      (round_up(w.out_w, kOutputs) - 1) * w.stride_w + (w.kernel_w - 1) * w.dilation_w + 1;
-  const int64_t before = 2 * w.stride_w;  // in front of each row, for pairs
-  Layout layout{"intarsia_thumb_depthwise",
-                kWord * (taps * w.out_c / w.in_c + rows * (columns + before)), taps};
+  Layout layout{"intarsia_thumb_depthwise", ring_bytes(w), w.kernel_h * w.kernel_w};
   for (const std::vector<int8_t>& row : d.rows) layout.marks.push_back(twos_fit(row, w) ? 1 : 0);
   if (w.kernel_h > kMostRows || layout.scratch_bytes > kMostScratch) return nullptr;
   return [d, channels, layout](OpLowering& op) {

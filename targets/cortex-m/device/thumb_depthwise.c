@@ -258,10 +258,13 @@ INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image
   const int32_t before = ring->before;
   int32_t *to = ring->words + ring->slot * (ring->columns + before) + before,
           *end = to + ring->columns;
-  const int32_t y = ring->next++ - w->pad_top, step = w->in_c, zero = w->in_zero;
+  const int32_t y = ring->next++ - w->pad_top, zero = w->in_zero;
+  // Where rows and columns have changed places, in_h is what a row of the image in memory has.
+  const int32_t step = w->transposed != 0 ? w->in_h * w->in_c : w->in_c,
+                pitch = w->transposed != 0 ? w->in_c : w->in_w * w->in_c;
   ring->slot = wrapped(ring->slot + 1, ring->rows);
   if (y >= 0 && y < w->in_h) {
-    const int8_t *from = image + y * w->in_w * step;
+    const int8_t *from = image + y * pitch;
     for (int32_t column = w->pad_left; column > 0; --column) to = put(to, zero, before);
     const int32_t inside = end - to < w->in_w ? (int32_t)(end - to) : w->in_w;
     for (const int32_t *last = to + inside; to != last; from += step) to = put(to, *from, before);
@@ -269,30 +272,29 @@ INTARSIA_OUTLINE void stage(const struct intarsia_window *w, const int8_t *image
   while (to != end) to = put(to, zero, before);
 }
 
+// `sums` has room for the row, filled up to fours.
 INTARSIA_INLINE void output_row(const struct intarsia_window *w, struct four_outputs *work,
-                                int8_t *output, const struct intarsia_channel *channel,
-                                enum intarsia_way way) {
-  const int32_t out_c = w->out_c, bias = channel->bias;
-  struct intarsia_results results = {work->sums, channel, output, kOutputs,
-                                     0,          out_c,   w->low, w->high};
+                                int32_t *sums, int8_t *output,
+                                const struct intarsia_channel *channel, enum intarsia_way way) {
+  const int32_t bias = channel->bias, step = w->transposed != 0 ? w->out_h * w->out_c : w->out_c;
+  struct intarsia_results results = {sums, channel, output, w->out_w, 0, step, w->low, w->high};
   work->twos_fit = channel->shift >> 8 != 0;
 #if !INTARSIA_HAS_THUMB1
   struct intarsia_channel plain = *channel;  // once a row, not at each result
   plain.shift = (int8_t)plain.shift;
   results.channel = &plain;
 #endif
-  int32_t left = w->out_w, offset = 0;
-  for (; left > 0;
-       left -= kOutputs, offset += kOutputs * work->stride, results.output += kOutputs * out_c) {
-    if (left < kOutputs) results.count = left;
+  int32_t offset = 0;
+  for (int32_t left = w->out_w; left > 0; left -= kOutputs, offset += kOutputs * work->stride) {
     work->sums[0] = work->sums[1] = work->sums[2] = work->sums[3] = bias;
     four_outputs(work, offset);
-#if INTARSIA_HAS_THUMB1
-    intarsia_results_of_one(&results, channel, way);
-#else
-    intarsia_results(&results, way);
-#endif
+    for (int32_t i = 0; i < kOutputs; ++i) *sums++ = work->sums[i];
   }
+#if INTARSIA_HAS_THUMB1
+  intarsia_results_of_one(&results, channel, way);
+#else
+  intarsia_results(&results, way);
+#endif
 }
 
 INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *input, int8_t *output,
@@ -302,7 +304,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
   const int32_t taps = w->kernel_h * w->kernel_w, multiplier = w->out_c / w->in_c,
                 words = taps * multiplier;
   const int32_t outputs = (w->out_w + kOutputs - 1) / kOutputs * kOutputs;
-  int32_t *expanded = (int32_t *)(void *)scratch;
+  int32_t *sums = (int32_t *)(void *)scratch, *expanded = sums + outputs;
   struct four_outputs work = {.kernel_h = w->kernel_h,
                               .kernel_w = w->kernel_w,
                               .stride = w->stride_w * kWord,
@@ -312,14 +314,16 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
       .rows = (w->kernel_h - 1) * w->dilation_h + 1,
       .columns = (outputs - 1) * w->stride_w + (w->kernel_w - 1) * w->dilation_w + 1,
       .before = kPaired ? 2 * w->stride_w : 0};
+  const int32_t results = w->out_h * w->out_w * w->out_c,
+                row = w->transposed != 0 ? w->out_c : w->out_w * w->out_c;
   for (int32_t c = 0; c < w->in_c; ++c, channels += multiplier, output += multiplier) {
     for (int32_t i = 0; i < words; ++i) expanded[i] = *weights++;
     const int8_t *image = input + c;
-    int8_t *to = output;
     for (int32_t n = 0; n < w->batches; ++n, image += w->in_h * w->in_w * w->in_c) {
+      int8_t *to = output + n * results;
       int32_t top = 0;  // slot of the first row of the window
       ring.next = ring.slot = 0;
-      for (int32_t y = 0; y < w->out_h; ++y, to += w->out_w * w->out_c) {
+      for (int32_t y = 0; y < w->out_h; ++y, to += row) {
         const int32_t first = y * w->stride_h;
         if (ring.next < first) ring.next = first, ring.slot = top;
         while (ring.next < first + ring.rows) stage(w, image, &ring);
@@ -330,7 +334,7 @@ INTARSIA_INLINE void depthwise(const struct intarsia_window *w, const int8_t *in
         top = wrapped(top + w->stride_h, ring.rows);
         for (int32_t i = 0; i < multiplier; ++i) {
           work.weights = expanded + i * taps;
-          output_row(w, &work, to + i, channels + i, way);
+          output_row(w, &work, sums, to + i, channels + i, way);
         }
       }
     }

@@ -11,8 +11,9 @@ extern "C" {
 // out_c is a multiple of in_c; kernel_h <= 15.
 // weights: [out_c][kernel_h][kernel_w]. channels: out_c times struct intarsia_channel; the second byte of the shift is 1
 // where products of the first two weights of each row, of the next two and so on, add up in 16 bits, else 0.
-// scratch, word-aligned: four bytes times kernel_h * kernel_w * out_c / in_c, and four times the rows that a
-// window reaches over times the columns that a row of outputs needs and twice the stride.
+// scratch, word-aligned: words for out_w outputs, filled up to fours; for kernel_h * kernel_w * out_c / in_c weights; and for the
+// rows that a window reaches over, times the columns that a row of those outputs needs and twice the stride.
+// transposed: see window.def.
 // _limited and _any as in dsp_kernels.h.
 void intarsia_thumb_depthwise_s8(const struct intarsia_window *window, const int8_t *input,
                                  int8_t *output, int8_t *scratch, const int8_t *weights,

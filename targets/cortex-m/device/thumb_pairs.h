@@ -141,6 +141,87 @@ INTARSIA_OUTLINE void intarsia_dot_of_pairs_pushes_20(const int32_t *pairs, cons
 #undef INTARSIA_WEIGHT1
 #undef INTARSIA_WEIGHT0
 #undef INTARSIA_PRODUCTS
+#elif INTARSIA_HAS_THUMB2
+// Pairs r0, weights r1, their end r2; two weights r3 and r4, their pairs r5 to r8. A block adds up in r5 and r6, all of them in
+// r10 and r11, the upper halves in r12 and lr, as above. A product takes a Cortex-M3 one cycle, one with an addition two, and
+// loads that follow each other one each but for the first.
+#define INTARSIA_TWO(weight0, weight1, pair0, pair1, pair2, pair3) \
+  "ldrsb r3, [r1, #" weight0                                       \
+  "]\n"                                                            \
+  "ldrsb r4, [r1, #" weight1                                       \
+  "]\n"                                                            \
+  "ldr r5, [r0, #" pair0                                           \
+  "]\n"                                                            \
+  "ldr r6, [r0, #" pair1                                           \
+  "]\n"                                                            \
+  "ldr r7, [r0, #" pair2                                           \
+  "]\n"                                                            \
+  "ldr r8, [r0, #" pair3                                           \
+  "]\n"                                                            \
+  "mul r5, r5, r3\n"                                               \
+  "mul r6, r6, r3\n"                                               \
+  "mla r5, r7, r4, r5\n"                                           \
+  "mla r6, r8, r4, r6\n"
+#define INTARSIA_ONE_MORE(weight, pair0, pair1) \
+  "ldrsb r3, [r1, #" weight                     \
+  "]\n"                                         \
+  "ldr r7, [r0, #" pair0                        \
+  "]\n"                                         \
+  "ldr r8, [r0, #" pair1                        \
+  "]\n"                                         \
+  "mla r5, r7, r3, r5\n"                        \
+  "mla r6, r8, r3, r6\n"
+#define INTARSIA_END   \
+  "add r10, r10, r5\n" \
+  "asrs r5, r5, #16\n" \
+  "adc r12, r12, r5\n" \
+  "add r11, r11, r6\n" \
+  "asrs r6, r6, #16\n" \
+  "adc lr, lr, r6\n"
+#define INTARSIA_NEXT "adds r0, r0, #32\nadds r1, r1, #4\n"
+#define INTARSIA_BY_FOUR                      \
+  INTARSIA_TWO("0", "1", "0", "4", "8", "12") \
+  INTARSIA_ONE_MORE("2", "16", "20") INTARSIA_ONE_MORE("3", "24", "28") INTARSIA_END INTARSIA_NEXT
+#define INTARSIA_BY_TWO                       \
+  INTARSIA_TWO("0", "1", "0", "4", "8", "12") \
+  INTARSIA_END INTARSIA_TWO("2", "3", "16", "20", "24", "28") INTARSIA_END INTARSIA_NEXT
+// Eight weights, or first the second four of them: r3 is negative.
+#define INTARSIA_LOOP(four) "cmp r3, #0\nbmi 2f\n1:\n" four "2:\n" four "cmp r1, r2\nbne 1b\n"
+
+INTARSIA_OUTLINE void intarsia_dot_of_pairs_pushes_8(const int32_t *pairs, const int8_t *weights,
+                                                     int32_t count, int32_t block, int32_t *sums) {
+  register const int32_t *x __asm__("r0") = pairs;
+  register const int8_t *weight __asm__("r1") = weights;
+  register const int8_t *end __asm__("r2") = weights + count;
+  register int32_t *to __asm__("r3") = sums;
+  register int32_t together __asm__("r4") = block;
+  __asm__ volatile(INTARSIA_SAVE_R7
+                   "ldmia r3, {r10, r11, r12, lr}\n"
+                   "push {r3}\n"
+                   "add r10, r10, r12, lsl #16\n"
+                   "add r11, r11, lr, lsl #16\n"
+                   "subs r3, r2, r1\n"
+                   "lsls r3, r3, #29\n"
+                   "cmp r4, #4\n"
+                   "beq 4f\n" INTARSIA_LOOP(INTARSIA_BY_TWO)
+                   "b 9f\n"
+                   "4:\n" INTARSIA_LOOP(INTARSIA_BY_FOUR)
+                   "9: pop {r3}\n"
+                   "sub r10, r10, r12, lsl #16\n"
+                   "sub r11, r11, lr, lsl #16\n"
+                   "stmia r3, {r10, r11, r12, lr}\n" INTARSIA_RESTORE_R7
+                   : "+r"(x), "+r"(weight), "+r"(end), "+r"(to), "+r"(together)
+                   :
+                   : "r5", "r6", INTARSIA_CLOBBERS_R7 "r8", "r10", "r11", "r12", "lr", "cc",
+                     "memory");
+}
+#undef INTARSIA_LOOP
+#undef INTARSIA_BY_TWO
+#undef INTARSIA_BY_FOUR
+#undef INTARSIA_NEXT
+#undef INTARSIA_END
+#undef INTARSIA_ONE_MORE
+#undef INTARSIA_TWO
 #endif
 
 // sums += products of `count` weights, a multiple of four, > 0, with four pixels. Blocks of `block` weights (2 or 4), counted from
@@ -150,6 +231,8 @@ INTARSIA_INLINE void intarsia_dot_of_pairs(const int32_t *pairs, const int8_t *w
                                            int32_t sums[kIntarsiaPixels]) {
 #if INTARSIA_HAS_THUMB1
   intarsia_dot_of_pairs_pushes_20(pairs, weights, count, block, sums);
+#elif INTARSIA_HAS_THUMB2
+  intarsia_dot_of_pairs_pushes_8(pairs, weights, count, block, sums);
 #else
   for (int32_t left = count; left > 0;) {
     int32_t both[2] = {0, 0};
