@@ -240,6 +240,9 @@ class Counter {
       case BinaryOp::Shl:
       case BinaryOp::Shr:
         return wide ? LoopStep::WideShift : LoopStep::Alu;
+      case BinaryOp::Min:
+      case BinaryOp::Max:
+        return real ? LoopStep::FloatCompare : wide ? LoopStep::WideAlu : LoopStep::Larger;
       default:
         return real ? LoopStep::FloatCompare : wide ? LoopStep::WideAlu : LoopStep::Choice;
     }

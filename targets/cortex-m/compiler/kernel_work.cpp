@@ -27,8 +27,8 @@ Window window_of(const std::vector<int64_t>& numbers) {
   return w;
 }
 
-KernelWork pool(CoreClass core, const Window& w, bool average) {
-  const int64_t lanes = core != CoreClass::Mve ? 4 : average ? 8 : 16;
+KernelWork pool(CoreClass core, const Window& w, bool average, bool wide) {
+  const int64_t bytes = core != CoreClass::Mve ? 4 : average ? 8 : 16, lanes = wide ? bytes / 2 : bytes;
   int64_t rows = 0, taps = 0, changes = 0, last_rows = 0, last_columns = 0;
   for (int64_t y = 0; y < w.out_h; ++y) {
     const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
@@ -40,7 +40,8 @@ KernelWork pool(CoreClass core, const Window& w, bool average) {
     }
   }
   const int64_t blocks = ceil_div(w.in_c, lanes), n = w.batches;
-  return {average ? KernelFamily::AveragePool : KernelFamily::MaxPool,
+  return {average ? (wide ? KernelFamily::WideAveragePool : KernelFamily::AveragePool)
+                  : (wide ? KernelFamily::WideMaxPool : KernelFamily::MaxPool),
           {1, number(w.pixels()), number(average ? n * changes : 0), number(w.pixels() * blocks),
            number(n * rows * blocks), number(n * taps * blocks)}};
 }
@@ -122,10 +123,11 @@ KernelWork sum(CoreClass core, const Sum& s) {
            number(clamps(s.low, s.high) ? ceil_div(8 * eights, int64_t{16}) : 0)}};
 }
 
+bool is_half(int64_t multiplier, int64_t shift) {
+  return multiplier == int64_t{1} << 30 && shift == 0;
+}
+
 KernelWork add(CoreClass core, const Add& s) {
-  const auto is_half = [](int64_t multiplier, int64_t shift) {
-    return multiplier == int64_t{1} << 30 && shift == 0;
-  };
   const bool a_half = is_half(s.a_multiplier, s.a_shift),
              b_half = is_half(s.b_multiplier, s.b_shift);
   // The operand of the larger scale is halved; the other one is shifted, or halved too.
@@ -140,6 +142,17 @@ KernelWork add(CoreClass core, const Add& s) {
            number(s.b_shift != 0 ? rest : 0),
            number(clamps(s.low, s.high) ? ceil_div(8 * eights, int64_t{16}) : 0),
            number(halves ? s.count : 0)}};
+}
+
+KernelWork wide_sum(CoreClass core, const Add& s, bool difference) {
+  const bool a_half = is_half(s.a_multiplier, s.a_shift);
+  const int64_t other_shift = a_half ? s.b_shift : s.a_shift;
+  const bool half = a_half || is_half(s.b_multiplier, s.b_shift);
+  const bool quick = core == CoreClass::Dsp && half && !difference && other_shift != 0 &&
+                     s.high == 32767 && (s.low == 0 || s.low == -32768);
+  const int64_t eights = core == CoreClass::Mve && half ? s.count / 8 : 0;
+  return {KernelFamily::WideSum,
+          {1, number(eights), number(quick ? 0 : s.count - 8 * eights), number(quick ? s.count : 0)}};
 }
 
 KernelWork product(CoreClass core, const Mul& s) {
@@ -280,6 +293,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   name.remove_prefix(kPrefix.size());
   const Way way = way_of(kernel);
   if (name.starts_with("staged_")) return staged(core, kernel, numbers);
+  if (name == "dsp_conv_s16") return {dsp_wide_convolution(window_of(numbers))};
+  if (name == "mve_conv_s16") return {mve_convolution(window_of(numbers), /*wide=*/true)};
   if (name.starts_with("dsp_conv")) {
     return dsp_convolution(window_of(numbers), way, name.starts_with("dsp_conv_by_four"));
   }
@@ -299,10 +314,13 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
     return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseHalving)};
   if (name.starts_with("mve_depthwise_wide"))
     return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseWide)};
-  if (name == "average_pool_s8") return {pool(core, window_of(numbers), true)};
-  if (name == "max_pool_s8") return {pool(core, window_of(numbers), false)};
+  if (name.starts_with("average_pool") || name.starts_with("max_pool")) {
+    return {pool(core, window_of(numbers), name.starts_with("average"), name.ends_with("s16"))};
+  }
   if (name == "sum_s8") return {sum(core, Sum(numbers))};
   if (name == "add_s8") return {add(core, Add(numbers))};
+  if (name == "add_s16") return {wide_sum(core, Add(numbers), false)};
+  if (name == "sub_s16") return {wide_sum(core, Add(numbers), true)};
   if (name == "mul_s8") return {product(core, Mul(numbers))};
   if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
   if (name == "softmax_table_s8") return {softmax(numbers.at(0), numbers.at(1))};

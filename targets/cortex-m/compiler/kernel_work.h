@@ -37,11 +37,12 @@ enum class Way { Whole, Rectified, Limited, Any };
 
 // Laying windows out, and the products of two channels by four pixels, or of four channels by two.
 std::vector<KernelWork> dsp_convolution(const Window& w, Way way, bool by_four);
+KernelWork dsp_wide_convolution(const Window& w);
 KernelWork dsp_dense(const Window& w, Way way);
 // Without SIMD: four pixels in two words where the window says so, else pixel by pixel.
 KernelWork single_convolution(const Window& w, Way way, std::span<const uint8_t> table);
 KernelWork paired_convolution(const Window& w, Way way);  // six pixels in three words
-KernelWork mve_convolution(const Window& w);
+KernelWork mve_convolution(const Window& w, bool wide = false);
 KernelWork mve_dense(const Window& w);
 
 KernelWork dsp_depthwise(const Window& w, Way way);

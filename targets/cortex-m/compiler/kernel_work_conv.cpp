@@ -136,6 +136,44 @@ std::vector<KernelWork> dsp_convolution(const Window& w, Way way, bool by_four) 
           windows};
 }
 
+KernelWork dsp_wide_convolution(const Window& w) {
+  const int64_t pixels = w.pixels(), fours = pixels / 4, rest = pixels % 4;
+  const int64_t image = w.out_h * w.out_w, row = w.kernel_w * w.in_c,
+                row_words = ceil_div(row, int64_t{2}), words = round_up(w.kernel_h * row_words, 2);
+  int64_t together = 0, together_words = 0, alone = 0, rows = 0, copied_words = 0, zeros = 0,
+          edge_rows = 0;
+  const auto gather = [&](int64_t pixel) {
+    const int64_t oy = pixel % image / w.out_w, x = pixel % w.out_w * w.stride_w - w.pad_left;
+    const int64_t seen = inside(oy * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    const bool whole = x >= 0 && columns_of(w, x).count() == w.kernel_w;
+    ++alone, rows += seen, copied_words += seen * row_words, edge_rows += whole ? 0 : seen;
+    zeros += words - seen * row_words;
+  };
+  int64_t pixel = 0;
+  for (; pixel + 4 <= pixels; pixel += 4) {
+    const int64_t oy = pixel % image / w.out_w, ox = pixel % w.out_w,
+                  x = ox * w.stride_w - w.pad_left;
+    if (row % 2 == 0 && ox + 4 <= w.out_w && x >= 0 && x + 3 * w.stride_w + w.kernel_w <= w.in_w) {
+      const int64_t seen = inside(oy * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+      together += seen, together_words += seen * row_words, zeros += 4 * (words - seen * row_words);
+    } else {
+      for (int64_t i = 0; i < 4; ++i) gather(pixel + i);
+    }
+  }
+  // Those left over, the last of them several times.
+  if (rest > 0)
+    for (int64_t i = 0; i < 4; ++i) gather(std::min(pixel + i, pixels - 1));
+  const int64_t pairs = ceil_div(w.out_c, int64_t{2}), blocks = fours * pairs;
+  const bool limited = w.low != -32768 || w.high != 32767;
+  return {KernelFamily::DspWideConvolution,
+          {1, number(blocks * words / 2), number(blocks), number(limited ? blocks : 0),
+           number(fours), number(rest > 0 ? pairs * words / 2 : 0), number(rest > 0 ? pairs : 0),
+           number(rest * w.out_c), number(together), number(together_words), number(alone),
+           number(rows), number(copied_words), number(edge_rows), number(edge_rows * row),
+           number(zeros)},
+          number(fours + (rest > 0 ? 1 : 0))};
+}
+
 KernelWork dsp_dense(const Window& w, Way way) {
   const int64_t blocks = ceil_div(w.out_c, int64_t{4}), groups = blocks * w.in_c / 4;
   const bool quick = way != Way::Any;
@@ -213,15 +251,16 @@ KernelWork paired_convolution(const Window& w, Way way) {
 
 namespace {
 
-// Pairs of pixels by four channels (device/mve_conv.c), with a loop for long runs and one for short ones.
+// Pairs of pixels by four channels (device/mve_conv.c), with a loop for long runs and one for short ones; of int16 all are long.
 struct MvePairs {
   int64_t channels, steps;
+  bool wide;
   int64_t long_pairs = 0, long_calls = 0, short_pairs = 0, short_calls = 0;
 
   void add(int64_t pixels, int64_t row, int64_t times) {
     constexpr int64_t kMostShort = 4, kFewestPixels = 6;
     if (pixels <= 0) return;
-    if (steps > kMostShort || row < kFewestPixels) {
+    if (wide || steps > kMostShort || row < kFewestPixels) {
       long_pairs += times * (pixels / 2 + pixels % 2);
       long_calls += times * ((pixels > 1 ? 1 : 0) + pixels % 2);
       return;
@@ -260,10 +299,11 @@ struct MveStrips {
 
 }  // namespace
 
-KernelWork mve_convolution(const Window& w) {
+// Of int16, channels of the input are counted in bytes.
+KernelWork mve_convolution(const Window& w, bool wide) {
   constexpr int64_t kVector = 16;
   const int64_t run = w.kernel_h * w.kernel_w * w.in_c, steps = ceil_div(run, kVector);
-  MvePairs pairs{ceil_div(w.out_c, int64_t{4}), steps};
+  MvePairs pairs{ceil_div(w.out_c, int64_t{4}), steps, wide};
   MveStrips strips{w};
   int64_t copied = 0;
   if (w.strip_h > 0) {
@@ -300,7 +340,7 @@ KernelWork mve_convolution(const Window& w) {
       number(4 * pairs.short_calls + pairs.short_pairs * (8 * (steps - 1) + 4)) /
       number(4 * steps + 4);
   const double reads = w.group > 0 ? 1 : number(n) * (number(pairs.long_pairs) + short_reads);
-  return {KernelFamily::MveConvolution,
+  return {wide ? KernelFamily::MveWideConvolution : KernelFamily::MveConvolution,
           {1,
            number(n * quads * pairs.long_pairs * (steps - 1)),
            number(n * quads * pairs.long_pairs),
@@ -313,8 +353,8 @@ KernelWork mve_convolution(const Window& w) {
            number(n * quads * pairs.short_calls),
            number(n * quads * pairs.short_calls * steps),
            number(again * pairs.short_calls),
-           number(is_general(w) ? n * quads * all : 0),
-           number(clamped_vectors(w)),
+           number(!wide && is_general(w) ? n * quads * all : 0),
+           number(wide ? 0 : clamped_vectors(w)),
            number(again * strips.strips),
            number(again * strips.tap_rows),
            number(again * strips.vectors),
