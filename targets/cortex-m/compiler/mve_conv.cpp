@@ -3,6 +3,7 @@
 
 #include "conv.h"
 #include "intarsia/plugin/rounding.h"
+#include "wide_weights.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
@@ -45,7 +46,7 @@ void choose_strips(Window& w) {
     w.strip_w = round_up(w.strip_w, 2) - 2;
 }
 
-// A run's bytes lie [x][y][c] in a strip, [y][x][c] in a row of weights; [y] is one without strips.
+// A run's weights lie [x][y][c] in a strip, [y][x][c] in a row of weights; [y] is one without strips.
 std::vector<uint8_t> weights_of_run(const Conv& conv, const Window& w, int64_t channel,
                                     int64_t run) {
   std::vector<uint8_t> bytes;
@@ -115,6 +116,72 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
 
 ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels) {
   return constants_of(conv, channels, conv.window, /*one_pixel=*/false);
+}
+
+namespace {
+
+// Window and runs of int16 are counted in bytes.
+constexpr int64_t kHalf = 2, kHalves = kVector / kHalf, kWideQuad = 4;
+
+// One stream: device/mve_conv.h.
+std::vector<uint8_t> wide_stream(const WideConv& conv) {
+  const Window& w = conv.window;
+  const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kHalves);
+  std::vector<uint8_t> bytes;
+  const auto words = [&](int64_t first, int64_t WideChannel::*field) {
+    for (int64_t c = first; c < first + kWideQuad; ++c)
+      append_word(bytes, c < w.out_c ? conv.channels[static_cast<size_t>(c)].*field : 0);
+  };
+  for (int64_t first = 0; first < w.out_c; first += kWideQuad) {
+    words(first, &WideChannel::bias);
+    std::vector<std::vector<uint8_t>> runs;
+    for (int64_t c = first; c < first + kWideQuad; ++c)
+      runs.push_back(weights_of_run({w, conv.rows, {}}, w, c, run));
+    for (int64_t at = 0; at < run; at += kHalves)
+      for (const std::vector<uint8_t>& weights : runs)
+        bytes.insert(bytes.end(), weights.begin() + at, weights.begin() + at + kHalves);
+    words(first, &WideChannel::multiplier);
+    words(first, &WideChannel::shift);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+LowerKernel mve_wide_conv_kernel(WideConv conv) {
+  simplify(conv.window);
+  // One row whose columns are apart: as a column, whose rows may be.
+  Window& elements = conv.window;
+  if (elements.dilation_w != 1 && elements.kernel_w != 1) {
+    if (elements.in_h != 1 || elements.kernel_h != 1 || elements.pad_top != 0 ||
+        elements.out_h != 1)
+      return nullptr;
+    std::swap(elements.in_h, elements.in_w), std::swap(elements.out_h, elements.out_w);
+    std::swap(elements.kernel_h, elements.kernel_w), std::swap(elements.pad_top, elements.pad_left);
+    std::swap(elements.stride_h, elements.stride_w);
+    std::swap(elements.dilation_h, elements.dilation_w);
+  }
+  Window w = conv.window;
+  w.in_c *= kHalf;
+  const bool in_place = w.kernel_h == 1 && !padded(w);
+  if (!in_place) choose_strips(w);
+  if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
+  return [conv, w, in_place](OpLowering& op) {
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c / kHalf}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
+    const int64_t scratch_bytes =
+        in_place ? copied_runs(w, run) * run : strip_bytes(w, w.strip_h, w.strip_w) + kVector;
+    const BufferId scratch = op.b.local("scratch", DataType::Int16,
+                                        {std::max<int64_t>(scratch_bytes / kHalf, kHalf)}, 4);
+    std::vector<uint8_t> stream = wide_stream(conv);
+    const auto count = static_cast<int64_t>(stream.size()) / 4;
+    const BufferId weights = op.constant("weights", DataType::Int32, {count}, std::move(stream),
+                                         tir::ConstantUse::Weights);
+    return call_kernel(
+        op.b.func(),
+        {"intarsia_mve_conv_s16", w.values(), {op.in(0)}, op.out(), scratch, {weights}});
+  };
 }
 
 LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels) {
