@@ -49,13 +49,14 @@ ConstantStructs kernel_structs() {
 #define KERNEL(name) all[#name] = window;
 #include "intarsia/targets/cortex_m/kernels.def"
 #undef KERNEL
-  all["intarsia_add_s8"] = {"struct intarsia_add",
-                            "add",
-                            {
+  all["intarsia_add_s8"] = all["intarsia_add_s16"] =
+      all["intarsia_sub_s16"] = {"struct intarsia_add",
+                                 "add",
+                                 {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/add.def"
 #undef FIELD
-                            }};
+                                 }};
   all["intarsia_sum_s8"] = {"struct intarsia_sum",
                             "sum",
                             {

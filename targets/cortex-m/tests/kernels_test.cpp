@@ -118,6 +118,12 @@ TEST_P(EveryCore, MatrixProducts) {
 TEST_P(EveryCore, PoolingsAndRows) {
   check_all(poolings_and_rows());
 }
+TEST_P(EveryCore, WideConvolutions) {
+  check_all(wide_convolutions());
+}
+TEST_P(EveryCore, WideSumsAndPoolings) {
+  check_all(wide_sums_and_poolings());
+}
 TEST_P(EveryCore, Additions) {
   check_all(additions());
 }

@@ -154,8 +154,8 @@ class WideCore : public ::testing::TestWithParam<const char*> {};
 TEST_P(WideCore, RandomOperators) {
   WideKernels kernels(GetParam());
   Random random(11);
-  for (const OpKind kind :
-       {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected, OpKind::Lstm})
+  for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected,
+                            OpKind::Lstm, OpKind::Add, OpKind::Sub})
     for (int i = 0; i < 30; ++i)
       kernels.add(testing::random_operator(random, kind, DataType::Int16));
   for (const OpKind kind : {OpKind::Svdf, OpKind::Lstm})
