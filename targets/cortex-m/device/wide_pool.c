@@ -32,8 +32,8 @@ static void wide_division(struct wide_seen *s) {
 }
 
 #if INTARSIA_HAS_MVE
-static void wide_average_vector(const struct wide_seen *s, const int16_t *row, int16_t *output,
-                                int32_t lanes) {
+INTARSIA_OUTLINE void wide_average_vector(const struct wide_seen *s, const int16_t *row,
+                                          int16_t *output, int32_t lanes) {
   const int16_t *element;
   int32_t rows = s->rows;
   __asm__ volatile(
@@ -70,13 +70,15 @@ static void wide_average_vector(const struct wide_seen *s, const int16_t *row, i
       : "q0", "q1", "q2", "lr" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
 }
 
-static void wide_max_vector(const struct wide_seen *s, const int16_t *row, int16_t *output,
-                            int32_t lanes) {
+INTARSIA_OUTLINE void wide_max_vector(const struct wide_seen *s, const int16_t *row,
+                                      int16_t *output, int32_t lanes) {
   const int16_t *element;
   int32_t rows = s->rows;
+  uint32_t range = (uint32_t)s->high << 16 | ((uint32_t)s->low & 0xffffu);
   __asm__ volatile(
-      "vdup.16 q0, %[low]\n"
-      "vdup.16 q2, %[high]\n"
+      "vdup.16 q0, %[range]\n"
+      "lsrs %[range], %[range], #16\n"
+      "vdup.16 q2, %[range]\n"
       "vctp.16 %[lanes]\n"
       "2: mov %[element], %[row]\n"
       "dls lr, %[columns]\n"
@@ -91,10 +93,9 @@ static void wide_max_vector(const struct wide_seen *s, const int16_t *row, int16
       "vmin.s16 q0, q0, q2\n"
       "vpst\n"
       "vstrht.16 q0, [%[output]]\n"
-      : [row] "+r"(row), [rows] "+r"(rows), [element] "=&r"(element)
+      : [row] "+r"(row), [rows] "+r"(rows), [element] "=&r"(element), [range] "+r"(range)
       : [columns] "r"(s->columns), [column_step] "r"(2 * s->column_step),
-        [row_step] "r"(2 * s->row_step), [lanes] "r"(lanes), [low] "r"(s->low), [high] "r"(s->high),
-        [output] "r"(output)
+        [row_step] "r"(2 * s->row_step), [lanes] "r"(lanes), [output] "r"(output)
       : "q0", "q1", "q2", "lr" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
 }
 
