@@ -90,10 +90,28 @@ LowerKernel by_rows(const OpView& view, const std::string& name, std::vector<int
 
 }  // namespace
 
+namespace {
+
+LowerKernel wide_sum_kernel(CoreClass core, const OpView& view, const AddRescaling& r,
+                            const Range& range) {
+  constexpr int kMostShift = 30;
+  if (core == CoreClass::Thumb || core == CoreClass::Long || r.a.shift < -kMostShift ||
+      r.b.shift < -kMostShift || r.output.shift > -1 || r.output.shift < -kMostShift)
+    return nullptr;
+  return by_rows(view,
+                 view.node.kind == graph::OpKind::Sub ? "intarsia_sub_s16" : "intarsia_add_s16",
+                 {0, r.a.value, -r.a.shift, 0, r.b.value, -r.b.shift, r.output.value,
+                  -r.output.shift, 0, range.low, range.high});
+}
+
+}  // namespace
+
 bool is_sum_of_activations(const OpView& view) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
-  const auto is_plain = [](const graph::Tensor& t) {
-    return t.type == DataType::Int8 && t.quantization.scale.size() == 1 && !t.constant.valid();
+  const auto is_plain = [&](const graph::Tensor& t) {
+    return t.type == out.type && t.quantization.scale.size() == 1 && !t.constant.valid() &&
+           (t.type == DataType::Int8 ||
+            (t.type == DataType::Int16 && t.quantization.zero_point[0] == 0));
   };
   return is_plain(a) && is_plain(b) && is_plain(out) &&
          (a.shape == out.shape || b.shape == out.shape) &&
@@ -104,9 +122,11 @@ LowerKernel sum_kernel(CoreClass core, const OpView& view) {
   const graph::Tensor &a = view.in(0), &b = view.in(1), &out = view.out();
   if (!is_sum_of_activations(view)) return nullptr;
   const std::optional<AddRescaling> r = add_rescaling(
-      DataType::Int8, a.quantization.scale[0], b.quantization.scale[0], out.quantization.scale[0]);
+      out.type, a.quantization.scale[0], b.quantization.scale[0], out.quantization.scale[0]);
   if (!r) return nullptr;
-  const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
+  const Range range = activation_range(view.node.attrs<graph::BinaryAttrs>().activation, out.type,
+                                       out.quantization.scale[0], out.quantization.zero_point[0]);
+  if (out.type == DataType::Int16) return wide_sum_kernel(core, view, *r, range);
   const double unit = out.quantization.scale[0];
   const int64_t sign = view.node.kind == graph::OpKind::Sub ? -1 : 1;
   const OneStep one_step(*r, a.quantization.zero_point[0], b.quantization.zero_point[0], sign,

@@ -27,4 +27,15 @@ ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels);
 // Empty where the kernels for Helium do not cover it. `waits`: of the memory of constants.
 LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t waits);
 
+// Int16 activations with int8 weights, whose sums fit 32 bits: device/mve_wide_conv.c.
+struct WideChannel {
+  int64_t bias, multiplier, shift;  // as intarsia_mve_conv_s16 reads them
+};
+struct WideConv {
+  Window window;
+  WeightRows rows;
+  std::vector<WideChannel> channels;
+};
+LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits);
+
 }  // namespace intarsia::targets::cortex_m

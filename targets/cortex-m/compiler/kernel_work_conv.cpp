@@ -364,7 +364,7 @@ KernelWork mve_convolution(const Window& w, bool wide) {
            number(again * copied),
            number(again * copied * steps),
            number(w.group > 0 ? passes : 0),
-           number(w.group > 0 ? 4 * quads * (steps + 1) : 0)},
+           number(w.group > 0 ? quads * (wide ? 3 + 2 * steps : 4 * (steps + 1)) : 0)},
           reads};
 }
 

@@ -49,13 +49,14 @@ ConstantStructs kernel_structs() {
 #define KERNEL(name) all[#name] = window;
 #include "intarsia/targets/cortex_m/kernels.def"
 #undef KERNEL
-  all["intarsia_add_s8"] = {"struct intarsia_add",
-                            "add",
-                            {
+  all["intarsia_add_s8"] = all["intarsia_add_s16"] =
+      all["intarsia_sub_s16"] = {"struct intarsia_add",
+                                 "add",
+                                 {
 #define FIELD(name) #name,
 #include "intarsia/targets/cortex_m/add.def"
 #undef FIELD
-                            }};
+                                 }};
   all["intarsia_sum_s8"] = {"struct intarsia_sum",
                             "sum",
                             {
@@ -130,16 +131,16 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
     case graph::OpKind::Conv2d:
       if (real) return float_kernel(core, view);
       if (LowerKernel kernel =
-              wide ? wide_kernel(core, view) : conv_kernel(core, view, small, waits))
+              wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits))
         return kernel;
       return staged_kernel(core, view, small);
     case graph::OpKind::TransposeConv2d:
       return real ? float_kernel(core, view) : staged_kernel(core, view, small);
     case graph::OpKind::FullyConnected:
       if (real) return float_kernel(core, view);
-      return wide ? wide_kernel(core, view) : conv_kernel(core, view, small, waits);
+      return wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits);
     case graph::OpKind::DepthwiseConv2d:
-      return wide ? wide_kernel(core, view) : depthwise_kernel(core, view, small);
+      return wide ? wide_kernel(core, view, waits) : depthwise_kernel(core, view, small);
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
       return sum_kernel(core, view);

@@ -63,7 +63,7 @@ LowerKernel mul_kernel(const OpView& view);
 LowerKernel pool_kernel(CoreClass core, const OpView& view);
 LowerKernel softmax_kernel(const OpView& view);
 // Int16 activations with int8 weights: convolution, depthwise convolution, fully connected.
-LowerKernel wide_kernel(CoreClass core, const OpView& view);
+LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits);
 LowerKernel svdf_kernel(CoreClass core, const OpView& view);
 LowerKernel lstm_kernel(CoreClass core, const OpView& view);
 

@@ -3,13 +3,14 @@
 
 #include "conv.h"
 #include "intarsia/plugin/rounding.h"
+#include "wide_weights.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
 
 using namespace operators;
 
-constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8, kTableEntry = 16;
+constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8;
 // Strips of more pixels gain little; wider ones cost memory.
 constexpr int64_t kStripPixels = 8, kStripBytes = 2048, kMostScratch = 16 * 1024;
 // Of strips and copied constants together.
@@ -47,7 +48,7 @@ void choose_strips(Window& w, int64_t most) {
     w.strip_w = round_up(w.strip_w, 2) - 2;
 }
 
-// A run's bytes lie [x][y][c] in a strip, [y][x][c] in a row of weights; [y] is one without strips.
+// A run's weights lie [x][y][c] in a strip, [y][x][c] in a row of weights; [y] is one without strips.
 std::vector<uint8_t> weights_of_run(const Conv& conv, const Window& w, int64_t channel,
                                     int64_t run) {
   std::vector<uint8_t> bytes;
@@ -77,24 +78,33 @@ int64_t run_bytes(const Window& w) {
   return round_up(w.kernel_h * w.kernel_w * w.in_c, kVector);
 }
 
-int64_t scratch_bytes(const Window& w) {
-  const int64_t copies = w.group * (run_bytes(w) + kTableEntry);
+// What the kernels read of four channels, in words: for sixteen bytes of a run, and of the table.
+struct QuadWords {
+  int64_t step, table;
+  bool short_runs;  // device/mve_short_runs.h
+  int64_t bytes(int64_t steps) const { return 4 * (steps * step + table); }
+};
+constexpr QuadWords kBytesQuad{16, 16, true}, kHalvesQuad{8, 12, false};
+
+int64_t scratch_bytes(const Window& w, const QuadWords& quad) {
+  const int64_t run = run_bytes(w), copies = w.group / kQuad * quad.bytes(run / kVector);
   return copies + (w.strip_h > 0 ? strip_bytes(w, w.strip_h, w.strip_w) + kVector
-                                 : copied_runs(w, run_bytes(w)) * run_bytes(w));
+                                 : copied_runs(w, run) * run);
 }
 
 // Cycles that copies of constants save when each word that is read where they lie waits for `waits` cycles: all that the
 // kernel's assembly would wait, less the copying, and strips and pairs of pixels that are gone through for each group.
-int64_t saved_by_copies(const Window& w, int64_t waits) {
-  constexpr int64_t kWords = kVector / 4, kCopied = 6, kPairOfGroup = 20, kTableVectors = 4;
+int64_t saved_by_copies(const Window& w, const QuadWords& quad, int64_t waits) {
+  constexpr int64_t kWords = kVector / 4, kCopied = 6, kPairOfGroup = 20;
   constexpr int64_t kRow = 20, kVectorOfColumn = 8, kPairOfColumn = 11;  // device/mve_strip.h
   const int64_t steps = run_bytes(w) / kVector, quads = ceil_div(w.out_c, kQuad);
   const int64_t row = w.strip_h == 0 ? w.pixels() : w.strip_h * w.strip_w;
   const int64_t pairs = ceil_div(w.pixels(), 2), groups = ceil_div(w.out_c, w.group);
-  // device/mve_short_runs.h: the first step's are in registers, the others' are read for each pixel.
-  const int64_t weights = steps <= 4 && row >= 6 ? 2 * kQuad * (steps - 1) : kQuad * steps;
-  const int64_t waited = pairs * quads * (weights + kTableVectors) * kWords * waits;
-  const int64_t copied = quads * (steps + 1) * kQuad * (kCopied + kWords * waits);
+  // Of short runs the first step's are in registers, the others' are read for each pixel.
+  const int64_t weights =
+      quad.short_runs && steps <= 4 && row >= 6 ? 2 * (steps - 1) * quad.step : steps * quad.step;
+  const int64_t waited = pairs * quads * (weights + quad.table) * waits;
+  const int64_t copied = quads * quad.bytes(steps) / kVector * (kCopied + kWords * waits);
   int64_t again = pairs * kPairOfGroup;
   if (w.strip_h > 0) {
     const int64_t strips = w.batches * w.out_h * ceil_div(w.out_w, w.strip_w);
@@ -110,19 +120,18 @@ int64_t saved_by_copies(const Window& w, int64_t waits) {
 }
 
 // As many channels at a time as scratch has room for, with strips as they are or smaller ones; none where that saves nothing.
-void choose_copies(Window& w, int64_t waits) {
+void choose_copies(Window& w, const QuadWords& quad, int64_t waits) {
   const Window without = w;
+  const int64_t quads = ceil_div(w.out_c, kQuad);
   int64_t best = 0;
   for (int64_t strips = kStripBytes; strips >= kStripBytes / 4; strips -= kStripBytes / 8) {
     Window with = without;
     if (with.strip_h > 0) choose_strips(with, strips);
-    const int64_t room = kScratchWithCopies - scratch_bytes(with);
-    with.group = std::min(round_up(with.out_c, kQuad),
-                          room / (run_bytes(with) + kTableEntry) / kQuad * kQuad);
-    if (with.group <= 0) continue;
-    // Groups of one size.
-    with.group = round_up(ceil_div(with.out_c, ceil_div(with.out_c, with.group)), kQuad);
-    const int64_t saved = saved_by_copies(with, waits);
+    const int64_t room = kScratchWithCopies - scratch_bytes(with, quad);
+    const int64_t most = std::min(quads, room / quad.bytes(run_bytes(w) / kVector));
+    if (most <= 0) continue;
+    with.group = kQuad * ceil_div(quads, ceil_div(quads, most));  // groups of one size
+    const int64_t saved = saved_by_copies(with, quad, waits);
     if (saved > best) best = saved, w = with;
     if (with.strip_h == 0) return;
   }
@@ -153,7 +162,7 @@ Stmt lower(OpLowering& op, const Conv& conv, const Channels& channels, const Win
   const int64_t lanes = one_pixel ? kOctet : kQuad, count = ceil_div(w.out_c, lanes);
   ConvConstants made = constants_of(conv, channels, w, one_pixel);
   const int64_t filled = w.kernel_w * w.in_c % kVector == 0 ? 0 : run;
-  const int64_t bytes = one_pixel ? filled : scratch_bytes(w);
+  const int64_t bytes = one_pixel ? filled : scratch_bytes(w, kBytesQuad);
   const BufferId scratch = op.b.local("scratch", DataType::Int8, {std::max<int64_t>(bytes, 4)}, 4);
   const BufferId weights =
       op.constant("weights", DataType::Int8, {count, run / kVector, lanes, kVector},
@@ -171,6 +180,71 @@ ConvConstants mve_conv_constants(const Conv& conv, const Channels& channels) {
   return constants_of(conv, channels, conv.window, /*one_pixel=*/false);
 }
 
+namespace {
+
+// Window and runs of int16 are counted in bytes.
+constexpr int64_t kHalf = 2, kHalves = kVector / kHalf, kWideQuad = 4;
+
+// One stream: device/mve_conv.h.
+std::vector<uint8_t> wide_stream(const WideConv& conv) {
+  const Window& w = conv.window;
+  const int64_t run = round_up(w.kernel_h * w.kernel_w * w.in_c, kHalves);
+  std::vector<uint8_t> bytes;
+  const auto words = [&](int64_t first, int64_t WideChannel::*field) {
+    for (int64_t c = first; c < first + kWideQuad; ++c)
+      append_word(bytes, c < w.out_c ? conv.channels[static_cast<size_t>(c)].*field : 0);
+  };
+  for (int64_t first = 0; first < w.out_c; first += kWideQuad) {
+    words(first, &WideChannel::bias);
+    std::vector<std::vector<uint8_t>> runs;
+    for (int64_t c = first; c < first + kWideQuad; ++c)
+      runs.push_back(weights_of_run({w, conv.rows, {}}, w, c, run));
+    for (int64_t at = 0; at < run; at += kHalves)
+      for (const std::vector<uint8_t>& weights : runs)
+        bytes.insert(bytes.end(), weights.begin() + at, weights.begin() + at + kHalves);
+    words(first, &WideChannel::multiplier);
+    words(first, &WideChannel::shift);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
+  simplify(conv.window);
+  // One row whose columns are apart: as a column, whose rows may be.
+  Window& elements = conv.window;
+  if (elements.dilation_w != 1 && elements.kernel_w != 1) {
+    if (elements.in_h != 1 || elements.kernel_h != 1 || elements.pad_top != 0 ||
+        elements.out_h != 1)
+      return nullptr;
+    std::swap(elements.in_h, elements.in_w), std::swap(elements.out_h, elements.out_w);
+    std::swap(elements.kernel_h, elements.kernel_w), std::swap(elements.pad_top, elements.pad_left);
+    std::swap(elements.stride_h, elements.stride_w);
+    std::swap(elements.dilation_h, elements.dilation_w);
+  }
+  Window w = conv.window;
+  w.in_c *= kHalf;
+  const bool in_place = w.kernel_h == 1 && !padded(w);
+  if (!in_place) choose_strips(w, kStripBytes);
+  if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
+  if (waits > 0) choose_copies(w, kHalvesQuad, waits);
+  return [conv, w](OpLowering& op) {
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c / kHalf}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    const int64_t bytes = scratch_bytes(w, kHalvesQuad);
+    const BufferId scratch =
+        op.b.local("scratch", DataType::Int16, {std::max<int64_t>(bytes / kHalf, kHalf)}, 4);
+    std::vector<uint8_t> stream = wide_stream(conv);
+    const auto count = static_cast<int64_t>(stream.size()) / 4;
+    const BufferId weights = op.constant("weights", DataType::Int32, {count}, std::move(stream),
+                                         tir::ConstantUse::Weights);
+    return call_kernel(
+        op.b.func(),
+        {"intarsia_mve_conv_s16", w.values(), {op.in(0)}, op.out(), scratch, {weights}});
+  };
+}
+
 LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t waits) {
   if (!channels.quick) return nullptr;
   Window w = conv.window;
@@ -179,7 +253,7 @@ LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels, int64_t 
   if (!in_place) choose_strips(w, kStripBytes);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
   const bool one_pixel = in_place && w.pixels() == 1;
-  if (!one_pixel && waits > 0) choose_copies(w, waits);
+  if (!one_pixel && waits > 0) choose_copies(w, kBytesQuad, waits);
   return [conv, channels, w, one_pixel](OpLowering& op) {
     return lower(op, conv, channels, w, one_pixel);
   };

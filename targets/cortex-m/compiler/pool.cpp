@@ -19,9 +19,11 @@ LowerKernel pool_kernel(CoreClass core, const OpView& view) {
   if (core != CoreClass::Dsp && core != CoreClass::Mve)
     return nullptr;  // loops of known bounds are faster
   const graph::Tensor &in = view.in(0), &out = view.out();
-  if (in.type != DataType::Int8 || out.type != DataType::Int8) return nullptr;
+  const bool wide = in.type == DataType::Int16;
+  if (in.type != out.type || (in.type != DataType::Int8 && !wide)) return nullptr;
   const auto& a = view.node.attrs<graph::Pool2dAttrs>();
-  const Range range = output_range(view, a.activation);
+  const Range range = activation_range(a.activation, out.type, out.quantization.scale[0],
+                                       out.quantization.zero_point[0]);
   Window w;
   w.batches = in.shape[0], w.in_h = in.shape[1], w.in_w = in.shape[2],
   w.in_c = w.out_c = in.shape[3];
@@ -35,15 +37,18 @@ LowerKernel pool_kernel(CoreClass core, const OpView& view) {
       !sees_input(w.in_w, w.out_w, w.kernel_w, w.stride_w, w.pad_left))
     return nullptr;
   const bool average = view.node.kind == graph::OpKind::AveragePool2d;
-  constexpr int64_t kLeastChannels = 4, kMostTaps = 255;
+  constexpr int64_t kMostTaps = 255;
+  const int64_t least_channels = wide ? 2 : 4;
   const int64_t taps = w.kernel_h * w.kernel_w;
   const bool pays =
       !average || core == CoreClass::Mve || taps > 4;  // the division takes most of small windows
-  if (w.in_c < kLeastChannels || !pays || (average && taps > kMostTaps)) return nullptr;
-  return [w, average](OpLowering& op) {
+  if (w.in_c < least_channels || !pays || (average && taps > kMostTaps)) return nullptr;
+  return [w, average, wide](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
                Shape{w.batches, w.out_h, w.out_w, w.out_c});
-    const char* kernel = average ? "intarsia_average_pool_s8" : "intarsia_max_pool_s8";
+    const std::string kernel =
+        std::string(average ? "intarsia_average_pool_" : "intarsia_max_pool_") +
+        (wide ? "s16" : "s8");
     return call_kernel(op.b.func(), {kernel, w.values(), {op.in(0)}, op.out(), {}, {}});
   };
 }

@@ -18,7 +18,7 @@ class Rows {
   Rows(OpLowering& op, const RowKernel& kernel, size_t part, const std::vector<RepeatedAxis>& axes)
       : op_(op), kernel_(kernel), part_(part), axes_(axes) {
     if (const int64_t elements = scratch_elements(); elements > 0)
-      scratch_ = op.b.local("repeated", DataType::Int8, {elements});
+      scratch_ = op.b.local("repeated", op.view.in(part).type, {elements});
   }
 
   // From one axis on; where both operands are.

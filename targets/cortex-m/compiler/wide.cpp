@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "conv.h"
 #include "intarsia/plugin/rounding.h"
 #include "operators.h"
 #include "wide_weights.h"
@@ -129,6 +130,40 @@ std::vector<uint8_t> table_of(const OpView& v, const WideOperator& op, int64_t c
   return bytes;
 }
 
+// The same for kernels whose sums and products are of 32 bits; none if a sum may leave them, or the shift is too near or
+// too far.
+std::optional<std::vector<WideChannel>> short_channels(const OpView& v, const WideOperator& op) {
+  constexpr int64_t kMostSum = std::numeric_limits<int32_t>::max();
+  constexpr int32_t kLeastShift = 17, kMostShift = 16 + 31;
+  if (op.wide.modular != 0) return std::nullopt;
+  const std::vector<int64_t> bias =
+      v.has(2) ? v.values(2) : std::vector<int64_t>(op.rows.size(), 0);
+  std::vector<WideChannel> channels;
+  for (size_t c = 0; c < op.rows.size(); ++c) {
+    int64_t most = 0;
+    for (const int8_t weight : op.rows[c]) most += std::abs(int64_t{weight}) * 32768;
+    const bool fits =
+        bias[c] >= -kMostSum && bias[c] <= kMostSum && std::abs(bias[c]) + most <= kMostSum;
+    const WideMultiplier m = wide_multiplier(op.multipliers[op.multipliers.size() == 1 ? 0 : c]);
+    if (!fits || m.shift < kLeastShift || m.shift > kMostShift) return std::nullopt;
+    channels.push_back({bias[c], int64_t{m.value} * 65536, 16 - m.shift});
+  }
+  return channels;
+}
+
+// The window as kernels on int8 know it.
+Window window_of(const Wide& w) {
+  Window window;
+  window.batches = w.batches, window.in_h = w.in_h, window.in_w = w.in_w, window.in_c = w.in_c;
+  window.out_h = w.out_h, window.out_w = w.out_w, window.out_c = w.out_c;
+  window.kernel_h = w.kernel_h, window.kernel_w = w.kernel_w;
+  window.stride_h = w.stride_h, window.stride_w = w.stride_w;
+  window.dilation_h = w.dilation_h, window.dilation_w = w.dilation_w;
+  window.pad_top = w.pad_top, window.pad_left = w.pad_left;
+  window.low = w.low, window.high = w.high;
+  return window;
+}
+
 std::string kernel(CoreClass core, const char* family) {
   return wide_prefix(core) + family;
 }
@@ -231,7 +266,7 @@ LowerKernel depthwise_of(CoreClass core, const WideOperator& read) {
 
 }  // namespace
 
-LowerKernel wide_kernel(CoreClass core, const OpView& view) {
+LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
   const graph::OpKind kind = view.node.kind;
   const bool is_depthwise = kind == graph::OpKind::DepthwiseConv2d;
   if (!has_wide_kernels(core) ||
@@ -240,7 +275,13 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view) {
     return nullptr;
   const std::optional<WideOperator> op = read(view);
   if (!op) return nullptr;
-  return is_depthwise && op->wide.in_c != 1 ? depthwise_of(core, *op) : conv_of(core, *op);
+  if (is_depthwise && op->wide.in_c != 1) return depthwise_of(core, *op);
+  if (core == CoreClass::Mve)
+    if (std::optional<std::vector<WideChannel>> channels = short_channels(view, *op))
+      if (LowerKernel kernel =
+              mve_wide_conv_kernel({window_of(op->wide), op->rows, std::move(*channels)}, waits))
+        return kernel;
+  return conv_of(core, *op);
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -6,47 +6,14 @@
 // loads no further one, has the numbers of the results and their first instructions there.
 #include "intarsia/targets/cortex_m/mve_conv.h"
 
-#include <stddef.h>
-
+#include "intarsia/targets/cortex_m/mve_pixels.h"
 #include "intarsia/targets/cortex_m/mve_results.h"
 #include "intarsia/targets/cortex_m/mve_short_runs.h"
-#include "intarsia/targets/cortex_m/mve_strip.h"
 #include "intarsia/targets/cortex_m/no_frame_pointer.h"
 
 enum { kVector = 16, kQuad = 4 };
 
-// Pixels whose results follow one another; the assembly knows the layout.
-struct pixels {
-  const int8_t *runs[2];  // of the two under way
-  uint32_t
-      passes;  // through two steps each, doubled; one more where the first pass is its second step only
-  int32_t apart;   // from a result of the first pixel to the second pixel's
-  int8_t *output;  // of the first of the two
-  const int8_t *end;
-  const int8_t *at;  // the next run
-  int32_t in_row;    // rows left until the gap
-  int32_t step;      // from a run to the next
-  int32_t gap;       // bytes more after the last run of a row
-  int32_t row;       // pixels of a row
-  int32_t count;     // of pixels to come, an even number
-  int32_t skip;      // from the end of the first pixel's results to the next pair's
-  const int8_t *weights;
-  const int32_t *table;
-  const int32_t *channel;  // of the table, where no register is left for it
-  int32_t channels;        // that the weights are of
-  int32_t pitch;           // from a pixel's results to the next one's
-};
-
 #if INTARSIA_HAS_MVE
-_Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, apart) == 12 &&
-                   offsetof(struct pixels, output) == 16 && offsetof(struct pixels, at) == 24 &&
-                   offsetof(struct pixels, step) == 32 && offsetof(struct pixels, row) == 40 &&
-                   offsetof(struct pixels, count) == 44 && offsetof(struct pixels, skip) == 48 &&
-                   offsetof(struct pixels, weights) == 52 &&
-                   offsetof(struct pixels, channel) == 60 &&
-                   offsetof(struct pixels, channels) == 64,
-               "the assembly's numbers");
-
 // The table in r9, or in memory: before the loop by way of r1, after it too, which is free by then.
 #if INTARSIA_FREE_R9
 #define TABLE_FIRST "ldrd r5, r9, [r11, #52]\n"
@@ -171,13 +138,13 @@ _Static_assert(offsetof(struct pixels, passes) == 8 && offsetof(struct pixels, a
         "r12", "lr", "q0", "q1", "q2", "q3", "q4", "q5", "q6", "q7" INTARSIA_CLOBBERS_PREDICATE,      \
         "cc", "memory")
 
-INTARSIA_OUTLINE void rectified_pairs(struct pixels *pixels) {
-  register struct pixels *p __asm__("r11") = pixels;
+INTARSIA_OUTLINE void rectified_pairs(struct intarsia_pixels *pixels) {
+  register struct intarsia_pixels *p __asm__("r11") = pixels;
   ALL_PAIRS("", "", "", "");
 }
 
-INTARSIA_OUTLINE void other_pairs(struct pixels *pixels) {
-  register struct pixels *p __asm__("r11") = pixels;
+INTARSIA_OUTLINE void other_pairs(struct intarsia_pixels *pixels) {
+  register struct intarsia_pixels *p __asm__("r11") = pixels;
   ALL_PAIRS("vshr.s32 q4, q2, #31\n", "vadd.i32 q2, q2, q4\n", "vshr.s32 q4, q3, #31\n",
             "vadd.i32 q3, q3, q4\n");
 }
@@ -188,7 +155,7 @@ INTARSIA_OUTLINE void other_pairs(struct pixels *pixels) {
 #undef PRODUCTS_AND
 #undef PRODUCTS
 
-INTARSIA_OUTLINE void short_row(const struct pixels *p, const int8_t *run, int32_t pixels,
+INTARSIA_OUTLINE void short_row(const struct intarsia_pixels *p, const int8_t *run, int32_t pixels,
                                 int8_t *output, int32_t steps, bool general) {
   const int32_t single = pixels & 1, last = pixels - 1;
   for (int32_t odd = 0; odd <= single; ++odd) {  // the pair is the last pixel twice
@@ -207,8 +174,8 @@ INTARSIA_OUTLINE void short_row(const struct pixels *p, const int8_t *run, int32
   }
 }
 
-static int8_t *all_short_runs(const struct pixels *p, int32_t count, int32_t row, int8_t *output,
-                              int32_t steps, bool general) {
+static int8_t *all_short_runs(const struct intarsia_pixels *p, int32_t count, int32_t row,
+                              int8_t *output, int32_t steps, bool general) {
   const int8_t *run = p->at;
   while (count > 0) {
     const int32_t pixels = count < row ? count : row;
@@ -220,7 +187,7 @@ static int8_t *all_short_runs(const struct pixels *p, int32_t count, int32_t row
   return output;
 }
 
-INTARSIA_INLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
+INTARSIA_INLINE void all_pairs(struct intarsia_pixels *p, bool general, int32_t steps) {
   (void)steps;
   if (general)
     other_pairs(p);
@@ -228,17 +195,9 @@ INTARSIA_INLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
     rectified_pairs(p);
 }
 #else
-static void next_pair(struct pixels *p) {
-  for (int32_t pixel = 0; pixel < 2; ++pixel) {
-    p->runs[pixel] = p->at;
-    p->at += p->step;
-    if (--p->in_row == 0) p->in_row = p->row, p->at += p->gap;
-  }
-}
-
-INTARSIA_OUTLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
+INTARSIA_OUTLINE void all_pairs(struct intarsia_pixels *p, bool general, int32_t steps) {
   for (; p->count > 0; p->count -= 2, p->output += 2 * p->pitch) {
-    next_pair(p);
+    intarsia_next_pair(p);
     for (int32_t c = 0; c < p->channels; ++c) {
       const int8_t *quad = p->weights + c / kQuad * steps * kQuad * kVector + c % kQuad * kVector;
       const int32_t *channel = p->table + c / kQuad * 4 * kQuad + c % kQuad;
@@ -255,8 +214,8 @@ INTARSIA_OUTLINE void all_pairs(struct pixels *p, bool general, int32_t steps) {
 #endif
 
 // `count` pixels, row by row from the beginning of a row on. Returns where their results end.
-INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *output, int32_t steps,
-                                    bool general) {
+INTARSIA_OUTLINE int8_t *all_pixels(struct intarsia_pixels *p, int32_t count, int8_t *output,
+                                    int32_t steps, bool general) {
   const int32_t single = count & 1;
 #if INTARSIA_HAS_MVE
   const int32_t row = p->gap == 0 ? count : p->row;
@@ -283,88 +242,22 @@ INTARSIA_OUTLINE int8_t *all_pixels(struct pixels *p, int32_t count, int8_t *out
   return output;
 }
 
-// Runs as they lie in the input. Those at its end that cannot be read to a multiple of 16 bytes are copied,
-// last pixel first; the others stay an even number.
-static int8_t *runs_in_place(const struct intarsia_window *w, const int8_t *image, int8_t *output,
-                             int8_t *scratch, struct pixels *p, int32_t steps, bool general) {
-  const int32_t run = w->kernel_w * w->in_c, filled = steps * kVector;
-  const int32_t step = w->stride_w * w->in_c, pitch = w->stride_h * w->in_w * w->in_c;
-  const int32_t last = w->in_h * w->in_w * w->in_c - filled, count = w->out_h * w->out_w;
-  int32_t copied = 0;
-  for (int32_t y = w->out_h - 1, x = w->out_w - 1; copied < count; ++copied) {
-    const int32_t at = y * pitch + x * step;
-    if (at <= last && (copied == 0 || (count - copied) % 2 == 0)) break;
-    intarsia_copy(scratch + copied * filled, image + at, run);
-    if (--x < 0) x = w->out_w - 1, --y;
-  }
-  p->at = image;
-  p->step = step;
-  p->row = w->out_w;
-  p->gap = pitch - w->out_w * step;
-  output = all_pixels(p, count - copied, output, steps, general);
-  p->at = scratch + (copied - 1) * filled;
-  p->step = -filled;
-  p->row = copied;
-  p->gap = 0;
-  return all_pixels(p, copied, output, steps, general);
-}
-
-static int8_t *runs_of_strips(const struct intarsia_window *w, const int8_t *image, int8_t *output,
-                              int8_t *scratch, struct pixels *p, int32_t steps, bool general,
-                              const uint8_t *offsets) {
-  const int32_t column = w->kernel_h * w->in_c;
-  for (int32_t oy = 0; oy < w->out_h; oy += w->strip_h) {
-    const int32_t rows = w->out_h - oy < w->strip_h ? w->out_h - oy : w->strip_h;
-    for (int32_t ox = 0; ox < w->out_w; ox += w->strip_w) {
-      const int32_t in_row = w->out_w - ox < w->strip_w ? w->out_w - ox : w->strip_w;
-      const int32_t columns = (in_row - 1) * w->stride_w + w->kernel_w;
-      for (int32_t row = 0; row < rows; ++row)
-        intarsia_strip(w, image, (oy + row) * w->stride_h - w->pad_top,
-                       ox * w->stride_w - w->pad_left, columns, offsets,
-                       scratch + row * columns * column);
-      p->at = scratch;
-      p->step = w->stride_w * column;
-      p->row = in_row;
-      p->gap = columns * column - in_row * p->step;
-      output = all_pixels(p, rows * in_row, output, steps, general);
-    }
-  }
-  return output;
-}
-
-// The channels of `p` of all images.
-static void all_images(const struct intarsia_window *w, const int8_t *input, int8_t *output,
-                       int8_t *scratch, struct pixels *p, int32_t steps, bool general,
-                       const uint8_t *offsets) {
-  for (int32_t n = 0; n < w->batches; ++n, input += w->in_h * w->in_w * w->in_c) {
-    if (w->strip_h > 0)
-      output = runs_of_strips(w, input, output, scratch, p, steps, general, offsets);
-    else
-      output = runs_in_place(w, input, output, scratch, p, steps, general);
-  }
-}
-
 void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,
                           int8_t *scratch, const int8_t *weights, const int32_t *channels) {
   const int32_t steps = (w->kernel_h * w->kernel_w * w->in_c + kVector - 1) / kVector;
   const uint32_t before = (uint32_t)steps - 1u;  // the last one
   const bool general = intarsia_mve_is_general(w);
-  struct pixels p;
+  const int32_t group = w->group > 0 ? w->group : w->out_c, weight_bytes = steps * kVector * group;
+  struct intarsia_pixels p;
   p.passes = ((before + 1u) & ~1u) | (before & 1u);
   p.pitch = w->out_c;
-  uint8_t offsets[kStripLanes];
-  const bool spread =
-      w->strip_h > 0 && w->in_c <= kStripLanes / 2 && intarsia_strip_offsets(w, offsets);
-  const int32_t group = w->group > 0 ? w->group : w->out_c;
-  const int32_t weight_bytes = steps * kVector * group;
   int8_t *rest = scratch;
   if (w->group > 0) rest += weight_bytes + group * 4 * (int32_t)sizeof *channels;
   for (int32_t first = 0; first < w->out_c; first += group) {
     p.channels = w->out_c - first < group ? w->out_c - first : group;
-    p.skip = 2 * p.pitch - p.channels;
     p.weights = weights + first * steps * kVector;
     p.table = channels + first * 4;
-    if (w->group > 0) {  // the last group has whole blocks of four, and nothing of a fifth
+    if (w->group > 0) {  // of the last group, blocks of four that it has
       const int32_t filled = (p.channels + kQuad - 1) / kQuad * kQuad;
       intarsia_copy(scratch, p.weights, steps * kVector * filled);
       intarsia_copy(scratch + weight_bytes, (const int8_t *)p.table,
@@ -372,7 +265,7 @@ void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, 
       p.weights = scratch;
       p.table = (const int32_t *)(const void *)(scratch + weight_bytes);
     }
-    all_images(w, input, output + first, rest, &p, steps, general, spread ? offsets : NULL);
+    intarsia_all_images(w, input, output + first, rest, &p, steps, general, all_pixels);
   }
   if (w->low != -128 || w->high != 127)
     intarsia_mve_clamp(output, w->batches * w->out_h * w->out_w * w->out_c, w->low, w->high);

@@ -1,4 +1,4 @@
-// Average and maximum over windows of an int8 image, and softmax of int8 rows, on every core.
+// Average and maximum over windows of an image, and softmax of int8 rows, on every core.
 #ifndef INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
 #define INTARSIA_CORTEX_M_POOL_SOFTMAX_H_
 
@@ -14,6 +14,12 @@ void intarsia_average_pool_s8(const struct intarsia_window *window, const int8_t
                               int8_t *output);
 void intarsia_max_pool_s8(const struct intarsia_window *window, const int8_t *input,
                           int8_t *output);
+
+// The same of int16; in_c >= 2.
+void intarsia_average_pool_s16(const struct intarsia_window *window, const int16_t *input,
+                               int16_t *output);
+void intarsia_max_pool_s16(const struct intarsia_window *window, const int16_t *input,
+                           int16_t *output);
 
 // Softmax with the exponentials looked up: they depend on a difference of two int8 alone.
 // As intarsia_softmax_s8 (intarsia/kernels/softmax.h) for each of `rows` rows of `count` elements.

@@ -101,6 +101,8 @@ void add_engine(EngineRegistry& registry) {
 #include "intarsia/targets/cortex_m/staged_kernels.def"
 #undef KERNEL
   ADD(intarsia_add_s8, add, kAddFields);
+  ADD(intarsia_add_s16, add, kAddFields);
+  ADD(intarsia_sub_s16, add, kAddFields);
   ADD(intarsia_sum_s8, sum, kSumFields);
   ADD(intarsia_mean_s8, mean, kMeanFields);
   ADD(intarsia_matmul_s8, matmul, kMatmulFields);

@@ -29,9 +29,10 @@ std::vector<graph::Module> cases(const std::string& core) {
         means_and_sums, poolings_and_rows, long_and_thin, grouped_and_dilated_convolutions,
         transposed_convolutions, matrix_products})
     for (graph::Module& module : make()) all.push_back(std::move(module));
-  // The others have loops for floats.
+  // The others have loops for floats and int16.
   if (core != "cortex-m0" && core != "cortex-m3")
-    for (graph::Module& module : float_convolutions()) all.push_back(std::move(module));
+    for (const auto& make : {float_convolutions, wide_convolutions, wide_sums_and_poolings})
+      for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;
   std::vector<graph::Module> some;
@@ -87,6 +88,7 @@ TEST(SlowConstants, AreCopiedByGroupsOnTheCore) {
   KernelProgram kernels("cortex-m55");
   kernels.place_constants(3);
   kernels.add(larger_convolutions());
+  kernels.add(wide_convolutions());
   Random random(22);
   kernels.add(window_module(random, {graph::OpKind::Conv2d, 1, 8, 8, 64, 30, 3, 3, 1}));
   kernels.add(window_module(random, {graph::OpKind::Conv2d, 2, 9, 7, 100, 61, 1, 1, 1}));

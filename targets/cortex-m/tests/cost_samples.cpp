@@ -46,6 +46,10 @@ class Samples {
           add(testing::random_operator(r_, kind, type));
     for (int i = 0; i < count_; ++i) add(table(i));
     for (int i = 0; i < count_; i += 2) add(converted(i / 2)), add(wide_softmax());
+    for (int i = 0; i < count_; ++i) {
+      add(wide(OpKind::Conv2d)), add(wide_sum(i % 4 == 3 ? OpKind::Sub : OpKind::Add));
+      add(wide_pool(i % 2 == 0 ? OpKind::AveragePool2d : OpKind::MaxPool2d));
+    }
     return std::move(all_);
   }
 
@@ -257,6 +261,17 @@ class Samples {
     c.out_channels = kind == OpKind::Conv2d ? channels(24) : c.channels;
     c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
     return wide_module(r_, c);
+  }
+  graph::Module wide_sum(OpKind kind) {
+    const Shape shape{1, size(1, 16), size(1, 16), channels(24)};
+    return wide_sum_module(r_, kind, shape, shape, r_.real(0.0002f, 0.0008f),
+                           r_.real(0.0002f, 0.0008f), activation());
+  }
+  graph::Module wide_pool(OpKind kind) {
+    const int64_t side = size(3, 12), filter = r_.chance(50) ? side : r_.range(2, 3);
+    return wide_pool_module(
+        r_, kind, {1, side, side, channels(48)},
+        graph::Pool2dAttrs{filter, filter, r_.range(1, 2), r_.range(1, 2), {}, activation()});
   }
   graph::Module recurrent(int which) {
     if (which % 2 == 0)

@@ -23,6 +23,9 @@ std::vector<graph::Module> transposed_convolutions();
 std::vector<graph::Module> matrix_products();
 std::vector<graph::Module> float_convolutions();
 std::vector<graph::Module> poolings_and_rows();
+// Int16 activations.
+std::vector<graph::Module> wide_convolutions();
+std::vector<graph::Module> wide_sums_and_poolings();
 std::vector<graph::Module> additions();
 std::vector<graph::Module> differences_and_products();
 std::vector<graph::Module> means_and_sums();

@@ -49,7 +49,7 @@ void KernelProgram::add(graph::Module module, LoweringOptions::Optimise optimise
   const Result<std::string> function = emission::emit_c_function(lowered->module, kernel, options);
   ASSERT_TRUE(function.ok()) << function.error().to_string();
   tuned_ += function->find("static const struct intarsia_") != std::string::npos;
-  copies_constants_ += function->find("intarsia_mve_conv_s8(") != std::string::npos &&
+  copies_constants_ += function->find("intarsia_mve_conv_s") != std::string::npos &&
                        function->find(".group = 0,") == std::string::npos;
   functions_ +=
       *function + fmt::format("void {0}run(void **p);\nvoid {0}run(void **p) {{\n  {0}{1}(", prefix,

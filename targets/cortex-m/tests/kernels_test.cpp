@@ -118,6 +118,12 @@ TEST_P(EveryCore, MatrixProducts) {
 TEST_P(EveryCore, PoolingsAndRows) {
   check_all(poolings_and_rows());
 }
+TEST_P(EveryCore, WideConvolutions) {
+  check_all(wide_convolutions());
+}
+TEST_P(EveryCore, WideSumsAndPoolings) {
+  check_all(wide_sums_and_poolings());
+}
 TEST_P(EveryCore, Additions) {
   check_all(additions());
 }
@@ -231,8 +237,8 @@ TEST(SlowConstants, AreCopiedByGroups) {
   for (const int32_t cycles : {1, 2, 5}) {
     KernelProgram kernels("cortex-m55");
     kernels.place_constants(cycles);
-    for (const auto& make :
-         {small_convolutions, larger_convolutions, long_and_thin, fully_connected_layers})
+    for (const auto& make : {small_convolutions, larger_convolutions, long_and_thin,
+                             fully_connected_layers, wide_convolutions})
       kernels.add(make());
     Random random(21);
     kernels.add(window_module(random, {OpKind::Conv2d, 1, 8, 8, 64, 30, 3, 3, 1}));

@@ -90,8 +90,8 @@ TEST(Extensions, ThatAreMissingChooseOtherKernels) {
   for (const auto& [core, kernel] : std::initializer_list<std::pair<const char*, const char*>>{
            {"cortex-m23", "intarsia_thumb_conv_s8"},
            {"cortex-m33", "intarsia_dsp_conv_by_four_s8"},
-           {"cortex-m33 -mattr=-dsp", "intarsia_long_conv_s8"},
-           {"cortex-m33 -mattr=+nodsp", "intarsia_long_conv_s8"},
+           {"cortex-m33 -mattr=-dsp", "intarsia_thumb_conv_s8"},
+           {"cortex-m33 -mattr=+nodsp", "intarsia_thumb_conv_s8"},
            {"cortex-m33 -mattr=+dsp", "intarsia_dsp_conv_by_four_s8"},
            {"cortex-m35p", "intarsia_dsp_conv_by_four_s8"},
            {"star-mc1", "intarsia_dsp_conv_by_four_s8"},
@@ -101,8 +101,8 @@ TEST(Extensions, ThatAreMissingChooseOtherKernels) {
            {"cortex-m55 -mattr=+nomve.fp", "intarsia_mve_conv_s8"},
            {"cortex-m55 -mattr=-mve", "intarsia_dsp_conv_by_four_s8"},
            {"cortex-m55 -mattr=+nomve", "intarsia_dsp_conv_by_four_s8"},
-           {"cortex-m55 -mattr=-dsp", "intarsia_long_conv_s8"},
-           {"cortex-m85 -mattr=-mve,-dsp", "intarsia_long_conv_s8"},
+           {"cortex-m55 -mattr=-dsp", "intarsia_thumb_conv_s8"},
+           {"cortex-m85 -mattr=-mve,-dsp", "intarsia_thumb_conv_s8"},
            {"cortex-m4 -mattr=-fp", "intarsia_dsp_conv_by_four_s8"}}) {
     KernelProgram kernels(core);
     Random random(8);

@@ -49,6 +49,11 @@ KernelProgram operators_for(const SettingCore& core) {
   c.kind = OpKind::DepthwiseConv2d, c.channels = c.out_channels = 6, c.kernel_w = 3;
   kernels.add(wide_module(random, c));
   kernels.add(wide_module(random, {OpKind::FullyConnected, 1, 1, 27, 7}));
+  for (const auto& make : {wide_convolutions, wide_sums_and_poolings}) {
+    const std::vector<graph::Module> wide = make();
+    for (size_t i = 0; !small && i < each; ++i)
+      kernels.add(wide[(2 * i + 1) * wide.size() / (2 * each)]);
+  }
   // In single precision, where there are kernels.
   const std::vector<graph::Module> floats = float_convolutions();
   for (size_t i = 0; i < floats.size(); i += kEachFloat) {
@@ -85,8 +90,11 @@ bool installed(const std::string& program) {
   return outcome.ok() && outcome->succeeded();
 }
 
-std::string disassembly(const std::string& object) {
-  const auto outcome = run_process({"arm-none-eabi-objdump", "-d", "--no-show-raw-insn", object});
+// Helium's instructions are those of coprocessors on older cores: objdump has to be told that it is read as Helium.
+std::string disassembly(const std::string& object, bool helium) {
+  std::vector<std::string> command = {"arm-none-eabi-objdump", "-d", "--no-show-raw-insn", object};
+  if (helium) command.insert(command.end(), {"-m", "armv8.1-m.main"});
+  const auto outcome = run_process(command);
   return outcome.ok() ? outcome->out : "";
 }
 
@@ -156,7 +164,7 @@ TEST(Assembly, LeavesAReservedR9Alone) {
     ASSERT_TRUE(work.ok());
     for (const std::string& object : objects_of(
              core, "arm-none-eabi-gcc", {"-O1", "-ffixed-r9", "-DINTARSIA_RESERVED_R9"}, *work)) {
-      std::istringstream lines(disassembly(object));
+      std::istringstream lines(disassembly(object, name == "m55"));
       for (std::string line; std::getline(lines, line);)
         EXPECT_FALSE(
             (line.find("r9") != std::string::npos || line.find("sb") != std::string::npos) &&
@@ -187,7 +195,7 @@ TEST(Assembly, IndirectJumpsLandOnBti) {
     std::vector<uint64_t> made, targets;  // by ADR: in this function, in those that jump
     size_t jumps = 0;
     bool jumped = false;
-    std::istringstream lines(disassembly(object) + "0 <end>:\n");
+    std::istringstream lines(disassembly(object, false) + "0 <end>:\n");
     for (std::string line; std::getline(lines, line);) {
       if (line.find(">:") != std::string::npos) {
         if (jumped) targets.insert(targets.end(), made.begin(), made.end());

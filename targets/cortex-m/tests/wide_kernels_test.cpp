@@ -73,7 +73,8 @@ class WideKernels {
         "#include <stdint.h>\n#include \"intarsia/kernels/kernels.h\"\n#include "
         "\"intarsia/targets/cortex_m/kernels.h\"\n" +
             text_,
-        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/include {2}/wide_*.c {2}/svdf.c {2}/lstm.c "
+        fmt::format("-O1 -I{0}/isa -I{0}/device -I{1}/include {2}/wide_*.c {2}/mve_wide_conv.c "
+                    "{2}/svdf.c {2}/lstm.c "
                     "{1}/src/*.c",
                     views, INTARSIA_KERNELS_DIR, sources));
     ASSERT_TRUE(program.ok()) << program.errors();
@@ -153,8 +154,8 @@ class WideCore : public ::testing::TestWithParam<const char*> {};
 TEST_P(WideCore, RandomOperators) {
   WideKernels kernels(GetParam());
   Random random(11);
-  for (const OpKind kind :
-       {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected, OpKind::Lstm})
+  for (const OpKind kind : {OpKind::Conv2d, OpKind::DepthwiseConv2d, OpKind::FullyConnected,
+                            OpKind::Lstm, OpKind::Add, OpKind::Sub})
     for (int i = 0; i < 30; ++i)
       kernels.add(testing::random_operator(random, kind, DataType::Int16));
   for (const OpKind kind : {OpKind::Svdf, OpKind::Lstm})

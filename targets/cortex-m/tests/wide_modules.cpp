@@ -38,23 +38,25 @@ Module wide_module(Random& random, const WideCase& c) {
       c.kernel_h * c.kernel_w * (c.kind == OpKind::DepthwiseConv2d ? 1 : c.channels);
   switch (c.kind) {
     case OpKind::Conv2d: {
-      b.input({1, c.height, c.width, c.channels});
+      b.input({c.batches, c.height, c.width, c.channels});
       constants(b, {c.out_channels, c.kernel_h, c.kernel_w, c.channels}, c.out_channels, 0, c);
       Conv2dAttrs attrs;
       attrs.stride_h = attrs.stride_w = c.stride;
       attrs.dilation_h = attrs.dilation_w = c.dilation;
       attrs.padding = c.padding;
+      attrs.activation = c.activation;
       b.node().attributes = attrs;
       break;
     }
     case OpKind::DepthwiseConv2d: {
-      b.input({1, c.height, c.width, c.channels});
+      b.input({c.batches, c.height, c.width, c.channels});
       constants(b, {1, c.kernel_h, c.kernel_w, c.out_channels}, c.out_channels, 3, c);
       DepthwiseConv2dAttrs attrs;
       attrs.stride_h = attrs.stride_w = c.stride;
       attrs.dilation_h = attrs.dilation_w = c.dilation;
       attrs.multiplier = c.out_channels / c.channels;
       attrs.padding = c.padding;
+      attrs.activation = c.activation;
       b.node().attributes = attrs;
       break;
     }
@@ -67,6 +69,24 @@ Module wide_module(Random& random, const WideCase& c) {
   const float input_scale = b.tensor(b.node().inputs[0]).quantization.scale[0];
   return b.finish(DataType::Int16,
                   scales({input_scale * 0.01f * 60 * std::sqrt(static_cast<float>(taps))}));
+}
+
+Module wide_sum_module(Random& random, OpKind kind, const Shape& a, const Shape& b, float a_scale,
+                       float b_scale, Activation activation) {
+  Builder builder(random, kind, DataType::Int16);
+  builder.tensor(builder.input(a)).quantization = scales({a_scale});
+  builder.tensor(builder.input(b)).quantization = scales({b_scale});
+  builder.node().attributes = BinaryAttrs{activation};
+  return builder.finish(DataType::Int16, scales({(a_scale + b_scale) * random.real(0.3f, 1.1f)}));
+}
+
+Module wide_pool_module(Random& random, OpKind kind, const Shape& shape,
+                        const Pool2dAttrs& attributes) {
+  Builder builder(random, kind, DataType::Int16);
+  const Quantization q = scales({random.real(0.0001f, 0.001f)});
+  builder.tensor(builder.input(shape)).quantization = q;
+  builder.node().attributes = attributes;
+  return builder.finish(DataType::Int16, q);
 }
 
 Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units,

@@ -16,8 +16,16 @@ struct WideCase {
   graph::Padding2d padding;
   DataType bias = DataType::Int64;
   bool extreme = false;  // all weights -128 or 127
+  int64_t batches = 1;
+  graph::Activation activation = graph::Activation::None;
 };
 graph::Module wide_module(Random& random, const WideCase& c);
+
+// A sum or a difference of int16 operands of these scales.
+graph::Module wide_sum_module(Random& random, graph::OpKind kind, const Shape& a, const Shape& b,
+                              float a_scale, float b_scale, graph::Activation activation);
+graph::Module wide_pool_module(Random& random, graph::OpKind kind, const Shape& shape,
+                               const graph::Pool2dAttrs& attributes);
 
 // One step of an LSTM layer with weights of int8; type: of its activations.
 graph::Module lstm_module(Random& random, DataType type, int64_t inputs, int64_t units,
