@@ -106,8 +106,8 @@ class Calls {
 }  // namespace
 
 std::optional<OperatorWork> operator_work(CoreClass core, const graph::Module& module,
-                                          const graph::Function& function,
-                                          const graph::Node& node, int64_t waits) {
+                                          const graph::Function& function, const graph::Node& node,
+                                          int64_t waits) {
   if (standard_lowering_refuses(module, function, node)) return std::nullopt;
   const OpView view{module, function, node};
   const LowerKernel kernel = choose_kernel(core, view, /*small=*/false, waits);

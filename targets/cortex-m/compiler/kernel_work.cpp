@@ -28,7 +28,10 @@ Window window_of(const std::vector<int64_t>& numbers) {
 }
 
 KernelWork pool(CoreClass core, const Window& w, bool average, bool wide) {
-  const int64_t bytes = core != CoreClass::Mve ? 4 : average ? 8 : 16, lanes = wide ? bytes / 2 : bytes;
+  const int64_t bytes = core != CoreClass::Mve ? 4
+                        : average              ? 8
+                                               : 16,
+                lanes = wide ? bytes / 2 : bytes;
   int64_t rows = 0, taps = 0, changes = 0, last_rows = 0, last_columns = 0;
   for (int64_t y = 0; y < w.out_h; ++y) {
     const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
@@ -134,8 +137,8 @@ KernelWork add(CoreClass core, const Add& s) {
   const int64_t other_shift = a_half ? s.b_shift : s.a_shift;
   const bool vectors = core == CoreClass::Mve && s.count >= 8 && (a_half || b_half) &&
                        (other_shift != 0 || (a_half && b_half));
-  const bool halves = core == CoreClass::Dsp && (a_half || b_half) && other_shift != 0 &&
-                      !clamps(s.low, s.high);
+  const bool halves =
+      core == CoreClass::Dsp && (a_half || b_half) && other_shift != 0 && !clamps(s.low, s.high);
   const int64_t eights = vectors ? s.count / 8 : 0, rest = halves ? 0 : s.count - 8 * eights;
   return {KernelFamily::Add,
           {1, number(eights), number(rest), number(s.a_shift != 0 ? rest : 0),
@@ -151,8 +154,9 @@ KernelWork wide_sum(CoreClass core, const Add& s, bool difference) {
   const bool quick = core == CoreClass::Dsp && half && !difference && other_shift != 0 &&
                      s.high == 32767 && (s.low == 0 || s.low == -32768);
   const int64_t eights = core == CoreClass::Mve && half ? s.count / 8 : 0;
-  return {KernelFamily::WideSum,
-          {1, number(eights), number(quick ? 0 : s.count - 8 * eights), number(quick ? s.count : 0)}};
+  return {
+      KernelFamily::WideSum,
+      {1, number(eights), number(quick ? 0 : s.count - 8 * eights), number(quick ? s.count : 0)}};
 }
 
 KernelWork product(CoreClass core, const Mul& s) {

@@ -77,17 +77,16 @@ KernelWork dsp_depthwise(const Window& w, Way way) {
   const int64_t results = blocks * lanes * groups * kOutputs,
                 all_passes = blocks * lanes * groups * passes;
   const bool quick_way = way != Way::Any;  // the others are not in assembly
-  return {
-      KernelFamily::DspDepthwise,
-      {1, number(blocks), number(ceil_div(w.out_c, kLanes) * phases * lanes * lane_words),
-       number(blocks * grids), number(blocks * staged), number(blocks * merged),
-       number(blocks * slow * lanes), number(blocks * padding), number(blocks * rows),
-       number(blocks * rows * passes), number(blocks * lanes * rows),
-       number(blocks * lanes * groups), number(quick_way ? all_passes : 0),
-       number(quick_way ? all_passes * taps : 0),
-       number(way == Way::Whole || way == Way::Limited ? results : 0),
-       number(way == Way::Limited ? results : 0), number(quick_way ? 0 : results),
-       number(quick_way ? 0 : all_passes), number(quick_way ? 0 : all_passes * taps)}};
+  return {KernelFamily::DspDepthwise,
+          {1, number(blocks), number(ceil_div(w.out_c, kLanes) * phases * lanes * lane_words),
+           number(blocks * grids), number(blocks * staged), number(blocks * merged),
+           number(blocks * slow * lanes), number(blocks * padding), number(blocks * rows),
+           number(blocks * rows * passes), number(blocks * lanes * rows),
+           number(blocks * lanes * groups), number(quick_way ? all_passes : 0),
+           number(quick_way ? all_passes * taps : 0),
+           number(way == Way::Whole || way == Way::Limited ? results : 0),
+           number(way == Way::Limited ? results : 0), number(quick_way ? 0 : results),
+           number(quick_way ? 0 : all_passes), number(quick_way ? 0 : all_passes * taps)}};
 }
 
 KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
@@ -109,27 +108,15 @@ KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
   const int64_t fours = lines * ceil_div(w.out_w, kOutputs), results = lines * w.out_w;
   // Rows of three without a loop; on a core that multiplies pairs, of those channels whose products leave room for it.
   const bool three = w.kernel_w == 3 && w.dilation_w == 1 && w.stride_w <= 2;
-  const double marked = core == CoreClass::Thumb
-                            ? number(channels_marked(table, 1)) / number(w.out_c)
-                            : 1;
+  const double marked =
+      core == CoreClass::Thumb ? number(channels_marked(table, 1)) / number(w.out_c) : 1;
   const double unrolled = three ? marked : 0, products = number(fours * taps);
   return {KernelFamily::SingleDepthwise,
-          {1,
-           number(w.in_c),
-           number(w.out_c * taps),
-           number(planes * staged),
-           number(planes * seen),
-           number(planes * (staged * columns - seen)),
-           number(rows),
-           number(rows * w.kernel_h),
-           number(lines),
-           number(fours),
-           number(fours * w.kernel_h),
-           w.stride_w == 1 ? unrolled * products : 0,
-           w.stride_w == 2 ? unrolled * products : 0,
-           (1 - unrolled) * products,
-           number(results),
-           number(way == Way::Limited ? results : 0),
+          {1, number(w.in_c), number(w.out_c * taps), number(planes * staged),
+           number(planes * seen), number(planes * (staged * columns - seen)), number(rows),
+           number(rows * w.kernel_h), number(lines), number(fours), number(fours * w.kernel_h),
+           w.stride_w == 1 ? unrolled * products : 0, w.stride_w == 2 ? unrolled * products : 0,
+           (1 - unrolled) * products, number(results), number(way == Way::Limited ? results : 0),
            number(way == Way::Any ? results : 0)}};
 }
 

@@ -49,6 +49,7 @@ class Samples {
     for (int i = 0; i < count_; ++i) {
       add(wide(OpKind::Conv2d)), add(wide_sum(i % 4 == 3 ? OpKind::Sub : OpKind::Add));
       add(wide_pool(i % 2 == 0 ? OpKind::AveragePool2d : OpKind::MaxPool2d));
+      add(sum_with_ties());
     }
     return std::move(all_);
   }
@@ -236,6 +237,20 @@ class Samples {
     b.tensor(b.input(shape)).quantization = quantised(r_.chance(50) ? 1.0f : r_.real(0.3f, 1.0f));
     b.node().attributes = graph::BinaryAttrs{activation()};
     return b.finish(DataType::Int8, quantised(r_.real(0.8f, 2.0f)));
+  }
+  // Scales whose sums lie half way between two results now and then, which no single rounding gets right.
+  graph::Module sum_with_ties() {
+    const Shape shape{1, size(1, 16), size(1, 16), channels(24)};
+    Builder b(r_, OpKind::Add, DataType::Int8);
+    const float ratio = r_.pick<float>({1.0f, 0.875f, 0.75f, 0.5f});
+    const bool first = r_.chance(50);
+    const auto quantised = [&](float scale) {
+      return graph::Quantization{{scale}, {r_.range(-128, 127)}, 0};
+    };
+    b.tensor(b.input(shape)).quantization = quantised(first ? 0.0625f : 0.0625f * ratio);
+    b.tensor(b.input(shape)).quantization = quantised(first ? 0.0625f * ratio : 0.0625f);
+    b.node().attributes = graph::BinaryAttrs{activation()};
+    return b.finish(DataType::Int8, quantised(0.0625f * r_.pick<float>({1.0f, 2.0f})));
   }
   graph::Module repeated() {
     const int64_t h = size(2, 16), w = size(2, 16), c = channels(24);

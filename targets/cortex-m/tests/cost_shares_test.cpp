@@ -154,9 +154,9 @@ TEST_P(Shares, OfTheOperatorsOfNetworks) {
 }
 
 constexpr Core kCores[] = {
-    {"cortex-m4", "mps2-an386", 80, 90}, {"cortex-m55", "mps3-an547", 80, 83},  // waits for tables of short runs are estimated too low
+    {"cortex-m4", "mps2-an386", 80, 90}, {"cortex-m55", "mps3-an547", 80, 90},
 #ifdef INTARSIA_EVERY_NETWORK
-    {"cortex-m0", "mps2-an385", 80, 90}, {"cortex-m3", "mps2-an385", 80, 89},  // float32 layers by the compiler's library are estimated too high
+    {"cortex-m0", "mps2-an385", 80, 90}, {"cortex-m3", "mps2-an385", 80, 90},
     {"cortex-m7", "mps2-an500", 80, 90}, {"cortex-m33", "mps2-an505", 80, 90},
 #endif
 };

@@ -116,7 +116,7 @@ TEST_F(Costs, FollowTheCore) {
 
 // Each is within a fifth of the count for most.
 TEST_F(Costs, OfKernelsAreNotAboveThoseOfLoops) {
-  constexpr double kSlack = 1.4;
+  constexpr double kSlack = 1.5;
   for (const graph::Module& module : usual())
     for (const char* core : {"cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7",
                              "cortex-m33", "cortex-m55", "cortex-m85"}) {
@@ -170,10 +170,6 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   EXPECT_EQ(all[1].family, KernelFamily::DspWindows);
   EXPECT_EQ(all[1].amounts[0] * 4 + all[1].amounts[3], 64);
   EXPECT_EQ(all[1].reads, 0);
-  // Few channels: pairs of them.
-  const std::vector<KernelWork> few = works_of(CoreClass::Dsp, conv(8, 16, 3, 3));
-  EXPECT_EQ(few[0].family, KernelFamily::DspConvolution);
-  EXPECT_EQ(few[0].amounts[1], 16 * 2 * 36);
   EXPECT_DOUBLE_EQ(cycles("cortex-m4", layer), *cycles_of_work(CostCore::M4, all));
   EXPECT_DOUBLE_EQ(cycles("cortex-m7", layer), *cycles_of_work(CostCore::M7, all));
   EXPECT_DOUBLE_EQ(estimate("cortex-m4", layer).clock_mhz, 120);
@@ -196,10 +192,6 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   EXPECT_EQ(paired.amounts[1], 16);
   EXPECT_EQ(paired.amounts[5], 60);
   EXPECT_EQ(paired.amounts[8] + paired.amounts[9], 16 * 36 * 16);
-  const KernelWork single = work_of(CoreClass::Thumb, conv(1, 16, 16, 3));
-  EXPECT_EQ(single.family, KernelFamily::SingleConvolution);
-  EXPECT_EQ(single.amounts[1], 4 * 36);
-  EXPECT_EQ(single.amounts[9], 3);
 
   const KernelWork row = work_of(CoreClass::Dsp, dense(1, 128, 32));
   EXPECT_EQ(row.family, KernelFamily::DspRow);
@@ -227,6 +219,16 @@ TEST_F(Costs, AreSumsOfTheirParts) {
   EXPECT_EQ(both->kernels[0].amounts[1], 4 * 2 * 16 * 2 * 18);
   EXPECT_EQ(both->kernels[1].family, KernelFamily::DspWindows);
   EXPECT_EQ(both->kernels[2].family, KernelFamily::Staging);
+
+  // Few channels: pairs of them.
+  const std::vector<KernelWork> few = works_of(CoreClass::Dsp, conv(8, 16, 3, 3));
+  EXPECT_EQ(few[0].family, KernelFamily::DspConvolution);
+  EXPECT_EQ(few[0].amounts[1], 16 * 2 * 36);
+  // One pixel of three rows.
+  const KernelWork single = work_of(CoreClass::Thumb, conv(1, 16, 16, 3));
+  EXPECT_EQ(single.family, KernelFamily::SingleConvolution);
+  EXPECT_EQ(single.amounts[1], 4 * 36);
+  EXPECT_EQ(single.amounts[9], 3);
 }
 
 TEST_F(Costs, OfEveryKernelAreKnownOnEveryCore) {
