@@ -32,7 +32,7 @@ INTARSIA_INLINE uint32_t *wide_zeros(uint32_t *column, int32_t words) {
   return column;
 }
 
-// The same of four pixels, `step` elements apart; an even number of elements.
+// `words` words of four pixels, `step` elements apart; words > 0.
 INTARSIA_OUTLINE uint32_t *wide_spread_four(uint32_t *columns, const int16_t *from, int32_t step,
                                             int32_t words) {
 #if INTARSIA_HAS_DSP_WORDS
@@ -112,23 +112,26 @@ INTARSIA_OUTLINE void wide_gather(const struct wide_staging *s, uint32_t *column
   (void)wide_zeros(column, (int32_t)(end - column) / kWidePixels);
 }
 
-// Windows of one row of outputs, beside no edge, whose rows are words.
+// Windows of one row of outputs, beside no edge.
 INTARSIA_INLINE bool wide_together(struct wide_staging *s) {
   const struct intarsia_window *w = s->w;
-  const int32_t channels = w->in_c, words = w->kernel_w * channels / 2;
+  const int32_t channels = w->in_c, step = w->stride_w * channels, all = w->kernel_w * channels;
   const int32_t x = s->x * w->stride_w - w->pad_left;
-  if (w->kernel_w * channels % 2 != 0 || s->x + kWidePixels > w->out_w || x < 0 ||
+  if (s->x + kWidePixels > w->out_w || x < 0 ||
       x + (kWidePixels - 1) * w->stride_w + w->kernel_w > w->in_w)
     return false;
   uint32_t *columns = s->columns;
   int32_t y = s->y * w->stride_h - w->pad_top;
   for (int32_t ky = w->kernel_h; ky > 0; --ky, y += w->dilation_h) {
-    if (y >= 0 && y < w->in_h) {
-      columns = wide_spread_four(columns, s->image + (y * w->in_w + x) * channels,
-                                 w->stride_w * channels, words);
-    } else {
-      for (int32_t i = 0; i < kWidePixels * words; ++i) *columns++ = 0;
+    if (y < 0 || y >= w->in_h) {
+      for (int32_t i = 0; i < kWidePixels * ((all + 1) / 2); ++i) *columns++ = 0;
+      continue;
     }
+    const int16_t *row = s->image + (y * w->in_w + x) * channels;
+    if (all > 1) columns = wide_spread_four(columns, row, step, all / 2);
+    if (all % 2 == 0) continue;
+    row += all - 1;
+    for (int32_t i = 0; i < kWidePixels; ++i, row += step) *columns++ = (uint16_t)*row;
   }
   while (columns != s->columns + kWidePixels * s->words) *columns++ = 0;
   return true;
