@@ -139,6 +139,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small) {
       if (real) return float_kernel(core, view);
       return wide ? wide_kernel(core, view) : conv_kernel(core, view, small);
     case graph::OpKind::DepthwiseConv2d:
+      if (real) return float_depthwise_kernel(core, view);
       return wide ? wide_kernel(core, view) : depthwise_kernel(core, view, small);
     case graph::OpKind::Add:
     case graph::OpKind::Sub:
