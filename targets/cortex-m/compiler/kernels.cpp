@@ -117,6 +117,7 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/lstm.def"
 #undef FIELD
                             }};
+  all["intarsia_mve_depthwise_s16"] = wide;
   for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {
     all[core + "wide_conv_s16"] = all[core + "wide_depthwise_s16"] = wide;
     all[core + "svdf_s8"] = all[core + "svdf_s16"] = svdf;
