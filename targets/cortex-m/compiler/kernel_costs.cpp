@@ -23,7 +23,8 @@ enum class Family {
   Staging,     // of an element of the windows that it lays together
   Real,        // a convolution in single precision
   RealWindow,  // of an element of its windows
-  RealRow,     // a fully connected layer of one row in single precision
+  RealDepthwise,
+  RealRow,  // a fully connected layer of one row in single precision
   Matrices,
   Columns,  // of an element of the second matrix, and of a row of the first
 };
@@ -82,6 +83,7 @@ std::optional<Family> family_of(const OpView& view) {
                                                                         : Family::Convolution;
     case DepthwiseConv2d:
       if (wide) return Family::WideDepthwise;
+      if (real) return Family::RealDepthwise;
       return view.in(0).shape[3] == 1 ? Family::Convolution : Family::Depthwise;
     case AveragePool2d:
     case MaxPool2d:

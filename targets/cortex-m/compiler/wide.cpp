@@ -305,6 +305,40 @@ LowerKernel depthwise_of(CoreClass core, const WideOperator& read) {
   };
 }
 
+// One stream for each block of eight channels: device/wide.h.
+LowerKernel mve_depthwise_of(const WideOperator& read, const std::vector<WideChannel>& channels) {
+  constexpr int64_t kLanes = 8, kMostBlock = 4096;
+  const Wide& w = read.wide;
+  const int64_t block_bytes = kLanes * (w.kernel_h * w.kernel_w + 12);
+  if (w.in_c != w.out_c || block_bytes > kMostBlock) return nullptr;
+  return [read, channels, block_bytes](OpLowering& op) {
+    const Wide& w = read.wide;
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    std::vector<uint8_t> bytes;
+    for (int64_t first = 0; first < w.out_c; first += kLanes) {
+      const auto words = [&](int64_t WideChannel::*field) {
+        for (const int64_t lane : {0, 2, 4, 6, 1, 3, 5, 7})
+          append_word(bytes, first + lane < w.out_c
+                                 ? channels[static_cast<size_t>(first + lane)].*field
+                                 : 0);
+      };
+      words(&WideChannel::bias);
+      const std::vector<uint8_t> weights = depthwise_weights(CoreClass::Mve, read, {first});
+      bytes.insert(bytes.end(), weights.begin(), weights.end());
+      words(&WideChannel::multiplier);
+      words(&WideChannel::shift);
+    }
+    const BufferId scratch = op.b.local("scratch", DataType::Int8, {block_bytes}, 4);
+    const auto count = static_cast<int64_t>(bytes.size()) / 4;
+    const BufferId weights = op.constant("weights", DataType::Int32, {count}, std::move(bytes),
+                                         tir::ConstantUse::Weights);
+    return call_kernel(
+        op.b.func(),
+        {"intarsia_mve_depthwise_s16", w.values(), {op.in(0)}, op.out(), scratch, {weights}});
+  };
+}
+
 }  // namespace
 
 LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
@@ -316,11 +350,17 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
     return nullptr;
   const std::optional<WideOperator> op = read(view);
   if (!op) return nullptr;
-  if (is_depthwise && op->wide.in_c != 1) return depthwise_of(core, *op);
-  if (std::optional<std::vector<WideChannel>> channels = short_channels(view, *op)) {
+  const std::optional<std::vector<WideChannel>> channels = short_channels(view, *op);
+  if (is_depthwise && op->wide.in_c != 1) {
+    if (LowerKernel kernel =
+            core == CoreClass::Mve && channels ? mve_depthwise_of(*op, *channels) : nullptr)
+      return kernel;
+    return depthwise_of(core, *op);
+  }
+  if (channels) {
     LowerKernel kernel =
         core == CoreClass::Mve
-            ? mve_wide_conv_kernel({window_of(op->wide), op->rows, std::move(*channels)}, waits)
+            ? mve_wide_conv_kernel({window_of(op->wide), op->rows, *channels}, waits)
             : dsp_conv_of(*op, *channels);
     if (kernel) return kernel;
   }
