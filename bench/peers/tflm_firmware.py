@@ -111,7 +111,7 @@ def board_copy(board, folder, libraries=(), zero_wait_states=False):
     copy = folder / "boards" / board
     shutil.copytree(ROOT / "boards" / board, copy)
     description = json.loads((copy / "board.json").read_text())
-    for core in description["cores"]:
+    for core in [*description["cores"], *description.get("also_runs", [])]:
         core["flags"] += [f"-L{library}" for library in libraries]
     for memory in description["memories"] if zero_wait_states else []:
         memory.pop("cycles_per_access", None)

@@ -101,7 +101,11 @@ static int32_t to_int16(int32_t value) {
 
 static int32_t leading_zeros(uint32_t value) {  // of a value above zero
   int32_t zeros = 0;
-  for (; (value & UINT32_C(0x80000000)) == 0; value <<= 1) ++zeros;
+  for (int32_t half = 16; half > 0; half /= 2) {
+    if (value >> (32 - half) != 0) continue;
+    zeros += half;
+    value <<= half;
+  }
   return zeros;
 }
 
@@ -122,11 +126,9 @@ void intarsia_softmax_s16(const int16_t* input, int16_t* output, int32_t count, 
   const int32_t zeros = leading_zeros(sum);
   const int32_t scaled = (int32_t)((((int64_t)sum << (zeros - 1)) + (1 << 13)) >> 14);
   const int32_t factor = look_up(reciprocal, to_int16(scaled - (1 << 15) - (1 << 16)));
-  const int32_t right = 31 - zeros;
-  for (int32_t i = 0; i < count; ++i) {
-    int64_t value = ((int64_t)output[i] * factor + ((int64_t)1 << (right - 1))) >> right;
-    if (value < 0) value = 0;
-    if (value > 32767) value = 32767;
-    output[i] = (int16_t)value;
+  const int32_t right = 31 - zeros, half = (int32_t)(UINT32_C(1) << (right - 1));
+  for (int32_t i = 0; i < count; ++i) {  // both below 2^15 and not negative
+    const int32_t value = (output[i] * factor + half) >> right;
+    output[i] = (int16_t)(value > 32767 ? 32767 : value);
   }
 }

@@ -275,8 +275,16 @@ class Counter {
     if (!pointers_.insert({buffer, terms}).second) return;
     constexpr double kFew = 2;
     double variables = 0;
-    for (const auto& [var, factor] : terms)
-      if (factor != 0) charge(LoopStep::Pointer, depths_[var.at()]), ++variables;
+    size_t innermost = 0;
+    bool apart = false;
+    for (const auto& [var, factor] : terms) {
+      if (factor == 0) continue;
+      charge(LoopStep::Pointer, depths_[var.at()]), ++variables;
+      if (depths_[var.at()] < innermost) continue;
+      innermost = depths_[var.at()];
+      apart = factor != 1;
+    }
+    if (apart) charge(LoopStep::Stride, innermost);
     // Addresses that are made of more are computed anew for every element.
     charge(LoopStep::FarPointer, depth(), std::max(0.0, variables - kFew));
   }

@@ -94,14 +94,17 @@ std::optional<StagedCall> make_call(const OpView& v, const StagedPart& part) {
   return fits ? std::optional(std::move(call)) : std::nullopt;
 }
 
+bool is_float_product(CoreClass core, const OpView& view) {
+  const auto is_float = [&](size_t input) { return view.in(input).type == DataType::Float32; };
+  return core >= CoreClass::Dsp && is_float(0) && is_float(1) && !view.is_constant(0) &&
+         view.is_constant(1) && (!view.has(2) || (view.is_constant(2) && is_float(2)));
+}
+
 }  // namespace
 
 LowerKernel float_kernel(CoreClass core, const OpView& view) {
   constexpr size_t kMostParts = 16;
-  const auto is_float = [&](size_t input) { return view.in(input).type == DataType::Float32; };
-  if (core < CoreClass::Dsp || !is_float(0) || !is_float(1) || view.is_constant(0) ||
-      !view.is_constant(1) || (view.has(2) && !(view.is_constant(2) && is_float(2))))
-    return nullptr;
+  if (!is_float_product(core, view)) return nullptr;
   std::vector<StagedPart> parts;
   if (view.node.kind == graph::OpKind::FullyConnected)
     parts.push_back(part_of_rows(view));
@@ -115,6 +118,40 @@ LowerKernel float_kernel(CoreClass core, const OpView& view) {
     calls.push_back(std::move(*call));
   }
   return [calls](OpLowering& op) { return lower_staged(op, calls); };
+}
+
+LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view) {
+  if (!is_float_product(core, view)) return nullptr;
+  const auto& a = view.node.attrs<graph::DepthwiseConv2dAttrs>();
+  const Shape &in = view.in(0).shape, &weights = view.in(1).shape, &out = view.out().shape;
+  if (in[3] != out[3] || out[3] < kLanes) return nullptr;
+  const FloatRange range = activation_range(a.activation);
+  Window w;
+  w.batches = in[0], w.in_h = in[1], w.in_w = in[2], w.in_c = in[3];
+  w.out_h = out[1], w.out_w = out[2], w.out_c = out[3];
+  w.kernel_h = weights[1], w.kernel_w = weights[2];
+  w.stride_h = a.stride_h, w.stride_w = a.stride_w;
+  w.dilation_h = a.dilation_h, w.dilation_w = a.dilation_w;
+  w.pad_top = a.padding.top, w.pad_left = a.padding.left;
+  w.low = range.low ? 1 : 0, w.high = range.high ? 1 : 0;
+  if (!w.fits()) return nullptr;
+  return [w, range](OpLowering& op) {
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    const std::vector<float> bias = op.view.has(2) ? floats_of(op.view, 2) : std::vector<float>{};
+    std::vector<uint8_t> table;
+    append(table, range.low.value_or(0.0f)), append(table, range.high.value_or(0.0f));
+    for (size_t c = 0; c < static_cast<size_t>(w.out_c); ++c)
+      append(table, bias.empty() ? 0.0f : bias[c]);
+    const BufferId filter =
+        op.constant("weights", DataType::Float32, {w.kernel_h * w.kernel_w, w.out_c},
+                    op.view.stored_bytes(1), tir::ConstantUse::Weights);
+    const BufferId limits = op.constant("channels", DataType::Float32, {w.out_c + 2},
+                                        std::move(table), tir::ConstantUse::Weights);
+    return call_kernel(
+        op.b.func(),
+        {"intarsia_depthwise_f32", w.values(), {op.in(0)}, op.out(), {}, {filter, limits}});
+  };
 }
 
 }  // namespace intarsia::targets::cortex_m

@@ -267,6 +267,26 @@ KernelWork wide_convolution(CoreClass core, const Wide& w) {
           number(pixels)};
 }
 
+// Eight channels with Helium, whose constants are copied first.
+KernelWork mve_wide_depthwise(const Wide& w) {
+  constexpr int64_t kLanes = 8, kTables = 3 * 32;
+  const int64_t blocks = ceil_div(w.out_c, kLanes),
+                block_bytes = kTables + kLanes * w.kernel_h * w.kernel_w;
+  int64_t whole = 0, edges = 0, rows = 0, taps = 0;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    for (int64_t x = 0; x < w.out_w; ++x) {
+      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
+      (seen == w.kernel_h && columns == w.kernel_w ? whole : edges) += 1;
+      rows += seen, taps += seen * columns;
+    }
+  }
+  const int64_t n = w.batches * blocks;
+  return {KernelFamily::MveWideDepthwise,
+          {1, number(blocks), number(blocks * block_bytes), number(n * whole), number(n * edges),
+           number(n * rows), number(n * taps)}};
+}
+
 KernelWork wide_depthwise(CoreClass core, const Wide& w) {
   const int64_t lanes = core == CoreClass::Mve ? 8 : 4, blocks = ceil_div(w.out_c, lanes);
   int64_t rows = 0, taps = 0;
@@ -334,6 +354,8 @@ std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
   if (name.ends_with("lstm_s16")) return {lstm(core, Lstm(numbers), true)};
   if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));
   if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
+  if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
+  if (name == "depthwise_f32") return {real_depthwise(window_of(numbers))};
   if (name.ends_with("wide_depthwise_s16")) return {wide_depthwise(core, Wide(numbers))};
   return {};
 }

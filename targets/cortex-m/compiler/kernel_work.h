@@ -51,6 +51,8 @@ KernelWork thumb_depthwise(CoreClass core, const Window& w, Way way,
                            std::span<const uint8_t> table);
 KernelWork mve_depthwise(const Window& w, KernelFamily family);
 
+KernelWork real_depthwise(const Window& w);
+
 std::vector<KernelWork> staged(CoreClass core, const std::string& kernel,
                                const std::vector<int64_t>& numbers);
 

@@ -141,7 +141,7 @@ KernelWork dsp_wide_convolution(const Window& w) {
   const int64_t image = w.out_h * w.out_w, row = w.kernel_w * w.in_c,
                 row_words = ceil_div(row, int64_t{2}), words = round_up(w.kernel_h * row_words, 2);
   int64_t together = 0, together_words = 0, alone = 0, rows = 0, copied_words = 0, zeros = 0,
-          edge_rows = 0;
+          edge_rows = 0, odd_rows = 0;
   const auto gather = [&](int64_t pixel) {
     const int64_t oy = pixel % image / w.out_w, x = pixel % w.out_w * w.stride_w - w.pad_left;
     const int64_t seen = inside(oy * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
@@ -153,9 +153,10 @@ KernelWork dsp_wide_convolution(const Window& w) {
   for (; pixel + 4 <= pixels; pixel += 4) {
     const int64_t oy = pixel % image / w.out_w, ox = pixel % w.out_w,
                   x = ox * w.stride_w - w.pad_left;
-    if (row % 2 == 0 && ox + 4 <= w.out_w && x >= 0 && x + 3 * w.stride_w + w.kernel_w <= w.in_w) {
+    if (ox + 4 <= w.out_w && x >= 0 && x + 3 * w.stride_w + w.kernel_w <= w.in_w) {
       const int64_t seen = inside(oy * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
-      together += seen, together_words += seen * row_words, zeros += 4 * (words - seen * row_words);
+      together += seen, together_words += seen * (row / 2), odd_rows += row % 2 * seen;
+      zeros += 4 * (words - seen * row_words);
     } else {
       for (int64_t i = 0; i < 4; ++i) gather(pixel + i);
     }
@@ -170,7 +171,7 @@ KernelWork dsp_wide_convolution(const Window& w) {
            number(fours), number(rest > 0 ? pairs * words / 2 : 0), number(rest > 0 ? pairs : 0),
            number(rest * w.out_c), number(together), number(together_words), number(alone),
            number(rows), number(copied_words), number(edge_rows), number(edge_rows * row),
-           number(zeros)},
+           number(zeros), number(odd_rows)},
           number(fours + (rest > 0 ? 1 : 0))};
 }
 

@@ -160,4 +160,30 @@ KernelWork mve_depthwise(const Window& w, KernelFamily family) {
           number(n * strips)};
 }
 
+// In single precision: four channels of four pixels, or of one (device/float_depthwise.c).
+KernelWork real_depthwise(const Window& w) {
+  const int64_t blocks = ceil_div(w.out_c, kLanes);
+  const int64_t reach = (w.kernel_w - 1) * w.dilation_w;
+  int64_t fours = 0, four_rows = 0, four_taps = 0, ones = 0, one_rows = 0, one_taps = 0;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t rows = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    for (int64_t x = 0; x < w.out_w;) {
+      const int64_t left = x * w.stride_w - w.pad_left;
+      if (x + kOutputs <= w.out_w && left >= 0 &&
+          left + (kOutputs - 1) * w.stride_w + reach < w.in_w) {
+        ++fours, four_rows += rows, four_taps += rows * w.kernel_w, x += kOutputs;
+      } else {
+        ++ones, one_rows += rows, ++x;
+        one_taps += rows * inside(left, w.kernel_w, w.dilation_w, w.in_w);
+      }
+    }
+  }
+  const int64_t n = w.batches * blocks, results = w.pixels() * blocks * kLanes;
+  return {KernelFamily::RealDepthwise,
+          {1, number(w.batches * (fours + ones)), number(n * fours), number(n * four_rows),
+           number(n * four_taps), number(n * ones), number(n * one_rows), number(n * one_taps),
+           number(results), number(w.low != 0 ? results : 0), number(w.high != 0 ? results : 0)},
+          number(w.batches * (fours + ones))};
+}
+
 }  // namespace intarsia::targets::cortex_m

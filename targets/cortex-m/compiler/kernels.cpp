@@ -117,6 +117,7 @@ ConstantStructs kernel_structs() {
 #include "intarsia/targets/cortex_m/lstm.def"
 #undef FIELD
                             }};
+  all["intarsia_mve_depthwise_s16"] = wide;
   for (const std::string core : {"intarsia_dsp_", "intarsia_mve_"}) {
     all[core + "wide_conv_s16"] = all[core + "wide_depthwise_s16"] = wide;
     all[core + "svdf_s8"] = all[core + "svdf_s16"] = svdf;
@@ -140,6 +141,7 @@ LowerKernel choose_kernel(CoreClass core, const OpView& view, bool small, int64_
       if (real) return float_kernel(core, view);
       return wide ? wide_kernel(core, view, waits) : conv_kernel(core, view, small, waits);
     case graph::OpKind::DepthwiseConv2d:
+      if (real) return float_depthwise_kernel(core, view);
       return wide ? wide_kernel(core, view, waits) : depthwise_kernel(core, view, small);
     case graph::OpKind::Add:
     case graph::OpKind::Sub:

@@ -54,6 +54,7 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t 
 LowerKernel staged_kernel(CoreClass core, const OpView& view, bool small);
 // In single precision: convolutions of all kinds but depthwise ones, and fully connected layers.
 LowerKernel float_kernel(CoreClass core, const OpView& view);
+LowerKernel float_depthwise_kernel(CoreClass core, const OpView& view);
 LowerKernel depthwise_kernel(CoreClass core, const OpView& view, bool small);
 LowerKernel sum_kernel(CoreClass core, const OpView& view);  // of Add and Sub
 bool is_sum_of_activations(const OpView& view);  // all that sum_kernel takes, and little more

@@ -193,6 +193,47 @@ bool is_worth_it(const Wide& w) {
   return ours < loops + pixels * 8 * w.kernel_h;
 }
 
+// device/dsp_kernels.h. Fewer than four pixels are left to the kernel of one.
+LowerKernel dsp_conv_of(const WideOperator& read, const std::vector<WideChannel>& channels) {
+  constexpr int64_t kPixels = 4;
+  Window w = window_of(read.wide);
+  if (w.pixels() < kPixels || (w.dilation_w != 1 && w.kernel_w != 1)) return nullptr;
+  const int64_t row = w.kernel_w * w.in_c, filled = round_up(row, 2);
+  const int64_t run = round_up(w.kernel_h * filled, 4);
+  const int64_t scratch_halves = kPixels * run + round_up(row, 2);
+  if (2 * scratch_halves > kMostScratch || !w.fits()) return nullptr;
+  return [read, channels, w, row, filled, run, scratch_halves](OpLowering& op) {
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    std::vector<uint8_t> bytes, table;
+    const int64_t rows = round_up(w.out_c, 2);
+    const auto weight = [&](int64_t channel, int64_t at) {
+      const int64_t ky = at / filled, element = at % filled;
+      return channel < w.out_c && ky < w.kernel_h && element < row
+                 ? read.rows[static_cast<size_t>(channel)][static_cast<size_t>(ky * row + element)]
+                 : int8_t{0};
+    };
+    for (int64_t first = 0; first < rows; first += 2)
+      for (int64_t element = 0; element < run; ++element)
+        for (const int64_t channel : {first, first + 1})
+          bytes.push_back(static_cast<uint8_t>(weight(channel, element)));
+    for (int64_t c = 0; c < rows; ++c) {
+      const WideChannel channel =
+          c < w.out_c ? channels[static_cast<size_t>(c)] : WideChannel{0, 0, -1};
+      append_word(table, channel.bias), append_word(table, channel.multiplier);
+      append_word(table, int64_t{1} << (-channel.shift - 1)), append_word(table, -channel.shift);
+    }
+    const BufferId scratch = op.b.local("scratch", DataType::Int16, {scratch_halves}, 4);
+    const BufferId weights = op.constant("weights", DataType::Int8, {rows, run}, std::move(bytes),
+                                         tir::ConstantUse::Weights);
+    const BufferId constants = op.constant("channels", DataType::Int32, {rows, 4}, std::move(table),
+                                           tir::ConstantUse::Weights);
+    return call_kernel(
+        op.b.func(),
+        {"intarsia_dsp_conv_s16", w.values(), {op.in(0)}, op.out(), scratch, {weights, constants}});
+  };
+}
+
 LowerKernel conv_of(CoreClass core, const WideOperator& read) {
   const Wide& w = read.wide;
   if (!is_worth_it(w)) return nullptr;
@@ -264,6 +305,40 @@ LowerKernel depthwise_of(CoreClass core, const WideOperator& read) {
   };
 }
 
+// One stream for each block of eight channels: device/wide.h.
+LowerKernel mve_depthwise_of(const WideOperator& read, const std::vector<WideChannel>& channels) {
+  constexpr int64_t kLanes = 8, kMostBlock = 4096;
+  const Wide& w = read.wide;
+  const int64_t block_bytes = kLanes * (w.kernel_h * w.kernel_w + 12);
+  if (w.in_c != w.out_c || block_bytes > kMostBlock) return nullptr;
+  return [read, channels, block_bytes](OpLowering& op) {
+    const Wide& w = read.wide;
+    op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c}},
+               Shape{w.batches, w.out_h, w.out_w, w.out_c});
+    std::vector<uint8_t> bytes;
+    for (int64_t first = 0; first < w.out_c; first += kLanes) {
+      const auto words = [&](int64_t WideChannel::*field) {
+        for (const int64_t lane : {0, 2, 4, 6, 1, 3, 5, 7})
+          append_word(bytes, first + lane < w.out_c
+                                 ? channels[static_cast<size_t>(first + lane)].*field
+                                 : 0);
+      };
+      words(&WideChannel::bias);
+      const std::vector<uint8_t> weights = depthwise_weights(CoreClass::Mve, read, {first});
+      bytes.insert(bytes.end(), weights.begin(), weights.end());
+      words(&WideChannel::multiplier);
+      words(&WideChannel::shift);
+    }
+    const BufferId scratch = op.b.local("scratch", DataType::Int8, {block_bytes}, 4);
+    const auto count = static_cast<int64_t>(bytes.size()) / 4;
+    const BufferId weights = op.constant("weights", DataType::Int32, {count}, std::move(bytes),
+                                         tir::ConstantUse::Weights);
+    return call_kernel(
+        op.b.func(),
+        {"intarsia_mve_depthwise_s16", w.values(), {op.in(0)}, op.out(), scratch, {weights}});
+  };
+}
+
 }  // namespace
 
 LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
@@ -275,12 +350,20 @@ LowerKernel wide_kernel(CoreClass core, const OpView& view, int64_t waits) {
     return nullptr;
   const std::optional<WideOperator> op = read(view);
   if (!op) return nullptr;
-  if (is_depthwise && op->wide.in_c != 1) return depthwise_of(core, *op);
-  if (core == CoreClass::Mve)
-    if (std::optional<std::vector<WideChannel>> channels = short_channels(view, *op))
-      if (LowerKernel kernel =
-              mve_wide_conv_kernel({window_of(op->wide), op->rows, std::move(*channels)}, waits))
-        return kernel;
+  const std::optional<std::vector<WideChannel>> channels = short_channels(view, *op);
+  if (is_depthwise && op->wide.in_c != 1) {
+    if (LowerKernel kernel =
+            core == CoreClass::Mve && channels ? mve_depthwise_of(*op, *channels) : nullptr)
+      return kernel;
+    return depthwise_of(core, *op);
+  }
+  if (channels) {
+    LowerKernel kernel =
+        core == CoreClass::Mve
+            ? mve_wide_conv_kernel({window_of(op->wide), op->rows, *channels}, waits)
+            : dsp_conv_of(*op, *channels);
+    if (kernel) return kernel;
+  }
   return conv_of(core, *op);
 }
 

@@ -198,7 +198,7 @@ INTARSIA_INLINE void pixels_by_four(const struct intarsia_window *w, const uint3
       const struct intarsia_window *w, const uint32_t *columns, int8_t *output,                       \
       const int8_t *weights, const struct intarsia_channel *channels, int32_t groups) {               \
     const struct four_pixels work = intarsia_four_pixels(w, columns, columns + 8 * groups, output, channels, groups, 8); \
-    INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FIRST_UNIT, INTARSIA_UNITS, INTARSIA_ENTRIES, result, limit); \
+    INTARSIA_FOUR_PIXELS(work, weights, channels, INTARSIA_FIRST_UNIT, INTARSIA_UNITS, INTARSIA_ENTRIES, result, limit, "strb.w", "1", "2"); \
   }
 // clang-format on
 #else

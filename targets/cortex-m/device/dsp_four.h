@@ -110,11 +110,20 @@ INTARSIA_INLINE struct four_pixels intarsia_four_pixels(const struct intarsia_wi
   "ldr.w r3, [sp, #28]\n" INTARSIA_FOUR_CLAMP(a) INTARSIA_FOUR_CLAMP(b) INTARSIA_FOUR_CLAMP(c) \
       INTARSIA_FOUR_CLAMP(d)
 
-// The whole: `table` are the halfword offsets of the entries, one for each unit of `loop`, labels 50 and on, and the end's.
-#define INTARSIA_FOUR_PIXELS(work, weights, channels, first, loop, table, result, limit) \
-  register const int8_t *weight __asm__("r0") = weights;                                 \
-  register const struct intarsia_channel *channel __asm__("r1") = channels;              \
-  register const struct four_pixels *at __asm__("r2") = &work;                           \
+// Of int16, in one step as mve_wide_conv.c says.
+#define INTARSIA_FOUR_WIDE(sum) \
+  "smmla " #sum ", " #sum       \
+  ", r2, r3\n"                  \
+  "asr.w " #sum ", " #sum       \
+  ", r4\n"                      \
+  "ssat " #sum ", #16, " #sum "\n"
+
+// The whole: results are stored by `store`, and `one` and `two` of them are so many bytes; `table` are the halfword offsets of the entries, one for each unit of `loop`, labels 50 and on, and the end's.
+#define INTARSIA_FOUR_PIXELS(work, weights, channels, first, loop, table, result, limit, store, \
+                             one, two)                                                          \
+  register const int8_t *weight __asm__("r0") = weights;                                        \
+  register const struct intarsia_channel *channel __asm__("r1") = channels;                     \
+  register const struct four_pixels *at __asm__("r2") = &work;                                  \
   __asm__ volatile(                                                                         \
       INTARSIA_SAVE_R7                                                                      \
       "ldm.w r2, {r3, r4, r5, r6, r7, r8, r9, r10, r11}\n"                                  \
@@ -146,19 +155,19 @@ INTARSIA_INLINE struct four_pixels intarsia_four_pixels(const struct intarsia_wi
       "ldr.w r4, [sp, #12]\n"                                                               \
       "add.w r1, r1, #32\n"                                                                 \
       "add.w r5, r2, r3\n"                                                                  \
-      "strb.w r6, [r2]\n"                                                                   \
+      store " r6, [r2]\n"                                                                   \
       "cmp.w r1, r4\n"                                                                      \
       "add.w r4, r2, r3, lsl #1\n"                                                          \
-      "strb.w r7, [r5]\n"                                                                   \
+      store " r7, [r5]\n"                                                                   \
       "add.w r3, r5, r3, lsl #1\n"                                                          \
-      "strb.w r8, [r4]\n"                                                                   \
-      "strb.w r9, [r3]\n"                                                                   \
+      store " r8, [r4]\n"                                                                   \
+      store " r9, [r3]\n"                                                                   \
       "bhi.w 5f\n"                                                                          \
-      "strb.w r10, [r2, #1]\n"                                                              \
-      "strb.w r11, [r5, #1]\n"                                                              \
-      "strb.w r12, [r4, #1]\n"                                                              \
-      "strb.w lr, [r3, #1]\n"                                                               \
-      "add.w r2, r2, #2\n"                                                                  \
+      store " r10, [r2, #" one "]\n"                                                              \
+      store " r11, [r5, #" one "]\n"                                                              \
+      store " r12, [r4, #" one "]\n"                                                              \
+      store " lr, [r3, #" one "]\n"                                                               \
+      "add.w r2, r2, #" two "\n"                                                                  \
       "str.w r2, [sp, #16]\n"                                                               \
       "bne.w 1b\n"                                                                          \
       "5: add.w sp, sp, #36\n"                                                              \

@@ -47,6 +47,17 @@ void intarsia_dsp_conv_by_four_limited_s8(const struct intarsia_window *window, 
                                           int8_t *output, int8_t *scratch, const int8_t *weights,
                                           const int32_t *channels);
 
+// Convolution of int16 activations with int8 weights, whose sums fit 32 bits.
+//
+// A run is kernel_h rows of kernel_w * in_c elements, each filled to an even number, and all to a multiple of four.
+// weights: as of intarsia_dsp_conv_s8, of elements 0 and 1 where that has 0 and 2, and of 2 and 3.
+// channels: of each, the one that fills up included, a bias, the multiplier times 2^16, half of the shift's last bit, and the shift less
+// 16, at least 1.
+// scratch, word-aligned: four runs, and a row of the window.
+void intarsia_dsp_conv_s16(const struct intarsia_window *window, const int16_t *input,
+                           int16_t *output, int16_t *scratch, const int8_t *weights,
+                           const int32_t *channels);
+
 // Depthwise convolution.
 //
 // Channels in blocks of four, the last of which overlaps the one before where they are no multiple of

@@ -73,6 +73,11 @@ void intarsia_staged_conv_f32(const struct intarsia_staged *staged, const float 
                               float *results, int8_t *scratch, const float *weights_of_groups,
                               const float *tables);
 
+// Depthwise convolution in single precision; in_c == out_c >= 4. weights: [kernel_h * kernel_w][out_c]. table: the least and the greatest
+// result, which hold where `low` and `high` are not 0, and the biases.
+void intarsia_depthwise_f32(const struct intarsia_window *window, const float *input, float *output,
+                            const float *weights, const float *table);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,9 @@
 // Depthwise convolutions of int16 activations: channels side by side, no copies.
+#include <stddef.h>
+
 #include "intarsia/targets/cortex_m/optimise.h"
+
+#include "intarsia/targets/cortex_m/bytes.h"
 #include "intarsia/targets/cortex_m/wide_dot.h"
 #include "intarsia/targets/cortex_m/wide_results.h"
 
@@ -204,4 +208,146 @@ void intarsia_mve_wide_depthwise_s16(const struct intarsia_wide *w, const int16_
                                                          &channels[first + lane], least, most);
         }
       }
+}
+
+// ---- eight channels with Helium whose sums and products are of 32 bits ----
+
+enum { kTableBytes = 32 };  // of eight words
+
+// A window; the assembly knows the layout. Steps and rests in bytes.
+struct wide_taps {
+  const int16_t *x;
+  const int8_t *weights;
+  int32_t rows, columns;
+  int32_t step, row_rest;  // of the input
+  int32_t weights_rest;
+  int32_t lanes;
+  const int8_t *biases, *scales;
+  int16_t *output;
+  int32_t low, high;
+};
+
+#if INTARSIA_HAS_MVE
+_Static_assert(offsetof(struct wide_taps, rows) == 8 && offsetof(struct wide_taps, step) == 16 &&
+                   offsetof(struct wide_taps, weights_rest) == 24 &&
+                   offsetof(struct wide_taps, lanes) == 28 &&
+                   offsetof(struct wide_taps, biases) == 32 &&
+                   offsetof(struct wide_taps, scales) == 36 &&
+                   offsetof(struct wide_taps, output) == 40 &&
+                   offsetof(struct wide_taps, low) == 44,
+               "the assembly's numbers");
+#endif
+
+// Results as mve_wide_conv.c makes them; q2 and q3 have those of the even and of the odd channels.
+INTARSIA_OUTLINE void eight_results(const struct wide_taps *taps) {
+#if INTARSIA_HAS_MVE
+  register const struct wide_taps *at __asm__("r12") = taps;
+  __asm__ volatile(
+      "ldr r6, [r12, #32]\n"
+      "vldrw.32 q2, [r6]\n"
+      "vldrw.32 q3, [r6, #16]\n"
+      "ldm.w r12, {r0, r1, r2, r3, r4, r5}\n"
+      "ldr.w r8, [r12, #28]\n"
+      "vctp.16 r8\n"
+      "cbz r2, 3f\n"
+      "ldr.w r6, [r12, #24]\n"
+      "1: dls lr, r3\n"
+      "2: vldrb.s16 q1, [r1], #8\n"
+      "vpst\n"
+      "vldrht.u16 q0, [r0]\n"
+      "add r0, r4\n"
+      "vmullb.s16 q4, q0, q1\n"
+      "vmullt.s16 q5, q0, q1\n"
+      "vadd.i32 q2, q2, q4\n"
+      "vadd.i32 q3, q3, q5\n"
+      "le lr, 2b\n"
+      "add r0, r5\n"
+      "add r1, r6\n"
+      "subs r2, #1\n"
+      "bne 1b\n"
+      "3: ldr.w r6, [r12, #36]\n"
+      "vldrw.32 q0, [r6]\n"
+      "vmulh.s32 q2, q2, q0\n"
+      "vldrw.32 q1, [r6, #16]\n"
+      "vmulh.s32 q3, q3, q1\n"
+      "vldrw.32 q0, [r6, #32]\n"
+      "vrshl.s32 q2, q2, q0\n"
+      "vldrw.32 q1, [r6, #48]\n"
+      "vrshl.s32 q3, q3, q1\n"
+      "ldrd r2, r3, [r12, #44]\n"
+      "vqmovnb.s32 q4, q2\n"
+      "ldr.w r6, [r12, #40]\n"
+      "vdup.16 q0, r2\n"
+      "vqmovnt.s32 q4, q3\n"
+      "vdup.16 q1, r3\n"
+      "vmax.s16 q4, q4, q0\n"
+      "vmin.s16 q4, q4, q1\n"
+      "vpst\n"
+      "vstrht.16 q4, [r6]\n"
+      : "+r"(at)
+      :
+      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r8", "lr", "q0", "q1", "q2", "q3", "q4",
+        "q5" INTARSIA_CLOBBERS_PREDICATE, "cc", "memory");
+#else
+  for (int32_t lane = 0; lane < taps->lanes; ++lane) {
+    const int32_t at = 4 * (lane % 2 * 4 + lane / 2);
+    const int16_t *x = taps->x + lane;
+    const int8_t *weight = taps->weights + lane;
+    int32_t sum, multiplier, left;
+    memcpy(&sum, taps->biases + at, sizeof sum);
+    memcpy(&multiplier, taps->scales + at, sizeof multiplier);
+    memcpy(&left, taps->scales + kTableBytes + at, sizeof left);
+    for (int32_t row = 0; row < taps->rows; ++row) {
+      for (int32_t column = 0; column < taps->columns; ++column) {
+        sum += *x * *weight;
+        x += taps->step / 2, weight += kMveLanes;
+      }
+      x += taps->row_rest / 2, weight += taps->weights_rest;
+    }
+    const int32_t scaled = (int32_t)(((int64_t)sum * multiplier) >> 32);
+    taps->output[lane] =
+        (int16_t)intarsia_clamp_i32((scaled + (1 << (-left - 1))) >> -left, taps->low, taps->high);
+  }
+#endif
+}
+
+// Block by block, so that its constants are copied once and read without waiting.
+void intarsia_mve_depthwise_s16(const struct intarsia_wide *w, const int16_t *input,
+                                int16_t *output, int8_t *scratch, const int32_t *weights) {
+  const int32_t out_c = w->out_c, all_taps = w->kernel_h * w->kernel_w;
+  const int32_t block_bytes = 3 * kTableBytes + kMveLanes * all_taps;
+  const int32_t reach_h = (w->kernel_h - 1) * w->dilation_h, row = w->in_w * out_c,
+                reach_w = (w->kernel_w - 1) * w->dilation_w;
+  const int8_t *block = (const int8_t *)weights;
+  struct wide_taps taps;
+  taps.low = w->low, taps.high = w->high;
+  taps.biases = scratch;
+  taps.scales = scratch + block_bytes - 2 * kTableBytes;
+  taps.step = 2 * w->dilation_w * out_c;
+  for (int32_t first = 0; first < out_c; first += kMveLanes, block += block_bytes) {
+    const int16_t *image = input + first;
+    taps.output = output + first;
+    taps.lanes = intarsia_min_i32(kMveLanes, out_c - first);
+    (void)intarsia_copy(scratch, block, block_bytes);
+    for (int32_t n = 0; n < w->batches; ++n, image += w->in_h * row)
+      for (int32_t oy = 0; oy < w->out_h; ++oy) {
+        const int32_t top = oy * w->stride_h - w->pad_top;
+        const bool rows_inside = top >= 0 && top + reach_h < w->in_h;
+        for (int32_t ox = 0; ox < w->out_w; ++ox, taps.output += out_c) {
+          const int32_t left = ox * w->stride_w - w->pad_left;
+          taps.weights = scratch + kTableBytes;
+          if (rows_inside && left >= 0 && left + reach_w < w->in_w) {
+            taps.x = image + top * row + left * out_c;
+            taps.rows = w->kernel_h, taps.columns = w->kernel_w;
+          } else {
+            const struct part part = part_at(w, image, oy, ox);
+            taps.x = part.input, taps.rows = part.rows, taps.columns = part.columns;
+            taps.weights += kMveLanes * part.tap;
+          }
+          taps.row_rest = 2 * w->dilation_h * row - taps.columns * taps.step;
+          taps.weights_rest = kMveLanes * (w->kernel_w - taps.columns);
+          eight_results(&taps);
+        }
+      }
+  }
 }

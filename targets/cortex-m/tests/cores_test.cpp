@@ -31,7 +31,8 @@ std::vector<graph::Module> cases(const std::string& core) {
     for (graph::Module& module : make()) all.push_back(std::move(module));
   // The others have loops for floats and int16.
   if (core != "cortex-m0" && core != "cortex-m3")
-    for (const auto& make : {float_convolutions, wide_convolutions, wide_sums_and_poolings})
+    for (const auto& make : {float_convolutions, float_depthwise_convolutions, wide_convolutions,
+                             wide_sums_and_poolings})
       for (graph::Module& module : make()) all.push_back(std::move(module));
 #ifndef INTARSIA_EVERY_CASE
   constexpr size_t kEach = 5;

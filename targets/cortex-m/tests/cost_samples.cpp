@@ -50,6 +50,7 @@ class Samples {
       add(wide(OpKind::Conv2d)), add(wide_sum(i % 4 == 3 ? OpKind::Sub : OpKind::Add));
       add(wide_pool(i % 2 == 0 ? OpKind::AveragePool2d : OpKind::MaxPool2d));
       add(sum_with_ties());
+      if (i % 2 == 0) add(wide(OpKind::DepthwiseConv2d)), add(real_depthwise());
     }
     return std::move(all_);
   }
@@ -276,6 +277,13 @@ class Samples {
     c.out_channels = kind == OpKind::Conv2d ? channels(24) : c.channels;
     c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
     return wide_module(r_, c);
+  }
+  graph::Module real_depthwise() {
+    WideCase c{OpKind::DepthwiseConv2d, size(3, 12), size(3, 14), channels(32), 0};
+    c.out_channels = c.channels, c.kernel_h = c.kernel_w = r_.range(2, 3);
+    c.stride = r_.range(1, 2), c.activation = activation();
+    c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
+    return float_depthwise_module(r_, c);
   }
   graph::Module wide_sum(OpKind kind) {
     const Shape shape{1, size(1, 16), size(1, 16), channels(24)};

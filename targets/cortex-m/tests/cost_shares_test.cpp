@@ -154,10 +154,14 @@ TEST_P(Shares, OfTheOperatorsOfNetworks) {
 }
 
 constexpr Core kCores[] = {
-    {"cortex-m4", "mps2-an386", 80, 90}, {"cortex-m55", "mps3-an547", 80, 90},
+    {"cortex-m4", "mps2-an386", 80, 90},
+    {"cortex-m55", "mps3-an547", 80, 90},
 #ifdef INTARSIA_EVERY_NETWORK
-    {"cortex-m0", "mps2-an385", 80, 90}, {"cortex-m3", "mps2-an385", 80, 88},  // layers of floats by the compiler's library: zeros are quicker
-    {"cortex-m7", "mps2-an500", 80, 90}, {"cortex-m33", "mps2-an505", 80, 90},
+    {"cortex-m0", "mps2-an385", 80, 90},
+    {"cortex-m3", "mps2-an385", 80,
+     88},  // layers of floats by the compiler's library: zeros are quicker
+    {"cortex-m7", "mps2-an500", 80, 90},
+    {"cortex-m33", "mps2-an505", 80, 90},
 #endif
 };
 INSTANTIATE_TEST_SUITE_P(Cores, Shares, ::testing::ValuesIn(kCores), [](const auto& info) {

@@ -227,6 +227,7 @@ TEST(Floats, HaveKernelsOnCoresWithAFloatingPointUnit) {
   for (const char* core : {"cortex-m4", "cortex-m55"}) {
     KernelProgram kernels(core);
     kernels.add(float_convolutions());
+    kernels.add(float_depthwise_convolutions());
     EXPECT_EQ(kernels.tuned(), kernels.count());
     check(kernels);
   }

@@ -55,7 +55,8 @@ KernelProgram operators_for(const SettingCore& core) {
       kernels.add(wide[(2 * i + 1) * wide.size() / (2 * each)]);
   }
   // In single precision, where there are kernels.
-  const std::vector<graph::Module> floats = float_convolutions();
+  std::vector<graph::Module> floats = float_convolutions();
+  for (graph::Module& module : float_depthwise_convolutions()) floats.push_back(std::move(module));
   for (size_t i = 0; i < floats.size(); i += kEachFloat) {
     KernelProgram one(core.target);
     one.add(floats[i]);

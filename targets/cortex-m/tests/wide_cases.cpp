@@ -102,4 +102,25 @@ std::vector<graph::Module> wide_sums_and_poolings() {
   return modules;
 }
 
+std::vector<graph::Module> float_depthwise_convolutions() {
+  std::vector<graph::Module> modules;
+  Random random(33);
+  for (int i = 0; i < 60; ++i) {
+    WideCase c;
+    c.kind = OpKind::DepthwiseConv2d;
+    c.batches = i % 7 == 0 ? 2 : 1;
+    c.height = i % 4 == 0 ? 1 : random.range(1, 8);
+    c.width = random.range(1, 15);
+    c.channels = c.out_channels = random.range(4, 19);
+    c.kernel_h = i % 4 == 0 ? 1 : random.range(1, 4);
+    c.kernel_w = random.range(1, 5);
+    c.stride = random.range(1, 3);
+    c.dilation = i % 5 == 1 ? 2 : 1;
+    c.padding = any_padding(random, c);
+    c.activation = any_activation(random);
+    modules.push_back(float_depthwise_module(random, c));
+  }
+  return modules;
+}
+
 }  // namespace intarsia::test::cortex_m

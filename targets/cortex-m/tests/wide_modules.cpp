@@ -71,6 +71,21 @@ Module wide_module(Random& random, const WideCase& c) {
                   scales({input_scale * 0.01f * 60 * std::sqrt(static_cast<float>(taps))}));
 }
 
+Module float_depthwise_module(Random& random, const WideCase& c) {
+  Builder b(random, OpKind::DepthwiseConv2d, DataType::Float32);
+  b.input({c.batches, c.height, c.width, c.channels});
+  b.constant({1, c.kernel_h, c.kernel_w, c.channels}, DataType::Float32, {}, 0, 0);
+  if (random.chance(80)) b.constant({c.channels}, DataType::Float32, {}, 0, 0);
+  DepthwiseConv2dAttrs attrs;
+  attrs.stride_h = attrs.stride_w = c.stride;
+  attrs.dilation_h = attrs.dilation_w = c.dilation;
+  attrs.multiplier = 1;
+  attrs.padding = c.padding;
+  attrs.activation = c.activation;
+  b.node().attributes = attrs;
+  return b.finish(DataType::Float32, {});
+}
+
 Module wide_sum_module(Random& random, OpKind kind, const Shape& a, const Shape& b, float a_scale,
                        float b_scale, Activation activation) {
   Builder builder(random, kind, DataType::Int16);
