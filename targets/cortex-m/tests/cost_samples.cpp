@@ -51,6 +51,7 @@ class Samples {
       add(wide_pool(i % 2 == 0 ? OpKind::AveragePool2d : OpKind::MaxPool2d));
       add(sum_with_ties());
       if (i % 2 == 0) add(wide(OpKind::DepthwiseConv2d)), add(real_depthwise());
+      if (i % 2 == 0) add(row_mean()), add(wide_dense()), add(wide_otherwise(i / 2));
     }
     return std::move(all_);
   }
@@ -284,6 +285,26 @@ class Samples {
     c.stride = r_.range(1, 2), c.activation = activation();
     c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
     return float_depthwise_module(r_, c);
+  }
+  // Those that kernels with sums of 32 bits, or with one filter a channel, leave.
+  graph::Module wide_otherwise(int which) {
+    WideCase c{which % 2 == 0 ? OpKind::Conv2d : OpKind::DepthwiseConv2d,
+               size(2, 10),
+               size(4, 10),
+               channels(16),
+               0,
+               r_.range(1, 3),
+               r_.range(1, 3)};
+    c.out_channels = which % 2 == 0 ? channels(16) : c.channels * r_.range(2, 3);
+    if (which % 2 == 0) c.bias = DataType::Int32;
+    return wide_module(r_, c);
+  }
+  graph::Module wide_dense() {
+    return wide_module(r_, {OpKind::FullyConnected, 1, 1, channels(200), channels(60)});
+  }
+  graph::Module row_mean() {
+    return plain_module(r_, OpKind::Mean, graph::ReduceAttrs{{3}, true},
+                        {1, size(1, 10), size(1, 10), channels(100)});
   }
   graph::Module wide_sum(OpKind kind) {
     const Shape shape{1, size(1, 16), size(1, 16), channels(24)};
