@@ -37,12 +37,12 @@ int64_t strip_bytes(const Window& w, int64_t rows, int64_t pixels) {
 }
 
 // An even number of pixels, and not too few of them.
-void choose_strips(Window& w) {
+void choose_strips(Window& w, int64_t most_bytes) {
   w.strip_h = 1, w.strip_w = w.out_w;
   while (w.strip_h < w.out_h && (w.strip_w % 2 != 0 || w.strip_h * w.strip_w < kStripPixels) &&
-         strip_bytes(w, w.strip_h + 1, w.strip_w) <= kStripBytes)
+         strip_bytes(w, w.strip_h + 1, w.strip_w) <= most_bytes)
     ++w.strip_h;
-  while (w.strip_h == 1 && w.strip_w > 2 && strip_bytes(w, 1, w.strip_w) > kStripBytes)
+  while (w.strip_h == 1 && w.strip_w > 2 && strip_bytes(w, 1, w.strip_w) > most_bytes)
     w.strip_w = round_up(w.strip_w, 2) - 2;
 }
 
@@ -164,7 +164,7 @@ LowerKernel mve_wide_conv_kernel(WideConv conv) {
   Window w = conv.window;
   w.in_c *= kHalf;
   const bool in_place = w.kernel_h == 1 && !padded(w);
-  if (!in_place) choose_strips(w);
+  if (!in_place) choose_strips(w, kHalf * kStripBytes);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
   return [conv, w, in_place](OpLowering& op) {
     op.declare({Shape{w.batches, w.in_h, w.in_w, w.in_c / kHalf}},
@@ -189,7 +189,7 @@ LowerKernel mve_conv_kernel(const Conv& conv, const Channels& channels) {
   Window w = conv.window;
   simplify(w);
   const bool in_place = w.kernel_h == 1 && !padded(w);
-  if (!in_place) choose_strips(w);
+  if (!in_place) choose_strips(w, kStripBytes);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
   const bool one_pixel = in_place && w.pixels() == 1;
   return [conv, channels, w, one_pixel](OpLowering& op) {
