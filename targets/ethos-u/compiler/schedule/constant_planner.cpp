@@ -22,6 +22,8 @@ constexpr double kMemoryPerTime = 2;
 constexpr size_t kMostBudgets = 4;
 // The same when the operations have been cut into slices, and nothing else changes: each takes less.
 constexpr size_t kMostSliceBudgets = 16;
+// Another size has to be better by what the estimate leaves open in any case.
+constexpr double kWorthLess = 0.99;
 // What a slice adds to the constants of a core: its scales and its weights end where 16 bytes do, each half of
 // that away on average, and its weights begin with the header of a section.
 constexpr double kSectionHeaderBytes = 4.5;
@@ -131,7 +133,7 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
   return plan_of_slices(std::move(plan), base);
 }
 
-// Slices find room in other sizes of fast memory than whole operations, for which the sizes were that have been tried.
+// Slices find room in less fast memory than whole operations, for which the sizes were that have been tried.
 PrefetchPlan ConstantPlanner::plan_of_slices(PrefetchPlan plan, int64_t base) {
   const std::vector<PrefetchUnit> units = prefetch_units(true);
   std::vector<int64_t> constants;
@@ -142,8 +144,9 @@ PrefetchPlan ConstantPlanner::plan_of_slices(PrefetchPlan plan, int64_t base) {
   };
   for (const int64_t size :
        npu::fast_memory_sizes(draft_.live_bytes(), constants, kMostSliceBudgets)) {
+    if (size >= plan.peak_bytes) break;
     PrefetchPlan other = prefetch_.plan(units, size);
-    if (score(other) < score(plan)) plan = std::move(other);
+    if (score(other) < kWorthLess * score(plan)) plan = std::move(other);
   }
   return plan;
 }
