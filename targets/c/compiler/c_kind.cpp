@@ -8,25 +8,28 @@
 #include <fmt/format.h>
 
 #include "intarsia/builtin_targets.h"
+#include "intarsia/plugin/standard_lowering.h"
+#include "loop_work.h"
 
 namespace intarsia::targets::c {
 namespace {
 
-enum class Column { Mainline, Baseline };
+// Of loop_costs.def.
+enum class Column { M0, M3, M4, M7, M33, M55 };
 
 struct Core {
   const char* name;
   const char* summary;
   double clock_mhz;
   Column column;
-  double cycles_per_instruction;
+  double time;
   const char* float_abi;
   const char* extensions;  // words
 };
 
 constexpr Core kCores[] = {
-#define CORE(name, summary, mhz, column, cycles, float_abi, extensions) \
-  {name, summary, mhz, Column::column, cycles, float_abi, extensions},
+#define CORE(name, summary, mhz, column, time, float_abi, extensions) \
+  {name, summary, mhz, Column::column, time, float_abi, extensions},
 #include "intarsia/targets/c/cores.def"
 #undef CORE
 };
@@ -35,100 +38,6 @@ const Core* find_core(const std::string& name) {
   const auto found = std::find_if(std::begin(kCores), std::end(kCores),
                                   [&](const Core& core) { return core.name == name; });
   return found == std::end(kCores) ? nullptr : found;
-}
-
-enum class Family {
-#define FAMILY(name, ...) name,
-#include "intarsia/targets/c/portable.def"
-#undef FAMILY
-};
-
-struct Instructions {
-  double per_step, per_result;
-};
-
-Instructions instructions_of(Family family, Column column) {
-  static constexpr Instructions kTable[][2] = {
-#define FAMILY(name, step, result, baseline_step, baseline_result) \
-  {{step, result}, {baseline_step, baseline_result}},
-#include "intarsia/targets/c/portable.def"
-#undef FAMILY
-  };
-  return kTable[static_cast<size_t>(family)][column == Column::Mainline ? 0 : 1];
-}
-
-Family family_of(const graph::Function& function, const graph::Node& node) {
-  using enum graph::OpKind;
-  switch (node.kind) {
-    case Conv2d:
-    case TransposeConv2d:
-    case BatchMatmul:
-      return Family::Convolution;
-    case DepthwiseConv2d:
-      return Family::Depthwise;
-    case FullyConnected: {
-      const Shape& out = function.tensor(node.outputs[0]).shape;
-      return element_count(out) == out.back() ? Family::Row : Family::Convolution;
-    }
-    case AveragePool2d:
-    case MaxPool2d:
-    case L2Pool2d:
-      return Family::Window;
-    case Mean:
-    case Sum:
-    case ReduceMax:
-    case ReduceMin:
-    case ReduceProd:
-    case ReduceAny:
-    case ReduceAll:
-    case ArgMax:
-    case ArgMin:
-      return Family::Reduction;
-    case Softmax:
-    case LogSoftmax:
-      return Family::Exponential;
-    case Svdf:
-    case Lstm:
-      return Family::Recurrent;
-    case Pad:
-    case PadV2:
-    case MirrorPad:
-    case Concat:
-    case Pack:
-    case Split:
-    case Unpack:
-    case Slice:
-    case Transpose:
-    case SpaceToDepth:
-    case DepthToSpace:
-    case SpaceToBatch:
-    case BatchToSpace:
-    case Gather:
-    case GatherNd:
-    case BroadcastTo:
-    case Tile:
-    case ResizeNearest:
-      return Family::Move;
-    case Reshape:
-      return Family::Alias;
-    default:
-      return Family::Elementwise;
-  }
-}
-
-double portable_instructions(Column column, const graph::Function& function,
-                             const graph::Node& node) {
-  double results = 0;
-  for (const graph::TensorId id : node.outputs)
-    if (id.valid()) results += static_cast<double>(element_count(function.tensor(id).shape));
-  const Family family = family_of(function, node);
-  double steps = static_cast<double>(graph::mac_count(function, node));
-  if (const auto* pool = std::get_if<graph::Pool2dAttrs>(&node.attributes))
-    steps = results * static_cast<double>(pool->filter_h * pool->filter_w);
-  if (family == Family::Reduction)
-    steps = static_cast<double>(element_count(function.tensor(node.inputs[0]).shape));
-  const Instructions each = instructions_of(family, column);
-  return each.per_step * steps + each.per_result * results;
 }
 
 // An element of -mattr: the extension, and whether the core is said to have it. Without it is "-dsp", or "+nodsp" as
@@ -232,12 +141,31 @@ KindSpec make_spec() {
   return spec;
 }
 
-CostEstimate cost_of_loops(const Target& target, const graph::Module&,
-                           const graph::Function& function, const graph::Node& node) {
+constexpr double kStepCycles[kLoopSteps][6] = {
+#define STEP(name, m0, m3, m4, m7, m33, m55) {m0, m3, m4, m7, m33, m55},
+#include "intarsia/targets/c/loop_costs.def"
+#undef STEP
+};
+
+// Row tiles are left out: they are chosen for the whole model.
+CostEstimate cost_of_loops(const Target& target, const graph::Module& module,
+                           const graph::Function& function, const LoweringOptions& options) {
   const Core* core = find_core(target.get_string("mcpu"));
   INTARSIA_CHECK(core != nullptr, "the catalogue admits only cores of the table");
-  return {portable_instructions(core->column, function, node) * core->cycles_per_instruction,
-          core->clock_mhz};
+  LoweringOptions whole = options;
+  whole.ram_budget = std::nullopt;
+  whole.on_progress = {};
+  const Result<tir::LoweredFunction> lowered = standard_graph_to_tir(module, function, whole);
+  CostEstimate estimate{0, core->clock_mhz};
+  if (!lowered.ok()) return estimate;
+  for (const tir::Func& func : lowered->module.funcs) {
+    if (func.node.empty()) continue;  // the schedule, and copies from its inputs to its results
+    const LoopWork work = work_of_loops(func);
+    for (size_t step = 0; step < kLoopSteps; ++step)
+      estimate.cycles +=
+          core->time * work[step] * kStepCycles[step][static_cast<size_t>(core->column)];
+  }
+  return estimate;
 }
 
 }  // namespace
@@ -245,7 +173,7 @@ CostEstimate cost_of_loops(const Target& target, const graph::Module&,
 void add_kinds(TargetRegistry& registry) {
   TargetKind kind;
   kind.spec = make_spec();
-  kind.cost = sum_of_operators(cost_of_loops);
+  kind.cost = cost_of_loops;
   registry.add(std::move(kind));
 }
 

@@ -16,13 +16,14 @@ namespace {
 struct Core {
   const char* name;
   CoreClass core_class;
+  CostCore cost_core;
   double time, constant_bytes;  // bytes per cycle
   const char *cmsis, *rust;
 };
 
 constexpr Core kCores[] = {
-#define CORE(name, core_class, time, bytes, cmsis, rust) \
-  {name, CoreClass::core_class, time, bytes, cmsis, rust},
+#define CORE(name, core_class, column, time, bytes, cmsis, rust) \
+  {name, CoreClass::core_class, CostCore::column, time, bytes, cmsis, rust},
 #include "intarsia/targets/cortex_m/cores.def"
 #undef CORE
 };
@@ -147,12 +148,33 @@ std::optional<CoreNames> names_of(const Target& target) {
   return names;
 }
 
+// Without an extension, a core runs kernels of cores that never have it; those columns are nearest.
+CostCore column_of(const Core& core, CoreClass used) {
+  if (used == core.core_class) return core.cost_core;
+  return used == CoreClass::Long ? CostCore::M3 : CostCore::M33;
+}
+
+// Of the board's memory with the constants, where a board is known: its wait states.
+std::optional<int32_t> waits_of(const LoweringOptions& options) {
+  if (options.memory == nullptr || options.memory->open) return std::nullopt;
+  for (const MemoryPool& pool : options.memory->pools)
+    if (pool.holds_constants) return pool.cycles_per_access - 1;
+  return std::nullopt;
+}
+
 // Kernels are made for `--optimise balanced`, as which they are counted.
 std::optional<double> cycles_of(const Target& target, const graph::Module& module,
-                                const graph::Function& function, const graph::Node& node) {
-  const auto cycles = kernel_cycles(class_of(target), module, function, node);
-  if (!cycles) return std::nullopt;
+                                const graph::Function& function, const graph::Node& node,
+                                const LoweringOptions& options) {
+  const CoreClass used = class_of(target);
+  const auto work = operator_work(used, module, function, node, constant_waits(options));
+  if (!work) return std::nullopt;
   const Core& core = *find_core(target);
+  const auto cycles = cycles_of_work(column_of(core, used), work->kernels);
+  if (!cycles) return std::nullopt;
+  constexpr double kWord = 4;
+  if (const auto waits = waits_of(options))
+    return *cycles * core.time + work->constant_bytes / kWord * *waits;
   return std::max(*cycles * core.time, constant_bytes(function, node) / core.constant_bytes);
 }
 

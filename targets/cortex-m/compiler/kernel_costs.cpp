@@ -1,153 +1,134 @@
 #include "kernel_costs.h"
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <span>
 #include <variant>
 
+#include "intarsia/plugin/overloaded.h"
 #include "intarsia/plugin/standard_lowering.h"
 
 namespace intarsia::targets::cortex_m {
 namespace {
 
-enum class Family {
-  Convolution,
-  Depthwise,
-  Row,  // a fully connected layer of one row
-  Window,
-  Sum,
-  Product,
-  Reduction,
-  Softmax,
-  WideConvolution,
-  WideDepthwise,
-  Recurrent,
-  Staged,      // a convolution by stages
-  Staging,     // of an element of the windows that it lays together
-  Real,        // a convolution in single precision
-  RealWindow,  // of an element of its windows
-  RealDepthwise,
-  RealRow,  // a fully connected layer of one row in single precision
-  Matrices,
-  Columns,  // of an element of the second matrix, and of a row of the first
-};
+constexpr size_t kMostParts = 25;
 
 struct Cost {
-  CoreClass core;
-  Family family;
-  double per_step, per_result;
+  CostCore core;
+  KernelFamily family;
+  std::array<double, kMostParts> cycles;
 };
 
 constexpr Cost kCosts[] = {
-#define COST(core, family, per_step, per_result) \
-  {CoreClass::core, Family::family, per_step, per_result},
+#define COST(core, family, ...) {CostCore::core, KernelFamily::family, {__VA_ARGS__}},
 #include "intarsia/targets/cortex_m/kernel_costs.def"
 #undef COST
 };
 
-// Grouped, or dilated by columns: conv_kernel leaves them.
-bool is_staged(const OpView& view) {
-  const Shape& weights = view.in(1).shape;
-  return view.in(0).type == DataType::Int8 &&
-         (weights[3] != view.in(0).shape[3] ||
-          (view.node.attrs<graph::Conv2dAttrs>().dilation_w != 1 && weights[2] != 1));
-}
+// Calls of kernels in a function, which may lie in loops of known bounds.
+class Calls {
+ public:
+  Calls(CoreClass core, const tir::Func& func, const tir::Module& constants)
+      : core_(core), func_(func), constants_(constants) {}
 
-// Channels that are computed from one window.
-double channels_together(const OpView& view) {
-  if (view.node.kind == graph::OpKind::FullyConnected)
-    return static_cast<double>(view.out().shape.back());
-  const int64_t out = view.out().shape[3];
-  const auto* transposed = std::get_if<graph::TransposeConv2dAttrs>(&view.node.attributes);
-  if (transposed == nullptr)
-    return static_cast<double>(out * view.in(1).shape[3] / view.in(0).shape[3]);
-  const int64_t stride = transposed->stride_w;
-  const bool all = transposed->pad_left == 0 && view.in(1).shape[2] % stride == 0 &&
-                   view.out().shape[2] % stride == 0;
-  return static_cast<double>(all ? out * stride : out);
-}
-
-std::optional<Family> family_of(const OpView& view) {
-  using enum graph::OpKind;
-  const bool wide = view.in(0).type == DataType::Int16, real = view.in(0).type == DataType::Float32;
-  switch (view.node.kind) {
-    case Conv2d:
-      if (real) return Family::Real;
-      if (is_staged(view)) return Family::Staged;
-      return wide ? Family::WideConvolution : Family::Convolution;
-    case TransposeConv2d:
-      return real ? Family::Real : Family::Staged;
-    case FullyConnected:
-      if (wide) return Family::WideConvolution;
-      if (real)
-        return element_count(view.out().shape) == view.out().shape.back() ? Family::RealRow
-                                                                          : Family::Real;
-      return element_count(view.out().shape) == view.out().shape.back() ? Family::Row
-                                                                        : Family::Convolution;
-    case DepthwiseConv2d:
-      if (wide) return Family::WideDepthwise;
-      if (real) return Family::RealDepthwise;
-      return view.in(0).shape[3] == 1 ? Family::Convolution : Family::Depthwise;
-    case AveragePool2d:
-    case MaxPool2d:
-      return Family::Window;
-    case Add:
-    case Sub:
-      return Family::Sum;
-    case Mul:
-      return Family::Product;
-    case BatchMatmul:
-      return Family::Matrices;
-    case Mean:
-    case Sum:
-      return Family::Reduction;
-    case Softmax:
-      return Family::Softmax;
-    case Svdf:
-    case Lstm:
-      return Family::Recurrent;
-    default:
-      return std::nullopt;
+  std::optional<OperatorWork> collect() {
+    visit(func_.body, 1);
+    if (!known_) return std::nullopt;
+    return std::move(work_);
   }
-}
 
-double steps_of(const OpView& view, const graph::Function& function, Family family) {
-  if (family == Family::Reduction) return static_cast<double>(element_count(view.in(0).shape));
-  if (const auto* pool = std::get_if<graph::Pool2dAttrs>(&view.node.attributes))
-    return static_cast<double>(element_count(view.out().shape) * pool->filter_h * pool->filter_w);
-  return static_cast<double>(graph::mac_count(function, view.node));
-}
+ private:
+  void visit(const tir::Stmt& stmt, double times) {
+    std::visit(
+        overloaded{[&](const tir::Seq& n) {
+                     for (const tir::Stmt& inner : n.statements) visit(inner, times);
+                   },
+                   [&](const tir::For& n) {
+                     const auto* lo = std::get_if<tir::IntImm>(&n.lo->node);
+                     const auto* hi = std::get_if<tir::IntImm>(&n.hi->node);
+                     known_ = known_ && lo != nullptr && hi != nullptr;
+                     if (!known_) return;
+                     visit(n.body, times * static_cast<double>(hi->value - lo->value));
+                   },
+                   [&](const tir::If& n) { visit(n.then_body, times); },
+                   [&](const tir::Let& n) { visit(n.body, times); },
+                   // A row that is laid out several times, element by element.
+                   [&](const tir::Store&) {
+                     add({KernelFamily::Element, {times}, 0});
+                   },
+                   [](const tir::Call&) {}, [&](const tir::Intrinsic& n) { call(n, times); }},
+        stmt->node);
+  }
 
-// Sums are not tried out: finding their numbers takes a millisecond each, and fails for few scales.
-bool has_kernel(CoreClass core, const OpView& view, Family family) {
-  if (family == Family::Sum) return is_sum_of_activations(view);
-  return choose_kernel(core, view, /*small=*/false) != nullptr;
-}
+  void call(const tir::Intrinsic& n, double times) {
+    std::vector<int64_t> numbers;
+    std::span<const uint8_t> table;  // the last constant
+    double bytes = 0;
+    for (const auto& operand : n.operands) {
+      if (const auto* run = std::get_if<tir::BufferRun>(&operand)) {
+        const tir::Buffer& buffer = func_.buffer(run->buffer);
+        if (buffer.scope != tir::Scope::Constant) continue;
+        table = constants_.constant(buffer.constant).bytes.vector();
+        bytes += static_cast<double>(table.size());
+      } else if (const auto* number =
+                     std::get_if<tir::IntImm>(&std::get<tir::Expr>(operand)->node)) {
+        numbers.push_back(number->value);
+      }
+    }
+    std::vector<KernelWork> works = work_of_call(core_, n.name, numbers, table);
+    known_ = known_ && !works.empty();
+    for (KernelWork& work : works) {
+      for (double& amount : work.amounts) amount *= times;
+      work_.constant_bytes += times * work.reads * bytes;
+      add(std::move(work));
+    }
+  }
+
+  void add(KernelWork work) {
+    const auto same =
+        std::find_if(work_.kernels.begin(), work_.kernels.end(),
+                     [&](const KernelWork& other) { return other.family == work.family; });
+    if (same == work_.kernels.end()) {
+      work_.kernels.push_back(std::move(work));
+      return;
+    }
+    for (size_t i = 0; i < work.amounts.size(); ++i) same->amounts[i] += work.amounts[i];
+  }
+
+  CoreClass core_;
+  const tir::Func& func_;
+  const tir::Module& constants_;
+  OperatorWork work_;
+  bool known_ = true;
+};
 
 }  // namespace
 
-std::optional<double> kernel_cycles(CoreClass core, const graph::Module& module,
-                                    const graph::Function& function, const graph::Node& node) {
+std::optional<OperatorWork> operator_work(CoreClass core, const graph::Module& module,
+                                          const graph::Function& function, const graph::Node& node,
+                                          int64_t waits) {
   if (standard_lowering_refuses(module, function, node)) return std::nullopt;
   const OpView view{module, function, node};
-  const std::optional<Family> family = family_of(view);
-  if (!family || !has_kernel(core, view, *family)) return std::nullopt;
-  const auto cost_of = [&](Family wanted, double steps, double results) -> std::optional<double> {
-    for (const Cost& cost : kCosts)
-      if (cost.core == core && cost.family == wanted)
-        return cost.per_step * steps + cost.per_result * results;
-    return std::nullopt;
-  };
-  const double steps = steps_of(view, function, *family);
-  std::optional<double> cycles =
-      cost_of(*family, steps, static_cast<double>(element_count(view.out().shape)));
-  if (cycles && *family == Family::Staged)
-    *cycles += cost_of(Family::Staging, steps / channels_together(view), 0).value_or(0);
-  if (cycles && *family == Family::Real)
-    *cycles += cost_of(Family::RealWindow, steps / channels_together(view), 0).value_or(0);
-  if (cycles && *family == Family::Matrices) {
-    const Shape& out = view.out().shape;
-    const auto rows = static_cast<double>(out[out.size() - 2]);
-    *cycles +=
-        cost_of(Family::Columns, steps / rows, element_count(out) / static_cast<double>(out.back()))
-            .value_or(0);
+  const LowerKernel kernel = choose_kernel(core, view, /*small=*/false, waits);
+  if (!kernel) return std::nullopt;
+  tir::Module constants;
+  operators::ConstantPool pool(module, constants);
+  OpLowering op(view, "kernel", pool);
+  tir::Stmt body = kernel(op);
+  const tir::Func func = op.b.finish(std::move(body));
+  return Calls(core, func, constants).collect();
+}
+
+std::optional<double> cycles_of_work(CostCore core, const std::vector<KernelWork>& kernels) {
+  double cycles = 0;
+  for (const KernelWork& work : kernels) {
+    const auto cost = std::find_if(std::begin(kCosts), std::end(kCosts), [&](const Cost& row) {
+      return row.core == core && row.family == work.family;
+    });
+    if (cost == std::end(kCosts)) return std::nullopt;
+    for (size_t part = 0; part < work.amounts.size(); ++part)
+      cycles += work.amounts[part] * cost->cycles.at(part);
   }
   return cycles;
 }

@@ -2,13 +2,27 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
-#include "kernels.h"
+#include "kernel_work.h"
 
 namespace intarsia::targets::cortex_m {
 
-// Cycles of the operator on the first core of the class; nothing where it has no kernel and runs as portable loops.
-std::optional<double> kernel_cycles(CoreClass core, const graph::Module& module,
-                                    const graph::Function& function, const graph::Node& node);
+// Cores that have a column of isa/kernel_costs.def.
+enum class CostCore { M0, M3, M4, M7, M33, M55 };
+
+// How often the parts of an operator's kernels run, and bytes of their constants that are read; nothing where it has no
+// kernel and runs as portable loops.
+struct OperatorWork {
+  std::vector<KernelWork> kernels;
+  double constant_bytes = 0;
+};
+// Waits as choose_kernel has them.
+std::optional<OperatorWork> operator_work(CoreClass core, const graph::Module& module,
+                                          const graph::Function& function, const graph::Node& node,
+                                          int64_t waits = 0);
+
+// Without wait states. Nothing where a kernel has no row for the core.
+std::optional<double> cycles_of_work(CostCore core, const std::vector<KernelWork>& kernels);
 
 }  // namespace intarsia::targets::cortex_m

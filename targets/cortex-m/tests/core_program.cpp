@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "board/board_firmware.h"
+#include "build/count_cycles.h"
 #include "support/files.h"
 #include "support/process.h"
 
@@ -209,6 +210,8 @@ Result<std::string> build(const board::Board& board, const board::Core& core,
     for (std::string& kernel : kernel_sources()) build.sources.push_back(std::move(kernel));
     build.flags = strict_flags();
     build.flags.insert(build.flags.begin(), request.optimise);
+    // Loops that are unrolled as a whole leave weights that nothing reads: no fault of what is counted.
+    if (request.count_cycles) build.flags.emplace_back("-Wno-unused-const-variable");
   }
   build.linker_script_path = folder + "/board.ld";
   INTARSIA_TRY_VOID(write_file(build.linker_script_path, board::linker_script(board)));
@@ -220,12 +223,22 @@ Result<std::string> build(const board::Board& board, const board::Core& core,
   return build.output;
 }
 
-Result<board::CountRequest> counting(const std::string& program, const std::string& folder) {
+Result<board::CountRequest> counting(const board::Board& board, const board::Core& core,
+                                     const CoreRequest& request, const std::string& program,
+                                     const std::string& folder) {
   board::CountRequest count;
   count.plugin = folder + "/count.so";
   count.output = folder + "/count.txt";
+  if (request.count_cycles) {
+    BuildSetting setting;
+    setting.board = board, setting.core = core, setting.resource_root = INTARSIA_SOURCE_DIR;
+    count.core = core.name, count.listing = folder + "/code.txt";
+    INTARSIA_TRY_VOID(build::write_cycle_listing(setting, program, count.listing));
+  }
   INTARSIA_TRY(const ProcessOutcome made,
-               run_process(board::count_plugin_command(INTARSIA_SOURCE_DIR, count.plugin)));
+               run_process(request.count_cycles
+                               ? board::cycles_plugin_command(INTARSIA_SOURCE_DIR, count.plugin)
+                               : board::count_plugin_command(INTARSIA_SOURCE_DIR, count.plugin)));
   if (!made.succeeded()) return Diagnostics("instruction counter", made.err);
   INTARSIA_TRY(const board::ElfImage image, board::read_elf(program));
   count.begin = image.symbols.at("intarsia_mark_begin");
@@ -292,8 +305,10 @@ bool can_run_cores(std::string& reason) {
 
 Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& kernels,
                             const std::vector<std::vector<graph::TensorValue>>& inputs) {
-  INTARSIA_TRY(const board::Board board,
+  INTARSIA_TRY(board::Board board,
                board::find_board(std::string(INTARSIA_SOURCE_DIR) + "/boards", request.board));
+  if (!request.waits)
+    for (board::Memory& memory : board.memories) memory.cycles_per_access = 1;
   INTARSIA_TRY(board::Core core, board::core_for(board, request.core));
   // What is around the kernels is called as they are.
   if (request.setting && std::count(request.setting->core.begin(), request.setting->core.end(),
@@ -321,8 +336,8 @@ Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& ker
   INTARSIA_TRY(const std::string run_text, board::run_file_text(run));
   start.run_file = folder + "/run.txt";
   INTARSIA_TRY_VOID(write_file(start.run_file, run_text));
-  if (request.count) {
-    INTARSIA_TRY(start.count, counting(start.program, folder));
+  if (request.count || request.count_cycles) {
+    INTARSIA_TRY(start.count, counting(board, core, request, start.program, folder));
   }
   INTARSIA_TRY(const std::vector<std::string> command, board::run_command(board, start));
   INTARSIA_TRY(const ProcessOutcome outcome, run_process(command));
@@ -337,7 +352,17 @@ Result<CoreRun> run_on_core(const CoreRequest& request, const KernelProgram& ker
     result.outputs.emplace_back(slice + kGuard, slice + kGuard + layout.outputs[i]);
     result.damage.push_back(damage_of(kernels, layout, i, slice));
   }
-  if (start.count) {
+  if (request.count_cycles) {
+    INTARSIA_TRY(const auto counts, board::read_cycle_counts(start.count->output));
+    const double around = counts.back().cycles.nominal;
+    for (size_t i = 0; i < kernels.count(); ++i) {
+      if (counts[i].unknown)
+        return Diagnostics(
+            request.core,
+            fmt::format("no timing is known of the instruction at {:#x}", *counts[i].unknown));
+      result.cycles.push_back(counts[i].cycles.nominal - around);
+    }
+  } else if (start.count) {
     INTARSIA_TRY(result.instructions, board::read_counts(start.count->output));
     const uint64_t around = result.instructions.back();
     result.instructions.pop_back();

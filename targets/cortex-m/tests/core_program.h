@@ -15,7 +15,8 @@ struct CoreRun {
   // Empty, or which memory beside its output and scratch an operator changed.
   std::vector<std::string> damage;
   std::vector<uint64_t>
-      instructions;  // of each operator's function; empty unless they were asked for
+      instructions;            // of each operator's function; empty unless they were asked for
+  std::vector<double> cycles;  // nominal, of the same; empty unless they were asked for
 };
 
 // How the kernels and operators are compiled; what runs them is compiled as the board says.
@@ -33,6 +34,8 @@ struct CoreRequest {
   std::string board, core;
   std::string optimise = "-Os";
   bool count = false;
+  bool count_cycles = false;
+  bool waits = true;  // of the board's memories; without them, every access takes a cycle
   std::optional<Setting> setting = {};  // instead of the board's core and `optimise`
 };
 

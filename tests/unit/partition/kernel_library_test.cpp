@@ -39,7 +39,7 @@ KernelLibrary library() {
   library.structs["my_neg"] = {"struct my_numbers", "numbers", {"five"}};
   library.includes = [](const Target&) { return std::vector<std::string>{"my/kernels.h"}; };
   library.cycles = [](const Target&, const graph::Module&, const graph::Function&,
-                      const graph::Node& node) -> std::optional<double> {
+                      const graph::Node& node, const LoweringOptions&) -> std::optional<double> {
     if (node.kind == graph::OpKind::Neg) return 2;
     return std::nullopt;
   };

@@ -57,9 +57,9 @@ struct KernelLibrary {
   ConstantStructs structs = {};
   // Headers that emitted functions include: "my_core/kernels.h".
   std::function<std::vector<std::string>(const Target&)> includes;
-  // Cycles of an operator that has a kernel; nothing where it runs as portable loops.
+  // Cycles of an operator that has a kernel, with memories as the options say; nothing where it runs as portable loops.
   std::function<std::optional<double>(const Target&, const graph::Module&, const graph::Function&,
-                                      const graph::Node&)>
+                                      const graph::Node&, const LoweringOptions&)>
       cycles;
   // The names of a target's core, whether or not it is served; nothing for one that is not known here. May be left out.
   std::function<std::optional<CoreNames>(const Target&)> core_names = {};

@@ -1,0 +1,363 @@
+#include "kernel_work.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "intarsia/plugin/rounding.h"
+
+namespace intarsia::targets::cortex_m {
+namespace {
+
+double number(int64_t value) {
+  return static_cast<double>(value);
+}
+
+Way way_of(const std::string& kernel) {
+  if (kernel.find("_rectified") != std::string::npos) return Way::Rectified;
+  if (kernel.find("_limited") != std::string::npos) return Way::Limited;
+  return kernel.find("_any") != std::string::npos ? Way::Any : Way::Whole;
+}
+
+Window window_of(const std::vector<int64_t>& numbers) {
+  Window w;
+  size_t next = 0;
+#define FIELD(name) w.name = numbers.at(next++);
+#include "intarsia/targets/cortex_m/window.def"
+#undef FIELD
+  return w;
+}
+
+KernelWork pool(CoreClass core, const Window& w, bool average, bool wide) {
+  const int64_t bytes = core != CoreClass::Mve ? 4
+                        : average              ? 8
+                                               : 16,
+                lanes = wide ? bytes / 2 : bytes;
+  int64_t rows = 0, taps = 0, changes = 0, last_rows = 0, last_columns = 0;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, 1, w.in_h);
+    for (int64_t x = 0; x < w.out_w; ++x) {
+      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, 1, w.in_w);
+      changes += seen != last_rows || columns != last_columns;
+      last_rows = seen, last_columns = columns;
+      rows += seen, taps += seen * columns;
+    }
+  }
+  const int64_t blocks = ceil_div(w.in_c, lanes), n = w.batches;
+  return {average ? (wide ? KernelFamily::WideAveragePool : KernelFamily::AveragePool)
+                  : (wide ? KernelFamily::WideMaxPool : KernelFamily::MaxPool),
+          {1, number(w.pixels()), number(average ? n * changes : 0), number(w.pixels() * blocks),
+           number(n * rows * blocks), number(n * taps * blocks)}};
+}
+
+// Fields as the kernels' structs have them, from the numbers of a call in the same order.
+struct Sum {
+#define FIELD(name) int64_t name = numbers.at(next++);
+  explicit Sum(const std::vector<int64_t>& numbers) : numbers(numbers) {}
+  const std::vector<int64_t>& numbers;
+  size_t next = 0;
+#include "intarsia/targets/cortex_m/sum.def"
+#undef FIELD
+};
+struct Add {
+#define FIELD(name) int64_t name = numbers.at(next++);
+  explicit Add(const std::vector<int64_t>& numbers) : numbers(numbers) {}
+  const std::vector<int64_t>& numbers;
+  size_t next = 0;
+#include "intarsia/targets/cortex_m/add.def"
+#undef FIELD
+};
+struct Mul {
+#define FIELD(name) int64_t name = numbers.at(next++);
+  explicit Mul(const std::vector<int64_t>& numbers) : numbers(numbers) {}
+  const std::vector<int64_t>& numbers;
+  size_t next = 0;
+#include "intarsia/targets/cortex_m/mul.def"
+#undef FIELD
+};
+struct Mean {
+#define FIELD(name) int64_t name = numbers.at(next++);
+  explicit Mean(const std::vector<int64_t>& numbers) : numbers(numbers) {}
+  const std::vector<int64_t>& numbers;
+  size_t next = 0;
+#include "intarsia/targets/cortex_m/mean.def"
+#undef FIELD
+};
+struct Svdf {
+#define FIELD(name) int64_t name = numbers.at(next++);
+  explicit Svdf(const std::vector<int64_t>& numbers) : numbers(numbers) {}
+  const std::vector<int64_t>& numbers;
+  size_t next = 0;
+#include "intarsia/targets/cortex_m/svdf.def"
+#undef FIELD
+};
+struct Lstm {
+#define FIELD(name) int64_t name = numbers.at(next++);
+  explicit Lstm(const std::vector<int64_t>& numbers) : numbers(numbers) {}
+  const std::vector<int64_t>& numbers;
+  size_t next = 0;
+#include "intarsia/targets/cortex_m/lstm.def"
+#undef FIELD
+};
+struct Matmul {
+#define FIELD(name) int64_t name = numbers.at(next++);
+  explicit Matmul(const std::vector<int64_t>& numbers) : numbers(numbers) {}
+  const std::vector<int64_t>& numbers;
+  size_t next = 0;
+#include "intarsia/targets/cortex_m/matmul.def"
+#undef FIELD
+};
+struct Wide {
+#define FIELD(name) int64_t name = numbers.at(next++);
+  explicit Wide(const std::vector<int64_t>& numbers) : numbers(numbers) {}
+  const std::vector<int64_t>& numbers;
+  size_t next = 0;
+#include "intarsia/targets/cortex_m/wide.def"
+#undef FIELD
+};
+
+bool clamps(int64_t low, int64_t high) {
+  return low != -128 || high != 127;
+}
+
+KernelWork sum(CoreClass core, const Sum& s) {
+  const int64_t eights = core == CoreClass::Mve ? s.count / 8 : 0;
+  return {KernelFamily::Sum,
+          {1, number(eights), number(s.count - 8 * eights),
+           number(clamps(s.low, s.high) ? ceil_div(8 * eights, int64_t{16}) : 0)}};
+}
+
+bool is_half(int64_t multiplier, int64_t shift) {
+  return multiplier == int64_t{1} << 30 && shift == 0;
+}
+
+KernelWork add(CoreClass core, const Add& s) {
+  const bool a_half = is_half(s.a_multiplier, s.a_shift),
+             b_half = is_half(s.b_multiplier, s.b_shift);
+  // The operand of the larger scale is halved; the other one is shifted, or halved too.
+  const int64_t other_shift = a_half ? s.b_shift : s.a_shift;
+  const bool vectors = core == CoreClass::Mve && s.count >= 8 && (a_half || b_half) &&
+                       (other_shift != 0 || (a_half && b_half));
+  const bool halves =
+      core == CoreClass::Dsp && (a_half || b_half) && other_shift != 0 && !clamps(s.low, s.high);
+  const int64_t eights = vectors ? s.count / 8 : 0, rest = halves ? 0 : s.count - 8 * eights;
+  return {KernelFamily::Add,
+          {1, number(eights), number(rest), number(s.a_shift != 0 ? rest : 0),
+           number(s.b_shift != 0 ? rest : 0),
+           number(clamps(s.low, s.high) ? ceil_div(8 * eights, int64_t{16}) : 0),
+           number(halves ? s.count : 0)}};
+}
+
+KernelWork wide_sum(CoreClass core, const Add& s, bool difference) {
+  const bool a_half = is_half(s.a_multiplier, s.a_shift);
+  const int64_t other_shift = a_half ? s.b_shift : s.a_shift;
+  const bool half = a_half || is_half(s.b_multiplier, s.b_shift);
+  const bool quick = core == CoreClass::Dsp && half && !difference && other_shift != 0 &&
+                     s.high == 32767 && (s.low == 0 || s.low == -32768);
+  const int64_t eights = core == CoreClass::Mve && half ? s.count / 8 : 0;
+  return {
+      KernelFamily::WideSum,
+      {1, number(eights), number(quick ? 0 : s.count - 8 * eights), number(quick ? s.count : 0)}};
+}
+
+KernelWork product(CoreClass core, const Mul& s) {
+  const bool vectors = core == CoreClass::Mve;
+  return {KernelFamily::Product,
+          {1, number(s.rows), number(vectors ? s.rows * ceil_div(s.count, int64_t{8}) : 0),
+           number(vectors ? 0 : s.rows * s.count),
+           number(vectors && clamps(s.low, s.high) ? s.rows * ceil_div(s.count, int64_t{16}) : 0)}};
+}
+
+KernelWork mean_of(CoreClass core, const Mean& s) {
+  constexpr int64_t kMostAdded = 255;
+  const bool vectors = core == CoreClass::Mve;
+  int64_t blocks = 0, words = 0, parts = 0, single = 0;
+  if (s.inner == 1) {
+    words = s.outer * (vectors ? ceil_div(s.count, int64_t{16}) : s.count / 4);
+    single = vectors ? 0 : s.outer * (s.count % 4);
+  } else {
+    const int64_t lanes = vectors ? 8 : 4;
+    const bool by_lanes =
+        vectors || (s.inner >= lanes && (core != CoreClass::Thumb || s.inner % lanes == 0));
+    if (by_lanes) {
+      blocks = s.outer * ceil_div(s.inner, lanes);
+      words = blocks * s.count;
+      parts = blocks * ceil_div(s.count, kMostAdded);
+    } else {
+      single = s.outer * s.inner * s.count;
+    }
+  }
+  return {s.inner == 1 ? KernelFamily::RowMean : KernelFamily::Mean,
+          {1, number(s.outer), number(blocks), number(words), number(parts), number(single),
+           number(s.outer * s.inner)}};
+}
+
+KernelWork softmax(int64_t rows, int64_t count) {
+  return {KernelFamily::Softmax,
+          {1, number(rows), number(rows * count), number(rows * ceil_div(count, int64_t{4}))},
+          2 * number(rows * count) / 256};
+}
+
+KernelWork svdf(CoreClass core, const Svdf& s, bool wide) {
+  const int64_t group = core == CoreClass::Mve ? 8 : 4, size = wide ? 2 : 1;
+  const int64_t filters = s.units * s.rank, n = s.batches, blocks = ceil_div(filters, int64_t{4}),
+                run = s.rank * s.memory;
+  const int64_t of_dot = core == CoreClass::Mve ? (wide ? 8 : 16) : 4;
+  return {
+      wide ? KernelFamily::WideSvdf : KernelFamily::Svdf,
+      {1, number(n * s.inputs), number(n * blocks), number(n * blocks * ceil_div(s.inputs, group)),
+       number(n * filters), number(n * filters * s.memory * size / 4), number(n * s.units),
+       number(n * s.units * ceil_div(run, of_dot))},
+      number(n)};
+}
+
+KernelWork lstm(CoreClass core, const Lstm& s, bool wide) {
+  const int64_t group = core == CoreClass::Mve ? 8 : 4, rows = s.batches * s.steps;
+  return {wide ? KernelFamily::WideLstm : KernelFamily::Lstm,
+          {1, number(rows), number(rows * (s.inputs + s.units)), number(rows * s.units),
+           number(rows * s.units * (ceil_div(s.inputs, group) + ceil_div(s.units, group)))},
+          number(rows)};
+}
+
+// Columns of the second matrix are laid out some at a time, and meet every row of the first.
+std::vector<KernelWork> products_of_matrices(CoreClass core, const Matmul& m) {
+  const bool vectors = core == CoreClass::Mve, pairs = core == CoreClass::Dsp;
+  const int64_t unit = vectors ? 16 : pairs ? 8 : 4, run = round_up(m.depth, unit);
+  const int64_t together = vectors ? 8
+                           : pairs ? 2
+                                   : 4,
+                rows = pairs ? ceil_div(m.rows, int64_t{2}) : m.rows;
+  int64_t blocks = 0, octets = 0;
+  std::vector<KernelWork> all;
+  for (int64_t first = 0; first < m.columns; first += m.block) {
+    const int64_t count = std::min(m.columns - first, m.block);
+    ++blocks;
+    octets += ceil_div(count, together);
+    if (!vectors) continue;
+    Window w;
+    w.batches = w.out_h = w.out_w = w.kernel_h = w.kernel_w = w.stride_h = w.stride_w = 1;
+    w.in_h = w.in_w = 1;
+    w.in_c = m.depth, w.out_c = count, w.out_zero = m.out_zero, w.low = -128, w.high = 127;
+    KernelWork row = mve_dense(w);
+    for (double& amount : row.amounts) amount *= number(m.rows);
+    all.push_back(std::move(row));
+  }
+  const bool sums = m.b_zero != 0, copies = run != m.depth;
+  all.push_back(
+      {KernelFamily::Matrices,
+       {1, number(blocks), number(m.columns), number(m.transposed != 0 ? 0 : m.columns * m.depth),
+        number(m.transposed != 0 ? m.columns * ceil_div(m.depth, vectors ? 16 : int64_t{4}) : 0),
+        number(blocks * rows), number(sums ? blocks * m.rows * ceil_div(m.depth, unit) : 0),
+        number(copies && !vectors ? blocks * m.rows * m.depth : 0),
+        number(vectors ? (sums ? m.rows : 1) * octets : rows * octets),
+        number(vectors ? 0 : rows * octets * run), number(m.rows * m.columns)}});
+  return all;
+}
+
+KernelWork wide_convolution(CoreClass core, const Wide& w) {
+  const int64_t group = core == CoreClass::Mve ? 8 : 4, run = w.kernel_h * w.kernel_w * w.in_c;
+  const int64_t pixels = w.batches * w.out_h * w.out_w, quads = ceil_div(w.out_c, int64_t{4});
+  const bool gathers = w.kernel_h * w.kernel_w > 1 || run % group != 0;
+  const int64_t results = pixels * w.out_c;
+  return {KernelFamily::WideConvolution,
+          {1, number(pixels), number(gathers ? pixels * w.kernel_h : 0),
+           number(gathers ? pixels * run : 0), number(pixels * quads),
+           number(pixels * quads * ceil_div(run, group)),
+           number(w.modular != 0 ? 0 : pixels * quads * ceil_div(run, int64_t{504})),
+           number(results), number(w.modular != 0 ? results : 0)},
+          number(pixels)};
+}
+
+// Eight channels with Helium, whose constants are copied first.
+KernelWork mve_wide_depthwise(const Wide& w) {
+  constexpr int64_t kLanes = 8, kTables = 3 * 32;
+  const int64_t blocks = ceil_div(w.out_c, kLanes),
+                block_bytes = kTables + kLanes * w.kernel_h * w.kernel_w;
+  int64_t whole = 0, edges = 0, rows = 0, taps = 0;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    for (int64_t x = 0; x < w.out_w; ++x) {
+      const int64_t columns = inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
+      (seen == w.kernel_h && columns == w.kernel_w ? whole : edges) += 1;
+      rows += seen, taps += seen * columns;
+    }
+  }
+  const int64_t n = w.batches * blocks;
+  return {KernelFamily::MveWideDepthwise,
+          {1, number(blocks), number(blocks * block_bytes), number(n * whole), number(n * edges),
+           number(n * rows), number(n * taps)}};
+}
+
+KernelWork wide_depthwise(CoreClass core, const Wide& w) {
+  const int64_t lanes = core == CoreClass::Mve ? 8 : 4, blocks = ceil_div(w.out_c, lanes);
+  int64_t rows = 0, taps = 0;
+  for (int64_t y = 0; y < w.out_h; ++y) {
+    const int64_t seen = inside(y * w.stride_h - w.pad_top, w.kernel_h, w.dilation_h, w.in_h);
+    for (int64_t x = 0; x < w.out_w; ++x) {
+      rows += seen;
+      taps += seen * inside(x * w.stride_w - w.pad_left, w.kernel_w, w.dilation_w, w.in_w);
+    }
+  }
+  const int64_t n = w.batches, pixels = n * w.out_h * w.out_w;
+  const bool limits = w.low != -32768 || w.high != 32767;
+  return {KernelFamily::WideDepthwise,
+          {1, number(pixels), number(pixels * blocks), number(n * rows * blocks),
+           number(n * taps * blocks), number(pixels * blocks * lanes),
+           number(limits ? pixels * blocks * lanes : 0)},
+          number(pixels)};
+}
+
+}  // namespace
+
+std::vector<KernelWork> work_of_call(CoreClass core, const std::string& kernel,
+                                     const std::vector<int64_t>& numbers,
+                                     std::span<const uint8_t> table) {
+  std::string_view name = kernel;
+  constexpr std::string_view kPrefix = "intarsia_";
+  if (!name.starts_with(kPrefix)) return {};
+  name.remove_prefix(kPrefix.size());
+  const Way way = way_of(kernel);
+  if (name.starts_with("staged_")) return staged(core, kernel, numbers);
+  if (name == "dsp_conv_s16") return {dsp_wide_convolution(window_of(numbers))};
+  if (name == "mve_conv_s16") return {mve_convolution(window_of(numbers), /*wide=*/true)};
+  if (name.starts_with("dsp_conv")) {
+    return dsp_convolution(window_of(numbers), way, name.starts_with("dsp_conv_by_four"));
+  }
+  if (name.starts_with("dsp_dense")) return {dsp_dense(window_of(numbers), way)};
+  if (name.starts_with("thumb_conv")) return {single_convolution(window_of(numbers), way, table)};
+  if (name.starts_with("long_conv")) return {paired_convolution(window_of(numbers), way)};
+  if (name.starts_with("mve_conv")) return {mve_convolution(window_of(numbers))};
+  if (name.starts_with("mve_dense")) return {mve_dense(window_of(numbers))};
+  if (name.starts_with("dsp_depthwise_3x3")) return {dsp_depthwise_3x3(window_of(numbers), way)};
+  if (name.starts_with("dsp_depthwise")) return {dsp_depthwise(window_of(numbers), way)};
+  if (name.starts_with("thumb_depthwise")) {
+    return {thumb_depthwise(core, window_of(numbers), way, table)};
+  }
+  if (name.starts_with("mve_depthwise_dense"))
+    return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseDense)};
+  if (name.starts_with("mve_depthwise_halving"))
+    return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseHalving)};
+  if (name.starts_with("mve_depthwise_wide"))
+    return {mve_depthwise(window_of(numbers), KernelFamily::MveDepthwiseWide)};
+  if (name.starts_with("average_pool") || name.starts_with("max_pool")) {
+    return {pool(core, window_of(numbers), name.starts_with("average"), name.ends_with("s16"))};
+  }
+  if (name == "sum_s8") return {sum(core, Sum(numbers))};
+  if (name == "add_s8") return {add(core, Add(numbers))};
+  if (name == "add_s16") return {wide_sum(core, Add(numbers), false)};
+  if (name == "sub_s16") return {wide_sum(core, Add(numbers), true)};
+  if (name == "mul_s8") return {product(core, Mul(numbers))};
+  if (name == "mean_s8") return {mean_of(core, Mean(numbers))};
+  if (name == "softmax_table_s8") return {softmax(numbers.at(0), numbers.at(1))};
+  if (name.ends_with("svdf_s8")) return {svdf(core, Svdf(numbers), false)};
+  if (name.ends_with("svdf_s16")) return {svdf(core, Svdf(numbers), true)};
+  if (name.ends_with("lstm_s8")) return {lstm(core, Lstm(numbers), false)};
+  if (name.ends_with("lstm_s16")) return {lstm(core, Lstm(numbers), true)};
+  if (name.ends_with("matmul_s8")) return products_of_matrices(core, Matmul(numbers));
+  if (name.ends_with("wide_conv_s16")) return {wide_convolution(core, Wide(numbers))};
+  if (name == "mve_depthwise_s16") return {mve_wide_depthwise(Wide(numbers))};
+  if (name == "depthwise_f32") return {real_depthwise(window_of(numbers))};
+  if (name.ends_with("wide_depthwise_s16")) return {wide_depthwise(core, Wide(numbers))};
+  return {};
+}
+
+}  // namespace intarsia::targets::cortex_m

@@ -1,0 +1,449 @@
+#include "cost_samples.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "core_program.h"
+#include "intarsia/plugin/op_view.h"
+#include "intarsia/plugin/standard_lowering.h"
+#include "support/random_builder.h"
+#include "wide_modules.h"
+
+namespace intarsia::test::cortex_m {
+namespace {
+
+using graph::Activation;
+using graph::OpKind;
+using testing::families::Builder;
+
+class Samples {
+ public:
+  Samples(uint32_t seed, int per_family) : r_(seed), count_(per_family) {}
+
+  std::vector<CostSample> make() {
+    for (int i = 0; i < count_; ++i) {
+      add(pointwise()), add(convolution(3)), add(convolution(0)), add(first_layer());
+      add(dense()), add(dense()), add(rows());
+      add(depthwise(3, 1)), add(depthwise(3, 2)), add(depthwise(0, 1)), add(depthwise(3, 1));
+      add(pool(OpKind::AveragePool2d)), add(pool(OpKind::MaxPool2d));
+      add(binary(OpKind::Add)), add(binary(OpKind::Add)), add(binary(OpKind::Mul));
+      add(softmax()), add(mean()), add(recurrent(i)), add(recurrent(i + 1));
+      add(real_layer(i)), add(real_layer(i + 1)), add(real_layer(i + 2));
+      if (i % 2 == 0) add(grouped()), add(transposed()), add(dilated());
+      if (i % 2 == 1)
+        add(matrices()), add(wide(OpKind::Conv2d)), add(wide(OpKind::DepthwiseConv2d));
+      if (i % 2 == 1) add(repeated()), add(depthwise(5, 1)), add(multiplied());
+    }
+    // What is loops on every core.
+    for (const OpKind kind : kRealLoops)
+      for (int i = 0; i < (count_ + 5) / 6; ++i)
+        add(testing::random_operator(r_, kind, DataType::Float32));
+    for (const OpKind kind : kLoops)
+      for (const DataType type : {DataType::Int8, DataType::Float32})
+        for (int i = 0; i < (count_ + 5) / 6 && !(is_conversion(kind) && type == DataType::Float32);
+             ++i)
+          add(testing::random_operator(r_, kind, type));
+    for (int i = 0; i < count_; ++i) add(table(i));
+    for (int i = 0; i < count_; i += 2) add(converted(i / 2)), add(wide_softmax());
+    for (int i = 0; i < count_; ++i) {
+      add(wide(OpKind::Conv2d)), add(wide_sum(i % 4 == 3 ? OpKind::Sub : OpKind::Add));
+      add(wide_pool(i % 2 == 0 ? OpKind::AveragePool2d : OpKind::MaxPool2d));
+      add(sum_with_ties());
+      if (i % 2 == 0) add(wide(OpKind::DepthwiseConv2d)), add(real_depthwise());
+      if (i % 2 == 0) add(row_mean()), add(wide_dense()), add(wide_otherwise(i / 2));
+    }
+    return std::move(all_);
+  }
+
+ private:
+  static constexpr OpKind kLoops[] = {
+      OpKind::Conv2d,
+      OpKind::DepthwiseConv2d,
+      OpKind::FullyConnected,
+      OpKind::TransposeConv2d,
+      OpKind::AveragePool2d,
+      OpKind::MaxPool2d,
+      OpKind::Add,
+      OpKind::Sub,
+      OpKind::Mul,
+      OpKind::Minimum,
+      OpKind::Maximum,
+      OpKind::Relu,
+      OpKind::LeakyRelu,
+      OpKind::HardSwish,
+      OpKind::Logistic,
+      OpKind::Tanh,
+      OpKind::Softmax,
+      OpKind::L2Normalization,
+      OpKind::Mean,
+      OpKind::Sum,
+      OpKind::ReduceMax,
+      OpKind::ArgMax,
+      OpKind::Pad,
+      OpKind::Concat,
+      OpKind::Transpose,
+      OpKind::Slice,
+      OpKind::ResizeNearest,
+      OpKind::ResizeBilinear,
+      OpKind::Quantize,
+      OpKind::Dequantize,
+      OpKind::SpaceToDepth,
+      OpKind::BatchMatmul,
+  };
+
+  static constexpr OpKind kRealLoops[] = {
+      OpKind::Exp, OpKind::Sqrt,       OpKind::Rsqrt, OpKind::Square, OpKind::Abs, OpKind::Neg,
+      OpKind::Div, OpKind::LogSoftmax, OpKind::Log,   OpKind::Sin,    OpKind::Pow, OpKind::Floor};
+
+  static bool is_conversion(OpKind kind) {
+    return kind == OpKind::Quantize || kind == OpKind::Dequantize;
+  }
+
+  void add(graph::Module module) {
+    const graph::Function& function = module.entry_function();
+    if (function.outputs.size() != 1 || function.nodes.size() != 1 ||
+        standard_lowering_refuses(module, function, function.nodes[0]))
+      return;
+    std::string what = operators::OpView{module, function, function.nodes[0]}.signature();
+    all_.push_back({std::move(what), std::move(module)});
+  }
+
+  int64_t channels(int64_t most) {
+    // Multiples of vectors are as common in networks as others are in pruned ones.
+    const int64_t some = r_.range(1, most);
+    return r_.chance(50) ? some : (some + 7) / 8 * 8;
+  }
+  Activation activation() {
+    return r_.pick<Activation>(
+        {Activation::None, Activation::None, Activation::Relu, Activation::Relu6});
+  }
+  // Less of them where the image is large.
+  int64_t size(int64_t least, int64_t most) { return r_.range(least, most); }
+
+  graph::Module window(WindowCase c) {
+    c.activation = activation();
+    c.small_multipliers = r_.chance(75);
+    // Most weights are small ones, of which some add up in halfwords.
+    if (r_.chance(40)) c.most_weight = r_.pick<int64_t>({31, 63});
+    if (c.kernel_h * c.kernel_w > 1 && r_.chance(75)) {
+      const int64_t h = (c.kernel_h - 1) * c.dilation_h, w = (c.kernel_w - 1) * c.dilation_w;
+      const int64_t left = c.stride == 1 ? w / 2 : 0, top = c.stride == 1 ? h / 2 : 0;
+      c.padding = {top, left, h - top, w - left};
+    }
+    return rectified(window_module(r_, c));
+  }
+  // Results behind a ReLU have the least value as their zero point, in most networks.
+  graph::Module rectified(graph::Module module) {
+    graph::Function& function = module.functions[0];
+    if (r_.chance(50)) function.tensors[function.outputs[0].at()].quantization.zero_point[0] = -128;
+    return module;
+  }
+  graph::Module pointwise() {
+    const int64_t side = size(1, 16);
+    return window({OpKind::Conv2d, 1, side, r_.chance(70) ? side : size(1, 20), channels(96),
+                   channels(side > 8 ? 32 : 96), 1, 1, 1});
+  }
+  graph::Module convolution(int64_t kernel) {
+    const int64_t h = kernel != 0 ? kernel : r_.range(1, 5),
+                  w = kernel != 0 ? kernel : r_.range(1, 7);
+    const int64_t side = size(5, 14);
+    return window({OpKind::Conv2d, 1, std::max(side, h),
+                   std::max(r_.chance(60) ? side : size(5, 20), w), channels(side > 10 ? 16 : 40),
+                   channels(side > 10 ? 16 : 40), h, w, r_.range(1, 2)});
+  }
+  graph::Module first_layer() {
+    const int64_t side = size(12, 40);
+    return window({OpKind::Conv2d, 1, side, size(8, 40), r_.chance(40) ? 1 : 3, channels(24),
+                   r_.range(3, 8), r_.range(3, 5), r_.range(1, 2)});
+  }
+  graph::Module dense() {
+    graph::Module module =
+        rectified(fully_connected_module(r_, 1, channels(600), channels(r_.chance(50) ? 16 : 160)));
+    graph::Function& function = module.functions[0];
+    // Multipliers of any size, as where results have a fine scale.
+    if (r_.chance(25))
+      function.tensors[function.outputs[0].at()].quantization.scale[0] = r_.real(0.0003f, 0.002f);
+    return module;
+  }
+  graph::Module rows() {
+    return rectified(fully_connected_module(r_, r_.range(2, 12), channels(100), channels(48)));
+  }
+  graph::Module depthwise(int64_t kernel, int64_t stride) {
+    const int64_t h = kernel != 0 ? kernel : r_.range(1, 6),
+                  w = kernel != 0 ? kernel : r_.range(1, 6);
+    const int64_t side = r_.chance(20) ? size(24, 48) : size(3, 24),
+                  c = 1 + channels(side > 24   ? 12
+                                   : side > 12 ? 32
+                                               : 100);
+    return window({OpKind::DepthwiseConv2d, 1, std::max(side, h),
+                   std::max(r_.chance(60) ? side : size(2, 24), w), c, c, h, w, stride});
+  }
+  graph::Module multiplied() {
+    const int64_t c = r_.range(1, 6), side = size(8, 24);
+    return window({OpKind::DepthwiseConv2d, 1, side, size(8, 40), c, c * r_.range(2, 8),
+                   r_.range(3, 9), r_.range(3, 8), r_.range(1, 2)});
+  }
+  graph::Module dilated() {
+    WindowCase c{OpKind::Conv2d, 1, size(6, 16), size(8, 20), channels(24), channels(24), 3, 3, 1};
+    c.dilation_h = c.dilation_w = 2;
+    return window(c);
+  }
+  graph::Module grouped() {
+    const int64_t groups = r_.range(2, 4);
+    WindowCase c{OpKind::Conv2d,
+                 1,
+                 size(4, 12),
+                 size(4, 12),
+                 groups * r_.range(2, 12),
+                 groups * r_.range(2, 12),
+                 3,
+                 3,
+                 1};
+    c.groups = groups;
+    return window(c);
+  }
+  graph::Module transposed() {
+    WindowCase c{OpKind::TransposeConv2d,
+                 1,
+                 size(3, 9),
+                 size(3, 9),
+                 channels(24),
+                 channels(24),
+                 r_.range(2, 4),
+                 r_.range(2, 4),
+                 2};
+    c.activation = activation();
+    return rectified(window_module(r_, c));
+  }
+  graph::Module pool(OpKind kind) {
+    const int64_t side = size(3, 12);
+    const bool whole = r_.chance(50);
+    const int64_t filter = whole ? side : r_.range(2, 3);
+    return plain_module(
+        r_, kind,
+        graph::Pool2dAttrs{filter, filter, r_.range(1, 2), r_.range(1, 2), {}, Activation::None},
+        {1, side, side, channels(100)});
+  }
+  graph::Module binary(OpKind kind) {
+    const Shape shape{1, size(1, 24), size(1, 24), channels(24)};
+    if (kind == OpKind::Mul || r_.chance(30))
+      return binary_module(r_, kind, shape, shape, activation());
+    // Of scales that are near each other, or not.
+    Builder b(r_, kind, DataType::Int8);
+    const float scale = r_.real(0.02f, 0.1f);
+    const auto quantised = [&](float times) {
+      return graph::Quantization{{scale * times}, {r_.range(-128, 127)}, 0};
+    };
+    b.tensor(b.input(shape)).quantization = quantised(r_.chance(50) ? 1.0f : r_.real(0.3f, 1.0f));
+    b.tensor(b.input(shape)).quantization = quantised(r_.chance(50) ? 1.0f : r_.real(0.3f, 1.0f));
+    b.node().attributes = graph::BinaryAttrs{activation()};
+    return b.finish(DataType::Int8, quantised(r_.real(0.8f, 2.0f)));
+  }
+  // Scales whose sums lie half way between two results now and then, which no single rounding gets right.
+  graph::Module sum_with_ties() {
+    const Shape shape{1, size(1, 16), size(1, 16), channels(24)};
+    Builder b(r_, OpKind::Add, DataType::Int8);
+    const float ratio = r_.pick<float>({1.0f, 0.875f, 0.75f, 0.5f});
+    const bool first = r_.chance(50);
+    const auto quantised = [&](float scale) {
+      return graph::Quantization{{scale}, {r_.range(-128, 127)}, 0};
+    };
+    b.tensor(b.input(shape)).quantization = quantised(first ? 0.0625f : 0.0625f * ratio);
+    b.tensor(b.input(shape)).quantization = quantised(first ? 0.0625f * ratio : 0.0625f);
+    b.node().attributes = graph::BinaryAttrs{activation()};
+    return b.finish(DataType::Int8, quantised(0.0625f * r_.pick<float>({1.0f, 2.0f})));
+  }
+  graph::Module repeated() {
+    const int64_t h = size(2, 16), w = size(2, 16), c = channels(24);
+    return binary_module(r_, r_.chance(50) ? OpKind::Add : OpKind::Mul, {1, h, w, c},
+                         r_.chance(50) ? Shape{1, 1, 1, c} : Shape{1, h, 1, c});
+  }
+  graph::Module softmax() {
+    return plain_module(r_, OpKind::Softmax, graph::SoftmaxAttrs{},
+                        {r_.chance(70) ? 1 : r_.range(2, 9), r_.range(2, 40)});
+  }
+  graph::Module mean() {
+    return plain_module(r_, OpKind::Mean, graph::ReduceAttrs{{1, 2}, true},
+                        {1, size(2, 12), size(2, 12), channels(100)});
+  }
+  graph::Module matrices() {
+    const int64_t rows = r_.range(2, 20), depth = channels(48), columns = r_.range(2, 30);
+    const bool turned = r_.chance(50);
+    return matmul_module(r_, {r_.range(1, 2), rows, depth},
+                         turned ? Shape{1, columns, depth} : Shape{1, depth, columns}, turned);
+  }
+  graph::Module wide(OpKind kind) {
+    WideCase c{kind, size(2, 10), size(4, 10), channels(24), 0, r_.range(1, 3), r_.range(1, 3)};
+    c.out_channels = kind == OpKind::Conv2d ? channels(24) : c.channels;
+    c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
+    return wide_module(r_, c);
+  }
+  graph::Module real_depthwise() {
+    WideCase c{OpKind::DepthwiseConv2d, size(3, 12), size(3, 14), channels(32), 0};
+    c.out_channels = c.channels, c.kernel_h = c.kernel_w = r_.range(2, 3);
+    c.stride = r_.range(1, 2), c.activation = activation();
+    c.padding = {c.kernel_h / 2, c.kernel_w / 2, c.kernel_h / 2, c.kernel_w / 2};
+    return float_depthwise_module(r_, c);
+  }
+  // Those that kernels with sums of 32 bits, or with one filter a channel, leave.
+  graph::Module wide_otherwise(int which) {
+    WideCase c{which % 2 == 0 ? OpKind::Conv2d : OpKind::DepthwiseConv2d,
+               size(2, 10),
+               size(4, 10),
+               channels(16),
+               0,
+               r_.range(1, 3),
+               r_.range(1, 3)};
+    c.out_channels = which % 2 == 0 ? channels(16) : c.channels * r_.range(2, 3);
+    if (which % 2 == 0) c.bias = DataType::Int32;
+    return wide_module(r_, c);
+  }
+  graph::Module wide_dense() {
+    return wide_module(r_, {OpKind::FullyConnected, 1, 1, channels(200), channels(60)});
+  }
+  graph::Module row_mean() {
+    return plain_module(r_, OpKind::Mean, graph::ReduceAttrs{{3}, true},
+                        {1, size(1, 10), size(1, 10), channels(100)});
+  }
+  graph::Module wide_sum(OpKind kind) {
+    const Shape shape{1, size(1, 16), size(1, 16), channels(24)};
+    return wide_sum_module(r_, kind, shape, shape, r_.real(0.0002f, 0.0008f),
+                           r_.real(0.0002f, 0.0008f), activation());
+  }
+  graph::Module wide_pool(OpKind kind) {
+    const int64_t side = size(3, 12), filter = r_.chance(50) ? side : r_.range(2, 3);
+    return wide_pool_module(
+        r_, kind, {1, side, side, channels(48)},
+        graph::Pool2dAttrs{filter, filter, r_.range(1, 2), r_.range(1, 2), {}, activation()});
+  }
+  graph::Module recurrent(int which) {
+    if (which % 2 == 0)
+      return svdf_module(r_, which % 4 == 0 ? DataType::Int8 : DataType::Int16, channels(100),
+                         channels(64), r_.range(4, 40));
+    return lstm_module(r_, which % 4 == 1 ? DataType::Int8 : DataType::Int16, channels(60),
+                       channels(40));
+  }
+  graph::Module real_layer(int which) {
+    Builder b(r_,
+              which % 4 == 0   ? OpKind::FullyConnected
+              : which % 4 == 1 ? OpKind::Conv2d
+              : which % 4 == 2 ? OpKind::Add
+                               : OpKind::AveragePool2d,
+              DataType::Float32);
+    if (which % 4 == 0) {
+      const int64_t in = channels(80), out = channels(40);
+      b.input({r_.chance(70) ? 1 : r_.range(2, 9), in});
+      b.constant({out, in}, DataType::Float32, {}, 0, 0),
+          b.constant({out}, DataType::Float32, {}, 0, 0);
+      graph::FullyConnectedAttrs attrs;
+      attrs.activation = activation();
+      b.node().attributes = attrs;
+    } else if (which % 4 == 1) {
+      const int64_t in = channels(24), out = channels(24), kernel = r_.chance(30) ? 1 : 3;
+      b.input({1, size(4, 12), size(4, 12), in});
+      b.constant({out, kernel, kernel, in}, DataType::Float32, {}, 0, 0),
+          b.constant({out}, DataType::Float32, {}, 0, 0);
+      graph::Conv2dAttrs attrs;
+      attrs.stride_h = attrs.stride_w = r_.range(1, 2);
+      attrs.padding = {0, 0, kernel - 1, kernel - 1};
+      attrs.activation = activation();
+      b.node().attributes = attrs;
+    } else if (which % 4 == 2) {
+      const Shape shape{1, size(4, 12), size(4, 12), channels(24)};
+      b.input(shape), b.input(shape);
+      b.node().attributes = graph::BinaryAttrs{activation()};
+    } else {
+      const int64_t side = size(3, 10);
+      b.input({1, side, side, channels(40)});
+      const int64_t filter = r_.chance(60) ? side : 2;
+      b.node().attributes = graph::Pool2dAttrs{filter, filter, 2, 2, {}, Activation::None};
+    }
+    return b.finish();
+  }
+  graph::Module converted(int which) {
+    constexpr DataType kFrom[] = {DataType::Int16, DataType::Int8, DataType::Int16},
+                       kTo[] = {DataType::Int8, DataType::Int8, DataType::Int32};
+    Builder b(r_, OpKind::Quantize, kFrom[which % 3]);
+    b.input({1, r_.range(1, 120)});
+    return b.finish(kTo[which % 3], b.quantization(kTo[which % 3]));
+  }
+  graph::Module wide_softmax() {
+    Builder b(r_, OpKind::Softmax, DataType::Int8);
+    b.input({1, r_.range(2, 30)});
+    b.node().attributes = graph::SoftmaxAttrs{};
+    return b.finish(DataType::Int16, {{1.0f / 65536}, {-32768}, 0});
+  }
+  // Functions of one element, of long rows.
+  graph::Module table(int which) {
+    constexpr OpKind kKinds[] = {OpKind::Logistic, OpKind::Tanh, OpKind::HardSwish, OpKind::Relu};
+    const OpKind kind = kKinds[which % 4];
+    if (which % 8 < 4) {
+      Builder b(r_, kind, DataType::Int8);
+      b.input({1, r_.range(20, 400)});
+      if (kind == OpKind::Relu) b.node().attributes = graph::ReluAttrs{};
+      return b.finish(DataType::Int8,
+                      kind == OpKind::Logistic ? graph::Quantization{{1.0f / 256}, {-128}, 0}
+                      : kind == OpKind::Tanh   ? graph::Quantization{{1.0f / 128}, {0}, 0}
+                                               : b.quantization(DataType::Int8));
+    }
+    Builder b(r_, which % 8 == 4 ? OpKind::Softmax : kind, DataType::Float32);
+    b.input({1, r_.range(5, 60)});
+    if (which % 8 != 4 && kind == OpKind::Relu) b.node().attributes = graph::ReluAttrs{};
+    if (which % 8 == 4) b.node().attributes = graph::SoftmaxAttrs{};
+    return b.finish();
+  }
+
+  Random r_;
+  int count_;
+  std::vector<CostSample> all_;
+};
+
+}  // namespace
+
+std::vector<CostSample> cost_samples(uint32_t seed, int per_family) {
+  return Samples(seed, per_family).make();
+}
+
+namespace {
+
+// As many as have room in a board's memory for constants.
+Result<std::vector<double>> count_some(const CoreRequest& request, const std::string& target,
+                                       const CountedAs& as, std::span<const CostSample> samples) {
+  KernelProgram kernels(target);
+  if (as.made_for_waits != 0) kernels.place_constants(static_cast<int32_t>(1 + as.made_for_waits));
+  Random random(7);
+  std::vector<std::vector<graph::TensorValue>> inputs;
+  for (const CostSample& sample : samples) {
+    kernels.add(sample.module);
+    inputs.push_back(testing::random_inputs(random, sample.module));
+    // States are parameters behind the inputs.
+    const graph::Function& function = sample.module.entry_function();
+    for (const graph::TensorId id : function.nodes[0].inputs)
+      if (id.valid() && function.tensor(id).variable)
+        inputs.back().emplace_back(static_cast<size_t>(function.tensor(id).bytes()));
+  }
+  INTARSIA_TRY(CoreRun run, run_on_core(request, kernels, inputs));
+  return std::move(run.cycles);
+}
+
+}  // namespace
+
+Result<std::vector<double>> count_samples(const std::string& core, const std::string& board,
+                                          std::span<const CostSample> samples,
+                                          const CountedAs& as) {
+  constexpr size_t kTogether = 400;
+  CoreRequest request{board, core, "-Os"};
+  request.count_cycles = true;
+  request.waits = false;
+  std::vector<double> cycles;
+  for (size_t first = 0; first < samples.size(); first += kTogether) {
+    INTARSIA_TRY(const std::vector<double> some,
+                 count_some(request, as.portable ? core + " -kernels=portable" : core, as,
+                            samples.subspan(first, std::min(kTogether, samples.size() - first))));
+    cycles.insert(cycles.end(), some.begin(), some.end());
+  }
+  return cycles;
+}
+
+}  // namespace intarsia::test::cortex_m
