@@ -13,8 +13,8 @@ using namespace operators;
 constexpr int64_t kVector = 16, kQuad = 4, kOctet = 8;
 // Strips of more pixels gain little; wider ones cost memory.
 constexpr int64_t kStripPixels = 8, kStripBytes = 2048, kMostScratch = 16 * 1024;
-// Of strips and copied constants together.
-constexpr int64_t kScratchWithCopies = 4096;
+// Of strips of int16, which have as many elements, and of strips and copied constants together.
+constexpr int64_t kMostOfAll = 4096;
 
 bool padded(const Window& w) {
   return w.pad_top != 0 || w.pad_left != 0 ||
@@ -127,7 +127,7 @@ void choose_copies(Window& w, const QuadWords& quad, int64_t waits) {
   for (int64_t strips = kStripBytes; strips >= kStripBytes / 4; strips -= kStripBytes / 8) {
     Window with = without;
     if (with.strip_h > 0) choose_strips(with, strips);
-    const int64_t room = kScratchWithCopies - scratch_bytes(with, quad);
+    const int64_t room = kMostOfAll - scratch_bytes(with, quad);
     const int64_t most = std::min(quads, room / quad.bytes(run_bytes(w) / kVector));
     if (most <= 0) continue;
     with.group = kQuad * ceil_div(quads, ceil_div(quads, most));  // groups of one size
@@ -226,7 +226,7 @@ LowerKernel mve_wide_conv_kernel(WideConv conv, int64_t waits) {
   Window w = conv.window;
   w.in_c *= kHalf;
   const bool in_place = w.kernel_h == 1 && !padded(w);
-  if (!in_place) choose_strips(w, kStripBytes);
+  if (!in_place) choose_strips(w, kMostOfAll - kVector);
   if (!w.fits() || strip_bytes(w, w.strip_h, w.strip_w) > kMostScratch) return nullptr;
   if (waits > 0) choose_copies(w, kHalvesQuad, waits);
   return [conv, w](OpLowering& op) {

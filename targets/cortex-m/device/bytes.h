@@ -54,6 +54,18 @@ INTARSIA_INLINE int8_t *intarsia_fill(int8_t *to, int32_t value, int32_t count) 
 #endif
 }
 
+// A row of a window, which begins in row y and column x of the image, with what lies beyond it. Returns where `to` ends.
+INTARSIA_OUTLINE __attribute__((unused)) int8_t *intarsia_copy_row(const struct intarsia_window *w,
+                                                                   const int8_t *image, int32_t y,
+                                                                   int32_t x, int8_t *to) {
+  const int32_t channels = w->in_c, columns = w->kernel_w;
+  int32_t first = x < 0 ? -x : 0, last = w->in_w - x < columns ? w->in_w - x : columns;
+  if (y < 0 || y >= w->in_h || first >= last) first = last = columns;
+  to = intarsia_fill(to, w->in_zero, first * channels);
+  to = intarsia_copy(to, image + (y * w->in_w + x + first) * channels, (last - first) * channels);
+  return intarsia_fill(to, w->in_zero, (columns - last) * channels);
+}
+
 // An output pixel.
 struct intarsia_place {
   const int8_t *image;
@@ -67,25 +79,15 @@ INTARSIA_OUTLINE __attribute__((unused)) void intarsia_gather(const struct intar
   const int32_t channels = w->in_c, run = w->kernel_w * channels;
   const int32_t x = at->x * w->stride_w - w->pad_left;
   int32_t y = at->y * w->stride_h - w->pad_top;
-  const int32_t first = x < 0 ? -x : 0;
-  const int32_t last = w->in_w - x < w->kernel_w ? w->in_w - x : w->kernel_w;
-  if (first == 0 && last == w->kernel_w && y >= 0 &&
+  if (x >= 0 && x + w->kernel_w <= w->in_w && y >= 0 &&
       y + (w->kernel_h - 1) * w->dilation_h < w->in_h) {
     const int8_t *row = at->image + (y * w->in_w + x) * channels;
     const int32_t pitch = w->dilation_h * w->in_w * channels;
     for (int32_t ky = w->kernel_h; ky > 0; --ky, row += pitch) to = intarsia_copy(to, row, run);
     return;
   }
-  for (int32_t ky = 0; ky < w->kernel_h; ++ky, y += w->dilation_h) {
-    const int8_t *row = at->image + (y * w->in_w + x) * channels;
-    if (y < 0 || y >= w->in_h || first >= last) {
-      to = intarsia_fill(to, w->in_zero, run);
-      continue;
-    }
-    to = intarsia_fill(to, w->in_zero, first * channels);
-    to = intarsia_copy(to, row + first * channels, (last - first) * channels);
-    to = intarsia_fill(to, w->in_zero, (w->kernel_w - last) * channels);
-  }
+  for (int32_t ky = 0; ky < w->kernel_h; ++ky, y += w->dilation_h)
+    to = intarsia_copy_row(w, at->image, y, x, to);
 }
 
 INTARSIA_INLINE void intarsia_advance(const struct intarsia_window *w, struct intarsia_place *at) {

@@ -16,17 +16,6 @@ INTARSIA_INLINE void retreat(const struct intarsia_window *w, struct intarsia_pl
   at->image -= w->in_h * w->in_w * w->in_c;
 }
 
-// A row of a window, which begins in row y and column x of the image, with what lies beyond it. Returns where `to` ends.
-INTARSIA_OUTLINE int8_t *copy_row(const struct intarsia_window *w, const int8_t *image, int32_t y,
-                                  int32_t x, int8_t *to) {
-  const int32_t channels = w->in_c, columns = w->kernel_w;
-  int32_t first = x < 0 ? -x : 0, last = w->in_w - x < columns ? w->in_w - x : columns;
-  if (y < 0 || y >= w->in_h || first >= last) first = last = columns;
-  to = intarsia_fill(to, w->in_zero, first * channels);
-  to = intarsia_copy(to, image + (y * w->in_w + x + first) * channels, (last - first) * channels);
-  return intarsia_fill(to, w->in_zero, (columns - last) * channels);
-}
-
 // Rows `ky` to `end` of the windows of four pixels from `first` on; `padded` holds four rows. Returns where the pairs end.
 INTARSIA_OUTLINE int32_t *pack_rows(const struct intarsia_window *w,
                                     const struct intarsia_place *first, int32_t ky, int32_t end,
@@ -41,7 +30,7 @@ INTARSIA_OUTLINE int32_t *pack_rows(const struct intarsia_window *w,
       from[pixel] = at.image + (y * w->in_w + x) * w->in_c;
       if (y >= 0 && y < w->in_h && x >= 0 && x + w->kernel_w <= w->in_w) continue;
       from[pixel] = padded + pixel * row;
-      copy_row(w, at.image, y, x, padded + pixel * row);
+      intarsia_copy_row(w, at.image, y, x, padded + pixel * row);
     }
     INTARSIA_PACK(pairs, from, row);
   }
@@ -117,7 +106,7 @@ INTARSIA_INLINE void by_pixels(const struct intarsia_window *w, const int8_t *in
       from = at.image + (y * w->in_w + x) * w->in_c;
     else
       for (int32_t ky = 0; ky < w->kernel_h; ++ky, y += w->dilation_h)
-        to = copy_row(w, at.image, y, x, to);
+        to = intarsia_copy_row(w, at.image, y, x, to);
     intarsia_one_pixel(w, from, output, weights, channels, run, way);
     intarsia_advance(w, &at);
   }

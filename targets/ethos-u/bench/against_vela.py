@@ -201,6 +201,32 @@ def print_npus(lines, velas):
     print()
 
 
+def print_bounds(lines, velas):
+    """Where the clock's cycles of our streams go, in thousands, without elimination of dead channels: what the units would take
+    if nothing ever waited (the busier of MAC array and output unit, operation by operation), of that element-wise operations; how
+    long each port is busy; in how many cycles no operation is under way; the lower bound, the larger of the units and of reading
+    all constants once; and how often that and our cycles are in those of the better Vela."""
+    print("| NPU | network | clock | units | of it element-wise | AXI0 | AXI1 | no operation | lower bound | Vela / bound | Vela / ours |")
+    print("|---" * 11 + "|")
+    means = []
+    for line in lines:
+        ours = line["ours"]
+        if "error" in ours:
+            continue
+        bound = max(ours["bound"], ours["constants_once"])
+        text = [thousands(ours[key]) for key in ("cycles", "bound", "elementwise", "axi0", "axi1", "idle")]
+        vela = best([f for one in velas for f in line[one.name] if f], "cycles")
+        most = [vela / bound, vela / ours["cycles"]] if vela else None
+        if most:
+            means.append(most)
+        text += [thousands(bound), *(f"{value:.2f}" for value in most or [])]
+        print(f"| {name_of(line)} | {line['model']} | " + " | ".join(text) + " |")
+    for index, name in enumerate(("of Vela / bound", "of Vela / ours")):
+        mean = geometric_mean([values[index] for values in means])
+        if mean:
+            print(f"\nGeometric mean {name}: {mean:.2f}")
+
+
 def print_columns(lines, velas):
     """Of the streams that Vela makes for speed, in thousands of cycles: our clock, the literal estimate, what Vela printed."""
     models = list(dict.fromkeys(line["model"] for line in lines))
@@ -228,6 +254,8 @@ def main():
     parser.add_argument("--ratios", action="store_true", help="print the ratios alone, in Markdown")
     parser.add_argument("--columns", action="store_true",
                         help="print clock, literal estimate and Vela's printed cycles of Vela's streams, in Markdown")
+    parser.add_argument("--bounds", action="store_true",
+                        help="print where the cycles go and how far they are from what nothing could be below, in Markdown")
     parser.add_argument("--npus", action="store_true",
                         help="print a table for each NPU and geometric means, with and without elimination of dead "
                              "channels, in Markdown")
@@ -248,7 +276,7 @@ def main():
     lines = [row(arguments.measure, velas, model.resolve(), npu, mode, arguments.keep_dead_channels, arguments.npus)
              for model in arguments.models for npu in arguments.npu
              for mode in MODES[npu[:9]] if mode in arguments.mode]
-    (print_npus if arguments.npus else print_ratios if arguments.ratios
+    (print_npus if arguments.npus else print_bounds if arguments.bounds else print_ratios if arguments.ratios
      else print_columns if arguments.columns else print_table)(lines, velas)
     if arguments.json:
         arguments.json.write_text(json.dumps(lines, indent=1))

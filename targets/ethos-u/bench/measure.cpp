@@ -34,6 +34,9 @@ struct Figures {
   // Of all operations: the output unit's, which no choice of blocks changes, and the busier of output unit and
   // MAC array. The stream cannot be faster than the latter without other operations or blocks.
   double output = 0, bound = 0;
+  // Busy cycles of the MAC array, of the output unit in element-wise operations, and of both ports; cycles in which no operation
+  // is under way; and those that the port of the constants needs for reading each of them once.
+  double mac = 0, elementwise = 0, ports[2] = {}, idle = 0, constants_once = 0;
   int64_t macs = 0;
   // Bytes: weights with scales and their padding, constants with tables and everything else too.
   int64_t sram = 0, weights = 0, constants = 0, stream = 0;
@@ -99,22 +102,35 @@ int fail(const std::string& why) {
 
 void print(const Figures& figures) {
   fmt::print(
-      "{{\"cycles\": {:.0f}, \"literal\": {:.0f}, \"output\": {:.0f}, \"bound\": {:.0f}, \"macs\": "
+      "{{\"cycles\": {:.0f}, \"literal\": {:.0f}, \"output\": {:.0f}, \"bound\": {:.0f}, \"mac\": "
+      "{:.0f}, \"elementwise\": "
+      "{:.0f}, \"axi0\": {:.0f}, \"axi1\": {:.0f}, \"idle\": {:.0f}, \"constants_once\": {:.0f}, "
+      "\"macs\": "
       "{}, \"sram\": {}, "
       "\"weights\": {}, \"constants\": {}, \"stream\": {}, "
       "\"compile_ms\": {:.1f}, \"fingerprint\": \"{:016x}\"}}\n",
-      figures.cycles, figures.literal, figures.output, figures.bound, figures.macs, figures.sram,
-      figures.weights, figures.constants, figures.stream, figures.compile_ms, figures.fingerprint);
+      figures.cycles, figures.literal, figures.output, figures.bound, figures.mac,
+      figures.elementwise, figures.ports[0], figures.ports[1], figures.idle, figures.constants_once,
+      figures.macs, figures.sram, figures.weights, figures.constants, figures.stream,
+      figures.compile_ms, figures.fingerprint);
 }
 
 // Adds what one stream costs that ran, with zeros for inputs.
 std::string add_stream(std::span<const uint8_t> bytes, const Profile& profile,
                        const test::ethos_u::TimedRun& run, Figures& figures) {
   if (!run.problem.empty()) return run.problem;
+  double complete = 0;  // operations end in the order in which they begin
   for (const sim::TimedCommand& command : run.commands) {
     figures.output += command.output;
     figures.bound += std::max(command.mac, command.output);
+    figures.mac += command.mac;
+    if (command.command == sim::Command::OP_ELEMENTWISE) figures.elementwise += command.output;
+    for (size_t port = 0; port < 2; ++port) figures.ports[port] += command.port_cycles[port];
+    if (command.kind != sim::TimedKind::Operation) continue;
+    figures.idle += std::max(0.0, command.started - complete);
+    complete = std::max(complete, command.ended);
   }
+  figures.idle += run.totals.cycles - complete;
   if (profiles) profile.print(run.commands);
   figures.cycles += run.totals.cycles;
   figures.literal += profile.literal();
@@ -135,6 +151,12 @@ std::optional<Machine> machine_of(std::span<const uint8_t> payload_bytes, const 
   const auto memories = isa::ethos_u::memory_system(npu, "", mode);
   if (!memories) return std::nullopt;
   return Machine{npu, *memories};
+}
+
+void add_constants(size_t bytes, const Machine& machine, Figures& figures) {
+  figures.constants += static_cast<int64_t>(bytes);
+  figures.constants_once +=
+      static_cast<double>(bytes) / machine.memories.memory_of_region(0).bytes_per_cycle;
 }
 
 int measure_compiled(const std::string& path, const std::string& npu, const std::string& mode,
@@ -164,7 +186,7 @@ int measure_compiled(const std::string& path, const std::string& npu, const std:
     const test::ethos_u::TimedRun run = test::ethos_u::run_timed(*model, stream, mode, &profile);
     if (const std::string why = add_stream(stream.commands, profile, run, figures); !why.empty())
       return fail(why);
-    figures.constants += static_cast<int64_t>(stream.constants.size());
+    add_constants(stream.constants.size(), *machine, figures);
     add_to_fingerprint(stream.commands, figures.fingerprint);
     add_to_fingerprint(stream.constants, figures.fingerprint);
   }
@@ -185,7 +207,7 @@ int measure_stream(const std::string& path, const std::string& mode) {
     const test::ethos_u::TimedRun run = test::ethos_u::run_timed(npu, mode, &profile);
     if (const std::string why = add_stream(npu.payload, profile, run, figures); !why.empty())
       return fail(why);
-    figures.constants += static_cast<int64_t>(npu.constants.size());
+    add_constants(npu.constants.size(), *machine, figures);
     // In the dedicated mode the arena is DRAM and the fast copy is the SRAM.
     const bool dedicated = mode.starts_with("dedicated");
     const auto sram = static_cast<int64_t>(dedicated ? npu.cache_bytes : npu.arena_bytes);

@@ -27,8 +27,8 @@ struct NpuTiming {
   int64_t bus_bytes = 8;  // of one AXI port
   int64_t outstanding_dma = 1, outstanding_kernels = 2;
   // Cycles an OFM element.
-  double binary_32 = 0, unary_32 = 0, multiply_32 = 0, multiply_or_acc40 = 0, add_sub = 0,
-         max_pool = 0, other_output = 0;
+  double binary_32 = 0, unary_32 = 0, multiply_32 = 0, multiply_or_acc40 = 0, simple_add_sub = 0,
+         add_sub = 0, max_pool = 0, other_output = 0;
   double table = 0, clamp = 0;
   double delay_acc32 = 0, delay_acc40 = 0;
 };
@@ -62,12 +62,12 @@ inline constexpr auto kNpuTimings = [] {
 #undef CONFIGURATION
 #undef PRODUCT
 #undef GRANULES
-#define OUTPUT_TIMING(configuration, binary, unary, mul32, mul, add, pool, other) \
-  for (NpuTiming & npu : all)                                                     \
-    if (npu.name == #configuration)                                               \
-      npu.binary_32 = binary, npu.unary_32 = unary, npu.multiply_32 = mul32,      \
-      npu.multiply_or_acc40 = mul, npu.add_sub = add, npu.max_pool = pool,        \
-      npu.other_output = other;
+#define OUTPUT_TIMING(configuration, binary, unary, mul32, mul, simple, add, pool, other) \
+  for (NpuTiming & npu : all)                                                             \
+    if (npu.name == #configuration)                                                       \
+      npu.binary_32 = binary, npu.unary_32 = unary, npu.multiply_32 = mul32,              \
+      npu.multiply_or_acc40 = mul, npu.simple_add_sub = simple, npu.add_sub = add,        \
+      npu.max_pool = pool, npu.other_output = other;
 #define ACTIVATION_TIMING(configuration, table_, clamp_) \
   for (NpuTiming & npu : all)                            \
     if (npu.name == #configuration) npu.table = table_, npu.clamp = clamp_;

@@ -179,7 +179,7 @@ double output_rate(const Operation& op, const NpuTiming& npu) {
     else if (op.elementwise == ElementwiseMode::Mul)
       rate = op.ofm.type == ElementType::S32 ? npu.multiply_32 : npu.multiply_or_acc40;
     else if (op.elementwise == ElementwiseMode::Add || op.elementwise == ElementwiseMode::Sub)
-      rate = npu.add_sub;
+      rate = op.operand_scale == OperandScale::Both16 ? npu.simple_add_sub : npu.add_sub;
   } else if (op.accumulators == AccumulatorFormat::I40) {
     rate = npu.multiply_or_acc40;
   } else if (op.kind == OperationKind::Pool && op.pooling == PoolingMode::Max) {

@@ -83,6 +83,9 @@ void add_elementwise(const Operation& op, std::set<std::string>& forms) {
     constexpr std::array kScales = {"OperandsBoth", "OperandA", "OperandB"};
     forms.insert(std::string("Scaled") + kScales.at(static_cast<size_t>(op.operand_scale)) +
                  (element_bytes(op.ifm.type) == 1 ? "8" : "16"));
+    if (op.operand_scale == OperandScale::Both16 &&
+        op.opa_scale.multiplier != op.opb_scale.multiplier)
+      forms.insert("ScaledOperandsApart");
   }
 }
 

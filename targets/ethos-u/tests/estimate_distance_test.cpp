@@ -40,7 +40,9 @@ timing::Work work_of(const sim::Operation& op) {
   if (op.elementwise == sim::ElementwiseMode::Mul) return timing::Work::Multiply;
   const bool adds =
       op.elementwise == sim::ElementwiseMode::Add || op.elementwise == sim::ElementwiseMode::Sub;
-  return adds ? timing::Work::AddSub : timing::Work::OtherElementwise;
+  if (!adds) return timing::Work::OtherElementwise;
+  return op.operand_scale == sim::OperandScale::Both16 ? timing::Work::SimpleAddSub
+                                                       : timing::Work::AddSub;
 }
 
 // Asks the compiler's formulas for each operation of a stream, and its timeline for what overlaps.

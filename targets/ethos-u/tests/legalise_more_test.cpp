@@ -227,6 +227,50 @@ TEST(Legalise, SumsOfScalesCloseTogether) {
   EXPECT_EQ(operation_count(module), 1u);
 }
 
+// Every pair of operands, with scales near to each other and far apart: each operand has a factor of 16 bits, and the sum is
+// rounded once, which takes the output unit two thirds of the time of a factor of 32 bits.
+TEST(Legalise, SumsWithAFactorForEachOperand) {
+  struct Scales {
+    float a, b, out;
+    int32_t zero_a, zero_b, zero_out;
+  };
+  graph::TensorValue first, second;
+  for (int x = 0; x < 256; ++x)
+    for (int y = 0; y < 256; ++y) {
+      first.push_back(static_cast<uint8_t>(x));
+      second.push_back(static_cast<uint8_t>(y));
+    }
+  for (const Scales& s :
+       {Scales{0.01020496990531683f, 0.009016579017043114f, 0.012253740802407265f, -7, 5, 10},
+        Scales{0.0235294122248888f, 0.0235294122248888f, 0.0470588244497776f, 0, 0, 0},
+        Scales{0.0913477838039398f, 0.0017253740802407f, 0.0772193312644958f, -128, 127, -128},
+        Scales{0.0004871139931492f, 0.0313477838039398f, 0.0291193312644958f, 3, -128, 127}})
+    for (const OpKind kind : {OpKind::Add, OpKind::Sub})
+      for (const bool swapped : {false, true})
+        for (const graph::Activation activation :
+             {graph::Activation::None, graph::Activation::Relu}) {
+          Graph g;
+          const TensorId x = g.input(DataType::Int8, {256, 256}, swapped ? s.b : s.a,
+                                     swapped ? s.zero_b : s.zero_a);
+          const TensorId y = g.input(DataType::Int8, {256, 256}, swapped ? s.a : s.b,
+                                     swapped ? s.zero_a : s.zero_b);
+          const graph::Module module = g.finish(g.node(kind, graph::BinaryAttrs{activation}, {x, y},
+                                                       1, DataType::Int8, s.out, s.zero_out));
+          expect_same(module, {first, second});
+          const auto program = legalise(module, module.entry_function());
+          ASSERT_EQ(program.operations.size(), 1u) << s.a << " " << swapped;
+          EXPECT_EQ(program.operations[0].operand_scaling, targets::ethos_u::OperandScaling::Both)
+              << s.a << " " << swapped;
+          // Streams of Arm's compiler have such factors for equal scales alone.
+          const auto confirmed = legalise(module, module.entry_function(), true, true);
+          if (s.a != s.b) {
+            EXPECT_NE(confirmed.operations[0].operand_scaling,
+                      targets::ethos_u::OperandScaling::Both)
+                << s.a << " " << swapped;
+          }
+        }
+}
+
 // Operands whose scales are such that exact halves occur, which TFLite's two roundings send up or down: no registers are
 // right for all pairs, a table for the operand with the smaller scale is. A few rows at a time, of three operations each.
 TEST(Legalise, SumsThatNoRegistersMeet) {

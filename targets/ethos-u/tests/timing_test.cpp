@@ -175,6 +175,19 @@ TEST(Timing, ShortRunsWasteBursts) {
   EXPECT_EQ(port_cycles(sram, 64, 4096), 8);
 }
 
+TEST(Timing, SimpleSumsTakeTwoThirdsOfAdvancedOnes) {
+  const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
+  OperationTiming op;
+  op.is_binary = true;
+  op.ifm = {.extent = {8, 8, 32}, .memory = system->memory_of_region(1)};
+  op.ifm2 = op.ofm = op.ifm;
+  op.ofm_block = {8, 8, 32};
+  op.work = Work::SimpleAddSub;
+  EXPECT_EQ(operation_cycles(npu("u55_128"), op).output, 8 * 8 * 32);
+  op.work = Work::AddSub;
+  EXPECT_EQ(operation_cycles(npu("u55_128"), op).output, 8 * 8 * 32 * 1.5);
+}
+
 TEST(Timing, TinyElementwiseCostsItsLatency) {
   const auto system = memory_system(npu("u55_128"), "", "Sram_Only");
   OperationTiming op;

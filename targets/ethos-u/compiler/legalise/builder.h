@@ -39,6 +39,8 @@ class Builder {
           bool confirmed_only);
   // Legalises every node and returns the program.
   Program run();
+  // Whether operations keep to encodings that streams of Arm's compiler show.
+  bool confirmed_only() const { return confirmed_only_; }
 
   const graph::Module& module() const { return module_; }
   const graph::Function& function() const { return function_; }

@@ -101,6 +101,9 @@ void for_each_form(const Program& program, const Operation& op, const Call& call
     constexpr std::string_view kScales[] = {"OperandsBoth", "OperandA", "OperandB"};
     call(
         fmt::format("Scaled{}{}", kScales[static_cast<size_t>(op.operand_scaling)], bits(in.type)));
+    if (op.operand_scaling == OperandScaling::Both &&
+        op.ifm_scale.multiplier != op.ifm2_scale.multiplier)
+      call("ScaledOperandsApart");
   }
   const auto call_map = [&](std::string_view which, const Operand& operand) {
     // Every second pixel, or part of the channels: other bytes lie between them where the map is NHWC.

@@ -33,6 +33,21 @@ void emit_scaled_sum(Builder& builder, const Node& node, OperationKind kind,
   });
 }
 
+void emit_linear_sum(Builder& builder, const Node& node, OperationKind kind,
+                     const Operands& operands, const LinearSum& sum, const Clamp& clamp) {
+  emit_binary(builder, node, kind, operands, [&](Operation& op) {
+    const bool swaps = kind == OperationKind::Add && op.reverse_operands;  // it commutes
+    if (swaps) op.reverse_operands = false;
+    op.operand_scaling = OperandScaling::Both;
+    op.ifm_scale = swaps ? sum.second : sum.first;
+    op.ifm2_scale = swaps ? sum.first : sum.second;
+    op.global_scale = sum.sum;
+    op.rounding = Rounding::Natural;
+    op.clamp_low = clamp.low;
+    op.clamp_high = clamp.high;
+  });
+}
+
 // The values times `scalar`, which is in their own type, on 32 bits.
 Operand scaled_up(Builder& builder, const Operand& x, int32_t scalar, const ChannelScale& scale) {
   const Operand out = builder.inner("wide", DataType::Int32, x.extent);
@@ -165,6 +180,9 @@ void emit_sum(Builder& builder, const Node& node, OperationKind kind,
   const Site site{builder.module(), builder.function(), node};
   const Clamp clamp = clamp_of(activation, site.out());
   const Operands operands = operands_of(builder, node);
+  if (const std::optional<LinearSum> sum = linear_sum(site, kind);
+      sum && (!builder.confirmed_only() || sum->first.multiplier == sum->second.multiplier))
+    return emit_linear_sum(builder, node, kind, operands, *sum, clamp);
   if (const std::optional<SumScales> scales = sum_scales(site, kind))
     return emit_scaled_sum(builder, node, kind, operands, *scales, TflSum(site).first_is_smaller,
                            clamp);

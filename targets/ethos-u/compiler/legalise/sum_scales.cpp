@@ -13,6 +13,10 @@ constexpr size_t kValues = 256;
 constexpr int64_t kMostSum = int64_t{1} << 30;
 // Multipliers of the sum that are tried beside TFLite's own: what a half of a result's step lets them be beside it.
 constexpr int32_t kBesideSum[] = {0, -4, 4, -16, 16, -64, 64};
+// Factors of both operands: OPA_SCALE and OPB_SCALE have 16 bits in this mode, and with 15 it is all one whether one is a sign.
+constexpr int32_t kMostFactor = (1 << 15) - 1;
+// Pairs of factors that are tried. The closest to the ratio of the scales comes first, and is right for nearly all scales.
+constexpr size_t kFactorPairs = 16;
 constexpr int32_t kBesideFactor[] = {0, -1, 1, -2, 2, -4, 4, -8, 8, -16, 16, -32, 32};
 
 int64_t floor_div(int64_t a, int64_t b) {
@@ -45,6 +49,8 @@ class Pairs {
     }
   }
 
+  int8_t result(size_t x, size_t y) const { return results_[x * kValues + y]; }
+  int32_t other_sign() const { return other_sign_; }
   int32_t smaller(size_t x) const { return static_cast<int32_t>(x) + kLow - zero_; }
   int32_t larger(size_t y) const { return static_cast<int32_t>(y) + kLow - other_zero_; }
   int32_t out_zero() const { return out_zero_; }
@@ -109,6 +115,69 @@ Interval common_multipliers(const Pairs& pairs, const std::vector<Interval>& int
   return common;
 }
 
+// Two factors, of the operand with the smaller scale and of the other one.
+struct Factors {
+  int32_t smaller = 0, larger = 0;
+};
+
+// Those whose ratio is closest to `ratio`, the closest first.
+std::vector<Factors> closest_fractions(double ratio) {
+  std::vector<std::pair<double, Factors>> all;
+  for (int32_t larger = 1; larger <= kMostFactor; ++larger) {
+    const auto smaller = static_cast<int32_t>(std::lround(ratio * larger));
+    if (smaller < 1) continue;
+    all.push_back({std::abs(smaller / (ratio * larger) - 1), {smaller, larger}});
+  }
+  const size_t kept = std::min(kFactorPairs, all.size());
+  std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(kept), all.end(),
+                    [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Factors> result;
+  for (size_t i = 0; i < kept; ++i) result.push_back(all[i].second);
+  return result;
+}
+
+// What a sum of two products may be multiplied by, so that all results are TFLite's when they are rounded once; as the
+// NPU's multiplier, from the middle of what is allowed. Nothing where nothing serves all pairs.
+std::optional<ChannelScale> scale_of_products(const Pairs& pairs, const Factors& factors) {
+  const auto product = [&](size_t x, size_t y) {
+    return static_cast<double>(int64_t{pairs.sign()} * factors.smaller * pairs.smaller(x) +
+                               int64_t{pairs.other_sign()} * factors.larger * pairs.larger(y));
+  };
+  double least = 0, most = 1;
+  for (size_t x = 0; x < kValues; ++x)
+    for (size_t y = 0; y < kValues; ++y) {
+      const double sum = product(x, y);
+      const int32_t result = pairs.result(x, y);
+      // A result at the end of the range may stand for more than itself.
+      const double low = result - pairs.out_zero() - 0.5, high = low + 1;
+      const bool below = result<kHigh, above = result> kLow;
+      if (sum > 0) {
+        if (above) least = std::max(least, low / sum);
+        if (below) most = std::min(most, high / sum);
+      } else if (sum < 0) {
+        if (above) most = std::min(most, low / sum);
+        if (below) least = std::max(least, high / sum);
+      }
+    }
+  if (least >= most) return std::nullopt;
+  const double middle = (least + most) / 2;
+  const int shift = 30 - std::ilogb(middle);
+  if (shift > 63) return std::nullopt;
+  return ChannelScale{.multiplier = static_cast<uint32_t>(std::lround(std::ldexp(middle, shift))),
+                      .shift = shift};
+}
+
+bool serves_all(const Pairs& pairs, const Factors& factors, const ChannelScale& sum) {
+  for (size_t x = 0; x < kValues; ++x)
+    for (size_t y = 0; y < kValues; ++y) {
+      const int64_t products = int64_t{pairs.sign()} * factors.smaller * pairs.smaller(x) +
+                               int64_t{pairs.other_sign()} * factors.larger * pairs.larger(y);
+      const int64_t result = scaled(products, sum, Rounding::Natural) + pairs.out_zero();
+      if (std::clamp<int64_t>(result, kLow, kHigh) != pairs.result(x, y)) return false;
+    }
+  return true;
+}
+
 bool same_operand(const Site& site, const TflSum& tfl, const ChannelScale& operand) {
   const Clamp range = range_of(site.out().type);
   const int32_t zero = zero_point_of(site.in(tfl.first_is_smaller ? 0 : 1));
@@ -148,6 +217,23 @@ std::optional<SumScales> sum_scales(const Site& site, OperationKind kind) {
     scales.operand.multiplier =
         static_cast<uint32_t>(std::clamp<int64_t>(operand->multiplier, common.low, common.high));
     return scales;
+  }
+  return std::nullopt;
+}
+
+std::optional<LinearSum> linear_sum(const Site& site, OperationKind kind) {
+  if (site.out().type != DataType::Int8) return std::nullopt;
+  const TflSum tfl(site);
+  const Pairs pairs(site, kind, tfl);
+  const size_t smaller = tfl.first_is_smaller ? 0 : 1;
+  for (const Factors& factors :
+       closest_fractions(scale_of(site.in(smaller)) / scale_of(site.in(1 - smaller)))) {
+    const std::optional<ChannelScale> sum = scale_of_products(pairs, factors);
+    if (!sum || !serves_all(pairs, factors, *sum)) continue;
+    const ChannelScale of_smaller{.multiplier = static_cast<uint32_t>(factors.smaller)},
+        of_larger{.multiplier = static_cast<uint32_t>(factors.larger)};
+    if (tfl.first_is_smaller) return LinearSum{of_smaller, of_larger, *sum};
+    return LinearSum{of_larger, of_smaller, *sum};
   }
   return std::nullopt;
 }

@@ -4,7 +4,8 @@
 // multiplies their sum. The NPU's own sum does the same but rounds the smaller operand once. A result is the same as long
 // as the sum lies between the same two halves: for 8 bits that gives each scaled value of the smaller operand an interval,
 // and each interval one to the multiplier. Where these have a multiplier in common, one operation is enough. Where they
-// have none, a table may give each value of the smaller operand what its interval asks for.
+// have none, both operands may have factors of their own, which round nothing before the sum is made. And where TFLite's
+// roundings fit no sum of two products, a table may give each value of the smaller operand what its interval asks for.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +31,13 @@ struct SumScales {
 };
 // OPA_SCALE of the smaller operand, and OFM_SCALE; nothing where no registers are known to be exact.
 std::optional<SumScales> sum_scales(const Site& site, OperationKind kind);
+
+// Of 8 bits: result = (first * operand + second * other operand) * sum, rounded once, halves up; minus for a difference.
+// Factors of 15 bits whose ratio is that of the scales to 30 bits, as fractions have it. All pairs of operands were tried.
+struct LinearSum {
+  ChannelScale first, second, sum;
+};
+std::optional<LinearSum> linear_sum(const Site& site, OperationKind kind);
 
 // Of 8 bits: result = (table[smaller] + factor * larger) / 2^shift, to nearest; minus for a difference whose first operand
 // is the smaller. Table values are those of the operand from -128 on, its zero point and the sign that it has included.

@@ -1,6 +1,7 @@
 #include "schedule/constant_planner.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,10 @@ namespace {
 constexpr double kMemoryPerTime = 2;
 // The number of sizes of fast memory that are tried; each takes its time.
 constexpr size_t kMostBudgets = 4;
+// The same when the operations have been cut into slices, and nothing else changes: each takes less.
+constexpr size_t kMostSliceBudgets = 16;
+// Another size has to be better by what the estimate leaves open in any case.
+constexpr double kWorthLess = 0.99;
 // What a slice adds to the constants of a core: its scales and its weights end where 16 bytes do, each half of
 // that away on average, and its weights begin with the header of a section.
 constexpr double kSectionHeaderBytes = 4.5;
@@ -123,7 +128,27 @@ PrefetchPlan ConstantPlanner::choose(int64_t fetch_limit) {
       npu::plan_constants(*this, prefetch_, budgets,
                           {base, kMemoryPerTime, draft_.constants_are_slow() ? kSliceRounds : 0});
   chain_blocks(best.budget, best.prefetch);
-  return prefetch_.plan(prefetch_units(true), best.budget);
+  PrefetchPlan plan = prefetch_.plan(prefetch_units(true), best.budget);
+  if (budgets.size() == 1 || !draft_.constants_are_slow()) return plan;
+  return plan_of_slices(std::move(plan), base);
+}
+
+// Slices find room in less fast memory than whole operations, for which the sizes were that have been tried.
+PrefetchPlan ConstantPlanner::plan_of_slices(PrefetchPlan plan, int64_t base) {
+  const std::vector<PrefetchUnit> units = prefetch_units(true);
+  std::vector<int64_t> constants;
+  for (const PrefetchUnit& unit : units) constants.push_back(unit.bytes);
+  const auto score = [&](const PrefetchPlan& one) {
+    return one.cycles *
+           std::pow(static_cast<double>(std::max(one.peak_bytes, base)), 1 / kMemoryPerTime);
+  };
+  for (const int64_t size :
+       npu::fast_memory_sizes(draft_.live_bytes(), constants, kMostSliceBudgets)) {
+    if (size >= plan.peak_bytes) break;
+    PrefetchPlan other = prefetch_.plan(units, size);
+    if (score(other) < kWorthLess * score(plan)) plan = std::move(other);
+  }
+  return plan;
 }
 
 // Blocks that suit each other, where that makes the plan better. What is close is decided with the real sizes

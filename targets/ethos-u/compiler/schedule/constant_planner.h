@@ -58,6 +58,7 @@ class ConstantPlanner : private npu::ConstantDraft {
   bool can_slice(const Unit& unit) const;
   std::vector<Unit> slices(const Unit& unit, int32_t count);
   void take_units(std::vector<Unit> units);
+  npu::PrefetchPlan plan_of_slices(npu::PrefetchPlan plan, int64_t base);
   void chain_blocks(int64_t budget, const npu::PrefetchPlan& plan);
 
   ScheduleDraft& draft_;

@@ -15,8 +15,8 @@ timing::Volume volume(const Extent& extent) {
   return {extent.height, extent.width, extent.depth};
 }
 
-timing::Work work_of(OperationKind kind) {
-  switch (kind) {
+timing::Work work_of(const Operation& operation) {
+  switch (operation.kind) {
     case OperationKind::Conv:
       return timing::Work::Conv;
     case OperationKind::Depthwise:
@@ -31,7 +31,8 @@ timing::Work work_of(OperationKind kind) {
       return timing::Work::Multiply;
     case OperationKind::Add:
     case OperationKind::Sub:
-      return timing::Work::AddSub;
+      return operation.operand_scaling == OperandScaling::Both ? timing::Work::SimpleAddSub
+                                                               : timing::Work::AddSub;
     default:
       return timing::Work::OtherElementwise;
   }
@@ -81,7 +82,7 @@ OperationCost CostModel::cost(const Operation& operation, const Step& step, cons
                              from.layout == Layout::Nhcwb16, packed, memory(where)};
   };
   timing::OperationTiming described;
-  described.work = work_of(operation.kind);
+  described.work = work_of(operation);
   described.ifm = map(step.ifm, places.ifm);
   described.ofm = map(step.ofm, places.ofm);
   if (step.ifm2) described.ifm2 = map(*step.ifm2, places.ifm2);

@@ -46,6 +46,7 @@ enum class Work : uint8_t {
   OtherPool,
   ReduceSum,
   Multiply,
+  SimpleAddSub,
   AddSub,
   OtherElementwise
 };
@@ -176,6 +177,8 @@ constexpr double output_cycles_per_element(const NpuTiming& npu, const Operation
     cycles = npu.multiply_32;
   else if (op.work == Work::Multiply || (!is_elementwise(op.work) && op.acc40))
     cycles = npu.multiply_or_acc40;
+  else if (op.work == Work::SimpleAddSub)
+    cycles = npu.simple_add_sub;
   else if (op.work == Work::AddSub)
     cycles = npu.add_sub;
   else if (op.work == Work::MaxPool)
