@@ -47,9 +47,9 @@ INTARSIA_OUTLINE uint32_t *wide_spread_four(uint32_t *columns, const int16_t *fr
       "add.w %[from], %[from], #4\n"
       "subs.w %[words], %[words], #1\n"
       "str.w %[a], [%[to]], #16\n"
-      "str.w %[b], [%[to], #-12]\n"
-      "str.w %[c], [%[to], #-8]\n"
-      "str.w %[d], [%[to], #-4]\n"
+      "str %[b], [%[to], #-12]\n"
+      "str %[c], [%[to], #-8]\n"
+      "str %[d], [%[to], #-4]\n"
       "bne.w 1b\n"
       : [to] "+r"(columns), [from] "+r"(from), [last] "+r"(last), [words] "+r"(words), [a] "=&r"(a),
         [b] "=&r"(b), [c] "=&r"(c), [d] "=&r"(d)
@@ -86,10 +86,11 @@ INTARSIA_INLINE void wide_advance(struct wide_staging *s, int32_t pixels) {
 INTARSIA_OUTLINE uint32_t *wide_edge(const struct wide_staging *s, uint32_t *column,
                                      const int16_t *row, int32_t before, int32_t count) {
   const int32_t all = s->w->kernel_w * s->w->in_c;
-  int8_t *to = intarsia_fill((int8_t *)s->row, 0, 2 * before);
+  int16_t *padded = s->row;
+  int8_t *to = intarsia_fill((int8_t *)padded, 0, 2 * before);
   to = intarsia_copy(to, (const int8_t *)(row + before), 2 * count);
   (void)intarsia_fill(to, 0, 2 * (all - before - count));
-  return wide_spread(column, s->row, all);
+  return wide_spread(column, padded, all);
 }
 
 INTARSIA_OUTLINE void wide_gather(const struct wide_staging *s, uint32_t *column) {

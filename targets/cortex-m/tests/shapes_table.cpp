@@ -1,4 +1,4 @@
-// Instructions per product (or per element) of common shapes on an emulated core, to see which shapes are out of
+// Estimated cycles per product (or per element) of common shapes on a core without wait states, to see which shapes are out of
 // line with their neighbours:  cortex_m_shapes CORE BOARD [portable]
 #include <cstdio>
 #include <string>
@@ -59,14 +59,16 @@ class Table {
       kernels.add(shaped.module);
       inputs.push_back(testing::random_inputs(random_, shaped.module));
     }
-    const Result<CoreRun> run = run_on_core({board, core, "-Os", true}, kernels, inputs);
+    CoreRequest request{board, core, "-Os"};
+    request.count_cycles = true, request.waits = false;
+    const Result<CoreRun> run = run_on_core(request, kernels, inputs);
     if (!run.ok()) {
       std::fputs(run.error().to_string().c_str(), stderr);
       return;
     }
     for (size_t i = 0; i < all_.size(); ++i)
-      fmt::print("{:48} {:9} {:8.3f}\n", all_[i].what, run->instructions[i],
-                 static_cast<double>(run->instructions[i]) / static_cast<double>(all_[i].work));
+      fmt::print("{:48} {:9.0f} {:8.3f}\n", all_[i].what, run->cycles[i],
+                 run->cycles[i] / static_cast<double>(all_[i].work));
   }
 
  private:
