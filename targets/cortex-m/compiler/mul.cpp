@@ -41,7 +41,9 @@ LowerKernel mul_kernel(const OpView& view) {
   constexpr int kMostShift = 16;
   if (m.shift > -1 || m.shift < -kMostShift) return nullptr;
   const Range range = output_range(view, view.node.attrs<graph::BinaryAttrs>().activation);
-  if (!repeats_by_rows(b.shape, out.shape)) {
+  const int64_t count = element_count(b.shape), rows = element_count(a.shape) / count;
+  const bool short_rows = rows > 1 && count < kLongRow;
+  if (short_rows || !repeats_by_rows(b.shape, out.shape)) {
     const auto axes = repeated_axes(b.shape, out.shape);
     if (!axes) return nullptr;
     const std::vector<int64_t> others = {view.in(0).quantization.zero_point[0],
@@ -58,7 +60,6 @@ LowerKernel mul_kernel(const OpView& view) {
                            }};
     return [=](OpLowering& op) { return call_by_rows(op, kernel, second, *axes); };
   }
-  const int64_t count = element_count(b.shape), rows = element_count(a.shape) / count;
   const std::vector<int64_t> numbers = {
       rows,      count,    a.quantization.zero_point[0],   b.quantization.zero_point[0],
       m.value,   -m.shift, out.quantization.zero_point[0], range.low,

@@ -9,10 +9,6 @@ namespace {
 
 using namespace operators;
 
-// A call and what is around its loop take as long as some tens of elements: rows that are shorter than this many are
-// laid out several times. More would be copied for nothing.
-constexpr int64_t kLongRow = 128;
-
 class Rows {
  public:
   Rows(OpLowering& op, const RowKernel& kernel, size_t part, const std::vector<RepeatedAxis>& axes)

@@ -9,6 +9,10 @@
 
 namespace intarsia::targets::cortex_m {
 
+// A call and what is around its loop take as long as some tens of elements: rows that are shorter than this many are
+// laid out several times. More would be copied for nothing.
+constexpr int64_t kLongRow = 128;
+
 // Neighbouring axes of the result that an operand has too, or repeats along.
 struct RepeatedAxis {
   bool repeats;

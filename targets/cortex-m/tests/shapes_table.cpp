@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "core_program.h"
+#include "cost_samples.h"
+#include "wide_modules.h"
 
 namespace intarsia::test::cortex_m {
 namespace {
@@ -34,6 +35,33 @@ class Table {
     c.dilation_h = c.dilation_w = dilation;
     window(c, 1);
   }
+  // What is made of plain convolutions: of groups, dilated columns, transposed.
+  void made(const char* name, const WindowCase& c) {
+    const int64_t taps = c.kernel_h * c.kernel_w;
+    graph::Module module = window_module(random_, c);
+    const graph::Function& function = module.entry_function();
+    const bool transposed = c.kind == OpKind::TransposeConv2d;
+    const Shape& pixels =
+        function.tensor(transposed ? function.inputs[0] : function.outputs[0]).shape;
+    all_.push_back(
+        {fmt::format("{} {}x{}x{} -> {}, {}x{} by {}", name, c.height, c.width, c.channels,
+                     c.out_channels, c.kernel_h, c.kernel_w, c.stride),
+         std::move(module),
+         pixels[0] * pixels[1] * pixels[2] * c.channels / c.groups * c.out_channels * taps});
+  }
+  void matmul(int64_t rows, int64_t depth, int64_t columns) {
+    all_.push_back({fmt::format("matmul {}x{} by {}x{}", rows, depth, depth, columns),
+                    matmul_module(random_, {rows, depth}, {depth, columns}),
+                    rows * depth * columns});
+  }
+  void repeated(OpKind kind, const char* name, const Shape& a, const Shape& b) {
+    all_.push_back({fmt::format("{} {} by {}", name, fmt::join(a, "x"), fmt::join(b, "x")),
+                    binary_module(random_, kind, a, b), element_count(a)});
+  }
+  void lstm(DataType type, int64_t inputs, int64_t units) {
+    all_.push_back({fmt::format("lstm of {} bits, {} inputs, {} units", bits(type), inputs, units),
+                    lstm_module(random_, type, inputs, units), 4 * units * (inputs + units)});
+  }
   void dense(int64_t rows, int64_t in, int64_t out) {
     all_.push_back({fmt::format("dense {} rows {} -> {}", rows, in, out),
                     fully_connected_module(random_, rows, in, out), rows * in * out});
@@ -53,22 +81,16 @@ class Table {
   }
 
   void print(const std::string& core, const char* board, bool portable) {
-    KernelProgram kernels(portable ? core + " -kernels=portable" : core);
-    std::vector<std::vector<graph::TensorValue>> inputs;
-    for (const Shaped& shaped : all_) {
-      kernels.add(shaped.module);
-      inputs.push_back(testing::random_inputs(random_, shaped.module));
-    }
-    CoreRequest request{board, core, "-Os"};
-    request.count_cycles = true, request.waits = false;
-    const Result<CoreRun> run = run_on_core(request, kernels, inputs);
-    if (!run.ok()) {
-      std::fputs(run.error().to_string().c_str(), stderr);
+    std::vector<CostSample> samples;
+    for (const Shaped& shaped : all_) samples.push_back({shaped.what, shaped.module});
+    const Result<std::vector<double>> cycles = count_samples(core, board, samples, {portable});
+    if (!cycles.ok()) {
+      std::fputs(cycles.error().to_string().c_str(), stderr);
       return;
     }
     for (size_t i = 0; i < all_.size(); ++i)
-      fmt::print("{:48} {:9.0f} {:8.3f}\n", all_[i].what, run->cycles[i],
-                 run->cycles[i] / static_cast<double>(all_[i].work));
+      fmt::print("{:48} {:9.0f} {:8.3f}\n", all_[i].what, (*cycles)[i],
+                 (*cycles)[i] / static_cast<double>(all_[i].work));
   }
 
  private:
@@ -156,5 +178,36 @@ int main(int count, char** arguments) {
   table.plain(OpKind::Mean, "mean h,w", graph::ReduceAttrs{{1, 2}, true}, {1, 8, 8, 16});
   table.plain(OpKind::Mean, "mean h,w", graph::ReduceAttrs{{1, 2}, false}, {1, 5, 5, 33});
   table.plain(OpKind::Mean, "mean c", graph::ReduceAttrs{{3}, false}, {1, 8, 8, 16});
+  for (const auto& [groups, each] :
+       {std::pair{2, 16}, {4, 4}, {4, 8}, {4, 12}, {4, 16}, {8, 4}, {2, 32}})
+    for (const int64_t kernel : {1, 3}) {
+      WindowCase c{OpKind::Conv2d, 1, 8, 8, groups * each, groups * each, kernel, kernel, 1};
+      c.groups = groups;
+      c.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
+      table.made(fmt::format("{} groups", groups).c_str(), c);
+    }
+  for (const int64_t dilation : {2, 4, 16}) {
+    WindowCase c{OpKind::Conv2d, 1, 1, 128, 16, 16, 1, 3, 1};
+    c.dilation_w = dilation, c.padding = {0, 2 * dilation, 0, 0};
+    table.made(fmt::format("dilated by {}", dilation).c_str(), c);
+  }
+  for (const auto& [kernel, stride] : {std::pair{2, 2}, {3, 2}, {4, 2}, {3, 1}})
+    for (const int64_t channels : {8, 16, 32})
+      table.made("transposed",
+                 {OpKind::TransposeConv2d, 1, 8, 8, channels, channels, kernel, kernel, stride});
+  for (const auto& [rows, depth, columns] :
+       {std::tuple{8, 8, 8}, {16, 16, 16}, {32, 32, 32}, {49, 64, 49}, {49, 49, 64}, {64, 12, 64}})
+    table.matmul(rows, depth, columns);
+  for (const OpKind kind : {OpKind::Add, OpKind::Sub, OpKind::Mul}) {
+    const char* name = kind == OpKind::Add ? "add" : kind == OpKind::Sub ? "sub" : "mul";
+    table.repeated(kind, name, {1, 8, 8, 16}, {1, 1, 1, 16});
+    table.repeated(kind, name, {1, 8, 8, 16}, {1, 1, 8, 16});
+    table.repeated(kind, name, {1, 20, 50, 8}, {1, 20, 1, 8});
+    table.repeated(kind, name, {1, 8, 8, 16}, {1, 8, 8, 1});
+    table.repeated(kind, name, {1, 8, 8, 16}, {1, 1, 1, 1});
+  }
+  for (const intarsia::DataType type : {intarsia::DataType::Int8, intarsia::DataType::Int16})
+    for (const auto& [inputs, units] : {std::pair{28, 20}, {32, 32}, {64, 64}, {128, 128}})
+      table.lstm(type, inputs, units);
   table.print(arguments[1], arguments[2], portable);
 }
