@@ -214,6 +214,12 @@ LowerKernel conv_kernel(CoreClass core, const OpView& view, bool small, int64_t 
   conv->window.strip_w = dsp_row_bytes(w);
   const int64_t scratch =
       round_up(w.kernel_h * w.strip_w, 4) * ((w.pixels() >= 4 ? 8 : 2) + (w.in_c % 4 != 0 ? 1 : 0));
+  // One row whose sums do not fit what a halfword of two weights leaves them is read where it lies, not widened first. Fewer than
+  // four channels take as long as four there, and are worth it for the scratch alone.
+  constexpr int64_t kMostForOneRow = 4096;
+  if (w.pixels() == 1 && w.kernel_h * w.kernel_w == 1 && w.in_c % 4 == 0 && whole_window &&
+      (w.out_c >= 4 || scratch > kMostForOneRow))
+    return thumb_conv_kernel(core, *conv, *channels);
   if (scratch > kMostScratch) return nullptr;
   return [conv = *conv, channels = *channels, scratch](OpLowering& op) {
     return lower_dsp(op, conv, channels, scratch);

@@ -59,6 +59,35 @@ INTARSIA_OUTLINE void INTARSIA_DOT_4X1(const int8_t *input, const int8_t *weight
                      "memory");
 #undef INTARSIA_STEP
 #undef INTARSIA_LANE
+#elif INTARSIA_HAS_DSP_LOOPS && INTARSIA_HAS_DSP_WORDS
+  // Four elements at a time, as two pairs of halfwords; the second and the fourth row are `pitch` behind the others.
+  const int8_t *row0 = weights, *row2 = weights + 2 * pitch;
+  int32_t sum0 = sums[0], sum1 = sums[1], sum2 = sums[2], sum3 = sums[3];
+  uint32_t odd, even, weight, pair;
+#define INTARSIA_LANE(sum)                     \
+  "sxtb16 %[pair], %[weight]\n"                \
+  "sxtb16 %[weight], %[weight], ror #8\n"      \
+  "smlad %[" sum "], %[even], %[pair], %[" sum \
+  "]\n"                                        \
+  "smlad %[" sum "], %[odd], %[weight], %[" sum "]\n"
+  __asm__ volatile(
+      ".balign 4\n"
+      "1: ldr.w %[odd], [%[input]], #4\n"
+      "ldr.w %[weight], [%[row0], %[pitch]]\n"
+      "sxtb16 %[even], %[odd]\n"
+      "sxtb16 %[odd], %[odd], ror #8\n" INTARSIA_LANE("sum1")
+      "ldr.w %[weight], [%[row0]], #4\n" INTARSIA_LANE("sum0")
+      "ldr.w %[weight], [%[row2], %[pitch]]\n" INTARSIA_LANE("sum3")
+      "ldr.w %[weight], [%[row2]], #4\n" INTARSIA_LANE("sum2")
+      "subs.w %[run], %[run], #4\n"
+      "bne.w 1b\n"
+      : [input] "+r"(input), [row0] "+r"(row0), [row2] "+r"(row2), [sum0] "+r"(sum0),
+        [sum1] "+r"(sum1), [sum2] "+r"(sum2), [sum3] "+r"(sum3), [run] "+r"(run), [odd] "=&r"(odd),
+        [even] "=&r"(even), [weight] "=&r"(weight), [pair] "=&r"(pair)
+      : [pitch] "r"(pitch)
+      : "cc", "memory");
+#undef INTARSIA_LANE
+  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
 #elif INTARSIA_HAS_THUMB2
   const int8_t *row0 = weights, *row1 = weights + pitch, *row2 = weights + 2 * pitch,
                *row3 = weights + 3 * pitch;

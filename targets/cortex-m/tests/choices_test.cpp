@@ -112,7 +112,7 @@ TEST(Choices, QuickShiftsAreOneToTwentyTwo) {
 }
 
 TEST(Choices, TwoWeightsHaveToFitAHalfword) {
-  EXPECT_EQ(kernel_of("cortex-m4", Layer{.first = -1, .second = -128}), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(kernel_of("cortex-m4", Layer{.first = -1, .second = -128}), "intarsia_thumb_conv_s8");
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.first = 0, .second = -128}), "intarsia_dsp_dense_s8");
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.first = -128, .second = -127}), "intarsia_dsp_dense_s8");
 }
@@ -122,6 +122,18 @@ TEST(Choices, DenseLayersHaveOneRowOfWordsAndFourChannels) {
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.inputs = 5}), "intarsia_dsp_conv_s8");
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.outputs = 3}), "intarsia_dsp_conv_s8");
   EXPECT_EQ(kernel_of("cortex-m4", Layer{.outputs = 5}), "intarsia_dsp_dense_s8");
+}
+
+// What a halfword of two weights leaves to the second sum is 24 bits. Beyond, a row is read where it lies: widened it would take
+// twice its bytes.
+TEST(Choices, LongSumsOfOneRowTakeNoScratch) {
+  const auto at = [](int64_t inputs, int64_t outputs) {
+    return kernel_of("cortex-m4", Layer{.inputs = inputs, .outputs = outputs, .weight = 127});
+  };
+  EXPECT_EQ(at(512, 4), "intarsia_dsp_dense_s8");
+  EXPECT_EQ(at(520, 4), "intarsia_thumb_conv_s8");
+  EXPECT_EQ(at(2048, 3), "intarsia_dsp_conv_s8");
+  EXPECT_EQ(at(2052, 3), "intarsia_thumb_conv_s8");
 }
 
 TEST(Choices, RangesHaveKernelsOfTheirOwn) {

@@ -53,6 +53,7 @@ class Samples {
       if (i % 2 == 0) add(wide(OpKind::DepthwiseConv2d)), add(real_depthwise());
       if (i % 2 == 0) add(row_mean()), add(wide_dense()), add(wide_otherwise(i / 2));
     }
+    for (int i = 0; i < count_; i += 3) add(long_row());
     return std::move(all_);
   }
 
@@ -156,6 +157,10 @@ class Samples {
     const int64_t side = size(12, 40);
     return window({OpKind::Conv2d, 1, side, size(8, 40), r_.chance(40) ? 1 : 3, channels(24),
                    r_.range(3, 8), r_.range(3, 5), r_.range(1, 2)});
+  }
+  // Sums of which take more than 24 bits.
+  graph::Module long_row() {
+    return rectified(fully_connected_module(r_, 1, 4 * r_.range(300, 600), r_.range(1, 9)));
   }
   graph::Module dense() {
     graph::Module module =

@@ -138,6 +138,9 @@ std::vector<graph::Module> fully_connected_layers() {
     modules.push_back(
         fully_connected_module(random, inputs % 7 == 0 ? 5 : 1, inputs, 1 + inputs % 9));
   modules.push_back(fully_connected_module(random, 1, 640, 128));
+  // Sums of more than 24 bits.
+  modules.push_back(fully_connected_module(random, 1, 1500, 6));
+  modules.push_back(fully_connected_module(random, 1, 2100, 3));
   modules.push_back(fully_connected_module(random, 3, 129, 33));
   return modules;
 }
