@@ -50,70 +50,51 @@ KernelWork pool(CoreClass core, const Window& w, bool average, bool wide) {
 }
 
 // Fields as the kernels' structs have them, from the numbers of a call in the same order.
-struct Sum {
-#define FIELD(name) int64_t name = numbers.at(next++);
-  explicit Sum(const std::vector<int64_t>& numbers) : numbers(numbers) {}
-  const std::vector<int64_t>& numbers;
-  size_t next = 0;
+class Numbers {
+ public:
+  explicit Numbers(const std::vector<int64_t>& numbers) : numbers_(numbers) {}
+
+ protected:
+  int64_t take() { return numbers_.at(next_++); }
+
+ private:
+  const std::vector<int64_t>& numbers_;
+  size_t next_ = 0;
+};
+#define FIELD(name) int64_t name = take();
+struct Sum : Numbers {
+  using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/sum.def"
-#undef FIELD
 };
-struct Add {
-#define FIELD(name) int64_t name = numbers.at(next++);
-  explicit Add(const std::vector<int64_t>& numbers) : numbers(numbers) {}
-  const std::vector<int64_t>& numbers;
-  size_t next = 0;
+struct Add : Numbers {
+  using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/add.def"
-#undef FIELD
 };
-struct Mul {
-#define FIELD(name) int64_t name = numbers.at(next++);
-  explicit Mul(const std::vector<int64_t>& numbers) : numbers(numbers) {}
-  const std::vector<int64_t>& numbers;
-  size_t next = 0;
+struct Mul : Numbers {
+  using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/mul.def"
-#undef FIELD
 };
-struct Mean {
-#define FIELD(name) int64_t name = numbers.at(next++);
-  explicit Mean(const std::vector<int64_t>& numbers) : numbers(numbers) {}
-  const std::vector<int64_t>& numbers;
-  size_t next = 0;
+struct Mean : Numbers {
+  using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/mean.def"
-#undef FIELD
 };
-struct Svdf {
-#define FIELD(name) int64_t name = numbers.at(next++);
-  explicit Svdf(const std::vector<int64_t>& numbers) : numbers(numbers) {}
-  const std::vector<int64_t>& numbers;
-  size_t next = 0;
+struct Svdf : Numbers {
+  using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/svdf.def"
-#undef FIELD
 };
-struct Lstm {
-#define FIELD(name) int64_t name = numbers.at(next++);
-  explicit Lstm(const std::vector<int64_t>& numbers) : numbers(numbers) {}
-  const std::vector<int64_t>& numbers;
-  size_t next = 0;
+struct Lstm : Numbers {
+  using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/lstm.def"
-#undef FIELD
 };
-struct Matmul {
-#define FIELD(name) int64_t name = numbers.at(next++);
-  explicit Matmul(const std::vector<int64_t>& numbers) : numbers(numbers) {}
-  const std::vector<int64_t>& numbers;
-  size_t next = 0;
+struct Matmul : Numbers {
+  using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/matmul.def"
-#undef FIELD
 };
-struct Wide {
-#define FIELD(name) int64_t name = numbers.at(next++);
-  explicit Wide(const std::vector<int64_t>& numbers) : numbers(numbers) {}
-  const std::vector<int64_t>& numbers;
-  size_t next = 0;
+struct Wide : Numbers {
+  using Numbers::Numbers;
 #include "intarsia/targets/cortex_m/wide.def"
-#undef FIELD
 };
+#undef FIELD
 
 bool clamps(int64_t low, int64_t high) {
   return low != -128 || high != 127;

@@ -187,7 +187,7 @@ static int8_t *all_short_runs(const struct intarsia_pixels *p, int32_t count, in
   return output;
 }
 
-INTARSIA_INLINE void all_pairs(struct intarsia_pixels *p, bool general, int32_t steps) {
+INTARSIA_INLINE void all_pairs(struct intarsia_pixels *p, int32_t steps, bool general) {
   (void)steps;
   if (general)
     other_pairs(p);
@@ -195,7 +195,7 @@ INTARSIA_INLINE void all_pairs(struct intarsia_pixels *p, bool general, int32_t 
     rectified_pairs(p);
 }
 #else
-INTARSIA_OUTLINE void all_pairs(struct intarsia_pixels *p, bool general, int32_t steps) {
+INTARSIA_OUTLINE void all_pairs(struct intarsia_pixels *p, int32_t steps, bool general) {
   for (; p->count > 0; p->count -= 2, p->output += 2 * p->pitch) {
     intarsia_next_pair(p);
     for (int32_t c = 0; c < p->channels; ++c) {
@@ -213,33 +213,15 @@ INTARSIA_OUTLINE void all_pairs(struct intarsia_pixels *p, bool general, int32_t
 }
 #endif
 
-// `count` pixels, row by row from the beginning of a row on. Returns where their results end.
+// As intarsia_pixels_function.
 INTARSIA_OUTLINE int8_t *all_pixels(struct intarsia_pixels *p, int32_t count, int8_t *output,
                                     int32_t steps, bool general) {
-  const int32_t single = count & 1;
 #if INTARSIA_HAS_MVE
   const int32_t row = p->gap == 0 ? count : p->row;
   if (steps <= kMostShort && row >= kFewestPixels)
     return all_short_runs(p, count, row, output, steps, general);
 #endif
-  p->in_row = p->row;
-  p->output = output;
-  p->end = output + p->channels;
-  p->count = count - single;
-  if (p->count > 0) {
-    p->apart = p->pitch;
-    all_pairs(p, general, steps);
-  }
-  output += count * p->pitch;
-  if (single != 0) {  // the pair is it twice
-    p->apart = 0;
-    p->output = output - p->pitch;
-    p->end = p->output + p->channels;
-    p->step = p->gap = 0;
-    p->count = 2;
-    all_pairs(p, general, steps);
-  }
-  return output;
+  return intarsia_by_pairs(p, count, output, steps, general, all_pairs);
 }
 
 void intarsia_mve_conv_s8(const struct intarsia_window *w, const int8_t *input, int8_t *output,

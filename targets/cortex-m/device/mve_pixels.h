@@ -57,6 +57,32 @@ static __attribute__((unused)) void intarsia_next_pair(struct intarsia_pixels *p
 typedef int8_t *(*intarsia_pixels_function)(struct intarsia_pixels *p, int32_t count,
                                             int8_t *output, int32_t steps, bool general);
 
+// The same, by what computes p->count pixels of them two by two; of an odd number the last pair is one pixel twice.
+typedef void (*intarsia_pairs_function)(struct intarsia_pixels *p, int32_t steps, bool general);
+INTARSIA_INLINE int8_t *intarsia_by_pairs(struct intarsia_pixels *p, int32_t count, int8_t *output,
+                                          int32_t steps, bool general,
+                                          intarsia_pairs_function all_pairs) {
+  const int32_t single = count & 1;
+  p->in_row = p->row;
+  p->output = output;
+  p->end = output + p->channels;
+  p->count = count - single;
+  if (p->count > 0) {
+    p->apart = p->pitch;
+    all_pairs(p, steps, general);
+  }
+  output += count * p->pitch;
+  if (single != 0) {
+    p->apart = 0;
+    p->output = output - p->pitch;
+    p->end = p->output + p->channels;
+    p->step = p->gap = 0;
+    p->count = 2;
+    all_pairs(p, steps, general);
+  }
+  return output;
+}
+
 // Runs as they lie in the input. Those at its end that cannot be read to a multiple of 16 bytes are copied,
 // last pixel first; the others stay an even number.
 INTARSIA_INLINE int8_t *intarsia_runs_in_place(const struct intarsia_window *w, const int8_t *image,

@@ -62,9 +62,10 @@ _Static_assert(offsetof(struct wide_pixels, low) == 72 && offsetof(struct wide_p
   "moveq r2, r8\n"    \
   "addeq r0, r0, r6\n"
 
-INTARSIA_OUTLINE void all_pairs(struct wide_pixels *pixels, int32_t steps) {
-  (void)steps;
-  register struct wide_pixels *p __asm__("r11") = pixels;
+// Of a struct wide_pixels, whose first member is given.
+INTARSIA_OUTLINE void all_pairs(struct intarsia_pixels *pixels, int32_t steps, bool general) {
+  (void)steps, (void)general;
+  register struct intarsia_pixels *p __asm__("r11") = pixels;
   __asm__ volatile(
       INTARSIA_SAVE_R7 "b.w 6f\n"
       "2:\n" STEP("") "3:\n" STEP("subs r7, r7, #1\n")
@@ -166,8 +167,10 @@ INTARSIA_INLINE int16_t one_result(const int8_t *run, const int8_t *bias, const 
                                      low, high);
 }
 
-INTARSIA_OUTLINE void all_pairs(struct wide_pixels *wide, int32_t steps) {
-  struct intarsia_pixels *p = &wide->pixels;
+// Of a struct wide_pixels, whose first member is given.
+INTARSIA_OUTLINE void all_pairs(struct intarsia_pixels *p, int32_t steps, bool general) {
+  const struct wide_pixels *wide = (const struct wide_pixels *)p;
+  (void)general;
   const int32_t block = block_bytes(steps), channels = p->channels / 2;
   for (; p->count > 0; p->count -= 2, p->output += 2 * p->pitch) {
     intarsia_next_pair(p);
@@ -185,29 +188,10 @@ INTARSIA_OUTLINE void all_pairs(struct wide_pixels *wide, int32_t steps) {
 }
 #endif
 
-// As intarsia_pixels_function; the first member is the struct that it is given.
+// As intarsia_pixels_function.
 INTARSIA_OUTLINE int8_t *all_pixels(struct intarsia_pixels *p, int32_t count, int8_t *output,
                                     int32_t steps, bool general) {
-  const int32_t single = count & 1;
-  (void)general;
-  p->in_row = p->row;
-  p->output = output;
-  p->end = output + p->channels;
-  p->count = count - single;
-  if (p->count > 0) {
-    p->apart = p->pitch;
-    all_pairs((struct wide_pixels *)p, steps);
-  }
-  output += count * p->pitch;
-  if (single != 0) {  // the pair is it twice
-    p->apart = 0;
-    p->output = output - p->pitch;
-    p->end = p->output + p->channels;
-    p->step = p->gap = 0;
-    p->count = 2;
-    all_pairs((struct wide_pixels *)p, steps);
-  }
-  return output;
+  return intarsia_by_pairs(p, count, output, steps, general, all_pairs);
 }
 
 void intarsia_mve_conv_s16(const struct intarsia_window *w, const int16_t *input, int16_t *output,
