@@ -65,6 +65,9 @@ void define_kernels(TirInterpreter& t) {
   define_f32("intarsia_round_even_f32", intarsia_round_even_f32);
   define_f32("intarsia_sin_f32", intarsia_sin_f32);
   define_f32("intarsia_cos_f32", intarsia_cos_f32);
+  define_f32("intarsia_erf_f32", intarsia_erf_f32);
+  define_f32("intarsia_gelu_f32", intarsia_gelu_f32);
+  define_f32("intarsia_gelu_tanh_f32", intarsia_gelu_tanh_f32);
   const auto define_pair = [&](const char* name, float (*function)(float, float)) {
     t.define(name, [function](const Args& a) {
       return Scalar{DataType::Float32, 0, function(a.at(0).f, a.at(1).f)};

@@ -155,6 +155,7 @@ Module binary(Builder& b);
 Module comparison(Builder& b);
 Module select(Builder& b);
 Module prelu(Builder& b);
+Module lookup(Builder& b);
 Module unary(Builder& b, OpKind kind);
 Module relu(Builder& b);
 Module cast(Builder& b);

@@ -69,10 +69,22 @@ Module prelu(Builder& b) {
   return b.finish();
 }
 
+Module lookup(Builder& b) {
+  Random& r = b.random();
+  b.input({r.range(1, 3), r.range(1, 40)}, DataType::Int8);
+  const DataType type = r.pick<DataType>({DataType::Int8, DataType::Int16, DataType::UInt8});
+  const int64_t count = int64_t{1} << bits(type), least = is_signed(type) ? -count / 2 : 0;
+  LookupAttrs attributes;
+  for (int i = 0; i < 256; ++i) attributes.results.push_back(r.range(least, least + count - 1));
+  b.node().attributes = std::move(attributes);
+  return b.finish(type, b.quantization(type));
+}
+
 Module unary(Builder& b, OpKind kind) {
   Random& r = b.random();
   b.input({r.range(1, 3), r.range(1, 40)});
   b.node().attributes = default_attributes(kind);
+  if (kind == OpKind::Gelu) b.node().attributes = GeluAttrs{r.chance(50)};
   if (kind == OpKind::LeakyRelu) b.node().attributes = LeakyReluAttrs{r.real(-0.5f, 1.0f)};
   if (!is_integer(b.type())) return b.finish();
   if (kind == OpKind::Logistic || kind == OpKind::Tanh) {

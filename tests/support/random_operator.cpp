@@ -36,6 +36,8 @@ graph::Module random_operator(Random& random, graph::OpKind kind, DataType type)
       return select(b);
     case OpKind::Prelu:
       return prelu(b);
+    case OpKind::Lookup:
+      return lookup(b);
     case OpKind::Cast:
       return cast(b);
     case OpKind::TransposeConv2d:

@@ -112,6 +112,19 @@ struct Partitioned {
   Explanation explanation;
 };
 
+// A module with lookups in place of chains of operators on single elements, and what they stand for: by the lookup's name, the names of the
+// operators, in their order.
+struct JoinedOperators {
+  graph::Module module;
+  std::map<std::string, std::vector<std::string>> lookups;
+};
+
+// Operators that compute each element from one int8 alone become a lookup of all 256 results, where there are two or more in a chain:
+// float operators between two quantised tensors above all. Those that pins name stay, and chains that a device of the target takes as they are
+// though it has no tables. Every result keeps every bit.
+JoinedOperators join_operators(const graph::Module& module, const TargetRegistry& registry,
+                               const TargetSpec& target, const PartitionOptions& options = {});
+
 // Fails where an operator has no device that takes it, or a pin cannot be kept: all of them together, with the reasons.
 Result<Partitioned> partition(const graph::Module& module, const TargetRegistry& registry,
                               const TargetSpec& target, const PartitionOptions& options = {});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "compile/ram_budget.h"
 #include "compile/schedule_again.h"
 #include "emission/emit.h"
@@ -51,6 +53,17 @@ std::vector<std::string> placeable_objects(const CompiledModel& model) {
     objects.insert(objects.end(), program.emitted.placeable.begin(),
                    program.emitted.placeable.end());
   return objects;
+}
+
+// For `explain`: what each lookup stands for.
+void note_lookups(const JoinedOperators& joined, Explanation& explanation) {
+  for (Explanation::Operator& row : explanation.operators) {
+    const auto names = joined.lookups.find(row.name);
+    if (names == joined.lookups.end()) continue;
+    for (Offer& offer : row.offers)
+      if (offer.can)
+        offer.note = fmt::format("a table of what {} give", fmt::join(names->second, ", "));
+  }
 }
 
 // Before a stage whose length nobody knows.
@@ -128,7 +141,9 @@ Result<CompiledModel> run_pipeline(CompiledModel model, const TargetRegistry& re
     PartitionOptions asked = options.partition;
     asked.lowering = lowering_options(options, memory);
     tell(options, "choosing devices");
-    INTARSIA_TRY(model.partitioned, partition(model.reduced.module, registry, target, asked));
+    const JoinedOperators joined = join_operators(model.reduced.module, registry, target, asked);
+    INTARSIA_TRY(model.partitioned, partition(joined.module, registry, target, asked));
+    note_lookups(joined, model.partitioned.explanation);
     INTARSIA_TRY(model.multicore, split_by_cpu(model.partitioned.module, registry, target));
     model.programs = programs_of(model, registry, target);
   }

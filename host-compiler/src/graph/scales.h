@@ -62,8 +62,9 @@ struct LeakyReluFactors {
 };
 
 inline LeakyReluFactors leaky_relu_factors(const Tensor& input, const Tensor& output, float alpha) {
-  const float in = input.quantization.scale[0], out = output.quantization.scale[0];
-  return {static_cast<double>(in / out), static_cast<double>(in * alpha / out)};
+  // TFLite Micro divides in double precision; LiteRT in single precision, which can differ by a step for int16.
+  const double in = scale_of(input), out = scale_of(output);
+  return {in / out, in * static_cast<double>(alpha) / out};
 }
 
 struct PreluFactors {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "graph/scales.h"
 #include "intarsia/plugin/fixed_functions.h"
@@ -234,13 +235,13 @@ Result<void> eval_prelu(const Invocation& call) {
 Result<void> eval_logistic(const Invocation& call) {
   if (call.type() == Int8) return sigmoid_of_int8(call);
   if (call.type() == Int16) return sigmoid_of_int16(call);
-  return map<float>(call, [](float x) { return 1 / (1 + std::exp(-x)); });
+  return map<float>(call, rounded([](double x) { return 1 / (1 + std::exp(-x)); }));
 }
 
 Result<void> eval_tanh(const Invocation& call) {
   if (call.type() == Int8) return sigmoid_of_int8(call);
   if (call.type() == Int16) return sigmoid_of_int16(call);
-  return map<float>(call, [](float x) { return std::tanh(x); });
+  return map<float>(call, rounded([](double x) { return std::tanh(x); }));
 }
 
 Result<void> eval_hard_swish(const Invocation& call) {
@@ -250,6 +251,26 @@ Result<void> eval_hard_swish(const Invocation& call) {
 
 Result<void> eval_elu(const Invocation& call) {
   return call.type() == Int8 ? tabulated(call, elu) : map<float>(call, elu);
+}
+
+double gelu(double x) {
+  return 0.5 * x * std::erfc(-x * std::sqrt(0.5));
+}
+
+double gelu_by_tanh(double x) {
+  return 0.5 * x * (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+Result<void> eval_gelu(const Invocation& call) {
+  const auto function =
+      rounded(call.node.attrs<GeluAttrs>().approximate ? gelu_by_tanh : gelu);
+  return call.type() == Int8 ? tabulated(call, function) : map<float>(call, function);
+}
+
+Stmt lower_gelu(OpLowering& op) {
+  if (op.view.in(0).type == Int8) return lower_by_table(op);
+  const bool by_tanh = op.view.node.attrs<GeluAttrs>().approximate;
+  return lower_by_call(op, by_tanh ? "intarsia_gelu_tanh_f32" : "intarsia_gelu_f32");
 }
 
 Stmt lower_relu(OpLowering& op) {
@@ -288,9 +309,9 @@ Stmt lower_prelu(OpLowering& op) {
 Stmt lower_leaky_relu_s16(OpLowering& op) {
   const OpView& v = op.view;
   const float alpha = v.node.attrs<LeakyReluAttrs>().alpha;
-  const float in = scale(v.in(0)), out = scale(v.out());
-  const Multiplier positive = quantize_multiplier(static_cast<double>(in / out));
-  const Multiplier negative = quantize_multiplier(static_cast<double>(in * alpha / out));
+  const double in = static_cast<double>(scale(v.in(0))), out = static_cast<double>(scale(v.out()));
+  const Multiplier positive = quantize_multiplier(in / out);
+  const Multiplier negative = quantize_multiplier(in * static_cast<double>(alpha) / out);
   return map_elements(op, [&](Expr x) {
     const Expr value = to_i32(std::move(x)) - zero_point(v.in(0));
     return finished(v, tir::select(tir::binary(tir::BinaryOp::Ge, value, tir::int_imm(0)),
@@ -415,6 +436,14 @@ constexpr Operator kActivationOperators[] = {
      .infer = infer_unary,
      .evaluate = eval_elu,
      .lower = lower_elu,
+     .refuses = refuses_quantization,
+     .elementwise = Elementwise::Unary,
+     .rows = each_row},
+    {.kind = OpKind::Gelu,
+     .types = kInt8OrReal,
+     .infer = infer_unary,
+     .evaluate = eval_gelu,
+     .lower = lower_gelu,
      .refuses = refuses_quantization,
      .elementwise = Elementwise::Unary,
      .rows = each_row},

@@ -172,7 +172,9 @@ Result<void> eval_div(const Invocation& call) {
 }
 
 Result<void> eval_pow(const Invocation& call) {
-  broadcast<float>(call, [](float a, float b) { return std::pow(a, b); });
+  broadcast<float>(call, [](float a, float b) {
+    return static_cast<float>(std::pow(static_cast<double>(a), static_cast<double>(b)));
+  });
   return {};
 }
 

@@ -85,7 +85,11 @@ Result<void> eval_abs(const Invocation& call) {
 
 Result<void> eval_exp(const Invocation& call) {
   if (call.type() == Int8) return tabulated(call, rounded_exp);
-  return map<float>(call, [](float x) { return std::exp(x); });
+  return map<float>(call, rounded_exp);
+}
+
+Result<void> eval_erf(const Invocation& call) {
+  return map<float>(call, rounded([](double x) { return std::erf(x); }));
 }
 
 Result<void> eval_rsqrt(const Invocation& call) {
@@ -122,12 +126,18 @@ constexpr Operator kElementaryFunctionOperators[] = {
      .lower = lower_exp,
      .refuses = refuses_quantization,
      .elementwise = Elementwise::Unary},
+    {.kind = OpKind::Erf,
+     .types = kReal,
+     .infer = infer_unary,
+     .evaluate = eval_erf,
+     .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_erf_f32"); },
+     .elementwise = Elementwise::Unary},
     {.kind = OpKind::Log,
      .types = kReal,
      .infer = infer_unary,
      .evaluate =
          [](const Invocation& call) {
-           return map<float>(call, [](float x) { return std::log(x); });
+           return map<float>(call, rounded([](double x) { return std::log(x); }));
          },
      .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_log_f32"); },
      .elementwise = Elementwise::Unary},
@@ -177,7 +187,7 @@ constexpr Operator kElementaryFunctionOperators[] = {
      .infer = infer_unary,
      .evaluate =
          [](const Invocation& call) {
-           return map<float>(call, [](float x) { return std::sin(x); });
+           return map<float>(call, rounded([](double x) { return std::sin(x); }));
          },
      .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_sin_f32"); },
      .elementwise = Elementwise::Unary},
@@ -186,7 +196,7 @@ constexpr Operator kElementaryFunctionOperators[] = {
      .infer = infer_unary,
      .evaluate =
          [](const Invocation& call) {
-           return map<float>(call, [](float x) { return std::cos(x); });
+           return map<float>(call, rounded([](double x) { return std::cos(x); }));
          },
      .lower = [](OpLowering& op) { return lower_by_call(op, "intarsia_cos_f32"); },
      .elementwise = Elementwise::Unary},

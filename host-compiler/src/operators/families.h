@@ -17,6 +17,7 @@ std::span<const Operator> convolution_operators();
 std::span<const Operator> depthwise_convolution_operators();
 std::span<const Operator> elementary_function_operators();
 std::span<const Operator> joining_operators();
+std::span<const Operator> lookup_operators();
 std::span<const Operator> lstm_operators();
 std::span<const Operator> matrix_product_operators();
 std::span<const Operator> normalization_operators();

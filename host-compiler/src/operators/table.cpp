@@ -38,6 +38,7 @@ std::span<const std::span<const Operator>> all_families() {
       depthwise_convolution_operators(),
       elementary_function_operators(),
       joining_operators(),
+      lookup_operators(),
       lstm_operators(),
       matrix_product_operators(),
       normalization_operators(),

@@ -100,12 +100,15 @@ Result<graph::Module> with_outputs(const graph::Module& module,
 }
 
 graph::Module pinned_as(graph::Module module, const Explanation& explanation) {
-  std::map<std::string, std::string> devices;
-  for (const Explanation::Operator& row : explanation.operators) devices[row.name] = row.device;
+  // An operator that became part of another one runs alone here, and may not be what the device takes.
+  std::map<std::pair<std::string, std::string>, std::string> devices;
+  for (const Explanation::Operator& row : explanation.operators)
+    devices[{row.name, row.kind}] = row.device;
   for (graph::Function& function : module.functions) {
     if (function.name != module.entry) continue;
     for (graph::Node& node : function.nodes)
-      if (const auto device = devices.find(node.name); device != devices.end())
+      if (const auto device = devices.find({node.name, std::string(graph::to_string(node.kind))});
+          device != devices.end())
         node.pin = device->second;
   }
   return module;

@@ -36,6 +36,10 @@ constexpr Helper kHelpers[] = {
     {"intarsia_exp_f32", LoopStep::FloatExponential},
     {"intarsia_logistic_f32", LoopStep::FloatLogistic},
     {"intarsia_tanh_f32", LoopStep::FloatTanh},
+    // Each an exponential, a division and some products, as tanh is.
+    {"intarsia_erf_f32", LoopStep::FloatTanh},
+    {"intarsia_gelu_f32", LoopStep::FloatTanh},
+    {"intarsia_gelu_tanh_f32", LoopStep::FloatTanh},
     {"intarsia_log_f32", LoopStep::FloatLogarithm},
     {"intarsia_pow_f32", LoopStep::FloatPower},
     {"intarsia_sin_f32", LoopStep::FloatSine},

@@ -193,15 +193,24 @@ TEST(UnknownOperators, AreAllNamedWithTheirReaders) {
   const auto at = [&](const std::string& line) { return text.find(line); };
   EXPECT_EQ(
       at("some/m.tflite: operator 0 'act_Relu' (custom 'edge-tpu' v2): is an operator Intarsia "
-         "does not have; its output feeds operator 1 'flatten' (RESHAPE v1); supported are "
-         "CONV_2D, "),
+         "does not have; its output feeds operator 1 'flatten' (RESHAPE v1); docs/operators.md has what there is: write "
+         "the layer with these, or end the model before it\n"),
       0u);
   EXPECT_NE(at("\nsome/m.tflite: operator 3 'unique' (UNIQUE v5): is an operator Intarsia does not "
-               "have; its output feeds model output 0\n"),
+               "have; its output feeds model output 0; the size of its result depends on values: end the model before it, "
+               "or compute with a mask in its place\n"),
             std::string::npos);
   EXPECT_NE(at("\nsome/m.tflite: operator 4 'dense_MatMul' (builtin 215 v1): is an operator "
-               "Intarsia does not have; nothing reads its output\n"),
+               "Intarsia does not have; nothing reads its output; docs/operators.md has what there is"),
             std::string::npos);
+}
+
+TEST(UnknownOperators, AreToldOnceForEachType) {
+  ModelSpec model = chain_model();
+  for (const size_t at : {0, 1, 3}) model.operators[at].code = kUnique;
+  const std::string text = errors(model);
+  EXPECT_THAT(text, testing::HasSubstr("and 2 more of this type: operators 1, 3"));
+  EXPECT_EQ(text.find("operator 3 '"), std::string::npos);
 }
 
 TEST(UnknownOperators, NameTheSubgraphsTheyRun) {

@@ -170,6 +170,24 @@ struct LeakyReluAttrs {
   }
 };
 
+struct GeluAttrs {
+  bool approximate = false;  // by tanh instead of erf
+  bool operator==(const GeluAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("approximate", self.approximate);
+  }
+};
+
+struct LookupAttrs {
+  std::vector<int64_t> results;  // 256 elements of the output's type: of the inputs -128, -127, .. 127
+  bool operator==(const LookupAttrs&) const = default;
+  template <typename Self, typename F>
+  static void fields(Self& self, F&& f) {
+    f("results", self.results);
+  }
+};
+
 struct AxisAttrs {  // 0 .. rank-1 (pack: of the output)
   int64_t axis = 0;
   bool operator==(const AxisAttrs&) const = default;
@@ -386,6 +404,7 @@ using Attributes =
                  TransposeConv2dAttrs, LeakyReluAttrs, AxisAttrs, SplitAttrs, SliceAttrs,
                  TransposeAttrs, MirrorPadAttrs, BlockAttrs, BatchSpaceAttrs, GatherAttrs,
                  ResizeAttrs, BatchMatmulAttrs, SvdfAttrs, LstmAttrs, CompiledAttrs, CallAttrs,
-                 ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs>;
+                 ShapeAttrs, TileAttrs, CumsumAttrs, IfAttrs, WhileAttrs,
+                 GeluAttrs, LookupAttrs>;
 
 }  // namespace intarsia::graph

@@ -79,6 +79,14 @@ void read_leaky_relu(Reader& in) {
   unary(in, OpKind::LeakyRelu, graph::LeakyReluAttrs{in.real("alpha", 0.01f)});
 }
 
+void read_gelu(Reader& in) {
+  const std::string form = in.text("approximate", "none");
+  if (form != "none" && form != "tanh")
+    return in.problem(fmt::format("has the attribute approximate = \"{}\"", form),
+                      "\"none\" and \"tanh\" are possible");
+  unary(in, OpKind::Gelu, graph::GeluAttrs{form == "tanh"});
+}
+
 // On the quantised value's own scale a relu moves elements only.
 void read_relu(Reader& in) {
   if (in.is_real(0)) {

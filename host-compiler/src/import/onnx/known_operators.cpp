@@ -33,13 +33,4 @@ const KnownOperator* find_operator(std::string_view domain, std::string_view typ
   return found == kOperators.end() ? nullptr : &*found;
 }
 
-std::vector<std::string> operator_names() {
-  std::vector<std::string> names;
-  for (const KnownOperator& known : kOperators)
-    names.push_back(known.domain.empty()
-                        ? std::string(known.type)
-                        : std::string(known.domain) + "." + std::string(known.type));
-  return names;
-}
-
 }  // namespace intarsia::onnx

@@ -20,6 +20,5 @@ struct KnownOperator {
 
 const KnownOperator* find_operator(std::string_view domain,
                                    std::string_view type);  // null: not ours
-std::vector<std::string> operator_names();  // "Conv", "com.microsoft.QGemm", in the table's order
 
 }  // namespace intarsia::onnx

@@ -4,11 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "import/onnx/known_operators.h"
 #include "import/onnx/qlinear.h"
 #include "import/tflite/node_names.h"
+#include "import/unknown_operators.h"
 
 namespace intarsia::onnx {
 
@@ -30,17 +32,19 @@ Node read_node(const ModelFile& file, const format::Node& raw, int index) {
   return node;
 }
 
-// Known, in a version we know, with as many operands as it takes. Unknown types are reported with the list
-// of those we have once.
-void check_node(const ModelFile& file, const Node& node, bool& listed, Diagnostics& problems) {
+// Known, in a version we know, with as many operands as it takes. Unknown types are reported once each.
+void check_node(const ModelFile& file, const Node& node,
+                std::map<std::string, import::UnknownType>& unknown, Diagnostics& problems) {
   const std::string where = fmt::format("{}: {}", file.name(), node.label());
   const KnownOperator* known = find_operator(node.domain, node.type);
   if (known == nullptr) {
-    std::string hint;
-    if (!std::exchange(listed, true))
-      hint = fmt::format("supported are {}; docs/onnx.md has the table",
-                         fmt::join(operator_names(), ", "));
-    problems.add(where, "is an operator Intarsia does not have", hint);
+    const auto type = unknown.find(node.type);
+    if (type == unknown.end()) return;
+    problems.add(where, "is an operator Intarsia does not have" + type->second.others(),
+                 import::what_to_do(node.type,
+                                    "docs/onnx.md has what there is: write the layer with these, or end the model "
+                                    "before it"));
+    unknown.erase(type);
     return;
   }
   if (node.operator_set == 0)
@@ -174,11 +178,15 @@ Graph list_graph(const ModelFile& file, Diagnostics& problems) {
   }
   for (const format::Named& input : file.graph().input()) made.insert(input.name());
   std::vector<Node> nodes;
-  bool listed = false;
-  int index = 0;
+  std::vector<Node> listed;
+  std::map<std::string, import::UnknownType> unknown;  // by type
   for (const format::Node& raw : file.graph().node()) {
-    Node node = read_node(file, raw, index++);
-    check_node(file, node, listed, problems);
+    listed.push_back(read_node(file, raw, static_cast<int>(listed.size())));
+    const Node& node = listed.back();
+    if (find_operator(node.domain, node.type) == nullptr) unknown[node.type].add(node.index);
+  }
+  for (Node& node : listed) {
+    check_node(file, node, unknown, problems);
     if (node.type == "Constant" && node.domain.empty())
       read_constant(file, node, graph, made, problems);
     else if (problems.empty() && is_abbreviation(node))

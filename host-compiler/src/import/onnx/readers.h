@@ -30,6 +30,7 @@ void read_identity(Reader& in);
 void read_instance_normalization(Reader& in);
 void read_layer_normalization(Reader& in);
 void read_leaky_relu(Reader& in);
+void read_gelu(Reader& in);
 void read_matmul(Reader& in);
 void read_matmul_integer(Reader& in);
 void read_pad(Reader& in);

@@ -122,6 +122,11 @@ Converted convert_leaky_relu(OperatorReader& in) {
   return {graph::LeakyReluAttrs{alpha}};
 }
 
+Converted convert_gelu(OperatorReader& in) {
+  const auto* options = in.options<format::GeluOptions>();
+  return {graph::GeluAttrs{options != nullptr && options->approximate()}};
+}
+
 Converted convert_cumsum(OperatorReader& in) {
   graph::CumsumAttrs attrs;
   if (const auto* options = in.options<format::CumsumOptions>()) {
@@ -246,6 +251,7 @@ const std::vector<KnownOperator>& known_operators() {
       {kTANH, OpKind::Tanh, 1, 1, {"tanh"}},
       {kHARD_SWISH, OpKind::HardSwish, 1, 1, {"hard"}},
       {kELU, OpKind::Elu, 1, 1, {"elu"}},
+      {kGELU, OpKind::Gelu, 1, 1, {"gelu"}, convert_gelu},
       {kEXP, OpKind::Exp, 1, 1, {"exp"}},
       {kLOG, OpKind::Log, 1, 1, {"log"}},
       {kABS, OpKind::Abs, 1, 1, {"abs"}},

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "import/tflite/node_names.h"
+#include "import/unknown_operators.h"
 
 namespace intarsia::tflite {
 
@@ -200,13 +201,11 @@ void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
     add_reader(results[i], fmt::format("model output {}", i));
   }
 
-  std::string hint;
-  for (const KnownOperator& known : known_operators()) {
-    hint += (hint.empty() ? "supported are " : ", ") + std::string(builtin_name(known.code));
-  }
-  hint += "; docs/operators.md has the table of their types";
+  std::map<std::string, import::UnknownType> unknown;  // by type and version
+  for (const OperatorInfo& op : operators)
+    if (op.known == nullptr) unknown[op.type].add(op.index);
   for (const OperatorInfo& op : operators) {
-    if (op.known != nullptr) continue;
+    if (op.known != nullptr || !unknown.contains(op.type)) continue;
     std::vector<std::string> fed;
     for (const int32_t id : op.outputs)
       fed.insert(fed.end(), readers[id].begin(), readers[id].end());
@@ -217,8 +216,15 @@ void report_unknown(const ModelFile& file, const format::Subgraph& subgraph,
     what += fed.empty() ? "; nothing reads its output"
                         : fmt::format("; its output feeds {}{}", fmt::join(fed, ", "),
                                       more ? fmt::format(" and {} more", more) : "");
-    problems.add(fmt::format("{}: {}", file.name(), op.label()), what, hint);
-    hint.clear();  // the list once is enough
+    what += unknown[op.type].others();
+    unknown.erase(op.type);
+    const format::OperatorCode& code =
+        *file.model().operator_codes()->Get(op.raw->opcode_index());
+    problems.add(
+        fmt::format("{}: {}", file.name(), op.label()), what,
+        import::what_to_do(op.code == kCUSTOM ? text(code.custom_code()) : builtin_name(op.code),
+                           "docs/operators.md has what there is: write the layer with these, or "
+                           "end the model before it"));
   }
 }
 

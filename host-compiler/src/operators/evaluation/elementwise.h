@@ -16,6 +16,13 @@ Result<void> map(const Invocation& call, F&& f) {
   return {};
 }
 
+// The float nearest to a function that the C library computes in double precision. Libraries differ in the last bits of a
+// double only, so that all machines get the same float but for one argument in hundreds of millions.
+template <typename F>
+auto rounded(F&& f) {
+  return [f](float x) { return static_cast<float>(f(static_cast<double>(x))); };
+}
+
 // int8 by a float function of the real values.
 template <typename F>
 Result<void> tabulated(const Invocation& call, F&& f) {

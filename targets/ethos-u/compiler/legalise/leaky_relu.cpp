@@ -10,11 +10,11 @@ using graph::Node;
 struct Factors {
   FixedFactor positive, negative;
 
-  explicit Factors(const Site& site) {  // in float, as TFLM does
-    const float in = site.in().quantization.scale.at(0), out = site.out().quantization.scale.at(0);
-    positive = fixed_factor(static_cast<double>(in / out));
+  explicit Factors(const Site& site) {
+    const double in = scale_of(site.in()), out = scale_of(site.out());
+    positive = fixed_factor(in / out);
     const float alpha = site.node.attrs<graph::LeakyReluAttrs>().alpha;
-    negative = fixed_factor(static_cast<double>(in * alpha / out));
+    negative = fixed_factor(in * static_cast<double>(alpha) / out);
   }
 };
 

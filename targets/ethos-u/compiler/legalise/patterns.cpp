@@ -50,6 +50,8 @@ constexpr Row kRows[] = {
     {{Tanh, refuses_table, legalise_table}, kBoth},
     {{HardSwish, refuses_table, legalise_table}, kInt8},
     {{Elu, refuses_table, legalise_table}, kInt8},
+    {{Gelu, refuses_table, legalise_table}, kInt8},
+    {{Lookup, refuses_table, legalise_table}, kBoth},
     {{Exp, refuses_table, legalise_table}, kBoth},
     {{Abs, refuses_table, legalise_table}, kInt8},
     {{Rsqrt, refuses_table, legalise_table}, kInt8},

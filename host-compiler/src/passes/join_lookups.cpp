@@ -1,0 +1,213 @@
+#include "passes/join_lookups.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "intarsia/plugin/op_families.h"
+#include "passes/graph_edit.h"
+
+namespace intarsia::passes {
+namespace {
+
+using graph::Function;
+using graph::Module;
+using graph::Node;
+using graph::OpKind;
+using graph::Tensor;
+using graph::TensorId;
+using graph::TensorValue;
+
+bool computes_elements(OpKind kind) {
+  return graph::is_elementwise_unary(kind) || graph::is_elementwise_binary(kind) ||
+         kind == OpKind::Select || kind == OpKind::AddN;
+}
+
+bool holds_results(DataType type) {
+  return type == DataType::Int8 || type == DataType::Int16 || type == DataType::UInt8;
+}
+
+// The islands of one function.
+class IslandSearch {
+ public:
+  explicit IslandSearch(const Function& function)
+      : function_(function), uses_(function), sources_(function.tensors.size()) {
+    for (const TensorId id : function.inputs) begin(id);
+    for (const Node& node : function.nodes) {
+      const std::optional<TensorId> source = source_of(node);
+      for (const TensorId id : node.outputs) {
+        if (source)
+          sources_[id.at()] = *source;
+        else
+          begin(id);
+      }
+    }
+  }
+
+  std::vector<Island> run(size_t index) {
+    std::vector<Island> found;
+    std::set<size_t> taken;
+    for (size_t n = function_.nodes.size(); n-- > 0;) {
+      if (taken.contains(n) || function_.nodes[n].outputs.size() != 1) continue;
+      const TensorId result = function_.nodes[n].outputs[0];
+      const TensorId source = sources_[result.at()];
+      if (!source.valid() || source == result || !holds_results(function_.tensor(result).type))
+        continue;
+      Island island{index, {}, {}, source, result};
+      const std::set<size_t> nodes = only_for(n, source);
+      if (nodes.size() < 2) continue;
+      island.nodes.assign(nodes.begin(), nodes.end());
+      island.path = path_to(result, source);
+      taken.insert(nodes.begin(), nodes.end());
+      found.push_back(std::move(island));
+    }
+    return found;
+  }
+
+ private:
+  void begin(TensorId id) {
+    const Tensor& tensor = function_.tensor(id);
+    if (tensor.type == DataType::Int8 && !tensor.variable && tensor.quantization.scale.size() == 1)
+      sources_[id.at()] = id;
+  }
+
+  // The int8 tensor whose elements alone decide those of the node's result, at the same place.
+  std::optional<TensorId> source_of(const Node& node) const {
+    if (!computes_elements(node.kind) || !node.pin.empty() || node.outputs.size() != 1)
+      return std::nullopt;
+    const Tensor& made = function_.tensor(node.outputs[0]);
+    if (made.variable) return std::nullopt;
+    std::optional<TensorId> source;
+    for (const TensorId id : node.inputs) {
+      if (!id.valid()) return std::nullopt;
+      const Tensor& tensor = function_.tensor(id);
+      if (tensor.constant.valid() && element_count(tensor.shape) == 1) continue;
+      const TensorId own = sources_[id.at()];
+      if (!own.valid() || tensor.shape != made.shape || (source && *source != own))
+        return std::nullopt;
+      source = own;
+    }
+    return source;
+  }
+
+  // Of the operators that node n is computed by, back to the source: those whose results nobody else reads.
+  std::set<size_t> only_for(size_t n, TensorId source) const {
+    std::set<size_t> nodes{n};
+    for (size_t at = n + 1; at-- > 0;) {
+      if (!nodes.contains(at)) continue;
+      for (const TensorId id : function_.nodes[at].inputs) {
+        if (function_.tensor(id).constant.valid() || id == source || uses_.is_output(id)) continue;
+        const int maker = uses_.producer(id);
+        const std::vector<size_t>& readers = uses_.readers(id);
+        if (maker >= 0 && std::ranges::all_of(readers, [&](size_t r) { return nodes.contains(r); }))
+          nodes.insert(static_cast<size_t>(maker));
+      }
+    }
+    return nodes;
+  }
+
+  std::vector<TensorId> path_to(TensorId result, TensorId source) const {
+    std::vector<TensorId> path, open{result};
+    std::set<size_t> seen{source.at()};
+    while (!open.empty()) {
+      const TensorId id = open.back();
+      open.pop_back();
+      if (!seen.insert(id.at()).second) continue;
+      path.push_back(id);
+      for (const TensorId operand : function_.nodes[static_cast<size_t>(uses_.producer(id))].inputs)
+        if (!function_.tensor(operand).constant.valid()) open.push_back(operand);
+    }
+    return path;
+  }
+
+  const Function& function_;
+  Uses uses_;
+  std::vector<TensorId> sources_;  // by tensor; invalid where there is none
+};
+
+// The island alone, on a row of all values of an int8.
+Module alone(const Module& module, const Island& island) {
+  const Function& function = module.functions[island.function];
+  Module made;
+  made.name = made.entry = "island";
+  Function body;
+  body.name = "island";
+  std::map<size_t, TensorId> places;
+  const auto place = [&](TensorId id) {
+    const auto [at, is_new] =
+        places.try_emplace(id.at(), TensorId{static_cast<int32_t>(body.tensors.size())});
+    if (!is_new) return at->second;
+    Tensor tensor = function.tensor(id);
+    if (tensor.constant.valid()) {
+      made.constants.push_back(module.constants[tensor.constant.at()]);
+      tensor.constant = ConstantId{static_cast<int32_t>(made.constants.size()) - 1};
+      tensor.shape = {1};
+    } else {
+      tensor.shape = {256};
+    }
+    body.tensors.push_back(std::move(tensor));
+    return at->second;
+  };
+  body.inputs = {place(island.source)};
+  const std::set<size_t> on_path = [&] {
+    std::set<size_t> ids;
+    for (const TensorId id : island.path) ids.insert(id.at());
+    return ids;
+  }();
+  for (const Node& node : function.nodes) {
+    if (node.outputs.size() != 1 || !on_path.contains(node.outputs[0].at())) continue;
+    Node copy = node;
+    for (TensorId& id : copy.inputs) id = place(id);
+    copy.outputs = {place(node.outputs[0])};
+    body.nodes.push_back(std::move(copy));
+  }
+  body.outputs = {place(island.result)};
+  made.functions.push_back(std::move(body));
+  return made;
+}
+
+std::optional<std::vector<int64_t>> results_of(const Module& module, const Island& island) {
+  TensorValue every(256);
+  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint8_t>(i + 128);
+  const Module body = alone(module, island);
+  Result<std::vector<TensorValue>> made = graph::Evaluator(body).run({every});
+  if (!made.ok()) return std::nullopt;
+  const DataType type = module.functions[island.function].tensor(island.result).type;
+  std::vector<int64_t> results;
+  for (int64_t i = 0; i < 256; ++i) results.push_back(element_at(type, made->at(0).data(), i));
+  return results;
+}
+
+}  // namespace
+
+std::vector<Island> find_islands(const Module& module) {
+  std::vector<Island> islands;
+  for (size_t index = 0; index < module.functions.size(); ++index)
+    for (Island& island : IslandSearch(module.functions[index]).run(index))
+      islands.push_back(std::move(island));
+  return islands;
+}
+
+Module join_lookups(const Module& module, const std::vector<Island>& islands) {
+  Module joined = module;
+  std::map<size_t, std::set<size_t>> gone;  // nodes, by function
+  for (const Island& island : islands) {
+    std::optional<std::vector<int64_t>> results = results_of(module, island);
+    if (!results) continue;
+    Node& last = joined.functions[island.function].nodes[island.nodes.back()];
+    last.kind = OpKind::Lookup;
+    last.attributes = graph::LookupAttrs{*std::move(results)};
+    last.inputs = {island.source};
+    gone[island.function].insert(island.nodes.begin(), island.nodes.end() - 1);
+  }
+  for (const auto& [index, nodes] : gone) {
+    std::vector<Node>& all = joined.functions[index].nodes;
+    size_t place = 0;
+    std::erase_if(all, [&, &taken = nodes](const Node&) { return taken.contains(place++); });
+  }
+  if (!gone.empty()) drop_unused(joined);
+  return joined;
+}
+
+}  // namespace intarsia::passes

@@ -1,0 +1,197 @@
+"""Random operators and networks, computed by Intarsia and by TFLite Micro, or by LiteRT where TFLite Micro refuses the
+model. Integers have to be equal bit for bit, floats to 4 parts in 100,000.
+
+    scripts/differential --cases 2000                     # seed 1; prints a row for each operator
+    scripts/differential --cases 500 --operator CONV_2D --operator ADD
+    scripts/differential --cases 500 --networks --target cortex-m55+ethos-u55-128
+    scripts/differential --seed 1 --only 1234 --keep DIR  # one case again, its model and inputs into DIR
+
+Needs the packages of tests/golden/requirements.txt and the Python package intarsia for the same interpreter. Exit status 1
+when a result differs, 2 when nothing could be compared.
+"""
+import argparse
+import collections
+import json
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+
+PEERS = ("TFLite Micro", "LiteRT")
+
+
+def case_of(seed, number, names, networks):
+    from networks import draw_network
+    from operators import draw
+    rng = np.random.default_rng([seed, number])
+    name = "network" if networks else names[int(rng.integers(len(names)))]
+    model = draw_network(rng) if networks else draw(rng, name)
+    return name, model, rng
+
+
+def inputs_of(model, rng):
+    from tflite_writer import KINDS
+    graph = model.model.subgraphs[0]
+    values = []
+    for index in graph.inputs:
+        tensor = graph.tensors[index]
+        kind, shape = KINDS[tensor.type], tuple(tensor.shape)
+        if kind is np.float32:
+            values.append(rng.uniform(1e-3 if hasattr(model, "least") else -3, 3, shape).astype(kind))
+        else:
+            info = np.iinfo(kind)
+            least = getattr(model, "least", info.min)
+            values.append(rng.integers(least, info.max + 1, shape).astype(kind))
+    return values
+
+
+def by_tflite_micro(content, inputs, outputs):
+    from tflite_micro.python.tflite_micro import runtime
+    interpreter = runtime.Interpreter.from_bytes(content, arena_size=1 << 22)
+    for i, value in enumerate(inputs):
+        interpreter.set_input(value, i)
+    interpreter.invoke()
+    return [interpreter.get_output(i) for i in range(outputs)]
+
+
+def by_litert(content, inputs, outputs):
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+    interpreter = Interpreter(model_content=content, experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    interpreter.allocate_tensors()
+    for detail, value in zip(interpreter.get_input_details(), inputs):
+        interpreter.set_tensor(detail["index"], value)
+    interpreter.invoke()
+    return [interpreter.get_tensor(detail["index"]) for detail in interpreter.get_output_details()][:outputs]
+
+
+def difference(ours, theirs):
+    """Nothing, or the first element that differs."""
+    for number, (a, b) in enumerate(zip(ours, theirs)):
+        a, b = np.asarray(a).reshape(-1), np.asarray(b).reshape(-1)
+        if a.size != b.size:
+            return f"output {number} has {a.size} elements, not {b.size}"
+        if b.dtype == np.float32:
+            # Where the sum of many terms is near zero, its last bits are those of the terms.
+            bound = 4e-5 * np.maximum(1, np.abs(b))
+            with np.errstate(invalid="ignore"):
+                wrong = ~((np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b)))
+        else:
+            wrong = a != b
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            return f"output {number}, element {at}: {a[at]}, not {b[at]} ({int(wrong.sum())} of {a.size})"
+    return None
+
+
+def compare(content, inputs, outputs, target):
+    """(what came of it, in words)."""
+    import intarsia
+    try:
+        ours = (intarsia.Simulator(content, target=target) if target else intarsia.Model(content))(*inputs)
+    except intarsia.Error as error:
+        return "refused", str(error).splitlines()[0]
+    reasons = []
+    for peer, run in zip(PEERS, (by_tflite_micro, by_litert)):
+        try:
+            theirs = run(content, inputs, outputs)
+        except Exception as error:  # each peer has errors of its own kind
+            reasons.append(f"{peer}: {str(error).splitlines()[0] if str(error) else type(error).__name__}")
+            continue
+        found = difference(ours, theirs)
+        return ("differs from " + peer, found) if found else ("equals " + peer, "")
+    return "no peer", "; ".join(reasons)
+
+
+def work(options):
+    """Cases of a range, a line of JSON each; before each its number, for whoever has to know which one ended the process."""
+    for number in range(options.first, options.last):
+        name, model, rng = case_of(options.seed, number, options.operator, options.networks)
+        content, inputs = model.bytes(), inputs_of(model, rng)
+        print(json.dumps({"begins": number, "name": name}), flush=True)
+        if options.keep:
+            folder = pathlib.Path(options.keep)
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "model.tflite").write_bytes(content)
+            for i, value in enumerate(inputs):
+                (folder / f"in{i}.bin").write_bytes(value.tobytes())
+        result, text = compare(content, inputs, len(model.model.subgraphs[0].outputs), options.target)
+        print(json.dumps({"number": number, "name": name, "result": result, "text": text}), flush=True)
+
+
+def supervise(options, arguments):
+    """Runs the cases in processes of their own, since a peer may end the process it runs in."""
+    rows = collections.defaultdict(collections.Counter)
+    first, wrong = options.first, []
+    texts = collections.Counter()
+    while first < options.last:
+        worker = subprocess.Popen([sys.executable, __file__, "--work", *arguments, "--first", str(first), "--last",
+                                   str(options.last)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        begun = None
+        for line in worker.stdout:
+            if not line.startswith("{"):
+                continue
+            row = json.loads(line)
+            if "begins" in row:
+                begun = row
+                continue
+            first, begun = row["number"] + 1, None
+            rows[row["name"]][row["result"]] += 1
+            if row["result"].startswith("differs"):
+                wrong.append(f"case {row['number']} {row['name']}: {row['result']}: {row['text']}")
+                print(wrong[-1], flush=True)
+            elif row["text"]:
+                texts[f"{row['name']}: {row['result']}: {row['text']}"] += 1
+        worker.wait()
+        if begun is not None:
+            rows[begun["name"]]["peer ended"] += 1
+            print(f"case {begun['begins']} {begun['name']}: the process ended", flush=True)
+            first = begun["begins"] + 1
+        elif worker.returncode != 0:
+            raise SystemExit(f"the worker ended with status {worker.returncode}")
+    results = sorted({result for counts in rows.values() for result in counts})
+    print("\n| operator | cases | " + " | ".join(results) + " |")
+    print("|---|" + "---|" * (len(results) + 1))
+    for name, counts in sorted(rows.items()):
+        print(f"| {name} | {sum(counts.values())} | " + " | ".join(str(counts[r]) for r in results) + " |")
+    total = sum((counts for counts in rows.values()), collections.Counter())
+    print(f"| all | {sum(total.values())} | " + " | ".join(str(total[r]) for r in results) + " |")
+    for text, count in texts.most_common(options.reasons):
+        print(f"{count} x {text}")
+    print(f"seed {options.seed}, cases {options.first} to {options.last - 1}: {len(wrong)} differ")
+    if not any(result.startswith(("equals", "differs")) for result in results):
+        return 2
+    return 1 if wrong else 0
+
+
+def main():
+    from operators import OPERATORS
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, help="one case")
+    parser.add_argument("--operator", action="append", choices=sorted(OPERATORS), help="only these; all without it")
+    parser.add_argument("--networks", action="store_true", help="networks in place of single operators")
+    parser.add_argument("--target", default="", help="execute the model as compiled for this target, in place of the reference")
+    parser.add_argument("--keep", default="", help="with --only: a folder for the model and its inputs")
+    parser.add_argument("--reasons", type=int, default=20, help="how many reasons of refusals are printed")
+    parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
+    parser.add_argument("--last", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
+    arguments = [a for a in sys.argv[1:]]
+    options = parser.parse_args()
+    if options.keep and options.only is None:
+        parser.error("--keep is for one case: --only N")
+    if options.only is not None:
+        options.first, options.last = (options.only, options.only + 1) if not options.work else (options.first, options.last)
+    elif options.last is None:
+        options.last = options.first + options.cases
+    options.operator = sorted(options.operator or OPERATORS)
+    if options.work:
+        work(options)
+        return 0
+    return supervise(options, arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,226 @@
+// Chains of operators on single elements as lookups: which become one, which stay, and every bit as before.
+#include "passes/join_lookups.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include <fmt/format.h>
+
+namespace intarsia::passes {
+namespace {
+
+using graph::Module;
+using graph::OpKind;
+using graph::TensorValue;
+using testing::ElementsAre;
+
+Module parsed_module(const std::string& text) {
+  Result<Module> module = graph::parse(text);
+  INTARSIA_CHECK(module.ok(), module.ok() ? "" : module.error().to_string());
+  const Result<void> verified = graph::verify(*module);
+  INTARSIA_CHECK(verified.ok(), verified.ok() ? "" : verified.error().to_string());
+  return *std::move(module);
+}
+
+// Everything that can be joined; a verified module that computes the same on all bytes in some order.
+Module joined_everywhere(const Module& module) {
+  Module joined = join_lookups(module, find_islands(module));
+  const Result<void> verified = graph::verify(joined);
+  EXPECT_TRUE(verified.ok()) << verified.error().to_string();
+  std::vector<TensorValue> inputs;
+  std::mt19937 random(7);
+  for (const graph::TensorId id : module.entry_function().inputs) {
+    inputs.emplace_back(static_cast<size_t>(module.entry_function().tensor(id).bytes()));
+    for (size_t i = 0; i < inputs.back().size(); ++i)
+      inputs.back()[i] = static_cast<uint8_t>(inputs.size() == 1 ? i : random());
+  }
+  const Result<std::vector<TensorValue>> before = graph::Evaluator(module).run(inputs);
+  const Result<std::vector<TensorValue>> after = graph::Evaluator(joined).run(inputs);
+  EXPECT_TRUE(before.ok() && after.ok());
+  if (before.ok() && after.ok()) {
+    EXPECT_EQ(*before, *after);
+  }
+  return joined;
+}
+
+std::vector<OpKind> kinds(const Module& module) {
+  std::vector<OpKind> all;
+  for (const graph::Node& node : module.entry_function().nodes) all.push_back(node.kind);
+  return all;
+}
+
+TEST(JoinLookups, FloatsBetweenTwoQuantisedTensorsBecomeATable) {
+  const Module joined = joined_everywhere(parsed_module(R"(intarsia.graph m
+const @0 three = f32[3]
+func @main(%0) -> (%5) {
+  %0 x: i8[2,128] q(0.05:3)
+  %1 real: f32[2,128]
+  %2 gate: f32[2,128]
+  %3 c: f32[] = @0
+  %4 product: f32[2,128]
+  %5 y: i8[2,128] q(0.04:-20)
+  %6 tripled: f32[2,128]
+  dequantize d(%0) -> (%1)
+  logistic s(%1) -> (%2)
+  mul p(%1, %2) -> (%4)
+  mul t(%4, %3) -> (%6)
+  quantize q(%6) -> (%5)
+}
+entry @main
+)"));
+  EXPECT_THAT(kinds(joined), ElementsAre(OpKind::Lookup));
+  EXPECT_EQ(joined.entry_function().nodes[0].name, "q");
+  EXPECT_TRUE(joined.constants.empty());
+}
+
+TEST(JoinLookups, IntegersToo) {
+  const Module joined = joined_everywhere(parsed_module(R"(intarsia.graph m
+const @0 three = i8[90]
+func @main(%0) -> (%4) {
+  %0 x: i8[256] q(0.05:3)
+  %1 gate: i8[256] q(0.00390625:-128)
+  %2 product: i8[256] q(0.04:-20)
+  %3 c: i8[1] q(0.02:1) = @0
+  %4 y: i16[256] q(0.001:0)
+  logistic s(%0) -> (%1)
+  mul p(%1, %3) -> (%2)
+  quantize w(%2) -> (%4)
+}
+entry @main
+)"));
+  EXPECT_THAT(kinds(joined), ElementsAre(OpKind::Lookup));
+}
+
+TEST(JoinLookups, NotWhatAnotherTensorDecidesToo) {
+  const Module module = parsed_module(R"(intarsia.graph m
+func @main(%0, %1) -> (%5) {
+  %0 x: i8[256] q(0.05:3)
+  %1 z: i8[256] q(0.05:3)
+  %2 a: f32[256]
+  %3 b: f32[256]
+  %4 sum: f32[256]
+  %5 y: i8[256] q(0.04:-20)
+  dequantize d(%0) -> (%2)
+  dequantize e(%1) -> (%3)
+  add p(%2, %3) -> (%4)
+  quantize q(%4) -> (%5)
+}
+entry @main
+)");
+  EXPECT_TRUE(find_islands(module).empty());
+}
+
+TEST(JoinLookups, NotAConstantForEachChannelNorAPinnedOperatorNorASingleOne) {
+  constexpr const char* kText = R"(intarsia.graph m
+const @0 factors = f32[3, 4]
+func @main(%0) -> (%4) {{
+  %0 x: i8[128,2] q(0.05:3)
+  %1 a: f32[128,2]
+  %2 c: f32[{}] = @0
+  %3 p: f32[128,2]
+  %4 y: i8[128,2] q(0.04:-20)
+  dequantize d(%0) -> (%1)
+  mul p(%1, %2) -> (%3)
+  quantize q(%3) -> (%4)
+}}
+entry @main
+)";
+  EXPECT_TRUE(find_islands(parsed_module(fmt::format(kText, 2))).empty());
+  Module pinned = parsed_module(R"(intarsia.graph m
+func @main(%0) -> (%2) {
+  %0 x: i8[256] q(0.05:3)
+  %1 a: i8[256] q(0.00390625:-128)
+  %2 y: i8[256] q(0.0078125:0)
+  logistic s(%0) -> (%1)
+  tanh t(%1) -> (%2)
+}
+entry @main
+)");
+  EXPECT_EQ(find_islands(pinned).size(), 1u);
+  pinned.functions[0].nodes[0].pin = "cpu";
+  EXPECT_TRUE(find_islands(pinned).empty());
+}
+
+// What is read elsewhere stays; what only the lookup's chain reads goes.
+TEST(JoinLookups, KeepsWhatOthersRead) {
+  const Module joined = joined_everywhere(parsed_module(R"(intarsia.graph m
+func @main(%0) -> (%1, %4) {
+  %0 x: i8[256] q(0.05:3)
+  %1 a: i8[256] q(0.00390625:-128)
+  %2 b: f32[256]
+  %3 c: f32[256]
+  %4 y: i8[256] q(0.04:-20)
+  logistic s(%0) -> (%1)
+  dequantize d(%1) -> (%2)
+  sqrt r(%2) -> (%3)
+  quantize q(%3) -> (%4)
+}
+entry @main
+)"));
+  EXPECT_THAT(kinds(joined), ElementsAre(OpKind::Logistic, OpKind::Lookup));
+  EXPECT_EQ(joined.entry_function().nodes[1].inputs[0], joined.entry_function().inputs[0]);
+}
+
+// Square roots of numbers below zero are none, and quantised as the evaluator does.
+TEST(JoinLookups, TwoTablesInARowAndNumbersThatAreNone) {
+  const Module joined = joined_everywhere(parsed_module(R"(intarsia.graph m
+func @main(%0) -> (%3, %6) {
+  %0 x: i8[256] q(0.05:0)
+  %1 a: f32[256]
+  %2 b: f32[256]
+  %3 y: i8[256] q(0.04:-20)
+  %4 c: f32[256]
+  %5 d: f32[256]
+  %6 z: i8[256] q(0.02:5)
+  dequantize d(%0) -> (%1)
+  log r(%1) -> (%2)
+  quantize q(%2) -> (%3)
+  dequantize e(%3) -> (%4)
+  sqrt f(%4) -> (%5)
+  quantize g(%5) -> (%6)
+}
+entry @main
+)"));
+  EXPECT_THAT(kinds(joined), ElementsAre(OpKind::Lookup, OpKind::Lookup));
+}
+
+// A lookup itself joins what follows it, and the graph's text has it.
+TEST(JoinLookups, JoinsALookupAndHasAText) {
+  const Module joined = joined_everywhere(parsed_module(R"(intarsia.graph m
+func @main(%0) -> (%2) {
+  %0 x: i8[256] q(0.05:3)
+  %1 a: i8[256] q(0.00390625:-128)
+  %2 y: i8[256] q(0.0078125:0)
+  logistic s(%0) -> (%1)
+  tanh t(%1) -> (%2)
+}
+entry @main
+)"));
+  const Result<Module> again = graph::parse(graph::print(joined));
+  ASSERT_TRUE(again.ok()) << again.error().to_string();
+  EXPECT_EQ(*again, joined);
+}
+
+TEST(JoinLookups, ALookupHasToFitItsType) {
+  const auto verified = [](const std::string& results) {
+    return graph::verify(*graph::parse(fmt::format(R"(intarsia.graph m
+func @main(%0) -> (%1) {{
+  %0 x: i8[4] q(0.05:3)
+  %1 y: i8[4] q(0.05:3)
+  lookup l(%0) -> (%1) {{results=[{}]}}
+}}
+entry @main
+)",
+                                                   results)));
+  };
+  std::string many = "0";
+  for (int i = 1; i < 255; ++i) many += ", 1";
+  EXPECT_FALSE(verified(many).ok());
+  EXPECT_FALSE(verified(many + ", 128").ok());
+  EXPECT_TRUE(verified(many + ", 127").ok());
+}
+
+}  // namespace
+}  // namespace intarsia::passes
