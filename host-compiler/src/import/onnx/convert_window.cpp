@@ -298,6 +298,18 @@ void read_pool(Reader& in) {
   if (!in.ok()) return;
   const bool is_max = in.is("MaxPool"),
              counts_padding = !is_max && in.integer("count_include_pad", 0) != 0;
+  int64_t beyond[] = {0, 0};
+  if (in.integer("ceil_mode", 0) != 0 && in.text("auto_pad", "NOTSET") == "NOTSET") {
+    for (Axis* axis : {&window->h, &window->w}) {
+      const int64_t padded = axis->input + axis->before + axis->after;
+      int64_t places = (padded - axis->kernel + axis->stride - 1) / axis->stride + 1;
+      if ((places - 1) * axis->stride >= axis->input + axis->before)
+        --places;  // begins behind the input
+      // Beyond the padding nothing is counted.
+      beyond[axis == &window->w] =
+          std::max<int64_t>(0, (places - 1) * axis->stride + axis->kernel - padded);
+    }
+  }
   std::vector<int64_t> before(4, 0), after(4, 0);
   if (counts_padding) {
     before = {0, window->h.before, window->w.before, 0},
@@ -305,15 +317,7 @@ void read_pool(Reader& in) {
     for (Axis* axis : {&window->h, &window->w})
       axis->input += axis->before + axis->after, axis->before = axis->after = 0;
   }
-  if (in.integer("ceil_mode", 0) != 0 && in.text("auto_pad", "NOTSET") == "NOTSET") {
-    for (Axis* axis : {&window->h, &window->w}) {
-      const int64_t padded = axis->input + axis->before + axis->after;
-      int64_t places = (padded - axis->kernel + axis->stride - 1) / axis->stride + 1;
-      if ((places - 1) * axis->stride >= axis->input + axis->before)
-        --places;  // begins behind the input
-      axis->after += std::max<int64_t>(0, (places - 1) * axis->stride + axis->kernel - padded);
-    }
-  }
+  window->h.after += beyond[0], window->w.after += beyond[1];
   const graph::Pool2dAttrs attrs{.filter_h = window->h.kernel,
                                  .filter_w = window->w.kernel,
                                  .stride_h = window->h.stride,
@@ -375,11 +379,20 @@ void read_blocks(Reader& in, bool to_space) {
   if (!in.require(fits, fmt::format("cannot take blocks of {} from [{}]", b, fmt::join(s, ","))))
     return;
   const TensorId id = in.carry();
-  const bool depth_first = !to_space || in.text("mode", "DCR") == "DCR";
+  const std::string mode = in.text("mode", "DCR");
+  const bool depth_first = mode == "DCR";
+  if (!in.require(depth_first || mode == "CRD",
+                  fmt::format("has the mode '{}'", tflite::printable(mode))))
+    return;
   if (depth_first) {  // the IR's operator
     const OpKind kind = to_space ? OpKind::DepthToSpace : OpKind::SpaceToDepth;
     const TensorId x = in.to_channels_last(id);
     return in.carried(in.to_channels_first(in.emit_alike(kind, graph::BlockAttrs{b}, {x})));
+  }
+  if (!to_space) {
+    const TensorId parts = in.reshape(id, {s[0], s[1], s[2] / b, b, s[3] / b, b});
+    return in.carried(in.reshape(in.transpose(parts, {0, 1, 3, 5, 2, 4}),
+                                 {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
   }
   TensorId x = in.reshape(id, {s[0], s[1] / (b * b), b, b, s[2], s[3]});
   x = in.transpose(x, {0, 1, 4, 2, 5, 3});

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "import/onnx/fold_integers.h"
 #include "import/onnx/known_operators.h"
 #include "support/c_identifier.h"
 
@@ -73,6 +74,8 @@ void Reader::read_inputs() {
       continue;
     }
     graph::Tensor tensor{.name = printable(input.name()), .type = *type};
+    if (is_computed_as_single(kind.element()))
+      note(where, fmt::format("is of {}, and becomes f32", element_name(kind.element())), "");
     if (!kind.has_extents())
       problems_.add(where, "has no shape", "export the model with fixed shapes");
     for (int i = 0; i < kind.extents().dimension_size(); ++i) {
@@ -114,8 +117,22 @@ void Reader::read_node(const Node& node) {
   }
   node_ = &present;
   failed_ = false;
-  find_operator(node.domain, node.type)->read(*this);
+  if (!fold_integers(*this)) find_operator(node.domain, node.type)->read(*this);
   node_ = nullptr;
+}
+
+// An output of its own for what is an input, a constant or an output already.
+TensorId Reader::copied(TensorId id) {
+  graph::Tensor copy = tensor(id);
+  copy.constant = {};
+  const TensorId made{static_cast<int32_t>(function_.tensors.size())};
+  function_.nodes.push_back({.kind = OpKind::Reshape,
+                             .name = names_.take("output"),
+                             .attributes = graph::ReshapeAttrs{copy.shape},
+                             .inputs = {id},
+                             .outputs = {made}});
+  function_.tensors.push_back(std::move(copy));
+  return made;
 }
 
 void Reader::read_outputs() {
@@ -131,13 +148,10 @@ void Reader::read_outputs() {
     }
     failed_ = false;
     TensorId id = plain(found->second);
-    if (is_constant(id)) {
-      problems_.add(where, "is the same for every input", "take it from the model's outputs");
-      continue;
-    }
-    const bool taken = std::ranges::find(function_.inputs, id) != function_.inputs.end() ||
+    const bool taken = is_constant(id) ||
+                       std::ranges::find(function_.inputs, id) != function_.inputs.end() ||
                        std::ranges::find(function_.outputs, id) != function_.outputs.end();
-    if (taken) id = emit_alike(OpKind::Reshape, graph::ReshapeAttrs{shape(id)}, {id}, "output");
+    if (taken) id = copied(id);
     function_.outputs.push_back(id);
     if (id.valid()) function_.tensors[id.at()].name = printable(output.name());
   }
@@ -182,6 +196,12 @@ TensorId Reader::plain(Value& value) {
     reals.push_back(static_cast<float>(numbers[i] - q.zero_point[channel]) * q.scale[channel]);
   }
   return value.plain = make_constant(real_values(source.shape, reals));
+}
+
+bool Reader::is_read(size_t output) const {
+  if (output >= node_->outputs.size() || node_->outputs[output].empty()) return false;
+  const std::string& name = node_->outputs[output];
+  return readers_.contains(name) || results_.contains(name);
 }
 
 int64_t Reader::integer(const std::string& attribute, int64_t absent) const {

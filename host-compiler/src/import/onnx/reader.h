@@ -79,6 +79,8 @@ class Reader {
   }
   const Value& value(size_t operand) { return values_[node_->inputs[operand]]; }
   bool is_real(size_t operand) { return value(operand).form == Form::Real; }
+  // Whether anything reads the output.
+  bool is_read(size_t output) const;
   // The operand as ONNX has it.
   graph::TensorId operand(size_t number) { return plain(values_[node_->inputs[number]]); }
   graph::TensorId plain(Value& value);
@@ -165,6 +167,7 @@ class Reader {
   graph::TensorId end_attempt(const State& before, graph::TensorId made);
   void read_inputs();
   void read_outputs();
+  graph::TensorId copied(graph::TensorId id);
   void read_node(const Node& node);
   std::string base_name() const;
   bool compute_now(const graph::Node& node);
