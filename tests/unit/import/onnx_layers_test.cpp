@@ -111,6 +111,53 @@ TEST(OnnxAttention, HeadsThatDoNotDivide) {
   EXPECT_THAT(model.refusal(), HasSubstr("has the operand [1,3,8] of 3 heads"));
 }
 
+// Squeezes the last axis where it has one element, as exporters write it.
+Model squeeze_if(int64_t last, bool known = true) {
+  Model model;
+  model.input("x", {1, 3, last}).output("y");
+  model.integers("one", {1}), model.integers("axis", {2});
+  Model::attribute(model.node("Shape", {"x"}, {"extent"}), "start").set_integer(2);
+  if (known) {
+    model.node("Equal", {"extent", "one"}, {"is_one"});
+  } else {
+    model.input("is_one", {1}, 9);
+  }
+  format::Node& choice = model.node("If", {"is_one"}, {"z"});
+  const auto branch = [&](const char* name, const char* type, std::vector<std::string> inputs) {
+    format::Graph& graph = *Model::attribute(choice, name).mutable_graph();
+    format::Node& node = *graph.add_node();
+    node.set_type(type), node.add_output("made");
+    for (const std::string& input : inputs) node.add_input(input);
+    graph.add_output()->set_name("made");
+  };
+  branch("then_branch", "Squeeze", {"x", "axis"});
+  branch("else_branch", "Identity", {"x"});
+  model.node("Relu", {"z"}, {"y"});
+  return model;
+}
+
+TEST(OnnxIf, TheBranchIsTakenWhoseConditionIsKnown) {
+  for (const int64_t last : {1, 4}) {
+    const auto module = squeeze_if(last).read();
+    ASSERT_TRUE(module.ok()) << module.error().to_string();
+    const graph::Function& entry = module->entry_function();
+    EXPECT_EQ(entry.tensor(entry.outputs[0]).shape, last == 1 ? (Shape{1, 3}) : (Shape{1, 3, 4}));
+  }
+}
+
+TEST(OnnxIf, ConditionOfTheRunningModel) {
+  EXPECT_THAT(squeeze_if(1, false).refusal(),
+              HasSubstr("takes one of two ways by what is known only when the model runs"));
+}
+
+TEST(OnnxIf, ProblemsWithinABranchAreTold) {
+  Model model = squeeze_if(1);
+  for (format::Node& node : *model.graph().mutable_node())
+    if (node.type() == "If")
+      node.mutable_attribute(0)->mutable_graph()->mutable_node(0)->set_type("Frobnicate");
+  EXPECT_THAT(model.refusal(), HasSubstr("(Frobnicate, operator set 17): is an operator"));
+}
+
 TEST(OnnxFile, HalfAndDoublePrecisionBecomeSingle) {
   Model model;
   model.input("x", {2}, 10).output("y");

@@ -151,6 +151,17 @@ void read_binary(Reader& in) {
     if (made.valid()) return in.finish(tail, {made, Form::Real, {}});
   }
   TensorId a = in.operand(0), b = in.operand(1);
+  // Plain integers of few bits are computed with 32 bits, and wrap around when they are narrowed again.
+  const DataType given = in.tensor(a).type;
+  const bool narrow = is_integer(given) && bits(given) < 32 && given != DataType::UInt16 &&
+                      !in.tensor(a).quantization.present() &&
+                      (kind == OpKind::Add || kind == OpKind::Sub || kind == OpKind::Mul);
+  if (narrow) {
+    const TensorId wide =
+        in.emit(kind, BinaryAttrs{}, {in.cast(a, DataType::Int32), in.cast(b, DataType::Int32)},
+                DataType::Int32, {}, "wide");
+    return in.result(in.cast(wide, given));
+  }
   // Small integers are compared as the floats that they are; a power may have whole exponents.
   const bool small =
       compares(kind) && is_integer(in.tensor(a).type) && bits(in.tensor(a).type) < 32;

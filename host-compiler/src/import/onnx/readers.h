@@ -36,6 +36,7 @@ void read_global_pool(Reader& in);
 void read_group_normalization(Reader& in);
 void read_hardmax(Reader& in);
 void read_identity(Reader& in);
+void read_if(Reader& in);
 void read_instance_normalization(Reader& in);
 void read_is_inf(Reader& in);
 void read_is_nan(Reader& in);
