@@ -65,6 +65,20 @@ TEST(OnnxNormalization, FactorsOfChannelsInAnOldOperatorSet) {
   EXPECT_THAT(model.refusal(), HasSubstr("has [6] factors or offsets for 3 groups"));
 }
 
+TEST(OnnxNormalization, KnownStatisticsGoIntoTheConvolution) {
+  Model model;
+  model.input("x", {1, 2, 4, 4}).output("y");
+  model.constant("w", {3, 2, 1, 1});
+  for (const char* name : {"factor", "offset", "mean", "variance"}) model.constant(name, {3});
+  model.node("Conv", {"x", "w"}, {"a"});
+  model.node("BatchNormalization", {"a", "factor", "offset", "mean", "variance"}, {"y"});
+  const auto module = model.read();
+  ASSERT_TRUE(module.ok()) << module.error().to_string();
+  for (const graph::Node& node : module->entry_function().nodes)
+    EXPECT_TRUE(node.kind == graph::OpKind::Conv2d || node.kind == graph::OpKind::Transpose)
+        << to_string(node.kind);
+}
+
 TEST(OnnxNormalization, OtherNorms) {
   Model model;
   model.input("x", {2, 3}).output("y");
